@@ -1,1 +1,5 @@
 //! The compiler of `ad`.
+
+pub mod ir;
+pub mod prim;
+pub mod program;
