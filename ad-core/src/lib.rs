@@ -6,3 +6,4 @@ mod flatten;
 pub mod ir;
 pub mod prim;
 pub mod program;
+pub mod simplify;
