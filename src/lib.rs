@@ -29,7 +29,7 @@ pub use ndarray;
 /// Everything that a program written with `ad` names: `use ad::prelude::*;`.
 ///
 /// - the attribute `differentiate` and the traits [`Differentiable`] and [`Real`];
-/// - the functions of the array DSL ([`dsl`](crate::dsl) has the list);
+/// - the functions of the array DSL (listed at `ad::dsl`);
 /// - ndarray's arrays, views and references of rank 0 to 6, `Axis`, `Zip`, `s!` and `array!`.
 pub mod prelude {
     // pub use ad_macro::differentiate;

@@ -14,12 +14,10 @@ use crate::kernel::assemble;
 /// If it does not fit into memory's address range.
 #[track_caller]
 fn size<const N: usize>(shape: [usize; N]) -> usize {
-    // A zero anywhere makes the array empty, however large the other sizes.
-    if shape.contains(&0) {
-        return 0;
-    }
-    match shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n)) {
-        Some(size) if isize::try_from(size).is_ok() => size,
+    // ndarray refuses a shape whose sizes other than zero multiply to too much, even if the array is empty.
+    let strides = shape.iter().filter(|&&n| n > 0).try_fold(1_usize, |product, &n| product.checked_mul(n));
+    match strides {
+        Some(size) if isize::try_from(size).is_ok() => shape.iter().product(),
         _ => panic!("an array of shape {shape:?} has too many elements"),
     }
 }
