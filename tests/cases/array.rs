@@ -16,8 +16,7 @@ fn foo_sum(x: &Array2<f64>, y: &Array2<f64>, z: &Array2<f64>) -> f64 {
 #[test]
 fn elementwise() {
     let case = Case::new("horde-foo-matrix2x2");
-    let (value, (x, y, z)) =
-        foo_sum_value_and_grad(&case.input("x"), &case.input("y"), &case.input("z"));
+    let (value, (x, y, z)) = foo_sum_value_and_grad(&case.input("x"), &case.input("y"), &case.input("z"));
     case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
 }
 
@@ -54,8 +53,7 @@ fn foo_rounded(x: &Array3<f64>, y: &Array3<f64>, z: &Array3<f64>) -> f32 {
 #[test]
 fn mixed_precision() {
     let case = Case::new("horde-foo-cast-f64-to-f32");
-    let (value, (x, y, z)) =
-        foo_rounded_value_and_grad(&case.input("x"), &case.input("y"), &case.input("z"));
+    let (value, (x, y, z)) = foo_rounded_value_and_grad(&case.input("x"), &case.input("y"), &case.input("z"));
     case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
 }
 
@@ -80,8 +78,7 @@ fn scaled_relu(t: &ArrayRef2<f64>, r: f64) -> f64 {
 #[test]
 fn maximum_with_a_constant() {
     let case = Case::new("horde-relu-max");
-    let (value, (t, r)) =
-        scaled_relu_value_and_grad(&case.input::<Array2<f64>>("t"), case.input("r"));
+    let (value, (t, r)) = scaled_relu_value_and_grad(&case.input::<Array2<f64>>("t"), case.input("r"));
     case.check(&value, &[("t", &t), ("r", &r)]);
 }
 

@@ -60,13 +60,7 @@ fn conditional_that_guards_an_index() {
 /// Row 2 does not exist, and is not asked for.
 #[differentiate]
 fn row_or_sum(v: &Array2<f64>) -> Array2<f64> {
-    build1(2, |i| {
-        if i == 0 {
-            v.row(i + 1).to_owned()
-        } else {
-            v.sum_axis(Axis(0))
-        }
-    })
+    build1(2, |i| if i == 0 { v.row(i + 1).to_owned() } else { v.sum_axis(Axis(0)) })
 }
 
 /// The case has rank 5: two parts of 8 numbers.
@@ -220,9 +214,7 @@ fn nested_maps_of_matrices(r: f64) -> Array1<f64> {
     let foo_build = |v: Array1<f64>| {
         let r = v.sum();
         let m = -maximum(&-&v);
-        build1(3, |i| {
-            r * foo(3.0, 5.0 * r, r * m) + bar(r, v[(i + 1).min(1)])
-        })
+        build1(3, |i| r * foo(3.0, 5.0 * r, r * m) + bar(r, v[(i + 1).min(1)]))
     };
     build1(3, |_| {
         let above = foo_build(build1(4, |_| r) / r);
@@ -293,11 +285,7 @@ fn index_arithmetic_at_rank_three() {
 
 #[differentiate]
 fn product_by_elements(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
-    build1(a.nrows(), |i| {
-        build1(b.ncols(), |j| {
-            build1(a.ncols(), |p| a[[i, p]] * b[[p, j]]).sum()
-        })
-    })
+    build1(a.nrows(), |i| build1(b.ncols(), |j| build1(a.ncols(), |p| a[[i, p]] * b[[p, j]]).sum()))
 }
 
 #[test]
@@ -322,8 +310,7 @@ fn stencil(a: &Array1<f64>, b: &Array1<f64>, c: &Array1<f64>) -> Array1<f64> {
 fn stencil_with_edges() {
     let case = Case::new("horde-vstack-values-iota");
     let ones: Array1<f64> = case.ones();
-    let (value, (a, b, c)) =
-        stencil_vjp(&case.input("a"), &case.input("b"), &case.input("c"), &ones);
+    let (value, (a, b, c)) = stencil_vjp(&case.input("a"), &case.input("b"), &case.input("c"), &ones);
     case.check(&value, &[("a", &a), ("b", &b), ("c", &c)]);
 }
 

@@ -28,16 +28,12 @@ fn foo_single(x: f32, y: f32, z: f32) -> f32 {
 #[test]
 fn single_precision() {
     let case = Case::new("horde-foo-f32");
-    let (value, (x, y, z)) =
-        foo_single_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
+    let (value, (x, y, z)) = foo_single_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
     case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
 }
 
 #[differentiate]
-#[expect(
-    unused_variables,
-    reason = "the case is about a parameter that is not used"
-)]
+#[expect(unused_variables, reason = "the case is about a parameter that is not used")]
 fn baz(x: f64, y: f64, z: f64) -> f64 {
     let foo = |x: f64, y: f64, z: f64| {
         let w = x * y.sin();
@@ -71,12 +67,7 @@ fn bar(x: f64, y: f64) -> f64 {
 #[test]
 fn forwards() {
     let case = Case::new("horde-bar-jvp");
-    let (value, tangent) = bar_jvp(
-        case.input("x"),
-        case.input("y"),
-        case.tangent("x"),
-        case.tangent("y"),
-    );
+    let (value, tangent) = bar_jvp(case.input("x"), case.input("y"), case.tangent("x"), case.tangent("y"));
     case.check_jvp(&value, &tangent);
 }
 
@@ -112,16 +103,9 @@ fn product_and_sine(x1: f64, x2: f64, x3: f64, x4: f64) -> f64 {
 #[test]
 fn four_parameters() {
     let case = Case::new("chad-paper-ex2");
-    let (value, (x1, x2, x3, x4)) = product_and_sine_value_and_grad(
-        case.input("x1"),
-        case.input("x2"),
-        case.input("x3"),
-        case.input("x4"),
-    );
-    case.check(
-        &value,
-        &[("x1", &x1), ("x2", &x2), ("x3", &x3), ("x4", &x4)],
-    );
+    let (value, (x1, x2, x3, x4)) =
+        product_and_sine_value_and_grad(case.input("x1"), case.input("x2"), case.input("x3"), case.input("x4"));
+    case.check(&value, &[("x1", &x1), ("x2", &x2), ("x3", &x3), ("x4", &x4)]);
 }
 
 #[differentiate]
@@ -243,12 +227,8 @@ fn right_fold(a: f64, b: f64, c: f64, d: f64) -> f64 {
 #[test]
 fn closure_used_three_times() {
     let case = Case::new("horde-foldr1-2x3y");
-    let (value, (a, b, c, d)) = right_fold_value_and_grad(
-        case.input("a"),
-        case.input("b"),
-        case.input("c"),
-        case.input("d"),
-    );
+    let (value, (a, b, c, d)) =
+        right_fold_value_and_grad(case.input("a"), case.input("b"), case.input("c"), case.input("d"));
     case.check(&value, &[("a", &a), ("b", &b), ("c", &c), ("d", &d)]);
 }
 
