@@ -138,18 +138,23 @@ fn printing_a_build() {
     let t = stencil(&mut g, x, 0);
     let s = g.sum_all(t);
     let r = g.mul(s, s);
-    check_print(&g, &[r], &expect![[r#"
+    check_print(
+        &g,
+        &[r],
+        &expect![[r#"
         x1 = sumOuter (build1 n0_0 (\i ->
           x2 = in0[i]
           x2 * sin x2))
         x1 * x1
-    "#]]);
+    "#]],
+    );
     expect![[r#"
         x1: f64 = sumOuter (build1 n0_0 (\i ->
           x2: f64 = in0[i]
           x2 * sin x2: f64))
         x1 * x1: f64
-    "#]].assert_eq(&print_typed(&g, &[r], &names()));
+    "#]]
+    .assert_eq(&print_typed(&g, &[r], &names()));
 }
 
 #[test]
@@ -175,7 +180,10 @@ fn printing_the_rest() {
     let body = Body { params: [row_ty.clone(), row_ty].into(), results: [sum, sum].into() };
     let scan = g.scan(Scan { count: n, reverse: true, init: [init].into(), captures: [].into(), xs: [t].into(), body });
     let (last, all) = (g.proj(scan, 0), g.proj(scan, 1));
-    check_print(&g, &[last, all], &expect![[r#"
+    check_print(
+        &g,
+        &[last, all],
+        &expect![[r#"
         m1 = scatter (replicate[0,1] [n0_0, n0_1] 0.0) (gather [n1_0, n0_1] in0 (\[i, j] -> [in1[i] + 1, j])) (\[i] -> [in1[i]])
         p2 = scanr n0_0 (replicate n0_1 0.0) () (m1) (\c0 r0 ->
           v3 = c0 + r0
@@ -183,7 +191,8 @@ fn printing_the_rest() {
           v3)
         p2.0
         p2.1
-    "#]]);
+    "#]],
+    );
     assert!(normal_form(&g, &[last, all]).is_ok());
 }
 

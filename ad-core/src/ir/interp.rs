@@ -80,7 +80,8 @@ impl<'g> Interp<'g> {
     /// For these values of the graph's inputs, in order.
     #[must_use]
     pub fn new(g: &'g Graph, inputs: &[Value]) -> Self {
-        let declared = |(k, v): (usize, &Value)| Rc::new(g.inputs().get(k).map_or_else(|| v.clone(), |ty| as_declared(ty, v)));
+        let declared =
+            |(k, v): (usize, &Value)| Rc::new(g.inputs().get(k).map_or_else(|| v.clone(), |ty| as_declared(ty, v)));
         let inputs = inputs.iter().enumerate().map(declared).collect();
         Interp { g, inputs, scopes: vec![Scope::default()], work: Work::default() }
     }
@@ -213,7 +214,13 @@ impl<'g> Interp<'g> {
             Node::Cond { cond, then, other } => {
                 let c = &need!(self, scope, &[*cond])[0];
                 let arm = match array(c)?.data {
-                    Data::Bool(ref c) if c.len() == 1 => if c[0] { *then } else { *other },
+                    Data::Bool(ref c) if c.len() == 1 => {
+                        if c[0] {
+                            *then
+                        } else {
+                            *other
+                        }
+                    }
                     _ => return Err("a condition is a boolean".into()),
                 };
                 Rc::clone(&need!(self, scope, &[arm])[0])
@@ -374,7 +381,8 @@ impl<'g> Interp<'g> {
             let carried = need!(self, task.scope, &scan.init);
             let first = if n > 0 { params(&carried, row_of(n, 0))? } else { Vec::new() };
             let inner = self.open_body(first);
-            task.state = State::Scan { inner, n, step: 0, carried, rows: vec![Vec::new(); results.len() - scan.init.len()] };
+            task.state =
+                State::Scan { inner, n, step: 0, carried, rows: vec![Vec::new(); results.len() - scan.init.len()] };
         }
         let State::Scan { inner, n, step, carried, rows } = &mut task.state else {
             return Err("a task in another's state".into());
@@ -421,7 +429,12 @@ impl<'g> Interp<'g> {
             }
             (Type::Array(elem, shape), Value::Array(a)) => {
                 if a.elem != *elem || a.shape.len() != shape.len() {
-                    return Err(format!("a value of {:?}{:?} where {elem:?} of rank {} is", a.elem, a.shape, shape.len()));
+                    return Err(format!(
+                        "a value of {:?}{:?} where {elem:?} of rank {} is",
+                        a.elem,
+                        a.shape,
+                        shape.len()
+                    ));
                 }
                 for (axis, (&t, &n)) in shape.iter().zip(&a.shape).enumerate() {
                     let computed = self.scopes[0].memo.get(&t);

@@ -97,7 +97,8 @@ impl<'a> Printer<'a> {
     /// The terms that a scope gives a line: those that mention what it binds (all, for a body), and are shared, long or named.
     fn lines(&self, roots: &[Term], bound: &[Var]) -> Vec<Term> {
         let g = self.g;
-        let mine = |t: Term| self.scopes.last().is_none_or(|s| s.params.is_some()) || bound.iter().any(|&v| g.mentions(t, v));
+        let mine =
+            |t: Term| self.scopes.last().is_none_or(|s| s.params.is_some()) || bound.iter().any(|&v| g.mentions(t, v));
         let mut uses: BTreeMap<Term, usize> = BTreeMap::new();
         let mut stack: Vec<Term> = Vec::new();
         for &t in roots {
@@ -301,8 +302,7 @@ impl<'a> Printer<'a> {
             (Prim::Slice(_) | Prim::Pad(_), [x, bounds @ ..]) => {
                 let (starts, sizes) = bounds.split_at(bounds.len() / 2);
                 let x = self.term(*x, Level::Atom, depth);
-                let text =
-                    format!("{} [{}] [{}] {x}", prim.name(), self.list(starts, depth), self.list(sizes, depth));
+                let text = format!("{} [{}] [{}] {x}", prim.name(), self.list(starts, depth), self.list(sizes, depth));
                 paren(level, Level::Operand, text)
             }
             (Prim::Replicate(_) | Prim::Reshape | Prim::Recast, [x, sizes @ ..]) => {

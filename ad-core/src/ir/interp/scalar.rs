@@ -243,12 +243,7 @@ fn gamma(x: f64) -> [f64; 4] {
     if x < 0.5 {
         let [l, d, t, q] = gamma(1.0 - x);
         let (s, c) = (PI * x).sin_cos();
-        return [
-            (PI / s.abs()).ln() - l,
-            d - PI * c / s,
-            PI * PI / (s * s) - t,
-            q - 2.0 * PI.powi(3) * c / s.powi(3),
-        ];
+        return [(PI / s.abs()).ln() - l, d - PI * c / s, PI * PI / (s * s) - t, q - 2.0 * PI.powi(3) * c / s.powi(3)];
     }
     const COEFFICIENTS: [f64; 8] = [
         676.520_368_121_885_1,
