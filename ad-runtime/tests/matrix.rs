@@ -132,7 +132,10 @@ proptest! {
 
 #[test]
 fn large_products() {
-    for sizes in [[64, 784, 10], [100, 3, 100], [2, 500, 2], [33, 65, 129], [300, 1, 7], [1, 50, 60], [60, 50, 1]] {
+    for sizes in [[64, 784, 10], [100, 3, 100], [2, 500, 2], [33, 65, 129], [300, 1, 7], [1, 50, 60], [60, 50, 1]]
+        .into_iter()
+        .chain([[2, 100, 70], [3, 5, 65], [4, 64, 8], [70, 64, 2], [4, 4, 64], [5, 4, 64]])
+    {
         let [m, k, n] = sizes;
         let fill = |len: usize, step: usize| -> Vec<f64> {
             (0..len).map(|i| f64::from(u8::try_from(i * step % 17).unwrap()) - 8.0).collect()

@@ -104,6 +104,18 @@ fn nan_and_infinities() {
     assert_eq!(argmax(&[1.0_f32, 7.0, 7.0]), 1);
 }
 
+/// The first of -0 and +0, also where it is in a later lane than the second.
+#[test]
+fn zeros_of_both_signs() {
+    for (first, second) in [(0.0, -0.0), (-0.0, 0.0)] {
+        let mut x = [-1.0; 20];
+        (x[1], x[8]) = (first, second);
+        assert!(same(maximum(&x), first) && argmax(&x) == 1, "{first} before {second}");
+        let x = x.map(|v| -v);
+        assert!(same(minimum(&x), -first) && argmin(&x) == 1, "{first} before {second}");
+    }
+}
+
 #[test]
 #[should_panic(expected = "maximum of an empty array")]
 fn maximum_of_nothing() {

@@ -151,7 +151,7 @@ fn check(f: impl Fn(f64) -> f64, table: &[(f64, f64)], bound: f64) {
 
 #[test]
 fn error_functions() {
-    check(erf, ERF, 5e-16);
+    check(erf, ERF, 3e-16);
     check(erfc, ERFC, 1e-15);
     for x in [0.2, 0.5, 1.0, 3.0, 7.0] {
         assert_eq!(erf(-x), -erf(x), "erf is odd, at {x}");
@@ -165,9 +165,9 @@ fn error_functions() {
 
 #[test]
 fn gamma_functions() {
-    check(ln_gamma, LN_GAMMA, 2e-15);
-    check(digamma, DIGAMMA, 3e-15);
-    check(trigamma, TRIGAMMA, 3e-15);
+    check(ln_gamma, LN_GAMMA, 1e-15);
+    check(digamma, DIGAMMA, 1e-15);
+    check(trigamma, TRIGAMMA, 1e-15);
     assert_eq!((ln_gamma(1.0), ln_gamma(2.0)), (0.0, 0.0));
     for pole in [0.0, -1.0, -2.0, -100.0, f64::NEG_INFINITY] {
         assert_eq!(ln_gamma(pole), f64::INFINITY, "at {pole}");
