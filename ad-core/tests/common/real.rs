@@ -1,6 +1,6 @@
 //! Real terms of the generator: every form and every primitive that has a real result.
 
-use ad_core::ir::{Contraction, Elem, IntTy, Lit, Node, RealTy, Term};
+use ad_core::ir::{Contraction, Elem, IntTy, Lit, Node, RealTy, Term, Var};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
 
 use super::r#gen::{Env, Gen};
@@ -11,7 +11,7 @@ const LARGEST: usize = 96;
 /// Where a partial function, or one that grows fast, may be evaluated.
 fn domain(f: Unary) -> Option<(f64, f64)> {
     match f {
-        Unary::Recip | Unary::Ln | Unary::Log2 | Unary::Log10 | Unary::Sqrt => Some((0.2, 9.0)),
+        Unary::Recip | Unary::Ln | Unary::Log2 | Unary::Log10 | Unary::Sqrt | Unary::Cbrt => Some((0.2, 9.0)),
         Unary::LnGamma | Unary::Digamma | Unary::Trigamma => Some((0.3, 6.0)),
         Unary::Ln1p => Some((-0.7, 9.0)),
         Unary::Asin | Unary::Acos | Unary::Atanh => Some((-0.9, 0.9)),
@@ -33,7 +33,9 @@ impl Gen {
             return self.rng.pick(&again);
         }
         self.fuel -= 1;
-        let t = match self.rng.below(100) {
+        // Higher ranks only come about by reductions: they go down again.
+        let kinds = if shape.len() > 3 { 43 } else { 100 };
+        let t = match self.rng.below(kinds) {
             0..=13 => self.unary_form(env, shape),
             14..=29 => self.binary_form(env, shape),
             30..=42 => self.control(env, shape),
@@ -218,7 +220,7 @@ impl Gen {
             return self.gather_form(env, shape);
         }
         let (n, rest) = (shape[0], shape[1..].to_vec());
-        if let Node::Lit(Lit::Int(_, k)) = *self.g.node(n)
+        if let Node::Lit(Lit::Int(_, k @ 1..=4)) = *self.g.node(n)
             && self.rng.chance(50)
         {
             let parts: Vec<Term> = (0..k).map(|_| self.real(env, &rest)).collect();
@@ -253,14 +255,7 @@ impl Gen {
             let other = self.real(env, shape);
             return self.g.cond(any, t, other);
         }
-        // The mask is a build of its own, so it is computed as another bulk operation.
-        let ok = self.in_range(&raw, &from);
-        let mut mask = ok;
-        for (&var, &n) in vars.iter().zip(&sizes).rev() {
-            mask = self.g.build(n, var, mask);
-        }
-        let axes: Vec<u8> = (over..shape.len()).map(|a| a as u8).collect();
-        let mask = self.g.replicate_axes(mask, &axes, &rest);
+        let mask = self.mask(&vars, &sizes, &raw, &from, &rest);
         let t = self.g.gather(src, sizes.into(), &vars, &raw);
         let other = self.real(env, shape);
         self.g.select(mask, t, other)
@@ -274,9 +269,23 @@ impl Gen {
         let from: Vec<Term> = sizes.iter().chain(&shape[at..]).copied().collect();
         let src = self.real(env, &from);
         let (vars, mut inner) = self.over(env, &sizes);
-        // What is out of range is dropped: no guard.
+        // What is out of range is dropped; its derivative is a read out of range, so nothing but zeros may be dropped.
         let index = self.indices(&mut inner, at);
+        let mask = self.mask(&vars, &sizes, &index, &shape[..at], &shape[at..]);
+        let zeros = self.constant(&from, 0.0);
+        let src = self.g.select(mask, src, zeros);
         self.g.scatter(dst, src, &vars, &index)
+    }
+
+    /// Where an index function is in range of `to`: over the sizes of its variables, and all of `rest`.
+    /// A build of its own, so it becomes another bulk operation than the read that it guards.
+    fn mask(&mut self, vars: &[Var], sizes: &[Term], index: &[Term], to: &[Term], rest: &[Term]) -> Term {
+        let mut mask = self.in_range(index, to);
+        for (&var, &n) in vars.iter().zip(sizes).rev() {
+            mask = self.g.build(n, var, mask);
+        }
+        let axes: Vec<u8> = (sizes.len()..sizes.len() + rest.len()).map(|a| a as u8).collect();
+        self.g.replicate_axes(mask, &axes, rest)
     }
 
     /// An element or a row of something, behind a guard.
@@ -426,7 +435,8 @@ impl Gen {
             let before = self.rng.below(2);
             let two = self.lit_size(2);
             let span = if step == 2 { self.size_op(IntOp::Mul, n, two) } else { n };
-            let more = self.lit_size(before + self.rng.below(2));
+            let more = before + self.rng.below(2);
+            let more = self.lit_size(more);
             from.push(self.size_op(IntOp::Add, span, more));
             let start = if step < 0 { (before + self.values[&n]).saturating_sub(1) } else { before };
             starts.push(self.lit_size(start));
@@ -438,12 +448,14 @@ impl Gen {
 
     fn pad(&mut self, env: &mut Env, shape: &[Term]) -> Term {
         let (mut from, mut starts, mut steps) = (Vec::new(), Vec::new(), Vec::new());
-        for n in shape.iter().map(|n| self.values[n]) {
+        for n in shape {
+            let n = self.values[n];
             let step = self.rng.pick(&[1, 1, -1, 2]);
             let start = self.rng.below(n.max(1));
             // As many as fit.
             let room = if step < 0 { start + 1 } else { (n - start.min(n)).div_ceil(step as usize) };
-            from.push(self.lit_size(if n == 0 { 0 } else { self.rng.below(room + 1) }));
+            let len = if n == 0 { 0 } else { self.rng.below(room + 1) };
+            from.push(self.lit_size(len));
             starts.push(self.lit_size(start));
             steps.push(i64::from(step));
         }
