@@ -1,6 +1,6 @@
 //! What the integration tests share: a random program generator and the comparison of values. No test lives here.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
 
 pub mod compare;
 pub mod discrete;

@@ -172,6 +172,14 @@ impl Gen {
                 a = self.squashed(a, (0.3, 2.0));
                 b = self.squashed(b, (-1.5, 2.0));
             }
+            // Both jump where an argument is a zero of either sign, and the sign of a sum of zeros is nobody's business.
+            Binary::Atan2 => b = self.squashed(b, (0.3, 2.0)),
+            Binary::Copysign => {
+                let zero = self.constant(shape, 0.0);
+                let positive = self.g.compare(Cmp::Gt, b, zero);
+                let (one, minus) = (self.constant(shape, 1.0), self.constant(shape, -1.0));
+                b = self.g.select(positive, one, minus);
+            }
             // Products of products would grow without bound.
             Binary::Mul | Binary::MulZero if self.rng.chance(40) => a = self.g.unary(Unary::Tanh, a),
             _ => {}
