@@ -33,6 +33,8 @@ struct Stats {
     derived: Histogram,
     by_difference: usize,
     second_order: usize,
+    /// Programs with a gradient that is not zero.
+    alive: usize,
     /// Work of the gradient program over that of the function, and the seed and size of the worst.
     ratios: Vec<(f64, u64, usize)>,
     work: [u64; 4],
@@ -132,7 +134,8 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let gradient = derivatives(&mut run, &simple, &active, &expected, true)?;
     stats.derived.add(&run.g, &gradient);
     run.set_tangents(&active, false);
-    let gradient_work = run.eval(&gradient)?.1;
+    let (values, gradient_work) = run.eval(&gradient)?;
+    stats.alive += usize::from(values[roots.len()..].iter().flat_map(Value::values).any(|x| x != 0.0));
     let all = [lazy.total(), bulk_work.total(), work.total(), gradient_work.total()];
     stats.work.iter_mut().zip(all).for_each(|(sum, w)| *sum += w);
     stats.ratios.push((gradient_work.total() as f64 / (work.total() + 50) as f64, seed, size));
@@ -207,7 +210,9 @@ fn derivatives(run: &mut Run, roots: &[Term], active: &[u32], expected: &[Value]
         // The sums may cancel; their parts say how large the error of the whole can be.
         let scale = left.iter().chain(&right).fold(1.0, |m: f64, x| m.max(x.abs()));
         let (left, right): (f64, f64) = (left.iter().sum(), right.iter().sum());
-        if !((left - right).abs() <= run.tolerance * 1e3 * scale) {
+        // NaN agrees with nothing.
+        let agree = (left - right).abs() <= run.tolerance * 1e3 * scale;
+        if !agree {
             return Err(at("<u, J v> = <J' u, v>", format!("{left} and {right}")));
         }
     }
@@ -241,7 +246,8 @@ fn by_difference(run: &mut Run, roots: &[Term], gradient: &[Term], active: &[u32
     let (values, _) = run.eval(gradient)?;
     let exact: f64 = values.iter().zip(&direction).map(|(v, d)| dot(&v.values(), d)).sum();
     let scale = 1.0 + coarse.abs().max(fine.abs());
-    if !((coarse - fine).abs() < 1e-6 * scale) {
+    let smooth = (coarse - fine).abs() < 1e-6 * scale;
+    if !smooth {
         return Ok(false);
     }
     if (exact - fine).abs() < 1e-4 * scale {
@@ -300,7 +306,10 @@ fn every_stage_keeps_meaning_and_derivatives() {
     }
     let mut stats = stats.into_inner();
     stats.ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
-    println!("{} programs, {} wild, {} also by differences, {} second order", stats.cases, stats.wild, stats.by_difference, stats.second_order);
+    println!(
+        "{} programs, {} wild, {} with a gradient, {} also by differences, {} second order",
+        stats.cases, stats.wild, stats.alive, stats.by_difference, stats.second_order
+    );
     println!("work: source {}, bulk {}, simplified {}, gradient {}", stats.work[0], stats.work[1], stats.work[2], stats.work[3]);
     println!("worst ratios: {:?}", &stats.ratios[..stats.ratios.len().min(8)]);
     println!("source: {:?}\nderived: {:?}", stats.source.0, stats.derived.0);
