@@ -40,6 +40,7 @@ fn array(g: &Graph, t: Term) -> Result<(Elem, &[Term]), TypeError> {
 fn size(g: &Graph, t: Term) -> Result<(), TypeError> {
     ensure!(*g.ty(t) == Type::scalar(Elem::USIZE), "a size is a usize scalar, not {:?}", g.ty(t));
     ensure!(g.free(t).is_empty(), "a size depends on a build index");
+    ensure!(!g.is_open(t), "a size depends on a loop's own values");
     Ok(())
 }
 

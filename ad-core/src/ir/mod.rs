@@ -16,6 +16,7 @@ pub mod print;
 pub mod range;
 pub mod valid;
 
+pub(crate) use build::axis;
 pub use build::int_op;
 pub use graph::{Function, Graph};
 pub use infer::TypeError;

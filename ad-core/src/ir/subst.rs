@@ -6,7 +6,7 @@ use super::{Body, Graph, Node, Term, Type, Var};
 
 /// What a substitution replaces.
 #[derive(Default, Clone, Debug)]
-pub struct Subst {
+pub(super) struct Subst {
     vars: HashMap<Var, Term>,
     params: Option<Vec<Term>>,
     terms: HashMap<Term, Term>,
