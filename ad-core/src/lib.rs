@@ -2,6 +2,7 @@
 
 pub mod ad;
 pub mod bot;
+pub mod emit;
 mod flatten;
 pub mod ir;
 pub mod prim;
