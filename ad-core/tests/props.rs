@@ -133,6 +133,9 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
 
     let gradient = derivatives(&mut run, &simple, &active, &expected, true)?;
     stats.derived.add(&run.g, &gradient);
+    if std::env::var("AD_ONE").is_ok() {
+        println!("--- bulk, simplified\n{}--- gradient\n{}", run.show(&simple), run.show(&gradient));
+    }
     run.set_tangents(&active, false);
     let (values, gradient_work) = run.eval(&gradient)?;
     stats.alive += usize::from(values[roots.len()..].iter().flat_map(Value::values).any(|x| x != 0.0));
