@@ -146,7 +146,11 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     stats.work.iter_mut().zip(all).for_each(|(sum, w)| *sum += w);
     stats.ratios.push((gradient_work.total() as f64 / (work.total().max(bulk_work.total()) + 50) as f64, seed, size));
 
+    // A step function of something large looks like a slope from any distance; a stopped gradient is no derivative at all.
+    let steps = ["Floor", "Ceil", "Round", "Trunc", "Fract"].map(|f| format!("unary {f}"));
+    let stepwise = steps.iter().any(|f| names.contains(f)) || names.contains("binary Rem") || names.contains("cast");
     if !single
+        && !stepwise
         && !names.contains("stop gradient")
         && by_difference(&mut run, &roots, &gradient[roots.len()..], &active)?
     {
@@ -344,7 +348,7 @@ impl Stats {
             assert!(self.derived.0.contains_key(stage), "no gradient program has a {stage}");
         }
         assert!(self.alive * 2 > self.cases, "half of the programs should have a gradient");
-        assert!(self.by_difference * 3 > self.cases, "a third of the programs should be compared with differences");
+        assert!(self.by_difference * 10 > self.cases, "a tenth of the programs should be compared with differences");
         assert!(self.second_order * 2 > self.cases, "half of the programs should be differentiated twice");
         // [UNF] 5.3 promises a constant. It is met by all but those few in which nearly all of the function stands in an arm that
         // is not taken, while something in the gradient is outside of every arm.
