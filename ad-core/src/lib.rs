@@ -2,7 +2,10 @@
 
 pub mod ad;
 pub mod bot;
+pub mod catalogue;
+pub mod diag;
 mod flatten;
+pub mod front;
 pub mod ir;
 pub mod prim;
 pub mod program;
