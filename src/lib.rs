@@ -1,1 +1,61 @@
-//! Facade.
+//! Automatic differentiation of array programs at compile time.
+//!
+//! Annotate a function written with ndarray and the array DSL, call its gradient:
+//!
+//! ```ignore
+//! use ad::prelude::*;
+//!
+//! #[differentiate]
+//! fn loss(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
+//!     let e = x.dot(w) - y;
+//!     sum(&build1(e.len(), |i| e[i] * e[i]))
+//! }
+//!
+//! // The attribute wrote `loss_grad` and `loss_value_and_grad` beside `loss`.
+//! let (value, (dw, dx, dy)) = loss_value_and_grad(&w, &x, &y);
+//! ```
+//!
+//! This crate is a facade: the attribute is in `ad-macro` (and the compiler behind it in `ad-core`), the DSL's
+//! functions and the kernels in `ad-runtime`. It must never hold code of its own, only names.
+
+// The merger: the attribute joins here and in the prelude as soon as `ad-macro` has it.
+// pub use ad_macro::differentiate;
+
+#[doc(hidden)]
+pub use ad_runtime as runtime;
+pub use ad_runtime::{Differentiable, Real, dsl};
+pub use ndarray;
+
+/// Everything that a program written with `ad` names: `use ad::prelude::*;`.
+///
+/// - the attribute `differentiate` and the traits [`Differentiable`] and [`Real`];
+/// - the functions of the array DSL (listed at `ad::dsl`);
+/// - ndarray's arrays, views and references of rank 0 to 6, `Axis`, `Zip`, `s!` and `array!`.
+///
+/// ```
+/// use ad::prelude::*;
+///
+/// fn loss<T: Real>(w: &Array1<T>, x: ArrayView2<'_, T>, y: &ArrayRef1<T>) -> T {
+///     let e = x.dot(w) - y;
+///     T::lit(0.5) * sum(&build1(e.len(), |i| e[i] * e[i])) + maximum(&x.slice(s![.., 0]))
+/// }
+///
+/// let x = array![[1.0, 2.0], [3.0, 4.0]];
+/// assert_eq!(loss(&array![1.0, 1.0], x.view(), &array![1.0, 5.0]), 7.0);
+/// assert_eq!(Zip::from(&x).and(&softmax(&x.t())).map_collect(|a, p| a * p).len_of(Axis(0)), 2);
+/// ```
+pub mod prelude {
+    // pub use ad_macro::differentiate;
+
+    pub use ad_runtime::dsl::{
+        argmax, argmin, build, build1, checkpoint, digamma, erf, erfc, fold, gather, iota, ln_gamma, logsumexp, map2,
+        maximum, minimum, norm, one_hot, product, reduce, relu, replicate, scan, scanl, scanr, scatter, select,
+        sigmoid, softmax, softplus, stop_gradient, sum, sum_outer,
+    };
+    pub use ad_runtime::{Differentiable, Real};
+    pub use ndarray::{
+        Array0, Array1, Array2, Array3, Array4, Array5, Array6, ArrayRef0, ArrayRef1, ArrayRef2, ArrayRef3, ArrayRef4,
+        ArrayRef5, ArrayRef6, ArrayView0, ArrayView1, ArrayView2, ArrayView3, ArrayView4, ArrayView5, ArrayView6, Axis,
+        Zip, array, s,
+    };
+}

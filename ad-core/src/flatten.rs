@@ -19,7 +19,7 @@ pub(crate) fn scan(g: &mut Graph, scan: Scan) -> Term {
         args.push(assemble(g, ty, &mut terms.into_iter()));
     }
     let results = g.instantiate(&scan.body, &args);
-    let mut split = |g: &mut Graph, ts: &[Term]| {
+    let split = |g: &mut Graph, ts: &[Term]| {
         let mut out = Vec::new();
         ts.iter().for_each(|&t| components(g, t, &mut out));
         out

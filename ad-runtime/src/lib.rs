@@ -1,1 +1,20 @@
-//! Kernels.
+//! What runs when a program written with `ad` runs.
+//!
+//! Users do not name this crate; the facade `ad` re-exports it.
+//!
+//! - [`dsl`]: the array DSL as ordinary functions. They define the *values* that a differentiated function and
+//!   its gradient must agree on, so every convention (ties, empty arrays, NaN, infinities) is written down there.
+//! - [`kernel`]: the loops that generated code calls. Stable for generated code only; not for people.
+//! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
+//!
+//! This crate must never depend on the compiler (`ad-core`), never use `unsafe` (so far), never give different
+//! bits for the same values in another memory layout, and never read a clock, a thread count or an
+//! environment variable: the same inputs give the same bits every time.
+
+#![forbid(unsafe_code)]
+
+pub mod dsl;
+pub mod kernel;
+mod real;
+
+pub use real::{Differentiable, Real};

@@ -67,7 +67,7 @@ pub(super) enum Lin {
     },
 }
 
-/// What is known of a cotangent's zeros.
+/// What is known of a cotangent's zeros, beside those that a zero arm at its root shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Masked {
     /// Nothing is masked.
@@ -105,12 +105,12 @@ impl Lin {
         // Every linear operation commutes with a conditional that has a zero arm: the arm not taken then costs nothing.
         if let Node::Cond { cond, then, other } = *g.node(ct) {
             if is_zero(g, other) {
-                let then = self.transpose(g, then, Masked::No.max(masked));
+                let then = self.transpose(g, then, masked);
                 let other = g.zeros_like(then);
                 return g.cond(cond, then, other);
             }
             if is_zero(g, then) {
-                let other = self.transpose(g, other, Masked::No.max(masked));
+                let other = self.transpose(g, other, masked);
                 let then = g.zeros_like(other);
                 return g.cond(cond, then, other);
             }
@@ -148,12 +148,22 @@ impl Lin {
         }
     }
 
-    /// What is known of the zeros of a transpose's result.
-    pub(super) fn transposed_mask(&self, masked: Masked) -> Masked {
+    /// What is known of the zeros of the transpose's result, given the cotangent. A choice with a zero arm keeps it under a scaling,
+    /// where everybody can see it; any other operation hides it.
+    pub(super) fn transposed_mask(&self, g: &Graph, ct: Term, masked: Masked) -> Masked {
         match self {
-            Lin::Slice { .. } | Lin::Gather { .. } => masked.max(Masked::Unread),
-            _ => masked,
+            Lin::Scale(..) => masked,
+            Lin::Slice { .. } | Lin::Gather { .. } => hidden_mask(g, ct, masked).max(Masked::Unread),
+            _ => hidden_mask(g, ct, masked),
         }
+    }
+}
+
+/// What is known of a cotangent's zeros once its root is hidden.
+pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: Masked) -> Masked {
+    match as_select(g, ct) {
+        Some((_, a, b)) if is_zero(g, a) || is_zero(g, b) => Masked::Arm,
+        _ => masked,
     }
 }
 

@@ -201,7 +201,7 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
     let all: Vec<usize> = (0..s.body.primal.len())
         .filter(|&k| if k < carries { s.carried[k] } else { s.body.tangents[k].is_some() })
         .collect();
-    let masked = if all.iter().all(|k| parts.get(k).is_some_and(|ct| ct.masked == Masked::No)) {
+    let masked = if all.iter().all(|k| parts.get(k).is_some_and(|ct| ct.hidden(g) == Masked::No)) {
         Masked::No
     } else {
         Masked::Arm

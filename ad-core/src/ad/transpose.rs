@@ -7,7 +7,7 @@ use crate::ir::{Graph, Node, Term};
 
 use super::delta::{Delta, DeltaId, Dual, Leaf};
 pub(super) use super::linear::Masked;
-use super::linear::is_zero;
+use super::linear::{hidden_mask, is_zero};
 use super::scan;
 
 /// A cotangent, and what is known of its zeros.
@@ -15,6 +15,13 @@ use super::scan;
 pub(super) struct Cotangent {
     pub(super) term: Term,
     pub(super) masked: Masked,
+}
+
+impl Cotangent {
+    /// What is known of the zeros when the term's root is no longer looked at.
+    pub(super) fn hidden(self, g: &Graph) -> Masked {
+        if zero_arm(g, self.term).is_some() { Masked::Arm } else { hidden_mask(g, self.term, self.masked) }
+    }
 }
 
 /// The cotangents of the leaves, given those of the results (`None` is zero).
@@ -36,7 +43,7 @@ pub(super) fn transpose(
             Pending::One(ct) => pass.visit(g, &dual.deltas[k], ct),
             Pending::Parts(parts) => {
                 if let Delta::Scan(s) = &dual.deltas[k] {
-                    for (id, ct) in scan::transpose(g, s, &parts) {
+                    for (id, ct) in loop_cotangents(g, s, &parts) {
                         pass.give(g, id, ct);
                     }
                 }
@@ -97,8 +104,9 @@ impl Pass<'_> {
                 self.give(g, *b, ct);
             }
             Delta::Apply(lin, x) => {
+                let masked_after = lin.transposed_mask(g, term, masked);
                 let term = lin.transpose(g, term, masked);
-                self.give(g, *x, Cotangent { term, masked: lin.transposed_mask(masked) });
+                self.give(g, *x, Cotangent { term, masked: masked_after });
             }
             Delta::Cond { cond, then, other, .. } => {
                 let zero = g.zeros_like(term);
@@ -115,11 +123,11 @@ impl Pass<'_> {
                 let zero = g.zeros_like(term);
                 if let Some(then) = then {
                     let term = g.select(*mask, term, zero);
-                    self.give(g, *then, Cotangent { term, masked: Masked::Arm });
+                    self.give(g, *then, Cotangent { term, masked });
                 }
                 if let Some(other) = other {
                     let term = g.select(*mask, zero, term);
-                    self.give(g, *other, Cotangent { term, masked: Masked::Arm });
+                    self.give(g, *other, Cotangent { term, masked });
                 }
             }
             Delta::Stack { parts, .. } => {
@@ -136,29 +144,45 @@ impl Pass<'_> {
     }
 }
 
-/// The sum of cotangents. Conditionals on one condition are merged, so that an arm not taken stays without cost ([prototype], 3a).
+/// The sum of cotangents. Conditionals on one condition are merged, so that an arm not taken stays without cost (prototype.md, 3a).
 fn add(g: &mut Graph, before: Option<Cotangent>, ct: Cotangent) -> Cotangent {
-    match before {
-        None => ct,
-        // A sum is a masked zero only where both parts are.
-        Some(b) => Cotangent {
-            term: add_terms(g, b.term, ct.term),
-            masked: b.masked.min(ct.masked).max(conditional(g, b, ct)),
-        },
-    }
+    let Some(before) = before else { return ct };
+    // A sum is a masked zero only where both parts are, for whatever reason.
+    let masked = before.hidden(g).min(ct.hidden(g));
+    Cotangent { term: add_terms(g, before.term, ct.term), masked }
 }
 
-/// A conditional that has been added to something else has lost its mask.
-fn conditional(g: &Graph, a: Cotangent, b: Cotangent) -> Masked {
-    let both = [a, b].iter().all(|ct| ct.masked > Masked::No || has_zero_arm(g, ct.term));
-    if both { Masked::Arm } else { Masked::No }
-}
-
-fn has_zero_arm(g: &Graph, t: Term) -> bool {
+/// The condition, its polarity and the other arm, if `t` is a conditional with a zero arm.
+fn zero_arm(g: &Graph, t: Term) -> Option<(Term, bool, Term)> {
     match *g.node(t) {
-        Node::Cond { then, other, .. } => is_zero(g, then) || is_zero(g, other),
-        _ => false,
+        Node::Cond { cond, then, other } if is_zero(g, other) => Some((cond, true, then)),
+        Node::Cond { cond, then, other } if is_zero(g, then) => Some((cond, false, other)),
+        _ => None,
     }
+}
+
+/// A loop commutes with a conditional too: if all its cotangents are zero unless one condition holds, it runs under that condition.
+fn loop_cotangents(
+    g: &mut Graph,
+    s: &super::delta::ScanDelta,
+    parts: &BTreeMap<usize, Cotangent>,
+) -> Vec<(DeltaId, Cotangent)> {
+    let arms: Option<Vec<(Term, bool, Term)>> = parts.values().map(|ct| zero_arm(g, ct.term)).collect();
+    let Some(arms) = arms else { return scan::transpose(g, s, parts) };
+    let Some(&(cond, polarity, _)) = arms.first() else { return Vec::new() };
+    if arms.iter().any(|a| (a.0, a.1) != (cond, polarity)) {
+        return scan::transpose(g, s, parts);
+    }
+    let inner: BTreeMap<usize, Cotangent> =
+        parts.iter().zip(&arms).map(|((&k, ct), arm)| (k, Cotangent { term: arm.2, masked: ct.masked })).collect();
+    loop_cotangents(g, s, &inner)
+        .into_iter()
+        .map(|(id, ct)| {
+            let zero = g.zeros_like(ct.term);
+            let term = if polarity { g.cond(cond, ct.term, zero) } else { g.cond(cond, zero, ct.term) };
+            (id, Cotangent { term, masked: ct.masked })
+        })
+        .collect()
 }
 
 fn add_terms(g: &mut Graph, a: Term, b: Term) -> Term {
@@ -171,7 +195,7 @@ fn add_terms(g: &mut Graph, a: Term, b: Term) -> Term {
     if let (Node::Cond { cond, then, other }, Node::Cond { cond: c, then: t, other: o }) =
         (g.node(a).clone(), g.node(b).clone())
         && cond == c
-        && (has_zero_arm(g, a) || has_zero_arm(g, b))
+        && (zero_arm(g, a).is_some() || zero_arm(g, b).is_some())
     {
         let then = add_terms(g, then, t);
         let other = add_terms(g, other, o);

@@ -202,6 +202,11 @@ impl Graph {
         if let Some(&t) = self.interned.get(&node) {
             return Ok(t);
         }
+        if !self.is_canonical(&node) {
+            // A pass has replaced children in place, and there are now more or fewer binders inside than there were.
+            let (vars, scoped) = self.open_binder(&node);
+            return Ok(self.rebuild_binder(&node, |&t| t, &vars, &scoped));
+        }
         if let Node::Prim(crate::prim::Prim::Stack, args) = &node {
             self.lit_usize(args.len());
         }
@@ -235,6 +240,20 @@ impl Graph {
         self.locs.push(self.here);
         self.interned.insert(node, t);
         Ok(t)
+    }
+
+    /// Whether its bound variables have the numbers that make alpha-equal terms one handle.
+    fn is_canonical(&self, node: &Node) -> bool {
+        let bound = node.binders();
+        let mut height = 0;
+        if !bound.is_empty() {
+            node.for_each_scoped_child(|c, inside| {
+                if inside {
+                    height = height.max(self.height(c));
+                }
+            });
+        }
+        (height + 1..).zip(bound).all(|(k, v)| v.0 == k)
     }
 
     /// Makes a term.

@@ -1,0 +1,222 @@
+//! Functions of each element, and the functions that only the derivative notices.
+
+use std::borrow::Cow;
+
+use ndarray::{Array, ArrayBase, ArrayRef, Data};
+
+use super::elements::{Elements, Rank};
+use crate::Real;
+use crate::kernel;
+
+/// A scalar by value or an array by reference: what `sigmoid`, `relu` and the like take.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a real number nor a reference to an array of them",
+    label = "expected a number by value or an array by reference",
+    note = "write `relu(x)` for a number and `relu(&x)` for an array"
+)]
+pub trait Elementwise {
+    /// The type of the number, or of the elements.
+    type Elem: Real;
+
+    /// A number, or an owned array of the same shape.
+    type Output;
+
+    /// Applies `f` to the number or to each element.
+    fn apply(self, f: impl Fn(Self::Elem) -> Self::Elem) -> Self::Output;
+}
+
+impl<F: Real> Elementwise for F {
+    type Elem = F;
+    type Output = F;
+
+    #[inline]
+    fn apply(self, f: impl Fn(F) -> F) -> F {
+        f(self)
+    }
+}
+
+/// `f` of each element of an array.
+fn map<X: Elements + ?Sized>(x: &X, f: impl Fn(X::Elem) -> X::Elem) -> X::Owned {
+    let data = match x.contiguous() {
+        Cow::Borrowed(data) => data.iter().map(|&v| f(v)).collect(),
+        Cow::Owned(mut data) => {
+            for v in &mut data {
+                *v = f(*v);
+            }
+            data
+        }
+    };
+    x.with_elements(data)
+}
+
+// One `impl` for each type and not one for all references to `Elements`: that would overlap with the `impl` for
+// numbers, since a reference may (as far as the compiler looks) be a number.
+macro_rules! arrays {
+    ($([$($g:tt)*] $t:ty, $output:ty;)*) => {$(
+        impl<$($g)* F: Real> Elementwise for $t {
+            type Elem = F;
+            type Output = $output;
+
+            fn apply(self, f: impl Fn(F) -> F) -> $output {
+                map(self, f)
+            }
+        }
+    )*};
+}
+arrays! {
+    [S: Data<Elem = F>, D: Rank,] &ArrayBase<S, D>, Array<F, D>;
+    [S: Data<Elem = F>, D: Rank,] &&ArrayBase<S, D>, Array<F, D>;
+    [D: Rank,] &ArrayRef<F, D>, Array<F, D>;
+    [D: Rank,] &&ArrayRef<F, D>, Array<F, D>;
+    [] &[F], Vec<F>;
+    [] &Vec<F>, Vec<F>;
+    [const N: usize,] &[F; N], [F; N];
+    [const N: usize, const M: usize,] &[[F; N]; M], [[F; N]; M];
+}
+
+macro_rules! number_references {
+    ($($t:ty),*) => {$(
+        impl Elementwise for &$t {
+            type Elem = $t;
+            type Output = $t;
+
+            fn apply(self, f: impl Fn($t) -> $t) -> $t {
+                f(*self)
+            }
+        }
+    )*};
+}
+number_references!(f32, f64);
+
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $name<X: Elementwise>(x: X) -> X::Output {
+            x.apply(kernel::$name)
+        }
+    )*};
+}
+
+functions! {
+    /// The logistic function `1 / (1 + exp(-x))` of a number or of each element; stable for large |x|.
+    ///
+    /// ```
+    /// use ad_runtime::dsl::sigmoid;
+    /// assert_eq!(sigmoid(0.0), 0.5);
+    /// assert_eq!(sigmoid(-1000.0), 0.0);
+    /// assert_eq!(sigmoid(&ndarray::array![0.0, 1000.0]), ndarray::array![0.5, 1.0]);
+    /// ```
+    sigmoid;
+
+    /// The positive part `max(x, 0)` of a number or of each element; NaN stays NaN. Derivative 0 at 0.
+    ///
+    /// ```
+    /// use ad_runtime::dsl::relu;
+    /// assert_eq!(relu(-2.0), 0.0);
+    /// assert_eq!(relu(&ndarray::array![-1.0, 3.0]), ndarray::array![0.0, 3.0]);
+    /// ```
+    relu;
+
+    /// `ln(1 + exp(x))` of a number or of each element; stable for large |x|.
+    ///
+    /// ```
+    /// use ad_runtime::dsl::softplus;
+    /// assert_eq!(softplus(1000.0), 1000.0);
+    /// assert_eq!(softplus(-40.0), (-40.0_f64).exp());
+    /// ```
+    softplus;
+
+    /// The error function of a number or of each element, to about 1e-15.
+    ///
+    /// ```
+    /// assert!((ad_runtime::dsl::erf(1.0) - 0.842_700_792_949_714_9_f64).abs() < 1e-15);
+    /// ```
+    erf;
+
+    /// The complementary error function `1 - erf(x)` of a number or of each element, with its relative accuracy
+    /// (about 1e-15) also where it is tiny.
+    ///
+    /// ```
+    /// assert!((ad_runtime::dsl::erfc(10.0) / 2.088_487_583_762_545e-45_f64 - 1.0).abs() < 2e-15);
+    /// ```
+    erfc;
+
+    /// The natural logarithm of |Gamma(x)| of a number or of each element. Infinite at 0, -1, -2, ...
+    ///
+    /// ```
+    /// assert!((ad_runtime::dsl::ln_gamma(5.0) - 24.0_f64.ln()).abs() < 1e-14);
+    /// ```
+    ln_gamma;
+
+    /// The derivative of [`ln_gamma`], of a number or of each element. NaN at -1, -2, ...
+    ///
+    /// ```
+    /// // digamma(1) is minus Euler's constant.
+    /// assert!((ad_runtime::dsl::digamma(1.0) + 0.577_215_664_901_532_9_f64).abs() < 1e-15);
+    /// ```
+    digamma;
+}
+
+/// `a` where `c` holds, else `b`. Strict: both are computed; use `if` to compute only one.
+///
+/// ```
+/// use ad_runtime::dsl::select;
+/// assert_eq!(select(2.0 > 1.0, 'a', 'b'), 'a');
+/// ```
+#[inline]
+#[must_use]
+pub fn select<T>(c: bool, a: T, b: T) -> T {
+    if c { a } else { b }
+}
+
+/// `f(a, b)` for corresponding elements of two arrays of the same shape.
+///
+/// Shape: that of both. Slices and `Vec`s give a `Vec`, static arrays a static array.
+///
+/// ```
+/// use ad_runtime::dsl::map2;
+/// use ndarray::array;
+/// assert_eq!(map2(&array![1.0, 5.0], &array![4.0, 2.0], f64::max), array![4.0, 5.0]);
+/// ```
+///
+/// # Panics
+///
+/// If the shapes differ; where `f` does.
+#[track_caller]
+pub fn map2<X, Y>(a: &X, b: &Y, f: impl Fn(X::Elem, X::Elem) -> X::Elem) -> X::Owned
+where
+    X: Elements + ?Sized,
+    Y: Elements<Elem = X::Elem, Rank = X::Rank> + ?Sized,
+{
+    let (shape_a, shape_b) = (a.dims(), b.dims());
+    assert!(
+        shape_a == shape_b,
+        "map2 of arrays of different shapes, {:?} and {:?}",
+        ndarray::Dimension::slice(&shape_a),
+        ndarray::Dimension::slice(&shape_b)
+    );
+    let data = a.contiguous().iter().zip(b.contiguous().iter()).map(|(&a, &b)| f(a, b)).collect();
+    a.with_elements(data)
+}
+
+/// `x` itself; derivatives do not pass.
+///
+/// ```
+/// assert_eq!(ad_runtime::dsl::stop_gradient(2.0), 2.0);
+/// ```
+#[inline]
+#[must_use]
+pub fn stop_gradient<T>(x: T) -> T {
+    x
+}
+
+/// `f()` itself; its intermediate values are computed again in the reverse pass instead of being kept.
+///
+/// ```
+/// assert_eq!(ad_runtime::dsl::checkpoint(|| 2.0 * 3.0), 6.0);
+/// ```
+#[inline]
+pub fn checkpoint<T>(f: impl Fn() -> T) -> T {
+    f()
+}

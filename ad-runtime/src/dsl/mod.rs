@@ -1,0 +1,39 @@
+//! The array DSL, as ordinary functions.
+//!
+//! A function under `#[differentiate]` stays ordinary Rust, so everything that the DSL offers runs here without
+//! the macro. These functions *are* the definition of the values: the compiler's gradient of a program has to
+//! return what the program written with them returns.
+//!
+//! | | |
+//! | --- | --- |
+//! | make | [`build1`], [`build`], [`iota`], [`replicate`], [`one_hot`], [`gather`], [`scatter`] |
+//! | reduce | [`sum`], [`product`], [`maximum`], [`minimum`], [`norm`], [`logsumexp`], [`sum_outer`], [`argmax`], [`argmin`], [`softmax`] |
+//! | elementwise | [`sigmoid`], [`relu`], [`softplus`], [`erf`], [`erfc`], [`ln_gamma`], [`digamma`], [`select`], [`map2`] |
+//! | in sequence | [`fold`], [`reduce`], [`scan`], [`scanl`], [`scanr`] |
+//! | about derivatives | [`stop_gradient`], [`checkpoint`] |
+//!
+//! The traits are how one name serves scalars, arrays, views and slices; they are sealed in effect (implemented
+//! for the types of the contract) and nobody needs to name them.
+//!
+//! Must never hold a loop that generated code also needs: those are in [`crate::kernel`], and are called from here.
+
+mod construct;
+mod elements;
+mod elementwise;
+mod recurrences;
+mod reductions;
+mod seq;
+mod stackable;
+
+pub use construct::{build, build1, gather, iota, one_hot, replicate, scatter};
+pub(crate) use elements::dim;
+pub use elements::{Elements, OuterRank, Rank};
+pub use elementwise::{
+    Elementwise, checkpoint, digamma, erf, erfc, ln_gamma, map2, relu, select, sigmoid, softplus, stop_gradient,
+};
+pub use recurrences::{fold, reduce, scan, scanl, scanr};
+pub use reductions::{argmax, argmin, logsumexp, maximum, minimum, norm, product, softmax, sum, sum_outer};
+pub use seq::{OuterItems, Seq};
+pub use stackable::{Stackable, StackableRank};
+
+pub use crate::real::{Integer, Scalar};

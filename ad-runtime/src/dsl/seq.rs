@@ -1,0 +1,145 @@
+//! What folds and scans run over.
+
+use std::iter::Copied;
+use std::ops::{Range, RangeInclusive};
+
+use ndarray::{ArrayBase, ArrayRef, ArrayView, Axis, Data, Dimension};
+
+use super::elements::OuterRank;
+use crate::real::Integer;
+
+/// A sequence: a range of integers, or a reference to a slice, a `Vec`, a static array or an ndarray array or view.
+///
+/// The items are integers, the elements by value (of slices and arrays of rank 1), or views of the outer rows
+/// (of arrays of rank 2 to 6).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a sequence that `fold` and `scan` can run over",
+    label = "expected a range or a reference to an array",
+    note = "sequences are ranges of integers, `&[A]`, `&Vec<A>`, and references to ndarray's arrays and views of rank 1 to 6"
+)]
+pub trait Seq {
+    /// What the function is applied to at each step.
+    type Item;
+
+    /// Iterator over the items, from either end.
+    type Iter: DoubleEndedIterator<Item = Self::Item>;
+
+    /// The items in order.
+    fn items(self) -> Self::Iter;
+}
+
+impl<T: Integer> Seq for Range<T>
+where
+    Range<T>: DoubleEndedIterator<Item = T>,
+{
+    type Item = T;
+    type Iter = Self;
+
+    fn items(self) -> Self {
+        self
+    }
+}
+
+impl<T: Integer> Seq for RangeInclusive<T>
+where
+    RangeInclusive<T>: DoubleEndedIterator<Item = T>,
+{
+    type Item = T;
+    type Iter = Self;
+
+    fn items(self) -> Self {
+        self
+    }
+}
+
+impl<'a, A: Copy> Seq for &'a [A] {
+    type Item = A;
+    type Iter = Copied<std::slice::Iter<'a, A>>;
+
+    fn items(self) -> Self::Iter {
+        self.iter().copied()
+    }
+}
+
+impl<'a, A: Copy> Seq for &'a Vec<A> {
+    type Item = A;
+    type Iter = Copied<std::slice::Iter<'a, A>>;
+
+    fn items(self) -> Self::Iter {
+        self.iter().copied()
+    }
+}
+
+impl<'a, A: Copy, const N: usize> Seq for &'a [A; N] {
+    type Item = A;
+    type Iter = Copied<std::slice::Iter<'a, A>>;
+
+    fn items(self) -> Self::Iter {
+        self.iter().copied()
+    }
+}
+
+impl<'a, A: Copy, S: Data<Elem = A>, D: OuterRank> Seq for &'a ArrayBase<S, D> {
+    type Item = D::Item<'a, A>;
+    type Iter = OuterItems<'a, A, D>;
+
+    fn items(self) -> Self::Iter {
+        OuterItems::new(self.view())
+    }
+}
+
+impl<'a, A: Copy, D: OuterRank> Seq for &'a ArrayRef<A, D> {
+    type Item = D::Item<'a, A>;
+    type Iter = OuterItems<'a, A, D>;
+
+    fn items(self) -> Self::Iter {
+        OuterItems::new(self.view())
+    }
+}
+
+/// A reference to a reference: a parameter that is one, with one more `&`.
+impl<'a, X: ?Sized> Seq for &&'a X
+where
+    &'a X: Seq,
+{
+    type Item = <&'a X as Seq>::Item;
+    type Iter = <&'a X as Seq>::Iter;
+
+    fn items(self) -> Self::Iter {
+        (*self).items()
+    }
+}
+
+/// Iterator over the elements of an array of rank 1, or over views of the outer rows of one of higher rank.
+#[derive(Clone, Debug)]
+pub struct OuterItems<'a, A, D: Dimension> {
+    array: ArrayView<'a, A, D>,
+    left: Range<usize>,
+}
+
+impl<'a, A: Copy, D: OuterRank> OuterItems<'a, A, D> {
+    fn new(array: ArrayView<'a, A, D>) -> Self {
+        let left = 0..array.len_of(Axis(0));
+        OuterItems { array, left }
+    }
+}
+
+impl<'a, A: Copy, D: OuterRank> Iterator for OuterItems<'a, A, D> {
+    type Item = D::Item<'a, A>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left.next().map(|i| D::item(self.array.clone(), i))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.left.size_hint()
+    }
+}
+
+impl<A: Copy, D: OuterRank> DoubleEndedIterator for OuterItems<'_, A, D> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.left.next_back().map(|i| D::item(self.array.clone(), i))
+    }
+}
+
+impl<A: Copy, D: OuterRank> ExactSizeIterator for OuterItems<'_, A, D> {}

@@ -1,0 +1,156 @@
+//! `E` and `E^1` of the contract: values that can be put side by side along a new first axis.
+
+use ndarray::{Array, Array1, ArrayBase, ArrayRef, Data, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5};
+
+use super::elements::{Rank, from_vec};
+use crate::kernel;
+use crate::real::Scalar;
+
+/// A rank to which one more axis can be added: 0 to 5.
+#[diagnostic::on_unimplemented(
+    message = "arrays of this rank cannot be put side by side",
+    label = "expected an array of rank 0 to 5",
+    note = "the result would have a rank over 6"
+)]
+pub trait StackableRank: Rank {}
+
+macro_rules! ranks {
+    ($($d:ty),*) => {$( impl StackableRank for $d {} )*};
+}
+ranks!(Ix0, Ix1, Ix2, Ix3, Ix4, Ix5);
+
+/// A scalar, or an array of rank 0 to 5: what [`build1`](super::build1), [`replicate`](super::replicate) and the
+/// scans put side by side.
+#[diagnostic::on_unimplemented(
+    message = "values of type `{Self}` cannot be put side by side in an array",
+    label = "expected a scalar or an array of rank 0 to 5",
+    note = "the elements of `build1`, `replicate`, `scan`, `scanl` and `scanr` are real numbers, integers, `bool`s, or ndarray arrays of them"
+)]
+pub trait Stackable {
+    /// The type of the elements.
+    type Elem: Copy;
+
+    /// The shape of one value; no axis for a scalar.
+    type Dim: Dimension;
+
+    /// An array of one more leading dimension.
+    type Stacked;
+
+    /// The shape of this value.
+    fn dims(&self) -> Self::Dim;
+
+    /// Appends the elements in row-major order.
+    fn append_to(&self, data: &mut Vec<Self::Elem>);
+
+    /// `n` values of shape `dims`, whose elements are `data`, side by side.
+    fn stack(n: usize, dims: Self::Dim, data: Vec<Self::Elem>) -> Self::Stacked;
+}
+
+impl<A: Scalar> Stackable for A {
+    type Elem = A;
+    type Dim = Ix0;
+    type Stacked = Array1<A>;
+
+    #[inline]
+    fn dims(&self) -> Ix0 {
+        Ix0()
+    }
+
+    #[inline]
+    fn append_to(&self, data: &mut Vec<A>) {
+        data.push(*self);
+    }
+
+    fn stack(_: usize, _: Ix0, data: Vec<A>) -> Array1<A> {
+        Array1::from_vec(data)
+    }
+}
+
+macro_rules! arrays {
+    ($([$($g:tt)*] $t:ty;)*) => {$(
+        impl<$($g)*, A: Copy, D: StackableRank> Stackable for $t {
+            type Elem = A;
+            type Dim = D;
+            type Stacked = Array<A, D::Larger>;
+
+            fn dims(&self) -> D {
+                self.raw_dim()
+            }
+
+            fn append_to(&self, data: &mut Vec<A>) {
+                data.extend_from_slice(&kernel::contiguous(self));
+            }
+
+            fn stack(n: usize, dims: D, data: Vec<A>) -> Array<A, D::Larger> {
+                let mut shape = D::Larger::zeros(dims.ndim() + 1);
+                shape[0] = n;
+                for k in 0..dims.ndim() {
+                    shape[k + 1] = dims[k];
+                }
+                from_vec(shape, data)
+            }
+        }
+    )*};
+}
+arrays! {
+    [S: Data<Elem = A>] ArrayBase<S, D>;
+    ['a, S: Data<Elem = A>] &'a ArrayBase<S, D>;
+    ['a] &'a ArrayRef<A, D>;
+}
+
+/// Values of one shape, collected side by side.
+pub(super) struct Stack<E: Stackable> {
+    n: usize,
+    dims: Option<E::Dim>,
+    data: Vec<E::Elem>,
+}
+
+impl<E: Stackable> Stack<E> {
+    /// An empty stack with room for about `n` values.
+    pub(super) fn with_capacity(n: usize) -> Self {
+        Stack { n: 0, dims: None, data: Vec::with_capacity(n) }
+    }
+
+    /// Fixes the shape of the values to that of `example`, which is not added.
+    pub(super) fn expect_shape(&mut self, example: &E) {
+        self.dims = Some(example.dims());
+    }
+
+    /// Adds a value at the end.
+    #[track_caller]
+    pub(super) fn push(&mut self, value: &E) {
+        let dims = value.dims();
+        match &self.dims {
+            None => self.dims = Some(dims),
+            Some(first) => assert!(
+                *first == dims,
+                "element {} has the shape {:?}, the others have {:?}",
+                self.n,
+                dims.slice(),
+                first.slice()
+            ),
+        }
+        value.append_to(&mut self.data);
+        self.n += 1;
+    }
+
+    /// The number of scalars in one value.
+    fn width(&self) -> usize {
+        self.data.len() / self.n.max(1)
+    }
+
+    /// The values in the order opposite to that in which they came.
+    pub(super) fn reversed(mut self) -> Self {
+        let width = self.width();
+        if width > 0 {
+            self.data.reverse();
+            self.data.chunks_exact_mut(width).for_each(<[E::Elem]>::reverse);
+        }
+        self
+    }
+
+    /// The array; without any value its shape is all zeros.
+    pub(super) fn finish(self) -> E::Stacked {
+        E::stack(self.n, self.dims.unwrap_or_default(), self.data)
+    }
+}

@@ -1,0 +1,34 @@
+//! The loops that generated code calls. **Not for people**: stable only together with the compiler that emits
+//! the calls; people use [`crate::dsl`].
+//!
+//! Conventions of every kernel here:
+//!
+//! - Arrays are slices in standard (row-major) layout; [`contiguous`] makes one of any layout and [`assemble`]
+//!   makes an array of one. So the layout of an input never reaches an order of summation: same values, same bits.
+//! - A destination comes first, and where it says `accumulate: bool`, `false` overwrites it (its old contents
+//!   are never read, NaN included) and `true` adds to it.
+//! - Lengths are checked once, at entry, by `assert!`: a wrong length is a bug of the compiler and must never
+//!   become a wrong number. Every length may be zero.
+//! - The order of summation is a function of the lengths alone (no threads, no detection at run time in this
+//!   crate; `matrixmultiply` chooses its kernel by the processor, once).
+//! - A loop over several slices is its own function with the slices as parameters: parameters are known not to
+//!   alias, locals are not (a factor of two).
+//!
+//! No kernel may allocate, but for [`contiguous`] when it has to copy.
+
+mod generated;
+mod layout;
+mod matrix;
+mod reduce;
+mod special;
+mod vector;
+
+pub use generated::{
+    Whole, cut, each_row, gemm_each, largest, largest_whole, position_of_largest, position_of_smallest, quotient, remainder,
+    smallest, smallest_whole, total,
+};
+pub use layout::{assemble, contiguous};
+pub use matrix::{Operand, gemm, gemv, gemv_t, ger};
+pub use reduce::{argmax, argmin, dot, maximum, minimum, product, sum, sum_of_squares};
+pub use special::{digamma, erf, erfc, ln_gamma, mul_zero, relu, sigmoid, softplus, trigamma};
+pub use vector::{add_assign, axpy, column_sums};

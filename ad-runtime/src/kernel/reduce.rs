@@ -1,0 +1,186 @@
+//! Reductions of slices to one number, in a fixed order.
+//!
+//! Floating-point additions are not associative, so LLVM never splits a sum into lanes by itself; here the
+//! lanes are written out: lane `l` takes the elements `l, l + LANES, ...`, the lanes are added as a balanced
+//! tree, then the remaining elements (fewer than `LANES`) from left to right. Below `LANES` elements that is
+//! the plain sum from left to right.
+//!
+//! Must never depend on anything but the values and the length: not on alignment, not on the processor.
+
+use crate::Real;
+
+/// 16 doubles are eight SSE or four AVX registers: enough independent additions to hide their latency.
+const LANES: usize = 16;
+
+/// Comparisons have a shorter latency, so that fewer lanes suffice.
+const COMPARE_LANES: usize = 8;
+
+/// The balanced sum of the lanes.
+#[inline(always)]
+fn add_lanes<F: Real>(mut lanes: [F; LANES]) -> F {
+    let mut width = LANES / 2;
+    while width > 0 {
+        for l in 0..width {
+            lanes[l] += lanes[l + width];
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+/// The sum of the elements; 0 of none.
+#[inline]
+#[must_use]
+pub fn sum<F: Real>(x: &[F]) -> F {
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    let mut total = F::zero();
+    if !chunks.is_empty() {
+        let mut lanes = [F::zero(); LANES];
+        for chunk in chunks {
+            for (lane, &v) in lanes.iter_mut().zip(chunk) {
+                *lane += v;
+            }
+        }
+        total = add_lanes(lanes);
+    }
+    for &v in rest {
+        total += v;
+    }
+    total
+}
+
+/// The sum of the products of corresponding elements; 0 of none.
+///
+/// # Panics
+///
+/// If the lengths differ.
+#[inline]
+#[track_caller]
+#[must_use]
+pub fn dot<F: Real>(x: &[F], y: &[F]) -> F {
+    assert!(x.len() == y.len(), "dot of {} and {} elements", x.len(), y.len());
+    let (xs, x_rest) = x.as_chunks::<LANES>();
+    let (ys, y_rest) = y.as_chunks::<LANES>();
+    let mut total = F::zero();
+    if !xs.is_empty() {
+        let mut lanes = [F::zero(); LANES];
+        for (cx, cy) in xs.iter().zip(ys) {
+            for (lane, (&a, &b)) in lanes.iter_mut().zip(cx.iter().zip(cy)) {
+                *lane += a * b;
+            }
+        }
+        total = add_lanes(lanes);
+    }
+    for (&a, &b) in x_rest.iter().zip(y_rest) {
+        total += a * b;
+    }
+    total
+}
+
+/// The sum of the squares of the elements; 0 of none.
+#[inline]
+#[must_use]
+pub fn sum_of_squares<F: Real>(x: &[F]) -> F {
+    dot(x, x)
+}
+
+/// The product of the elements from left to right; 1 of none.
+///
+/// Not in lanes: a product in another order may overflow or underflow where this one does not.
+#[inline]
+#[must_use]
+pub fn product<F: Real>(x: &[F]) -> F {
+    x.iter().fold(F::one(), |p, &v| p * v)
+}
+
+/// The element that no other beats; `beats(a, b)` is false where a or b is NaN. `worst` is beaten by all but itself.
+///
+/// Lanes start at `worst` and only take elements that beat them, so that no lane is ever NaN.
+#[inline(always)]
+fn extreme<F: Real>(x: &[F], worst: F, beats: impl Fn(F, F) -> bool) -> F {
+    let (chunks, rest) = x.as_chunks::<COMPARE_LANES>();
+    let mut lanes = [worst; COMPARE_LANES];
+    for chunk in chunks {
+        for (lane, &v) in lanes.iter_mut().zip(chunk) {
+            *lane = if beats(v, *lane) { v } else { *lane };
+        }
+    }
+    let mut best = worst;
+    for &v in lanes.iter().chain(rest) {
+        best = if beats(v, best) { v } else { best };
+    }
+    // Two cases, both rare, in which the lanes cannot tell: the winner may be -0 or +0, which compare equal,
+    // and the first of them is meant; or nothing beat `worst`, because it is there or because all are NaN.
+    if best == F::zero() || best == worst {
+        return x.iter().copied().find(|&v| v == best).unwrap_or_else(F::nan);
+    }
+    best
+}
+
+/// The largest element.
+///
+/// NaN as in a chain of `f64::max`: ignored, and the result only where all elements are NaN. Of -0 and +0 the
+/// first (so that the result is always the element at [`argmax`]).
+///
+/// # Panics
+///
+/// If there is no element.
+#[inline]
+#[track_caller]
+#[must_use]
+pub fn maximum<F: Real>(x: &[F]) -> F {
+    assert!(!x.is_empty(), "maximum of an empty array");
+    extreme(x, F::neg_infinity(), |a, b| a > b)
+}
+
+/// The smallest element; NaN, zeros and emptiness as in [`maximum`].
+///
+/// # Panics
+///
+/// If there is no element.
+#[inline]
+#[track_caller]
+#[must_use]
+pub fn minimum<F: Real>(x: &[F]) -> F {
+    assert!(!x.is_empty(), "minimum of an empty array");
+    extreme(x, F::infinity(), |a, b| a < b)
+}
+
+/// Where the first element equal to `wanted` is; nowhere if that is NaN.
+///
+/// A chunk is compared as a whole (which vectorises), and searched only if the element is in it.
+fn position<F: Real>(x: &[F], wanted: F) -> Option<usize> {
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    let chunk = chunks.iter().position(|chunk| chunk.iter().fold(false, |found, &v| found | (v == wanted)));
+    let (start, part) = match chunk {
+        Some(i) => (i * LANES, &chunks[i][..]),
+        None => (x.len() - rest.len(), rest),
+    };
+    part.iter().position(|&v| v == wanted).map(|i| start + i)
+}
+
+/// Where the largest element is: the first on a tie, NaN ignored, 0 where all elements are NaN.
+///
+/// # Panics
+///
+/// If there is no element.
+#[inline]
+#[track_caller]
+#[must_use]
+pub fn argmax<F: Real>(x: &[F]) -> usize {
+    assert!(!x.is_empty(), "argmax of an empty array");
+    position(x, maximum(x)).unwrap_or(0)
+}
+
+/// Where the smallest element is: the first on a tie, NaN ignored, 0 where all elements are NaN.
+///
+/// # Panics
+///
+/// If there is no element.
+#[inline]
+#[track_caller]
+#[must_use]
+pub fn argmin<F: Real>(x: &[F]) -> usize {
+    assert!(!x.is_empty(), "argmin of an empty array");
+    position(x, minimum(x)).unwrap_or(0)
+}

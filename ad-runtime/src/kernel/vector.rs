@@ -1,0 +1,87 @@
+//! Loops that write one slice: additions, multiples, column sums.
+//!
+//! Must never read a destination that is to be overwritten.
+
+use crate::Real;
+
+/// `y += x`, element by element.
+///
+/// # Panics
+///
+/// If the lengths differ.
+#[inline]
+#[track_caller]
+pub fn add_assign<F: Real>(y: &mut [F], x: &[F]) {
+    assert!(y.len() == x.len(), "{} elements added to {}", x.len(), y.len());
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y += x;
+    }
+}
+
+/// `y += alpha * x`, element by element.
+///
+/// # Panics
+///
+/// If the lengths differ.
+#[inline]
+#[track_caller]
+pub fn axpy<F: Real>(y: &mut [F], alpha: F, x: &[F]) {
+    assert!(y.len() == x.len(), "a multiple of {} elements added to {}", x.len(), y.len());
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y += alpha * x;
+    }
+}
+
+/// `y += a0 r0 + a1 r1 + a2 r2 + a3 r3`: one pass over `y` for four rows.
+#[inline]
+pub(super) fn axpy4<F: Real>(y: &mut [F], a: [F; 4], r0: &[F], r1: &[F], r2: &[F], r3: &[F]) {
+    let n = y.len();
+    let (r0, r1, r2, r3) = (&r0[..n], &r1[..n], &r2[..n], &r3[..n]);
+    for j in 0..n {
+        y[j] += (a[0] * r0[j] + a[1] * r1[j]) + (a[2] * r2[j] + a[3] * r3[j]);
+    }
+}
+
+/// `y += r0 + r1 + r2 + r3`.
+#[inline]
+fn add4<F: Real>(y: &mut [F], r0: &[F], r1: &[F], r2: &[F], r3: &[F]) {
+    let n = y.len();
+    let (r0, r1, r2, r3) = (&r0[..n], &r1[..n], &r2[..n], &r3[..n]);
+    for j in 0..n {
+        y[j] += (r0[j] + r1[j]) + (r2[j] + r3[j]);
+    }
+}
+
+/// The sums of the columns of the row-major matrix `x` of `out.len()` columns: `out[j] (+)= sum_i x[i, j]`.
+///
+/// Also the sum over the first axis of an array of any rank, whose rows are then its outer items.
+///
+/// # Panics
+///
+/// If `x` is not a whole number of rows.
+#[track_caller]
+pub fn column_sums<F: Real>(out: &mut [F], x: &[F], accumulate: bool) {
+    let n = out.len();
+    assert!(
+        if n == 0 { x.is_empty() } else { x.len().is_multiple_of(n) },
+        "{} elements are not a whole number of rows of {n}",
+        x.len()
+    );
+    if !accumulate {
+        out.fill(F::zero());
+    }
+    if n == 0 {
+        return;
+    }
+    // Four rows a pass: the destination is loaded and stored a quarter as often.
+    let mut blocks = x.chunks_exact(4 * n);
+    for block in &mut blocks {
+        let (r0, block) = block.split_at(n);
+        let (r1, block) = block.split_at(n);
+        let (r2, r3) = block.split_at(n);
+        add4(out, r0, r1, r2, r3);
+    }
+    for row in blocks.remainder().chunks_exact(n) {
+        add_assign(out, row);
+    }
+}

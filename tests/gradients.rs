@@ -1,0 +1,67 @@
+//! Gradients with known answers, end to end: each case of `data/gradients.json`
+//! is an annotated function that uses the construct its tag names, called
+//! through what the macro wrote, held against the value and the derivative that
+//! the file gives.
+
+mod cases;
+
+/// The cases that are not here, and what they need that the language has not
+/// got yet.
+const LEFT_OUT: &[(&str, &[&str])] = &[
+    (
+        "fold",
+        &[
+            "horde-fold0",
+            "horde-fold-atan2",
+            "horde-fold8",
+            "horde-fold-nested4",
+            "horde-fold-nested-empty",
+            "horde-fold-scan-deep",
+            "ksc-fold-prod",
+        ],
+    ),
+    (
+        "scan",
+        &[
+            "horde-scan8",
+            "horde-scan-sin5",
+            "horde-scanzip-nested-sum",
+            "horde-mapaccum-final",
+            "horde-mapaccum-in-build",
+            "horde-mapaccum-noacc",
+            "ksc-cumsum",
+        ],
+    ),
+    ("loops", &["dualrev-particles", "ksc-adbench-lstm-small", "horde-mnist-rnn-small"]),
+    ("recursion", &["dualrev-mutual-recursion", "ksc-power-recursive"]),
+    ("tuples as parameters", &["chad-prod-tuple"]),
+    ("tuples as results", &["chad-paper-ex1", "horde-fooBuild5-pair-vjp"]),
+    ("structs and enums", &["dualrev-vec3-struct", "dualrev-weirdsum-one"]),
+    ("array literals", &["dualrev-list-constr"]),
+    ("arrays of rank 4", &["ksc-mnistcnn-small", "horde-mnist-cnn-small"]),
+    ("reshaping", &["horde-reshape-chain"]),
+    ("erf", &["ksc-gelu"]),
+    ("stop_gradient", &["horde-stop-gradient"]),
+    ("custom derivatives", &["horde-custom-dual-identity"]),
+    (
+        "derivatives of derivatives",
+        &[
+            "horde-sin-second",
+            "horde-sin-third",
+            "horde-grad-composed",
+            "horde-fold8-second",
+            "ksc-derivative-selection",
+        ],
+    ),
+    ("reads out of range that give 0, which Rust has not", &["horde-concatBuild9-oob0", "horde-concatBuild14-oob0"]),
+];
+
+#[test]
+fn every_case_is_here_or_left_out() {
+    for id in cases::ids() {
+        let quoted = format!("\"{id}\"");
+        let here = cases::SOURCES.iter().any(|source| source.contains(&quoted));
+        let left_out = LEFT_OUT.iter().any(|(_, ids)| ids.contains(&id.as_str()));
+        assert!(here != left_out, "{id}: here {here}, left out {left_out}");
+    }
+}
