@@ -15,22 +15,10 @@ const TOLERANCE: f64 = 1e-7;
 
 /// Compares some entries of each of the four gradients of [`net::loss`].
 pub fn gradient(net: &Net, batch: &Digits, rng: &mut fastrand::Rng) -> Result<(), Box<dyn Error>> {
-    let loss =
-        |w1: &_, b1: &_, w2: &_, b2: &_| net::loss(w1, b1, w2, b2, &batch.images, &batch.labels);
-    let (value, (w1, b1, w2, b2)) = net::loss_value_and_grad(
-        &net.w1,
-        &net.b1,
-        &net.w2,
-        &net.b2,
-        &batch.images,
-        &batch.labels,
-    );
-    let Net {
-        w1: at_w1,
-        b1: at_b1,
-        w2: at_w2,
-        b2: at_b2,
-    } = net;
+    let loss = |w1: &_, b1: &_, w2: &_, b2: &_| net::loss(w1, b1, w2, b2, &batch.images, &batch.labels);
+    let (value, (w1, b1, w2, b2)) =
+        net::loss_value_and_grad(&net.w1, &net.b1, &net.w2, &net.b2, &batch.images, &batch.labels);
+    let Net { w1: at_w1, b1: at_b1, w2: at_w2, b2: at_b2 } = net;
     let worst = largest([
         (value - loss(at_w1, at_b1, at_w2, at_b2)).abs(),
         difference(&w1, at_w1, |w1| loss(w1, at_b1, at_w2, at_b2), rng),
@@ -39,11 +27,7 @@ pub fn gradient(net: &Net, batch: &Digits, rng: &mut fastrand::Rng) -> Result<()
         difference(&b2, at_b2, |b2| loss(at_w1, at_b1, at_w2, b2), rng),
     ]);
     println!("gradient against central differences: largest difference {worst:.1e}");
-    if worst <= TOLERANCE {
-        Ok(())
-    } else {
-        Err("the gradient is wrong".into())
-    }
+    if worst <= TOLERANCE { Ok(()) } else { Err("the gradient is wrong".into()) }
 }
 
 /// The largest difference between some entries of `gradient` and the slope of
@@ -70,7 +54,5 @@ fn difference<D: Dimension>(
 
 /// The largest of some sizes; NaN if one of them is, which `f64::max` would lose.
 fn largest(sizes: impl IntoIterator<Item = f64>) -> f64 {
-    sizes
-        .into_iter()
-        .fold(0.0, |a: f64, b| if b <= a { a } else { b })
+    sizes.into_iter().fold(0.0, |a: f64, b| if b <= a { a } else { b })
 }

@@ -40,10 +40,7 @@ impl Digits {
             labels.push(label);
         }
         let images = Array2::from_shape_vec((labels.len(), PIXELS), pixels)?;
-        Ok(Self {
-            images,
-            labels: labels.into(),
-        })
+        Ok(Self { images, labels: labels.into() })
     }
 
     /// How many images.
@@ -53,9 +50,6 @@ impl Digits {
 
     /// The images of these numbers, in this order.
     pub fn pick(&self, ids: &[usize]) -> Self {
-        Self {
-            images: self.images.select(Axis(0), ids),
-            labels: self.labels.select(Axis(0), ids),
-        }
+        Self { images: self.images.select(Axis(0), ids), labels: self.labels.select(Axis(0), ids) }
     }
 }

@@ -29,10 +29,9 @@ const HELD_OUT: usize = 5;
 const WANTED: f64 = 0.95;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let directory = std::env::args_os().nth(1).map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/target/digits")),
-        PathBuf::from,
-    );
+    let directory = std::env::args_os()
+        .nth(1)
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/target/digits")), PathBuf::from);
     let start = Instant::now();
     let mut rng = fastrand::Rng::with_seed(7);
 
@@ -42,11 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (held_out, training) = order.split_at(digits.len() / HELD_OUT);
     let test = digits.pick(held_out);
     let train = digits.pick(training);
-    println!(
-        "{} images to learn from, {} held out",
-        train.len(),
-        test.len()
-    );
+    println!("{} images to learn from, {} held out", train.len(), test.len());
 
     let mut net = Net::random(HIDDEN, &mut rng);
     let some: Vec<usize> = (0..BATCH).collect();
@@ -60,32 +55,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         let first = losses.len();
         for ids in order.chunks(BATCH) {
             let batch = train.pick(ids);
-            let (loss, gradient) = net::loss_value_and_grad(
-                &net.w1,
-                &net.b1,
-                &net.w2,
-                &net.b2,
-                &batch.images,
-                &batch.labels,
-            );
+            let (loss, gradient) =
+                net::loss_value_and_grad(&net.w1, &net.b1, &net.w2, &net.b2, &batch.images, &batch.labels);
             adam.step(&mut net, gradient);
             losses.push(loss);
         }
         let mean = losses[first..].iter().sum::<f64>() / (losses.len() - first) as f64;
         if epoch <= 5 || epoch % 5 == 0 {
-            println!(
-                "epoch {epoch:2}: loss {mean:.4}, held-out accuracy {:.3}",
-                net.accuracy(&test)
-            );
+            println!("epoch {epoch:2}: loss {mean:.4}, held-out accuracy {:.3}", net.accuracy(&test));
         }
     }
 
     let accuracy = net.accuracy(&test);
-    println!(
-        "held-out accuracy {accuracy:.4} after {} steps, {:.1} s",
-        losses.len(),
-        start.elapsed().as_secs_f64()
-    );
+    println!("held-out accuracy {accuracy:.4} after {} steps, {:.1} s", losses.len(), start.elapsed().as_secs_f64());
 
     std::fs::create_dir_all(&directory)?;
     let curve = directory.join("loss.svg");

@@ -55,24 +55,13 @@ impl Net {
     pub fn predict(&self, images: &Array2<f64>) -> Vec<usize> {
         let hidden = (images.dot(&self.w1) + &self.b1).mapv(f64::tanh);
         let scores = hidden.dot(&self.w2) + &self.b2;
-        scores
-            .outer_iter()
-            .map(|row| {
-                (0..CLASSES)
-                    .max_by(|&a, &b| row[a].total_cmp(&row[b]))
-                    .unwrap_or(0)
-            })
-            .collect()
+        scores.outer_iter().map(|row| (0..CLASSES).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap_or(0)).collect()
     }
 
     /// The share of the images that are recognised.
     pub fn accuracy(&self, digits: &Digits) -> f64 {
         let predictions = self.predict(&digits.images);
-        let right = predictions
-            .iter()
-            .zip(&digits.labels)
-            .filter(|(p, l)| p == l)
-            .count();
+        let right = predictions.iter().zip(&digits.labels).filter(|(p, l)| p == l).count();
         right as f64 / digits.len() as f64
     }
 }
@@ -122,24 +111,17 @@ impl<D: Dimension> Moments<D> {
 
     fn like(weights: &Array<f64, D>) -> Self {
         let zeros = || Array::zeros(weights.raw_dim());
-        Self {
-            first: zeros(),
-            second: zeros(),
-        }
+        Self { first: zeros(), second: zeros() }
     }
 
     fn step(&mut self, weights: &mut Array<f64, D>, gradient: &Array<f64, D>, rate: f64, n: i32) {
         // Both means start at zero; dividing by the weight gathered so far makes them unbiased.
         let first_weight = 1.0 - Self::KEEP_FIRST.powi(n);
         let second_weight = 1.0 - Self::KEEP_SECOND.powi(n);
-        Zip::from(weights)
-            .and(gradient)
-            .and(&mut self.first)
-            .and(&mut self.second)
-            .for_each(|w, &g, first, second| {
-                *first += (1.0 - Self::KEEP_FIRST) * (g - *first);
-                *second += (1.0 - Self::KEEP_SECOND) * (g * g - *second);
-                *w -= rate * (*first / first_weight) / ((*second / second_weight).sqrt() + 1e-8);
-            });
+        Zip::from(weights).and(gradient).and(&mut self.first).and(&mut self.second).for_each(|w, &g, first, second| {
+            *first += (1.0 - Self::KEEP_FIRST) * (g - *first);
+            *second += (1.0 - Self::KEEP_SECOND) * (g * g - *second);
+            *w -= rate * (*first / first_weight) / ((*second / second_weight).sqrt() + 1e-8);
+        });
     }
 }

@@ -21,10 +21,7 @@ pub fn loss_curve(path: &Path, losses: &[f64], epoch: usize) -> Result<(), Box<d
     let lowest = losses.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = losses.iter().copied().fold(lowest, f64::max);
     let mut chart = ChartBuilder::on(&root)
-        .caption(
-            "Loss while learning handwritten digits",
-            ("sans-serif", 24, &INK),
-        )
+        .caption("Loss while learning handwritten digits", ("sans-serif", 24, &INK))
         .margin(18)
         .x_label_area_size(48)
         .y_label_area_size(72)
@@ -99,13 +96,7 @@ pub fn sheet(path: &Path, digits: &Digits, predictions: &[usize]) -> Result<(), 
         let ok = is_right(&i);
         let background = Rectangle::new([(x, y), (x + DIGIT, y + DIGIT)], PAPER.filled());
         root.draw(&background)?;
-        for (k, &ink) in digits
-            .images
-            .row(i)
-            .iter()
-            .enumerate()
-            .filter(|(_, ink)| **ink > 0.0)
-        {
+        for (k, &ink) in digits.images.row(i).iter().enumerate().filter(|(_, ink)| **ink > 0.0) {
             let (px, py) = (x + DOT * (k % SIDE) as i32, y + DOT * (k / SIDE) as i32);
             let square = [(px, py), (px + DOT, py + DOT)];
             root.draw(&Rectangle::new(square, INK.mix(ink).filled()))?;
@@ -113,10 +104,7 @@ pub fn sheet(path: &Path, digits: &Digits, predictions: &[usize]) -> Result<(), 
         let (text, colour) = if ok {
             (predictions[i].to_string(), STRONG)
         } else {
-            (
-                format!("{}, is {}", predictions[i], digits.labels[i]),
-                WRONG,
-            )
+            (format!("{}, is {}", predictions[i], digits.labels[i]), WRONG)
         };
         if !ok {
             let frame = [(x - 2, y - 2), (x + DIGIT + 2, y + DIGIT + 2)];

@@ -20,15 +20,12 @@ pub const SOURCES: [&str; 5] = [
     include_str!("scalar.rs"),
 ];
 
-static CASES: LazyLock<Vec<Value>> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../data/gradients.json")).expect("the file of cases")
-});
+static CASES: LazyLock<Vec<Value>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../data/gradients.json")).expect("the file of cases"));
 
 /// The names of all cases.
 pub fn ids() -> impl Iterator<Item = String> {
-    CASES
-        .iter()
-        .map(|case| case["id"].as_str().expect("a name").to_owned())
+    CASES.iter().map(|case| case["id"].as_str().expect("a name").to_owned())
 }
 
 /// One case.
@@ -37,12 +34,7 @@ pub struct Case(&'static Value);
 impl Case {
     /// The case of this name.
     pub fn new(id: &str) -> Self {
-        Self(
-            CASES
-                .iter()
-                .find(|case| case["id"] == id)
-                .unwrap_or_else(|| panic!("no case {id}")),
-        )
+        Self(CASES.iter().find(|case| case["id"] == id).unwrap_or_else(|| panic!("no case {id}")))
     }
 
     /// An input, in the shape that the case gives it.
@@ -115,17 +107,9 @@ impl Case {
         let largest = expected.iter().fold(0.0, |a: f64, e| a.max(e.abs()));
         let all_small = 0.0 < largest && largest < 1e-3;
         for (k, (got, expected)) in got.numbers().iter().zip(expected).enumerate() {
-            let scale = if all_small {
-                largest
-            } else {
-                expected.abs().max(1.0)
-            };
+            let scale = if all_small { largest } else { expected.abs().max(1.0) };
             let error = (got - expected).abs() / scale;
-            assert!(
-                error <= tolerance,
-                "{}: {what}, number {k}: {got} instead of {expected}",
-                self.0["id"]
-            );
+            assert!(error <= tolerance, "{}: {what}, number {k}: {got} instead of {expected}", self.0["id"]);
         }
     }
 }

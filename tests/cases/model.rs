@@ -5,13 +5,7 @@ use ad::prelude::*;
 use super::Case;
 
 #[differentiate]
-fn relu_layers(
-    w1: &Array2<f64>,
-    b1: &Array1<f64>,
-    w2: &Array2<f64>,
-    b2: &Array1<f64>,
-    x: &Array1<f64>,
-) -> Array1<f64> {
+fn relu_layers(w1: &Array2<f64>, b1: &Array1<f64>, w2: &Array2<f64>, b2: &Array1<f64>, x: &Array1<f64>) -> Array1<f64> {
     let relu = |v: f64| v.max(0.0);
     let hidden = (w1.dot(x) + b1).mapv(relu);
     let out = (w2.dot(&hidden) + b2).mapv(relu);
@@ -30,23 +24,11 @@ fn two_layers_and_softmax() {
         &case.input("x"),
         &case.cotangent::<Array1<f64>>(),
     );
-    case.check(
-        &value,
-        &[
-            ("W1", &w1),
-            ("b1", &b1),
-            ("W2", &w2),
-            ("b2", &b2),
-            ("x", &x),
-        ],
-    );
+    case.check(&value, &[("W1", &w1), ("b1", &b1), ("W2", &w2), ("b2", &b2), ("x", &x)]);
 }
 
 #[differentiate(wrt(w1, b1, w2, b2, w3, b3))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "three layers, an image, its label"
-)]
+#[expect(clippy::too_many_arguments, reason = "three layers, an image, its label")]
 fn fully_connected(
     w1: &Array2<f64>,
     b1: &Array1<f64>,
@@ -79,17 +61,7 @@ fn three_layers_and_cross_entropy() {
         &case.input("x"),
         &case.input("t"),
     );
-    case.check(
-        &value,
-        &[
-            ("W1", &w1),
-            ("b1", &b1),
-            ("W2", &w2),
-            ("b2", &b2),
-            ("W3", &w3),
-            ("b3", &b3),
-        ],
-    );
+    case.check(&value, &[("W1", &w1), ("b1", &b1), ("W2", &w2), ("b2", &b2), ("W3", &w3), ("b3", &b3)]);
 }
 
 #[differentiate]
@@ -115,12 +87,7 @@ fn rotation_by_a_quaternion() {
 /// Rodrigues' rotation, perspective, radial distortion. The camera: rotation (3),
 /// centre (3), focal length, principal point (2), distortion (2).
 #[differentiate(wrt(camera, point, weight))]
-fn reprojection(
-    camera: &ArrayRef1<f64>,
-    point: ArrayView1<'_, f64>,
-    weight: f64,
-    feature: &[f64],
-) -> Array1<f64> {
+fn reprojection(camera: &ArrayRef1<f64>, point: ArrayView1<'_, f64>, weight: f64, feature: &[f64]) -> Array1<f64> {
     let rotation = build1(3, |i| camera[i]);
     let offset = build1(3, |i| point[i] - camera[3 + i]);
     let angle = rotation.dot(&rotation).sqrt();
@@ -135,9 +102,7 @@ fn reprojection(
     let flat = build1(2, |i| seen[i] / seen[2]);
     let q = flat.dot(&flat);
     let bend = 1.0 + camera[9] * q + camera[10] * q * q;
-    build1(2, |i| {
-        weight * (camera[6] * flat[i] * bend + camera[7 + i] - feature[i])
-    })
+    build1(2, |i| weight * (camera[6] * flat[i] * bend + camera[7 + i] - feature[i]))
 }
 
 #[test]
@@ -155,13 +120,7 @@ fn bundle_adjustment() {
 /// `factors`: for each component the logarithms of a triangular matrix's diagonal,
 /// then what is below it, column by column.
 #[differentiate(wrt(alphas, means, factors))]
-fn mixture(
-    alphas: &Array1<f64>,
-    means: &Array2<f64>,
-    factors: &Array2<f64>,
-    x: &Array2<f64>,
-    log_gamma: f64,
-) -> f64 {
+fn mixture(alphas: &Array1<f64>, means: &Array2<f64>, factors: &Array2<f64>, x: &Array2<f64>, log_gamma: f64) -> f64 {
     let n = x.nrows();
     let k = means.nrows();
     let d = means.ncols();
@@ -175,19 +134,13 @@ fn mixture(
         }
     };
     let exponents = build([n, k], |[i, c]| {
-        let z = build1(d, |a| {
-            build1(d, |b| triangular(c, a, b) * (x[[i, b]] - means[[c, b]])).sum()
-        });
+        let z = build1(d, |a| build1(d, |b| triangular(c, a, b) * (x[[i, b]] - means[[c, b]])).sum());
         alphas[c] + build1(d, |j| factors[[c, j]]).sum() - 0.5 * z.dot(&z)
     });
     let fit = build1(n, |i| logsumexp(&exponents.row(i))).sum() - n as f64 * logsumexp(alphas);
 
     let squares = build([k, factors.ncols()], |[c, j]| {
-        let entry = if j < d {
-            factors[[c, j]].exp()
-        } else {
-            factors[[c, j]]
-        };
+        let entry = if j < d { factors[[c, j]].exp() } else { factors[[c, j]] };
         entry * entry
     });
     let degrees = (d * (d + 1)) as f64;
@@ -208,10 +161,7 @@ fn gaussian_mixture() {
         &case.input("x"),
         log_gamma,
     );
-    case.check(
-        &value,
-        &[("alphas", &alphas), ("means", &means), ("icf", &factors)],
-    );
+    case.check(&value, &[("alphas", &alphas), ("means", &means), ("icf", &factors)]);
 }
 
 #[differentiate]
@@ -223,11 +173,7 @@ fn convolution_1d(kernels: &Array3<f64>, image: &Array2<f64>) -> Array2<f64> {
         let products = build([channels, width], |[l, c]| {
             let end = i + width / 2;
             let inside = c <= end && end - c < n;
-            if inside {
-                image[[l, end - c]] * kernels[[k, l, c]]
-            } else {
-                0.0
-            }
+            if inside { image[[l, end - c]] * kernels[[k, l, c]] } else { 0.0 }
         });
         products.sum()
     })
@@ -237,8 +183,7 @@ fn convolution_1d(kernels: &Array3<f64>, image: &Array2<f64>) -> Array2<f64> {
 fn one_dimension() {
     let case = Case::new("ksc-conv1d");
     let cotangent: Array2<f64> = case.cotangent();
-    let (value, (kernels, image)) =
-        convolution_1d_vjp(&case.input("ker"), &case.input("img"), &cotangent);
+    let (value, (kernels, image)) = convolution_1d_vjp(&case.input("ker"), &case.input("img"), &cotangent);
     case.check(&value, &[("ker", &kernels), ("img", &image)]);
 }
 
@@ -246,13 +191,7 @@ fn one_dimension() {
 /// `o * channels + c` of the kernels, `n * outputs + o` of the result.
 /// `up` and `left` are the size of the border of zeros on these sides.
 #[differentiate(wrt(kernels, images))]
-fn convolution(
-    kernels: &Array3<f64>,
-    images: &Array3<f64>,
-    channels: usize,
-    up: usize,
-    left: usize,
-) -> Array3<f64> {
+fn convolution(kernels: &Array3<f64>, images: &Array3<f64>, channels: usize, up: usize, left: usize) -> Array3<f64> {
     let outputs = kernels.shape()[0] / channels;
     let batch = images.shape()[0] / channels;
     let height = images.shape()[1];
@@ -262,11 +201,9 @@ fn convolution(
         let n = p / outputs;
         let o = p % outputs;
         let products = build(window, |[c, a, b]| {
-            let inside =
-                y + a >= up && y + a - up < height && x + b >= left && x + b - left < width;
+            let inside = y + a >= up && y + a - up < height && x + b >= left && x + b - left < width;
             if inside {
-                images[[n * channels + c, y + a - up, x + b - left]]
-                    * kernels[[o * channels + c, a, b]]
+                images[[n * channels + c, y + a - up, x + b - left]] * kernels[[o * channels + c, a, b]]
             } else {
                 0.0
             }
