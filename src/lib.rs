@@ -29,8 +29,21 @@ pub use ndarray;
 /// Everything that a program written with `ad` names: `use ad::prelude::*;`.
 ///
 /// - the attribute `differentiate` and the traits [`Differentiable`] and [`Real`];
-/// - the functions of the array DSL ([`dsl`](crate::dsl) has the list);
+/// - the functions of the array DSL (listed at `ad::dsl`);
 /// - ndarray's arrays, views and references of rank 0 to 6, `Axis`, `Zip`, `s!` and `array!`.
+///
+/// ```
+/// use ad::prelude::*;
+///
+/// fn loss<T: Real>(w: &Array1<T>, x: ArrayView2<'_, T>, y: &ArrayRef1<T>) -> T {
+///     let e = x.dot(w) - y;
+///     T::lit(0.5) * sum(&build1(e.len(), |i| e[i] * e[i])) + maximum(&x.slice(s![.., 0]))
+/// }
+///
+/// let x = array![[1.0, 2.0], [3.0, 4.0]];
+/// assert_eq!(loss(&array![1.0, 1.0], x.view(), &array![1.0, 5.0]), 7.0);
+/// assert_eq!(Zip::from(&x).and(&softmax(&x.t())).map_collect(|a, p| a * p).len_of(Axis(0)), 2);
+/// ```
 pub mod prelude {
     // pub use ad_macro::differentiate;
 

@@ -1,1 +1,10 @@
 //! The compiler of `ad`.
+
+pub mod ad;
+pub mod bot;
+pub mod emit;
+mod flatten;
+pub mod ir;
+pub mod prim;
+pub mod program;
+pub mod simplify;

@@ -14,38 +14,29 @@ use crate::kernel::assemble;
 /// If it does not fit into memory's address range.
 #[track_caller]
 fn size<const N: usize>(shape: [usize; N]) -> usize {
-    // A zero anywhere makes the array empty, however large the other sizes.
-    if shape.contains(&0) {
-        return 0;
-    }
-    match shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n)) {
-        Some(size) if isize::try_from(size).is_ok() => size,
+    // ndarray refuses a shape whose sizes other than zero multiply to too much, even if the array is empty.
+    let strides = shape.iter().filter(|&&n| n > 0).try_fold(1_usize, |product, &n| product.checked_mul(n));
+    match strides {
+        Some(size) if isize::try_from(size).is_ok() => shape.iter().product(),
         _ => panic!("an array of shape {shape:?} has too many elements"),
     }
 }
 
-/// Calls `f` on every index of the shape, in row-major order.
-fn for_each_index<const N: usize>(shape: [usize; N], mut f: impl FnMut([usize; N])) {
-    if shape.contains(&0) {
-        return;
-    }
-    let mut index = [0; N];
-    loop {
-        f(index);
+/// Every index of the shape, in row-major order.
+fn indices<const N: usize>(shape: [usize; N]) -> impl Iterator<Item = [usize; N]> {
+    let first = (!shape.contains(&0)).then_some([0; N]);
+    std::iter::successors(first, move |&index| {
         // The last axis counts fastest; an axis that is through starts again and moves the one before it.
-        let mut axis = N;
-        loop {
-            if axis == 0 {
-                return;
+        let mut next = index;
+        for axis in (0..N).rev() {
+            next[axis] += 1;
+            if next[axis] < shape[axis] {
+                return Some(next);
             }
-            axis -= 1;
-            index[axis] += 1;
-            if index[axis] < shape[axis] {
-                break;
-            }
-            index[axis] = 0;
+            next[axis] = 0;
         }
-    }
+        None
+    })
 }
 
 /// The array whose element i is `f(i)`, for i from 0 to n - 1.
@@ -90,7 +81,7 @@ where
     Dim<[usize; N]>: Rank,
 {
     let mut data = Vec::with_capacity(size(shape));
-    for_each_index(shape, |index| data.push(f(index)));
+    data.extend(indices(shape).map(f));
     assemble(shape, data)
 }
 
@@ -166,16 +157,15 @@ where
     Dim<[usize; M]>: Rank,
 {
     let mut data = Vec::with_capacity(size(shape));
-    let mut outside = None;
-    for_each_index(shape, |index| {
+    for index in indices(shape) {
         let from = f(index);
         match x.get(dim(from)) {
             Some(value) => data.push(value.clone()),
-            None => outside = outside.or(Some((index, from))),
+            None => panic!(
+                "gather: element {index:?} is read at {from:?}, out of range for an array of shape {:?}",
+                x.shape()
+            ),
         }
-    });
-    if let Some((index, from)) = outside {
-        panic!("gather: element {index:?} is read at {from:?}, out of range for an array of shape {:?}", x.shape());
     }
     assemble(shape, data)
 }
@@ -207,16 +197,14 @@ where
     let mut out = assemble(shape, vec![F::zero(); size(shape)]);
     let mut from = [0; N];
     from.copy_from_slice(x.shape());
-    let mut outside = None;
-    for_each_index(from, |index| {
+    for index in indices(from) {
         let to = f(index);
         match out.get_mut(dim(to)) {
             Some(place) => *place += x[dim(index)],
-            None => outside = outside.or(Some((index, to))),
+            None => {
+                panic!("scatter: element {index:?} is added at {to:?}, out of range for an array of shape {shape:?}")
+            }
         }
-    });
-    if let Some((index, to)) = outside {
-        panic!("scatter: element {index:?} is added at {to:?}, out of range for an array of shape {shape:?}");
     }
     out
 }

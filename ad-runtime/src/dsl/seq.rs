@@ -97,16 +97,6 @@ impl<'a, A: Copy, D: OuterRank> Seq for &'a ArrayRef<A, D> {
     }
 }
 
-/// A view by value, such as `x.row(i)`.
-impl<'a, A: Copy, D: OuterRank> Seq for ArrayView<'a, A, D> {
-    type Item = D::Item<'a, A>;
-    type Iter = OuterItems<'a, A, D>;
-
-    fn items(self) -> Self::Iter {
-        OuterItems::new(self)
-    }
-}
-
 /// A reference to a reference: a parameter that is one, with one more `&`.
 impl<'a, X: ?Sized> Seq for &&'a X
 where

@@ -16,12 +16,17 @@
 //!
 //! No kernel may allocate, but for [`contiguous`] when it has to copy.
 
+mod generated;
 mod layout;
 mod matrix;
 mod reduce;
 mod special;
 mod vector;
 
+pub use generated::{
+    Whole, cut, each_row, gemm_each, largest, largest_whole, position_of_largest, position_of_smallest, quotient, remainder,
+    smallest, smallest_whole, total,
+};
 pub use layout::{assemble, contiguous};
 pub use matrix::{Operand, gemm, gemv, gemv_t, ger};
 pub use reduce::{argmax, argmin, dot, maximum, minimum, product, sum, sum_of_squares};

@@ -146,6 +146,19 @@ pub fn minimum<F: Real>(x: &[F]) -> F {
     extreme(x, F::infinity(), |a, b| a < b)
 }
 
+/// Where the first element equal to `wanted` is; nowhere if that is NaN.
+///
+/// A chunk is compared as a whole (which vectorises), and searched only if the element is in it.
+fn position<F: Real>(x: &[F], wanted: F) -> Option<usize> {
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    let chunk = chunks.iter().position(|chunk| chunk.iter().fold(false, |found, &v| found | (v == wanted)));
+    let (start, part) = match chunk {
+        Some(i) => (i * LANES, &chunks[i][..]),
+        None => (x.len() - rest.len(), rest),
+    };
+    part.iter().position(|&v| v == wanted).map(|i| start + i)
+}
+
 /// Where the largest element is: the first on a tie, NaN ignored, 0 where all elements are NaN.
 ///
 /// # Panics
@@ -156,8 +169,7 @@ pub fn minimum<F: Real>(x: &[F]) -> F {
 #[must_use]
 pub fn argmax<F: Real>(x: &[F]) -> usize {
     assert!(!x.is_empty(), "argmax of an empty array");
-    let best = maximum(x);
-    x.iter().position(|&v| v == best).unwrap_or(0)
+    position(x, maximum(x)).unwrap_or(0)
 }
 
 /// Where the smallest element is: the first on a tie, NaN ignored, 0 where all elements are NaN.
@@ -170,6 +182,5 @@ pub fn argmax<F: Real>(x: &[F]) -> usize {
 #[must_use]
 pub fn argmin<F: Real>(x: &[F]) -> usize {
     assert!(!x.is_empty(), "argmin of an empty array");
-    let best = minimum(x);
-    x.iter().position(|&v| v == best).unwrap_or(0)
+    position(x, minimum(x)).unwrap_or(0)
 }

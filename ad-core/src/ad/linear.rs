@@ -1,0 +1,292 @@
+//! Linear operations: what [BOT] Fig. 14 and [KN] Figs. 4-5 have as constructors of Delta. Each is applied to a tangent, and
+//! transposed onto a cotangent; the transpose of a structural operation is another one, so there is no second table.
+//!
+//! NaNs of arms that are not taken must not come back through `0 * inf` (prototype.md, 3). So operations commute with
+//! conditionals and choices that have a zero arm, and where a mask has been lost in a sum, scaling absorbs zero.
+
+use crate::ir::{Contraction, Elem, Graph, Node, Term, Var};
+use crate::prim::{Binary, Prim, Scaling, Unary};
+
+/// A linear map from one array to another. Terms in it are of the primal program.
+#[derive(Clone, Debug)]
+pub(super) enum Lin {
+    /// Elementwise product with an array of the same shape.
+    Scale(Term, Scaling),
+    Replicate {
+        axes: Box<[u8]>,
+        sizes: Vec<Term>,
+    },
+    Sum {
+        axes: Box<[u8]>,
+        from: Vec<Term>,
+    },
+    Transpose(Box<[u8]>),
+    Reshape {
+        from: Vec<Term>,
+        to: Vec<Term>,
+    },
+    Recast {
+        from: Vec<Term>,
+        to: Vec<Term>,
+    },
+    Slice {
+        starts: Vec<Term>,
+        steps: Box<[i64]>,
+        from: Vec<Term>,
+        to: Vec<Term>,
+    },
+    Pad {
+        starts: Vec<Term>,
+        steps: Box<[i64]>,
+        from: Vec<Term>,
+        to: Vec<Term>,
+    },
+    /// The index function as it stands in the (canonical, closed) gather.
+    Gather {
+        vars: Box<[Var]>,
+        index: Box<[Term]>,
+        sizes: Box<[Term]>,
+        from: Vec<Term>,
+    },
+    /// Scatter onto zeros.
+    Scatter {
+        vars: Box<[Var]>,
+        index: Box<[Term]>,
+        sizes: Vec<Term>,
+        to: Vec<Term>,
+    },
+    /// Contraction with `with` as the other operand; `spec.a` are the labels of the argument.
+    Contract {
+        spec: Contraction,
+        with: Term,
+    },
+    /// Between real types.
+    Cast {
+        from: Elem,
+        to: Elem,
+    },
+}
+
+/// What is known of a cotangent's zeros, beside those that a zero arm at its root shows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Masked {
+    /// Nothing is masked.
+    No,
+    /// Zeros where an index or a slice did not read.
+    Unread,
+    /// Zeros where an arm was not taken.
+    Arm,
+}
+
+impl Lin {
+    /// The image of a tangent.
+    pub(super) fn apply(&self, g: &mut Graph, x: Term) -> Term {
+        match self {
+            Lin::Scale(f, Scaling::Absorbing) => scale(g, x, *f, Masked::Arm),
+            Lin::Scale(f, Scaling::Plain) => scale(g, x, *f, Masked::No),
+            Lin::Replicate { axes, sizes } => g.replicate_axes(x, axes, sizes),
+            Lin::Sum { axes, .. } => g.sum_axes(x, axes),
+            Lin::Transpose(perm) => g.transpose(x, perm),
+            Lin::Reshape { to, .. } => g.reshape(x, to),
+            Lin::Recast { to, .. } => g.recast(x, to),
+            Lin::Slice { starts, steps, to, .. } => g.slice(x, starts, steps, to),
+            Lin::Pad { starts, steps, to, .. } => g.pad(x, starts, steps, to),
+            Lin::Gather { vars, index, sizes, .. } => {
+                g.mk(Node::Gather { src: x, sizes: sizes.clone(), vars: vars.clone(), index: index.clone() })
+            }
+            Lin::Scatter { vars, index, to, .. } => scatter_onto_zeros(g, x, vars, index, to),
+            Lin::Contract { spec, with } => g.contract(x, *with, spec.clone()),
+            Lin::Cast { to, .. } => g.cast(*to, x),
+        }
+    }
+
+    /// The image of a cotangent under the transpose ([BOT] Fig. 17).
+    pub(super) fn transpose(&self, g: &mut Graph, ct: Term, masked: Masked) -> Term {
+        // Every linear operation commutes with a conditional that has a zero arm: the arm not taken then costs nothing.
+        if let Node::Cond { cond, then, other } = *g.node(ct) {
+            if is_zero(g, other) {
+                let then = self.transpose(g, then, masked);
+                let other = g.zeros_like(then);
+                return g.cond(cond, then, other);
+            }
+            if is_zero(g, then) {
+                let other = self.transpose(g, other, masked);
+                let then = g.zeros_like(other);
+                return g.cond(cond, then, other);
+            }
+        }
+        match self {
+            Lin::Scale(f, scaling) => {
+                let masked = if *scaling == Scaling::Absorbing { Masked::Arm } else { masked };
+                scale(g, ct, *f, masked)
+            }
+            Lin::Replicate { axes, .. } => g.sum_axes(ct, axes),
+            Lin::Sum { axes, from } => {
+                let sizes: Vec<Term> = axes.iter().map(|&a| from[usize::from(a)]).collect();
+                g.replicate_axes(ct, axes, &sizes)
+            }
+            Lin::Transpose(perm) => {
+                let mut inverse = vec![0; perm.len()];
+                for (k, &a) in perm.iter().enumerate() {
+                    inverse[usize::from(a)] = crate::ir::axis(k);
+                }
+                g.transpose(ct, &inverse)
+            }
+            Lin::Reshape { from, .. } => g.reshape(ct, from),
+            Lin::Recast { from, .. } => g.recast(ct, from),
+            Lin::Slice { starts, steps, from, .. } => g.pad(ct, starts, steps, from),
+            Lin::Pad { starts, steps, from, .. } => g.slice(ct, starts, steps, from),
+            Lin::Gather { vars, index, from, .. } => scatter_onto_zeros(g, ct, vars, index, from),
+            Lin::Scatter { vars, index, sizes, .. } => {
+                g.mk(Node::Gather { src: ct, sizes: sizes.clone().into(), vars: vars.clone(), index: index.clone() })
+            }
+            Lin::Contract { spec, with } => {
+                let spec = Contraction { a: spec.out.clone(), b: spec.b.clone(), out: spec.a.clone() };
+                g.contract(ct, *with, spec)
+            }
+            Lin::Cast { from, .. } => g.cast(*from, ct),
+        }
+    }
+
+    /// What is known of the zeros of the transpose's result, given the cotangent. A choice with a zero arm keeps it under a scaling,
+    /// where everybody can see it; any other operation hides it.
+    pub(super) fn transposed_mask(&self, g: &Graph, ct: Term, masked: Masked) -> Masked {
+        match self {
+            Lin::Scale(..) => masked,
+            Lin::Slice { .. } | Lin::Gather { .. } => hidden_mask(g, ct, masked).max(Masked::Unread),
+            _ => hidden_mask(g, ct, masked),
+        }
+    }
+}
+
+/// What is known of a cotangent's zeros once its root is hidden.
+pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: Masked) -> Masked {
+    match as_select(g, ct) {
+        Some((_, a, b)) if is_zero(g, a) || is_zero(g, b) => Masked::Arm,
+        _ => masked,
+    }
+}
+
+fn scatter_onto_zeros(g: &mut Graph, x: Term, vars: &[Var], index: &[Term], to: &[Term]) -> Term {
+    let elem = g.elem(x);
+    let dst = g.lit_shaped(elem, to, 0.0);
+    g.mk(Node::Scatter { dst, src: x, vars: vars.into(), index: index.into() })
+}
+
+/// Whether a term is literally zero (tuples: in every real part).
+pub(super) fn is_zero(g: &Graph, t: Term) -> bool {
+    match g.node(t) {
+        Node::Tuple(parts) => parts.iter().all(|&p| is_zero(g, p)),
+        _ => g.real_value(t).is_some_and(|x| x.to_bits() == 0),
+    }
+}
+
+/// `x * f`, written as a person would: signs, reciprocals and one-sided choices in f are not multiplied by.
+pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: Masked) -> Term {
+    match *g.node(x) {
+        Node::Cond { cond, then, other } if is_zero(g, other) => {
+            let then = scale(g, then, f, masked);
+            return g.cond(cond, then, other);
+        }
+        Node::Cond { cond, then, other } if is_zero(g, then) => {
+            let other = scale(g, other, f, masked);
+            return g.cond(cond, then, other);
+        }
+        _ => {}
+    }
+    if let Some((mask, a, b)) = as_select(g, x) {
+        if is_zero(g, b) {
+            let a = scale(g, a, f, masked);
+            return g.select(mask, a, b);
+        }
+        if is_zero(g, a) {
+            let b = scale(g, b, f, masked);
+            return g.select(mask, a, b);
+        }
+    }
+    if let Some(c) = g.real_value(f) {
+        #[allow(clippy::float_cmp, reason = "exactly these constants have a shorter form")]
+        if c == 1.0 {
+            return x;
+        } else if c == -1.0 {
+            return g.neg(x);
+        }
+    }
+    // A derivative that is zero on one side is a mask: the other side's NaN must not pass.
+    if let Some((mask, a, b)) = as_select(g, f) {
+        if is_zero(g, b) {
+            let a = scale(g, x, a, masked);
+            return g.select(mask, a, b);
+        }
+        if is_zero(g, a) {
+            let b = scale(g, x, b, masked);
+            return g.select(mask, a, b);
+        }
+    }
+    let absorbs = match masked {
+        Masked::No => false,
+        Masked::Unread => !is_polynomial(g, f),
+        Masked::Arm => g.real_value(f).is_none_or(|c| !c.is_finite()),
+    };
+    if absorbs {
+        return g.binary(Binary::MulZero, x, f);
+    }
+    if let Node::Prim(Prim::Unary(Unary::Neg), args) = g.node(f) {
+        let f = args[0];
+        let scaled = scale(g, x, f, masked);
+        return g.neg(scaled);
+    }
+    if let Node::Prim(Prim::Unary(Unary::Recip), args) = g.node(f) {
+        let y = args[0];
+        return g.div(x, y);
+    }
+    if is_one(g, x) {
+        return f;
+    }
+    g.mul(x, f)
+}
+
+fn is_one(g: &Graph, x: Term) -> bool {
+    g.real_value(x).is_some_and(|x| x.to_bits() == 1.0_f64.to_bits())
+}
+
+fn as_select(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
+    match g.node(t) {
+        Node::Prim(Prim::Select, args) => Some((args[0], args[1], args[2])),
+        _ => None,
+    }
+}
+
+/// Whether f can only be infinite or NaN where an input is, or by overflow: products and sums of inputs and bounded functions.
+/// A bounded number of terms is looked at.
+fn is_polynomial(g: &Graph, f: Term) -> bool {
+    let mut stack = vec![f];
+    for _ in 0..64 {
+        let Some(t) = stack.pop() else { return true };
+        match g.node(t) {
+            Node::Input(_) | Node::Lit(_) | Node::Param(..) => {}
+            Node::Gather { src, .. } => stack.push(*src),
+            Node::Prim(prim, args) => match prim {
+                Prim::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Max | Binary::Min)
+                | Prim::Unary(
+                    Unary::Neg | Unary::Abs | Unary::Sin | Unary::Cos | Unary::Tanh | Unary::Sigmoid | Unary::Relu,
+                )
+                | Prim::Contract(_)
+                | Prim::Stack => stack.extend(args.iter().copied()),
+                Prim::Replicate(_)
+                | Prim::Sum(_)
+                | Prim::Transpose(_)
+                | Prim::Reshape
+                | Prim::Recast
+                | Prim::Slice(_)
+                | Prim::Pad(_)
+                | Prim::StopGradient
+                | Prim::Cast(_) => stack.push(args[0]),
+                Prim::Select => stack.extend([args[1], args[2]]),
+                _ => return false,
+            },
+            _ => return false,
+        }
+    }
+    false
+}

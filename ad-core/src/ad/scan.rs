@@ -1,0 +1,286 @@
+//! The derivative of the loop form: the loop is augmented to save what its derivative reads (today: its carried values at the start of
+//! each step), its tangent is a linear loop in the same direction, and the transpose of that a loop in the other direction which
+//! carries the cotangents of carried values and captures ([KN] Figs. 13-15 for folds).
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::ir::{Body, Graph, Scan, Term, Type};
+
+use super::delta::{Delta, DeltaId, Leaf, ScanDelta, Tangent};
+use super::dual::{Dualise, dual_of};
+use super::linear::Masked;
+use super::transpose::Cotangent;
+use super::{forward as fwd, transpose as rev};
+
+/// Primal term and tangent of a loop.
+pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent) {
+    let now = |d: &Dualise<'_, '_>, ts: &[Term]| ts.iter().map(|t| d.primal[t]).collect::<Box<[Term]>>();
+    let tangents = |d: &Dualise<'_, '_>, ts: &[Term]| ts.iter().map(|t| d.tangents[t].clone()).collect::<Vec<_>>();
+    let mut scan = s.clone();
+    scan.count = d.primal[&s.count];
+    (scan.init, scan.captures, scan.xs) = (now(d, &s.init), now(d, &s.captures), now(d, &s.xs));
+    let init = tangents(d, &s.init);
+    let rest: Vec<Tangent> = tangents(d, &s.captures).into_iter().chain(tangents(d, &s.xs)).collect();
+    if init.iter().chain(&rest).all(Tangent::is_zero) {
+        return (d.g.mk(crate::ir::Node::Scan(Box::new(scan))), Tangent::Zero);
+    }
+    // Tuples are carried by component in the loops that the front end makes; a tuple here has no single cotangent to carry.
+    assert!(
+        s.body.params.iter().all(|ty| matches!(ty, Type::Array(..)) || !ty.has_real()),
+        "a loop that carries or captures a tuple is split into components before differentiation"
+    );
+    let carries = scan.init.len();
+    let mut carried: Vec<bool> = init.iter().map(|t| !t.is_zero()).collect();
+    // Activity of carried values: a least fixed point, since a value may become active only by what an earlier step made of it.
+    let body = loop {
+        let active = |leaf: Leaf| match leaf {
+            Leaf::Param(k) => {
+                let k = k as usize;
+                if k < carries { carried[k] } else { !rest[k - carries].is_zero() }
+            }
+            Leaf::Input(_) => false,
+        };
+        let body = dual_of(d.g, &s.body.results, &active);
+        let more: Vec<bool> = (0..carries).map(|k| carried[k] || body.tangents[k].is_some()).collect();
+        if more == carried {
+            break body;
+        }
+        carried = more;
+    };
+    // The augmented loop: one more array for each carried value, its value at the start of each step.
+    let produced = s.body.results.len() - carries;
+    let mut results = body.primal.clone();
+    let saved_values: Vec<Term> = (0..carries).map(|k| d.g.param(k, s.body.params[k].clone())).collect();
+    let saveable = s.body.params[..carries].iter().all(|ty| matches!(ty, Type::Array(..)));
+    assert!(saveable, "carried tuples are split into components before differentiation");
+    results.extend(&saved_values);
+    let mut augmented = scan.clone();
+    augmented.body = Body { params: s.body.params.clone(), results: results.into() };
+    let augmented = d.g.mk(crate::ir::Node::Scan(Box::new(augmented)));
+    let parts: Vec<Term> = (0..carries + produced).map(|k| d.g.proj(augmented, k)).collect();
+    let saved = (0..carries).map(|k| d.g.proj(augmented, carries + produced + k)).collect();
+    let primal = d.g.tuple(&parts);
+    debug_assert_eq!(d.g.ty(t), d.g.ty(primal));
+    let of = |ts: &[Tangent]| ts.iter().map(Tangent::array).collect::<Vec<_>>();
+    let captures = scan.captures.len();
+    let has: Vec<bool> =
+        (0..carries + produced).map(|k| if k < carries { carried[k] } else { body.tangents[k].is_some() }).collect();
+    scan.body.results = body.primal.clone().into();
+    let delta = ScanDelta {
+        saved,
+        carried,
+        init: of(&init),
+        captures: of(&rest[..captures]),
+        xs: of(&rest[captures..]),
+        scan,
+        body,
+    };
+    let id = d.out.push(Delta::Scan(Rc::new(delta)));
+    let parts = has
+        .into_iter()
+        .enumerate()
+        .map(|(k, has)| if has { Tangent::Array(d.out.push(Delta::Part(id, k))) } else { Tangent::Zero })
+        .collect();
+    (primal, Tangent::Tuple(parts))
+}
+
+/// Builds the body of a derived loop. Its terms are first made over the original body's parameters (which are numbered from 0)
+/// and further ones numbered behind them; `finish` renumbers them to the derived loop's order.
+struct Derived {
+    types: Vec<Type>,
+    originals: usize,
+}
+
+impl Derived {
+    fn new(s: &Scan) -> Self {
+        Derived { types: s.body.params.to_vec(), originals: s.body.params.len() }
+    }
+
+    /// A further parameter.
+    fn param(&mut self, g: &mut Graph, ty: &Type) -> (usize, Term) {
+        let k = self.types.len();
+        self.types.push(ty.clone());
+        (k, g.param(k, ty.clone()))
+    }
+
+    fn finish(&self, g: &mut Graph, order: &[usize], results: &[Term]) -> Body {
+        let mut args = vec![None; self.types.len()];
+        for (new, &old) in order.iter().enumerate() {
+            args[old] = Some(g.param(new, self.types[old].clone()));
+        }
+        let args: Vec<Term> = args
+            .into_iter()
+            .enumerate()
+            .map(|(k, arg)| match arg {
+                Some(arg) => arg,
+                None => g.param(k, self.types[k].clone()),
+            })
+            .collect();
+        let params = order.iter().map(|&k| self.types[k].clone()).collect();
+        let raw = Body { params, results: results.into() };
+        let results = g.instantiate(&raw, &args).into();
+        Body { params: raw.params, results }
+    }
+}
+
+/// The tangents of a loop's parts.
+pub(super) fn forward(
+    g: &mut Graph,
+    s: &ScanDelta,
+    init: &[Option<Term>],
+    captures: &[Option<Term>],
+    xs: &[Option<Term>],
+) -> Vec<Option<Term>> {
+    let (carries, caught) = (s.scan.init.len(), s.scan.captures.len());
+    let mut derived = Derived::new(&s.scan);
+    let mut leaf_terms: BTreeMap<u32, Term> = BTreeMap::new();
+    let mut order = Vec::new();
+    let mut outer_init = Vec::new();
+    let mut tangent = |g: &mut Graph, k: usize, order: &mut Vec<usize>| {
+        let (number, term) = derived.param(g, &s.scan.body.params[k].clone());
+        leaf_terms.insert(u32::try_from(k).unwrap_or(u32::MAX), term);
+        order.push(number);
+    };
+    for k in 0..carries {
+        if s.carried[k] {
+            tangent(g, k, &mut order);
+            outer_init.push(init[k].unwrap_or_else(|| g.zeros_like(s.scan.init[k])));
+        }
+    }
+    let mut outer_captures = s.scan.captures.to_vec();
+    order.extend(carries..carries + caught);
+    for (k, t) in captures.iter().enumerate() {
+        if let Some(t) = t {
+            tangent(g, carries + k, &mut order);
+            outer_captures.push(*t);
+        }
+    }
+    let mut outer_xs = s.saved.clone();
+    outer_xs.extend(&s.scan.xs);
+    order.extend((0..carries).chain(carries + caught..derived_originals(&s.scan)));
+    for (k, t) in xs.iter().enumerate() {
+        if let Some(t) = t {
+            tangent(g, carries + caught + k, &mut order);
+            outer_xs.push(*t);
+        }
+    }
+    let tangents = fwd::apply(g, &s.body, &|leaf| match leaf {
+        Leaf::Param(k) => leaf_terms.get(&k).copied(),
+        Leaf::Input(_) => None,
+    });
+    let mut results = Vec::new();
+    let mut places = vec![None; s.body.primal.len()];
+    for (k, tangent) in tangents.iter().enumerate() {
+        let wanted = if k < carries { s.carried[k] } else { tangent.is_some() };
+        if wanted {
+            places[k] = Some(results.len());
+            results.push(tangent.unwrap_or_else(|| g.zeros_like(s.body.primal[k])));
+        }
+    }
+    let body = derived.finish(g, &order, &results);
+    let new = g.scan(Scan {
+        count: s.scan.count,
+        reverse: s.scan.reverse,
+        init: outer_init.into(),
+        captures: outer_captures.into(),
+        xs: outer_xs.into(),
+        body,
+    });
+    places.into_iter().map(|place| place.map(|k| g.proj(new, k))).collect()
+}
+
+fn derived_originals(s: &Scan) -> usize {
+    s.body.params.len()
+}
+
+/// The cotangents that a loop sends to its arguments, given those of its parts.
+pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Cotangent>) -> Vec<(DeltaId, Cotangent)> {
+    let (carries, caught) = (s.scan.init.len(), s.scan.captures.len());
+    // A part without a cotangent contributes zeros: inside, they are zeros of something not taken.
+    let all: Vec<usize> = (0..s.body.primal.len())
+        .filter(|&k| if k < carries { s.carried[k] } else { s.body.tangents[k].is_some() })
+        .collect();
+    let masked = if all.iter().all(|k| parts.get(k).is_some_and(|ct| ct.hidden(g) == Masked::No)) {
+        Masked::No
+    } else {
+        Masked::Arm
+    };
+    let mut derived = Derived::new(&s.scan);
+    let mut order = Vec::new();
+    let mut seeds: Vec<Option<Term>> = vec![None; s.body.primal.len()];
+    let mut outer_init = Vec::new();
+    for k in 0..carries {
+        if s.carried[k] {
+            let (number, term) = derived.param(g, &s.scan.body.params[k].clone());
+            order.push(number);
+            seeds[k] = Some(term);
+            outer_init.push(parts.get(&k).map_or_else(|| g.zeros_like(s.scan.init[k]), |ct| ct.term));
+        }
+    }
+    let mut sums: Vec<(usize, Term)> = Vec::new();
+    for k in 0..caught {
+        if s.captures[k].is_some() {
+            let (number, term) = derived.param(g, &s.scan.body.params[carries + k].clone());
+            order.push(number);
+            sums.push((k, term));
+            outer_init.push(g.zeros_like(s.scan.captures[k]));
+        }
+    }
+    order.extend(carries..carries + caught);
+    let mut outer_xs = s.saved.clone();
+    outer_xs.extend(&s.scan.xs);
+    order.extend((0..carries).chain(carries + caught..derived.originals));
+    for k in carries..s.body.primal.len() {
+        if let (Some(ct), Some(_)) = (parts.get(&k), s.body.tangents[k]) {
+            let ty = g.ty(s.body.primal[k]).clone();
+            let (number, term) = derived.param(g, &ty);
+            order.push(number);
+            seeds[k] = Some(term);
+            outer_xs.push(ct.term);
+        }
+    }
+    let found = rev::transpose(g, &s.body, &seeds, masked);
+    let leaf = |k: usize| found.get(&Leaf::Param(u32::try_from(k).unwrap_or(u32::MAX))).copied();
+    let mut results = Vec::new();
+    let mut init_places = Vec::new();
+    for k in 0..carries {
+        if s.carried[k] {
+            init_places.push((k, results.len()));
+            let zero = g.param(k, s.scan.body.params[k].clone());
+            results.push(leaf(k).map_or_else(|| g.zeros_like(zero), |ct| ct.term));
+        }
+    }
+    let mut sum_places = Vec::new();
+    for (k, sum) in sums {
+        sum_places.push((k, results.len()));
+        results.push(match leaf(carries + k) {
+            Some(ct) => g.add(sum, ct.term),
+            None => sum,
+        });
+    }
+    let mut row_places = Vec::new();
+    for (k, delta) in s.xs.iter().enumerate() {
+        if let (Some(_), Some(ct)) = (delta, leaf(carries + caught + k)) {
+            row_places.push((k, results.len()));
+            results.push(ct.term);
+        }
+    }
+    let body = derived.finish(g, &order, &results);
+    let new = g.scan(Scan {
+        count: s.scan.count,
+        reverse: !s.scan.reverse,
+        init: outer_init.into(),
+        captures: s.scan.captures.clone(),
+        xs: outer_xs.into(),
+        body,
+    });
+    let targets = init_places
+        .into_iter()
+        .map(|(k, place)| (s.init[k], place))
+        .chain(sum_places.into_iter().map(|(k, place)| (s.captures[k], place)))
+        .chain(row_places.into_iter().map(|(k, place)| (s.xs[k], place)));
+    targets
+        .filter_map(|(delta, place)| delta.map(|delta| (delta, Cotangent { term: g.proj(new, place), masked })))
+        .collect()
+}

@@ -1,0 +1,238 @@
+//! Statements with guards become nested `if`s: consecutive statements of one guard share one, and a conditional whose
+//! arms were just computed is the value of that `if`. Must never reorder statements.
+
+use std::collections::{HashMap, HashSet};
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::schedule::Literal;
+use crate::ir::Term;
+
+/// A choice between two values: of a scalar conditional, or of an array that is moved out of its arm.
+#[derive(Clone, Debug)]
+pub(super) struct Join {
+    pub(super) cond: Term,
+    pub(super) then: TokenStream,
+    pub(super) other: TokenStream,
+    /// Terms that `then` and `other` name.
+    pub(super) then_names: Vec<Term>,
+    pub(super) other_names: Vec<Term>,
+}
+
+/// A statement of the driver.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Statement {
+    pub(super) guard: Vec<Literal>,
+    /// The code; for a join, what follows `let name =` is made here.
+    pub(super) code: TokenStream,
+    pub(super) join: Option<Join>,
+    /// Terms defined, and named.
+    pub(super) defines: Vec<Term>,
+    pub(super) names: Vec<Term>,
+    /// Whether it is needed for more than what it defines.
+    pub(super) effect: bool,
+}
+
+impl Statement {
+    pub(super) fn names_all(&self) -> impl Iterator<Item = Term> + '_ {
+        let join = self.join.iter().flat_map(|j| {
+            std::iter::once(j.cond).chain(j.then_names.iter().copied()).chain(j.other_names.iter().copied())
+        });
+        self.names.iter().copied().chain(join).chain(self.guard.iter().map(|l| l.0))
+    }
+}
+
+/// The statements whose values are needed, in order.
+pub(super) fn live(statements: Vec<Statement>, needed: impl IntoIterator<Item = Term>) -> Vec<Statement> {
+    let mut needed: HashSet<Term> = needed.into_iter().collect();
+    let mut kept = Vec::new();
+    for s in statements.into_iter().rev() {
+        if s.effect || s.defines.iter().any(|t| needed.contains(t)) {
+            needed.extend(s.names_all());
+            kept.push(s);
+        }
+    }
+    kept.reverse();
+    kept
+}
+
+enum Item {
+    Plain(usize),
+    If(If),
+}
+
+struct If {
+    id: usize,
+    cond: Term,
+    arms: [Vec<Item>; 2],
+    joins: Vec<usize>,
+}
+
+/// How the driver spells things.
+pub(super) trait Spell {
+    /// The name of a computed term.
+    fn name(&self, t: Term) -> TokenStream;
+    /// A scalar.
+    fn scalar(&self, t: Term) -> TokenStream;
+    /// What a term is where it is not computed.
+    fn absent(&self, t: Term) -> TokenStream;
+}
+
+/// The nested code. `returned` are terms read after the last statement.
+pub(super) fn nested(statements: &[Statement], returned: &HashSet<Term>, spell: &impl Spell) -> TokenStream {
+    let mut block: Vec<Item> = Vec::new();
+    let mut chains: Vec<Vec<(usize, bool)>> = Vec::with_capacity(statements.len());
+    let mut attached: HashSet<usize> = HashSet::new();
+    let mut count = 0;
+    for (k, s) in statements.iter().enumerate() {
+        let mut chain = Vec::new();
+        let mut at = &mut block;
+        for &(cond, value) in &s.guard {
+            let inner = open_if(at, cond, &mut count);
+            chain.push((inner.id, value));
+            at = &mut inner.arms[usize::from(!value)];
+        }
+        let joined = s.join.as_ref().map(|j| j.cond);
+        if let Some(Item::If(last)) = at.last_mut()
+            && Some(last.cond) == joined
+        {
+            last.joins.push(k);
+            attached.insert(k);
+        } else {
+            at.push(Item::Plain(k));
+        }
+        chains.push(chain);
+    }
+    let mut readers: HashMap<Term, Vec<usize>> = HashMap::new();
+    for (k, s) in statements.iter().enumerate() {
+        for t in s.names_all() {
+            readers.entry(t).or_default().push(k);
+        }
+    }
+    let writer = Writer { statements, returned, spell, chains, attached, readers };
+    let mut code = TokenStream::new();
+    writer.write(&block, &mut code);
+    code
+}
+
+/// The `if` on this condition at the end of the block: the last item, if it still takes statements, or a new one.
+fn open_if<'b>(block: &'b mut Vec<Item>, cond: Term, count: &mut usize) -> &'b mut If {
+    let open = matches!(block.last(), Some(Item::If(i)) if i.cond == cond && i.joins.is_empty());
+    if !open {
+        *count += 1;
+        block.push(Item::If(If { id: *count, cond, arms: [Vec::new(), Vec::new()], joins: Vec::new() }));
+    }
+    match block.last_mut() {
+        Some(Item::If(i)) => i,
+        _ => unreachable!("the last item is the one just pushed"),
+    }
+}
+
+struct Writer<'a, S> {
+    statements: &'a [Statement],
+    returned: &'a HashSet<Term>,
+    spell: &'a S,
+    chains: Vec<Vec<(usize, bool)>>,
+    attached: HashSet<usize>,
+    readers: HashMap<Term, Vec<usize>>,
+}
+
+impl<S: Spell> Writer<'_, S> {
+    fn write(&self, block: &[Item], code: &mut TokenStream) {
+        for item in block {
+            match item {
+                Item::Plain(k) => {
+                    let s = &self.statements[*k];
+                    code.extend(s.code.clone());
+                    if let Some(join) = &s.join {
+                        let (name, cond) = (self.spell.name(s.defines[0]), self.spell.scalar(join.cond));
+                        let (then, other) = (&join.then, &join.other);
+                        code.extend(quote!(let #name = if #cond { #then } else { #other };));
+                    }
+                }
+                Item::If(i) => self.write_if(i, code),
+            }
+        }
+    }
+
+    fn write_if(&self, i: &If, code: &mut TokenStream) {
+        let mut names = Vec::new();
+        let mut values: [Vec<TokenStream>; 2] = [Vec::new(), Vec::new()];
+        for &k in &i.joins {
+            let s = &self.statements[k];
+            let Some(join) = &s.join else { continue };
+            names.push(self.spell.name(s.defines[0]));
+            values[0].push(join.then.clone());
+            values[1].push(join.other.clone());
+        }
+        for (arm, items) in i.arms.iter().enumerate() {
+            let mut defined = Vec::new();
+            self.defined(items, &mut defined);
+            for t in defined {
+                if self.escapes(t, i, arm == 0) {
+                    let name = self.spell.name(t);
+                    values[arm].push(name.clone());
+                    values[1 - arm].push(self.spell.absent(t));
+                    names.push(name);
+                }
+            }
+        }
+        let cond = self.spell.scalar(i.cond);
+        let mut arms = [TokenStream::new(), TokenStream::new()];
+        for (arm, items) in i.arms.iter().enumerate() {
+            self.write(items, &mut arms[arm]);
+            let values = &values[arm];
+            match &**values {
+                [] => {}
+                [one] => arms[arm].extend(one.clone()),
+                _ => arms[arm].extend(quote!((#(#values),*))),
+            }
+        }
+        let [then, other] = arms;
+        code.extend(match &*names {
+            [] => quote!(if #cond { #then } else { #other }),
+            [one] => quote!(let #one = if #cond { #then } else { #other };),
+            _ => quote!(let (#(#names),*) = if #cond { #then } else { #other };),
+        });
+    }
+
+    /// Everything defined in a block and in the blocks inside it.
+    fn defined(&self, block: &[Item], found: &mut Vec<Term>) {
+        for item in block {
+            match item {
+                Item::Plain(k) => found.extend(&self.statements[*k].defines),
+                Item::If(i) => {
+                    for arm in &i.arms {
+                        self.defined(arm, found);
+                    }
+                    for &k in &i.joins {
+                        found.extend(&self.statements[k].defines);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a term defined in an arm is read outside of it.
+    fn escapes(&self, t: Term, i: &If, arm: bool) -> bool {
+        if self.returned.contains(&t) {
+            return true;
+        }
+        let Some(readers) = self.readers.get(&t) else { return false };
+        readers.iter().any(|&k| {
+            if self.chains[k].contains(&(i.id, arm)) {
+                return false;
+            }
+            if self.attached.contains(&k) && i.joins.contains(&k) {
+                // The join reads its arm's value inside that arm.
+                let s = &self.statements[k];
+                let Some(join) = &s.join else { return true };
+                let (own, across) =
+                    if arm { (&join.then_names, &join.other_names) } else { (&join.other_names, &join.then_names) };
+                return !own.contains(&t) || across.contains(&t);
+            }
+            true
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! The last rewriting before emission: tuples are taken apart, and contractions that no kernel takes become sums of products,
+//! so that they fuse like any other. Must never change a value's bits where a decision depends on it (contractions are
+//! reassociated anyway), and never copy an operand.
+
+use std::collections::HashMap;
+
+use super::contract::{as_product, peel};
+use crate::ir::{Contraction, Graph, Node, Term, Type};
+use crate::prim::Prim;
+
+/// The terms of the emitter's sublanguage that equal `roots`, or what cannot be emitted.
+/// The map is from every reachable term to its new form.
+pub(super) fn lower(g: &mut Graph, roots: &[Term]) -> Result<HashMap<Term, Term>, String> {
+    let mut new: HashMap<Term, Term> = HashMap::new();
+    for t in g.reachable(roots) {
+        let node = g.node_rc(t);
+        let mapped = node.map_children(|c| new[&c]);
+        let made = match &mapped {
+            Node::Build { .. } => return Err("a build has reached the emitter".into()),
+            Node::Scan(_) => return Err("loops with carried state are not emitted yet".into()),
+            Node::Call(..) => return Err("calls are not emitted yet".into()),
+            Node::Param(..) => return Err("a parameter of a closed body has reached the emitter".into()),
+            Node::Cond { cond, then, other } if matches!(g.ty(t), Type::Tuple(_)) => {
+                by_component(g, *cond, *then, *other)
+            }
+            Node::Proj(tuple, k) => g.proj(*tuple, *k as usize),
+            Node::Prim(Prim::Contract(spec), args) => contraction(g, spec, args[0], args[1]),
+            _ => g.mk(mapped),
+        };
+        new.insert(t, made);
+    }
+    Ok(new)
+}
+
+/// A conditional of tuples as a tuple of conditionals. The recursion is as deep as the type.
+fn by_component(g: &mut Graph, cond: Term, then: Term, other: Term) -> Term {
+    let Type::Tuple(parts) = g.ty(then).clone() else { return g.cond(cond, then, other) };
+    let parts: Vec<Term> = (0..parts.len())
+        .map(|k| {
+            let (a, b) = (g.proj(then, k), g.proj(other, k));
+            by_component(g, cond, a, b)
+        })
+        .collect();
+    g.tuple(&parts)
+}
+
+/// Whether the array is in memory whatever the scheduler decides.
+fn always_stored(g: &Graph, t: Term) -> bool {
+    match g.node(peel(g, t).0) {
+        Node::Input(_) | Node::Scatter { .. } | Node::Cond { .. } => true,
+        Node::Prim(prim, _) => matches!(prim, Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack),
+        _ => false,
+    }
+}
+
+fn contraction(g: &mut Graph, spec: &Contraction, a: Term, b: Term) -> Term {
+    let kernel = as_product(g, spec, a, b).is_some_and(|p| {
+        // An outer product is a view; a dot product of what is computed on the way is one loop with it;
+        // a batch of dot products is a sum along rows.
+        let dot = p.m.is_empty() && p.n.is_empty();
+        !p.k.is_empty() && (!dot || (p.batch.is_empty() && always_stored(g, a) && always_stored(g, b)))
+    });
+    if kernel {
+        return g.prim(Prim::Contract(spec.clone()), &[a, b]);
+    }
+    let mut domain: Vec<u8> = spec.out.to_vec();
+    for l in spec.a.iter().chain(&spec.b) {
+        if !domain.contains(l) {
+            domain.push(*l);
+        }
+    }
+    let mut size_of: HashMap<u8, Term> = HashMap::new();
+    for (&l, &n) in spec.a.iter().zip(g.shape(a)).chain(spec.b.iter().zip(g.shape(b))) {
+        size_of.entry(l).or_insert(n);
+    }
+    let spread = |g: &mut Graph, t: Term, labels: &[u8]| {
+        let here = |l: &&u8| labels.contains(l);
+        let position = |l: &u8| labels.iter().position(|m| m == l).unwrap_or(0);
+        let perm: Vec<u8> = domain.iter().filter(here).map(|l| axis(position(l))).collect();
+        let t = g.transpose(t, &perm);
+        let new: Vec<usize> = (0..domain.len()).filter(|&k| !labels.contains(&domain[k])).collect();
+        let (axes, sizes): (Vec<u8>, Vec<Term>) = new.iter().map(|&k| (axis(k), size_of[&domain[k]])).unzip();
+        g.replicate_axes(t, &axes, &sizes)
+    };
+    let (a, b) = (spread(g, a, &spec.a), spread(g, b, &spec.b));
+    let product = g.mul(a, b);
+    let summed: Vec<u8> = (spec.out.len()..domain.len()).map(axis).collect();
+    g.sum_axes(product, &summed)
+}
+
+fn axis(k: usize) -> u8 {
+    u8::try_from(k).unwrap_or(u8::MAX)
+}

@@ -1,0 +1,354 @@
+//! Scalar expressions, types, literals and names as Rust tokens. Nothing here knows of loops or of what is stored:
+//! it must never decide where a value is computed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote};
+
+use crate::ir::{Elem, IntTy, Lit, RealTy};
+use crate::prim::{Cmp, Emit, IntOp, Prim};
+
+/// Binding strengths of Rust's expressions, weakest first.
+pub(super) mod prec {
+    pub(in crate::emit) const IF: u8 = 0;
+    pub(in crate::emit) const CAST: u8 = 1;
+    pub(in crate::emit) const OR: u8 = 2;
+    pub(in crate::emit) const AND: u8 = 3;
+    pub(in crate::emit) const COMPARE: u8 = 4;
+    pub(in crate::emit) const ADD: u8 = 6;
+    pub(in crate::emit) const MUL: u8 = 7;
+    pub(in crate::emit) const PREFIX: u8 = 9;
+    pub(in crate::emit) const ATOM: u8 = 10;
+}
+
+/// An expression: its tokens, how strongly they bind, and how many operations stand in it.
+#[derive(Clone, Debug)]
+pub(super) struct Expr {
+    pub(super) tokens: TokenStream,
+    pub(super) prec: u8,
+    pub(super) size: u32,
+    /// A float literal has no type of its own: a method needs its suffixed form.
+    pub(super) receiver: Option<TokenStream>,
+}
+
+impl Expr {
+    pub(super) fn new(tokens: TokenStream, prec: u8, size: u32) -> Expr {
+        Expr { tokens, prec, size, receiver: None }
+    }
+
+    pub(super) fn atom(tokens: TokenStream) -> Expr {
+        Expr::new(tokens, prec::ATOM, 0)
+    }
+
+    /// The tokens as an operand of something that binds as strongly as `min`: in parentheses where they are needed,
+    /// and only there (rustc and clippy warn of others).
+    pub(super) fn at(&self, min: u8) -> TokenStream {
+        let tokens = &self.tokens;
+        if self.prec < min { quote!((#tokens)) } else { tokens.clone() }
+    }
+
+    /// The tokens as the receiver of a method.
+    pub(super) fn receiver(&self) -> TokenStream {
+        match &self.receiver {
+            Some(tokens) => tokens.clone(),
+            None => self.at(prec::ATOM),
+        }
+    }
+}
+
+/// What scalar code has to know of the crate it is written into.
+#[derive(Clone, Debug)]
+pub(super) struct Style {
+    /// The path of the facade.
+    pub(super) krate: TokenStream,
+    /// The type parameter that [`RealTy::Param`] is.
+    pub(super) param: Ident,
+}
+
+impl Style {
+    /// The type of an element.
+    pub(super) fn ty(&self, elem: Elem) -> TokenStream {
+        match elem {
+            Elem::Real(RealTy::F64) => quote!(f64),
+            Elem::Real(RealTy::F32) => quote!(f32),
+            Elem::Real(RealTy::Param) => {
+                let param = &self.param;
+                quote!(#param)
+            }
+            Elem::Int(ty) => {
+                let name = format_ident!("{}", ty.name());
+                quote!(#name)
+            }
+            Elem::Bool => quote!(bool),
+        }
+    }
+
+    /// A function of the runtime's kernels.
+    pub(super) fn kernel(&self, name: &str) -> TokenStream {
+        let (krate, name) = (&self.krate, format_ident!("{}", name));
+        quote!(#krate::runtime::kernel::#name)
+    }
+
+    /// A constant.
+    pub(super) fn lit(&self, lit: Lit) -> Expr {
+        match lit {
+            Lit::Bool(b) => Expr::atom(quote!(#b)),
+            Lit::Int(_, n) if n < 0 => {
+                let n = Literal::i128_unsuffixed(n);
+                Expr::new(quote!(#n), prec::PREFIX, 0)
+            }
+            Lit::Int(ty, n) => {
+                let plain = Literal::i128_unsuffixed(n);
+                let typed = int_suffixed(ty, n);
+                Expr { receiver: Some(quote!(#typed)), ..Expr::atom(quote!(#plain)) }
+            }
+            Lit::Real(ty, bits) => self.real(ty, f64::from_bits(bits)),
+        }
+    }
+
+    /// A real constant.
+    pub(super) fn real(&self, ty: RealTy, x: f64) -> Expr {
+        let negative = x.is_sign_negative() && !x.is_nan();
+        let magnitude = x.abs();
+        if ty == RealTy::Param {
+            let (krate, param) = (&self.krate, &self.param);
+            let x = self.real(RealTy::F64, x).tokens;
+            return Expr::atom(quote!(<#param as #krate::runtime::Real>::lit(#x)));
+        }
+        let prim = self.ty(Elem::Real(ty));
+        if !x.is_finite() {
+            let name = if x.is_nan() {
+                quote!(NAN)
+            } else if negative {
+                quote!(NEG_INFINITY)
+            } else {
+                quote!(INFINITY)
+            };
+            return Expr::atom(quote!(#prim::#name));
+        }
+        // An f32 constant is rounded once, here, so that its literal is short.
+        #[allow(clippy::cast_possible_truncation, reason = "the constant is of this type")]
+        let (plain, suffixed) = match ty {
+            RealTy::F32 => {
+                let x = magnitude as f32;
+                if x.is_infinite() {
+                    return Expr::atom(if negative { quote!(f32::NEG_INFINITY) } else { quote!(f32::INFINITY) });
+                }
+                (Literal::f32_unsuffixed(x), Literal::f32_suffixed(x))
+            }
+            _ => (Literal::f64_unsuffixed(magnitude), Literal::f64_suffixed(magnitude)),
+        };
+        if negative {
+            Expr { receiver: Some(quote!((-#suffixed))), ..Expr::new(quote!(-#plain), prec::PREFIX, 0) }
+        } else {
+            Expr { receiver: Some(quote!(#suffixed)), ..Expr::atom(quote!(#plain)) }
+        }
+    }
+
+    /// The value that stands for "not computed".
+    pub(super) fn zero(&self, elem: Elem) -> TokenStream {
+        match elem {
+            Elem::Real(ty) => self.real(ty, 0.0).tokens,
+            Elem::Int(_) => quote!(0),
+            Elem::Bool => quote!(false),
+        }
+    }
+
+    /// An elementwise primitive applied to scalars. `from` is the element type of the first argument, `lits` the values of literal arguments.
+    pub(super) fn prim(&self, prim: &Prim, args: &[&Expr], from: Elem, second: Option<i128>) -> Result<Expr, String> {
+        let size = 1 + args.iter().map(|a| a.size).sum::<u32>();
+        let method = |name: &str, args: &[&Expr]| {
+            let name = Ident::new(name, Span::mixed_site());
+            let (receiver, rest) = (args[0].receiver(), args[1..].iter().map(|a| &a.tokens));
+            Expr::new(quote!(#receiver.#name(#(#rest),*)), prec::ATOM, size)
+        };
+        let function = |name: &str, args: &[&Expr]| {
+            let (name, args) = (self.kernel(name), args.iter().map(|a| &a.tokens));
+            Expr::new(quote!(#name(#(#args),*)), prec::ATOM, size)
+        };
+        let infix = |op: TokenStream, p: u8, right: u8| {
+            let (a, b) = (args[0].at(p), args[1].at(right));
+            Expr::new(quote!(#a #op #b), p, size)
+        };
+        let arithmetic = |op: &str| match op {
+            "+" => Some(infix(quote!(+), prec::ADD, prec::ADD + 1)),
+            "-" => Some(infix(quote!(-), prec::ADD, prec::ADD + 1)),
+            "*" => Some(infix(quote!(*), prec::MUL, prec::MUL + 1)),
+            "/" => Some(infix(quote!(/), prec::MUL, prec::MUL + 1)),
+            "%" => Some(infix(quote!(%), prec::MUL, prec::MUL + 1)),
+            _ => None,
+        };
+        Ok(match prim {
+            Prim::Unary(f) => match f.row().emit {
+                Emit::Method(name) => method(name, args),
+                Emit::Kernel(name) => function(name, args),
+                Emit::Op("-") => {
+                    // Two signs in a row would be read as a decrement by people.
+                    let x = args[0].at(prec::PREFIX + u8::from(args[0].prec == prec::PREFIX));
+                    Expr::new(quote!(-#x), prec::PREFIX, size)
+                }
+                Emit::Op(op) => return Err(format!("no prefix operator {op}")),
+            },
+            Prim::Binary(f) => match f.row().emit {
+                Emit::Method(name) => method(name, args),
+                Emit::Kernel(name) => function(name, args),
+                Emit::Op(op) => arithmetic(op).ok_or_else(|| format!("no infix operator {op}"))?,
+            },
+            Prim::PowI => method("powi", args),
+            Prim::Compare(c) => {
+                let op = match c {
+                    Cmp::Eq => quote!(==),
+                    Cmp::Ne => quote!(!=),
+                    Cmp::Lt => quote!(<),
+                    Cmp::Le => quote!(<=),
+                    Cmp::Gt => quote!(>),
+                    Cmp::Ge => quote!(>=),
+                };
+                // Comparisons do not associate: both sides bind more strongly.
+                let (a, b) = (args[0].at(prec::COMPARE + 1), args[1].at(prec::COMPARE + 1));
+                Expr::new(quote!(#a #op #b), prec::COMPARE, size)
+            }
+            // Terms are total: what can overflow saturates (and is checked elsewhere, if the function gets there).
+            Prim::Int(op) => match op {
+                IntOp::Add => method("saturating_add", args),
+                IntOp::Sub => method("saturating_sub", args),
+                IntOp::Mul => method("saturating_mul", args),
+                IntOp::Min => method("min", args),
+                IntOp::Max => method("max", args),
+                IntOp::Div if second.is_some_and(|n| n > 0) => infix(quote!(/), prec::MUL, prec::MUL + 1),
+                IntOp::Rem if second.is_some_and(|n| n > 0) => infix(quote!(%), prec::MUL, prec::MUL + 1),
+                IntOp::Div => function("quotient", args),
+                IntOp::Rem => function("remainder", args),
+            },
+            Prim::IntNeg => match from {
+                Elem::Int(IntTy::Isize | IntTy::I32 | IntTy::I64) => method("saturating_neg", args),
+                _ => Expr::atom(quote!(0)),
+            },
+            Prim::Not => {
+                let x = args[0].at(prec::PREFIX);
+                Expr::new(quote!(!#x), prec::PREFIX, size)
+            }
+            Prim::And => infix(quote!(&&), prec::AND, prec::AND + 1),
+            Prim::Or => infix(quote!(||), prec::OR, prec::OR + 1),
+            Prim::Cast(to) => self.cast(from, *to, args[0]),
+            Prim::StopGradient => args[0].clone(),
+            _ => return Err(format!("{} is no scalar operation", prim.name())),
+        })
+    }
+
+    fn cast(&self, from: Elem, to: Elem, x: &Expr) -> Expr {
+        let size = x.size + 1;
+        let param = Elem::Real(RealTy::Param);
+        if from == to {
+            return x.clone();
+        }
+        // Through f64, which is exact from `f32` and what `Real` offers.
+        let (x, from) = if from == param {
+            let x = x.receiver();
+            (Expr::new(quote!(#x.as_f64()), prec::ATOM, size), Elem::F64)
+        } else {
+            (x.clone(), from)
+        };
+        if to == param {
+            let (krate, name) = (&self.krate, &self.param);
+            let x = self.cast(from, Elem::F64, &x).tokens;
+            return Expr::new(quote!(<#name as #krate::runtime::Real>::lit(#x)), prec::ATOM, size);
+        }
+        if from == to {
+            return x;
+        }
+        let (x, ty) = (x.at(prec::PREFIX), self.ty(to));
+        Expr::new(quote!(#x as #ty), prec::CAST, size)
+    }
+}
+
+fn int_suffixed(ty: IntTy, n: i128) -> TokenStream {
+    let text = format!("{n}_{}", ty.name());
+    match text.parse::<Literal>() {
+        Ok(lit) => TokenTree::Literal(lit).into(),
+        Err(_) => {
+            let lit = Literal::i128_unsuffixed(n);
+            quote!(#lit)
+        }
+    }
+}
+
+/// Names that are taken, and new ones.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    used: BTreeSet<String>,
+    next: BTreeMap<String, u32>,
+}
+
+impl Names {
+    /// Takes a name away.
+    pub(super) fn reserve(&mut self, name: &str) {
+        self.used.insert(name.to_string());
+    }
+
+    /// A new name: `base` itself if it is free, otherwise `base_2` and so on.
+    pub(super) fn fresh(&mut self, base: &str) -> Ident {
+        let base = clean(base);
+        if !self.used.contains(&base) && !is_keyword(&base) {
+            self.used.insert(base.clone());
+            return Ident::new(&base, Span::mixed_site());
+        }
+        let next = self.next.entry(base.clone()).or_insert(1);
+        loop {
+            *next += 1;
+            let name = format!("{base}_{next}");
+            if !self.used.contains(&name) {
+                self.used.insert(name.clone());
+                return Ident::new(&name, Span::mixed_site());
+            }
+        }
+    }
+
+    /// A new numbered name: `base1`, `base2` and so on.
+    pub(super) fn numbered(&mut self, base: &str) -> Ident {
+        let next = self.next.entry(format!("{base}#")).or_insert(0);
+        loop {
+            *next += 1;
+            let name = format!("{base}{next}");
+            if !self.used.contains(&name) {
+                self.used.insert(name.clone());
+                return Ident::new(&name, Span::mixed_site());
+            }
+        }
+    }
+}
+
+/// A hint as a snake-case identifier.
+fn clean(hint: &str) -> String {
+    let mut name = String::new();
+    for c in hint.trim_start_matches("r#").chars() {
+        if c.is_ascii_uppercase() {
+            if !name.is_empty() && !name.ends_with('_') && !name.ends_with(|c: char| c.is_ascii_digit()) {
+                name.push('_');
+            }
+            name.push(c.to_ascii_lowercase());
+        } else if c.is_alphanumeric() || c == '_' {
+            name.extend(c.to_lowercase());
+        }
+    }
+    // A leading underscore would say "not used".
+    let name = name.trim_start_matches('_');
+    match name.chars().next() {
+        None => "t".to_string(),
+        Some(c) if c.is_ascii_digit() => format!("t{name}"),
+        Some(_) => name.to_string(),
+    }
+}
+
+fn is_keyword(name: &str) -> bool {
+    // Strict and reserved keywords of the 2021 and 2024 editions, and the primitive types that are named plainly.
+    const WORDS: &[&str] = &[
+        "abstract", "as", "async", "await", "become", "bool", "box", "break", "const", "continue", "crate", "do",
+        "dyn", "else", "enum", "extern", "f32", "f64", "false", "final", "fn", "for", "gen", "i32", "i64", "if",
+        "impl", "in", "isize", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+        "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof", "u32", "u64", "u8",
+        "union", "unsafe", "unsized", "use", "usize", "vec", "virtual", "where", "while", "yield",
+    ];
+    WORDS.contains(&name)
+}

@@ -1,0 +1,206 @@
+//! Which array terms are stored. Everything else is a view: a function from index to element expression
+//! ([BOT] Fig. 10), expanded inside the loops that read it. Must never let an expansion grow faster than the program:
+//! a term that is read at several different indices, or from several loops, is stored unless it is next to nothing
+//! (`prototype.md`, 1: without that, a chain of shifted reads is exponential).
+
+use std::collections::HashMap;
+
+use super::contract::peel;
+use crate::ir::{Graph, Node, Term};
+use crate::prim::{Binary, Prim, Reduce, Unary};
+
+/// How a term is reached by those that read it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    /// Expanded where it is read.
+    View,
+    /// A closed scalar: a `let`.
+    Scalar,
+    /// An array in memory.
+    Buffer,
+}
+
+/// Work of one element above which a term is not computed a second time by another loop.
+const TWICE: u32 = 8;
+/// The same for reads at different indices in one loop.
+const SHIFTED: u32 = 4;
+/// Work above which a value read under fewer indices than its reader has, or gathered, is stored.
+const REUSED: u32 = 4;
+const DEAR: u32 = 20;
+const MOST: u32 = 1 << 20;
+
+/// Whether `t` is one scalar everywhere.
+pub(super) fn is_splat(g: &Graph, t: Term) -> bool {
+    let mut t = t;
+    loop {
+        t = match g.node(t) {
+            Node::Prim(Prim::Replicate(_) | Prim::Reshape | Prim::Recast | Prim::Transpose(_), args) => args[0],
+            _ => return g.rank(t) == 0,
+        };
+    }
+}
+
+/// Work of one element of `t` beside that of its children; `None` if it is in memory anyway.
+fn own_cost(g: &Graph, t: Term) -> Option<u32> {
+    Some(match g.node(t) {
+        Node::Input(_) | Node::Scatter { .. } => return None,
+        Node::Cond { .. } if g.free(t).is_empty() => return None,
+        Node::Prim(prim, _) => match prim {
+            Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack => return None,
+            Prim::Unary(Unary::Recip) | Prim::Binary(Binary::Div | Binary::Rem) => 4,
+            Prim::Unary(f) if f.row().dear => DEAR,
+            Prim::Binary(f) if f.row().dear => DEAR,
+            Prim::PowI => DEAR,
+            Prim::Pad(_) => 2,
+            _ => 1,
+        },
+        Node::Gather { .. } => 2,
+        Node::Lit(_) | Node::Var(_) | Node::Size(..) => 0,
+        _ => 1,
+    })
+}
+
+/// Under which index, and by which statements, a term is read.
+#[derive(Clone, Copy, Default)]
+struct Readers {
+    context: Option<u32>,
+    root: Option<Term>,
+    contexts: bool,
+    roots: bool,
+    forced: bool,
+}
+
+/// Contexts: "pointwise over this domain", or "through this view, in that context".
+#[derive(Default)]
+struct Contexts {
+    domains: HashMap<Vec<Term>, u32>,
+    paths: HashMap<(u32, Term), u32>,
+    count: u32,
+}
+
+impl Contexts {
+    fn domain(&mut self, shape: &[Term]) -> u32 {
+        let count = &mut self.count;
+        *self.domains.entry(shape.to_vec()).or_insert_with(|| {
+            *count += 1;
+            *count
+        })
+    }
+
+    fn path(&mut self, context: u32, view: Term) -> u32 {
+        let count = &mut self.count;
+        *self.paths.entry((context, view)).or_insert_with(|| {
+            *count += 1;
+            *count
+        })
+    }
+}
+
+/// The class of each reachable term, by its position. `reach` is ascending, `roots` are read in full.
+pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term]) -> Vec<Class> {
+    let mut class = vec![Class::View; g.len()];
+    let mut cost = vec![0_u32; g.len()];
+    for &t in reach {
+        if g.free(t).is_empty() && g.ty(t).as_array().is_some_and(|(_, shape)| shape.is_empty()) {
+            class[t.index()] = Class::Scalar;
+        } else if let Some(own) = own_cost(g, t) {
+            let mut total = own;
+            g.node(t).for_each_child(|c| total = total.saturating_add(cost[c.index()]));
+            cost[t.index()] = total.min(MOST);
+        } else {
+            class[t.index()] = Class::Buffer;
+        }
+    }
+    let mut readers = vec![Readers::default(); g.len()];
+    let mut contexts = Contexts::default();
+    for &t in roots {
+        readers[t.index()].forced = true;
+    }
+    // Parents are newer: at each term, all that reads it has been seen.
+    for &t in reach.iter().rev() {
+        let r = readers[t.index()];
+        let work = cost[t.index()];
+        if class[t.index()] == Class::View
+            && g.rank(t) > 0
+            && (r.forced || (r.contexts && work > SHIFTED) || (r.roots && work > TWICE))
+            && g.free(t).is_empty()
+        {
+            class[t.index()] = Class::Buffer;
+        }
+        visit(g, t, class[t.index()], r, &cost, &mut contexts, &mut readers);
+    }
+    class
+}
+
+fn visit(g: &Graph, t: Term, class: Class, r: Readers, cost: &[u32], contexts: &mut Contexts, readers: &mut [Readers]) {
+    let (root, context, shared) = match class {
+        Class::View => (r.root, r.context.unwrap_or(0), r),
+        Class::Scalar => (Some(t), 0, Readers::default()),
+        Class::Buffer => (Some(t), contexts.domain(g.shape(t)), Readers::default()),
+    };
+    let mut read = |c: Term, context: u32, force: bool| {
+        let to = &mut readers[c.index()];
+        to.contexts |= shared.contexts || to.context.is_some_and(|k| k != context);
+        to.roots |= shared.roots || to.root.is_some_and(|k| Some(k) != root);
+        to.context = Some(context);
+        to.root = root;
+        to.forced |= force;
+    };
+    let dear = |c: Term| cost[c.index()] >= REUSED;
+    match g.node(t) {
+        Node::Prim(prim, args) => match prim {
+            // A reduction's loop runs over its operand.
+            Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any, _) => {
+                let over = contexts.domain(g.shape(args[0]));
+                read(args[0], over, false);
+            }
+            Prim::Reduce(..) => read(args[0], contexts.path(context, t), true),
+            Prim::Stack => args.iter().for_each(|&c| read(c, contexts.path(context, t), true)),
+            Prim::Contract(_) => {
+                for &c in args {
+                    // The array behind a transposition is stored, not its transpose.
+                    let base = peel(g, c).0;
+                    read(base, contexts.path(context, t), true);
+                }
+            }
+            Prim::Recast => {
+                read(args[0], context, false);
+                args[1..].iter().for_each(|&c| read(c, 0, false));
+            }
+            Prim::Replicate(_) | Prim::Reshape | Prim::Transpose(_) | Prim::Slice(_) | Prim::Pad(_) | Prim::Iota => {
+                let through = contexts.path(context, t);
+                let force = match prim {
+                    // Read again for each index that it does not mention.
+                    Prim::Replicate(_) => dear(args[0]),
+                    // Free for what is contiguous, divisions for anything else.
+                    Prim::Reshape => !is_splat(g, args[0]),
+                    _ => false,
+                };
+                for (k, &c) in args.iter().enumerate() {
+                    read(c, through, k == 0 && force && g.rank(c) > 0);
+                }
+            }
+            _ => args.iter().for_each(|&c| read(c, context, false)),
+        },
+        Node::Gather { src, sizes, vars, index } => {
+            let through = contexts.path(context, t);
+            read(*src, through, !vars.is_empty() && dear(*src) && cost[src.index()] >= DEAR);
+            sizes.iter().chain(index).for_each(|&c| read(c, through, false));
+        }
+        Node::Scatter { dst, src, index, .. } => {
+            let over = contexts.domain(g.shape(*src));
+            read(*dst, context, !is_splat(g, *dst));
+            read(*src, over, false);
+            let through = contexts.path(over, t);
+            index.iter().for_each(|&c| read(c, through, false));
+        }
+        Node::Cond { cond, then, other } => {
+            let arms = class == Class::Buffer;
+            read(*cond, context, false);
+            for &c in [then, other] {
+                read(c, context, arms);
+            }
+        }
+        node => node.for_each_child(|c| read(c, context, false)),
+    }
+}

@@ -1,0 +1,24 @@
+//! The core language ([BOT] Figs. 7-8, adapted): pure, interned terms in one arena.
+//!
+//! Everything between the front end and the emitter is written against this module.
+//! It must never mention `syn` or a token: a place in the user's source is a [`Loc`], a small integer
+//! into a table that only the front end and the emitter can read.
+
+mod build;
+mod graph;
+mod infer;
+mod node;
+mod subst;
+mod ty;
+
+pub mod interp;
+pub mod print;
+pub mod range;
+pub mod valid;
+
+pub(crate) use build::axis;
+pub use build::int_op;
+pub use graph::{Function, Graph};
+pub use infer::TypeError;
+pub use node::{Body, Contraction, FuncId, Lit, Loc, Node, Scan, Term, Var};
+pub use ty::{Elem, IntTy, RealTy, Type};

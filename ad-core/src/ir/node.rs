@@ -1,0 +1,279 @@
+//! The forms of the core language. Binding and control forms are variants here and known to every pass;
+//! everything else is a [`Prim`] and described by its own table. This file alone knows where children and binders are.
+
+use super::{Elem, IntTy, RealTy, Type};
+use crate::prim::Prim;
+
+/// A handle of an interned term: equal terms have equal handles, children have smaller handles than their parents.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Term(pub(crate) u32);
+
+impl Term {
+    /// The position in the arena.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A bound index variable, always a `usize` scalar. Numbers below [`Var::FRESH`] are canonical
+/// (1 + the highest binder inside the scope, so that alpha-equal terms are one handle); the others are fresh ones of opened scopes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Var(pub(crate) u32);
+
+impl Var {
+    pub(crate) const FRESH: u32 = 1 << 31;
+
+    /// Whether the variable belongs to an opened scope.
+    #[must_use]
+    pub fn is_fresh(self) -> bool {
+        self.0 >= Self::FRESH
+    }
+}
+
+/// A place in the user's source: an index into the front end's table. 0 is "nowhere in particular".
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Loc(pub u32);
+
+/// A function of the program, for [`Node::Call`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct FuncId(pub u32);
+
+/// A scalar constant. Reals are kept by their bits, so that `-0.0` and `0.0` are different terms and NaN is one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Lit {
+    /// A real constant, as the bits of an `f64`.
+    Real(RealTy, u64),
+    /// An integer constant of the given type.
+    Int(IntTy, i128),
+    /// A boolean.
+    Bool(bool),
+}
+
+impl Lit {
+    /// Its element type.
+    #[must_use]
+    pub fn elem(self) -> Elem {
+        match self {
+            Lit::Real(ty, _) => Elem::Real(ty),
+            Lit::Int(ty, _) => Elem::Int(ty),
+            Lit::Bool(_) => Elem::Bool,
+        }
+    }
+
+    /// The value of a real literal.
+    #[must_use]
+    pub fn as_real(self) -> Option<f64> {
+        match self {
+            Lit::Real(_, bits) => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+}
+
+/// A closed function body: its parameters are [`Node::Param`], canonical by position and type, and nothing else is free in it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Body {
+    /// Types of the parameters.
+    pub params: Box<[Type]>,
+    /// The results.
+    pub results: Box<[Term]>,
+}
+
+/// The one loop form (design, decision 6): `count` steps, forwards or in reverse.
+///
+/// Parameters of the body, in order: the carried values, the captures (the same at each step), one row of each of `xs`.
+/// Results of the body, in order: the new carried values, then one row for each array produced.
+/// The term is a tuple: the last carried values, then the arrays produced (row k from the step with index k, in either direction).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Scan {
+    /// Number of steps; the outer size of every array in `xs`.
+    pub count: Term,
+    /// Whether step `count - 1` comes first.
+    pub reverse: bool,
+    /// Carried values before the first step.
+    pub init: Box<[Term]>,
+    /// Values that do not change.
+    pub captures: Box<[Term]>,
+    /// Arrays consumed one outer row a step.
+    pub xs: Box<[Term]>,
+    /// One step.
+    pub body: Body,
+}
+
+/// A sum of products of two arrays, by labelled axes: the result at `out` is the sum over all labels not in `out`.
+/// No label occurs twice in one operand; every label of an operand is in the other operand or in `out`; every label of `out` is in an operand.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Contraction {
+    /// Labels of the first operand's axes.
+    pub a: Box<[u8]>,
+    /// Labels of the second operand's axes.
+    pub b: Box<[u8]>,
+    /// Labels of the result's axes.
+    pub out: Box<[u8]>,
+}
+
+/// One term of the core language.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    /// A leaf of the function's parameters, by number; its type is in the graph's table.
+    Input(u32),
+    /// The size of an axis of an input; `usize`.
+    Size(u32, u8),
+    /// A bound index variable; `usize`.
+    Var(Var),
+    /// A parameter of the innermost closed body.
+    Param(u32, Type),
+    /// A scalar constant.
+    Lit(Lit),
+    /// A tuple.
+    Tuple(Box<[Term]>),
+    /// A component of a tuple.
+    Proj(Term, u32),
+    /// `build1 size (\var. body)`: an array with one more outer axis ([BOT] Fig. 7).
+    Build {
+        /// The outer size.
+        size: Term,
+        /// The index.
+        var: Var,
+        /// An element; its shape does not mention `var`.
+        body: Term,
+    },
+    /// Lazy conditional: only the taken arm is computed. The condition is a scalar.
+    Cond {
+        /// A boolean scalar.
+        cond: Term,
+        /// The value where the condition holds.
+        then: Term,
+        /// The value otherwise; of the same type.
+        other: Term,
+    },
+    /// The loop form.
+    Scan(Box<Scan>),
+    /// A call of another function of the program; the result is its result (a tuple if there are several).
+    Call(FuncId, Box<[Term]>),
+    /// `gather sizes src (\vars. index)`: element `vars` is `src[index]`; with no vars it is [BOT]'s `index`.
+    /// An index may leave trailing axes of `src` alone. Out of range the value is unspecified (and no error: see `check`).
+    Gather {
+        /// The array read.
+        src: Term,
+        /// One size for each variable: the leading axes of the result.
+        sizes: Box<[Term]>,
+        /// The variables bound in `index`.
+        vars: Box<[Var]>,
+        /// A scalar `usize` for each leading axis of `src`.
+        index: Box<[Term]>,
+    },
+    /// `dst` with `src[vars]` added at `index`, for all `vars` over the leading axes of `src` (trailing axes are added as rows).
+    /// What falls out of range is dropped. Plain scatter, one-hot and accumulate-at are instances of it.
+    Scatter {
+        /// The array added to; the result has its shape.
+        dst: Term,
+        /// The array whose elements (or rows) are added.
+        src: Term,
+        /// The variables bound in `index`, one for each leading axis of `src`.
+        vars: Box<[Var]>,
+        /// A scalar `usize` for each leading axis of `dst`.
+        index: Box<[Term]>,
+    },
+    /// A primitive applied to its arguments.
+    Prim(Prim, Box<[Term]>),
+}
+
+impl Node {
+    /// Calls `f` on every child, in a fixed order. The results of a closed body are not children: bodies are their own scope.
+    pub fn for_each_child(&self, mut f: impl FnMut(Term)) {
+        match self {
+            Node::Input(_) | Node::Size(..) | Node::Var(_) | Node::Param(..) | Node::Lit(_) => {}
+            Node::Tuple(parts) => parts.iter().copied().for_each(f),
+            Node::Proj(tuple, _) => f(*tuple),
+            Node::Build { size, var: _, body } => {
+                f(*size);
+                f(*body);
+            }
+            Node::Cond { cond, then, other } => {
+                f(*cond);
+                f(*then);
+                f(*other);
+            }
+            Node::Scan(scan) => {
+                f(scan.count);
+                scan.init.iter().copied().for_each(&mut f);
+                scan.captures.iter().copied().for_each(&mut f);
+                scan.xs.iter().copied().for_each(f);
+            }
+            Node::Call(_, args) | Node::Prim(_, args) => args.iter().copied().for_each(f),
+            Node::Gather { src, sizes, vars: _, index } => {
+                f(*src);
+                sizes.iter().copied().for_each(&mut f);
+                index.iter().copied().for_each(f);
+            }
+            Node::Scatter { dst, src, vars: _, index } => {
+                f(*dst);
+                f(*src);
+                index.iter().copied().for_each(f);
+            }
+        }
+    }
+
+    /// The same form with every child replaced by `f` of it. Binders are kept as they are.
+    #[must_use]
+    pub fn map_children(&self, mut f: impl FnMut(Term) -> Term) -> Node {
+        let mut all = |ts: &[Term]| -> Box<[Term]> { ts.iter().map(|&t| f(t)).collect() };
+        match self {
+            Node::Input(_) | Node::Size(..) | Node::Var(_) | Node::Param(..) | Node::Lit(_) => self.clone(),
+            Node::Tuple(parts) => Node::Tuple(all(parts)),
+            Node::Proj(tuple, k) => Node::Proj(f(*tuple), *k),
+            Node::Build { size, var, body } => Node::Build { size: f(*size), var: *var, body: f(*body) },
+            Node::Cond { cond, then, other } => Node::Cond { cond: f(*cond), then: f(*then), other: f(*other) },
+            Node::Scan(scan) => Node::Scan(Box::new(Scan {
+                init: all(&scan.init),
+                captures: all(&scan.captures),
+                xs: all(&scan.xs),
+                count: f(scan.count),
+                reverse: scan.reverse,
+                body: scan.body.clone(),
+            })),
+            Node::Call(func, args) => Node::Call(*func, all(args)),
+            Node::Prim(prim, args) => Node::Prim(prim.clone(), all(args)),
+            Node::Gather { src, sizes, vars, index } => {
+                Node::Gather { sizes: all(sizes), index: all(index), src: f(*src), vars: vars.clone() }
+            }
+            Node::Scatter { dst, src, vars, index } => {
+                Node::Scatter { index: all(index), dst: f(*dst), src: f(*src), vars: vars.clone() }
+            }
+        }
+    }
+
+    /// The variables that this form binds.
+    #[must_use]
+    pub fn binders(&self) -> &[Var] {
+        match self {
+            Node::Build { var, .. } => std::slice::from_ref(var),
+            Node::Gather { vars, .. } | Node::Scatter { vars, .. } => vars,
+            _ => &[],
+        }
+    }
+
+    /// Whether `child` (as met by [`Node::for_each_child`]) stands inside the scope of this form's binders.
+    /// For gather and scatter that is the index only; sizes and arrays are outside.
+    pub fn for_each_scoped_child(&self, mut f: impl FnMut(Term, bool)) {
+        match self {
+            Node::Build { size, var: _, body } => {
+                f(*size, false);
+                f(*body, true);
+            }
+            Node::Gather { src, sizes, vars: _, index } => {
+                f(*src, false);
+                sizes.iter().for_each(|&t| f(t, false));
+                index.iter().for_each(|&t| f(t, true));
+            }
+            Node::Scatter { dst, src, vars: _, index } => {
+                f(*dst, false);
+                f(*src, false);
+                index.iter().for_each(|&t| f(t, true));
+            }
+            _ => self.for_each_child(|t| f(t, false)),
+        }
+    }
+}

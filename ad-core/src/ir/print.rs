@@ -1,0 +1,443 @@
+//! The printer: terms in the papers' notation ([BOT] Figs. 7 and 9), with `let`s where the graph shares.
+//! Names are numbered anew in each print and prefixed by rank (x, v, m, t, u, w), so equal programs print alike and a diff shows what changed.
+//! Linear in the size of the graph. Must never depend on anything but the terms: no address, no hash order, no handle.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Body, Elem, FuncId, Graph, IntTy, Lit, Node, RealTy, Scan, Term, Type, Var};
+use crate::prim::{Binary, Prim, Unary};
+
+/// Terms longer than this many words get a line of their own.
+const LONG: usize = 10;
+
+/// A program: a line for each term that is shared, long or named, then the roots.
+#[must_use]
+pub fn print(g: &Graph, roots: &[Term], names: &BTreeMap<Term, String>) -> String {
+    Printer::new(g, names, false).program(roots)
+}
+
+/// The same, with the type of each line.
+#[must_use]
+pub fn print_typed(g: &Graph, roots: &[Term], names: &BTreeMap<Term, String>) -> String {
+    Printer::new(g, names, true).program(roots)
+}
+
+struct Printer<'a> {
+    g: &'a Graph,
+    hints: &'a BTreeMap<Term, String>,
+    typed: bool,
+    out: String,
+    next: u32,
+    taken: BTreeSet<String>,
+    /// Innermost last. A closed body sees only what is above its own mark.
+    scopes: Vec<Scope>,
+}
+
+/// Names in a scope: of the variables bound there, and of the terms that have their lines there.
+#[derive(Default)]
+struct Scope {
+    vars: Vec<(Var, String)>,
+    names: BTreeMap<Term, String>,
+    /// Names of the parameters, if this is the scope of a closed body (or of the program).
+    params: Option<Vec<String>>,
+}
+
+/// How tightly a form binds; an argument of an application must be an atom.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Any,
+    Operand,
+    Atom,
+}
+
+impl<'a> Printer<'a> {
+    fn new(g: &'a Graph, hints: &'a BTreeMap<Term, String>, typed: bool) -> Self {
+        Printer { g, hints, typed, out: String::new(), next: 0, taken: BTreeSet::new(), scopes: Vec::new() }
+    }
+
+    fn program(mut self, roots: &[Term]) -> String {
+        for (id, f) in self.functions(roots) {
+            let params = self.body_params(&f, None);
+            self.out.push_str(&format!("fn f{}_{}", id.0, self.g.functions()[id.0 as usize].name));
+            for (name, ty) in params.iter().zip(&f.params) {
+                let ty = self.ty(ty);
+                self.out.push_str(&format!(" ({name}: {ty})"));
+            }
+            self.out.push_str(" =\n");
+            self.scopes.push(Scope { params: Some(params), ..Scope::default() });
+            self.block(&f.results, &[], 1);
+            self.scopes.pop();
+        }
+        self.scopes.push(Scope { params: Some(Vec::new()), ..Scope::default() });
+        self.block(roots, &[], 0);
+        self.out
+    }
+
+    /// The functions that are called, directly or not.
+    fn functions(&self, roots: &[Term]) -> BTreeMap<FuncId, Body> {
+        let mut found: BTreeMap<FuncId, Body> = BTreeMap::new();
+        let mut todo: Vec<Vec<Term>> = vec![roots.to_vec()];
+        let mut loops: BTreeSet<Term> = BTreeSet::new();
+        while let Some(roots) = todo.pop() {
+            for t in self.g.reachable(&roots) {
+                match self.g.node(t) {
+                    Node::Scan(scan) if loops.insert(t) => todo.push(scan.body.results.to_vec()),
+                    Node::Call(f, _) if !found.contains_key(f) => {
+                        let body = self.g.functions()[f.0 as usize].body.clone();
+                        todo.push(body.results.to_vec());
+                        found.insert(*f, body);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// The terms that a scope gives a line: those that mention what it binds (all, for a body), and are shared, long or named.
+    fn lines(&self, roots: &[Term], bound: &[Var]) -> Vec<Term> {
+        let g = self.g;
+        let mine =
+            |t: Term| self.scopes.last().is_none_or(|s| s.params.is_some()) || bound.iter().any(|&v| g.mentions(t, v));
+        let mut uses: BTreeMap<Term, usize> = BTreeMap::new();
+        let mut stack: Vec<Term> = Vec::new();
+        for &t in roots {
+            *uses.entry(t).or_default() += 1;
+            stack.push(t);
+        }
+        let mut seen: BTreeSet<Term> = BTreeSet::new();
+        while let Some(t) = stack.pop() {
+            if !mine(t) || !seen.insert(t) {
+                continue;
+            }
+            g.node(t).for_each_child(|c| {
+                *uses.entry(c).or_default() += 1;
+                stack.push(c);
+            });
+        }
+        // Terms that mention the variables of a further scope have their lines there.
+        let mut inner: BTreeSet<(Var, Term)> = BTreeSet::new();
+        for &t in &seen {
+            for &v in g.node(t).binders() {
+                let mut stack: Vec<Term> = Vec::new();
+                g.node(t).for_each_scoped_child(|c, inside| stack.extend(inside.then_some(c)));
+                while let Some(c) = stack.pop() {
+                    if g.mentions(c, v) && inner.insert((v, c)) {
+                        g.node(c).for_each_child(|c| stack.push(c));
+                    }
+                }
+            }
+        }
+        let elsewhere: BTreeSet<Term> = inner.into_iter().map(|(_, t)| t).collect();
+        let mut words: BTreeMap<Term, usize> = BTreeMap::new();
+        let mut lines = Vec::new();
+        for &t in &seen {
+            if leaf(g.node(t)) {
+                words.insert(t, 1);
+                continue;
+            }
+            let mut n = 1;
+            g.node(t).for_each_child(|c| n += words.get(&c).copied().unwrap_or(1));
+            let multi = matches!(g.node(t), Node::Scan(_));
+            let line = !elsewhere.contains(&t)
+                && !roots.contains(&t)
+                && (uses[&t] > 1 || n > LONG || multi || self.hints.contains_key(&t));
+            if line {
+                lines.push(t);
+            }
+            words.insert(t, if line { 1 } else { n });
+        }
+        lines
+    }
+
+    /// The lines of a scope and then its results, at an indentation.
+    fn block(&mut self, roots: &[Term], bound: &[Var], depth: usize) {
+        let mut lines = self.lines(roots, bound);
+        lines.extend(self.results_used(roots));
+        lines.sort_unstable();
+        lines.dedup();
+        for t in lines {
+            let name = self.name(t);
+            let text = self.form(t, Level::Any, depth);
+            let ty = if self.typed { format!(": {}", self.ty(self.g.ty(t))) } else { String::new() };
+            self.line(depth, &format!("{name}{ty} = {text}"));
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.names.insert(t, name);
+            }
+        }
+        for &t in roots {
+            let text = self.term(t, Level::Any, depth);
+            let ty = if self.typed { format!(": {}", self.ty(self.g.ty(t))) } else { String::new() };
+            self.line(depth, &format!("{text}{ty}"));
+        }
+    }
+
+    /// Results that stand twice, or inside another one: they need a name as well.
+    fn results_used(&self, roots: &[Term]) -> Vec<Term> {
+        let mut once: BTreeSet<Term> = BTreeSet::new();
+        let mut used: BTreeSet<Term> = BTreeSet::new();
+        let mut stack: Vec<Term> = roots.iter().copied().filter(|&t| !once.insert(t)).collect();
+        if roots.len() > 1 {
+            roots.iter().for_each(|&t| self.g.node(t).for_each_child(|c| stack.push(c)));
+        }
+        while let Some(t) = stack.pop() {
+            if used.insert(t) {
+                self.g.node(t).for_each_child(|c| stack.push(c));
+            }
+        }
+        roots.iter().copied().filter(|t| used.contains(t) && !leaf(self.g.node(*t))).collect()
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        for _ in 0..depth {
+            self.out.push_str("  ");
+        }
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn name(&mut self, t: Term) -> String {
+        let hint = self.hints.get(&t).cloned();
+        if let Some(hint) = hint
+            && self.taken.insert(hint.clone())
+        {
+            return hint;
+        }
+        let prefix = match self.g.ty(t).as_array().map(|(_, shape)| shape.len()) {
+            Some(rank) => ["x", "v", "m", "t", "u", "w"][rank.min(5)],
+            None => "p",
+        };
+        loop {
+            self.next += 1;
+            let name = match self.hints.get(&t) {
+                Some(hint) => format!("{hint}_{}", self.next),
+                None => format!("{prefix}{}", self.next),
+            };
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+
+    /// A term where it is used: its name, if it has one in a scope in sight.
+    fn term(&mut self, t: Term, level: Level, depth: usize) -> String {
+        for scope in self.scopes.iter().rev() {
+            if let Some(name) = scope.names.get(&t) {
+                return name.clone();
+            }
+            if scope.params.is_some() {
+                break;
+            }
+        }
+        self.form(t, level, depth)
+    }
+
+    fn form(&mut self, t: Term, level: Level, depth: usize) -> String {
+        let g = self.g;
+        match g.node(t) {
+            Node::Input(k) => self.hints.get(&t).cloned().unwrap_or_else(|| format!("in{k}")),
+            Node::Size(k, axis) => self.hints.get(&t).cloned().unwrap_or_else(|| format!("n{k}_{axis}")),
+            Node::Var(var) => self.var(*var),
+            Node::Param(k, _) => {
+                let params = self.scopes.iter().rev().find_map(|s| s.params.as_ref());
+                params.and_then(|p| p.get(*k as usize).cloned()).unwrap_or_else(|| format!("param{k}"))
+            }
+            Node::Lit(lit) => literal(*lit),
+            Node::Tuple(parts) => format!("({})", self.list(parts, depth)),
+            Node::Proj(tuple, k) => format!("{}.{k}", self.term(*tuple, Level::Atom, depth)),
+            Node::Build { size, var, body } => {
+                let size = self.term(*size, Level::Atom, depth);
+                let lambda = self.lambda(&[*var], &[*body], false, depth);
+                paren(level, Level::Any, format!("build1 {size} {lambda}"))
+            }
+            Node::Cond { cond, then, other } => {
+                let parts = [*cond, *then, *other].map(|t| self.term(t, Level::Atom, depth));
+                paren(level, Level::Any, format!("cond {}", parts.join(" ")))
+            }
+            Node::Scan(scan) => paren(level, Level::Any, self.scan(scan, depth)),
+            Node::Call(f, args) => {
+                let name = format!("f{}_{}", f.0, g.functions()[f.0 as usize].name);
+                self.apply(&name, args, level, depth)
+            }
+            Node::Gather { src, sizes: _, vars, index } if vars.is_empty() => {
+                format!("{}[{}]", self.term(*src, Level::Atom, depth), self.list(index, depth))
+            }
+            Node::Gather { src, sizes, vars, index } => {
+                let (sizes, src) = (self.list(sizes, depth), self.term(*src, Level::Atom, depth));
+                let lambda = self.lambda(vars, index, true, depth);
+                paren(level, Level::Any, format!("gather [{sizes}] {src} {lambda}"))
+            }
+            Node::Scatter { dst, src, vars, index } => {
+                let (dst, src) = (self.term(*dst, Level::Atom, depth), self.term(*src, Level::Atom, depth));
+                let lambda = self.lambda(vars, index, true, depth);
+                paren(level, Level::Any, format!("scatter {dst} {src} {lambda}"))
+            }
+            Node::Prim(prim, args) => self.prim(prim, args, level, depth),
+        }
+    }
+
+    fn prim(&mut self, prim: &Prim, args: &[Term], level: Level, depth: usize) -> String {
+        let infix = match prim {
+            Prim::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Rem | Binary::MulZero) => true,
+            Prim::Int(op) => !matches!(op, crate::prim::IntOp::Min | crate::prim::IntOp::Max),
+            Prim::Compare(_) | Prim::And | Prim::Or => true,
+            _ => false,
+        };
+        match (prim, args) {
+            (_, &[a, b]) if infix => {
+                let (a, b) = (self.term(a, Level::Operand, depth), self.term(b, Level::Operand, depth));
+                // Operators only look like operators: no precedence to remember.
+                let text = format!("{a} {} {b}", prim.name());
+                if level > Level::Any { format!("({text})") } else { text }
+            }
+            (Prim::Unary(Unary::Neg) | Prim::IntNeg | Prim::Not, &[a]) => {
+                let a = self.term(a, Level::Atom, depth);
+                paren(level, Level::Operand, format!("{}{a}", prim.name()))
+            }
+            (Prim::Stack, parts) => format!("[{}]", self.list(parts, depth)),
+            (Prim::Cast(elem), &[a]) => {
+                let name = format!("as_{}", elem_name(*elem));
+                self.apply(&name, &[a], level, depth)
+            }
+            (Prim::Slice(_) | Prim::Pad(_), [x, bounds @ ..]) => {
+                let (starts, sizes) = bounds.split_at(bounds.len() / 2);
+                let x = self.term(*x, Level::Atom, depth);
+                let text = format!("{} [{}] [{}] {x}", prim.name(), self.list(starts, depth), self.list(sizes, depth));
+                paren(level, Level::Operand, text)
+            }
+            (Prim::Replicate(_) | Prim::Reshape | Prim::Recast, [x, sizes @ ..]) => {
+                let x = self.term(*x, Level::Atom, depth);
+                // [BOT]'s own form is the one over the outermost axis.
+                let text = match (prim, sizes) {
+                    (Prim::Replicate(axes), &[n]) if **axes == [0] => {
+                        format!("replicate {} {x}", self.term(n, Level::Atom, depth))
+                    }
+                    _ => format!("{} [{}] {x}", prim.name(), self.list(sizes, depth)),
+                };
+                paren(level, Level::Operand, text)
+            }
+            (Prim::Sum(axes), &[x]) if **axes == [0] => self.apply("sumOuter", &[x], level, depth),
+            _ => self.apply(&prim.name(), args, level, depth),
+        }
+    }
+
+    fn apply(&mut self, name: &str, args: &[Term], level: Level, depth: usize) -> String {
+        let args: Vec<String> = args.iter().map(|&t| self.term(t, Level::Atom, depth)).collect();
+        paren(level, Level::Operand, format!("{name} {}", args.join(" ")))
+    }
+
+    fn list(&mut self, ts: &[Term], depth: usize) -> String {
+        let parts: Vec<String> = ts.iter().map(|&t| self.term(t, Level::Any, depth)).collect();
+        parts.join(", ")
+    }
+
+    /// `(\i -> body)`, over several lines if something inside is shared.
+    fn lambda(&mut self, vars: &[Var], results: &[Term], index: bool, depth: usize) -> String {
+        let bound: Vec<String> = (0..vars.len()).map(|k| self.fresh_index(k)).collect();
+        let head = if index { format!("\\[{}]", bound.join(", ")) } else { format!("\\{}", bound.join(" ")) };
+        let named = vars.iter().copied().zip(bound).collect();
+        self.scopes.push(Scope { vars: named, ..Scope::default() });
+        let text = if index && self.lines(results, vars).is_empty() {
+            format!("({head} -> [{}])", self.list(results, depth))
+        } else {
+            let outer = std::mem::take(&mut self.out);
+            self.block(results, vars, depth + 1);
+            let block = std::mem::replace(&mut self.out, outer);
+            if block.matches('\n').count() == 1 {
+                format!("({head} -> {})", block.trim())
+            } else {
+                format!("({head} ->\n{})", block.trim_end())
+            }
+        };
+        self.scopes.pop();
+        text
+    }
+
+    fn scan(&mut self, scan: &Scan, depth: usize) -> String {
+        let direction = if scan.reverse { "scanr" } else { "scan" };
+        let count = self.term(scan.count, Level::Atom, depth);
+        let [init, captures, xs] = [&scan.init, &scan.captures, &scan.xs].map(|ts| self.list(ts, depth));
+        let params = self.body_params(&scan.body, Some(scan));
+        let head = params.join(" ");
+        self.scopes.push(Scope { params: Some(params), ..Scope::default() });
+        let outer = std::mem::take(&mut self.out);
+        self.block(&scan.body.results, &[], depth + 1);
+        let block = std::mem::replace(&mut self.out, outer);
+        self.scopes.pop();
+        format!("{direction} {count} ({init}) ({captures}) ({xs}) (\\{head} ->\n{})", block.trim_end())
+    }
+
+    /// Names of a body's parameters by what they are: carried, captured, row; or argument of a function.
+    fn body_params(&self, body: &Body, scan: Option<&Scan>) -> Vec<String> {
+        let (carried, captured) = scan.map_or((0, 0), |s| (s.init.len(), s.captures.len()));
+        let name = |k: usize| match k {
+            _ if scan.is_none() => format!("a{k}"),
+            _ if k < carried => format!("c{k}"),
+            _ if k < carried + captured => format!("k{}", k - carried),
+            _ => format!("r{}", k - carried - captured),
+        };
+        (0..body.params.len()).map(name).collect()
+    }
+
+    /// The name of the next index variable but `more`, by the number of those in sight.
+    fn fresh_index(&self, more: usize) -> String {
+        let in_sight = self.scopes.iter().rev().take_while(|s| s.params.is_none()).map(|s| s.vars.len()).sum::<usize>();
+        match ["i", "j", "k", "l"].get(in_sight + more) {
+            Some(name) => (*name).to_string(),
+            None => format!("i{}", in_sight + more),
+        }
+    }
+
+    fn var(&self, var: Var) -> String {
+        for scope in self.scopes.iter().rev() {
+            if let Some((_, name)) = scope.vars.iter().find(|(v, _)| *v == var) {
+                return name.clone();
+            }
+        }
+        // Free: only in a term that is printed by itself.
+        if var.is_fresh() { format!("?{}", var.0 - Var::FRESH) } else { format!("?b{}", var.0) }
+    }
+
+    fn ty(&mut self, ty: &Type) -> String {
+        match ty {
+            Type::Array(elem, shape) if shape.is_empty() => elem_name(*elem).to_string(),
+            Type::Array(elem, shape) => format!("[{}] {}", self.list(shape, 0), elem_name(*elem)),
+            Type::Tuple(parts) => {
+                let parts: Vec<String> = parts.iter().map(|ty| self.ty(ty)).collect();
+                format!("({})", parts.join(", "))
+            }
+        }
+    }
+}
+
+fn paren(level: Level, own: Level, text: String) -> String {
+    if level > own { format!("({text})") } else { text }
+}
+
+fn leaf(node: &Node) -> bool {
+    matches!(node, Node::Input(_) | Node::Size(..) | Node::Var(_) | Node::Param(..) | Node::Lit(_))
+}
+
+fn elem_name(elem: Elem) -> &'static str {
+    match elem {
+        Elem::Real(RealTy::F32) => "f32",
+        Elem::Real(RealTy::F64) => "f64",
+        Elem::Real(RealTy::Param) => "T",
+        Elem::Int(ty) => ty.name(),
+        Elem::Bool => "bool",
+    }
+}
+
+fn literal(lit: Lit) -> String {
+    match lit {
+        Lit::Real(ty, bits) => {
+            let x = f64::from_bits(bits);
+            let text = if x < 0.0 || x.is_sign_negative() && x == 0.0 { format!("({x:?})") } else { format!("{x:?}") };
+            if ty == RealTy::F32 { format!("{text}f32") } else { text }
+        }
+        Lit::Int(IntTy::Usize, n) => n.to_string(),
+        Lit::Int(ty, n) if n < 0 => format!("({n}{})", ty.name()),
+        Lit::Int(ty, n) => format!("{n}{}", ty.name()),
+        Lit::Bool(b) => b.to_string(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Types of core terms: element type and symbolic shape, or a tuple of types ([BOT] Fig. 8, with sizes that are terms).
+
+use super::Term;
+
+/// The floating point type of a real array.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum RealTy {
+    /// `f32`
+    F32,
+    /// `f64`
+    F64,
+    /// The function's type parameter `T: Real`, `f32` or `f64` at the call.
+    Param,
+}
+
+/// The type of an integer array; values are the declared type's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[allow(missing_docs, reason = "the names are Rust's own")]
+pub enum IntTy {
+    Usize,
+    Isize,
+    I32,
+    I64,
+    U32,
+    U64,
+    U8,
+}
+
+impl IntTy {
+    /// Rust's name of the type.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            IntTy::Usize => "usize",
+            IntTy::Isize => "isize",
+            IntTy::I32 => "i32",
+            IntTy::I64 => "i64",
+            IntTy::U32 => "u32",
+            IntTy::U64 => "u64",
+            IntTy::U8 => "u8",
+        }
+    }
+
+    /// Smallest and largest value; `usize` counts as 64 bits wide.
+    #[must_use]
+    pub fn range(self) -> (i128, i128) {
+        match self {
+            IntTy::Usize | IntTy::U64 => (0, i128::from(u64::MAX)),
+            IntTy::Isize | IntTy::I64 => (i128::from(i64::MIN), i128::from(i64::MAX)),
+            IntTy::I32 => (i128::from(i32::MIN), i128::from(i32::MAX)),
+            IntTy::U32 => (0, i128::from(u32::MAX)),
+            IntTy::U8 => (0, 255),
+        }
+    }
+}
+
+/// The element type of an array.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Elem {
+    /// Real numbers: the only elements that have derivatives.
+    Real(RealTy),
+    /// Integers.
+    Int(IntTy),
+    /// Booleans.
+    Bool,
+}
+
+impl Elem {
+    /// `f64`.
+    pub const F64: Elem = Elem::Real(RealTy::F64);
+    /// `usize`, the type of sizes and indices.
+    pub const USIZE: Elem = Elem::Int(IntTy::Usize);
+
+    /// Whether derivatives flow through elements of this type.
+    #[must_use]
+    pub fn is_real(self) -> bool {
+        matches!(self, Elem::Real(_))
+    }
+}
+
+/// The type of a term. A scalar is an array of rank 0, as in [BOT].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Type {
+    /// An array: its element type and its sizes, outermost first. A size is a closed term of type `usize`.
+    Array(Elem, Box<[Term]>),
+    /// A tuple.
+    Tuple(Box<[Type]>),
+}
+
+impl Type {
+    /// The type of a scalar.
+    #[must_use]
+    pub fn scalar(elem: Elem) -> Type {
+        Type::Array(elem, Box::new([]))
+    }
+
+    /// Element type and shape, or `None` for a tuple.
+    #[must_use]
+    pub fn as_array(&self) -> Option<(Elem, &[Term])> {
+        match self {
+            Type::Array(elem, shape) => Some((*elem, shape)),
+            Type::Tuple(_) => None,
+        }
+    }
+
+    /// Whether a real number is anywhere in it.
+    #[must_use]
+    pub fn has_real(&self) -> bool {
+        match self {
+            Type::Array(elem, _) => elem.is_real(),
+            Type::Tuple(parts) => parts.iter().any(Type::has_real),
+        }
+    }
+
+    /// Whether it is one real array (or scalar).
+    #[must_use]
+    pub fn is_real(&self) -> bool {
+        matches!(self, Type::Array(Elem::Real(_), _))
+    }
+}

@@ -1,0 +1,215 @@
+//! The validator: what every stage may rely on, checked again from nothing, and the normal form of the bulk-operation transform.
+//! Must never repair, and never trust what the graph has stored beside a node: types, free variables and binder numbers are computed anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::infer::infer;
+use super::{Body, Elem, FuncId, Graph, Node, Term, Type, Var};
+use crate::prim::Prim;
+
+/// Whether the terms are well-typed, well-scoped and canonical, and closed.
+///
+/// # Errors
+/// Every violation, in words.
+pub fn validate(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
+    let mut errors = Vec::new();
+    for (terms, body) in units(g, roots) {
+        Unit { g, body, errors: &mut errors }.check(&terms);
+    }
+    finish(errors)
+}
+
+/// [`validate`], and what holds after the bulk-operation transform ([BOT] Theorem 5.1 as far as it is needed): no build and no call
+/// anywhere, bodies of loops included, and in an index function nothing but scalar operations and reads of arrays that do not mention its variables.
+///
+/// # Errors
+/// Every violation, in words.
+pub fn normal_form(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
+    validate(g, roots)?;
+    let mut errors = Vec::new();
+    for (terms, _) in units(g, roots) {
+        for t in g.reachable(&terms) {
+            match g.node(t) {
+                Node::Build { .. } => errors.push(format!("{}: a build is left", show(g, t))),
+                Node::Call(..) => errors.push(format!("{}: a call is left", show(g, t))),
+                Node::Gather { vars, index, .. } | Node::Scatter { vars, index, .. } => {
+                    index_function(g, t, vars, index, &mut errors);
+                }
+                _ => {}
+            }
+        }
+    }
+    finish(errors)
+}
+
+/// The program and every closed body in it (of loops and of functions), each as the terms it results in; a body once however often it is used.
+fn units<'g>(g: &'g Graph, roots: &[Term]) -> Vec<(Vec<Term>, Option<&'g Body>)> {
+    let mut units: Vec<(Vec<Term>, Option<&Body>)> = vec![(roots.to_vec(), None)];
+    let mut loops: BTreeSet<Term> = BTreeSet::new();
+    let mut functions: BTreeSet<FuncId> = BTreeSet::new();
+    let mut next = 0;
+    while next < units.len() {
+        for t in g.reachable(&units[next].0) {
+            let body = match g.node(t) {
+                Node::Scan(scan) if loops.insert(t) => Some(&scan.body),
+                Node::Call(func, _) if functions.insert(*func) => g.functions().get(func.0 as usize).map(|f| &f.body),
+                _ => None,
+            };
+            units.extend(body.map(|body| (body.results.to_vec(), Some(body))));
+        }
+        next += 1;
+    }
+    units
+}
+
+fn finish(errors: Vec<String>) -> Result<(), Vec<String>> {
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+fn show(g: &Graph, t: Term) -> String {
+    format!("%{}: {:?}", t.index(), g.node(t))
+}
+
+/// What is checked in one scope of parameters.
+struct Unit<'a> {
+    g: &'a Graph,
+    body: Option<&'a Body>,
+    errors: &'a mut Vec<String>,
+}
+
+/// What is known of a term that has been checked.
+#[derive(Default)]
+struct Facts {
+    free: BTreeSet<Var>,
+    open: bool,
+    height: u32,
+}
+
+impl Unit<'_> {
+    fn error(&mut self, t: Term, message: &str) {
+        self.errors.push(format!("{}: {message}", show(self.g, t)));
+    }
+
+    fn check(&mut self, roots: &[Term]) {
+        let g = self.g;
+        let mut facts: BTreeMap<Term, Facts> = BTreeMap::new();
+        // Handles ascend, so children come first, if they are older indeed.
+        for t in g.reachable(roots) {
+            let found = self.check_term(t, &facts);
+            facts.insert(t, found);
+        }
+        for &t in roots {
+            if facts.get(&t).is_some_and(|f| !f.free.is_empty()) {
+                self.error(t, "a variable escapes from its scope");
+            }
+        }
+    }
+
+    fn check_term(&mut self, t: Term, facts: &BTreeMap<Term, Facts>) -> Facts {
+        let g = self.g;
+        let node = g.node(t);
+        let mut found = Facts::default();
+        let bound = node.binders();
+        let mut scoped_height = 0;
+        let mut old = true;
+        node.for_each_scoped_child(|c, inside| {
+            let Some(child) = facts.get(&c).filter(|_| c < t) else {
+                old = false;
+                return;
+            };
+            found.free.extend(child.free.iter().filter(|v| !(inside && bound.contains(v))));
+            found.open |= child.open;
+            found.height = found.height.max(child.height);
+            if inside {
+                scoped_height = scoped_height.max(child.height);
+            }
+        });
+        if !old {
+            self.error(t, "a child is not older than its parent");
+            return found;
+        }
+        match node {
+            Node::Var(v) => {
+                found.free.insert(*v);
+            }
+            Node::Param(k, ty) => {
+                found.open = true;
+                match self.body.map(|b| b.params.get(*k as usize)) {
+                    None => self.error(t, "a parameter outside of a closed body"),
+                    Some(None) => self.error(t, "the body has no such parameter"),
+                    Some(Some(declared)) if declared != ty => {
+                        self.error(t, &format!("the body declares the parameter as {declared:?}"));
+                    }
+                    Some(Some(_)) => {}
+                }
+            }
+            // The derivative of a body with respect to what it does not name would be lost. Sizes may come from discrete inputs.
+            Node::Input(_) if self.body.is_some() && g.ty(t).has_real() => {
+                self.error(t, "a closed body mentions a real input");
+            }
+            _ => {}
+        }
+        for (k, v) in (1..).zip(bound) {
+            if v.0 != scoped_height + k {
+                self.error(t, &format!("a binder is numbered {} and not {}", v.0, scoped_height + k));
+            }
+            found.height = found.height.max(scoped_height + k);
+        }
+        if let Node::Scan(scan) = node
+            && scan.body.results.iter().any(|&r| r >= t)
+        {
+            self.error(t, "the body of a loop is not older than the loop");
+        }
+        match infer(g, node) {
+            Ok(ty) if ty == *g.ty(t) => self.check_type(t, &ty),
+            Ok(ty) => self.error(t, &format!("its type is {ty:?}, and it is stored as {:?}", g.ty(t))),
+            Err(e) => self.error(t, &format!("it has no type: {e}")),
+        }
+        if !g.free(t).iter().eq(&found.free) {
+            self.error(t, &format!("it mentions {:?}, and {:?} are stored", found.free, g.free(t)));
+        }
+        if g.is_open(t) != found.open {
+            self.error(t, "it is stored wrongly whether it mentions a parameter");
+        }
+        found
+    }
+
+    fn check_type(&mut self, t: Term, ty: &Type) {
+        match ty {
+            Type::Array(_, shape) => {
+                for &size in shape {
+                    if !self.g.free(size).is_empty() || self.g.is_open(size) {
+                        self.error(t, &format!("its size {} is not closed", show(self.g, size)));
+                    } else if *self.g.ty(size) != Type::scalar(Elem::USIZE) {
+                        self.error(t, &format!("its size {} is no usize scalar", show(self.g, size)));
+                    }
+                }
+            }
+            Type::Tuple(parts) => parts.iter().for_each(|part| self.check_type(t, part)),
+        }
+    }
+}
+
+/// What an index function computes for each index has to be scalar, and what it reads shared by all of them.
+fn index_function(g: &Graph, of: Term, vars: &[Var], index: &[Term], errors: &mut Vec<String>) {
+    let inside = |t: Term| vars.iter().any(|&v| g.mentions(t, v));
+    let mut seen: BTreeSet<Term> = BTreeSet::new();
+    let mut stack: Vec<Term> = index.to_vec();
+    while let Some(t) = stack.pop() {
+        if !inside(t) || !seen.insert(t) {
+            continue;
+        }
+        let complaint = match g.node(t) {
+            _ if g.ty(t).as_array().is_none_or(|(_, shape)| !shape.is_empty()) => Some("computes an array or a tuple"),
+            Node::Var(_) | Node::Cond { .. } => None,
+            Node::Gather { src, .. } if inside(*src) => Some("reads an array that mentions its variable"),
+            Node::Gather { .. } => None,
+            Node::Prim(prim, _) if prim.is_elementwise() || matches!(prim, Prim::Reshape) => None,
+            _ => Some("computes more than scalars"),
+        };
+        if let Some(complaint) = complaint {
+            errors.push(format!("the index function of {} {complaint}: {}", show(g, of), show(g, t)));
+        }
+        g.node(t).for_each_child(|c| stack.push(c));
+    }
+}

@@ -1,0 +1,197 @@
+//! What passes between the front end and the emitter beside terms: signatures and places as tokens that nobody in between looks at,
+//! the function as core terms, and the routines to be written. Neither `syn` nor any term is interpreted here.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, Span, TokenStream};
+
+use crate::ir::{Elem, Graph, Loc, Term};
+
+/// The first and the last token of an expression: on stable, the only way to underline all of it.
+#[derive(Clone, Copy, Debug)]
+pub struct SrcRange {
+    /// Span of the first token.
+    pub first: Span,
+    /// Span of the last token.
+    pub last: Span,
+}
+
+/// A place in the user's source, for messages at run time and for the spans of emitted code.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The tokens.
+    pub range: SrcRange,
+    /// The expression as text, shortened.
+    pub text: String,
+}
+
+/// The table behind [`Loc`]; entry 0 is the function itself.
+#[derive(Clone, Debug, Default)]
+pub struct Places(pub Vec<Place>);
+
+impl Places {
+    /// The place of `loc`, or the function's.
+    #[must_use]
+    pub fn get(&self, loc: Loc) -> Option<&Place> {
+        self.0.get(loc.0 as usize).or_else(|| self.0.first())
+    }
+}
+
+/// How a value is passed or returned in Rust.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Container {
+    /// `f64`, `usize`, `bool`, ...
+    Scalar,
+    /// `&f64` and the like.
+    ScalarRef,
+    /// `ArrayN<F>`, `ArrayViewN<F>`, `ArrayRefN<F>` by value or reference: anything that derefs to `ArrayRefN` when borrowed.
+    NdArray,
+    /// `&[F]`, `Vec<F>`, `&Vec<F>`: anything that derefs to a slice. Gradients and results are `Vec<F>`.
+    Slice,
+}
+
+/// A parameter of a routine.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: Ident,
+    /// Its type as the user wrote it, or as the contract has it for tangents and cotangents.
+    pub ty: TokenStream,
+    /// The type `ty` stands for.
+    pub container: Container,
+    /// Element type of the leaf.
+    pub elem: Elem,
+    /// Rank of the leaf.
+    pub rank: u8,
+    /// Number of the graph's input that it is; `None` for one that no term mentions (still in the signature).
+    pub input: Option<u32>,
+}
+
+/// A result leaf of a routine.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The value: an array term.
+    pub term: Term,
+    /// How it is returned: never `ScalarRef`.
+    pub container: Container,
+}
+
+/// The structure of a routine's result: what the contract calls R, G and pairs of them.
+#[derive(Clone, Debug)]
+pub enum OutputTree {
+    /// One value.
+    Leaf(Output),
+    /// A tuple.
+    Tuple(Vec<OutputTree>),
+}
+
+impl OutputTree {
+    /// The terms of the leaves, in order.
+    #[must_use]
+    pub fn terms(&self) -> Vec<Term> {
+        match self {
+            OutputTree::Leaf(out) => vec![out.term],
+            OutputTree::Tuple(parts) => parts.iter().flat_map(OutputTree::terms).collect(),
+        }
+    }
+
+    /// The same structure over other terms, taken in order.
+    #[must_use]
+    pub fn with_terms(&self, terms: &mut impl Iterator<Item = Term>) -> OutputTree {
+        match self {
+            OutputTree::Leaf(out) => {
+                OutputTree::Leaf(Output { term: terms.next().unwrap_or(out.term), container: out.container })
+            }
+            OutputTree::Tuple(parts) => OutputTree::Tuple(parts.iter().map(|p| p.with_terms(terms)).collect()),
+        }
+    }
+}
+
+/// When a check is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Unconditional and about sizes only: before anything is computed.
+    Entry,
+    /// Where the function itself would fail: before results are returned.
+    Reached,
+}
+
+/// Something that must hold, or the derivative panics as the function does. Terms are total (out of range is an unspecified value,
+/// an overflow the nearest value), so that no pass has to keep a panic in place; what could fail is said here instead,
+/// under the conditions under which the function would get there.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// A boolean scalar, closed.
+    pub ok: Term,
+    /// What to say if it does not hold: without place, which the panic itself has.
+    pub message: String,
+    /// Sizes to show behind the message, as (name in the user's words, `usize` scalar).
+    pub shown: Vec<(String, Term)>,
+    /// The expression that fails.
+    pub loc: Loc,
+    /// When it is made.
+    pub phase: Phase,
+}
+
+/// An annotated function after the front end.
+#[derive(Debug)]
+pub struct Program {
+    /// All terms.
+    pub graph: Graph,
+    /// The function's name.
+    pub name: Ident,
+    /// Visibility as written.
+    pub vis: TokenStream,
+    /// `#[cfg(..)]` attributes as written.
+    pub cfgs: TokenStream,
+    /// Generic parameters as written, with their angle brackets and bounds (lifetimes, `T: Real`); empty if there are none.
+    pub generics: TokenStream,
+    /// The where clause as written.
+    pub where_clause: TokenStream,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// Indices into `params` of the active ones, ascending.
+    pub active: Vec<usize>,
+    /// The result's type as written.
+    pub result_ty: TokenStream,
+    /// The result.
+    pub result: OutputTree,
+    /// What must hold.
+    pub checks: Vec<Check>,
+    /// Names that terms have in the source, for readable output.
+    pub hints: BTreeMap<Term, String>,
+    /// Places.
+    pub places: Places,
+    /// What is to be written.
+    pub options: Options,
+}
+
+/// The attribute's options.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `f_grad` and `f_value_and_grad`.
+    pub grad: bool,
+    /// `f_vjp`.
+    pub vjp: bool,
+    /// `f_jvp`.
+    pub jvp: bool,
+    /// The path of the crate `ad`: `::ad` unless `crate = "..."` says otherwise.
+    pub krate: TokenStream,
+}
+
+/// One function to be written by the emitter. All terms are build-free.
+#[derive(Debug)]
+pub struct Routine {
+    /// Its name.
+    pub name: Ident,
+    /// Its documentation, one line an entry.
+    pub docs: Vec<String>,
+    /// Parameters in order: the user's, then tangents or the cotangent.
+    pub params: Vec<Param>,
+    /// The result's type.
+    pub result_ty: TokenStream,
+    /// The result.
+    pub result: OutputTree,
+    /// What must hold.
+    pub checks: Vec<Check>,
+}

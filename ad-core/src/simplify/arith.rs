@@ -1,0 +1,151 @@
+//! Laws of real arithmetic that keep every bit (and so every NaN, infinity and signed zero).
+
+use super::{Rule, rule};
+use crate::ir::{Elem, Graph, IntTy, Lit, Node, RealTy, Term};
+use crate::prim::{Binary, Prim, Unary};
+
+pub(super) const RULES: &[Rule] = &[
+    rule!("fold", "an operation on constants is a constant (+ - * / and sign only)", Exact, fold),
+    rule!("neg.neg", "--x = x", Exact, neg_neg),
+    rule!("mul.one", "x * 1 = 1 * x = x / 1 = x; x * -1 = -1 * x = -x", Exact, mul_one),
+    rule!("sub.zero", "x - 0 = x", Exact, sub_zero),
+    rule!("add.neg", "x + -y = x - y; x - -y = x + y; -x + y = y - x", Exact, add_neg),
+    rule!("mul.neg", "-x * -y = x * y; -x * y = x * -y = -(x * y); likewise /", Exact, mul_neg),
+    rule!("add.same", "x + x = 2 * x", Exact, add_same),
+    rule!("powi.small", "x.powi(1) = x; x.powi(2) = x * x", Exact, powi_small),
+    rule!("stop.known", "stop_gradient of a term that has no derivative is the term", Exact, stop_known),
+];
+
+fn binary(g: &Graph, t: Term) -> Option<(Binary, Term, Term)> {
+    match g.node(t) {
+        Node::Prim(Prim::Binary(f), args) => Some((*f, args[0], args[1])),
+        _ => None,
+    }
+}
+
+fn negated(g: &Graph, t: Term) -> Option<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Unary(Unary::Neg), args) => Some(args[0]),
+        _ => None,
+    }
+}
+
+fn is(g: &Graph, t: Term, x: f64) -> bool {
+    g.real_value(t).is_some_and(|v| v.to_bits() == x.to_bits())
+}
+
+/// Constants of `f32` are folded in `f32`; those of a type parameter are not folded, as its precision is not known.
+fn fold(g: &mut Graph, t: Term) -> Option<Term> {
+    let Elem::Real(ty) = g.ty(t).as_array()?.0 else { return None };
+    let shape = g.shape(t).to_vec();
+    let value = match g.node(t) {
+        Node::Prim(Prim::Unary(Unary::Neg), args) => -g.real_value(args[0])?,
+        Node::Prim(Prim::Binary(f @ (Binary::Add | Binary::Sub | Binary::Mul | Binary::Div)), args) => {
+            let (a, b) = (g.real_value(args[0])?, g.real_value(args[1])?);
+            let exact = (f.row().eval)(a, b);
+            match ty {
+                RealTy::F64 => exact,
+                #[allow(clippy::cast_possible_truncation, reason = "rounding to f32 is what the operation does")]
+                RealTy::F32 => f64::from((f.row().eval)(f64::from(a as f32), f64::from(b as f32)) as f32),
+                RealTy::Param => return None,
+            }
+        }
+        _ => return None,
+    };
+    if value.is_nan() {
+        return None;
+    }
+    let lit = g.lit_real(ty, value);
+    Some(g.broadcast(lit, &shape))
+}
+
+fn neg_neg(g: &mut Graph, t: Term) -> Option<Term> {
+    negated(g, negated(g, t)?)
+}
+
+fn mul_one(g: &mut Graph, t: Term) -> Option<Term> {
+    let (f, a, b) = binary(g, t)?;
+    match f {
+        Binary::Mul | Binary::Div if is(g, b, 1.0) => Some(a),
+        Binary::Mul if is(g, a, 1.0) => Some(b),
+        Binary::Mul | Binary::Div if is(g, b, -1.0) => Some(g.neg(a)),
+        Binary::Mul if is(g, a, -1.0) => Some(g.neg(b)),
+        _ => None,
+    }
+}
+
+fn sub_zero(g: &mut Graph, t: Term) -> Option<Term> {
+    match binary(g, t)? {
+        (Binary::Sub, a, b) if is(g, b, 0.0) => Some(a),
+        (Binary::Add, a, b) if is(g, b, -0.0) => Some(a),
+        (Binary::Add, a, b) if is(g, a, -0.0) => Some(b),
+        _ => None,
+    }
+}
+
+fn add_neg(g: &mut Graph, t: Term) -> Option<Term> {
+    let (f, a, b) = binary(g, t)?;
+    match f {
+        Binary::Add => {
+            if let Some(y) = negated(g, b) {
+                Some(g.sub(a, y))
+            } else {
+                let x = negated(g, a)?;
+                Some(g.sub(b, x))
+            }
+        }
+        Binary::Sub => {
+            let y = negated(g, b)?;
+            Some(g.add(a, y))
+        }
+        _ => None,
+    }
+}
+
+fn mul_neg(g: &mut Graph, t: Term) -> Option<Term> {
+    let (f, a, b) = binary(g, t)?;
+    if !matches!(f, Binary::Mul | Binary::Div) {
+        return None;
+    }
+    match (negated(g, a), negated(g, b)) {
+        (Some(x), Some(y)) => Some(g.binary(f, x, y)),
+        (Some(x), None) => {
+            let p = g.binary(f, x, b);
+            Some(g.neg(p))
+        }
+        (None, Some(y)) => {
+            let p = g.binary(f, a, y);
+            Some(g.neg(p))
+        }
+        (None, None) => None,
+    }
+}
+
+fn add_same(g: &mut Graph, t: Term) -> Option<Term> {
+    match binary(g, t)? {
+        (Binary::Add, a, b) if a == b => {
+            let two = g.lit_like(a, 2.0);
+            Some(g.mul(two, a))
+        }
+        _ => None,
+    }
+}
+
+fn powi_small(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::PowI, args) = g.node(t) else { return None };
+    let (x, n) = (args[0], args[1]);
+    match *g.node(g.splat(n)) {
+        Node::Lit(Lit::Int(IntTy::I32, 1)) => Some(x),
+        Node::Lit(Lit::Int(IntTy::I32, 2)) => Some(g.mul(x, x)),
+        _ => None,
+    }
+}
+
+fn stop_known(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::StopGradient, args) = g.node(t) else { return None };
+    let x = args[0];
+    let inert = !g.elem(x).is_real()
+        || matches!(g.node(x), Node::Prim(Prim::StopGradient, _))
+        || matches!(g.node(g.splat(x)), Node::Lit(_));
+    inert.then_some(x)
+}

@@ -1,0 +1,89 @@
+//! Laws of conditionals, choices and truth values.
+
+use super::{Rule, rule};
+use crate::ir::{Graph, Node, Term};
+use crate::prim::Prim;
+
+pub(super) const RULES: &[Rule] = &[
+    rule!("cond.known", "cond(true, a, b) = a; cond(false, a, b) = b", Exact, cond_known),
+    rule!("cond.not", "cond(!c, a, b) = cond(c, b, a)", Exact, cond_not),
+    rule!("cond.nested", "cond(c, cond(c, a, _), b) = cond(c, a, b), and in the other arm", Exact, cond_nested),
+    rule!("select.known", "select(true.., a, b) = a; select(false.., a, b) = b", Exact, select_known),
+    rule!("select.not", "select(!m, a, b) = select(m, b, a)", Exact, select_not),
+    rule!(
+        "select.nested",
+        "select(m, select(m, a, _), b) = select(m, a, b), and in the other arm",
+        Exact,
+        select_nested
+    ),
+    rule!("select.lazy", "select(replicate c, a, b) = cond(c, a, b)", Exact, select_lazy),
+];
+
+fn cond(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
+    match *g.node(t) {
+        Node::Cond { cond, then, other } => Some((cond, then, other)),
+        _ => None,
+    }
+}
+
+fn select(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
+    match g.node(t) {
+        Node::Prim(Prim::Select, args) => Some((args[0], args[1], args[2])),
+        _ => None,
+    }
+}
+
+fn not(g: &Graph, t: Term) -> Option<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Not, args) => Some(args[0]),
+        _ => None,
+    }
+}
+
+fn cond_known(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, a, b) = cond(g, t)?;
+    g.bool_value(c).map(|c| if c { a } else { b })
+}
+
+fn cond_not(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, a, b) = cond(g, t)?;
+    let c = not(g, c)?;
+    Some(g.cond(c, b, a))
+}
+
+fn cond_nested(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, a, b) = cond(g, t)?;
+    let a2 = cond(g, a).filter(|inner| inner.0 == c).map_or(a, |inner| inner.1);
+    let b2 = cond(g, b).filter(|inner| inner.0 == c).map_or(b, |inner| inner.2);
+    ((a, b) != (a2, b2)).then(|| g.cond(c, a2, b2))
+}
+
+fn select_known(g: &mut Graph, t: Term) -> Option<Term> {
+    let (m, a, b) = select(g, t)?;
+    g.bool_value(m).map(|m| if m { a } else { b })
+}
+
+fn select_not(g: &mut Graph, t: Term) -> Option<Term> {
+    let (m, a, b) = select(g, t)?;
+    if let Some(inner) = not(g, m) {
+        return Some(g.select(inner, b, a));
+    }
+    let Node::Prim(Prim::Replicate(axes), args) = g.node(m).clone() else { return None };
+    let inner = not(g, args[0])?;
+    let mask = g.replicate_axes(inner, &axes, &args[1..]);
+    Some(g.select(mask, b, a))
+}
+
+fn select_nested(g: &mut Graph, t: Term) -> Option<Term> {
+    let (m, a, b) = select(g, t)?;
+    let a2 = select(g, a).filter(|inner| inner.0 == m).map_or(a, |inner| inner.1);
+    let b2 = select(g, b).filter(|inner| inner.0 == m).map_or(b, |inner| inner.2);
+    ((a, b) != (a2, b2)).then(|| g.select(m, a2, b2))
+}
+
+fn select_lazy(g: &mut Graph, t: Term) -> Option<Term> {
+    let (m, a, b) = select(g, t)?;
+    let c = g.splat(m);
+    // Inside an index function everything is a scalar, and a choice there stays a choice.
+    (g.rank(c) == 0 && (c != m || g.free(t).is_empty())).then(|| g.cond(c, a, b))
+}

@@ -1,0 +1,324 @@
+//! Laws of gather and scatter: index functions that are permutations, projections or shifts become layout operations
+//! (so that their transposes are no scatters), indices meet views, scatters meet what they are added to.
+
+use super::layout::replicated;
+use super::{Rule, rule};
+use crate::ir::{Graph, Node, Term, Var, axis};
+use crate::prim::{Binary, IntOp, Prim};
+
+pub(super) const RULES: &[Rule] = &[
+    rule!("index.index", "index (index t ix) jx = index t (ix ++ jx)", Exact, index_index),
+    rule!(
+        "gather.view",
+        "a gather by variables, shifted variables and constants is a slice, transpose, index and replicate",
+        Exact,
+        gather_view
+    ),
+    rule!("gather.gather", "gather (gather t f) g = gather t (f . g)", Exact, gather_gather),
+    rule!("gather.replicate", "gather (replicate x) drops the indices of new axes", Exact, gather_replicate),
+    rule!(
+        "gather.transpose",
+        "gather (tr p x) f = gather x (p f), where all axes of p's head are indexed",
+        Exact,
+        gather_transpose
+    ),
+    rule!(
+        "gather.slice",
+        "gather (slice x) f = gather x (start + step * f), where all axes are indexed",
+        Exact,
+        gather_slice
+    ),
+    rule!("gather.recast", "gather (recast x) f = gather x f, where all axes are indexed", Exact, gather_recast),
+    rule!("index.iota", "index (iota n) [i] = i", Exact, index_iota),
+    rule!("index.stack", "index (stack [x0, x1, ..]) (k : ix) = index xk ix, for a literal k", Exact, index_stack),
+    rule!("scatter.identity", "scatter dst src (\\i -> i) = dst + src", Exact, scatter_identity),
+    rule!("add.scatter", "x + scatter 0 src f = scatter 0 src f + x = scatter x src f", Loose, add_scatter),
+];
+
+fn gather_parts(g: &Graph, t: Term) -> Option<(Term, Box<[Term]>, usize)> {
+    match g.node(t) {
+        Node::Gather { src, sizes, vars, .. } => Some((*src, sizes.clone(), vars.len())),
+        _ => None,
+    }
+}
+
+fn index_index(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Gather { src, vars, index, .. } = g.node(t).clone() else { return None };
+    let Node::Gather { src: inner, vars: v, index: first, .. } = g.node(src).clone() else { return None };
+    if !vars.is_empty() || !v.is_empty() {
+        return None;
+    }
+    let index: Vec<Term> = first.iter().chain(&*index).copied().collect();
+    Some(g.index(inner, &index))
+}
+
+/// One index of a gather, as a function of its variables.
+enum Part {
+    /// The same for all: no variable in it.
+    Fixed(Term),
+    /// `start + var`.
+    Shift { var: usize, start: Term },
+}
+
+fn part(g: &mut Graph, vars: &[Var], ix: Term) -> Option<Part> {
+    if g.free(ix).iter().all(|v| !vars.contains(v)) {
+        return Some(Part::Fixed(ix));
+    }
+    let of = |g: &Graph, t: Term| match g.node(t) {
+        Node::Var(v) => vars.iter().position(|w| w == v),
+        _ => None,
+    };
+    if let Some(var) = of(g, ix) {
+        return Some(Part::Shift { var, start: g.lit_usize(0) });
+    }
+    let Node::Prim(Prim::Int(IntOp::Add), args) = g.node(ix).clone() else { return None };
+    let (a, b) = (args[0], args[1]);
+    let start_ok = |g: &Graph, t: Term| g.free(t).is_empty() && !g.is_open(t);
+    match (of(g, a), of(g, b)) {
+        (Some(var), None) if start_ok(g, b) => Some(Part::Shift { var, start: b }),
+        (None, Some(var)) if start_ok(g, a) => Some(Part::Shift { var, start: a }),
+        _ => None,
+    }
+}
+
+fn gather_view(g: &mut Graph, t: Term) -> Option<Term> {
+    let (src, sizes, arity) = gather_parts(g, t)?;
+    if arity == 0 {
+        return None;
+    }
+    let node = g.node_rc(t);
+    let (vars, index) = g.open_binder(&node);
+    let parts: Option<Vec<Part>> = index.iter().map(|&ix| part(g, &vars, ix)).collect();
+    let parts = parts?;
+    let mut used: Vec<usize> = Vec::new();
+    for p in &parts {
+        if let Part::Shift { var, .. } = p {
+            if used.contains(var) {
+                return None;
+            }
+            used.push(*var);
+        }
+    }
+    let rank = g.rank(src);
+    // Fixed indices first.
+    let fixed: Vec<usize> = (0..parts.len()).filter(|&k| matches!(parts[k], Part::Fixed(_))).collect();
+    let mut order: Vec<u8> = fixed.iter().map(|&k| axis(k)).collect();
+    order.extend((0..rank).filter(|k| !fixed.contains(k)).map(axis));
+    let fixed_index: Vec<Term> =
+        parts.iter().filter_map(|p| if let Part::Fixed(ix) = p { Some(*ix) } else { None }).collect();
+    let x = g.transpose(src, &order);
+    let x = g.index(x, &fixed_index);
+    // Then shifts, one axis for each, in the order of the source's axes.
+    let rest = g.shape(x)[used.len()..].to_vec();
+    let mut starts = Vec::new();
+    let mut lens = Vec::new();
+    for p in &parts {
+        if let Part::Shift { var, start } = p {
+            starts.push(*start);
+            lens.push(sizes[*var]);
+        }
+    }
+    for &n in &rest {
+        starts.push(g.lit_usize(0));
+        lens.push(n);
+    }
+    let steps = vec![1; lens.len()];
+    let x = g.slice(x, &starts, &steps, &lens);
+    // Axes into the order of the variables; variables that are not used replicate.
+    let mut sorted: Vec<usize> = (0..used.len()).collect();
+    sorted.sort_by_key(|&k| used[k]);
+    let mut perm: Vec<u8> = sorted.iter().map(|&k| axis(k)).collect();
+    perm.extend((used.len()..used.len() + rest.len()).map(axis));
+    let x = g.transpose(x, &perm);
+    let new: Vec<usize> = (0..vars.len()).filter(|v| !used.contains(v)).collect();
+    let axes: Vec<u8> = new.iter().map(|&v| axis(v)).collect();
+    let new_sizes: Vec<Term> = new.iter().map(|&v| sizes[v]).collect();
+    Some(g.replicate_axes(x, &axes, &new_sizes))
+}
+
+/// Composition keeps one array fewer; the inner index function is a few scalar operations (the transform has seen to that).
+fn gather_gather(g: &mut Graph, t: Term) -> Option<Term> {
+    let (src, sizes, _) = gather_parts(g, t)?;
+    let (inner, _, inner_arity) = gather_parts(g, src)?;
+    let (outer_node, inner_node) = (g.node_rc(t), g.node_rc(src));
+    let Node::Gather { index: outer_index, .. } = &*outer_node else { return None };
+    // All of the inner variables must be given, and few enough terms be repeated.
+    if outer_index.len() < inner_arity || inner_arity == 0 || !cheap(g, &inner_node) {
+        return None;
+    }
+    let (vars, index) = g.open_binder(&outer_node);
+    let (inner_vars, inner_index) = g.open_binder(&inner_node);
+    let pairs: Vec<(Var, Term)> = inner_vars.iter().copied().zip(index.iter().copied()).collect();
+    let mut composed = g.subst_vars_all(&inner_index, &pairs);
+    composed.extend(&index[inner_arity..]);
+    Some(g.gather(inner, sizes, &vars, &composed))
+}
+
+fn cheap(g: &Graph, node: &Node) -> bool {
+    let Node::Gather { vars, index, .. } = node else { return false };
+    let mut stack: Vec<Term> = index.to_vec();
+    let mut budget = 12;
+    while let Some(t) = stack.pop() {
+        if g.free(t).iter().any(|v| vars.contains(v)) {
+            if budget == 0 {
+                return false;
+            }
+            budget -= 1;
+            g.node(t).for_each_child(|c| stack.push(c));
+        }
+    }
+    true
+}
+
+fn gather_replicate(g: &mut Graph, t: Term) -> Option<Term> {
+    let (src, sizes, arity) = gather_parts(g, t)?;
+    let (x, axes, new_sizes) = replicated(g, src)?;
+    let node = g.node_rc(t);
+    let (vars, index) = g.open_binder(&node);
+    let kept: Vec<Term> =
+        index.iter().enumerate().filter(|(k, _)| !axes.contains(&axis(*k))).map(|(_, &ix)| ix).collect();
+    if kept.len() == index.len() && arity == 0 {
+        return None;
+    }
+    if kept.len() == index.len() {
+        return None;
+    }
+    let y = if kept.is_empty() && arity > 0 {
+        let outer: Vec<u8> = (0..arity).map(axis).collect();
+        g.replicate_axes(x, &outer, &sizes)
+    } else {
+        g.gather(x, sizes, &vars, &kept)
+    };
+    let trailing: Vec<(u8, Term)> = axes
+        .iter()
+        .zip(&new_sizes)
+        .filter(|(a, _)| usize::from(**a) >= index.len())
+        .map(|(a, &n)| (axis(arity + usize::from(*a) - index.len()), n))
+        .collect();
+    let (axes, sizes): (Vec<u8>, Vec<Term>) = trailing.into_iter().unzip();
+    Some(g.replicate_axes(y, &axes, &sizes))
+}
+
+fn gather_transpose(g: &mut Graph, t: Term) -> Option<Term> {
+    let (src, sizes, arity) = gather_parts(g, t)?;
+    let Node::Prim(Prim::Transpose(perm), args) = g.node(src).clone() else { return None };
+    let node = g.node_rc(t);
+    let Node::Gather { index, .. } = &*node else { return None };
+    let n = index.len();
+    if perm[..n].iter().any(|&a| usize::from(a) >= n) {
+        return None;
+    }
+    let (vars, index) = g.open_binder(&node);
+    let mut permuted = index.clone();
+    for (k, &a) in perm[..n].iter().enumerate() {
+        permuted[usize::from(a)] = index[k];
+    }
+    let y = g.gather(args[0], sizes, &vars, &permuted);
+    let tail: Vec<u8> =
+        (0..arity).map(axis).chain(perm[n..].iter().map(|&a| axis(usize::from(a) - n + arity))).collect();
+    Some(g.transpose(y, &tail))
+}
+
+fn gather_slice(g: &mut Graph, t: Term) -> Option<Term> {
+    let (src, sizes, _) = gather_parts(g, t)?;
+    let Node::Prim(Prim::Slice(steps), args) = g.node(src).clone() else { return None };
+    let node = g.node_rc(t);
+    let Node::Gather { index, .. } = &*node else { return None };
+    if index.len() != steps.len() || steps.iter().any(|&s| s < 1) {
+        return None;
+    }
+    let (vars, index) = g.open_binder(&node);
+    let index: Vec<Term> = index
+        .iter()
+        .enumerate()
+        .map(|(k, &ix)| {
+            let step = g.lit_usize(usize::try_from(steps[k]).unwrap_or(1));
+            let scaled = g.int(IntOp::Mul, ix, step);
+            g.int(IntOp::Add, scaled, args[1 + k])
+        })
+        .collect();
+    Some(g.gather(args[0], sizes, &vars, &index))
+}
+
+fn gather_recast(g: &mut Graph, t: Term) -> Option<Term> {
+    let (src, sizes, _) = gather_parts(g, t)?;
+    let Node::Prim(Prim::Recast, args) = g.node(src).clone() else { return None };
+    let node = g.node_rc(t);
+    let Node::Gather { index, .. } = &*node else { return None };
+    if index.len() != g.rank(src) {
+        return None;
+    }
+    let (vars, index) = g.open_binder(&node);
+    Some(g.gather(args[0], sizes, &vars, &index))
+}
+
+fn index_iota(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Gather { src, vars, index, .. } = g.node(t) else { return None };
+    matches!(g.node(*src), Node::Prim(Prim::Iota, _)).then_some(())?;
+    (vars.is_empty()).then(|| index[0])
+}
+
+fn index_stack(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Gather { src, vars, index, .. } = g.node(t).clone() else { return None };
+    let Node::Prim(Prim::Stack, parts) = g.node(src).clone() else { return None };
+    if !vars.is_empty() {
+        return None;
+    }
+    let k = usize::try_from(g.int_value(index[0])?).ok()?;
+    let part = *parts.get(k)?;
+    Some(g.index(part, &index[1..]))
+}
+
+fn scatter_identity(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Scatter { dst, src, vars, index } = g.node(t).clone() else { return None };
+    let same = vars.len() == index.len()
+        && vars.iter().zip(&*index).all(|(v, &ix)| matches!(g.node(ix), Node::Var(w) if w == v))
+        && g.shape(dst) == g.shape(src);
+    if !same {
+        return None;
+    }
+    Some(if zero(g, dst) { src } else { g.add(dst, src) })
+}
+
+fn zero(g: &Graph, t: Term) -> bool {
+    g.real_value(t).is_some_and(|x| x.to_bits() == 0)
+}
+
+fn add_scatter(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(t) else { return None };
+    let (a, b) = (args[0], args[1]);
+    for (x, s) in [(a, b), (b, a)] {
+        if let Some(onto) = innermost(g, s)
+            && zero(g, onto)
+        {
+            return Some(replace_innermost(g, s, x));
+        }
+    }
+    None
+}
+
+/// What a chain of scatters starts from.
+fn innermost(g: &Graph, mut t: Term) -> Option<Term> {
+    let mut any = false;
+    while let Node::Scatter { dst, .. } = g.node(t) {
+        t = *dst;
+        any = true;
+    }
+    any.then_some(t)
+}
+
+fn replace_innermost(g: &mut Graph, t: Term, with: Term) -> Term {
+    let mut chain = Vec::new();
+    let mut at = t;
+    while let Node::Scatter { dst, .. } = g.node(at) {
+        chain.push(at);
+        at = *dst;
+    }
+    let mut onto = with;
+    for &s in chain.iter().rev() {
+        if let Node::Scatter { src, vars, index, .. } = g.node(s).clone() {
+            onto = g.mk(Node::Scatter { dst: onto, src, vars, index });
+        }
+    }
+    onto
+}

@@ -1,0 +1,224 @@
+//! The core language itself: interning laws, substitution, depth, the interpreter's and the printer's own behaviour on small programs.
+//! Must never need a stage of the compiler.
+
+use std::collections::BTreeMap;
+
+use ad_core::ir::interp::{Interp, Value};
+use ad_core::ir::print::{print, print_typed};
+use ad_core::ir::valid::{normal_form, validate};
+use ad_core::ir::{Body, Elem, Graph, IntTy, Node, RealTy, Scan, Term, Type};
+use ad_core::prim::{Cmp, IntOp, Unary};
+use expect_test::{Expect, expect};
+
+fn names() -> BTreeMap<Term, String> {
+    BTreeMap::new()
+}
+
+fn check_print(g: &Graph, roots: &[Term], expected: &Expect) {
+    validate(g, roots).unwrap();
+    expected.assert_eq(&print(g, roots, &names()));
+}
+
+/// `build1 n (\i -> x[i] * f(x[i]))`, with as many other terms made before as `noise` says.
+fn stencil(g: &mut Graph, x: Term, noise: usize) -> Term {
+    for _ in 0..noise {
+        let i = g.fresh();
+        let var = g.mk(Node::Var(i));
+        g.int(IntOp::Mul, var, var);
+    }
+    let n = g.shape(x)[0];
+    let i = g.fresh();
+    let var = g.mk(Node::Var(i));
+    let e = g.index(x, &[var]);
+    let s = g.unary(Unary::Sin, e);
+    let body = g.mul(e, s);
+    g.build(n, i, body)
+}
+
+#[test]
+fn alpha_equal_terms_are_one() {
+    let mut g = Graph::new();
+    let x = g.add_input(Elem::F64, 1);
+    let a = stencil(&mut g, x, 0);
+    let b = stencil(&mut g, x, 7);
+    assert_eq!(a, b);
+}
+
+#[test]
+fn substitution_does_not_capture() {
+    let mut g = Graph::new();
+    let x = g.add_input(Elem::F64, 2);
+    let (n, m) = (g.shape(x)[0], g.shape(x)[1]);
+    let (i, j, k) = (g.fresh(), g.fresh(), g.fresh());
+    let [vi, vj, vk] = [i, j, k].map(|v| g.mk(Node::Var(v)));
+    // \i \j -> x[i, j], with i := the sum of the row that a build of its own computes: binders under binders.
+    let e = g.index(x, &[vi, vj]);
+    let rows = g.build(m, j, e);
+    let all = g.build(n, i, rows);
+    let moved = g.subst_vars(rows, &[(i, vk)]);
+    let again = g.build(n, k, moved);
+    assert_eq!(all, again);
+    validate(&g, &[all]).unwrap();
+    let input = Value::reals(&[2, 3], &[1., 2., 3., 4., 5., 6.]);
+    assert_eq!(Interp::new(&g, std::slice::from_ref(&input)).eval(all), Ok(input));
+}
+
+/// A chain of n operations of which each uses the last one twice.
+fn chain(n: usize) -> (Graph, Term) {
+    let mut g = Graph::new();
+    let mut t = g.add_input(Elem::F64, 0);
+    for _ in 0..n {
+        let s = g.unary(Unary::Sin, t);
+        t = g.add(s, t);
+    }
+    (g, t)
+}
+
+#[test]
+fn deep_terms_need_no_stack() {
+    let run = || {
+        let (mut g, t) = chain(4000);
+        let value = Interp::new(&g, &[Value::scalar(0.3).with_tangent(&[1.0])]).eval(t).unwrap();
+        assert!(value.values()[0].is_finite() && value.tangents()[0].is_finite());
+        validate(&g, &[t]).unwrap();
+        assert!(print(&g, &[t], &names()).len() < 4000 * 40);
+        let x = g.mk(Node::Input(0));
+        let zero = g.lit_real(RealTy::F64, 0.0);
+        let moved = g.subst_terms(&[t], &[(x, zero)].into_iter().collect());
+        assert_eq!(Interp::new(&g, &[Value::scalar(0.3)]).eval(moved[0]), Ok(Value::scalar(0.0)));
+    };
+    std::thread::Builder::new().stack_size(256 * 1024).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn deep_chains_of_builds_need_no_stack() {
+    let run = || {
+        let mut g = Graph::new();
+        let mut t = g.add_input(Elem::F64, 1);
+        for _ in 0..1000 {
+            t = stencil(&mut g, t, 0);
+        }
+        let value = Interp::new(&g, &[Value::reals(&[2], &[0.5, 1.5])]).eval(t).unwrap();
+        assert!(value.values().iter().all(|v| v.is_finite()));
+        validate(&g, &[t]).unwrap();
+        assert!(print(&g, &[t], &names()).lines().count() < 4000);
+    };
+    std::thread::Builder::new().stack_size(256 * 1024).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn only_the_taken_arm_runs() {
+    let mut g = Graph::new();
+    let x = g.add_input(Elem::F64, 0);
+    let zero = g.lit_real(RealTy::F64, 0.0);
+    let c = g.compare(Cmp::Gt, x, zero);
+    let l = g.unary(Unary::Ln, x);
+    let e = g.unary(Unary::Exp, x);
+    let t = g.cond(c, l, e);
+    let mut run = Interp::new(&g, &[Value::scalar(-1.0)]);
+    assert_eq!(run.eval(t).unwrap().values(), [(-1.0_f64).exp()]);
+    assert_eq!(run.work().dear, 1);
+}
+
+#[test]
+fn shared_closed_terms_run_once() {
+    let mut g = Graph::new();
+    let x = g.add_input(Elem::F64, 1);
+    let y = g.unary(Unary::Exp, x);
+    let t = stencil(&mut g, y, 0);
+    let mut run = Interp::new(&g, &[Value::reals(&[3], &[0.1, 0.2, 0.3])]);
+    run.eval(t).unwrap();
+    assert_eq!(run.work().dear, 6);
+}
+
+#[test]
+fn printing_a_build() {
+    let mut g = Graph::new();
+    let x = g.add_input(Elem::F64, 1);
+    let t = stencil(&mut g, x, 0);
+    let s = g.sum_all(t);
+    let r = g.mul(s, s);
+    check_print(
+        &g,
+        &[r],
+        &expect![[r#"
+        x1 = sumOuter (build1 n0_0 (\i ->
+          x2 = in0[i]
+          x2 * sin x2))
+        x1 * x1
+    "#]],
+    );
+    expect![[r#"
+        x1: f64 = sumOuter (build1 n0_0 (\i ->
+          x2: f64 = in0[i]
+          x2 * sin x2: f64))
+        x1 * x1: f64
+    "#]]
+    .assert_eq(&print_typed(&g, &[r], &names()));
+}
+
+#[test]
+fn printing_the_rest() {
+    let mut g = Graph::new();
+    let x = g.add_input(Elem::F64, 2);
+    let k = g.add_input(Elem::Int(IntTy::Usize), 1);
+    let (n, m) = (g.shape(x)[0], g.shape(x)[1]);
+    let q = g.shape(k)[0];
+    let [i, j] = [g.fresh(), g.fresh()];
+    let [vi, vj] = [i, j].map(|v| g.mk(Node::Var(v)));
+    let one = g.lit_usize(1);
+    let at = g.index(k, &[vi]);
+    let next = g.int(IntOp::Add, at, one);
+    let gathered = g.gather(x, [q, m].into(), &[i, j], &[next, vj]);
+    let zeros = g.lit_shaped(Elem::F64, &[n, m], 0.0);
+    let t = g.scatter(zeros, gathered, &[i], &[at]);
+    // A loop that adds up the rows and keeps the partial sums.
+    let row_ty = Type::Array(Elem::F64, [m].into());
+    let (c, r) = (g.param(0, row_ty.clone()), g.param(1, row_ty.clone()));
+    let sum = g.add(c, r);
+    let init = g.lit_shaped(Elem::F64, &[m], 0.0);
+    let body = Body { params: [row_ty.clone(), row_ty].into(), results: [sum, sum].into() };
+    let scan = g.scan(Scan { count: n, reverse: true, init: [init].into(), captures: [].into(), xs: [t].into(), body });
+    let (last, all) = (g.proj(scan, 0), g.proj(scan, 1));
+    check_print(
+        &g,
+        &[last, all],
+        &expect![[r#"
+        m1 = scatter (replicate[0,1] [n0_0, n0_1] 0.0) (gather [n1_0, n0_1] in0 (\[i, j] -> [in1[i] + 1, j])) (\[i] -> [in1[i]])
+        p2 = scanr n0_0 (replicate n0_1 0.0) () (m1) (\c0 r0 ->
+          v3 = c0 + r0
+          v3
+          v3)
+        p2.0
+        p2.1
+    "#]],
+    );
+    assert!(normal_form(&g, &[last, all]).is_ok());
+}
+
+#[test]
+fn the_validator_sees_open_terms_and_builds() {
+    let mut g = Graph::new();
+    let x = g.add_input(Elem::F64, 1);
+    let i = g.fresh();
+    let var = g.mk(Node::Var(i));
+    let e = g.index(x, &[var]);
+    assert!(validate(&g, &[e]).is_err());
+    let p = g.param(0, Type::scalar(Elem::F64));
+    assert!(validate(&g, &[p]).is_err());
+    let t = stencil(&mut g, x, 0);
+    assert!(validate(&g, &[t]).is_ok());
+    assert!(normal_form(&g, &[t]).is_err());
+    // An array computed inside an index function.
+    let k = g.iota(x_size(&g, x));
+    let n = g.replicate(x_size(&g, x), var);
+    let sum = g.int(IntOp::Add, k, n);
+    let at = g.sum_all(sum);
+    let bad = g.gather(x, [x_size(&g, x)].into(), &[i], &[at]);
+    assert!(validate(&g, &[bad]).is_ok());
+    assert!(normal_form(&g, &[bad]).is_err());
+}
+
+fn x_size(g: &Graph, x: Term) -> Term {
+    g.shape(x)[0]
+}

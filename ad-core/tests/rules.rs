@@ -1,0 +1,500 @@
+//! The simplifier's tables, iterated: each rule has an example on which it fires, keeps the type, and keeps the value and its tangent
+//! as the reference interpreter sees them. A rule without an example fails.
+
+use ad_core::ir::interp::{Interp, Value};
+use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
+use ad_core::prim::{Binary, IntOp, Prim, Reduce, Unary};
+use ad_core::simplify::{Exactness, Rule, push, share, simplify, tables};
+
+/// A graph with some inputs: scalars, vectors of 3, matrices of 3 x 4.
+struct Fixture {
+    g: Graph,
+    s: Term,
+    x: Term,
+    y: Term,
+    a: Term,
+    b: Term,
+    c: Term,
+    m: Term,
+    ids: Term,
+    n: Term,
+    k: Term,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let mut g = Graph::new();
+        let s = g.add_input(Elem::F64, 0);
+        let x = g.add_input(Elem::F64, 1);
+        let n = g.shape(x)[0];
+        let y = g.add_input_shaped(Elem::F64, vec![n]);
+        let columns = g.add_input(Elem::F64, 1);
+        let k = g.shape(columns)[0];
+        let a = g.add_input_shaped(Elem::F64, vec![n, k]);
+        let b = g.add_input_shaped(Elem::F64, vec![n, k]);
+        let c = g.add_input(Elem::Bool, 0);
+        let m = g.add_input_shaped(Elem::Bool, vec![n]);
+        let ids = g.add_input_shaped(Elem::USIZE, vec![n]);
+        Fixture { g, s, x, y, a, b, c, m, ids, n, k }
+    }
+
+    fn inputs() -> Vec<Value> {
+        let reals = |shape: &[usize], seed: f64| {
+            let len: usize = shape.iter().product();
+            let at = |k: usize, phase: f64| ((k as f64 + 1.0) * 0.7 + seed + phase).sin() * 2.0;
+            let xs: Vec<f64> = (0..len).map(|k| at(k, 0.0)).collect();
+            let ds: Vec<f64> = (0..len).map(|k| at(k, 0.3)).collect();
+            Value::reals(shape, &xs).with_tangent(&ds)
+        };
+        vec![
+            reals(&[], 0.1),
+            reals(&[3], 0.2),
+            reals(&[3], 0.5),
+            reals(&[4], 0.9),
+            reals(&[3, 4], 1.3),
+            reals(&[3, 4], 1.7),
+            Value::bools(&[], &[true]),
+            Value::bools(&[3], &[true, false, true]),
+            Value::ints(IntTy::Usize, &[3], &[2, 0, 2]),
+        ]
+    }
+
+    fn lit(&mut self, t: Term, v: f64) -> Term {
+        self.g.lit_like(t, v)
+    }
+
+    fn one_hot(&mut self) -> Term {
+        let zero = self.lit(self.x, 0.0);
+        let two = self.g.lit_usize(2);
+        self.g.scatter(zero, self.s, &[], &[two])
+    }
+
+    /// `gather sizes src (\vars. index)`.
+    fn gather(&mut self, src: Term, sizes: &[Term], index: impl Fn(&mut Graph, &[Term]) -> Vec<Term>) -> Term {
+        let vars: Vec<_> = sizes.iter().map(|_| self.g.fresh()).collect();
+        let terms: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
+        let index = index(&mut self.g, &terms);
+        self.g.gather(src, sizes.into(), &vars, &index)
+    }
+
+    fn replicate_rows(&mut self) -> Term {
+        self.g.replicate_axes(self.x, &[1], &[self.k])
+    }
+}
+
+type Example = fn(&mut Fixture) -> Term;
+
+fn contraction(a: &[u8], b: &[u8], out: &[u8]) -> Contraction {
+    Contraction { a: a.into(), b: b.into(), out: out.into() }
+}
+
+/// For each rule, terms on which it must fire. Made without the folding builders where these would fold first.
+#[allow(clippy::too_many_lines, reason = "a table")]
+fn examples(rule: &str) -> Vec<Example> {
+    match rule {
+        "cond.known" => vec![
+            |f| {
+                let c = f.g.lit_bool(true);
+                f.g.cond(c, f.x, f.y)
+            },
+            |f| {
+                let c = f.g.lit_bool(false);
+                f.g.cond(c, f.x, f.y)
+            },
+        ],
+        "cond.not" => vec![|f| {
+            let c = f.g.not(f.c);
+            f.g.cond(c, f.x, f.y)
+        }],
+        "cond.nested" => vec![|f| {
+            let z = f.g.mul(f.x, f.y);
+            let inner = f.g.cond(f.c, f.x, z);
+            f.g.cond(f.c, inner, f.y)
+        }],
+        "select.known" => vec![|f| {
+            let c = f.g.lit_bool(false);
+            let m = f.g.replicate(f.n, c);
+            f.g.select(m, f.x, f.y)
+        }],
+        "select.not" => vec![
+            |f| {
+                let m = f.g.prim(Prim::Not, &[f.m]);
+                f.g.select(m, f.x, f.y)
+            },
+            |f| {
+                let m = f.g.prim(Prim::Not, &[f.m]);
+                let m = f.g.replicate_axes(m, &[1], &[f.k]);
+                f.g.select(m, f.a, f.b)
+            },
+        ],
+        "select.nested" => vec![|f| {
+            let z = f.g.mul(f.x, f.y);
+            let inner = f.g.select(f.m, z, f.y);
+            f.g.select(f.m, f.x, inner)
+        }],
+        "select.lazy" => vec![|f| {
+            let m = f.g.replicate(f.n, f.c);
+            f.g.select(m, f.x, f.y)
+        }],
+        "fold" => vec![|f| {
+            let (a, b) = (f.lit(f.x, 1.5), f.lit(f.x, -2.0));
+            f.g.mul(a, b)
+        }],
+        "neg.neg" => vec![|f| {
+            let n = f.g.neg(f.x);
+            f.g.neg(n)
+        }],
+        "mul.one" => vec![
+            |f| {
+                let one = f.lit(f.x, 1.0);
+                f.g.mul(f.x, one)
+            },
+            |f| {
+                let one = f.lit(f.x, -1.0);
+                f.g.div(f.x, one)
+            },
+        ],
+        "sub.zero" => vec![|f| {
+            let zero = f.lit(f.x, 0.0);
+            f.g.sub(f.x, zero)
+        }],
+        "add.neg" => vec![
+            |f| {
+                let n = f.g.neg(f.y);
+                f.g.add(f.x, n)
+            },
+            |f| {
+                let n = f.g.neg(f.y);
+                f.g.sub(f.x, n)
+            },
+            |f| {
+                let n = f.g.neg(f.x);
+                f.g.add(n, f.y)
+            },
+        ],
+        "mul.neg" => vec![
+            |f| {
+                let (p, q) = (f.g.neg(f.x), f.g.neg(f.y));
+                f.g.mul(p, q)
+            },
+            |f| {
+                let q = f.g.neg(f.y);
+                f.g.div(f.x, q)
+            },
+        ],
+        "add.same" => vec![|f| f.g.add(f.x, f.x)],
+        "powi.small" => vec![|f| {
+            let two = f.g.lit(Lit::Int(IntTy::I32, 2));
+            let two = f.g.replicate(f.n, two);
+            f.g.prim(Prim::PowI, &[f.x, two])
+        }],
+        "stop.known" => vec![|f| f.g.prim(Prim::StopGradient, &[f.ids])],
+        "replicate.replicate" => vec![|f| {
+            let r = f.replicate_rows();
+            f.g.replicate_axes(r, &[1], &[f.n])
+        }],
+        "transpose.transpose" => vec![|f| {
+            let t = f.g.prim(Prim::Transpose([1, 0].into()), &[f.a]);
+            f.g.prim(Prim::Transpose([1, 0].into()), &[t])
+        }],
+        "transpose.replicate" => vec![|f| {
+            let r = f.g.replicate(f.n, f.a);
+            f.g.transpose(r, &[2, 0, 1])
+        }],
+        "transpose.elementwise" => vec![|f| {
+            let t = f.g.transpose(f.a, &[1, 0]);
+            let two = f.lit(t, 2.0);
+            let p = f.g.mul(t, two);
+            f.g.transpose(p, &[1, 0])
+        }],
+        "sum.transpose" => vec![|f| {
+            let r = f.g.replicate_axes(f.a, &[1], &[f.n]);
+            let t = f.g.transpose(r, &[2, 0, 1]);
+            f.g.sum_axes(t, &[0])
+        }],
+        "sum.sum" => vec![|f| {
+            let r = f.g.replicate_axes(f.a, &[1], &[f.n]);
+            let s = f.g.sum_axes(r, &[1]);
+            f.g.sum_axes(s, &[0])
+        }],
+        "sum.replicate" => vec![
+            |f| {
+                let r = f.g.replicate_axes(f.a, &[1], &[f.n]);
+                f.g.sum_axes(r, &[0])
+            },
+            |f| {
+                let r = f.g.replicate_axes(f.a, &[1, 3], &[f.n, f.k]);
+                f.g.sum_axes(r, &[1, 2])
+            },
+        ],
+        "sum.single" => vec![|f| {
+            let one = f.g.lit_usize(1);
+            let r = f.g.reshape(f.a, &[one, f.n, f.k]);
+            f.g.sum_axes(r, &[0, 2])
+        }],
+        "elementwise.replicate" => vec![|f| {
+            let (r, q) = (f.replicate_rows(), f.g.replicate_axes(f.s, &[0, 1], &[f.n, f.k]));
+            f.g.mul(r, q)
+        }],
+        "reshape.reshape" => vec![|f| {
+            let size = f.g.int(IntOp::Mul, f.n, f.k);
+            let r = f.g.reshape(f.a, &[size]);
+            f.g.reshape(r, &[f.k, f.n])
+        }],
+        "reshape.splat" => vec![|f| {
+            let r = f.g.broadcast(f.s, &[f.n, f.k]);
+            f.g.reshape(r, &[f.k, f.n])
+        }],
+        "recast.recast" => vec![|f| {
+            let three = f.g.lit_usize(3);
+            let r = f.g.recast(f.x, &[three]);
+            f.g.recast(r, &[f.n])
+        }],
+        "slice.splat" => vec![|f| {
+            let (one, two) = (f.g.lit_usize(1), f.g.lit_usize(2));
+            let r = f.g.replicate(f.n, f.s);
+            f.g.slice(r, &[one], &[1], &[two])
+        }],
+        "slice.slice" => vec![|f| {
+            let (one, two) = (f.g.lit_usize(1), f.g.lit_usize(2));
+            let r = f.g.slice(f.x, &[one], &[1], &[two]);
+            f.g.slice(r, &[one], &[1], &[one])
+        }],
+        "index.index" => vec![|f| {
+            let (one, two) = (f.g.lit_usize(1), f.g.lit_usize(2));
+            let r = f.g.index(f.a, &[two]);
+            f.g.index(r, &[one])
+        }],
+        "gather.view" => vec![
+            |f| f.gather(f.x, &[f.n], |_, v| vec![v[0]]),
+            |f| f.gather(f.a, &[f.k, f.n], |_, v| vec![v[1], v[0]]),
+            |f| {
+                let two = f.g.lit_usize(2);
+                f.gather(f.a, &[two, f.n], |g, v| {
+                    let one = g.lit_usize(1);
+                    vec![one, g.int(IntOp::Add, v[0], one)]
+                })
+            },
+            |f| {
+                let r = f.g.replicate_axes(f.a, &[1], &[f.n]);
+                f.gather(r, &[f.n], |g, v| {
+                    let one = g.lit_usize(1);
+                    vec![v[0], one]
+                })
+            },
+        ],
+        "gather.gather" => vec![|f| {
+            let ids = f.ids;
+            let inner = f.gather(f.a, &[f.n], |g, v| vec![g.index(ids, &[v[0]])]);
+            f.gather(inner, &[f.k, f.n], |g, v| {
+                let i = g.index(ids, &[v[1]]);
+                vec![i, v[0]]
+            })
+        }],
+        "gather.replicate" => vec![
+            |f| {
+                let ids = f.ids;
+                let r = f.g.replicate_axes(f.a, &[0, 3], &[f.n, f.k]);
+                f.gather(r, &[f.n], |g, v| vec![v[0], g.index(ids, &[v[0]])])
+            },
+            |f| {
+                let r = f.g.replicate(f.n, f.s);
+                let one = f.g.lit_usize(1);
+                f.g.index(r, &[one])
+            },
+        ],
+        "gather.transpose" => vec![|f| {
+            let ids = f.ids;
+            let t = f.g.transpose(f.a, &[1, 0]);
+            f.gather(t, &[f.n], |g, v| vec![g.index(ids, &[v[0]]), v[0]])
+        }],
+        "gather.slice" => vec![|f| {
+            let (one, two) = (f.g.lit_usize(1), f.g.lit_usize(2));
+            let s = f.g.slice(f.x, &[one], &[1], &[two]);
+            f.g.index(s, &[one])
+        }],
+        "gather.recast" => vec![|f| {
+            let (one, three) = (f.g.lit_usize(1), f.g.lit_usize(3));
+            let r = f.g.recast(f.x, &[three]);
+            f.g.index(r, &[one])
+        }],
+        "index.iota" => vec![|f| {
+            let r = f.g.iota(f.n);
+            let one = f.g.lit_usize(1);
+            f.g.index(r, &[one])
+        }],
+        "index.stack" => vec![|f| {
+            let r = f.g.stack(&[f.x, f.y]);
+            let one = f.g.lit_usize(1);
+            let two = f.g.lit_usize(2);
+            f.g.index(r, &[one, two])
+        }],
+        "scatter.identity" => vec![|f| {
+            let v = f.g.fresh();
+            let i = f.g.mk(Node::Var(v));
+            f.g.scatter(f.x, f.y, &[v], &[i])
+        }],
+        "add.scatter" => vec![
+            |f| {
+                let hot = f.one_hot();
+                f.g.add(hot, f.x)
+            },
+            |f| {
+                let hot = f.one_hot();
+                let one = f.g.lit_usize(1);
+                let twice = f.g.scatter(hot, f.s, &[], &[one]);
+                f.g.add(f.x, twice)
+            },
+        ],
+        "contract.operand.transpose" => vec![|f| {
+            let t = f.g.transpose(f.a, &[1, 0]);
+            f.g.contract(t, f.b, contraction(&[0, 1], &[1, 2], &[0, 2]))
+        }],
+        "contract.operand.replicate" => vec![
+            |f| {
+                let r = f.replicate_rows();
+                f.g.contract(r, f.a, contraction(&[0, 1], &[0, 1], &[0]))
+            },
+            |f| {
+                let r = f.g.replicate_axes(f.x, &[0], &[f.k]);
+                f.g.contract(f.a, r, contraction(&[0, 1], &[2, 0], &[2, 1]))
+            },
+        ],
+        "contract.result.transpose" => vec![|f| {
+            let r = f.g.contract(f.a, f.b, contraction(&[0, 1], &[2, 1], &[0, 2]));
+            f.g.transpose(r, &[1, 0])
+        }],
+        "contract.outer" => vec![|f| f.g.contract(f.x, f.a, contraction(&[0], &[1, 2], &[1, 0, 2]))],
+        "sum.product" => vec![
+            |f| {
+                let (p, q) = (f.g.replicate(f.n, f.a), f.g.replicate_axes(f.b, &[1], &[f.n]));
+                let r = f.g.mul(p, q);
+                f.g.sum_axes(r, &[2])
+            },
+            |f| {
+                let (p, q) = (f.g.replicate(f.n, f.a), f.g.replicate_axes(f.x, &[1, 2], &[f.n, f.k]));
+                let r = f.g.mul(p, q);
+                f.g.sum_axes(r, &[0, 2])
+            },
+        ],
+        _ => vec![],
+    }
+}
+
+fn check(f: &Fixture, rule: &Rule, before: Term, after: Term) {
+    let name = rule.name;
+    assert_eq!(f.g.ty(before), f.g.ty(after), "{name} changes the type");
+    valid::validate(&f.g, &[after]).unwrap_or_else(|e| panic!("{name} makes an invalid term: {e:?}"));
+    let inputs = Fixture::inputs();
+    let mut interp = Interp::new(&f.g, &inputs);
+    let values = interp.eval_all(&[before, after]).unwrap_or_else(|e| panic!("{name}: {e}"));
+    for (p, q) in values[0].duals().iter().zip(values[1].duals()) {
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + a.abs());
+        match rule.exactness {
+            Exactness::Exact => assert_eq!(p.v.to_bits(), q.v.to_bits(), "{name}: {} became {}", p.v, q.v),
+            Exactness::Loose => assert!(close(p.v, q.v), "{name}: {} became {}", p.v, q.v),
+        }
+        assert!(close(p.d, q.d), "{name}: tangent {} became {}", p.d, q.d);
+    }
+}
+
+#[test]
+fn every_rule_fires_and_keeps_type_value_and_tangent() {
+    for rule in tables().into_iter().flatten() {
+        let examples = examples(rule.name);
+        assert!(!examples.is_empty(), "the rule {} has no example", rule.name);
+        for (k, example) in examples.into_iter().enumerate() {
+            let mut f = Fixture::new();
+            let before = example(&mut f);
+            let after = (rule.apply)(&mut f.g, before);
+            let after = after.unwrap_or_else(|| panic!("{} does not fire on its example {k}", rule.name));
+            assert_ne!(before, after, "{} does nothing on its example {k}", rule.name);
+            check(&f, rule, before, after);
+        }
+    }
+}
+
+#[test]
+fn names_are_unique() {
+    let mut names: Vec<&str> = tables().into_iter().flatten().map(|r| r.name).collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all);
+}
+
+#[test]
+fn no_rule_makes_a_number_of_a_nan_or_an_infinity() {
+    let mut f = Fixture::new();
+    let zero = f.lit(f.x, 0.0);
+    let nan = f.lit(f.x, f64::NAN);
+    let product = f.g.mul(f.x, zero);
+    let difference = f.g.sub(f.x, f.x);
+    let quotient = f.g.div(f.x, f.x);
+    for t in [product, difference, quotient] {
+        assert_eq!(simplify(&mut f.g, &[t]), vec![t], "0 * x, x - x and x / x stay");
+    }
+    let folded = f.g.mul(nan, zero);
+    let folded = simplify(&mut f.g, &[folded])[0];
+    let inputs = Fixture::inputs();
+    let value = Interp::new(&f.g, &inputs).eval(folded).unwrap();
+    assert!(value.values().iter().all(|x| x.is_nan()));
+}
+
+#[test]
+fn loose_rules_leave_decisions_alone() {
+    let mut f = Fixture::new();
+    let (p, q) = (f.g.replicate(f.n, f.a), f.g.replicate_axes(f.b, &[1], &[f.n]));
+    let r = f.g.mul(p, q);
+    let s = f.g.sum_axes(r, &[2]);
+    let free = simplify(&mut f.g, &[s])[0];
+    assert!(matches!(f.g.node(free), Node::Prim(Prim::Contract(_), _)));
+    let place = f.g.reduce(Reduce::ArgMax, 2, s);
+    assert_eq!(simplify(&mut f.g, &[place]), vec![place]);
+}
+
+#[test]
+fn an_index_goes_into_what_only_it_reads() {
+    let mut f = Fixture::new();
+    let two = f.g.lit_usize(2);
+    let e = f.g.unary(Unary::Exp, f.x);
+    let p = f.g.mul(e, f.y);
+    let read = f.g.index(p, &[two]);
+    let pushed = push::push(&mut f.g, &[read])[0];
+    assert!(matches!(f.g.node(pushed), Node::Prim(Prim::Binary(Binary::Mul), _)));
+    // With a second reader the array is needed anyway.
+    let total = f.g.sum_all(p);
+    let both = push::push(&mut f.g, &[read, total]);
+    assert_eq!(both, vec![read, total]);
+    assert_eq!(Elem::Real(RealTy::F64), f.g.elem(read));
+}
+
+#[test]
+fn two_functions_of_a_family_share_their_dear_part() {
+    let mut f = Fixture::new();
+    let (p, q) = (f.g.unary(Unary::Softplus, f.x), f.g.unary(Unary::Sigmoid, f.x));
+    let exponentials = |g: &Graph, roots: &[Term]| {
+        let all = g.reachable(roots);
+        all.iter().filter(|&&t| matches!(g.node(t), Node::Prim(Prim::Unary(Unary::Exp), _))).count()
+    };
+    let none = std::collections::HashSet::new();
+    assert_eq!(share::share(&mut f.g, &[p], &none), vec![p], "alone it stays");
+    let exact = std::collections::HashSet::from([q]);
+    assert_eq!(share::share(&mut f.g, &[p, q], &exact), vec![p, q], "a decision keeps its formula");
+    let both = share::share(&mut f.g, &[p, q], &none);
+    assert_eq!(exponentials(&f.g, &both), 1);
+    let inputs: Vec<Value> = Fixture::inputs();
+    for special in [f64::NEG_INFINITY, f64::INFINITY, f64::NAN, -800.0, -0.0] {
+        let mut inputs = inputs.clone();
+        inputs[1] = Value::reals(&[3], &[special, -1.5, 40.0]);
+        let values = Interp::new(&f.g, &inputs).eval_all(&[p, both[0], q, both[1]]).unwrap();
+        for pair in values.chunks(2) {
+            for (a, b) in pair[0].values().iter().zip(pair[1].values()) {
+                assert!(
+                    a.to_bits() == b.to_bits() || (a - b).abs() <= 1e-15 * a.abs() || (a.is_nan() && b.is_nan()),
+                    "{a} {b}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Small parts of generated loop nests: total variants of what users call checked, because the terms of the core language
+//! are total and what can fail is tested elsewhere.
+//!
+//! Must never panic on values; only a wrong number of elements (our own error) may.
+
+use std::borrow::Cow;
+
+use super::reduce::{maximum, minimum};
+use crate::Real;
+
+/// The sum of sixteen lanes and a rest, always in the same order.
+#[inline]
+#[must_use]
+pub fn total<F: Real>(mut lanes: [F; 16], rest: F) -> F {
+    let mut width = 8;
+    while width > 0 {
+        for l in 0..width {
+            lanes[l] += lanes[l + width];
+        }
+        width /= 2;
+    }
+    lanes[0] + rest
+}
+
+/// The elements `start..start + len`; `fill` for those that lie out of range (never an error).
+#[inline]
+#[must_use]
+pub fn cut<A: Copy>(x: &[A], start: usize, len: usize, fill: A) -> Cow<'_, [A]> {
+    match x.get(start..start.saturating_add(len)) {
+        Some(row) => Cow::Borrowed(row),
+        None => outside(x, start, len, fill),
+    }
+}
+
+#[cold]
+fn outside<A: Copy>(x: &[A], start: usize, len: usize, fill: A) -> Cow<'_, [A]> {
+    let mut row: Vec<A> = x.get(start..).unwrap_or_default().iter().copied().take(len).collect();
+    row.resize(len, fill);
+    Cow::Owned(row)
+}
+
+/// Applies `f` to each row of `x`, which has as many rows as `out` has elements.
+#[inline]
+pub fn each_row<A, B>(out: &mut [B], x: &[A], f: impl Fn(&[A]) -> B) {
+    if out.is_empty() {
+        return;
+    }
+    let n = x.len() / out.len();
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = f(&x[i * n..][..n]);
+    }
+}
+
+/// The largest element as by chained `max`; minus infinity of none.
+#[inline]
+#[must_use]
+pub fn largest<F: Real>(x: &[F]) -> F {
+    if x.is_empty() { F::neg_infinity() } else { maximum(x) }
+}
+
+/// The smallest element as by chained `min`; infinity of none.
+#[inline]
+#[must_use]
+pub fn smallest<F: Real>(x: &[F]) -> F {
+    if x.is_empty() { F::infinity() } else { minimum(x) }
+}
+
+/// Where the first largest element is, NaN ignored; 0 of none.
+#[inline]
+#[must_use]
+pub fn position_of_largest<A: Copy + PartialOrd>(x: &[A]) -> usize {
+    first_best(x, |a, b| a > b)
+}
+
+/// Where the first smallest element is, NaN ignored; 0 of none.
+#[inline]
+#[must_use]
+pub fn position_of_smallest<A: Copy + PartialOrd>(x: &[A]) -> usize {
+    first_best(x, |a, b| a < b)
+}
+
+#[inline(always)]
+#[allow(clippy::eq_op, reason = "only a NaN differs from itself")]
+fn first_best<A: Copy + PartialOrd>(x: &[A], beats: impl Fn(A, A) -> bool) -> usize {
+    let Some(first) = x.iter().position(|v| v == v) else { return 0 };
+    let (mut best, mut at) = (x[first], first);
+    for (i, &v) in x.iter().enumerate().skip(first + 1) {
+        if beats(v, best) {
+            (best, at) = (v, i);
+        }
+    }
+    at
+}
+
+/// Products of corresponding matrices of two stacks; `[m, k, n]` and flags as in [`super::gemm`].
+#[inline]
+pub fn gemm_each<F: Real>(
+    c: &mut [F],
+    a: &[F],
+    b: &[F],
+    transposed: [bool; 2],
+    batch: usize,
+    sizes: [usize; 3],
+) {
+    let [m, k, n] = sizes;
+    let operand = |x, t| if t { super::Operand::Transposed(x) } else { super::Operand::Plain(x) };
+    for p in 0..batch {
+        let (a, b) = (&a[p * m * k..][..m * k], &b[p * k * n..][..k * n]);
+        let c = &mut c[p * m * n..][..m * n];
+        super::gemm(c, operand(a, transposed[0]), operand(b, transposed[1]), sizes, false);
+    }
+}
+
+/// Integers of generated code: operations that are total.
+pub trait Whole: Copy {
+    /// `a / b`; a where b is 0; the nearest value where that overflows.
+    #[must_use]
+    fn quotient(self, b: Self) -> Self;
+    /// `a % b`; a where b is 0.
+    #[must_use]
+    fn remainder(self, b: Self) -> Self;
+    /// The largest of these; the smallest value of the type of none.
+    #[must_use]
+    fn largest_of(x: &[Self]) -> Self;
+    /// The smallest of these; the largest value of the type of none.
+    #[must_use]
+    fn smallest_of(x: &[Self]) -> Self;
+}
+
+macro_rules! whole {
+    ($($t:ty),*) => {$(
+        impl Whole for $t {
+            #[inline(always)]
+            fn quotient(self, b: $t) -> $t {
+                if b == 0 { self } else { self.checked_div(b).unwrap_or(<$t>::MAX) }
+            }
+            #[inline(always)]
+            fn remainder(self, b: $t) -> $t {
+                if b == 0 { self } else { self.checked_rem(b).unwrap_or(0) }
+            }
+            fn largest_of(x: &[$t]) -> $t {
+                x.iter().copied().max().unwrap_or(<$t>::MIN)
+            }
+            fn smallest_of(x: &[$t]) -> $t {
+                x.iter().copied().min().unwrap_or(<$t>::MAX)
+            }
+        }
+    )*};
+}
+whole!(usize, isize, i32, i64, u32, u64, u8);
+
+/// [`Whole::quotient`].
+#[inline(always)]
+#[must_use]
+pub fn quotient<A: Whole>(a: A, b: A) -> A {
+    a.quotient(b)
+}
+
+/// [`Whole::remainder`].
+#[inline(always)]
+#[must_use]
+pub fn remainder<A: Whole>(a: A, b: A) -> A {
+    a.remainder(b)
+}
+
+/// [`Whole::largest_of`].
+#[inline]
+#[must_use]
+pub fn largest_whole<A: Whole>(x: &[A]) -> A {
+    A::largest_of(x)
+}
+
+/// [`Whole::smallest_of`].
+#[inline]
+#[must_use]
+pub fn smallest_whole<A: Whole>(x: &[A]) -> A {
+    A::smallest_of(x)
+}
