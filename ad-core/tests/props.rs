@@ -148,7 +148,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
 
     // A step function of something large looks like a slope from any distance; a stopped gradient is no derivative at all.
     let steps = ["Floor", "Ceil", "Round", "Trunc", "Fract"].map(|f| format!("unary {f}"));
-    let stepwise = steps.iter().any(|f| names.contains(f)) || names.contains("binary Rem") || names.contains("cast");
+    let stepwise = steps.iter().any(|f| names.contains(f)) || names.contains("binary Rem") || names.contains("cast to an integer");
     if !single
         && !stepwise
         && !names.contains("stop gradient")

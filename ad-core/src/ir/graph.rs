@@ -159,6 +159,18 @@ impl Graph {
         self.mk(Node::Input(k))
     }
 
+    /// Adds an input of which some sizes are known to be other terms. Axis k of the others has the [`Node::Size`] of axis `same[k]`.
+    pub fn add_input_united(&mut self, elem: Elem, known: &[Option<Term>], same: &[u8]) -> Term {
+        let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
+        let placeholder = self.lit_usize(0);
+        self.inputs.push(Type::Array(elem, vec![placeholder; known.len()].into()));
+        let sizes = known.iter().zip(same);
+        let shape: Box<[Term]> =
+            sizes.map(|(known, &axis)| known.unwrap_or_else(|| self.mk(Node::Size(k, axis)))).collect();
+        self.inputs[k as usize] = Type::Array(elem, shape);
+        self.mk(Node::Input(k))
+    }
+
     /// The rank of input `k`.
     #[must_use]
     pub fn input_rank(&self, k: u32) -> Option<u8> {
