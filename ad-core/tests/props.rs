@@ -17,7 +17,7 @@ use ad_core::ir::{Graph, Node, RealTy, Term};
 use ad_core::prim::Unary;
 use ad_core::{ad, bot, simplify};
 use common::compare::{close, close_all, dot};
-use common::r#gen::{Case, case};
+use common::r#gen::{Case, case, twice};
 use common::histogram::{Histogram, names_in};
 use common::rng::Rng;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
@@ -148,7 +148,8 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
 
     // A step function of something large looks like a slope from any distance; a stopped gradient is no derivative at all.
     let steps = ["Floor", "Ceil", "Round", "Trunc", "Fract"].map(|f| format!("unary {f}"));
-    let stepwise = steps.iter().any(|f| names.contains(f)) || names.contains("binary Rem") || names.contains("cast to an integer");
+    let stepwise =
+        steps.iter().any(|f| names.contains(f)) || names.contains("binary Rem") || names.contains("cast to an integer");
     if !single
         && !stepwise
         && !names.contains("stop gradient")
@@ -358,6 +359,19 @@ impl Stats {
             "too many gradients cost over 5 times the function: {:?}",
             &self.ratios[..8]
         );
+    }
+}
+
+/// Equal programs are equal handles, whatever the numbers of their variables were and whatever was made in between; so are their derivatives.
+#[test]
+fn alpha_equal_programs_are_one() {
+    for seed in 0..number("AD_CASES", 300) {
+        let (mut g, first, second) = twice(seed, 25);
+        assert_eq!(first, second, "seed {seed}");
+        let bulk = bot::transform(&mut g, &first);
+        assert_eq!(bulk, bot::transform(&mut g, &first), "seed {seed}: bot");
+        let simple = simplify::simplify(&mut g, &bulk);
+        assert_eq!(simple, simplify::simplify(&mut g, &bulk), "seed {seed}: simplify");
     }
 }
 
