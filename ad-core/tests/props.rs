@@ -101,8 +101,9 @@ impl Run {
     }
 }
 
-fn finite(values: &[Value]) -> bool {
-    values.iter().flat_map(Value::duals).all(|x| x.v.abs() < 1e6 && x.d.abs() < 1e6)
+/// Whether the values say anything: a loop that amplifies what comes in a thousandfold amplifies the last bits of reassociated sums as well.
+fn tame(values: &[Value]) -> bool {
+    values.iter().flat_map(Value::duals).all(|x| x.v.abs() < 1e6 && x.d.abs() < 1e3)
 }
 
 /// All properties of one program; whether it was tame enough to say anything.
@@ -121,7 +122,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     run.set_tangents(&active, true);
     run.valid("source", &roots)?;
     let (expected, lazy) = run.eval(&roots)?;
-    if !finite(&expected) {
+    if !tame(&expected) {
         return Ok(false);
     }
     let names = names_in(&run.g, &roots);
@@ -164,7 +165,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     if !digamma && run.g.reachable(&targets).len() < 1500 {
         run.set_tangents(&active, true);
         let (expected, _) = run.eval(&targets)?;
-        if finite(&expected) {
+        if tame(&expected) {
             run.tolerance *= 10.0;
             derivatives(&mut run, &targets, &active, &expected, false)?;
             stats.second_order += 1;
