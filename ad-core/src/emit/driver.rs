@@ -234,10 +234,7 @@ impl<'a> Driver<'a> {
             named.extend(names);
             product = Some(match product {
                 None => n,
-                Some(p) => {
-                    let (p, n) = (p.at(prec::MUL), n.at(prec::MUL + 1));
-                    Expr::new(quote!(#p * #n), prec::MUL, 1)
-                }
+                Some(p) => p.times(&n),
             });
         }
         product.unwrap_or_else(|| Expr::atom(quote!(1)))
@@ -526,7 +523,10 @@ impl<'a> Driver<'a> {
                 } else {
                     let from = &self.names[dst];
                     names.push(*dst);
-                    quote!(let mut #name = #from.to_vec();)
+                    match self.hold.get(dst) {
+                        Some(Hold::Owned) => quote!(let mut #name = #from.clone();),
+                        _ => quote!(let mut #name = #from.to_vec();),
+                    }
                 };
                 self.hold.insert(t, Hold::Owned);
                 let domain = g.shape(*src).to_vec();

@@ -57,6 +57,7 @@ const LINTS: &[(&str, &str)] = &[
     ("clippy::needless_lifetimes", "lifetimes are the function's own"),
     ("clippy::elidable_lifetime_names", "lifetimes are the function's own"),
     ("clippy::extra_unused_lifetimes", "lifetimes are the function's own"),
+    ("clippy::uninlined_format_args", "sizes are shown under the function's own names"),
     ("clippy::let_and_return", "results keep their names"),
     ("clippy::missing_panics_doc", "it panics where its function does"),
 ];

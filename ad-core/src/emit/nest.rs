@@ -52,7 +52,10 @@ pub(super) struct Function {
     pub(super) returns: Vec<Term>,
 }
 
-const LANES: usize = 16;
+/// Independent accumulators of a sum (`speed.md`).
+fn lanes() -> TokenStream {
+    quote!(16)
+}
 /// Expressions longer than this get a name.
 const LONG: u32 = 9;
 
@@ -172,6 +175,18 @@ impl<'a, 'k> Nest<'a, 'k> {
         usize::from(self.k.node(id).level).min(self.depth)
     }
 
+    /// The nodes that a node's code names: of a row its start only.
+    fn reads(&self, id: usize) -> Vec<Id> {
+        let this = u32::try_from(id).unwrap_or(0);
+        if matches!(self.k.nodes[id].op, Op::Load { .. })
+            && self.level(this) == self.depth
+            && let Some(key) = self.row_key(this)
+        {
+            return key.outer.into_iter().chain(key.base).collect();
+        }
+        operands(&self.k.nodes[id].op)
+    }
+
     fn roots(&self) -> Vec<Id> {
         let mut roots = Vec::new();
         for item in self.items {
@@ -209,7 +224,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                 continue;
             }
             let level = self.level(u32::try_from(id).unwrap_or(0));
-            for c in operands(&self.k.nodes[id].op) {
+            for c in self.reads(id) {
                 self.uses[c as usize] += 1;
                 let reader = &mut self.reader_level[c as usize];
                 *reader = (*reader).max(level);
@@ -278,7 +293,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                     meet(self, value, number);
                 }
             } else {
-                for c in operands(&self.k.nodes[id].op) {
+                for c in self.reads(id) {
                     meet(self, c, own);
                 }
             }
@@ -292,7 +307,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             }
             let mut place = 0;
             let mut dear = self.is_dear(this);
-            for c in operands(&self.k.nodes[id].op) {
+            for c in self.reads(id) {
                 let at = self.place[c as usize];
                 if at != 0 && self.arms[at].choice == this {
                     dear = true;
@@ -391,10 +406,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                 Some(s) => {
                     let n = self.arg(n);
                     if exact {
-                        let (s, n) = (s.at(prec::MUL), n.at(prec::MUL + 1));
-                        let product = Expr::new(quote!(#s * #n), prec::MUL, 1);
-                        let (p, i) = (product.tokens, i.at(prec::ADD + 1));
-                        Expr::new(quote!(#p + #i), prec::ADD, 1)
+                        s.times(&n).plus(i)
                     } else {
                         let (s, n, i) = (s.receiver(), n.tokens, &i.tokens);
                         Expr::atom(quote!(#s.wrapping_mul(#n).wrapping_add(#i)))
@@ -412,15 +424,19 @@ impl<'a, 'k> Nest<'a, 'k> {
                 let n = self.arg(n);
                 product = Some(match product {
                     None => n,
-                    Some(p) => {
-                        let (p, n) = (p.at(prec::MUL), n.at(prec::MUL + 1));
-                        Expr::new(quote!(#p * #n), prec::MUL, 1)
-                    }
+                    Some(p) => p.times(&n),
                 });
             }
             return product.unwrap_or_else(|| Expr::atom(quote!(1)));
         }
-        self.arg(self.k.loops[v])
+        let n = self.arg(self.k.loops[v]);
+        // A range of literals has no type of its own.
+        if n.receiver.is_some() { Expr::atom(n.receiver()) } else { n }
+    }
+
+    /// The size of the innermost loop, if it is a constant.
+    fn literal_extent(&self) -> Option<i128> {
+        if self.flat { None } else { self.g.int_value(*self.k.loops.last()?) }
     }
 
     /// The element of a row in the current variant of the inner loop.
@@ -477,8 +493,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                     let rows = self.linear(outer, &key.sizes[..outer.len()], exact);
                     let m = self.arg(key.sizes[outer.len()]);
                     if exact {
-                        let (rows, m) = (rows.at(prec::MUL), m.at(prec::MUL + 1));
-                        Some(Expr::new(quote!(#rows * #m), prec::MUL, 1))
+                        Some(rows.times(&m))
                     } else {
                         let (rows, m) = (rows.receiver(), m.tokens);
                         Some(Expr::atom(quote!(#rows.saturating_mul(#m))))
@@ -528,9 +543,9 @@ impl<'a, 'k> Nest<'a, 'k> {
             let sizes: Vec<Term> = loops.iter().map(|&v| self.k.loops[v]).collect();
             let rows = self.linear(&ix, &sizes[..outer.len()], true);
             let m = self.arg(sizes[outer.len()]);
-            let (rows, m) = (rows.at(prec::MUL), m.at(prec::MUL + 1));
+            let start = rows.times(&m).tokens;
             let level = outer.iter().max().map_or(0, |v| v + 1);
-            self.push(level, 0, &quote!(let #name = &mut #of[#rows * #m..][..#n];));
+            self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
         }
         self.out_rows.insert(t, row);
         row
@@ -649,7 +664,9 @@ impl<'a, 'k> Nest<'a, 'k> {
                 && self.level(this) == self.depth
                 && self.row_key(this).is_none()
         });
-        self.depth > 0 && sums && !points && !self.items.iter().any(|i| matches!(i, Item::Scatter { .. }))
+        // A short row of known length is a plain loop.
+        let short = self.depth > 0 && self.literal_extent().is_some_and(|n| n < 32);
+        self.depth > 0 && !short && sums && !points && !self.items.iter().any(|i| matches!(i, Item::Scatter { .. }))
     }
 
     fn write_items(&mut self, accumulators: &HashMap<Term, Ident>) -> Result<(), String> {
@@ -734,7 +751,7 @@ impl<'a, 'k> Nest<'a, 'k> {
     /// The function of the nest.
     pub(super) fn function(mut self, name: &Ident, doc: &str) -> Result<Function, String> {
         let d = self.depth;
-        let lanes = self.in_lanes();
+        let (lanes, lane_count) = (self.in_lanes(), lanes());
         let mut returns = Vec::new();
         let mut return_values = Vec::new();
         let mut accumulators: HashMap<Term, Ident> = HashMap::new();
@@ -757,7 +774,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                 let acc = self.names.fresh(&format!("{base}_lanes"));
                 let rest = rest_of(&acc);
                 self.names.reserve(&rest.to_string());
-                self.push(start, 0, &quote!(let mut #acc = [#zero; #LANES]; let mut #rest = #zero;));
+                self.push(start, 0, &quote!(let mut #acc = [#zero; #lane_count]; let mut #rest = #zero;));
                 let total = self.style.kernel("total");
                 accumulators.insert(*out, acc.clone());
                 quote!(#total(#acc, #rest))
@@ -886,29 +903,42 @@ impl<'a, 'k> Nest<'a, 'k> {
         (rest, rest_used): (TokenStream, bool),
     ) -> TokenStream {
         let chunk = self.names.fresh("c");
+        let lanes = lanes();
+        let constant = self.literal_extent();
         let (lane, var) = (&self.lane, &self.vars[self.depth - 1]);
         let (mut cuts, mut picks) = (TokenStream::new(), TokenStream::new());
+        let whole_chunks = constant.is_some_and(|n| n % 16 == 0);
         for row in &self.row_list {
             let Row { name, chunks, rest, out } = row;
+            let rest = if whole_chunks { quote!(_) } else { quote!(#rest) };
             if *out {
-                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks_mut::<#LANES>();));
+                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks_mut::<#lanes>();));
                 picks.extend(quote!(let #name = &mut #chunks[#chunk];));
             } else {
-                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks::<#LANES>();));
+                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks::<#lanes>();));
                 picks.extend(quote!(let #name = &#chunks[#chunk];));
             }
         }
+        let number = |n: i128| {
+            let n = proc_macro2::Literal::i128_unsuffixed(n);
+            quote!(#n)
+        };
         let n = n.at(prec::MUL);
-        let index = if used { quote!(let #var = #LANES * #chunk + #lane;) } else { quote!() };
-        let rest_index = if rest_used { quote!(let #var = #n / #LANES * #LANES + #lane;) } else { quote!() };
+        let (count, left, start) = match constant {
+            Some(n) => (number(n / 16), number(n % 16), number(n / 16 * 16)),
+            None => (quote!(#n / #lanes), quote!(#n % #lanes), quote!(#n / #lanes * #lanes)),
+        };
+        let index = if used { quote!(let #var = #lanes * #chunk + #lane;) } else { quote!() };
+        let rest_index = if rest_used { quote!(let #var = #start + #lane;) } else { quote!() };
         let chunk_var = if used || !self.row_list.is_empty() { quote!(#chunk) } else { quote!(_) };
+        let tail = if whole_chunks { quote!() } else { quote!(for #lane in 0..#left { #rest_index #rest }) };
         quote! {
             #cuts
-            for #chunk_var in 0..#n / #LANES {
+            for #chunk_var in 0..#count {
                 #picks
-                for #lane in 0..#LANES { #index #body }
+                for #lane in 0..#lanes { #index #body }
             }
-            for #lane in 0..#n % #LANES { #rest_index #rest }
+            #tail
         }
     }
 }
