@@ -31,6 +31,8 @@ pub(super) enum Item {
     Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id },
     /// Adds it at an index of `out`; what falls outside is dropped.
     Scatter { out: Term, ix: Vec<Id>, value: Id },
+    /// Adds it at a shifted index of `out`; the whole block is in range.
+    Block { out: Term, ix: Vec<Id>, value: Id },
 }
 
 /// An argument of the function of a nest.
@@ -197,6 +199,11 @@ impl<'a, 'k> Nest<'a, 'k> {
                     roots.extend(ix);
                     roots.push(*value);
                 }
+                Item::Block { ix, value, .. } => {
+                    roots.extend(&ix[..ix.len() - 1]);
+                    roots.extend(self.block_start(ix));
+                    roots.push(*value);
+                }
             }
         }
         roots
@@ -207,11 +214,13 @@ impl<'a, 'k> Nest<'a, 'k> {
         let mut scalars: Vec<Term> = Vec::new();
         for item in self.items {
             match item {
-                Item::Store { out: Some(t), .. } | Item::Scatter { out: t, .. } => self.args.push(Arg::Out(*t)),
+                Item::Store { out: Some(t), .. } | Item::Scatter { out: t, .. } | Item::Block { out: t, .. } => {
+                    self.args.push(Arg::Out(*t));
+                }
                 Item::Fold { out, .. } if self.g.rank(*out) > 0 => self.args.push(Arg::Out(*out)),
                 _ => {}
             }
-            if let Item::Scatter { out, .. } | Item::Fold { out, .. } = item {
+            if let Item::Scatter { out, .. } | Item::Fold { out, .. } | Item::Block { out, .. } = item {
                 scalars.extend(self.g.shape(*out));
             }
         }
@@ -526,6 +535,38 @@ impl<'a, 'k> Nest<'a, 'k> {
         Ok(row)
     }
 
+    /// Where the rows of a block start in the rows of the result; `None`: at their beginning.
+    fn block_start(&self, ix: &[Id]) -> Option<Id> {
+        match &self.k.node(*ix.last()?).op {
+            Op::Prim(_, args) => args.iter().copied().find(|&a| self.level(a) < self.depth),
+            _ => None,
+        }
+    }
+
+    /// The row of a result to which the innermost loop adds a row of a block.
+    fn block_row(&mut self, t: Term, ix: &[Id]) -> Result<usize, String> {
+        if let Some(&row) = self.out_rows.get(&t) {
+            return Ok(row);
+        }
+        let of = self.arg_names[&t].clone();
+        let sizes = self.g.shape(t).to_vec();
+        let outer = &ix[..ix.len() - 1];
+        let start = self.block_start(ix);
+        let level = outer.iter().chain(&start).map(|&i| self.level(i)).max().unwrap_or(0);
+        let mut at: Vec<Expr> = outer.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
+        at.push(match start {
+            Some(start) => self.value(start)?,
+            None => self.style.lit(Lit::Int(crate::ir::IntTy::Usize, 0)),
+        });
+        let (start, n) = (self.linear(&at, &sizes, true), self.extent(self.depth - 1).tokens);
+        let row = self.new_row(&of, false, true);
+        let name = self.row_list[row].name.clone();
+        let start = start.at(prec::ADD);
+        self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
+        self.out_rows.insert(t, row);
+        Ok(row)
+    }
+
     /// The row of a result that the innermost loop writes.
     fn out_row(&mut self, t: Term, loops: &[usize]) -> usize {
         if let Some(&row) = self.out_rows.get(&t) {
@@ -698,6 +739,12 @@ impl<'a, 'k> Nest<'a, 'k> {
                         let place = self.row_element(row);
                         self.accumulate(*fold, self.g.elem(*out), &place, &value)
                     }
+                }
+                Item::Block { out, ix, value } => {
+                    let value = self.value(*value)?.tokens;
+                    let row = self.block_row(*out, ix)?;
+                    let place = self.row_element(row);
+                    quote!(#place += #value;)
                 }
                 Item::Scatter { out, ix, value } => {
                     let value = self.value(*value)?.tokens;
@@ -966,7 +1013,7 @@ fn is_flat(k: &Kernel<'_>, items: &[Item]) -> bool {
     let whole = |item: &Item| match item {
         Item::Store { .. } => true,
         Item::Fold { reduced, .. } => reduced.iter().all(|r| *r),
-        Item::Scatter { .. } => false,
+        Item::Scatter { .. } | Item::Block { .. } => false,
     };
     let pointwise = |op: &Op| match op {
         Op::Load { sizes, ix, .. } => **ix == *identity && **sizes == *k.loops,
@@ -982,7 +1029,10 @@ fn is_flat(k: &Kernel<'_>, items: &[Item]) -> bool {
         }
     }
     let index = |item: &Item| {
-        let (Item::Store { value, .. } | Item::Fold { value, .. } | Item::Scatter { value, .. }) = item;
+        let (Item::Store { value, .. }
+        | Item::Fold { value, .. }
+        | Item::Scatter { value, .. }
+        | Item::Block { value, .. }) = item;
         matches!(k.node(*value).op, Op::Var(_))
     };
     any && items.iter().all(whole) && !items.iter().any(index)

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::contract::peel;
-use super::store::{Class, classify, is_splat};
+use super::store::{Class, alias_of, classify, is_splat, padded_parts};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
 
@@ -132,12 +132,17 @@ fn guards(g: &Graph, reach: &[Term], roots: &[Term]) -> (Guards, Vec<u32>) {
 }
 
 /// Whether the term is computed element by element by a nest that others may join.
-fn is_item(g: &Graph, class: Class, t: Term) -> bool {
+fn is_item(g: &Graph, class: &[Class], t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any, _), _) => true,
         Node::Scatter { .. } | Node::Cond { .. } | Node::Input(_) => false,
         Node::Prim(Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack, _) => false,
-        _ => class == Class::Buffer && !is_splat(g, t),
+        _ => {
+            class[t.index()] == Class::Buffer
+                && !is_splat(g, t)
+                && alias_of(g, class, t).is_none()
+                && padded_parts(g, class, t).is_none()
+        }
     }
 }
 
@@ -334,7 +339,7 @@ fn group(
             steps.push(Step { guard, work: Work::Check(statement.check) });
             continue;
         };
-        if !is_item(g, class[t.index()], t) {
+        if !is_item(g, &class, t) {
             placed.push((s, steps.len()));
             step_of.insert(t, steps.len());
             let whole = g.rank(t) > 0 || !is_let(g, t);

@@ -98,6 +98,12 @@ impl Contexts {
 
 /// The class of each reachable term, by its position. `reach` is ascending, `roots` are read in full.
 pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term]) -> Vec<Class> {
+    // What a term costs depends on what below it is stored, and the other way round: the second round knows the first one's answer.
+    let first = round(g, reach, roots, None);
+    round(g, reach, roots, Some(&first))
+}
+
+fn round(g: &Graph, reach: &[Term], roots: &[Term], known: Option<&[Class]>) -> Vec<Class> {
     let mut class = vec![Class::View; g.len()];
     let mut cost = vec![0_u32; g.len()];
     for &t in reach {
@@ -105,7 +111,11 @@ pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term]) -> Vec<Class> 
             class[t.index()] = Class::Scalar;
         } else if let Some(own) = own_cost(g, t) {
             let mut total = own;
-            g.node(t).for_each_child(|c| total = total.saturating_add(cost[c.index()]));
+            g.node(t).for_each_child(|c| {
+                if known.is_none_or(|k| k[c.index()] != Class::Buffer) {
+                    total = total.saturating_add(cost[c.index()]);
+                }
+            });
             cost[t.index()] = total.min(MOST);
         } else {
             class[t.index()] = Class::Buffer;
@@ -130,6 +140,35 @@ pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term]) -> Vec<Class> 
         visit(g, t, class[t.index()], r, &cost, &mut contexts, &mut readers);
     }
     class
+}
+
+/// Whether a stored term is another array under other sizes: nothing is computed.
+pub(super) fn alias_of(g: &Graph, class: &[Class], t: Term) -> Option<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Recast | Prim::Reshape, args) if class[args[0].index()] == Class::Buffer => Some(args[0]),
+        _ => None,
+    }
+}
+
+/// A stored sum of which some parts are zero but for a block (the transposes of slices): the blocks are added in passes of
+/// their own, which have no test inside (`speed.md`: the adjoint of `x[i]`, `x[i + 1]`). First the dense parts, then the pads.
+pub(super) fn padded_parts(g: &Graph, class: &[Class], t: Term) -> Option<(Vec<Term>, Vec<Term>)> {
+    let (mut dense, mut pads) = (Vec::new(), Vec::new());
+    let mut stack = vec![t];
+    while let Some(c) = stack.pop() {
+        if c != t && class[c.index()] != Class::View {
+            dense.push(c);
+            continue;
+        }
+        match g.node(c) {
+            Node::Prim(Prim::Binary(Binary::Add), args) if dense.len() + pads.len() + stack.len() < 16 => {
+                stack.extend([args[1], args[0]]);
+            }
+            Node::Prim(Prim::Pad(_), _) => pads.push(c),
+            _ => dense.push(c),
+        }
+    }
+    if pads.is_empty() { None } else { Some((dense, pads)) }
 }
 
 fn visit(g: &Graph, t: Term, class: Class, r: Readers, cost: &[u32], contexts: &mut Contexts, readers: &mut [Readers]) {
@@ -164,7 +203,7 @@ fn visit(g: &Graph, t: Term, class: Class, r: Readers, cost: &[u32], contexts: &
                 }
             }
             Prim::Recast => {
-                read(args[0], context, false);
+                read(args[0], context, class == Class::Buffer && g.rank(t) > 0);
                 args[1..].iter().for_each(|&c| read(c, 0, false));
             }
             Prim::Replicate(_) | Prim::Reshape | Prim::Transpose(_) | Prim::Slice(_) | Prim::Pad(_) | Prim::Iota => {

@@ -39,6 +39,13 @@ fn outside<A: Copy>(x: &[A], start: usize, len: usize, fill: A) -> Cow<'_, [A]> 
     Cow::Owned(row)
 }
 
+/// Whether `start..start + len` has elements and is inside `0..size`.
+#[inline]
+#[must_use]
+pub fn fits(start: usize, len: usize, size: usize) -> bool {
+    len > 0 && start.checked_add(len).is_some_and(|end| end <= size)
+}
+
 /// Applies `f` to each row of `x`, which has as many rows as `out` has elements.
 #[inline]
 pub fn each_row<A, B>(out: &mut [B], x: &[A], f: impl Fn(&[A]) -> B) {

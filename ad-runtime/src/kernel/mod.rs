@@ -24,7 +24,7 @@ mod special;
 mod vector;
 
 pub use generated::{
-    Whole, cut, each_row, gemm_each, largest, largest_whole, position_of_largest, position_of_smallest, quotient,
+    Whole, cut, each_row, fits, gemm_each, largest, largest_whole, position_of_largest, position_of_smallest, quotient,
     remainder, smallest, smallest_whole, total,
 };
 pub use layout::{assemble, contiguous};
