@@ -2,8 +2,11 @@
 
 pub mod ad;
 pub mod bot;
+pub mod catalogue;
+pub mod diag;
 pub mod emit;
 mod flatten;
+pub mod front;
 pub mod ir;
 pub mod prim;
 pub mod program;

@@ -164,6 +164,10 @@ pub struct Program {
     pub places: Places,
     /// What is to be written.
     pub options: Options,
+    /// The type parameter with `T: Real`, if there is one: what [`crate::ir::RealTy::Param`] is called.
+    pub real_param: Option<Ident>,
+    /// Names that were taken to be the DSL's: to be proved so by the code that is emitted.
+    pub dsl: Vec<Ident>,
 }
 
 /// The attribute's options.

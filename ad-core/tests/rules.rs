@@ -4,7 +4,7 @@
 use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
 use ad_core::prim::{Binary, IntOp, Prim, Reduce, Unary};
-use ad_core::simplify::{Exactness, Rule, push, simplify, tables};
+use ad_core::simplify::{Exactness, Rule, push, share, simplify, tables};
 
 /// A graph with some inputs: scalars, vectors of 3, matrices of 3 x 4.
 struct Fixture {
@@ -467,4 +467,34 @@ fn an_index_goes_into_what_only_it_reads() {
     let both = push::push(&mut f.g, &[read, total]);
     assert_eq!(both, vec![read, total]);
     assert_eq!(Elem::Real(RealTy::F64), f.g.elem(read));
+}
+
+#[test]
+fn two_functions_of_a_family_share_their_dear_part() {
+    let mut f = Fixture::new();
+    let (p, q) = (f.g.unary(Unary::Softplus, f.x), f.g.unary(Unary::Sigmoid, f.x));
+    let exponentials = |g: &Graph, roots: &[Term]| {
+        let all = g.reachable(roots);
+        all.iter().filter(|&&t| matches!(g.node(t), Node::Prim(Prim::Unary(Unary::Exp), _))).count()
+    };
+    let none = std::collections::HashSet::new();
+    assert_eq!(share::share(&mut f.g, &[p], &none), vec![p], "alone it stays");
+    let exact = std::collections::HashSet::from([q]);
+    assert_eq!(share::share(&mut f.g, &[p, q], &exact), vec![p, q], "a decision keeps its formula");
+    let both = share::share(&mut f.g, &[p, q], &none);
+    assert_eq!(exponentials(&f.g, &both), 1);
+    let inputs: Vec<Value> = Fixture::inputs();
+    for special in [f64::NEG_INFINITY, f64::INFINITY, f64::NAN, -800.0, -0.0] {
+        let mut inputs = inputs.clone();
+        inputs[1] = Value::reals(&[3], &[special, -1.5, 40.0]);
+        let values = Interp::new(&f.g, &inputs).eval_all(&[p, both[0], q, both[1]]).unwrap();
+        for pair in values.chunks(2) {
+            for (a, b) in pair[0].values().iter().zip(pair[1].values()) {
+                assert!(
+                    a.to_bits() == b.to_bits() || (a - b).abs() <= 1e-15 * a.abs() || (a.is_nan() && b.is_nan()),
+                    "{a} {b}"
+                );
+            }
+        }
+    }
 }

@@ -159,6 +159,18 @@ impl Graph {
         self.mk(Node::Input(k))
     }
 
+    /// Adds an input of which some sizes are known to be other terms. Axis k of the others has the [`Node::Size`] of axis `same[k]`.
+    pub fn add_input_united(&mut self, elem: Elem, known: &[Option<Term>], same: &[u8]) -> Term {
+        let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
+        let placeholder = self.lit_usize(0);
+        self.inputs.push(Type::Array(elem, vec![placeholder; known.len()].into()));
+        let sizes = known.iter().zip(same);
+        let shape: Box<[Term]> =
+            sizes.map(|(known, &axis)| known.unwrap_or_else(|| self.mk(Node::Size(k, axis)))).collect();
+        self.inputs[k as usize] = Type::Array(elem, shape);
+        self.mk(Node::Input(k))
+    }
+
     /// The rank of input `k`.
     #[must_use]
     pub fn input_rank(&self, k: u32) -> Option<u8> {
@@ -189,6 +201,11 @@ impl Graph {
     pub fn try_mk(&mut self, node: Node) -> Result<Term, TypeError> {
         if let Some(&t) = self.interned.get(&node) {
             return Ok(t);
+        }
+        if !self.is_canonical(&node) {
+            // A pass has replaced children in place, and there are now more or fewer binders inside than there were.
+            let (vars, scoped) = self.open_binder(&node);
+            return Ok(self.rebuild_binder(&node, |&t| t, &vars, &scoped));
         }
         if let Node::Prim(crate::prim::Prim::Stack, args) = &node {
             self.lit_usize(args.len());
@@ -223,6 +240,20 @@ impl Graph {
         self.locs.push(self.here);
         self.interned.insert(node, t);
         Ok(t)
+    }
+
+    /// Whether its bound variables have the numbers that make alpha-equal terms one handle.
+    fn is_canonical(&self, node: &Node) -> bool {
+        let bound = node.binders();
+        let mut height = 0;
+        if !bound.is_empty() {
+            node.for_each_scoped_child(|c, inside| {
+                if inside {
+                    height = height.max(self.height(c));
+                }
+            });
+        }
+        (height + 1..).zip(bound).all(|(k, v)| v.0 == k)
     }
 
     /// Makes a term.

@@ -1,1 +1,362 @@
-//! Placeholder.
+//! A small prover of integer inequalities, so that `x[i]` under `build1(x.len(), |i| ..)` needs no check at run time.
+//!
+//! Terms are normalised to linear combinations of *atoms* (sizes, variables, elements of integer arrays, what is not linear).
+//! Terms saturate at the ends of their type ([`crate::prim::IntOp`]), so `a + b` is linear only where it is proved not to; else it is
+//! an atom. Facts and goals are inequalities `linear >= 0`; a goal is proved by adding facts to it until only what is known of the
+//! atoms' ranges is left (a light form of Fourier-Motzkin elimination), and by cases where an atom is a minimum, a maximum,
+//! a conditional or a difference that may saturate.
+//!
+//! It must be sound, need not be complete, and must stop: every search has a budget.
+
+use std::collections::BTreeMap;
+
+use super::{Elem, Graph, IntTy, Lit, Node, Term};
+use crate::prim::{Cmp, IntOp, Prim};
+
+/// No loop gets further than this within a lifetime: an index variable is assumed to be smaller, so that `i + j + 1` does not overflow.
+const MOST_STEPS: i128 = 1 << 56;
+/// The largest size of an axis.
+const LARGEST_SIZE: i128 = i64::MAX as i128;
+
+/// `constant + sum of coefficient * atom`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Linear {
+    /// What is added.
+    pub constant: i128,
+    /// Coefficients, none of them 0.
+    pub atoms: BTreeMap<Term, i128>,
+}
+
+impl Linear {
+    /// A constant.
+    #[must_use]
+    pub fn constant(n: i128) -> Self {
+        Linear { constant: n, atoms: BTreeMap::new() }
+    }
+
+    fn atom(t: Term) -> Self {
+        Linear { constant: 0, atoms: BTreeMap::from([(t, 1)]) }
+    }
+
+    /// `a * self + b * other`, unless a number gets too large.
+    #[must_use]
+    pub fn combine(&self, a: i128, other: &Linear, b: i128) -> Option<Linear> {
+        let mut sum = Linear::constant(self.constant.checked_mul(a)?.checked_add(other.constant.checked_mul(b)?)?);
+        for (from, factor) in [(self, a), (other, b)] {
+            for (&t, &c) in &from.atoms {
+                let entry = sum.atoms.entry(t).or_insert(0);
+                *entry = entry.checked_add(c.checked_mul(factor)?)?;
+            }
+        }
+        sum.atoms.retain(|_, c| *c != 0);
+        Some(sum)
+    }
+
+    fn minus(&self, other: &Linear) -> Option<Linear> {
+        self.combine(1, other, -1)
+    }
+
+    fn plus(&self, n: i128) -> Option<Linear> {
+        self.combine(1, &Linear::constant(n), 1)
+    }
+}
+
+/// What is known at a point of the program: inequalities `fact >= 0`.
+#[derive(Clone, Default, Debug)]
+pub struct Facts {
+    known: Vec<Linear>,
+    /// Proofs inside proofs (is this sum linear?) share one budget.
+    budget: u32,
+    depth: u32,
+}
+
+/// How often a goal may be rewritten before the prover gives up.
+const BUDGET: u32 = 4000;
+const DEPTH: u32 = 8;
+
+impl Facts {
+    /// Nothing but what types say.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many there are: for [`Facts::forget`].
+    #[must_use]
+    pub fn mark(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Forgets what was learnt since `mark`.
+    pub fn forget(&mut self, mark: usize) {
+        self.known.truncate(mark);
+    }
+
+    /// Learns that `fact >= 0`.
+    pub fn learn(&mut self, fact: Linear) {
+        if !fact.atoms.is_empty() && !self.known.contains(&fact) {
+            self.known.push(fact);
+        }
+    }
+
+    /// Learns that a boolean scalar is `holds`.
+    pub fn assume(&mut self, g: &Graph, cond: Term, holds: bool) {
+        let Node::Prim(prim, args) = g.node(cond) else { return };
+        match (prim, holds) {
+            (Prim::Not, _) => self.assume(g, args[0], !holds),
+            (Prim::And, true) | (Prim::Or, false) => {
+                self.assume(g, args[0], holds);
+                self.assume(g, args[1], holds);
+            }
+            (Prim::Compare(op), _) if matches!(g.elem(args[0]), Elem::Int(_)) && g.rank(args[0]) == 0 => {
+                let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
+                let (Some(up), Some(down)) = (a.minus(&b), b.minus(&a)) else { return };
+                let op = if holds { *op } else { negated(*op) };
+                let strict = |l: &Linear| l.plus(-1);
+                let facts = match op {
+                    Cmp::Ge => vec![Some(up)],
+                    Cmp::Gt => vec![strict(&up)],
+                    Cmp::Le => vec![Some(down)],
+                    Cmp::Lt => vec![strict(&down)],
+                    Cmp::Eq => vec![Some(up), Some(down)],
+                    // Different and not less is greater.
+                    Cmp::Ne if self.prove(g, &up) => vec![strict(&up)],
+                    Cmp::Ne if self.prove(g, &down) => vec![strict(&down)],
+                    Cmp::Ne => vec![],
+                };
+                facts.into_iter().flatten().for_each(|f| self.learn(f));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether `goal >= 0` follows.
+    pub fn prove(&mut self, g: &Graph, goal: &Linear) -> bool {
+        if self.depth == 0 {
+            self.budget = BUDGET;
+        }
+        if self.depth >= DEPTH {
+            return false;
+        }
+        self.depth += 1;
+        let proved = self.search(g, goal, DEPTH);
+        self.depth -= 1;
+        proved
+    }
+
+    /// Whether `a <= b` follows.
+    pub fn prove_le(&mut self, g: &Graph, a: Term, b: Term) -> bool {
+        let (a, b) = (self.linear(g, a), self.linear(g, b));
+        b.minus(&a).is_some_and(|goal| self.prove(g, &goal))
+    }
+
+    /// Whether `low <= l <= high` follows.
+    pub fn within(&mut self, g: &Graph, l: &Linear, (low, high): (i128, i128)) -> bool {
+        let above = l.plus(-low).is_some_and(|goal| self.prove(g, &goal));
+        above && Linear::constant(high).minus(l).is_some_and(|goal| self.prove(g, &goal))
+    }
+
+    /// The linear form of an integer scalar: exact under the facts.
+    pub fn linear(&mut self, g: &Graph, t: Term) -> Linear {
+        if let Some(n) = g.int_value(t) {
+            return Linear::constant(n);
+        }
+        let exact = match g.node(t) {
+            Node::Prim(Prim::Int(op), args) if args.len() == 2 => self.exact(g, *op, args[0], args[1]),
+            Node::Prim(Prim::IntNeg, args) => Linear::default().minus(&self.linear(g, args[0])),
+            Node::Prim(Prim::Cast(_), args) if matches!(g.elem(args[0]), Elem::Int(_)) => Some(self.linear(g, args[0])),
+            _ => None,
+        };
+        match (exact, int_ty(g, t)) {
+            // An exact value in the type's range is the term's value: nothing saturates and no cast wraps.
+            (Some(l), Some(ty)) if self.within(g, &l, ty.range()) => l,
+            _ => Linear::atom(t),
+        }
+    }
+
+    /// The mathematical value of an operation, if it is linear.
+    fn exact(&mut self, g: &Graph, op: IntOp, a: Term, b: Term) -> Option<Linear> {
+        let (a, b) = (self.linear(g, a), self.linear(g, b));
+        match op {
+            IntOp::Add => a.combine(1, &b, 1),
+            IntOp::Sub => a.minus(&b),
+            IntOp::Mul if b.atoms.is_empty() => a.combine(b.constant, &Linear::default(), 0),
+            IntOp::Mul if a.atoms.is_empty() => b.combine(a.constant, &Linear::default(), 0),
+            _ => None,
+        }
+    }
+
+    fn search(&mut self, g: &Graph, goal: &Linear, depth: u32) -> bool {
+        if self.budget == 0 {
+            return false;
+        }
+        self.budget -= 1;
+        if lower_bound(g, goal).is_some_and(|low| low >= 0) {
+            return true;
+        }
+        if depth == 0 {
+            return false;
+        }
+        // An atom stands in the way if it is subtracted, or if more must be known of it than its type says.
+        let atoms: Vec<(Term, i128)> = goal.atoms.iter().map(|(&t, &c)| (t, c)).collect();
+        for &(t, c) in &atoms {
+            for k in 0..self.known.len() {
+                let Some(&f) = self.known[k].atoms.get(&t) else { continue };
+                // goal * |f| - fact * |c| has no t left, if both have the same sign at t.
+                if (c < 0) != (f < 0) {
+                    continue;
+                }
+                let divisor = gcd(c.unsigned_abs(), f.unsigned_abs());
+                let (scale, times) = (f.abs() / divisor, c.abs() / divisor);
+                if let Some(rest) = goal.combine(scale, &self.known[k], -times)
+                    && rest.atoms.len() <= goal.atoms.len() + 2
+                    && self.search(g, &rest, depth - 1)
+                {
+                    return true;
+                }
+            }
+            if self.by_cases(g, goal, t, c, depth) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The goal for each value that an atom may stand for, under what is known then.
+    fn by_cases(&mut self, g: &Graph, goal: &Linear, t: Term, c: i128, depth: u32) -> bool {
+        let without = |l: Linear| -> Option<Linear> {
+            let rest = goal.combine(1, &Linear::atom(t), -c)?;
+            rest.combine(1, &l, c)
+        };
+        let mark = self.mark();
+        let mut case = |me: &mut Self, value: Option<Linear>, given: Option<Linear>| {
+            let Some(next) = value.and_then(without) else { return false };
+            if let Some(given) = given {
+                me.learn(given);
+            }
+            let proved = me.search(g, &next, depth - 1);
+            me.forget(mark);
+            proved
+        };
+        match g.node(t) {
+            Node::Prim(Prim::Int(IntOp::Min), args) => {
+                let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
+                case(self, Some(a.clone()), b.minus(&a)) && case(self, Some(b.clone()), a.minus(&b))
+            }
+            Node::Prim(Prim::Int(IntOp::Max), args) => {
+                let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
+                case(self, Some(a.clone()), a.minus(&b)) && case(self, Some(b.clone()), b.minus(&a))
+            }
+            // An unsigned difference: exact where it is not negative, else 0.
+            Node::Prim(Prim::Int(IntOp::Sub), args) if int_ty(g, t).is_some_and(|ty| ty.range().0 == 0) => {
+                let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
+                let (up, down) = (a.minus(&b), b.minus(&a));
+                case(self, up.clone(), up) && case(self, Some(Linear::default()), down)
+            }
+            // A quotient or remainder of what is not negative by what is positive: c q <= a <= c q + c - 1 and so on.
+            Node::Prim(Prim::Int(op @ (IntOp::Div | IntOp::Rem)), args) => {
+                let (a, by) = (self.linear(g, args[0]), self.linear(g, args[1]));
+                let Some(positive) = by.plus(-1) else { return false };
+                if !self.search(g, &a, depth - 1) || !self.search(g, &positive, depth - 1) {
+                    return false;
+                }
+                let me = Linear::atom(t);
+                let facts = match op {
+                    IntOp::Rem => [positive.minus(&me), a.minus(&me)],
+                    _ if !by.atoms.is_empty() => [a.minus(&me), None],
+                    _ => {
+                        let by = by.constant;
+                        [a.combine(1, &me, -by), me.combine(by, &a, -1).and_then(|l| l.plus(by - 1))]
+                    }
+                };
+                facts.into_iter().flatten().any(|fact| {
+                    let Some(&f) = fact.atoms.get(&t) else { return false };
+                    (c < 0) == (f < 0)
+                        && goal.combine(f.abs(), &fact, -c.abs()).is_some_and(|rest| self.search(g, &rest, depth - 1))
+                })
+            }
+            Node::Cond { cond, then, other } => {
+                let (cond, then, other) = (*cond, *then, *other);
+                [(then, true), (other, false)].into_iter().all(|(arm, holds)| {
+                    self.assume(g, cond, holds);
+                    let value = self.linear(g, arm);
+                    let proved = without(value).is_some_and(|next| self.search(g, &next, depth - 1));
+                    self.forget(mark);
+                    proved
+                })
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The least value of a linear form that the atoms' types allow.
+fn lower_bound(g: &Graph, l: &Linear) -> Option<i128> {
+    let mut low = l.constant;
+    for (&t, &c) in &l.atoms {
+        let (least, most) = atom_range(g, t);
+        low = low.checked_add(c.checked_mul(if c > 0 { least } else { most })?)?;
+    }
+    Some(low)
+}
+
+fn atom_range(g: &Graph, t: Term) -> (i128, i128) {
+    let (low, high) = int_ty(g, t).map_or((i128::MIN, i128::MAX), IntTy::range);
+    match g.node(t) {
+        Node::Size(..) => (0, LARGEST_SIZE),
+        Node::Var(_) => (0, MOST_STEPS),
+        Node::Prim(Prim::Int(IntOp::Rem), args) if low == 0 => match g.int_value(args[1]) {
+            Some(by) if by > 0 => (0, by - 1),
+            _ => (low, high),
+        },
+        Node::Lit(Lit::Int(_, n)) => (*n, *n),
+        _ => (low, high),
+    }
+}
+
+fn int_ty(g: &Graph, t: Term) -> Option<IntTy> {
+    match g.ty(t).as_array() {
+        Some((Elem::Int(ty), [])) => Some(ty),
+        _ => None,
+    }
+}
+
+fn negated(op: Cmp) -> Cmp {
+    match op {
+        Cmp::Eq => Cmp::Ne,
+        Cmp::Ne => Cmp::Eq,
+        Cmp::Lt => Cmp::Ge,
+        Cmp::Le => Cmp::Gt,
+        Cmp::Gt => Cmp::Le,
+        Cmp::Ge => Cmp::Lt,
+    }
+}
+
+fn gcd(a: u128, b: u128) -> i128 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i128::try_from(a.max(1)).unwrap_or(1)
+}
+
+/// A `usize` term of the value of `l`, which is known not to be negative: what is added, less what is subtracted.
+pub fn to_term(g: &mut Graph, l: &Linear) -> Term {
+    let (plus, minus) = sides(g, l);
+    g.int(IntOp::Sub, plus, minus)
+}
+
+/// The positive and the negative part of a linear form over integers of any type, as `usize` terms.
+pub fn sides(g: &mut Graph, l: &Linear) -> (Term, Term) {
+    let start = |n: i128| usize::try_from(n.max(0)).unwrap_or(usize::MAX);
+    let (mut plus, mut minus) = (g.lit_usize(0), g.lit_usize(0));
+    for (&t, &c) in &l.atoms {
+        let t = g.cast(Elem::USIZE, t);
+        let factor = g.lit_usize(start(c.abs()));
+        let product = g.int(IntOp::Mul, t, factor);
+        let side = if c > 0 { &mut plus } else { &mut minus };
+        *side = g.int(IntOp::Add, *side, product);
+    }
+    let (up, down) = (g.lit_usize(start(l.constant)), g.lit_usize(start(l.constant.saturating_neg())));
+    (g.int(IntOp::Add, plus, up), g.int(IntOp::Add, minus, down))
+}

@@ -155,10 +155,10 @@ impl Unit<'_> {
             }
             found.height = found.height.max(scoped_height + k);
         }
-        if let Node::Scan(scan) = node {
-            if scan.body.results.iter().any(|&r| r >= t) {
-                self.error(t, "the body of a loop is not older than the loop");
-            }
+        if let Node::Scan(scan) = node
+            && scan.body.results.iter().any(|&r| r >= t)
+        {
+            self.error(t, "the body of a loop is not older than the loop");
         }
         match infer(g, node) {
             Ok(ty) if ty == *g.ty(t) => self.check_type(t, &ty),

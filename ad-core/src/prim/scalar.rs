@@ -190,13 +190,20 @@ binary_prims! {
     Min     "min"     f64::min,            [Some(|g, a, b, _| wins(g, a, b, true)), Some(|g, a, b, _| loses(g, a, b, true))], Plain, Method("min"), false, &[(1.5, -2.0), (0.3, 0.4)];
     Copysign "copysign" f64::copysign,     [Some(|g, a, _, y| { let s = sign_or_zero(g, a); let one = g.lit_like(a, 1.0); let t = g.binary(Binary::Copysign, one, y); g.mul(s, t) }), None], Plain, Method("copysign"), false, &[(1.5, -2.0), (-0.3, 0.4)];
     /// `if a == 0 { 0 } else { a * b }`: how a cotangent that may be a masked zero is scaled (`ad::transpose`).
-    MulZero "*0"      |a, b| if a == 0.0 { 0.0 } else { a * b }, [Some(|_, _, b, _| b), Some(|_, a, _, _| a)], Absorbing, Kernel("mul_zero"), false, &[(1.5, -2.0), (0.3, 0.4)];
+    MulZero "*0"      |a, b| if a == 0.0 { 0.0 } else { a * b }, [Some(|_, _, b, _| b), Some(nonzero)], Absorbing, Kernel("mul_zero"), false, &[(1.5, -2.0), (0.3, 0.4)];
 }
 
 fn one_minus_square(g: &mut Graph, x: Term) -> Term {
     let one = g.lit_like(x, 1.0);
     let q = g.mul(x, x);
     g.sub(one, q)
+}
+
+/// `a` as a mask of itself: where it is 0, what it scales does not count, NaN or not.
+fn nonzero(g: &mut Graph, a: Term, _b: Term, _y: Term) -> Term {
+    let zero = g.lit_like(a, 0.0);
+    let at_zero = g.compare(super::Cmp::Eq, a, zero);
+    g.select(at_zero, zero, a)
 }
 
 /// The sign of x, 0 at 0.

@@ -10,6 +10,7 @@ mod control;
 mod index;
 mod layout;
 pub mod push;
+pub mod share;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

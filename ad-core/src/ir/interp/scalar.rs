@@ -234,7 +234,7 @@ fn erfc(x: f64) -> f64 {
         1.0 - erf(x)
     } else {
         // exp(-x^2) times the integral of exp(-s^2 - 2xs): no cancellation for large x.
-        FRAC_2_SQRT_PI * (-x * x).exp() * integral(|s| (-s * (s + 2.0 * x)).exp(), 0.0, (40.0 / (x + 1.0)).min(6.5))
+        FRAC_2_SQRT_PI * (-x * x).exp() * integral(|s| (-s * (s + 2.0 * x)).exp(), 0.0, (x * x + 40.0).sqrt() - x)
     }
 }
 

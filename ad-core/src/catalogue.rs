@@ -1,0 +1,357 @@
+//! Every message to the user that the front end can produce, in one place, so that the wording is reviewed as a whole.
+//!
+//! A message says what is wrong in the user's words; its help what to write instead, as code where there is any; its note the reason,
+//! where that is not obvious. Messages begin in lower case and have no full stop, as rustc's. No message is worded anywhere else
+//! (names and ways out of refused constructs stand in `front::refuse` and `front::types`, in tables).
+
+#![allow(missing_docs, reason = "each function is the message that it returns")]
+
+use crate::diag::Message;
+
+fn message(text: impl Into<String>) -> Message {
+    Message { text: text.into(), help: None, note: None }
+}
+
+impl Message {
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    fn maybe(self, near: Option<&str>, otherwise: &str) -> Self {
+        match near {
+            Some(near) => self.help(format!("did you mean `{near}`?")),
+            None if otherwise.is_empty() => self,
+            None => self.help(otherwise),
+        }
+    }
+}
+
+// The attribute.
+
+pub fn malformed_attribute(reason: &str) -> Message {
+    message(format!("the arguments of `differentiate` cannot be read: {reason}"))
+        .help("write options with commas: `#[differentiate(grad, jvp, wrt(w, b))]`")
+}
+
+pub fn unknown_option(name: &str, near: Option<&str>) -> Message {
+    message(format!("`differentiate` has no option `{name}`"))
+        .maybe(near, "the options are `grad`, `vjp`, `jvp`, `wrt(..)`, `crate = \"..\"`, `mode = \"..\"`")
+}
+
+pub fn option_later(name: &str) -> Message {
+    message(format!("the option `{name}` is not built yet")).help("today there are `grad`, `vjp` and `jvp`")
+}
+
+pub fn option_takes_nothing(name: &str) -> Message {
+    message(format!("the option `{name}` takes no arguments")).help(format!("write `{name}`"))
+}
+
+pub fn option_twice(name: &str) -> Message {
+    message(format!("the option `{name}` is given twice")).help("leave one of them out")
+}
+
+pub fn malformed_option(name: &str, form: &str) -> Message {
+    message(format!("the option `{name}` cannot be read")).help(format!("write `{form}`"))
+}
+
+pub fn mode_later(mode: &str) -> Message {
+    message(format!("the mode `{mode}` is not built yet")).help("leave the mode out, or write `mode = \"dual_arrays\"`")
+}
+
+pub fn unknown_mode(mode: &str, near: Option<&str>) -> Message {
+    message(format!("there is no mode `{mode}`")).maybe(near, "leave the mode out, or write `mode = \"dual_arrays\"`")
+}
+
+pub fn grad_of_an_array() -> Message {
+    message("a gradient is of a function whose result is one real number; this one returns an array")
+        .help("write `vjp`: the gradient of the result weighted by a cotangent")
+}
+
+pub fn wrt_unknown(name: &str, near: Option<&str>, all: &[String]) -> Message {
+    let all: Vec<String> = all.iter().map(|p| format!("`{p}`")).collect();
+    message(format!("`wrt` names `{name}`, which is no parameter"))
+        .maybe(near, &format!("the parameters are {}", all.join(", ")))
+}
+
+pub fn wrt_discrete(name: &str, ty: &str) -> Message {
+    message(format!("`{name}` is of type `{ty}`: no gradient flows through it")).help(format!("leave `{name}` out of `wrt(..)`"))
+}
+
+pub fn wrt_twice(name: &str) -> Message {
+    message(format!("`wrt` names `{name}` twice")).help("leave one of them out")
+}
+
+// The item and its signature.
+
+pub fn not_a_function(what: &str) -> Message {
+    message(format!("`differentiate` goes on a free function, not on {what}"))
+        .help("put it on the function to differentiate: `#[differentiate] fn loss(x: f64) -> f64 { .. }`")
+}
+
+pub fn syntax(reason: &str) -> Message {
+    message(reason)
+}
+
+pub fn refused_function(what: &str, way_out: &str) -> Message {
+    message(format!("a function that is `{what}` cannot be differentiated")).help(way_out)
+}
+
+pub fn method() -> Message {
+    message("methods cannot be differentiated yet").help("write a free function that takes what it needs of `self` as parameters")
+}
+
+pub fn parameter_pattern(pattern: &str) -> Message {
+    message(format!("the pattern `{pattern}` as a parameter is not understood"))
+        .help("give the parameter a name, and take it apart in the body")
+}
+
+pub fn const_parameter(name: &str) -> Message {
+    message(format!("the const parameter `{name}` is not understood yet"))
+        .help(format!("take `{name}: usize` as an ordinary parameter: sizes are known when the function is called"))
+}
+
+pub fn type_parameter_without_real(name: &str) -> Message {
+    message(format!("the type parameter `{name}` is not a real number")).help(format!("write `{name}: Real`, for `f32` and `f64`"))
+}
+
+pub fn second_type_parameter(name: &str) -> Message {
+    message(format!("`{name}` is a second type parameter")).help("use one type `T: Real` for all real numbers of the function")
+}
+
+pub fn no_result(name: &str) -> Message {
+    message(format!("`{name}` returns nothing, so there is nothing to differentiate"))
+        .help("return a real number or an array: `-> f64`")
+}
+
+pub fn result_not_owned(ty: &str) -> Message {
+    message(format!("the result `{ty}` is borrowed")).help("return an owned value, for example `Array1<f64>` or `Vec<f64>`")
+}
+
+pub fn result_not_real(ty: &str) -> Message {
+    message(format!("the result `{ty}` is no real number, so it has no derivative"))
+        .help("return `f64`, `f32`, or an array of these")
+}
+
+pub fn nothing_active(name: &str) -> Message {
+    message(format!("`{name}` has no parameter of real type, so there is nothing to differentiate with respect to"))
+        .help("take a parameter of type `f64`, `&Array1<f64>` or the like")
+}
+
+pub fn mutable_reference() -> Message {
+    message("a function that is differentiated changes nothing: `&mut` is not accepted").help("take `&`, and return the new value")
+}
+
+pub fn refused_type(ty: &str, way_out: &str) -> Message {
+    message(format!("the type `{ty}` is not accepted")).help(way_out)
+}
+
+pub fn unknown_type(ty: &str, near: Option<&str>) -> Message {
+    message(format!("the type `{ty}` is not known here")).maybe(
+        near,
+        "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`",
+    )
+}
+
+pub fn rank_too_high(ty: &str, most: u8) -> Message {
+    message(format!("`{ty}`: arrays of rank over {most} are not built yet"))
+        .help(format!("reshape to rank {most} in the function that calls this one"))
+}
+
+pub fn element_type_missing(ty: &str) -> Message {
+    message(format!("`{ty}` does not say what its elements are")).help("write the element type: `Array1<f64>`")
+}
+
+pub fn element_type(ty: &str) -> Message {
+    message(format!("`{ty}` is no type of numbers"))
+        .help("use `f64`, `f32`, `usize`, `isize`, `i32`, `i64`, `u32`, `u64`, `u8` or `bool`")
+}
+
+// Names and calls.
+
+pub fn unknown_name(name: &str, near: Option<&str>) -> Message {
+    message(format!("`{name}` is not known inside the function"))
+        .maybe(near, "pass it as a parameter, or bind it with `let`")
+        .note("the attribute sees this function only")
+}
+
+pub fn unseen_constant(name: &str) -> Message {
+    message(format!("the constant `{name}` cannot be seen from here"))
+        .help(format!("pass it as a parameter, or write its value: `let {} = ..;`", name.to_lowercase()))
+        .note("the attribute sees this function only")
+}
+
+pub fn unknown_function(name: &str, near: Option<&str>) -> Message {
+    message(format!("the function `{name}` cannot be seen from here"))
+        .maybe(near, "write it as a closure: `let f = |x: f64| ..;`")
+        .note("the attribute sees this function only, and the functions of `ad::prelude`")
+}
+
+pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_function: bool) -> Message {
+    let text = message(format!("no method `{name}` of {receiver} is understood"));
+    match near {
+        _ if as_function => text.help(format!("it is a function: `{name}(..)`")),
+        Some(near) => text.help(format!("did you mean `{near}`?")),
+        None => text.help("write it with operators, the methods listed in the README, and the functions of `ad::prelude`"),
+    }
+}
+
+pub fn later(what: &str) -> Message {
+    message(format!("{what} cannot be differentiated yet")).help("write it with `build1`, `sum` and indexing, if it can be said so")
+}
+
+pub fn arity(name: &str, (least, most): (usize, usize), given: usize) -> Message {
+    let plural = |n: usize| if n == 1 { "argument" } else { "arguments" };
+    let wanted = if least == most { format!("{least} {}", plural(least)) } else { format!("{least} to {most} arguments") };
+    message(format!("`{name}` takes {wanted}, not {given}"))
+}
+
+pub fn closure_arity(params: usize, given: usize) -> Message {
+    message(format!("this closure takes {params} arguments, but is called with {given}"))
+}
+
+// Refused constructs.
+
+pub fn refused(what: &str, way_out: &str) -> Message {
+    message(format!("{what} cannot be differentiated yet")).help(way_out)
+}
+
+pub fn if_without_else() -> Message {
+    message("an `if` without `else` has no value").help("say the value otherwise: `if c { a } else { b }`")
+}
+
+pub fn let_without_value() -> Message {
+    message("a name without a value cannot be differentiated yet").help("write the value here: `let x = ..;`")
+}
+
+pub fn too_deep() -> Message {
+    message("this nests too deeply").help("bind parts of it to names with `let`")
+}
+
+pub fn field(name: &str) -> Message {
+    message(format!("the field `{name}` is not understood")).help("take a tuple apart with `let (a, b) = ..;`; structs are not built yet")
+}
+
+pub fn literal(text: &str) -> Message {
+    message(format!("the literal `{text}` is no number")).help("use numbers and booleans")
+}
+
+// Types of values.
+
+pub fn expected(wanted: &str, found: &str) -> Message {
+    message(format!("expected {wanted}, found {found}"))
+}
+
+pub fn types_differ(a: &str, b: &str) -> Message {
+    message(format!("the types differ: {a} and {b}")).help("convert one of them: `x as f64`, or `x.mapv(|v| v as f64)`")
+}
+
+pub fn not_an_array(found: &str, option: bool) -> Message {
+    let text = message(format!("expected a number or an array, found {found}"));
+    if option { text.help("write `.unwrap()` behind it") } else { text }
+}
+
+pub fn result_type(found: &str, declared: &str) -> Message {
+    message(format!("the function's value is {found}, its result is declared as `{declared}`"))
+}
+
+pub fn literal_type(found: &str, wanted: &str, literal: Option<i128>) -> Message {
+    let text = message(format!("expected `{wanted}`, found {found}"));
+    match literal {
+        Some(n) => text.help(format!("write `{n}.0`")),
+        None => text,
+    }
+}
+
+pub fn literal_out_of_range(n: i128, ty: &str) -> Message {
+    message(format!("`{n}` is out of range for `{ty}`"))
+}
+
+pub fn empty_literal() -> Message {
+    message("an empty array literal has no type").help("write `Array1::<f64>::zeros(0)`")
+}
+
+pub fn cast(found: &str, to: &str) -> Message {
+    message(format!("{found} cannot be cast to `{to}`")).help("cast element by element: `x.mapv(|v| v as f64)`")
+}
+
+pub fn comparison_of_arrays() -> Message {
+    message("arrays are not compared as a whole").help("compare elements: `x[i] < y[i]`")
+}
+
+// Shapes.
+
+pub fn ranks_differ(a: usize, b: usize) -> Message {
+    message(format!("the ranks differ: {a} and {b}"))
+}
+
+pub fn sizes_never_equal(words: &[String; 2], a: i128, b: i128) -> Message {
+    message(format!("shapes differ: the {} is {a}, the {} is {b}", words[0], words[1]))
+}
+
+pub fn size_depends_on_index() -> Message {
+    message("a size depends on the index of a `build` or iterator around it")
+        .help("use the full size and mask: `build1(n, |j| if j <= i { .. } else { 0.0 })`")
+        .note("all elements of an array have the same shape")
+}
+
+pub fn index_rank(given: usize, rank: usize) -> Message {
+    let text = message(format!("{given} indices for an array of rank {rank}"));
+    if rank == 2 && given == 1 { text.help("write `x[[i, j]]`, or `x.row(i)`") } else { text }
+}
+
+pub fn index_never_in_range(index: i128, len: usize) -> Message {
+    message(format!("the index {index} is out of range for {len} elements"))
+}
+
+pub fn axis() -> Message {
+    message("the axis has to be known when the macro runs").help("write `Axis(0)`")
+}
+
+pub fn axis_out_of_range(axis: usize, rank: usize) -> Message {
+    message(format!("axis {axis} is out of range for an array of rank {rank}")).help("axes are counted from 0")
+}
+
+pub fn rows_of_no_matrix(method: &str, rank: usize) -> Message {
+    message(format!("`{method}` is of matrices, this array has rank {rank}"))
+        .help(if rank == 1 { "write `x.len()` or `x[i]`" } else { "write `x.shape()[k]` or `x.index_axis(Axis(k), i)`" })
+}
+
+pub fn dot(a: &str, b: &str) -> Message {
+    message(format!("`dot` of {a} and {b} is not defined")).help("it is of vectors and matrices of one real type")
+}
+
+pub fn build_of_arrays() -> Message {
+    message("the closure of `build` gives one element, not an array").help("use `build1`, whose closure may give an array")
+}
+
+pub fn map_to_arrays() -> Message {
+    message("the closure gives an array for each element").help("use `build1`, whose closure may give an array")
+}
+
+pub fn sum_of_arrays() -> Message {
+    message("the items of this iterator are arrays").help("build them and sum over the first axis: `sum_outer(&build1(n, |i| ..))`")
+}
+
+pub fn open_range() -> Message {
+    message("this range has no end").help("write both ends: `0..n`")
+}
+
+pub fn slice_argument() -> Message {
+    message("a slice is described by `s![..]`").help("write `x.slice(s![1.., 2])`")
+}
+
+pub fn slice_step() -> Message {
+    message("the step of a slice is a number that is not 0").help("write `s![..;2]` or `s![..;-1]`")
+}
+
+// Ourselves.
+
+pub fn internal(what: &str) -> Message {
+    message(format!("internal error of `ad`: {what}")).note("this is a bug of ours; please report it with the function")
+}

@@ -1,0 +1,270 @@
+//! Errors as the user sees them: collected, never first-one-wins, each underlining the whole expression.
+//!
+//! The wording is in [`crate::catalogue`]; this file only keeps, orders and renders. It must never panic:
+//! what it is given is whatever the user has typed.
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+
+pub use crate::program::SrcRange;
+
+/// What a message says, without its place: `catalogue` makes these.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// What is wrong, in the user's words.
+    pub text: String,
+    /// What to write instead.
+    pub help: Option<String>,
+    /// The reason, where it is not obvious.
+    pub note: Option<String>,
+}
+
+/// The mark that an error has been reported for an expression, so that nothing more is said about what contains it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Poison;
+
+/// A message at its place.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// The tokens that are underlined.
+    pub range: SrcRange,
+    /// What is said.
+    pub message: Message,
+}
+
+/// The errors of one expansion.
+#[derive(Default, Debug)]
+#[must_use = "collected errors have to reach the user"]
+pub struct Diags {
+    list: Vec<Diagnostic>,
+}
+
+impl Diags {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reports an error. Its result is for the expression that has become meaningless.
+    pub fn push(&mut self, range: SrcRange, message: Message) -> Poison {
+        self.list.push(Diagnostic { range, message });
+        Poison
+    }
+
+    /// Whether there is no error.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The errors, in the order in which they were found.
+    #[must_use]
+    pub fn list(&self) -> &[Diagnostic] {
+        &self.list
+    }
+
+    /// One `compile_error!` an error.
+    #[must_use]
+    pub fn into_tokens(self) -> TokenStream {
+        self.list.iter().map(Diagnostic::to_compile_error).collect()
+    }
+}
+
+impl Diagnostic {
+    /// The message with its `= help:` and `= note:` lines; rustc indents what follows the first line, so they look native.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = self.message.text.clone();
+        for (label, part) in [("help", &self.message.help), ("note", &self.message.note)] {
+            if let Some(part) = part {
+                text.push_str(&format!("\n= {label}: {part}"));
+            }
+        }
+        text
+    }
+
+    /// `::core::compile_error!("..");` that underlines the whole range on stable: the path has the span of the first token,
+    /// the group that of the last.
+    fn to_compile_error(&self) -> TokenStream {
+        let SrcRange { first, last } = self.range;
+        let mut tokens = TokenStream::new();
+        for name in ["core", "compile_error"] {
+            for spacing in [Spacing::Joint, Spacing::Alone] {
+                let mut colon = Punct::new(':', spacing);
+                colon.set_span(first);
+                tokens.extend([TokenTree::Punct(colon)]);
+            }
+            tokens.extend([TokenTree::Ident(Ident::new(name, first))]);
+        }
+        let mut bang = Punct::new('!', Spacing::Alone);
+        bang.set_span(first);
+        let mut text = Literal::string(&self.text());
+        text.set_span(last);
+        let mut group = Group::new(Delimiter::Brace, TokenStream::from(TokenTree::Literal(text)));
+        group.set_span(last);
+        tokens.extend([TokenTree::Punct(bang), TokenTree::Group(group)]);
+        tokens
+    }
+}
+
+impl SrcRange {
+    /// From the first to the last token of a piece of syntax.
+    #[must_use]
+    pub fn of(tokens: &impl ToTokens) -> Self {
+        Self::of_stream(tokens.to_token_stream())
+    }
+
+    /// From the first to the last token.
+    #[must_use]
+    pub fn of_stream(tokens: TokenStream) -> Self {
+        let mut tokens = tokens.into_iter();
+        let Some(head) = tokens.next() else { return Self::call_site() };
+        let first = match &head {
+            TokenTree::Group(g) => g.span_open(),
+            other => other.span(),
+        };
+        let last = match tokens.last().unwrap_or(head) {
+            TokenTree::Group(g) => g.span_close(),
+            other => other.span(),
+        };
+        SrcRange { first, last }
+    }
+
+    /// The attribute itself: for what has no place of its own.
+    #[must_use]
+    pub fn call_site() -> Self {
+        SrcRange { first: Span::call_site(), last: Span::call_site() }
+    }
+}
+
+/// A piece of syntax as one short line.
+#[must_use]
+pub fn text_of(tokens: &impl ToTokens, longest: usize) -> String {
+    let mut text = String::new();
+    write_tokens(tokens.to_token_stream(), &mut text);
+    if text.chars().count() > longest {
+        let cut: String = text.chars().take(longest.saturating_sub(3)).collect();
+        return format!("{}...", cut.trim_end());
+    }
+    text
+}
+
+/// Tokens as a person would space them: `f(&x, i + 1)`, not `f (& x , i + 1)`.
+fn write_tokens(tokens: TokenStream, text: &mut String) {
+    // Whether a space belongs before the next token, and whether the last one was an operand (so that `-` after it is binary).
+    let (mut gap, mut operand) = (false, false);
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Group(g) => {
+                let (open, close) = match g.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::Brace => (" { ", " } "),
+                    Delimiter::None => ("", ""),
+                };
+                if gap && !operand {
+                    text.push(' ');
+                }
+                text.push_str(open);
+                write_tokens(g.stream(), text);
+                text.push_str(close);
+                (gap, operand) = (false, true);
+            }
+            TokenTree::Ident(i) => {
+                let name = i.to_string();
+                if (gap || operand) && !text.is_empty() && !text.ends_with([' ', '(', '[', '|']) {
+                    text.push(' ');
+                }
+                text.push_str(&name);
+                (gap, operand) = (false, !matches!(&*name, "as" | "in" | "if" | "else" | "return" | "let" | "match" | "move"));
+                gap |= !operand;
+            }
+            TokenTree::Literal(l) => {
+                if gap || (operand && !text.ends_with('.')) {
+                    text.push(' ');
+                }
+                text.push_str(&l.to_string());
+                (gap, operand) = (false, true);
+            }
+            TokenTree::Punct(p) => {
+                let mut op = p.as_char().to_string();
+                let mut joint = p.spacing() == Spacing::Joint;
+                while joint && p.as_char() != '\'' {
+                    match tokens.peek() {
+                        Some(TokenTree::Punct(q)) if continues(&op, q.as_char()) => {
+                            op.push(q.as_char());
+                            joint = q.spacing() == Spacing::Joint;
+                            tokens.next();
+                        }
+                        _ => break,
+                    }
+                }
+                match &*op {
+                    "." | "::" | "?" | ".." | "..=" | "'" => {
+                        text.push_str(&op);
+                        (gap, operand) = (false, false);
+                    }
+                    "," | ";" | ":" => {
+                        text.push_str(&op);
+                        (gap, operand) = (true, false);
+                    }
+                    "|" | "||" if !operand || text.ends_with('|') => {
+                        text.push_str(&op);
+                        (gap, operand) = (false, false);
+                    }
+                    "!" if operand => {
+                        text.push('!');
+                        (gap, operand) = (false, false);
+                    }
+                    "&" | "*" | "-" | "!" | "&&" if !operand => {
+                        if gap {
+                            text.push(' ');
+                        }
+                        text.push_str(&op);
+                        (gap, operand) = (false, false);
+                    }
+                    _ => {
+                        text.push_str(&format!(" {op}"));
+                        (gap, operand) = (true, false);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn continues(op: &str, next: char) -> bool {
+    matches!(
+        (op, next),
+        (":", ':') | ("." | "..", '.') | (".." | "+" | "-" | "*" | "/" | "%" | "=" | "!" | "<" | ">", '=') | ("&", '&') | ("|", '|') | ("=" | "-", '>') | ("<", '<')
+    )
+}
+
+/// The name nearest to `name`, if one is near enough: a third of its letters may be wrong.
+#[must_use]
+pub fn suggest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    let best = among.into_iter().map(|other| (distance(name, other), other)).min_by_key(|&(d, _)| d)?;
+    // Names of one or two letters are near to everything.
+    (best.0 > 0 && best.0 <= limit && best.1.len() > 1).then_some(best.1)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that make one string the other.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replace = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replace.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}

@@ -1,0 +1,256 @@
+//! Operators: arithmetic with ndarray's broadcasting, comparisons, logic, casts.
+
+use syn::BinOp;
+
+use super::lower::{Lower, elem_name};
+use super::value::{Lowered, Number, Value};
+use crate::catalogue;
+use crate::diag::SrcRange;
+use crate::ir::{Elem, IntTy, Term, Type};
+use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
+
+/// An arithmetic operator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arith {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+}
+
+/// How one of two values is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Join {
+    /// A boolean scalar.
+    pub cond: Term,
+    /// Whether both are computed: `select`, not `if`.
+    pub strict: bool,
+}
+
+impl Arith {
+    fn real(self) -> Binary {
+        match self {
+            Arith::Add => Binary::Add,
+            Arith::Sub => Binary::Sub,
+            Arith::Mul => Binary::Mul,
+            Arith::Div => Binary::Div,
+            Arith::Rem => Binary::Rem,
+        }
+    }
+
+    fn int(self) -> IntOp {
+        match self {
+            Arith::Add => IntOp::Add,
+            Arith::Sub => IntOp::Sub,
+            Arith::Mul => IntOp::Mul,
+            Arith::Div => IntOp::Div,
+            Arith::Rem => IntOp::Rem,
+        }
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// `a op b` for arithmetic.
+    pub(super) fn arith(&mut self, op: Arith, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<Term> {
+        let (ea, eb) = (self.g.elem(a), self.g.elem(b));
+        if ea != eb || ea == Elem::Bool {
+            let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
+            return Err(self.error(range, catalogue::types_differ(&a, &b)));
+        }
+        let (a, b) = self.broadcast_both(a, b, words, range)?;
+        Ok(match ea {
+            Elem::Real(_) => self.g.binary(op.real(), a, b),
+            _ => self.int_checked(op.int(), a, b),
+        })
+    }
+
+    /// Two arrays in their common shape: lower ranks are repeated along new leading axes, sizes that are statically 1 along theirs;
+    /// all other sizes have to be equal.
+    pub(super) fn broadcast_both(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<(Term, Term)> {
+        let (sa, sb) = (self.g.shape(a).to_vec(), self.g.shape(b).to_vec());
+        if sa == sb {
+            return Ok((a, b));
+        }
+        let rank = sa.len().max(sb.len());
+        let mut shape = Vec::with_capacity(rank);
+        // Sizes of `b` that equal those of `a` under another name.
+        let mut renamed = sb.clone();
+        for axis in 0..rank {
+            let (ka, kb) = ((axis + sa.len()).checked_sub(rank), (axis + sb.len()).checked_sub(rank));
+            let size = match (ka, kb) {
+                (Some(ka), Some(kb)) => {
+                    let (na, nb) = (sa[ka], sb[kb]);
+                    if na == nb || self.g.int_value(nb) == Some(1) {
+                        na
+                    } else if self.g.int_value(na) == Some(1) {
+                        nb
+                    } else {
+                        let axis_words = [axis_words(&words[0], ka, sa.len()), axis_words(&words[1], kb, sb.len())];
+                        self.equate(na, nb, axis_words, range)?;
+                        renamed[kb] = na;
+                        na
+                    }
+                }
+                (Some(ka), None) => sa[ka],
+                (None, Some(kb)) => sb[kb],
+                (None, None) => continue,
+            };
+            shape.push(size);
+        }
+        let b = self.g.recast(b, &renamed);
+        Ok((self.stretch(a, &shape), self.stretch(b, &shape)))
+    }
+
+    /// `t` repeated to a shape that broadcasting allows.
+    pub(super) fn stretch(&mut self, t: Term, shape: &[Term]) -> Term {
+        let own = self.g.shape(t).to_vec();
+        if own == shape {
+            return t;
+        }
+        let lead = shape.len() - own.len();
+        let axes: Vec<usize> = (0..shape.len()).filter(|&k| k < lead || own[k - lead] != shape[k]).collect();
+        // Axes of size 1 are dropped and come back in their new size.
+        let kept: Vec<Term> = own.iter().enumerate().filter(|(k, _)| !axes.contains(&(k + lead))).map(|(_, &n)| n).collect();
+        let t = self.g.reshape(t, &kept);
+        let sizes: Vec<Term> = axes.iter().map(|&k| shape[k]).collect();
+        let axes: Vec<u8> = axes.iter().map(|&k| u8::try_from(k).unwrap_or(u8::MAX)).collect();
+        self.g.replicate_axes(t, &axes, &sizes)
+    }
+
+    /// `b` with the very shape of `a`, of which it has the rank.
+    pub(super) fn same_shape(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<Term> {
+        let (sa, sb) = (self.g.shape(a).to_vec(), self.g.shape(b).to_vec());
+        if sa.len() != sb.len() {
+            return Err(self.error(range, catalogue::ranks_differ(sa.len(), sb.len())));
+        }
+        for (k, (&na, &nb)) in sa.iter().zip(&sb).enumerate() {
+            let words = [axis_words(&words[0], k, sa.len()), axis_words(&words[1], k, sa.len())];
+            self.equate(na, nb, words, range)?;
+        }
+        Ok(self.g.recast(b, &sa))
+    }
+
+    /// A comparison of scalars.
+    pub(super) fn comparison(&mut self, op: Cmp, a: Term, b: Term, range: SrcRange) -> Lowered<Term> {
+        if self.g.rank(a) > 0 || self.g.rank(b) > 0 {
+            return Err(self.error(range, catalogue::comparison_of_arrays()));
+        }
+        if self.g.elem(a) != self.g.elem(b) {
+            let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
+            return Err(self.error(range, catalogue::types_differ(&a, &b)));
+        }
+        Ok(self.g.compare(op, a, b))
+    }
+
+    /// `-x`.
+    pub(super) fn negate(&mut self, x: Term, range: SrcRange) -> Lowered<Term> {
+        match self.g.elem(x) {
+            Elem::Real(_) => Ok(self.g.neg(x)),
+            Elem::Int(ty) if ty.range().0 < 0 => {
+                let result = self.g.prim(Prim::IntNeg, &[x]);
+                let least = self.g.lit(crate::ir::Lit::Int(ty, ty.range().0));
+                let shape = self.g.shape(x).to_vec();
+                let least = self.g.broadcast(least, &shape);
+                let ok = self.g.compare(Cmp::Ne, x, least);
+                let ok = self.g.reduce(Reduce::All, shape.len(), ok);
+                if shape.is_empty() {
+                    let l = self.facts.linear(&self.g, x);
+                    if self.facts.within(&self.g, &l, (ty.range().0 + 1, ty.range().1)) {
+                        return Ok(result);
+                    }
+                }
+                self.require(None, ok, "integer overflow in a negation");
+                Ok(result)
+            }
+            elem => {
+                let found = elem_name(elem, self.sig.real_param.as_ref());
+                Err(self.error(range, catalogue::expected("a signed number", &format!("`{found}`"))))
+            }
+        }
+    }
+
+    /// `x as to`.
+    pub(super) fn cast(&mut self, value: &Value<'a>, to: Elem, range: SrcRange) -> Lowered<Value<'a>> {
+        if let Value::Number(n) = value {
+            // `2 as f64`, `1.5 as usize`: the literal has its default type first, `i32` or `f64`.
+            let from = match (n.is_float(), to) {
+                (false, Elem::Int(ty)) => Elem::Int(ty),
+                (false, _) => Elem::Int(IntTy::I32),
+                (true, Elem::Real(ty)) => Elem::Real(ty),
+                (true, _) => Elem::F64,
+            };
+            let t = self.number(n, from, range)?;
+            return Ok(Value::Term(self.g.cast(to, t)));
+        }
+        let t = self.term(value, range)?;
+        if self.g.rank(t) > 0 || to == Elem::Bool || (self.g.elem(t) == Elem::Bool && to.is_real()) {
+            let found = self.describe(value);
+            let to = elem_name(to, self.sig.real_param.as_ref());
+            return Err(self.error(range, catalogue::cast(&found, &to)));
+        }
+        Ok(Value::Term(self.g.cast(to, t)))
+    }
+
+    /// `a & b`, `a | b`, `a ^ b` of booleans.
+    pub(super) fn bits(&mut self, op: &BinOp, a: Term, b: Term, range: SrcRange) -> Lowered<Term> {
+        let boolean = Type::scalar(Elem::Bool);
+        if *self.g.ty(a) != boolean || *self.g.ty(b) != boolean {
+            return Err(self.error(range, catalogue::later("bit operations on integers")));
+        }
+        Ok(match op {
+            BinOp::BitAnd(_) => self.g.and(a, b),
+            BinOp::BitOr(_) => self.g.or(a, b),
+            _ => self.g.compare(Cmp::Ne, a, b),
+        })
+    }
+
+    /// One value of two, by a condition: for the arms of a conditional or a select.
+    pub(super) fn join(&mut self, how: Join, a: &Value<'a>, b: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+        let parts = |me: &mut Self, xs: &[Value<'a>], ys: &[Value<'a>]| -> Lowered<std::rc::Rc<[Value<'a>]>> {
+            xs.iter().zip(ys).map(|(x, y)| me.join(how, x, y, range)).collect()
+        };
+        match (a, b) {
+            (Value::Unit, Value::Unit) => Ok(Value::Unit),
+            (Value::Tuple(xs), Value::Tuple(ys)) if xs.len() == ys.len() => Ok(Value::Tuple(parts(self, xs, ys)?)),
+            (Value::List(xs), Value::List(ys)) if xs.len() == ys.len() => Ok(Value::List(parts(self, xs, ys)?)),
+            (Value::Maybe(x, cx), Value::Maybe(y, cy)) => {
+                let value = self.join(how, x, y, range)?;
+                Ok(Value::Maybe(value.into(), self.choose(how, *cx, *cy)))
+            }
+            (Value::Number(x), Value::Number(y)) if x.is_float() == y.is_float() => {
+                Ok(Value::Number(Number::Choice(how, x.clone(), y.clone()).into()))
+            }
+            _ => {
+                let (a, b) = self.meet(a, b, [range, range])?;
+                if self.g.elem(a) != self.g.elem(b) {
+                    let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
+                    return Err(self.error(range, catalogue::types_differ(&a, &b)));
+                }
+                let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
+                Ok(Value::Term(self.choose(how, a, b)))
+            }
+        }
+    }
+
+    /// One of two terms of one type.
+    pub(super) fn choose(&mut self, how: Join, a: Term, b: Term) -> Term {
+        if how.strict {
+            let shape = self.g.shape(a).to_vec();
+            let mask = self.g.broadcast(how.cond, &shape);
+            self.g.select(mask, a, b)
+        } else {
+            self.g.cond(how.cond, a, b)
+        }
+    }
+}
+
+/// An axis of an expression in words: what `text` has `rows` of.
+pub(super) fn axis_words(text: &str, axis: usize, rank: usize) -> String {
+    match (rank, axis) {
+        (1, _) => format!("length of `{text}`"),
+        (2, 0) => format!("rows of `{text}`"),
+        (2, _) => format!("columns of `{text}`"),
+        _ => format!("axis {axis} of `{text}`"),
+    }
+}

@@ -1,0 +1,135 @@
+//! The attribute's arguments: `#[differentiate(grad, jvp, wrt(w, b), crate = "path::to::ad")]`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Expr, Lit, Meta, Token};
+
+use crate::catalogue;
+use crate::diag::{Diags, SrcRange, suggest};
+
+/// The attribute as written.
+pub(super) struct Attr {
+    /// Rows of the contract's table that are named; empty: the default by the result's type.
+    pub rows: Vec<Row>,
+    /// Where each row is named.
+    pub ranges: Vec<SrcRange>,
+    /// The parameters of `wrt(..)`.
+    pub wrt: Option<Vec<Ident>>,
+    /// Where `wrt(..)` stands.
+    pub wrt_range: SrcRange,
+    /// The path of the crate `ad`.
+    pub krate: TokenStream,
+}
+
+/// A row of the contract's table that is built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Row {
+    Grad,
+    Vjp,
+    Jvp,
+}
+
+const ROWS: &[(&str, Row)] = &[("grad", Row::Grad), ("vjp", Row::Vjp), ("jvp", Row::Jvp)];
+/// Rows of the contract's table that are not built yet.
+const LATER: &[&str] = &["jacobian", "hvp", "hessian", "pullback", "into", "aux"];
+/// Options that write nothing.
+const OTHER: &[&str] = &["wrt", "crate", "mode"];
+const MODES_LATER: &[&str] = &["chad", "unf", "dual_numbers"];
+
+/// Reads the attribute. What cannot be read is reported and left out.
+pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
+    let here = SrcRange::of_stream(tokens.clone());
+    let mut attr = Attr { rows: Vec::new(), ranges: Vec::new(), wrt: None, wrt_range: here, krate: quote!(::ad) };
+    let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens) {
+        Ok(metas) => metas,
+        Err(e) => {
+            let range = SrcRange { first: e.span(), last: e.span() };
+            diags.push(range, catalogue::malformed_attribute(&e.to_string()));
+            return attr;
+        }
+    };
+    for meta in metas {
+        option(&meta, &mut attr, diags);
+    }
+    attr
+}
+
+fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
+    let range = SrcRange::of(meta);
+    let name = meta.path().to_token_stream().to_string().replace(' ', "");
+    if let Some(&(_, row)) = ROWS.iter().find(|(row, _)| *row == name) {
+        if !matches!(meta, Meta::Path(_)) {
+            diags.push(range, catalogue::option_takes_nothing(&name));
+        } else if attr.rows.contains(&row) {
+            diags.push(range, catalogue::option_twice(&name));
+        } else {
+            attr.rows.push(row);
+            attr.ranges.push(range);
+        }
+        return;
+    }
+    if LATER.contains(&&*name) {
+        diags.push(range, catalogue::option_later(&name));
+        return;
+    }
+    match &*name {
+        "wrt" => wrt(meta, range, attr, diags),
+        "crate" => match string(meta).and_then(|s| syn::parse_str::<syn::Path>(&s).ok()) {
+            Some(path) => attr.krate = path.to_token_stream(),
+            None => {
+                diags.push(range, catalogue::malformed_option("crate", "crate = \"path::to::ad\""));
+            }
+        },
+        "mode" => match string(meta).as_deref() {
+            Some("dual_arrays") => {}
+            Some(mode) if MODES_LATER.contains(&mode) => {
+                diags.push(range, catalogue::mode_later(mode));
+            }
+            Some(mode) => {
+                let near = suggest(mode, ["dual_arrays", "chad", "unf", "dual_numbers"]);
+                diags.push(range, catalogue::unknown_mode(mode, near));
+            }
+            None => {
+                diags.push(range, catalogue::malformed_option("mode", "mode = \"dual_arrays\""));
+            }
+        },
+        _ => {
+            let all = ROWS.iter().map(|(row, _)| *row).chain(LATER.iter().copied()).chain(OTHER.iter().copied());
+            diags.push(range, catalogue::unknown_option(&name, suggest(&name, all)));
+        }
+    }
+}
+
+fn wrt(meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    let names = match meta {
+        Meta::List(list) => Punctuated::<Ident, Token![,]>::parse_terminated.parse2(list.tokens.clone()).ok(),
+        _ => None,
+    };
+    match names {
+        Some(names) if !names.is_empty() => {
+            if attr.wrt.is_some() {
+                diags.push(range, catalogue::option_twice("wrt"));
+            }
+            attr.wrt = Some(names.into_iter().collect());
+            attr.wrt_range = range;
+        }
+        _ => {
+            diags.push(range, catalogue::malformed_option("wrt", "wrt(w, b)"));
+        }
+    }
+}
+
+fn string(meta: &Meta) -> Option<String> {
+    match meta {
+        Meta::NameValue(pair) => match &pair.value {
+            Expr::Lit(lit) => match &lit.lit {
+                Lit::Str(s) => Some(s.value()),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,296 @@
+//! Where lowering stands: inside which loops, under which conditions; and what has to be checked there.
+//!
+//! Terms are total, so a panic of the user's function is not in them. It is said as a [`Check`] instead: a closed condition that
+//! holds unless the function itself would panic. A check that the prover can do without is not made.
+
+use std::collections::BTreeSet;
+
+use super::lower::Lower;
+use crate::ir::range::{Linear, sides};
+use crate::ir::{Elem, Lit, Node, Term, Type, Var};
+use crate::prim::{Cmp, IntOp, Prim, Reduce};
+use crate::program::{Check, Phase};
+
+/// One step outwards from the place that is being lowered.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Frame {
+    /// Once for every value of the variable below the size.
+    Loop { var: Var, size: Term },
+    /// Only where the condition is `holds`.
+    Guard { cond: Term, holds: bool },
+}
+
+/// A condition on its way out of the loops.
+enum Ok {
+    /// `linear >= 0` over `usize` atoms, provided that these sizes are not 0.
+    Linear(Linear, Vec<Term>),
+    /// A boolean scalar.
+    Term(Term),
+}
+
+impl Lower<'_> {
+    /// Lowers inside a loop over a fresh variable below `size`.
+    pub(super) fn in_loop<R>(&mut self, size: Term, f: impl FnOnce(&mut Self, Term) -> R) -> (Var, R) {
+        let var = self.g.fresh();
+        let term = self.g.mk(Node::Var(var));
+        let mark = self.facts.mark();
+        let below = self.facts.linear(&self.g, size).combine(1, &self.facts.linear(&self.g, term), -1);
+        if let Some(fact) = below.and_then(|l| l.combine(1, &Linear::constant(-1), 1)) {
+            self.facts.learn(fact);
+        }
+        self.frames.push(Frame::Loop { var, size });
+        let result = f(self, term);
+        self.frames.pop();
+        self.facts.forget(mark);
+        (var, result)
+    }
+
+    /// Lowers where a condition has a value.
+    pub(super) fn under<R>(&mut self, cond: Term, holds: bool, f: impl FnOnce(&mut Self) -> R) -> R {
+        let mark = self.facts.mark();
+        self.facts.assume(&self.g, cond, holds);
+        self.frames.push(Frame::Guard { cond, holds });
+        let result = f(self);
+        self.frames.pop();
+        self.facts.forget(mark);
+        result
+    }
+
+    /// Whether the place is reached whenever the function is called (or a loop around it is entered).
+    pub(super) fn unconditional(&self) -> bool {
+        !self.frames.iter().any(|f| matches!(f, Frame::Guard { .. }))
+    }
+
+    /// `a < b` must hold (integers, scalars).
+    pub(super) fn require_lt(&mut self, a: Term, b: Term, message: &str) {
+        let (la, lb) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+        let goal = lb.combine(1, &la, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
+        let ok = self.g.compare(Cmp::Lt, a, b);
+        self.require(goal, ok, message);
+    }
+
+    /// `a <= b` must hold (integers, scalars).
+    pub(super) fn require_le(&mut self, a: Term, b: Term, message: &str) {
+        let (la, lb) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+        let goal = lb.combine(1, &la, -1);
+        let ok = self.g.compare(Cmp::Le, a, b);
+        self.require(goal, ok, message);
+    }
+
+    /// `ok` must hold; where it says `goal >= 0`, that may be proved, and is known from here on.
+    pub(super) fn require(&mut self, goal: Option<Linear>, ok: Term, message: &str) {
+        self.require_shown(goal, ok, message, Vec::new());
+    }
+
+    /// [`Lower::require`], with sizes to show.
+    pub(super) fn require_shown(&mut self, goal: Option<Linear>, ok: Term, message: &str, shown: Vec<(String, Term)>) {
+        if self.g.bool_value(ok) == Some(true) {
+            return;
+        }
+        if let Some(goal) = &goal
+            && self.facts.prove(&self.g, goal)
+        {
+            return;
+        }
+        let start = match &goal {
+            Some(l) if l.atoms.keys().all(|&t| *self.g.ty(t) == Type::scalar(Elem::USIZE)) => Ok::Linear(l.clone(), Vec::new()),
+            _ => Ok::Term(ok),
+        };
+        let closed = self.close(start);
+        // If the check fails there is no result, so what follows may rely on it.
+        if let Some(goal) = goal {
+            self.facts.learn(goal);
+        }
+        if self.g.bool_value(closed) == Some(true) || self.checks.iter().any(|c| c.ok == closed) {
+            return;
+        }
+        let phase = if self.of_sizes_only(closed) { Phase::Entry } else { Phase::Reached };
+        self.checks.push(Check { ok: closed, message: message.to_string(), shown, loc: self.here, phase });
+    }
+
+    /// The condition under which all runs of the loops around this place, where they get here, satisfy `ok`.
+    fn close(&mut self, mut ok: Ok) -> Term {
+        for k in (0..self.frames.len()).rev() {
+            ok = match self.frames[k] {
+                Frame::Guard { cond, holds } => {
+                    let inner = self.ok_term(ok);
+                    let yes = self.g.lit_bool(true);
+                    let (then, other) = if holds { (inner, yes) } else { (yes, inner) };
+                    Ok::Term(self.g.cond(cond, then, other))
+                }
+                Frame::Loop { var, size } => self.close_loop(ok, var, size),
+            };
+        }
+        self.ok_term(ok)
+    }
+
+    /// A linear condition holds for all values if it holds for the worst; another one is asked for each.
+    fn close_loop(&mut self, ok: Ok, var: Var, size: Term) -> Ok {
+        let var_term = self.g.mk(Node::Var(var));
+        match ok {
+            Ok::Linear(l, mut filled) if !l.atoms.keys().any(|&t| t != var_term && self.g.mentions(t, var)) => {
+                let c = l.atoms.get(&var_term).copied().unwrap_or(0);
+                let minus_var = Linear { constant: 0, atoms: std::collections::BTreeMap::from([(var_term, 1)]) };
+                let last = self.facts.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
+                let worst = if c < 0 { last } else { Some(Linear::default()) };
+                let rest = l.combine(1, &minus_var, -c).zip(worst).and_then(|(l, w)| l.combine(1, &w, c));
+                match rest {
+                    Some(rest) => {
+                        filled.push(size);
+                        Ok::Linear(rest, filled)
+                    }
+                    None => {
+                        let t = self.ok_term(Ok::Linear(l, filled));
+                        self.close_loop(Ok::Term(t), var, size)
+                    }
+                }
+            }
+            Ok::Term(t) if !self.g.mentions(t, var) => Ok::Term(self.where_filled(t, size)),
+            other => {
+                let t = self.ok_term(other);
+                let all = self.g.build(size, var, t);
+                Ok::Term(self.g.reduce(Reduce::All, 1, all))
+            }
+        }
+    }
+
+    fn where_filled(&mut self, t: Term, size: Term) -> Term {
+        let zero = self.g.lit_usize(0);
+        let empty = self.g.compare(Cmp::Eq, size, zero);
+        self.g.or(empty, t)
+    }
+
+    fn ok_term(&mut self, ok: Ok) -> Term {
+        match ok {
+            Ok::Term(t) => t,
+            Ok::Linear(l, filled) => {
+                let (plus, minus) = sides(&mut self.g, &l);
+                let mut t = self.g.compare(Cmp::Le, minus, plus);
+                for size in filled {
+                    let below = self.facts.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
+                    if !below.is_some_and(|l| self.facts.prove(&self.g, &l)) {
+                        t = self.where_filled(t, size);
+                    }
+                }
+                t
+            }
+        }
+    }
+
+    /// Whether a condition can be asked before anything is computed.
+    fn of_sizes_only(&self, t: Term) -> bool {
+        let (mut seen, mut stack) = (BTreeSet::new(), vec![t]);
+        while let Some(t) = stack.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            let fine = match self.g.node(t) {
+                Node::Size(..) | Node::Lit(Lit::Int(..) | Lit::Bool(_)) | Node::Cond { .. } => true,
+                Node::Input(_) => matches!(self.g.ty(t), Type::Array(Elem::Int(_), shape) if shape.is_empty()),
+                Node::Prim(prim, _) => matches!(
+                    prim,
+                    Prim::Int(_) | Prim::IntNeg | Prim::Compare(_) | Prim::Not | Prim::And | Prim::Or | Prim::Cast(_)
+                ),
+                _ => false,
+            };
+            if !fine {
+                return false;
+            }
+            self.g.node(t).for_each_child(|c| stack.push(c));
+        }
+        true
+    }
+
+    /// An integer operation as the function does it: a scalar one with a check that it stays in range.
+    pub(super) fn int_checked(&mut self, op: IntOp, a: Term, b: Term) -> Term {
+        let Elem::Int(ty) = self.g.elem(a) else { return a };
+        let (low, high) = ty.range();
+        let shape = self.g.shape(a).to_vec();
+        let result = self.g.int(op, a, b);
+        let lit = |me: &mut Self, n: i128| {
+            let t = me.g.lit(Lit::Int(ty, n));
+            me.g.broadcast(t, &shape)
+        };
+        let scalar = shape.is_empty();
+        let (mut la, mut lb) = (Linear::default(), Linear::default());
+        if scalar {
+            (la, lb) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+        }
+        let zero = lit(self, 0);
+        // The exact value, where it is linear, and the conditions on terms otherwise.
+        let (exact, ok) = match op {
+            IntOp::Min | IntOp::Max => return result,
+            IntOp::Add | IntOp::Sub => {
+                let sign = if op == IntOp::Add { 1 } else { -1 };
+                let (most, least) = (lit(self, high), lit(self, low));
+                // a + b <= high is a <= high - b where b >= 0, and so on: what stands on the right does not saturate.
+                let (up, down) = if sign == 1 {
+                    (self.g.int(IntOp::Sub, most, b), self.g.int(IntOp::Sub, least, b))
+                } else {
+                    (self.g.int(IntOp::Add, most, b), self.g.int(IntOp::Add, least, b))
+                };
+                let (below, above) = (self.g.compare(Cmp::Le, a, up), self.g.compare(Cmp::Ge, a, down));
+                let positive = self.g.compare(Cmp::Ge, b, zero);
+                let (if_positive, if_negative) = if sign == 1 { (below, above) } else { (above, below) };
+                let ok = if low == 0 {
+                    if sign == 1 { below } else { self.g.compare(Cmp::Le, b, a) }
+                } else {
+                    self.g.select(positive, if_positive, if_negative)
+                };
+                (la.combine(1, &lb, sign), ok)
+            }
+            IntOp::Mul => {
+                let exact = match (la.atoms.is_empty(), lb.atoms.is_empty()) {
+                    (true, _) => lb.combine(la.constant, &Linear::default(), 0),
+                    (_, true) => la.combine(lb.constant, &Linear::default(), 0),
+                    _ => None,
+                };
+                // A product that has saturated is not undone by the division.
+                let back = self.g.int(IntOp::Div, result, b);
+                let (same, none) = (self.g.compare(Cmp::Eq, back, a), self.g.compare(Cmp::Eq, b, zero));
+                (exact, self.g.or(none, same))
+            }
+            IntOp::Div | IntOp::Rem => {
+                let divides = self.g.compare(Cmp::Ne, b, zero);
+                let ok = if low == 0 {
+                    divides
+                } else {
+                    let (least, minus) = (lit(self, low), lit(self, -1));
+                    let (fits, other) = (self.g.compare(Cmp::Ne, a, least), self.g.compare(Cmp::Ne, b, minus));
+                    let fits = self.g.or(fits, other);
+                    self.g.and(divides, fits)
+                };
+                let literal = self.g.int_value(self.g.splat(b));
+                if literal.is_some_and(|n| n != 0 && n != -1) {
+                    return result;
+                }
+                if low == 0 && scalar {
+                    let goal = lb.combine(1, &Linear::constant(-1), 1);
+                    let what = if op == IntOp::Div { "division by zero" } else { "remainder of a division by zero" };
+                    self.require(goal, ok, what);
+                    return result;
+                }
+                let ok = self.g.reduce(Reduce::All, shape.len(), ok);
+                self.require(None, ok, "division by zero, or overflow");
+                return result;
+            }
+        };
+        let what = match op {
+            IntOp::Add => "integer overflow in an addition",
+            IntOp::Sub => "integer overflow in a subtraction",
+            _ => "integer overflow in a multiplication",
+        };
+        if !scalar {
+            let ok = self.g.reduce(Reduce::All, shape.len(), ok);
+            self.require(None, ok, what);
+            return result;
+        }
+        match exact {
+            Some(l) if self.facts.within(&self.g, &l, ty.range()) => {}
+            // Only one end can be left for an unsigned difference: there the condition is linear.
+            Some(l) if low == 0 && op == IntOp::Sub => self.require(Some(l), ok, what),
+            _ => self.require(None, ok, what),
+        }
+        result
+    }
+}

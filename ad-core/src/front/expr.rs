@@ -1,0 +1,445 @@
+//! Expressions. What is not lowered here is refused by name through `refuse`.
+
+use std::rc::Rc;
+
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{BinOp, Expr, ExprBinary, ExprCall, ExprIf, ExprMethodCall, GenericArgument, Lit, UnOp};
+
+use super::arith::Join;
+use super::lower::{Lower, arith_of};
+use super::refuse;
+use super::table::{self, Call, On};
+use super::types;
+use super::value::{Lowered, Number, Range, Value};
+use crate::catalogue;
+use crate::diag::{Poison, SrcRange, suggest, text_of};
+use crate::ir::Elem;
+use crate::prim::Cmp;
+
+impl<'a> Lower<'a> {
+    /// The meaning of an expression.
+    pub(super) fn expr(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
+        // What adds no level of its own.
+        let mut e = e;
+        loop {
+            e = match e {
+                Expr::Paren(p) => &p.expr,
+                Expr::Group(g) => &g.expr,
+                Expr::Reference(r) if r.mutability.is_none() => &r.expr,
+                Expr::Unary(u) if matches!(u.op, UnOp::Deref(_)) => &u.expr,
+                _ => break,
+            }
+        }
+        self.deeper(|| SrcRange::of(e), |me| me.form(e))
+    }
+
+    fn form(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
+        match e {
+            Expr::Lit(l) => self.literal(&l.lit),
+            Expr::Path(p) => self.path(p),
+            Expr::Binary(b) => self.at(b, |me| me.binary(b)),
+            Expr::Unary(u) => self.at(u, |me| me.unary(u)),
+            Expr::Call(c) => self.at(c, |me| me.call_expr(c)),
+            Expr::MethodCall(m) => self.at(m, |me| me.method(m)),
+            Expr::Index(x) => self.at(x, |me| me.index_expr(x)),
+            Expr::Closure(c) if c.asyncness.is_none() => Ok(self.closure(c)),
+            Expr::Cast(c) => self.at(c, |me| {
+                let range = SrcRange::of(c);
+                let value = me.expr(&c.expr)?;
+                match types::elem_of(&c.ty, me.sig.real_param.as_ref()) {
+                    Some(to) => me.cast(&value, to, range),
+                    None => Err(me.error(SrcRange::of(&c.ty), catalogue::element_type(&text_of(&c.ty, 40)))),
+                }
+            }),
+            Expr::If(i) => self.if_expr(i),
+            Expr::Block(b) if b.label.is_none() => self.block(&b.block),
+            Expr::Tuple(t) if t.elems.is_empty() => Ok(Value::Unit),
+            Expr::Tuple(t) => Ok(Value::Tuple(self.all(&t.elems)?.into())),
+            Expr::Array(a) => Ok(Value::List(self.all(&a.elems)?.into())),
+            Expr::Range(r) => {
+                let mut end = |side: &'a Option<Box<Expr>>| side.as_ref().map(|e| self.expr(e)).transpose();
+                let (start, end) = (end(&r.start), end(&r.end));
+                let inclusive = matches!(r.limits, syn::RangeLimits::Closed(_));
+                Ok(Value::Range(Rc::new(Range { start: start?, end: end?, inclusive })))
+            }
+            Expr::Field(f) => self.field(f),
+            Expr::Repeat(r) => self.at(r, |me| {
+                let (value, len) = (me.expr(&r.expr), me.expr(&r.len));
+                let (value, len) = (value?, len?);
+                if let Value::Range(_) = value {
+                    // A range with a step, as `macros` writes them.
+                    return Ok(Value::Tuple(Rc::new([value, len])));
+                }
+                let len = me.size(&len, SrcRange::of(&r.len))?;
+                let t = me.term(&value, SrcRange::of(&r.expr))?;
+                Ok(Value::Term(me.g.replicate(len, t)))
+            }),
+            other => Err(refuse::expression(self, other)),
+        }
+    }
+
+    /// Several expressions; errors in all of them are reported.
+    pub(super) fn all(&mut self, exprs: impl IntoIterator<Item = &'a Expr>) -> Lowered<Vec<Value<'a>>> {
+        let values: Vec<Lowered<Value>> = exprs.into_iter().map(|e| self.expr(e)).collect();
+        values.into_iter().collect()
+    }
+
+    fn literal(&mut self, lit: &'a Lit) -> Lowered<Value<'a>> {
+        let range = SrcRange { first: lit.span(), last: lit.span() };
+        let number = match lit {
+            Lit::Bool(b) => return Ok(Value::Term(self.g.lit_bool(b.value))),
+            Lit::Float(x) => x.base10_parse::<f64>().map(Number::Float).ok(),
+            Lit::Int(n) if matches!(n.suffix(), "f64" | "f32") => n.base10_digits().parse().map(Number::Float).ok(),
+            Lit::Int(n) => n.base10_parse::<i128>().map(Number::Int).ok(),
+            _ => None,
+        };
+        let suffix = match lit {
+            Lit::Float(x) => x.suffix(),
+            Lit::Int(n) => n.suffix(),
+            _ => "",
+        };
+        let Some(number) = number else {
+            return Err(self.error(range, catalogue::literal(&text_of(lit, 40))));
+        };
+        if suffix.is_empty() {
+            return Ok(Value::Number(number.into()));
+        }
+        match types::elem_named(suffix, None) {
+            Some(elem) => Ok(Value::Term(self.number(&number, elem, range)?)),
+            None => Err(self.error(range, catalogue::unknown_type(suffix, None))),
+        }
+    }
+
+    fn path(&mut self, p: &'a syn::ExprPath) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(p);
+        if let (None, Some(name)) = (&p.qself, p.path.get_ident()) {
+            let name = name.to_string();
+            if let Some(value) = self.scope.get(&name) {
+                return value.cloned();
+            }
+        }
+        if let Some((ty, x)) = super::consts::find(&p.path, self.sig.real_param.as_ref()) {
+            return Ok(match ty {
+                super::consts::Const::Real(ty) => Value::Term(self.real(ty, x)),
+                super::consts::Const::Int(ty, n) => Value::Term(self.g.lit(crate::ir::Lit::Int(ty, n))),
+            });
+        }
+        if let Some(resolved) = self.resolve(&p.path)? {
+            return Ok(Value::Function(resolved.entry));
+        }
+        Err(self.unknown(&p.path, range))
+    }
+
+    fn unknown(&mut self, path: &syn::Path, range: SrcRange) -> Poison {
+        let text = path.to_token_stream().to_string().replace(' ', "");
+        let last = path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
+        if table::is_later(&last) {
+            return self.error(range, catalogue::later(&format!("`{last}`")));
+        }
+        let mut near: Option<String> = suggest(&last, self.scope.names()).map(str::to_string);
+        near = near.or_else(|| table::nearest(&[On::Dsl], &last).map(str::to_string));
+        if text.chars().all(|c| c.is_uppercase() || c == '_' || c.is_ascii_digit()) {
+            return self.error(range, catalogue::unseen_constant(&text));
+        }
+        self.error(range, catalogue::unknown_name(&text, near.as_deref()))
+    }
+
+    fn unary(&mut self, u: &'a syn::ExprUnary) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(u);
+        let value = self.expr(&u.expr)?;
+        match (&u.op, &value) {
+            (UnOp::Neg(_), Value::Number(n)) => Ok(Value::Number(Number::Neg(n.clone()).into())),
+            (UnOp::Neg(_), _) => {
+                let x = self.term(&value, range)?;
+                Ok(Value::Term(self.negate(x, range)?))
+            }
+            (UnOp::Not(_), Value::Term(t)) if self.g.elem(*t) == Elem::Bool => Ok(Value::Term(self.g.not(*t))),
+            _ => {
+                let found = self.describe(&value);
+                Err(self.error(range, catalogue::expected("`bool`", &found)))
+            }
+        }
+    }
+
+    /// A chain of operators: down its left side by a loop, since `a + b + c + ..` nests as deep as it is long.
+    fn binary(&mut self, e: &'a ExprBinary) -> Lowered<Value<'a>> {
+        let mut chain = vec![e];
+        let mut left: &Expr = &e.left;
+        while let Expr::Binary(b) = left {
+            chain.push(b);
+            left = &b.left;
+        }
+        let first = SrcRange::of(left).first;
+        let mut acc = self.expr(left);
+        let mut text = text_of(left, 30);
+        for b in chain.into_iter().rev() {
+            let right = SrcRange::of(&b.right);
+            let range = SrcRange { first, last: right.last };
+            acc = self.operate(acc, b, [SrcRange { first, last: SrcRange::of(&b.op).first }, right], range, &text);
+            if text.len() < 30 {
+                text = format!("{text} {} {}", b.op.to_token_stream().to_string().replace(' ', ""), text_of(&b.right, 30));
+            }
+        }
+        acc
+    }
+
+    fn operate(
+        &mut self,
+        left: Lowered<Value<'a>>,
+        b: &'a ExprBinary,
+        ranges: [SrcRange; 2],
+        range: SrcRange,
+        text: &str,
+    ) -> Lowered<Value<'a>> {
+        if matches!(b.op, BinOp::And(_) | BinOp::Or(_)) {
+            return self.logic(left, b, ranges, matches!(b.op, BinOp::And(_)));
+        }
+        let right = self.expr(&b.right);
+        let (left, right) = (left?, right?);
+        if let Some(op) = arith_of(&b.op) {
+            if let (Value::Number(x), Value::Number(y)) = (&left, &right) {
+                return Ok(Value::Number(Number::Arith(op, x.clone(), y.clone()).into()));
+            }
+            let (x, y) = self.meet(&left, &right, ranges)?;
+            let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { [text.to_string(), text_of(&b.right, 30)] };
+            return Ok(Value::Term(self.arith(op, x, y, words, range)?));
+        }
+        let cmp = match b.op {
+            BinOp::Eq(_) => Cmp::Eq,
+            BinOp::Ne(_) => Cmp::Ne,
+            BinOp::Lt(_) => Cmp::Lt,
+            BinOp::Le(_) => Cmp::Le,
+            BinOp::Gt(_) => Cmp::Gt,
+            BinOp::Ge(_) => Cmp::Ge,
+            BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::BitXor(_) => {
+                let (x, y) = self.meet(&left, &right, ranges)?;
+                return Ok(Value::Term(self.bits(&b.op, x, y, range)?));
+            }
+            BinOp::Shl(_) | BinOp::Shr(_) => return Err(self.error(range, catalogue::later("shifts"))),
+            _ => return Err(self.error(range, refuse::assignment())),
+        };
+        let (x, y) = self.meet(&left, &right, ranges)?;
+        Ok(Value::Term(self.comparison(cmp, x, y, range)?))
+    }
+
+    /// `&&` and `||`: what stands on the right is only reached if the left does not decide.
+    fn logic(&mut self, left: Lowered<Value<'a>>, b: &'a ExprBinary, ranges: [SrcRange; 2], and: bool) -> Lowered<Value<'a>> {
+        let left = left.and_then(|v| self.boolean(&v, ranges[0]));
+        let right = match left {
+            Ok(left) => self.under(left, and, |me| me.expr(&b.right)),
+            Err(Poison) => self.expr(&b.right),
+        };
+        let right = right.and_then(|v| self.boolean(&v, ranges[1]));
+        let (left, right) = (left?, right?);
+        Ok(Value::Term(if and { self.g.and(left, right) } else { self.g.or(left, right) }))
+    }
+
+    fn if_expr(&mut self, i: &'a ExprIf) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(&i.if_token);
+        let cond_range = SrcRange::of(&i.cond);
+        if let Expr::Let(_) = &*i.cond {
+            return Err(refuse::expression(self, &i.cond));
+        }
+        let cond = self.expr(&i.cond).and_then(|v| self.boolean(&v, cond_range));
+        let Some((_, other)) = &i.else_branch else {
+            return Err(self.error(SrcRange { first: range.first, last: SrcRange::of(&i.cond).last }, catalogue::if_without_else()));
+        };
+        let Ok(cond) = cond else {
+            // The arms may have errors of their own.
+            let (_, _) = (self.block(&i.then_branch), self.expr(other));
+            return Err(Poison);
+        };
+        let then = self.under(cond, true, |me| me.block(&i.then_branch));
+        let other = self.under(cond, false, |me| me.expr(other));
+        let (then, other) = (then?, other?);
+        match self.g.bool_value(cond) {
+            Some(true) => Ok(then),
+            Some(false) => Ok(other),
+            None => self.at(&i.cond, |me| me.join(Join { cond, strict: false }, &then, &other, range)),
+        }
+    }
+
+    fn field(&mut self, f: &'a syn::ExprField) -> Lowered<Value<'a>> {
+        let value = self.expr(&f.base)?;
+        if let (Value::Tuple(parts), syn::Member::Unnamed(k)) = (&value, &f.member)
+            && let Some(part) = parts.get(k.index as usize)
+        {
+            return Ok(part.clone());
+        }
+        Err(self.error(SrcRange::of(f), catalogue::field(&text_of(&f.member, 40))))
+    }
+
+    fn call_expr(&mut self, c: &'a ExprCall) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(c);
+        let Expr::Path(p) = &*c.func else {
+            let f = self.expr(&c.func);
+            let args = self.all(&c.args);
+            return self.apply(&f?, &args?, range);
+        };
+        let local = p.path.get_ident().and_then(|name| self.scope.get(&name.to_string()).map(|v| v.cloned()));
+        if let Some(f) = local {
+            let args = self.all(&c.args);
+            return self.apply(&f?, &args?, range);
+        }
+        if p.path.is_ident("Axis") {
+            return self.axis(c, range);
+        }
+        let resolved = self.resolve(&p.path);
+        let args = self.all(&c.args);
+        let Some(resolved) = resolved? else {
+            let text = p.path.to_token_stream().to_string().replace(' ', "");
+            let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
+            if table::is_later(&last) {
+                return Err(self.error(range, catalogue::later(&format!("`{last}`"))));
+            }
+            let near = table::nearest(&[On::Dsl], &last).map(str::to_string);
+            let near = near.or_else(|| suggest(&last, self.scope.names()).map(str::to_string));
+            return Err(self.error(SrcRange::of(p), catalogue::unknown_function(&text, near.as_deref())));
+        };
+        let ranges = c.args.iter().map(SrcRange::of).collect();
+        let call = Call {
+            name: resolved.entry.name,
+            args: args?,
+            ranges,
+            texts: c.args.iter().map(|a| text_of(a, 30)).collect(),
+            range,
+            generics: resolved.generics,
+            rank: resolved.rank,
+        };
+        // `f64::exp(x)`, `f64::from(n)`, `T::lit(2.0)`: the type is said by the path.
+        if let Some(elem) = resolved.elem
+            && let Some(value) = self.call_on_type(elem, &call)
+        {
+            return value;
+        }
+        self.call(resolved.entry, call)
+    }
+
+    /// Calls whose meaning is the type's: conversions, and scalar functions of a literal.
+    fn call_on_type(&mut self, elem: Elem, call: &Call<'a, '_>) -> Option<Lowered<Value<'a>>> {
+        if !matches!(call.name, "from" | "lit") {
+            return None;
+        }
+        let [value] = &call.args[..] else {
+            return Some(Err(self.error(call.range, catalogue::arity(call.name, (1, 1), call.args.len()))));
+        };
+        if call.name == "lit" {
+            let result = self.to_elem(value, super::value::Want::Elem(Elem::F64), call.range);
+            return Some(result.map(|t| match (self.g.real_value(t), elem) {
+                (Some(x), Elem::Real(ty)) => Value::Term(self.real(ty, x)),
+                _ => Value::Term(self.g.cast(elem, t)),
+            }));
+        }
+        Some(self.cast(value, elem, call.range))
+    }
+
+    fn axis(&mut self, c: &'a ExprCall, range: SrcRange) -> Lowered<Value<'a>> {
+        if let [arg] = &self.all(&c.args)?[..]
+            && let Ok(t) = self.usize(arg, range)
+            && let Some(k) = self.g.int_value(t).and_then(|n| usize::try_from(n).ok())
+        {
+            return Ok(Value::Axis(k));
+        }
+        Err(self.error(range, catalogue::axis()))
+    }
+
+    fn method(&mut self, m: &'a ExprMethodCall) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(m);
+        let receiver = self.expr(&m.receiver);
+        let args = self.all(&m.args);
+        let name = m.method.to_string();
+        let name_range = SrcRange::of(&m.method);
+        if table::is_mutating(&name) && self.method_entry(receiver.as_ref().ok(), &name).is_none() {
+            return Err(self.error(range, refuse::mutation(&name)));
+        }
+        let receiver = receiver?;
+        let Some(entry) = self.method_entry(Some(&receiver), &name) else {
+            if table::is_later(&name) {
+                return Err(self.error(range, catalogue::later(&format!("`.{name}()`"))));
+            }
+            let kind = self.kind_of(&receiver);
+            let found = self.describe(&receiver);
+            let near = table::nearest(&[kind, On::Any], &name);
+            let as_function = table::find(On::Dsl, &name).is_some();
+            return Err(self.error(name_range, catalogue::unknown_method(&name, &found, near, as_function)));
+        };
+        let generics = m.turbofish.as_ref().and_then(|t| {
+            t.args.iter().find_map(|a| match a {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            })
+        });
+        let mut values = vec![receiver];
+        values.extend(args?);
+        let mut ranges = vec![SrcRange::of(&m.receiver)];
+        ranges.extend(m.args.iter().map(SrcRange::of));
+        let texts = std::iter::once(&*m.receiver).chain(&m.args).map(|e| text_of(e, 30)).collect();
+        self.call(entry, Call { name: entry.name, args: values, ranges, texts, range, generics, rank: None })
+    }
+
+    fn method_entry(&self, receiver: Option<&Value<'a>>, name: &str) -> Option<table::Entry> {
+        table::find_method(self.kind_of(receiver?), name)
+    }
+
+    /// What a path of the table stands for.
+    pub(super) fn resolve<'c>(&mut self, path: &'c syn::Path) -> Lowered<Option<Resolved<'c>>> {
+        let segments: Vec<&syn::PathSegment> = path.segments.iter().collect();
+        let Some((last, before)) = segments.split_last() else { return Ok(None) };
+        let name = last.ident.to_string();
+        let plain = |entry| Resolved { entry, generics: generic(&last.arguments), rank: None, elem: None };
+        let Some(owner) = before.last() else {
+            let found = table::find(On::Dsl, &name);
+            if found.is_some() {
+                self.uses(&last.ident);
+            }
+            return Ok(found.map(plain));
+        };
+        let owner_name = owner.ident.to_string();
+        if let Some(elem) = types::elem_named(&owner_name, self.sig.real_param.as_ref()) {
+            let on = if elem.is_real() { On::Real } else { On::Int };
+            let entry = match &*name {
+                "from" | "lit" => table::find(On::Assoc, &name),
+                _ => table::find_method(on, &name),
+            };
+            return Ok(entry.map(|entry| Resolved { elem: Some(elem), ..plain(entry) }));
+        }
+        if matches!(&*owner_name, "ad" | "prelude" | "dsl") {
+            return Ok(table::find(On::Dsl, &name).map(plain));
+        }
+        let rank = types::ndarray_rank(&owner_name).map(|(rank, _)| rank);
+        let rank = rank.or(if owner_name == "Vec" { Some(1) } else { None });
+        if rank.is_some() || owner_name == "Array" {
+            let entry = table::find(On::Assoc, &name);
+            return Ok(entry.map(|entry| Resolved { generics: generic(&owner.arguments), rank, ..plain(entry) }));
+        }
+        Ok(None)
+    }
+
+    /// Notes a name that is taken to be the DSL's.
+    fn uses(&mut self, name: &proc_macro2::Ident) {
+        if !self.dsl.iter().any(|n| n == name) {
+            self.dsl.push(name.clone());
+        }
+    }
+}
+
+/// A path that stands in the table.
+pub(super) struct Resolved<'c> {
+    pub entry: table::Entry,
+    pub generics: Option<&'c syn::Type>,
+    pub rank: Option<u8>,
+    /// The number type whose method it is.
+    pub elem: Option<Elem>,
+}
+
+fn generic(args: &syn::PathArguments) -> Option<&syn::Type> {
+    match args {
+        syn::PathArguments::AngleBracketed(args) => args.args.iter().find_map(|a| match a {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+

@@ -1,0 +1,319 @@
+//! The DSL's functions: what each means in core terms, as `ad::prelude` defines it.
+
+use super::arith::Join;
+use super::lower::Lower;
+use super::table::{Call, Entry, On, row};
+use super::value::{Lowered, Value};
+use crate::catalogue;
+use crate::diag::SrcRange;
+use crate::ir::{Elem, IntTy, RealTy, Term};
+use crate::prim::{Binary, Cmp, Prim, Reduce, Unary};
+
+/// Arrays from functions of the index.
+pub(super) const BUILDING: &[Entry] = &[
+    row("build1", On::Dsl, (2, 2), build1, "element i is f(i), a scalar or an array"),
+    row("build", On::Dsl, (2, 2), build, "element [i, j, ..] is f([i, j, ..])"),
+    row("gather", On::Dsl, (3, 3), gather, "element ix is x[f(ix)]"),
+    row("scatter", On::Dsl, (3, 3), scatter, "zeros, to which x[ix] is added at f(ix)"),
+    row("iota", On::Dsl, (1, 1), iota, "0, 1, .., n - 1"),
+    row("replicate", On::Dsl, (2, 2), replicate, "n times the same, along a new first axis"),
+    row("one_hot", On::Dsl, (2, 2), one_hot, "zeros with a one at i"),
+];
+
+/// Reductions.
+pub(super) const REDUCING: &[Entry] = &[
+    row("sum", On::Dsl, (1, 1), sum, "sum of all elements"),
+    row("sum_outer", On::Dsl, (1, 1), sum_outer, "sum over the first axis"),
+    row("maximum", On::Dsl, (1, 1), maximum, "largest element"),
+    row("minimum", On::Dsl, (1, 1), minimum, "smallest element"),
+    row("argmax", On::Dsl, (1, 1), argmax, "index of the first largest element"),
+    row("argmin", On::Dsl, (1, 1), argmin, "index of the first smallest element"),
+    row("logsumexp", On::Dsl, (1, 1), logsumexp, "logarithm of the sum of exponentials"),
+];
+
+/// Choices.
+pub(super) const CHOOSING: &[Entry] = &[row("select", On::Dsl, (3, 3), select, "a where c, else b: both are computed")];
+
+fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((n, rn), (f, rf)) = (call.arg(0)?, call.arg(1)?);
+    let n = me.size(n, rn)?;
+    let t = me.build_with(n, rf, |me, i| me.apply(f, &[Value::Term(i)], rf))?;
+    Ok(Value::Term(t))
+}
+
+fn index_list<'a>(ix: &[Term]) -> Value<'a> {
+    Value::List(ix.iter().map(|&i| Value::Term(i)).collect())
+}
+
+fn build<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((shape, rs), (f, rf)) = (call.arg(0)?, call.arg(1)?);
+    let sizes = me.sizes(shape, rs)?;
+    let t = me.build_all(&sizes, rf, &mut |me, ix| {
+        let value = me.apply(f, &[index_list(ix)], rf)?;
+        let t = me.term(&value, rf)?;
+        if me.g.rank(t) > 0 {
+            return Err(me.error(rf, catalogue::build_of_arrays()));
+        }
+        Ok(Value::Term(t))
+    })?;
+    Ok(Value::Term(t))
+}
+
+/// The index that a closure gives, each part checked against its axis; with the variables of the loops around it.
+fn mapped_index<'a>(
+    me: &mut Lower<'a>,
+    sizes: &[Term],
+    into: &[Term],
+    f: &Value<'a>,
+    range: SrcRange,
+) -> Lowered<(Vec<crate::ir::Var>, Vec<Term>)> {
+    fn go<'a>(
+        me: &mut Lower<'a>,
+        sizes: &[Term],
+        into: &[Term],
+        f: &Value<'a>,
+        range: SrcRange,
+        ix: &mut Vec<Term>,
+        vars: &mut Vec<crate::ir::Var>,
+    ) -> Lowered<Vec<Term>> {
+        if let Some((&size, rest)) = sizes.split_first() {
+            let (var, inner) = me.in_loop(size, |me, i| {
+                ix.push(i);
+                let inner = go(me, rest, into, f, range, ix, vars);
+                ix.pop();
+                inner
+            });
+            vars.insert(0, var);
+            return inner;
+        }
+        let value = me.apply(f, &[index_list(ix)], range)?;
+        let parts: Vec<Value> = match &value {
+            Value::List(parts) => parts.to_vec(),
+            other => vec![other.clone()],
+        };
+        if parts.len() != into.len() {
+            return Err(me.error(range, catalogue::index_rank(parts.len(), into.len())));
+        }
+        let mut index = Vec::new();
+        for (part, &size) in parts.iter().zip(into) {
+            let i = me.usize(part, range)?;
+            me.require_lt(i, size, "index out of range");
+            index.push(i);
+        }
+        Ok(index)
+    }
+    let mut vars = Vec::new();
+    let index = go(me, sizes, into, f, range, &mut Vec::new(), &mut vars)?;
+    Ok((vars, index))
+}
+
+fn gather<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((shape, rs), (x, rx), (f, rf)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
+    let (sizes, x) = (me.sizes(shape, rs), me.array(x, rx));
+    let (sizes, x) = (sizes?, x?);
+    let into = me.g.shape(x).to_vec();
+    let (vars, index) = mapped_index(me, &sizes, &into, f, rf)?;
+    Ok(Value::Term(me.g.gather(x, sizes.into(), &vars, &index)))
+}
+
+fn scatter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((shape, rs), (x, rx), (f, rf)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
+    let (sizes, x) = (me.sizes(shape, rs), me.array(x, rx));
+    let (sizes, x) = (sizes?, x?);
+    if !me.g.elem(x).is_real() {
+        let found = me.describe(&Value::Term(x));
+        return Err(me.error(rx, catalogue::expected("real numbers", &found)));
+    }
+    let from = me.g.shape(x).to_vec();
+    let (vars, index) = mapped_index(me, &from, &sizes, f, rf)?;
+    let elem = me.g.elem(x);
+    let zeros = me.g.lit_shaped(elem, &sizes, 0.0);
+    Ok(Value::Term(me.g.scatter(zeros, x, &vars, &index)))
+}
+
+fn iota<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (n, range) = call.arg(0)?;
+    let n = me.size(n, range)?;
+    Ok(Value::Term(me.g.iota(n)))
+}
+
+fn replicate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((n, rn), (x, rx)) = (call.arg(0)?, call.arg(1)?);
+    let (n, x) = (me.size(n, rn), me.term(x, rx));
+    let (n, x) = (n?, x?);
+    Ok(Value::Term(me.g.replicate(n, x)))
+}
+
+fn one_hot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((n, rn), (i, ri)) = (call.arg(0)?, call.arg(1)?);
+    let (n, i) = (me.size(n, rn), me.usize(i, ri));
+    let (n, i) = (n?, i?);
+    me.require_lt(i, n, "one_hot: index out of range");
+    let ty = match call.generics.and_then(|ty| super::types::elem_of(ty, me.sig.real_param.as_ref())) {
+        Some(Elem::Real(ty)) => ty,
+        _ => match me.default_real() {
+            Elem::Real(ty) => ty,
+            _ => RealTy::F64,
+        },
+    };
+    let (zero, one) = (me.g.lit_real(ty, 0.0), me.g.lit_real(ty, 1.0));
+    let t = me.build_with(n, call.range, |me, k| {
+        let here = me.g.compare(Cmp::Eq, k, i);
+        Ok(Value::Term(me.g.select(here, one, zero)))
+    })?;
+    Ok(Value::Term(t))
+}
+
+/// Sum over axes, of real or integer arrays.
+pub(super) fn sum_over(me: &mut Lower, x: Term, axes: &[u8], range: SrcRange) -> Lowered<Term> {
+    match me.g.elem(x) {
+        Elem::Bool => {
+            let found = me.describe(&Value::Term(x));
+            Err(me.error(range, catalogue::expected("an array of numbers", &found)))
+        }
+        Elem::Real(_) => Ok(me.g.sum_axes(x, axes)),
+        Elem::Int(ty) => {
+            let sum = me.g.sum_axes(x, axes);
+            // The same sum in doubles says whether the exact one stays in range, but for a hair at the end of 64-bit types.
+            let reals = me.g.cast(Elem::F64, x);
+            let reals = me.g.sum_axes(reals, axes);
+            let shape = me.g.shape(reals).to_vec();
+            #[allow(clippy::cast_precision_loss, reason = "see above")]
+            let (low, high) = (ty.range().0 as f64, ty.range().1 as f64);
+            let (low, high) =
+                (me.g.lit_shaped(Elem::F64, &shape, low), me.g.lit_shaped(Elem::F64, &shape, high));
+            let (above, below) = (me.g.compare(Cmp::Ge, reals, low), me.g.compare(Cmp::Le, reals, high));
+            let ok = me.g.and(above, below);
+            let ok = me.g.reduce(Reduce::All, shape.len(), ok);
+            me.require(None, ok, "integer overflow in a sum");
+            Ok(sum)
+        }
+    }
+}
+
+/// All axes of an array.
+pub(super) fn all_axes(me: &Lower, x: Term) -> Vec<u8> {
+    (0..me.g.rank(x)).map(|k| u8::try_from(k).unwrap_or(u8::MAX)).collect()
+}
+
+pub(super) fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let axes = all_axes(me, x);
+    Ok(Value::Term(sum_over(me, x, &axes, range)?))
+}
+
+fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    Ok(Value::Term(sum_over(me, x, &[0], range)?))
+}
+
+/// Every axis has to have an element.
+pub(super) fn require_elements(me: &mut Lower, x: Term, message: &str) {
+    let zero = me.g.lit_usize(0);
+    for n in me.g.shape(x).to_vec() {
+        me.require_lt(zero, n, message);
+    }
+}
+
+fn extremum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: Reduce) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    if me.g.elem(x) == Elem::Bool || (matches!(op, Reduce::ArgMax | Reduce::ArgMin) && me.g.rank(x) != 1) {
+        let found = me.describe(&Value::Term(x));
+        return Err(me.error(range, catalogue::expected("an array of numbers (of rank 1 for `argmax` and `argmin`)", &found)));
+    }
+    require_elements(me, x, &format!("{} of an empty array", call.name));
+    let rank = me.g.rank(x);
+    Ok(Value::Term(me.g.reduce(op, rank, x)))
+}
+
+fn maximum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    extremum(me, call, Reduce::Max)
+}
+
+fn minimum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    extremum(me, call, Reduce::Min)
+}
+
+fn argmax<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    extremum(me, call, Reduce::ArgMax)
+}
+
+fn argmin<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    extremum(me, call, Reduce::ArgMin)
+}
+
+/// Shifted by the maximum, as far as that is finite: minus infinities only (or nothing) give minus infinity with derivative 0,
+/// an infinity gives infinity, a NaN gives NaN. No derivative flows through the shift, which cancels.
+fn logsumexp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let x = me.real_term(&Value::Term(x), range)?;
+    let Elem::Real(ty) = me.g.elem(x) else { return Err(crate::diag::Poison) };
+    let (rank, shape) = (me.g.rank(x), me.g.shape(x).to_vec());
+    let g = &mut me.g;
+    let (zero, one, minus) = (g.lit_real(ty, 0.0), g.lit_real(ty, 1.0), g.lit_real(ty, f64::NEG_INFINITY));
+    let largest = g.reduce(Reduce::Max, rank, x);
+    let largest = g.prim(Prim::StopGradient, &[largest]);
+    let finite = is_finite(g, ty, largest);
+    let shift = g.select(finite, largest, zero);
+    let shifts = g.broadcast(shift, &shape);
+    let shifted = g.sub(x, shifts);
+    let exps = g.unary(Unary::Exp, shifted);
+    let total = g.sum_all(exps);
+    let none = g.compare(Cmp::Eq, total, zero);
+    let safe = g.select(none, one, total);
+    let ln = g.unary(Unary::Ln, safe);
+    let value = g.add(shift, ln);
+    Ok(Value::Term(g.select(none, minus, value)))
+}
+
+/// Whether a real scalar is neither infinite nor NaN.
+pub(super) fn is_finite(g: &mut crate::ir::Graph, ty: RealTy, x: Term) -> Term {
+    let (plus, minus) = (g.lit_real(ty, f64::INFINITY), g.lit_real(ty, f64::NEG_INFINITY));
+    let (below, above) = (g.compare(Cmp::Lt, x, plus), g.compare(Cmp::Gt, x, minus));
+    g.and(below, above)
+}
+
+fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((c, rc), (a, _), (b, _)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
+    let cond = me.boolean(c, rc)?;
+    me.join(Join { cond, strict: true }, a, b, call.range)
+}
+
+/// `x * a + b` and the like: several arguments of one real type.
+pub(super) fn reals<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
+    let elem = call.args.iter().find_map(|v| me.elem_of(v)).unwrap_or_else(|| me.default_real());
+    let mut terms = Vec::new();
+    for (value, &range) in call.args.iter().zip(&call.ranges) {
+        let t = me.to_elem(value, super::value::Want::Elem(elem), range)?;
+        if me.g.elem(t) != elem || !elem.is_real() || me.g.rank(t) > 0 {
+            let found = me.describe(&Value::Term(t));
+            let wanted = super::lower::elem_name(elem, me.sig.real_param.as_ref());
+            return Err(me.error(range, catalogue::expected(&format!("`{wanted}`"), &found)));
+        }
+        terms.push(t);
+    }
+    Ok(terms)
+}
+
+/// Two scalars in order, as an integer of a type.
+pub(super) fn ints<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(IntTy, Vec<Term>)> {
+    let elem = call.args.iter().find_map(|v| me.elem_of(v)).unwrap_or(Elem::Int(IntTy::I32));
+    let Elem::Int(ty) = elem else {
+        return Err(me.error(call.range, catalogue::expected("integers", "another type")));
+    };
+    let pairs: Vec<(&Value, SrcRange)> = call.args.iter().zip(call.ranges.iter().copied()).collect();
+    let terms = pairs.into_iter().map(|(v, range)| me.integer(v, ty, range)).collect::<Lowered<Vec<Term>>>()?;
+    Ok((ty, terms))
+}
+
+/// `x.log(base)`.
+pub(super) fn log<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let args = reals(me, call)?;
+    let [x, base] = args[..] else { return Err(crate::diag::Poison) };
+    let (x, base) = (me.g.unary(Unary::Ln, x), me.g.unary(Unary::Ln, base));
+    Ok(Value::Term(me.g.binary(Binary::Div, x, base)))
+}

@@ -1,0 +1,53 @@
+//! Reading elements: `x[i]`, `x[[i, j]]`, `&x[a..b]`, each index with its check.
+
+use syn::ExprIndex;
+
+use super::lower::Lower;
+use super::value::{Lowered, Value};
+use crate::catalogue;
+use crate::diag::SrcRange;
+use crate::ir::Term;
+
+impl<'a> Lower<'a> {
+    /// `base[index]`.
+    pub(super) fn index_expr(&mut self, x: &'a ExprIndex) -> Lowered<Value<'a>> {
+        let (base, index) = (self.expr(&x.expr), self.expr(&x.index));
+        let (base, index) = (base?, index?);
+        let (rb, ri) = (SrcRange::of(&x.expr), SrcRange::of(&x.index));
+        if let Value::Range(r) = &index {
+            let x = self.array(&base, rb)?;
+            let r = r.clone();
+            return Ok(Value::Term(self.slice(x, &[super::slice::Axis::Range(r, None)], ri)?));
+        }
+        if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&base, &index) {
+            let k = self.usize(&index, ri)?;
+            if let Some(k) = self.g.int_value(k) {
+                let part = usize::try_from(k).ok().and_then(|k| parts.get(k));
+                return match part {
+                    Some(part) => Ok(part.clone()),
+                    None => Err(self.error(ri, catalogue::index_never_in_range(k, parts.len()))),
+                };
+            }
+        }
+        let array = self.term(&base, rb)?;
+        let parts: Vec<Value> = match &index {
+            Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
+            Value::Unit => Vec::new(),
+            one => vec![one.clone()],
+        };
+        if parts.len() != self.g.rank(array) {
+            return Err(self.error(ri, catalogue::index_rank(parts.len(), self.g.rank(array))));
+        }
+        let indices = parts.iter().map(|p| self.usize(p, ri)).collect::<Lowered<Vec<Term>>>()?;
+        self.require_index(array, &indices);
+        Ok(Value::Term(self.g.index(array, &indices)))
+    }
+
+    /// Each index is below the size of its axis.
+    pub(super) fn require_index(&mut self, array: Term, indices: &[Term]) {
+        let shape = self.g.shape(array).to_vec();
+        for (&i, &n) in indices.iter().zip(&shape) {
+            self.require_lt(i, n, "index out of range");
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! The state of lowering, and what every part of it needs: places, values as terms, closures.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::{Expr, ItemFn, Pat};
+
+use super::arith::Arith;
+use super::checks::Frame;
+use super::shapes::Equation;
+use super::sig::Sig;
+use super::value::{Closure, Lowered, Number, Scope, Value, Want};
+use crate::catalogue;
+use crate::diag::{Diags, Message, Poison, SrcRange, text_of};
+use crate::ir::range::Facts;
+use crate::ir::{Elem, Graph, IntTy, Lit, Loc, RealTy, Term, Type};
+use crate::program::{Check, Container, Place};
+
+/// How deep expressions and calls of closures may nest: macros run on the compiler's stack.
+const MAX_DEPTH: u32 = 150;
+/// The longest text of an expression in a message.
+const TEXT: usize = 60;
+
+/// A function on its way into the core language.
+pub(super) struct Lower<'a> {
+    pub g: Graph,
+    pub sig: &'a Sig,
+    pub diags: Diags,
+    pub places: Vec<Place>,
+    /// The place of the expression that is being lowered.
+    pub here: Loc,
+    pub hints: BTreeMap<Term, String>,
+    pub scope: Scope<'a>,
+    pub frames: Vec<Frame>,
+    pub facts: Facts,
+    pub checks: Vec<Check>,
+    pub equations: Vec<Equation>,
+    /// Names taken to be the DSL's.
+    pub dsl: Vec<Ident>,
+    depth: u32,
+}
+
+impl<'a> Lower<'a> {
+    pub(super) fn new(sig: &'a Sig) -> Self {
+        let range = SrcRange::of(&sig.name);
+        Lower {
+            g: Graph::new(),
+            sig,
+            diags: Diags::new(),
+            places: vec![Place { range, text: sig.name.to_string() }],
+            here: Loc(0),
+            hints: BTreeMap::new(),
+            scope: Scope::default(),
+            frames: Vec::new(),
+            facts: Facts::new(),
+            checks: Vec::new(),
+            equations: Vec::new(),
+            dsl: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// The function's body: its result as a term of the declared type.
+    pub(super) fn function(&mut self, item: &'a ItemFn) -> Lowered<Term> {
+        let value = self.block(&item.block)?;
+        let range = item.block.stmts.last().map_or_else(|| SrcRange::of(&item.sig.ident), SrcRange::of);
+        let leaf = self.sig.result;
+        let term = self.to_elem(&value, Want::Elem(leaf.elem), range)?;
+        let rank = self.g.rank(term);
+        if self.g.elem(term) != leaf.elem || rank != usize::from(leaf.rank) {
+            let found = self.describe(&Value::Term(term));
+            return Err(self.error(range, catalogue::result_type(&found, &self.sig.result_ty.to_string().replace(' ', ""))));
+        }
+        Ok(term)
+    }
+
+    // Errors and places.
+
+    /// Reports an error.
+    pub(super) fn error(&mut self, range: SrcRange, message: Message) -> Poison {
+        self.diags.push(range, message)
+    }
+
+    /// Lowers something at the place of `syntax`.
+    pub(super) fn at<R>(&mut self, syntax: &impl ToTokens, f: impl FnOnce(&mut Self) -> R) -> R {
+        let tokens = syntax.to_token_stream();
+        let place = Place { range: SrcRange::of_stream(tokens.clone()), text: text_of(&tokens, TEXT) };
+        self.places.push(place);
+        let loc = Loc(u32::try_from(self.places.len() - 1).unwrap_or(0));
+        let (outer, outer_g) = (std::mem::replace(&mut self.here, loc), self.g.at(loc));
+        let result = f(self);
+        self.here = outer;
+        self.g.at(outer_g);
+        result
+    }
+
+    /// The text of the current place.
+    pub(super) fn text_here(&self) -> String {
+        self.places.get(self.here.0 as usize).map_or_else(String::new, |p| p.text.clone())
+    }
+
+    /// One level deeper, unless that is too deep.
+    pub(super) fn deeper<R>(&mut self, range: impl FnOnce() -> SrcRange, f: impl FnOnce(&mut Self) -> Lowered<R>) -> Lowered<R> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.diags.push(range(), catalogue::too_deep()));
+        }
+        self.depth += 1;
+        let result = f(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// The kind and rank of a value, for messages.
+    pub(super) fn describe(&self, value: &Value) -> String {
+        let Value::Term(t) = value else { return value.kind().to_string() };
+        let (elem, rank) = (self.g.elem(*t), self.g.rank(*t));
+        let elem = elem_name(elem, self.sig.real_param.as_ref());
+        if rank == 0 { format!("`{elem}`") } else { format!("an array of rank {rank} of `{elem}`") }
+    }
+
+    // Values as terms.
+
+    /// The element type of literals that nothing else decides: that of the function's reals, if they are all of one type.
+    pub(super) fn default_real(&self) -> Elem {
+        let params = self.sig.params.iter().map(|p| p.leaf.elem);
+        let mut reals = params.chain([self.sig.result.elem]).filter(|e| e.is_real());
+        match reals.next() {
+            Some(first) if reals.all(|e| e == first) => first,
+            _ => Elem::F64,
+        }
+    }
+
+    /// The element type of a value, if it has one already.
+    pub(super) fn elem_of(&self, value: &Value) -> Option<Elem> {
+        match value {
+            Value::Term(t) => Some(self.g.elem(*t)),
+            Value::List(parts) => parts.iter().find_map(|p| self.elem_of(p)),
+            _ => None,
+        }
+    }
+
+    /// A value as one term. Literals take the wanted type; a value that has another one keeps it.
+    pub(super) fn to_elem(&mut self, value: &Value<'a>, want: Want, range: SrcRange) -> Lowered<Term> {
+        match value {
+            Value::Term(t) => Ok(*t),
+            Value::Number(n) => {
+                let elem = match want {
+                    Want::Elem(elem) => elem,
+                    Want::Any if n.is_float() => self.default_real(),
+                    Want::Any => Elem::Int(IntTy::I32),
+                };
+                self.number(n, elem, range)
+            }
+            Value::List(parts) => {
+                if parts.is_empty() {
+                    return Err(self.error(range, catalogue::empty_literal()));
+                }
+                let want = match (parts.iter().find_map(|p| self.elem_of(p)), want) {
+                    (Some(elem), _) => Want::Elem(elem),
+                    (None, want) => want,
+                };
+                let terms = parts.iter().map(|p| self.to_elem(p, want, range)).collect::<Lowered<Vec<Term>>>()?;
+                let same = self.same_shapes(&terms, range)?;
+                Ok(self.g.stack(&same))
+            }
+            Value::Range(_) | Value::Seq(_) | Value::Tuple(_) | Value::Closure(_) | Value::Function(_) | Value::Maybe(..)
+            | Value::Axis(_) | Value::Unit => {
+                let found = self.describe(value);
+                Err(self.error(range, catalogue::not_an_array(&found, matches!(value, Value::Maybe(..)))))
+            }
+        }
+    }
+
+    /// The terms, all with the shape of the first.
+    fn same_shapes(&mut self, terms: &[Term], range: SrcRange) -> Lowered<Vec<Term>> {
+        let Some(&first) = terms.first() else { return Ok(Vec::new()) };
+        let mut same = vec![first];
+        for &t in &terms[1..] {
+            let words = ["the first element".to_string(), "another element".to_string()];
+            if self.g.elem(t) != self.g.elem(first) {
+                let (a, b) = (self.describe(&Value::Term(first)), self.describe(&Value::Term(t)));
+                return Err(self.error(range, catalogue::types_differ(&a, &b)));
+            }
+            let t = self.same_shape(first, t, words, range)?;
+            same.push(t);
+        }
+        Ok(same)
+    }
+
+    /// A literal in a type.
+    pub(super) fn number(&mut self, n: &Number, elem: Elem, range: SrcRange) -> Lowered<Term> {
+        match (n, elem) {
+            (Number::Neg(a), _) => match (&**a, elem) {
+                (Number::Int(i), Elem::Int(_)) => self.number(&Number::Int(-i), elem, range),
+                (Number::Float(x), _) => self.number(&Number::Float(-x), elem, range),
+                _ => {
+                    let a = self.number(a, elem, range)?;
+                    self.negate(a, range)
+                }
+            },
+            (Number::Arith(op, a, b), _) => {
+                let (a, b) = (self.number(a, elem, range)?, self.number(b, elem, range)?);
+                self.arith(*op, a, b, ["the left side".into(), "the right side".into()], range)
+            }
+            (Number::Choice(how, a, b), _) => {
+                let (a, b) = (self.number(a, elem, range)?, self.number(b, elem, range)?);
+                Ok(self.choose(*how, a, b))
+            }
+            (Number::Int(i), Elem::Int(ty)) => {
+                let (low, high) = ty.range();
+                if (low..=high).contains(i) {
+                    Ok(self.g.lit(Lit::Int(ty, *i)))
+                } else {
+                    Err(self.error(range, catalogue::literal_out_of_range(*i, ty.name())))
+                }
+            }
+            (Number::Float(x), Elem::Real(ty)) => Ok(self.real(ty, *x)),
+            (Number::Float(_), _) | (Number::Int(_), Elem::Real(_) | Elem::Bool) => {
+                let found = if n.is_float() { "a real literal" } else { "an integer literal" };
+                let wanted = elem_name(elem, self.sig.real_param.as_ref());
+                let literal = match n {
+                    Number::Int(i) => Some(*i),
+                    _ => None,
+                };
+                Err(self.error(range, catalogue::literal_type(found, &wanted, literal)))
+            }
+        }
+    }
+
+    /// A real constant, rounded as rustc rounds it.
+    pub(super) fn real(&mut self, ty: RealTy, x: f64) -> Term {
+        #[allow(clippy::cast_possible_truncation, reason = "the rounding of the literal's own type")]
+        let x = if ty == RealTy::F32 { f64::from(x as f32) } else { x };
+        self.g.lit_real(ty, x)
+    }
+
+    /// An integer scalar.
+    pub(super) fn integer(&mut self, value: &Value<'a>, ty: IntTy, range: SrcRange) -> Lowered<Term> {
+        let t = self.to_elem(value, Want::Elem(Elem::Int(ty)), range)?;
+        if *self.g.ty(t) == Type::scalar(Elem::Int(ty)) {
+            return Ok(t);
+        }
+        let found = self.describe(&Value::Term(t));
+        Err(self.error(range, catalogue::expected(&format!("`{}`", ty.name()), &found)))
+    }
+
+    /// A `usize` scalar: an index.
+    pub(super) fn usize(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        self.integer(value, IntTy::Usize, range)
+    }
+
+    /// A `usize` scalar that no loop variable is free in: a size.
+    pub(super) fn size(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        let t = self.usize(value, range)?;
+        if self.g.free(t).is_empty() {
+            return Ok(t);
+        }
+        Err(self.error(range, catalogue::size_depends_on_index()))
+    }
+
+    /// A list of sizes: `[n, m]`, `(n, m)` or one size.
+    pub(super) fn sizes(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Vec<Term>> {
+        match value {
+            Value::List(parts) | Value::Tuple(parts) => parts.iter().map(|p| self.size(p, range)).collect(),
+            one => Ok(vec![self.size(one, range)?]),
+        }
+    }
+
+    /// A boolean scalar.
+    pub(super) fn boolean(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        if let Value::Term(t) = value
+            && *self.g.ty(*t) == Type::scalar(Elem::Bool)
+        {
+            return Ok(*t);
+        }
+        let found = self.describe(value);
+        Err(self.error(range, catalogue::expected("`bool`", &found)))
+    }
+
+    /// A real array or scalar.
+    pub(super) fn real_term(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        let default = self.default_real();
+        let t = self.to_elem(value, Want::Elem(default), range)?;
+        if self.g.elem(t).is_real() {
+            return Ok(t);
+        }
+        let found = self.describe(&Value::Term(t));
+        Err(self.error(range, catalogue::expected("real numbers", &found)))
+    }
+
+    /// An array or scalar of any type.
+    pub(super) fn term(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        self.to_elem(value, Want::Any, range)
+    }
+
+    /// An array with `rank` at least one.
+    pub(super) fn array(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        let t = self.term(value, range)?;
+        if self.g.rank(t) > 0 {
+            return Ok(t);
+        }
+        let found = self.describe(value);
+        Err(self.error(range, catalogue::expected("an array", &found)))
+    }
+
+    // Closures.
+
+    /// A function value applied to arguments.
+    pub(super) fn apply(&mut self, f: &Value<'a>, args: &[Value<'a>], range: SrcRange) -> Lowered<Value<'a>> {
+        match f {
+            Value::Closure(closure) => {
+                let closure = Rc::clone(closure);
+                if closure.params.len() != args.len() {
+                    return Err(self.error(range, catalogue::closure_arity(closure.params.len(), args.len())));
+                }
+                self.deeper(
+                    || range,
+                    |me| {
+                        let outer = std::mem::replace(&mut me.scope, closure.scope.clone());
+                        let bound: Lowered<()> =
+                            closure.params.iter().zip(args).try_for_each(|(pat, arg)| me.bind(pat, Some(arg.clone())));
+                        let result = bound.and_then(|()| me.expr(closure.body));
+                        me.scope = outer;
+                        result
+                    },
+                )
+            }
+            Value::Function(entry) => self.call_entry(*entry, args.to_vec(), vec![range; args.len()], range),
+            other => {
+                let found = self.describe(other);
+                Err(self.error(range, catalogue::expected("a closure or the path of a function", &found)))
+            }
+        }
+    }
+
+    /// A closure expression as a value.
+    pub(super) fn closure(&mut self, c: &'a syn::ExprClosure) -> Value<'a> {
+        let params = c.inputs.iter().collect();
+        Value::Closure(Rc::new(Closure { params, body: &c.body, scope: self.scope.clone() }))
+    }
+
+    /// An array of one more axis whose element i is `f(i)`.
+    pub(super) fn build_with(
+        &mut self,
+        size: Term,
+        range: SrcRange,
+        f: impl FnOnce(&mut Self, Term) -> Lowered<Value<'a>>,
+    ) -> Lowered<Term> {
+        let (var, body) = self.in_loop(size, |me, i| {
+            let value = f(me, i)?;
+            me.term(&value, range)
+        });
+        let body = body?;
+        Ok(self.g.build(size, var, body))
+    }
+
+    /// [`Lower::build_with`] over several axes.
+    pub(super) fn build_all(
+        &mut self,
+        sizes: &[Term],
+        range: SrcRange,
+        f: &mut dyn FnMut(&mut Self, &[Term]) -> Lowered<Value<'a>>,
+    ) -> Lowered<Term> {
+        self.build_rest(sizes, &mut Vec::new(), range, f)
+    }
+
+    fn build_rest(
+        &mut self,
+        sizes: &[Term],
+        index: &mut Vec<Term>,
+        range: SrcRange,
+        f: &mut dyn FnMut(&mut Self, &[Term]) -> Lowered<Value<'a>>,
+    ) -> Lowered<Term> {
+        match sizes.split_first() {
+            None => {
+                let value = f(self, index)?;
+                self.term(&value, range)
+            }
+            Some((&size, rest)) => self.build_with(size, range, |me, i| {
+                index.push(i);
+                let inner = me.build_rest(rest, index, range, f);
+                index.pop();
+                inner.map(Value::Term)
+            }),
+        }
+    }
+
+    /// Declares a value to have the shape and type that the words of `let x: T` say, as far as that decides a literal's type.
+    pub(super) fn ascribe(&mut self, value: Value<'a>, ty: &syn::Type, range: SrcRange) -> Lowered<Value<'a>> {
+        let real = self.sig.real_param.as_ref();
+        match (&value, super::types::elem_of(ty, real)) {
+            (Value::Number(_), Some(elem)) => Ok(Value::Term(self.to_elem(&value, Want::Elem(elem), range)?)),
+            _ => Ok(value),
+        }
+    }
+
+    /// Which container a parameter is, by name: only for messages.
+    pub(super) fn is_slice_param(&self, e: &Expr) -> bool {
+        let name = e.to_token_stream().to_string();
+        self.sig.params.iter().any(|p| p.name == name && p.leaf.container == Container::Slice)
+    }
+
+    /// Binds the names of a pattern.
+    pub(super) fn bind(&mut self, pat: &'a Pat, value: Option<Value<'a>>) -> Lowered<()> {
+        super::stmt::bind(self, pat, value)
+    }
+
+    /// A literal operand beside a value that has a type already.
+    pub(super) fn meet(&mut self, a: &Value<'a>, b: &Value<'a>, ranges: [SrcRange; 2]) -> Lowered<(Term, Term)> {
+        let want = match (self.elem_of(a), self.elem_of(b)) {
+            (Some(elem), _) | (None, Some(elem)) => Want::Elem(elem),
+            (None, None) => {
+                let float = [a, b].iter().any(|v| matches!(v, Value::Number(n) if n.is_float()));
+                if float { Want::Elem(self.default_real()) } else { Want::Any }
+            }
+        };
+        let a = self.to_elem(a, want, ranges[0]);
+        let b = self.to_elem(b, want, ranges[1]);
+        Ok((a?, b?))
+    }
+}
+
+/// The name of an element type.
+pub(super) fn elem_name(elem: Elem, real_param: Option<&Ident>) -> String {
+    super::types::elem_tokens(elem, real_param).to_string()
+}
+
+/// The operator of a binary expression as arithmetic.
+pub(super) fn arith_of(op: &syn::BinOp) -> Option<Arith> {
+    Some(match op {
+        syn::BinOp::Add(_) => Arith::Add,
+        syn::BinOp::Sub(_) => Arith::Sub,
+        syn::BinOp::Mul(_) => Arith::Mul,
+        syn::BinOp::Div(_) => Arith::Div,
+        syn::BinOp::Rem(_) => Arith::Rem,
+        _ => return None,
+    })
+}

@@ -1,0 +1,125 @@
+//! The macros that are understood become ordinary expressions before anything is lowered: `array![..]` and `vec![..]` array literals,
+//! `s![..]` a tuple of ranges. Other macros stay and are refused where they stand.
+
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, Block, Expr, ExprArray, ExprRepeat, ExprTuple, Macro, MacroDelimiter, Token, token};
+
+use super::refuse;
+use crate::catalogue;
+use crate::diag::{Diags, SrcRange};
+
+/// Rewrites the macros of a body, and refuses `#[cfg]` inside it.
+pub(super) fn rewrite(block: &mut Block, diags: &mut Diags) {
+    Rewrite { diags }.visit_block_mut(block);
+}
+
+struct Rewrite<'d> {
+    diags: &'d mut Diags,
+}
+
+impl VisitMut for Rewrite<'_> {
+    fn visit_expr_mut(&mut self, e: &mut Expr) {
+        if let Expr::Macro(m) = e {
+            match understood(&m.mac) {
+                Some(Ok(new)) => *e = new,
+                Some(Err(error)) => {
+                    let range = SrcRange { first: error.span(), last: error.span() };
+                    self.diags.push(range, catalogue::syntax(&error.to_string()));
+                    return;
+                }
+                None => return,
+            }
+        }
+        visit_mut::visit_expr_mut(self, e);
+    }
+
+    fn visit_attribute_mut(&mut self, a: &mut Attribute) {
+        if a.path().is_ident("cfg") || a.path().is_ident("cfg_attr") {
+            self.diags.push(SrcRange::of(a), refuse::cfg());
+        }
+    }
+}
+
+fn understood(mac: &Macro) -> Option<syn::Result<Expr>> {
+    let name = mac.path.segments.last()?.ident.to_string();
+    match &*name {
+        "array" | "vec" => Some(literal.parse2(mac.tokens.clone()).map(|parsed| parsed.into_expr(mac))),
+        "s" => Some(Punctuated::<Slice, Token![,]>::parse_terminated.parse2(mac.tokens.clone()).map(|parts| {
+            let mut elems = Punctuated::new();
+            elems.extend(parts.into_iter().map(|p| p.0));
+            Expr::Tuple(ExprTuple { attrs: Vec::new(), paren_token: token::Paren(delimiter_span(mac)), elems })
+        })),
+        _ => None,
+    }
+}
+
+enum Literal {
+    List(Punctuated<Expr, Token![,]>),
+    Repeat(Expr, Token![;], Expr),
+}
+
+fn literal(input: ParseStream) -> syn::Result<Literal> {
+    if input.is_empty() {
+        return Ok(Literal::List(Punctuated::new()));
+    }
+    let first: Expr = input.parse()?;
+    if input.peek(Token![;]) {
+        return Ok(Literal::Repeat(first, input.parse()?, input.parse()?));
+    }
+    let mut list = Punctuated::new();
+    list.push_value(first);
+    while !input.is_empty() {
+        list.push_punct(input.parse()?);
+        if !input.is_empty() {
+            list.push_value(input.parse()?);
+        }
+    }
+    Ok(Literal::List(list))
+}
+
+impl Literal {
+    fn into_expr(self, mac: &Macro) -> Expr {
+        let bracket_token = token::Bracket(delimiter_span(mac));
+        match self {
+            Literal::List(elems) => Expr::Array(ExprArray { attrs: Vec::new(), bracket_token, elems }),
+            Literal::Repeat(expr, semi_token, len) => Expr::Repeat(ExprRepeat {
+                attrs: Vec::new(),
+                bracket_token,
+                expr: Box::new(expr),
+                semi_token,
+                len: Box::new(len),
+            }),
+        }
+    }
+}
+
+/// One axis of `s![..]`: an index, a range, or a range with a step, which becomes `[range; step]`.
+struct Slice(Expr);
+
+impl Parse for Slice {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let range: Expr = input.parse()?;
+        if !input.peek(Token![;]) {
+            return Ok(Slice(range));
+        }
+        let semi_token = input.parse()?;
+        let step: Expr = input.parse()?;
+        Ok(Slice(Expr::Repeat(ExprRepeat {
+            attrs: Vec::new(),
+            bracket_token: token::Bracket::default(),
+            expr: Box::new(range),
+            semi_token,
+            len: Box::new(step),
+        })))
+    }
+}
+
+fn delimiter_span(mac: &Macro) -> proc_macro2::extra::DelimSpan {
+    match &mac.delimiter {
+        MacroDelimiter::Paren(d) => d.span,
+        MacroDelimiter::Brace(d) => d.span,
+        MacroDelimiter::Bracket(d) => d.span,
+    }
+}

@@ -1,0 +1,95 @@
+//! The front end: from the tokens of an annotated function to a [`Program`] of core terms, or to errors.
+//!
+//! The one part that reads `syn`. In this order: the attribute (`attr`), the signature (`sig`, `types`), macros into ordinary
+//! expressions (`macros`), what is refused in the body (`refuse`), then lowering (`lower` and the files beside it), repeated until
+//! no new equation between sizes is found (`shapes`). Every accepted function, method and macro stands in the table of `table`.
+//!
+//! It must never panic, whatever the tokens, and never differentiate what it did not understand.
+
+mod arith;
+mod attr;
+mod checks;
+mod consts;
+mod expr;
+mod functions;
+mod index;
+mod iter;
+mod lower;
+mod macros;
+mod methods;
+mod refuse;
+mod shapes;
+mod sig;
+mod slice;
+mod stmt;
+mod table;
+mod types;
+mod value;
+
+use proc_macro2::TokenStream;
+use syn::ItemFn;
+
+use crate::catalogue;
+use crate::diag::{Diags, SrcRange};
+use crate::program::Program;
+
+pub use table::{Described, described, markdown};
+
+/// What is left of a function with errors.
+#[derive(Debug)]
+#[must_use = "the errors have to reach the user"]
+pub struct Failure {
+    /// The errors.
+    pub diags: Diags,
+    /// Stand-ins for the derivative functions; empty where the signature itself is wrong.
+    pub stubs: TokenStream,
+}
+
+impl Failure {
+    /// The errors and the stand-ins. The function itself is the caller's to emit.
+    #[must_use]
+    pub fn into_tokens(self) -> TokenStream {
+        let mut tokens = self.diags.into_tokens();
+        tokens.extend(self.stubs);
+        tokens
+    }
+}
+
+/// Reads an annotated function.
+///
+/// # Errors
+/// All that is wrong with it, and stand-ins for what it should have become.
+pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
+    let mut diags = Diags::new();
+    let attr = attr::parse(attr, &mut diags);
+    let range = SrcRange::of_stream(item.clone());
+    let mut item = match syn::parse2::<ItemFn>(item.clone()) {
+        Ok(item) => item,
+        Err(e) => {
+            // Another kind of item is a mistake of the attribute's place; a function that does not parse is rustc's to explain,
+            // but what is not explained by anyone must not go through.
+            let message = match refuse::item(&item) {
+                Some(what) => catalogue::not_a_function(what),
+                None => catalogue::syntax(&e.to_string()),
+            };
+            let range = if refuse::item(&item).is_some() { range } else { SrcRange { first: e.span(), last: e.span() } };
+            diags.push(range, message);
+            return Err(Failure { diags, stubs: TokenStream::new() });
+        }
+    };
+    let Ok(sig) = sig::parse(&item, &attr, &mut diags) else {
+        return Err(Failure { diags, stubs: TokenStream::new() });
+    };
+    macros::rewrite(&mut item.block, &mut diags);
+    if diags.is_empty() {
+        match shapes::lower(&sig, &item, &mut diags) {
+            Ok(program) if diags.is_empty() => return Ok(program),
+            _ => {}
+        }
+    }
+    if diags.is_empty() {
+        // Nothing was reported and nothing came out: never to be passed over in silence.
+        diags.push(range, catalogue::internal("the front end gave up without a reason"));
+    }
+    Err(Failure { diags, stubs: sig.stubs() })
+}

@@ -1,0 +1,278 @@
+//! The function's signature: parameters, result, what is active and what is to be written; and, where something is wrong,
+//! stand-ins for the derivative functions, so that one mistake gives one error.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, TypeParamBound, WherePredicate};
+
+use super::attr::{Attr, Row};
+use super::types::{self, Leaf};
+use super::value::Lowered;
+use crate::catalogue;
+use crate::diag::{Diags, Poison, SrcRange, suggest, text_of};
+use crate::program::{Container, Options};
+
+/// A signature that is understood.
+pub(super) struct Sig {
+    pub name: Ident,
+    pub vis: TokenStream,
+    pub cfgs: TokenStream,
+    pub generics: TokenStream,
+    pub where_clause: TokenStream,
+    pub params: Vec<SigParam>,
+    pub result: Leaf,
+    pub result_ty: TokenStream,
+    /// The type parameter with `T: Real`.
+    pub real_param: Option<Ident>,
+    /// Which parameters are active.
+    pub active: Vec<usize>,
+    pub options: Options,
+}
+
+/// A parameter as the user wrote it.
+pub(super) struct SigParam {
+    pub name: Ident,
+    pub ty: TokenStream,
+    pub leaf: Leaf,
+}
+
+/// Reads the signature. All that is wrong with it is reported before it is given up.
+pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Sig> {
+    let qualifiers = qualifiers(item, diags);
+    let real_param = generics(item, diags);
+    let params = params(item, real_param.as_ref().ok().and_then(Option::as_ref), diags);
+    let result = result(item, real_param.as_ref().ok().and_then(Option::as_ref), diags);
+    qualifiers?;
+    let (real_param, params, result) = (real_param?, params?, result?);
+    let active = active(item, &params, attr, diags)?;
+    let scalar = result.container == Container::Scalar;
+    for (row, range) in attr.rows.iter().zip(&attr.ranges) {
+        if *row == Row::Grad && !scalar {
+            diags.push(*range, catalogue::grad_of_an_array());
+        }
+    }
+    let named = |row: Row| attr.rows.contains(&row);
+    let default = attr.rows.is_empty();
+    let options = Options {
+        grad: named(Row::Grad) && scalar || default && scalar,
+        vjp: named(Row::Vjp) || default && !scalar,
+        jvp: named(Row::Jvp),
+        krate: attr.krate.clone(),
+    };
+    let cfgs = item.attrs.iter().filter(|a| a.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect();
+    let generics = &item.sig.generics;
+    let result_ty = match &item.sig.output {
+        ReturnType::Type(_, ty) => ty.to_token_stream(),
+        ReturnType::Default => quote!(()),
+    };
+    Ok(Sig {
+        name: item.sig.ident.clone(),
+        vis: item.vis.to_token_stream(),
+        cfgs,
+        // `Generics` writes its parameters with bounds, and no where clause.
+        generics: generics.to_token_stream(),
+        where_clause: generics.where_clause.to_token_stream(),
+        params,
+        result,
+        result_ty,
+        real_param,
+        active,
+        options,
+    })
+}
+
+fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
+    let sig = &item.sig;
+    let mut found = Ok(());
+    let mut refuse = |range: SrcRange, what: &str, way_out: &str| {
+        found = Err(diags.push(range, catalogue::refused_function(what, way_out)));
+    };
+    if let Some(token) = &sig.asyncness {
+        refuse(SrcRange::of(token), "async", "differentiate the part that computes, in a function of its own");
+    }
+    if let Some(token) = &sig.constness {
+        refuse(SrcRange::of(token), "const", "leave out `const`");
+    }
+    if let Safety::Unsafe(token) = &sig.safety {
+        refuse(SrcRange::of(token), "unsafe", "leave out `unsafe`");
+    }
+    if let Some(abi) = &sig.abi {
+        refuse(SrcRange::of(abi), "extern", "call it from a Rust function, and differentiate a Rust version of it");
+    }
+    if let Some(dots) = &sig.variadic {
+        refuse(SrcRange::of(dots), "variadic", "take a slice: `&[F]`");
+    }
+    found
+}
+
+/// Lifetimes, and one type parameter with the bound `Real`.
+fn generics(item: &ItemFn, diags: &mut Diags) -> Lowered<Option<Ident>> {
+    let mut real: Option<Ident> = None;
+    let mut result = Ok(());
+    let is_real = |bounds: &syn::punctuated::Punctuated<TypeParamBound, syn::Token![+]>| {
+        bounds.iter().any(|b| match b {
+            TypeParamBound::Trait(t) => t.path.segments.last().is_some_and(|s| s.ident == "Real"),
+            _ => false,
+        })
+    };
+    for param in &item.sig.generics.params {
+        match param {
+            GenericParam::Lifetime(_) => {}
+            GenericParam::Type(t) => {
+                let in_where = item.sig.generics.where_clause.iter().flat_map(|w| &w.predicates).any(|p| match p {
+                    WherePredicate::Type(p) => p.bounded_ty.to_token_stream().to_string() == t.ident.to_string() && is_real(&p.bounds),
+                    _ => false,
+                });
+                let name = t.ident.to_string();
+                if !in_where && !is_real(&t.bounds) {
+                    result = Err(diags.push(SrcRange::of(t), catalogue::type_parameter_without_real(&name)));
+                } else if real.is_some() {
+                    result = Err(diags.push(SrcRange::of(t), catalogue::second_type_parameter(&name)));
+                } else {
+                    real = Some(t.ident.clone());
+                }
+            }
+            GenericParam::Const(c) => {
+                result = Err(diags.push(SrcRange::of(c), catalogue::const_parameter(&c.ident.to_string())));
+            }
+        }
+    }
+    result.map(|()| real)
+}
+
+fn params(item: &ItemFn, real_param: Option<&Ident>, diags: &mut Diags) -> Lowered<Vec<SigParam>> {
+    let mut params = Vec::new();
+    let mut result = Ok(());
+    for (k, arg) in item.sig.inputs.iter().enumerate() {
+        let typed = match arg {
+            FnArg::Typed(typed) => typed,
+            FnArg::Receiver(receiver) => {
+                result = Err(diags.push(SrcRange::of(receiver), catalogue::method()));
+                continue;
+            }
+        };
+        let name = match param_name(&typed.pat, k) {
+            Some(name) => name,
+            None => {
+                result = Err(diags.push(SrcRange::of(&typed.pat), catalogue::parameter_pattern(&text_of(&typed.pat, 40))));
+                continue;
+            }
+        };
+        match types::leaf(&typed.ty, real_param, diags) {
+            Ok(leaf) => params.push(SigParam { name, ty: typed.ty.to_token_stream(), leaf }),
+            Err(Poison) => result = Err(Poison),
+        }
+    }
+    result.map(|()| params)
+}
+
+fn param_name(pat: &Pat, k: usize) -> Option<Ident> {
+    match pat {
+        Pat::Ident(p) if p.by_ref.is_none() && p.mutability.is_none() && p.subpat.is_none() => Some(p.ident.clone()),
+        Pat::Reference(p) => param_name(&p.pat, k),
+        Pat::Paren(p) => param_name(&p.pat, k),
+        Pat::Wild(_) => Some(Ident::new(&format!("unused{k}"), Span::call_site())),
+        _ => None,
+    }
+}
+
+fn result(item: &ItemFn, real_param: Option<&Ident>, diags: &mut Diags) -> Lowered<Leaf> {
+    let ty = match &item.sig.output {
+        ReturnType::Type(_, ty) => ty,
+        ReturnType::Default => {
+            return Err(diags.push(SrcRange::of(&item.sig.ident), catalogue::no_result(&item.sig.ident.to_string())));
+        }
+    };
+    let leaf = types::leaf(ty, real_param, diags)?;
+    if !leaf.owned {
+        return Err(diags.push(SrcRange::of(ty), catalogue::result_not_owned(&text_of(ty, 40))));
+    }
+    if !leaf.elem.is_real() {
+        return Err(diags.push(SrcRange::of(ty), catalogue::result_not_real(&text_of(ty, 40))));
+    }
+    Ok(leaf)
+}
+
+fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) -> Lowered<Vec<usize>> {
+    let Some(names) = &attr.wrt else {
+        let all: Vec<usize> = (0..params.len()).filter(|&k| params[k].leaf.elem.is_real()).collect();
+        if all.is_empty() {
+            return Err(diags.push(SrcRange::of(&item.sig.ident), catalogue::nothing_active(&item.sig.ident.to_string())));
+        }
+        return Ok(all);
+    };
+    let mut active = Vec::new();
+    let mut result = Ok(());
+    for name in names {
+        let range = SrcRange::of(name);
+        let text = name.to_string();
+        match params.iter().position(|p| p.name == text) {
+            None => {
+                let all: Vec<String> = params.iter().map(|p| p.name.to_string()).collect();
+                let near = suggest(&text, all.iter().map(String::as_str));
+                result = Err(diags.push(range, catalogue::wrt_unknown(&text, near, &all)));
+            }
+            Some(k) if !params[k].leaf.elem.is_real() => {
+                result = Err(diags.push(range, catalogue::wrt_discrete(&text, &params[k].ty.to_string().replace(' ', ""))));
+            }
+            Some(k) if active.contains(&k) => {
+                result = Err(diags.push(range, catalogue::wrt_twice(&text)));
+            }
+            Some(k) => active.push(k),
+        }
+    }
+    active.sort_unstable();
+    result.map(|()| active)
+}
+
+impl Sig {
+    /// The derivative functions with the right signatures and no body to speak of: what stands in for them beside an error.
+    pub(super) fn stubs(&self) -> TokenStream {
+        let krate = &self.options.krate;
+        let tuple = |mut types: Vec<TokenStream>| if types.len() == 1 { types.remove(0) } else { quote!((#(#types),*)) };
+        let actives: Vec<Leaf> = self.active.iter().map(|&k| self.params[k].leaf).collect();
+        let gradient = tuple(actives.iter().map(|l| types::owned_tokens(*l, self.real_param.as_ref(), krate)).collect());
+        let result = &self.result_ty;
+        let cotangent = types::passed_tokens(self.result, self.real_param.as_ref(), krate);
+        let tangents: Vec<TokenStream> = self
+            .active
+            .iter()
+            .map(|&k| {
+                let name = format_ident!("{}_tangent", self.params[k].name);
+                let ty = types::passed_tokens(self.params[k].leaf, self.real_param.as_ref(), krate);
+                quote!(#name: #ty)
+            })
+            .collect();
+        let mut stubs = TokenStream::new();
+        if self.options.grad {
+            stubs.extend(self.stub("grad", &[], &gradient));
+            stubs.extend(self.stub("value_and_grad", &[], &quote!((#result, #gradient))));
+        }
+        if self.options.vjp {
+            stubs.extend(self.stub("vjp", &[quote!(cotangent: #cotangent)], &quote!((#result, #gradient))));
+        }
+        if self.options.jvp {
+            stubs.extend(self.stub("jvp", &tangents, &quote!((#result, #result))));
+        }
+        stubs
+    }
+
+    fn stub(&self, suffix: &str, more: &[TokenStream], result: &TokenStream) -> TokenStream {
+        let Sig { vis, cfgs, generics, where_clause, .. } = self;
+        let name = format_ident!("{}_{suffix}", self.name);
+        let params = self.params.iter().map(|p| {
+            let (name, ty) = (&p.name, &p.ty);
+            quote!(#name: #ty)
+        });
+        let doc = format!("Stands in for the derivative of `{}`, which has an error.", self.name);
+        let message = format!("`{name}` was not written: `{}` has an error", self.name);
+        quote! {
+            #[doc = #doc]
+            #cfgs
+            #[allow(unused_variables, dead_code, clippy::all, clippy::pedantic, reason = "stands in for a function that could not be written")]
+            #vis fn #name #generics (#(#params,)* #(#more,)*) -> #result #where_clause {
+                ::core::panic!(#message)
+            }
+        }
+    }
+}

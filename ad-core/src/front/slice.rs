@@ -1,0 +1,220 @@
+//! Parts of arrays: rows, columns, sub-arrays along an axis, slices.
+
+use std::rc::Rc;
+
+use super::lower::Lower;
+use super::methods::axis_arg;
+use super::table::{Call, Entry, On, row};
+use super::value::{Lowered, Range, Value};
+use crate::catalogue;
+use crate::diag::SrcRange;
+use crate::ir::{Lit, Node, Term, Var};
+use crate::prim::IntOp;
+
+/// Methods that take parts of arrays.
+pub(super) const TABLE: &[Entry] = &[
+    row("row", On::Array, (1, 1), row_of, "a row of a matrix"),
+    row("column", On::Array, (1, 1), column_of, "a column of a matrix"),
+    row("index_axis", On::Array, (2, 2), index_axis, "the part at one index of an axis"),
+    row("slice", On::Array, (1, 1), slice_of, "a part: `x.slice(s![1.., ..;-1])`"),
+    row("select", On::Array, (2, 2), select, "the parts at several indices of an axis"),
+];
+
+fn part<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term, axis: usize, index: usize) -> Lowered<Value<'a>> {
+    let (i, ri) = call.arg(index)?;
+    let i = me.usize(i, ri)?;
+    let first = front_axis(me, x, axis);
+    me.require_index(first, &[i]);
+    Ok(Value::Term(me.g.index(first, &[i])))
+}
+
+/// The array with one axis moved to the front.
+fn front_axis(me: &mut Lower, x: Term, axis: usize) -> Term {
+    let rank = me.g.rank(x);
+    let perm: Vec<u8> = std::iter::once(axis)
+        .chain((0..rank).filter(|&k| k != axis))
+        .map(|k| u8::try_from(k).unwrap_or(u8::MAX))
+        .collect();
+    me.g.transpose(x, &perm)
+}
+
+fn matrix<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Term> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    if me.g.rank(x) == 2 {
+        return Ok(x);
+    }
+    Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name, me.g.rank(x))))
+}
+
+fn row_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let x = matrix(me, call)?;
+    part(me, call, x, 0, 1)
+}
+
+fn column_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let x = matrix(me, call)?;
+    part(me, call, x, 1, 1)
+}
+
+fn index_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let axis = axis_arg(me, call, x)?;
+    part(me, call, x, axis, 2)
+}
+
+fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (ids, ri)) = (call.arg(0)?, call.arg(2)?);
+    let x = me.array(x, rx)?;
+    let axis = axis_arg(me, call, x)?;
+    if axis != 0 {
+        return Err(me.error(call.range, catalogue::later("`select` along another axis than the first")));
+    }
+    let ids = me.array(ids, ri)?;
+    let sizes = me.g.shape(ids).to_vec();
+    let t = me.build_all(&sizes, ri, &mut |me, ix| {
+        let i = me.g.index(ids, ix);
+        let i = me.usize(&Value::Term(i), ri)?;
+        me.require_index(x, &[i]);
+        Ok(Value::Term(me.g.index(x, &[i])))
+    })?;
+    Ok(Value::Term(t))
+}
+
+fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (spec, rs)) = (call.arg(0)?, call.arg(1)?);
+    let x = me.array(x, rx)?;
+    let Value::Tuple(parts) = spec else {
+        return Err(me.error(rs, catalogue::slice_argument()));
+    };
+    if parts.len() != me.g.rank(x) {
+        return Err(me.error(rs, catalogue::index_rank(parts.len(), me.g.rank(x))));
+    }
+    let mut axes = Vec::new();
+    for part in parts.iter() {
+        axes.push(match part {
+            Value::Range(r) => Axis::Range(Rc::clone(r), None),
+            Value::Tuple(pair) => match &**pair {
+                [Value::Range(r), step] => {
+                    let step = me.integer(step, crate::ir::IntTy::Isize, rs)?;
+                    match me.g.int_value(step).and_then(|n| i64::try_from(n).ok()).filter(|&n| n != 0) {
+                        Some(step) => Axis::Range(Rc::clone(r), Some(step)),
+                        None => return Err(me.error(rs, catalogue::slice_step())),
+                    }
+                }
+                _ => return Err(me.error(rs, catalogue::slice_argument())),
+            },
+            one => Axis::Index(one.clone()),
+        });
+    }
+    Ok(Value::Term(me.slice(x, &axes, rs)?))
+}
+
+/// What becomes of one axis in a slice.
+pub(super) enum Axis<'a> {
+    /// It goes.
+    Index(Value<'a>),
+    /// A part of it, with a step.
+    Range(Rc<Range<'a>>, Option<i64>),
+}
+
+/// One axis, worked out: the elements at `start + step * i`, for `len` values of i, or only that at `start`.
+struct Cut {
+    start: Term,
+    step: i64,
+    len: Option<Term>,
+}
+
+impl<'a> Lower<'a> {
+    /// A part of an array, as a term. Axes that are not named are kept whole.
+    pub(super) fn slice(&mut self, x: Term, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Term> {
+        let shape = self.g.shape(x).to_vec();
+        let mut cuts = Vec::new();
+        for (axis, &size) in axes.iter().zip(&shape) {
+            let cut = match axis {
+                Axis::Index(i) => {
+                    let i = self.from_end(i, size, range)?;
+                    self.require_lt(i, size, "index out of range in a slice");
+                    Cut { start: i, step: 1, len: None }
+                }
+                Axis::Range(r, step) => self.cut(r, step.unwrap_or(1), size, range)?,
+            };
+            cuts.push(cut);
+        }
+        let zero = self.g.lit_usize(0);
+        cuts.extend(shape[cuts.len()..].iter().map(|&n| Cut { start: zero, step: 1, len: Some(n) }));
+        let closed = cuts.iter().all(|c| c.len.is_some() && self.g.free(c.start).is_empty());
+        if closed {
+            let starts: Vec<Term> = cuts.iter().map(|c| c.start).collect();
+            let steps: Vec<i64> = cuts.iter().map(|c| c.step).collect();
+            let lens: Vec<Term> = cuts.iter().filter_map(|c| c.len).collect();
+            return Ok(self.g.slice(x, &starts, &steps, &lens));
+        }
+        self.slice_by_index(x, &cuts)
+    }
+
+    /// A slice whose start depends on a loop around it, or that drops an axis: element by element.
+    fn slice_by_index(&mut self, x: Term, cuts: &[Cut]) -> Lowered<Term> {
+        let (mut sizes, mut vars, mut index): (Vec<Term>, Vec<Var>, Vec<Term>) = Default::default();
+        for cut in cuts {
+            let Some(len) = cut.len else {
+                index.push(cut.start);
+                continue;
+            };
+            let var = self.g.fresh();
+            let i = self.g.mk(Node::Var(var));
+            let by = self.g.lit_usize(usize::try_from(cut.step.unsigned_abs()).unwrap_or(usize::MAX));
+            let offset = self.g.int(IntOp::Mul, i, by);
+            let op = if cut.step > 0 { IntOp::Add } else { IntOp::Sub };
+            index.push(self.g.int(op, cut.start, offset));
+            sizes.push(len);
+            vars.push(var);
+        }
+        Ok(self.g.gather(x, sizes.into(), &vars, &index))
+    }
+
+    /// An index as `s!` counts it: a negative literal from the end.
+    fn from_end(&mut self, value: &Value<'a>, size: Term, range: SrcRange) -> Lowered<Term> {
+        if let Value::Number(n) = value {
+            let t = self.number(n, crate::ir::Elem::Int(crate::ir::IntTy::Isize), range)?;
+            if let Some(k) = self.g.int_value(t).filter(|&k| k < 0) {
+                let back = self.g.lit(Lit::Int(crate::ir::IntTy::Usize, -k));
+                return Ok(self.int_checked(IntOp::Sub, size, back));
+            }
+        }
+        self.usize(value, range)
+    }
+
+    fn cut(&mut self, r: &Range<'a>, step: i64, size: Term, range: SrcRange) -> Lowered<Cut> {
+        let start = match &r.start {
+            Some(start) => self.from_end(start, size, range)?,
+            None => self.g.lit_usize(0),
+        };
+        let mut end = match &r.end {
+            Some(end) => self.from_end(end, size, range)?,
+            None => size,
+        };
+        if r.inclusive && r.end.is_some() {
+            let one = self.g.lit_usize(1);
+            end = self.int_checked(IntOp::Add, end, one);
+        }
+        self.require_le(start, end, "the start of a slice is behind its end");
+        self.require_le(end, size, "the end of a slice is out of range");
+        let len = self.g.int(IntOp::Sub, end, start);
+        let len = self.closed_len(len, range)?;
+        let by = self.g.lit_usize(usize::try_from(step.unsigned_abs()).unwrap_or(usize::MAX));
+        if step == 1 {
+            return Ok(Cut { start, step, len: Some(len) });
+        }
+        // ceil(len / |step|) elements; a negative step starts at the last one.
+        let one = self.g.lit_usize(1);
+        let less = self.g.int(IntOp::Sub, by, one);
+        let padded = self.g.int(IntOp::Add, len, less);
+        let count = self.g.int(IntOp::Div, padded, by);
+        let first = if step < 0 { self.g.int(IntOp::Sub, end, one) } else { start };
+        let count = self.closed_len(count, range)?;
+        Ok(Cut { start: first, step, len: Some(count) })
+    }
+}
+

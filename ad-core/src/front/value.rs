@@ -1,0 +1,166 @@
+//! What an expression of the user's function is, seen from the front end: mostly a term, sometimes a thing that Rust has and the
+//! core language has not (a closure, an iterator, a literal whose type is still open), and the names that stand for such values.
+
+use std::rc::Rc;
+
+use syn::{Expr, Pat};
+
+use super::lower::Lower;
+use super::table::Entry;
+use crate::diag::Poison;
+use crate::ir::{Elem, Term};
+
+/// The result of lowering; an error has been reported already.
+pub(super) type Lowered<T> = Result<T, Poison>;
+
+/// The meaning of an expression. References are not told from what they refer to: rustc has seen to that.
+#[derive(Clone)]
+pub(super) enum Value<'a> {
+    /// A scalar or an array of any container.
+    Term(Term),
+    /// Arithmetic on literals without suffix: its type is that of what it meets.
+    Number(Rc<Number>),
+    /// `[a, b, c]`: an array literal, an index or a shape.
+    List(Rc<[Value<'a>]>),
+    /// A tuple.
+    Tuple(Rc<[Value<'a>]>),
+    /// A closure.
+    Closure(Rc<Closure<'a>>),
+    /// A function of the table as a value: `f64::exp`.
+    Function(Entry),
+    /// A range of integers.
+    Range(Rc<Range<'a>>),
+    /// An iterator.
+    Seq(Seq<'a>),
+    /// An `Option`: the value, and whether there is one.
+    Maybe(Rc<Value<'a>>, Term),
+    /// `Axis(k)`.
+    Axis(usize),
+    /// `()`.
+    Unit,
+}
+
+impl Value<'_> {
+    /// The kind of value, for messages.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Value::Term(_) => "an array or scalar",
+            Value::Number(_) => "a number",
+            Value::List(_) => "an array literal",
+            Value::Tuple(_) => "a tuple",
+            Value::Closure(_) | Value::Function(_) => "a function",
+            Value::Range(_) => "a range",
+            Value::Seq(_) => "an iterator",
+            Value::Maybe(..) => "an `Option`",
+            Value::Axis(_) => "an axis",
+            Value::Unit => "`()`",
+        }
+    }
+}
+
+/// Arithmetic on literals, kept until its type is known: the constant is then computed in that type, as rustc does.
+#[derive(Clone, Debug)]
+pub(super) enum Number {
+    Float(f64),
+    Int(i128),
+    Neg(Rc<Number>),
+    Arith(super::arith::Arith, Rc<Number>, Rc<Number>),
+    Choice(super::arith::Join, Rc<Number>, Rc<Number>),
+}
+
+impl Number {
+    /// Whether a real is in it (then all of it is real).
+    pub(super) fn is_float(&self) -> bool {
+        match self {
+            Number::Float(_) => true,
+            Number::Int(_) => false,
+            Number::Neg(a) => a.is_float(),
+            Number::Arith(_, a, b) | Number::Choice(_, a, b) => a.is_float() || b.is_float(),
+        }
+    }
+}
+
+/// A closure and the scope that it was written in.
+pub(super) struct Closure<'a> {
+    pub params: Vec<&'a Pat>,
+    pub body: &'a Expr,
+    pub scope: Scope<'a>,
+}
+
+/// `start..end`.
+pub(super) struct Range<'a> {
+    pub start: Option<Value<'a>>,
+    pub end: Option<Value<'a>>,
+    pub inclusive: bool,
+}
+
+type Item<'a> = dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a;
+
+/// An iterator as a function from index to item. Lazy as in Rust: an item is lowered where the iterator is consumed.
+#[derive(Clone)]
+pub(super) struct Seq<'a> {
+    /// Its lengths: one a loop (an array of rank 2 is iterated by two nested loops).
+    pub dims: Rc<[Term]>,
+    /// The item at an index.
+    pub item: Rc<Item<'a>>,
+}
+
+/// Names in scope, the innermost first; sharing its tail with the scopes around it, so that a closure keeps its own for nothing.
+#[derive(Clone, Default)]
+pub(super) struct Scope<'a>(Option<Rc<Bind<'a>>>);
+
+struct Bind<'a> {
+    name: String,
+    /// `None`: its definition had an error.
+    value: Option<Value<'a>>,
+    rest: Scope<'a>,
+}
+
+impl<'a> Scope<'a> {
+    /// The scope with one more name.
+    pub(super) fn bind(&mut self, name: String, value: Option<Value<'a>>) {
+        let rest = std::mem::take(self);
+        *self = Scope(Some(Rc::new(Bind { name, value, rest })));
+    }
+
+    /// What a name stands for: `None` if it is unknown, an error if its definition was one.
+    pub(super) fn get(&self, name: &str) -> Option<Lowered<&Value<'a>>> {
+        let mut at = self;
+        while let Some(bind) = &at.0 {
+            if bind.name == name {
+                return Some(bind.value.as_ref().ok_or(Poison));
+            }
+            at = &bind.rest;
+        }
+        None
+    }
+
+    /// Every name, innermost first.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let (mut at, mut names) = (self, Vec::new());
+        while let Some(bind) = &at.0 {
+            names.push(&*bind.name);
+            at = &bind.rest;
+        }
+        names
+    }
+}
+
+/// A long chain of names must not be dropped by recursion.
+impl Drop for Bind<'_> {
+    fn drop(&mut self) {
+        let mut next = self.rest.0.take();
+        while let Some(bind) = next {
+            next = Rc::into_inner(bind).and_then(|mut bind| bind.rest.0.take());
+        }
+    }
+}
+
+/// What a literal array or a literal becomes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Want {
+    /// Elements of this type.
+    Elem(Elem),
+    /// Elements of the type that an open literal has by default.
+    Any,
+}

@@ -1,0 +1,114 @@
+//! What the programs of a run consisted of: every form, every primitive, every row of the scalar tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ad_core::ir::{Graph, Node, Term};
+use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
+
+/// Number of programs that a name occurred in.
+#[derive(Default)]
+pub struct Histogram(pub BTreeMap<String, usize>);
+
+impl Histogram {
+    /// Counts what a program consists of, closed bodies included.
+    pub fn add(&mut self, g: &Graph, roots: &[Term]) {
+        for name in names_in(g, roots) {
+            *self.0.entry(name).or_default() += 1;
+        }
+    }
+
+    /// What never occurred.
+    pub fn missing(&self) -> Vec<String> {
+        all_names().into_iter().filter(|name| !self.0.contains_key(name)).collect()
+    }
+}
+
+/// The names of everything in a program.
+pub fn names_in(g: &Graph, roots: &[Term]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut todo = vec![roots.to_vec()];
+    while let Some(roots) = todo.pop() {
+        for t in g.reachable(&roots) {
+            names.insert(form(g.node(t)));
+            match g.node(t) {
+                Node::Scan(s) => todo.push(s.body.results.to_vec()),
+                Node::Call(f, _) => todo.push(g.functions()[f.0 as usize].body.results.to_vec()),
+                _ => {}
+            }
+        }
+    }
+    names
+}
+
+fn form(node: &Node) -> String {
+    match node {
+        Node::Input(_) => "input".into(),
+        Node::Size(..) => "size".into(),
+        Node::Var(_) => "var".into(),
+        Node::Param(..) => "param".into(),
+        Node::Lit(_) => "lit".into(),
+        Node::Tuple(_) => "tuple".into(),
+        Node::Proj(..) => "proj".into(),
+        Node::Build { .. } => "build".into(),
+        Node::Cond { .. } => "cond".into(),
+        Node::Scan(s) if s.reverse => "scan in reverse".into(),
+        Node::Scan(_) => "scan".into(),
+        Node::Call(..) => "call".into(),
+        Node::Gather { vars, .. } if vars.is_empty() => "index".into(),
+        Node::Gather { .. } => "gather".into(),
+        Node::Scatter { vars, .. } if vars.is_empty() => "scatter without variables".into(),
+        Node::Scatter { .. } => "scatter".into(),
+        Node::Prim(prim, _) => prim_name(prim),
+    }
+}
+
+/// A name for each variant of [`Prim`]; exhaustive, so that a new one cannot be forgotten.
+pub fn prim_name(prim: &Prim) -> String {
+    match prim {
+        Prim::Unary(f) => format!("unary {f:?}"),
+        Prim::Binary(f) => format!("binary {f:?}"),
+        Prim::PowI => "powi".into(),
+        Prim::Compare(op) => format!("compare {op:?}"),
+        Prim::Int(op) => format!("int {op:?}"),
+        Prim::IntNeg => "int neg".into(),
+        Prim::Not => "not".into(),
+        Prim::And => "and".into(),
+        Prim::Or => "or".into(),
+        Prim::Select => "select".into(),
+        Prim::Cast(_) => "cast".into(),
+        Prim::StopGradient => "stop gradient".into(),
+        Prim::Replicate(_) => "replicate".into(),
+        Prim::Sum(_) => "sum".into(),
+        Prim::Reduce(op, _) => format!("reduce {op:?}"),
+        Prim::Transpose(_) => "transpose".into(),
+        Prim::Reshape => "reshape".into(),
+        Prim::Recast => "recast".into(),
+        Prim::Slice(_) => "slice".into(),
+        Prim::Pad(_) => "pad".into(),
+        Prim::Iota => "iota".into(),
+        Prim::Stack => "stack".into(),
+        Prim::Contract(_) => "contract".into(),
+    }
+}
+
+/// The names of all that there is.
+pub fn all_names() -> BTreeSet<String> {
+    let forms = [
+        "input", "size", "var", "param", "lit", "tuple", "proj", "build", "cond", "scan", "scan in reverse", "call", "index",
+        "gather", "scatter", "scatter without variables", "powi", "int neg", "not", "and", "or", "select", "cast",
+        "stop gradient", "replicate", "sum", "transpose", "reshape", "recast", "slice", "pad", "iota", "stack", "contract",
+    ];
+    let mut names: BTreeSet<String> = forms.iter().map(|s| (*s).to_string()).collect();
+    names.extend(Unary::ALL.iter().map(|&f| prim_name(&Prim::Unary(f))));
+    names.extend(Binary::ALL.iter().map(|&f| prim_name(&Prim::Binary(f))));
+    for op in [Cmp::Eq, Cmp::Ne, Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge] {
+        names.insert(prim_name(&Prim::Compare(op)));
+    }
+    for op in [IntOp::Add, IntOp::Sub, IntOp::Mul, IntOp::Div, IntOp::Rem, IntOp::Min, IntOp::Max] {
+        names.insert(prim_name(&Prim::Int(op)));
+    }
+    for op in [Reduce::Max, Reduce::Min, Reduce::ArgMax, Reduce::ArgMin, Reduce::All, Reduce::Any] {
+        names.insert(prim_name(&Prim::Reduce(op, 1)));
+    }
+    names
+}

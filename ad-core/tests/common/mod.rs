@@ -1,0 +1,11 @@
+//! What the integration tests share: a random program generator and the comparison of values. No test lives here.
+
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
+
+pub mod compare;
+pub mod discrete;
+pub mod r#gen;
+pub mod histogram;
+pub mod loops;
+pub mod real;
+pub mod rng;

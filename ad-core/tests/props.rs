@@ -1,0 +1,320 @@
+//! Properties of every stage on random programs. The oracle is the source term, interpreted lazily on dual numbers:
+//! exact values and exact forward derivatives, no step size. On a failure: the smallest size of that seed that still fails,
+//! the program as printed, its inputs.
+//!
+//! `AD_CASES` sets the number of programs, `AD_SEED` moves to other ones. The default run is the same each time.
+
+mod common;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ad_core::ir::interp::{Interp, Value, Work};
+use ad_core::ir::print::print_typed;
+use ad_core::ir::valid::{normal_form, validate};
+use ad_core::ir::{Graph, Node, RealTy, Term};
+use ad_core::{ad, bot, simplify};
+use common::compare::{close, close_all, dot};
+use common::r#gen::{Case, case};
+use common::histogram::{Histogram, names_in};
+use common::rng::Rng;
+use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
+
+type Try<T> = Result<T, String>;
+
+/// What a run has seen.
+#[derive(Default)]
+struct Stats {
+    cases: usize,
+    /// Left out: values that overflow, or are so large that rounding is all there is.
+    wild: usize,
+    source: Histogram,
+    derived: Histogram,
+    by_difference: usize,
+    second_order: usize,
+    /// Work of the gradient program over that of the function, and the seed and size of the worst.
+    ratios: Vec<(f64, u64, usize)>,
+    work: [u64; 4],
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
+/// A program on its way through the stages, with inputs for tangents and cotangents added.
+struct Run {
+    g: Graph,
+    inputs: Vec<Value>,
+    rng: Rng,
+    /// Relative to the largest number of a result.
+    tolerance: f64,
+}
+
+impl Run {
+    fn eval(&self, roots: &[Term]) -> Try<(Vec<Value>, Work)> {
+        let mut run = Interp::new(&self.g, &self.inputs);
+        let values = run.eval_all(roots)?;
+        Ok((values, run.work()))
+    }
+
+    /// Directions into which derivatives are taken.
+    fn set_tangents(&mut self, active: &[u32], on: bool) {
+        for &k in active {
+            let v = &self.inputs[k as usize];
+            let ds: Vec<f64> = v.values().iter().map(|_| if on { self.rng.real() } else { 0.0 }).collect();
+            self.inputs[k as usize] = v.clone().with_tangent(&ds);
+        }
+    }
+
+    /// A new input of the type of t, with this value (or a random one).
+    fn input_like(&mut self, t: Term, value: Option<Vec<f64>>, shape: &[usize]) -> Term {
+        let (elem, sizes) = (self.g.elem(t), self.g.shape(t).to_vec());
+        let n = shape.iter().product();
+        let xs = value.unwrap_or_else(|| (0..n).map(|_| self.rng.real()).collect());
+        self.inputs.push(Value::reals(shape, &xs));
+        self.g.add_input_shaped(elem, sizes)
+    }
+
+    fn valid(&self, stage: &str, roots: &[Term]) -> Try<()> {
+        let checked = if stage == "source" { validate(&self.g, roots) } else { normal_form(&self.g, roots) };
+        checked.map_err(|errors| format!("{stage} is not valid:\n  {}\n{}", errors.join("\n  "), self.show(roots)))
+    }
+
+    fn show(&self, roots: &[Term]) -> String {
+        print_typed(&self.g, roots, &BTreeMap::new())
+    }
+
+    /// The roots mean what they meant, derivatives (by the interpreter) included.
+    fn same(&self, stage: &str, roots: &[Term], expected: &[Value]) -> Try<Work> {
+        let at = |e: String| format!("{stage}: {e}\n{}", self.show(roots));
+        let (values, work) = self.eval(roots).map_err(at)?;
+        for (k, (a, b)) in values.iter().zip(expected).enumerate() {
+            close(a, b, self.tolerance).map_err(|e| at(format!("root {k} has another value: {e}")))?;
+            close_all(&a.tangents(), &b.tangents(), self.tolerance * 100.0)
+                .map_err(|e| at(format!("root {k} has another derivative: {e}")))?;
+        }
+        Ok(work)
+    }
+}
+
+fn finite(values: &[Value]) -> bool {
+    values.iter().flat_map(Value::duals).all(|x| x.v.abs() < 1e6 && x.d.abs() < 1e6)
+}
+
+/// All properties of one program; whether it was tame enough to say anything.
+fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
+    let Case { g, roots, inputs, active } = case(seed, size);
+    let again = case(seed, size);
+    let printed = print_typed(&g, &roots, &BTreeMap::new());
+    if printed != print_typed(&again.g, &again.roots, &BTreeMap::new()) {
+        return Err("two generations print differently".into());
+    }
+    let single = (0..).zip(&inputs).any(|(k, _)| g.inputs().get(k).is_some_and(|t| t.as_array().is_some_and(|(e, _)| e == ad_core::ir::Elem::Real(RealTy::F32))));
+    let tolerance = if single { 1e-4 } else { 1e-10 };
+    let mut run = Run { g, inputs, rng: Rng::new(seed ^ 0x5eed), tolerance };
+    run.set_tangents(&active, true);
+    run.valid("source", &roots)?;
+    let (expected, lazy) = run.eval(&roots)?;
+    if !finite(&expected) {
+        return Ok(false);
+    }
+    let names = names_in(&run.g, &roots);
+    stats.source.add(&run.g, &roots);
+
+    let bulk = bot::transform(&mut run.g, &roots);
+    run.valid("bot", &bulk)?;
+    let bulk_work = run.same("bot", &bulk, &expected)?;
+    let simple = simplify::simplify(&mut run.g, &bulk);
+    run.valid("simplify", &simple)?;
+    let work = run.same("simplify", &simple, &expected)?;
+
+    let gradient = derivatives(&mut run, &simple, &active, &expected, true)?;
+    stats.derived.add(&run.g, &gradient);
+    run.set_tangents(&active, false);
+    let gradient_work = run.eval(&gradient)?.1;
+    let all = [lazy.total(), bulk_work.total(), work.total(), gradient_work.total()];
+    stats.work.iter_mut().zip(all).for_each(|(sum, w)| *sum += w);
+    stats.ratios.push((gradient_work.total() as f64 / (work.total() + 50) as f64, seed, size));
+
+    if !single && !names.contains("stop gradient") && by_difference(&mut run, &roots, &gradient[roots.len()..], &active)? {
+        stats.by_difference += 1;
+    }
+
+    // The same once more: the gradient is a program like any other. The table has no third derivative of ln_gamma.
+    let digamma = names_in(&run.g, &gradient).iter().any(|n| n.contains("Trigamma")) || names.contains("unary Digamma");
+    let targets: Vec<Term> = gradient[roots.len()..].to_vec();
+    if !digamma && run.g.reachable(&targets).len() < 1500 {
+        run.set_tangents(&active, true);
+        let (expected, _) = run.eval(&targets)?;
+        if finite(&expected) {
+            run.tolerance *= 10.0;
+            derivatives(&mut run, &targets, &active, &expected, false)?;
+            stats.second_order += 1;
+        }
+    }
+    Ok(true)
+}
+
+/// Forward and reverse derivatives of a program against the oracle's and each other; the gradient program (primal, then gradients).
+fn derivatives(run: &mut Run, roots: &[Term], active: &[u32], expected: &[Value], first: bool) -> Try<Vec<Term>> {
+    let order = if first { "first" } else { "second" };
+    let directions: Vec<Vec<f64>> = active.iter().map(|&k| run.inputs[k as usize].tangents()).collect();
+    let mut seeds = Vec::new();
+    for (&k, direction) in active.iter().zip(&directions) {
+        let input = run.g.mk(Node::Input(k));
+        let shape = run.inputs[k as usize].as_array().map(|a| a.shape.clone()).unwrap_or_default();
+        seeds.push((k, run.input_like(input, Some(direction.clone()), &shape)));
+    }
+    let mut cotangents = Vec::new();
+    for (&root, value) in roots.iter().zip(expected) {
+        let shape = value.as_array().map(|a| a.shape.clone()).unwrap_or_default();
+        cotangents.push(run.input_like(root, None, &shape));
+    }
+
+    let (primal, tangents) = ad::forward(&mut run.g, roots, &seeds);
+    let forward: Vec<Term> = primal.iter().chain(&tangents).copied().collect();
+    let forward_simple = simplify::simplify(&mut run.g, &forward);
+    for (stage, terms) in [("forward", &forward), ("forward, simplified", &forward_simple)] {
+        let stage = format!("{order} order {stage}");
+        run.valid(&stage, terms)?;
+        let (values, _) = run.eval(terms).map_err(|e| format!("{stage}: {e}\n{}", run.show(terms)))?;
+        for (k, oracle) in expected.iter().enumerate() {
+            let at = |what: &str, e: String| format!("{stage}: {what} of root {k}: {e}\n{}", run.show(terms));
+            close(&values[k], oracle, run.tolerance).map_err(|e| at("value", e))?;
+            close_all(&values[roots.len() + k].values(), &oracle.tangents(), run.tolerance * 1e3)
+                .map_err(|e| at("tangent", e))?;
+        }
+    }
+
+    let (primal, gradients) = ad::reverse(&mut run.g, roots, &cotangents, active);
+    let reverse: Vec<Term> = primal.iter().chain(&gradients).copied().collect();
+    let reverse_simple = simplify::simplify(&mut run.g, &reverse);
+    for (stage, terms) in [("reverse", &reverse), ("reverse, simplified", &reverse_simple)] {
+        let stage = format!("{order} order {stage}");
+        run.valid(&stage, terms)?;
+        let (values, _) = run.eval(terms).map_err(|e| format!("{stage}: {e}\n{}", run.show(terms)))?;
+        let at = |what: &str, e: String| format!("{stage}: {what}: {e}\n{}", run.show(terms));
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        for (k, oracle) in expected.iter().enumerate() {
+            close(&values[k], oracle, run.tolerance).map_err(|e| at("value", e))?;
+            let Node::Input(c) = *run.g.node(cotangents[k]) else { return Err("a cotangent is an input".into()) };
+            left.push(dot(&run.inputs[c as usize].values(), &oracle.tangents()));
+        }
+        for (value, direction) in values[roots.len()..].iter().zip(&directions) {
+            right.push(dot(&value.values(), direction));
+        }
+        // The sums may cancel; their parts say how large the error of the whole can be.
+        let scale = left.iter().chain(&right).fold(1.0, |m: f64, x| m.max(x.abs()));
+        let (left, right): (f64, f64) = (left.iter().sum(), right.iter().sum());
+        if !((left - right).abs() <= run.tolerance * 1e3 * scale) {
+            return Err(at("<u, J v> = <J' u, v>", format!("{left} and {right}")));
+        }
+    }
+    Ok(reverse_simple)
+}
+
+/// The gradient against central differences along the direction of the tangents; `false` where two step sizes disagree (a kink is near).
+fn by_difference(run: &mut Run, roots: &[Term], gradient: &[Term], active: &[u32]) -> Try<bool> {
+    let cotangents: Vec<Value> = {
+        let first = run.inputs.len() - roots.len();
+        run.inputs[first..].to_vec()
+    };
+    let direction: Vec<Vec<f64>> = active
+        .iter()
+        .map(|&k| run.inputs[k as usize].values().iter().map(|_| run.rng.real()).collect())
+        .collect();
+    let here: Vec<Value> = run.inputs.clone();
+    let mut along = |h: f64| -> Try<f64> {
+        for (&k, ds) in active.iter().zip(&direction) {
+            let x = &here[k as usize];
+            let moved: Vec<f64> = x.values().iter().zip(ds).map(|(x, d)| x + h * d).collect();
+            let shape = x.as_array().map(|a| a.shape.clone()).unwrap_or_default();
+            run.inputs[k as usize] = Value::reals(&shape, &moved);
+        }
+        let (values, _) = run.eval(roots)?;
+        Ok(values.iter().zip(&cotangents).map(|(v, c)| dot(&v.values(), &c.values())).sum())
+    };
+    let mut difference = |h: f64| -> Try<f64> { Ok((along(h)? - along(-h)?) / (2.0 * h)) };
+    let (coarse, fine) = (difference(2e-5)?, difference(1e-5)?);
+    run.inputs = here;
+    let (values, _) = run.eval(gradient)?;
+    let exact: f64 = values.iter().zip(&direction).map(|(v, d)| dot(&v.values(), d)).sum();
+    let scale = 1.0 + coarse.abs().max(fine.abs());
+    if !((coarse - fine).abs() < 1e-6 * scale) {
+        return Ok(false);
+    }
+    if (exact - fine).abs() < 1e-4 * scale {
+        Ok(true)
+    } else {
+        Err(format!("central differences: {fine}, gradient {exact}\n{}", run.show(gradient)))
+    }
+}
+
+/// [`check`] with panics as failures.
+fn guarded(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
+    match catch_unwind(AssertUnwindSafe(|| check(seed, size, stats))) {
+        Ok(result) => result,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            Err(text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).into())).unwrap_or_default())
+        }
+    }
+}
+
+fn report(seed: u64, size: usize, message: &str) -> String {
+    let program = catch_unwind(|| {
+        let Case { g, roots, inputs, .. } = case(seed, size);
+        let shown: Vec<String> = inputs.iter().map(|v| format!("{v:?}")).collect();
+        format!("{}\n{}", print_typed(&g, &roots, &BTreeMap::new()), shown.join("\n"))
+    });
+    let program = program.unwrap_or_else(|_| "the generator itself fails".into());
+    format!("{message}\n--- seed {seed}, size {size}: the program and its inputs\n{program}")
+}
+
+#[test]
+fn every_stage_keeps_meaning_and_derivatives() {
+    let stats = RefCell::new(Stats::default());
+    let cases = u32::try_from(number("AD_CASES", 400)).unwrap();
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 200, max_global_rejects: u32::MAX, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(Default::default()));
+    let offset = number("AD_SEED", 0);
+    // Shrinking makes the program of the same seed smaller: another seed would be another program.
+    use proptest::prelude::Strategy;
+    let programs = (proptest::num::u64::ANY.no_shrink(), 1..60_usize);
+    let outcome = runner.run(&programs, |(seed, size)| {
+        let mut stats = stats.borrow_mut();
+        stats.cases += 1;
+        match guarded(seed.wrapping_add(offset), size, &mut stats) {
+            Ok(tame) => {
+                stats.wild += usize::from(!tame);
+                Ok(())
+            }
+            Err(e) => Err(TestCaseError::fail(e)),
+        }
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, (seed, size))) => panic!("{}", report(seed.wrapping_add(offset), size, reason.message())),
+        Err(TestError::Abort(reason)) => panic!("{reason}"),
+    }
+    let mut stats = stats.into_inner();
+    stats.ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
+    println!("{} programs, {} wild, {} also by differences, {} second order", stats.cases, stats.wild, stats.by_difference, stats.second_order);
+    println!("work: source {}, bulk {}, simplified {}, gradient {}", stats.work[0], stats.work[1], stats.work[2], stats.work[3]);
+    println!("worst ratios: {:?}", &stats.ratios[..stats.ratios.len().min(8)]);
+    println!("source: {:?}\nderived: {:?}", stats.source.0, stats.derived.0);
+    println!("missing: {:?}", stats.source.missing());
+}
+
+/// One program by hand: `AD_ONE=seed,size cargo test -p ad-core --test props one -- --nocapture`.
+#[test]
+fn one() {
+    let Ok(text) = std::env::var("AD_ONE") else { return };
+    let mut parts = text.split(',').map(|p| p.trim().parse::<u64>().unwrap());
+    let (seed, size) = (parts.next().unwrap(), parts.next().unwrap() as usize);
+    match guarded(seed, size, &mut Stats::default()) {
+        Ok(tame) => println!("{}\nfine (tame: {tame})", report(seed, size, "")),
+        Err(e) => panic!("{}", report(seed, size, &e)),
+    }
+}
