@@ -26,3 +26,20 @@ fn output_is_the_same_each_time() {
         assert_eq!(pretty(&a.emit()), pretty(&b.emit()), "{}", a.name);
     }
 }
+
+#[test]
+fn time_is_linear_in_the_program() {
+    // The default stack of a test is 2 MiB; the compiler's is not larger by much, and programs may be.
+    let time = |steps: usize| {
+        let mut case = corpus::straight_line(steps);
+        let start = std::time::Instant::now();
+        let tokens = case.emit();
+        let time = start.elapsed();
+        assert!(!tokens.is_empty());
+        time
+    };
+    time(100);
+    let (short, long) = (time(500), time(2000));
+    println!("500 statements {short:?}, 2000 statements {long:?}");
+    assert!(long < 10 * short.max(std::time::Duration::from_millis(20)), "{short:?}, {long:?}");
+}

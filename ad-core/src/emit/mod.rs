@@ -17,7 +17,7 @@ mod store;
 
 use std::collections::HashMap;
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use crate::ir::{Graph, Term};
@@ -106,7 +106,8 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
 /// If a term stands where the emitter does not reach yet (loops with carried state, calls, builds).
 pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
-    let style = Style { krate: program.options.krate.clone(), param: type_parameter(&program.generics) };
+    let param = program.real_param.clone().unwrap_or_else(|| Ident::new("T", Span::call_site()));
+    let style = Style { krate: program.options.krate.clone(), param };
     let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
     let body = driver.body(&result)?;
     let Program { vis, cfgs, generics, where_clause, .. } = program;
@@ -166,32 +167,4 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<S
         text.push_str(&format!("{k}{guard}: {what}\n"));
     }
     Ok(text)
-}
-
-/// The type parameter among the generics: the first identifier after `<` or `,` that is no lifetime and no `const`.
-fn type_parameter(generics: &TokenStream) -> Ident {
-    let mut depth = 0_i32;
-    let mut start = false;
-    let mut lifetime = false;
-    for token in generics.clone() {
-        match &token {
-            TokenTree::Punct(p) => {
-                match p.as_char() {
-                    '<' => depth += 1,
-                    '>' => depth -= 1,
-                    _ => {}
-                }
-                start = depth == 1 && matches!(p.as_char(), '<' | ',');
-                lifetime = p.as_char() == '\'';
-            }
-            TokenTree::Ident(name) => {
-                if start && name != "const" {
-                    return name.clone();
-                }
-                start = start && lifetime;
-            }
-            _ => start = false,
-        }
-    }
-    Ident::new("T", Span::call_site())
 }

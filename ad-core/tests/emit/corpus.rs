@@ -42,6 +42,31 @@ pub(crate) fn all() -> Vec<Case> {
     ]
 }
 
+/// `steps` statements on scalars, as long straight-line functions are.
+pub(crate) fn straight_line(steps: usize) -> Case {
+    let mut c = Case::new("straight_line");
+    let x = c.input("x", F64, 0);
+    let y = c.input("y", F64, 0);
+    let (mut a, mut b) = (x, y);
+    for k in 0..steps {
+        let s = c.g.lit_like(x, 1.0 + k as f64);
+        let t = c.g.mul(a, b);
+        let t = c.g.add(t, s);
+        let t = if k % 7 == 0 { c.g.unary(Unary::Sin, t) } else { c.g.sub(t, a) };
+        if k % 50 == 0 {
+            let positive = c.g.compare(Cmp::Gt, t, s);
+            let e = c.g.unary(Unary::Exp, b);
+            let t = c.g.cond(positive, e, t);
+            (a, b) = (b, t);
+            continue;
+        }
+        (a, b) = (b, t);
+    }
+    c.result(b);
+    c.with_gradients(&[0, 1]);
+    c
+}
+
 fn scalars() -> Case {
     let mut c = Case::new("scalars");
     let x = c.input("x", F64, 0);

@@ -159,6 +159,8 @@ impl Case {
             hints: self.hints.clone(),
             places: Places::default(),
             options: Options { grad: true, vjp: false, jvp: false, krate: quote!(crate::ad) },
+            real_param: (!self.generics.is_empty()).then(|| Ident::new("T", Span::call_site())),
+            dsl: Vec::new(),
         };
         let routine = Routine {
             name,
