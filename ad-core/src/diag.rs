@@ -177,7 +177,8 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                     text.push(' ');
                 }
                 text.push_str(&name);
-                (gap, operand) = (false, !matches!(&*name, "as" | "in" | "if" | "else" | "return" | "let" | "match" | "move"));
+                (gap, operand) =
+                    (false, !matches!(&*name, "as" | "in" | "if" | "else" | "return" | "let" | "match" | "move"));
                 gap |= !operand;
             }
             TokenTree::Literal(l) => {
@@ -237,7 +238,13 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
 fn continues(op: &str, next: char) -> bool {
     matches!(
         (op, next),
-        (":", ':') | ("." | "..", '.') | (".." | "+" | "-" | "*" | "/" | "%" | "=" | "!" | "<" | ">", '=') | ("&", '&') | ("|", '|') | ("=" | "-", '>') | ("<", '<')
+        (":", ':')
+            | ("." | "..", '.')
+            | (".." | "+" | "-" | "*" | "/" | "%" | "=" | "!" | "<" | ">", '=')
+            | ("&", '&')
+            | ("|", '|')
+            | ("=" | "-", '>')
+            | ("<", '<')
     )
 }
 

@@ -10,16 +10,35 @@ fn probe() {
             let syn::Item::Fn(mut f) = item else { continue };
             let Some(k) = f.attrs.iter().position(|a| a.path().is_ident("differentiate")) else { continue };
             let attr = f.attrs.remove(k);
-            let args = match &attr.meta { syn::Meta::List(l) => l.tokens.clone(), _ => Default::default() };
+            let args = match &attr.meta {
+                syn::Meta::List(l) => l.tokens.clone(),
+                _ => Default::default(),
+            };
             let start = std::time::Instant::now();
             match ad_core::front::parse(args, f.to_token_stream()) {
                 Ok(p) => {
-                    println!("ok   {} ({} terms, {} checks) {:?}", f.sig.ident, p.graph.len(), p.checks.len(), start.elapsed());
-                    for c in &p.checks { println!("       {:?} {} in `{}` {:?}", c.phase, c.message, p.places.get(c.loc).unwrap().text, c.shown.iter().map(|s| &s.0).collect::<Vec<_>>()); }
+                    println!(
+                        "ok   {} ({} terms, {} checks) {:?}",
+                        f.sig.ident,
+                        p.graph.len(),
+                        p.checks.len(),
+                        start.elapsed()
+                    );
+                    for c in &p.checks {
+                        println!(
+                            "       {:?} {} in `{}` {:?}",
+                            c.phase,
+                            c.message,
+                            p.places.get(c.loc).unwrap().text,
+                            c.shown.iter().map(|s| &s.0).collect::<Vec<_>>()
+                        );
+                    }
                 }
                 Err(e) => {
                     println!("FAIL {}", f.sig.ident);
-                    for d in e.diags.list() { println!("       {:?}: {}", d.range.first, d.text()); }
+                    for d in e.diags.list() {
+                        println!("       {:?}: {}", d.range.first, d.text());
+                    }
                 }
             }
         }

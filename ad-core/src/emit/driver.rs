@@ -555,8 +555,9 @@ impl<'a> Driver<'a> {
                 };
                 let (a, b) = (self.borrow(p.a.0, &mut names), self.borrow(p.b.0, &mut names));
                 let name = self.name(t);
+                let exact = self.plan.exact.contains(&t);
                 if g.rank(t) == 0 {
-                    let dot = self.style.kernel("dot");
+                    let dot = self.style.kernel(if exact { "exact_dot" } else { "dot" });
                     self.plain(guard, quote!(let #name = #dot(#a, #b);), vec![t], names);
                     return Ok(());
                 }
@@ -568,6 +569,9 @@ impl<'a> Driver<'a> {
                     let [batch, m, k, n] = sizes;
                     let (ta, tb) = (p.a.1, p.b.1);
                     quote!(#kernel(&mut #name, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
+                } else if exact && p.n.is_empty() && !p.a.1 {
+                    let (each, dot) = (self.style.kernel("each_row"), self.style.kernel("exact_dot"));
+                    quote!(#each(&mut #name, #a, |row| #dot(row, #b));)
                 } else if p.n.is_empty() {
                     let kernel = gemv(p.a.1);
                     quote!(#kernel(&mut #name, #a, #b, false);)
@@ -582,6 +586,19 @@ impl<'a> Driver<'a> {
                     quote!(#kernel(&mut #name, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n], false);)
                 });
                 self.plain(guard, code, vec![t], names);
+                Ok(())
+            }
+            Node::Prim(Prim::Sum(_), args) => {
+                let sum = self.style.kernel("exact_sum");
+                let x = self.borrow(args[0], &mut names);
+                if g.rank(t) == 0 {
+                    let name = self.name(t);
+                    self.plain(guard, quote!(let #name = #sum(#x);), vec![t], names);
+                } else {
+                    let code = self.allocate(t, &mut names);
+                    let (name, each) = (self.name(t), self.style.kernel("each_row"));
+                    self.plain(guard, quote!(#code #each(&mut #name, #x, #sum);), vec![t], names);
+                }
                 Ok(())
             }
             Node::Prim(Prim::Reduce(op, _), args) => {

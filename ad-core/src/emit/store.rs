@@ -3,7 +3,7 @@
 //! a term that is read at several different indices, or from several loops, is stored unless it is next to nothing
 //! (`prototype.md`, 1: without that, a chain of shifted reads is exponential).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::contract::peel;
 use crate::ir::{Graph, Node, Term};
@@ -96,14 +96,26 @@ impl Contexts {
     }
 }
 
-/// The class of each reachable term, by its position. `reach` is ascending, `roots` are read in full.
-pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term]) -> Vec<Class> {
-    // What a term costs depends on what below it is stored, and the other way round: the second round knows the first one's answer.
-    let first = round(g, reach, roots, None);
-    round(g, reach, roots, Some(&first))
+/// Whether a sum is evaluated in the order of the function itself, since a decision depends on it: a sum of contiguous rows.
+/// (Over other axes the loops add in that order anyway.)
+pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
+    match g.node(t) {
+        Node::Prim(Prim::Sum(axes), args) => {
+            let kept = g.rank(args[0]) - axes.len();
+            exact.contains(&t) && g.elem(t).is_real() && axes.iter().all(|&a| usize::from(a) >= kept)
+        }
+        _ => false,
+    }
 }
 
-fn round(g: &Graph, reach: &[Term], roots: &[Term], known: Option<&[Class]>) -> Vec<Class> {
+/// The class of each reachable term, by its position. `reach` is ascending, `roots` are read in full.
+pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], exact: &HashSet<Term>) -> Vec<Class> {
+    // What a term costs depends on what below it is stored, and the other way round: the second round knows the first one's answer.
+    let first = round(g, reach, roots, exact, None);
+    round(g, reach, roots, exact, Some(&first))
+}
+
+fn round(g: &Graph, reach: &[Term], roots: &[Term], exact: &HashSet<Term>, known: Option<&[Class]>) -> Vec<Class> {
     let mut class = vec![Class::View; g.len()];
     let mut cost = vec![0_u32; g.len()];
     for &t in reach {
@@ -137,7 +149,7 @@ fn round(g: &Graph, reach: &[Term], roots: &[Term], known: Option<&[Class]>) -> 
         {
             class[t.index()] = Class::Buffer;
         }
-        visit(g, t, class[t.index()], r, &cost, &mut contexts, &mut readers);
+        visit(g, t, class[t.index()], r, (exact, &cost), &mut contexts, &mut readers);
     }
     class
 }
@@ -171,7 +183,15 @@ pub(super) fn padded_parts(g: &Graph, class: &[Class], t: Term) -> Option<(Vec<T
     if pads.is_empty() { None } else { Some((dense, pads)) }
 }
 
-fn visit(g: &Graph, t: Term, class: Class, r: Readers, cost: &[u32], contexts: &mut Contexts, readers: &mut [Readers]) {
+fn visit(
+    g: &Graph,
+    t: Term,
+    class: Class,
+    r: Readers,
+    (exact, cost): (&HashSet<Term>, &[u32]),
+    contexts: &mut Contexts,
+    readers: &mut [Readers],
+) {
     let (root, context, shared) = match class {
         Class::View => (r.root, r.context.unwrap_or(0), r),
         Class::Scalar => (Some(t), 0, Readers::default()),
@@ -188,6 +208,7 @@ fn visit(g: &Graph, t: Term, class: Class, r: Readers, cost: &[u32], contexts: &
     let dear = |c: Term| cost[c.index()] >= REUSED;
     match g.node(t) {
         Node::Prim(prim, args) => match prim {
+            Prim::Sum(_) if is_exact_sum(g, exact, t) => read(args[0], contexts.path(context, t), true),
             // A reduction's loop runs over its operand.
             Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any, _) => {
                 let over = contexts.domain(g.shape(args[0]));

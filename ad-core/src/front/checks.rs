@@ -93,7 +93,9 @@ impl Lower<'_> {
             return;
         }
         let start = match &goal {
-            Some(l) if l.atoms.keys().all(|&t| *self.g.ty(t) == Type::scalar(Elem::USIZE)) => Ok::Linear(l.clone(), Vec::new()),
+            Some(l) if l.atoms.keys().all(|&t| *self.g.ty(t) == Type::scalar(Elem::USIZE)) => {
+                Ok::Linear(l.clone(), Vec::new())
+            }
             _ => Ok::Term(ok),
         };
         let closed = self.close(start);

@@ -217,4 +217,3 @@ impl<'a> Lower<'a> {
         Ok(Cut { start: first, step, len: Some(count) })
     }
 }
-

@@ -1,7 +1,7 @@
 //! The programs: each exercises what its name says.
 
 use ad_core::ir::interp::Data;
-use ad_core::ir::{Contraction, Elem, IntTy, Node, Term};
+use ad_core::ir::{Contraction, Elem, IntTy, Node, RealTy, Term};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
 
 use super::support::{Case, F64, USIZE, array_of, ints, reals, scalar};
@@ -39,6 +39,9 @@ pub(crate) fn all() -> Vec<Case> {
         broadcast_reuse(),
         triangular(),
         rank_three(),
+        real_types("single", RealTy::F32),
+        real_types("generic", RealTy::Param),
+        exact_decisions(),
     ]
 }
 
@@ -664,5 +667,68 @@ fn rank_three() -> Case {
     c.with_gradients(&[0]);
     c.simplified();
     c.run(vec![reals(&[2, 3, 4], 1)]);
+    c
+}
+
+/// Everything that a real type other than `f64` is written with.
+fn real_types(name: &'static str, ty: RealTy) -> Case {
+    let elem = Elem::Real(ty);
+    let mut c = Case::new(name);
+    if ty == RealTy::Param {
+        c.generics = quote::quote!(<T: crate::ad::runtime::Real>);
+    }
+    let x = c.input("x", elem, 2);
+    let (n, m) = (c.g.shape(x)[0], c.g.shape(x)[1]);
+    let b = c.input("b", elem, 0);
+    let idx = c.input_like("idx", USIZE, &[n]);
+    let bb = c.g.broadcast(b, &[n, m]);
+    let h = c.g.lit_like(x, 0.1);
+    let z = c.g.mul(x, bb);
+    let z = c.g.add(z, h);
+    let e = c.g.unary(Unary::Exp, z);
+    let q = c.g.binary(Binary::Max, e, x);
+    let i = c.g.fresh();
+    let vi = c.g.mk(Node::Var(i));
+    let at = c.g.index(idx, &[vi]);
+    let picked = c.g.gather(q, [n].into(), &[i], &[vi, at]);
+    let s = c.g.sum_all(picked);
+    let rows = c.g.sum_axes(q, &[1]);
+    let gram = c.g.contract(q, rows, spec(&[0, 1], &[0], &[1]));
+    let t = c.g.sum_all(gram);
+    let nf = c.g.cast(elem, n);
+    let r = c.g.div(t, nf);
+    let r = c.g.add(r, s);
+    let zero = c.g.lit_like(b, 0.0);
+    let positive = c.g.compare(Cmp::Gt, b, zero);
+    let neg = c.g.neg(r);
+    let r = c.g.cond(positive, r, neg);
+    c.result(r);
+    let biggest = c.g.reduce(Reduce::Max, 1, x);
+    c.result(biggest);
+    c.with_gradients(&[0, 1]);
+    c.simplified();
+    c.run(vec![reals(&[4, 3], 1), scalar(0.4), ints(&[0, 2, 1, 1])]);
+    c
+}
+
+/// Sums that a comparison and an index depend on.
+fn exact_decisions() -> Case {
+    let mut c = Case::new("exact_decisions");
+    let x = c.input("x", F64, 2);
+    let n = c.g.shape(x)[0];
+    let rows = c.g.sum_axes(x, &[1]);
+    let columns = c.g.sum_axes(x, &[0]);
+    let total = c.g.sum_all(columns);
+    let two = c.g.lit_like(x, 2.0);
+    let twice = c.g.mul(x, two);
+    let all = c.g.sum_all(twice);
+    let less = c.g.compare(Cmp::Lt, total, all);
+    let a = c.g.unary(Unary::Exp, total);
+    let r = c.g.cond(less, a, total);
+    c.result(r);
+    let at = c.g.reduce(Reduce::ArgMax, 1, rows);
+    c.result(at);
+    let _ = n;
+    c.run(vec![reals(&[5, 21], 1)]);
     c
 }

@@ -250,8 +250,8 @@ pub(crate) fn write_crate(cases: &mut [Case]) -> PathBuf {
          #[doc(hidden)]\npub mod ad { pub use ad_runtime as runtime; pub use ndarray; }\n",
     );
     let mut main = String::from(
-        "use emit_corpus::*;\nuse emit_corpus::ad::ndarray::*;\nfn close(what: &str, a: &[f64], b: &[f64]) -> bool {\n\
-         let ok = a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-11 * (1.0 + y.abs()));\n\
+        "use emit_corpus::*;\nuse emit_corpus::ad::ndarray::*;\nfn close(what: &str, a: &[f64], b: &[f64], tol: f64) -> bool {\n\
+         let ok = a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= tol * (1.0 + y.abs()));\n\
          if !ok { println!(\"{what}: {a:?} instead of {b:?}\"); }\nok }\nfn main() {\nlet mut ok = true;\n",
     );
     for case in cases.iter_mut() {
@@ -273,6 +273,8 @@ pub(crate) fn write_crate(cases: &mut [Case]) -> PathBuf {
             }
             let (name, args) = (case.name, args.join(", "));
             writeln!(main, "{{ let r = {name}({args});").expect("a string grows");
+            let single = case.g.inputs().iter().any(|ty| matches!(ty.as_array(), Some((Elem::Real(RealTy::F32), _))));
+            let tol = if single { "1e-5" } else { "1e-11" };
             for (n, e) in expected.iter().enumerate() {
                 let field = if expected.len() == 1 { "r".to_string() } else { format!("r.{n}") };
                 let (items, shape) = literal(e);
@@ -290,10 +292,10 @@ pub(crate) fn write_crate(cases: &mut [Case]) -> PathBuf {
                             .collect::<Vec<_>>()
                             .join(", "),
                     ),
-                    (_, 0) => (format!("[{field}]"), items),
-                    _ => (format!("{field}.iter().copied().collect::<Vec<_>>()[..]"), items),
+                    (_, 0) => (format!("[f64::from({field})]"), items),
+                    _ => (format!("{field}.iter().map(|&v| f64::from(v)).collect::<Vec<_>>()[..]"), items),
                 };
-                writeln!(main, "ok &= close(\"{name} run {k} result {n}\", &{got}, &[{items}]);")
+                writeln!(main, "ok &= close(\"{name} run {k} result {n}\", &{got}, &[{items}], {tol});")
                     .expect("a string grows");
                 if !shape.is_empty() {
                     writeln!(main, "assert_eq!({field}.shape(), &{shape:?});").expect("a string grows");

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use ndarray::ArrayView1;
+
 use super::reduce::{maximum, minimum};
 use crate::Real;
 
@@ -97,6 +99,21 @@ fn first_best<A: Copy + PartialOrd>(x: &[A], beats: impl Fn(A, A) -> bool) -> us
         }
     }
     at
+}
+
+/// The sum of the elements in ndarray's own order: for sums that a decision depends on.
+#[must_use]
+pub fn exact_sum<F: Real>(x: &[F]) -> F {
+    ArrayView1::from(x).sum()
+}
+
+/// The dot product in ndarray's own order.
+///
+/// # Panics
+/// If the lengths differ.
+#[must_use]
+pub fn exact_dot<F: Real>(x: &[F], y: &[F]) -> F {
+    ArrayView1::from(x).dot(&ArrayView1::from(y))
 }
 
 /// Products of corresponding matrices of two stacks; `[m, k, n]` and flags as in [`super::gemm`].
