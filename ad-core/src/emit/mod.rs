@@ -21,7 +21,7 @@ pub(crate) use signature::{argument_type, tree_type};
 
 use std::collections::HashMap;
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use crate::ir::{Graph, Term};
@@ -61,6 +61,7 @@ const LINTS: &[(&str, &str)] = &[
     ("clippy::needless_lifetimes", "lifetimes are the function's own"),
     ("clippy::elidable_lifetime_names", "lifetimes are the function's own"),
     ("clippy::extra_unused_lifetimes", "lifetimes are the function's own"),
+    ("clippy::uninlined_format_args", "sizes are shown under the function's own names"),
     ("clippy::let_and_return", "results keep their names"),
     ("clippy::missing_panics_doc", "it panics where its function does"),
 ];
@@ -109,7 +110,12 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
 /// If a term stands where the emitter does not reach yet (loops with carried state, calls, builds).
 pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
+<<<<<<< HEAD
     let style = style(program);
+=======
+    let param = program.real_param.clone().unwrap_or_else(|| Ident::new("T", Span::call_site()));
+    let style = Style { krate: program.options.krate.clone(), param };
+>>>>>>> emit
     let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
     let body = driver.body(&result)?;
     let Program { vis, cfgs, generics, where_clause, .. } = program;
@@ -164,6 +170,7 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<S
     }
     Ok(text)
 }
+<<<<<<< HEAD
 
 /// How this program's tokens are written.
 fn style(program: &Program) -> Style {
@@ -197,3 +204,5 @@ fn type_parameter(generics: &TokenStream) -> Ident {
     }
     Ident::new("T", Span::call_site())
 }
+=======
+>>>>>>> emit
