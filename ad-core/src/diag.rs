@@ -169,7 +169,9 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                     Delimiter::Brace => ("{ ", " }"),
                     Delimiter::None => ("", ""),
                 };
-                if (gap && !operand) || (g.delimiter() == Delimiter::Brace && !text.is_empty() && !text.ends_with([' ', '('])) {
+                if (gap && !operand)
+                    || (g.delimiter() == Delimiter::Brace && !text.is_empty() && !text.ends_with([' ', '(']))
+                {
                     text.push(' ');
                 }
                 text.push_str(open);
