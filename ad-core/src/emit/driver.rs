@@ -10,6 +10,7 @@ use quote::{quote, quote_spanned};
 
 use super::block::{Join, Spell, Statement, live, nested};
 use super::kernel::Kernel;
+use super::known::Known;
 use super::nest::{Item, Nest};
 use super::rust::{Expr, Names, Style, prec};
 use super::schedule::{Literal, Plan, Work};
@@ -45,6 +46,7 @@ pub(super) struct Driver<'a> {
     inlined: HashMap<Term, (Expr, Vec<Term>)>,
     used_params: HashSet<usize>,
     size_owner: HashMap<Term, usize>,
+    known: Known<'a>,
     functions: Vec<TokenStream>,
     function_names: Names,
     statements: Vec<Statement>,
@@ -81,6 +83,7 @@ impl<'a> Driver<'a> {
             inlined: HashMap::new(),
             used_params: HashSet::new(),
             size_owner: HashMap::new(),
+            known: Known::new(g),
             functions: Vec::new(),
             function_names: Names::default(),
             statements: Vec::new(),
@@ -253,12 +256,18 @@ impl<'a> Driver<'a> {
     fn step(&mut self, k: usize) -> Result<(), String> {
         let plan = self.plan;
         let step = &plan.steps[k];
+        let mark = self.known.enter(&step.guard);
         match &step.work {
-            Work::Check(check) => self.check(*check),
-            Work::Scalar(t) => self.scalar(*t, &step.guard, k)?,
+            Work::Check(check) => {
+                self.check(*check);
+                self.known.checked(self.checks[*check].ok);
+                return Ok(());
+            }
+            Work::Scalar(t) => self.scalar(*t, &step.guard)?,
             Work::Nest { domain, items } => self.nest(domain, items, &step.guard, k)?,
             Work::Whole(t) => self.whole(*t, &step.guard, k)?,
         }
+        self.known.leave(mark);
         Ok(())
     }
 
@@ -316,7 +325,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn scalar(&mut self, t: Term, guard: &[Literal], _k: usize) -> Result<(), String> {
+    fn scalar(&mut self, t: Term, guard: &[Literal]) -> Result<(), String> {
         let g = self.g;
         let mut names = Vec::new();
         let (code, e) = match g.node(t) {
@@ -380,7 +389,8 @@ impl<'a> Driver<'a> {
                 let value = kernel.definition(t, &[])?;
                 let items = [Item::Store { out: Some(t), value }];
                 self.name(t);
-                let (code, e, named) = Nest::new(g, self.style, &self.names, &kernel, &items).inline(value)?;
+                let (code, e, named) =
+                    Nest::new(g, self.style, &self.names, &self.known, &kernel, &items).inline(value)?;
                 names.extend(named);
                 (code, Expr { size: SHORT + 1, ..e })
             }

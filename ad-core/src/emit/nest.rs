@@ -14,6 +14,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::kernel::{Id, Kernel, Op};
+use super::known::Known;
 use super::rust::{Expr, Names, Style, prec};
 use loops::{lanes, rest_of};
 
@@ -98,6 +99,7 @@ pub(super) struct Nest<'a, 'k> {
     g: &'a Graph,
     style: &'a Style,
     driver: &'a HashMap<Term, Ident>,
+    known: &'a Known<'a>,
     k: &'k Kernel<'a>,
     items: &'k [Item],
     /// Loops that remain, and whether they are the whole domain walked as one.
@@ -132,6 +134,7 @@ impl<'a, 'k> Nest<'a, 'k> {
         g: &'a Graph,
         style: &'a Style,
         driver: &'a HashMap<Term, Ident>,
+        known: &'a Known<'a>,
         k: &'k Kernel<'a>,
         items: &'k [Item],
     ) -> Self {
@@ -141,6 +144,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             g,
             style,
             driver,
+            known,
             k,
             items,
             depth,

@@ -53,7 +53,7 @@ impl Driver<'_> {
             }
         }
         let title = self.function_name(verb, outs);
-        let function = Nest::new(g, self.style, &self.names, kernel, items).function(&title, doc)?;
+        let function = Nest::new(g, self.style, &self.names, &self.known, kernel, items).function(&title, doc)?;
         let mut args = Vec::new();
         for arg in &function.args {
             args.push(match arg {
@@ -339,6 +339,9 @@ impl Driver<'_> {
             // Where the block does not fit there is nothing to add: a check has failed, or it has no elements.
             let mut fits: Option<TokenStream> = None;
             for k in 0..if block { rank } else { 0 } {
+                if self.known.fits(Some(args[1 + k]), Some(domain[k]), g.shape(t)[k]) {
+                    continue;
+                }
                 let kernel = self.style.kernel("fits");
                 let [start, len, size] = [args[1 + k], domain[k], g.shape(t)[k]].map(|n| self.argument(n, &mut names));
                 let fit = quote!(#kernel(#start, #len, #size));

@@ -14,7 +14,7 @@ impl Nest<'_, '_> {
     /// Whether the index is in range by construction.
     pub(super) fn proven(&self, ix: Id, size: Term) -> bool {
         match self.k.node(ix).op {
-            Op::Var(v) => self.k.loops[usize::from(v)] == size,
+            Op::Var(v) => self.known.fits(None, Some(self.k.loops[usize::from(v)]), size),
             Op::Lit(Lit::Int(_, n)) => self.g.int_value(size).is_some_and(|size| n < size),
             _ => false,
         }
@@ -82,6 +82,14 @@ impl Nest<'_, '_> {
         if n.receiver.is_some() { Expr::atom(n.receiver()) } else { n }
     }
 
+    /// The term of a literal index, if the graph has it.
+    fn term_of_literal(&self, id: Id) -> Option<Term> {
+        match self.k.node(id).op {
+            Op::Lit(Lit::Int(_, n)) => self.g.find_usize(usize::try_from(n).ok()?),
+            _ => None,
+        }
+    }
+
     /// The size of the innermost loop, if it is a constant.
     pub(super) fn literal_extent(&self) -> Option<i128> {
         if self.flat { None } else { self.g.int_value(*self.k.loops.last()?) }
@@ -121,9 +129,21 @@ impl Nest<'_, '_> {
         let n = self.extent(inner).tokens;
         let exact = (0..key.outer.len()).all(|k| self.proven(key.outer[k], key.sizes[k]));
         let last = key.sizes.last().copied();
-        let in_range = exact && key.base.is_none() && (self.flat || last == Some(self.k.loops[inner]));
+        let closed = key.base.map(|b| match self.k.node(b).op {
+            Op::Scalar(t) => Some(t),
+            Op::Lit(_) => self.term_of_literal(b),
+            _ => None,
+        });
+        let in_range = exact
+            && match (last, closed) {
+                _ if self.flat => true,
+                (Some(last), None) => self.known.fits(None, Some(self.k.loops[inner]), last),
+                (Some(last), Some(Some(base))) => self.known.fits(Some(base), Some(self.k.loops[inner]), last),
+                _ => false,
+            };
         // A row that is the whole array keeps its name.
-        let whole = key.outer.is_empty() && in_range;
+        let whole =
+            key.outer.is_empty() && key.base.is_none() && in_range && (self.flat || last == Some(self.k.loops[inner]));
         let row = self.new_row(&of, whole, false);
         let name = self.row_list[row].name.clone();
         let cut = if whole {
