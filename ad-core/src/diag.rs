@@ -149,21 +149,29 @@ pub fn text_of(tokens: &impl ToTokens, longest: usize) -> String {
     text
 }
 
+/// Where a text is cut at the latest: expressions may be whole bodies.
+const LONGEST: usize = 400;
+
 /// Tokens as a person would space them: `f(&x, i + 1)`, not `f (& x , i + 1)`.
 fn write_tokens(tokens: TokenStream, text: &mut String) {
     // Whether a space belongs before the next token, and whether the last one was an operand (so that `-` after it is binary).
-    let (mut gap, mut operand) = (false, false);
+    let (mut gap, mut operand, mut in_pipes) = (false, false, false);
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
+        if text.len() > LONGEST {
+            return;
+        }
         match token {
             TokenTree::Group(g) => {
                 let (open, close) = match g.delimiter() {
                     Delimiter::Parenthesis => ("(", ")"),
                     Delimiter::Bracket => ("[", "]"),
-                    Delimiter::Brace => (" { ", " } "),
+                    Delimiter::Brace => ("{ ", " }"),
                     Delimiter::None => ("", ""),
                 };
-                if gap && !operand {
+                if (gap && !operand)
+                    || (g.delimiter() == Delimiter::Brace && !text.is_empty() && !text.ends_with([' ', '(']))
+                {
                     text.push(' ');
                 }
                 text.push_str(open);
@@ -210,9 +218,17 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                         text.push_str(&op);
                         (gap, operand) = (true, false);
                     }
-                    "|" | "||" if !operand || text.ends_with('|') => {
+                    "|" if in_pipes => {
+                        text.push('|');
+                        (gap, operand, in_pipes) = (true, false, false);
+                    }
+                    "|" | "||" if !operand => {
+                        if gap {
+                            text.push(' ');
+                        }
                         text.push_str(&op);
-                        (gap, operand) = (false, false);
+                        in_pipes = op == "|";
+                        (gap, operand) = (op == "||", false);
                     }
                     "!" if operand => {
                         text.push('!');
@@ -246,6 +262,14 @@ fn continues(op: &str, next: char) -> bool {
             | ("=" | "-", '>')
             | ("<", '<')
     )
+}
+
+/// The error that stands for a failure of our own.
+#[must_use]
+pub fn internal_error(what: &str) -> TokenStream {
+    let mut diags = Diags::new();
+    diags.push(SrcRange::call_site(), crate::catalogue::internal(what));
+    diags.into_tokens()
 }
 
 /// The name nearest to `name`, if one is near enough: a third of its letters may be wrong.

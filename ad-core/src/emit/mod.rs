@@ -14,7 +14,11 @@ mod lower;
 mod nest;
 mod rust;
 mod schedule;
+mod signature;
 mod store;
+
+pub use signature::emit_grad;
+pub(crate) use signature::{argument_type, tree_type};
 
 use std::collections::HashMap;
 
@@ -25,43 +29,6 @@ use crate::ir::{Graph, Term};
 use crate::program::{Check, Phase, Program, Routine};
 use rust::Style;
 use schedule::{CheckTerms, Plan, Work};
-
-/// Lints of rustc and clippy that generated code would not pass, and why it may.
-const LINTS: &[(&str, &str)] = &[
-    ("dead_code", "not every derivative that is written is called"),
-    ("clippy::cast_lossless", "casts are the function's own"),
-    ("clippy::cast_possible_truncation", "casts are the function's own"),
-    ("clippy::cast_possible_wrap", "casts are the function's own"),
-    ("clippy::cast_precision_loss", "casts are the function's own"),
-    ("clippy::cast_sign_loss", "casts are the function's own"),
-    ("clippy::excessive_precision", "constants are written in full"),
-    ("clippy::unreadable_literal", "constants are written in full"),
-    ("clippy::approx_constant", "constants are the function's own"),
-    ("clippy::float_cmp", "comparisons are the function's own"),
-    ("clippy::neg_cmp_op_on_partial_ord", "comparisons are the function's own"),
-    ("clippy::nonminimal_bool", "conditions are the function's own"),
-    ("clippy::eq_op", "a comparison with itself tests for NaN"),
-    ("clippy::suspicious_arithmetic_impl", "a derivative uses other operations than its function"),
-    ("clippy::imprecise_flops", "operations are the function's own"),
-    ("clippy::many_single_char_names", "names are the function's own"),
-    ("clippy::similar_names", "names are the function's own"),
-    ("clippy::just_underscores_and_digits", "names are the function's own"),
-    ("clippy::too_many_arguments", "a loop takes all that it reads as parameters"),
-    ("clippy::too_many_lines", "a derivative is as long as its function asks for"),
-    ("clippy::type_complexity", "the type is the derivative's"),
-    ("clippy::needless_range_loop", "several slices are walked by one index"),
-    ("clippy::manual_memcpy", "the loop does other things too"),
-    ("clippy::must_use_candidate", "the caller may only want the panic"),
-    ("clippy::needless_pass_by_value", "parameters are the function's own"),
-    ("clippy::trivially_copy_pass_by_ref", "parameters are the function's own"),
-    ("clippy::ptr_arg", "parameters are the function's own"),
-    ("clippy::needless_lifetimes", "lifetimes are the function's own"),
-    ("clippy::elidable_lifetime_names", "lifetimes are the function's own"),
-    ("clippy::extra_unused_lifetimes", "lifetimes are the function's own"),
-    ("clippy::uninlined_format_args", "sizes are shown under the function's own names"),
-    ("clippy::let_and_return", "results keep their names"),
-    ("clippy::missing_panics_doc", "it panics where its function does"),
-];
 
 /// What a routine is made from: lowered terms and their plan.
 struct Prepared {
@@ -107,25 +74,18 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
 /// If a term stands where the emitter does not reach yet (loops with carried state, calls, builds).
 pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
-    let param = program.real_param.clone().unwrap_or_else(|| Ident::new("T", Span::call_site()));
-    let style = Style { krate: program.options.krate.clone(), param };
+    let style = style(program);
     let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
     let body = driver.body(&result)?;
     let Program { vis, cfgs, generics, where_clause, .. } = program;
     let Routine { name, docs, params, result_ty, .. } = routine;
-    let params = params.iter().map(|p| {
-        let (name, ty) = (&p.name, &p.ty);
-        quote!(#name: #ty)
-    });
-    let lints = LINTS.iter().map(|(lint, reason)| {
-        let path: TokenStream = lint.parse().unwrap_or_default();
-        quote!(#[allow(#path, reason = #reason)])
-    });
+    let params = signature::declarations(params);
+    let lints = signature::allowed_lints();
     Ok(quote! {
         #cfgs
         #(#[doc = #docs])*
-        #(#lints)*
-        #vis fn #name #generics (#(#params),*) -> #result_ty #where_clause {
+        #lints
+        #vis fn #name #generics (#params) -> #result_ty #where_clause {
             #body
         }
     })
@@ -168,4 +128,10 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<S
         text.push_str(&format!("{k}{guard}: {what}\n"));
     }
     Ok(text)
+}
+
+/// How this program's tokens are written.
+fn style(program: &Program) -> Style {
+    let param = program.real_param.clone().unwrap_or_else(|| Ident::new("T", Span::call_site()));
+    Style { krate: program.options.krate.clone(), param }
 }

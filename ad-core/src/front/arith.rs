@@ -254,6 +254,7 @@ impl<'a> Lower<'a> {
 
 /// An axis of an expression in words: what `text` has `rows` of.
 pub(super) fn axis_words(text: &str, axis: usize, rank: usize) -> String {
+    let text = text.trim_start_matches('&');
     match (rank, axis) {
         (1, _) => format!("length of `{text}`"),
         (2, 0) => format!("rows of `{text}`"),

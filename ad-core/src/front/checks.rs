@@ -69,6 +69,18 @@ impl Lower<'_> {
         self.require(goal, ok, message);
     }
 
+    /// `index < size` must hold; `words` says what the size is of.
+    pub(super) fn require_index(&mut self, index: Term, size: Term, words: String) {
+        let (la, lb) = (self.facts.linear(&self.g, index), self.facts.linear(&self.g, size));
+        let goal = lb.combine(1, &la, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
+        let ok = self.g.compare(Cmp::Lt, index, size);
+        let mut shown = vec![(words, size)];
+        if self.g.free(index).is_empty() && self.g.int_value(index).is_none() {
+            shown.push(("index".to_string(), index));
+        }
+        self.require_shown(goal, ok, "index out of range", shown);
+    }
+
     /// `a <= b` must hold (integers, scalars).
     pub(super) fn require_le(&mut self, a: Term, b: Term, message: &str) {
         let (la, lb) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use quote::ToTokens;
-use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprBinary, ExprCall, ExprIf, ExprMethodCall, GenericArgument, Lit, UnOp};
 
 use super::arith::Join;

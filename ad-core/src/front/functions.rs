@@ -64,28 +64,27 @@ fn mapped_index<'a>(
     me: &mut Lower<'a>,
     sizes: &[Term],
     into: &[Term],
-    f: &Value<'a>,
-    range: SrcRange,
+    (f, range, text): (&Value<'a>, SrcRange, &str),
 ) -> Lowered<(Vec<crate::ir::Var>, Vec<Term>)> {
     fn go<'a>(
         me: &mut Lower<'a>,
         sizes: &[Term],
         into: &[Term],
-        f: &Value<'a>,
-        range: SrcRange,
+        how: (&Value<'a>, SrcRange, &str),
         ix: &mut Vec<Term>,
         vars: &mut Vec<crate::ir::Var>,
     ) -> Lowered<Vec<Term>> {
         if let Some((&size, rest)) = sizes.split_first() {
             let (var, inner) = me.in_loop(size, |me, i| {
                 ix.push(i);
-                let inner = go(me, rest, into, f, range, ix, vars);
+                let inner = go(me, rest, into, how, ix, vars);
                 ix.pop();
                 inner
             });
             vars.insert(0, var);
             return inner;
         }
+        let (f, range, text) = how;
         let value = me.apply(f, &[index_list(ix)], range)?;
         let parts: Vec<Value> = match &value {
             Value::List(parts) => parts.to_vec(),
@@ -97,13 +96,13 @@ fn mapped_index<'a>(
         let mut index = Vec::new();
         for (part, &size) in parts.iter().zip(into) {
             let i = me.usize(part, range)?;
-            me.require_lt(i, size, "index out of range");
+            me.require_index(i, size, super::arith::axis_words(text, index.len(), into.len()));
             index.push(i);
         }
         Ok(index)
     }
     let mut vars = Vec::new();
-    let index = go(me, sizes, into, f, range, &mut Vec::new(), &mut vars)?;
+    let index = go(me, sizes, into, (f, range, text), &mut Vec::new(), &mut vars)?;
     Ok((vars, index))
 }
 
@@ -112,7 +111,7 @@ fn gather<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (sizes, x) = (me.sizes(shape, rs), me.array(x, rx));
     let (sizes, x) = (sizes?, x?);
     let into = me.g.shape(x).to_vec();
-    let (vars, index) = mapped_index(me, &sizes, &into, f, rf)?;
+    let (vars, index) = mapped_index(me, &sizes, &into, (f, rf, call.text(1)))?;
     Ok(Value::Term(me.g.gather(x, sizes.into(), &vars, &index)))
 }
 
@@ -125,7 +124,7 @@ fn scatter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         return Err(me.error(rx, catalogue::expected("real numbers", &found)));
     }
     let from = me.g.shape(x).to_vec();
-    let (vars, index) = mapped_index(me, &from, &sizes, f, rf)?;
+    let (vars, index) = mapped_index(me, &from, &sizes, (f, rf, "the result"))?;
     let elem = me.g.elem(x);
     let zeros = me.g.lit_shaped(elem, &sizes, 0.0);
     Ok(Value::Term(me.g.scatter(zeros, x, &vars, &index)))

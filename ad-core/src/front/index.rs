@@ -2,10 +2,11 @@
 
 use syn::ExprIndex;
 
+use super::arith::axis_words;
 use super::lower::Lower;
 use super::value::{Lowered, Value};
 use crate::catalogue;
-use crate::diag::SrcRange;
+use crate::diag::{SrcRange, text_of};
 use crate::ir::Term;
 
 impl<'a> Lower<'a> {
@@ -39,15 +40,15 @@ impl<'a> Lower<'a> {
             return Err(self.error(ri, catalogue::index_rank(parts.len(), self.g.rank(array))));
         }
         let indices = parts.iter().map(|p| self.usize(p, ri)).collect::<Lowered<Vec<Term>>>()?;
-        self.require_index(array, &indices);
+        self.require_indices(array, &indices, &text_of(&x.expr, 30));
         Ok(Value::Term(self.g.index(array, &indices)))
     }
 
     /// Each index is below the size of its axis.
-    pub(super) fn require_index(&mut self, array: Term, indices: &[Term]) {
+    pub(super) fn require_indices(&mut self, array: Term, indices: &[Term], text: &str) {
         let shape = self.g.shape(array).to_vec();
-        for (&i, &n) in indices.iter().zip(&shape) {
-            self.require_lt(i, n, "index out of range");
+        for (k, (&i, &n)) in indices.iter().zip(&shape).enumerate() {
+            self.require_index(i, n, axis_words(text, k, shape.len()));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::{Expr, ItemFn, Pat};
+use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
 use super::checks::Frame;
@@ -16,7 +16,7 @@ use crate::catalogue;
 use crate::diag::{Diags, Message, Poison, SrcRange, text_of};
 use crate::ir::range::Facts;
 use crate::ir::{Elem, Graph, IntTy, Lit, Loc, RealTy, Term, Type};
-use crate::program::{Check, Container, Place};
+use crate::program::{Check, Place};
 
 /// How deep expressions and calls of closures may nest: macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;
@@ -406,12 +406,6 @@ impl<'a> Lower<'a> {
             (Value::Number(_), Some(elem)) => Ok(Value::Term(self.to_elem(&value, Want::Elem(elem), range)?)),
             _ => Ok(value),
         }
-    }
-
-    /// Which container a parameter is, by name: only for messages.
-    pub(super) fn is_slice_param(&self, e: &Expr) -> bool {
-        let name = e.to_token_stream().to_string();
-        self.sig.params.iter().any(|p| p.name == name && p.leaf.container == Container::Slice)
     }
 
     /// Binds the names of a pattern.

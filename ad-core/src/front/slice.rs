@@ -23,8 +23,9 @@ pub(super) const TABLE: &[Entry] = &[
 fn part<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term, axis: usize, index: usize) -> Lowered<Value<'a>> {
     let (i, ri) = call.arg(index)?;
     let i = me.usize(i, ri)?;
+    let (size, rank) = (me.g.shape(x)[axis], me.g.rank(x));
+    me.require_index(i, size, super::arith::axis_words(call.text(0), axis, rank));
     let first = front_axis(me, x, axis);
-    me.require_index(first, &[i]);
     Ok(Value::Term(me.g.index(first, &[i])))
 }
 
@@ -76,7 +77,7 @@ fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let t = me.build_all(&sizes, ri, &mut |me, ix| {
         let i = me.g.index(ids, ix);
         let i = me.usize(&Value::Term(i), ri)?;
-        me.require_index(x, &[i]);
+        me.require_indices(x, &[i], call.text(0));
         Ok(Value::Term(me.g.index(x, &[i])))
     })?;
     Ok(Value::Term(t))

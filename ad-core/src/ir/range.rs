@@ -229,7 +229,7 @@ impl Facts {
             rest.combine(1, &l, c)
         };
         let mark = self.mark();
-        let mut case = |me: &mut Self, value: Option<Linear>, given: Option<Linear>| {
+        let case = |me: &mut Self, value: Option<Linear>, given: Option<Linear>| {
             let Some(next) = value.and_then(without) else { return false };
             if let Some(given) = given {
                 me.learn(given);
