@@ -13,9 +13,11 @@ use crate::ir::range::{Facts, Linear};
 pub(super) struct Known<'a> {
     g: &'a Graph,
     facts: RefCell<Facts>,
-    /// Answers, by question and number of facts.
-    asked: RefCell<HashMap<(usize, Option<Term>, Option<Term>, Term), bool>>,
+    asked: RefCell<HashMap<Question, bool>>,
 }
+
+/// The number of facts, start, length and size.
+type Question = (usize, Option<Term>, Option<Term>, Term);
 
 impl<'a> Known<'a> {
     pub(super) fn new(g: &'a Graph) -> Self {

@@ -111,8 +111,8 @@ impl Nest<'_, '_> {
                 }
             }
         }
-        for id in 0..n {
-            let Some(mut own) = context[id] else { continue };
+        for (id, context) in context.into_iter().enumerate() {
+            let Some(mut own) = context else { continue };
             let this = u32::try_from(id).unwrap_or(0);
             let level = self.level(this);
             while own != 0 && self.arms[own].level > level {
@@ -174,6 +174,8 @@ impl Nest<'_, '_> {
                 Item::Store { out: None, .. } => {}
                 Item::Store { value, .. } | Item::Fold { value, .. } => roots.push(*value),
                 Item::Scatter { ix, value, .. } => {
+                    // Once in the test and once as the position.
+                    roots.extend(ix);
                     roots.extend(ix);
                     roots.push(*value);
                 }
