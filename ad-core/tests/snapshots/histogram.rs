@@ -32,6 +32,7 @@ fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
@@ -82,6 +83,7 @@ fn histogram_energy_grad(
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(

@@ -32,6 +32,7 @@ pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
@@ -82,6 +83,7 @@ pub fn logistic_grad(
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(

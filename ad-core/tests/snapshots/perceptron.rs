@@ -46,6 +46,7 @@ fn loss(
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
@@ -104,6 +105,7 @@ fn loss_grad(
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(

@@ -31,6 +31,7 @@ fn wave(x: f64, y: f64) -> f64 {
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
@@ -77,6 +78,7 @@ fn wave_grad(x: f64, y: f64) -> (f64, f64) {
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(

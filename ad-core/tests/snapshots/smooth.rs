@@ -33,6 +33,7 @@ fn smooth(x: &Array1<f64>, idx: &Array1<usize>) -> Array1<f64> {
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
@@ -182,6 +183,7 @@ fn smooth_vjp(
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(

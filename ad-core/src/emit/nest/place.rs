@@ -1,8 +1,6 @@
 //! What a nest needs and where each node is computed: parameters in order of appearance, uses, and lazy arms.
 //! Must never put a cheap node into an arm (it would stop the loop from being vectorised), nor a dear one outside.
 
-use proc_macro2::{Ident, Span};
-
 use super::super::kernel::{Id, Op};
 use super::{Arg, Arm, Item, Nest, operands};
 use crate::ir::{Node, Term};
@@ -66,17 +64,16 @@ impl Nest<'_, '_> {
         }
         for arg in &self.args {
             let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg;
-            // In a function of its own the parameter is ours; in the driver it may be the user's.
+            // In the driver a name may be the user's own, whatever it looks like; in a function of ours it is ours.
             let name = if self.k.loops.is_empty() {
-                self.driver[t].clone()
+                let name = self.driver[t].clone();
+                self.names.reserve(&name.to_string());
+                name
             } else {
                 let name = self.driver[t].to_string();
                 let input = matches!((arg, self.g.node(*t)), (Arg::Buffer(_), Node::Input(_)));
-                // Inside, an input may have its own name.
-                let name = if input { name.trim_end_matches("_data") } else { &name };
-                Ident::new(name, Span::mixed_site())
+                self.names.fresh(if input { name.trim_end_matches("_data") } else { &name })
             };
-            self.names.reserve(&name.to_string());
             self.arg_names.insert(*t, name);
         }
     }
