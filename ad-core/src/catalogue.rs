@@ -80,7 +80,8 @@ pub fn wrt_unknown(name: &str, near: Option<&str>, all: &[String]) -> Message {
 }
 
 pub fn wrt_discrete(name: &str, ty: &str) -> Message {
-    message(format!("`{name}` is of type `{ty}`: no gradient flows through it")).help(format!("leave `{name}` out of `wrt(..)`"))
+    message(format!("`{name}` is of type `{ty}`: no gradient flows through it"))
+        .help(format!("leave `{name}` out of `wrt(..)`"))
 }
 
 pub fn wrt_twice(name: &str) -> Message {
@@ -103,7 +104,8 @@ pub fn refused_function(what: &str, way_out: &str) -> Message {
 }
 
 pub fn method() -> Message {
-    message("methods cannot be differentiated yet").help("write a free function that takes what it needs of `self` as parameters")
+    message("methods cannot be differentiated yet")
+        .help("write a free function that takes what it needs of `self` as parameters")
 }
 
 pub fn parameter_pattern(pattern: &str) -> Message {
@@ -117,11 +119,13 @@ pub fn const_parameter(name: &str) -> Message {
 }
 
 pub fn type_parameter_without_real(name: &str) -> Message {
-    message(format!("the type parameter `{name}` is not a real number")).help(format!("write `{name}: Real`, for `f32` and `f64`"))
+    message(format!("the type parameter `{name}` is not a real number"))
+        .help(format!("write `{name}: Real`, for `f32` and `f64`"))
 }
 
 pub fn second_type_parameter(name: &str) -> Message {
-    message(format!("`{name}` is a second type parameter")).help("use one type `T: Real` for all real numbers of the function")
+    message(format!("`{name}` is a second type parameter"))
+        .help("use one type `T: Real` for all real numbers of the function")
 }
 
 pub fn no_result(name: &str) -> Message {
@@ -130,7 +134,8 @@ pub fn no_result(name: &str) -> Message {
 }
 
 pub fn result_not_owned(ty: &str) -> Message {
-    message(format!("the result `{ty}` is borrowed")).help("return an owned value, for example `Array1<f64>` or `Vec<f64>`")
+    message(format!("the result `{ty}` is borrowed"))
+        .help("return an owned value, for example `Array1<f64>` or `Vec<f64>`")
 }
 
 pub fn result_not_real(ty: &str) -> Message {
@@ -144,7 +149,8 @@ pub fn nothing_active(name: &str) -> Message {
 }
 
 pub fn mutable_reference() -> Message {
-    message("a function that is differentiated changes nothing: `&mut` is not accepted").help("take `&`, and return the new value")
+    message("a function that is differentiated changes nothing: `&mut` is not accepted")
+        .help("take `&`, and return the new value")
 }
 
 pub fn refused_type(ty: &str, way_out: &str) -> Message {
@@ -152,10 +158,8 @@ pub fn refused_type(ty: &str, way_out: &str) -> Message {
 }
 
 pub fn unknown_type(ty: &str, near: Option<&str>) -> Message {
-    message(format!("the type `{ty}` is not known here")).maybe(
-        near,
-        "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`",
-    )
+    message(format!("the type `{ty}` is not known here"))
+        .maybe(near, "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`")
 }
 
 pub fn rank_too_high(ty: &str, most: u8) -> Message {
@@ -197,17 +201,21 @@ pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_functio
     match near {
         _ if as_function => text.help(format!("it is a function: `{name}(..)`")),
         Some(near) => text.help(format!("did you mean `{near}`?")),
-        None => text.help("write it with operators, the methods listed in the README, and the functions of `ad::prelude`"),
+        None => {
+            text.help("write it with operators, the methods listed in the README, and the functions of `ad::prelude`")
+        }
     }
 }
 
 pub fn later(what: &str) -> Message {
-    message(format!("{what} cannot be differentiated yet")).help("write it with `build1`, `sum` and indexing, if it can be said so")
+    message(format!("{what} cannot be differentiated yet"))
+        .help("write it with `build1`, `sum` and indexing, if it can be said so")
 }
 
 pub fn arity(name: &str, (least, most): (usize, usize), given: usize) -> Message {
     let plural = |n: usize| if n == 1 { "argument" } else { "arguments" };
-    let wanted = if least == most { format!("{least} {}", plural(least)) } else { format!("{least} to {most} arguments") };
+    let wanted =
+        if least == most { format!("{least} {}", plural(least)) } else { format!("{least} to {most} arguments") };
     message(format!("`{name}` takes {wanted}, not {given}"))
 }
 
@@ -234,7 +242,8 @@ pub fn too_deep() -> Message {
 }
 
 pub fn field(name: &str) -> Message {
-    message(format!("the field `{name}` is not understood")).help("take a tuple apart with `let (a, b) = ..;`; structs are not built yet")
+    message(format!("the field `{name}` is not understood"))
+        .help("take a tuple apart with `let (a, b) = ..;`; structs are not built yet")
 }
 
 pub fn literal(text: &str) -> Message {
@@ -318,8 +327,11 @@ pub fn axis_out_of_range(axis: usize, rank: usize) -> Message {
 }
 
 pub fn rows_of_no_matrix(method: &str, rank: usize) -> Message {
-    message(format!("`{method}` is of matrices, this array has rank {rank}"))
-        .help(if rank == 1 { "write `x.len()` or `x[i]`" } else { "write `x.shape()[k]` or `x.index_axis(Axis(k), i)`" })
+    message(format!("`{method}` is of matrices, this array has rank {rank}")).help(if rank == 1 {
+        "write `x.len()` or `x[i]`"
+    } else {
+        "write `x.shape()[k]` or `x.index_axis(Axis(k), i)`"
+    })
 }
 
 pub fn dot(a: &str, b: &str) -> Message {
@@ -327,7 +339,8 @@ pub fn dot(a: &str, b: &str) -> Message {
 }
 
 pub fn build_of_arrays() -> Message {
-    message("the closure of `build` gives one element, not an array").help("use `build1`, whose closure may give an array")
+    message("the closure of `build` gives one element, not an array")
+        .help("use `build1`, whose closure may give an array")
 }
 
 pub fn map_to_arrays() -> Message {
@@ -335,7 +348,8 @@ pub fn map_to_arrays() -> Message {
 }
 
 pub fn sum_of_arrays() -> Message {
-    message("the items of this iterator are arrays").help("build them and sum over the first axis: `sum_outer(&build1(n, |i| ..))`")
+    message("the items of this iterator are arrays")
+        .help("build them and sum over the first axis: `sum_outer(&build1(n, |i| ..))`")
 }
 
 pub fn open_range() -> Message {

@@ -169,7 +169,9 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                     Delimiter::Brace => ("{ ", " }"),
                     Delimiter::None => ("", ""),
                 };
-                if (gap && !operand) || (g.delimiter() == Delimiter::Brace && !text.is_empty() && !text.ends_with([' ', '('])) {
+                if (gap && !operand)
+                    || (g.delimiter() == Delimiter::Brace && !text.is_empty() && !text.ends_with([' ', '(']))
+                {
                     text.push(' ');
                 }
                 text.push_str(open);
@@ -183,7 +185,8 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                     text.push(' ');
                 }
                 text.push_str(&name);
-                (gap, operand) = (false, !matches!(&*name, "as" | "in" | "if" | "else" | "return" | "let" | "match" | "move"));
+                (gap, operand) =
+                    (false, !matches!(&*name, "as" | "in" | "if" | "else" | "return" | "let" | "match" | "move"));
                 gap |= !operand;
             }
             TokenTree::Literal(l) => {
@@ -251,7 +254,13 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
 fn continues(op: &str, next: char) -> bool {
     matches!(
         (op, next),
-        (":", ':') | ("." | "..", '.') | (".." | "+" | "-" | "*" | "/" | "%" | "=" | "!" | "<" | ">", '=') | ("&", '&') | ("|", '|') | ("=" | "-", '>') | ("<", '<')
+        (":", ':')
+            | ("." | "..", '.')
+            | (".." | "+" | "-" | "*" | "/" | "%" | "=" | "!" | "<" | ">", '=')
+            | ("&", '&')
+            | ("|", '|')
+            | ("=" | "-", '>')
+            | ("<", '<')
     )
 }
 

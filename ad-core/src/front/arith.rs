@@ -67,7 +67,13 @@ impl<'a> Lower<'a> {
 
     /// Two arrays in their common shape: lower ranks are repeated along new leading axes, sizes that are statically 1 along theirs;
     /// all other sizes have to be equal.
-    pub(super) fn broadcast_both(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<(Term, Term)> {
+    pub(super) fn broadcast_both(
+        &mut self,
+        a: Term,
+        b: Term,
+        words: [String; 2],
+        range: SrcRange,
+    ) -> Lowered<(Term, Term)> {
         let (sa, sb) = (self.g.shape(a).to_vec(), self.g.shape(b).to_vec());
         if sa == sb {
             return Ok((a, b));
@@ -111,7 +117,8 @@ impl<'a> Lower<'a> {
         let lead = shape.len() - own.len();
         let axes: Vec<usize> = (0..shape.len()).filter(|&k| k < lead || own[k - lead] != shape[k]).collect();
         // Axes of size 1 are dropped and come back in their new size.
-        let kept: Vec<Term> = own.iter().enumerate().filter(|(k, _)| !axes.contains(&(k + lead))).map(|(_, &n)| n).collect();
+        let kept: Vec<Term> =
+            own.iter().enumerate().filter(|(k, _)| !axes.contains(&(k + lead))).map(|(_, &n)| n).collect();
         let t = self.g.reshape(t, &kept);
         let sizes: Vec<Term> = axes.iter().map(|&k| shape[k]).collect();
         let axes: Vec<u8> = axes.iter().map(|&k| u8::try_from(k).unwrap_or(u8::MAX)).collect();

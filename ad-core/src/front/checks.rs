@@ -14,8 +14,8 @@ use crate::program::{Check, Phase};
 /// One step outwards from the place that is being lowered.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Frame {
-    /// Once for every value of the variable below the size.
-    Loop { var: Var, size: Term },
+    /// Once for every value of the variable below the size; `mark` is what was known outside.
+    Loop { var: Var, size: Term, mark: usize },
     /// Only where the condition is `holds`.
     Guard { cond: Term, holds: bool },
 }
@@ -38,7 +38,7 @@ impl Lower<'_> {
         if let Some(fact) = below.and_then(|l| l.combine(1, &Linear::constant(-1), 1)) {
             self.facts.learn(fact);
         }
-        self.frames.push(Frame::Loop { var, size });
+        self.frames.push(Frame::Loop { var, size, mark });
         let result = f(self, term);
         self.frames.pop();
         self.facts.forget(mark);
@@ -105,7 +105,9 @@ impl Lower<'_> {
             return;
         }
         let start = match &goal {
-            Some(l) if l.atoms.keys().all(|&t| *self.g.ty(t) == Type::scalar(Elem::USIZE)) => Ok::Linear(l.clone(), Vec::new()),
+            Some(l) if l.atoms.keys().all(|&t| *self.g.ty(t) == Type::scalar(Elem::USIZE)) => {
+                Ok::Linear(l.clone(), Vec::new())
+            }
             _ => Ok::Term(ok),
         };
         let closed = self.close(start);
@@ -130,14 +132,14 @@ impl Lower<'_> {
                     let (then, other) = if holds { (inner, yes) } else { (yes, inner) };
                     Ok::Term(self.g.cond(cond, then, other))
                 }
-                Frame::Loop { var, size } => self.close_loop(ok, var, size),
+                Frame::Loop { var, size, mark } => self.close_loop(ok, var, size, mark),
             };
         }
         self.ok_term(ok)
     }
 
     /// A linear condition holds for all values if it holds for the worst; another one is asked for each.
-    fn close_loop(&mut self, ok: Ok, var: Var, size: Term) -> Ok {
+    fn close_loop(&mut self, ok: Ok, var: Var, size: Term, mark: usize) -> Ok {
         let var_term = self.g.mk(Node::Var(var));
         match ok {
             Ok::Linear(l, mut filled) if !l.atoms.keys().any(|&t| t != var_term && self.g.mentions(t, var)) => {
@@ -148,12 +150,14 @@ impl Lower<'_> {
                 let rest = l.combine(1, &minus_var, -c).zip(worst).and_then(|(l, w)| l.combine(1, &w, c));
                 match rest {
                     Some(rest) => {
-                        filled.push(size);
+                        if !self.filled_outside(size, mark) {
+                            filled.push(size);
+                        }
                         Ok::Linear(rest, filled)
                     }
                     None => {
                         let t = self.ok_term(Ok::Linear(l, filled));
-                        self.close_loop(Ok::Term(t), var, size)
+                        self.close_loop(Ok::Term(t), var, size, mark)
                     }
                 }
             }
@@ -164,6 +168,14 @@ impl Lower<'_> {
                 Ok::Term(self.g.reduce(Reduce::All, 1, all))
             }
         }
+    }
+
+    /// Whether a loop is known to be entered, by what is known before it (inside of it that is known of course).
+    fn filled_outside(&self, size: Term, mark: usize) -> bool {
+        let mut outside = self.facts.clone();
+        outside.forget(mark);
+        let below = outside.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
+        below.is_some_and(|l| outside.prove(&self.g, &l))
     }
 
     fn where_filled(&mut self, t: Term, size: Term) -> Term {
@@ -179,10 +191,7 @@ impl Lower<'_> {
                 let (plus, minus) = sides(&mut self.g, &l);
                 let mut t = self.g.compare(Cmp::Le, minus, plus);
                 for size in filled {
-                    let below = self.facts.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
-                    if !below.is_some_and(|l| self.facts.prove(&self.g, &l)) {
-                        t = self.where_filled(t, size);
-                    }
+                    t = self.where_filled(t, size);
                 }
                 t
             }

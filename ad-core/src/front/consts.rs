@@ -55,10 +55,34 @@ pub(super) fn find(path: &syn::Path, real_param: Option<&Ident>) -> Option<(Cons
                 "NAN" => f64::NAN,
                 // What differs between the two types has no value for a type parameter.
                 _ if ty == RealTy::Param => return None,
-                "EPSILON" => if single { f64::from(f32::EPSILON) } else { f64::EPSILON },
-                "MAX" => if single { f64::from(f32::MAX) } else { f64::MAX },
-                "MIN" => if single { f64::from(f32::MIN) } else { f64::MIN },
-                "MIN_POSITIVE" => if single { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE },
+                "EPSILON" => {
+                    if single {
+                        f64::from(f32::EPSILON)
+                    } else {
+                        f64::EPSILON
+                    }
+                }
+                "MAX" => {
+                    if single {
+                        f64::from(f32::MAX)
+                    } else {
+                        f64::MAX
+                    }
+                }
+                "MIN" => {
+                    if single {
+                        f64::from(f32::MIN)
+                    } else {
+                        f64::MIN
+                    }
+                }
+                "MIN_POSITIVE" => {
+                    if single {
+                        f64::from(f32::MIN_POSITIVE)
+                    } else {
+                        f64::MIN_POSITIVE
+                    }
+                }
                 _ => return None,
             };
             Some((Const::Real(ty), x))

@@ -177,7 +177,8 @@ impl<'a> Lower<'a> {
             let range = SrcRange { first, last: right.last };
             acc = self.operate(acc, b, [SrcRange { first, last: SrcRange::of(&b.op).first }, right], range, &text);
             if text.len() < 30 {
-                text = format!("{text} {} {}", b.op.to_token_stream().to_string().replace(' ', ""), text_of(&b.right, 30));
+                text =
+                    format!("{text} {} {}", b.op.to_token_stream().to_string().replace(' ', ""), text_of(&b.right, 30));
             }
         }
         acc
@@ -201,7 +202,11 @@ impl<'a> Lower<'a> {
                 return Ok(Value::Number(Number::Arith(op, x.clone(), y.clone()).into()));
             }
             let (x, y) = self.meet(&left, &right, ranges)?;
-            let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { [text.to_string(), text_of(&b.right, 30)] };
+            let words = if self.g.ty(x) == self.g.ty(y) {
+                Default::default()
+            } else {
+                [text.to_string(), text_of(&b.right, 30)]
+            };
             return Ok(Value::Term(self.arith(op, x, y, words, range)?));
         }
         let cmp = match b.op {
@@ -223,7 +228,13 @@ impl<'a> Lower<'a> {
     }
 
     /// `&&` and `||`: what stands on the right is only reached if the left does not decide.
-    fn logic(&mut self, left: Lowered<Value<'a>>, b: &'a ExprBinary, ranges: [SrcRange; 2], and: bool) -> Lowered<Value<'a>> {
+    fn logic(
+        &mut self,
+        left: Lowered<Value<'a>>,
+        b: &'a ExprBinary,
+        ranges: [SrcRange; 2],
+        and: bool,
+    ) -> Lowered<Value<'a>> {
         let left = left.and_then(|v| self.boolean(&v, ranges[0]));
         let right = match left {
             Ok(left) => self.under(left, and, |me| me.expr(&b.right)),
@@ -242,7 +253,10 @@ impl<'a> Lower<'a> {
         }
         let cond = self.expr(&i.cond).and_then(|v| self.boolean(&v, cond_range));
         let Some((_, other)) = &i.else_branch else {
-            return Err(self.error(SrcRange { first: range.first, last: SrcRange::of(&i.cond).last }, catalogue::if_without_else()));
+            return Err(self.error(
+                SrcRange { first: range.first, last: SrcRange::of(&i.cond).last },
+                catalogue::if_without_else(),
+            ));
         };
         let Ok(cond) = cond else {
             // The arms may have errors of their own.
@@ -441,4 +455,3 @@ fn generic(args: &syn::PathArguments) -> Option<&syn::Type> {
         _ => None,
     }
 }
-

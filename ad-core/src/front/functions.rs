@@ -179,8 +179,7 @@ pub(super) fn sum_over(me: &mut Lower, x: Term, axes: &[u8], range: SrcRange) ->
             let shape = me.g.shape(reals).to_vec();
             #[allow(clippy::cast_precision_loss, reason = "see above")]
             let (low, high) = (ty.range().0 as f64, ty.range().1 as f64);
-            let (low, high) =
-                (me.g.lit_shaped(Elem::F64, &shape, low), me.g.lit_shaped(Elem::F64, &shape, high));
+            let (low, high) = (me.g.lit_shaped(Elem::F64, &shape, low), me.g.lit_shaped(Elem::F64, &shape, high));
             let (above, below) = (me.g.compare(Cmp::Ge, reals, low), me.g.compare(Cmp::Le, reals, high));
             let ok = me.g.and(above, below);
             let ok = me.g.reduce(Reduce::All, shape.len(), ok);
@@ -221,7 +220,9 @@ fn extremum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: Reduce) -> Lowered<
     let x = me.array(x, range)?;
     if me.g.elem(x) == Elem::Bool || (matches!(op, Reduce::ArgMax | Reduce::ArgMin) && me.g.rank(x) != 1) {
         let found = me.describe(&Value::Term(x));
-        return Err(me.error(range, catalogue::expected("an array of numbers (of rank 1 for `argmax` and `argmin`)", &found)));
+        return Err(
+            me.error(range, catalogue::expected("an array of numbers (of rank 1 for `argmax` and `argmin`)", &found))
+        );
     }
     require_elements(me, x, &format!("{} of an empty array", call.name));
     let rank = me.g.rank(x);

@@ -175,11 +175,7 @@ fn enumerate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
 }
 
 /// The same items in another order or fewer: `place` says which.
-fn moved<'a>(
-    seq: Seq<'a>,
-    len: Term,
-    place: impl Fn(&mut Lower<'a>, Term) -> Term + 'a,
-) -> Value<'a> {
+fn moved<'a>(seq: Seq<'a>, len: Term, place: impl Fn(&mut Lower<'a>, Term) -> Term + 'a) -> Value<'a> {
     Value::Seq(Seq {
         dims: [len].into(),
         item: Rc::new(move |me, ix| {

@@ -71,7 +71,9 @@ impl<'a> Lower<'a> {
         let rank = self.g.rank(term);
         if self.g.elem(term) != leaf.elem || rank != usize::from(leaf.rank) {
             let found = self.describe(&Value::Term(term));
-            return Err(self.error(range, catalogue::result_type(&found, &self.sig.result_ty.to_string().replace(' ', ""))));
+            return Err(
+                self.error(range, catalogue::result_type(&found, &self.sig.result_ty.to_string().replace(' ', "")))
+            );
         }
         Ok(term)
     }
@@ -102,7 +104,11 @@ impl<'a> Lower<'a> {
     }
 
     /// One level deeper, unless that is too deep.
-    pub(super) fn deeper<R>(&mut self, range: impl FnOnce() -> SrcRange, f: impl FnOnce(&mut Self) -> Lowered<R>) -> Lowered<R> {
+    pub(super) fn deeper<R>(
+        &mut self,
+        range: impl FnOnce() -> SrcRange,
+        f: impl FnOnce(&mut Self) -> Lowered<R>,
+    ) -> Lowered<R> {
         if self.depth >= MAX_DEPTH {
             return Err(self.diags.push(range(), catalogue::too_deep()));
         }
@@ -165,8 +171,14 @@ impl<'a> Lower<'a> {
                 let same = self.same_shapes(&terms, range)?;
                 Ok(self.g.stack(&same))
             }
-            Value::Range(_) | Value::Seq(_) | Value::Tuple(_) | Value::Closure(_) | Value::Function(_) | Value::Maybe(..)
-            | Value::Axis(_) | Value::Unit => {
+            Value::Range(_)
+            | Value::Seq(_)
+            | Value::Tuple(_)
+            | Value::Closure(_)
+            | Value::Function(_)
+            | Value::Maybe(..)
+            | Value::Axis(_)
+            | Value::Unit => {
                 let found = self.describe(value);
                 Err(self.error(range, catalogue::not_an_array(&found, matches!(value, Value::Maybe(..)))))
             }

@@ -319,10 +319,8 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         }
     };
     let inner = sa.len() - 1;
-    let words = [
-        super::arith::axis_words(call.text(0), inner, sa.len()),
-        super::arith::axis_words(call.text(1), 0, sb.len()),
-    ];
+    let words =
+        [super::arith::axis_words(call.text(0), inner, sa.len()), super::arith::axis_words(call.text(1), 0, sb.len())];
     me.equate(sa[inner], sb[0], words, call.range)?;
     let mut renamed = sb;
     renamed[0] = sa[inner];
@@ -341,7 +339,9 @@ fn transposed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
     match call.arg(0)? {
         // An array literal is an array of that many elements.
-        (Value::List(parts), _) if !parts.iter().any(|p| matches!(p, Value::List(_))) => Ok(vec![me.g.lit_usize(parts.len())]),
+        (Value::List(parts), _) if !parts.iter().any(|p| matches!(p, Value::List(_))) => {
+            Ok(vec![me.g.lit_usize(parts.len())])
+        }
         (x, range) => {
             let x = me.array(x, range)?;
             Ok(me.g.shape(x).to_vec())
@@ -407,7 +407,9 @@ fn shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> 
     let (shape, range) = call.arg(0)?;
     let sizes = me.sizes(shape, range)?;
     match call.rank {
-        Some(rank) if usize::from(rank) != sizes.len() => Err(me.error(range, catalogue::ranks_differ(usize::from(rank), sizes.len()))),
+        Some(rank) if usize::from(rank) != sizes.len() => {
+            Err(me.error(range, catalogue::ranks_differ(usize::from(rank), sizes.len())))
+        }
         _ => Ok(sizes),
     }
 }

@@ -72,7 +72,8 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
                 Some(what) => catalogue::not_a_function(what),
                 None => catalogue::syntax(&e.to_string()),
             };
-            let range = if refuse::item(&item).is_some() { range } else { SrcRange { first: e.span(), last: e.span() } };
+            let range =
+                if refuse::item(&item).is_some() { range } else { SrcRange { first: e.span(), last: e.span() } };
             diags.push(range, message);
             return Err(Failure { diags, stubs: TokenStream::new() });
         }

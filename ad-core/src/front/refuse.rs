@@ -51,34 +51,64 @@ const REFUSED: &[Refused] = &[
         name: "`loop`",
         way_out: "loops are not built yet; for a known number of terms write `(0..n).map(|i| ..).sum::<f64>()`",
     },
-    Refused { construct: Construct::Match, name: "`match`", way_out: "write `if a { .. } else if b { .. } else { .. }`" },
+    Refused {
+        construct: Construct::Match,
+        name: "`match`",
+        way_out: "write `if a { .. } else if b { .. } else { .. }`",
+    },
     Refused {
         construct: Construct::Assign,
         name: "assignment",
         way_out: "bind the new value to a name: `let total = total + x;`",
     },
-    Refused { construct: Construct::MutRef, name: "`&mut`", way_out: "return the new value instead of changing one in place" },
+    Refused {
+        construct: Construct::MutRef,
+        name: "`&mut`",
+        way_out: "return the new value instead of changing one in place",
+    },
     Refused {
         construct: Construct::Return,
         name: "`return`",
         way_out: "write the value as the last expression of the function, with `if`/`else` where it depends",
     },
-    Refused { construct: Construct::Break, name: "`break` and `continue`", way_out: "write the condition as an `if`/`else` expression" },
+    Refused {
+        construct: Construct::Break,
+        name: "`break` and `continue`",
+        way_out: "write the condition as an `if`/`else` expression",
+    },
     Refused { construct: Construct::Struct, name: "struct values", way_out: "use a name or a tuple for each part" },
-    Refused { construct: Construct::Try, name: "`?`", way_out: "check before the call, and take the checked value as a parameter" },
-    Refused { construct: Construct::Unsafe, name: "`unsafe`", way_out: "index and slice safely; generated code has no bounds checks where they can be proved away" },
-    Refused { construct: Construct::Async, name: "`async` and `.await`", way_out: "differentiate the part that computes, in a function of its own" },
+    Refused {
+        construct: Construct::Try,
+        name: "`?`",
+        way_out: "check before the call, and take the checked value as a parameter",
+    },
+    Refused {
+        construct: Construct::Unsafe,
+        name: "`unsafe`",
+        way_out: "index and slice safely; generated code has no bounds checks where they can be proved away",
+    },
+    Refused {
+        construct: Construct::Async,
+        name: "`async` and `.await`",
+        way_out: "differentiate the part that computes, in a function of its own",
+    },
     Refused { construct: Construct::Const, name: "`const` blocks", way_out: "write the value itself" },
     Refused { construct: Construct::IfLet, name: "`let` in a condition", way_out: "compare with `==`, `<` and so on" },
     Refused { construct: Construct::Label, name: "labelled blocks", way_out: "write `if`/`else` expressions" },
     Refused { construct: Construct::Yield, name: "`yield`", way_out: "return an array of all values" },
-    Refused { construct: Construct::Unknown, name: "this expression", way_out: "write it with operators, methods and the functions of `ad::prelude`" },
+    Refused {
+        construct: Construct::Unknown,
+        name: "this expression",
+        way_out: "write it with operators, methods and the functions of `ad::prelude`",
+    },
 ];
 
 fn message(construct: Construct) -> Message {
     match REFUSED.iter().find(|r| r.construct == construct) {
         Some(r) => catalogue::refused(r.name, r.way_out),
-        None => catalogue::refused("this expression", "write it with operators, methods and the functions of `ad::prelude`"),
+        None => {
+            catalogue::refused("this expression", "write it with operators, methods and the functions of `ad::prelude`")
+        }
     }
 }
 
@@ -114,7 +144,10 @@ pub(super) fn assignment() -> Message {
 
 /// A method that changes its receiver.
 pub(super) fn mutation(method: &str) -> Message {
-    catalogue::refused(&format!("`.{method}()`"), "bind the new value to a name with `let`; `build1` and `build` say what each element of an array is")
+    catalogue::refused(
+        &format!("`.{method}()`"),
+        "bind the new value to a name with `let`; `build1` and `build` say what each element of an array is",
+    )
 }
 
 /// `let mut x`.
@@ -129,7 +162,10 @@ pub(super) fn let_else() -> Message {
 
 /// A pattern that binds in another way.
 pub(super) fn pattern(text: &str) -> Message {
-    catalogue::refused(&format!("the pattern `{text}`"), "use names, `&name`, `_`, tuples `(a, b)` and arrays `[i, j]` of these")
+    catalogue::refused(
+        &format!("the pattern `{text}`"),
+        "use names, `&name`, `_`, tuples `(a, b)` and arrays `[i, j]` of these",
+    )
 }
 
 /// A macro that is not understood.

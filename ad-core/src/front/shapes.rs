@@ -177,7 +177,9 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
                 equations.push(equation);
                 new = true;
             } else if classes.find(equation.sides[0]) != classes.find(equation.sides[1]) {
-                let (Size::Number(x), Size::Number(y)) = (classes.find(equation.sides[0]), classes.find(equation.sides[1])) else {
+                let (Size::Number(x), Size::Number(y)) =
+                    (classes.find(equation.sides[0]), classes.find(equation.sides[1]))
+                else {
                     continue;
                 };
                 diags.push(equation.place.range, catalogue::sizes_never_equal(&equation.words, x, y));

@@ -120,7 +120,9 @@ fn generics(item: &ItemFn, diags: &mut Diags) -> Lowered<Option<Ident>> {
             GenericParam::Lifetime(_) => {}
             GenericParam::Type(t) => {
                 let in_where = item.sig.generics.where_clause.iter().flat_map(|w| &w.predicates).any(|p| match p {
-                    WherePredicate::Type(p) => p.bounded_ty.to_token_stream().to_string() == t.ident.to_string() && is_real(&p.bounds),
+                    WherePredicate::Type(p) => {
+                        p.bounded_ty.to_token_stream().to_string() == t.ident.to_string() && is_real(&p.bounds)
+                    }
                     _ => false,
                 });
                 let name = t.ident.to_string();
@@ -154,7 +156,8 @@ fn params(item: &ItemFn, real_param: Option<&Ident>, diags: &mut Diags) -> Lower
         let name = match param_name(&typed.pat, k) {
             Some(name) => name,
             None => {
-                result = Err(diags.push(SrcRange::of(&typed.pat), catalogue::parameter_pattern(&text_of(&typed.pat, 40))));
+                result =
+                    Err(diags.push(SrcRange::of(&typed.pat), catalogue::parameter_pattern(&text_of(&typed.pat, 40))));
                 continue;
             }
         };
@@ -197,7 +200,9 @@ fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) ->
     let Some(names) = &attr.wrt else {
         let all: Vec<usize> = (0..params.len()).filter(|&k| params[k].leaf.elem.is_real()).collect();
         if all.is_empty() {
-            return Err(diags.push(SrcRange::of(&item.sig.ident), catalogue::nothing_active(&item.sig.ident.to_string())));
+            return Err(
+                diags.push(SrcRange::of(&item.sig.ident), catalogue::nothing_active(&item.sig.ident.to_string()))
+            );
         }
         return Ok(all);
     };
@@ -213,7 +218,8 @@ fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) ->
                 result = Err(diags.push(range, catalogue::wrt_unknown(&text, near, &all)));
             }
             Some(k) if !params[k].leaf.elem.is_real() => {
-                result = Err(diags.push(range, catalogue::wrt_discrete(&text, &params[k].ty.to_string().replace(' ', ""))));
+                result =
+                    Err(diags.push(range, catalogue::wrt_discrete(&text, &params[k].ty.to_string().replace(' ', ""))));
             }
             Some(k) if active.contains(&k) => {
                 result = Err(diags.push(range, catalogue::wrt_twice(&text)));
@@ -229,9 +235,11 @@ impl Sig {
     /// The derivative functions with the right signatures and no body to speak of: what stands in for them beside an error.
     pub(super) fn stubs(&self) -> TokenStream {
         let krate = &self.options.krate;
-        let tuple = |mut types: Vec<TokenStream>| if types.len() == 1 { types.remove(0) } else { quote!((#(#types),*)) };
+        let tuple =
+            |mut types: Vec<TokenStream>| if types.len() == 1 { types.remove(0) } else { quote!((#(#types),*)) };
         let actives: Vec<Leaf> = self.active.iter().map(|&k| self.params[k].leaf).collect();
-        let gradient = tuple(actives.iter().map(|l| types::owned_tokens(*l, self.real_param.as_ref(), krate)).collect());
+        let gradient =
+            tuple(actives.iter().map(|l| types::owned_tokens(*l, self.real_param.as_ref(), krate)).collect());
         let result = &self.result_ty;
         let cotangent = types::passed_tokens(self.result, self.real_param.as_ref(), krate);
         let tangents: Vec<TokenStream> = self

@@ -218,4 +218,3 @@ impl<'a> Lower<'a> {
         Ok(Cut { start: first, step, len: Some(count) })
     }
 }
-

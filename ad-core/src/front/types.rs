@@ -56,8 +56,29 @@ const REFUSED: &[(&str, &str)] = &[
 
 /// Names of types, for suggestions.
 const KNOWN: &[&str] = &[
-    "f64", "f32", "usize", "isize", "i32", "i64", "u32", "u64", "u8", "bool", "Vec", "Array0", "Array1", "Array2",
-    "Array3", "ArrayView0", "ArrayView1", "ArrayView2", "ArrayView3", "ArrayRef0", "ArrayRef1", "ArrayRef2", "ArrayRef3",
+    "f64",
+    "f32",
+    "usize",
+    "isize",
+    "i32",
+    "i64",
+    "u32",
+    "u64",
+    "u8",
+    "bool",
+    "Vec",
+    "Array0",
+    "Array1",
+    "Array2",
+    "Array3",
+    "ArrayView0",
+    "ArrayView1",
+    "ArrayView2",
+    "ArrayView3",
+    "ArrayRef0",
+    "ArrayRef1",
+    "ArrayRef2",
+    "ArrayRef3",
 ];
 
 /// The element type of a name.

@@ -120,7 +120,7 @@ fn iterators() {
 #[test]
 fn closures_and_shadowing() {
     means(
-        quote! { fn f(x: f64) -> f64 { let relu = |v: f64| v + 1.0; let twice = |v| relu(relu(v)); let x = twice(x); { let x = 0.0 * x; x } + x } },
+        quote! { fn f(x: f64) -> f64 { let relu = |v: f64| v + 1.0; let twice = |v| relu(relu(v)); let x = twice(x); let y = { let x = 0.0 * x; x }; y + x } },
         &[scalar(1.0)],
         &[3.0],
     );
