@@ -34,9 +34,22 @@ impl Lower<'_> {
         let var = self.g.fresh();
         let term = self.g.mk(Node::Var(var));
         let mark = self.facts.mark();
-        let below = self.facts.linear(&self.g, size).combine(1, &self.facts.linear(&self.g, term), -1);
-        if let Some(fact) = below.and_then(|l| l.combine(1, &Linear::constant(-1), 1)) {
-            self.facts.learn(fact);
+        // A saturating difference that is a size here is not 0, so it is exact.
+        let exact = match self.g.node(size) {
+            Node::Prim(Prim::Int(IntOp::Sub), args) => Some((args[0], args[1])),
+            _ => None,
+        };
+        let mut upper = vec![self.facts.linear(&self.g, size)];
+        if let Some((a, b)) = exact {
+            let (a, b) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+            upper.extend(a.combine(1, &b, -1));
+        }
+        let i = self.facts.linear(&self.g, term);
+        for size in upper {
+            let below = size.combine(1, &i, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
+            if let Some(fact) = below {
+                self.facts.learn(fact);
+            }
         }
         self.frames.push(Frame::Loop { var, size, mark });
         let result = f(self, term);

@@ -39,11 +39,12 @@ pub(super) struct SigParam {
 /// Reads the signature. All that is wrong with it is reported before it is given up.
 pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Sig> {
     let qualifiers = qualifiers(item, diags);
-    let real_param = generics(item, diags);
-    let params = params(item, real_param.as_ref().ok().and_then(Option::as_ref), diags);
-    let result = result(item, real_param.as_ref().ok().and_then(Option::as_ref), diags);
+    let (real_param, generics_read) = generics(item, diags);
+    let params = params(item, real_param.as_ref(), diags);
+    let result = result(item, real_param.as_ref(), diags);
     qualifiers?;
-    let (real_param, params, result) = (real_param?, params?, result?);
+    generics_read?;
+    let (params, result) = (params?, result?);
     let active = active(item, &params, attr, diags)?;
     let scalar = result.container == Container::Scalar;
     for (row, range) in attr.rows.iter().zip(&attr.ranges) {
@@ -106,7 +107,8 @@ fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
 }
 
 /// Lifetimes, and one type parameter with the bound `Real`.
-fn generics(item: &ItemFn, diags: &mut Diags) -> Lowered<Option<Ident>> {
+/// A parameter without the bound counts as one with it from here on, so that its uses are no further errors.
+fn generics(item: &ItemFn, diags: &mut Diags) -> (Option<Ident>, Lowered<()>) {
     let mut real: Option<Ident> = None;
     let mut result = Ok(());
     let is_real = |bounds: &syn::punctuated::Punctuated<TypeParamBound, syn::Token![+]>| {
@@ -128,6 +130,7 @@ fn generics(item: &ItemFn, diags: &mut Diags) -> Lowered<Option<Ident>> {
                 let name = t.ident.to_string();
                 if !in_where && !is_real(&t.bounds) {
                     result = Err(diags.push(SrcRange::of(t), catalogue::type_parameter_without_real(&name)));
+                    real.get_or_insert_with(|| t.ident.clone());
                 } else if real.is_some() {
                     result = Err(diags.push(SrcRange::of(t), catalogue::second_type_parameter(&name)));
                 } else {
@@ -139,7 +142,7 @@ fn generics(item: &ItemFn, diags: &mut Diags) -> Lowered<Option<Ident>> {
             }
         }
     }
-    result.map(|()| real)
+    (real, result)
 }
 
 fn params(item: &ItemFn, real_param: Option<&Ident>, diags: &mut Diags) -> Lowered<Vec<SigParam>> {

@@ -33,9 +33,27 @@ fn proved() {
         },
         quote! { fn f(x: f64) -> Array1<f64> { build1(3, |i| [x, 2.0, 3.0][i]) } },
     ] {
-        kept(item, expect![""}, expect![[r#"
-        entry: integer overflow in a multiplication in `n * m` ()
-        entry: division by zero in `n / m` ()"#]]);
+        assert_eq!(checks(&program(quote!(), item.clone())), "", "{item}");
+    }
+}
+
+#[test]
+fn one_check_for_a_loop() {
+    kept(
+        quote! { fn f(x: &Array1<f64>) -> Array1<f64> { build1(x.len() - 1, |i| x[i + 1] - x[i]) } },
+        expect!["entry: integer overflow in a subtraction in `x.len() - 1` ()"],
+    );
+    kept(quote! { fn f(x: &Array1<f64>, n: usize) -> Array1<f64> { build1(n, |i| x[i]) } }, expect!["entry: index out of range in `x[i]` (length of `x`)"]);
+    kept(
+        quote! { fn f(x: &Array1<f64>, ids: &[usize]) -> Array1<f64> { build1(ids.len(), |i| x[ids[i]]) } },
+        expect!["reached: index out of range in `x[ids[i]]` (length of `x`)"],
+    );
+    kept(
+        quote! { fn f(x: f64, n: usize, m: usize) -> f64 { x * (n * m) as f64 + (n / m) as f64 } },
+        expect![[r#"
+            entry: integer overflow in a multiplication in `n * m` ()
+            entry: division by zero in `n / m` ()"#]],
+    );
 }
 
 #[test]
@@ -51,8 +69,8 @@ fn equations() {
     // All sizes are named by the oldest.
     let p = program(quote!(), quote! { fn f(x: &Array2<f64>, n: usize) -> Array2<f64> { x + &x.t() + build1(n, |i| i as f64) } });
     expect![[r#"
-        entry: shapes differ in `x + &x.t() + build1(n, |i|i as f64)` (rows of `x`, rows of `x.t()`)
-        entry: shapes differ in `x + &x.t() + build1(n, |i|i as f64)` (columns of `x + &x.t()`, length of `build1(n, |i|i as f64)`)"#]].assert_eq(&checks(&p));
+        entry: shapes differ in `x + &x.t() + build1(n, |i| i as f64)` (rows of `x`, rows of `x.t()`)
+        entry: shapes differ in `x + &x.t() + build1(n, |i| i as f64)` (columns of `x + &x.t()`, length of `build1(n, |i| i as f64)`)"#]].assert_eq(&checks(&p));
 }
 
 #[test]
