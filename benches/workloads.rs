@@ -1,1 +1,218 @@
+//! Real problems: the generated gradient beside one written by hand and the function itself, in one run.
+//!
+//! ```text
+//! cargo bench --bench workloads [-- a b d]
+//! ```
+//!
+//! Both gradients return owned arrays, and are held against each other before they are timed. The table at the end
+//! has the medians.
 
+mod annotated;
+mod by_hand;
+
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use ad::ndarray::{Array, Array1, Array2, Dimension};
+use criterion::Criterion;
+
+/// Agreement of two gradients, relative to the largest entry.
+const TOLERANCE: f64 = 1e-10;
+
+fn main() {
+    let mut bench = Bench::new();
+    let mut rng = fastrand::Rng::with_seed(1);
+    let mut vector = |n: usize| Array1::from_shape_simple_fn(n, || rng.f64() - 0.5);
+
+    for (name, n) in [("a dot, 1e3", 1_000), ("a dot, 1e6", 1_000_000)] {
+        let (x, y) = (vector(n), vector(n));
+        bench.compare(
+            name,
+            || by_hand::dot(black_box(&x), black_box(&y)),
+            || annotated::dot_value_and_grad(black_box(&x), black_box(&y)),
+            || annotated::dot(black_box(&x), black_box(&y)),
+        );
+    }
+    {
+        let (a, x) = (matrix(vector(300 * 300), 300), vector(300));
+        bench.compare(
+            "b sum(A x), 300",
+            || by_hand::sum_of_product(black_box(&a), black_box(&x)),
+            || annotated::sum_of_product_value_and_grad(black_box(&a), black_box(&x)),
+            || annotated::sum_of_product(black_box(&a), black_box(&x)),
+        );
+    }
+    {
+        let (n, d) = (10_000, 100);
+        let (w, x, y) = (vector(d), matrix(vector(n * d), d), vector(n).mapv(f64::signum));
+        bench.compare(
+            "d logistic regression, 10000 x 100",
+            || by_hand::logistic(black_box(&w), black_box(&x), black_box(&y)),
+            || annotated::logistic_value_and_grad(black_box(&w), black_box(&x), black_box(&y)),
+            || annotated::logistic(black_box(&w), black_box(&x), black_box(&y)),
+        );
+    }
+    {
+        let (pixels, hidden, classes, batch) = (784, 128, 10, 64);
+        let (w1, b1) = (matrix(vector(pixels * hidden) * 0.2, hidden), vector(hidden));
+        let (w2, b2) = (matrix(vector(hidden * classes), classes), vector(classes));
+        let images = matrix(vector(batch * pixels), pixels);
+        let labels = Array1::from_shape_fn(batch, |i| i * 7 % classes);
+        let net = || (black_box(&w1), black_box(&b1), black_box(&w2), black_box(&b2));
+        let data = || (black_box(&images), black_box(&labels));
+        bench.compare(
+            "e perceptron 784-128-10, batch 64",
+            || {
+                let ((w1, b1, w2, b2), (images, labels)) = (net(), data());
+                by_hand::perceptron(w1, b1, w2, b2, images, labels)
+            },
+            || {
+                let ((w1, b1, w2, b2), (images, labels)) = (net(), data());
+                annotated::perceptron_value_and_grad(w1, b1, w2, b2, images, labels)
+            },
+            || {
+                let ((w1, b1, w2, b2), (images, labels)) = (net(), data());
+                annotated::perceptron(w1, b1, w2, b2, images, labels)
+            },
+        );
+    }
+    {
+        let x = vector(1_000);
+        bench.compare(
+            "f Rosenbrock, 1000",
+            || by_hand::rosenbrock(black_box(&x)),
+            || annotated::rosenbrock_value_and_grad(black_box(&x)),
+            || annotated::rosenbrock(black_box(&x)),
+        );
+    }
+    {
+        let x = vector(100_000) * 8.0;
+        bench.compare(
+            "g log-sum-exp, 1e5",
+            || by_hand::logsumexp(black_box(&x)),
+            || annotated::log_sum_exp_value_and_grad(black_box(&x)),
+            || annotated::log_sum_exp(black_box(&x)),
+        );
+    }
+    bench.table();
+}
+
+fn matrix(entries: Array1<f64>, columns: usize) -> Array2<f64> {
+    let rows = entries.len() / columns;
+    entries.into_shape_with_order((rows, columns)).expect("whole rows")
+}
+
+/// Criterion, where it leaves its estimates, and the workloads so far.
+struct Bench {
+    criterion: Criterion,
+    directory: PathBuf,
+    started: SystemTime,
+    names: Vec<&'static str>,
+}
+
+const BY_HAND: &str = "by hand";
+const OURS: &str = "ours";
+const FUNCTION: &str = "function";
+
+impl Bench {
+    fn new() -> Self {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workloads");
+        let criterion = Criterion::default()
+            .warm_up_time(Duration::from_millis(500))
+            .measurement_time(Duration::from_secs(2))
+            .output_directory(&directory)
+            .configure_from_args();
+        Self { criterion, directory, started: SystemTime::now(), names: Vec::new() }
+    }
+
+    /// Checks that the three agree, then times them.
+    fn compare<G: Entries>(
+        &mut self,
+        name: &'static str,
+        by_hand: impl Fn() -> (f64, G),
+        ours: impl Fn() -> (f64, G),
+        function: impl Fn() -> f64,
+    ) {
+        let (hand_value, hand_gradient) = by_hand();
+        let (our_value, our_gradient) = ours();
+        assert_close(name, &[hand_value, function()], &[our_value, our_value]);
+        for (hand, ours) in hand_gradient.entries().iter().zip(our_gradient.entries()) {
+            assert_close(name, hand, &ours);
+        }
+        self.names.push(name);
+        let mut group = self.criterion.benchmark_group(name);
+        group.bench_function(BY_HAND, |b| b.iter(&by_hand));
+        group.bench_function(OURS, |b| b.iter(&ours));
+        group.bench_function(FUNCTION, |b| b.iter(&function));
+        group.finish();
+    }
+
+    /// What was measured in this run.
+    fn table(self) {
+        self.criterion.final_summary();
+        println!("{:36} {:>12} {:>12} {:>14} {:>14}", FUNCTION, BY_HAND, OURS, "ours/by hand", "ours/function");
+        for name in &self.names {
+            let median = |which| self.median(name, which);
+            if let (Some(hand), Some(ours), Some(function)) = (median(BY_HAND), median(OURS), median(FUNCTION)) {
+                println!(
+                    "{name:36} {:>12} {:>12} {:>14.2} {:>14.2}",
+                    time(hand),
+                    time(ours),
+                    ours / hand,
+                    ours / function
+                );
+            }
+        }
+    }
+
+    /// The median in nanoseconds, if it is of this run: criterion keeps those of earlier ones.
+    fn median(&self, name: &str, which: &str) -> Option<f64> {
+        let path = self.directory.join(name).join(which).join("new/estimates.json");
+        if path.metadata().ok()?.modified().ok()? < self.started {
+            return None;
+        }
+        let estimates: serde_json::Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        estimates["median"]["point_estimate"].as_f64()
+    }
+}
+
+fn time(nanoseconds: f64) -> String {
+    match nanoseconds {
+        t if t < 1e3 => format!("{t:.0} ns"),
+        t if t < 1e6 => format!("{:.2} us", t / 1e3),
+        t => format!("{:.2} ms", t / 1e6),
+    }
+}
+
+fn assert_close(name: &str, a: &[f64], b: &[f64]) {
+    assert_eq!(a.len(), b.len(), "{name}");
+    let largest = a.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+    for (k, (a, b)) in a.iter().zip(b).enumerate() {
+        assert!((a - b).abs() <= TOLERANCE * largest, "{name}, number {k}: {a} by hand, {b} ours");
+    }
+}
+
+/// The entries of a gradient, one list for each parameter.
+trait Entries {
+    fn entries(&self) -> Vec<Vec<f64>>;
+}
+
+impl<D: Dimension> Entries for Array<f64, D> {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        vec![self.iter().copied().collect()]
+    }
+}
+
+impl<A: Entries, B: Entries> Entries for (A, B) {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        [self.0.entries(), self.1.entries()].concat()
+    }
+}
+
+impl Entries for by_hand::Gradient {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        let (w1, b1, w2, b2) = self;
+        [w1.entries(), b1.entries(), w2.entries(), b2.entries()].concat()
+    }
+}

@@ -18,8 +18,7 @@
 //! This crate is a facade: the attribute is in `ad-macro` (and the compiler behind it in `ad-core`), the DSL's
 //! functions and the kernels in `ad-runtime`. It must never hold code of its own, only names.
 
-// The merger: the attribute joins here and in the prelude as soon as `ad-macro` has it.
-// pub use ad_macro::differentiate;
+pub use ad_macro::differentiate;
 
 #[doc(hidden)]
 pub use ad_runtime as runtime;
@@ -45,7 +44,7 @@ pub use ndarray;
 /// assert_eq!(Zip::from(&x).and(&softmax(&x.t())).map_collect(|a, p| a * p).len_of(Axis(0)), 2);
 /// ```
 pub mod prelude {
-    // pub use ad_macro::differentiate;
+    pub use ad_macro::differentiate;
 
     pub use ad_runtime::dsl::{
         argmax, argmin, build, build1, checkpoint, digamma, erf, erfc, fold, gather, iota, ln_gamma, logsumexp, map2,

@@ -208,8 +208,7 @@ pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_functio
 }
 
 pub fn later(what: &str) -> Message {
-    message(format!("{what} is not built yet"))
-        .help("write it with `build1`, `sum` and indexing, if it can be said so")
+    message(format!("{what} is not built yet")).help("write it with `build1`, `sum` and indexing, if it can be said so")
 }
 
 pub fn arity(name: &str, (least, most): (usize, usize), given: usize) -> Message {

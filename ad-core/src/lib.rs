@@ -1,4 +1,6 @@
-//! The compiler of `ad`.
+//! The compiler of `ad`: an ordinary library over `proc-macro2` tokens, so that all of it can be tested without a macro.
+//!
+//! Only [`front`] reads `syn`, only [`emit`] writes tokens; in between, everything is a term of [`ir`].
 
 pub mod ad;
 pub mod bot;
@@ -8,6 +10,61 @@ pub mod emit;
 mod flatten;
 pub mod front;
 pub mod ir;
+pub mod pipeline;
 pub mod prim;
 pub mod program;
 pub mod simplify;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use pipeline::{Derivative, Log};
+
+/// What `#[differentiate(attr)] item` expands to: the item itself, and its derivatives or compile errors.
+#[must_use]
+pub fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let written = match front::parse(attr, item.clone()) {
+        Ok(program) => derivatives(program),
+        Err(failure) => failure.into_tokens(),
+    };
+    quote! {
+        #[allow(dead_code, reason = "a function may be used through its derivatives only")]
+        #item
+        #written
+    }
+}
+
+/// The derivative functions of an annotated function, and the record of their stages if `AD_DUMP` asks for it.
+fn derivatives(program: program::Program) -> TokenStream {
+    let mut log = std::env::var_os("AD_DUMP").map(|place| (place, Log::default()));
+    let mut log_ref = log.as_mut().map(|l| &mut l.1);
+    let options = program.options.clone();
+    let mut prepared = pipeline::prepare(program, log_ref.as_deref_mut());
+    let mut written = TokenStream::new();
+    let wanted =
+        [(options.grad, Derivative::ValueAndGrad), (options.vjp, Derivative::Vjp), (options.jvp, Derivative::Jvp)];
+    for (_, which) in wanted.into_iter().filter(|w| w.0) {
+        let routine = pipeline::derive(&mut prepared, which, log_ref.as_deref_mut());
+        if which == Derivative::ValueAndGrad {
+            written.extend(emit::emit_grad(&prepared.program, &routine));
+        }
+        // The emitter makes a few terms of its own.
+        let mut graph = std::mem::take(&mut prepared.program.graph);
+        if let Some(log) = log_ref.as_deref_mut() {
+            let text = emit::describe(&mut graph, &prepared.program, &routine);
+            log.stages.push((format!("{}: schedule", routine.name), text.unwrap_or_else(|e| e)));
+        }
+        match emit::emit_routine(&mut graph, &prepared.program, &routine) {
+            Ok(tokens) => written.extend(tokens),
+            Err(e) => panic!("{}: {e}", routine.name),
+        }
+        prepared.program.graph = graph;
+    }
+    if let Some((place, log)) = log {
+        // A dump that cannot be written must not fail the build.
+        let file = std::path::Path::new(&place).join(format!("{}.txt", prepared.program.name));
+        let _ = std::fs::create_dir_all(&place);
+        let _ = std::fs::write(file, log.text());
+    }
+    written
+}

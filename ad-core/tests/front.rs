@@ -85,7 +85,9 @@ fn failed(program: &Program, inputs: &[Value]) -> Vec<String> {
     for check in &program.checks {
         match interp.eval(check.ok) {
             Ok(Value::Array(Array { data: Data::Bool(ok), .. })) if ok == [true] => {}
-            Ok(Value::Array(Array { data: Data::Bool(ok), .. })) if ok == [false] => messages.push(check.message.clone()),
+            Ok(Value::Array(Array { data: Data::Bool(ok), .. })) if ok == [false] => {
+                messages.push(check.message.clone())
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -110,7 +110,9 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     if printed != print_typed(&again.g, &again.roots, &BTreeMap::new()) {
         return Err("two generations print differently".into());
     }
-    let single = (0..).zip(&inputs).any(|(k, _)| g.inputs().get(k).is_some_and(|t| t.as_array().is_some_and(|(e, _)| e == ad_core::ir::Elem::Real(RealTy::F32))));
+    let single = (0..).zip(&inputs).any(|(k, _)| {
+        g.inputs().get(k).is_some_and(|t| t.as_array().is_some_and(|(e, _)| e == ad_core::ir::Elem::Real(RealTy::F32)))
+    });
     let tolerance = if single { 1e-4 } else { 1e-10 };
     let mut run = Run { g, inputs, rng: Rng::new(seed ^ 0x5eed), tolerance };
     run.set_tangents(&active, true);
@@ -137,7 +139,10 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     stats.work.iter_mut().zip(all).for_each(|(sum, w)| *sum += w);
     stats.ratios.push((gradient_work.total() as f64 / (work.total() + 50) as f64, seed, size));
 
-    if !single && !names.contains("stop gradient") && by_difference(&mut run, &roots, &gradient[roots.len()..], &active)? {
+    if !single
+        && !names.contains("stop gradient")
+        && by_difference(&mut run, &roots, &gradient[roots.len()..], &active)?
+    {
         stats.by_difference += 1;
     }
 
@@ -220,10 +225,8 @@ fn by_difference(run: &mut Run, roots: &[Term], gradient: &[Term], active: &[u32
         let first = run.inputs.len() - roots.len();
         run.inputs[first..].to_vec()
     };
-    let direction: Vec<Vec<f64>> = active
-        .iter()
-        .map(|&k| run.inputs[k as usize].values().iter().map(|_| run.rng.real()).collect())
-        .collect();
+    let direction: Vec<Vec<f64>> =
+        active.iter().map(|&k| run.inputs[k as usize].values().iter().map(|_| run.rng.real()).collect()).collect();
     let here: Vec<Value> = run.inputs.clone();
     let mut along = |h: f64| -> Try<f64> {
         for (&k, ds) in active.iter().zip(&direction) {
@@ -276,7 +279,13 @@ fn report(seed: u64, size: usize, message: &str) -> String {
 fn every_stage_keeps_meaning_and_derivatives() {
     let stats = RefCell::new(Stats::default());
     let cases = u32::try_from(number("AD_CASES", 400)).unwrap();
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 200, max_global_rejects: u32::MAX, ..Config::default() };
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 200,
+        max_global_rejects: u32::MAX,
+        ..Config::default()
+    };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(Default::default()));
     let offset = number("AD_SEED", 0);
     // Shrinking makes the program of the same seed smaller: another seed would be another program.
@@ -295,13 +304,21 @@ fn every_stage_keeps_meaning_and_derivatives() {
     });
     match outcome {
         Ok(()) => {}
-        Err(TestError::Fail(reason, (seed, size))) => panic!("{}", report(seed.wrapping_add(offset), size, reason.message())),
+        Err(TestError::Fail(reason, (seed, size))) => {
+            panic!("{}", report(seed.wrapping_add(offset), size, reason.message()))
+        }
         Err(TestError::Abort(reason)) => panic!("{reason}"),
     }
     let mut stats = stats.into_inner();
     stats.ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
-    println!("{} programs, {} wild, {} also by differences, {} second order", stats.cases, stats.wild, stats.by_difference, stats.second_order);
-    println!("work: source {}, bulk {}, simplified {}, gradient {}", stats.work[0], stats.work[1], stats.work[2], stats.work[3]);
+    println!(
+        "{} programs, {} wild, {} also by differences, {} second order",
+        stats.cases, stats.wild, stats.by_difference, stats.second_order
+    );
+    println!(
+        "work: source {}, bulk {}, simplified {}, gradient {}",
+        stats.work[0], stats.work[1], stats.work[2], stats.work[3]
+    );
     println!("worst ratios: {:?}", &stats.ratios[..stats.ratios.len().min(8)]);
     println!("source: {:?}\nderived: {:?}", stats.source.0, stats.derived.0);
     println!("missing: {:?}", stats.source.missing());

@@ -79,12 +79,11 @@ impl Program {
                     .collect();
                 Interp::new(&self.g, &moved).eval(self.root).unwrap().values()
             };
-            let central = |h: f64| -> Vec<f64> {
-                at(h).iter().zip(at(-h)).map(|(a, b)| (a - b) / (2.0 * h)).collect()
-            };
+            let central = |h: f64| -> Vec<f64> { at(h).iter().zip(at(-h)).map(|(a, b)| (a - b) / (2.0 * h)).collect() };
             let extrapolated: Vec<f64> =
                 central(1e-3).iter().zip(central(5e-4)).map(|(a, b)| (4.0 * b - a) / 3.0).collect();
-            close_all(&oracle.tangents(), &extrapolated, 1e-8).unwrap_or_else(|e| panic!("{name}: oracle and differences: {e}"));
+            close_all(&oracle.tangents(), &extrapolated, 1e-8)
+                .unwrap_or_else(|e| panic!("{name}: oracle and differences: {e}"));
         }
 
         let mut seeds = Vec::new();
@@ -97,7 +96,8 @@ impl Program {
         close(&self.eval(primal[0]), &oracle, 0.0).unwrap_or_else(|e| panic!("{name}: primal: {e}"));
         let simple = simplify::simplify(&mut self.g, &tangents)[0];
         for t in [tangents[0], simple] {
-            close_all(&self.eval(t).values(), &oracle.tangents(), 1e-12).unwrap_or_else(|e| panic!("{name}: forward: {e}"));
+            close_all(&self.eval(t).values(), &oracle.tangents(), 1e-12)
+                .unwrap_or_else(|e| panic!("{name}: forward: {e}"));
         }
 
         let shape = oracle.as_array().unwrap().shape.clone();
@@ -115,7 +115,8 @@ impl Program {
                 .zip(gradients)
                 .map(|(&k, &t)| dot(&self.eval(t).values(), &self.inputs[k as usize].tangents()))
                 .sum();
-            close_all(&[along], &[dot(&u, &oracle.tangents())], 1e-12).unwrap_or_else(|e| panic!("{name}: reverse: {e}"));
+            close_all(&[along], &[dot(&u, &oracle.tangents())], 1e-12)
+                .unwrap_or_else(|e| panic!("{name}: reverse: {e}"));
         }
     }
 
@@ -207,7 +208,8 @@ fn rows_of_one_argument() {
         let row = f.row();
         for &x in row.points {
             let mut p = program(&Prim::Unary(f), &[Value::scalar(x)]);
-            close_all(&[(row.eval)(x)], &p.eval(p.root).values(), 1e-13).unwrap_or_else(|e| panic!("{}({x}): {e}", row.name));
+            close_all(&[(row.eval)(x)], &p.eval(p.root).values(), 1e-13)
+                .unwrap_or_else(|e| panic!("{}({x}): {e}", row.name));
             p.check_derivatives(&format!("{}({x})", row.name), true);
             // Trigamma, the derivative of digamma, is the end of the line.
             if f != Unary::Digamma {
@@ -322,7 +324,12 @@ fn check_slopes(prim: &Prim, xs: &[f64], slopes: &[f64]) {
         let cotangent = p.extra_input(k, &[1.0]);
         let reverse = ad::reverse(&mut p.g, &[p.root], &[cotangent], &[k]).1[0];
         let simple = simplify::simplify(&mut p.g, &[forward, reverse]);
-        let modes = [("forward", forward), ("reverse", reverse), ("forward, simplified", simple[0]), ("reverse, simplified", simple[1])];
+        let modes = [
+            ("forward", forward),
+            ("reverse", reverse),
+            ("forward, simplified", simple[0]),
+            ("reverse, simplified", simple[1]),
+        ];
         for (who, d) in [("oracle", oracle)].into_iter().chain(modes.map(|(who, t)| (who, p.eval(t).values()[0]))) {
             assert!(d == slope, "{}{xs:?}, argument {k}, {who}: {d}, not {slope}", prim.name());
         }
@@ -424,7 +431,8 @@ fn example(prim: &Prim) -> (Vec<Value>, Value) {
         Prim::Not => (vec![Value::bools(&[2], &[true, false])], Value::bools(&[2], &[false, true])),
         Prim::And | Prim::Or => {
             let (a, b) = ([true, true, false, false], [true, false, true, false]);
-            let c: Vec<bool> = a.iter().zip(b).map(|(&a, b)| if *prim == Prim::And { a && b } else { a || b }).collect();
+            let c: Vec<bool> =
+                a.iter().zip(b).map(|(&a, b)| if *prim == Prim::And { a && b } else { a || b }).collect();
             (vec![Value::bools(&[4], &a), Value::bools(&[4], &b)], Value::bools(&[4], &c))
         }
         Prim::Select => (
@@ -501,8 +509,16 @@ fn reductions_and_casts_at_the_edges() {
     check(Prim::Sum([0].into()), empty, Value::scalar(0.0));
     check(Prim::Reduce(Reduce::Max, 1), Value::reals(&[3], &[nan, 2.0, 1.0]), Value::scalar(2.0));
     check(Prim::Reduce(Reduce::Max, 1), Value::reals(&[2], &[nan, nan]), Value::scalar(nan));
-    check(Prim::Reduce(Reduce::ArgMax, 1), Value::reals(&[4], &[nan, 2.0, 2.0, 1.0]), Value::ints(IntTy::Usize, &[], &[1]));
-    check(Prim::Cast(Elem::Int(IntTy::U8)), Value::reals(&[3], &[300.0, -1.0, nan]), Value::ints(IntTy::U8, &[3], &[255, 0, 0]));
+    check(
+        Prim::Reduce(Reduce::ArgMax, 1),
+        Value::reals(&[4], &[nan, 2.0, 2.0, 1.0]),
+        Value::ints(IntTy::Usize, &[], &[1]),
+    );
+    check(
+        Prim::Cast(Elem::Int(IntTy::U8)),
+        Value::reals(&[3], &[300.0, -1.0, nan]),
+        Value::ints(IntTy::U8, &[3], &[255, 0, 0]),
+    );
     check(Prim::Cast(Elem::Int(IntTy::U8)), ints(&[300, -1]), Value::ints(IntTy::U8, &[2], &[44, 255]));
     check(Prim::Cast(Elem::USIZE), ints(&[-1]), Value::ints(IntTy::Usize, &[1], &[i128::from(u64::MAX)]));
     check(Prim::Cast(Elem::USIZE), Value::bools(&[2], &[true, false]), Value::ints(IntTy::Usize, &[2], &[1, 0]));

@@ -1,13 +1,12 @@
 //! Whole arrays: elementwise functions, reductions, products, every form of array
 //! that a parameter can have.
 
-use ad::ndarray::ArrayView3;
 use ad::prelude::*;
 
 use super::Case;
 
 #[differentiate]
-fn foo_sum(x: &Array2<f64>, y: &Array2<f64>, z: &Array2<f64>) -> f64 {
+fn phi_sum(x: &Array2<f64>, y: &Array2<f64>, z: &Array2<f64>) -> f64 {
     let w = x * &y.mapv(f64::sin);
     let angles = build([x.nrows(), x.ncols()], |[i, j]| z[[i, j]].atan2(w[[i, j]]));
     (angles + z * &w).sum()
@@ -16,12 +15,12 @@ fn foo_sum(x: &Array2<f64>, y: &Array2<f64>, z: &Array2<f64>) -> f64 {
 #[test]
 fn elementwise() {
     let case = Case::new("horde-foo-matrix2x2");
-    let (value, (x, y, z)) = foo_sum_value_and_grad(&case.input("x"), &case.input("y"), &case.input("z"));
+    let (value, (x, y, z)) = phi_sum_value_and_grad(&case.input("x"), &case.input("y"), &case.input("z"));
     case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
 }
 
 #[differentiate]
-fn foo_each(x: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>, z: ArrayView2<'_, f64>) -> Array2<f64> {
+fn phi_each(x: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>, z: ArrayView2<'_, f64>) -> Array2<f64> {
     build([x.nrows(), x.ncols()], |[i, j]| {
         let w = x[[i, j]] * y[[i, j]].sin();
         z[[i, j]].atan2(w) + z[[i, j]] * w
@@ -35,13 +34,13 @@ fn elementwise_with_a_cotangent() {
     let y: Array2<f64> = case.input("y");
     let z: Array2<f64> = case.input("z");
     let cotangent: Array2<f64> = case.cotangent();
-    let (value, (x, y, z)) = foo_each_vjp(x.view(), y.view(), z.view(), &cotangent);
+    let (value, (x, y, z)) = phi_each_vjp(x.view(), y.view(), z.view(), &cotangent);
     case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
 }
 
 /// In double precision, rounded to single precision before the sum.
 #[differentiate]
-fn foo_rounded(x: &Array3<f64>, y: &Array3<f64>, z: &Array3<f64>) -> f32 {
+fn phi_rounded(x: &Array3<f64>, y: &Array3<f64>, z: &Array3<f64>) -> f32 {
     let shape = [x.shape()[0], x.shape()[1], x.shape()[2]];
     let rounded = build(shape, |[i, j, k]| {
         let w = x[[i, j, k]] * y[[i, j, k]].sin();
@@ -53,7 +52,7 @@ fn foo_rounded(x: &Array3<f64>, y: &Array3<f64>, z: &Array3<f64>) -> f32 {
 #[test]
 fn mixed_precision() {
     let case = Case::new("horde-foo-cast-f64-to-f32");
-    let (value, (x, y, z)) = foo_rounded_value_and_grad(&case.input("x"), &case.input("y"), &case.input("z"));
+    let (value, (x, y, z)) = phi_rounded_value_and_grad(&case.input("x"), &case.input("y"), &case.input("z"));
     case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
 }
 
@@ -83,24 +82,24 @@ fn maximum_with_a_constant() {
 }
 
 #[differentiate(jvp)]
-fn bar_relu(x: ArrayView3<'_, f64>) -> Array3<f64> {
+fn psi_relu(x: ArrayView3<'_, f64>) -> Array3<f64> {
     let relu = |x: f64| 0_f64.max(x);
-    let foo = |x: f64, y: f64, z: f64| {
+    let phi = |x: f64, y: f64, z: f64| {
         let w = x * y.sin();
         z.atan2(w) + z * w
     };
-    let bar = |x: f64, y: f64| {
-        let w = foo(x, y, x) * y.sin();
+    let psi = |x: f64, y: f64| {
+        let w = phi(x, y, x) * y.sin();
         x.atan2(w) + y * w
     };
-    x.mapv(|x| relu(bar(x, relu(x))))
+    x.mapv(|x| relu(psi(x, relu(x))))
 }
 
 #[test]
 fn rank_three_forwards() {
     let case = Case::new("horde-barReluMax3-jvp");
     let x: Array3<f64> = case.input("x");
-    let (value, tangent) = bar_relu_jvp(x.view(), &case.tangent::<Array3<f64>>("x"));
+    let (value, tangent) = psi_relu_jvp(x.view(), &case.tangent::<Array3<f64>>("x"));
     case.check_jvp(&value, &tangent);
 }
 

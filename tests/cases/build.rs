@@ -74,15 +74,15 @@ fn conditional_between_arrays() {
 
 #[differentiate]
 fn clamped_rows(v: &Array2<f64>) -> Array2<f64> {
-    let foo = |x: f64, y: f64, z: f64| {
+    let phi = |x: f64, y: f64, z: f64| {
         let w = x * y.sin();
         z.atan2(w) + z * w
     };
-    let bar = |x: f64, y: f64| {
-        let w = foo(x, y, x) * y.sin();
+    let psi = |x: f64, y: f64| {
+        let w = phi(x, y, x) * y.sin();
         x.atan2(w) + y * w
     };
-    build1(22, |i| v.row((i + 1).min(1)).mapv(|y| bar(1.0, y)))
+    build1(22, |i| v.row((i + 1).min(1)).mapv(|y| psi(1.0, y)))
 }
 
 /// The case has rank 5: two parts of 8 numbers.
@@ -95,49 +95,49 @@ fn clamped_index() {
 }
 
 #[differentiate]
-fn foo_build(v: &Array1<f64>) -> Array1<f64> {
-    let foo = |x: f64, y: f64, z: f64| {
+fn phi_build(v: &Array1<f64>) -> Array1<f64> {
+    let phi = |x: f64, y: f64, z: f64| {
         let w = x * y.sin();
         z.atan2(w) + z * w
     };
-    let bar = |x: f64, y: f64| {
-        let w = foo(x, y, x) * y.sin();
+    let psi = |x: f64, y: f64| {
+        let w = phi(x, y, x) * y.sin();
         x.atan2(w) + y * w
     };
     let r = v.sum();
     let m = -maximum(&-v);
-    build1(3, |i| r * foo(3.0, 5.0 * r, r * m * m) + bar(r, v[i + 1]))
+    build1(3, |i| r * phi(3.0, 5.0 * r, r * m * m) + psi(r, v[i + 1]))
 }
 
 #[test]
 fn reductions_shared_by_a_build() {
     let case = Case::new("horde-fooBuild");
-    let (value, v) = foo_build_vjp(&case.input("v"), &case.ones::<Array1<f64>>());
+    let (value, v) = phi_build_vjp(&case.input("v"), &case.ones::<Array1<f64>>());
     case.check(&value, &[("v", &v)]);
 }
 
 #[differentiate]
 fn nested_maps(r: f64) -> Array1<f64> {
-    let foo = |x: f64, y: f64, z: f64| {
+    let phi = |x: f64, y: f64, z: f64| {
         let w = x * y.sin();
         z.atan2(w) + z * w
     };
-    let bar = |x: f64, y: f64| {
-        let w = foo(x, y, x) * y.sin();
+    let psi = |x: f64, y: f64| {
+        let w = phi(x, y, x) * y.sin();
         x.atan2(w) + y * w
     };
-    let foo_build = |v: Array1<f64>| {
+    let phi_build = |v: Array1<f64>| {
         let r = v.sum();
         let m = -maximum(&-&v);
-        build1(3, |i| r * foo(3.0, 5.0 * r, r * m * m) + bar(r, v[i + 1]))
+        build1(3, |i| r * phi(3.0, 5.0 * r, r * m * m) + psi(r, v[i + 1]))
     };
     let v = build1(177, |_| r);
     let minima = build1(5, |i| -maximum(&build1(7, |j| -v[i + j])));
     minima.mapv(|d| {
-        let bars = build1(3, |k| bar(d, v[k]));
-        let above = foo_build(build1(4, |_| d) / d);
-        let below = foo_build(build1(130, |_| d)) * d + 5.0;
-        d * (bars + above / below).sum()
+        let psis = build1(3, |k| psi(d, v[k]));
+        let above = phi_build(build1(4, |_| d) / d);
+        let below = phi_build(build1(130, |_| d)) * d + 5.0;
+        d * (psis + above / below).sum()
     })
 }
 
@@ -150,27 +150,27 @@ fn builds_in_closures_in_maps() {
 
 #[differentiate]
 fn nested_sums(r: f64) -> f64 {
-    let foo = |x: f64, y: f64, z: f64| {
+    let phi = |x: f64, y: f64, z: f64| {
         let w = x * y.sin();
         z.atan2(w) + z * w
     };
-    let bar = |x: f64, y: f64| {
-        let w = foo(x, y, x) * y.sin();
+    let psi = |x: f64, y: f64| {
+        let w = phi(x, y, x) * y.sin();
         x.atan2(w) + y * w
     };
-    let foo_build = |v: Array1<f64>| {
+    let phi_build = |v: Array1<f64>| {
         let r = v.sum();
         let m = -maximum(&-&v);
-        build1(3, |i| r * foo(3.0, 5.0 * r, r * m * m) + bar(r, v[i + 1]))
+        build1(3, |i| r * phi(3.0, 5.0 * r, r * m * m) + psi(r, v[i + 1]))
     };
     let nested_maps = |r: f64| {
         let v = build1(177, |_| r);
         let minima = build1(5, |i| -maximum(&build1(7, |j| -v[i + j])));
         minima.mapv(|d| {
-            let bars = build1(3, |k| bar(d, v[k]));
-            let above = foo_build(build1(4, |_| d) / d);
-            let below = foo_build(build1(130, |_| d)) * d + 5.0;
-            d * (bars + above / below).sum()
+            let psis = build1(3, |k| psi(d, v[k]));
+            let above = phi_build(build1(4, |_| d) / d);
+            let below = phi_build(build1(130, |_| d)) * d + 5.0;
+            d * (psis + above / below).sum()
         })
     };
     let v = build1(7, |_| r);
@@ -203,23 +203,23 @@ fn nested_builds_of_a_small_number() {
 
 #[differentiate]
 fn nested_maps_of_matrices(r: f64) -> Array1<f64> {
-    let foo = |x: f64, y: f64, z: f64| {
+    let phi = |x: f64, y: f64, z: f64| {
         let w = x * y.sin();
         z.atan2(w) + z * w
     };
-    let bar = |x: f64, y: f64| {
-        let w = foo(x, y, x) * y.sin();
+    let psi = |x: f64, y: f64| {
+        let w = phi(x, y, x) * y.sin();
         x.atan2(w) + y * w
     };
-    let foo_build = |v: Array1<f64>| {
+    let phi_build = |v: Array1<f64>| {
         let r = v.sum();
         let m = -maximum(&-&v);
-        build1(3, |i| r * foo(3.0, 5.0 * r, r * m) + bar(r, v[(i + 1).min(1)]))
+        build1(3, |i| r * phi(3.0, 5.0 * r, r * m) + psi(r, v[(i + 1).min(1)]))
     };
     build1(3, |_| {
-        let above = foo_build(build1(4, |_| r) / r);
-        let below = foo_build(build1(3, |_| r * r)) * r + 5.0;
-        r * (bar(r, r) + above / below).sum()
+        let above = phi_build(build1(4, |_| r) / r);
+        let below = phi_build(build1(3, |_| r * r)) * r + 5.0;
+        r * (psi(r, r) + above / below).sum()
     })
 }
 
@@ -232,19 +232,19 @@ fn the_same_build_three_times() {
 
 #[differentiate]
 fn map_of_many(r: f64) -> f64 {
-    let foo = |x: f64, y: f64, z: f64| {
+    let phi = |x: f64, y: f64, z: f64| {
         let w = x * y.sin();
         z.atan2(w) + z * w
     };
-    let bar = |x: f64, y: f64| {
-        let w = foo(x, y, x) * y.sin();
+    let psi = |x: f64, y: f64| {
+        let w = phi(x, y, x) * y.sin();
         x.atan2(w) + y * w
     };
     let v = build([4, 1080], |_| r * r);
     let sums = v.sum_axis(Axis(0));
     let m = -maximum(&-&v);
     let out = build([3, 1080], |[i, j]| {
-        sums[j] * foo(3.0, 5.0 * sums[j], sums[j] * m) + bar(sums[j], v[[(i + 1).min(1), j]])
+        sums[j] * phi(3.0, 5.0 * sums[j], sums[j] * m) + psi(sums[j], v[[(i + 1).min(1), j]])
     });
     (out * r + 5.0).sum()
 }

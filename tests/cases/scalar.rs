@@ -5,7 +5,7 @@ use ad::prelude::*;
 use super::Case;
 
 #[differentiate]
-fn foo(x: f64, y: f64, z: f64) -> f64 {
+fn phi(x: f64, y: f64, z: f64) -> f64 {
     let w = x * y.sin();
     z.atan2(w) + z * w
 }
@@ -13,14 +13,14 @@ fn foo(x: f64, y: f64, z: f64) -> f64 {
 #[test]
 fn shared_subexpression() {
     let case = Case::new("horde-foo-scalar");
-    let (value, (x, y, z)) = foo_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
+    let (value, (x, y, z)) = phi_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
     case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
-    let gradient = foo_grad(case.input("x"), case.input("y"), case.input("z"));
+    let gradient = phi_grad(case.input("x"), case.input("y"), case.input("z"));
     assert_eq!(gradient, (x, y, z), "the two ways to call it agree");
 }
 
 #[differentiate]
-fn foo_single(x: f32, y: f32, z: f32) -> f32 {
+fn phi_single(x: f32, y: f32, z: f32) -> f32 {
     let w = x * y.sin();
     z.atan2(w) + z * w
 }
@@ -28,67 +28,67 @@ fn foo_single(x: f32, y: f32, z: f32) -> f32 {
 #[test]
 fn single_precision() {
     let case = Case::new("horde-foo-f32");
-    let (value, (x, y, z)) = foo_single_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
+    let (value, (x, y, z)) = phi_single_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
     case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
 }
 
 #[differentiate]
 #[expect(unused_variables, reason = "the case is about a parameter that is not used")]
-fn baz(x: f64, y: f64, z: f64) -> f64 {
-    let foo = |x: f64, y: f64, z: f64| {
+fn theta(x: f64, y: f64, z: f64) -> f64 {
+    let phi = |x: f64, y: f64, z: f64| {
         let w = x * y.sin();
         z.atan2(w) + z * w
     };
-    let bar = |x: f64, y: f64, z: f64| {
-        let w = foo(x, y, z) * y.sin();
+    let psi = |x: f64, y: f64, z: f64| {
+        let w = phi(x, y, z) * y.sin();
         z.atan2(w) + z * w
     };
-    let w = foo(7.0, 8.0, 9.0) * bar(y, y, z) * y.sin();
+    let w = phi(7.0, 8.0, 9.0) * psi(y, y, z) * y.sin();
     z.atan2(w) + z * w
 }
 
 #[test]
 fn unused_parameter() {
     let case = Case::new("horde-baz-unused-arg");
-    let (value, (x, y, z)) = baz_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
+    let (value, (x, y, z)) = theta_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
     case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
 }
 
 #[differentiate(jvp)]
-fn bar(x: f64, y: f64) -> f64 {
-    let foo = |x: f64, y: f64, z: f64| {
+fn psi(x: f64, y: f64) -> f64 {
+    let phi = |x: f64, y: f64, z: f64| {
         let w = x * y.sin();
         z.atan2(w) + z * w
     };
-    let w = foo(x, y, x) * y.sin();
+    let w = phi(x, y, x) * y.sin();
     x.atan2(w) + y * w
 }
 
 #[test]
 fn forwards() {
     let case = Case::new("horde-bar-jvp");
-    let (value, tangent) = bar_jvp(case.input("x"), case.input("y"), case.tangent("x"), case.tangent("y"));
+    let (value, tangent) = psi_jvp(case.input("x"), case.input("y"), case.tangent("x"), case.tangent("y"));
     case.check_jvp(&value, &tangent);
 }
 
 #[differentiate]
-fn bar_relu(x: &f64) -> f64 {
+fn psi_relu(x: &f64) -> f64 {
     let relu = |x: f64| if x > 0.0 { x } else { 0.0 };
-    let foo = |x: f64, y: f64, z: f64| {
+    let phi = |x: f64, y: f64, z: f64| {
         let w = x * y.sin();
         z.atan2(w) + z * w
     };
-    let bar = |x: f64, y: f64| {
-        let w = foo(x, y, x) * y.sin();
+    let psi = |x: f64, y: f64| {
+        let w = phi(x, y, x) * y.sin();
         x.atan2(w) + y * w
     };
-    relu(bar(*x, relu(*x)))
+    relu(psi(*x, relu(*x)))
 }
 
 #[test]
 fn relu_of_a_scalar() {
     let case = Case::new("horde-barRelu");
-    let (value, x) = bar_relu_value_and_grad(&case.input("x"));
+    let (value, x) = psi_relu_value_and_grad(&case.input("x"));
     case.check(&value, &[("x", &x)]);
 }
 

@@ -13,7 +13,11 @@ mod lower;
 mod nest;
 mod rust;
 mod schedule;
+mod signature;
 mod store;
+
+pub use signature::emit_grad;
+pub(crate) use signature::{argument_type, tree_type};
 
 use std::collections::HashMap;
 
@@ -105,24 +109,18 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
 /// If a term stands where the emitter does not reach yet (loops with carried state, calls, builds).
 pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
-    let style = Style { krate: program.options.krate.clone(), param: type_parameter(&program.generics) };
+    let style = style(program);
     let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
     let body = driver.body(&result)?;
     let Program { vis, cfgs, generics, where_clause, .. } = program;
     let Routine { name, docs, params, result_ty, .. } = routine;
-    let params = params.iter().map(|p| {
-        let (name, ty) = (&p.name, &p.ty);
-        quote!(#name: #ty)
-    });
-    let lints = LINTS.iter().map(|(lint, reason)| {
-        let path: TokenStream = lint.parse().unwrap_or_default();
-        quote!(#[allow(#path, reason = #reason)])
-    });
+    let params = signature::declarations(params);
+    let lints = signature::allowed_lints();
     Ok(quote! {
         #cfgs
         #(#[doc = #docs])*
-        #(#lints)*
-        #vis fn #name #generics (#(#params),*) -> #result_ty #where_clause {
+        #lints
+        #vis fn #name #generics (#params) -> #result_ty #where_clause {
             #body
         }
     })
@@ -165,6 +163,11 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<S
         text.push_str(&format!("{k}{guard}: {what}\n"));
     }
     Ok(text)
+}
+
+/// How this program's tokens are written.
+fn style(program: &Program) -> Style {
+    Style { krate: program.options.krate.clone(), param: type_parameter(&program.generics) }
 }
 
 /// The type parameter among the generics: the first identifier after `<` or `,` that is no lifetime and no `const`.

@@ -199,7 +199,11 @@ impl Gen {
         (0..n)
             .map(|_| {
                 self.fuel = self.fuel.saturating_sub(1);
-                if self.rng.chance(30) { self.int(env, IntTy::Usize, &[]) } else { self.int_leaf(env, IntTy::Usize, &[]) }
+                if self.rng.chance(30) {
+                    self.int(env, IntTy::Usize, &[])
+                } else {
+                    self.int_leaf(env, IntTy::Usize, &[])
+                }
             })
             .collect()
     }

@@ -261,7 +261,8 @@ impl Gen {
         inner.nest -= 1;
         let body = f(self, &mut inner);
         // What does not mention the index can be used again outside.
-        let outside: Vec<Term> = inner.pool[env.pool.len()..].iter().copied().filter(|&t| !self.g.mentions(t, var)).collect();
+        let outside: Vec<Term> =
+            inner.pool[env.pool.len()..].iter().copied().filter(|&t| !self.g.mentions(t, var)).collect();
         env.pool.extend(outside);
         self.g.build(size, var, body)
     }

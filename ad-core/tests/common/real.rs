@@ -302,7 +302,11 @@ impl Gen {
         let from: Vec<Term> = self.shape(leading).into_iter().chain(shape.iter().copied()).collect();
         let candidates: Vec<Term> =
             self.in_scope(env, Elem::F64, shape, None).into_iter().filter(|&t| self.g.rank(t) > shape.len()).collect();
-        let src = if candidates.is_empty() || self.rng.chance(30) { self.real(env, &from) } else { self.rng.pick(&candidates) };
+        let src = if candidates.is_empty() || self.rng.chance(30) {
+            self.real(env, &from)
+        } else {
+            self.rng.pick(&candidates)
+        };
         let sizes = self.g.shape(src)[..self.g.rank(src) - shape.len()].to_vec();
         let index = self.indices(env, sizes.len());
         let ok = self.in_range(&index, &sizes);

@@ -16,10 +16,15 @@ fn attr_says(attr: TokenStream, expected: Expect) {
 
 #[test]
 fn attribute() {
-    attr_says(quote!(gard), expect![[r#"
+    attr_says(
+        quote!(gard),
+        expect![[r#"
         `differentiate` has no option `gard`
-        = help: did you mean `grad`?"#]]);
-    attr_says(quote!(hessian, mode = "chad", jacobian), expect![[r#"
+        = help: did you mean `grad`?"#]],
+    );
+    attr_says(
+        quote!(hessian, mode = "chad", jacobian),
+        expect![[r#"
         the option `hessian` is not built yet
         = help: today there are `grad`, `vjp` and `jvp`
 
@@ -27,8 +32,11 @@ fn attribute() {
         = help: leave the mode out, or write `mode = "dual_arrays"`
 
         the option `jacobian` is not built yet
-        = help: today there are `grad`, `vjp` and `jvp`"#]]);
-    attr_says(quote!(grad, grad, vjp = 3, mode = "dual_array"), expect![[r#"
+        = help: today there are `grad`, `vjp` and `jvp`"#]],
+    );
+    attr_says(
+        quote!(grad, grad, vjp = 3, mode = "dual_array"),
+        expect![[r#"
         the option `grad` is given twice
         = help: leave one of them out
 
@@ -36,8 +44,11 @@ fn attribute() {
         = help: write `vjp`
 
         there is no mode `dual_array`
-        = help: did you mean `dual_arrays`?"#]]);
-    attr_says(quote!(wrt(y, n, x, x)), expect![[r#"
+        = help: did you mean `dual_arrays`?"#]],
+    );
+    attr_says(
+        quote!(wrt(y, n, x, x)),
+        expect![[r#"
         `wrt` names `y`, which is no parameter
         = help: the parameters are `x`, `n`
 
@@ -45,21 +56,33 @@ fn attribute() {
         = help: leave `n` out of `wrt(..)`
 
         `wrt` names `x` twice
-        = help: leave one of them out"#]]);
-    attr_says(quote!(wrt()), expect![[r#"
+        = help: leave one of them out"#]],
+    );
+    attr_says(
+        quote!(wrt()),
+        expect![[r#"
         the option `wrt` cannot be read
-        = help: write `wrt(w, b)`"#]]);
-    attr_says(quote!(crate = 3), expect![[r#"
+        = help: write `wrt(w, b)`"#]],
+    );
+    attr_says(
+        quote!(crate = 3),
+        expect![[r#"
         the option `crate` cannot be read
-        = help: write `crate = "path::to::ad"`"#]]);
-    attr_says(quote!(1 + 1), expect![[r#"
+        = help: write `crate = "path::to::ad"`"#]],
+    );
+    attr_says(
+        quote!(1 + 1),
+        expect![[r#"
         the arguments of `differentiate` cannot be read: expected identifier
-        = help: write options with commas: `#[differentiate(grad, jvp, wrt(w, b))]`"#]]);
+        = help: write options with commas: `#[differentiate(grad, jvp, wrt(w, b))]`"#]],
+    );
 }
 
 #[test]
 fn signature() {
-    says(quote! { fn f(x: &ArrayD<f64>, y: Aray1<f64>, z: Array4<f64>, w: &mut f64) -> f64 { 0.0 } }, expect![[r#"
+    says(
+        quote! { fn f(x: &ArrayD<f64>, y: Aray1<f64>, z: Array4<f64>, w: &mut f64) -> f64 { 0.0 } },
+        expect![[r#"
         the type `ArrayD` is not accepted
         = help: write the rank: `Array1` to `Array3`; ranks are fixed when the macro runs
 
@@ -70,8 +93,11 @@ fn signature() {
         = help: reshape to rank 3 in the function that calls this one
 
         a function that is differentiated changes nothing: `&mut` is not accepted
-        = help: take `&`, and return the new value"#]]);
-    says(quote! { async unsafe fn f<const N: usize, T>(x: [f64; N], (a, b): (f64, f64), t: T) -> (f64, f64) { (a, b) } }, expect![[r#"
+        = help: take `&`, and return the new value"#]],
+    );
+    says(
+        quote! { async unsafe fn f<const N: usize, T>(x: [f64; N], (a, b): (f64, f64), t: T) -> (f64, f64) { (a, b) } },
+        expect![[r#"
         a function that is `async` cannot be differentiated
         = help: differentiate the part that computes, in a function of its own
 
@@ -91,31 +117,51 @@ fn signature() {
         = help: give the parameter a name, and take it apart in the body
 
         the type `(f64, f64)` is not accepted
-        = help: tuples are not built yet: take or return each part as one array"#]]);
-    says(quote! { fn f(x: f64) { } }, expect![[r#"
+        = help: tuples are not built yet: take or return each part as one array"#]],
+    );
+    says(
+        quote! { fn f(x: f64) { } },
+        expect![[r#"
         `f` returns nothing, so there is nothing to differentiate
-        = help: return a real number or an array: `-> f64`"#]]);
-    says(quote! { fn f(n: usize) -> f64 { 0.0 } }, expect![[r#"
+        = help: return a real number or an array: `-> f64`"#]],
+    );
+    says(
+        quote! { fn f(n: usize) -> f64 { 0.0 } },
+        expect![[r#"
         `f` has no parameter of real type, so there is nothing to differentiate with respect to
-        = help: take a parameter of type `f64`, `&Array1<f64>` or the like"#]]);
-    says(quote! { fn f(x: &Array1<f64>) -> &Array1<f64> { x } }, expect![[r#"
+        = help: take a parameter of type `f64`, `&Array1<f64>` or the like"#]],
+    );
+    says(
+        quote! { fn f(x: &Array1<f64>) -> &Array1<f64> { x } },
+        expect![[r#"
         the result `&Array1<f64>` is borrowed
-        = help: return an owned value, for example `Array1<f64>` or `Vec<f64>`"#]]);
-    says(quote! { fn f(x: f64) -> usize { 1 } }, expect![[r#"
+        = help: return an owned value, for example `Array1<f64>` or `Vec<f64>`"#]],
+    );
+    says(
+        quote! { fn f(x: f64) -> usize { 1 } },
+        expect![[r#"
         the result `usize` is no real number, so it has no derivative
-        = help: return `f64`, `f32`, or an array of these"#]]);
-    says(quote! { fn f(&self, x: impl Fn(f64) -> f64) -> f64 { 1.0 } }, expect![[r#"
+        = help: return `f64`, `f32`, or an array of these"#]],
+    );
+    says(
+        quote! { fn f(&self, x: impl Fn(f64) -> f64) -> f64 { 1.0 } },
+        expect![[r#"
         methods cannot be differentiated yet
         = help: write a free function that takes what it needs of `self` as parameters
 
         the type `impl Fn(f64) -> f64` is not accepted
-        = help: write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`"#]]);
-    says(quote! { struct S; }, expect![[r#"
+        = help: write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`"#]],
+    );
+    says(
+        quote! { struct S; },
+        expect![[r#"
         `differentiate` goes on a free function, not on a struct
-        = help: put it on the function to differentiate: `#[differentiate] fn loss(x: f64) -> f64 { .. }`"#]]);
+        = help: put it on the function to differentiate: `#[differentiate] fn loss(x: f64) -> f64 { .. }`"#]],
+    );
     expect![[r#"
         a gradient is of a function whose result is one real number; this one returns an array
-        = help: write `vjp`: the gradient of the result weighted by a cotangent"#]].assert_eq(&errors(quote!(grad), quote! { fn f(x: &Array1<f64>) -> Array1<f64> { x.clone() } }));
+        = help: write `vjp`: the gradient of the result weighted by a cotangent"#]]
+    .assert_eq(&errors(quote!(grad), quote! { fn f(x: &Array1<f64>) -> Array1<f64> { x.clone() } }));
 }
 
 #[test]
@@ -147,7 +193,9 @@ fn constructs() {
             `match` cannot stand in a differentiated function yet
             = help: write `if a { .. } else if b { .. } else { .. }`"#]],
     );
-    says(quote! { fn f(x: &Array1<f64>) -> f64 { x.fill(0.0); let p = Point { x: 1.0 }; x.fold(0.0, |a, b| a + b) } }, expect![[r#"
+    says(
+        quote! { fn f(x: &Array1<f64>) -> f64 { x.fill(0.0); let p = Point { x: 1.0 }; x.fold(0.0, |a, b| a + b) } },
+        expect![[r#"
         `.fill()` cannot stand in a differentiated function yet
         = help: bind the new value to a name with `let`; `build1` and `build` say what each element of an array is
 
@@ -155,8 +203,11 @@ fn constructs() {
         = help: use a name or a tuple for each part
 
         `.fold()` is not built yet
-        = help: write it with `build1`, `sum` and indexing, if it can be said so"#]]);
-    says(quote! { fn f(x: f64) -> f64 { fn g() {} const C: f64 = 1.0; if x > 0.0 { x } } }, expect![[r#"
+        = help: write it with `build1`, `sum` and indexing, if it can be said so"#]],
+    );
+    says(
+        quote! { fn f(x: f64) -> f64 { fn g() {} const C: f64 = 1.0; if x > 0.0 { x } } },
+        expect![[r#"
         a function in a function cannot stand in a differentiated function yet
         = help: write a closure: `let f = |x: f64| ..;`
 
@@ -164,12 +215,15 @@ fn constructs() {
         = help: bind it with `let`
 
         an `if` without `else` has no value
-        = help: say the value otherwise: `if c { a } else { b }`"#]]);
+        = help: say the value otherwise: `if c { a } else { b }`"#]],
+    );
 }
 
 #[test]
 fn names() {
-    says(quote! { fn f(xs: &Array1<f64>) -> f64 { sim(xs) + helper(1.0) + xz.sum() + RATE } }, expect![[r#"
+    says(
+        quote! { fn f(xs: &Array1<f64>) -> f64 { sim(xs) + helper(1.0) + xz.sum() + RATE } },
+        expect![[r#"
         the function `sim` cannot be seen from here
         = help: did you mean `sum`?
         = note: the attribute sees this function only, and the functions of `ad::prelude`
@@ -184,56 +238,99 @@ fn names() {
 
         the constant `RATE` cannot be seen from here
         = help: pass it as a parameter, or write its value: `let rate = ..;`
-        = note: the attribute sees this function only"#]]);
-    says(quote! { fn f(xs: &Array1<f64>) -> f64 { xs.summ() } }, expect![[r#"
+        = note: the attribute sees this function only"#]],
+    );
+    says(
+        quote! { fn f(xs: &Array1<f64>) -> f64 { xs.summ() } },
+        expect![[r#"
         no method `summ` of an array of rank 1 of `f64` is understood
-        = help: did you mean `sum`?"#]]);
-    says(quote! { fn f(xs: &Array1<f64>) -> f64 { xs.logsumexp() } }, expect![[r#"
+        = help: did you mean `sum`?"#]],
+    );
+    says(
+        quote! { fn f(xs: &Array1<f64>) -> f64 { xs.logsumexp() } },
+        expect![[r#"
         no method `logsumexp` of an array of rank 1 of `f64` is understood
-        = help: it is a function: `logsumexp(..)`"#]]);
-    says(quote! { fn f(x: f64) -> f64 { x.frobnicate() } }, expect![[r#"
+        = help: it is a function: `logsumexp(..)`"#]],
+    );
+    says(
+        quote! { fn f(x: f64) -> f64 { x.frobnicate() } },
+        expect![[r#"
         no method `frobnicate` of `f64` is understood
-        = help: write it with operators, the methods listed in the README, and the functions of `ad::prelude`"#]]);
-    says(quote! { fn f(x: f64) -> f64 { x.powi(2, 3) + sum() } }, expect![[r#"
+        = help: write it with operators, the methods listed in the README, and the functions of `ad::prelude`"#]],
+    );
+    says(
+        quote! { fn f(x: f64) -> f64 { x.powi(2, 3) + sum() } },
+        expect![[r#"
         `powi` takes 1 argument, not 2
 
-        `sum` takes 1 argument, not 0"#]]);
-    says(quote! { fn f(x: f64) -> f64 { norm(&array![x]) } }, expect![[r#"
+        `sum` takes 1 argument, not 0"#]],
+    );
+    says(
+        quote! { fn f(x: f64) -> f64 { norm(&array![x]) } },
+        expect![[r#"
         `norm` is not built yet
-        = help: write it with `build1`, `sum` and indexing, if it can be said so"#]]);
+        = help: write it with `build1`, `sum` and indexing, if it can be said so"#]],
+    );
 }
 
 #[test]
 fn types() {
-    says(quote! { fn f(x: f64, n: usize) -> f64 { x * n } }, expect![[r#"
+    says(
+        quote! { fn f(x: f64, n: usize) -> f64 { x * n } },
+        expect![[r#"
         the types differ: `f64` and `usize`
-        = help: convert one of them: `x as f64`, or `x.mapv(|v| v as f64)`"#]]);
-    says(quote! { fn f(x: f64) -> f64 { x + 1 } }, expect![[r#"
+        = help: convert one of them: `x as f64`, or `x.mapv(|v| v as f64)`"#]],
+    );
+    says(
+        quote! { fn f(x: f64) -> f64 { x + 1 } },
+        expect![[r#"
         expected `f64`, found an integer literal
-        = help: write `1.0`"#]]);
-    says(quote! { fn f(x: &Array2<f64>) -> f64 { x[0] } }, expect![[r#"
+        = help: write `1.0`"#]],
+    );
+    says(
+        quote! { fn f(x: &Array2<f64>) -> f64 { x[0] } },
+        expect![[r#"
         1 index for an array of rank 2
-        = help: write `x[[i, j]]`, or `x.row(i)`"#]]);
-    says(quote! { fn f(x: &Array2<f64>) -> f64 { x.sum_axis(Axis(2)).sum() } }, expect![[r#"
+        = help: write `x[[i, j]]`, or `x.row(i)`"#]],
+    );
+    says(
+        quote! { fn f(x: &Array2<f64>) -> f64 { x.sum_axis(Axis(2)).sum() } },
+        expect![[r#"
         axis 2 is out of range for an array of rank 2
-        = help: axes are counted from 0"#]]);
-    says(quote! { fn f(x: &Array2<f64>) -> f64 { x.clone() } }, expect!["the function's value is an array of rank 2 of `f64`, its result is declared as `f64`"]);
-    says(quote! { fn f(x: &Array1<f64>) -> f64 { x.mean() } }, expect![[r#"
+        = help: axes are counted from 0"#]],
+    );
+    says(
+        quote! { fn f(x: &Array2<f64>) -> f64 { x.clone() } },
+        expect!["the function's value is an array of rank 2 of `f64`, its result is declared as `f64`"],
+    );
+    says(
+        quote! { fn f(x: &Array1<f64>) -> f64 { x.mean() } },
+        expect![[r#"
         expected a number or an array, found an `Option`
-        = help: write `.unwrap()` behind it"#]]);
-    says(quote! { fn f(x: f64) -> f64 { (array![x, x] + array![x, x, x]).sum() } }, expect!["shapes differ: the length of `[x, x]` is 2, the length of `[x, x, x]` is 3"]);
-    says(quote! { fn f(x: &Array1<f64>) -> f64 { build1(3, |i| build1(i, |j| x[j]).sum()).sum() } }, expect![[r#"
+        = help: write `.unwrap()` behind it"#]],
+    );
+    says(
+        quote! { fn f(x: f64) -> f64 { (array![x, x] + array![x, x, x]).sum() } },
+        expect!["shapes differ: the length of `[x, x]` is 2, the length of `[x, x, x]` is 3"],
+    );
+    says(
+        quote! { fn f(x: &Array1<f64>) -> f64 { build1(3, |i| build1(i, |j| x[j]).sum()).sum() } },
+        expect![[r#"
         a size depends on the index of a `build` or iterator around it
         = help: use the full size and mask: `build1(n, |j| if j <= i { .. } else { 0.0 })`
-        = note: all elements of an array have the same shape"#]]);
+        = note: all elements of an array have the same shape"#]],
+    );
     says(quote! { fn f(x: &Array1<f64>) -> f64 { let k = 300u8; x[k] } }, expect!["`300` is out of range for `u8`"]);
 }
 
 #[test]
 fn one_mistake_gives_one_error() {
-    says(quote! { fn f(x: &Array1<f64>) -> f64 { let y = x.nonsense(); let z = y + 1.0; (z * y).sum() } }, expect![[r#"
+    says(
+        quote! { fn f(x: &Array1<f64>) -> f64 { let y = x.nonsense(); let z = y + 1.0; (z * y).sum() } },
+        expect![[r#"
         no method `nonsense` of an array of rank 1 of `f64` is understood
-        = help: write it with operators, the methods listed in the README, and the functions of `ad::prelude`"#]]);
+        = help: write it with operators, the methods listed in the README, and the functions of `ad::prelude`"#]],
+    );
 }
 
 #[test]
@@ -279,12 +376,15 @@ fn stubs_have_the_right_signatures() {
         ) -> (Array1<f64>, Array1<f64>) {
             ::core::panic!("`f_jvp` was not written: `f` has an error")
         }
-    "#]].assert_eq(&prettyplease::unparse(&file));
+    "#]]
+    .assert_eq(&prettyplease::unparse(&file));
 }
 
 #[test]
 fn errors_are_tokens_that_parse() {
-    let Err(failure) = front::parse(quote!(gard), quote! { fn f(x: f64) -> f64 { loop {} } }) else { panic!("there is no error") };
+    let Err(failure) = front::parse(quote!(gard), quote! { fn f(x: f64) -> f64 { loop {} } }) else {
+        panic!("there is no error")
+    };
     syn::parse2::<syn::File>(failure.into_tokens()).expect("errors parse");
 }
 

@@ -17,12 +17,32 @@ fn scalars() {
         &[scalar(1.5), scalar(0.4)],
         &[2.0 * 1.5 * 0.4_f64.sin() - 2.25 / 1.4],
     );
-    means(quote! { fn f(x: f64) -> f64 { f64::exp(x) + f64::max(x, 2.0) + 0_f64.max(x) } }, &[scalar(0.5)], &[0.5_f64.exp() + 2.5]);
-    means(quote! { fn f(x: f64) -> f64 { x.clamp(0.0, 1.0) + x.mul_add(2.0, 1.0) + x.log(2.0) } }, &[scalar(4.0)], &[1.0 + 9.0 + 2.0]);
+    means(
+        quote! { fn f(x: f64) -> f64 { f64::exp(x) + f64::max(x, 2.0) + 0_f64.max(x) } },
+        &[scalar(0.5)],
+        &[0.5_f64.exp() + 2.5],
+    );
+    means(
+        quote! { fn f(x: f64) -> f64 { x.clamp(0.0, 1.0) + x.mul_add(2.0, 1.0) + x.log(2.0) } },
+        &[scalar(4.0)],
+        &[1.0 + 9.0 + 2.0],
+    );
     means(quote! { fn f(x: f64) -> f64 { let (s, c) = x.sin_cos(); s * s + c * c } }, &[scalar(4.0)], &[1.0]);
-    means(quote! { fn f(x: f64) -> f64 { x * std::f64::consts::PI + f64::EPSILON } }, &[scalar(2.0)], &[std::f64::consts::TAU + f64::EPSILON]);
-    means(quote! { fn f(x: f64, n: usize, k: i32) -> f64 { x * ((n * 3 - 1) / 2 % 4) as f64 + (k - 5) as f64 } }, &[scalar(2.0), sizes(&[], &[3]), int(2)], &[-3.0]);
-    means(quote! { fn f(x: f64, k: i32) -> f64 { x * k.abs().min(7).rem_euclid(4) as f64 } }, &[scalar(2.0), int(-6)], &[4.0]);
+    means(
+        quote! { fn f(x: f64) -> f64 { x * std::f64::consts::PI + f64::EPSILON } },
+        &[scalar(2.0)],
+        &[std::f64::consts::TAU + f64::EPSILON],
+    );
+    means(
+        quote! { fn f(x: f64, n: usize, k: i32) -> f64 { x * ((n * 3 - 1) / 2 % 4) as f64 + (k - 5) as f64 } },
+        &[scalar(2.0), sizes(&[], &[3]), int(2)],
+        &[-3.0],
+    );
+    means(
+        quote! { fn f(x: f64, k: i32) -> f64 { x * k.abs().min(7).rem_euclid(4) as f64 } },
+        &[scalar(2.0), int(-6)],
+        &[4.0],
+    );
 }
 
 fn int(k: i128) -> Value {
@@ -36,52 +56,128 @@ fn conditionals_are_lazy_and_select_is_not() {
         means(f.clone(), &[scalar(x)], &[y]);
     }
     means(quote! { fn f(x: f64) -> f64 { select(x > 0.0, 1.0, x) } }, &[scalar(-2.0)], &[-2.0]);
-    means(quote! { fn f(x: f64) -> f64 { let (a, b) = if x > 0.0 { (x, 1.0) } else { (1.0, x) }; a - b } }, &[scalar(3.0)], &[2.0]);
-    means(quote! { fn f(x: f64) -> f64 { let k = if x > 0.0 { 1 } else { 0 }; [5.0, 6.0][k] * x } }, &[scalar(3.0)], &[18.0]);
+    means(
+        quote! { fn f(x: f64) -> f64 { let (a, b) = if x > 0.0 { (x, 1.0) } else { (1.0, x) }; a - b } },
+        &[scalar(3.0)],
+        &[2.0],
+    );
+    means(
+        quote! { fn f(x: f64) -> f64 { let k = if x > 0.0 { 1 } else { 0 }; [5.0, 6.0][k] * x } },
+        &[scalar(3.0)],
+        &[18.0],
+    );
 }
 
 #[test]
 fn broadcasting() {
     let x = array(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    means(quote! { fn f(x: &Array2<f64>, r: &Array1<f64>) -> Array2<f64> { 2.0 * x + r - 1.0 } }, &[x.clone(), vector(&[1.0, 0.0, -1.0])], &[2.0, 3.0, 4.0, 8.0, 9.0, 10.0]);
-    means(quote! { fn f(x: ArrayView2<'_, f64>) -> Array2<f64> { &x * &array![[10.0], [1.0]] } }, &[x.clone()], &[10.0, 20.0, 30.0, 4.0, 5.0, 6.0]);
-    means(quote! { fn f(x: &ArrayRef2<f64>) -> Array2<f64> { x / array![2.0] } }, &[x], &[0.5, 1.0, 1.5, 2.0, 2.5, 3.0]);
+    means(
+        quote! { fn f(x: &Array2<f64>, r: &Array1<f64>) -> Array2<f64> { 2.0 * x + r - 1.0 } },
+        &[x.clone(), vector(&[1.0, 0.0, -1.0])],
+        &[2.0, 3.0, 4.0, 8.0, 9.0, 10.0],
+    );
+    means(
+        quote! { fn f(x: ArrayView2<'_, f64>) -> Array2<f64> { &x * &array![[10.0], [1.0]] } },
+        &[x.clone()],
+        &[10.0, 20.0, 30.0, 4.0, 5.0, 6.0],
+    );
+    means(
+        quote! { fn f(x: &ArrayRef2<f64>) -> Array2<f64> { x / array![2.0] } },
+        &[x],
+        &[0.5, 1.0, 1.5, 2.0, 2.5, 3.0],
+    );
 }
 
 #[test]
 fn builds_and_indices() {
-    means(quote! { fn f(x: &Array1<f64>) -> Array1<f64> { build1(x.len() - 1, |i| x[i + 1] - x[i]) } }, &[vector(&[1.0, 4.0, 9.0])], &[3.0, 5.0]);
-    means(quote! { fn f(x: &[f64]) -> Vec<f64> { build1(x.len(), |i| x[i] * i as f64).to_vec() } }, &[vector(&[1.0, 4.0, 9.0])], &[0.0, 4.0, 18.0]);
-    means(quote! { fn f(x: &Array2<f64>) -> Array2<f64> { build([x.ncols(), x.nrows()], |[i, j]| x[[j, i]]) } }, &[array(&[1, 2], &[1.0, 2.0])], &[1.0, 2.0]);
+    means(
+        quote! { fn f(x: &Array1<f64>) -> Array1<f64> { build1(x.len() - 1, |i| x[i + 1] - x[i]) } },
+        &[vector(&[1.0, 4.0, 9.0])],
+        &[3.0, 5.0],
+    );
+    means(
+        quote! { fn f(x: &[f64]) -> Vec<f64> { build1(x.len(), |i| x[i] * i as f64).to_vec() } },
+        &[vector(&[1.0, 4.0, 9.0])],
+        &[0.0, 4.0, 18.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array2<f64> { build([x.ncols(), x.nrows()], |[i, j]| x[[j, i]]) } },
+        &[array(&[1, 2], &[1.0, 2.0])],
+        &[1.0, 2.0],
+    );
     means(
         quote! { fn f(x: &Array2<f64>, rows: &Array1<usize>) -> Array2<f64> { build1(rows.len(), |i| x.row(rows[i]).to_owned()) } },
         &[array(&[2, 2], &[1.0, 2.0, 3.0, 4.0]), sizes(&[3], &[1, 0, 1])],
         &[3.0, 4.0, 1.0, 2.0, 3.0, 4.0],
     );
-    means(quote! { fn f(x: &Array1<f64>) -> Array1<f64> { gather([2], x, |[i]| [2 * i]) } }, &[vector(&[1.0, 4.0, 9.0])], &[1.0, 9.0]);
-    means(quote! { fn f(x: &Array1<f64>) -> Array1<f64> { scatter([2], x, |[i]| [i % 2]) } }, &[vector(&[1.0, 4.0, 9.0])], &[10.0, 4.0]);
+    means(
+        quote! { fn f(x: &Array1<f64>) -> Array1<f64> { gather([2], x, |[i]| [2 * i]) } },
+        &[vector(&[1.0, 4.0, 9.0])],
+        &[1.0, 9.0],
+    );
+    means(
+        quote! { fn f(x: &Array1<f64>) -> Array1<f64> { scatter([2], x, |[i]| [i % 2]) } },
+        &[vector(&[1.0, 4.0, 9.0])],
+        &[10.0, 4.0],
+    );
     means(quote! { fn f(x: f64) -> Array1<f64> { one_hot(3, 1) * x } }, &[scalar(5.0)], &[0.0, 5.0, 0.0]);
-    means(quote! { fn f(x: f64) -> Array2<f64> { replicate(2, array![x, 1.0]) } }, &[scalar(5.0)], &[5.0, 1.0, 5.0, 1.0]);
+    means(
+        quote! { fn f(x: f64) -> Array2<f64> { replicate(2, array![x, 1.0]) } },
+        &[scalar(5.0)],
+        &[5.0, 1.0, 5.0, 1.0],
+    );
 }
 
 #[test]
 fn parts() {
     let x = array(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     means(quote! { fn f(x: &Array2<f64>) -> Array1<f64> { x.column(1).to_owned() } }, &[x.clone()], &[2.0, 5.0]);
-    means(quote! { fn f(x: &Array2<f64>) -> Array1<f64> { x.index_axis(Axis(0), 1).to_owned() } }, &[x.clone()], &[4.0, 5.0, 6.0]);
-    means(quote! { fn f(x: &Array2<f64>) -> Array2<f64> { x.slice(s![.., 1..]).to_owned() } }, &[x.clone()], &[2.0, 3.0, 5.0, 6.0]);
-    means(quote! { fn f(x: &Array2<f64>) -> Array1<f64> { x.slice(s![-1, ..;-1]).to_owned() } }, &[x.clone()], &[6.0, 5.0, 4.0]);
-    means(quote! { fn f(x: &Array2<f64>) -> Array2<f64> { build1(2, |i| x.slice(s![0, i..i + 2]).to_owned()) } }, &[x.clone()], &[1.0, 2.0, 2.0, 3.0]);
-    means(quote! { fn f(x: &Array2<f64>) -> Array2<f64> { x.slice(s![.., ..;2]).to_owned() } }, &[x], &[1.0, 3.0, 4.0, 6.0]);
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array1<f64> { x.index_axis(Axis(0), 1).to_owned() } },
+        &[x.clone()],
+        &[4.0, 5.0, 6.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array2<f64> { x.slice(s![.., 1..]).to_owned() } },
+        &[x.clone()],
+        &[2.0, 3.0, 5.0, 6.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array1<f64> { x.slice(s![-1, ..;-1]).to_owned() } },
+        &[x.clone()],
+        &[6.0, 5.0, 4.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array2<f64> { build1(2, |i| x.slice(s![0, i..i + 2]).to_owned()) } },
+        &[x.clone()],
+        &[1.0, 2.0, 2.0, 3.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array2<f64> { x.slice(s![.., ..;2]).to_owned() } },
+        &[x],
+        &[1.0, 3.0, 4.0, 6.0],
+    );
     means(quote! { fn f(x: &[f64]) -> f64 { x[1..3].iter().sum::<f64>() } }, &[vector(&[1.0, 2.0, 3.0, 4.0])], &[5.0]);
 }
 
 #[test]
 fn reductions() {
     let x = array(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    means(quote! { fn f(x: &Array2<f64>) -> Array1<f64> { x.sum_axis(Axis(0)) - x.mean_axis(Axis(0)).unwrap() } }, &[x.clone()], &[2.5, 3.5, 4.5]);
-    means(quote! { fn f(x: &Array2<f64>) -> f64 { x.sum() / x.mean().unwrap() + maximum(x) + minimum(x) } }, &[x.clone()], &[13.0]);
-    means(quote! { fn f(x: &Array2<f64>, v: &Array1<f64>) -> f64 { x.dot(v).dot(&x.t().t().column(0)) } }, &[x.clone(), vector(&[1.0, 0.0, -1.0])], &[-10.0]);
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array1<f64> { x.sum_axis(Axis(0)) - x.mean_axis(Axis(0)).unwrap() } },
+        &[x.clone()],
+        &[2.5, 3.5, 4.5],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> f64 { x.sum() / x.mean().unwrap() + maximum(x) + minimum(x) } },
+        &[x.clone()],
+        &[13.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>, v: &Array1<f64>) -> f64 { x.dot(v).dot(&x.t().t().column(0)) } },
+        &[x.clone(), vector(&[1.0, 0.0, -1.0])],
+        &[-10.0],
+    );
     means(quote! { fn f(x: &Array2<f64>) -> Array2<f64> { x.dot(&x.t()) } }, &[x.clone()], &[14.0, 32.0, 32.0, 77.0]);
     means(quote! { fn f(x: &Array2<f64>) -> Array1<f64> { sum_outer(x) } }, &[x], &[5.0, 7.0, 9.0]);
     let f = quote! { fn f(x: &Array1<f64>) -> f64 { logsumexp(x) } };
@@ -101,19 +197,51 @@ fn reductions() {
 
 #[test]
 fn elementwise() {
-    means(quote! { fn f(x: &Array1<f64>) -> Array1<f64> { sigmoid(x) + x.mapv(f64::exp) + x.mapv(|v| if v > 0.0 { v } else { 0.0 }) + relu(x) } }, &[vector(&[0.0, 1.0])], &[1.5, 1.0 / (1.0 + (-1.0_f64).exp()) + 1.0_f64.exp() + 2.0]);
-    means(quote! { fn f(x: &Array1<f64>) -> Array1<f64> { x.exp() * x.powi(2) - x.map(|&v| v).powf(2.0) } }, &[vector(&[0.0, 1.0])], &[0.0, 1.0_f64.exp() - 1.0]);
+    means(
+        quote! { fn f(x: &Array1<f64>) -> Array1<f64> { sigmoid(x) + x.mapv(f64::exp) + x.mapv(|v| if v > 0.0 { v } else { 0.0 }) + relu(x) } },
+        &[vector(&[0.0, 1.0])],
+        &[1.5, 1.0 / (1.0 + (-1.0_f64).exp()) + 1.0_f64.exp() + 2.0],
+    );
+    means(
+        quote! { fn f(x: &Array1<f64>) -> Array1<f64> { x.exp() * x.powi(2) - x.map(|&v| v).powf(2.0) } },
+        &[vector(&[0.0, 1.0])],
+        &[0.0, 1.0_f64.exp() - 1.0],
+    );
 }
 
 #[test]
 fn iterators() {
     let xy = [vector(&[1.0, 2.0, 3.0]), vector(&[4.0, 5.0])];
-    means(quote! { fn f(x: &[f64], y: &[f64]) -> f64 { x.iter().zip(y.iter()).map(|(a, b)| a * b).sum() } }, &xy, &[14.0]);
-    means(quote! { fn f(x: &[f64], y: &[f64]) -> f64 { x.iter().rev().skip(1).take(5).enumerate().map(|(i, &a)| a * i as f64).sum::<f64>() + y[0] } }, &xy, &[5.0]);
-    means(quote! { fn f(x: &Array2<f64>) -> f64 { x.iter().map(|v| v * v).sum() } }, &[array(&[2, 2], &[1.0, 2.0, 3.0, 4.0])], &[30.0]);
-    means(quote! { fn f(x: f64, n: usize) -> f64 { (1..=n).map(|k| x / k as f64).sum::<f64>() } }, &[scalar(6.0), sizes(&[], &[3])], &[11.0]);
-    means(quote! { fn f(x: &Array1<f64>) -> f64 { if x.iter().all(|&v| v > 0.0) { x.sum() } else { 0.0 } } }, &[vector(&[1.0, 2.0])], &[3.0]);
-    means(quote! { fn f(x: &Array1<f64>) -> Vec<f64> { x.iter().map(|v| v + 1.0).collect() } }, &[vector(&[1.0, 2.0])], &[2.0, 3.0]);
+    means(
+        quote! { fn f(x: &[f64], y: &[f64]) -> f64 { x.iter().zip(y.iter()).map(|(a, b)| a * b).sum() } },
+        &xy,
+        &[14.0],
+    );
+    means(
+        quote! { fn f(x: &[f64], y: &[f64]) -> f64 { x.iter().rev().skip(1).take(5).enumerate().map(|(i, &a)| a * i as f64).sum::<f64>() + y[0] } },
+        &xy,
+        &[5.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> f64 { x.iter().map(|v| v * v).sum() } },
+        &[array(&[2, 2], &[1.0, 2.0, 3.0, 4.0])],
+        &[30.0],
+    );
+    means(
+        quote! { fn f(x: f64, n: usize) -> f64 { (1..=n).map(|k| x / k as f64).sum::<f64>() } },
+        &[scalar(6.0), sizes(&[], &[3])],
+        &[11.0],
+    );
+    means(
+        quote! { fn f(x: &Array1<f64>) -> f64 { if x.iter().all(|&v| v > 0.0) { x.sum() } else { 0.0 } } },
+        &[vector(&[1.0, 2.0])],
+        &[3.0],
+    );
+    means(
+        quote! { fn f(x: &Array1<f64>) -> Vec<f64> { x.iter().map(|v| v + 1.0).collect() } },
+        &[vector(&[1.0, 2.0])],
+        &[2.0, 3.0],
+    );
     means(quote! { fn f(x: f64) -> f64 { (3..1).map(|i| x * i as f64).sum::<f64>() } }, &[scalar(6.0)], &[0.0]);
 }
 
@@ -124,13 +252,21 @@ fn closures_and_shadowing() {
         &[scalar(1.0)],
         &[3.0],
     );
-    means(quote! { fn f(v: &Array1<f64>) -> Array1<f64> { let g = |k: usize, by: f64| v[k] * by; build1(v.len(), |k| g(k, 2.0)) } }, &[vector(&[1.0, 2.0])], &[2.0, 4.0]);
+    means(
+        quote! { fn f(v: &Array1<f64>) -> Array1<f64> { let g = |k: usize, by: f64| v[k] * by; build1(v.len(), |k| g(k, 2.0)) } },
+        &[vector(&[1.0, 2.0])],
+        &[2.0, 4.0],
+    );
 }
 
 #[test]
 fn literals_take_the_type_that_they_meet() {
     let p = program(quote!(), quote! { fn f(x: f32) -> f32 { let c = 0.1 + 0.2; c * x } });
-    let single = Value::Array(Array { elem: Elem::Real(ad_core::ir::RealTy::F32), shape: vec![], data: Data::Real(vec![Dual::constant(1.0)]) });
+    let single = Value::Array(Array {
+        elem: Elem::Real(ad_core::ir::RealTy::F32),
+        shape: vec![],
+        data: Data::Real(vec![Dual::constant(1.0)]),
+    });
     assert_eq!(run(&p, &[single]), [f64::from(0.1_f32 + 0.2_f32)]);
     let p = program(quote!(), quote! { fn f<T: Real>(x: T) -> T { x * T::lit(0.5) + x.exp() } });
     assert_eq!(p.graph.elem(p.result.terms()[0]), Elem::Real(ad_core::ir::RealTy::Param));
@@ -148,6 +284,9 @@ fn two_thousand_statements_take_no_time() {
     let p = program(quote!(), quote! { fn f(x0: f64) -> f64 { #lines x2000 } });
     assert!(p.graph.len() > 4000);
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
-    let sum = (1..400).fold(quote!(x), |sum, k| { let k = f64::from(k); quote!(#sum + #k) });
+    let sum = (1..400).fold(quote!(x), |sum, k| {
+        let k = f64::from(k);
+        quote!(#sum + #k)
+    });
     program(quote!(), quote! { fn f(x: f64) -> f64 { #sum } });
 }

@@ -43,7 +43,10 @@ fn one_check_for_a_loop() {
         quote! { fn f(x: &Array1<f64>) -> Array1<f64> { build1(x.len() - 1, |i| x[i + 1] - x[i]) } },
         expect!["entry: integer overflow in a subtraction in `x.len() - 1` ()"],
     );
-    kept(quote! { fn f(x: &Array1<f64>, n: usize) -> Array1<f64> { build1(n, |i| x[i]) } }, expect!["entry: index out of range in `x[i]` (length of `x`)"]);
+    kept(
+        quote! { fn f(x: &Array1<f64>, n: usize) -> Array1<f64> { build1(n, |i| x[i]) } },
+        expect!["entry: index out of range in `x[i]` (length of `x`)"],
+    );
     kept(
         quote! { fn f(x: &Array1<f64>, ids: &[usize]) -> Array1<f64> { build1(ids.len(), |i| x[ids[i]]) } },
         expect!["reached: index out of range in `x[ids[i]]` (length of `x`)"],
@@ -58,16 +61,23 @@ fn one_check_for_a_loop() {
 
 #[test]
 fn equations() {
-    let p = program(quote!(), quote! { fn f(w: &Array1<f64>, x: &Array2<f64>, b: f64, y: &Array1<f64>) -> f64 { let e = x.dot(w) + b - y; e.dot(&e) } });
+    let p = program(
+        quote!(),
+        quote! { fn f(w: &Array1<f64>, x: &Array2<f64>, b: f64, y: &Array1<f64>) -> f64 { let e = x.dot(w) + b - y; e.dot(&e) } },
+    );
     expect![[r#"
         entry: shapes differ in `x.dot(w)` (columns of `x`, length of `w`)
-        entry: shapes differ in `x.dot(w) + b - y` (length of `x.dot(w) + b`, length of `y`)"#]].assert_eq(&checks(&p));
+        entry: shapes differ in `x.dot(w) + b - y` (length of `x.dot(w) + b`, length of `y`)"#]]
+    .assert_eq(&checks(&p));
     let good = [vector(&[1.0, 2.0]), array(&[1, 2], &[1.0, 1.0]), scalar(0.5), vector(&[3.0])];
     assert_eq!(run(&p, &good), [0.25]);
     let bad = [vector(&[1.0]), array(&[1, 2], &[1.0, 1.0]), scalar(0.5), vector(&[3.0])];
     assert_eq!(failed(&p, &bad), ["shapes differ"]);
     // All sizes are named by the oldest.
-    let p = program(quote!(), quote! { fn f(x: &Array2<f64>, n: usize) -> Array2<f64> { x + &x.t() + build1(n, |i| i as f64) } });
+    let p = program(
+        quote!(),
+        quote! { fn f(x: &Array2<f64>, n: usize) -> Array2<f64> { x + &x.t() + build1(n, |i| i as f64) } },
+    );
     expect![[r#"
         entry: shapes differ in `x + &x.t() + build1(n, |i| i as f64)` (rows of `x`, rows of `x.t()`)
         entry: shapes differ in `x + &x.t() + build1(n, |i| i as f64)` (columns of `x + &x.t()`, length of `build1(n, |i| i as f64)`)"#]].assert_eq(&checks(&p));
@@ -75,7 +85,10 @@ fn equations() {
 
 #[test]
 fn guarded_equations_do_not_bind() {
-    let p = program(quote!(), quote! { fn f(c: bool, x: &Array1<f64>, y: &Array1<f64>) -> f64 { if c { x.dot(y) } else { x.sum() } } });
+    let p = program(
+        quote!(),
+        quote! { fn f(c: bool, x: &Array1<f64>, y: &Array1<f64>) -> f64 { if c { x.dot(y) } else { x.sum() } } },
+    );
     expect!["reached: shapes differ in `x.dot(y)` (length of `x`, length of `y`)"].assert_eq(&checks(&p));
     let inputs = |c: bool| {
         let c = Value::Array(Array { elem: Elem::Bool, shape: vec![], data: Data::Bool(vec![c]) });
@@ -87,7 +100,10 @@ fn guarded_equations_do_not_bind() {
 
 #[test]
 fn what_is_not_reached_is_not_checked() {
-    let p = program(quote!(), quote! { fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 { build1(x.len(), |i| if i < y.len() && y[i] > 0.0 { y[i] } else { x[i] }).sum() } });
+    let p = program(
+        quote!(),
+        quote! { fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 { build1(x.len(), |i| if i < y.len() && y[i] > 0.0 { y[i] } else { x[i] }).sum() } },
+    );
     assert_eq!(run(&p, &[vector(&[1.0, 2.0]), vector(&[3.0])]), [5.0]);
     let p = program(quote!(), quote! { fn f(x: &Array1<f64>, k: usize) -> f64 { if k > 0 { x[k - 1] } else { 0.5 } } });
     assert_eq!(run(&p, &[vector(&[]), sizes(&[], &[0])]), [0.5]);
@@ -100,14 +116,19 @@ fn what_is_not_reached_is_not_checked() {
 
 #[test]
 fn overflow_and_division() {
-    let p = program(quote!(), quote! { fn f(x: f64, n: usize, m: usize) -> f64 { x * (n - m) as f64 / (n / m) as f64 } });
+    let p =
+        program(quote!(), quote! { fn f(x: f64, n: usize, m: usize) -> f64 { x * (n - m) as f64 / (n / m) as f64 } });
     assert_eq!(run(&p, &[scalar(1.0), sizes(&[], &[3]), sizes(&[], &[2])]), [1.0]);
     assert_eq!(failed(&p, &[scalar(1.0), sizes(&[], &[2]), sizes(&[], &[3])]), ["integer overflow in a subtraction"]);
     assert_eq!(failed(&p, &[scalar(1.0), sizes(&[], &[2]), sizes(&[], &[0])]), ["division by zero"]);
     let p = program(quote!(), quote! { fn f(x: f64, n: usize, m: usize) -> f64 { x * (n * m + n) as f64 } });
-    assert_eq!(failed(&p, &[scalar(1.0), sizes(&[], &[usize::MAX]), sizes(&[], &[2])]), ["integer overflow in a multiplication", "integer overflow in an addition"]);
+    assert_eq!(
+        failed(&p, &[scalar(1.0), sizes(&[], &[usize::MAX]), sizes(&[], &[2])]),
+        ["integer overflow in a multiplication", "integer overflow in an addition"]
+    );
     let p = program(quote!(), quote! { fn f(x: f64, k: i32) -> f64 { x * (k + 1) as f64 - (-k) as f64 } });
-    let int = |k: i32| Value::Array(Array { elem: Elem::Int(IntTy::I32), shape: vec![], data: Data::Int(vec![k.into()]) });
+    let int =
+        |k: i32| Value::Array(Array { elem: Elem::Int(IntTy::I32), shape: vec![], data: Data::Int(vec![k.into()]) });
     assert_eq!(run(&p, &[scalar(1.0), int(4)]), [9.0]);
     assert_eq!(failed(&p, &[scalar(1.0), int(i32::MAX)]), ["integer overflow in an addition"]);
     assert_eq!(failed(&p, &[scalar(1.0), int(i32::MIN)]), ["integer overflow in a negation"]);

@@ -94,14 +94,7 @@ fn first_best<A: Copy + PartialOrd>(x: &[A], beats: impl Fn(A, A) -> bool) -> us
 
 /// Products of corresponding matrices of two stacks; `[m, k, n]` and flags as in [`super::gemm`].
 #[inline]
-pub fn gemm_each<F: Real>(
-    c: &mut [F],
-    a: &[F],
-    b: &[F],
-    transposed: [bool; 2],
-    batch: usize,
-    sizes: [usize; 3],
-) {
+pub fn gemm_each<F: Real>(c: &mut [F], a: &[F], b: &[F], transposed: [bool; 2], batch: usize, sizes: [usize; 3]) {
     let [m, k, n] = sizes;
     let operand = |x, t| if t { super::Operand::Transposed(x) } else { super::Operand::Plain(x) };
     for p in 0..batch {

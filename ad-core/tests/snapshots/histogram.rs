@@ -1,0 +1,222 @@
+#[allow(dead_code, reason = "a function may be used through its derivatives only")]
+fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
+    let w = build1(weights.len(), |i| weights[i] * weights[i]);
+    let h = scatter([n], &w, |[i]| [bins[i]]);
+    h.mapv(|v| v * v).sum()
+}
+///The gradient of [`histogram_energy`] with respect to `weights`.
+///
+///# Panics
+///Where [`histogram_energy`] does, and if the sizes of the arguments do not fit together.
+#[allow(dead_code, reason = "not every derivative that is written is called")]
+#[allow(
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "casts are the function's own"
+)]
+#[allow(
+    clippy::excessive_precision,
+    clippy::unreadable_literal,
+    reason = "constants are written in full"
+)]
+#[allow(clippy::approx_constant, reason = "constants are the function's own")]
+#[allow(
+    clippy::float_cmp,
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "comparisons are the function's own"
+)]
+#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
+#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
+#[allow(
+    clippy::suspicious_arithmetic_impl,
+    reason = "a derivative uses other operations than its function"
+)]
+#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
+#[allow(
+    clippy::many_single_char_names,
+    clippy::similar_names,
+    clippy::just_underscores_and_digits,
+    reason = "names are the function's own"
+)]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "a loop takes all that it reads as parameters"
+)]
+#[allow(
+    clippy::too_many_lines,
+    reason = "a derivative is as long as its function asks for"
+)]
+#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
+#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
+#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
+#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
+#[allow(
+    clippy::needless_pass_by_value,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::ptr_arg,
+    reason = "parameters are the function's own"
+)]
+#[allow(
+    clippy::needless_lifetimes,
+    clippy::elidable_lifetime_names,
+    clippy::extra_unused_lifetimes,
+    reason = "lifetimes are the function's own"
+)]
+#[allow(clippy::let_and_return, reason = "results keep their names")]
+#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+fn histogram_energy_grad(
+    weights: &[f32],
+    bins: &[usize],
+    n: usize,
+) -> ::std::vec::Vec<f32> {
+    histogram_energy_value_and_grad(weights, bins, n).1
+}
+///The value of [`histogram_energy`] and its gradient with respect to `weights`.
+///
+///# Panics
+///Where [`histogram_energy`] does, and if the sizes of the arguments do not fit together.
+#[allow(dead_code, reason = "not every derivative that is written is called")]
+#[allow(
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "casts are the function's own"
+)]
+#[allow(
+    clippy::excessive_precision,
+    clippy::unreadable_literal,
+    reason = "constants are written in full"
+)]
+#[allow(clippy::approx_constant, reason = "constants are the function's own")]
+#[allow(
+    clippy::float_cmp,
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "comparisons are the function's own"
+)]
+#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
+#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
+#[allow(
+    clippy::suspicious_arithmetic_impl,
+    reason = "a derivative uses other operations than its function"
+)]
+#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
+#[allow(
+    clippy::many_single_char_names,
+    clippy::similar_names,
+    clippy::just_underscores_and_digits,
+    reason = "names are the function's own"
+)]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "a loop takes all that it reads as parameters"
+)]
+#[allow(
+    clippy::too_many_lines,
+    reason = "a derivative is as long as its function asks for"
+)]
+#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
+#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
+#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
+#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
+#[allow(
+    clippy::needless_pass_by_value,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::ptr_arg,
+    reason = "parameters are the function's own"
+)]
+#[allow(
+    clippy::needless_lifetimes,
+    clippy::elidable_lifetime_names,
+    clippy::extra_unused_lifetimes,
+    reason = "lifetimes are the function's own"
+)]
+#[allow(clippy::let_and_return, reason = "results keep their names")]
+#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+fn histogram_energy_value_and_grad(
+    weights: &[f32],
+    bins: &[usize],
+    n: usize,
+) -> (f32, ::std::vec::Vec<f32>) {
+    ///A loop nest over 1 axis.
+    fn compute_c2(bins: &[usize], n: usize, weights_len: usize) -> bool {
+        let mut c2_sum: bool = true;
+        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
+        for i in 0..weights_len {
+            c2_sum &= bins_row[i].saturating_add(1) <= n;
+        }
+        c2_sum
+    }
+    ///Adds at computed positions; what falls outside is dropped.
+    fn scatter_v1(
+        v1: &mut [f32],
+        bins: &[usize],
+        weights: &[f32],
+        n: usize,
+        weights_len: usize,
+    ) {
+        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
+        let weights = &weights[..weights_len];
+        for i in 0..weights_len {
+            if bins_row[i] < n {
+                v1[bins_row[i]] += weights[i] * weights[i];
+            }
+        }
+    }
+    ///A loop nest over 1 axis.
+    fn compute_t1(v1: &[f32], n: usize) -> f32 {
+        let mut t1_lanes = [0.0; 16usize];
+        let mut t1_rest = 0.0;
+        let v1 = &v1[..n];
+        let (v1_chunks, v1_rest) = v1.as_chunks::<16usize>();
+        for c in 0..n / 16usize {
+            let v1 = &v1_chunks[c];
+            for l in 0..16usize {
+                t1_lanes[l] += v1[l] * v1[l];
+            }
+        }
+        for l in 0..n % 16usize {
+            t1_rest += v1_rest[l] * v1_rest[l];
+        }
+        ::ad::runtime::kernel::total(t1_lanes, t1_rest)
+    }
+    ///A loop nest over 1 axis.
+    fn compute_v2(
+        v2: &mut [f32],
+        weights: &[f32],
+        bins: &[usize],
+        v1: &[f32],
+        weights_len: usize,
+    ) {
+        let weights = &weights[..weights_len];
+        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
+        let v2 = &mut v2[..weights_len];
+        for i in 0..weights_len {
+            v2[i] = 2.0
+                * (2.0 * v1.get(bins_row[i]).copied().unwrap_or(0.0) * weights[i]);
+        }
+    }
+    let weights_len = weights.len();
+    let bins_len = bins.len();
+    let c1 = weights_len <= bins_len;
+    ::core::assert!(
+        c1, "histogram_energy: index out of range: `bins[i]` (length of `bins` = {})",
+        bins_len
+    );
+    let c2 = compute_c2(bins, n, weights_len);
+    ::core::assert!(
+        c2,
+        "histogram_energy: index out of range: `scatter([n], &w, |[i]| [bins[i]])` (length of `the result` = {})",
+        n
+    );
+    let mut v1 = ::std::vec![0.0; n];
+    scatter_v1(&mut v1, bins, weights, n, weights_len);
+    let t1 = compute_t1(&v1, n);
+    let mut v2 = ::std::vec![0.0; weights_len];
+    compute_v2(&mut v2, weights, bins, &v1, weights_len);
+    (t1, v2)
+}

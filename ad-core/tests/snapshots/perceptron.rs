@@ -1,0 +1,519 @@
+#[allow(dead_code, reason = "a function may be used through its derivatives only")]
+fn loss(
+    w1: &Array2<f64>,
+    b1: &Array1<f64>,
+    w2: &Array2<f64>,
+    b2: &Array1<f64>,
+    images: &Array2<f64>,
+    labels: &Array1<usize>,
+) -> f64 {
+    let hidden = (images.dot(w1) + b1).mapv(f64::tanh);
+    let scores = hidden.dot(w2) + b2;
+    let losses = build1(
+        labels.len(),
+        |i| {
+            let row = scores.row(i);
+            logsumexp(&row) - row[labels[i]]
+        },
+    );
+    losses.mean().unwrap()
+}
+///The gradient of [`loss`] with respect to `w1`, `b1`, `w2`, `b2`.
+///
+///# Panics
+///Where [`loss`] does, and if the sizes of the arguments do not fit together.
+#[allow(dead_code, reason = "not every derivative that is written is called")]
+#[allow(
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "casts are the function's own"
+)]
+#[allow(
+    clippy::excessive_precision,
+    clippy::unreadable_literal,
+    reason = "constants are written in full"
+)]
+#[allow(clippy::approx_constant, reason = "constants are the function's own")]
+#[allow(
+    clippy::float_cmp,
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "comparisons are the function's own"
+)]
+#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
+#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
+#[allow(
+    clippy::suspicious_arithmetic_impl,
+    reason = "a derivative uses other operations than its function"
+)]
+#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
+#[allow(
+    clippy::many_single_char_names,
+    clippy::similar_names,
+    clippy::just_underscores_and_digits,
+    reason = "names are the function's own"
+)]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "a loop takes all that it reads as parameters"
+)]
+#[allow(
+    clippy::too_many_lines,
+    reason = "a derivative is as long as its function asks for"
+)]
+#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
+#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
+#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
+#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
+#[allow(
+    clippy::needless_pass_by_value,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::ptr_arg,
+    reason = "parameters are the function's own"
+)]
+#[allow(
+    clippy::needless_lifetimes,
+    clippy::elidable_lifetime_names,
+    clippy::extra_unused_lifetimes,
+    reason = "lifetimes are the function's own"
+)]
+#[allow(clippy::let_and_return, reason = "results keep their names")]
+#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+fn loss_grad(
+    w1: &Array2<f64>,
+    b1: &Array1<f64>,
+    w2: &Array2<f64>,
+    b2: &Array1<f64>,
+    images: &Array2<f64>,
+    labels: &Array1<usize>,
+) -> (
+    ::ad::ndarray::Array2<f64>,
+    ::ad::ndarray::Array1<f64>,
+    ::ad::ndarray::Array2<f64>,
+    ::ad::ndarray::Array1<f64>,
+) {
+    loss_value_and_grad(w1, b1, w2, b2, images, labels).1
+}
+///The value of [`loss`] and its gradient with respect to `w1`, `b1`, `w2`, `b2`.
+///
+///# Panics
+///Where [`loss`] does, and if the sizes of the arguments do not fit together.
+#[allow(dead_code, reason = "not every derivative that is written is called")]
+#[allow(
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "casts are the function's own"
+)]
+#[allow(
+    clippy::excessive_precision,
+    clippy::unreadable_literal,
+    reason = "constants are written in full"
+)]
+#[allow(clippy::approx_constant, reason = "constants are the function's own")]
+#[allow(
+    clippy::float_cmp,
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "comparisons are the function's own"
+)]
+#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
+#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
+#[allow(
+    clippy::suspicious_arithmetic_impl,
+    reason = "a derivative uses other operations than its function"
+)]
+#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
+#[allow(
+    clippy::many_single_char_names,
+    clippy::similar_names,
+    clippy::just_underscores_and_digits,
+    reason = "names are the function's own"
+)]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "a loop takes all that it reads as parameters"
+)]
+#[allow(
+    clippy::too_many_lines,
+    reason = "a derivative is as long as its function asks for"
+)]
+#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
+#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
+#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
+#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
+#[allow(
+    clippy::needless_pass_by_value,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::ptr_arg,
+    reason = "parameters are the function's own"
+)]
+#[allow(
+    clippy::needless_lifetimes,
+    clippy::elidable_lifetime_names,
+    clippy::extra_unused_lifetimes,
+    reason = "lifetimes are the function's own"
+)]
+#[allow(clippy::let_and_return, reason = "results keep their names")]
+#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+fn loss_value_and_grad(
+    w1: &Array2<f64>,
+    b1: &Array1<f64>,
+    w2: &Array2<f64>,
+    b2: &Array1<f64>,
+    images: &Array2<f64>,
+    labels: &Array1<usize>,
+) -> (
+    f64,
+    (
+        ::ad::ndarray::Array2<f64>,
+        ::ad::ndarray::Array1<f64>,
+        ::ad::ndarray::Array2<f64>,
+        ::ad::ndarray::Array1<f64>,
+    ),
+) {
+    ///A loop nest over 1 axis.
+    fn compute_c7(labels_data: &[usize], w2_cols: usize, labels_len: usize) -> bool {
+        let mut c7_sum: bool = true;
+        let labels_data = &labels_data[..labels_len];
+        for i in 0..labels_len {
+            c7_sum &= labels_data[i].saturating_add(1) <= w2_cols;
+        }
+        c7_sum
+    }
+    ///A loop nest over 2 axes.
+    fn compute_hidden(
+        hidden: &mut [f64],
+        b1_data: &[f64],
+        m1: &[f64],
+        w1_cols: usize,
+        images_rows: usize,
+    ) {
+        let b1_data = &b1_data[..w1_cols];
+        for i in 0..images_rows {
+            let m1_row = &m1[i * w1_cols..][..w1_cols];
+            let hidden_row = &mut hidden[i * w1_cols..][..w1_cols];
+            for j in 0..w1_cols {
+                hidden_row[j] = (m1_row[j] + b1_data[j]).tanh();
+            }
+        }
+    }
+    ///A loop nest over 2 axes.
+    fn compute_m3(
+        m3: &mut [f64],
+        b2_data: &[f64],
+        m2: &[f64],
+        w2_cols: usize,
+        labels_len: usize,
+    ) {
+        let b2_data = &b2_data[..w2_cols];
+        for i in 0..labels_len {
+            let m2_row = &*::ad::runtime::kernel::cut(
+                m2,
+                i.saturating_mul(w2_cols),
+                w2_cols,
+                0.0,
+            );
+            let m3_row = &mut m3[i * w2_cols..][..w2_cols];
+            for j in 0..w2_cols {
+                m3_row[j] = m2_row[j] + b2_data[j];
+            }
+        }
+    }
+    ///A loop nest over 1 axis.
+    fn compute_v2(v2: &mut [f64], v1: &[f64], labels_len: usize) {
+        let v1 = &v1[..labels_len];
+        let v2 = &mut v2[..labels_len];
+        for i in 0..labels_len {
+            let t1 = if v1[i] < f64::INFINITY && v1[i] > f64::NEG_INFINITY {
+                v1[i]
+            } else {
+                0.0
+            };
+            v2[i] = t1;
+        }
+    }
+    ///A loop nest over 2 axes.
+    fn compute_m4_and_v3(
+        m4: &mut [f64],
+        v3: &mut [f64],
+        v2: &[f64],
+        m3: &[f64],
+        labels_len: usize,
+        w2_cols: usize,
+    ) {
+        for i in 0..labels_len {
+            let t1 = v2[i];
+            let mut v3_lanes = [0.0; 16usize];
+            let mut v3_rest = 0.0;
+            let m3_row = &m3[i * w2_cols..][..w2_cols];
+            let m4_row = &mut m4[i * w2_cols..][..w2_cols];
+            let (m3_chunks, m3_rest) = m3_row.as_chunks::<16usize>();
+            let (m4_chunks, m4_rest) = m4_row.as_chunks_mut::<16usize>();
+            for c in 0..w2_cols / 16usize {
+                let m3_row = &m3_chunks[c];
+                let m4_row = &mut m4_chunks[c];
+                for l in 0..16usize {
+                    let t2 = (m3_row[l] - t1).exp();
+                    m4_row[l] = t2;
+                    v3_lanes[l] += t2;
+                }
+            }
+            for l in 0..w2_cols % 16usize {
+                let t2 = (m3_rest[l] - t1).exp();
+                m4_rest[l] = t2;
+                v3_rest += t2;
+            }
+            v3[i] = ::ad::runtime::kernel::total(v3_lanes, v3_rest);
+        }
+    }
+    ///A loop nest over 1 axis.
+    fn compute_t4_and_v4(
+        v4: &mut [f64],
+        labels_data: &[usize],
+        b2_data: &[f64],
+        m2: &[f64],
+        v3: &[f64],
+        v2: &[f64],
+        labels_len: usize,
+        w2_cols: usize,
+        t2: f64,
+    ) -> f64 {
+        let mut t4_sum: f64 = 0.0;
+        let labels_data = &labels_data[..labels_len];
+        let v3 = &v3[..labels_len];
+        let v2 = &v2[..labels_len];
+        let v4 = &mut v4[..labels_len];
+        for i in 0..labels_len {
+            let t1 = v3[i] == 0.0;
+            let t3 = if t1 { 1.0 } else { v3[i] };
+            let t4 = if t1 { f64::NEG_INFINITY } else { v2[i] + t3.ln() };
+            let t5 = if t1 { 0.0 } else { t2 / t3 };
+            t4_sum
+                += t4
+                    - (m2
+                        .get(i.wrapping_mul(w2_cols).wrapping_add(labels_data[i]))
+                        .copied()
+                        .unwrap_or(0.0)
+                        + b2_data.get(labels_data[i]).copied().unwrap_or(0.0));
+            v4[i] = t5;
+        }
+        t4_sum
+    }
+    ///A loop nest over 2 axes.
+    fn compute_m5(
+        m5: &mut [f64],
+        m4: &[f64],
+        v4: &[f64],
+        labels_len: usize,
+        w2_cols: usize,
+        images_rows: usize,
+    ) {
+        for i in 0..images_rows {
+            let t1 = i < labels_len;
+            let t2 = v4.get(i).copied().unwrap_or(0.0);
+            let m4_row = &*::ad::runtime::kernel::cut(
+                m4,
+                i.saturating_mul(w2_cols),
+                w2_cols,
+                0.0,
+            );
+            let m5_row = &mut m5[i * w2_cols..][..w2_cols];
+            for j in 0..w2_cols {
+                let t3 = if t1 {
+                    ::ad::runtime::kernel::mul_zero(t2, m4_row[j])
+                } else {
+                    0.0
+                };
+                m5_row[j] = t3;
+            }
+        }
+    }
+    ///Adds at computed positions; what falls outside is dropped.
+    fn scatter_m6(
+        m6: &mut [f64],
+        labels_data: &[usize],
+        images_rows: usize,
+        w2_cols: usize,
+        labels_len: usize,
+        t3: f64,
+    ) {
+        let labels_data = &labels_data[..labels_len];
+        for i in 0..labels_len {
+            if i < images_rows && labels_data[i] < w2_cols {
+                m6[i * w2_cols + labels_data[i]] += t3;
+            }
+        }
+    }
+    ///A loop nest over 2 axes.
+    fn compute_m8_and_v5(
+        m8: &mut [f64],
+        v5: &mut [f64],
+        m7: &[f64],
+        hidden: &[f64],
+        w1_cols: usize,
+        images_rows: usize,
+    ) {
+        let v5 = &mut v5[..w1_cols];
+        for i in 0..images_rows {
+            let m7_row = &m7[i * w1_cols..][..w1_cols];
+            let hidden_row = &hidden[i * w1_cols..][..w1_cols];
+            let m8_row = &mut m8[i * w1_cols..][..w1_cols];
+            for j in 0..w1_cols {
+                let t1 = m7_row[j] * (1.0 - hidden_row[j] * hidden_row[j]);
+                m8_row[j] = t1;
+                v5[j] += t1;
+            }
+        }
+    }
+    ///A loop nest over 2 axes.
+    fn compute_v6(v6: &mut [f64], m6: &[f64], w2_cols: usize, images_rows: usize) {
+        let v6 = &mut v6[..w2_cols];
+        for i in 0..images_rows {
+            let m6_row = &m6[i * w2_cols..][..w2_cols];
+            for j in 0..w2_cols {
+                v6[j] += m6_row[j];
+            }
+        }
+    }
+    let w1_data = ::ad::runtime::kernel::contiguous(w1);
+    let b1_data = ::ad::runtime::kernel::contiguous(b1);
+    let w2_data = ::ad::runtime::kernel::contiguous(w2);
+    let b2_data = ::ad::runtime::kernel::contiguous(b2);
+    let images_data = ::ad::runtime::kernel::contiguous(images);
+    let labels_data = ::ad::runtime::kernel::contiguous(labels);
+    let w1_rows = w1.shape()[0];
+    let w1_cols = w1.shape()[1];
+    let w2_cols = w2.shape()[1];
+    let images_rows = images.shape()[0];
+    let labels_len = labels.shape()[0];
+    let c1 = labels_len <= images_rows;
+    let c2 = labels_len > 0;
+    let images_cols = images.shape()[1];
+    let c3 = images_cols == w1_rows;
+    let b1_len = b1.shape()[0];
+    let c4 = w1_cols == b1_len;
+    let w2_rows = w2.shape()[0];
+    let c5 = w1_cols == w2_rows;
+    let b2_len = b2.shape()[0];
+    let c6 = w2_cols == b2_len;
+    ::core::assert!(
+        c3,
+        "loss: shapes differ: `images.dot(w1)` (columns of `images` = {}, rows of `w1` = {})",
+        images_cols, w1_rows
+    );
+    ::core::assert!(
+        c4,
+        "loss: shapes differ: `images.dot(w1) + b1` (columns of `images.dot(w1)` = {}, length of `b1` = {})",
+        w1_cols, b1_len
+    );
+    ::core::assert!(
+        c5,
+        "loss: shapes differ: `hidden.dot(w2)` (columns of `hidden` = {}, rows of `w2` = {})",
+        w1_cols, w2_rows
+    );
+    ::core::assert!(
+        c6,
+        "loss: shapes differ: `hidden.dot(w2) + b2` (columns of `hidden.dot(w2)` = {}, length of `b2` = {})",
+        w2_cols, b2_len
+    );
+    ::core::assert!(
+        c1, "loss: index out of range: `scores.row(i)` (rows of `scores` = {})",
+        images_rows
+    );
+    ::core::assert!(
+        c2, "loss: unwrap of `None`: the array is empty: `losses.mean().unwrap()`"
+    );
+    let c7 = compute_c7(&labels_data, w2_cols, labels_len);
+    ::core::assert!(
+        c7, "loss: index out of range: `row[labels[i]]` (length of `row` = {})", w2_cols
+    );
+    let t1 = labels_len as f64;
+    let t2 = 1.0 / t1;
+    let t3 = -t2;
+    let mut m1 = ::std::vec![0.0; images_rows * w1_cols];
+    ::ad::runtime::kernel::gemm(
+        &mut m1,
+        ::ad::runtime::kernel::Operand::Plain(&images_data),
+        ::ad::runtime::kernel::Operand::Plain(&w1_data),
+        [images_rows, w1_rows, w1_cols],
+        false,
+    );
+    let mut hidden = ::std::vec![0.0; images_rows * w1_cols];
+    compute_hidden(&mut hidden, &b1_data, &m1, w1_cols, images_rows);
+    let mut m2 = ::std::vec![0.0; images_rows * w2_cols];
+    ::ad::runtime::kernel::gemm(
+        &mut m2,
+        ::ad::runtime::kernel::Operand::Plain(&hidden),
+        ::ad::runtime::kernel::Operand::Plain(&w2_data),
+        [images_rows, w1_cols, w2_cols],
+        false,
+    );
+    let mut m3 = ::std::vec![0.0; labels_len * w2_cols];
+    compute_m3(&mut m3, &b2_data, &m2, w2_cols, labels_len);
+    let mut v1 = ::std::vec![0.0; labels_len];
+    ::ad::runtime::kernel::each_row(&mut v1, &m3, ::ad::runtime::kernel::largest);
+    let mut v2 = ::std::vec![0.0; labels_len];
+    compute_v2(&mut v2, &v1, labels_len);
+    let mut m4 = ::std::vec![0.0; labels_len * w2_cols];
+    let mut v3 = ::std::vec![0.0; labels_len];
+    compute_m4_and_v3(&mut m4, &mut v3, &v2, &m3, labels_len, w2_cols);
+    let mut v4 = ::std::vec![0.0; labels_len];
+    let t4 = compute_t4_and_v4(
+        &mut v4,
+        &labels_data,
+        &b2_data,
+        &m2,
+        &v3,
+        &v2,
+        labels_len,
+        w2_cols,
+        t2,
+    );
+    let t5 = t4 / t1;
+    let mut m5 = ::std::vec![0.0; images_rows * w2_cols];
+    compute_m5(&mut m5, &m4, &v4, labels_len, w2_cols, images_rows);
+    let mut m6 = m5;
+    scatter_m6(&mut m6, &labels_data, images_rows, w2_cols, labels_len, t3);
+    let mut m7 = ::std::vec![0.0; images_rows * w1_cols];
+    ::ad::runtime::kernel::gemm(
+        &mut m7,
+        ::ad::runtime::kernel::Operand::Plain(&m6),
+        ::ad::runtime::kernel::Operand::Transposed(&w2_data),
+        [images_rows, w2_cols, w1_cols],
+        false,
+    );
+    let mut m8 = ::std::vec![0.0; images_rows * w1_cols];
+    let mut v5 = ::std::vec![0.0; w1_cols];
+    compute_m8_and_v5(&mut m8, &mut v5, &m7, &hidden, w1_cols, images_rows);
+    let mut m9 = ::std::vec![0.0; w1_rows * w1_cols];
+    ::ad::runtime::kernel::gemm(
+        &mut m9,
+        ::ad::runtime::kernel::Operand::Transposed(&images_data),
+        ::ad::runtime::kernel::Operand::Plain(&m8),
+        [w1_rows, images_rows, w1_cols],
+        false,
+    );
+    let mut m10 = ::std::vec![0.0; w1_cols * w2_cols];
+    ::ad::runtime::kernel::gemm(
+        &mut m10,
+        ::ad::runtime::kernel::Operand::Transposed(&hidden),
+        ::ad::runtime::kernel::Operand::Plain(&m6),
+        [w1_cols, images_rows, w2_cols],
+        false,
+    );
+    let mut v6 = ::std::vec![0.0; w2_cols];
+    compute_v6(&mut v6, &m6, w2_cols, images_rows);
+    (
+        t5,
+        (
+            ::ad::runtime::kernel::assemble([w1_rows, w1_cols], m9),
+            ::ad::runtime::kernel::assemble([w1_cols], v5),
+            ::ad::runtime::kernel::assemble([w1_cols, w2_cols], m10),
+            ::ad::runtime::kernel::assemble([w2_cols], v6),
+        ),
+    )
+}

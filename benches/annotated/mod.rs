@@ -1,0 +1,57 @@
+//! The workloads as a user writes them. Everything that the macro writes is in this module.
+
+use ad::prelude::*;
+
+/// a
+#[differentiate]
+pub fn dot(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
+    x.dot(y)
+}
+
+/// b
+#[differentiate]
+pub fn sum_of_product(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
+    a.dot(x).sum()
+}
+
+/// d: labels are 1 and -1.
+#[differentiate(wrt(w))]
+pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
+    let scores = x.dot(w);
+    let losses = build1(y.len(), |i| (-y[i] * scores[i]).exp().ln_1p());
+    losses.mean().unwrap()
+}
+
+/// e
+#[differentiate(wrt(w1, b1, w2, b2))]
+pub fn perceptron(
+    w1: &Array2<f64>,
+    b1: &Array1<f64>,
+    w2: &Array2<f64>,
+    b2: &Array1<f64>,
+    images: &Array2<f64>,
+    labels: &Array1<usize>,
+) -> f64 {
+    let hidden = (images.dot(w1) + b1).mapv(f64::tanh);
+    let scores = hidden.dot(w2) + b2;
+    let losses = build1(labels.len(), |i| logsumexp(&scores.row(i)) - scores[[i, labels[i]]]);
+    losses.mean().unwrap()
+}
+
+/// f
+#[differentiate]
+pub fn rosenbrock(x: &Array1<f64>) -> f64 {
+    let terms = build1(x.len() - 1, |i| {
+        let t = x[i + 1] - x[i] * x[i];
+        let u = 1.0 - x[i];
+        100.0 * t * t + u * u
+    });
+    terms.sum()
+}
+
+/// g
+#[differentiate]
+pub fn log_sum_exp(x: &Array1<f64>) -> f64 {
+    let max = maximum(x);
+    (x - max).mapv(f64::exp).sum().ln() + max
+}

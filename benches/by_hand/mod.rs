@@ -1,0 +1,252 @@
+//! The gradients that a person would write: value and gradient in as few passes over memory as the problem needs,
+//! plain loops over slices, checked against nothing but mathematics. They are the bar, so they may use whatever
+//! makes them fast; `wide` says what that is.
+
+mod perceptron;
+pub mod wide;
+
+use ad::ndarray::{Array1, Array2};
+
+pub use perceptron::{Gradient, perceptron};
+use wide::{Kernel, LANES, axpy, axpy4, dot as lanes_dot, madd, total};
+
+fn slice(x: &Array1<f64>) -> &[f64] {
+    x.as_slice().expect("standard layout")
+}
+
+fn rows(x: &Array2<f64>) -> &[f64] {
+    x.as_slice().expect("standard layout")
+}
+
+/// a: the gradients are copies, made while the inputs are in the cache.
+pub fn dot(x: &Array1<f64>, y: &Array1<f64>) -> (f64, (Array1<f64>, Array1<f64>)) {
+    struct Run<'a>(&'a [f64], &'a [f64]);
+    impl Kernel for Run<'_> {
+        type Out = (f64, (Vec<f64>, Vec<f64>));
+        #[inline(always)]
+        fn run<const FMA: bool>(self) -> Self::Out {
+            let Self(x, y) = self;
+            let mut dx = Vec::with_capacity(x.len());
+            let mut dy = Vec::with_capacity(x.len());
+            let mut value = 0.0;
+            for (x, y) in x.chunks(1024).zip(y.chunks(1024)) {
+                value += lanes_dot::<FMA>(x, y);
+                dx.extend_from_slice(y);
+                dy.extend_from_slice(x);
+            }
+            (value, (dx, dy))
+        }
+    }
+    assert_eq!(x.len(), y.len());
+    let (value, (dx, dy)) = wide::run(Run(slice(x), slice(y)));
+    (value, (dx.into(), dy.into()))
+}
+
+/// b: the gradient of x is the sums of the columns, which also give the value.
+pub fn sum_of_product(a: &Array2<f64>, x: &Array1<f64>) -> (f64, (Array2<f64>, Array1<f64>)) {
+    struct Run<'a>(&'a [f64], &'a [f64]);
+    impl Kernel for Run<'_> {
+        type Out = (f64, (Vec<f64>, Vec<f64>));
+        #[inline(always)]
+        fn run<const FMA: bool>(self) -> Self::Out {
+            let Self(a, x) = self;
+            let n = x.len();
+            let mut da = Vec::with_capacity(a.len());
+            let mut dx = vec![0.0; n];
+            let four = a.chunks_exact(4 * n);
+            for row in four.remainder().chunks_exact(n) {
+                axpy::<FMA>(&mut dx, 1.0, row);
+            }
+            for rows in four {
+                let (a, b) = rows.split_at(2 * n);
+                let ((r0, r1), (r2, r3)) = (a.split_at(n), b.split_at(n));
+                axpy4::<FMA>(&mut dx, [1.0; 4], [r0, r1, r2, r3]);
+            }
+            for _ in 0..a.len() / n {
+                da.extend_from_slice(x);
+            }
+            (lanes_dot::<FMA>(&dx, x), (da, dx))
+        }
+    }
+    let (value, (da, dx)) = wide::run(Run(rows(a), slice(x)));
+    (value, (Array2::from_shape_vec(a.raw_dim(), da).expect("as many entries as a"), dx.into()))
+}
+
+/// Rows of the logistic regression that are done together: their exponentials and logarithms fill the lanes.
+const BLOCK: usize = 16;
+
+/// d: one pass; the gradient of a block of rows is added while they are in the cache.
+pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> (f64, Array1<f64>) {
+    struct Run<'a> {
+        w: &'a [f64],
+        x: &'a [f64],
+        y: &'a [f64],
+    }
+    impl Kernel for Run<'_> {
+        type Out = (f64, Vec<f64>);
+        #[inline(always)]
+        fn run<const FMA: bool>(self) -> Self::Out {
+            let Self { w, x, y } = self;
+            let mut dw = vec![0.0; w.len()];
+            let mut loss = [0.0; BLOCK];
+            let scale = 1.0 / y.len() as f64;
+            for (x, y) in x.chunks(BLOCK * w.len()).zip(y.chunks(BLOCK)) {
+                logistic_block::<FMA>(w, x, y, scale, &mut dw, &mut loss);
+            }
+            (total(loss) * scale, dw)
+        }
+    }
+    assert_eq!(x.dim(), (y.len(), w.len()));
+    let (value, dw) = wide::run(Run { w: slice(w), x: rows(x), y: slice(y) });
+    (value, dw.into())
+}
+
+#[inline(always)]
+fn logistic_block<const FMA: bool>(
+    w: &[f64],
+    x: &[f64],
+    y: &[f64],
+    scale: f64,
+    dw: &mut [f64],
+    loss: &mut [f64; BLOCK],
+) {
+    let n = w.len();
+    let mut margin = [0.0; BLOCK];
+    for ((margin, row), y) in margin.iter_mut().zip(x.chunks_exact(n)).zip(y) {
+        *margin = -y * lanes_dot::<FMA>(row, w);
+    }
+    let mut slope = [0.0; BLOCK];
+    let mut term = [0.0; BLOCK];
+    for k in 0..BLOCK {
+        let e = wide::exp::<FMA>(margin[k]);
+        slope[k] = e / (1.0 + e) * scale;
+        term[k] = wide::ln::<FMA>(1.0 + e);
+    }
+    for k in 0..y.len() {
+        loss[k] += term[k];
+        slope[k] *= -y[k];
+    }
+    let four = x.chunks_exact(4 * n);
+    let done = y.len() / 4 * 4;
+    for (row, slope) in four.remainder().chunks_exact(n).zip(&slope[done..]) {
+        axpy::<FMA>(dw, *slope, row);
+    }
+    for (rows, slope) in four.zip(slope.as_chunks::<4>().0) {
+        let (a, b) = rows.split_at(2 * n);
+        let ((r0, r1), (r2, r3)) = (a.split_at(n), b.split_at(n));
+        axpy4::<FMA>(dw, *slope, [r0, r1, r2, r3]);
+    }
+}
+
+/// f: entry i gathers from i - 1, i and i + 1; a scatter would wait for its own stores.
+pub fn rosenbrock(x: &Array1<f64>) -> (f64, Array1<f64>) {
+    struct Run<'a>(&'a [f64]);
+    impl Kernel for Run<'_> {
+        type Out = (f64, Vec<f64>);
+        #[inline(always)]
+        fn run<const FMA: bool>(self) -> Self::Out {
+            let x = self.0;
+            let n = x.len();
+            let mut dx = vec![0.0; n];
+            if n < 2 {
+                return (0.0, dx);
+            }
+            let (value, gradient) = terms::<FMA>(x[0], x[1]);
+            dx[0] = gradient;
+            let value = value + rosenbrock_inside::<FMA>(&mut dx[1..n - 1], &x[..n - 2], &x[1..n - 1], &x[2..]);
+            dx[n - 1] = 200.0 * (x[n - 1] - x[n - 2] * x[n - 2]);
+            (value, dx)
+        }
+    }
+    /// Value of term i, and its derivative by `x[i]`.
+    #[inline(always)]
+    fn terms<const FMA: bool>(x: f64, next: f64) -> (f64, f64) {
+        let t = madd::<FMA>(-x, x, next);
+        let u = 1.0 - x;
+        (madd::<FMA>(100.0 * t, t, u * u), madd::<FMA>(-400.0 * t, x, -2.0 * u))
+    }
+    #[inline(always)]
+    fn rosenbrock_inside<const FMA: bool>(dx: &mut [f64], before: &[f64], x: &[f64], next: &[f64]) -> f64 {
+        let n = dx.len();
+        let (dx, dx_rest) = dx.as_chunks_mut::<LANES>();
+        let (before, before_rest) = before[..n].as_chunks::<LANES>();
+        let (x, x_rest) = x[..n].as_chunks::<LANES>();
+        let (next, next_rest) = next[..n].as_chunks::<LANES>();
+        let one = |before: f64, x: f64, next: f64| {
+            let (value, gradient) = terms::<FMA>(x, next);
+            (value, madd::<FMA>(200.0, madd::<FMA>(-before, before, x), gradient))
+        };
+        let mut lanes = [0.0; LANES];
+        for (((dx, before), x), next) in dx.iter_mut().zip(before).zip(x).zip(next) {
+            for k in 0..LANES {
+                let (value, gradient) = one(before[k], x[k], next[k]);
+                lanes[k] += value;
+                dx[k] = gradient;
+            }
+        }
+        let mut rest = 0.0;
+        for (((dx, before), x), next) in dx_rest.iter_mut().zip(before_rest).zip(x_rest).zip(next_rest) {
+            let (value, gradient) = one(*before, *x, *next);
+            rest += value;
+            *dx = gradient;
+        }
+        total(lanes) + rest
+    }
+    let (value, dx) = wide::run(Run(slice(x)));
+    (value, dx.into())
+}
+
+/// g: the exponentials are the gradient, but for a factor.
+pub fn logsumexp(x: &Array1<f64>) -> (f64, Array1<f64>) {
+    struct Run<'a>(&'a [f64]);
+    impl Kernel for Run<'_> {
+        type Out = (f64, Vec<f64>);
+        #[inline(always)]
+        fn run<const FMA: bool>(self) -> Self::Out {
+            let x = self.0;
+            let max = maximum(x);
+            let mut dx = vec![0.0; x.len()];
+            let sum = exponentials::<FMA>(&mut dx, x, max);
+            let scale = 1.0 / sum;
+            for dx in &mut dx {
+                *dx *= scale;
+            }
+            (sum.ln() + max, dx)
+        }
+    }
+    let (value, dx) = wide::run(Run(slice(x)));
+    (value, dx.into())
+}
+
+#[inline(always)]
+pub fn maximum(x: &[f64]) -> f64 {
+    let (blocks, rest) = x.as_chunks::<LANES>();
+    let larger = |a: f64, b: f64| if a < b { b } else { a };
+    let mut lanes = [f64::NEG_INFINITY; LANES];
+    for x in blocks {
+        for k in 0..LANES {
+            lanes[k] = larger(lanes[k], x[k]);
+        }
+    }
+    rest.iter().copied().fold(lanes.into_iter().fold(f64::NEG_INFINITY, larger), larger)
+}
+
+/// Stores `exp(x - shift)`, returns the sum.
+#[inline(always)]
+pub fn exponentials<const FMA: bool>(out: &mut [f64], x: &[f64], shift: f64) -> f64 {
+    let (x_blocks, x_rest) = x[..out.len()].as_chunks::<LANES>();
+    let (out_blocks, out_rest) = out.as_chunks_mut::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for (out, x) in out_blocks.iter_mut().zip(x_blocks) {
+        for k in 0..LANES {
+            out[k] = wide::exp::<FMA>(x[k] - shift);
+            lanes[k] += out[k];
+        }
+    }
+    let mut rest = 0.0;
+    for (out, x) in out_rest.iter_mut().zip(x_rest) {
+        *out = wide::exp::<FMA>(x - shift);
+        rest += *out;
+    }
+    total(lanes) + rest
+}
