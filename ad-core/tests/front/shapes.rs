@@ -108,6 +108,13 @@ fn what_is_not_reached_is_not_checked() {
     let p = program(quote!(), quote! { fn f(x: &Array1<f64>, k: usize) -> f64 { if k > 0 { x[k - 1] } else { 0.5 } } });
     assert_eq!(run(&p, &[vector(&[]), sizes(&[], &[0])]), [0.5]);
     assert_eq!(failed(&p, &[vector(&[]), sizes(&[], &[1])]), ["index out of range"]);
+    // Enough without the condition is asked first; where it does not hold, each index is looked at.
+    let guarded = quote! { fn f(x: &Array1<f64>, y: &Array1<f64>, k: usize) -> f64 { build1(x.len(), |i| if x[i] > 0.0 { y[i + k] } else { 0.5 }).sum() } };
+    let p = program(quote!(), guarded);
+    let given = |x: &[f64], k: usize| [vector(x), vector(&[3.0, 4.0]), sizes(&[], &[k])];
+    assert_eq!(run(&p, &given(&[1.0, 2.0], 0)), [7.0]);
+    assert_eq!(run(&p, &given(&[1.0, -2.0], 1)), [4.5]);
+    assert_eq!(failed(&p, &given(&[1.0, 2.0], 1)), ["index out of range"]);
     // Nothing is read by a loop of no iterations.
     let p = program(quote!(), quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { build1(n, |i| x[i + 7]).sum() } });
     assert_eq!(run(&p, &[vector(&[]), sizes(&[], &[0])]), [0.0]);
