@@ -8,13 +8,13 @@ use quote::{format_ident, quote, quote_spanned};
 
 use super::block::{Join, Spell, Statement, live, nested};
 use super::contract::as_product;
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Op};
 use super::nest::{Arg, Fold, Item, Nest};
 use super::rust::{Expr, Names, Style, prec};
 use super::schedule::{Literal, Plan, Work, domain_of};
-use super::store::{Class, is_splat};
+use super::store::{Class, alias_of, is_splat, padded_parts};
 use crate::ir::{Elem, Graph, Node, Term};
-use crate::prim::{Prim, Reduce};
+use crate::prim::{Binary, Prim, Reduce};
 use crate::program::{Check, Container, Output, OutputTree, Param, Program};
 
 /// How a stored array is held.
@@ -234,10 +234,7 @@ impl<'a> Driver<'a> {
             named.extend(names);
             product = Some(match product {
                 None => n,
-                Some(p) => {
-                    let (p, n) = (p.at(prec::MUL), n.at(prec::MUL + 1));
-                    Expr::new(quote!(#p * #n), prec::MUL, 1)
-                }
+                Some(p) => p.times(&n),
             });
         }
         product.unwrap_or_else(|| Expr::atom(quote!(1)))
@@ -513,20 +510,21 @@ impl<'a> Driver<'a> {
             }
             Node::Scatter { dst, src, vars, index } => {
                 let name = self.name(t);
-                let sole = self.plan.uses.get(dst) == Some(&1) && self.hold.get(dst) == Some(&Hold::Owned);
-                let same = self.plan.readers.get(dst).is_some_and(|r| r == &[k]);
                 let code = if is_splat(g, *dst) && self.plan.class(*dst) != Class::Buffer {
                     let fill = self.splat(*dst, &mut names);
                     let n = self.product(g.shape(t), &mut names).tokens;
                     quote!(let mut #name = ::std::vec![#fill; #n];)
-                } else if sole && same && !self.plan.results.contains(dst) {
+                } else if self.moves(*dst, k) {
                     let from = &self.names[dst];
                     names.push(*dst);
                     quote!(let mut #name = #from;)
                 } else {
                     let from = &self.names[dst];
                     names.push(*dst);
-                    quote!(let mut #name = #from.to_vec();)
+                    match self.hold.get(dst) {
+                        Some(Hold::Owned) => quote!(let mut #name = #from.clone();),
+                        _ => quote!(let mut #name = #from.to_vec();),
+                    }
                 };
                 self.hold.insert(t, Hold::Owned);
                 let domain = g.shape(*src).to_vec();
@@ -557,8 +555,9 @@ impl<'a> Driver<'a> {
                 };
                 let (a, b) = (self.borrow(p.a.0, &mut names), self.borrow(p.b.0, &mut names));
                 let name = self.name(t);
+                let exact = self.plan.exact.contains(&t);
                 if g.rank(t) == 0 {
-                    let dot = self.style.kernel("dot");
+                    let dot = self.style.kernel(if exact { "exact_dot" } else { "dot" });
                     self.plain(guard, quote!(let #name = #dot(#a, #b);), vec![t], names);
                     return Ok(());
                 }
@@ -570,6 +569,9 @@ impl<'a> Driver<'a> {
                     let [batch, m, k, n] = sizes;
                     let (ta, tb) = (p.a.1, p.b.1);
                     quote!(#kernel(&mut #name, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
+                } else if exact && p.n.is_empty() && !p.a.1 {
+                    let (each, dot) = (self.style.kernel("each_row"), self.style.kernel("exact_dot"));
+                    quote!(#each(&mut #name, #a, |row| #dot(row, #b));)
                 } else if p.n.is_empty() {
                     let kernel = gemv(p.a.1);
                     quote!(#kernel(&mut #name, #a, #b, false);)
@@ -584,6 +586,19 @@ impl<'a> Driver<'a> {
                     quote!(#kernel(&mut #name, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n], false);)
                 });
                 self.plain(guard, code, vec![t], names);
+                Ok(())
+            }
+            Node::Prim(Prim::Sum(_), args) => {
+                let sum = self.style.kernel("exact_sum");
+                let x = self.borrow(args[0], &mut names);
+                if g.rank(t) == 0 {
+                    let name = self.name(t);
+                    self.plain(guard, quote!(let #name = #sum(#x);), vec![t], names);
+                } else {
+                    let code = self.allocate(t, &mut names);
+                    let (name, each) = (self.name(t), self.style.kernel("each_row"));
+                    self.plain(guard, quote!(#code #each(&mut #name, #x, #sum);), vec![t], names);
+                }
                 Ok(())
             }
             Node::Prim(Prim::Reduce(op, _), args) => {
@@ -628,6 +643,24 @@ impl<'a> Driver<'a> {
                 self.plain(guard, code, vec![t], names);
                 Ok(())
             }
+            _ if alias_of(g, &self.plan.class, t).is_some() => {
+                let of = alias_of(g, &self.plan.class, t).unwrap_or(t);
+                let owned = self.moves(of, k);
+                let name = self.name(t);
+                let from = self.borrow(of, &mut names);
+                let code = if owned {
+                    self.hold.insert(t, Hold::Owned);
+                    let from = &self.names[&of];
+                    quote!(let #name = #from;)
+                } else {
+                    self.hold.insert(t, Hold::Borrowed);
+                    let ty = self.style.ty(g.elem(t));
+                    quote!(let #name: &[#ty] = #from;)
+                };
+                self.plain(guard, code, vec![t], names);
+                Ok(())
+            }
+            _ if padded_parts(g, &self.plan.class, t).is_some() => self.padded(t, guard),
             _ if is_splat(g, t) => {
                 let fill = self.splat(t, &mut names);
                 let n = self.product(g.shape(t), &mut names).tokens;
@@ -640,6 +673,74 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// A sum with blocks: the dense parts in one nest, then each block in a pass over its own elements.
+    fn padded(&mut self, t: Term, guard: &[Literal]) -> Result<(), String> {
+        let g = self.g;
+        let Some((dense, pads)) = padded_parts(g, &self.plan.class, t) else { return Err("no blocks".into()) };
+        let mut names = Vec::new();
+        let mut code = self.allocate(t, &mut names);
+        let before = self.statements.len();
+        if !dense.is_empty() {
+            let mut kernel = Kernel::new(g, self.plan, self.hints, g.shape(t).to_vec(), []);
+            let identity = kernel.identity().to_vec();
+            let mut sum = None;
+            for &part in &dense {
+                let value = kernel.element(part, &identity, &[])?;
+                sum = Some(match sum {
+                    None => value,
+                    Some(s) => kernel.op(Op::Prim(Prim::Binary(Binary::Add), [s, value].into())),
+                });
+            }
+            let items: Vec<Item> = sum.iter().map(|&value| Item::Store { out: Some(t), value }).collect();
+            self.call(&kernel, &items, ("compute", "The parts without zeros."), &[t], guard, false)?;
+        }
+        for &pad in &pads {
+            let Node::Prim(Prim::Pad(steps), args) = g.node(pad) else { continue };
+            let rank = steps.len();
+            let domain = g.shape(args[0]).to_vec();
+            let mut kernel = Kernel::new(g, self.plan, self.hints, domain.clone(), []);
+            let identity = kernel.identity().to_vec();
+            let value = kernel.element(args[0], &identity, &[])?;
+            let mut ix = Vec::new();
+            for k in 0..rank {
+                let start = kernel.element(args[1 + k], &[], &[])?;
+                ix.push(kernel.affine(start, steps[k], identity[k]));
+            }
+            let block = steps.iter().all(|&s| s == 1);
+            let item = if block { Item::Block { out: t, ix, value } } else { Item::Scatter { out: t, ix, value } };
+            let at = self.statements.len();
+            self.call(&kernel, &[item], ("add", "Adds a block of the result."), &[t], guard, false)?;
+            // Where the block does not fit there is nothing to add: a check has failed, or it has no elements.
+            let mut fits: Option<TokenStream> = None;
+            for k in 0..if block { rank } else { 0 } {
+                let kernel = self.style.kernel("fits");
+                let [start, len, size] = [args[1 + k], domain[k], g.shape(t)[k]].map(|n| self.argument(n, &mut names));
+                let fit = quote!(#kernel(#start, #len, #size));
+                fits = Some(fits.map_or(fit.clone(), |before| quote!(#before && #fit)));
+            }
+            if let (Some(s), Some(fits)) = (self.statements.get_mut(at), fits) {
+                let call = std::mem::take(&mut s.code);
+                s.code = quote!(if #fits { #call });
+            }
+        }
+        // One statement: the allocation and all passes.
+        for s in self.statements.drain(before..) {
+            code.extend(s.code);
+            names.extend(s.names);
+        }
+        names.retain(|n| *n != t);
+        self.plain(guard, code, vec![t], names);
+        Ok(())
+    }
+
+    /// Whether the array is ours and step `k` is the only one that reads it.
+    fn moves(&self, t: Term, k: usize) -> bool {
+        self.hold.get(&t) == Some(&Hold::Owned)
+            && self.plan.uses.get(&t) == Some(&1)
+            && self.plan.readers.get(&t).is_some_and(|r| r == &[k])
+            && !self.plan.results.contains(&t)
+    }
+
     fn splat(&self, t: Term, names: &mut Vec<Term>) -> TokenStream {
         let mut t = t;
         while let (Node::Prim(_, args), true) = (self.g.node(t), self.g.rank(t) > 0) {
@@ -650,13 +751,7 @@ impl<'a> Driver<'a> {
 
     /// An array by a condition: moved out of its arm where nothing else reads it, otherwise borrowed.
     fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Literal], k: usize) {
-        let moved = |c: Term| {
-            self.hold.get(&c) == Some(&Hold::Owned)
-                && self.plan.uses.get(&c) == Some(&1)
-                && self.plan.readers.get(&c).is_some_and(|r| r == &[k])
-                && !self.plan.results.contains(&c)
-        };
-        let owned = then != other && moved(then) && moved(other);
+        let owned = then != other && self.moves(then, k) && self.moves(other, k);
         let name = self.name(t);
         if owned {
             let (a, b) = (&self.names[&then], &self.names[&other]);

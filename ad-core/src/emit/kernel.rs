@@ -322,7 +322,13 @@ impl<'a> Kernel<'a> {
                 }
                 at
             }
-            Prim::Recast => ix,
+            Prim::Recast => {
+                // A stored array under the sizes that the reader knows it by.
+                if self.plan.class(args[0]) == Class::Buffer && !self.members.contains(&args[0]) {
+                    return Ok(self.op(Op::Load { buf: args[0], sizes: g.shape(t).into(), ix: ix.into() }));
+                }
+                ix
+            }
             Prim::Iota => return Ok(ix[0]),
             Prim::Reshape => return self.reshape(t, args[0], ix, env),
             Prim::Slice(steps) => {
@@ -340,7 +346,7 @@ impl<'a> Kernel<'a> {
     }
 
     /// `start + step * i`.
-    fn affine(&mut self, start: Id, step: i64, i: Id) -> Id {
+    pub(super) fn affine(&mut self, start: Id, step: i64, i: Id) -> Id {
         let size = self.usize(i128::from(step.unsigned_abs()));
         let scaled = self.arith(IntOp::Mul, i, size);
         if step < 0 { self.arith(IntOp::Sub, start, scaled) } else { self.arith(IntOp::Add, start, scaled) }

@@ -11,6 +11,7 @@ use crate::prim::Prim;
 /// The terms of the emitter's sublanguage that equal `roots`, or what cannot be emitted.
 /// The map is from every reachable term to its new form.
 pub(super) fn lower(g: &mut Graph, roots: &[Term]) -> Result<HashMap<Term, Term>, String> {
+    let exact = crate::simplify::decisions(g, roots);
     let mut new: HashMap<Term, Term> = HashMap::new();
     for t in g.reachable(roots) {
         let node = g.node_rc(t);
@@ -24,7 +25,7 @@ pub(super) fn lower(g: &mut Graph, roots: &[Term]) -> Result<HashMap<Term, Term>
                 by_component(g, *cond, *then, *other)
             }
             Node::Proj(tuple, k) => g.proj(*tuple, *k as usize),
-            Node::Prim(Prim::Contract(spec), args) => contraction(g, spec, args[0], args[1]),
+            Node::Prim(Prim::Contract(spec), args) => contraction(g, spec, args[0], args[1], exact.contains(&t)),
             _ => g.mk(mapped),
         };
         new.insert(t, made);
@@ -53,12 +54,14 @@ fn always_stored(g: &Graph, t: Term) -> bool {
     }
 }
 
-fn contraction(g: &mut Graph, spec: &Contraction, a: Term, b: Term) -> Term {
+fn contraction(g: &mut Graph, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
     let kernel = as_product(g, spec, a, b).is_some_and(|p| {
         // An outer product is a view; a dot product of what is computed on the way is one loop with it;
         // a batch of dot products is a sum along rows.
         let dot = p.m.is_empty() && p.n.is_empty();
-        !p.k.is_empty() && (!dot || (p.batch.is_empty() && always_stored(g, a) && always_stored(g, b)))
+        // One that a decision depends on is computed as the function does it.
+        let stored = exact || (always_stored(g, a) && always_stored(g, b));
+        !p.k.is_empty() && (!dot || (p.batch.is_empty() && stored))
     });
     if kernel {
         return g.prim(Prim::Contract(spec.clone()), &[a, b]);

@@ -21,49 +21,13 @@ pub(crate) use signature::{argument_type, tree_type};
 
 use std::collections::HashMap;
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use crate::ir::{Graph, Term};
 use crate::program::{Check, Phase, Program, Routine};
 use rust::Style;
 use schedule::{CheckTerms, Plan, Work};
-
-/// Lints of rustc and clippy that generated code would not pass, and why it may.
-const LINTS: &[(&str, &str)] = &[
-    ("dead_code", "not every derivative that is written is called"),
-    ("clippy::cast_lossless", "casts are the function's own"),
-    ("clippy::cast_possible_truncation", "casts are the function's own"),
-    ("clippy::cast_possible_wrap", "casts are the function's own"),
-    ("clippy::cast_precision_loss", "casts are the function's own"),
-    ("clippy::cast_sign_loss", "casts are the function's own"),
-    ("clippy::excessive_precision", "constants are written in full"),
-    ("clippy::unreadable_literal", "constants are written in full"),
-    ("clippy::approx_constant", "constants are the function's own"),
-    ("clippy::float_cmp", "comparisons are the function's own"),
-    ("clippy::neg_cmp_op_on_partial_ord", "comparisons are the function's own"),
-    ("clippy::nonminimal_bool", "conditions are the function's own"),
-    ("clippy::eq_op", "a comparison with itself tests for NaN"),
-    ("clippy::suspicious_arithmetic_impl", "a derivative uses other operations than its function"),
-    ("clippy::imprecise_flops", "operations are the function's own"),
-    ("clippy::many_single_char_names", "names are the function's own"),
-    ("clippy::similar_names", "names are the function's own"),
-    ("clippy::just_underscores_and_digits", "names are the function's own"),
-    ("clippy::too_many_arguments", "a loop takes all that it reads as parameters"),
-    ("clippy::too_many_lines", "a derivative is as long as its function asks for"),
-    ("clippy::type_complexity", "the type is the derivative's"),
-    ("clippy::needless_range_loop", "several slices are walked by one index"),
-    ("clippy::manual_memcpy", "the loop does other things too"),
-    ("clippy::must_use_candidate", "the caller may only want the panic"),
-    ("clippy::needless_pass_by_value", "parameters are the function's own"),
-    ("clippy::trivially_copy_pass_by_ref", "parameters are the function's own"),
-    ("clippy::ptr_arg", "parameters are the function's own"),
-    ("clippy::needless_lifetimes", "lifetimes are the function's own"),
-    ("clippy::elidable_lifetime_names", "lifetimes are the function's own"),
-    ("clippy::extra_unused_lifetimes", "lifetimes are the function's own"),
-    ("clippy::let_and_return", "results keep their names"),
-    ("clippy::missing_panics_doc", "it panics where its function does"),
-];
 
 /// What a routine is made from: lowered terms and their plan.
 struct Prepared {
@@ -167,33 +131,6 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<S
 
 /// How this program's tokens are written.
 fn style(program: &Program) -> Style {
-    Style { krate: program.options.krate.clone(), param: type_parameter(&program.generics) }
-}
-
-/// The type parameter among the generics: the first identifier after `<` or `,` that is no lifetime and no `const`.
-fn type_parameter(generics: &TokenStream) -> Ident {
-    let mut depth = 0_i32;
-    let mut start = false;
-    let mut lifetime = false;
-    for token in generics.clone() {
-        match &token {
-            TokenTree::Punct(p) => {
-                match p.as_char() {
-                    '<' => depth += 1,
-                    '>' => depth -= 1,
-                    _ => {}
-                }
-                start = depth == 1 && matches!(p.as_char(), '<' | ',');
-                lifetime = p.as_char() == '\'';
-            }
-            TokenTree::Ident(name) => {
-                if start && name != "const" {
-                    return name.clone();
-                }
-                start = start && lifetime;
-            }
-            _ => start = false,
-        }
-    }
-    Ident::new("T", Span::call_site())
+    let param = program.real_param.clone().unwrap_or_else(|| Ident::new("T", Span::call_site()));
+    Style { krate: program.options.krate.clone(), param }
 }

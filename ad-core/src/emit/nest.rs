@@ -31,6 +31,8 @@ pub(super) enum Item {
     Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id },
     /// Adds it at an index of `out`; what falls outside is dropped.
     Scatter { out: Term, ix: Vec<Id>, value: Id },
+    /// Adds it at a shifted index of `out`; the whole block is in range.
+    Block { out: Term, ix: Vec<Id>, value: Id },
 }
 
 /// An argument of the function of a nest.
@@ -52,7 +54,10 @@ pub(super) struct Function {
     pub(super) returns: Vec<Term>,
 }
 
-const LANES: usize = 16;
+/// Independent accumulators of a sum (`speed.md`).
+fn lanes() -> TokenStream {
+    quote!(16)
+}
 /// Expressions longer than this get a name.
 const LONG: u32 = 9;
 
@@ -172,6 +177,18 @@ impl<'a, 'k> Nest<'a, 'k> {
         usize::from(self.k.node(id).level).min(self.depth)
     }
 
+    /// The nodes that a node's code names: of a row its start only.
+    fn reads(&self, id: usize) -> Vec<Id> {
+        let this = u32::try_from(id).unwrap_or(0);
+        if matches!(self.k.nodes[id].op, Op::Load { .. })
+            && self.level(this) == self.depth
+            && let Some(key) = self.row_key(this)
+        {
+            return key.outer.into_iter().chain(key.base).collect();
+        }
+        operands(&self.k.nodes[id].op)
+    }
+
     fn roots(&self) -> Vec<Id> {
         let mut roots = Vec::new();
         for item in self.items {
@@ -180,6 +197,11 @@ impl<'a, 'k> Nest<'a, 'k> {
                 Item::Store { value, .. } | Item::Fold { value, .. } => roots.push(*value),
                 Item::Scatter { ix, value, .. } => {
                     roots.extend(ix);
+                    roots.push(*value);
+                }
+                Item::Block { ix, value, .. } => {
+                    roots.extend(&ix[..ix.len() - 1]);
+                    roots.extend(self.block_start(ix));
                     roots.push(*value);
                 }
             }
@@ -192,11 +214,13 @@ impl<'a, 'k> Nest<'a, 'k> {
         let mut scalars: Vec<Term> = Vec::new();
         for item in self.items {
             match item {
-                Item::Store { out: Some(t), .. } | Item::Scatter { out: t, .. } => self.args.push(Arg::Out(*t)),
+                Item::Store { out: Some(t), .. } | Item::Scatter { out: t, .. } | Item::Block { out: t, .. } => {
+                    self.args.push(Arg::Out(*t));
+                }
                 Item::Fold { out, .. } if self.g.rank(*out) > 0 => self.args.push(Arg::Out(*out)),
                 _ => {}
             }
-            if let Item::Scatter { out, .. } | Item::Fold { out, .. } = item {
+            if let Item::Scatter { out, .. } | Item::Fold { out, .. } | Item::Block { out, .. } = item {
                 scalars.extend(self.g.shape(*out));
             }
         }
@@ -209,7 +233,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                 continue;
             }
             let level = self.level(u32::try_from(id).unwrap_or(0));
-            for c in operands(&self.k.nodes[id].op) {
+            for c in self.reads(id) {
                 self.uses[c as usize] += 1;
                 let reader = &mut self.reader_level[c as usize];
                 *reader = (*reader).max(level);
@@ -278,7 +302,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                     meet(self, value, number);
                 }
             } else {
-                for c in operands(&self.k.nodes[id].op) {
+                for c in self.reads(id) {
                     meet(self, c, own);
                 }
             }
@@ -292,7 +316,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             }
             let mut place = 0;
             let mut dear = self.is_dear(this);
-            for c in operands(&self.k.nodes[id].op) {
+            for c in self.reads(id) {
                 let at = self.place[c as usize];
                 if at != 0 && self.arms[at].choice == this {
                     dear = true;
@@ -391,10 +415,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                 Some(s) => {
                     let n = self.arg(n);
                     if exact {
-                        let (s, n) = (s.at(prec::MUL), n.at(prec::MUL + 1));
-                        let product = Expr::new(quote!(#s * #n), prec::MUL, 1);
-                        let (p, i) = (product.tokens, i.at(prec::ADD + 1));
-                        Expr::new(quote!(#p + #i), prec::ADD, 1)
+                        s.times(&n).plus(i)
                     } else {
                         let (s, n, i) = (s.receiver(), n.tokens, &i.tokens);
                         Expr::atom(quote!(#s.wrapping_mul(#n).wrapping_add(#i)))
@@ -412,15 +433,19 @@ impl<'a, 'k> Nest<'a, 'k> {
                 let n = self.arg(n);
                 product = Some(match product {
                     None => n,
-                    Some(p) => {
-                        let (p, n) = (p.at(prec::MUL), n.at(prec::MUL + 1));
-                        Expr::new(quote!(#p * #n), prec::MUL, 1)
-                    }
+                    Some(p) => p.times(&n),
                 });
             }
             return product.unwrap_or_else(|| Expr::atom(quote!(1)));
         }
-        self.arg(self.k.loops[v])
+        let n = self.arg(self.k.loops[v]);
+        // A range of literals has no type of its own.
+        if n.receiver.is_some() { Expr::atom(n.receiver()) } else { n }
+    }
+
+    /// The size of the innermost loop, if it is a constant.
+    fn literal_extent(&self) -> Option<i128> {
+        if self.flat { None } else { self.g.int_value(*self.k.loops.last()?) }
     }
 
     /// The element of a row in the current variant of the inner loop.
@@ -477,8 +502,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                     let rows = self.linear(outer, &key.sizes[..outer.len()], exact);
                     let m = self.arg(key.sizes[outer.len()]);
                     if exact {
-                        let (rows, m) = (rows.at(prec::MUL), m.at(prec::MUL + 1));
-                        Some(Expr::new(quote!(#rows * #m), prec::MUL, 1))
+                        Some(rows.times(&m))
                     } else {
                         let (rows, m) = (rows.receiver(), m.tokens);
                         Some(Expr::atom(quote!(#rows.saturating_mul(#m))))
@@ -511,6 +535,38 @@ impl<'a, 'k> Nest<'a, 'k> {
         Ok(row)
     }
 
+    /// Where the rows of a block start in the rows of the result; `None`: at their beginning.
+    fn block_start(&self, ix: &[Id]) -> Option<Id> {
+        match &self.k.node(*ix.last()?).op {
+            Op::Prim(_, args) => args.iter().copied().find(|&a| self.level(a) < self.depth),
+            _ => None,
+        }
+    }
+
+    /// The row of a result to which the innermost loop adds a row of a block.
+    fn block_row(&mut self, t: Term, ix: &[Id]) -> Result<usize, String> {
+        if let Some(&row) = self.out_rows.get(&t) {
+            return Ok(row);
+        }
+        let of = self.arg_names[&t].clone();
+        let sizes = self.g.shape(t).to_vec();
+        let outer = &ix[..ix.len() - 1];
+        let start = self.block_start(ix);
+        let level = outer.iter().chain(&start).map(|&i| self.level(i)).max().unwrap_or(0);
+        let mut at: Vec<Expr> = outer.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
+        at.push(match start {
+            Some(start) => self.value(start)?,
+            None => self.style.lit(Lit::Int(crate::ir::IntTy::Usize, 0)),
+        });
+        let (start, n) = (self.linear(&at, &sizes, true), self.extent(self.depth - 1).tokens);
+        let row = self.new_row(&of, false, true);
+        let name = self.row_list[row].name.clone();
+        let start = start.at(prec::ADD);
+        self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
+        self.out_rows.insert(t, row);
+        Ok(row)
+    }
+
     /// The row of a result that the innermost loop writes.
     fn out_row(&mut self, t: Term, loops: &[usize]) -> usize {
         if let Some(&row) = self.out_rows.get(&t) {
@@ -528,9 +584,9 @@ impl<'a, 'k> Nest<'a, 'k> {
             let sizes: Vec<Term> = loops.iter().map(|&v| self.k.loops[v]).collect();
             let rows = self.linear(&ix, &sizes[..outer.len()], true);
             let m = self.arg(sizes[outer.len()]);
-            let (rows, m) = (rows.at(prec::MUL), m.at(prec::MUL + 1));
+            let start = rows.times(&m).tokens;
             let level = outer.iter().max().map_or(0, |v| v + 1);
-            self.push(level, 0, &quote!(let #name = &mut #of[#rows * #m..][..#n];));
+            self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
         }
         self.out_rows.insert(t, row);
         row
@@ -649,7 +705,9 @@ impl<'a, 'k> Nest<'a, 'k> {
                 && self.level(this) == self.depth
                 && self.row_key(this).is_none()
         });
-        self.depth > 0 && sums && !points && !self.items.iter().any(|i| matches!(i, Item::Scatter { .. }))
+        // A short row of known length is a plain loop.
+        let short = self.depth > 0 && self.literal_extent().is_some_and(|n| n < 32);
+        self.depth > 0 && !short && sums && !points && !self.items.iter().any(|i| matches!(i, Item::Scatter { .. }))
     }
 
     fn write_items(&mut self, accumulators: &HashMap<Term, Ident>) -> Result<(), String> {
@@ -681,6 +739,12 @@ impl<'a, 'k> Nest<'a, 'k> {
                         let place = self.row_element(row);
                         self.accumulate(*fold, self.g.elem(*out), &place, &value)
                     }
+                }
+                Item::Block { out, ix, value } => {
+                    let value = self.value(*value)?.tokens;
+                    let row = self.block_row(*out, ix)?;
+                    let place = self.row_element(row);
+                    quote!(#place += #value;)
                 }
                 Item::Scatter { out, ix, value } => {
                     let value = self.value(*value)?.tokens;
@@ -734,7 +798,7 @@ impl<'a, 'k> Nest<'a, 'k> {
     /// The function of the nest.
     pub(super) fn function(mut self, name: &Ident, doc: &str) -> Result<Function, String> {
         let d = self.depth;
-        let lanes = self.in_lanes();
+        let (lanes, lane_count) = (self.in_lanes(), lanes());
         let mut returns = Vec::new();
         let mut return_values = Vec::new();
         let mut accumulators: HashMap<Term, Ident> = HashMap::new();
@@ -757,7 +821,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                 let acc = self.names.fresh(&format!("{base}_lanes"));
                 let rest = rest_of(&acc);
                 self.names.reserve(&rest.to_string());
-                self.push(start, 0, &quote!(let mut #acc = [#zero; #LANES]; let mut #rest = #zero;));
+                self.push(start, 0, &quote!(let mut #acc = [#zero; #lane_count]; let mut #rest = #zero;));
                 let total = self.style.kernel("total");
                 accumulators.insert(*out, acc.clone());
                 quote!(#total(#acc, #rest))
@@ -886,29 +950,42 @@ impl<'a, 'k> Nest<'a, 'k> {
         (rest, rest_used): (TokenStream, bool),
     ) -> TokenStream {
         let chunk = self.names.fresh("c");
+        let lanes = lanes();
+        let constant = self.literal_extent();
         let (lane, var) = (&self.lane, &self.vars[self.depth - 1]);
         let (mut cuts, mut picks) = (TokenStream::new(), TokenStream::new());
+        let whole_chunks = constant.is_some_and(|n| n % 16 == 0);
         for row in &self.row_list {
             let Row { name, chunks, rest, out } = row;
+            let rest = if whole_chunks { quote!(_) } else { quote!(#rest) };
             if *out {
-                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks_mut::<#LANES>();));
+                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks_mut::<#lanes>();));
                 picks.extend(quote!(let #name = &mut #chunks[#chunk];));
             } else {
-                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks::<#LANES>();));
+                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks::<#lanes>();));
                 picks.extend(quote!(let #name = &#chunks[#chunk];));
             }
         }
+        let number = |n: i128| {
+            let n = proc_macro2::Literal::i128_unsuffixed(n);
+            quote!(#n)
+        };
         let n = n.at(prec::MUL);
-        let index = if used { quote!(let #var = #LANES * #chunk + #lane;) } else { quote!() };
-        let rest_index = if rest_used { quote!(let #var = #n / #LANES * #LANES + #lane;) } else { quote!() };
+        let (count, left, start) = match constant {
+            Some(n) => (number(n / 16), number(n % 16), number(n / 16 * 16)),
+            None => (quote!(#n / #lanes), quote!(#n % #lanes), quote!(#n / #lanes * #lanes)),
+        };
+        let index = if used { quote!(let #var = #lanes * #chunk + #lane;) } else { quote!() };
+        let rest_index = if rest_used { quote!(let #var = #start + #lane;) } else { quote!() };
         let chunk_var = if used || !self.row_list.is_empty() { quote!(#chunk) } else { quote!(_) };
+        let tail = if whole_chunks { quote!() } else { quote!(for #lane in 0..#left { #rest_index #rest }) };
         quote! {
             #cuts
-            for #chunk_var in 0..#n / #LANES {
+            for #chunk_var in 0..#count {
                 #picks
-                for #lane in 0..#LANES { #index #body }
+                for #lane in 0..#lanes { #index #body }
             }
-            for #lane in 0..#n % #LANES { #rest_index #rest }
+            #tail
         }
     }
 }
@@ -936,7 +1013,7 @@ fn is_flat(k: &Kernel<'_>, items: &[Item]) -> bool {
     let whole = |item: &Item| match item {
         Item::Store { .. } => true,
         Item::Fold { reduced, .. } => reduced.iter().all(|r| *r),
-        Item::Scatter { .. } => false,
+        Item::Scatter { .. } | Item::Block { .. } => false,
     };
     let pointwise = |op: &Op| match op {
         Op::Load { sizes, ix, .. } => **ix == *identity && **sizes == *k.loops,
@@ -952,7 +1029,10 @@ fn is_flat(k: &Kernel<'_>, items: &[Item]) -> bool {
         }
     }
     let index = |item: &Item| {
-        let (Item::Store { value, .. } | Item::Fold { value, .. } | Item::Scatter { value, .. }) = item;
+        let (Item::Store { value, .. }
+        | Item::Fold { value, .. }
+        | Item::Scatter { value, .. }
+        | Item::Block { value, .. }) = item;
         matches!(k.node(*value).op, Op::Var(_))
     };
     any && items.iter().all(whole) && !items.iter().any(index)

@@ -48,6 +48,35 @@ impl Expr {
         if self.prec < min { quote!((#tokens)) } else { tokens.clone() }
     }
 
+    /// Whether it is the integer literal `n`.
+    pub(super) fn is(&self, n: u8) -> bool {
+        self.receiver.is_some() && self.tokens.to_string() == n.to_string()
+    }
+
+    /// `self * other`, for positions and lengths: in range by construction.
+    pub(super) fn times(&self, other: &Expr) -> Expr {
+        if self.is(1) || other.is(0) {
+            return other.clone();
+        }
+        if other.is(1) || self.is(0) {
+            return self.clone();
+        }
+        let (a, b) = (self.at(prec::MUL), other.at(prec::MUL + 1));
+        Expr::new(quote!(#a * #b), prec::MUL, 1)
+    }
+
+    /// `self + other`, in the same way.
+    pub(super) fn plus(&self, other: &Expr) -> Expr {
+        if self.is(0) {
+            return other.clone();
+        }
+        if other.is(0) {
+            return self.clone();
+        }
+        let (a, b) = (self.at(prec::ADD), other.at(prec::ADD + 1));
+        Expr::new(quote!(#a + #b), prec::ADD, 1)
+    }
+
     /// The tokens as the receiver of a method.
     pub(super) fn receiver(&self) -> TokenStream {
         match &self.receiver {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::contract::peel;
-use super::store::{Class, classify, is_splat};
+use super::store::{Class, alias_of, classify, is_exact_sum, is_splat, padded_parts};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
 
@@ -44,6 +44,8 @@ pub(super) struct Plan {
     pub(super) readers: HashMap<Term, Vec<usize>>,
     /// How often a term is a child of a reachable term or a root.
     pub(super) uses: HashMap<Term, u32>,
+    /// Terms that decisions depend on: computed with exactly the function's own operations.
+    pub(super) exact: HashSet<Term>,
     /// The terms returned.
     pub(super) results: HashSet<Term>,
 }
@@ -132,12 +134,18 @@ fn guards(g: &Graph, reach: &[Term], roots: &[Term]) -> (Guards, Vec<u32>) {
 }
 
 /// Whether the term is computed element by element by a nest that others may join.
-fn is_item(g: &Graph, class: Class, t: Term) -> bool {
+fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
     match g.node(t) {
+        _ if is_exact_sum(g, exact, t) => false,
         Node::Prim(Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any, _), _) => true,
         Node::Scatter { .. } | Node::Cond { .. } | Node::Input(_) => false,
         Node::Prim(Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack, _) => false,
-        _ => class == Class::Buffer && !is_splat(g, t),
+        _ => {
+            class[t.index()] == Class::Buffer
+                && !is_splat(g, t)
+                && alias_of(g, class, t).is_none()
+                && padded_parts(g, class, t).is_none()
+        }
     }
 }
 
@@ -213,7 +221,8 @@ pub(super) fn plan(g: &Graph, results: &[Term], checks: &[CheckTerms]) -> Result
     }
     roots.extend(&sizes);
     let reach = g.reachable(&roots);
-    let class = classify(g, &reach, results);
+    let exact = crate::simplify::decisions(g, &roots);
+    let class = classify(g, &reach, results, &exact);
     let (sets, guard) = guards(g, &reach, &roots);
 
     let mut statements: Vec<Statement> = Vec::new();
@@ -241,7 +250,7 @@ pub(super) fn plan(g: &Graph, results: &[Term], checks: &[CheckTerms]) -> Result
         statements.push(Statement { term: None, check, reads, guard: 0 });
     }
     let order = list_schedule(g, &statements, &of_term, checks, &sets)?;
-    Ok(group(g, class, &statements, &order, &sets, results, &reach, &roots))
+    Ok(group(g, class, exact, &statements, &order, &sets, results, &reach, &roots))
 }
 
 /// Kahn's algorithm. Checks and what they need come first; then scalars before loops; the guard at hand before others.
@@ -314,6 +323,7 @@ fn is_let(g: &Graph, t: Term) -> bool {
 fn group(
     g: &Graph,
     class: Vec<Class>,
+    exact: HashSet<Term>,
     statements: &[Statement],
     order: &[usize],
     sets: &Guards,
@@ -334,7 +344,7 @@ fn group(
             steps.push(Step { guard, work: Work::Check(statement.check) });
             continue;
         };
-        if !is_item(g, class[t.index()], t) {
+        if !is_item(g, &class, &exact, t) {
             placed.push((s, steps.len()));
             step_of.insert(t, steps.len());
             let whole = g.rank(t) > 0 || !is_let(g, t);
@@ -386,5 +396,5 @@ fn group(
     for &t in roots {
         *uses.entry(t).or_default() += 1;
     }
-    Plan { class, steps, readers, uses, results: results.iter().copied().collect() }
+    Plan { class, steps, readers, uses, exact, results: results.iter().copied().collect() }
 }

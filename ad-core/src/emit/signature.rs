@@ -4,9 +4,55 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::LINTS;
 use crate::ir::Elem;
 use crate::program::{Container, OutputTree, Param, Program, Routine};
+
+/// Lints of rustc and clippy that generated code would not pass, by the reason why it may.
+const LINTS: &[(&str, &[&str])] = &[
+    ("not every derivative that is written is called", &["dead_code"]),
+    (
+        "parameters, names, constants, casts and conditions are the function's own",
+        &[
+            "clippy::approx_constant",
+            "clippy::cast_lossless",
+            "clippy::cast_possible_truncation",
+            "clippy::cast_possible_wrap",
+            "clippy::cast_precision_loss",
+            "clippy::cast_sign_loss",
+            "clippy::elidable_lifetime_names",
+            "clippy::excessive_precision",
+            "clippy::extra_unused_lifetimes",
+            "clippy::float_cmp",
+            "clippy::imprecise_flops",
+            "clippy::just_underscores_and_digits",
+            "clippy::many_single_char_names",
+            "clippy::must_use_candidate",
+            "clippy::needless_lifetimes",
+            "clippy::needless_pass_by_value",
+            "clippy::neg_cmp_op_on_partial_ord",
+            "clippy::nonminimal_bool",
+            "clippy::ptr_arg",
+            "clippy::similar_names",
+            "clippy::trivially_copy_pass_by_ref",
+            "clippy::unreadable_literal",
+        ],
+    ),
+    (
+        "a derivative is as long as its function asks for, and its loops walk several slices by one index",
+        &[
+            "clippy::eq_op",
+            "clippy::let_and_return",
+            "clippy::manual_memcpy",
+            "clippy::missing_panics_doc",
+            "clippy::needless_range_loop",
+            "clippy::suspicious_arithmetic_impl",
+            "clippy::too_many_arguments",
+            "clippy::too_many_lines",
+            "clippy::uninlined_format_args",
+            "clippy::type_complexity",
+        ],
+    ),
+];
 
 /// The type of an owned result of this kind.
 pub(crate) fn owned_type(program: &Program, container: Container, elem: Elem, rank: usize) -> TokenStream {
@@ -52,17 +98,13 @@ pub(crate) fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
     }
 }
 
-/// `#[allow(...)]` for the lints that generated code would not pass, those of one reason together.
+/// `#[allow(...)]` for the lints that generated code would not pass.
 pub(super) fn allowed_lints() -> TokenStream {
-    let mut reasons: Vec<(&str, Vec<TokenStream>)> = Vec::new();
-    for (lint, reason) in LINTS {
-        let path: TokenStream = lint.parse().unwrap_or_default();
-        match reasons.iter_mut().find(|r| r.0 == *reason) {
-            Some(found) => found.1.push(path),
-            None => reasons.push((reason, vec![path])),
-        }
-    }
-    reasons.into_iter().map(|(reason, lints)| quote!(#[allow(#(#lints),*, reason = #reason)])).collect()
+    let attributes = LINTS.iter().map(|(reason, lints)| {
+        let lints = lints.iter().map(|lint| lint.parse::<TokenStream>().unwrap_or_default());
+        quote!(#[allow(#(#lints),*, reason = #reason)])
+    });
+    attributes.collect()
 }
 
 /// `f_grad`, given the routine `f_value_and_grad`.

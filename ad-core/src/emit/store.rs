@@ -3,7 +3,7 @@
 //! a term that is read at several different indices, or from several loops, is stored unless it is next to nothing
 //! (`prototype.md`, 1: without that, a chain of shifted reads is exponential).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::contract::peel;
 use crate::ir::{Graph, Node, Term};
@@ -96,8 +96,26 @@ impl Contexts {
     }
 }
 
+/// Whether a sum is evaluated in the order of the function itself, since a decision depends on it: a sum of contiguous rows.
+/// (Over other axes the loops add in that order anyway.)
+pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
+    match g.node(t) {
+        Node::Prim(Prim::Sum(axes), args) => {
+            let kept = g.rank(args[0]) - axes.len();
+            exact.contains(&t) && g.elem(t).is_real() && axes.iter().all(|&a| usize::from(a) >= kept)
+        }
+        _ => false,
+    }
+}
+
 /// The class of each reachable term, by its position. `reach` is ascending, `roots` are read in full.
-pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term]) -> Vec<Class> {
+pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], exact: &HashSet<Term>) -> Vec<Class> {
+    // What a term costs depends on what below it is stored, and the other way round: the second round knows the first one's answer.
+    let first = round(g, reach, roots, exact, None);
+    round(g, reach, roots, exact, Some(&first))
+}
+
+fn round(g: &Graph, reach: &[Term], roots: &[Term], exact: &HashSet<Term>, known: Option<&[Class]>) -> Vec<Class> {
     let mut class = vec![Class::View; g.len()];
     let mut cost = vec![0_u32; g.len()];
     for &t in reach {
@@ -105,7 +123,11 @@ pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term]) -> Vec<Class> 
             class[t.index()] = Class::Scalar;
         } else if let Some(own) = own_cost(g, t) {
             let mut total = own;
-            g.node(t).for_each_child(|c| total = total.saturating_add(cost[c.index()]));
+            g.node(t).for_each_child(|c| {
+                if known.is_none_or(|k| k[c.index()] != Class::Buffer) {
+                    total = total.saturating_add(cost[c.index()]);
+                }
+            });
             cost[t.index()] = total.min(MOST);
         } else {
             class[t.index()] = Class::Buffer;
@@ -127,12 +149,49 @@ pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term]) -> Vec<Class> 
         {
             class[t.index()] = Class::Buffer;
         }
-        visit(g, t, class[t.index()], r, &cost, &mut contexts, &mut readers);
+        visit(g, t, class[t.index()], r, (exact, &cost), &mut contexts, &mut readers);
     }
     class
 }
 
-fn visit(g: &Graph, t: Term, class: Class, r: Readers, cost: &[u32], contexts: &mut Contexts, readers: &mut [Readers]) {
+/// Whether a stored term is another array under other sizes: nothing is computed.
+pub(super) fn alias_of(g: &Graph, class: &[Class], t: Term) -> Option<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Recast | Prim::Reshape, args) if class[args[0].index()] == Class::Buffer => Some(args[0]),
+        _ => None,
+    }
+}
+
+/// A stored sum of which some parts are zero but for a block (the transposes of slices): the blocks are added in passes of
+/// their own, which have no test inside (`speed.md`: the adjoint of `x[i]`, `x[i + 1]`). First the dense parts, then the pads.
+pub(super) fn padded_parts(g: &Graph, class: &[Class], t: Term) -> Option<(Vec<Term>, Vec<Term>)> {
+    let (mut dense, mut pads) = (Vec::new(), Vec::new());
+    let mut stack = vec![t];
+    while let Some(c) = stack.pop() {
+        if c != t && class[c.index()] != Class::View {
+            dense.push(c);
+            continue;
+        }
+        match g.node(c) {
+            Node::Prim(Prim::Binary(Binary::Add), args) if dense.len() + pads.len() + stack.len() < 16 => {
+                stack.extend([args[1], args[0]]);
+            }
+            Node::Prim(Prim::Pad(_), _) => pads.push(c),
+            _ => dense.push(c),
+        }
+    }
+    if pads.is_empty() { None } else { Some((dense, pads)) }
+}
+
+fn visit(
+    g: &Graph,
+    t: Term,
+    class: Class,
+    r: Readers,
+    (exact, cost): (&HashSet<Term>, &[u32]),
+    contexts: &mut Contexts,
+    readers: &mut [Readers],
+) {
     let (root, context, shared) = match class {
         Class::View => (r.root, r.context.unwrap_or(0), r),
         Class::Scalar => (Some(t), 0, Readers::default()),
@@ -149,6 +208,7 @@ fn visit(g: &Graph, t: Term, class: Class, r: Readers, cost: &[u32], contexts: &
     let dear = |c: Term| cost[c.index()] >= REUSED;
     match g.node(t) {
         Node::Prim(prim, args) => match prim {
+            Prim::Sum(_) if is_exact_sum(g, exact, t) => read(args[0], contexts.path(context, t), true),
             // A reduction's loop runs over its operand.
             Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any, _) => {
                 let over = contexts.domain(g.shape(args[0]));
@@ -164,7 +224,7 @@ fn visit(g: &Graph, t: Term, class: Class, r: Readers, cost: &[u32], contexts: &
                 }
             }
             Prim::Recast => {
-                read(args[0], context, false);
+                read(args[0], context, class == Class::Buffer && g.rank(t) > 0);
                 args[1..].iter().for_each(|&c| read(c, 0, false));
             }
             Prim::Replicate(_) | Prim::Reshape | Prim::Transpose(_) | Prim::Slice(_) | Prim::Pad(_) | Prim::Iota => {

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use ndarray::ArrayView1;
+
 use super::reduce::{maximum, minimum};
 use crate::Real;
 
@@ -37,6 +39,13 @@ fn outside<A: Copy>(x: &[A], start: usize, len: usize, fill: A) -> Cow<'_, [A]> 
     let mut row: Vec<A> = x.get(start..).unwrap_or_default().iter().copied().take(len).collect();
     row.resize(len, fill);
     Cow::Owned(row)
+}
+
+/// Whether `start..start + len` has elements and is inside `0..size`.
+#[inline]
+#[must_use]
+pub fn fits(start: usize, len: usize, size: usize) -> bool {
+    len > 0 && start.checked_add(len).is_some_and(|end| end <= size)
 }
 
 /// Applies `f` to each row of `x`, which has as many rows as `out` has elements.
@@ -90,6 +99,21 @@ fn first_best<A: Copy + PartialOrd>(x: &[A], beats: impl Fn(A, A) -> bool) -> us
         }
     }
     at
+}
+
+/// The sum of the elements in ndarray's own order: for sums that a decision depends on.
+#[must_use]
+pub fn exact_sum<F: Real>(x: &[F]) -> F {
+    ArrayView1::from(x).sum()
+}
+
+/// The dot product in ndarray's own order.
+///
+/// # Panics
+/// If the lengths differ.
+#[must_use]
+pub fn exact_dot<F: Real>(x: &[F], y: &[F]) -> F {
+    ArrayView1::from(x).dot(&ArrayView1::from(y))
 }
 
 /// Products of corresponding matrices of two stacks; `[m, k, n]` and flags as in [`super::gemm`].
