@@ -43,3 +43,15 @@ fn time_is_linear_in_the_program() {
     println!("500 statements {short:?}, 2000 statements {long:?}");
     assert!(long < 10 * short.max(std::time::Duration::from_millis(20)), "{short:?}, {long:?}");
 }
+
+#[test]
+fn the_plan_can_be_read() {
+    let mut case = corpus::logistic();
+    let (program, routine) = case.routine();
+    let text = ad_core::emit::describe(&mut case.g, &program, &routine).expect("it can be planned");
+    let lines: Vec<&str> = text.lines().collect();
+    let loops = lines.iter().filter(|l| l.contains(": loop over [")).count();
+    // Loss and cotangent of the scores are one loop between two matrix products.
+    assert_eq!(loops, 1, "{text}");
+    assert_eq!(lines.iter().filter(|l| l.contains(": store ")).count(), 2, "{text}");
+}

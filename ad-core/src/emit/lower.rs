@@ -16,18 +16,22 @@ pub(super) fn lower(g: &mut Graph, roots: &[Term]) -> Result<HashMap<Term, Term>
     for t in g.reachable(roots) {
         let node = g.node_rc(t);
         let mapped = node.map_children(|c| new[&c]);
-        let made = match &mapped {
-            Node::Build { .. } => return Err("a build has reached the emitter".into()),
-            Node::Scan(_) => return Err("loops with carried state are not emitted yet".into()),
-            Node::Call(..) => return Err("calls are not emitted yet".into()),
-            Node::Param(..) => return Err("a parameter of a closed body has reached the emitter".into()),
-            Node::Cond { cond, then, other } if matches!(g.ty(t), Type::Tuple(_)) => {
-                by_component(g, *cond, *then, *other)
-            }
-            Node::Proj(tuple, k) => g.proj(*tuple, *k as usize),
-            Node::Prim(Prim::Contract(spec), args) => contraction(g, spec, args[0], args[1], exact.contains(&t)),
-            _ => g.mk(mapped),
-        };
+        let made =
+            match &mapped {
+                Node::Build { .. } => return Err("a build has reached the emitter".into()),
+                Node::Scan(_) => return Err("loops with carried state are not emitted yet".into()),
+                Node::Call(..) => return Err("calls are not emitted yet".into()),
+                Node::Param(..) => return Err("a parameter of a closed body has reached the emitter".into()),
+                Node::Cond { cond, then, other } if g.bool_value(*cond).is_some() => {
+                    if g.bool_value(*cond) == Some(true) { *then } else { *other }
+                }
+                Node::Cond { cond, then, other } if matches!(g.ty(t), Type::Tuple(_)) => {
+                    by_component(g, *cond, *then, *other)
+                }
+                Node::Proj(tuple, k) => g.proj(*tuple, *k as usize),
+                Node::Prim(Prim::Contract(spec), args) => contraction(g, spec, args[0], args[1], exact.contains(&t)),
+                _ => g.mk(mapped),
+            };
         new.insert(t, made);
     }
     Ok(new)

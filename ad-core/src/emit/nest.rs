@@ -3,16 +3,22 @@
 //! (`speed.md`: a factor of two each). Must never compute a node twice in one iteration, nor in an outer loop than its index
 //! allows, nor a dear node outside the arm that alone uses it.
 
+mod loops;
+mod place;
+mod rows;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::quote;
 
 use super::kernel::{Id, Kernel, Op};
+use super::known::Known;
 use super::rust::{Expr, Names, Style, prec};
+use loops::{lanes, rest_of};
+
 use crate::ir::{Elem, Graph, Lit, Term};
-use crate::prim::Prim;
 
 /// How the values of an item meet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,10 +60,6 @@ pub(super) struct Function {
     pub(super) returns: Vec<Term>,
 }
 
-/// Independent accumulators of a sum (`speed.md`).
-fn lanes() -> TokenStream {
-    quote!(16)
-}
 /// Expressions longer than this get a name.
 const LONG: u32 = 9;
 
@@ -97,6 +99,7 @@ pub(super) struct Nest<'a, 'k> {
     g: &'a Graph,
     style: &'a Style,
     driver: &'a HashMap<Term, Ident>,
+    known: &'a Known<'a>,
     k: &'k Kernel<'a>,
     items: &'k [Item],
     /// Loops that remain, and whether they are the whole domain walked as one.
@@ -122,6 +125,8 @@ pub(super) struct Nest<'a, 'k> {
     post: Vec<TokenStream>,
     variant: Variant,
     lane: Ident,
+    /// Lanes that are added up as soon as their loop has ended, and the sum that goes on with what is left over.
+    closing: Vec<(Ident, Ident)>,
 }
 
 impl<'a, 'k> Nest<'a, 'k> {
@@ -129,6 +134,7 @@ impl<'a, 'k> Nest<'a, 'k> {
         g: &'a Graph,
         style: &'a Style,
         driver: &'a HashMap<Term, Ident>,
+        known: &'a Known<'a>,
         k: &'k Kernel<'a>,
         items: &'k [Item],
     ) -> Self {
@@ -138,6 +144,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             g,
             style,
             driver,
+            known,
             k,
             items,
             depth,
@@ -161,6 +168,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             post: vec![TokenStream::new(); depth + 1],
             variant: Variant::Plain,
             lane: Ident::new("l", Span::mixed_site()),
+            closing: Vec::new(),
         };
         nest.collect_args();
         for v in 0..depth {
@@ -171,218 +179,6 @@ impl<'a, 'k> Nest<'a, 'k> {
         nest.lane = nest.names.fresh("l");
         nest.place_nodes();
         nest
-    }
-
-    fn level(&self, id: Id) -> usize {
-        usize::from(self.k.node(id).level).min(self.depth)
-    }
-
-    /// The nodes that a node's code names: of a row its start only.
-    fn reads(&self, id: usize) -> Vec<Id> {
-        let this = u32::try_from(id).unwrap_or(0);
-        if matches!(self.k.nodes[id].op, Op::Load { .. })
-            && self.level(this) == self.depth
-            && let Some(key) = self.row_key(this)
-        {
-            return key.outer.into_iter().chain(key.base).collect();
-        }
-        operands(&self.k.nodes[id].op)
-    }
-
-    fn roots(&self) -> Vec<Id> {
-        let mut roots = Vec::new();
-        for item in self.items {
-            match item {
-                Item::Store { out: None, .. } => {}
-                Item::Store { value, .. } | Item::Fold { value, .. } => roots.push(*value),
-                Item::Scatter { ix, value, .. } => {
-                    roots.extend(ix);
-                    roots.push(*value);
-                }
-                Item::Block { ix, value, .. } => {
-                    roots.extend(&ix[..ix.len() - 1]);
-                    roots.extend(self.block_start(ix));
-                    roots.push(*value);
-                }
-            }
-        }
-        roots
-    }
-
-    /// Uses, from the youngest node down, and the parameters: results first, then what is read, in order of appearance.
-    fn collect_args(&mut self) {
-        let mut scalars: Vec<Term> = Vec::new();
-        for item in self.items {
-            match item {
-                Item::Store { out: Some(t), .. } | Item::Scatter { out: t, .. } | Item::Block { out: t, .. } => {
-                    self.args.push(Arg::Out(*t));
-                }
-                Item::Fold { out, .. } if self.g.rank(*out) > 0 => self.args.push(Arg::Out(*out)),
-                _ => {}
-            }
-            if let Item::Scatter { out, .. } | Item::Fold { out, .. } | Item::Block { out, .. } = item {
-                scalars.extend(self.g.shape(*out));
-            }
-        }
-        for root in self.roots() {
-            self.uses[root as usize] += 1;
-            self.reader_level[root as usize] = self.depth;
-        }
-        for id in (0..self.k.nodes.len()).rev() {
-            if self.uses[id] == 0 {
-                continue;
-            }
-            let level = self.level(u32::try_from(id).unwrap_or(0));
-            for c in self.reads(id) {
-                self.uses[c as usize] += 1;
-                let reader = &mut self.reader_level[c as usize];
-                *reader = (*reader).max(level);
-            }
-        }
-        let mut buffers: Vec<Term> = Vec::new();
-        for (id, node) in self.k.nodes.iter().enumerate() {
-            if self.uses[id] == 0 {
-                continue;
-            }
-            match &node.op {
-                Op::Load { buf, sizes, .. } => {
-                    if !buffers.contains(buf) {
-                        buffers.push(*buf);
-                    }
-                    scalars.extend(sizes);
-                }
-                Op::Scalar(t) => scalars.push(*t),
-                _ => {}
-            }
-        }
-        scalars.extend(&self.k.loops);
-        self.args.extend(buffers.into_iter().map(Arg::Buffer));
-        let mut seen: Vec<Term> = Vec::new();
-        for t in scalars {
-            if !seen.contains(&t) && self.driver.contains_key(&t) {
-                seen.push(t);
-                self.args.push(Arg::Scalar(t));
-            }
-        }
-        for arg in &self.args {
-            let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg;
-            // In a function of its own the parameter is ours; in the driver it may be the user's.
-            let name = if self.k.loops.is_empty() {
-                self.driver[t].clone()
-            } else {
-                Ident::new(&self.driver[t].to_string(), Span::mixed_site())
-            };
-            self.names.reserve(&name.to_string());
-            self.arg_names.insert(*t, name);
-        }
-    }
-
-    /// Which arm each node is computed in: the innermost one that all its uses share, if it is dear; cheap nodes stay
-    /// outside, where they do not stop the loop from being vectorised.
-    fn place_nodes(&mut self) {
-        let n = self.k.nodes.len();
-        let mut context: Vec<Option<usize>> = vec![None; n];
-        for root in self.roots() {
-            context[root as usize] = Some(0);
-        }
-        for id in (0..n).rev() {
-            let Some(own) = context[id] else { continue };
-            let this = u32::try_from(id).unwrap_or(0);
-            let mut meet = |nest: &Self, c: Id, arm: usize| {
-                let slot = &mut context[c as usize];
-                *slot = Some(slot.map_or(arm, |old| nest.common(old, arm)));
-            };
-            if let Op::If(c, a, b) = self.k.nodes[id].op {
-                meet(self, c, own);
-                for (value, arm) in [(a, true), (b, false)] {
-                    let number = self.arms.len();
-                    let (depth, level) = (self.arms[own].depth + 1, self.level(this));
-                    self.arms.push(Arm { parent: own, depth, level, choice: this });
-                    self.arm_of.insert((this, arm), number);
-                    meet(self, value, number);
-                }
-            } else {
-                for c in self.reads(id) {
-                    meet(self, c, own);
-                }
-            }
-        }
-        for id in 0..n {
-            let Some(mut own) = context[id] else { continue };
-            let this = u32::try_from(id).unwrap_or(0);
-            let level = self.level(this);
-            while own != 0 && self.arms[own].level > level {
-                own = self.arms[own].parent;
-            }
-            let mut place = 0;
-            let mut dear = self.is_dear(this);
-            for c in self.reads(id) {
-                let at = self.place[c as usize];
-                if at != 0 && self.arms[at].choice == this {
-                    dear = true;
-                } else if self.arms[at].depth > self.arms[place].depth && self.level(c) == level {
-                    place = at;
-                }
-            }
-            self.place[id] = if dear { own } else { place };
-        }
-    }
-
-    fn common(&self, mut a: usize, mut b: usize) -> usize {
-        while a != b {
-            if self.arms[a].depth >= self.arms[b].depth {
-                a = self.arms[a].parent;
-            } else {
-                b = self.arms[b].parent;
-            }
-        }
-        a
-    }
-
-    fn is_dear(&self, id: Id) -> bool {
-        match &self.k.node(id).op {
-            Op::Prim(Prim::Unary(f), _) => f.row().dear,
-            Op::Prim(Prim::Binary(f), _) => f.row().dear,
-            Op::Prim(Prim::PowI, _) => true,
-            Op::Load { sizes, ix, .. } => {
-                self.row_key(id).is_none() && !(0..ix.len()).all(|k| self.proven(ix[k], sizes[k]))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether the index is in range by construction.
-    fn proven(&self, ix: Id, size: Term) -> bool {
-        match self.k.node(ix).op {
-            Op::Var(v) => self.k.loops[usize::from(v)] == size,
-            Op::Lit(Lit::Int(_, n)) => self.g.int_value(size).is_some_and(|size| n < size),
-            _ => false,
-        }
-    }
-
-    /// The row that a load is of, if it is contiguous over the innermost loop.
-    fn row_key(&self, id: Id) -> Option<RowKey> {
-        let Op::Load { buf, sizes, ix } = &self.k.node(id).op else { return None };
-        let (buf, sizes) = (*buf, sizes.to_vec());
-        if self.flat && self.level(id) == 1 {
-            return Some(RowKey { buf, sizes, outer: Vec::new(), base: None });
-        }
-        let inner = self.depth.checked_sub(1)?;
-        let (last, outer) = ix.split_last()?;
-        if outer.iter().any(|&i| self.level(i) > inner) {
-            return None;
-        }
-        let is_inner = |i: Id| matches!(self.k.node(i).op, Op::Var(v) if usize::from(v) == inner);
-        let base = match &self.k.node(*last).op {
-            Op::Var(_) if is_inner(*last) => None,
-            Op::Prim(Prim::Int(crate::prim::IntOp::Add), args) => match **args {
-                [a, b] if is_inner(a) && self.level(b) <= inner => Some(b),
-                [a, b] if is_inner(b) && self.level(a) <= inner => Some(a),
-                _ => return None,
-            },
-            _ => return None,
-        };
-        Some(RowKey { buf, sizes, outer: outer.to_vec(), base })
     }
 
     fn arg(&self, t: Term) -> Expr {
@@ -404,192 +200,6 @@ impl<'a, 'k> Nest<'a, 'k> {
 
     fn push(&mut self, level: usize, arm: usize, tokens: &TokenStream) {
         self.code.entry((level, arm)).or_default().extend(tokens.clone());
-    }
-
-    /// The position of an element in row-major order; `None` for the only element of a scalar.
-    fn linear(&mut self, ix: &[Expr], sizes: &[Term], exact: bool) -> Expr {
-        let mut sum: Option<Expr> = None;
-        for (i, &n) in ix.iter().zip(sizes) {
-            sum = Some(match sum {
-                None => i.clone(),
-                Some(s) => {
-                    let n = self.arg(n);
-                    if exact {
-                        s.times(&n).plus(i)
-                    } else {
-                        let (s, n, i) = (s.receiver(), n.tokens, &i.tokens);
-                        Expr::atom(quote!(#s.wrapping_mul(#n).wrapping_add(#i)))
-                    }
-                }
-            });
-        }
-        sum.unwrap_or_else(|| Expr::atom(quote!(0)))
-    }
-
-    fn extent(&self, v: usize) -> Expr {
-        if self.flat {
-            let mut product: Option<Expr> = None;
-            for &n in &self.k.loops {
-                let n = self.arg(n);
-                product = Some(match product {
-                    None => n,
-                    Some(p) => p.times(&n),
-                });
-            }
-            return product.unwrap_or_else(|| Expr::atom(quote!(1)));
-        }
-        let n = self.arg(self.k.loops[v]);
-        // A range of literals has no type of its own.
-        if n.receiver.is_some() { Expr::atom(n.receiver()) } else { n }
-    }
-
-    /// The size of the innermost loop, if it is a constant.
-    fn literal_extent(&self) -> Option<i128> {
-        if self.flat { None } else { self.g.int_value(*self.k.loops.last()?) }
-    }
-
-    /// The element of a row in the current variant of the inner loop.
-    fn row_element(&mut self, row: usize) -> TokenStream {
-        let index = match self.variant {
-            Variant::Plain => self.var(self.depth - 1).tokens,
-            _ => {
-                let lane = &self.lane;
-                quote!(#lane)
-            }
-        };
-        let row = &self.row_list[row];
-        let name = if self.variant == Variant::Rest { &row.rest } else { &row.name };
-        quote!(#name[#index])
-    }
-
-    fn new_row(&mut self, base: &Ident, whole: bool, out: bool) -> usize {
-        let base = base.to_string();
-        let name = if whole { Ident::new(&base, Span::mixed_site()) } else { self.names.fresh(&format!("{base}_row")) };
-        let chunks = self.names.fresh(&format!("{base}_chunks"));
-        let rest = self.names.fresh(&format!("{base}_rest"));
-        self.row_list.push(Row { name, chunks, rest, out });
-        self.row_list.len() - 1
-    }
-
-    /// Cuts the row once, in the outermost loop that knows where it starts.
-    fn row(&mut self, key: RowKey) -> Result<usize, String> {
-        if let Some(&row) = self.rows.get(&key) {
-            return Ok(row);
-        }
-        let inner = self.depth - 1;
-        let of = self.arg_names[&key.buf].clone();
-        let level = key.outer.iter().chain(&key.base).map(|&i| self.level(i)).max().unwrap_or(0);
-        let n = self.extent(inner).tokens;
-        let exact = (0..key.outer.len()).all(|k| self.proven(key.outer[k], key.sizes[k]));
-        let last = key.sizes.last().copied();
-        let in_range = exact && key.base.is_none() && (self.flat || last == Some(self.k.loops[inner]));
-        // A row that is the whole array keeps its name.
-        let whole = key.outer.is_empty() && in_range;
-        let row = self.new_row(&of, whole, false);
-        let name = self.row_list[row].name.clone();
-        let cut = if whole {
-            quote!(let #name = &#of[..#n];)
-        } else {
-            let mut ix: Vec<Expr> = Vec::new();
-            for &i in &key.outer {
-                ix.push(self.value(i)?);
-            }
-            if !ix.is_empty() || key.base.is_none() {
-                ix.push(Expr::atom(quote!(0)));
-            }
-            let mut start = match ix.split_last() {
-                Some((_, outer)) if !outer.is_empty() => {
-                    let rows = self.linear(outer, &key.sizes[..outer.len()], exact);
-                    let m = self.arg(key.sizes[outer.len()]);
-                    if exact {
-                        Some(rows.times(&m))
-                    } else {
-                        let (rows, m) = (rows.receiver(), m.tokens);
-                        Some(Expr::atom(quote!(#rows.saturating_mul(#m))))
-                    }
-                }
-                _ => None,
-            };
-            if let Some(base) = key.base {
-                let base = self.value(base)?;
-                start = Some(match start {
-                    None => base,
-                    Some(s) => {
-                        let (s, base) = (s.receiver(), base.tokens);
-                        Expr::atom(quote!(#s.saturating_add(#base)))
-                    }
-                });
-            }
-            let start = start.unwrap_or_else(|| Expr::atom(quote!(0)));
-            if in_range {
-                let start = start.at(prec::ADD);
-                quote!(let #name = &#of[#start..][..#n];)
-            } else {
-                let (cut, start) = (self.style.kernel("cut"), start.tokens);
-                let fill = self.style.zero(self.g.elem(key.buf));
-                quote!(let #name = &*#cut(#of, #start, #n, #fill);)
-            }
-        };
-        self.push(level, 0, &cut);
-        self.rows.insert(key, row);
-        Ok(row)
-    }
-
-    /// Where the rows of a block start in the rows of the result; `None`: at their beginning.
-    fn block_start(&self, ix: &[Id]) -> Option<Id> {
-        match &self.k.node(*ix.last()?).op {
-            Op::Prim(_, args) => args.iter().copied().find(|&a| self.level(a) < self.depth),
-            _ => None,
-        }
-    }
-
-    /// The row of a result to which the innermost loop adds a row of a block.
-    fn block_row(&mut self, t: Term, ix: &[Id]) -> Result<usize, String> {
-        if let Some(&row) = self.out_rows.get(&t) {
-            return Ok(row);
-        }
-        let of = self.arg_names[&t].clone();
-        let sizes = self.g.shape(t).to_vec();
-        let outer = &ix[..ix.len() - 1];
-        let start = self.block_start(ix);
-        let level = outer.iter().chain(&start).map(|&i| self.level(i)).max().unwrap_or(0);
-        let mut at: Vec<Expr> = outer.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
-        at.push(match start {
-            Some(start) => self.value(start)?,
-            None => self.style.lit(Lit::Int(crate::ir::IntTy::Usize, 0)),
-        });
-        let (start, n) = (self.linear(&at, &sizes, true), self.extent(self.depth - 1).tokens);
-        let row = self.new_row(&of, false, true);
-        let name = self.row_list[row].name.clone();
-        let start = start.at(prec::ADD);
-        self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
-        self.out_rows.insert(t, row);
-        Ok(row)
-    }
-
-    /// The row of a result that the innermost loop writes.
-    fn out_row(&mut self, t: Term, loops: &[usize]) -> usize {
-        if let Some(&row) = self.out_rows.get(&t) {
-            return row;
-        }
-        let of = self.arg_names[&t].clone();
-        let outer: Vec<usize> = loops[..loops.len() - 1].to_vec();
-        let n = self.extent(self.depth - 1).tokens;
-        let row = self.new_row(&of, outer.is_empty(), true);
-        let name = self.row_list[row].name.clone();
-        if outer.is_empty() {
-            self.push(0, 0, &quote!(let #name = &mut #of[..#n];));
-        } else {
-            let ix: Vec<Expr> = outer.iter().map(|&v| self.var(v)).collect();
-            let sizes: Vec<Term> = loops.iter().map(|&v| self.k.loops[v]).collect();
-            let rows = self.linear(&ix, &sizes[..outer.len()], true);
-            let m = self.arg(sizes[outer.len()]);
-            let start = rows.times(&m).tokens;
-            let level = outer.iter().max().map_or(0, |v| v + 1);
-            self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
-        }
-        self.out_rows.insert(t, row);
-        row
     }
 
     /// The expression of a node whose operands have been written.
@@ -688,26 +298,6 @@ impl<'a, 'k> Nest<'a, 'k> {
             }
             _ => self.value(id),
         }
-    }
-
-    /// Whether the innermost loop is written in lanes: it holds a real sum, and nothing in it keeps it from being vectorised.
-    fn in_lanes(&self) -> bool {
-        let sums = self.items.iter().any(|item| match item {
-            Item::Fold { out, fold: Fold::Sum, reduced, .. } => {
-                self.g.elem(*out).is_real() && (self.flat || reduced.last() == Some(&true))
-            }
-            _ => false,
-        });
-        let points = (0..self.k.nodes.len()).any(|id| {
-            let this = u32::try_from(id).unwrap_or(0);
-            self.uses[id] > 0
-                && matches!(self.k.nodes[id].op, Op::Load { .. })
-                && self.level(this) == self.depth
-                && self.row_key(this).is_none()
-        });
-        // A short row of known length is a plain loop.
-        let short = self.depth > 0 && self.literal_extent().is_some_and(|n| n < 32);
-        self.depth > 0 && !short && sums && !points && !self.items.iter().any(|i| matches!(i, Item::Scatter { .. }))
     }
 
     fn write_items(&mut self, accumulators: &HashMap<Term, Ident>) -> Result<(), String> {
@@ -821,10 +411,17 @@ impl<'a, 'k> Nest<'a, 'k> {
                 let acc = self.names.fresh(&format!("{base}_lanes"));
                 let rest = rest_of(&acc);
                 self.names.reserve(&rest.to_string());
-                self.push(start, 0, &quote!(let mut #acc = [#zero; #lane_count]; let mut #rest = #zero;));
-                let total = self.style.kernel("total");
+                self.push(start, 0, &quote!(let mut #acc = [#zero; #lane_count];));
                 accumulators.insert(*out, acc.clone());
-                quote!(#total(#acc, #rest))
+                if suffix == 1 {
+                    // One row: the order of `kernel::sum`.
+                    self.closing.push((acc, rest.clone()));
+                    quote!(#rest)
+                } else {
+                    self.push(start, 0, &quote!(let mut #rest = #zero;));
+                    let total = self.style.kernel("total");
+                    quote!(#total(#acc, #rest))
+                }
             } else {
                 let base = self.driver[out].to_string();
                 let acc = self.names.fresh(&format!("{base}_sum"));
@@ -892,106 +489,6 @@ impl<'a, 'k> Nest<'a, 'k> {
             quote!()
         }
     }
-
-    /// The loops, from the inside out.
-    fn body(&mut self, lanes: bool, accumulators: &HashMap<Term, Ident>) -> Result<TokenStream, String> {
-        let d = self.depth;
-        let variant = |nest: &mut Self, variant: Variant| -> Result<(TokenStream, bool), String> {
-            nest.variant = variant;
-            let names = nest.names.clone();
-            if d > 0 {
-                nest.used_vars[d - 1] = false;
-            }
-            nest.write_nodes(d..=d)?;
-            nest.write_items(accumulators)?;
-            nest.names = names;
-            let used = d > 0 && nest.used_vars[d - 1];
-            Ok((nest.code.remove(&(d, 0)).unwrap_or_default(), used))
-        };
-        if d == 0 {
-            return Ok(variant(self, Variant::Plain)?.0);
-        }
-        let inner = d - 1;
-        let n = self.extent(inner);
-        let loops = if lanes {
-            let (body, used) = variant(self, Variant::Lane)?;
-            let (rest, rest_used) = variant(self, Variant::Rest)?;
-            self.lane_loops(&n, (body, used), (rest, rest_used))
-        } else {
-            let (body, used) = variant(self, Variant::Plain)?;
-            let var = self.loop_var(inner, used);
-            let n = n.at(prec::ADD);
-            quote!(for #var in 0..#n { #body })
-        };
-        let mut code = loops;
-        for level in (0..d).rev() {
-            let pre = self.code.remove(&(level, 0)).unwrap_or_default();
-            let post = std::mem::take(&mut self.post[level]);
-            code = quote!(#pre #code #post);
-            if level > 0 {
-                let var = self.loop_var(level - 1, self.used_vars[level - 1]);
-                let n = self.extent(level - 1).at(prec::ADD);
-                code = quote!(for #var in 0..#n { #code });
-            }
-        }
-        Ok(code)
-    }
-
-    fn loop_var(&self, v: usize, used: bool) -> TokenStream {
-        let name = &self.vars[v];
-        if used { quote!(#name) } else { quote!(_) }
-    }
-
-    /// Sixteen independent accumulators over chunks of the rows, then what is left over: the order is the same each time.
-    fn lane_loops(
-        &mut self,
-        n: &Expr,
-        (body, used): (TokenStream, bool),
-        (rest, rest_used): (TokenStream, bool),
-    ) -> TokenStream {
-        let chunk = self.names.fresh("c");
-        let lanes = lanes();
-        let constant = self.literal_extent();
-        let (lane, var) = (&self.lane, &self.vars[self.depth - 1]);
-        let (mut cuts, mut picks) = (TokenStream::new(), TokenStream::new());
-        let whole_chunks = constant.is_some_and(|n| n % 16 == 0);
-        for row in &self.row_list {
-            let Row { name, chunks, rest, out } = row;
-            let rest = if whole_chunks { quote!(_) } else { quote!(#rest) };
-            if *out {
-                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks_mut::<#lanes>();));
-                picks.extend(quote!(let #name = &mut #chunks[#chunk];));
-            } else {
-                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks::<#lanes>();));
-                picks.extend(quote!(let #name = &#chunks[#chunk];));
-            }
-        }
-        let number = |n: i128| {
-            let n = proc_macro2::Literal::i128_unsuffixed(n);
-            quote!(#n)
-        };
-        let n = n.at(prec::MUL);
-        let (count, left, start) = match constant {
-            Some(n) => (number(n / 16), number(n % 16), number(n / 16 * 16)),
-            None => (quote!(#n / #lanes), quote!(#n % #lanes), quote!(#n / #lanes * #lanes)),
-        };
-        let index = if used { quote!(let #var = #lanes * #chunk + #lane;) } else { quote!() };
-        let rest_index = if rest_used { quote!(let #var = #start + #lane;) } else { quote!() };
-        let chunk_var = if used || !self.row_list.is_empty() { quote!(#chunk) } else { quote!(_) };
-        let tail = if whole_chunks { quote!() } else { quote!(for #lane in 0..#left { #rest_index #rest }) };
-        quote! {
-            #cuts
-            for #chunk_var in 0..#count {
-                #picks
-                for #lane in 0..#lanes { #index #body }
-            }
-            #tail
-        }
-    }
-}
-
-fn rest_of(lanes: &Ident) -> Ident {
-    format_ident!("{}_rest", lanes.to_string().trim_end_matches("_lanes"), span = Span::mixed_site())
 }
 
 /// The nodes that a node reads.

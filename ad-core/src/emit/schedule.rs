@@ -195,8 +195,10 @@ fn reads(g: &Graph, class: &[Class], t: Term) -> BTreeMap<Term, bool> {
             Class::Scalar | Class::Buffer => note(&mut found, c, pointwise),
         }
     }
-    found.retain(|c, _| {
-        !matches!(g.node(*c), Node::Lit(_)) && !(matches!(g.node(*c), Node::Input(_)) && g.rank(*c) > 0)
+    found.retain(|c, _| match g.node(*c) {
+        Node::Lit(_) => false,
+        Node::Input(_) => g.rank(*c) == 0,
+        _ => true,
     });
     found
 }

@@ -35,6 +35,7 @@ const LINTS: &[(&str, &[&str])] = &[
             "clippy::similar_names",
             "clippy::trivially_copy_pass_by_ref",
             "clippy::unreadable_literal",
+            "non_snake_case",
         ],
     ),
     (

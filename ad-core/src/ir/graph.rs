@@ -279,7 +279,7 @@ impl Graph {
     }
 
     /// The literal n, if it has been made.
-    pub(super) fn find_usize(&self, n: usize) -> Option<Term> {
+    pub(crate) fn find_usize(&self, n: usize) -> Option<Term> {
         let node = Node::Lit(Lit::Int(IntTy::Usize, i128::try_from(n).ok()?));
         self.interned.get(&node).copied()
     }

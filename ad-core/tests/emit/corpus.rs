@@ -42,6 +42,7 @@ pub(crate) fn all() -> Vec<Case> {
         real_types("single", RealTy::F32),
         real_types("generic", RealTy::Param),
         exact_decisions(),
+        awkward_names(),
     ]
 }
 
@@ -730,5 +731,31 @@ fn exact_decisions() -> Case {
     c.result(at);
     let _ = n;
     c.run(vec![reals(&[5, 21], 1)]);
+    c
+}
+
+/// Names that are keywords, capitals, equal but for their case, or like those that the emitter makes.
+fn awkward_names() -> Case {
+    let mut c = Case::new("awkward_names");
+    let a = c.input("A", F64, 1);
+    let n = c.g.shape(a)[0];
+    let b = c.input_like("a", F64, &[n]);
+    let t = c.input("t1", F64, 0);
+    let k = c.input("r#type", F64, 0);
+    let p = c.g.mul(a, b);
+    let tb = c.g.broadcast(t, &[n]);
+    let kb = c.g.broadcast(k, &[n]);
+    let p = c.g.add(p, tb);
+    let p = c.g.mul(p, kb);
+    let e = c.g.unary(Unary::Exp, p);
+    c.hint(e, "match");
+    let s = c.g.sum_all(e);
+    c.hint(s, "A");
+    c.result(s);
+    c.result(e);
+    let truth = c.g.lit_bool(true);
+    let r = c.g.cond(truth, s, t);
+    c.result(r);
+    c.run(vec![reals(&[3], 1), reals(&[3], 2), scalar(0.3), scalar(0.9)]);
     c
 }

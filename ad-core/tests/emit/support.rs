@@ -76,7 +76,11 @@ impl Case {
             }
         };
         let input = Some(self.params.len() as u32);
-        self.params.push(Param { name: Ident::new(name, Span::call_site()), ty, container, elem, rank, input });
+        let name = match name.strip_prefix("r#") {
+            Some(name) => Ident::new_raw(name, Span::call_site()),
+            None => Ident::new(name, Span::call_site()),
+        };
+        self.params.push(Param { name, ty, container, elem, rank, input });
     }
 
     pub(crate) fn result(&mut self, t: Term) {

@@ -10,63 +10,44 @@ fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
 ///Where [`histogram_energy`] does, and if the sizes of the arguments do not fit together.
 #[allow(dead_code, reason = "not every derivative that is written is called")]
 #[allow(
+    clippy::approx_constant,
     clippy::cast_lossless,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "casts are the function's own"
-)]
-#[allow(
-    clippy::excessive_precision,
-    clippy::unreadable_literal,
-    reason = "constants are written in full"
-)]
-#[allow(clippy::approx_constant, reason = "constants are the function's own")]
-#[allow(
-    clippy::float_cmp,
-    clippy::neg_cmp_op_on_partial_ord,
-    reason = "comparisons are the function's own"
-)]
-#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
-#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
-#[allow(
-    clippy::suspicious_arithmetic_impl,
-    reason = "a derivative uses other operations than its function"
-)]
-#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
-#[allow(
-    clippy::many_single_char_names,
-    clippy::similar_names,
-    clippy::just_underscores_and_digits,
-    reason = "names are the function's own"
-)]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "a loop takes all that it reads as parameters"
-)]
-#[allow(
-    clippy::too_many_lines,
-    reason = "a derivative is as long as its function asks for"
-)]
-#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
-#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
-#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
-#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
-#[allow(
-    clippy::needless_pass_by_value,
-    clippy::trivially_copy_pass_by_ref,
-    clippy::ptr_arg,
-    reason = "parameters are the function's own"
-)]
-#[allow(
-    clippy::needless_lifetimes,
     clippy::elidable_lifetime_names,
+    clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
-    reason = "lifetimes are the function's own"
+    clippy::float_cmp,
+    clippy::imprecise_flops,
+    clippy::just_underscores_and_digits,
+    clippy::many_single_char_names,
+    clippy::must_use_candidate,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::nonminimal_bool,
+    clippy::ptr_arg,
+    clippy::similar_names,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unreadable_literal,
+    non_snake_case,
+    reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
-#[allow(clippy::let_and_return, reason = "results keep their names")]
-#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+#[allow(
+    clippy::eq_op,
+    clippy::let_and_return,
+    clippy::manual_memcpy,
+    clippy::missing_panics_doc,
+    clippy::needless_range_loop,
+    clippy::suspicious_arithmetic_impl,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::uninlined_format_args,
+    clippy::type_complexity,
+    reason = "a derivative is as long as its function asks for, and its loops walk several slices by one index"
+)]
 fn histogram_energy_grad(
     weights: &[f32],
     bins: &[usize],
@@ -80,63 +61,44 @@ fn histogram_energy_grad(
 ///Where [`histogram_energy`] does, and if the sizes of the arguments do not fit together.
 #[allow(dead_code, reason = "not every derivative that is written is called")]
 #[allow(
+    clippy::approx_constant,
     clippy::cast_lossless,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "casts are the function's own"
-)]
-#[allow(
-    clippy::excessive_precision,
-    clippy::unreadable_literal,
-    reason = "constants are written in full"
-)]
-#[allow(clippy::approx_constant, reason = "constants are the function's own")]
-#[allow(
-    clippy::float_cmp,
-    clippy::neg_cmp_op_on_partial_ord,
-    reason = "comparisons are the function's own"
-)]
-#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
-#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
-#[allow(
-    clippy::suspicious_arithmetic_impl,
-    reason = "a derivative uses other operations than its function"
-)]
-#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
-#[allow(
-    clippy::many_single_char_names,
-    clippy::similar_names,
-    clippy::just_underscores_and_digits,
-    reason = "names are the function's own"
-)]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "a loop takes all that it reads as parameters"
-)]
-#[allow(
-    clippy::too_many_lines,
-    reason = "a derivative is as long as its function asks for"
-)]
-#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
-#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
-#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
-#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
-#[allow(
-    clippy::needless_pass_by_value,
-    clippy::trivially_copy_pass_by_ref,
-    clippy::ptr_arg,
-    reason = "parameters are the function's own"
-)]
-#[allow(
-    clippy::needless_lifetimes,
     clippy::elidable_lifetime_names,
+    clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
-    reason = "lifetimes are the function's own"
+    clippy::float_cmp,
+    clippy::imprecise_flops,
+    clippy::just_underscores_and_digits,
+    clippy::many_single_char_names,
+    clippy::must_use_candidate,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::nonminimal_bool,
+    clippy::ptr_arg,
+    clippy::similar_names,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unreadable_literal,
+    non_snake_case,
+    reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
-#[allow(clippy::let_and_return, reason = "results keep their names")]
-#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+#[allow(
+    clippy::eq_op,
+    clippy::let_and_return,
+    clippy::manual_memcpy,
+    clippy::missing_panics_doc,
+    clippy::needless_range_loop,
+    clippy::suspicious_arithmetic_impl,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::uninlined_format_args,
+    clippy::type_complexity,
+    reason = "a derivative is as long as its function asks for, and its loops walk several slices by one index"
+)]
 fn histogram_energy_value_and_grad(
     weights: &[f32],
     bins: &[usize],
@@ -145,7 +107,7 @@ fn histogram_energy_value_and_grad(
     ///A loop nest over 1 axis.
     fn compute_c2(bins: &[usize], n: usize, weights_len: usize) -> bool {
         let mut c2_sum: bool = true;
-        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
+        let bins_row = &bins[0..][..weights_len];
         for i in 0..weights_len {
             c2_sum &= bins_row[i].saturating_add(1) <= n;
         }
@@ -159,7 +121,7 @@ fn histogram_energy_value_and_grad(
         n: usize,
         weights_len: usize,
     ) {
-        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
+        let bins_row = &bins[0..][..weights_len];
         let weights = &weights[..weights_len];
         for i in 0..weights_len {
             if bins_row[i] < n {
@@ -169,20 +131,20 @@ fn histogram_energy_value_and_grad(
     }
     ///A loop nest over 1 axis.
     fn compute_t1(v1: &[f32], n: usize) -> f32 {
-        let mut t1_lanes = [0.0; 16usize];
-        let mut t1_rest = 0.0;
+        let mut t1_lanes = [0.0; 16];
         let v1 = &v1[..n];
-        let (v1_chunks, v1_rest) = v1.as_chunks::<16usize>();
-        for c in 0..n / 16usize {
+        let (v1_chunks, v1_rest) = v1.as_chunks::<16>();
+        for c in 0..n / 16 {
             let v1 = &v1_chunks[c];
-            for l in 0..16usize {
+            for l in 0..16 {
                 t1_lanes[l] += v1[l] * v1[l];
             }
         }
-        for l in 0..n % 16usize {
+        let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
+        for l in 0..n % 16 {
             t1_rest += v1_rest[l] * v1_rest[l];
         }
-        ::ad::runtime::kernel::total(t1_lanes, t1_rest)
+        t1_rest
     }
     ///A loop nest over 1 axis.
     fn compute_v2(
@@ -193,7 +155,7 @@ fn histogram_energy_value_and_grad(
         weights_len: usize,
     ) {
         let weights = &weights[..weights_len];
-        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
+        let bins_row = &bins[0..][..weights_len];
         let v2 = &mut v2[..weights_len];
         for i in 0..weights_len {
             v2[i] = 2.0

@@ -10,63 +10,44 @@ pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
 ///Where [`logistic`] does, and if the sizes of the arguments do not fit together.
 #[allow(dead_code, reason = "not every derivative that is written is called")]
 #[allow(
+    clippy::approx_constant,
     clippy::cast_lossless,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "casts are the function's own"
-)]
-#[allow(
-    clippy::excessive_precision,
-    clippy::unreadable_literal,
-    reason = "constants are written in full"
-)]
-#[allow(clippy::approx_constant, reason = "constants are the function's own")]
-#[allow(
-    clippy::float_cmp,
-    clippy::neg_cmp_op_on_partial_ord,
-    reason = "comparisons are the function's own"
-)]
-#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
-#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
-#[allow(
-    clippy::suspicious_arithmetic_impl,
-    reason = "a derivative uses other operations than its function"
-)]
-#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
-#[allow(
-    clippy::many_single_char_names,
-    clippy::similar_names,
-    clippy::just_underscores_and_digits,
-    reason = "names are the function's own"
-)]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "a loop takes all that it reads as parameters"
-)]
-#[allow(
-    clippy::too_many_lines,
-    reason = "a derivative is as long as its function asks for"
-)]
-#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
-#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
-#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
-#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
-#[allow(
-    clippy::needless_pass_by_value,
-    clippy::trivially_copy_pass_by_ref,
-    clippy::ptr_arg,
-    reason = "parameters are the function's own"
-)]
-#[allow(
-    clippy::needless_lifetimes,
     clippy::elidable_lifetime_names,
+    clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
-    reason = "lifetimes are the function's own"
+    clippy::float_cmp,
+    clippy::imprecise_flops,
+    clippy::just_underscores_and_digits,
+    clippy::many_single_char_names,
+    clippy::must_use_candidate,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::nonminimal_bool,
+    clippy::ptr_arg,
+    clippy::similar_names,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unreadable_literal,
+    non_snake_case,
+    reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
-#[allow(clippy::let_and_return, reason = "results keep their names")]
-#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+#[allow(
+    clippy::eq_op,
+    clippy::let_and_return,
+    clippy::manual_memcpy,
+    clippy::missing_panics_doc,
+    clippy::needless_range_loop,
+    clippy::suspicious_arithmetic_impl,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::uninlined_format_args,
+    clippy::type_complexity,
+    reason = "a derivative is as long as its function asks for, and its loops walk several slices by one index"
+)]
 pub fn logistic_grad(
     w: &Array1<f64>,
     x: &Array2<f64>,
@@ -80,103 +61,79 @@ pub fn logistic_grad(
 ///Where [`logistic`] does, and if the sizes of the arguments do not fit together.
 #[allow(dead_code, reason = "not every derivative that is written is called")]
 #[allow(
+    clippy::approx_constant,
     clippy::cast_lossless,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "casts are the function's own"
-)]
-#[allow(
-    clippy::excessive_precision,
-    clippy::unreadable_literal,
-    reason = "constants are written in full"
-)]
-#[allow(clippy::approx_constant, reason = "constants are the function's own")]
-#[allow(
-    clippy::float_cmp,
-    clippy::neg_cmp_op_on_partial_ord,
-    reason = "comparisons are the function's own"
-)]
-#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
-#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
-#[allow(
-    clippy::suspicious_arithmetic_impl,
-    reason = "a derivative uses other operations than its function"
-)]
-#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
-#[allow(
-    clippy::many_single_char_names,
-    clippy::similar_names,
-    clippy::just_underscores_and_digits,
-    reason = "names are the function's own"
-)]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "a loop takes all that it reads as parameters"
-)]
-#[allow(
-    clippy::too_many_lines,
-    reason = "a derivative is as long as its function asks for"
-)]
-#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
-#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
-#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
-#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
-#[allow(
-    clippy::needless_pass_by_value,
-    clippy::trivially_copy_pass_by_ref,
-    clippy::ptr_arg,
-    reason = "parameters are the function's own"
-)]
-#[allow(
-    clippy::needless_lifetimes,
     clippy::elidable_lifetime_names,
+    clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
-    reason = "lifetimes are the function's own"
+    clippy::float_cmp,
+    clippy::imprecise_flops,
+    clippy::just_underscores_and_digits,
+    clippy::many_single_char_names,
+    clippy::must_use_candidate,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::nonminimal_bool,
+    clippy::ptr_arg,
+    clippy::similar_names,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unreadable_literal,
+    non_snake_case,
+    reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
-#[allow(clippy::let_and_return, reason = "results keep their names")]
-#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+#[allow(
+    clippy::eq_op,
+    clippy::let_and_return,
+    clippy::manual_memcpy,
+    clippy::missing_panics_doc,
+    clippy::needless_range_loop,
+    clippy::suspicious_arithmetic_impl,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::uninlined_format_args,
+    clippy::type_complexity,
+    reason = "a derivative is as long as its function asks for, and its loops walk several slices by one index"
+)]
 pub fn logistic_value_and_grad(
     w: &Array1<f64>,
     x: &Array2<f64>,
     y: &Array1<f64>,
 ) -> (f64, ::ad::ndarray::Array1<f64>) {
     ///A loop nest over 1 axis.
-    fn compute_t1_and_v1(
-        v1: &mut [f64],
-        z: &[f64],
-        y_data: &[f64],
-        x_rows: usize,
-    ) -> f64 {
-        let mut t1_lanes = [0.0; 16usize];
-        let mut t1_rest = 0.0;
+    fn compute_t1_and_v1(v1: &mut [f64], z: &[f64], y: &[f64], x_rows: usize) -> f64 {
+        let mut t1_lanes = [0.0; 16];
         let z = &z[..x_rows];
-        let y_data_row = &*::ad::runtime::kernel::cut(y_data, 0, x_rows, 0.0);
+        let y_row = &y[0..][..x_rows];
         let v1 = &mut v1[..x_rows];
-        let (z_chunks, z_rest) = z.as_chunks::<16usize>();
-        let (y_data_chunks, y_data_rest) = y_data_row.as_chunks::<16usize>();
-        let (v1_chunks, v1_rest) = v1.as_chunks_mut::<16usize>();
-        for c in 0..x_rows / 16usize {
+        let (z_chunks, z_rest) = z.as_chunks::<16>();
+        let (y_chunks, y_rest) = y_row.as_chunks::<16>();
+        let (v1_chunks, v1_rest) = v1.as_chunks_mut::<16>();
+        for c in 0..x_rows / 16 {
             let z = &z_chunks[c];
-            let y_data_row = &y_data_chunks[c];
+            let y_row = &y_chunks[c];
             let v1 = &mut v1_chunks[c];
-            for l in 0..16usize {
-                let t1 = -(y_data_row[l] * z[l]);
+            for l in 0..16 {
+                let t1 = -(y_row[l] * z[l]);
                 let t2 = (-t1.abs()).exp();
                 let t3 = if t1 < 0.0 { t2 } else { 1.0 };
                 t1_lanes[l] += t1.max(0.0) + t2.ln_1p();
-                v1[l] = -(t3 / (1.0 + t2) * y_data_row[l]);
+                v1[l] = -(t3 / (1.0 + t2) * y_row[l]);
             }
         }
-        for l in 0..x_rows % 16usize {
-            let t1 = -(y_data_rest[l] * z_rest[l]);
+        let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
+        for l in 0..x_rows % 16 {
+            let t1 = -(y_rest[l] * z_rest[l]);
             let t2 = (-t1.abs()).exp();
             let t3 = if t1 < 0.0 { t2 } else { 1.0 };
             t1_rest += t1.max(0.0) + t2.ln_1p();
-            v1_rest[l] = -(t3 / (1.0 + t2) * y_data_rest[l]);
+            v1_rest[l] = -(t3 / (1.0 + t2) * y_rest[l]);
         }
-        ::ad::runtime::kernel::total(t1_lanes, t1_rest)
+        t1_rest
     }
     let w_data = ::ad::runtime::kernel::contiguous(w);
     let x_data = ::ad::runtime::kernel::contiguous(x);
@@ -196,7 +153,11 @@ pub fn logistic_value_and_grad(
         c1, "logistic: index out of range: `y[i]` (length of `y` = {})", y_len
     );
     let mut z = ::std::vec![0.0; x_rows];
-    ::ad::runtime::kernel::gemv(&mut z, &x_data, &w_data, false);
+    ::ad::runtime::kernel::each_row(
+        &mut z,
+        &x_data,
+        |row| ::ad::runtime::kernel::exact_dot(row, &w_data),
+    );
     let mut v1 = ::std::vec![0.0; x_rows];
     let t1 = compute_t1_and_v1(&mut v1, &z, &y_data, x_rows);
     let mut v2 = ::std::vec![0.0; w_len];

@@ -24,63 +24,44 @@ fn loss(
 ///Where [`loss`] does, and if the sizes of the arguments do not fit together.
 #[allow(dead_code, reason = "not every derivative that is written is called")]
 #[allow(
+    clippy::approx_constant,
     clippy::cast_lossless,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "casts are the function's own"
-)]
-#[allow(
-    clippy::excessive_precision,
-    clippy::unreadable_literal,
-    reason = "constants are written in full"
-)]
-#[allow(clippy::approx_constant, reason = "constants are the function's own")]
-#[allow(
-    clippy::float_cmp,
-    clippy::neg_cmp_op_on_partial_ord,
-    reason = "comparisons are the function's own"
-)]
-#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
-#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
-#[allow(
-    clippy::suspicious_arithmetic_impl,
-    reason = "a derivative uses other operations than its function"
-)]
-#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
-#[allow(
-    clippy::many_single_char_names,
-    clippy::similar_names,
-    clippy::just_underscores_and_digits,
-    reason = "names are the function's own"
-)]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "a loop takes all that it reads as parameters"
-)]
-#[allow(
-    clippy::too_many_lines,
-    reason = "a derivative is as long as its function asks for"
-)]
-#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
-#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
-#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
-#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
-#[allow(
-    clippy::needless_pass_by_value,
-    clippy::trivially_copy_pass_by_ref,
-    clippy::ptr_arg,
-    reason = "parameters are the function's own"
-)]
-#[allow(
-    clippy::needless_lifetimes,
     clippy::elidable_lifetime_names,
+    clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
-    reason = "lifetimes are the function's own"
+    clippy::float_cmp,
+    clippy::imprecise_flops,
+    clippy::just_underscores_and_digits,
+    clippy::many_single_char_names,
+    clippy::must_use_candidate,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::nonminimal_bool,
+    clippy::ptr_arg,
+    clippy::similar_names,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unreadable_literal,
+    non_snake_case,
+    reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
-#[allow(clippy::let_and_return, reason = "results keep their names")]
-#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+#[allow(
+    clippy::eq_op,
+    clippy::let_and_return,
+    clippy::manual_memcpy,
+    clippy::missing_panics_doc,
+    clippy::needless_range_loop,
+    clippy::suspicious_arithmetic_impl,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::uninlined_format_args,
+    clippy::type_complexity,
+    reason = "a derivative is as long as its function asks for, and its loops walk several slices by one index"
+)]
 fn loss_grad(
     w1: &Array2<f64>,
     b1: &Array1<f64>,
@@ -102,63 +83,44 @@ fn loss_grad(
 ///Where [`loss`] does, and if the sizes of the arguments do not fit together.
 #[allow(dead_code, reason = "not every derivative that is written is called")]
 #[allow(
+    clippy::approx_constant,
     clippy::cast_lossless,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "casts are the function's own"
-)]
-#[allow(
-    clippy::excessive_precision,
-    clippy::unreadable_literal,
-    reason = "constants are written in full"
-)]
-#[allow(clippy::approx_constant, reason = "constants are the function's own")]
-#[allow(
-    clippy::float_cmp,
-    clippy::neg_cmp_op_on_partial_ord,
-    reason = "comparisons are the function's own"
-)]
-#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
-#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
-#[allow(
-    clippy::suspicious_arithmetic_impl,
-    reason = "a derivative uses other operations than its function"
-)]
-#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
-#[allow(
-    clippy::many_single_char_names,
-    clippy::similar_names,
-    clippy::just_underscores_and_digits,
-    reason = "names are the function's own"
-)]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "a loop takes all that it reads as parameters"
-)]
-#[allow(
-    clippy::too_many_lines,
-    reason = "a derivative is as long as its function asks for"
-)]
-#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
-#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
-#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
-#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
-#[allow(
-    clippy::needless_pass_by_value,
-    clippy::trivially_copy_pass_by_ref,
-    clippy::ptr_arg,
-    reason = "parameters are the function's own"
-)]
-#[allow(
-    clippy::needless_lifetimes,
     clippy::elidable_lifetime_names,
+    clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
-    reason = "lifetimes are the function's own"
+    clippy::float_cmp,
+    clippy::imprecise_flops,
+    clippy::just_underscores_and_digits,
+    clippy::many_single_char_names,
+    clippy::must_use_candidate,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::nonminimal_bool,
+    clippy::ptr_arg,
+    clippy::similar_names,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unreadable_literal,
+    non_snake_case,
+    reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
-#[allow(clippy::let_and_return, reason = "results keep their names")]
-#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+#[allow(
+    clippy::eq_op,
+    clippy::let_and_return,
+    clippy::manual_memcpy,
+    clippy::missing_panics_doc,
+    clippy::needless_range_loop,
+    clippy::suspicious_arithmetic_impl,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::uninlined_format_args,
+    clippy::type_complexity,
+    reason = "a derivative is as long as its function asks for, and its loops walk several slices by one index"
+)]
 fn loss_value_and_grad(
     w1: &Array2<f64>,
     b1: &Array1<f64>,
@@ -176,50 +138,45 @@ fn loss_value_and_grad(
     ),
 ) {
     ///A loop nest over 1 axis.
-    fn compute_c7(labels_data: &[usize], w2_cols: usize, labels_len: usize) -> bool {
+    fn compute_c7(labels: &[usize], w2_cols: usize, labels_len: usize) -> bool {
         let mut c7_sum: bool = true;
-        let labels_data = &labels_data[..labels_len];
+        let labels = &labels[..labels_len];
         for i in 0..labels_len {
-            c7_sum &= labels_data[i].saturating_add(1) <= w2_cols;
+            c7_sum &= labels[i].saturating_add(1) <= w2_cols;
         }
         c7_sum
     }
     ///A loop nest over 2 axes.
     fn compute_hidden(
         hidden: &mut [f64],
-        b1_data: &[f64],
+        b1: &[f64],
         m1: &[f64],
         w1_cols: usize,
         images_rows: usize,
     ) {
-        let b1_data = &b1_data[..w1_cols];
+        let b1 = &b1[..w1_cols];
         for i in 0..images_rows {
             let m1_row = &m1[i * w1_cols..][..w1_cols];
             let hidden_row = &mut hidden[i * w1_cols..][..w1_cols];
             for j in 0..w1_cols {
-                hidden_row[j] = (m1_row[j] + b1_data[j]).tanh();
+                hidden_row[j] = (m1_row[j] + b1[j]).tanh();
             }
         }
     }
     ///A loop nest over 2 axes.
     fn compute_m3(
         m3: &mut [f64],
-        b2_data: &[f64],
+        b2: &[f64],
         m2: &[f64],
         w2_cols: usize,
         labels_len: usize,
     ) {
-        let b2_data = &b2_data[..w2_cols];
+        let b2 = &b2[..w2_cols];
         for i in 0..labels_len {
-            let m2_row = &*::ad::runtime::kernel::cut(
-                m2,
-                i.saturating_mul(w2_cols),
-                w2_cols,
-                0.0,
-            );
+            let m2_row = &m2[i * w2_cols..][..w2_cols];
             let m3_row = &mut m3[i * w2_cols..][..w2_cols];
             for j in 0..w2_cols {
-                m3_row[j] = m2_row[j] + b2_data[j];
+                m3_row[j] = m2_row[j] + b2[j];
             }
         }
     }
@@ -237,9 +194,8 @@ fn loss_value_and_grad(
         }
     }
     ///A loop nest over 2 axes.
-    fn compute_m4_and_v3(
+    fn compute_m4(
         m4: &mut [f64],
-        v3: &mut [f64],
         v2: &[f64],
         m3: &[f64],
         labels_len: usize,
@@ -247,34 +203,18 @@ fn loss_value_and_grad(
     ) {
         for i in 0..labels_len {
             let t1 = v2[i];
-            let mut v3_lanes = [0.0; 16usize];
-            let mut v3_rest = 0.0;
             let m3_row = &m3[i * w2_cols..][..w2_cols];
             let m4_row = &mut m4[i * w2_cols..][..w2_cols];
-            let (m3_chunks, m3_rest) = m3_row.as_chunks::<16usize>();
-            let (m4_chunks, m4_rest) = m4_row.as_chunks_mut::<16usize>();
-            for c in 0..w2_cols / 16usize {
-                let m3_row = &m3_chunks[c];
-                let m4_row = &mut m4_chunks[c];
-                for l in 0..16usize {
-                    let t2 = (m3_row[l] - t1).exp();
-                    m4_row[l] = t2;
-                    v3_lanes[l] += t2;
-                }
+            for j in 0..w2_cols {
+                m4_row[j] = (m3_row[j] - t1).exp();
             }
-            for l in 0..w2_cols % 16usize {
-                let t2 = (m3_rest[l] - t1).exp();
-                m4_rest[l] = t2;
-                v3_rest += t2;
-            }
-            v3[i] = ::ad::runtime::kernel::total(v3_lanes, v3_rest);
         }
     }
     ///A loop nest over 1 axis.
     fn compute_t4_and_v4(
         v4: &mut [f64],
-        labels_data: &[usize],
-        b2_data: &[f64],
+        labels: &[usize],
+        b2: &[f64],
         m2: &[f64],
         v3: &[f64],
         v2: &[f64],
@@ -283,7 +223,7 @@ fn loss_value_and_grad(
         t2: f64,
     ) -> f64 {
         let mut t4_sum: f64 = 0.0;
-        let labels_data = &labels_data[..labels_len];
+        let labels = &labels[..labels_len];
         let v3 = &v3[..labels_len];
         let v2 = &v2[..labels_len];
         let v4 = &mut v4[..labels_len];
@@ -295,56 +235,42 @@ fn loss_value_and_grad(
             t4_sum
                 += t4
                     - (m2
-                        .get(i.wrapping_mul(w2_cols).wrapping_add(labels_data[i]))
+                        .get(i.wrapping_mul(w2_cols).wrapping_add(labels[i]))
                         .copied()
-                        .unwrap_or(0.0)
-                        + b2_data.get(labels_data[i]).copied().unwrap_or(0.0));
+                        .unwrap_or(0.0) + b2.get(labels[i]).copied().unwrap_or(0.0));
             v4[i] = t5;
         }
         t4_sum
     }
-    ///A loop nest over 2 axes.
-    fn compute_m5(
+    ///Adds a block of the result.
+    fn add_m5(
         m5: &mut [f64],
         m4: &[f64],
         v4: &[f64],
-        labels_len: usize,
         w2_cols: usize,
-        images_rows: usize,
+        labels_len: usize,
     ) {
-        for i in 0..images_rows {
-            let t1 = i < labels_len;
-            let t2 = v4.get(i).copied().unwrap_or(0.0);
-            let m4_row = &*::ad::runtime::kernel::cut(
-                m4,
-                i.saturating_mul(w2_cols),
-                w2_cols,
-                0.0,
-            );
+        for i in 0..labels_len {
+            let t1 = v4[i];
+            let m4_row = &m4[i * w2_cols..][..w2_cols];
             let m5_row = &mut m5[i * w2_cols..][..w2_cols];
             for j in 0..w2_cols {
-                let t3 = if t1 {
-                    ::ad::runtime::kernel::mul_zero(t2, m4_row[j])
-                } else {
-                    0.0
-                };
-                m5_row[j] = t3;
+                m5_row[j] += ::ad::runtime::kernel::mul_zero(t1, m4_row[j]);
             }
         }
     }
     ///Adds at computed positions; what falls outside is dropped.
     fn scatter_m6(
         m6: &mut [f64],
-        labels_data: &[usize],
-        images_rows: usize,
+        labels: &[usize],
         w2_cols: usize,
         labels_len: usize,
         t3: f64,
     ) {
-        let labels_data = &labels_data[..labels_len];
+        let labels = &labels[..labels_len];
         for i in 0..labels_len {
-            if i < images_rows && labels_data[i] < w2_cols {
-                m6[i * w2_cols + labels_data[i]] += t3;
+            if labels[i] < w2_cols {
+                m6[i * w2_cols + labels[i]] += t3;
             }
         }
     }
@@ -459,8 +385,9 @@ fn loss_value_and_grad(
     let mut v2 = ::std::vec![0.0; labels_len];
     compute_v2(&mut v2, &v1, labels_len);
     let mut m4 = ::std::vec![0.0; labels_len * w2_cols];
+    compute_m4(&mut m4, &v2, &m3, labels_len, w2_cols);
     let mut v3 = ::std::vec![0.0; labels_len];
-    compute_m4_and_v3(&mut m4, &mut v3, &v2, &m3, labels_len, w2_cols);
+    ::ad::runtime::kernel::each_row(&mut v3, &m4, ::ad::runtime::kernel::exact_sum);
     let mut v4 = ::std::vec![0.0; labels_len];
     let t4 = compute_t4_and_v4(
         &mut v4,
@@ -475,9 +402,9 @@ fn loss_value_and_grad(
     );
     let t5 = t4 / t1;
     let mut m5 = ::std::vec![0.0; images_rows * w2_cols];
-    compute_m5(&mut m5, &m4, &v4, labels_len, w2_cols, images_rows);
+    add_m5(&mut m5, &m4, &v4, w2_cols, labels_len);
     let mut m6 = m5;
-    scatter_m6(&mut m6, &labels_data, images_rows, w2_cols, labels_len, t3);
+    scatter_m6(&mut m6, &labels_data, w2_cols, labels_len, t3);
     let mut m7 = ::std::vec![0.0; images_rows * w1_cols];
     ::ad::runtime::kernel::gemm(
         &mut m7,

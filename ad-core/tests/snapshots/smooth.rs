@@ -11,63 +11,44 @@ fn smooth(x: &Array1<f64>, idx: &Array1<usize>) -> Array1<f64> {
 ///Where [`smooth`] does, and if the sizes of the arguments do not fit together.
 #[allow(dead_code, reason = "not every derivative that is written is called")]
 #[allow(
+    clippy::approx_constant,
     clippy::cast_lossless,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "casts are the function's own"
-)]
-#[allow(
-    clippy::excessive_precision,
-    clippy::unreadable_literal,
-    reason = "constants are written in full"
-)]
-#[allow(clippy::approx_constant, reason = "constants are the function's own")]
-#[allow(
-    clippy::float_cmp,
-    clippy::neg_cmp_op_on_partial_ord,
-    reason = "comparisons are the function's own"
-)]
-#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
-#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
-#[allow(
-    clippy::suspicious_arithmetic_impl,
-    reason = "a derivative uses other operations than its function"
-)]
-#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
-#[allow(
-    clippy::many_single_char_names,
-    clippy::similar_names,
-    clippy::just_underscores_and_digits,
-    reason = "names are the function's own"
-)]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "a loop takes all that it reads as parameters"
-)]
-#[allow(
-    clippy::too_many_lines,
-    reason = "a derivative is as long as its function asks for"
-)]
-#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
-#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
-#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
-#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
-#[allow(
-    clippy::needless_pass_by_value,
-    clippy::trivially_copy_pass_by_ref,
-    clippy::ptr_arg,
-    reason = "parameters are the function's own"
-)]
-#[allow(
-    clippy::needless_lifetimes,
     clippy::elidable_lifetime_names,
+    clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
-    reason = "lifetimes are the function's own"
+    clippy::float_cmp,
+    clippy::imprecise_flops,
+    clippy::just_underscores_and_digits,
+    clippy::many_single_char_names,
+    clippy::must_use_candidate,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::nonminimal_bool,
+    clippy::ptr_arg,
+    clippy::similar_names,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unreadable_literal,
+    non_snake_case,
+    reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
-#[allow(clippy::let_and_return, reason = "results keep their names")]
-#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+#[allow(
+    clippy::eq_op,
+    clippy::let_and_return,
+    clippy::manual_memcpy,
+    clippy::missing_panics_doc,
+    clippy::needless_range_loop,
+    clippy::suspicious_arithmetic_impl,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::uninlined_format_args,
+    clippy::type_complexity,
+    reason = "a derivative is as long as its function asks for, and its loops walk several slices by one index"
+)]
 fn smooth_vjp(
     x: &Array1<f64>,
     idx: &Array1<usize>,
@@ -76,28 +57,28 @@ fn smooth_vjp(
     ///A loop nest over 1 axis.
     fn compute_c2_and_c3(
         v1: &mut [f64],
-        idx_data: &[usize],
-        x_data: &[f64],
+        idx: &[usize],
+        x: &[f64],
         x_len: usize,
         idx_len: usize,
     ) -> (bool, bool, bool) {
         let mut c2_sum: bool = true;
         let mut c3_sum: bool = true;
         let mut c4_sum: bool = true;
-        let idx_data = &idx_data[..idx_len];
+        let idx = &idx[..idx_len];
         let v1 = &mut v1[..idx_len];
         for i in 0..idx_len {
-            let idx = idx_data.get(i.saturating_sub(1)).copied().unwrap_or(0);
+            let idx_2 = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
             let t1 = i > 0;
-            let t2 = if t1 { idx.saturating_add(1) <= x_len } else { true };
-            let t3 = idx_data[i].saturating_add(1) <= x_len;
+            let t2 = if t1 { idx_2.saturating_add(1) <= x_len } else { true };
+            let t3 = idx[i].saturating_add(1) <= x_len;
             let t4 = if t1 { t3 } else { true };
             let t5 = if t1 { true } else { t3 };
-            let x = x_data.get(idx_data[i]).copied().unwrap_or(0.0);
+            let x_2 = x.get(idx[i]).copied().unwrap_or(0.0);
             let t6 = if t1 {
-                0.5 * (x + x_data.get(idx).copied().unwrap_or(0.0))
+                0.5 * (x_2 + x.get(idx_2).copied().unwrap_or(0.0))
             } else {
-                x
+                x_2
             };
             c2_sum &= t2;
             c3_sum &= t4;
@@ -109,35 +90,36 @@ fn smooth_vjp(
     ///Adds at computed positions; what falls outside is dropped.
     fn scatter_v2(
         v2: &mut [f64],
-        idx_data: &[usize],
-        cotangent_data: &[f64],
+        idx: &[usize],
+        cotangent: &[f64],
         x_len: usize,
         idx_len: usize,
     ) {
-        let cotangent_data = &cotangent_data[..idx_len];
+        let cotangent = &cotangent[..idx_len];
         for i in 0..idx_len {
-            let t1 = if i > 0 { cotangent_data[i] * 0.5 } else { 0.0 };
-            if idx_data.get(i.saturating_sub(1)).copied().unwrap_or(0) < x_len {
-                v2[idx_data.get(i.saturating_sub(1)).copied().unwrap_or(0)] += t1;
+            let idx_2 = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
+            let t1 = if i > 0 { cotangent[i] * 0.5 } else { 0.0 };
+            if idx_2 < x_len {
+                v2[idx_2] += t1;
             }
         }
     }
     ///Adds at computed positions; what falls outside is dropped.
     fn scatter_v3(
         v3: &mut [f64],
-        idx_data: &[usize],
-        cotangent_data: &[f64],
+        idx: &[usize],
+        cotangent: &[f64],
         x_len: usize,
         idx_len: usize,
     ) {
-        let idx_data = &idx_data[..idx_len];
-        let cotangent_data = &cotangent_data[..idx_len];
+        let idx = &idx[..idx_len];
+        let cotangent = &cotangent[..idx_len];
         for i in 0..idx_len {
             let t1 = i > 0;
-            let t2 = if t1 { cotangent_data[i] * 0.5 } else { 0.0 };
-            let t3 = if t1 { 0.0 } else { cotangent_data[i] };
-            if idx_data[i] < x_len {
-                v3[idx_data[i]] += t3 + t2;
+            let t2 = if t1 { cotangent[i] * 0.5 } else { 0.0 };
+            let t3 = if t1 { 0.0 } else { cotangent[i] };
+            if idx[i] < x_len {
+                v3[idx[i]] += t3 + t2;
             }
         }
     }
@@ -179,63 +161,44 @@ fn smooth_vjp(
 ///Where [`smooth`] does, and if the sizes of the arguments do not fit together.
 #[allow(dead_code, reason = "not every derivative that is written is called")]
 #[allow(
+    clippy::approx_constant,
     clippy::cast_lossless,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "casts are the function's own"
-)]
-#[allow(
-    clippy::excessive_precision,
-    clippy::unreadable_literal,
-    reason = "constants are written in full"
-)]
-#[allow(clippy::approx_constant, reason = "constants are the function's own")]
-#[allow(
-    clippy::float_cmp,
-    clippy::neg_cmp_op_on_partial_ord,
-    reason = "comparisons are the function's own"
-)]
-#[allow(clippy::nonminimal_bool, reason = "conditions are the function's own")]
-#[allow(clippy::eq_op, reason = "a comparison with itself tests for NaN")]
-#[allow(
-    clippy::suspicious_arithmetic_impl,
-    reason = "a derivative uses other operations than its function"
-)]
-#[allow(clippy::imprecise_flops, reason = "operations are the function's own")]
-#[allow(
-    clippy::many_single_char_names,
-    clippy::similar_names,
-    clippy::just_underscores_and_digits,
-    reason = "names are the function's own"
-)]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "a loop takes all that it reads as parameters"
-)]
-#[allow(
-    clippy::too_many_lines,
-    reason = "a derivative is as long as its function asks for"
-)]
-#[allow(clippy::type_complexity, reason = "the type is the derivative's")]
-#[allow(clippy::needless_range_loop, reason = "several slices are walked by one index")]
-#[allow(clippy::manual_memcpy, reason = "the loop does other things too")]
-#[allow(clippy::must_use_candidate, reason = "the caller may only want the panic")]
-#[allow(
-    clippy::needless_pass_by_value,
-    clippy::trivially_copy_pass_by_ref,
-    clippy::ptr_arg,
-    reason = "parameters are the function's own"
-)]
-#[allow(
-    clippy::needless_lifetimes,
     clippy::elidable_lifetime_names,
+    clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
-    reason = "lifetimes are the function's own"
+    clippy::float_cmp,
+    clippy::imprecise_flops,
+    clippy::just_underscores_and_digits,
+    clippy::many_single_char_names,
+    clippy::must_use_candidate,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::nonminimal_bool,
+    clippy::ptr_arg,
+    clippy::similar_names,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unreadable_literal,
+    non_snake_case,
+    reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
-#[allow(clippy::let_and_return, reason = "results keep their names")]
-#[allow(clippy::missing_panics_doc, reason = "it panics where its function does")]
+#[allow(
+    clippy::eq_op,
+    clippy::let_and_return,
+    clippy::manual_memcpy,
+    clippy::missing_panics_doc,
+    clippy::needless_range_loop,
+    clippy::suspicious_arithmetic_impl,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::uninlined_format_args,
+    clippy::type_complexity,
+    reason = "a derivative is as long as its function asks for, and its loops walk several slices by one index"
+)]
 fn smooth_jvp(
     x: &Array1<f64>,
     idx: &Array1<usize>,
@@ -245,34 +208,34 @@ fn smooth_jvp(
     fn compute_c2_and_c3(
         v1: &mut [f64],
         v2: &mut [f64],
-        idx_data: &[usize],
-        x_data: &[f64],
-        tangent_x_data: &[f64],
+        idx: &[usize],
+        x: &[f64],
+        tangent_x: &[f64],
         x_len: usize,
         idx_len: usize,
     ) -> (bool, bool, bool) {
         let mut c2_sum: bool = true;
         let mut c3_sum: bool = true;
         let mut c4_sum: bool = true;
-        let idx_data = &idx_data[..idx_len];
+        let idx = &idx[..idx_len];
         let v1 = &mut v1[..idx_len];
         let v2 = &mut v2[..idx_len];
         for i in 0..idx_len {
-            let idx = idx_data.get(i.saturating_sub(1)).copied().unwrap_or(0);
+            let idx_2 = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
             let t1 = i > 0;
-            let t2 = if t1 { idx.saturating_add(1) <= x_len } else { true };
-            let t3 = idx_data[i].saturating_add(1) <= x_len;
+            let t2 = if t1 { idx_2.saturating_add(1) <= x_len } else { true };
+            let t3 = idx[i].saturating_add(1) <= x_len;
             let t4 = if t1 { t3 } else { true };
             let t5 = if t1 { true } else { t3 };
-            let x = x_data.get(idx_data[i]).copied().unwrap_or(0.0);
+            let x_2 = x.get(idx[i]).copied().unwrap_or(0.0);
             let t6 = if t1 {
-                0.5 * (x + x_data.get(idx).copied().unwrap_or(0.0))
+                0.5 * (x_2 + x.get(idx_2).copied().unwrap_or(0.0))
             } else {
-                x
+                x_2
             };
-            let t7 = tangent_x_data.get(idx_data[i]).copied().unwrap_or(0.0);
+            let t7 = tangent_x.get(idx[i]).copied().unwrap_or(0.0);
             let t8 = if t1 {
-                (t7 + tangent_x_data.get(idx).copied().unwrap_or(0.0)) * 0.5
+                (t7 + tangent_x.get(idx_2).copied().unwrap_or(0.0)) * 0.5
             } else {
                 t7
             };

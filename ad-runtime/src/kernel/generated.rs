@@ -13,7 +13,14 @@ use crate::Real;
 /// The sum of sixteen lanes and a rest, always in the same order.
 #[inline]
 #[must_use]
-pub fn total<F: Real>(mut lanes: [F; 16], rest: F) -> F {
+pub fn total<F: Real>(sums: [F; 16], rest: F) -> F {
+    lanes(sums) + rest
+}
+
+/// The sum of sixteen lanes as a balanced tree: the order of [`super::sum`].
+#[inline]
+#[must_use]
+pub fn lanes<F: Real>(mut lanes: [F; 16]) -> F {
     let mut width = 8;
     while width > 0 {
         for l in 0..width {
@@ -21,7 +28,7 @@ pub fn total<F: Real>(mut lanes: [F; 16], rest: F) -> F {
         }
         width /= 2;
     }
-    lanes[0] + rest
+    lanes[0]
 }
 
 /// The elements `start..start + len`; `fill` for those that lie out of range (never an error).

@@ -24,7 +24,7 @@ mod special;
 mod vector;
 
 pub use generated::{
-    Whole, cut, each_row, exact_dot, exact_sum, fits, gemm_each, largest, largest_whole, position_of_largest,
+    Whole, cut, each_row, exact_dot, exact_sum, fits, gemm_each, lanes, largest, largest_whole, position_of_largest,
     position_of_smallest, quotient, remainder, smallest, smallest_whole, total,
 };
 pub use layout::{assemble, contiguous};

@@ -1,0 +1,404 @@
+//! Statements of stored terms: loop nests and their calls, kernels, scatters, blocks, conditionals of arrays.
+//! Must never decide what is stored; it writes what the plan says.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::super::block::{Join, Statement};
+use super::super::contract::as_product;
+use super::super::kernel::{Kernel, Op};
+use super::super::nest::{Arg, Fold, Item, Nest};
+use super::super::schedule::{Literal, domain_of};
+use super::super::store::{Class, alias_of, is_splat, padded_parts};
+use super::{Driver, Hold};
+use crate::ir::{Graph, Node, Term};
+use crate::prim::{Binary, Prim, Reduce};
+
+impl Driver<'_> {
+    /// `let mut name = vec![..]`, filled with what a sum starts from.
+    pub(super) fn allocate(&mut self, t: Term, names: &mut Vec<Term>) -> TokenStream {
+        let elem = self.g.elem(t);
+        let fill = match self.g.node(t) {
+            Node::Prim(Prim::Reduce(Reduce::All, _), _) => quote!(true),
+            _ => self.style.zero(elem),
+        };
+        let n = self.product(self.g.shape(t), names).tokens;
+        let name = self.name(t);
+        self.hold.insert(t, Hold::Owned);
+        quote!(let mut #name = ::std::vec![#fill; #n];)
+    }
+
+    pub(super) fn function_name(&mut self, verb: &str, of: &[Term]) -> Ident {
+        let parts: Vec<String> = of.iter().take(2).map(|&t| self.name(t).to_string()).collect();
+        self.function_names.fresh(&format!("{verb}_{}", parts.join("_and_")))
+    }
+
+    /// The call of a nest's function, with the allocations before it.
+    pub(super) fn call(
+        &mut self,
+        kernel: &Kernel<'_>,
+        items: &[Item],
+        (verb, doc): (&str, &str),
+        outs: &[Term],
+        guard: &[Literal],
+        allocate: bool,
+    ) -> Result<(), String> {
+        let g = self.g;
+        let mut names = Vec::new();
+        let mut code = TokenStream::new();
+        for &t in outs {
+            self.name(t);
+            if allocate && g.rank(t) > 0 {
+                code.extend(self.allocate(t, &mut names));
+            }
+        }
+        let title = self.function_name(verb, outs);
+        let function = Nest::new(g, self.style, &self.names, &self.known, kernel, items).function(&title, doc)?;
+        let mut args = Vec::new();
+        for arg in &function.args {
+            args.push(match arg {
+                Arg::Out(t) => {
+                    let name = &self.names[t];
+                    quote!(&mut #name)
+                }
+                Arg::Buffer(t) => self.borrow(*t, &mut names),
+                Arg::Scalar(t) => self.argument(*t, &mut names),
+            });
+        }
+        let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
+        let call = quote!(#title(#(#args),*));
+        code.extend(match &*returns {
+            [] => quote!(#call;),
+            [one] => quote!(let #one = #call;),
+            many => quote!(let (#(#many),*) = #call;),
+        });
+        self.functions.push(function.item);
+        let mut defines = outs.to_vec();
+        defines.extend(function.returns.iter().filter(|t| !outs.contains(t)));
+        names.retain(|t| !defines.contains(t));
+        self.plain(guard, code, defines, names);
+        Ok(())
+    }
+
+    pub(super) fn nest(
+        &mut self,
+        domain: &[Term],
+        terms: &[Term],
+        guard: &[Literal],
+        step: usize,
+    ) -> Result<(), String> {
+        let (g, plan) = (self.g, self.plan);
+        let stored = |t: Term| domain_of(g, t) == g.shape(t);
+        let members: Vec<Term> = terms.iter().copied().filter(|&t| stored(t) && !is_fold(g, t)).collect();
+        let mut kernel = Kernel::new(g, plan, self.hints, domain.to_vec(), members);
+        let identity = kernel.identity().to_vec();
+        let mut items = Vec::new();
+        let mut outs = Vec::new();
+        for &t in terms {
+            match g.node(t) {
+                Node::Prim(Prim::Sum(axes), args) => {
+                    let reduced = (0..domain.len()).map(|k| axes.iter().any(|&a| usize::from(a) == k)).collect();
+                    let value = kernel.element(args[0], &identity, &[])?;
+                    items.push(Item::Fold { out: t, fold: Fold::Sum, reduced, value });
+                    outs.push(t);
+                }
+                Node::Prim(Prim::Reduce(op, rank), args) => {
+                    let kept = domain.len() - usize::from(*rank);
+                    let reduced = (0..domain.len()).map(|k| k >= kept).collect();
+                    let value = kernel.element(args[0], &identity, &[])?;
+                    let fold = if *op == Reduce::All { Fold::All } else { Fold::Any };
+                    items.push(Item::Fold { out: t, fold, reduced, value });
+                    outs.push(t);
+                }
+                _ => {
+                    let value = kernel.definition(t, &identity)?;
+                    let elsewhere = plan.readers.get(&t).is_some_and(|r| r.iter().any(|&s| s != step));
+                    let kept = elsewhere || plan.results.contains(&t);
+                    items.push(Item::Store { out: kept.then_some(t), value });
+                    if kept {
+                        outs.push(t);
+                    }
+                }
+            }
+        }
+        let shape = domain.len();
+        let doc = format!("A loop nest over {shape} {}.", if shape == 1 { "axis" } else { "axes" });
+        self.call(&kernel, &items, ("compute", &doc), &outs, guard, true)
+    }
+
+    pub(super) fn whole(&mut self, t: Term, guard: &[Literal], k: usize) -> Result<(), String> {
+        let g = self.g;
+        let mut names = Vec::new();
+        match g.node(t) {
+            Node::Cond { cond, then, other } => {
+                self.join(t, *cond, *then, *other, guard, k);
+                Ok(())
+            }
+            Node::Scatter { dst, src, vars, index } => {
+                let name = self.name(t);
+                let code = if is_splat(g, *dst) && self.plan.class(*dst) != Class::Buffer {
+                    let fill = self.splat(*dst, &mut names);
+                    let n = self.product(g.shape(t), &mut names).tokens;
+                    quote!(let mut #name = ::std::vec![#fill; #n];)
+                } else if self.moves(*dst, k) {
+                    let from = &self.names[dst];
+                    names.push(*dst);
+                    quote!(let mut #name = #from;)
+                } else {
+                    let from = &self.names[dst];
+                    names.push(*dst);
+                    match self.hold.get(dst) {
+                        Some(Hold::Owned) => quote!(let mut #name = #from.clone();),
+                        _ => quote!(let mut #name = #from.to_vec();),
+                    }
+                };
+                self.hold.insert(t, Hold::Owned);
+                let domain = g.shape(*src).to_vec();
+                let mut kernel = Kernel::new(g, self.plan, self.hints, domain, []);
+                let identity = kernel.identity().to_vec();
+                let bound: Vec<_> = vars.iter().copied().zip(identity.iter().copied()).collect();
+                let mut ix = Vec::new();
+                for &i in &**index {
+                    ix.push(kernel.element(i, &[], &bound)?);
+                }
+                ix.extend(&identity[vars.len()..]);
+                let value = kernel.element(*src, &identity, &[])?;
+                let items = [Item::Scatter { out: t, ix, value }];
+                // The allocation and the loop are one statement.
+                let before = self.statements.len();
+                let doc = "Adds at computed positions; what falls outside is dropped.";
+                self.call(&kernel, &items, ("scatter", doc), &[t], guard, false)?;
+                if let Some(s) = self.statements.get_mut(before) {
+                    let call = std::mem::take(&mut s.code);
+                    s.code = quote!(#code #call);
+                    s.names.extend(names);
+                }
+                Ok(())
+            }
+            Node::Prim(Prim::Contract(spec), args) => {
+                let Some(p) = as_product(g, spec, args[0], args[1]) else {
+                    return Err("a contraction that is no matrix product".into());
+                };
+                let (a, b) = (self.borrow(p.a.0, &mut names), self.borrow(p.b.0, &mut names));
+                let name = self.name(t);
+                let exact = self.plan.exact.contains(&t);
+                if g.rank(t) == 0 {
+                    let dot = self.style.kernel(if exact { "exact_dot" } else { "dot" });
+                    self.plain(guard, quote!(let #name = #dot(#a, #b);), vec![t], names);
+                    return Ok(());
+                }
+                let mut code = self.allocate(t, &mut names);
+                let gemv = |stored_first: bool| self.style.kernel(if stored_first { "gemv_t" } else { "gemv" });
+                code.extend(if !p.batch.is_empty() {
+                    let kernel = self.style.kernel("gemm_each");
+                    let sizes = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
+                    let [batch, m, k, n] = sizes;
+                    let (ta, tb) = (p.a.1, p.b.1);
+                    quote!(#kernel(&mut #name, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
+                } else if exact && p.n.is_empty() && !p.a.1 {
+                    let (each, dot) = (self.style.kernel("each_row"), self.style.kernel("exact_dot"));
+                    quote!(#each(&mut #name, #a, |row| #dot(row, #b));)
+                } else if p.n.is_empty() {
+                    let kernel = gemv(p.a.1);
+                    quote!(#kernel(&mut #name, #a, #b, false);)
+                } else if p.m.is_empty() {
+                    let kernel = gemv(!p.b.1);
+                    quote!(#kernel(&mut #name, #b, #a, false);)
+                } else {
+                    let (kernel, operand) = (self.style.kernel("gemm"), self.style.kernel("Operand"));
+                    let flag = |t: bool| format_ident!("{}", if t { "Transposed" } else { "Plain" });
+                    let (fa, fb) = (flag(p.a.1), flag(p.b.1));
+                    let [m, k, n] = [&p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
+                    quote!(#kernel(&mut #name, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n], false);)
+                });
+                self.plain(guard, code, vec![t], names);
+                Ok(())
+            }
+            Node::Prim(Prim::Sum(_), args) => {
+                let sum = self.style.kernel("exact_sum");
+                let x = self.borrow(args[0], &mut names);
+                if g.rank(t) == 0 {
+                    let name = self.name(t);
+                    self.plain(guard, quote!(let #name = #sum(#x);), vec![t], names);
+                } else {
+                    let code = self.allocate(t, &mut names);
+                    let (name, each) = (self.name(t), self.style.kernel("each_row"));
+                    self.plain(guard, quote!(#code #each(&mut #name, #x, #sum);), vec![t], names);
+                }
+                Ok(())
+            }
+            Node::Prim(Prim::Reduce(op, _), args) => {
+                let real = g.elem(args[0]).is_real();
+                let kernel = self.style.kernel(match (op, real) {
+                    (Reduce::Max, true) => "largest",
+                    (Reduce::Min, true) => "smallest",
+                    (Reduce::Max, false) => "largest_whole",
+                    (Reduce::Min, false) => "smallest_whole",
+                    (Reduce::ArgMax, _) => "position_of_largest",
+                    (Reduce::ArgMin, _) => "position_of_smallest",
+                    _ => return Err("all and any are loops".into()),
+                });
+                let x = self.borrow(args[0], &mut names);
+                if g.rank(t) == 0 {
+                    let name = self.name(t);
+                    self.plain(guard, quote!(let #name = #kernel(#x);), vec![t], names);
+                } else {
+                    let code = self.allocate(t, &mut names);
+                    let (name, each) = (self.name(t), self.style.kernel("each_row"));
+                    self.plain(guard, quote!(#code #each(&mut #name, #x, #kernel);), vec![t], names);
+                }
+                Ok(())
+            }
+            Node::Prim(Prim::Stack, args) => {
+                let name = self.name(t);
+                let code = if g.rank(t) == 1 {
+                    let parts: Vec<TokenStream> = args.iter().map(|&c| self.argument(c, &mut names)).collect();
+                    quote!(let #name = ::std::vec![#(#parts),*];)
+                } else {
+                    let parts: Vec<TokenStream> = args
+                        .iter()
+                        .map(|&c| {
+                            names.push(c);
+                            let name = &self.names[&c];
+                            quote!(&#name[..])
+                        })
+                        .collect();
+                    quote!(let #name = [#(#parts),*].concat();)
+                };
+                self.hold.insert(t, Hold::Owned);
+                self.plain(guard, code, vec![t], names);
+                Ok(())
+            }
+            _ if alias_of(g, &self.plan.class, t).is_some() => {
+                let of = alias_of(g, &self.plan.class, t).unwrap_or(t);
+                let owned = self.moves(of, k);
+                let name = self.name(t);
+                let from = self.borrow(of, &mut names);
+                let code = if owned {
+                    self.hold.insert(t, Hold::Owned);
+                    let from = &self.names[&of];
+                    quote!(let #name = #from;)
+                } else {
+                    self.hold.insert(t, Hold::Borrowed);
+                    let ty = self.style.ty(g.elem(t));
+                    quote!(let #name: &[#ty] = #from;)
+                };
+                self.plain(guard, code, vec![t], names);
+                Ok(())
+            }
+            _ if padded_parts(g, &self.plan.class, t).is_some() => self.padded(t, guard),
+            _ if is_splat(g, t) => {
+                let fill = self.splat(t, &mut names);
+                let n = self.product(g.shape(t), &mut names).tokens;
+                let name = self.name(t);
+                self.hold.insert(t, Hold::Owned);
+                self.plain(guard, quote!(let #name = ::std::vec![#fill; #n];), vec![t], names);
+                Ok(())
+            }
+            node => Err(format!("nothing computes {node:?}")),
+        }
+    }
+
+    /// A sum with blocks: the dense parts in one nest, then each block in a pass over its own elements.
+    pub(super) fn padded(&mut self, t: Term, guard: &[Literal]) -> Result<(), String> {
+        let g = self.g;
+        let Some((dense, pads)) = padded_parts(g, &self.plan.class, t) else { return Err("no blocks".into()) };
+        let mut names = Vec::new();
+        let mut code = self.allocate(t, &mut names);
+        let before = self.statements.len();
+        if !dense.is_empty() {
+            let mut kernel = Kernel::new(g, self.plan, self.hints, g.shape(t).to_vec(), []);
+            let identity = kernel.identity().to_vec();
+            let mut sum = None;
+            for &part in &dense {
+                let value = kernel.element(part, &identity, &[])?;
+                sum = Some(match sum {
+                    None => value,
+                    Some(s) => kernel.op(Op::Prim(Prim::Binary(Binary::Add), [s, value].into())),
+                });
+            }
+            let items: Vec<Item> = sum.iter().map(|&value| Item::Store { out: Some(t), value }).collect();
+            self.call(&kernel, &items, ("compute", "The parts without zeros."), &[t], guard, false)?;
+        }
+        for &pad in &pads {
+            let Node::Prim(Prim::Pad(steps), args) = g.node(pad) else { continue };
+            let rank = steps.len();
+            let domain = g.shape(args[0]).to_vec();
+            let mut kernel = Kernel::new(g, self.plan, self.hints, domain.clone(), []);
+            let identity = kernel.identity().to_vec();
+            let value = kernel.element(args[0], &identity, &[])?;
+            let mut ix = Vec::new();
+            for k in 0..rank {
+                let start = kernel.element(args[1 + k], &[], &[])?;
+                ix.push(kernel.affine(start, steps[k], identity[k]));
+            }
+            let block = steps.iter().all(|&s| s == 1);
+            let item = if block { Item::Block { out: t, ix, value } } else { Item::Scatter { out: t, ix, value } };
+            let at = self.statements.len();
+            self.call(&kernel, &[item], ("add", "Adds a block of the result."), &[t], guard, false)?;
+            // Where the block does not fit there is nothing to add: a check has failed, or it has no elements.
+            let mut fits: Option<TokenStream> = None;
+            for k in 0..if block { rank } else { 0 } {
+                if self.known.fits(Some(args[1 + k]), Some(domain[k]), g.shape(t)[k]) {
+                    continue;
+                }
+                let kernel = self.style.kernel("fits");
+                let [start, len, size] = [args[1 + k], domain[k], g.shape(t)[k]].map(|n| self.argument(n, &mut names));
+                let fit = quote!(#kernel(#start, #len, #size));
+                fits = Some(fits.map_or(fit.clone(), |before| quote!(#before && #fit)));
+            }
+            if let (Some(s), Some(fits)) = (self.statements.get_mut(at), fits) {
+                let call = std::mem::take(&mut s.code);
+                s.code = quote!(if #fits { #call });
+            }
+        }
+        // One statement: the allocation and all passes.
+        for s in self.statements.drain(before..) {
+            code.extend(s.code);
+            names.extend(s.names);
+        }
+        names.retain(|n| *n != t);
+        self.plain(guard, code, vec![t], names);
+        Ok(())
+    }
+
+    /// Whether the array is ours and step `k` is the only one that reads it.
+    pub(super) fn moves(&self, t: Term, k: usize) -> bool {
+        self.hold.get(&t) == Some(&Hold::Owned)
+            && self.plan.uses.get(&t) == Some(&1)
+            && self.plan.readers.get(&t).is_some_and(|r| r == &[k])
+            && !self.plan.results.contains(&t)
+    }
+
+    pub(super) fn splat(&self, t: Term, names: &mut Vec<Term>) -> TokenStream {
+        let mut t = t;
+        while let (Node::Prim(_, args), true) = (self.g.node(t), self.g.rank(t) > 0) {
+            t = args[0];
+        }
+        self.argument(t, names)
+    }
+
+    /// An array by a condition: moved out of its arm where nothing else reads it, otherwise borrowed.
+    pub(super) fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Literal], k: usize) {
+        let owned = then != other && self.moves(then, k) && self.moves(other, k);
+        let name = self.name(t);
+        if owned {
+            let (a, b) = (&self.names[&then], &self.names[&other]);
+            let (a, b) = (quote!(#a), quote!(#b));
+            let join = Join { cond, then: a, other: b, then_names: vec![then], other_names: vec![other] };
+            self.hold.insert(t, Hold::Owned);
+            let join = Some(join);
+            self.statements.push(Statement { guard: guard.to_vec(), join, defines: vec![t], ..Statement::default() });
+            return;
+        }
+        let mut names = vec![cond];
+        let (a, b) = (self.borrow(then, &mut names), self.borrow(other, &mut names));
+        let (c, ty) = (self.argument(cond, &mut names), self.style.ty(self.g.elem(t)));
+        self.hold.insert(t, Hold::Borrowed);
+        self.plain(guard, quote!(let #name: &[#ty] = if #c { #a } else { #b };), vec![t], names);
+    }
+}
+
+fn is_fold(g: &Graph, t: Term) -> bool {
+    matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..), _))
+}

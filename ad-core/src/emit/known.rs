@@ -1,0 +1,72 @@
+//! What is known of sizes at a step: the checks that have been made and the guard that the step is under. It decides which reads
+//! need no test. Must never use a check that comes later in the routine.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::schedule::Literal;
+use crate::ir::Graph;
+use crate::ir::Term;
+use crate::ir::range::{Facts, Linear};
+
+/// The prover with what has been established so far.
+pub(super) struct Known<'a> {
+    g: &'a Graph,
+    facts: RefCell<Facts>,
+    asked: RefCell<HashMap<Question, bool>>,
+}
+
+/// The number of facts, start, length and size.
+type Question = (usize, Option<Term>, Option<Term>, Term);
+
+impl<'a> Known<'a> {
+    pub(super) fn new(g: &'a Graph) -> Self {
+        Known { g, facts: RefCell::default(), asked: RefCell::default() }
+    }
+
+    /// From here on the condition holds.
+    pub(super) fn checked(&self, ok: Term) {
+        self.facts.borrow_mut().assume(self.g, ok, true);
+    }
+
+    /// Inside a guard; undone by [`Known::leave`] with the number returned.
+    pub(super) fn enter(&self, guard: &[Literal]) -> usize {
+        let mut facts = self.facts.borrow_mut();
+        let mark = facts.mark();
+        for &(cond, holds) in guard {
+            facts.assume(self.g, cond, holds);
+        }
+        mark
+    }
+
+    pub(super) fn leave(&self, mark: usize) {
+        let mut facts = self.facts.borrow_mut();
+        if facts.mark() > mark {
+            // Another guard may bring as many facts, but other ones.
+            self.asked.borrow_mut().clear();
+        }
+        facts.forget(mark);
+    }
+
+    /// Whether `start + len <= size`; what is missing counts as 0.
+    pub(super) fn fits(&self, start: Option<Term>, len: Option<Term>, size: Term) -> bool {
+        if start.is_none() && len == Some(size) {
+            return true;
+        }
+        let mut facts = self.facts.borrow_mut();
+        let key = (facts.mark(), start, len, size);
+        if let Some(&answer) = self.asked.borrow().get(&key) {
+            return answer;
+        }
+        let mut sum = Some(Linear::constant(0));
+        for t in [start, len].into_iter().flatten() {
+            let term = facts.linear(self.g, t);
+            sum = sum.and_then(|s| s.combine(1, &term, 1));
+        }
+        let size = facts.linear(self.g, size);
+        let goal = sum.and_then(|s| size.combine(1, &s, -1));
+        let answer = goal.is_some_and(|goal| facts.prove(self.g, &goal));
+        self.asked.borrow_mut().insert(key, answer);
+        answer
+    }
+}

@@ -1,0 +1,146 @@
+//! The loops around the bodies, from the inside out, and sums in lanes: sixteen independent accumulators over chunks of the
+//! rows (`speed.md`: LLVM never reassociates a sum by itself), then what is left over, in an order that depends on lengths alone.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::super::kernel::Op;
+use super::super::rust::{Expr, prec};
+use super::{Fold, Item, Nest, Row, Variant};
+use crate::ir::Term;
+
+/// Independent accumulators of a sum (`speed.md`).
+pub(super) fn lanes() -> TokenStream {
+    quote!(16)
+}
+
+/// The accumulator of what is left over beside the lanes.
+pub(super) fn rest_of(lanes: &Ident) -> Ident {
+    format_ident!("{}_rest", lanes.to_string().trim_end_matches("_lanes"), span = Span::mixed_site())
+}
+
+impl Nest<'_, '_> {
+    /// The loops, from the inside out.
+    pub(super) fn body(&mut self, lanes: bool, accumulators: &HashMap<Term, Ident>) -> Result<TokenStream, String> {
+        let d = self.depth;
+        let variant = |nest: &mut Self, variant: Variant| -> Result<(TokenStream, bool), String> {
+            nest.variant = variant;
+            let names = nest.names.clone();
+            if d > 0 {
+                nest.used_vars[d - 1] = false;
+            }
+            nest.write_nodes(d..=d)?;
+            nest.write_items(accumulators)?;
+            nest.names = names;
+            let used = d > 0 && nest.used_vars[d - 1];
+            Ok((nest.code.remove(&(d, 0)).unwrap_or_default(), used))
+        };
+        if d == 0 {
+            return Ok(variant(self, Variant::Plain)?.0);
+        }
+        let inner = d - 1;
+        let n = self.extent(inner);
+        let loops = if lanes {
+            let (body, used) = variant(self, Variant::Lane)?;
+            let (rest, rest_used) = variant(self, Variant::Rest)?;
+            self.lane_loops(&n, (body, used), (rest, rest_used))
+        } else {
+            let (body, used) = variant(self, Variant::Plain)?;
+            let var = self.loop_var(inner, used);
+            let n = n.at(prec::ADD);
+            quote!(for #var in 0..#n { #body })
+        };
+        let mut code = loops;
+        for level in (0..d).rev() {
+            let pre = self.code.remove(&(level, 0)).unwrap_or_default();
+            let post = std::mem::take(&mut self.post[level]);
+            code = quote!(#pre #code #post);
+            if level > 0 {
+                let var = self.loop_var(level - 1, self.used_vars[level - 1]);
+                let n = self.extent(level - 1).at(prec::ADD);
+                code = quote!(for #var in 0..#n { #code });
+            }
+        }
+        Ok(code)
+    }
+
+    pub(super) fn loop_var(&self, v: usize, used: bool) -> TokenStream {
+        let name = &self.vars[v];
+        if used { quote!(#name) } else { quote!(_) }
+    }
+
+    /// Sixteen independent accumulators over chunks of the rows, then what is left over: the order is the same each time.
+    pub(super) fn lane_loops(
+        &mut self,
+        n: &Expr,
+        (body, used): (TokenStream, bool),
+        (rest, rest_used): (TokenStream, bool),
+    ) -> TokenStream {
+        let chunk = self.names.fresh("c");
+        let lanes = lanes();
+        let constant = self.literal_extent();
+        let (lane, var) = (&self.lane, &self.vars[self.depth - 1]);
+        let (mut cuts, mut picks) = (TokenStream::new(), TokenStream::new());
+        let whole_chunks = constant.is_some_and(|n| n % 16 == 0);
+        for row in &self.row_list {
+            let Row { name, chunks, rest, out } = row;
+            let rest = if whole_chunks { quote!(_) } else { quote!(#rest) };
+            if *out {
+                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks_mut::<#lanes>();));
+                picks.extend(quote!(let #name = &mut #chunks[#chunk];));
+            } else {
+                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks::<#lanes>();));
+                picks.extend(quote!(let #name = &#chunks[#chunk];));
+            }
+        }
+        let number = |n: i128| {
+            let n = proc_macro2::Literal::i128_unsuffixed(n);
+            quote!(#n)
+        };
+        let n = n.at(prec::MUL);
+        let (count, left, start) = match constant {
+            Some(n) => (number(n / 16), number(n % 16), number(n / 16 * 16)),
+            None => (quote!(#n / #lanes), quote!(#n % #lanes), quote!(#n / #lanes * #lanes)),
+        };
+        let index = if used { quote!(let #var = #lanes * #chunk + #lane;) } else { quote!() };
+        let rest_index = if rest_used { quote!(let #var = #start + #lane;) } else { quote!() };
+        let chunk_var = if used || !self.row_list.is_empty() { quote!(#chunk) } else { quote!(_) };
+        let tail = if whole_chunks { quote!() } else { quote!(for #lane in 0..#left { #rest_index #rest }) };
+        let mut closing = TokenStream::new();
+        for (acc, rest) in &self.closing {
+            let (sum, mutable) = (self.style.kernel("lanes"), if whole_chunks { quote!() } else { quote!(mut) });
+            closing.extend(quote!(let #mutable #rest = #sum(#acc);));
+        }
+        quote! {
+            #cuts
+            for #chunk_var in 0..#count {
+                #picks
+                for #lane in 0..#lanes { #index #body }
+            }
+            #closing
+            #tail
+        }
+    }
+
+    /// Whether the innermost loop is written in lanes: it holds a real sum, and nothing in it keeps it from being vectorised.
+    pub(super) fn in_lanes(&self) -> bool {
+        let sums = self.items.iter().any(|item| match item {
+            Item::Fold { out, fold: Fold::Sum, reduced, .. } => {
+                self.g.elem(*out).is_real() && (self.flat || reduced.last() == Some(&true))
+            }
+            _ => false,
+        });
+        let points = (0..self.k.nodes.len()).any(|id| {
+            let this = u32::try_from(id).unwrap_or(0);
+            self.uses[id] > 0
+                && matches!(self.k.nodes[id].op, Op::Load { .. })
+                && self.level(this) == self.depth
+                && self.row_key(this).is_none()
+        });
+        // A short row of known length is a plain loop.
+        let short = self.depth > 0 && self.literal_extent().is_some_and(|n| n < 32);
+        self.depth > 0 && !short && sums && !points && !self.items.iter().any(|i| matches!(i, Item::Scatter { .. }))
+    }
+}

@@ -1,0 +1,253 @@
+//! Rows: the parts of stored arrays that are contiguous over the innermost loop, cut once where they begin.
+//! Must never cut what may not be there: what is not in range by construction goes through the runtime's total `cut`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use super::super::kernel::{Id, Op};
+use super::super::rust::{Expr, prec};
+use super::{Nest, Row, RowKey, Variant};
+use crate::ir::{Lit, Term};
+use crate::prim::Prim;
+
+impl Nest<'_, '_> {
+    /// Whether the index is in range by construction.
+    pub(super) fn proven(&self, ix: Id, size: Term) -> bool {
+        match self.k.node(ix).op {
+            Op::Var(v) => self.known.fits(None, Some(self.k.loops[usize::from(v)]), size),
+            Op::Lit(Lit::Int(_, n)) => self.g.int_value(size).is_some_and(|size| n < size),
+            _ => false,
+        }
+    }
+
+    /// The row that a load is of, if it is contiguous over the innermost loop.
+    pub(super) fn row_key(&self, id: Id) -> Option<RowKey> {
+        let Op::Load { buf, sizes, ix } = &self.k.node(id).op else { return None };
+        let (buf, sizes) = (*buf, sizes.to_vec());
+        if self.flat && self.level(id) == 1 {
+            return Some(RowKey { buf, sizes, outer: Vec::new(), base: None });
+        }
+        let inner = self.depth.checked_sub(1)?;
+        let (last, outer) = ix.split_last()?;
+        if outer.iter().any(|&i| self.level(i) > inner) {
+            return None;
+        }
+        let is_inner = |i: Id| matches!(self.k.node(i).op, Op::Var(v) if usize::from(v) == inner);
+        let base = match &self.k.node(*last).op {
+            Op::Var(_) if is_inner(*last) => None,
+            Op::Prim(Prim::Int(crate::prim::IntOp::Add), args) => match **args {
+                [a, b] if is_inner(a) && self.level(b) <= inner => Some(b),
+                [a, b] if is_inner(b) && self.level(a) <= inner => Some(a),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(RowKey { buf, sizes, outer: outer.to_vec(), base })
+    }
+
+    /// The position of an element in row-major order; `None` for the only element of a scalar.
+    pub(super) fn linear(&mut self, ix: &[Expr], sizes: &[Term], exact: bool) -> Expr {
+        let mut sum: Option<Expr> = None;
+        for (i, &n) in ix.iter().zip(sizes) {
+            sum = Some(match sum {
+                None => i.clone(),
+                Some(s) => {
+                    let n = self.arg(n);
+                    if exact {
+                        s.times(&n).plus(i)
+                    } else {
+                        let (s, n, i) = (s.receiver(), n.tokens, &i.tokens);
+                        Expr::atom(quote!(#s.wrapping_mul(#n).wrapping_add(#i)))
+                    }
+                }
+            });
+        }
+        sum.unwrap_or_else(|| Expr::atom(quote!(0)))
+    }
+
+    pub(super) fn extent(&self, v: usize) -> Expr {
+        if self.flat {
+            let mut product: Option<Expr> = None;
+            for &n in &self.k.loops {
+                let n = self.arg(n);
+                product = Some(match product {
+                    None => n,
+                    Some(p) => p.times(&n),
+                });
+            }
+            return product.unwrap_or_else(|| Expr::atom(quote!(1)));
+        }
+        let n = self.arg(self.k.loops[v]);
+        // A range of literals has no type of its own.
+        if n.receiver.is_some() { Expr::atom(n.receiver()) } else { n }
+    }
+
+    /// The term of a literal index, if the graph has it.
+    fn term_of_literal(&self, id: Id) -> Option<Term> {
+        match self.k.node(id).op {
+            Op::Lit(Lit::Int(_, n)) => self.g.find_usize(usize::try_from(n).ok()?),
+            _ => None,
+        }
+    }
+
+    /// The size of the innermost loop, if it is a constant.
+    pub(super) fn literal_extent(&self) -> Option<i128> {
+        if self.flat { None } else { self.g.int_value(*self.k.loops.last()?) }
+    }
+
+    /// The element of a row in the current variant of the inner loop.
+    pub(super) fn row_element(&mut self, row: usize) -> TokenStream {
+        let index = match self.variant {
+            Variant::Plain => self.var(self.depth - 1).tokens,
+            _ => {
+                let lane = &self.lane;
+                quote!(#lane)
+            }
+        };
+        let row = &self.row_list[row];
+        let name = if self.variant == Variant::Rest { &row.rest } else { &row.name };
+        quote!(#name[#index])
+    }
+
+    pub(super) fn new_row(&mut self, base: &Ident, whole: bool, out: bool) -> usize {
+        let base = base.to_string();
+        let name = if whole { Ident::new(&base, Span::mixed_site()) } else { self.names.fresh(&format!("{base}_row")) };
+        let chunks = self.names.fresh(&format!("{base}_chunks"));
+        let rest = self.names.fresh(&format!("{base}_rest"));
+        self.row_list.push(Row { name, chunks, rest, out });
+        self.row_list.len() - 1
+    }
+
+    /// Cuts the row once, in the outermost loop that knows where it starts.
+    pub(super) fn row(&mut self, key: RowKey) -> Result<usize, String> {
+        if let Some(&row) = self.rows.get(&key) {
+            return Ok(row);
+        }
+        let inner = self.depth - 1;
+        let of = self.arg_names[&key.buf].clone();
+        let level = key.outer.iter().chain(&key.base).map(|&i| self.level(i)).max().unwrap_or(0);
+        let n = self.extent(inner).tokens;
+        let exact = (0..key.outer.len()).all(|k| self.proven(key.outer[k], key.sizes[k]));
+        let last = key.sizes.last().copied();
+        let closed = key.base.map(|b| match self.k.node(b).op {
+            Op::Scalar(t) => Some(t),
+            Op::Lit(_) => self.term_of_literal(b),
+            _ => None,
+        });
+        let in_range = exact
+            && match (last, closed) {
+                _ if self.flat => true,
+                (Some(last), None) => self.known.fits(None, Some(self.k.loops[inner]), last),
+                (Some(last), Some(Some(base))) => self.known.fits(Some(base), Some(self.k.loops[inner]), last),
+                _ => false,
+            };
+        // A row that is the whole array keeps its name.
+        let whole =
+            key.outer.is_empty() && key.base.is_none() && in_range && (self.flat || last == Some(self.k.loops[inner]));
+        let row = self.new_row(&of, whole, false);
+        let name = self.row_list[row].name.clone();
+        let cut = if whole {
+            quote!(let #name = &#of[..#n];)
+        } else {
+            let mut ix: Vec<Expr> = Vec::new();
+            for &i in &key.outer {
+                ix.push(self.value(i)?);
+            }
+            if !ix.is_empty() || key.base.is_none() {
+                ix.push(Expr::atom(quote!(0)));
+            }
+            let mut start = match ix.split_last() {
+                Some((_, outer)) if !outer.is_empty() => {
+                    let rows = self.linear(outer, &key.sizes[..outer.len()], exact);
+                    let m = self.arg(key.sizes[outer.len()]);
+                    if exact {
+                        Some(rows.times(&m))
+                    } else {
+                        let (rows, m) = (rows.receiver(), m.tokens);
+                        Some(Expr::atom(quote!(#rows.saturating_mul(#m))))
+                    }
+                }
+                _ => None,
+            };
+            if let Some(base) = key.base {
+                let base = self.value(base)?;
+                start = Some(match start {
+                    None => base,
+                    Some(s) => {
+                        let (s, base) = (s.receiver(), base.tokens);
+                        Expr::atom(quote!(#s.saturating_add(#base)))
+                    }
+                });
+            }
+            let start = start.unwrap_or_else(|| Expr::atom(quote!(0)));
+            if in_range {
+                let start = start.at(prec::ADD);
+                quote!(let #name = &#of[#start..][..#n];)
+            } else {
+                let (cut, start) = (self.style.kernel("cut"), start.tokens);
+                let fill = self.style.zero(self.g.elem(key.buf));
+                quote!(let #name = &*#cut(#of, #start, #n, #fill);)
+            }
+        };
+        self.push(level, 0, &cut);
+        self.rows.insert(key, row);
+        Ok(row)
+    }
+
+    /// Where the rows of a block start in the rows of the result; `None`: at their beginning.
+    pub(super) fn block_start(&self, ix: &[Id]) -> Option<Id> {
+        match &self.k.node(*ix.last()?).op {
+            Op::Prim(_, args) => args.iter().copied().find(|&a| self.level(a) < self.depth),
+            _ => None,
+        }
+    }
+
+    /// The row of a result to which the innermost loop adds a row of a block.
+    pub(super) fn block_row(&mut self, t: Term, ix: &[Id]) -> Result<usize, String> {
+        if let Some(&row) = self.out_rows.get(&t) {
+            return Ok(row);
+        }
+        let of = self.arg_names[&t].clone();
+        let sizes = self.g.shape(t).to_vec();
+        let outer = &ix[..ix.len() - 1];
+        let start = self.block_start(ix);
+        let level = outer.iter().chain(&start).map(|&i| self.level(i)).max().unwrap_or(0);
+        let mut at: Vec<Expr> = outer.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
+        at.push(match start {
+            Some(start) => self.value(start)?,
+            None => self.style.lit(Lit::Int(crate::ir::IntTy::Usize, 0)),
+        });
+        let (start, n) = (self.linear(&at, &sizes, true), self.extent(self.depth - 1).tokens);
+        let row = self.new_row(&of, false, true);
+        let name = self.row_list[row].name.clone();
+        let start = start.at(prec::ADD);
+        self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
+        self.out_rows.insert(t, row);
+        Ok(row)
+    }
+
+    /// The row of a result that the innermost loop writes.
+    pub(super) fn out_row(&mut self, t: Term, loops: &[usize]) -> usize {
+        if let Some(&row) = self.out_rows.get(&t) {
+            return row;
+        }
+        let of = self.arg_names[&t].clone();
+        let outer: Vec<usize> = loops[..loops.len() - 1].to_vec();
+        let n = self.extent(self.depth - 1).tokens;
+        let row = self.new_row(&of, outer.is_empty(), true);
+        let name = self.row_list[row].name.clone();
+        if outer.is_empty() {
+            self.push(0, 0, &quote!(let #name = &mut #of[..#n];));
+        } else {
+            let ix: Vec<Expr> = outer.iter().map(|&v| self.var(v)).collect();
+            let sizes: Vec<Term> = loops.iter().map(|&v| self.k.loops[v]).collect();
+            let rows = self.linear(&ix, &sizes[..outer.len()], true);
+            let m = self.arg(sizes[outer.len()]);
+            let start = rows.times(&m).tokens;
+            let level = outer.iter().max().map_or(0, |v| v + 1);
+            self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
+        }
+        self.out_rows.insert(t, row);
+        row
+    }
+}
