@@ -154,6 +154,10 @@ impl Lin {
         match self {
             Lin::Scale(..) => masked,
             Lin::Slice { .. } | Lin::Gather { .. } => hidden_mask(g, ct, masked).max(Masked::Unread),
+            // A sum over nothing: what is computed once for all elements is not computed by the function if there is none.
+            Lin::Replicate { sizes, .. } if sizes.iter().any(|&n| g.int_value(n).is_none_or(|n| n == 0)) => {
+                hidden_mask(g, ct, masked).max(Masked::Unread)
+            }
             _ => hidden_mask(g, ct, masked),
         }
     }

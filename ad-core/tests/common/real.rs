@@ -103,11 +103,8 @@ impl Gen {
         if shape.is_empty() && self.rng.chance(60) {
             self.g.cond(inside, value, other)
         } else if self.rng.chance(20) {
-            // All or nothing; and nothing if there is none, for a pass may compute once what all elements have in common.
+            // All or nothing. Where there is none, all hold, and the value is nothing as well.
             let all = self.g.reduce(Reduce::All, shape.len(), inside);
-            let zeros = vec![self.g.lit_usize(0); shape.len()];
-            let any = self.in_range(&zeros, &shape);
-            let all = self.g.and(all, any);
             self.g.cond(all, value, other)
         } else {
             self.g.select(inside, value, other)
