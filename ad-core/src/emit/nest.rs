@@ -125,6 +125,8 @@ pub(super) struct Nest<'a, 'k> {
     post: Vec<TokenStream>,
     variant: Variant,
     lane: Ident,
+    /// Whether the variant being written names the lane.
+    lane_used: bool,
     /// Lanes that are added up as soon as their loop has ended, and the sum that goes on with what is left over.
     closing: Vec<(Ident, Ident)>,
 }
@@ -168,6 +170,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             post: vec![TokenStream::new(); depth + 1],
             variant: Variant::Plain,
             lane: Ident::new("l", Span::mixed_site()),
+            lane_used: false,
             closing: Vec::new(),
         };
         nest.collect_args();
@@ -207,9 +210,7 @@ impl<'a, 'k> Nest<'a, 'k> {
         match &self.k.node(id).op {
             Op::Var(v) => {
                 let v = usize::from(*v);
-                if self.variant != Variant::Plain && v == self.depth - 1 {
-                    self.used_vars[v] = true;
-                }
+                self.lane_used |= self.variant != Variant::Plain && v == self.depth - 1;
                 Ok(self.var(v))
             }
             Op::Lit(lit) => Ok(self.style.lit(*lit)),

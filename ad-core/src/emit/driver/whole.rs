@@ -88,6 +88,9 @@ impl Driver<'_> {
         step: usize,
     ) -> Result<(), String> {
         let (g, plan) = (self.g, self.plan);
+        if domain.iter().any(|&n| g.int_value(n) == Some(0)) {
+            return self.nothing(terms, guard);
+        }
         let stored = |t: Term| domain_of(g, t) == g.shape(t);
         let members: Vec<Term> = terms.iter().copied().filter(|&t| stored(t) && !is_fold(g, t)).collect();
         let mut kernel = Kernel::new(g, plan, self.hints, domain.to_vec(), members);
@@ -278,10 +281,14 @@ impl Driver<'_> {
                     self.hold.insert(t, Hold::Owned);
                     let from = &self.names[&of];
                     quote!(let #name = #from;)
-                } else {
+                } else if guard.is_empty() {
                     self.hold.insert(t, Hold::Borrowed);
                     let ty = self.style.ty(g.elem(t));
                     quote!(let #name: &[#ty] = #from;)
+                } else {
+                    let from = self.copy_of(of);
+                    self.hold.insert(t, Hold::Owned);
+                    quote!(let #name = #from;)
                 };
                 self.plain(guard, code, vec![t], names);
                 Ok(())
@@ -362,6 +369,36 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// A nest that never runs: empty arrays, and sums of nothing.
+    fn nothing(&mut self, terms: &[Term], guard: &[Literal]) -> Result<(), String> {
+        for &t in terms {
+            let mut names = Vec::new();
+            let name = self.name(t);
+            let fill = match self.g.node(t) {
+                Node::Prim(Prim::Reduce(Reduce::All, _), _) => quote!(true),
+                _ => self.style.zero(self.g.elem(t)),
+            };
+            let code = if self.g.rank(t) == 0 {
+                quote!(let #name = #fill;)
+            } else {
+                let n = self.product(self.g.shape(t), &mut names).tokens;
+                self.hold.insert(t, Hold::Owned);
+                quote!(let #name = ::std::vec![#fill; #n];)
+            };
+            self.plain(guard, code, vec![t], names);
+        }
+        Ok(())
+    }
+
+    /// A stored array as a `Vec` of its own.
+    pub(super) fn copy_of(&self, t: Term) -> TokenStream {
+        let name = &self.names[&t];
+        match self.hold.get(&t) {
+            Some(Hold::Owned) => quote!(#name.clone()),
+            _ => quote!(#name.to_vec()),
+        }
+    }
+
     /// Whether the array is ours and step `k` is the only one that reads it.
     pub(super) fn moves(&self, t: Term, k: usize) -> bool {
         self.hold.get(&t) == Some(&Hold::Owned)
@@ -382,9 +419,14 @@ impl Driver<'_> {
     pub(super) fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Literal], k: usize) {
         let owned = then != other && self.moves(then, k) && self.moves(other, k);
         let name = self.name(t);
-        if owned {
-            let (a, b) = (&self.names[&then], &self.names[&other]);
-            let (a, b) = (quote!(#a), quote!(#b));
+        // A reference must not leave the block that it points into.
+        if owned || !guard.is_empty() {
+            let (a, b) = if owned {
+                let (a, b) = (&self.names[&then], &self.names[&other]);
+                (quote!(#a), quote!(#b))
+            } else {
+                (self.copy_of(then), self.copy_of(other))
+            };
             let join = Join { cond, then: a, other: b, then_names: vec![then], other_names: vec![other] };
             self.hold.insert(t, Hold::Owned);
             let join = Some(join);
