@@ -15,7 +15,7 @@ use quote::quote;
 
 use super::kernel::{Id, Kernel, Op};
 use super::known::Known;
-use super::rust::{Expr, Names, Style, prec};
+use super::rust::{Expr, Names, Style, prec, typed};
 use loops::{lanes, rest_of};
 
 use crate::ir::{Elem, Graph, Lit, Term};
@@ -276,7 +276,8 @@ impl<'a, 'k> Nest<'a, 'k> {
                 let (yes, no) = (arm(self, true), arm(self, false));
                 let size = 2 + c.size + a.size + b.size;
                 let size = if yes.is_empty() && no.is_empty() { size } else { LONG + 1 };
-                let (c, a, b) = (c.tokens, a.tokens, b.tokens);
+                let first = typed(&[&a, &b]).unwrap_or_else(|| a.tokens.clone());
+                let (c, a, b) = (c.tokens, first, b.tokens);
                 Ok(Expr::new(quote!(if #c { #yes #a } else { #no #b }), prec::IF, size))
             }
             Op::Load { buf, sizes, ix } => {

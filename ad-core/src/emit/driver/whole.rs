@@ -8,6 +8,7 @@ use super::super::block::{Join, Statement};
 use super::super::contract::as_product;
 use super::super::kernel::{Kernel, Op};
 use super::super::nest::{Arg, Fold, Item, Nest};
+use super::super::rust::typed;
 use super::super::schedule::{Literal, domain_of};
 use super::super::store::{Class, alias_of, is_splat, padded_parts};
 use super::{Driver, Hold};
@@ -255,7 +256,7 @@ impl Driver<'_> {
             Node::Prim(Prim::Stack, args) => {
                 let name = self.name(t);
                 let code = if g.rank(t) == 1 {
-                    let parts: Vec<TokenStream> = args.iter().map(|&c| self.argument(c, &mut names)).collect();
+                    let parts: Vec<TokenStream> = args.iter().map(|&c| self.splat(c, &mut names)).collect();
                     quote!(let #name = ::std::vec![#(#parts),*];)
                 } else {
                     let parts: Vec<TokenStream> = args
@@ -283,6 +284,7 @@ impl Driver<'_> {
                     quote!(let #name = #from;)
                 } else if guard.is_empty() {
                     self.hold.insert(t, Hold::Borrowed);
+                    self.lent.insert(of);
                     let ty = self.style.ty(g.elem(t));
                     quote!(let #name: &[#ty] = #from;)
                 } else {
@@ -412,7 +414,9 @@ impl Driver<'_> {
         while let (Node::Prim(_, args), true) = (self.g.node(t), self.g.rank(t) > 0) {
             t = args[0];
         }
-        self.argument(t, names)
+        let (e, named) = self.scalar_expr(t);
+        names.extend(named);
+        typed(&[&e]).unwrap_or(e.tokens)
     }
 
     /// An array by a condition: moved out of its arm where nothing else reads it, otherwise borrowed.
@@ -437,6 +441,7 @@ impl Driver<'_> {
         let (a, b) = (self.borrow(then, &mut names), self.borrow(other, &mut names));
         let (c, ty) = (self.argument(cond, &mut names), self.style.ty(self.g.elem(t)));
         self.hold.insert(t, Hold::Borrowed);
+        self.lent.extend([then, other]);
         self.plain(guard, quote!(let #name: &[#ty] = if #c { #a } else { #b };), vec![t], names);
     }
 }
