@@ -208,8 +208,7 @@ pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_functio
 }
 
 pub fn later(what: &str) -> Message {
-    message(format!("{what} cannot be differentiated yet"))
-        .help("write it with `build1`, `sum` and indexing, if it can be said so")
+    message(format!("{what} is not built yet")).help("write it with `build1`, `sum` and indexing, if it can be said so")
 }
 
 pub fn arity(name: &str, (least, most): (usize, usize), given: usize) -> Message {
@@ -226,7 +225,7 @@ pub fn closure_arity(params: usize, given: usize) -> Message {
 // Refused constructs.
 
 pub fn refused(what: &str, way_out: &str) -> Message {
-    message(format!("{what} cannot be differentiated yet")).help(way_out)
+    message(format!("{what} cannot stand in a differentiated function yet")).help(way_out)
 }
 
 pub fn if_without_else() -> Message {
@@ -310,7 +309,8 @@ pub fn size_depends_on_index() -> Message {
 }
 
 pub fn index_rank(given: usize, rank: usize) -> Message {
-    let text = message(format!("{given} indices for an array of rank {rank}"));
+    let indices = if given == 1 { "index" } else { "indices" };
+    let text = message(format!("{given} {indices} for an array of rank {rank}"));
     if rank == 2 && given == 1 { text.help("write `x[[i, j]]`, or `x.row(i)`") } else { text }
 }
 

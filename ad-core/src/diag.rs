@@ -155,7 +155,7 @@ const LONGEST: usize = 400;
 /// Tokens as a person would space them: `f(&x, i + 1)`, not `f (& x , i + 1)`.
 fn write_tokens(tokens: TokenStream, text: &mut String) {
     // Whether a space belongs before the next token, and whether the last one was an operand (so that `-` after it is binary).
-    let (mut gap, mut operand, mut in_pipes) = (false, false, false);
+    let (mut gap, mut operand, mut in_pipes, mut generics) = (false, false, false, 0);
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         if text.len() > LONGEST {
@@ -181,7 +181,7 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
             }
             TokenTree::Ident(i) => {
                 let name = i.to_string();
-                if (gap || operand) && !text.is_empty() && !text.ends_with([' ', '(', '[', '|']) {
+                if (gap || operand) && !text.is_empty() && !text.ends_with([' ', '(', '[', '<']) {
                     text.push(' ');
                 }
                 text.push_str(&name);
@@ -190,7 +190,7 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                 gap |= !operand;
             }
             TokenTree::Literal(l) => {
-                if gap || (operand && !text.ends_with('.')) {
+                if (gap || operand) && !text.ends_with([' ', '.']) {
                     text.push(' ');
                 }
                 text.push_str(&l.to_string());
@@ -208,6 +208,17 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                         }
                         _ => break,
                     }
+                }
+                // `Array1<f64>`, `sum::<f64>`: brackets, not comparisons.
+                if op == "<" && (text.ends_with("::") || (operand && of_type(text))) {
+                    text.push('<');
+                    (gap, operand, generics) = (false, false, generics + 1);
+                    continue;
+                }
+                if op.chars().all(|c| c == '>') && op.len() <= generics {
+                    text.push_str(&op);
+                    (gap, operand, generics) = (false, true, generics - op.len());
+                    continue;
                 }
                 match &*op {
                     "." | "::" | "?" | ".." | "..=" | "'" => {
@@ -249,6 +260,12 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
             }
         }
     }
+}
+
+/// Whether a text ends in a name of the form that types have.
+fn of_type(text: &str) -> bool {
+    let name = text.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+    name.len() > 1 && name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
 }
 
 fn continues(op: &str, next: char) -> bool {

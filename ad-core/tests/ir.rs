@@ -132,6 +132,17 @@ fn shared_closed_terms_run_once() {
 }
 
 #[test]
+fn single_precision_is_rounded_after_each_operation() {
+    let mut g = Graph::new();
+    let x = g.add_input(Elem::Real(RealTy::F32), 0);
+    let s = g.add(x, x);
+    let t = g.add(s, x);
+    let value = Interp::new(&g, &[Value::scalar(0.1)]).eval(t).unwrap().values()[0];
+    assert_eq!(value, f64::from(0.1_f32 + 0.1_f32 + 0.1_f32));
+    assert_ne!(value, f64::from(0.1_f32) * 3.0);
+}
+
+#[test]
 fn printing_a_build() {
     let mut g = Graph::new();
     let x = g.add_input(Elem::F64, 1);

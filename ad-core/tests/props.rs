@@ -14,9 +14,10 @@ use ad_core::ir::interp::{Interp, Value, Work};
 use ad_core::ir::print::print_typed;
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Graph, Node, RealTy, Term};
+use ad_core::prim::Unary;
 use ad_core::{ad, bot, simplify};
 use common::compare::{close, close_all, dot};
-use common::r#gen::{Case, case};
+use common::r#gen::{Case, case, twice};
 use common::histogram::{Histogram, names_in};
 use common::rng::Rng;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
@@ -33,6 +34,8 @@ struct Stats {
     derived: Histogram,
     by_difference: usize,
     second_order: usize,
+    /// Programs with a gradient that is not zero.
+    alive: usize,
     /// Work of the gradient program over that of the function, and the seed and size of the worst.
     ratios: Vec<(f64, u64, usize)>,
     work: [u64; 4],
@@ -98,8 +101,9 @@ impl Run {
     }
 }
 
-fn finite(values: &[Value]) -> bool {
-    values.iter().flat_map(Value::duals).all(|x| x.v.abs() < 1e6 && x.d.abs() < 1e6)
+/// Whether the values say anything: a loop that amplifies what comes in a thousandfold amplifies the last bits of reassociated sums as well.
+fn tame(values: &[Value]) -> bool {
+    values.iter().flat_map(Value::duals).all(|x| x.v.abs() < 1e6 && x.d.abs() < 1e3)
 }
 
 /// All properties of one program; whether it was tame enough to say anything.
@@ -118,7 +122,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     run.set_tangents(&active, true);
     run.valid("source", &roots)?;
     let (expected, lazy) = run.eval(&roots)?;
-    if !finite(&expected) {
+    if !tame(&expected) {
         return Ok(false);
     }
     let names = names_in(&run.g, &roots);
@@ -133,13 +137,22 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
 
     let gradient = derivatives(&mut run, &simple, &active, &expected, true)?;
     stats.derived.add(&run.g, &gradient);
+    if std::env::var("AD_ONE").is_ok() {
+        println!("--- bulk, simplified\n{}--- gradient\n{}", run.show(&simple), run.show(&gradient));
+    }
     run.set_tangents(&active, false);
-    let gradient_work = run.eval(&gradient)?.1;
+    let (values, gradient_work) = run.eval(&gradient)?;
+    stats.alive += usize::from(values[roots.len()..].iter().flat_map(Value::values).any(|x| x != 0.0));
     let all = [lazy.total(), bulk_work.total(), work.total(), gradient_work.total()];
     stats.work.iter_mut().zip(all).for_each(|(sum, w)| *sum += w);
-    stats.ratios.push((gradient_work.total() as f64 / (work.total() + 50) as f64, seed, size));
+    stats.ratios.push((gradient_work.total() as f64 / (work.total().max(bulk_work.total()) + 50) as f64, seed, size));
 
+    // A step function of something large looks like a slope from any distance; a stopped gradient is no derivative at all.
+    let steps = ["Floor", "Ceil", "Round", "Trunc", "Fract"].map(|f| format!("unary {f}"));
+    let stepwise =
+        steps.iter().any(|f| names.contains(f)) || names.contains("binary Rem") || names.contains("cast to an integer");
     if !single
+        && !stepwise
         && !names.contains("stop gradient")
         && by_difference(&mut run, &roots, &gradient[roots.len()..], &active)?
     {
@@ -152,7 +165,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     if !digamma && run.g.reachable(&targets).len() < 1500 {
         run.set_tangents(&active, true);
         let (expected, _) = run.eval(&targets)?;
-        if finite(&expected) {
+        if tame(&expected) {
             run.tolerance *= 10.0;
             derivatives(&mut run, &targets, &active, &expected, false)?;
             stats.second_order += 1;
@@ -212,7 +225,9 @@ fn derivatives(run: &mut Run, roots: &[Term], active: &[u32], expected: &[Value]
         // The sums may cancel; their parts say how large the error of the whole can be.
         let scale = left.iter().chain(&right).fold(1.0, |m: f64, x| m.max(x.abs()));
         let (left, right): (f64, f64) = (left.iter().sum(), right.iter().sum());
-        if !((left - right).abs() <= run.tolerance * 1e3 * scale) {
+        // NaN agrees with nothing.
+        let agree = (left - right).abs() <= run.tolerance * 1e3 * scale;
+        if !agree {
             return Err(at("<u, J v> = <J' u, v>", format!("{left} and {right}")));
         }
     }
@@ -244,7 +259,8 @@ fn by_difference(run: &mut Run, roots: &[Term], gradient: &[Term], active: &[u32
     let (values, _) = run.eval(gradient)?;
     let exact: f64 = values.iter().zip(&direction).map(|(v, d)| dot(&v.values(), d)).sum();
     let scale = 1.0 + coarse.abs().max(fine.abs());
-    if !((coarse - fine).abs() < 1e-6 * scale) {
+    let smooth = (coarse - fine).abs() < 1e-6 * scale;
+    if !smooth {
         return Ok(false);
     }
     if (exact - fine).abs() < 1e-4 * scale {
@@ -278,7 +294,7 @@ fn report(seed: u64, size: usize, message: &str) -> String {
 #[test]
 fn every_stage_keeps_meaning_and_derivatives() {
     let stats = RefCell::new(Stats::default());
-    let cases = u32::try_from(number("AD_CASES", 400)).unwrap();
+    let cases = u32::try_from(number("AD_CASES", 800)).unwrap();
     let config = Config {
         cases,
         failure_persistence: None,
@@ -309,19 +325,89 @@ fn every_stage_keeps_meaning_and_derivatives() {
         }
         Err(TestError::Abort(reason)) => panic!("{reason}"),
     }
-    let mut stats = stats.into_inner();
-    stats.ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
-    println!(
-        "{} programs, {} wild, {} also by differences, {} second order",
-        stats.cases, stats.wild, stats.by_difference, stats.second_order
-    );
-    println!(
-        "work: source {}, bulk {}, simplified {}, gradient {}",
-        stats.work[0], stats.work[1], stats.work[2], stats.work[3]
-    );
-    println!("worst ratios: {:?}", &stats.ratios[..stats.ratios.len().min(8)]);
-    println!("source: {:?}\nderived: {:?}", stats.source.0, stats.derived.0);
-    println!("missing: {:?}", stats.source.missing());
+    stats.into_inner().judge();
+}
+
+impl Stats {
+    /// What a run as a whole has to show: that it met everything, and what gradients cost.
+    fn judge(mut self) {
+        self.ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
+        println!(
+            "{} programs, {} wild, {} with a gradient, {} also by differences, {} second order",
+            self.cases, self.wild, self.alive, self.by_difference, self.second_order
+        );
+        println!("elements: source, bulk, simplified, gradient: {:?}", self.work);
+        println!("worst ratios: {:?}", &self.ratios[..self.ratios.len().min(8)]);
+        let over = |bound: f64| self.ratios.iter().filter(|r| r.0 > bound).count();
+        println!("ratios over 3: {}, over 5: {}, over 10: {}", over(3.0), over(5.0), over(10.0));
+        println!("source: {:?}\nderived: {:?}", self.source.0, self.derived.0);
+        // A few programs cannot meet everything.
+        if self.cases < 400 {
+            return;
+        }
+        assert_eq!(self.source.missing(), Vec::<String>::new(), "forms and primitives that no program had");
+        for stage in ["scan", "scan in reverse", "gather", "scatter", "contract", "unary Trigamma", "binary MulZero"] {
+            assert!(self.derived.0.contains_key(stage), "no gradient program has a {stage}");
+        }
+        assert!(self.alive * 2 > self.cases, "half of the programs should have a gradient");
+        assert!(self.by_difference * 10 > self.cases, "a tenth of the programs should be compared with differences");
+        assert!(self.second_order * 2 > self.cases, "half of the programs should be differentiated twice");
+        // [UNF] 5.3 promises a constant. It is met by all but those few in which nearly all of the function stands in an arm that
+        // is not taken, while something in the gradient is outside of every arm.
+        assert!(self.work[3] < 3 * self.work[2], "gradients cost {:?}", self.work);
+        assert!(
+            over(5.0) * 200 <= self.cases,
+            "too many gradients cost over 5 times the function: {:?}",
+            &self.ratios[..8]
+        );
+    }
+}
+
+/// Equal programs are equal handles, whatever the numbers of their variables were and whatever was made in between; so are their derivatives.
+#[test]
+fn alpha_equal_programs_are_one() {
+    for seed in 0..number("AD_CASES", 300) {
+        let (mut g, first, second) = twice(seed, 25);
+        assert_eq!(first, second, "seed {seed}");
+        let bulk = bot::transform(&mut g, &first);
+        assert_eq!(bulk, bot::transform(&mut g, &first), "seed {seed}: bot");
+        let simple = simplify::simplify(&mut g, &bulk);
+        assert_eq!(simple, simplify::simplify(&mut g, &bulk), "seed {seed}: simplify");
+    }
+}
+
+/// Programs are as deep as functions are long: every stage on a small stack, and no more terms than a constant times the depth.
+#[test]
+fn deep_programs_are_linear_and_need_no_stack() {
+    let run = || {
+        let made: Vec<usize> = [1000, 2000].into_iter().map(deep).collect();
+        assert!(made[1] < 2 * made[0] + 100, "not linear: {made:?}");
+    };
+    std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();
+}
+
+/// A chain of n elementwise operations on a vector, each using the last and the one before; through all stages. Terms made.
+fn deep(n: usize) -> usize {
+    let mut g = Graph::new();
+    let x = g.add_input(ad_core::ir::Elem::F64, 1);
+    let (mut last, mut t) = (x, x);
+    for k in 0..n {
+        let s = g.unary(if k % 2 == 0 { Unary::Sin } else { Unary::Tanh }, t);
+        (last, t) = (t, g.add(s, last));
+    }
+    let root = g.sum_all(t);
+    let inputs = [Value::reals(&[2], &[0.3, -0.4]).with_tangent(&[1.0, 1.0])];
+    let expected = Interp::new(&g, &inputs).eval(root).unwrap();
+    let bulk = bot::transform(&mut g, &[root]);
+    let simple = simplify::simplify(&mut g, &bulk);
+    let one = g.lit_real(RealTy::F64, 1.0);
+    let gradient = ad::reverse(&mut g, &simple, &[one], &[0]).1;
+    let simple = simplify::simplify(&mut g, &gradient);
+    normal_form(&g, &simple).unwrap();
+    let value = Interp::new(&g, &inputs).eval(simple[0]).unwrap();
+    close_all(&[value.values().iter().sum()], &expected.tangents(), 1e-9).unwrap();
+    assert!(print_typed(&g, &simple, &BTreeMap::new()).len() < 400 * n);
+    g.len()
 }
 
 /// One program by hand: `AD_ONE=seed,size cargo test -p ad-core --test props one -- --nocapture`.

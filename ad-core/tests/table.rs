@@ -360,6 +360,23 @@ fn a_zero_cotangent_stays_zero() {
     }
 }
 
+/// A product that absorbs zero keeps absorbing it in its own derivative: the other factor's may be infinite there, or NaN.
+#[test]
+fn absorbing_products_differentiate_to_absorbing_products() {
+    let mut g = Graph::new();
+    let (a, b) = (g.add_input(Elem::F64, 0), g.add_input(Elem::F64, 0));
+    let root = g.binary(Binary::MulZero, a, b);
+    let (da, db) = (g.add_input(Elem::F64, 0), g.add_input(Elem::F64, 0));
+    let tangent = ad::forward(&mut g, &[root], &[(0, da), (1, db)]).1[0];
+    let simple = simplify::simplify(&mut g, &[tangent])[0];
+    for (b, db) in [(f64::NAN, f64::NAN), (f64::INFINITY, f64::INFINITY), (2.0, f64::NAN)] {
+        let inputs = [0.0, b, 0.0, db].map(Value::scalar);
+        for t in [tangent, simple] {
+            assert_eq!(Interp::new(&g, &inputs).eval(t).unwrap().values(), [0.0]);
+        }
+    }
+}
+
 fn sizes(ns: &[usize]) -> Vec<Value> {
     ns.iter().map(|&n| Value::ints(IntTy::Usize, &[], &[n as i128])).collect()
 }

@@ -120,13 +120,18 @@ impl Pass<'_> {
                 }
             }
             Delta::Select { mask, then, other, .. } => {
-                let zero = g.zeros_like(term);
                 if let Some(then) = then {
-                    let term = g.select(*mask, term, zero);
+                    let term = commute(g, term, &|g, ct| {
+                        let zero = g.zeros_like(ct);
+                        g.select(*mask, ct, zero)
+                    });
                     self.give(g, *then, Cotangent { term, masked });
                 }
                 if let Some(other) = other {
-                    let term = g.select(*mask, zero, term);
+                    let term = commute(g, term, &|g, ct| {
+                        let zero = g.zeros_like(ct);
+                        g.select(*mask, zero, ct)
+                    });
                     self.give(g, *other, Cotangent { term, masked });
                 }
             }
@@ -134,7 +139,7 @@ impl Pass<'_> {
                 for (k, part) in parts.iter().enumerate() {
                     if let Some(part) = part {
                         let k = g.lit_usize(k);
-                        let term = g.index(term, &[k]);
+                        let term = commute(g, term, &|g, ct| g.index(ct, &[k]));
                         self.give(g, *part, Cotangent { term, masked });
                     }
                 }
@@ -158,6 +163,18 @@ fn zero_arm(g: &Graph, t: Term) -> Option<(Term, bool, Term)> {
         Node::Cond { cond, then, other } if is_zero(g, other) => Some((cond, true, then)),
         Node::Cond { cond, then, other } if is_zero(g, then) => Some((cond, false, other)),
         _ => None,
+    }
+}
+
+/// A linear operation goes under a conditional that has a zero arm, so that the arm not taken stays without cost.
+fn commute(g: &mut Graph, ct: Term, operation: &dyn Fn(&mut Graph, Term) -> Term) -> Term {
+    match zero_arm(g, ct) {
+        Some((cond, polarity, arm)) => {
+            let term = commute(g, arm, operation);
+            let zero = g.zeros_like(term);
+            if polarity { g.cond(cond, term, zero) } else { g.cond(cond, zero, term) }
+        }
+        None => operation(g, ct),
     }
 }
 

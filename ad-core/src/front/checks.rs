@@ -3,7 +3,7 @@
 //! Terms are total, so a panic of the user's function is not in them. It is said as a [`Check`] instead: a closed condition that
 //! holds unless the function itself would panic. A check that the prover can do without is not made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::lower::Lower;
 use crate::ir::range::{Linear, sides};
@@ -14,8 +14,8 @@ use crate::program::{Check, Phase};
 /// One step outwards from the place that is being lowered.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Frame {
-    /// Once for every value of the variable below the size.
-    Loop { var: Var, size: Term },
+    /// Once for every value of the variable below the size; `mark` is what was known outside.
+    Loop { var: Var, size: Term, mark: usize },
     /// Only where the condition is `holds`.
     Guard { cond: Term, holds: bool },
 }
@@ -24,8 +24,9 @@ pub(super) enum Frame {
 enum Ok {
     /// `linear >= 0` over `usize` atoms, provided that these sizes are not 0.
     Linear(Linear, Vec<Term>),
-    /// A boolean scalar.
-    Term(Term),
+    /// A boolean scalar; and, where it holds by a linear condition without the conditions around it, that one:
+    /// it is enough, and it is asked first, because it needs no loop.
+    Term(Term, Option<(Linear, Vec<Term>)>),
 }
 
 impl Lower<'_> {
@@ -34,11 +35,24 @@ impl Lower<'_> {
         let var = self.g.fresh();
         let term = self.g.mk(Node::Var(var));
         let mark = self.facts.mark();
-        let below = self.facts.linear(&self.g, size).combine(1, &self.facts.linear(&self.g, term), -1);
-        if let Some(fact) = below.and_then(|l| l.combine(1, &Linear::constant(-1), 1)) {
-            self.facts.learn(fact);
+        // A saturating difference that is a size here is not 0, so it is exact.
+        let exact = match self.g.node(size) {
+            Node::Prim(Prim::Int(IntOp::Sub), args) => Some((args[0], args[1])),
+            _ => None,
+        };
+        let mut upper = vec![self.facts.linear(&self.g, size)];
+        if let Some((a, b)) = exact {
+            let (a, b) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+            upper.extend(a.combine(1, &b, -1));
         }
-        self.frames.push(Frame::Loop { var, size });
+        let i = self.facts.linear(&self.g, term);
+        for size in upper {
+            let below = size.combine(1, &i, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
+            if let Some(fact) = below {
+                self.facts.learn(fact);
+            }
+        }
+        self.frames.push(Frame::Loop { var, size, mark });
         let result = f(self, term);
         self.frames.pop();
         self.facts.forget(mark);
@@ -108,7 +122,7 @@ impl Lower<'_> {
             Some(l) if l.atoms.keys().all(|&t| *self.g.ty(t) == Type::scalar(Elem::USIZE)) => {
                 Ok::Linear(l.clone(), Vec::new())
             }
-            _ => Ok::Term(ok),
+            _ => Ok::Term(ok, None),
         };
         let closed = self.close(start);
         // If the check fails there is no result, so what follows may rely on it.
@@ -127,45 +141,79 @@ impl Lower<'_> {
         for k in (0..self.frames.len()).rev() {
             ok = match self.frames[k] {
                 Frame::Guard { cond, holds } => {
-                    let inner = self.ok_term(ok);
+                    let (inner, enough) = match ok {
+                        Ok::Linear(l, filled) => (self.linear_term(&l, &filled), Some((l, filled))),
+                        Ok::Term(t, enough) => (t, enough),
+                    };
                     let yes = self.g.lit_bool(true);
                     let (then, other) = if holds { (inner, yes) } else { (yes, inner) };
-                    Ok::Term(self.g.cond(cond, then, other))
+                    Ok::Term(self.g.cond(cond, then, other), enough)
                 }
-                Frame::Loop { var, size } => self.close_loop(ok, var, size),
+                Frame::Loop { var, size, mark } => self.close_loop(ok, var, size, mark),
             };
         }
-        self.ok_term(ok)
+        match ok {
+            Ok::Linear(l, filled) => self.linear_term(&l, &filled),
+            Ok::Term(t, Some((l, filled))) if !self.of_sizes_only(t) => {
+                let enough = self.linear_term(&l, &filled);
+                if self.g.bool_value(enough).is_some() || !self.of_sizes_only(enough) {
+                    return t;
+                }
+                let yes = self.g.lit_bool(true);
+                self.g.cond(enough, yes, t)
+            }
+            Ok::Term(t, _) => t,
+        }
     }
 
-    /// A linear condition holds for all values if it holds for the worst; another one is asked for each.
-    fn close_loop(&mut self, ok: Ok, var: Var, size: Term) -> Ok {
-        let var_term = self.g.mk(Node::Var(var));
+    fn close_loop(&mut self, ok: Ok, var: Var, size: Term, mark: usize) -> Ok {
         match ok {
-            Ok::Linear(l, mut filled) if !l.atoms.keys().any(|&t| t != var_term && self.g.mentions(t, var)) => {
-                let c = l.atoms.get(&var_term).copied().unwrap_or(0);
-                let minus_var = Linear { constant: 0, atoms: std::collections::BTreeMap::from([(var_term, 1)]) };
-                let last = self.facts.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
-                let worst = if c < 0 { last } else { Some(Linear::default()) };
-                let rest = l.combine(1, &minus_var, -c).zip(worst).and_then(|(l, w)| l.combine(1, &w, c));
-                match rest {
-                    Some(rest) => {
-                        filled.push(size);
-                        Ok::Linear(rest, filled)
-                    }
-                    None => {
-                        let t = self.ok_term(Ok::Linear(l, filled));
-                        self.close_loop(Ok::Term(t), var, size)
-                    }
+            Ok::Linear(l, filled) => match self.worst(&l, &filled, var, size, mark) {
+                Some((l, filled)) => Ok::Linear(l, filled),
+                None => {
+                    let t = self.linear_term(&l, &filled);
+                    Ok::Term(self.for_all(t, var, size), None)
                 }
-            }
-            Ok::Term(t) if !self.g.mentions(t, var) => Ok::Term(self.where_filled(t, size)),
-            other => {
-                let t = self.ok_term(other);
-                let all = self.g.build(size, var, t);
-                Ok::Term(self.g.reduce(Reduce::All, 1, all))
+            },
+            Ok::Term(t, enough) => {
+                let enough = enough.and_then(|(l, filled)| self.worst(&l, &filled, var, size, mark));
+                Ok::Term(self.for_all(t, var, size), enough)
             }
         }
+    }
+
+    /// A linear condition holds for all values of a variable if it holds for the worst.
+    fn worst(&mut self, l: &Linear, filled: &[Term], var: Var, size: Term, mark: usize) -> Option<(Linear, Vec<Term>)> {
+        let var_term = self.g.mk(Node::Var(var));
+        if l.atoms.keys().any(|&t| t != var_term && self.g.mentions(t, var)) {
+            return None;
+        }
+        let c = l.atoms.get(&var_term).copied().unwrap_or(0);
+        let minus_var = Linear { constant: 0, atoms: BTreeMap::from([(var_term, 1)]) };
+        let last = self.facts.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
+        let worst = if c < 0 { last? } else { Linear::default() };
+        let rest = l.combine(1, &minus_var, -c)?.combine(1, &worst, c)?;
+        let mut filled = filled.to_vec();
+        if !self.filled_outside(size, mark) {
+            filled.push(size);
+        }
+        Some((rest, filled))
+    }
+
+    fn for_all(&mut self, t: Term, var: Var, size: Term) -> Term {
+        if !self.g.mentions(t, var) {
+            return self.where_filled(t, size);
+        }
+        let all = self.g.build(size, var, t);
+        self.g.reduce(Reduce::All, 1, all)
+    }
+
+    /// Whether a loop is known to be entered, by what is known before it (inside of it that is known of course).
+    fn filled_outside(&self, size: Term, mark: usize) -> bool {
+        let mut outside = self.facts.clone();
+        outside.forget(mark);
+        let below = outside.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
+        below.is_some_and(|l| outside.prove(&self.g, &l))
     }
 
     fn where_filled(&mut self, t: Term, size: Term) -> Term {
@@ -174,21 +222,11 @@ impl Lower<'_> {
         self.g.or(empty, t)
     }
 
-    fn ok_term(&mut self, ok: Ok) -> Term {
-        match ok {
-            Ok::Term(t) => t,
-            Ok::Linear(l, filled) => {
-                let (plus, minus) = sides(&mut self.g, &l);
-                let mut t = self.g.compare(Cmp::Le, minus, plus);
-                for size in filled {
-                    let below = self.facts.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
-                    if !below.is_some_and(|l| self.facts.prove(&self.g, &l)) {
-                        t = self.where_filled(t, size);
-                    }
-                }
-                t
-            }
-        }
+    /// `l >= 0`, or one of these sizes is 0.
+    fn linear_term(&mut self, l: &Linear, filled: &[Term]) -> Term {
+        let (plus, minus) = sides(&mut self.g, l);
+        let holds = self.g.compare(Cmp::Le, minus, plus);
+        filled.iter().fold(holds, |t, &size| self.where_filled(t, size))
     }
 
     /// Whether a condition can be asked before anything is computed.

@@ -338,7 +338,7 @@ impl<'a> Lower<'a> {
             return Some(Err(self.error(call.range, catalogue::arity(call.name, (1, 1), call.args.len()))));
         };
         if call.name == "lit" {
-            let result = self.to_elem(value, super::value::Want::Elem(Elem::F64), call.range);
+            let result = self.term_as(value, super::value::Want::Elem(Elem::F64), call.range);
             return Some(result.map(|t| match (self.g.real_value(t), elem) {
                 (Some(x), Elem::Real(ty)) => Value::Term(self.real(ty, x)),
                 _ => Value::Term(self.g.cast(elem, t)),

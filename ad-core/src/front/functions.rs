@@ -288,7 +288,7 @@ pub(super) fn reals<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<
     let elem = call.args.iter().find_map(|v| me.elem_of(v)).unwrap_or_else(|| me.default_real());
     let mut terms = Vec::new();
     for (value, &range) in call.args.iter().zip(&call.ranges) {
-        let t = me.to_elem(value, super::value::Want::Elem(elem), range)?;
+        let t = me.term_as(value, super::value::Want::Elem(elem), range)?;
         if me.g.elem(t) != elem || !elem.is_real() || me.g.rank(t) > 0 {
             let found = me.describe(&Value::Term(t));
             let wanted = super::lower::elem_name(elem, me.sig.real_param.as_ref());

@@ -113,7 +113,7 @@ impl<'a> Lower<'a> {
         let item = Rc::clone(&seq.item);
         self.build_all(&seq.dims, range, &mut |me, ix| {
             let value = item(me, ix)?;
-            let t = me.to_elem(&value, want, range)?;
+            let t = me.term_as(&value, want, range)?;
             Ok(Value::Term(t))
         })
     }

@@ -67,7 +67,7 @@ impl<'a> Lower<'a> {
         let value = self.block(&item.block)?;
         let range = item.block.stmts.last().map_or_else(|| SrcRange::of(&item.sig.ident), SrcRange::of);
         let leaf = self.sig.result;
-        let term = self.to_elem(&value, Want::Elem(leaf.elem), range)?;
+        let term = self.term_as(&value, Want::Elem(leaf.elem), range)?;
         let rank = self.g.rank(term);
         if self.g.elem(term) != leaf.elem || rank != usize::from(leaf.rank) {
             let found = self.describe(&Value::Term(term));
@@ -148,7 +148,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A value as one term. Literals take the wanted type; a value that has another one keeps it.
-    pub(super) fn to_elem(&mut self, value: &Value<'a>, want: Want, range: SrcRange) -> Lowered<Term> {
+    pub(super) fn term_as(&mut self, value: &Value<'a>, want: Want, range: SrcRange) -> Lowered<Term> {
         match value {
             Value::Term(t) => Ok(*t),
             Value::Number(n) => {
@@ -167,7 +167,7 @@ impl<'a> Lower<'a> {
                     (Some(elem), _) => Want::Elem(elem),
                     (None, want) => want,
                 };
-                let terms = parts.iter().map(|p| self.to_elem(p, want, range)).collect::<Lowered<Vec<Term>>>()?;
+                let terms = parts.iter().map(|p| self.term_as(p, want, range)).collect::<Lowered<Vec<Term>>>()?;
                 let same = self.same_shapes(&terms, range)?;
                 Ok(self.g.stack(&same))
             }
@@ -250,7 +250,7 @@ impl<'a> Lower<'a> {
 
     /// An integer scalar.
     pub(super) fn integer(&mut self, value: &Value<'a>, ty: IntTy, range: SrcRange) -> Lowered<Term> {
-        let t = self.to_elem(value, Want::Elem(Elem::Int(ty)), range)?;
+        let t = self.term_as(value, Want::Elem(Elem::Int(ty)), range)?;
         if *self.g.ty(t) == Type::scalar(Elem::Int(ty)) {
             return Ok(t);
         }
@@ -294,7 +294,7 @@ impl<'a> Lower<'a> {
     /// A real array or scalar.
     pub(super) fn real_term(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         let default = self.default_real();
-        let t = self.to_elem(value, Want::Elem(default), range)?;
+        let t = self.term_as(value, Want::Elem(default), range)?;
         if self.g.elem(t).is_real() {
             return Ok(t);
         }
@@ -304,7 +304,7 @@ impl<'a> Lower<'a> {
 
     /// An array or scalar of any type.
     pub(super) fn term(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
-        self.to_elem(value, Want::Any, range)
+        self.term_as(value, Want::Any, range)
     }
 
     /// An array with `rank` at least one.
@@ -403,7 +403,7 @@ impl<'a> Lower<'a> {
     pub(super) fn ascribe(&mut self, value: Value<'a>, ty: &syn::Type, range: SrcRange) -> Lowered<Value<'a>> {
         let real = self.sig.real_param.as_ref();
         match (&value, super::types::elem_of(ty, real)) {
-            (Value::Number(_), Some(elem)) => Ok(Value::Term(self.to_elem(&value, Want::Elem(elem), range)?)),
+            (Value::Number(_), Some(elem)) => Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
             _ => Ok(value),
         }
     }
@@ -422,8 +422,8 @@ impl<'a> Lower<'a> {
                 if float { Want::Elem(self.default_real()) } else { Want::Any }
             }
         };
-        let a = self.to_elem(a, want, ranges[0]);
-        let b = self.to_elem(b, want, ranges[1]);
+        let a = self.term_as(a, want, ranges[0]);
+        let b = self.term_as(b, want, ranges[1]);
         Ok((a?, b?))
     }
 }

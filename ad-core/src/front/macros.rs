@@ -57,7 +57,7 @@ fn understood(mac: &Macro) -> Option<syn::Result<Expr>> {
 
 enum Literal {
     List(Punctuated<Expr, Token![,]>),
-    Repeat(Expr, Token![;], Expr),
+    Repeat(Box<Expr>, Token![;], Box<Expr>),
 }
 
 fn literal(input: ParseStream) -> syn::Result<Literal> {
@@ -66,7 +66,7 @@ fn literal(input: ParseStream) -> syn::Result<Literal> {
     }
     let first: Expr = input.parse()?;
     if input.peek(Token![;]) {
-        return Ok(Literal::Repeat(first, input.parse()?, input.parse()?));
+        return Ok(Literal::Repeat(Box::new(first), input.parse()?, Box::new(input.parse()?)));
     }
     let mut list = Punctuated::new();
     list.push_value(first);
@@ -84,13 +84,9 @@ impl Literal {
         let bracket_token = token::Bracket(delimiter_span(mac));
         match self {
             Literal::List(elems) => Expr::Array(ExprArray { attrs: Vec::new(), bracket_token, elems }),
-            Literal::Repeat(expr, semi_token, len) => Expr::Repeat(ExprRepeat {
-                attrs: Vec::new(),
-                bracket_token,
-                expr: Box::new(expr),
-                semi_token,
-                len: Box::new(len),
-            }),
+            Literal::Repeat(expr, semi_token, len) => {
+                Expr::Repeat(ExprRepeat { attrs: Vec::new(), bracket_token, expr, semi_token, len })
+            }
         }
     }
 }

@@ -237,7 +237,7 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let want = Want::Elem(me.g.elem(x));
         let t = match &value {
             // `|_| 0.0` has the type of what it is put among.
-            Value::Number(n) if n.is_float() && me.g.elem(x).is_real() => me.to_elem(&value, want, rf)?,
+            Value::Number(n) if n.is_float() && me.g.elem(x).is_real() => me.term_as(&value, want, rf)?,
             _ => me.term(&value, rf)?,
         };
         if me.g.rank(t) > 0 {

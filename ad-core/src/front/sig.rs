@@ -39,12 +39,13 @@ pub(super) struct SigParam {
 /// Reads the signature. All that is wrong with it is reported before it is given up.
 pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Sig> {
     let qualifiers = qualifiers(item, diags);
-    let real_param = generics(item, diags);
-    let params = params(item, real_param.as_ref().ok().and_then(Option::as_ref), diags);
-    let result = result(item, real_param.as_ref().ok().and_then(Option::as_ref), diags);
+    let (real_param, generics_read) = generics(item, diags);
+    let params = params(item, real_param.as_ref(), diags);
+    let result = result(item, real_param.as_ref(), diags);
     qualifiers?;
-    let (real_param, params, result) = (real_param?, params?, result?);
-    let active = active(item, &params, attr, diags)?;
+    generics_read?;
+    let (params, result) = (params?, result?);
+    let active = active(item, &params, attr, diags);
     let scalar = result.container == Container::Scalar;
     for (row, range) in attr.rows.iter().zip(&attr.ranges) {
         if *row == Row::Grad && !scalar {
@@ -54,7 +55,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
     let named = |row: Row| attr.rows.contains(&row);
     let default = attr.rows.is_empty();
     let options = Options {
-        grad: named(Row::Grad) && scalar || default && scalar,
+        grad: scalar && (default || named(Row::Grad)),
         vjp: named(Row::Vjp) || default && !scalar,
         jvp: named(Row::Jvp),
         krate: attr.krate.clone(),
@@ -106,7 +107,8 @@ fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
 }
 
 /// Lifetimes, and one type parameter with the bound `Real`.
-fn generics(item: &ItemFn, diags: &mut Diags) -> Lowered<Option<Ident>> {
+/// A parameter without the bound counts as one with it from here on, so that its uses are no further errors.
+fn generics(item: &ItemFn, diags: &mut Diags) -> (Option<Ident>, Lowered<()>) {
     let mut real: Option<Ident> = None;
     let mut result = Ok(());
     let is_real = |bounds: &syn::punctuated::Punctuated<TypeParamBound, syn::Token![+]>| {
@@ -121,13 +123,14 @@ fn generics(item: &ItemFn, diags: &mut Diags) -> Lowered<Option<Ident>> {
             GenericParam::Type(t) => {
                 let in_where = item.sig.generics.where_clause.iter().flat_map(|w| &w.predicates).any(|p| match p {
                     WherePredicate::Type(p) => {
-                        p.bounded_ty.to_token_stream().to_string() == t.ident.to_string() && is_real(&p.bounds)
+                        t.ident == p.bounded_ty.to_token_stream().to_string() && is_real(&p.bounds)
                     }
                     _ => false,
                 });
                 let name = t.ident.to_string();
                 if !in_where && !is_real(&t.bounds) {
                     result = Err(diags.push(SrcRange::of(t), catalogue::type_parameter_without_real(&name)));
+                    real.get_or_insert_with(|| t.ident.clone());
                 } else if real.is_some() {
                     result = Err(diags.push(SrcRange::of(t), catalogue::second_type_parameter(&name)));
                 } else {
@@ -139,7 +142,7 @@ fn generics(item: &ItemFn, diags: &mut Diags) -> Lowered<Option<Ident>> {
             }
         }
     }
-    result.map(|()| real)
+    (real, result)
 }
 
 fn params(item: &ItemFn, real_param: Option<&Ident>, diags: &mut Diags) -> Lowered<Vec<SigParam>> {
@@ -196,18 +199,14 @@ fn result(item: &ItemFn, real_param: Option<&Ident>, diags: &mut Diags) -> Lower
     Ok(leaf)
 }
 
-fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) -> Lowered<Vec<usize>> {
-    let Some(names) = &attr.wrt else {
-        let all: Vec<usize> = (0..params.len()).filter(|&k| params[k].leaf.elem.is_real()).collect();
-        if all.is_empty() {
-            return Err(
-                diags.push(SrcRange::of(&item.sig.ident), catalogue::nothing_active(&item.sig.ident.to_string()))
-            );
-        }
-        return Ok(all);
-    };
+/// What is wrong with `wrt` is reported; the stand-ins are then written for what is right in it, or for all.
+fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) -> Vec<usize> {
+    let all: Vec<usize> = (0..params.len()).filter(|&k| params[k].leaf.elem.is_real()).collect();
+    if all.is_empty() {
+        diags.push(SrcRange::of(&item.sig.ident), catalogue::nothing_active(&item.sig.ident.to_string()));
+    }
+    let Some(names) = &attr.wrt else { return all };
     let mut active = Vec::new();
-    let mut result = Ok(());
     for name in names {
         let range = SrcRange::of(name);
         let text = name.to_string();
@@ -215,20 +214,19 @@ fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) ->
             None => {
                 let all: Vec<String> = params.iter().map(|p| p.name.to_string()).collect();
                 let near = suggest(&text, all.iter().map(String::as_str));
-                result = Err(diags.push(range, catalogue::wrt_unknown(&text, near, &all)));
+                diags.push(range, catalogue::wrt_unknown(&text, near, &all));
             }
             Some(k) if !params[k].leaf.elem.is_real() => {
-                result =
-                    Err(diags.push(range, catalogue::wrt_discrete(&text, &params[k].ty.to_string().replace(' ', ""))));
+                diags.push(range, catalogue::wrt_discrete(&text, &text_of(&params[k].ty, 40)));
             }
             Some(k) if active.contains(&k) => {
-                result = Err(diags.push(range, catalogue::wrt_twice(&text)));
+                diags.push(range, catalogue::wrt_twice(&text));
             }
             Some(k) => active.push(k),
         }
     }
     active.sort_unstable();
-    result.map(|()| active)
+    if active.is_empty() { all } else { active }
 }
 
 impl Sig {

@@ -135,7 +135,7 @@ impl<'a> Lower<'a> {
         for (axis, &size) in axes.iter().zip(&shape) {
             let cut = match axis {
                 Axis::Index(i) => {
-                    let i = self.from_end(i, size, range)?;
+                    let i = self.counted(i, size, range)?;
                     self.require_lt(i, size, "index out of range in a slice");
                     Cut { start: i, step: 1, len: None }
                 }
@@ -176,7 +176,7 @@ impl<'a> Lower<'a> {
     }
 
     /// An index as `s!` counts it: a negative literal from the end.
-    fn from_end(&mut self, value: &Value<'a>, size: Term, range: SrcRange) -> Lowered<Term> {
+    fn counted(&mut self, value: &Value<'a>, size: Term, range: SrcRange) -> Lowered<Term> {
         if let Value::Number(n) = value {
             let t = self.number(n, crate::ir::Elem::Int(crate::ir::IntTy::Isize), range)?;
             if let Some(k) = self.g.int_value(t).filter(|&k| k < 0) {
@@ -189,11 +189,11 @@ impl<'a> Lower<'a> {
 
     fn cut(&mut self, r: &Range<'a>, step: i64, size: Term, range: SrcRange) -> Lowered<Cut> {
         let start = match &r.start {
-            Some(start) => self.from_end(start, size, range)?,
+            Some(start) => self.counted(start, size, range)?,
             None => self.g.lit_usize(0),
         };
         let mut end = match &r.end {
-            Some(end) => self.from_end(end, size, range)?,
+            Some(end) => self.counted(end, size, range)?,
             None => size,
         };
         if r.inclusive && r.end.is_some() {

@@ -50,6 +50,27 @@ pub struct Gen {
 
 /// The program of this seed and size.
 pub fn case(seed: u64, size: usize) -> Case {
+    let (mut s, inputs, active, pool) = begin(seed);
+    for k in 0..s.rng.below(3) {
+        s.fuel = 1 + size / 3;
+        s.function(k);
+    }
+    let roots = s.roots(pool, size);
+    Case { g: s.g, roots, inputs, active }
+}
+
+/// The same program (one without calls) made twice in one graph: with other fresh variables, and with terms of another program between.
+pub fn twice(seed: u64, size: usize) -> (Graph, Vec<Term>, Vec<Term>) {
+    let (mut s, _, _, pool) = begin(seed);
+    let state = (s.rng.clone(), s.sizes.clone(), s.values.clone());
+    let first = s.roots(pool.clone(), size);
+    s.roots(pool.clone(), size / 2);
+    (s.rng, s.sizes, s.values) = state;
+    let second = s.roots(pool, size);
+    (s.g, first, second)
+}
+
+fn begin(seed: u64) -> (Gen, Vec<Value>, Vec<u32>, Vec<Term>) {
     let mut s = Gen {
         g: Graph::new(),
         rng: Rng::new(seed),
@@ -61,28 +82,26 @@ pub fn case(seed: u64, size: usize) -> Case {
     // An odd term first, so that handles of the same program differ from seed to seed and nothing can depend on them.
     let odd = s.rng.below(1000);
     s.g.lit_usize(100 + odd);
-    let mut inputs = Vec::new();
-    let mut active = Vec::new();
-    let mut pool = Vec::new();
+    let (mut inputs, mut active, mut pool) = (Vec::new(), Vec::new(), Vec::new());
     s.inputs(&mut inputs, &mut active, &mut pool);
-    for k in 0..s.rng.below(3) {
-        s.fuel = 1 + size / 3;
-        s.function(k);
-    }
-    s.fuel = size;
-    let mut env = Env { pool, vars: Vec::new(), nest: 3, calls: s.functions.len() };
-    let mut roots = Vec::new();
-    for _ in 0..1 + s.rng.below(2) {
-        let rank = s.rng.below(3);
-        let shape = s.shape(rank);
-        let root = s.real(&mut env, &shape);
-        roots.push(root);
-        s.fuel += size / 3;
-    }
-    Case { g: s.g, roots, inputs, active }
+    (s, inputs, active, pool)
 }
 
 impl Gen {
+    fn roots(&mut self, pool: Vec<Term>, size: usize) -> Vec<Term> {
+        self.fuel = size;
+        let mut env = Env { pool, vars: Vec::new(), nest: 3, calls: self.functions.len() };
+        let mut roots = Vec::new();
+        for _ in 0..1 + self.rng.below(2) {
+            let rank = self.rng.below(3);
+            let shape = self.shape(rank);
+            let root = self.real(&mut env, &shape);
+            roots.push(root);
+            self.fuel += size / 3;
+        }
+        roots
+    }
+
     fn inputs(&mut self, inputs: &mut Vec<Value>, active: &mut Vec<u32>, pool: &mut Vec<Term>) {
         for n in [1, 2, 3] {
             let t = self.g.lit_usize(n);
@@ -98,7 +117,7 @@ impl Gen {
             (Elem::Int(IntTy::I64), &[0, 1]),
             (Elem::Bool, &[0, 1]),
         ];
-        for (k, (elem, ranks)) in (0..).zip(kinds) {
+        for (elem, ranks) in kinds {
             if elem == Elem::Real(RealTy::F32) && self.rng.chance(70) {
                 // Most programs are of one precision, so that they can be compared closely.
                 continue;
@@ -139,7 +158,6 @@ impl Gen {
                 }
             });
             pool.push(t);
-            let _: u32 = k;
         }
     }
 

@@ -103,8 +103,11 @@ impl Gen {
         if shape.is_empty() && self.rng.chance(60) {
             self.g.cond(inside, value, other)
         } else if self.rng.chance(20) {
-            // All or nothing.
+            // All or nothing; and nothing if there is none, for a pass may compute once what all elements have in common.
             let all = self.g.reduce(Reduce::All, shape.len(), inside);
+            let zeros = vec![self.g.lit_usize(0); shape.len()];
+            let any = self.in_range(&zeros, &shape);
+            let all = self.g.and(all, any);
             self.g.cond(all, value, other)
         } else {
             self.g.select(inside, value, other)
@@ -136,6 +139,11 @@ impl Gen {
         if f == Unary::Trigamma {
             // The table refuses its derivative.
             x = self.g.prim(Prim::StopGradient, &[x]);
+        }
+        if f == Unary::Signum {
+            // Not at a zero: whether a sum of zeros is -0 is nobody's business.
+            let off = self.constant(shape, 0.37);
+            x = self.g.add(x, off);
         }
         match domain(f) {
             Some(domain) if self.rng.chance(60) => self.guarded(env, x, domain, |s| s.g.unary(f, x)),

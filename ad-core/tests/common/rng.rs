@@ -1,5 +1,6 @@
 //! The generator's random numbers: splitmix64, so that a seed means the same program on every machine and in every release.
 
+#[derive(Clone)]
 pub struct Rng(u64);
 
 impl Rng {

@@ -116,9 +116,6 @@ fn signature() {
         the pattern `(a, b)` as a parameter is not understood
         = help: give the parameter a name, and take it apart in the body
 
-        the type `T` is not known here
-        = help: take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`
-
         the type `(f64, f64)` is not accepted
         = help: tuples are not built yet: take or return each part as one array"#]],
     );
@@ -137,7 +134,7 @@ fn signature() {
     says(
         quote! { fn f(x: &Array1<f64>) -> &Array1<f64> { x } },
         expect![[r#"
-        the result `&Array1 < f64 >` is borrowed
+        the result `&Array1<f64>` is borrowed
         = help: return an owned value, for example `Array1<f64>` or `Vec<f64>`"#]],
     );
     says(
@@ -181,40 +178,40 @@ fn constructs() {
             }
         },
         expect![[r#"
-            `let mut` cannot be differentiated yet
+            `let mut` cannot stand in a differentiated function yet
             = help: bind each new value anew: `let total = ..;` may be repeated
 
-            `for` cannot be differentiated yet
+            `for` cannot stand in a differentiated function yet
             = help: say what each element is: `build1(n, |i| ..)`, or sum over the range: `(0..n).map(|i| ..).sum::<f64>()`
 
-            `while` cannot be differentiated yet
+            `while` cannot stand in a differentiated function yet
             = help: loops are not built yet; for a known number of terms write `(0..n).map(|i| ..).sum::<f64>()`
 
-            `println!` cannot be differentiated yet
+            `println!` cannot stand in a differentiated function yet
             = help: print in the function that calls this one
 
-            `match` cannot be differentiated yet
+            `match` cannot stand in a differentiated function yet
             = help: write `if a { .. } else if b { .. } else { .. }`"#]],
     );
     says(
         quote! { fn f(x: &Array1<f64>) -> f64 { x.fill(0.0); let p = Point { x: 1.0 }; x.fold(0.0, |a, b| a + b) } },
         expect![[r#"
-        `.fill()` cannot be differentiated yet
+        `.fill()` cannot stand in a differentiated function yet
         = help: bind the new value to a name with `let`; `build1` and `build` say what each element of an array is
 
-        struct values cannot be differentiated yet
+        struct values cannot stand in a differentiated function yet
         = help: use a name or a tuple for each part
 
-        `.fold()` cannot be differentiated yet
+        `.fold()` is not built yet
         = help: write it with `build1`, `sum` and indexing, if it can be said so"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { fn g() {} const C: f64 = 1.0; if x > 0.0 { x } } },
         expect![[r#"
-        a function in a function cannot be differentiated yet
+        a function in a function cannot stand in a differentiated function yet
         = help: write a closure: `let f = |x: f64| ..;`
 
-        a constant in a function cannot be differentiated yet
+        a constant in a function cannot stand in a differentiated function yet
         = help: bind it with `let`
 
         an `if` without `else` has no value
@@ -271,7 +268,7 @@ fn names() {
     says(
         quote! { fn f(x: f64) -> f64 { norm(&array![x]) } },
         expect![[r#"
-        `norm` cannot be differentiated yet
+        `norm` is not built yet
         = help: write it with `build1`, `sum` and indexing, if it can be said so"#]],
     );
 }
@@ -293,7 +290,7 @@ fn types() {
     says(
         quote! { fn f(x: &Array2<f64>) -> f64 { x[0] } },
         expect![[r#"
-        1 indices for an array of rank 2
+        1 index for an array of rank 2
         = help: write `x[[i, j]]`, or `x.row(i)`"#]],
     );
     says(

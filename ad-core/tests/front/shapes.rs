@@ -33,19 +33,30 @@ fn proved() {
         },
         quote! { fn f(x: f64) -> Array1<f64> { build1(3, |i| [x, 2.0, 3.0][i]) } },
     ] {
-        kept(item, expect![[""]]);
+        assert_eq!(checks(&program(quote!(), item.clone())), "", "{item}");
     }
 }
 
 #[test]
 fn one_check_for_a_loop() {
-    kept(quote! { fn f(x: &Array1<f64>) -> Array1<f64> { build1(x.len() - 1, |i| x[i + 1] - x[i]) } }, expect![[""]]);
-    kept(quote! { fn f(x: &Array1<f64>, n: usize) -> Array1<f64> { build1(n, |i| x[i]) } }, expect![[""]]);
+    kept(
+        quote! { fn f(x: &Array1<f64>) -> Array1<f64> { build1(x.len() - 1, |i| x[i + 1] - x[i]) } },
+        expect!["entry: integer overflow in a subtraction in `x.len() - 1` ()"],
+    );
+    kept(
+        quote! { fn f(x: &Array1<f64>, n: usize) -> Array1<f64> { build1(n, |i| x[i]) } },
+        expect!["entry: index out of range in `x[i]` (length of `x`)"],
+    );
     kept(
         quote! { fn f(x: &Array1<f64>, ids: &[usize]) -> Array1<f64> { build1(ids.len(), |i| x[ids[i]]) } },
-        expect![[""]],
+        expect!["reached: index out of range in `x[ids[i]]` (length of `x`)"],
     );
-    kept(quote! { fn f(x: f64, n: usize, m: usize) -> f64 { x * (n * m) as f64 + (n / m) as f64 } }, expect![[""]]);
+    kept(
+        quote! { fn f(x: f64, n: usize, m: usize) -> f64 { x * (n * m) as f64 + (n / m) as f64 } },
+        expect![[r#"
+            entry: integer overflow in a multiplication in `n * m` ()
+            entry: division by zero in `n / m` ()"#]],
+    );
 }
 
 #[test]
@@ -54,7 +65,10 @@ fn equations() {
         quote!(),
         quote! { fn f(w: &Array1<f64>, x: &Array2<f64>, b: f64, y: &Array1<f64>) -> f64 { let e = x.dot(w) + b - y; e.dot(&e) } },
     );
-    expect![[""]].assert_eq(&checks(&p));
+    expect![[r#"
+        entry: shapes differ in `x.dot(w)` (columns of `x`, length of `w`)
+        entry: shapes differ in `x.dot(w) + b - y` (length of `x.dot(w) + b`, length of `y`)"#]]
+    .assert_eq(&checks(&p));
     let good = [vector(&[1.0, 2.0]), array(&[1, 2], &[1.0, 1.0]), scalar(0.5), vector(&[3.0])];
     assert_eq!(run(&p, &good), [0.25]);
     let bad = [vector(&[1.0]), array(&[1, 2], &[1.0, 1.0]), scalar(0.5), vector(&[3.0])];
@@ -64,7 +78,9 @@ fn equations() {
         quote!(),
         quote! { fn f(x: &Array2<f64>, n: usize) -> Array2<f64> { x + &x.t() + build1(n, |i| i as f64) } },
     );
-    expect![[""]].assert_eq(&checks(&p));
+    expect![[r#"
+        entry: shapes differ in `x + &x.t() + build1(n, |i| i as f64)` (rows of `x`, rows of `x.t()`)
+        entry: shapes differ in `x + &x.t() + build1(n, |i| i as f64)` (columns of `x + &x.t()`, length of `build1(n, |i| i as f64)`)"#]].assert_eq(&checks(&p));
 }
 
 #[test]
@@ -73,7 +89,7 @@ fn guarded_equations_do_not_bind() {
         quote!(),
         quote! { fn f(c: bool, x: &Array1<f64>, y: &Array1<f64>) -> f64 { if c { x.dot(y) } else { x.sum() } } },
     );
-    expect![[""]].assert_eq(&checks(&p));
+    expect!["reached: shapes differ in `x.dot(y)` (length of `x`, length of `y`)"].assert_eq(&checks(&p));
     let inputs = |c: bool| {
         let c = Value::Array(Array { elem: Elem::Bool, shape: vec![], data: Data::Bool(vec![c]) });
         [c, vector(&[1.0, 2.0]), vector(&[3.0])]
@@ -92,6 +108,13 @@ fn what_is_not_reached_is_not_checked() {
     let p = program(quote!(), quote! { fn f(x: &Array1<f64>, k: usize) -> f64 { if k > 0 { x[k - 1] } else { 0.5 } } });
     assert_eq!(run(&p, &[vector(&[]), sizes(&[], &[0])]), [0.5]);
     assert_eq!(failed(&p, &[vector(&[]), sizes(&[], &[1])]), ["index out of range"]);
+    // Enough without the condition is asked first; where it does not hold, each index is looked at.
+    let guarded = quote! { fn f(x: &Array1<f64>, y: &Array1<f64>, k: usize) -> f64 { build1(x.len(), |i| if x[i] > 0.0 { y[i + k] } else { 0.5 }).sum() } };
+    let p = program(quote!(), guarded);
+    let given = |x: &[f64], k: usize| [vector(x), vector(&[3.0, 4.0]), sizes(&[], &[k])];
+    assert_eq!(run(&p, &given(&[1.0, 2.0], 0)), [7.0]);
+    assert_eq!(run(&p, &given(&[1.0, -2.0], 1)), [4.5]);
+    assert_eq!(failed(&p, &given(&[1.0, 2.0], 1)), ["index out of range"]);
     // Nothing is read by a loop of no iterations.
     let p = program(quote!(), quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { build1(n, |i| x[i + 7]).sum() } });
     assert_eq!(run(&p, &[vector(&[]), sizes(&[], &[0])]), [0.0]);

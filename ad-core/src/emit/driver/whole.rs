@@ -342,12 +342,16 @@ impl Driver<'_> {
                 ix.push(kernel.affine(start, steps[k], identity[k]));
             }
             let block = steps.iter().all(|&s| s == 1);
-            let item = if block { Item::Block { out: t, ix, value } } else { Item::Scatter { out: t, ix, value } };
+            let scatter = Item::Scatter { out: t, ix: ix.clone(), value };
             let at = self.statements.len();
+            if !block {
+                self.call(&kernel, &[scatter], ("add", "Adds at a stride."), &[t], guard, false)?;
+                continue;
+            }
+            let item = Item::Block { out: t, ix, value };
             self.call(&kernel, &[item], ("add", "Adds a block of the result."), &[t], guard, false)?;
-            // Where the block does not fit there is nothing to add: a check has failed, or it has no elements.
             let mut fits: Option<TokenStream> = None;
-            for k in 0..if block { rank } else { 0 } {
+            for k in 0..rank {
                 if self.known.fits(Some(args[1 + k]), Some(domain[k]), g.shape(t)[k]) {
                     continue;
                 }
@@ -356,9 +360,14 @@ impl Driver<'_> {
                 let fit = quote!(#kernel(#start, #len, #size));
                 fits = Some(fits.map_or(fit.clone(), |before| quote!(#before && #fit)));
             }
-            if let (Some(s), Some(fits)) = (self.statements.get_mut(at), fits) {
-                let call = std::mem::take(&mut s.code);
-                s.code = quote!(if #fits { #call });
+            let Some(fits) = fits else { continue };
+            // A masked read may be of a block that sticks out: what is outside was not read, what is inside counts.
+            self.call(&kernel, &[scatter], ("add", "Adds the part of a block that is inside."), &[t], guard, false)?;
+            let Some(within) = self.statements.pop() else { continue };
+            if let Some(s) = self.statements.get_mut(at) {
+                let (whole, part) = (std::mem::take(&mut s.code), within.code);
+                s.code = quote!(if #fits { #whole } else { #part });
+                s.names.extend(within.names);
             }
         }
         // One statement: the allocation and all passes.
