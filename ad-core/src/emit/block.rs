@@ -96,6 +96,7 @@ pub(super) fn nested(statements: &[Statement], returned: &HashSet<Term>, spell: 
         let joined = s.join.as_ref().map(|j| j.cond);
         if let Some(Item::If(last)) = at.last_mut()
             && Some(last.cond) == joined
+            && !s.names_all().any(|t| last.joins.iter().any(|&j| statements[j].defines.contains(&t)))
         {
             last.joins.push(k);
             attached.insert(k);

@@ -12,7 +12,7 @@ use super::block::{Join, Spell, Statement, live, nested};
 use super::kernel::Kernel;
 use super::known::Known;
 use super::nest::{Item, Nest};
-use super::rust::{Expr, Names, Style, prec};
+use super::rust::{Expr, Names, Style, prec, typed};
 use super::schedule::{Literal, Plan, Work};
 use crate::ir::{Elem, Graph, Node, Term};
 use crate::prim::Prim;
@@ -42,6 +42,8 @@ pub(super) struct Driver<'a> {
     names: HashMap<Term, Ident>,
     taken: Names,
     hold: HashMap<Term, Hold>,
+    /// Arrays that others point into until the end.
+    lent: HashSet<Term>,
     /// Scalars written where they are used, with the terms that they name.
     inlined: HashMap<Term, (Expr, Vec<Term>)>,
     used_params: HashSet<usize>,
@@ -80,6 +82,7 @@ impl<'a> Driver<'a> {
             names: HashMap::new(),
             taken,
             hold: HashMap::new(),
+            lent: HashSet::new(),
             inlined: HashMap::new(),
             used_params: HashSet::new(),
             size_owner: HashMap::new(),
@@ -350,7 +353,8 @@ impl<'a> Driver<'a> {
                 let (a, then_names) = self.scalar_expr(*then);
                 let (b, other_names) = self.scalar_expr(*other);
                 // A condition is named wherever a guard may mention it.
-                let join = Join { cond: *cond, then: a.tokens, other: b.tokens, then_names, other_names };
+                let first = typed(&[&a, &b]).unwrap_or(a.tokens);
+                let join = Join { cond: *cond, then: first, other: b.tokens, then_names, other_names };
                 self.name(t);
                 let join = Some(join);
                 self.statements.push(Statement {
@@ -370,7 +374,8 @@ impl<'a> Driver<'a> {
                         e
                     })
                     .collect();
-                let (c, a, b) = (&parts[0].tokens, &parts[1].tokens, &parts[2].tokens);
+                let first = typed(&[&parts[1], &parts[2]]).unwrap_or_else(|| parts[1].tokens.clone());
+                let (c, a, b) = (&parts[0].tokens, first, &parts[2].tokens);
                 (TokenStream::new(), Expr::new(quote!(if #c { #a } else { #b }), prec::IF, SHORT + 1))
             }
             Node::Prim(prim, args) if prim.is_elementwise() => {
@@ -435,7 +440,7 @@ impl<'a> Driver<'a> {
         });
         let name = self.names.get(&t).ok_or("a result that is not computed")?;
         let data = match self.hold.get(&t) {
-            Some(Hold::Owned) if again => quote!(#name.clone()),
+            Some(Hold::Owned) if again || self.lent.contains(&t) => quote!(#name.clone()),
             Some(Hold::Owned) => quote!(#name),
             _ => quote!(#name.to_vec()),
         };

@@ -306,6 +306,12 @@ impl<'a> Kernel<'a> {
             return Ok(match prim {
                 Prim::Select => self.choose(args[0], args[1], args[2]),
                 Prim::StopGradient => args[0],
+                // rustc warns of what no unsigned value can be.
+                Prim::Compare(op) if self.is_unsigned(args[0]) && self.trivial(*op, args[0], args[1]).is_some() => {
+                    let value = self.trivial(*op, args[0], args[1]).unwrap_or_default();
+                    self.op(Op::Lit(Lit::Bool(value)))
+                }
+                Prim::And => self.both(args[0], args[1]),
                 _ => self.op(Op::Prim(prim.clone(), args.into())),
             });
         }
@@ -412,7 +418,10 @@ impl<'a> Kernel<'a> {
             let i = self.arith(IntOp::Div, offset, size);
             let covered = matches!(self.node(i).op, Op::Var(v) if self.loops[usize::from(v)] == g.shape(args[0])[k]);
             if !covered {
-                let short = self.op(Op::Prim(Prim::Compare(Cmp::Lt), [i, lens[k]].into()));
+                let short = match self.int(lens[k]) {
+                    Some(0) => self.op(Op::Lit(Lit::Bool(false))),
+                    _ => self.op(Op::Prim(Prim::Compare(Cmp::Lt), [i, lens[k]].into())),
+                };
                 inside = self.both(inside, short);
             }
             at.push(i);
@@ -428,9 +437,19 @@ impl<'a> Kernel<'a> {
         Ok(self.choose(inside, value, zero))
     }
 
+    fn is_unsigned(&self, id: Id) -> bool {
+        matches!(self.node(id).elem, Elem::Int(ty) if ty.range().0 == 0)
+    }
+
+    /// What a comparison of an unsigned value with the literal 0 always is.
+    fn trivial(&self, op: Cmp, a: Id, b: Id) -> Option<bool> {
+        trivial(op, self.int(a), self.int(b))
+    }
+
     fn both(&mut self, a: Id, b: Id) -> Id {
-        match self.node(a).op {
-            Op::Lit(Lit::Bool(true)) => b,
+        match (&self.node(a).op, &self.node(b).op) {
+            (Op::Lit(Lit::Bool(true)), _) | (_, Op::Lit(Lit::Bool(false))) => b,
+            (Op::Lit(Lit::Bool(false)), _) | (_, Op::Lit(Lit::Bool(true))) => a,
             _ => self.op(Op::Prim(Prim::And, [a, b].into())),
         }
     }
@@ -445,6 +464,15 @@ impl<'a> Kernel<'a> {
                 0
             }
         }
+    }
+}
+
+/// What a comparison of unsigned values always is, if one of them is the literal 0.
+pub(super) fn trivial(op: Cmp, a: Option<i128>, b: Option<i128>) -> Option<bool> {
+    match (op, a, b) {
+        (Cmp::Lt, _, Some(0)) | (Cmp::Gt, Some(0), _) => Some(false),
+        (Cmp::Ge, _, Some(0)) | (Cmp::Le, Some(0), _) => Some(true),
+        _ => None,
     }
 }
 

@@ -5,7 +5,8 @@
 use std::collections::HashMap;
 
 use super::contract::{as_product, peel};
-use crate::ir::{Contraction, Graph, Node, Term, Type};
+use super::kernel::trivial;
+use crate::ir::{Contraction, Elem, Graph, Node, Term, Type};
 use crate::prim::Prim;
 
 /// The terms of the emitter's sublanguage that equal `roots`, or what cannot be emitted.
@@ -29,6 +30,21 @@ pub(super) fn lower(g: &mut Graph, roots: &[Term]) -> Result<HashMap<Term, Term>
                     by_component(g, *cond, *then, *other)
                 }
                 Node::Proj(tuple, k) => g.proj(*tuple, *k as usize),
+                Node::Prim(Prim::Compare(op), args) if unsigned(g, args[0]) => {
+                    match trivial(*op, g.int_value(args[0]), g.int_value(args[1])) {
+                        Some(value) => g.lit_bool(value),
+                        None => g.mk(mapped),
+                    }
+                }
+                // Nothing is added.
+                Node::Scatter { dst, src, .. } if is_empty(g, *src) => *dst,
+                Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),
+                // Without an index all rows meet: a sum.
+                Node::Scatter { dst, src, vars, index } if index.is_empty() => {
+                    let axes: Vec<u8> = (0..vars.len()).map(axis).collect();
+                    let rows = g.sum_axes(*src, &axes);
+                    g.add(*dst, rows)
+                }
                 Node::Prim(Prim::Contract(spec), args) => contraction(g, spec, args[0], args[1], exact.contains(&t)),
                 _ => g.mk(mapped),
             };
@@ -93,6 +109,16 @@ fn contraction(g: &mut Graph, spec: &Contraction, a: Term, b: Term, exact: bool)
     let product = g.mul(a, b);
     let summed: Vec<u8> = (spec.out.len()..domain.len()).map(axis).collect();
     g.sum_axes(product, &summed)
+}
+
+/// Whether an array is known to have no elements.
+fn is_empty(g: &Graph, t: Term) -> bool {
+    g.shape(t).iter().any(|&n| g.int_value(n) == Some(0))
+}
+
+/// Whether it is a scalar of an unsigned type.
+fn unsigned(g: &Graph, t: Term) -> bool {
+    matches!(g.ty(t), Type::Array(Elem::Int(ty), shape) if shape.is_empty() && ty.range().0 == 0)
 }
 
 fn axis(k: usize) -> u8 {

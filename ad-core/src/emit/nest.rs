@@ -15,7 +15,7 @@ use quote::quote;
 
 use super::kernel::{Id, Kernel, Op};
 use super::known::Known;
-use super::rust::{Expr, Names, Style, prec};
+use super::rust::{Expr, Names, Style, prec, typed};
 use loops::{lanes, rest_of};
 
 use crate::ir::{Elem, Graph, Lit, Term};
@@ -125,6 +125,8 @@ pub(super) struct Nest<'a, 'k> {
     post: Vec<TokenStream>,
     variant: Variant,
     lane: Ident,
+    /// Whether the variant being written names the lane.
+    lane_used: bool,
     /// Lanes that are added up as soon as their loop has ended, and the sum that goes on with what is left over.
     closing: Vec<(Ident, Ident)>,
 }
@@ -168,6 +170,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             post: vec![TokenStream::new(); depth + 1],
             variant: Variant::Plain,
             lane: Ident::new("l", Span::mixed_site()),
+            lane_used: false,
             closing: Vec::new(),
         };
         nest.collect_args();
@@ -207,9 +210,7 @@ impl<'a, 'k> Nest<'a, 'k> {
         match &self.k.node(id).op {
             Op::Var(v) => {
                 let v = usize::from(*v);
-                if self.variant != Variant::Plain && v == self.depth - 1 {
-                    self.used_vars[v] = true;
-                }
+                self.lane_used |= self.variant != Variant::Plain && v == self.depth - 1;
                 Ok(self.var(v))
             }
             Op::Lit(lit) => Ok(self.style.lit(*lit)),
@@ -275,7 +276,8 @@ impl<'a, 'k> Nest<'a, 'k> {
                 let (yes, no) = (arm(self, true), arm(self, false));
                 let size = 2 + c.size + a.size + b.size;
                 let size = if yes.is_empty() && no.is_empty() { size } else { LONG + 1 };
-                let (c, a, b) = (c.tokens, a.tokens, b.tokens);
+                let first = typed(&[&a, &b]).unwrap_or_else(|| a.tokens.clone());
+                let (c, a, b) = (c.tokens, first, b.tokens);
                 Ok(Expr::new(quote!(if #c { #yes #a } else { #no #b }), prec::IF, size))
             }
             Op::Load { buf, sizes, ix } => {

@@ -80,6 +80,7 @@ impl Expr {
     /// The tokens as the receiver of a method.
     pub(super) fn receiver(&self) -> TokenStream {
         match &self.receiver {
+            Some(tokens) if self.prec < prec::ATOM => quote!((#tokens)),
             Some(tokens) => tokens.clone(),
             None => self.at(prec::ATOM),
         }
@@ -123,9 +124,10 @@ impl Style {
     pub(super) fn lit(&self, lit: Lit) -> Expr {
         match lit {
             Lit::Bool(b) => Expr::atom(quote!(#b)),
-            Lit::Int(_, n) if n < 0 => {
-                let n = Literal::i128_unsuffixed(n);
-                Expr::new(quote!(#n), prec::PREFIX, 0)
+            Lit::Int(ty, n) if n < 0 => {
+                let typed = int_suffixed(ty, n.saturating_abs());
+                let n = Literal::i128_unsuffixed(n.saturating_abs());
+                Expr { receiver: Some(quote!(-#typed)), ..Expr::new(quote!(-#n), prec::PREFIX, 0) }
             }
             Lit::Int(ty, n) => {
                 let plain = Literal::i128_unsuffixed(n);
@@ -164,12 +166,15 @@ impl Style {
                 if x.is_infinite() {
                     return Expr::atom(if negative { quote!(f32::NEG_INFINITY) } else { quote!(f32::INFINITY) });
                 }
-                (Literal::f32_unsuffixed(x), Literal::f32_suffixed(x))
+                (Literal::f32_unsuffixed(x), suffixed(&format!("{x:?}_f32"), Literal::f32_suffixed(x)))
             }
-            _ => (Literal::f64_unsuffixed(magnitude), Literal::f64_suffixed(magnitude)),
+            _ => (
+                Literal::f64_unsuffixed(magnitude),
+                suffixed(&format!("{magnitude:?}_f64"), Literal::f64_suffixed(magnitude)),
+            ),
         };
         if negative {
-            Expr { receiver: Some(quote!((-#suffixed))), ..Expr::new(quote!(-#plain), prec::PREFIX, 0) }
+            Expr { receiver: Some(quote!(-#suffixed)), ..Expr::new(quote!(-#plain), prec::PREFIX, 0) }
         } else {
             Expr { receiver: Some(quote!(#suffixed)), ..Expr::atom(quote!(#plain)) }
         }
@@ -197,7 +202,7 @@ impl Style {
             Expr::new(quote!(#name(#(#args),*)), prec::ATOM, size)
         };
         let infix = |op: TokenStream, p: u8, right: u8| {
-            let (a, b) = (args[0].at(p), args[1].at(right));
+            let (a, b) = (typed(args).unwrap_or_else(|| args[0].at(p)), args[1].at(right));
             Expr::new(quote!(#a #op #b), p, size)
         };
         let arithmetic = |op: &str| match op {
@@ -215,6 +220,7 @@ impl Style {
                 Emit::Op("-") => {
                     // Two signs in a row would be read as a decrement by people.
                     let x = args[0].at(prec::PREFIX + u8::from(args[0].prec == prec::PREFIX));
+                    let x = if args[0].receiver.is_some() { args[0].receiver() } else { x };
                     Expr::new(quote!(-#x), prec::PREFIX, size)
                 }
                 Emit::Op(op) => return Err(format!("no prefix operator {op}")),
@@ -235,7 +241,8 @@ impl Style {
                     Cmp::Ge => quote!(>=),
                 };
                 // Comparisons do not associate: both sides bind more strongly.
-                let (a, b) = (args[0].at(prec::COMPARE + 1), args[1].at(prec::COMPARE + 1));
+                let first = typed(args).unwrap_or_else(|| args[0].at(prec::COMPARE + 1));
+                let (a, b) = (first, args[1].at(prec::COMPARE + 1));
                 Expr::new(quote!(#a #op #b), prec::COMPARE, size)
             }
             // Terms are total: what can overflow saturates (and is checked elsewhere, if the function gets there).
@@ -252,7 +259,8 @@ impl Style {
             },
             Prim::IntNeg => match from {
                 Elem::Int(IntTy::Isize | IntTy::I32 | IntTy::I64) => method("saturating_neg", args),
-                _ => Expr::atom(quote!(0)),
+                Elem::Int(ty) => self.lit(Lit::Int(ty, 0)),
+                _ => return Err("negation of what is no integer".into()),
             },
             Prim::Not => {
                 let x = args[0].at(prec::PREFIX);
@@ -290,6 +298,16 @@ impl Style {
         let (x, ty) = (x.at(prec::PREFIX), self.ty(to));
         Expr::new(quote!(#x as #ty), prec::CAST, size)
     }
+}
+
+/// If all operands are literals, the first one with its type: otherwise nothing would say which it is.
+pub(super) fn typed(operands: &[&Expr]) -> Option<TokenStream> {
+    if operands.iter().all(|e| e.receiver.is_some()) { operands.first().and_then(|e| e.receiver.clone()) } else { None }
+}
+
+/// A literal as people write it, with an underscore before its type.
+fn suffixed(text: &str, otherwise: Literal) -> Literal {
+    text.parse().unwrap_or(otherwise)
 }
 
 fn int_suffixed(ty: IntTy, n: i128) -> TokenStream {

@@ -117,6 +117,32 @@ impl Case {
         self.runs.push(inputs);
     }
 
+    /// A program made elsewhere.
+    pub(crate) fn of(name: &'static str, g: Graph, results: &[Term], inputs: Vec<Value>) -> Case {
+        let mut c = Case::new(name);
+        c.g = g;
+        let types: Vec<_> = c.g.inputs().to_vec();
+        for (k, ty) in types.iter().enumerate() {
+            let Some((elem, shape)) = ty.as_array() else { panic!("an input is an array") };
+            if elem == Elem::Real(RealTy::Param) {
+                c.generics = quote!(<T: crate::ad::runtime::Real>);
+            }
+            let container = if shape.is_empty() { Container::Scalar } else { Container::NdArray };
+            c.declare(&format!("x{k}"), elem, shape.len() as u8, container);
+        }
+        for &t in results {
+            c.result(t);
+        }
+        c.run(inputs);
+        c
+    }
+
+    /// The routine as tokens, or why not.
+    pub(crate) fn try_emit(&mut self) -> Result<TokenStream, String> {
+        let (program, routine) = self.routine();
+        emit_routine(&mut self.g, &program, &routine)
+    }
+
     /// The routine as tokens.
     pub(crate) fn emit(&mut self) -> TokenStream {
         let (program, routine) = self.routine();
@@ -240,8 +266,8 @@ fn real(x: f64) -> String {
 }
 
 /// Writes a crate with all routines and a `main` that compares each run with the interpreter's numbers; returns its folder.
-pub(crate) fn write_crate(cases: &mut [Case]) -> PathBuf {
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("emit-corpus");
+pub(crate) fn write_crate(name: &str, cases: &mut [Case]) -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(root.join("src")).expect("the folder can be made");
     let runtime = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../ad-runtime");
     let manifest = format!(

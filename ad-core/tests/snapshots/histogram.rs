@@ -175,7 +175,7 @@ fn histogram_energy_value_and_grad(
         "histogram_energy: index out of range: `scatter([n], &w, |[i]| [bins[i]])` (length of `the result` = {})",
         n
     );
-    let mut v1 = ::std::vec![0.0; n];
+    let mut v1 = ::std::vec![0.0_f32; n];
     scatter_v1(&mut v1, bins, weights, n, weights_len);
     let t1 = compute_t1(&v1, n);
     let mut v2 = ::std::vec![0.0; weights_len];

@@ -146,7 +146,7 @@ fn smooth_vjp(
     ::core::assert!(
         c4, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len
     );
-    let mut v2 = ::std::vec![0.0; x_len];
+    let mut v2 = ::std::vec![0.0_f64; x_len];
     scatter_v2(&mut v2, &idx_data, &cotangent_data, x_len, idx_len);
     let mut v3 = v2;
     scatter_v3(&mut v3, &idx_data, &cotangent_data, x_len, idx_len);

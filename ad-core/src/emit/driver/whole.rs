@@ -8,6 +8,7 @@ use super::super::block::{Join, Statement};
 use super::super::contract::as_product;
 use super::super::kernel::{Kernel, Op};
 use super::super::nest::{Arg, Fold, Item, Nest};
+use super::super::rust::typed;
 use super::super::schedule::{Literal, domain_of};
 use super::super::store::{Class, alias_of, is_splat, padded_parts};
 use super::{Driver, Hold};
@@ -88,6 +89,9 @@ impl Driver<'_> {
         step: usize,
     ) -> Result<(), String> {
         let (g, plan) = (self.g, self.plan);
+        if domain.iter().any(|&n| g.int_value(n) == Some(0)) {
+            return self.nothing(terms, guard);
+        }
         let stored = |t: Term| domain_of(g, t) == g.shape(t);
         let members: Vec<Term> = terms.iter().copied().filter(|&t| stored(t) && !is_fold(g, t)).collect();
         let mut kernel = Kernel::new(g, plan, self.hints, domain.to_vec(), members);
@@ -252,7 +256,7 @@ impl Driver<'_> {
             Node::Prim(Prim::Stack, args) => {
                 let name = self.name(t);
                 let code = if g.rank(t) == 1 {
-                    let parts: Vec<TokenStream> = args.iter().map(|&c| self.argument(c, &mut names)).collect();
+                    let parts: Vec<TokenStream> = args.iter().map(|&c| self.splat(c, &mut names)).collect();
                     quote!(let #name = ::std::vec![#(#parts),*];)
                 } else {
                     let parts: Vec<TokenStream> = args
@@ -278,10 +282,15 @@ impl Driver<'_> {
                     self.hold.insert(t, Hold::Owned);
                     let from = &self.names[&of];
                     quote!(let #name = #from;)
-                } else {
+                } else if guard.is_empty() {
                     self.hold.insert(t, Hold::Borrowed);
+                    self.lent.insert(of);
                     let ty = self.style.ty(g.elem(t));
                     quote!(let #name: &[#ty] = #from;)
+                } else {
+                    let from = self.copy_of(of);
+                    self.hold.insert(t, Hold::Owned);
+                    quote!(let #name = #from;)
                 };
                 self.plain(guard, code, vec![t], names);
                 Ok(())
@@ -371,6 +380,36 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// A nest that never runs: empty arrays, and sums of nothing.
+    fn nothing(&mut self, terms: &[Term], guard: &[Literal]) -> Result<(), String> {
+        for &t in terms {
+            let mut names = Vec::new();
+            let name = self.name(t);
+            let fill = match self.g.node(t) {
+                Node::Prim(Prim::Reduce(Reduce::All, _), _) => quote!(true),
+                _ => self.style.zero(self.g.elem(t)),
+            };
+            let code = if self.g.rank(t) == 0 {
+                quote!(let #name = #fill;)
+            } else {
+                let n = self.product(self.g.shape(t), &mut names).tokens;
+                self.hold.insert(t, Hold::Owned);
+                quote!(let #name = ::std::vec![#fill; #n];)
+            };
+            self.plain(guard, code, vec![t], names);
+        }
+        Ok(())
+    }
+
+    /// A stored array as a `Vec` of its own.
+    pub(super) fn copy_of(&self, t: Term) -> TokenStream {
+        let name = &self.names[&t];
+        match self.hold.get(&t) {
+            Some(Hold::Owned) => quote!(#name.clone()),
+            _ => quote!(#name.to_vec()),
+        }
+    }
+
     /// Whether the array is ours and step `k` is the only one that reads it.
     pub(super) fn moves(&self, t: Term, k: usize) -> bool {
         self.hold.get(&t) == Some(&Hold::Owned)
@@ -384,16 +423,23 @@ impl Driver<'_> {
         while let (Node::Prim(_, args), true) = (self.g.node(t), self.g.rank(t) > 0) {
             t = args[0];
         }
-        self.argument(t, names)
+        let (e, named) = self.scalar_expr(t);
+        names.extend(named);
+        typed(&[&e]).unwrap_or(e.tokens)
     }
 
     /// An array by a condition: moved out of its arm where nothing else reads it, otherwise borrowed.
     pub(super) fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Literal], k: usize) {
         let owned = then != other && self.moves(then, k) && self.moves(other, k);
         let name = self.name(t);
-        if owned {
-            let (a, b) = (&self.names[&then], &self.names[&other]);
-            let (a, b) = (quote!(#a), quote!(#b));
+        // A reference must not leave the block that it points into.
+        if owned || !guard.is_empty() {
+            let (a, b) = if owned {
+                let (a, b) = (&self.names[&then], &self.names[&other]);
+                (quote!(#a), quote!(#b))
+            } else {
+                (self.copy_of(then), self.copy_of(other))
+            };
             let join = Join { cond, then: a, other: b, then_names: vec![then], other_names: vec![other] };
             self.hold.insert(t, Hold::Owned);
             let join = Some(join);
@@ -404,6 +450,7 @@ impl Driver<'_> {
         let (a, b) = (self.borrow(then, &mut names), self.borrow(other, &mut names));
         let (c, ty) = (self.argument(cond, &mut names), self.style.ty(self.g.elem(t)));
         self.hold.insert(t, Hold::Borrowed);
+        self.lent.extend([then, other]);
         self.plain(guard, quote!(let #name: &[#ty] = if #c { #a } else { #b };), vec![t], names);
     }
 }

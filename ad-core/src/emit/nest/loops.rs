@@ -27,6 +27,7 @@ impl Nest<'_, '_> {
         let d = self.depth;
         let variant = |nest: &mut Self, variant: Variant| -> Result<(TokenStream, bool), String> {
             nest.variant = variant;
+            nest.lane_used = false;
             let names = nest.names.clone();
             if d > 0 {
                 nest.used_vars[d - 1] = false;
@@ -107,7 +108,8 @@ impl Nest<'_, '_> {
         let index = if used { quote!(let #var = #lanes * #chunk + #lane;) } else { quote!() };
         let rest_index = if rest_used { quote!(let #var = #start + #lane;) } else { quote!() };
         let chunk_var = if used || !self.row_list.is_empty() { quote!(#chunk) } else { quote!(_) };
-        let tail = if whole_chunks { quote!() } else { quote!(for #lane in 0..#left { #rest_index #rest }) };
+        let left_var = if self.lane_used { quote!(#lane) } else { quote!(_) };
+        let tail = if whole_chunks { quote!() } else { quote!(for #left_var in 0..#left { #rest_index #rest }) };
         let mut closing = TokenStream::new();
         for (acc, rest) in &self.closing {
             let (sum, mutable) = (self.style.kernel("lanes"), if whole_chunks { quote!() } else { quote!(mut) });

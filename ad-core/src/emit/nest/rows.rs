@@ -100,6 +100,7 @@ impl Nest<'_, '_> {
         let index = match self.variant {
             Variant::Plain => self.var(self.depth - 1).tokens,
             _ => {
+                self.lane_used = true;
                 let lane = &self.lane;
                 quote!(#lane)
             }
