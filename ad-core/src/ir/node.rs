@@ -166,6 +166,8 @@ pub enum Node {
     },
     /// `dst` with `src[vars]` added at `index`, for all `vars` over the leading axes of `src` (trailing axes are added as rows).
     /// What falls out of range is dropped. Plain scatter, one-hot and accumulate-at are instances of it.
+    /// The transpose is a gather, whose value out of range is unspecified: so elements that may be dropped are masked zeros,
+    /// or a `check` has failed.
     Scatter {
         /// The array added to; the result has its shape.
         dst: Term,

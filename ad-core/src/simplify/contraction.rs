@@ -25,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         result_transpose
     ),
-    rule!("contract.outer", "a contraction that sums nothing is a product of replicates", Exact, outer),
+    rule!("contract.outer", "a contraction that sums nothing is a product of replicates", Loose, outer),
     rule!("sum.product", "sum (a * b) = contract a b, where an operand is read more than once", Loose, sum_product),
 ];
 
