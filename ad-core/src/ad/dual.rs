@@ -233,8 +233,8 @@ impl Dualise<'_, '_> {
     fn binary(&mut self, f: Binary, p: Term, args: &[Term], now: &[Term]) -> Option<DeltaId> {
         let row = f.row();
         let mut total = None;
-        for k in 0..2 {
-            let (Some(x), Some(partial)) = (self.of(args[k]), row.partials[k]) else { continue };
+        for (&arg, partial) in args.iter().zip(row.partials) {
+            let (Some(x), Some(partial)) = (self.of(arg), partial) else { continue };
             let f = partial(self.g, now[0], now[1], p);
             let scaled = if self.g.real_value(f) == Some(1.0) {
                 Some(x)

@@ -142,10 +142,10 @@ pub(super) fn forward(
         leaf_terms.insert(u32::try_from(k).unwrap_or(u32::MAX), term);
         order.push(number);
     };
-    for k in 0..carries {
+    for (k, start) in init.iter().enumerate() {
         if s.carried[k] {
             tangent(g, k, &mut order);
-            outer_init.push(init[k].unwrap_or_else(|| g.zeros_like(s.scan.init[k])));
+            outer_init.push(start.unwrap_or_else(|| g.zeros_like(s.scan.init[k])));
         }
     }
     let mut outer_captures = s.scan.captures.to_vec();
@@ -210,11 +210,11 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
     let mut order = Vec::new();
     let mut seeds: Vec<Option<Term>> = vec![None; s.body.primal.len()];
     let mut outer_init = Vec::new();
-    for k in 0..carries {
+    for (k, seed) in seeds.iter_mut().enumerate().take(carries) {
         if s.carried[k] {
             let (number, term) = derived.param(g, &s.scan.body.params[k].clone());
             order.push(number);
-            seeds[k] = Some(term);
+            *seed = Some(term);
             outer_init.push(parts.get(&k).map_or_else(|| g.zeros_like(s.scan.init[k]), |ct| ct.term));
         }
     }
@@ -231,12 +231,12 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
     let mut outer_xs = s.saved.clone();
     outer_xs.extend(&s.scan.xs);
     order.extend((0..carries).chain(carries + caught..derived.originals));
-    for k in carries..s.body.primal.len() {
+    for (k, seed) in seeds.iter_mut().enumerate().skip(carries) {
         if let (Some(ct), Some(_)) = (parts.get(&k), s.body.tangents[k]) {
             let ty = g.ty(s.body.primal[k]).clone();
             let (number, term) = derived.param(g, &ty);
             order.push(number);
-            seeds[k] = Some(term);
+            *seed = Some(term);
             outer_xs.push(ct.term);
         }
     }

@@ -105,6 +105,8 @@ pub(super) struct Nest<'a, 'k> {
     /// Loops that remain, and whether they are the whole domain walked as one.
     depth: usize,
     flat: bool,
+    /// Sums of `f32` with one accumulator, which is an `f64`: one in `f32` loses a digit for every ten thousand elements.
+    wide: BTreeSet<Term>,
     names: Names,
     vars: Vec<Ident>,
     used_vars: Vec<bool>,
@@ -151,6 +153,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             items,
             depth,
             flat,
+            wide: BTreeSet::new(),
             names: Names::default(),
             vars: Vec::new(),
             used_vars: vec![false; depth],
@@ -323,7 +326,12 @@ impl<'a, 'k> Nest<'a, 'k> {
                             quote!(#acc[#lane] += #value;)
                         } else {
                             let acc = if real && self.variant == Variant::Rest { rest_of(acc) } else { acc.clone() };
-                            self.accumulate(*fold, self.g.elem(*out), &quote!(#acc), &value)
+                            if self.wide.contains(out) {
+                                let value = value.tokens;
+                                quote!(#acc += f64::from(#value);)
+                            } else {
+                                self.accumulate(*fold, self.g.elem(*out), &quote!(#acc), &value)
+                            }
                         }
                     } else {
                         let loops: Vec<usize> = (0..d).filter(|&v| !reduced[v]).collect();
@@ -419,11 +427,22 @@ impl<'a, 'k> Nest<'a, 'k> {
                     // One row: the order of `kernel::sum`.
                     self.closing.push((acc, rest.clone()));
                     quote!(#rest)
+                } else if elem == SINGLE {
+                    self.wide.insert(*out);
+                    self.push(start, 0, &quote!(let mut #rest: f64 = 0.0;));
+                    let lanes = self.style.kernel("lanes");
+                    quote!((f64::from(#lanes(#acc)) + #rest) as f32)
                 } else {
                     self.push(start, 0, &quote!(let mut #rest = #zero;));
                     let total = self.style.kernel("total");
                     quote!(#total(#acc, #rest))
                 }
+            } else if *fold == Fold::Sum && elem == SINGLE {
+                self.wide.insert(*out);
+                let acc = self.names.fresh(&format!("{}_sum", self.driver[out]));
+                self.push(start, 0, &quote!(let mut #acc: f64 = 0.0;));
+                accumulators.insert(*out, acc.clone());
+                quote!(#acc as f32)
             } else {
                 let base = self.driver[out].to_string();
                 let acc = self.names.fresh(&format!("{base}_sum"));
@@ -492,6 +511,8 @@ impl<'a, 'k> Nest<'a, 'k> {
         }
     }
 }
+
+const SINGLE: Elem = Elem::Real(crate::ir::RealTy::F32);
 
 /// The nodes that a node reads.
 pub(super) fn operands(op: &Op) -> Vec<Id> {

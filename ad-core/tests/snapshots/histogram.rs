@@ -22,6 +22,7 @@ fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
     clippy::needless_lifetimes,
@@ -29,6 +30,7 @@ fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
     clippy::neg_cmp_op_on_partial_ord,
     clippy::nonminimal_bool,
     clippy::ptr_arg,
+    clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
@@ -73,6 +75,7 @@ fn histogram_energy_grad(
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
     clippy::needless_lifetimes,
@@ -80,6 +83,7 @@ fn histogram_energy_grad(
     clippy::neg_cmp_op_on_partial_ord,
     clippy::nonminimal_bool,
     clippy::ptr_arg,
+    clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
@@ -107,7 +111,7 @@ fn histogram_energy_value_and_grad(
     ///A loop nest over 1 axis.
     fn compute_c2(bins: &[usize], n: usize, weights_len: usize) -> bool {
         let mut c2_sum: bool = true;
-        let bins_row = &bins[0..][..weights_len];
+        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
         for i in 0..weights_len {
             c2_sum &= bins_row[i].saturating_add(1) <= n;
         }
@@ -121,7 +125,7 @@ fn histogram_energy_value_and_grad(
         n: usize,
         weights_len: usize,
     ) {
-        let bins_row = &bins[0..][..weights_len];
+        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
         let weights = &weights[..weights_len];
         for i in 0..weights_len {
             if bins_row[i] < n {
@@ -155,7 +159,7 @@ fn histogram_energy_value_and_grad(
         weights_len: usize,
     ) {
         let weights = &weights[..weights_len];
-        let bins_row = &bins[0..][..weights_len];
+        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
         let v2 = &mut v2[..weights_len];
         for i in 0..weights_len {
             v2[i] = 2.0
@@ -164,7 +168,7 @@ fn histogram_energy_value_and_grad(
     }
     let weights_len = weights.len();
     let bins_len = bins.len();
-    let c1 = weights_len <= bins_len;
+    let c1 = weights_len == 0 || weights_len <= bins_len;
     ::core::assert!(
         c1, "histogram_energy: index out of range: `bins[i]` (length of `bins` = {})",
         bins_len

@@ -22,6 +22,7 @@ pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
     clippy::needless_lifetimes,
@@ -29,6 +30,7 @@ pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     clippy::neg_cmp_op_on_partial_ord,
     clippy::nonminimal_bool,
     clippy::ptr_arg,
+    clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
@@ -73,6 +75,7 @@ pub fn logistic_grad(
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
     clippy::needless_lifetimes,
@@ -80,6 +83,7 @@ pub fn logistic_grad(
     clippy::neg_cmp_op_on_partial_ord,
     clippy::nonminimal_bool,
     clippy::ptr_arg,
+    clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
@@ -108,7 +112,7 @@ pub fn logistic_value_and_grad(
     fn compute_t1_and_v1(v1: &mut [f64], z: &[f64], y: &[f64], x_rows: usize) -> f64 {
         let mut t1_lanes = [0.0; 16];
         let z = &z[..x_rows];
-        let y_row = &y[0..][..x_rows];
+        let y_row = &*::ad::runtime::kernel::cut(y, 0, x_rows, 0.0);
         let v1 = &mut v1[..x_rows];
         let (z_chunks, z_rest) = z.as_chunks::<16>();
         let (y_chunks, y_rest) = y_row.as_chunks::<16>();
@@ -141,7 +145,7 @@ pub fn logistic_value_and_grad(
     let w_len = w.shape()[0];
     let x_rows = x.shape()[0];
     let y_len = y.shape()[0];
-    let c1 = x_rows <= y_len;
+    let c1 = x_rows == 0 || x_rows <= y_len;
     let x_cols = x.shape()[1];
     let c2 = x_cols == w_len;
     ::core::assert!(

@@ -36,6 +36,7 @@ fn loss(
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
     clippy::needless_lifetimes,
@@ -43,6 +44,7 @@ fn loss(
     clippy::neg_cmp_op_on_partial_ord,
     clippy::nonminimal_bool,
     clippy::ptr_arg,
+    clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
@@ -95,6 +97,7 @@ fn loss_grad(
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
     clippy::needless_lifetimes,
@@ -102,6 +105,7 @@ fn loss_grad(
     clippy::neg_cmp_op_on_partial_ord,
     clippy::nonminimal_bool,
     clippy::ptr_arg,
+    clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
@@ -173,7 +177,12 @@ fn loss_value_and_grad(
     ) {
         let b2 = &b2[..w2_cols];
         for i in 0..labels_len {
-            let m2_row = &m2[i * w2_cols..][..w2_cols];
+            let m2_row = &*::ad::runtime::kernel::cut(
+                m2,
+                i.saturating_mul(w2_cols),
+                w2_cols,
+                0.0,
+            );
             let m3_row = &mut m3[i * w2_cols..][..w2_cols];
             for j in 0..w2_cols {
                 m3_row[j] = m2_row[j] + b2[j];
@@ -259,17 +268,38 @@ fn loss_value_and_grad(
             }
         }
     }
+    ///Adds the part of a block that is inside.
+    fn add_m5_2(
+        m5: &mut [f64],
+        m4: &[f64],
+        v4: &[f64],
+        images_rows: usize,
+        w2_cols: usize,
+        labels_len: usize,
+    ) {
+        for i in 0..labels_len {
+            let t1 = v4[i];
+            let m4_row = &m4[i * w2_cols..][..w2_cols];
+            for j in 0..w2_cols {
+                if i < images_rows {
+                    m5[i * w2_cols + j]
+                        += ::ad::runtime::kernel::mul_zero(t1, m4_row[j]);
+                }
+            }
+        }
+    }
     ///Adds at computed positions; what falls outside is dropped.
     fn scatter_m6(
         m6: &mut [f64],
         labels: &[usize],
+        images_rows: usize,
         w2_cols: usize,
         labels_len: usize,
         t3: f64,
     ) {
         let labels = &labels[..labels_len];
         for i in 0..labels_len {
-            if labels[i] < w2_cols {
+            if i < images_rows && labels[i] < w2_cols {
                 m6[i * w2_cols + labels[i]] += t3;
             }
         }
@@ -316,7 +346,7 @@ fn loss_value_and_grad(
     let w2_cols = w2.shape()[1];
     let images_rows = images.shape()[0];
     let labels_len = labels.shape()[0];
-    let c1 = labels_len <= images_rows;
+    let c1 = labels_len == 0 || labels_len <= images_rows;
     let c2 = labels_len > 0;
     let images_cols = images.shape()[1];
     let c3 = images_cols == w1_rows;
@@ -402,9 +432,13 @@ fn loss_value_and_grad(
     );
     let t5 = t4 / t1;
     let mut m5 = ::std::vec![0.0; images_rows * w2_cols];
-    add_m5(&mut m5, &m4, &v4, w2_cols, labels_len);
+    if ::ad::runtime::kernel::fits(0, labels_len, images_rows) {
+        add_m5(&mut m5, &m4, &v4, w2_cols, labels_len);
+    } else {
+        add_m5_2(&mut m5, &m4, &v4, images_rows, w2_cols, labels_len);
+    }
     let mut m6 = m5;
-    scatter_m6(&mut m6, &labels_data, w2_cols, labels_len, t3);
+    scatter_m6(&mut m6, &labels_data, images_rows, w2_cols, labels_len, t3);
     let mut m7 = ::std::vec![0.0; images_rows * w1_cols];
     ::ad::runtime::kernel::gemm(
         &mut m7,
