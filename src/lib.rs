@@ -1,19 +1,6 @@
-//! Automatic differentiation of array programs at compile time.
+#![doc = include_str!("../README.md")]
 //!
-//! Annotate a function written with ndarray and the array DSL, call its gradient:
-//!
-//! ```ignore
-//! use ad::prelude::*;
-//!
-//! #[differentiate]
-//! fn loss(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
-//!     let e = x.dot(w) - y;
-//!     sum(&build1(e.len(), |i| e[i] * e[i]))
-//! }
-//!
-//! // The attribute wrote `loss_grad` and `loss_value_and_grad` beside `loss`.
-//! let (value, (dw, dx, dy)) = loss_value_and_grad(&w, &x, &y);
-//! ```
+//! # This crate
 //!
 //! This crate is a facade: the attribute is in `ad-macro` (and the compiler behind it in `ad-core`), the DSL's
 //! functions and the kernels in `ad-runtime`. It must never hold code of its own, only names.
