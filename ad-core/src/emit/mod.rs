@@ -1,7 +1,7 @@
 //! From build-free core terms to Rust: one function item for each routine.
 //!
 //! `lower` rewrites what no statement is for, `store` decides what is in memory, `schedule` what is computed when and under which
-//! guard, `kernel` what one element is ([BOT] Fig. 10 read as index functions), `nest` writes loops, `driver` the statements
+//! guard, `kernel` what one element is (BOT Fig. 10 read as index functions), `nest` writes loops, `driver` the statements
 //! around them, `known` which reads need no test, `block` their nesting, `rust` scalar tokens. The output is a function of the terms alone, byte for byte.
 //! Nothing here may panic on a user's program: what cannot be emitted is an `Err` that says so.
 

@@ -130,7 +130,7 @@ pub enum Node {
     Tuple(Box<[Term]>),
     /// A component of a tuple.
     Proj(Term, u32),
-    /// `build1 size (\var. body)`: an array with one more outer axis ([BOT] Fig. 7).
+    /// `build1 size (\var. body)`: an array with one more outer axis (BOT Fig. 7).
     Build {
         /// The outer size.
         size: Term,
@@ -152,7 +152,7 @@ pub enum Node {
     Scan(Box<Scan>),
     /// A call of another function of the program; the result is its result (a tuple if there are several).
     Call(FuncId, Box<[Term]>),
-    /// `gather sizes src (\vars. index)`: element `vars` is `src[index]`; with no vars it is [BOT]'s `index`.
+    /// `gather sizes src (\vars. index)`: element `vars` is `src[index]`; with no vars it is BOT's `index`.
     /// An index may leave trailing axes of `src` alone. Out of range the value is unspecified (and no error: see `check`).
     Gather {
         /// The array read.
