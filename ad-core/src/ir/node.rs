@@ -16,7 +16,7 @@ impl Term {
     }
 }
 
-/// A bound index variable, always a `usize` scalar. Numbers below [`Var::FRESH`] are canonical
+/// A bound index variable, always a `usize` scalar. Numbers below 2^31 are canonical
 /// (1 + the highest binder inside the scope, so that alpha-equal terms are one handle); the others are fresh ones of opened scopes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Var(pub(crate) u32);
