@@ -12,6 +12,7 @@ mod kernel;
 mod known;
 mod lower;
 mod nest;
+mod proof;
 mod rust;
 mod schedule;
 mod signature;
@@ -81,11 +82,13 @@ pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Resu
     let Routine { name, docs, params, result_ty, .. } = routine;
     let params = signature::declarations(params);
     let lints = signature::allowed_lints();
+    let proof = proof::names(program);
     Ok(quote! {
         #cfgs
         #(#[doc = #docs])*
         #lints
         #vis fn #name #generics (#params) -> #result_ty #where_clause {
+            #proof
             #body
         }
     })
