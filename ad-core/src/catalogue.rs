@@ -109,8 +109,11 @@ pub fn method() -> Message {
 }
 
 pub fn parameter_pattern(pattern: &str) -> Message {
-    message(format!("the pattern `{pattern}` as a parameter is not understood"))
-        .help("give the parameter a name, and take it apart in the body")
+    let help = match pattern.strip_prefix("mut ") {
+        Some(name) => format!("write `{name}`: nothing is changed in place in a differentiated function yet"),
+        None => "give each part as a parameter of its own, with a name".into(),
+    };
+    message(format!("the pattern `{pattern}` as a parameter is not understood")).help(help)
 }
 
 pub fn const_parameter(name: &str) -> Message {

@@ -136,7 +136,7 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
             for param in &active {
                 let Some(k) = param.input else { continue };
                 let input = program.graph.mk(Node::Input(k));
-                let name = format!("tangent_{}", param.name);
+                let name = format!("tangent_{}", param.name.to_string().trim_start_matches("r#"));
                 let shown = format!("`{}`", param.name);
                 let t = extra_param(program, &mut params, &mut checks, &name, param.container, input, &shown);
                 seeds.push((k, t));

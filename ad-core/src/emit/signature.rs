@@ -37,6 +37,7 @@ const LINTS: &[(&str, &[&str])] = &[
             "clippy::similar_names",
             "clippy::trivially_copy_pass_by_ref",
             "clippy::unreadable_literal",
+            "clippy::used_underscore_binding",
             "non_snake_case",
         ],
     ),
