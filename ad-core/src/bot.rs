@@ -1,4 +1,4 @@
-//! The bulk-operation transform ([BOT] section 5): eliminates every `build1` in favour of whole-array operations.
+//! The bulk-operation transform (BOT section 5): eliminates every `build1` in favour of whole-array operations.
 //!
 //! Departures from the paper. (1) No index is pushed here (Fig. 10): on an interned graph, which has no `let` to stop it, pushing
 //! is exponential; `build1 k (\i -> index t ix)` becomes `gather [k] (build1 k (\i -> t)) (\i -> i : ix)` for every t, of which
@@ -99,7 +99,7 @@ impl Bot<'_> {
     }
 }
 
-/// `build1 size (\var -> t)` for build-free t, memoised by t: the rules of [BOT] Figs. 9 and 11.
+/// `build1 size (\var -> t)` for build-free t, memoised by t: the rules of BOT Figs. 9 and 11.
 struct Lift<'g> {
     g: &'g mut Graph,
     var: Var,

@@ -1,6 +1,8 @@
 //! The compiler of `ad`: an ordinary library over `proc-macro2` tokens, so that all of it can be tested without a macro.
 //!
 //! Only [`front`] reads `syn`, only [`emit`] writes tokens; in between, everything is a term of [`ir`].
+//!
+//! BOT, CHAD, DN, KN and UNF in comments are the papers that ARCHITECTURE.md names; figures and rules are cited where they are implemented.
 
 pub mod ad;
 pub mod bot;

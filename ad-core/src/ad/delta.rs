@@ -1,4 +1,4 @@
-//! Delta terms ([BOT] Fig. 12, [KN] Figs. 3-5): linear maps from the tangents of the leaves to the tangent of a term.
+//! Delta terms (BOT Fig. 12, KN Figs. 3-5): linear maps from the tangents of the leaves to the tangent of a term.
 //! A zero derivative has no Delta at all, so it costs nothing. Deltas are numbered in the order of the terms that they belong to,
 //! which is what lets the reverse pass be one walk from the highest number down.
 
@@ -30,8 +30,8 @@ pub(super) enum Delta {
     Add(DeltaId, DeltaId),
     /// A linear operation of the table in `linear`.
     Apply(Lin, DeltaId),
-    /// A lazy conditional; `None` is zero. Both arms have the type of `like`.
-    Cond { cond: Term, then: Option<DeltaId>, other: Option<DeltaId>, like: Term },
+    /// A lazy conditional; `None` is zero.
+    Cond { cond: Term, then: Option<DeltaId>, other: Option<DeltaId> },
     /// An elementwise choice.
     Select { mask: Term, then: Option<DeltaId>, other: Option<DeltaId>, like: Term },
     /// Arrays along a new outer axis; each part has the type of `like`.

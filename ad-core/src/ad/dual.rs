@@ -1,4 +1,4 @@
-//! The dual transformation ([BOT] Figs. 13-15): each real term gets its Delta, by one rule for each form and the derivative rows of the tables.
+//! The dual transformation (BOT Figs. 13-15): each real term gets its Delta, by one rule for each form and the derivative rows of the tables.
 //! Integer and boolean terms have none, and neither has anything that no active leaf reaches: activity needs no analysis of its own.
 
 use std::collections::HashMap;
@@ -146,7 +146,7 @@ impl Dualise<'_, '_> {
             return Tangent::Tuple(parts);
         }
         let (then, other) = (then.array(), other.array());
-        Tangent::from(self.push(Delta::Cond { cond, then, other, like }))
+        Tangent::from(self.push(Delta::Cond { cond, then, other }))
     }
 
     /// Rows of the tables and the structural primitives. `p` is the primal term, `args` the original arguments.

@@ -2,6 +2,7 @@
 
 use crate::ir::{Graph, Term};
 
+use super::condition::mask_outside;
 use super::delta::{Delta, DeltaId, Dual, Leaf};
 use super::scan;
 
@@ -29,9 +30,13 @@ pub(super) fn apply(g: &mut Graph, dual: &Dual, leaf: &dyn Fn(Leaf) -> Option<Te
                     (a, b) => a.or(b),
                 }],
                 Delta::Apply(lin, x) => vec![of(*x).map(|x| lin.apply(g, x))],
-                Delta::Cond { cond, then, other, like } => {
-                    let (then, other) = (opt(*then), opt(*other));
-                    vec![both(g, then, other, *like, |g, a, b| g.cond(*cond, a, b))]
+                Delta::Cond { cond, then, other } => {
+                    vec![match (opt(*then), opt(*other)) {
+                        (Some(then), Some(other)) => Some(g.cond(*cond, then, other)),
+                        (Some(then), None) => Some(mask_outside(g, then, (*cond, true))),
+                        (None, Some(other)) => Some(mask_outside(g, other, (*cond, false))),
+                        (None, None) => None,
+                    }]
                 }
                 Delta::Select { mask, then, other, like } => {
                     let (then, other) = (opt(*then), opt(*other));

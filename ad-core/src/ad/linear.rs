@@ -1,4 +1,4 @@
-//! Linear operations: what [BOT] Fig. 14 and [KN] Figs. 4-5 have as constructors of Delta. Each is applied to a tangent, and
+//! Linear operations: what BOT Fig. 14 and KN Figs. 4-5 have as constructors of Delta. Each is applied to a tangent, and
 //! transposed onto a cotangent; the transpose of a structural operation is another one, so there is no second table.
 //!
 //! NaNs of arms that are not taken must not come back through `0 * inf` (prototype.md, 3). So operations commute with
@@ -6,6 +6,8 @@
 
 use crate::ir::{Contraction, Elem, Graph, Node, Term, Var};
 use crate::prim::{Binary, Prim, Scaling, Unary};
+
+use super::condition::{wrap, zero_arm};
 
 /// A linear map from one array to another. Terms in it are of the primal program.
 #[derive(Clone, Debug)]
@@ -100,20 +102,12 @@ impl Lin {
         }
     }
 
-    /// The image of a cotangent under the transpose ([BOT] Fig. 17).
+    /// The image of a cotangent under the transpose (BOT Fig. 17).
     pub(super) fn transpose(&self, g: &mut Graph, ct: Term, masked: Masked) -> Term {
         // Every linear operation commutes with a conditional that has a zero arm: the arm not taken then costs nothing.
-        if let Node::Cond { cond, then, other } = *g.node(ct) {
-            if is_zero(g, other) {
-                let then = self.transpose(g, then, masked);
-                let other = g.zeros_like(then);
-                return g.cond(cond, then, other);
-            }
-            if is_zero(g, then) {
-                let other = self.transpose(g, other, masked);
-                let then = g.zeros_like(other);
-                return g.cond(cond, then, other);
-            }
+        if let Some((literal, inner)) = zero_arm(g, ct) {
+            let inner = self.transpose(g, inner, masked);
+            return wrap(g, inner, literal);
         }
         match self {
             Lin::Scale(f, scaling) => {
@@ -187,16 +181,9 @@ pub(super) fn is_zero(g: &Graph, t: Term) -> bool {
 
 /// `x * f`, written as a person would: signs, reciprocals and one-sided choices in f are not multiplied by.
 pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: Masked) -> Term {
-    match *g.node(x) {
-        Node::Cond { cond, then, other } if is_zero(g, other) => {
-            let then = scale(g, then, f, masked);
-            return g.cond(cond, then, other);
-        }
-        Node::Cond { cond, then, other } if is_zero(g, then) => {
-            let other = scale(g, other, f, masked);
-            return g.cond(cond, then, other);
-        }
-        _ => {}
+    if let Some((literal, inner)) = zero_arm(g, x) {
+        let inner = scale(g, inner, f, masked);
+        return wrap(g, inner, literal);
     }
     if let Some((mask, a, b)) = as_select(g, x) {
         if is_zero(g, b) {

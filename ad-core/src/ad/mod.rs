@@ -1,9 +1,10 @@
-//! Differentiation by dual arrays ([BOT] sections 6 and 7): `dual` gives each real term its forward derivative as a Delta term,
+//! Differentiation by dual arrays (BOT sections 6 and 7): `dual` gives each real term its forward derivative as a Delta term,
 //! `forward` applies Deltas to tangents, `transpose` applies their transposes to cotangents. One Delta serves both.
 //!
 //! Terms given to this module have no `build` and no call (`bot` has removed them). It never simplifies, and never looks at
 //! what a whole function computes.
 
+pub(crate) mod condition;
 mod delta;
 mod dual;
 mod forward;
@@ -30,7 +31,7 @@ pub fn forward(g: &mut Graph, roots: &[Term], seeds: &[(u32, Term)]) -> (Vec<Ter
     (dual.primal, tangents)
 }
 
-/// The roots and the gradients of `<roots, cotangents>` with respect to the inputs `wrt` ([BOT] Fig. 21).
+/// The roots and the gradients of `<roots, cotangents>` with respect to the inputs `wrt` (BOT Fig. 21).
 /// Cotangents of roots that are not real are not looked at.
 pub fn reverse(g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) -> (Vec<Term>, Vec<Term>) {
     let dual = dual::dual(g, roots, wrt);

@@ -1,6 +1,6 @@
 //! The derivative of the loop form: the loop is augmented to save what its derivative reads (today: its carried values at the start of
 //! each step), its tangent is a linear loop in the same direction, and the transpose of that a loop in the other direction which
-//! carries the cotangents of carried values and captures ([KN] Figs. 13-15 for folds).
+//! carries the cotangents of carried values and captures (KN Figs. 13-15 for folds).
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,10 +1,11 @@
-//! The symbolic reverse pass ([BOT] Figs. 17 and 19): cotangents flow from the results to the leaves through the transposes of the Deltas,
+//! The symbolic reverse pass (BOT Figs. 17 and 19): cotangents flow from the results to the leaves through the transposes of the Deltas,
 //! from the highest number down, so that each Delta is visited once, when all that is above it has contributed.
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Graph, Node, Term};
+use crate::ir::{Graph, Term};
 
+use super::condition::{self, mask, wrap, zero_arm};
 use super::delta::{Delta, DeltaId, Dual, Leaf};
 pub(super) use super::linear::Masked;
 use super::linear::{hidden_mask, is_zero, where_only};
@@ -109,14 +110,11 @@ impl Pass<'_> {
                 self.give(g, *x, Cotangent { term, masked: masked_after });
             }
             Delta::Cond { cond, then, other, .. } => {
-                let zero = g.zeros_like(term);
-                if let Some(then) = then {
-                    let term = g.cond(*cond, term, zero);
-                    self.give(g, *then, Cotangent { term, masked });
-                }
-                if let Some(other) = other {
-                    let term = g.cond(*cond, zero, term);
-                    self.give(g, *other, Cotangent { term, masked });
+                for (arm, value) in [(then, true), (other, false)] {
+                    if let Some(arm) = arm {
+                        let term = mask(g, term, (*cond, value));
+                        self.give(g, *arm, Cotangent { term, masked });
+                    }
                 }
             }
             Delta::Select { mask, then, other, .. } => {
@@ -154,25 +152,15 @@ fn add(g: &mut Graph, before: Option<Cotangent>, ct: Cotangent) -> Cotangent {
     let Some(before) = before else { return ct };
     // A sum is a masked zero only where both parts are, for whatever reason.
     let masked = before.hidden(g).min(ct.hidden(g));
-    Cotangent { term: add_terms(g, before.term, ct.term), masked }
-}
-
-/// The condition, its polarity and the other arm, if `t` is a conditional with a zero arm.
-fn zero_arm(g: &Graph, t: Term) -> Option<(Term, bool, Term)> {
-    match *g.node(t) {
-        Node::Cond { cond, then, other } if is_zero(g, other) => Some((cond, true, then)),
-        Node::Cond { cond, then, other } if is_zero(g, then) => Some((cond, false, other)),
-        _ => None,
-    }
+    Cotangent { term: condition::add(g, before.term, ct.term), masked }
 }
 
 /// A linear operation goes under a conditional that has a zero arm, so that the arm not taken stays without cost.
 fn commute(g: &mut Graph, ct: Term, operation: &dyn Fn(&mut Graph, Term) -> Term) -> Term {
     match zero_arm(g, ct) {
-        Some((cond, polarity, arm)) => {
+        Some((literal, arm)) => {
             let term = commute(g, arm, operation);
-            let zero = g.zeros_like(term);
-            if polarity { g.cond(cond, term, zero) } else { g.cond(cond, zero, term) }
+            wrap(g, term, literal)
         }
         None => operation(g, ct),
     }
@@ -184,39 +172,16 @@ fn loop_cotangents(
     s: &super::delta::ScanDelta,
     parts: &BTreeMap<usize, Cotangent>,
 ) -> Vec<(DeltaId, Cotangent)> {
-    let arms: Option<Vec<(Term, bool, Term)>> = parts.values().map(|ct| zero_arm(g, ct.term)).collect();
+    let arms: Option<Vec<_>> = parts.values().map(|ct| zero_arm(g, ct.term)).collect();
     let Some(arms) = arms else { return scan::transpose(g, s, parts) };
-    let Some(&(cond, polarity, _)) = arms.first() else { return Vec::new() };
-    if arms.iter().any(|a| (a.0, a.1) != (cond, polarity)) {
+    let Some(&(literal, _)) = arms.first() else { return Vec::new() };
+    if arms.iter().any(|a| a.0 != literal) {
         return scan::transpose(g, s, parts);
     }
     let inner: BTreeMap<usize, Cotangent> =
-        parts.iter().zip(&arms).map(|((&k, ct), arm)| (k, Cotangent { term: arm.2, masked: ct.masked })).collect();
+        parts.iter().zip(&arms).map(|((&k, ct), arm)| (k, Cotangent { term: arm.1, masked: ct.masked })).collect();
     loop_cotangents(g, s, &inner)
         .into_iter()
-        .map(|(id, ct)| {
-            let zero = g.zeros_like(ct.term);
-            let term = if polarity { g.cond(cond, ct.term, zero) } else { g.cond(cond, zero, ct.term) };
-            (id, Cotangent { term, masked: ct.masked })
-        })
+        .map(|(id, ct)| (id, Cotangent { term: wrap(g, ct.term, literal), masked: ct.masked }))
         .collect()
-}
-
-fn add_terms(g: &mut Graph, a: Term, b: Term) -> Term {
-    if is_zero(g, a) {
-        return b;
-    }
-    if is_zero(g, b) {
-        return a;
-    }
-    if let (Node::Cond { cond, then, other }, Node::Cond { cond: c, then: t, other: o }) =
-        (g.node(a).clone(), g.node(b).clone())
-        && cond == c
-        && (zero_arm(g, a).is_some() || zero_arm(g, b).is_some())
-    {
-        let then = add_terms(g, then, t);
-        let other = add_terms(g, other, o);
-        return g.cond(cond, then, other);
-    }
-    g.add(a, b)
 }

@@ -1,4 +1,4 @@
-//! Element expressions: an array term at an index, as a graph of scalar operations. The rules are those of [BOT] Fig. 10
+//! Element expressions: an array term at an index, as a graph of scalar operations. The rules are those of BOT Fig. 10
 //! read as functions from index to element: replicate drops an index, transpose permutes, gather substitutes, elementwise
 //! operations distribute, select is a lazy choice. Nodes are interned, so that nothing is computed twice.
 //! Must never expand a stored term, and never recurse: chains of terms are as long as the program.

@@ -1,7 +1,7 @@
 //! From build-free core terms to Rust: one function item for each routine.
 //!
 //! `lower` rewrites what no statement is for, `store` decides what is in memory, `schedule` what is computed when and under which
-//! guard, `kernel` what one element is ([BOT] Fig. 10 read as index functions), `nest` writes loops, `driver` the statements
+//! guard, `kernel` what one element is (BOT Fig. 10 read as index functions), `nest` writes loops, `driver` the statements
 //! around them, `known` which reads need no test, `block` their nesting, `rust` scalar tokens. The output is a function of the terms alone, byte for byte.
 //! Nothing here may panic on a user's program: what cannot be emitted is an `Err` that says so.
 
@@ -12,6 +12,7 @@ mod kernel;
 mod known;
 mod lower;
 mod nest;
+mod proof;
 mod rust;
 mod schedule;
 mod signature;
@@ -81,11 +82,13 @@ pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Resu
     let Routine { name, docs, params, result_ty, .. } = routine;
     let params = signature::declarations(params);
     let lints = signature::allowed_lints();
+    let proof = proof::names(program);
     Ok(quote! {
         #cfgs
         #(#[doc = #docs])*
         #lints
         #vis fn #name #generics (#params) -> #result_ty #where_clause {
+            #proof
             #body
         }
     })

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::contract::peel;
 use super::store::{Class, alias_of, classify, is_exact_sum, is_splat, padded_parts};
+use crate::ad::condition;
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
 
@@ -71,6 +72,8 @@ pub(super) struct CheckTerms {
 struct Guards {
     sets: Vec<Vec<Literal>>,
     ids: HashMap<Vec<Literal>, u32>,
+    /// What a condition's value says of simpler conditions, outermost first and cut off at [`DEEPEST`].
+    implied: HashMap<Literal, Vec<Literal>>,
 }
 
 impl Guards {
@@ -84,15 +87,39 @@ impl Guards {
         id
     }
 
-    fn with(&mut self, id: u32, literal: Literal) -> u32 {
-        let set = &self.sets[id as usize];
-        if set.len() >= DEEPEST || set.contains(&literal) {
-            return id;
+    fn with(&mut self, g: &Graph, id: u32, literal: Literal) -> u32 {
+        self.imply(g, literal);
+        let mut set = self.sets[id as usize].clone();
+        for &l in &self.implied[&literal] {
+            if set.len() < DEEPEST && !set.contains(&l) {
+                set.push(l);
+            }
         }
-        let mut set = set.clone();
-        set.push(literal);
         set.sort_unstable();
         self.id(set)
+    }
+
+    /// A conjunction (`ad::condition` makes them, left to right) says of each part that it holds, so that what a derivative
+    /// computes under it and what the function computes under its parts have one guard. Chains are as deep as the program.
+    fn imply(&mut self, g: &Graph, literal: Literal) {
+        let mut stack = vec![literal];
+        while let Some(&l) = stack.last() {
+            if self.implied.contains_key(&l) {
+                stack.pop();
+                continue;
+            }
+            let parts = condition::parts(g, l);
+            let before = stack.len();
+            stack.extend(parts.iter().filter(|p| !self.implied.contains_key(p)));
+            if stack.len() > before {
+                continue;
+            }
+            let mut all: Vec<Literal> = if parts.is_empty() { vec![l] } else { Vec::new() };
+            all.extend(parts.iter().flat_map(|p| self.implied[p].iter().copied()));
+            all.truncate(DEEPEST);
+            self.implied.insert(l, all);
+            stack.pop();
+        }
     }
 
     fn meet(&mut self, a: u32, b: u32) -> u32 {
@@ -123,7 +150,7 @@ fn guards(g: &Graph, reach: &[Term], roots: &[Term]) -> (Guards, Vec<u32>) {
         match g.node(t) {
             Node::Cond { cond, then, other } if g.free(*cond).is_empty() => {
                 use_under(*cond, own, &mut sets);
-                let (yes, no) = (sets.with(own, (*cond, true)), sets.with(own, (*cond, false)));
+                let (yes, no) = (sets.with(g, own, (*cond, true)), sets.with(g, own, (*cond, false)));
                 use_under(*then, yes, &mut sets);
                 use_under(*other, no, &mut sets);
             }

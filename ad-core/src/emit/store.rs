@@ -1,5 +1,5 @@
 //! Which array terms are stored. Everything else is a view: a function from index to element expression
-//! ([BOT] Fig. 10), expanded inside the loops that read it. Must never let an expansion grow faster than the program:
+//! (BOT Fig. 10), expanded inside the loops that read it. Must never let an expansion grow faster than the program:
 //! a term that is read at several different indices, or from several loops, is stored unless it is next to nothing
 //! (`prototype.md`, 1: without that, a chain of shifted reads is exponential).
 

@@ -54,7 +54,7 @@ impl Graph {
         }
     }
 
-    /// `t` as the trailing axes of `shape`: new outer axes are added ([BOT]'s `replicate`, several at once).
+    /// `t` as the trailing axes of `shape`: new outer axes are added (BOT's `replicate`, several at once).
     #[track_caller]
     pub fn broadcast(&mut self, t: Term, shape: &[Term]) -> Term {
         let new = shape.len() - self.rank(t);

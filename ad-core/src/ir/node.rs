@@ -16,7 +16,7 @@ impl Term {
     }
 }
 
-/// A bound index variable, always a `usize` scalar. Numbers below [`Var::FRESH`] are canonical
+/// A bound index variable, always a `usize` scalar. Numbers below 2^31 are canonical
 /// (1 + the highest binder inside the scope, so that alpha-equal terms are one handle); the others are fresh ones of opened scopes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Var(pub(crate) u32);
@@ -130,7 +130,7 @@ pub enum Node {
     Tuple(Box<[Term]>),
     /// A component of a tuple.
     Proj(Term, u32),
-    /// `build1 size (\var. body)`: an array with one more outer axis ([BOT] Fig. 7).
+    /// `build1 size (\var. body)`: an array with one more outer axis (BOT Fig. 7).
     Build {
         /// The outer size.
         size: Term,
@@ -152,7 +152,7 @@ pub enum Node {
     Scan(Box<Scan>),
     /// A call of another function of the program; the result is its result (a tuple if there are several).
     Call(FuncId, Box<[Term]>),
-    /// `gather sizes src (\vars. index)`: element `vars` is `src[index]`; with no vars it is [BOT]'s `index`.
+    /// `gather sizes src (\vars. index)`: element `vars` is `src[index]`; with no vars it is BOT's `index`.
     /// An index may leave trailing axes of `src` alone. Out of range the value is unspecified (and no error: see `check`).
     Gather {
         /// The array read.

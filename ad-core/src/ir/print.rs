@@ -1,4 +1,4 @@
-//! The printer: terms in the papers' notation ([BOT] Figs. 7 and 9), with `let`s where the graph shares.
+//! The printer: terms in the papers' notation (BOT Figs. 7 and 9), with `let`s where the graph shares.
 //! Names are numbered anew in each print and prefixed by rank (x, v, m, t, u, w), so equal programs print alike and a diff shows what changed.
 //! Linear in the size of the graph. Must never depend on anything but the terms: no address, no hash order, no handle.
 

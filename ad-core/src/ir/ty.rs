@@ -1,4 +1,4 @@
-//! Types of core terms: element type and symbolic shape, or a tuple of types ([BOT] Fig. 8, with sizes that are terms).
+//! Types of core terms: element type and symbolic shape, or a tuple of types (BOT Fig. 8, with sizes that are terms).
 
 use super::Term;
 
@@ -78,7 +78,7 @@ impl Elem {
     }
 }
 
-/// The type of a term. A scalar is an array of rank 0, as in [BOT].
+/// The type of a term. A scalar is an array of rank 0, as in BOT.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
     /// An array: its element type and its sizes, outermost first. A size is a closed term of type `usize`.

@@ -19,7 +19,7 @@ pub fn validate(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     finish(errors)
 }
 
-/// [`validate`], and what holds after the bulk-operation transform ([BOT] Theorem 5.1 as far as it is needed): no build and no call
+/// [`validate`], and what holds after the bulk-operation transform (BOT Theorem 5.1 as far as it is needed): no build and no call
 /// anywhere, bodies of loops included, and in an index function nothing but scalar operations and reads of arrays that do not mention its variables.
 ///
 /// # Errors

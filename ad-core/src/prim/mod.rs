@@ -77,13 +77,13 @@ pub enum Prim {
     Cast(Elem),
     /// `[x]`: the value, with derivative zero.
     StopGradient,
-    /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending); [BOT]'s `replicate` is position 0.
+    /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending); BOT's `replicate` is position 0.
     Replicate(Box<[u8]>),
-    /// `[x]`: sum over these axes (ascending), real; [BOT]'s `sumOuter` is axis 0.
+    /// `[x]`: sum over these axes (ascending), real; BOT's `sumOuter` is axis 0.
     Sum(Box<[u8]>),
     /// `[x]`: reduction over the last `n` axes.
     Reduce(Reduce, u8),
-    /// `[x]`: axis k of the result is axis `perm[k]` of x; [BOT]'s `tr`.
+    /// `[x]`: axis k of the result is axis `perm[k]` of x; BOT's `tr`.
     Transpose(Box<[u8]>),
     /// `[x, size...]`: the elements in row-major order in another shape, of equal product.
     Reshape,

@@ -1,4 +1,4 @@
-//! The simplifier: named, directional laws ([UNF] Fig. 12 and what the pipeline makes), applied from the leaves up until none fires.
+//! The simplifier: named, directional laws (UNF Fig. 12 and what the pipeline makes), applied from the leaves up until none fires.
 //!
 //! Every rule keeps the type and never turns a NaN or an infinity into a number. A rule is `exact` (same bits) or `loose`
 //! (sums and products reassociated); loose rules leave alone what a decision of the function depends on (contract: decisions are f's own).

@@ -1,4 +1,4 @@
-//! Moves an index into the term that it reads ([BOT] Fig. 10), where that saves work: into an elementwise operation, or a sum over
+//! Moves an index into the term that it reads (BOT Fig. 10), where that saves work: into an elementwise operation, or a sum over
 //! other axes, of which nothing else is read. On an interned graph doing it everywhere is exponential (prototype.md, 1), so uses are
 //! counted over the whole graph first, and the question is asked again at each term that an index passes.
 

@@ -108,6 +108,15 @@ fn histogram_energy_value_and_grad(
     bins: &[usize],
     n: usize,
 ) -> (f32, ::std::vec::Vec<f32>) {
+    /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
+    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        let f = build1;
+        ::ad::runtime::kernel::same(f, ::ad::prelude::build1);
+        let _ = f(0, |_| 0.0_f64);
+        let f = scatter;
+        ::ad::runtime::kernel::same(f, ::ad::prelude::scatter);
+        let _ = f([0], x, |i: [usize; 1]| i);
+    }
     ///A loop nest over 1 axis.
     fn compute_c2(bins: &[usize], n: usize, weights_len: usize) -> bool {
         let mut c2_sum: bool = true;

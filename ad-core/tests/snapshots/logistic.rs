@@ -108,6 +108,15 @@ pub fn logistic_value_and_grad(
     x: &Array2<f64>,
     y: &Array1<f64>,
 ) -> (f64, ::ad::ndarray::Array1<f64>) {
+    /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
+    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        let f = build1;
+        ::ad::runtime::kernel::same(f, ::ad::prelude::build1);
+        let _ = f(0, |_| 0.0_f64);
+        let f = softplus;
+        ::ad::runtime::kernel::same(f, ::ad::prelude::softplus);
+        let _ = f(0.0_f64);
+    }
     ///A loop nest over 1 axis.
     fn compute_t1_and_v1(v1: &mut [f64], z: &[f64], y: &[f64], x_rows: usize) -> f64 {
         let mut t1_lanes = [0.0; 16];

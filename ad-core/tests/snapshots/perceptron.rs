@@ -141,6 +141,15 @@ fn loss_value_and_grad(
         ::ad::ndarray::Array1<f64>,
     ),
 ) {
+    /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
+    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        let f = build1;
+        ::ad::runtime::kernel::same(f, ::ad::prelude::build1);
+        let _ = f(0, |_| 0.0_f64);
+        let f = logsumexp;
+        ::ad::runtime::kernel::same(f, ::ad::prelude::logsumexp);
+        let _ = f(x);
+    }
     ///A loop nest over 1 axis.
     fn compute_c7(labels: &[usize], w2_cols: usize, labels_len: usize) -> bool {
         let mut c7_sum: bool = true;

@@ -1,0 +1,48 @@
+//! Proof that names are ours: the front end took a bare `relu` to be the DSL's, and only rustc knows what it resolves to. A function item's
+//! type is its own, so a function that wants two values of one type, given the name and the DSL's function, compiles only if they are one.
+//! Type arguments are left to inference, which a call with arguments of the simplest kind pins down. Nothing of it runs.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+
+use crate::program::Program;
+
+/// A function that is never called, if any name was assumed.
+pub(super) fn names(program: &Program) -> TokenStream {
+    let proofs: Vec<TokenStream> = program.dsl.iter().filter_map(|name| proof(program, name)).collect();
+    if proofs.is_empty() {
+        return TokenStream::new();
+    }
+    let krate = &program.options.krate;
+    quote! {
+        /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
+        fn assumed_functions(x: &#krate::ndarray::Array1<f64>) {
+            #(#proofs)*
+        }
+    }
+}
+
+fn proof(program: &Program, name: &Ident) -> Option<TokenStream> {
+    // Arguments on which every function of the DSL that the front end knows can be called.
+    let arguments = match name.to_string().as_str() {
+        "build1" => quote!(0, |_| 0.0_f64),
+        "build" => quote!([0], |_: [usize; 1]| 0.0_f64),
+        "gather" | "scatter" => quote!([0], x, |i: [usize; 1]| i),
+        "iota" => quote!(0),
+        "replicate" => quote!(0, 0.0_f64),
+        "one_hot" => quote!(0, 0),
+        "select" => quote!(true, 0.0_f64, 0.0_f64),
+        "sum" | "sum_outer" | "maximum" | "minimum" | "argmax" | "argmin" | "logsumexp" => quote!(x),
+        "sigmoid" | "relu" | "softplus" | "erf" | "erfc" | "ln_gamma" | "digamma" => quote!(0.0_f64),
+        _ => return None,
+    };
+    let krate = &program.options.krate;
+    // The name is resolved where the user wrote it, and underlined there if it is another function.
+    let span = name.span();
+    let result = if *name == "one_hot" { quote!(_: #krate::ndarray::Array1<f64>) } else { quote!(_) };
+    Some(quote_spanned! {span=>
+        let f = #name;
+        #krate::runtime::kernel::same(f, #krate::prelude::#name);
+        let #result = f(#arguments);
+    })
+}
