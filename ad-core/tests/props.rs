@@ -380,20 +380,24 @@ fn alpha_equal_programs_are_one() {
 #[test]
 fn deep_programs_are_linear_and_need_no_stack() {
     let run = || {
-        let made: Vec<usize> = [1000, 2000].into_iter().map(deep).collect();
-        assert!(made[1] < 2 * made[0] + 100, "not linear: {made:?}");
+        // A chain of relu is a chain of masks.
+        for functions in [[Unary::Sin, Unary::Tanh], [Unary::Relu, Unary::Neg]] {
+            let made: Vec<usize> = [1000, 2000].into_iter().map(|n| deep(n, functions)).collect();
+            assert!(made[1] < 2 * made[0] + 100, "not linear: {made:?}");
+        }
     };
     std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();
 }
 
 /// A chain of n elementwise operations on a vector, each using the last and the one before; through all stages. Terms made.
-fn deep(n: usize) -> usize {
+fn deep(n: usize, functions: [Unary; 2]) -> usize {
     let mut g = Graph::new();
     let x = g.add_input(ad_core::ir::Elem::F64, 1);
     let (mut last, mut t) = (x, x);
     for k in 0..n {
-        let s = g.unary(if k % 2 == 0 { Unary::Sin } else { Unary::Tanh }, t);
-        (last, t) = (t, g.add(s, last));
+        let s = g.unary(functions[k % 2], t);
+        // Masks are a chain where there is no other way to the input.
+        (last, t) = (t, if functions[0] == Unary::Relu { s } else { g.add(s, last) });
     }
     let root = g.sum_all(t);
     let inputs = [Value::reals(&[2], &[0.3, -0.4]).with_tangent(&[1.0, 1.0])];

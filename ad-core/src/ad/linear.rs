@@ -188,11 +188,11 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: Masked) -> Term {
     if let Some((mask, a, b)) = as_select(g, x) {
         if is_zero(g, b) {
             let a = scale(g, a, f, masked);
-            return g.select(mask, a, b);
+            return where_only(g, mask, true, a, b);
         }
         if is_zero(g, a) {
             let b = scale(g, b, f, masked);
-            return g.select(mask, a, b);
+            return where_only(g, mask, false, b, a);
         }
     }
     if let Some(c) = g.real_value(f) {
@@ -207,11 +207,11 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: Masked) -> Term {
     if let Some((mask, a, b)) = as_select(g, f) {
         if is_zero(g, b) {
             let a = scale(g, x, a, masked);
-            return g.select(mask, a, b);
+            return where_only(g, mask, true, a, b);
         }
         if is_zero(g, a) {
             let b = scale(g, x, b, masked);
-            return g.select(mask, a, b);
+            return where_only(g, mask, false, b, a);
         }
     }
     let absorbs = match masked {
@@ -235,6 +235,19 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: Masked) -> Term {
         return f;
     }
     g.mul(x, f)
+}
+
+/// `x` where the mask is `side`, else zero. The masks of a chain of choices are joined, as scaling would walk down their nest each time.
+pub(super) fn where_only(g: &mut Graph, mask: Term, side: bool, x: Term, zero: Term) -> Term {
+    match as_select(g, x) {
+        Some((inner, x, other)) if is_zero(g, other) => {
+            let mask = if side { mask } else { g.not(mask) };
+            let both = g.and(mask, inner);
+            g.select(both, x, zero)
+        }
+        _ if side => g.select(mask, x, zero),
+        _ => g.select(mask, zero, x),
+    }
 }
 
 fn is_one(g: &Graph, x: Term) -> bool {

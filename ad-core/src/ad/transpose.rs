@@ -8,7 +8,7 @@ use crate::ir::{Graph, Term};
 use super::condition::{self, mask, wrap, zero_arm};
 use super::delta::{Delta, DeltaId, Dual, Leaf};
 pub(super) use super::linear::Masked;
-use super::linear::{hidden_mask, is_zero};
+use super::linear::{hidden_mask, is_zero, where_only};
 use super::scan;
 
 /// A cotangent, and what is known of its zeros.
@@ -121,14 +121,14 @@ impl Pass<'_> {
                 if let Some(then) = then {
                     let term = commute(g, term, &|g, ct| {
                         let zero = g.zeros_like(ct);
-                        g.select(*mask, ct, zero)
+                        where_only(g, *mask, true, ct, zero)
                     });
                     self.give(g, *then, Cotangent { term, masked });
                 }
                 if let Some(other) = other {
                     let term = commute(g, term, &|g, ct| {
                         let zero = g.zeros_like(ct);
-                        g.select(*mask, zero, ct)
+                        where_only(g, *mask, false, ct, zero)
                     });
                     self.give(g, *other, Cotangent { term, masked });
                 }

@@ -238,11 +238,14 @@ fn over_or_zero(g: &mut Graph, a: Term, y: Term) -> Term {
     g.select(at_zero, zero, q)
 }
 
-/// `n / (a^2 + b^2)`, 0 where both are 0.
+/// `n / (a^2 + b^2)`, 0 where both are 0. In two steps, as the squares overflow and underflow where the quotient does not.
 fn over_square_sum(g: &mut Graph, n: Term, a: Term, b: Term) -> Term {
-    let (aa, bb) = (g.mul(a, a), g.mul(b, b));
-    let s = g.add(aa, bb);
-    over_or_zero(g, n, s)
+    let zero = g.lit_like(a, 0.0);
+    let h = g.binary(Binary::Hypot, a, b);
+    let at_zero = g.compare(super::Cmp::Eq, h, zero);
+    let once = g.div(n, h);
+    let q = g.div(once, h);
+    g.select(at_zero, zero, q)
 }
 
 /// `b * a^(b - 1)`; 0 where b is 0.
