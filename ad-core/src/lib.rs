@@ -17,16 +17,27 @@ pub mod prim;
 pub mod program;
 pub mod simplify;
 
+use std::path::Path;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use pipeline::{Derivative, Log};
 
 /// What `#[differentiate(attr)] item` expands to: the item itself, and its derivatives or compile errors.
+///
+/// If the environment names a folder as `AD_DUMP`, the record of all stages is written to `<folder>/<function>.txt`.
 #[must_use]
 pub fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let folder = std::env::var_os("AD_DUMP");
+    expand_and_dump(attr, item, folder.as_deref().map(Path::new))
+}
+
+/// [`expand`], with the folder for the record of the stages given.
+#[must_use]
+pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Path>) -> TokenStream {
     let written = match front::parse(attr, item.clone()) {
-        Ok(program) => derivatives(program),
+        Ok(program) => derivatives(program, folder),
         Err(failure) => failure.into_tokens(),
     };
     quote! {
@@ -36,9 +47,9 @@ pub fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// The derivative functions of an annotated function, and the record of their stages if `AD_DUMP` asks for it.
-fn derivatives(program: program::Program) -> TokenStream {
-    let mut log = std::env::var_os("AD_DUMP").map(|place| (place, Log::default()));
+/// The derivative functions of an annotated function, and the record of their stages if a folder is given.
+fn derivatives(program: program::Program, folder: Option<&Path>) -> TokenStream {
+    let mut log = folder.map(|place| (place, Log::default()));
     let mut log_ref = log.as_mut().map(|l| &mut l.1);
     let options = program.options.clone();
     let mut prepared = pipeline::prepare(program, log_ref.as_deref_mut());
@@ -64,8 +75,8 @@ fn derivatives(program: program::Program) -> TokenStream {
     }
     if let Some((place, log)) = log {
         // A dump that cannot be written must not fail the build.
-        let file = std::path::Path::new(&place).join(format!("{}.txt", prepared.program.name));
-        let _ = std::fs::create_dir_all(&place);
+        let file = place.join(format!("{}.txt", prepared.program.name));
+        let _ = std::fs::create_dir_all(place);
         let _ = std::fs::write(file, log.text());
     }
     written

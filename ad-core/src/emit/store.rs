@@ -110,25 +110,38 @@ pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
 
 /// The class of each reachable term, by its position. `reach` is ascending, `roots` are read in full.
 pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], exact: &HashSet<Term>) -> Vec<Class> {
-    // What a term costs depends on what below it is stored, and the other way round: the second round knows the first one's answer.
-    let first = round(g, reach, roots, exact, None);
-    round(g, reach, roots, exact, Some(&first))
+    // What a term costs depends on what below it is stored, and the other way round: the second round knows who reads what,
+    // and so stores from the leaves up as soon as a chain has become long enough.
+    let (_, readers) = round(g, reach, roots, exact, None);
+    round(g, reach, roots, exact, Some(&readers)).0
 }
 
-fn round(g: &Graph, reach: &[Term], roots: &[Term], exact: &HashSet<Term>, known: Option<&[Class]>) -> Vec<Class> {
+/// Whether so much work is worth storing for these readers.
+fn worth_storing(r: Readers, work: u32) -> bool {
+    r.forced || (r.contexts && work > SHIFTED) || (r.roots && work > TWICE)
+}
+
+fn round(
+    g: &Graph,
+    reach: &[Term],
+    roots: &[Term],
+    exact: &HashSet<Term>,
+    known: Option<&[Readers]>,
+) -> (Vec<Class>, Vec<Readers>) {
     let mut class = vec![Class::View; g.len()];
     let mut cost = vec![0_u32; g.len()];
+    // What a reader pays: nothing for what is stored.
+    let mut passed_on = vec![0_u32; g.len()];
     for &t in reach {
         if g.free(t).is_empty() && g.ty(t).as_array().is_some_and(|(_, shape)| shape.is_empty()) {
             class[t.index()] = Class::Scalar;
         } else if let Some(own) = own_cost(g, t) {
             let mut total = own;
-            g.node(t).for_each_child(|c| {
-                if known.is_none_or(|k| k[c.index()] != Class::Buffer) {
-                    total = total.saturating_add(cost[c.index()]);
-                }
-            });
-            cost[t.index()] = total.min(MOST);
+            g.node(t).for_each_child(|c| total = total.saturating_add(passed_on[c.index()]));
+            let total = total.min(MOST);
+            cost[t.index()] = total;
+            let stored = g.free(t).is_empty() && known.is_some_and(|r| worth_storing(r[t.index()], total));
+            passed_on[t.index()] = if stored { 0 } else { total };
         } else {
             class[t.index()] = Class::Buffer;
         }
@@ -142,16 +155,12 @@ fn round(g: &Graph, reach: &[Term], roots: &[Term], exact: &HashSet<Term>, known
     for &t in reach.iter().rev() {
         let r = readers[t.index()];
         let work = cost[t.index()];
-        if class[t.index()] == Class::View
-            && g.rank(t) > 0
-            && (r.forced || (r.contexts && work > SHIFTED) || (r.roots && work > TWICE))
-            && g.free(t).is_empty()
-        {
+        if class[t.index()] == Class::View && g.rank(t) > 0 && worth_storing(r, work) && g.free(t).is_empty() {
             class[t.index()] = Class::Buffer;
         }
         visit(g, t, class[t.index()], r, (exact, &cost), &mut contexts, &mut readers);
     }
-    class
+    (class, readers)
 }
 
 /// Whether a stored term is another array under other sizes: nothing is computed.

@@ -98,26 +98,26 @@ fn signature() {
     says(
         quote! { async unsafe fn f<const N: usize, T>(x: [f64; N], (a, b): (f64, f64), t: T) -> (f64, f64) { (a, b) } },
         expect![[r#"
-        a function that is `async` cannot be differentiated
-        = help: differentiate the part that computes, in a function of its own
+            a function that is `async` cannot be differentiated
+            = help: differentiate the part that computes, in a function of its own
 
-        a function that is `unsafe` cannot be differentiated
-        = help: leave out `unsafe`
+            a function that is `unsafe` cannot be differentiated
+            = help: leave out `unsafe`
 
-        the const parameter `N` is not understood yet
-        = help: take `N: usize` as an ordinary parameter: sizes are known when the function is called
+            the const parameter `N` is not understood yet
+            = help: take `N: usize` as an ordinary parameter: sizes are known when the function is called
 
-        the type parameter `T` is not a real number
-        = help: write `T: Real`, for `f32` and `f64`
+            the type parameter `T` is not a real number
+            = help: write `T: Real`, for `f32` and `f64`
 
-        the type `[f64; N]` is not accepted
-        = help: arrays of static size are not built yet: take `&[F]` or `&Array1<F>`
+            the type `[f64; N]` is not accepted
+            = help: arrays of static size are not built yet: take `&[F]` or `&Array1<F>`
 
-        the pattern `(a, b)` as a parameter is not understood
-        = help: give the parameter a name, and take it apart in the body
+            the pattern `(a, b)` as a parameter is not understood
+            = help: give each part as a parameter of its own, with a name
 
-        the type `(f64, f64)` is not accepted
-        = help: tuples are not built yet: take or return each part as one array"#]],
+            the type `(f64, f64)` is not accepted
+            = help: tuples are not built yet: take or return each part as one array"#]],
     );
     says(
         quote! { fn f(x: f64) { } },

@@ -34,6 +34,7 @@ fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    clippy::used_underscore_binding,
     non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
@@ -87,6 +88,7 @@ fn histogram_energy_grad(
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    clippy::used_underscore_binding,
     non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]

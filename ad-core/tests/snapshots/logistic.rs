@@ -34,6 +34,7 @@ pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    clippy::used_underscore_binding,
     non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
@@ -87,6 +88,7 @@ pub fn logistic_grad(
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    clippy::used_underscore_binding,
     non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]

@@ -48,6 +48,7 @@ fn loss(
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    clippy::used_underscore_binding,
     non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
@@ -109,6 +110,7 @@ fn loss_grad(
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    clippy::used_underscore_binding,
     non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]

@@ -40,6 +40,7 @@ fn rosenbrock(x: &Array1<f64>) -> f64 {
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    clippy::used_underscore_binding,
     non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
@@ -89,6 +90,7 @@ fn rosenbrock_grad(x: &Array1<f64>) -> ::ad::ndarray::Array1<f64> {
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    clippy::used_underscore_binding,
     non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]

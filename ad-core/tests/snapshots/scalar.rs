@@ -33,6 +33,7 @@ fn wave(x: f64, y: f64) -> f64 {
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    clippy::used_underscore_binding,
     non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
@@ -82,6 +83,7 @@ fn wave_grad(x: f64, y: f64) -> (f64, f64) {
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     clippy::unreadable_literal,
+    clippy::used_underscore_binding,
     non_snake_case,
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]

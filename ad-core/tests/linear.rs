@@ -1,0 +1,40 @@
+//! The emitted code is linear in the length of the function, whatever the statements are: a chain of each kind, twice as long,
+//! is about twice as much code. (Time is the matter of `benches/expansion.rs`.)
+
+use std::fmt::Write as _;
+
+/// `head`, then `n` statements that make `y1`, `y2`, .. each of the one before, then the last one and `tail`.
+fn chain(head: &str, statement: impl Fn(usize) -> String, tail: &str, n: usize) -> usize {
+    let mut text = String::from(head);
+    for k in 0..n {
+        let _ = write!(text, "let y{} = {};", k + 1, statement(k));
+    }
+    let _ = write!(text, "y{n}{tail} }}");
+    let item = text.parse().expect("tokens");
+    let emitted = ad_core::expand(proc_macro2::TokenStream::new(), item).to_string();
+    assert!(!emitted.contains("compile_error"), "{emitted}");
+    emitted.len()
+}
+
+const SCALAR: &str = "fn f(x: f64) -> f64 { let y0 = x;";
+const ARRAY: &str = "fn f(x: &Array1<f64>) -> f64 { let y0 = x.clone();";
+
+#[test]
+fn code_grows_with_the_function() {
+    type Statement = fn(usize) -> String;
+    let kinds: [(&str, Statement, &str); 8] = [
+        (SCALAR, |k| format!("relu(y{k} * {k}.5)"), ""),
+        (SCALAR, |k| format!("if y{k} > {k}.0 {{ y{k}.sin() }} else {{ 0.0 }}"), ""),
+        (SCALAR, |k| format!("if y{k} > {k}.0 {{ y{k}.sin() }} else {{ y{k} * 2.0 }}"), ""),
+        (SCALAR, |k| format!("select(x > {k}.0, y{k}.sin(), 0.0)"), ""),
+        (ARRAY, |k| format!("y{k}.mapv(|v| v.sin() + {k}.0)"), ".sum()"),
+        (ARRAY, |k| format!("&y{k} * y{k}.sum()"), ".sum()"),
+        (ARRAY, |k| format!("build1(x.len(), |i| y{k}[i] * x[i])"), ".sum()"),
+        (ARRAY, |k| format!("build1(x.len(), |i| if y{k}[i] > 0.0 {{ y{k}[i] }} else {{ x[i] * {k}.0 }})"), ".sum()"),
+    ];
+    for (head, statement, tail) in kinds {
+        let (short, long) = (chain(head, statement, tail, 60), chain(head, statement, tail, 120));
+        let ratio = long as f64 / short as f64;
+        assert!(ratio < 2.3, "{}: twice as long, {ratio:.2} times the code", statement(0));
+    }
+}
