@@ -154,7 +154,10 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
     }
     let mut trace = Trace::new();
     let simple = simplify::simplify_with(g, &roots, &prepared.exact, &mut trace);
-    let simple = simplify::share::share(g, &simple, &prepared.exact);
+    // Simplified anew, what decisions depend on may have other handles; the derivative's own masks are no decisions of the function.
+    let function: Vec<Term> = simple[..primal.len()].iter().chain(&simple[outputs..]).copied().collect();
+    let exact = simplify::decisions(g, &function);
+    let simple = simplify::share::share(g, &simple, &exact);
     debug_assert_eq!(valid::validate(g, &simple), Ok(()), "after {suffix}");
     if let Some(log) = log {
         log.terms(&format!("{suffix}, as differentiated"), g, &roots, &program.hints);

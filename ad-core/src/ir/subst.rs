@@ -9,7 +9,6 @@ use super::{Body, Graph, Node, Term, Type, Var};
 pub(super) struct Subst {
     vars: HashMap<Var, Term>,
     params: Option<Vec<Term>>,
-    terms: HashMap<Term, Term>,
 }
 
 impl Graph {
@@ -24,12 +23,6 @@ impl Graph {
         self.apply(ts, &mut s)
     }
 
-    /// Replaces whole terms (of the same type) wherever they stand free; closed bodies are not entered.
-    pub fn subst_terms(&mut self, ts: &[Term], terms: &HashMap<Term, Term>) -> Vec<Term> {
-        let mut s = Subst { terms: terms.clone(), ..Subst::default() };
-        self.apply(ts, &mut s)
-    }
-
     /// The results of a closed body applied to arguments.
     pub fn instantiate(&mut self, body: &Body, args: &[Term]) -> Vec<Term> {
         let mut s = Subst { params: Some(args.to_vec()), ..Subst::default() };
@@ -37,15 +30,11 @@ impl Graph {
     }
 
     fn touches(&self, t: Term, s: &Subst) -> bool {
-        if s.terms.is_empty() {
-            (s.params.is_some() && self.is_open(t)) || self.free(t).iter().any(|v| s.vars.contains_key(v))
-        } else {
-            true
-        }
+        (s.params.is_some() && self.is_open(t)) || self.free(t).iter().any(|v| s.vars.contains_key(v))
     }
 
     fn keeps_heights(&self, s: &Subst) -> bool {
-        s.terms.is_empty() && s.vars.values().chain(s.params.iter().flatten()).all(|&t| self.height(t) == 0)
+        s.vars.values().chain(s.params.iter().flatten()).all(|&t| self.height(t) == 0)
     }
 
     /// One walk from the leaves up over what the substitution can touch; a worklist, since programs are deep.
@@ -54,10 +43,6 @@ impl Graph {
         let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
         while let Some((t, children_done)) = stack.pop() {
             if done.contains_key(&t) {
-                continue;
-            }
-            if let Some(&new) = s.terms.get(&t) {
-                done.insert(t, new);
                 continue;
             }
             if !self.touches(t, s) {
