@@ -59,6 +59,29 @@ impl Lower<'_> {
         (var, result)
     }
 
+    /// [`Lower::in_loop`] for several nested loops, the outermost first.
+    pub(super) fn in_loops<R>(&mut self, sizes: &[Term], f: &mut dyn FnMut(&mut Self, &[Term]) -> R) -> (Vec<Var>, R) {
+        fn nest<'a, R>(
+            me: &mut Lower<'a>,
+            sizes: &[Term],
+            (index, vars): (&mut Vec<Term>, &mut Vec<Var>),
+            f: &mut dyn FnMut(&mut Lower<'a>, &[Term]) -> R,
+        ) -> R {
+            let Some((&size, rest)) = sizes.split_first() else { return f(me, index) };
+            let (var, inner) = me.in_loop(size, |me, i| {
+                index.push(i);
+                nest(me, rest, (index, vars), f)
+            });
+            // The innermost comes first here.
+            vars.push(var);
+            inner
+        }
+        let mut vars = Vec::new();
+        let inner = nest(self, sizes, (&mut Vec::new(), &mut vars), f);
+        vars.reverse();
+        (vars, inner)
+    }
+
     /// Lowers where a condition has a value.
     pub(super) fn under<R>(&mut self, cond: Term, holds: bool, f: impl FnOnce(&mut Self) -> R) -> R {
         let mark = self.facts.mark();

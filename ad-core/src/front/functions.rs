@@ -66,25 +66,7 @@ fn mapped_index<'a>(
     into: &[Term],
     (f, range, text): (&Value<'a>, SrcRange, &str),
 ) -> Lowered<(Vec<crate::ir::Var>, Vec<Term>)> {
-    fn go<'a>(
-        me: &mut Lower<'a>,
-        sizes: &[Term],
-        into: &[Term],
-        how: (&Value<'a>, SrcRange, &str),
-        ix: &mut Vec<Term>,
-        vars: &mut Vec<crate::ir::Var>,
-    ) -> Lowered<Vec<Term>> {
-        if let Some((&size, rest)) = sizes.split_first() {
-            let (var, inner) = me.in_loop(size, |me, i| {
-                ix.push(i);
-                let inner = go(me, rest, into, how, ix, vars);
-                ix.pop();
-                inner
-            });
-            vars.insert(0, var);
-            return inner;
-        }
-        let (f, range, text) = how;
+    let (vars, index) = me.in_loops(sizes, &mut |me, ix| {
         let value = me.apply(f, &[index_list(ix)], range)?;
         let parts: Vec<Value> = match &value {
             Value::List(parts) => parts.to_vec(),
@@ -100,10 +82,8 @@ fn mapped_index<'a>(
             index.push(i);
         }
         Ok(index)
-    }
-    let mut vars = Vec::new();
-    let index = go(me, sizes, into, (f, range, text), &mut Vec::new(), &mut vars)?;
-    Ok((vars, index))
+    });
+    Ok((vars, index?))
 }
 
 fn gather<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -375,28 +375,12 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         f: &mut dyn FnMut(&mut Self, &[Term]) -> Lowered<Value<'a>>,
     ) -> Lowered<Term> {
-        self.build_rest(sizes, &mut Vec::new(), range, f)
-    }
-
-    fn build_rest(
-        &mut self,
-        sizes: &[Term],
-        index: &mut Vec<Term>,
-        range: SrcRange,
-        f: &mut dyn FnMut(&mut Self, &[Term]) -> Lowered<Value<'a>>,
-    ) -> Lowered<Term> {
-        match sizes.split_first() {
-            None => {
-                let value = f(self, index)?;
-                self.term(&value, range)
-            }
-            Some((&size, rest)) => self.build_with(size, range, |me, i| {
-                index.push(i);
-                let inner = me.build_rest(rest, index, range, f);
-                index.pop();
-                inner.map(Value::Term)
-            }),
-        }
+        let (vars, body) = self.in_loops(sizes, &mut |me, ix| {
+            let value = f(me, ix)?;
+            me.term(&value, range)
+        });
+        let body = body?;
+        Ok(sizes.iter().zip(vars).rev().fold(body, |body, (&size, var)| self.g.build(size, var, body)))
     }
 
     /// Declares a value to have the shape and type that the words of `let x: T` say, as far as that decides a literal's type.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::lower::Lower;
-use super::methods::axis_arg;
+use super::methods::sizes::axis_arg;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Range, Value};
 use crate::catalogue;

@@ -1,0 +1,97 @@
+//! What arrays say of their sizes.
+
+use crate::catalogue;
+use crate::diag::Poison;
+use crate::front::lower::Lower;
+use crate::front::table::{Call, Entry, On, row};
+use crate::front::value::{Lowered, Value};
+use crate::ir::Term;
+use crate::prim::{Cmp, IntOp};
+
+/// Sizes.
+pub(in crate::front) const TABLE: &[Entry] = &[
+    row("len", On::Array, (0, 0), len, "number of elements"),
+    row("is_empty", On::Array, (0, 0), is_empty, "whether there is no element"),
+    row("nrows", On::Array, (0, 0), nrows, "rows of a matrix"),
+    row("ncols", On::Array, (0, 0), ncols, "columns of a matrix"),
+    row("dim", On::Array, (0, 0), dim, "sizes as a tuple"),
+    row("raw_dim", On::Array, (0, 0), shape, "sizes"),
+    row("shape", On::Array, (0, 0), shape, "sizes: `x.shape()[k]`"),
+    row("ndim", On::Array, (0, 0), ndim, "rank"),
+    row("len_of", On::Array, (1, 1), len_of, "size of an axis"),
+];
+
+/// The axis argument, in range.
+pub(in crate::front) fn axis_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term) -> Lowered<usize> {
+    match call.arg(1)? {
+        (&Value::Axis(k), _) if k < me.g.rank(x) => Ok(k),
+        (&Value::Axis(k), range) => Err(me.error(range, catalogue::axis_out_of_range(k, me.g.rank(x)))),
+        (_, range) => Err(me.error(range, catalogue::axis())),
+    }
+}
+
+fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
+    match call.arg(0)? {
+        // An array literal is an array of that many elements.
+        (Value::List(parts), _) if !parts.iter().any(|p| matches!(p, Value::List(_))) => {
+            Ok(vec![me.g.lit_usize(parts.len())])
+        }
+        (x, range) => {
+            let x = me.array(x, range)?;
+            Ok(me.g.shape(x).to_vec())
+        }
+    }
+}
+
+fn len<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let sizes = sizes_of(me, call)?;
+    let one = me.g.lit_usize(1);
+    // The number of elements of an array that exists does not overflow.
+    Ok(Value::Term(sizes.into_iter().fold(one, |n, size| me.g.int(IntOp::Mul, n, size))))
+}
+
+fn is_empty<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let Value::Term(n) = len(me, call)? else { return Err(Poison) };
+    let zero = me.g.lit_usize(0);
+    Ok(Value::Term(me.g.compare(Cmp::Eq, n, zero)))
+}
+
+fn size_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axis: usize) -> Lowered<Value<'a>> {
+    let sizes = sizes_of(me, call)?;
+    if sizes.len() != 2 {
+        return Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name, sizes.len())));
+    }
+    Ok(Value::Term(sizes[axis]))
+}
+
+fn nrows<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    size_at(me, call, 0)
+}
+
+fn ncols<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    size_at(me, call, 1)
+}
+
+fn dim<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let sizes = sizes_of(me, call)?;
+    Ok(match sizes[..] {
+        [n] => Value::Term(n),
+        _ => Value::Tuple(sizes.into_iter().map(Value::Term).collect()),
+    })
+}
+
+fn shape<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(Value::List(sizes_of(me, call)?.into_iter().map(Value::Term).collect()))
+}
+
+fn ndim<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let rank = sizes_of(me, call)?.len();
+    Ok(Value::Term(me.g.lit_usize(rank)))
+}
+
+fn len_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let axis = axis_arg(me, call, x)?;
+    Ok(Value::Term(me.g.shape(x)[axis]))
+}
