@@ -1,15 +1,25 @@
 //! Every message to the user that the front end can produce, in one place, so that the wording is reviewed as a whole.
 //!
 //! A message says what is wrong in the user's words; its help what to write instead, as code where there is any; its note the reason,
-//! where that is not obvious. Messages begin in lower case and have no full stop, as rustc's. No message is worded anywhere else
-//! (names and ways out of refused constructs stand in `front::refuse` and `front::types`, in tables).
+//! where that is not obvious. Messages begin in lower case and have no full stop, as rustc's. No message is worded anywhere else;
+//! what is refused by name stands in tables: [`refused`] (constructs, macros, items, types), and [`foreign`] (idioms of other libraries).
+//!
+//! To add a message: a function inside `entries!` below (plain names as parameters), and a case in `tests/ui/<kind>/`. [`all`] lists every
+//! entry and every row of the tables; `ad-core/tests/catalogue.rs` fails for one that no case in `tests/ui` produces.
 
 #![allow(missing_docs, reason = "each function is the message that it returns")]
+
+pub mod foreign;
+pub mod refused;
+
+pub use refused::refused;
+
+use foreign::Kind;
 
 use crate::diag::Message;
 
 fn message(text: impl Into<String>) -> Message {
-    Message { text: text.into(), help: None, note: None }
+    Message { entry: String::new(), text: text.into(), help: None, note: None }
 }
 
 impl Message {
@@ -30,8 +40,40 @@ impl Message {
             None => self.help(otherwise),
         }
     }
+
+    /// Says which entry, and of a table which row, the message is.
+    fn entry(mut self, entry: impl Into<String>) -> Self {
+        if self.entry.is_empty() {
+            self.entry = entry.into();
+        }
+        self
+    }
 }
 
+/// Functions that return messages, and their list.
+macro_rules! entries {
+    ($($(#[$meta:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> Message $body:block)*) => {
+        $(
+            $(#[$meta])*
+            pub fn $name($($arg: $ty),*) -> Message {
+                let message: Message = $body;
+                message.entry(stringify!($name))
+            }
+        )*
+
+        /// The functions above by name.
+        const ENTRIES: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+/// Every message that there is: the entries, and each row of the tables of what is refused by name.
+#[must_use]
+pub fn all() -> Vec<String> {
+    let entries = ENTRIES.iter().map(ToString::to_string);
+    entries.chain(refused::all()).chain(foreign::all()).collect()
+}
+
+entries! {
 // The attribute.
 
 pub fn malformed_attribute(reason: &str) -> Message {
@@ -40,8 +82,10 @@ pub fn malformed_attribute(reason: &str) -> Message {
 }
 
 pub fn unknown_option(name: &str, near: Option<&str>) -> Message {
-    message(format!("`differentiate` has no option `{name}`"))
-        .maybe(near, "the options are `grad`, `vjp`, `jvp`, `wrt(..)`, `crate = \"..\"`, `mode = \"..\"`")
+    let text = message(format!("`differentiate` has no option `{name}`"));
+    let text = text
+        .maybe(near, "the options are `grad`, `vjp`, `jvp`, `wrt(..)`, `crate = \"..\"`, `mode = \"..\"`");
+    foreign::translate(Kind::Option, name, text)
 }
 
 pub fn option_later(name: &str) -> Message {
@@ -90,17 +134,8 @@ pub fn wrt_twice(name: &str) -> Message {
 
 // The item and its signature.
 
-pub fn not_a_function(what: &str) -> Message {
-    message(format!("`differentiate` goes on a free function, not on {what}"))
-        .help("put it on the function to differentiate: `#[differentiate] fn loss(x: f64) -> f64 { .. }`")
-}
-
 pub fn syntax(reason: &str) -> Message {
     message(reason)
-}
-
-pub fn refused_function(what: &str, way_out: &str) -> Message {
-    message(format!("a function that is `{what}` cannot be differentiated")).help(way_out)
 }
 
 pub fn method() -> Message {
@@ -121,9 +156,10 @@ pub fn const_parameter(name: &str) -> Message {
         .help(format!("take `{name}: usize` as an ordinary parameter: sizes are known when the function is called"))
 }
 
-pub fn type_parameter_without_real(name: &str) -> Message {
-    message(format!("the type parameter `{name}` is not a real number"))
-        .help(format!("write `{name}: Real`, for `f32` and `f64`"))
+pub fn type_parameter_without_real(name: &str, bounds: &[String]) -> Message {
+    let text = message(format!("the type parameter `{name}` is not a real number"))
+        .help(format!("write `{name}: Real`, for `f32` and `f64`"));
+    bounds.iter().fold(text, |text, bound| foreign::translate(Kind::Bound, bound, text))
 }
 
 pub fn second_type_parameter(name: &str) -> Message {
@@ -156,13 +192,13 @@ pub fn mutable_reference() -> Message {
         .help("take `&`, and return the new value")
 }
 
-pub fn refused_type(ty: &str, way_out: &str) -> Message {
-    message(format!("the type `{ty}` is not accepted")).help(way_out)
-}
-
 pub fn unknown_type(ty: &str, near: Option<&str>) -> Message {
     message(format!("the type `{ty}` is not known here"))
         .maybe(near, "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`")
+}
+
+pub fn power_operator(op: &str) -> Message {
+    foreign::translate(Kind::Operator, op, message(format!("`{op}` is no power in Rust")))
 }
 
 pub fn rank_too_high(ty: &str, most: u8) -> Message {
@@ -193,14 +229,23 @@ pub fn unseen_constant(name: &str) -> Message {
         .note("the attribute sees this function only")
 }
 
-pub fn unknown_function(name: &str, near: Option<&str>) -> Message {
-    message(format!("the function `{name}` cannot be seen from here"))
+pub fn unknown_function(name: &str, near: Option<&str>, method: bool) -> Message {
+    let text = message(format!("the function `{name}` cannot be seen from here"))
         .maybe(near, "write it as a closure: `let f = |x: f64| ..;`")
-        .note("the attribute sees this function only, and the functions of `ad::prelude`")
+        .note("the attribute sees this function only, and the functions of `ad::prelude`");
+    let (path, last) = name.rsplit_once("::").unwrap_or(("", name));
+    // `np::exp`: a method here.
+    if method && !path.is_empty() {
+        return text.help(format!("it is a method: `x.{last}()`"));
+    }
+    foreign::translate(Kind::Function, last, text)
 }
 
 pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_function: bool) -> Message {
     let text = message(format!("no method `{name}` of {receiver} is understood"));
+    if foreign::knows(Kind::Method, name) {
+        return foreign::translate(Kind::Method, name, text);
+    }
     match near {
         _ if as_function => text.help(format!("it is a function: `{name}(..)`")),
         Some(near) => text.help(format!("did you mean `{near}`?")),
@@ -214,7 +259,8 @@ pub fn later(what: &str) -> Message {
     message(format!("{what} is not built yet")).help("write it with `build1`, `sum` and indexing, if it can be said so")
 }
 
-pub fn arity(name: &str, (least, most): (usize, usize), given: usize) -> Message {
+pub fn arity(name: &str, args: (usize, usize), given: usize) -> Message {
+    let (least, most) = args;
     let plural = |n: usize| if n == 1 { "argument" } else { "arguments" };
     let wanted =
         if least == most { format!("{least} {}", plural(least)) } else { format!("{least} to {most} arguments") };
@@ -226,10 +272,6 @@ pub fn closure_arity(params: usize, given: usize) -> Message {
 }
 
 // Refused constructs.
-
-pub fn refused(what: &str, way_out: &str) -> Message {
-    message(format!("{what} cannot stand in a differentiated function yet")).help(way_out)
-}
 
 pub fn if_without_else() -> Message {
     message("an `if` without `else` has no value").help("say the value otherwise: `if c { a } else { b }`")
@@ -371,4 +413,5 @@ pub fn slice_step() -> Message {
 
 pub fn internal(what: &str) -> Message {
     message(format!("internal error of `ad`: {what}")).note("this is a bug of ours; please report it with the function")
+}
 }

@@ -11,6 +11,8 @@ pub use crate::program::SrcRange;
 /// What a message says, without its place: `catalogue` makes these.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
+    /// Which entry of the catalogue it is.
+    pub entry: String,
     /// What is wrong, in the user's words.
     pub text: String,
     /// What to write instead.

@@ -11,7 +11,7 @@ use super::refuse;
 use super::table::{self, Call, On};
 use super::types;
 use super::value::{Lowered, Number, Range, Value};
-use crate::catalogue;
+use crate::catalogue::{self, refused};
 use crate::diag::{Poison, SrcRange, suggest, text_of};
 use crate::ir::Elem;
 use crate::prim::Cmp;
@@ -144,6 +144,18 @@ impl<'a> Lower<'a> {
         self.error(range, catalogue::unknown_name(&text, near.as_deref()))
     }
 
+    /// `x ** 2`, which Rust reads as `x * (*2)`, and `x ^ 2` of a real number.
+    fn power(&mut self, b: &ExprBinary, left: &Value<'a>, range: SrcRange) -> Lowered<()> {
+        let real = self.kind_of(left) == On::Real || self.elem_of(left).is_some_and(Elem::is_real);
+        let stars =
+            matches!(&*b.right, Expr::Unary(u) if matches!(u.op, UnOp::Deref(_)) && matches!(&*u.expr, Expr::Lit(_)));
+        match b.op {
+            BinOp::Mul(_) if stars => Err(self.error(range, catalogue::power_operator("**"))),
+            BinOp::BitXor(_) if real => Err(self.error(range, catalogue::power_operator("^"))),
+            _ => Ok(()),
+        }
+    }
+
     fn unary(&mut self, u: &'a syn::ExprUnary) -> Lowered<Value<'a>> {
         let range = SrcRange::of(u);
         let value = self.expr(&u.expr)?;
@@ -197,6 +209,7 @@ impl<'a> Lower<'a> {
         }
         let right = self.expr(&b.right);
         let (left, right) = (left?, right?);
+        self.power(b, &left, range)?;
         if let Some(op) = arith_of(&b.op) {
             if let (Value::Number(x), Value::Number(y)) = (&left, &right) {
                 return Ok(Value::Number(Number::Arith(op, x.clone(), y.clone()).into()));
@@ -221,7 +234,7 @@ impl<'a> Lower<'a> {
                 return Ok(Value::Term(self.bits(&b.op, x, y, range)?));
             }
             BinOp::Shl(_) | BinOp::Shr(_) => return Err(self.error(range, catalogue::later("shifts"))),
-            _ => return Err(self.error(range, refuse::assignment())),
+            _ => return Err(self.error(range, refused::construct(refused::Construct::Assign))),
         };
         let (x, y) = self.meet(&left, &right, ranges)?;
         Ok(Value::Term(self.comparison(cmp, x, y, range)?))
@@ -308,7 +321,8 @@ impl<'a> Lower<'a> {
             }
             let near = table::nearest(&[On::Dsl], &last).map(str::to_string);
             let near = near.or_else(|| suggest(&last, self.scope.names()).map(str::to_string));
-            return Err(self.error(SrcRange::of(p), catalogue::unknown_function(&text, near.as_deref())));
+            let method = [On::Real, On::Array].iter().any(|&on| table::find(on, &last).is_some());
+            return Err(self.error(SrcRange::of(p), catalogue::unknown_function(&text, near.as_deref(), method)));
         };
         let ranges = c.args.iter().map(SrcRange::of).collect();
         let call = Call {
@@ -364,7 +378,7 @@ impl<'a> Lower<'a> {
         let name = m.method.to_string();
         let name_range = SrcRange::of(&m.method);
         if table::is_mutating(&name) && self.method_entry(receiver.as_ref().ok(), &name).is_none() {
-            return Err(self.error(range, refuse::mutation(&name)));
+            return Err(self.error(range, refused::mutation(&name)));
         }
         let receiver = receiver?;
         let Some(entry) = self.method_entry(Some(&receiver), &name) else {

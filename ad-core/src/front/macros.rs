@@ -6,8 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Block, Expr, ExprArray, ExprRepeat, ExprTuple, Macro, MacroDelimiter, Token, token};
 
-use super::refuse;
-use crate::catalogue;
+use crate::catalogue::{self, refused};
 use crate::diag::{Diags, SrcRange};
 
 /// Rewrites the macros of a body, and refuses `#[cfg]` inside it.
@@ -37,7 +36,7 @@ impl VisitMut for Rewrite<'_> {
 
     fn visit_attribute_mut(&mut self, a: &mut Attribute) {
         if a.path().is_ident("cfg") || a.path().is_ident("cfg_attr") {
-            self.diags.push(SrcRange::of(a), refuse::cfg());
+            self.diags.push(SrcRange::of(a), refused::construct(refused::Construct::Cfg));
         }
     }
 }

@@ -68,12 +68,11 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
         Err(e) => {
             // Another kind of item is a mistake of the attribute's place; a function that does not parse is rustc's to explain,
             // but what is not explained by anyone must not go through.
-            let message = match refuse::item(&item) {
-                Some(what) => catalogue::not_a_function(what),
-                None => catalogue::syntax(&e.to_string()),
+            let place = syn::parse2::<syn::Item>(item).ok().as_ref().and_then(catalogue::refused::item);
+            let (range, message) = match place {
+                Some(message) => (range, message),
+                None => (SrcRange { first: e.span(), last: e.span() }, catalogue::syntax(&e.to_string())),
             };
-            let range =
-                if refuse::item(&item).is_some() { range } else { SrcRange { first: e.span(), last: e.span() } };
             diags.push(range, message);
             return Err(Failure { diags, stubs: TokenStream::new() });
         }

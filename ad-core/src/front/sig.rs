@@ -85,23 +85,23 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
 fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
     let sig = &item.sig;
     let mut found = Ok(());
-    let mut refuse = |range: SrcRange, what: &str, way_out: &str| {
-        found = Err(diags.push(range, catalogue::refused_function(what, way_out)));
+    let mut refuse = |range: SrcRange, what: &str| {
+        found = Err(diags.push(range, catalogue::refused::function(what)));
     };
     if let Some(token) = &sig.asyncness {
-        refuse(SrcRange::of(token), "async", "differentiate the part that computes, in a function of its own");
+        refuse(SrcRange::of(token), "async");
     }
     if let Some(token) = &sig.constness {
-        refuse(SrcRange::of(token), "const", "leave out `const`");
+        refuse(SrcRange::of(token), "const");
     }
     if let Safety::Unsafe(token) = &sig.safety {
-        refuse(SrcRange::of(token), "unsafe", "leave out `unsafe`");
+        refuse(SrcRange::of(token), "unsafe");
     }
     if let Some(abi) = &sig.abi {
-        refuse(SrcRange::of(abi), "extern", "call it from a Rust function, and differentiate a Rust version of it");
+        refuse(SrcRange::of(abi), "extern");
     }
     if let Some(dots) = &sig.variadic {
-        refuse(SrcRange::of(dots), "variadic", "take a slice: `&[F]`");
+        refuse(SrcRange::of(dots), "variadic");
     }
     found
 }
@@ -111,6 +111,13 @@ fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
 fn generics(item: &ItemFn, diags: &mut Diags) -> (Option<Ident>, Lowered<()>) {
     let mut real: Option<Ident> = None;
     let mut result = Ok(());
+    let bounds = |bounds: &syn::punctuated::Punctuated<TypeParamBound, syn::Token![+]>| -> Vec<String> {
+        let names = bounds.iter().filter_map(|b| match b {
+            TypeParamBound::Trait(t) => t.path.segments.last().map(|s| s.ident.to_string()),
+            _ => None,
+        });
+        names.collect()
+    };
     let is_real = |bounds: &syn::punctuated::Punctuated<TypeParamBound, syn::Token![+]>| {
         bounds.iter().any(|b| match b {
             TypeParamBound::Trait(t) => t.path.segments.last().is_some_and(|s| s.ident == "Real"),
@@ -129,7 +136,9 @@ fn generics(item: &ItemFn, diags: &mut Diags) -> (Option<Ident>, Lowered<()>) {
                 });
                 let name = t.ident.to_string();
                 if !in_where && !is_real(&t.bounds) {
-                    result = Err(diags.push(SrcRange::of(t), catalogue::type_parameter_without_real(&name)));
+                    result =
+                        Err(diags
+                            .push(SrcRange::of(t), catalogue::type_parameter_without_real(&name, &bounds(&t.bounds))));
                     real.get_or_insert_with(|| t.ident.clone());
                 } else if real.is_some() {
                     result = Err(diags.push(SrcRange::of(t), catalogue::second_type_parameter(&name)));

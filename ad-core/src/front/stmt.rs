@@ -6,6 +6,7 @@ use super::lower::Lower;
 use super::refuse;
 use super::value::{Lowered, Value};
 use crate::catalogue;
+use crate::catalogue::refused::{self, Construct};
 use crate::diag::{Poison, SrcRange, text_of};
 use crate::ir::Node;
 
@@ -28,7 +29,7 @@ impl<'a> Lower<'a> {
                 }
                 Stmt::Item(item) => {
                     poisoned = true;
-                    Err(self.error(SrcRange::of(item), refuse::inner_item(item)))
+                    Err(self.error(SrcRange::of(item), refused::inner_item(item)))
                 }
                 Stmt::Macro(m) => {
                     poisoned = true;
@@ -46,7 +47,7 @@ impl<'a> Lower<'a> {
             None => Err(self.error(range, catalogue::let_without_value())),
             Some(init) => {
                 if let Some((_, other)) = &init.diverge {
-                    self.error(SrcRange::of(other), refuse::let_else());
+                    self.error(SrcRange::of(other), refused::construct(Construct::LetElse));
                     Err(Poison)
                 } else {
                     self.expr(&init.expr)
@@ -75,7 +76,7 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
         Pat::Ident(p) if p.subpat.is_none() => {
             let name = p.ident.to_string();
             if p.mutability.is_some() {
-                me.error(range, refuse::let_mut(&name));
+                me.error(range, refused::let_mut(&name));
                 me.scope.bind(name, None);
                 return Err(Poison);
             }
@@ -91,7 +92,7 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
         Pat::Slice(p) => parts(me, p.elems.iter().collect(), value, range, "an array literal or index"),
         other => {
             poison(me, other);
-            Err(me.error(range, refuse::pattern(&text_of(other, 40))))
+            Err(me.error(range, refused::pattern(&text_of(other, 40))))
         }
     }
 }

@@ -23,37 +23,6 @@ pub(super) struct Leaf {
     pub owned: bool,
 }
 
-/// Containers that are refused, with what to write instead.
-const REFUSED: &[(&str, &str)] = &[
-    ("ArrayD", "write the rank: `Array1` to `Array3`; ranks are fixed when the macro runs"),
-    ("ArrayViewD", "write the rank: `ArrayView1` to `ArrayView3`; ranks are fixed when the macro runs"),
-    ("ArcArray", "take `&ArrayN<F>` and pass `&x.view()` or `&x.to_owned()`"),
-    ("ArcArray1", "take `&Array1<F>`"),
-    ("ArcArray2", "take `&Array2<F>`"),
-    ("CowArray", "take `ArrayViewN<'_, F>` and pass `x.view()`"),
-    ("ArrayBase", "write `Array1<F>` to `Array3<F>`, or the views and references of these ranks"),
-    ("Array", "write `Array1<F>` for `Array<F, Ix1>`, and so on"),
-    ("ArrayView", "write `ArrayView1<'_, F>`, and so on"),
-    ("ArrayRef", "write `ArrayRef1<F>`, and so on"),
-    ("DVector", "take a slice: `&[F]`"),
-    ("DMatrix", "take `&Array2<F>`"),
-    ("Box", "take a reference to what it holds"),
-    ("Rc", "take a reference to what it holds"),
-    ("Arc", "take a reference to what it holds"),
-    ("Option", "take the value itself, and a `bool` that says whether it is there"),
-    ("String", "take numbers, booleans, or arrays of them"),
-    ("str", "take numbers, booleans, or arrays of them"),
-    ("i8", "take an `i32`"),
-    ("i16", "take an `i32`"),
-    ("u16", "take a `u32`"),
-    ("i128", "take an `i64`"),
-    ("u128", "take a `u64`"),
-    ("char", "take a `u32`"),
-    ("ArrayViewMut1", "take an `ArrayView1<'_, F>`; a function that is differentiated changes nothing"),
-    ("ArrayViewMut2", "take an `ArrayView2<'_, F>`; a function that is differentiated changes nothing"),
-    ("ArrayViewMut3", "take an `ArrayView3<'_, F>`; a function that is differentiated changes nothing"),
-];
-
 /// Names of types, for suggestions.
 const KNOWN: &[&str] = &[
     "f64",
@@ -142,19 +111,7 @@ pub(super) fn leaf(ty: &Type, real_param: Option<&Ident>, diags: &mut Diags) -> 
             Ok(Leaf { container, owned: false, ..inner })
         }
         Type::Path(p) if p.qself.is_none() => path(ty, p, real_param, diags),
-        _ => Err(diags.push(SrcRange::of(ty), catalogue::refused_type(&text_of(ty, 40), way_out(ty)))),
-    }
-}
-
-/// What to write instead of a type that is no path.
-fn way_out(ty: &Type) -> &'static str {
-    match ty {
-        Type::Array(_) => "arrays of static size are not built yet: take `&[F]` or `&Array1<F>`",
-        Type::Tuple(_) => "tuples are not built yet: take or return each part as one array",
-        Type::ImplTrait(_) | Type::TraitObject(_) => "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`",
-        Type::Slice(_) => "take a reference: `&[F]`",
-        Type::FnPtr(_) => "call the function in the body instead of taking it as a parameter",
-        _ => "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`",
+        _ => Err(diags.push(SrcRange::of(ty), catalogue::refused::kind_of_type(ty, &text_of(ty, 40)))),
     }
 }
 
@@ -177,10 +134,8 @@ fn path(ty: &Type, p: &syn::TypePath, real_param: Option<&Ident>, diags: &mut Di
         let elem = argument(ty, &last.arguments, real_param, diags)?;
         return Ok(Leaf { container: Container::Slice, elem, rank: 1, owned: true });
     }
-    let message = match REFUSED.iter().find(|(refused, _)| *refused == name) {
-        Some((_, way_out)) => catalogue::refused_type(&name, way_out),
-        None => catalogue::unknown_type(&name, crate::diag::suggest(&name, KNOWN.iter().copied())),
-    };
+    let message = catalogue::refused::named_type(&name)
+        .unwrap_or_else(|| catalogue::unknown_type(&name, crate::diag::suggest(&name, KNOWN.iter().copied())));
     Err(diags.push(SrcRange::of(ty), message))
 }
 

@@ -1,0 +1,244 @@
+//! Idioms of other libraries and languages, and what to write here: one table of methods, functions, types, macros, options, bounds and
+//! operators. It is asked only for names that mean nothing here, so a row never takes a name away from anyone.
+
+use crate::diag::Message;
+
+/// What a foreign name is used as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// `x.name(..)`.
+    Method,
+    /// `name(..)`, `np::name(..)`.
+    Function,
+    /// In a signature.
+    Type,
+    /// `name!(..)`.
+    Macro,
+    /// In the attribute.
+    Option,
+    /// `T: name`.
+    Bound,
+    /// An operator.
+    Operator,
+}
+
+struct Idiom {
+    kind: Kind,
+    /// Names with the same translation.
+    names: &'static [&'static str],
+    from: &'static str,
+    /// What to write, as code.
+    here: &'static str,
+}
+
+const fn idiom(kind: Kind, names: &'static [&'static str], from: &'static str, here: &'static str) -> Idiom {
+    Idiom { kind, names, from, here }
+}
+
+const NUMPY: &str = "NumPy";
+const TORCH: &str = "PyTorch";
+const JAX: &str = "JAX";
+const NALGEBRA: &str = "nalgebra";
+const AUTODIFF: &str = "std::autodiff";
+
+use Kind::{Bound, Function, Macro, Method, Operator, Option, Type};
+
+const OPERATOR_MATMUL: &str = "`a.dot(&b)`";
+const NO_TAPE: &str = "nothing: the attribute writes `f_grad`, which you call instead";
+const VIEW_OF: &str = "`&Array2<F>` or `ArrayView2<'_, F>`, and copy it into one with `Array2::from_shape_fn`";
+
+const IDIOMS: &[Idiom] = &[
+    // NumPy, as methods and as functions.
+    idiom(Method, &["matmul", "mm", "bmm", "mv", "multiply_matrix"], "NumPy and PyTorch", OPERATOR_MATMUL),
+    idiom(Function, &["matmul", "mm", "mv", "bmm"], "NumPy and PyTorch", OPERATOR_MATMUL),
+    idiom(
+        Function,
+        &["einsum"],
+        NUMPY,
+        "the sum over indices: `build([n, m], |[i, j]| (0..k).map(|l| a[[i, l]] * b[[l, j]]).sum::<f64>())`",
+    ),
+    idiom(
+        Function,
+        &["where_", "np_where", "where_cond"],
+        NUMPY,
+        "`if c { a } else { b }`, or `select(c, a, b)`; for arrays inside `build1(n, |i| ..)`",
+    ),
+    idiom(
+        Method,
+        &["where_self", "masked_fill", "masked_select"],
+        TORCH,
+        "`x.mapv(|v| if v > 0.0 { v } else { 0.0 })`",
+    ),
+    idiom(Function, &["arange"], NUMPY, "`iota(n)`, or the range `0..n`"),
+    idiom(
+        Function,
+        &["zeros_like", "ones_like", "full_like", "empty_like"],
+        NUMPY,
+        "`Array1::zeros(x.len())`, `Array2::ones(x.dim())`",
+    ),
+    idiom(
+        Function,
+        &["zeros", "ones", "full", "empty"],
+        NUMPY,
+        "`Array1::zeros(n)`, `Array2::ones((n, m))`, `Array1::from_elem(n, x)`",
+    ),
+    idiom(Method, &["reshape"], "NumPy and PyTorch", "`x.into_shape_with_order((n, m)).unwrap()`"),
+    idiom(Function, &["reshape", "ravel"], NUMPY, "`x.into_shape_with_order((n, m)).unwrap()`, or `x.flatten()`"),
+    idiom(Method, &["ravel"], NUMPY, "`x.flatten()`"),
+    idiom(Function, &["expand_dims"], NUMPY, "`x.insert_axis(Axis(0))`"),
+    idiom(Method, &["unsqueeze"], TORCH, "`x.insert_axis(Axis(0))`"),
+    idiom(Method, &["squeeze"], "NumPy and PyTorch", "`x.remove_axis(Axis(0))`"),
+    idiom(Function, &["concat", "cat", "hstack", "vstack"], "NumPy and PyTorch", "`concatenate![Axis(0), a, b]`"),
+    idiom(Function, &["clip"], NUMPY, "`x.clamp(low, high)`; of an array `x.mapv(|v| v.clamp(low, high))`"),
+    idiom(Method, &["clip"], NUMPY, "`x.clamp(low, high)`; of an array `x.mapv(|v| v.clamp(low, high))`"),
+    idiom(Method, &["clamp_min", "clamp_max"], TORCH, "`x.mapv(|v| v.max(low))`"),
+    idiom(Function, &["power", "pow"], NUMPY, "`x.powi(2)`, or `x.powf(0.5)`"),
+    idiom(Method, &["power"], NUMPY, "`x.powi(2)`, or `x.powf(0.5)`"),
+    idiom(Function, &["transpose"], NUMPY, "`x.t()`"),
+    idiom(Method, &["transpose"], "NumPy and nalgebra", "`x.t()`"),
+    idiom(Function, &["outer"], NUMPY, "`build([a.len(), b.len()], |[i, j]| a[i] * b[j])`"),
+    idiom(Method, &["outer", "ger"], "NumPy and PyTorch", "`build([a.len(), b.len()], |[i, j]| a[i] * b[j])`"),
+    idiom(
+        Function,
+        &["argsort"],
+        NUMPY,
+        "the order as a parameter `ids: &[usize]`: sort in the function that calls this one, and read `x[ids[i]]`",
+    ),
+    idiom(
+        Method,
+        &["argsort", "sorted"],
+        NUMPY,
+        "the order as a parameter `ids: &[usize]`: sort in the function that calls this one, and read `x[ids[i]]`",
+    ),
+    idiom(Function, &["cumsum"], NUMPY, "`scan(0.0, &x, |sum, v| sum + v)`"),
+    idiom(Method, &["cumsum"], "NumPy and PyTorch", "`scan(0.0, &x, |sum, v| sum + v)`"),
+    idiom(Function, &["mean"], NUMPY, "`x.mean().unwrap()`, or `x.mean_axis(Axis(0)).unwrap()`"),
+    idiom(Function, &["square"], NUMPY, "`x * x`, or `x.powi(2)`"),
+    idiom(Method, &["square"], "PyTorch and NumPy", "`x.powi(2)`"),
+    idiom(Method, &["astype"], NUMPY, "`x as f64`; of an array `x.mapv(|v| v as f64)`"),
+    idiom(Method, &["size"], "NumPy and PyTorch", "`x.len()`, `x.nrows()` or `x.shape()[k]`"),
+    // PyTorch.
+    idiom(Method, &["backward", "requires_grad", "requires_grad_", "detach_", "zero_grad", "grad"], TORCH, NO_TAPE),
+    idiom(Method, &["detach"], TORCH, "`stop_gradient(x)`"),
+    idiom(Function, &["no_grad"], TORCH, "`stop_gradient(x)`"),
+    idiom(Function, &["tensor", "from_slice"], TORCH, "`array![1.0, 2.0]`"),
+    idiom(Macro, &["tensor"], TORCH, "`array![1.0, 2.0]`"),
+    idiom(Macro, &["no_grad"], TORCH, "`stop_gradient(x)`"),
+    idiom(Method, &["view_as"], TORCH, "`x.into_shape_with_order((n, m)).unwrap()`"),
+    idiom(Method, &["item"], TORCH, "`x[()]`, or sum to a scalar: `x.sum()`"),
+    idiom(
+        Method,
+        &["cpu", "cuda", "to_device", "to_kind", "to_dtype"],
+        TORCH,
+        "nothing: arrays are in memory, of the type that the signature says",
+    ),
+    idiom(Method, &["pow_tensor", "pow_tensor_scalar"], TORCH, "`x.powi(2)`, or `x.powf(0.5)`"),
+    idiom(Method, &["mean_dim", "sum_dim"], TORCH, "`x.sum_axis(Axis(k))`, or `x.mean_axis(Axis(k)).unwrap()`"),
+    idiom(Method, &["log_softmax"], TORCH, "`&x - logsumexp(&x)`"),
+    idiom(Function, &["log_softmax"], "PyTorch and JAX", "`&x - logsumexp(&x)`"),
+    idiom(Function, &["cross_entropy", "nll_loss"], TORCH, "`logsumexp(&logits) - logits[label]`"),
+    idiom(Function, &["mse_loss"], TORCH, "`(&x - &y).mapv(|e| e * e).mean().unwrap()`"),
+    // nalgebra.
+    idiom(Method, &["component_mul"], NALGEBRA, "`&a * &b`"),
+    idiom(Method, &["component_div"], NALGEBRA, "`&a / &b`"),
+    idiom(Method, &["magnitude", "norm_l2"], NALGEBRA, "`norm(&x)`"),
+    idiom(Method, &["norm_squared", "magnitude_squared"], NALGEBRA, "`x.dot(&x)`"),
+    idiom(Method, &["normalize"], NALGEBRA, "`&x / norm(&x)`"),
+    idiom(Method, &["add_scalar"], NALGEBRA, "`&x + s`"),
+    idiom(Method, &["trace"], "NumPy and nalgebra", "`x.diag().sum()`"),
+    idiom(
+        Method,
+        &["try_inverse", "determinant", "inverse", "inv", "det", "cholesky", "svd", "qr", "lu", "solve"],
+        NALGEBRA,
+        "the factorisation as loops over the elements: decompositions are not built in",
+    ),
+    // JAX.
+    idiom(Function, &["vmap"], JAX, "`build1(n, |i| f(&x.row(i)))` with a closure `f`"),
+    idiom(Function, &["grad", "value_and_grad"], JAX, NO_TAPE),
+    idiom(
+        Function,
+        &["lax_scan", "associative_scan", "fori_loop", "while_loop"],
+        JAX,
+        "`scan(init, &xs, |state, x| ..)` or `fold(init, 0..n, |state, i| ..)`",
+    ),
+    idiom(Function, &["jit"], JAX, "nothing: what the attribute writes is compiled"),
+    idiom(Function, &["segment_sum"], JAX, "`scatter([n], &x, |[i]| [ids[i]])`"),
+    // Types.
+    idiom(
+        Type,
+        &["DVector", "Vector1", "Vector2", "Vector3", "Vector4", "SVector", "RowDVector"],
+        NALGEBRA,
+        "`&[F]`, and pass `x.as_slice()`",
+    ),
+    idiom(Type, &["DMatrix", "Matrix2", "Matrix3", "Matrix4", "SMatrix", "Matrix"], NALGEBRA, "`&Array2<F>`"),
+    idiom(Type, &["Point2", "Point3"], NALGEBRA, "`&[F]`, and pass `p.coords.as_slice()`"),
+    idiom(Type, &["Mat", "MatRef"], "faer", VIEW_OF),
+    idiom(
+        Type,
+        &["Tensor", "Var"],
+        "tch, candle and burn",
+        "`&Array1<F>` to `&Array3<F>`: the rank is part of the type",
+    ),
+    idiom(Type, &["Vec3", "Vec2", "Vec4", "Mat3", "Mat4", "Quat"], "glam", "`&[F]`, or `&Array2<F>`"),
+    idiom(
+        Type,
+        &["Complex", "Complex64", "Complex32"],
+        "num_complex",
+        "the real and the imaginary part as two parameters",
+    ),
+    idiom(Type, &["Dual", "Dual64", "DualVec"], "num_dual", "`f64`: the attribute writes the derivative"),
+    idiom(Type, &["OrderedFloat", "NotNan", "N64"], "ordered_float", "`f64`"),
+    // Options.
+    idiom(Option, &["Reverse", "autodiff_reverse"], AUTODIFF, "`#[differentiate]`: reverse mode is the default"),
+    idiom(Option, &["Forward", "autodiff_forward"], AUTODIFF, "`#[differentiate(jvp)]`"),
+    idiom(
+        Option,
+        &["Duplicated", "Active", "DuplicatedOnly", "Const", "Dual", "DualOnly"],
+        AUTODIFF,
+        "`#[differentiate(wrt(x, y))]` with the names of the active parameters",
+    ),
+    idiom(Option, &["argnums", "argnum"], JAX, "`wrt(x, y)` with the names of the parameters"),
+    idiom(Option, &["has_aux"], JAX, "a second function for what is not differentiated"),
+    idiom(Option, &["reverse", "backward"], "other libraries", "`#[differentiate]`: reverse mode is the default"),
+    idiom(Option, &["forward"], "other libraries", "`jvp`"),
+    // Bounds.
+    idiom(Bound, &["Float", "FloatCore", "NumCast", "FromPrimitive"], "num_traits", "`T: Real`"),
+    idiom(Bound, &["RealField", "ComplexField", "Scalar"], NALGEBRA, "`T: Real`"),
+    idiom(Bound, &["NdFloat", "LinalgScalar"], "ndarray", "`T: Real`, which is `NdFloat` and `T::lit(0.5)`"),
+    idiom(Bound, &["DualNum"], "num_dual", "`T: Real`"),
+    // Operators.
+    idiom(Operator, &["**"], "Python", "`x.powi(2)`, or `x.powf(0.5)`"),
+    idiom(Operator, &["^"], "Julia", "`x.powi(2)`, or `x.powf(0.5)`"),
+];
+
+/// Every row.
+pub(super) fn all() -> impl Iterator<Item = String> {
+    IDIOMS.iter().map(id)
+}
+
+fn id(idiom: &Idiom) -> String {
+    format!("foreign {:?}: {}", idiom.kind, idiom.names.join(", "))
+}
+
+/// A message about a name that means nothing here, with the translation if it means something elsewhere.
+#[must_use]
+pub fn translate(kind: Kind, name: &str, message: Message) -> Message {
+    match IDIOMS.iter().find(|i| i.kind == kind && i.names.contains(&name)) {
+        Some(idiom) => Message {
+            entry: id(idiom),
+            help: Some(match idiom.here.strip_prefix("nothing: ") {
+                Some(reason) => format!("{}'s `{name}` has no counterpart: {reason}", idiom.from),
+                None => format!("for {}'s `{name}` write {}", idiom.from, idiom.here),
+            }),
+            note: None,
+            ..message
+        },
+        None => message,
+    }
+}
+
+/// Whether a name means something elsewhere.
+#[must_use]
+pub fn knows(kind: Kind, name: &str) -> bool {
+    IDIOMS.iter().any(|i| i.kind == kind && i.names.contains(&name))
+}

@@ -1,0 +1,298 @@
+//! What Rust has and the language has not, with the way out: constructs, macros, items and types that are refused by name.
+//! A row each; what becomes possible loses its row. [`all`] names the rows, each of which has a case in `tests/ui`.
+
+use super::foreign::{self, Kind};
+use super::message;
+use crate::diag::Message;
+
+/// What is refused, as the message names it, and what to write instead.
+struct Row {
+    name: &'static str,
+    way_out: &'static str,
+}
+
+const fn row(name: &'static str, way_out: &'static str) -> Row {
+    Row { name, way_out }
+}
+
+fn id(table: &str, name: &str) -> String {
+    format!("refused {table}: {name}")
+}
+
+/// Every row of the tables below.
+pub(super) fn all() -> impl Iterator<Item = String> {
+    let constructs = CONSTRUCTS.iter().map(|(_, r)| id("construct", r.name));
+    let tables = [
+        ("macro", MACROS),
+        ("inner item", INNER_ITEMS),
+        ("item", ITEMS),
+        ("type", TYPES),
+        ("kind of type", KINDS_OF_TYPES),
+        ("function", FUNCTIONS),
+    ];
+    let rows = tables.into_iter().flat_map(|(table, rows)| rows.iter().map(move |r| id(table, r.name)));
+    let other = ["assignment by method", "pattern", "another macro"].into_iter().map(|name| id("construct", name));
+    constructs.chain(rows).chain(other)
+}
+
+/// An expression or statement that is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Construct {
+    For,
+    While,
+    Loop,
+    Match,
+    Assign,
+    MutRef,
+    Return,
+    Break,
+    Struct,
+    Try,
+    Unsafe,
+    Async,
+    Const,
+    IfLet,
+    Label,
+    Yield,
+    LetMut,
+    LetElse,
+    Cfg,
+    Unknown,
+}
+
+const CONSTRUCTS: &[(Construct, Row)] = &[
+    (
+        Construct::For,
+        row(
+            "`for`",
+            "say what each element is: `build1(n, |i| ..)`, or sum over the range: `(0..n).map(|i| ..).sum::<f64>()`",
+        ),
+    ),
+    (
+        Construct::While,
+        row("`while`", "loops are not built yet; for a known number of terms write `(0..n).map(|i| ..).sum::<f64>()`"),
+    ),
+    (
+        Construct::Loop,
+        row("`loop`", "loops are not built yet; for a known number of terms write `(0..n).map(|i| ..).sum::<f64>()`"),
+    ),
+    (Construct::Match, row("`match`", "write `if a { .. } else if b { .. } else { .. }`")),
+    (Construct::Assign, row("assignment", "bind the new value to a name: `let total = total + x;`")),
+    (Construct::MutRef, row("`&mut`", "return the new value instead of changing one in place")),
+    (
+        Construct::Return,
+        row("`return`", "write the value as the last expression of the function, with `if`/`else` where it depends"),
+    ),
+    (Construct::Break, row("`break` and `continue`", "write the condition as an `if`/`else` expression")),
+    (Construct::Struct, row("struct values", "use a name or a tuple for each part")),
+    (Construct::Try, row("`?`", "check before the call, and take the checked value as a parameter")),
+    (
+        Construct::Unsafe,
+        row("`unsafe`", "index and slice safely; generated code has no bounds checks where they can be proved away"),
+    ),
+    (Construct::Async, row("`async` and `.await`", "differentiate the part that computes, in a function of its own")),
+    (Construct::Const, row("`const` blocks", "write the value itself")),
+    (Construct::IfLet, row("`let` in a condition", "compare with `==`, `<` and so on")),
+    (Construct::Label, row("labelled blocks", "write `if`/`else` expressions")),
+    (Construct::Yield, row("`yield`", "return an array of all values")),
+    (Construct::LetMut, row("`let mut`", "bind each new value anew: `let x = ..;` may be repeated")),
+    (Construct::LetElse, row("`let .. else`", "write an `if`/`else` expression")),
+    (Construct::Cfg, row("`#[cfg]` inside the function", "write the whole function twice, each with its `#[cfg]`")),
+    (Construct::Unknown, row("this expression", "write it with operators, methods and the functions of `ad::prelude`")),
+];
+
+/// A construct of the table.
+pub fn construct(construct: Construct) -> Message {
+    let found = CONSTRUCTS.iter().find(|(c, _)| *c == construct);
+    let (name, way_out) =
+        found.map_or(("this expression", "write it with operators and methods"), |(_, r)| (r.name, r.way_out));
+    refused(name, way_out).entry(id("construct", name))
+}
+
+/// Something that is refused and has no row of its own.
+pub fn refused(what: &str, way_out: &str) -> Message {
+    message(format!("{what} cannot stand in a differentiated function yet")).help(way_out)
+}
+
+/// `let mut x`.
+pub fn let_mut(name: &str) -> Message {
+    construct(Construct::LetMut).help(format!("bind each new value anew: `let {name} = ..;` may be repeated"))
+}
+
+/// A method that changes its receiver.
+pub fn mutation(method: &str) -> Message {
+    refused(
+        &format!("`.{method}()`"),
+        "bind the new value to a name with `let`; `build1` and `build` say what each element of an array is",
+    )
+    .entry(id("construct", "assignment by method"))
+}
+
+/// A pattern that binds in another way.
+pub fn pattern(text: &str) -> Message {
+    refused(&format!("the pattern `{text}`"), "use names, `&name`, `_`, tuples `(a, b)` and arrays `[i, j]` of these")
+        .entry(id("construct", "pattern"))
+}
+
+const PRINT: &str = "print in the function that calls this one";
+const ASSERT: &str = "assertions are not built yet: check in the function that calls this one";
+const LATER: &str = "not built yet: say what each element is with `build1` or `build`";
+
+const MACROS: &[Row] = &[
+    row("println", PRINT),
+    row("print", PRINT),
+    row("eprintln", PRINT),
+    row("eprint", PRINT),
+    row("dbg", PRINT),
+    row("assert", ASSERT),
+    row("assert_eq", ASSERT),
+    row("assert_ne", ASSERT),
+    row("debug_assert", ASSERT),
+    row("debug_assert_eq", ASSERT),
+    row("debug_assert_ne", ASSERT),
+    row("panic", ASSERT),
+    row("unreachable", ASSERT),
+    row("todo", "write the function first, then differentiate it"),
+    row("unimplemented", "write the function first, then differentiate it"),
+    row("stack", LATER),
+    row("concatenate", LATER),
+    row("azip", "say what each element is with `build` or `mapv`"),
+];
+
+/// A macro that is not understood.
+pub fn macro_call(name: &str) -> Message {
+    let what = format!("`{name}!`");
+    match MACROS.iter().find(|r| r.name == name) {
+        Some(r) => refused(&what, r.way_out).entry(id("macro", name)),
+        None => {
+            let message = refused(&what, "write what it expands to; `array!`, `vec!` and `s!` are understood");
+            foreign::translate(Kind::Macro, name, message).entry(id("construct", "another macro"))
+        }
+    }
+}
+
+const INNER_ITEMS: &[Row] = &[
+    row("a function in a function", "write a closure: `let f = |x: f64| ..;`"),
+    row("a constant in a function", "bind it with `let`"),
+    row("`use` in a function", "write it outside of the function"),
+    row("an item in a function", "write it outside of the function"),
+];
+
+/// An item inside the function.
+pub fn inner_item(item: &syn::Item) -> Message {
+    let k = match item {
+        syn::Item::Fn(_) => 0,
+        syn::Item::Const(_) | syn::Item::Static(_) => 1,
+        syn::Item::Use(_) => 2,
+        _ => 3,
+    };
+    let row = &INNER_ITEMS[k];
+    refused(row.name, row.way_out).entry(id("inner item", row.name))
+}
+
+const FREE: &str = "put it on the function to differentiate: `#[differentiate] fn loss(x: f64) -> f64 { .. }`";
+
+const ITEMS: &[Row] = &[
+    row("a module", "modules are not built yet: put it on each function in it"),
+    row("a module in another file", "put it on the functions in that file: a macro does not see other files"),
+    row("a struct", FREE),
+    row("an enum", FREE),
+    row("an `impl` block", "write a free function that takes what it needs of `self` as parameters"),
+    row("a trait", "write a free function; methods are not built yet"),
+    row("a constant", FREE),
+    row("this item", FREE),
+];
+
+/// The kind of an item that is no function.
+pub fn item(item: &syn::Item) -> Option<Message> {
+    let name = match item {
+        syn::Item::Fn(_) => return None,
+        syn::Item::Mod(m) if m.content.is_none() => "a module in another file",
+        syn::Item::Mod(_) => "a module",
+        syn::Item::Struct(_) => "a struct",
+        syn::Item::Enum(_) => "an enum",
+        syn::Item::Impl(_) => "an `impl` block",
+        syn::Item::Trait(_) => "a trait",
+        syn::Item::Const(_) | syn::Item::Static(_) => "a constant",
+        _ => "this item",
+    };
+    let way_out = ITEMS.iter().find(|r| r.name == name).map_or(FREE, |r| r.way_out);
+    let text = message(format!("`differentiate` goes on a free function, not on {name}"));
+    Some(text.help(way_out).entry(id("item", name)))
+}
+
+const FUNCTIONS: &[Row] = &[
+    row("async", "differentiate the part that computes, in a function of its own"),
+    row("const", "leave out `const`"),
+    row("unsafe", "leave out `unsafe`"),
+    row("extern", "call it from a Rust function, and differentiate a Rust version of it"),
+    row("variadic", "take a slice: `&[F]`"),
+];
+
+/// A function of a kind that has no derivative.
+pub fn function(what: &str) -> Message {
+    let way_out = FUNCTIONS.iter().find(|r| r.name == what).map_or("", |r| r.way_out);
+    message(format!("a function that is `{what}` cannot be differentiated")).help(way_out).entry(id("function", what))
+}
+
+/// Types by their last path segment.
+const TYPES: &[Row] = &[
+    row("ArrayD", "write the rank: `Array1` to `Array3`; ranks are fixed when the macro runs"),
+    row("ArrayViewD", "write the rank: `ArrayView1` to `ArrayView3`; ranks are fixed when the macro runs"),
+    row("ArcArray", "take `&ArrayN<F>` and pass `&x.view()` or `&x.to_owned()`"),
+    row("ArcArray1", "take `&Array1<F>`"),
+    row("ArcArray2", "take `&Array2<F>`"),
+    row("CowArray", "take `ArrayViewN<'_, F>` and pass `x.view()`"),
+    row("ArrayBase", "write `Array1<F>` to `Array3<F>`, or the views and references of these ranks"),
+    row("Array", "write `Array1<F>` for `Array<F, Ix1>`, and so on"),
+    row("ArrayView", "write `ArrayView1<'_, F>`, and so on"),
+    row("ArrayRef", "write `ArrayRef1<F>`, and so on"),
+    row("Box", "take a reference to what it holds"),
+    row("Rc", "take a reference to what it holds"),
+    row("Arc", "take a reference to what it holds"),
+    row("Option", "take the value itself, and a `bool` that says whether it is there"),
+    row("String", "take numbers, booleans, or arrays of them"),
+    row("str", "take numbers, booleans, or arrays of them"),
+    row("i8", "take an `i32`"),
+    row("i16", "take an `i32`"),
+    row("u16", "take a `u32`"),
+    row("i128", "take an `i64`"),
+    row("u128", "take a `u64`"),
+    row("char", "take a `u32`"),
+    row("ArrayViewMut1", "take an `ArrayView1<'_, F>`; a function that is differentiated changes nothing"),
+    row("ArrayViewMut2", "take an `ArrayView2<'_, F>`; a function that is differentiated changes nothing"),
+    row("ArrayViewMut3", "take an `ArrayView3<'_, F>`; a function that is differentiated changes nothing"),
+];
+
+/// A type that is refused by its name.
+pub fn named_type(name: &str) -> Option<Message> {
+    let text = message(format!("the type `{name}` is not accepted"));
+    if foreign::knows(Kind::Type, name) {
+        return Some(foreign::translate(Kind::Type, name, text));
+    }
+    let row = TYPES.iter().find(|r| r.name == name)?;
+    Some(text.help(row.way_out).entry(id("type", name)))
+}
+
+const KINDS_OF_TYPES: &[Row] = &[
+    row("array", "arrays of static size are not built yet: take `&[F]` or `&Array1<F>`"),
+    row("tuple", "tuples are not built yet: take or return each part as one array"),
+    row("impl", "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`"),
+    row("slice", "take a reference: `&[F]`"),
+    row("function", "call the function in the body instead of taking it as a parameter"),
+    row("other", "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`"),
+];
+
+/// A type that is no path.
+pub fn kind_of_type(ty: &syn::Type, text: &str) -> Message {
+    let kind = match ty {
+        syn::Type::Array(_) => "array",
+        syn::Type::Tuple(_) => "tuple",
+        syn::Type::ImplTrait(_) | syn::Type::TraitObject(_) => "impl",
+        syn::Type::Slice(_) => "slice",
+        syn::Type::FnPtr(_) => "function",
+        _ => "other",
+    };
+    let way_out = KINDS_OF_TYPES.iter().find(|r| r.name == kind).map_or("", |r| r.way_out);
+    message(format!("the type `{text}` is not accepted")).help(way_out).entry(id("kind of type", kind))
+}
