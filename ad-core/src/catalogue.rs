@@ -152,8 +152,8 @@ pub fn parameter_pattern(pattern: &str) -> Message {
 }
 
 pub fn const_parameter(name: &str) -> Message {
-    message(format!("the const parameter `{name}` is not understood yet"))
-        .help(format!("take `{name}: usize` as an ordinary parameter: sizes are known when the function is called"))
+    message(format!("the const parameter `{name}` is not a size"))
+        .help(format!("write `const {name}: usize`, or take it as an ordinary parameter"))
 }
 
 pub fn type_parameter_without_real(name: &str, bounds: &[String]) -> Message {
@@ -224,8 +224,8 @@ pub fn unknown_name(name: &str, near: Option<&str>) -> Message {
 }
 
 pub fn unseen_constant(name: &str) -> Message {
-    message(format!("the constant `{name}` cannot be seen from here"))
-        .help(format!("pass it as a parameter, or write its value: `let {} = ..;`", name.to_lowercase()))
+    message(format!("the type of the constant `{name}` cannot be seen from here"))
+        .help(format!("say it where it is used: `let {}: f64 = {name};`", name.to_lowercase()))
         .note("the attribute sees this function only")
 }
 

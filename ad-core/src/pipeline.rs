@@ -9,6 +9,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
+use proc_macro2::TokenStream;
+
 use crate::ad;
 use crate::bot;
 use crate::ir::{Graph, Node, Term, print, valid};
@@ -107,11 +109,9 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
     let mut checks = program.checks.clone();
     let active: Vec<Param> = program.active.iter().map(|&k| program.params[k].clone()).collect();
     let wrt: Vec<u32> = active.iter().filter_map(|p| p.input).collect();
-    let leaf = |term: Term, container: Container| {
-        OutputTree::Leaf(Output {
-            term,
-            container: if container == Container::ScalarRef { Container::Scalar } else { container },
-        })
+    let leaf = |term: Term, param: &Param| {
+        let container = if param.container == Container::ScalarRef { Container::Scalar } else { param.container };
+        OutputTree::Leaf(Output { term, container, lens: param.lens.clone() })
     };
     let (suffix, primal, derived) = match which {
         Derivative::ValueAndGrad => {
@@ -124,8 +124,8 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
             let seeds = results
                 .iter()
                 .map(|&r| {
-                    let container = first_leaf(&program.result).container;
-                    extra_param(program, &mut params, &mut checks, "cotangent", container, r, "the result")
+                    let Output { container, lens, .. } = first_leaf(&program.result);
+                    extra_param(program, &mut params, &mut checks, "cotangent", (container, lens), r, "the result")
                 })
                 .collect::<Vec<_>>();
             let (primal, gradients) = ad::reverse(&mut program.graph, &results, &seeds, &wrt);
@@ -138,7 +138,15 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
                 let input = program.graph.mk(Node::Input(k));
                 let name = format!("tangent_{}", param.name.to_string().trim_start_matches("r#"));
                 let shown = format!("`{}`", param.name);
-                let t = extra_param(program, &mut params, &mut checks, &name, param.container, input, &shown);
+                let t = extra_param(
+                    program,
+                    &mut params,
+                    &mut checks,
+                    &name,
+                    (param.container, param.lens.clone()),
+                    input,
+                    &shown,
+                );
                 seeds.push((k, t));
             }
             let (primal, tangents) = ad::forward(&mut program.graph, &results, &seeds);
@@ -179,7 +187,7 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
             let mut leaves = Vec::new();
             for param in &active {
                 let term = terms.next().unwrap_or(results[0]);
-                leaves.push(leaf(term, param.container));
+                leaves.push(leaf(term, param));
             }
             if leaves.len() == 1 { leaves.remove(0) } else { OutputTree::Tuple(leaves) }
         }
@@ -208,7 +216,7 @@ fn extra_param(
     params: &mut Vec<Param>,
     checks: &mut Vec<Check>,
     name: &str,
-    container: Container,
+    (container, lens): (Container, Vec<TokenStream>),
     like: Term,
     shown: &str,
 ) -> Term {
@@ -225,7 +233,8 @@ fn extra_param(
     }
     let container = if container == Container::ScalarRef { Container::Scalar } else { container };
     for (axis, &size) in shape.iter().enumerate() {
-        let Some(k) = input else { continue };
+        // What has a static size has it by its type.
+        let (Some(k), false) = (input, container == Container::Static) else { continue };
         let own = g.mk(Node::Size(k, crate::ir::axis(axis)));
         let ok = g.compare(crate::prim::Cmp::Eq, own, size);
         checks.push(Check {
@@ -236,13 +245,14 @@ fn extra_param(
             phase: Phase::Entry,
         });
     }
-    let ty = crate::emit::argument_type(program, container, elem, shape.len());
+    let ty = crate::emit::argument_type(program, container, elem, shape.len(), &lens);
     params.push(Param {
         name: proc_macro2::Ident::new(&name, proc_macro2::Span::call_site()),
         ty,
         container,
         elem,
         rank: crate::ir::axis(shape.len()),
+        lens,
         input,
     });
     term

@@ -48,6 +48,8 @@ pub enum Container {
     NdArray,
     /// `&[F]`, `Vec<F>`, `&Vec<F>`: anything that derefs to a slice. Gradients and results are `Vec<F>`.
     Slice,
+    /// `[F; N]`, `[[F; N]; M]` and references to them: never on the heap.
+    Static,
 }
 
 /// A parameter of a routine.
@@ -63,8 +65,22 @@ pub struct Param {
     pub elem: Elem,
     /// Rank of the leaf.
     pub rank: u8,
+    /// The sizes that the type of a `Static` names, outermost first; empty for everything else.
+    pub lens: Vec<TokenStream>,
     /// Number of the graph's input that it is; `None` for one that no term mentions (still in the signature).
     pub input: Option<u32>,
+}
+
+/// A scalar that is known when the function is compiled and not when the macro runs: a const parameter, a constant outside of the
+/// function. An input of the graph that is no parameter; what it is called where rustc knows its value.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    /// Number of the graph's input that it is.
+    pub input: u32,
+    /// The path (or an expression of such paths).
+    pub path: TokenStream,
+    /// Its type, which the emitted code states.
+    pub elem: Elem,
 }
 
 /// A result leaf of a routine.
@@ -74,6 +90,8 @@ pub struct Output {
     pub term: Term,
     /// How it is returned: never `ScalarRef`.
     pub container: Container,
+    /// The sizes that the type of a `Static` names, outermost first; empty for everything else.
+    pub lens: Vec<TokenStream>,
 }
 
 /// The structure of a routine's result: what the contract calls R, G and pairs of them.
@@ -86,6 +104,15 @@ pub enum OutputTree {
 }
 
 impl OutputTree {
+    /// The leaves, in order.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<&Output> {
+        match self {
+            OutputTree::Leaf(out) => vec![out],
+            OutputTree::Tuple(parts) => parts.iter().flat_map(OutputTree::leaves).collect(),
+        }
+    }
+
     /// The terms of the leaves, in order.
     #[must_use]
     pub fn terms(&self) -> Vec<Term> {
@@ -99,9 +126,7 @@ impl OutputTree {
     #[must_use]
     pub fn with_terms(&self, terms: &mut impl Iterator<Item = Term>) -> OutputTree {
         match self {
-            OutputTree::Leaf(out) => {
-                OutputTree::Leaf(Output { term: terms.next().unwrap_or(out.term), container: out.container })
-            }
+            OutputTree::Leaf(out) => OutputTree::Leaf(Output { term: terms.next().unwrap_or(out.term), ..out.clone() }),
             OutputTree::Tuple(parts) => OutputTree::Tuple(parts.iter().map(|p| p.with_terms(terms)).collect()),
         }
     }
@@ -148,8 +173,12 @@ pub struct Program {
     pub generics: TokenStream,
     /// The where clause as written.
     pub where_clause: TokenStream,
+    /// `::<T, N>` where there are type or const parameters.
+    pub turbofish: TokenStream,
     /// Parameters in order.
     pub params: Vec<Param>,
+    /// Constants that the function names.
+    pub constants: Vec<Constant>,
     /// Indices into `params` of the active ones, ascending.
     pub active: Vec<usize>,
     /// The result's type as written.

@@ -8,6 +8,8 @@ mod fuzz;
 mod meaning;
 #[path = "front/shapes.rs"]
 mod shapes;
+#[path = "front/statics.rs"]
+mod statics;
 
 use ad_core::front;
 use ad_core::ir::interp::{Array, Data, Dual, Interp, Value};

@@ -237,13 +237,13 @@ pub fn function(what: &str) -> Message {
 
 /// Types by their last path segment.
 const TYPES: &[Row] = &[
-    row("ArrayD", "write the rank: `Array1` to `Array3`; ranks are fixed when the macro runs"),
-    row("ArrayViewD", "write the rank: `ArrayView1` to `ArrayView3`; ranks are fixed when the macro runs"),
+    row("ArrayD", "write the rank: `Array1` to `Array6`; ranks are fixed when the macro runs"),
+    row("ArrayViewD", "write the rank: `ArrayView1` to `ArrayView6`; ranks are fixed when the macro runs"),
     row("ArcArray", "take `&ArrayN<F>` and pass `&x.view()` or `&x.to_owned()`"),
     row("ArcArray1", "take `&Array1<F>`"),
     row("ArcArray2", "take `&Array2<F>`"),
     row("CowArray", "take `ArrayViewN<'_, F>` and pass `x.view()`"),
-    row("ArrayBase", "write `Array1<F>` to `Array3<F>`, or the views and references of these ranks"),
+    row("ArrayBase", "write `Array1<F>` to `Array6<F>`, or the views and references of these ranks"),
     row("Array", "write `Array1<F>` for `Array<F, Ix1>`, and so on"),
     row("ArrayView", "write `ArrayView1<'_, F>`, and so on"),
     row("ArrayRef", "write `ArrayRef1<F>`, and so on"),
@@ -275,7 +275,7 @@ pub fn named_type(name: &str) -> Option<Message> {
 }
 
 const KINDS_OF_TYPES: &[Row] = &[
-    row("array", "arrays of static size are not built yet: take `&[F]` or `&Array1<F>`"),
+    row("array", "arrays of static size hold numbers, or such arrays: `[f64; 3]`, `[[f64; 3]; 2]`"),
     row("tuple", "tuples are not built yet: take or return each part as one array"),
     row("impl", "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`"),
     row("slice", "take a reference: `&[F]`"),

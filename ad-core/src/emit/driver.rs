@@ -1,6 +1,7 @@
 //! The body of a routine: parameters become slices and sizes, each step of the plan becomes a statement, checks stand where
 //! the plan has put them, and results are assembled. Everything that a loop does is in `nest`; nothing here computes on elements.
 
+mod stack;
 mod whole;
 
 use std::collections::{HashMap, HashSet};
@@ -23,6 +24,8 @@ use crate::program::{Check, Container, Output, OutputTree, Param, Program};
 enum Hold {
     /// A `Vec` of ours.
     Owned,
+    /// An array of static size of ours, nested so deep: see `stack`.
+    Stack(usize),
     /// A `Cow` of a parameter's elements.
     Contiguous,
     /// A parameter that is a slice or a `Vec`; `true`: already a reference.
@@ -44,6 +47,10 @@ pub(super) struct Driver<'a> {
     hold: HashMap<Term, Hold>,
     /// Arrays that others point into until the end.
     lent: HashSet<Term>,
+    /// Sizes of our arrays of static size, as Rust writes them.
+    storage: HashMap<Term, Vec<TokenStream>>,
+    /// What may be such an array.
+    budget: stack::Budget,
     /// Scalars written where they are used, with the terms that they name.
     inlined: HashMap<Term, (Expr, Vec<Term>)>,
     used_params: HashSet<usize>,
@@ -83,6 +90,8 @@ impl<'a> Driver<'a> {
             taken,
             hold: HashMap::new(),
             lent: HashSet::new(),
+            storage: HashMap::new(),
+            budget: stack::Budget::default(),
             inlined: HashMap::new(),
             used_params: HashSet::new(),
             size_owner: HashMap::new(),
@@ -95,17 +104,24 @@ impl<'a> Driver<'a> {
 
     /// The body: nested functions, statements, results.
     pub(super) fn body(mut self, result: &OutputTree) -> Result<TokenStream, String> {
+        self.budget = stack::Budget::of(self.g, self.params, result);
         self.inputs();
         for k in 0..self.plan.steps.len() {
             self.step(k)?;
         }
         let statements = std::mem::take(&mut self.statements);
-        let mut needed: Vec<Term> = result.terms();
-        for t in result.terms() {
-            needed.extend(self.g.shape(t));
-            if let Some((_, named)) = self.inlined.get(&t) {
-                needed.extend(named);
+        let mut needed: Vec<Term> = Vec::new();
+        for out in result.leaves() {
+            let t = out.term;
+            // What is returned as a literal is not stored.
+            let read = self.literal(out).unwrap_or_else(|| vec![t]);
+            for &t in &read {
+                if let Some((_, named)) = self.inlined.get(&t) {
+                    needed.extend(named);
+                }
             }
+            needed.extend(read);
+            needed.extend(self.g.shape(t));
         }
         let statements = live(statements, needed.iter().copied());
         let mut all: HashSet<Term> = needed.iter().copied().collect();
@@ -173,6 +189,17 @@ impl<'a> Driver<'a> {
                 input_of.insert(*n, t);
             }
         }
+        for c in &self.program.constants {
+            let Some(&t) = input_of.get(&c.input) else { continue };
+            let (path, ty) = (&c.path, self.style.ty(c.elem));
+            let last = path.clone().into_iter().filter_map(|tt| match tt {
+                proc_macro2::TokenTree::Ident(name) => Some(name.to_string()),
+                _ => None,
+            });
+            let name = self.taken.fresh(&last.last().unwrap_or_default().to_lowercase());
+            self.names.insert(t, name.clone());
+            self.plain(&[], quote!(let #name: #ty = #path;), vec![t], Vec::new());
+        }
         let params = self.params;
         for (k, p) in params.iter().enumerate() {
             let Some(t) = p.input.and_then(|n| input_of.get(&n).copied()) else { continue };
@@ -183,7 +210,7 @@ impl<'a> Driver<'a> {
                 let value = match p.container {
                     Container::ScalarRef => quote!(*#param),
                     Container::NdArray => quote!(#param[()]),
-                    Container::Slice => quote!(#param[0]),
+                    Container::Slice | Container::Static => quote!(#param[0]),
                     Container::Scalar => {
                         self.names.insert(t, param.clone());
                         continue;
@@ -195,7 +222,15 @@ impl<'a> Driver<'a> {
                 continue;
             }
             let borrowed = if reference { quote!(#param) } else { quote!(&#param) };
-            if p.container == Container::Slice {
+            if p.container == Container::Static && p.rank > 1 {
+                let name = self.taken.fresh(&format!("{param}_data"));
+                let flat = (1..p.rank).map(|_| quote!(.as_flattened()));
+                self.names.insert(t, name.clone());
+                self.hold.insert(t, Hold::Borrowed);
+                self.plain(&[], quote!(let #name = #param #(#flat)*;), vec![t], Vec::new());
+                continue;
+            }
+            if matches!(p.container, Container::Slice | Container::Static) {
                 self.names.insert(t, param.clone());
                 self.hold.insert(t, Hold::Parameter(reference));
                 continue;
@@ -252,6 +287,7 @@ impl<'a> Driver<'a> {
         let name = &self.names[&t];
         match self.hold.get(&t) {
             Some(Hold::Parameter(true) | Hold::Borrowed) => quote!(#name),
+            Some(Hold::Stack(depth)) if *depth > 1 => stack::flat(&quote!(#name), *depth, false),
             _ => quote!(&#name),
         }
     }
@@ -394,8 +430,16 @@ impl<'a> Driver<'a> {
                 let value = kernel.definition(t, &[])?;
                 let items = [Item::Store { out: Some(t), value }];
                 self.name(t);
-                let (code, e, named) =
+                let (mut code, e, named) =
                     Nest::new(g, self.style, &self.names, &self.known, &kernel, &items).inline(value)?;
+                // An element is read by its place in the whole array.
+                for t in &named {
+                    if let Some(Hold::Stack(depth @ 2..)) = self.hold.get(t) {
+                        let name = &self.names[t];
+                        let rows = stack::flat(&quote!(#name), *depth, false);
+                        code = quote!(let #name = #rows; #code);
+                    }
+                }
                 names.extend(named);
                 (code, Expr { size: SHORT + 1, ..e })
             }
@@ -434,6 +478,9 @@ impl<'a> Driver<'a> {
                 _ => value,
             });
         }
+        if out.container == Container::Static {
+            return self.static_leaf(out);
+        }
         let again = left.get_mut(&t).is_some_and(|n| {
             *n -= 1;
             *n > 0
@@ -442,6 +489,10 @@ impl<'a> Driver<'a> {
         let data = match self.hold.get(&t) {
             Some(Hold::Owned) if again || self.lent.contains(&t) => quote!(#name.clone()),
             Some(Hold::Owned) => quote!(#name),
+            Some(Hold::Stack(depth)) => {
+                let flat = stack::flat(&quote!(#name), *depth, false);
+                if *depth > 1 { quote!(#flat.to_vec()) } else { quote!(#name.to_vec()) }
+            }
             _ => quote!(#name.to_vec()),
         };
         if out.container == Container::Slice {
@@ -464,6 +515,11 @@ impl Spell for Driver<'_> {
     }
 
     fn absent(&self, t: Term) -> TokenStream {
-        if self.g.rank(t) > 0 { quote!(::std::vec::Vec::new()) } else { self.style.zero(self.g.elem(t)) }
+        let zero = self.style.zero(self.g.elem(t));
+        match self.storage.get(&t) {
+            Some(lens) => super::signature::static_type(zero, lens),
+            None if self.g.rank(t) > 0 => quote!(::std::vec::Vec::new()),
+            None => zero,
+        }
     }
 }

@@ -25,6 +25,7 @@ const LINTS: &[(&str, &[&str])] = &[
             "clippy::float_cmp",
             "clippy::imprecise_flops",
             "clippy::just_underscores_and_digits",
+            "clippy::large_types_passed_by_value",
             "clippy::manual_range_contains",
             "clippy::many_single_char_names",
             "clippy::must_use_candidate",
@@ -45,6 +46,7 @@ const LINTS: &[(&str, &[&str])] = &[
         "a derivative is as long as its function asks for, and its loops walk several slices by one index",
         &[
             "clippy::eq_op",
+            "clippy::large_stack_arrays",
             "clippy::let_and_return",
             "clippy::manual_memcpy",
             "clippy::missing_panics_doc",
@@ -59,7 +61,7 @@ const LINTS: &[(&str, &[&str])] = &[
 ];
 
 /// The type of an owned result of this kind.
-pub(crate) fn owned_type(program: &Program, container: Container, elem: Elem, rank: usize) -> TokenStream {
+fn owned_type(program: &Program, container: Container, elem: Elem, rank: usize, lens: &[TokenStream]) -> TokenStream {
     let style = super::style(program);
     let krate = &style.krate;
     let elem = style.ty(elem);
@@ -70,11 +72,18 @@ pub(crate) fn owned_type(program: &Program, container: Container, elem: Elem, ra
             quote!(#krate::ndarray::#array<#elem>)
         }
         Container::Slice => quote!(::std::vec::Vec<#elem>),
+        Container::Static => static_type(elem, lens),
     }
 }
 
 /// The type by which a tangent, cotangent or direction of this kind is passed.
-pub(crate) fn argument_type(program: &Program, container: Container, elem: Elem, rank: usize) -> TokenStream {
+pub(crate) fn argument_type(
+    program: &Program,
+    container: Container,
+    elem: Elem,
+    rank: usize,
+    lens: &[TokenStream],
+) -> TokenStream {
     let style = super::style(program);
     let krate = &style.krate;
     let elem = style.ty(elem);
@@ -85,7 +94,13 @@ pub(crate) fn argument_type(program: &Program, container: Container, elem: Elem,
             quote!(&#krate::ndarray::#array<#elem>)
         }
         Container::Slice => quote!(&[#elem]),
+        Container::Static => static_type(elem, lens),
     }
+}
+
+/// `[[elem; N]; M]` for the sizes M, N.
+pub(super) fn static_type(elem: TokenStream, lens: &[TokenStream]) -> TokenStream {
+    lens.iter().rev().fold(elem, |inner, len| quote!([#inner; #len]))
 }
 
 /// The type of a whole result: a leaf's owned type, tuples of these.
@@ -93,7 +108,7 @@ pub(crate) fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
     match tree {
         OutputTree::Leaf(out) => {
             let g = &program.graph;
-            owned_type(program, out.container, g.elem(out.term), g.rank(out.term))
+            owned_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens)
         }
         OutputTree::Tuple(parts) => {
             let parts = parts.iter().map(|p| tree_type(program, p));
@@ -114,7 +129,7 @@ pub(super) fn allowed_lints() -> TokenStream {
 /// `f_grad`, given the routine `f_value_and_grad`.
 #[must_use]
 pub fn emit_grad(program: &Program, whole: &Routine) -> TokenStream {
-    let Program { name, vis, cfgs, generics, where_clause, .. } = program;
+    let Program { name, vis, cfgs, generics, where_clause, turbofish, .. } = program;
     let grad = format_ident!("{name}_grad", span = name.span());
     let inner = &whole.name;
     let params = declarations(&whole.params);
@@ -135,7 +150,7 @@ pub fn emit_grad(program: &Program, whole: &Routine) -> TokenStream {
         #[doc = #panics]
         #lints
         #vis fn #grad #generics (#params) -> #gradient #where_clause {
-            #inner(#(#args),*).1
+            #inner #turbofish(#(#args),*).1
         }
     }
 }

@@ -179,6 +179,13 @@ impl<'a> Lower<'a> {
 
     /// `x as to`.
     pub(super) fn cast(&mut self, value: &Value<'a>, to: Elem, range: SrcRange) -> Lowered<Value<'a>> {
+        if let Value::Number(n) = value
+            && let Number::Outer(path) = &**n
+        {
+            // What is cast is rustc's to know.
+            let ty = super::types::elem_tokens(to, self.sig.real_param.as_ref());
+            return Ok(Value::Term(self.constant(&quote::quote!(#path as #ty), to)));
+        }
         if let Value::Number(n) = value {
             // `2 as f64`, `1.5 as usize`: the literal has its default type first, `i32` or `f64`.
             let from = match (n.is_float(), to) {
@@ -229,13 +236,20 @@ impl<'a> Lower<'a> {
                 Ok(Value::Number(Number::Choice(how, x.clone(), y.clone()).into()))
             }
             _ => {
+                let nested = |v: &Value| match v {
+                    Value::Nested(_) => true,
+                    Value::List(parts) => parts.iter().any(|p| matches!(p, Value::List(_) | Value::Nested(_))),
+                    _ => false,
+                };
+                let nested = nested(a) || nested(b);
                 let (a, b) = self.meet(a, b, [range, range])?;
                 if self.g.elem(a) != self.g.elem(b) {
                     let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
                     return Err(self.error(range, catalogue::types_differ(&a, &b)));
                 }
                 let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
-                Ok(Value::Term(self.choose(how, a, b)))
+                let t = self.choose(how, a, b);
+                Ok(self.rows(t, nested))
             }
         }
     }

@@ -21,16 +21,22 @@ impl<'a> Lower<'a> {
     pub(super) fn expr(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
         // What adds no level of its own.
         let mut e = e;
+        let mut ndarray = false;
         loop {
             e = match e {
                 Expr::Paren(p) => &p.expr,
-                Expr::Group(g) => &g.expr,
+                Expr::Group(g) => {
+                    // `macros` marks so what is ndarray's.
+                    ndarray = matches!(*g.expr, Expr::Group(_)) || ndarray;
+                    &g.expr
+                }
                 Expr::Reference(r) if r.mutability.is_none() => &r.expr,
                 Expr::Unary(u) if matches!(u.op, UnOp::Deref(_)) => &u.expr,
                 _ => break,
             }
         }
-        self.deeper(|| SrcRange::of(e), |me| me.form(e))
+        let value = self.deeper(|| SrcRange::of(e), |me| me.form(e));
+        if ndarray { value.map(Value::as_ndarray) } else { value }
     }
 
     fn form(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
@@ -72,7 +78,8 @@ impl<'a> Lower<'a> {
                 }
                 let len = me.size(&len, SrcRange::of(&r.len))?;
                 let t = me.term(&value, SrcRange::of(&r.expr))?;
-                Ok(Value::Term(me.g.replicate(len, t)))
+                let repeated = me.g.replicate(len, t);
+                Ok(me.rows(repeated, true))
             }),
             other => Err(refuse::expression(self, other)),
         }
@@ -118,6 +125,9 @@ impl<'a> Lower<'a> {
                 return value.cloned();
             }
         }
+        if self.sig.const_params.iter().any(|n| p.path.is_ident(n)) {
+            return Ok(Value::Term(self.constant(&p.path.to_token_stream(), Elem::USIZE)));
+        }
         if let Some((ty, x)) = super::consts::find(&p.path, self.sig.real_param.as_ref()) {
             return Ok(match ty {
                 super::consts::Const::Real(ty) => Value::Term(self.real(ty, x)),
@@ -126,6 +136,11 @@ impl<'a> Lower<'a> {
         }
         if let Some(resolved) = self.resolve(&p.path)? {
             return Ok(Value::Function(resolved.entry));
+        }
+        let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
+        let upper = |c: char| c.is_uppercase() || c == '_' || c.is_ascii_digit();
+        if p.qself.is_none() && last.starts_with(|c: char| c.is_uppercase()) && last.chars().all(upper) {
+            return Ok(Value::Number(Number::Outer(p.path.to_token_stream().into()).into()));
         }
         Err(self.unknown(&p.path, range))
     }
@@ -138,9 +153,6 @@ impl<'a> Lower<'a> {
         }
         let mut near: Option<String> = suggest(&last, self.scope.names()).map(str::to_string);
         near = near.or_else(|| table::nearest(&[On::Dsl], &last).map(str::to_string));
-        if text.chars().all(|c| c.is_uppercase() || c == '_' || c.is_ascii_digit()) {
-            return self.error(range, catalogue::unseen_constant(&text));
-        }
         self.error(range, catalogue::unknown_name(&text, near.as_deref()))
     }
 
@@ -311,6 +323,9 @@ impl<'a> Lower<'a> {
         if p.path.is_ident("Axis") {
             return self.axis(c, range);
         }
+        if is_array_from_fn(&p.path) {
+            return self.array_from_fn(c, &p.path, range);
+        }
         let resolved = self.resolve(&p.path);
         let args = self.all(&c.args);
         let Some(resolved) = resolved? else {
@@ -361,6 +376,25 @@ impl<'a> Lower<'a> {
         Some(self.cast(value, elem, call.range))
     }
 
+    /// `std::array::from_fn(|i| ..)`: of the size in `::<_, N, _>`, or of that which a type says later.
+    fn array_from_fn(&mut self, c: &'a ExprCall, path: &'a syn::Path, range: SrcRange) -> Lowered<Value<'a>> {
+        let args = self.all(&c.args)?;
+        let [f] = &args[..] else {
+            return Err(self.error(range, catalogue::arity("from_fn", (1, 1), args.len())));
+        };
+        let value = Value::FromFn(Rc::new(f.clone()));
+        let Some(syn::PathArguments::AngleBracketed(generics)) = path.segments.last().map(|s| &s.arguments) else {
+            return Ok(value);
+        };
+        let size = match generics.args.get(1) {
+            Some(GenericArgument::Const(e)) => types::len(e),
+            Some(GenericArgument::Type(ty @ syn::Type::Path(_))) => types::Len::Named(ty.to_token_stream()),
+            _ => return Ok(value),
+        };
+        let size = self.static_size(&size);
+        self.sized(value, &[size], range)
+    }
+
     fn axis(&mut self, c: &'a ExprCall, range: SrcRange) -> Lowered<Value<'a>> {
         if let [arg] = &self.all(&c.args)?[..]
             && let Ok(t) = self.usize(arg, range)
@@ -382,6 +416,12 @@ impl<'a> Lower<'a> {
         }
         let receiver = receiver?;
         let Some(entry) = self.method_entry(Some(&receiver), &name) else {
+            if let Value::Number(n) = &receiver
+                && let Some(path) = n.outer()
+            {
+                let text = path.to_string().replace(' ', "");
+                return Err(self.error(SrcRange::of(&m.receiver), catalogue::unseen_constant(&text)));
+            }
             if table::is_later(&name) {
                 return Err(self.error(range, catalogue::later(&format!("`.{name}()`"))));
             }
@@ -449,6 +489,11 @@ impl<'a> Lower<'a> {
             self.dsl.push(name.clone());
         }
     }
+}
+
+fn is_array_from_fn(path: &syn::Path) -> bool {
+    let mut last = path.segments.iter().rev();
+    matches!((last.next(), last.next()), (Some(f), Some(of)) if f.ident == "from_fn" && of.ident == "array")
 }
 
 /// A path that stands in the table.

@@ -16,9 +16,11 @@ impl<'a> Lower<'a> {
         let (base, index) = (base?, index?);
         let (rb, ri) = (SrcRange::of(&x.expr), SrcRange::of(&x.index));
         if let Value::Range(r) = &index {
+            let nested = matches!(base, Value::Nested(_) | Value::List(_));
             let x = self.array(&base, rb)?;
             let r = r.clone();
-            return Ok(Value::Term(self.slice(x, &[super::slice::Axis::Range(r, None)], ri)?));
+            let part = self.slice(x, &[super::slice::Axis::Range(r, None)], ri)?;
+            return Ok(self.rows(part, nested));
         }
         if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&base, &index) {
             let k = self.usize(&index, ri)?;
@@ -30,7 +32,14 @@ impl<'a> Lower<'a> {
                 };
             }
         }
+        let rows = matches!(base, Value::Nested(_) | Value::List(_));
         let array = self.term(&base, rb)?;
+        if rows && let Value::Number(_) | Value::Term(_) = &index {
+            let i = self.usize(&index, ri)?;
+            self.require_indices(array, &[i], &text_of(&x.expr, 30));
+            let row = self.g.index(array, &[i]);
+            return Ok(self.rows(row, true));
+        }
         let parts: Vec<Value> = match &index {
             Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
             Value::Unit => Vec::new(),

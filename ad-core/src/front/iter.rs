@@ -45,6 +45,15 @@ impl<'a> Lower<'a> {
                 };
                 self.range_seq(&start.clone(), &end.clone(), r.inclusive, range)
             }
+            Value::List(_) | Value::Nested(_) => {
+                let x = self.array(value, range)?;
+                let dims: Rc<[Term]> = self.g.shape(x)[..1].into();
+                let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+                    let row = me.g.index(x, ix);
+                    Ok(me.rows(row, true))
+                };
+                Ok(Seq { dims, item: Rc::new(item) })
+            }
             _ => {
                 let x = self.array(value, range)?;
                 let dims: Rc<[Term]> = self.g.shape(x).into();

@@ -9,14 +9,14 @@ use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
 use super::checks::Frame;
-use super::shapes::Equation;
+use super::shapes::{Classes, Equation};
 use super::sig::Sig;
 use super::value::{Closure, Lowered, Number, Scope, Value, Want};
 use crate::catalogue;
 use crate::diag::{Diags, Message, Poison, SrcRange, text_of};
 use crate::ir::range::Facts;
 use crate::ir::{Elem, Graph, IntTy, Lit, Loc, RealTy, Term, Type};
-use crate::program::{Check, Place};
+use crate::program::{Check, Constant, Place};
 
 /// How deep expressions and calls of closures may nest: macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;
@@ -37,6 +37,12 @@ pub(super) struct Lower<'a> {
     pub facts: Facts,
     pub checks: Vec<Check>,
     pub equations: Vec<Equation>,
+    /// Sizes that earlier passes have found to be equal.
+    pub classes: Classes,
+    /// Constants that rustc knows the values of: inputs of the graph before and behind the parameters.
+    pub constants: Vec<Constant>,
+    /// The input that is the first parameter.
+    pub first_param: u32,
     /// Names taken to be the DSL's.
     pub dsl: Vec<Ident>,
     depth: u32,
@@ -57,6 +63,9 @@ impl<'a> Lower<'a> {
             facts: Facts::new(),
             checks: Vec::new(),
             equations: Vec::new(),
+            classes: Classes::default(),
+            constants: Vec::new(),
+            first_param: 0,
             dsl: Vec::new(),
             depth: 0,
         }
@@ -66,7 +75,10 @@ impl<'a> Lower<'a> {
     pub(super) fn function(&mut self, item: &'a ItemFn) -> Lowered<Term> {
         let value = self.block(&item.block)?;
         let range = item.block.stmts.last().map_or_else(|| SrcRange::of(&item.sig.ident), SrcRange::of);
-        let leaf = self.sig.result;
+        let sig = self.sig;
+        let leaf = &sig.result;
+        let lens: Vec<Term> = leaf.lens.iter().map(|n| self.static_size(n)).collect();
+        let value = self.sized(value, &lens, range)?;
         let term = self.term_as(&value, Want::Elem(leaf.elem), range)?;
         let rank = self.g.rank(term);
         if self.g.elem(term) != leaf.elem || rank != usize::from(leaf.rank) {
@@ -75,7 +87,43 @@ impl<'a> Lower<'a> {
                 self.error(range, catalogue::result_type(&found, &self.sig.result_ty.to_string().replace(' ', "")))
             );
         }
-        Ok(term)
+        // rustc has seen to it that the sizes are those of the type; here they may have other names.
+        for (axis, &len) in lens.iter().enumerate() {
+            let words = [format!("axis {axis} of the result's type"), "the result".to_string()];
+            self.equate(len, self.g.shape(term)[axis], words, range)?;
+        }
+        if lens.is_empty() { Ok(term) } else { Ok(self.g.recast(term, &lens)) }
+    }
+
+    /// A size that stands in a type.
+    pub(super) fn static_size(&mut self, len: &super::types::Len) -> Term {
+        match len {
+            super::types::Len::Number(n) => self.g.lit_usize(*n),
+            super::types::Len::Named(path) => self.constant(path, Elem::USIZE),
+        }
+    }
+
+    /// A value whose type has these sizes: what `std::array::from_fn` leaves open is decided.
+    pub(super) fn sized(&mut self, value: Value<'a>, lens: &[Term], range: SrcRange) -> Lowered<Value<'a>> {
+        match (value, lens.split_first()) {
+            (Value::FromFn(f), Some((&n, rest))) => {
+                let t = self.build_with(n, range, |me, i| {
+                    let value = me.apply(&f, &[Value::Term(i)], range)?;
+                    me.sized(value, rest, range)
+                })?;
+                Ok(self.rows(t, true))
+            }
+            (Value::List(parts), Some((_, rest))) if !rest.is_empty() => {
+                let parts: Lowered<Vec<Value>> = parts.iter().map(|p| self.sized(p.clone(), rest, range)).collect();
+                Ok(Value::List(parts?.into()))
+            }
+            (value, _) => Ok(value),
+        }
+    }
+
+    /// An array term as a value: whether its elements are its rows is no property of the term.
+    pub(super) fn rows(&self, t: Term, nested: bool) -> Value<'a> {
+        if nested && self.g.rank(t) > 1 { Value::Nested(t) } else { Value::Term(t) }
     }
 
     // Errors and places.
@@ -120,7 +168,7 @@ impl<'a> Lower<'a> {
 
     /// The kind and rank of a value, for messages.
     pub(super) fn describe(&self, value: &Value) -> String {
-        let Value::Term(t) = value else { return value.kind().to_string() };
+        let (Value::Term(t) | Value::Nested(t)) = value else { return value.kind().to_string() };
         let (elem, rank) = (self.g.elem(*t), self.g.rank(*t));
         let elem = elem_name(elem, self.sig.real_param.as_ref());
         if rank == 0 { format!("`{elem}`") } else { format!("an array of rank {rank} of `{elem}`") }
@@ -141,8 +189,8 @@ impl<'a> Lower<'a> {
     /// The element type of a value, if it has one already.
     pub(super) fn elem_of(&self, value: &Value) -> Option<Elem> {
         match value {
-            Value::Term(t) => Some(self.g.elem(*t)),
-            Value::List(parts) => parts.iter().find_map(|p| self.elem_of(p)),
+            Value::Term(t) | Value::Nested(t) => Some(self.g.elem(*t)),
+            Value::List(parts) | Value::Matrix(parts) => parts.iter().find_map(|p| self.elem_of(p)),
             _ => None,
         }
     }
@@ -150,8 +198,12 @@ impl<'a> Lower<'a> {
     /// A value as one term. Literals take the wanted type; a value that has another one keeps it.
     pub(super) fn term_as(&mut self, value: &Value<'a>, want: Want, range: SrcRange) -> Lowered<Term> {
         match value {
-            Value::Term(t) => Ok(*t),
+            Value::Term(t) | Value::Nested(t) => Ok(*t),
             Value::Number(n) => {
+                if let (Some(path), Want::Any, false) = (n.outer(), want, n.is_float()) {
+                    let text = path.to_string().replace(' ', "");
+                    return Err(self.error(range, catalogue::unseen_constant(&text)));
+                }
                 let elem = match want {
                     Want::Elem(elem) => elem,
                     Want::Any if n.is_float() => self.default_real(),
@@ -159,7 +211,7 @@ impl<'a> Lower<'a> {
                 };
                 self.number(n, elem, range)
             }
-            Value::List(parts) => {
+            Value::List(parts) | Value::Matrix(parts) => {
                 if parts.is_empty() {
                     return Err(self.error(range, catalogue::empty_literal()));
                 }
@@ -175,6 +227,7 @@ impl<'a> Lower<'a> {
             | Value::Seq(_)
             | Value::Tuple(_)
             | Value::Closure(_)
+            | Value::FromFn(_)
             | Value::Function(_)
             | Value::Maybe(..)
             | Value::Axis(_)
@@ -220,6 +273,7 @@ impl<'a> Lower<'a> {
                 let (a, b) = (self.number(a, elem, range)?, self.number(b, elem, range)?);
                 Ok(self.choose(*how, a, b))
             }
+            (Number::Outer(path), _) => Ok(self.constant(path, elem)),
             (Number::Int(i), Elem::Int(ty)) => {
                 let (low, high) = ty.range();
                 if (low..=high).contains(i) {
@@ -385,9 +439,22 @@ impl<'a> Lower<'a> {
 
     /// Declares a value to have the shape and type that the words of `let x: T` say, as far as that decides a literal's type.
     pub(super) fn ascribe(&mut self, value: Value<'a>, ty: &syn::Type, range: SrcRange) -> Lowered<Value<'a>> {
-        let real = self.sig.real_param.as_ref();
-        match (&value, super::types::elem_of(ty, real)) {
-            (Value::Number(_), Some(elem)) => Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
+        let generics = self.sig.generics();
+        let Ok(leaf) = super::types::leaf(ty, &generics, &mut Diags::new()) else { return Ok(value) };
+        let lens: Vec<Term> = leaf.lens.iter().map(|n| self.static_size(n)).collect();
+        let value = self.sized(value, &lens, range)?;
+        self.typed(value, leaf.elem, range)
+    }
+
+    /// Literals that the type says the element type of.
+    fn typed(&mut self, value: Value<'a>, elem: Elem, range: SrcRange) -> Lowered<Value<'a>> {
+        let mut all = |parts: &[Value<'a>]| -> Lowered<Rc<[Value<'a>]>> {
+            parts.iter().map(|p| self.typed(p.clone(), elem, range)).collect()
+        };
+        match &value {
+            Value::List(parts) => Ok(Value::List(all(parts)?)),
+            Value::Matrix(parts) => Ok(Value::Matrix(all(parts)?)),
+            Value::Number(_) => Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
             _ => Ok(value),
         }
     }

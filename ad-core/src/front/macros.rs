@@ -4,7 +4,7 @@
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Block, Expr, ExprArray, ExprRepeat, ExprTuple, Macro, MacroDelimiter, Token, token};
+use syn::{Attribute, Block, Expr, ExprArray, ExprGroup, ExprRepeat, ExprTuple, Macro, MacroDelimiter, Token, token};
 
 use crate::catalogue::{self, refused};
 use crate::diag::{Diags, SrcRange};
@@ -79,15 +79,23 @@ fn literal(input: ParseStream) -> syn::Result<Literal> {
 }
 
 impl Literal {
+    /// What is ndarray's is marked, by two groups around it: there, the elements of nested lists are not the rows.
     fn into_expr(self, mac: &Macro) -> Expr {
         let bracket_token = token::Bracket(delimiter_span(mac));
-        match self {
+        let ndarray = mac.path.segments.last().is_some_and(|s| s.ident == "array");
+        let literal = match self {
             Literal::List(elems) => Expr::Array(ExprArray { attrs: Vec::new(), bracket_token, elems }),
             Literal::Repeat(expr, semi_token, len) => {
                 Expr::Repeat(ExprRepeat { attrs: Vec::new(), bracket_token, expr, semi_token, len })
             }
-        }
+        };
+        if ndarray { grouped(grouped(literal)) } else { literal }
     }
+}
+
+fn grouped(e: Expr) -> Expr {
+    let group_token = token::Group { span: proc_macro2::Span::call_site() };
+    Expr::Group(ExprGroup { attrs: Vec::new(), group_token, expr: Box::new(e) })
 }
 
 /// One axis of `s![..]`: an index, a range, or a range with a step, which becomes `[range; step]`.

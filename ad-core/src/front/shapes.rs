@@ -3,22 +3,24 @@
 
 use std::collections::BTreeMap;
 
+use proc_macro2::TokenStream;
 use syn::ItemFn;
 
 use super::lower::Lower;
 use super::sig::Sig;
+use super::types::Len;
 use super::value::Lowered;
 use crate::catalogue;
 use crate::diag::{Diags, Poison, SrcRange};
 use crate::ir::{Elem, Lit, Loc, Node, Term, Type};
 use crate::prim::Cmp;
-use crate::program::{Check, Output, OutputTree, Param, Phase, Place, Places, Program};
+use crate::program::{Check, Constant, Container, Output, OutputTree, Param, Phase, Place, Places, Program};
 
 /// A size that stands for itself: an axis of a parameter, or a parameter that is a `usize`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Symbol {
-    /// The parameter.
-    input: u32,
+    /// The number of the parameter.
+    param: u32,
     /// The axis; `None` for the value of a scalar.
     axis: Option<u8>,
 }
@@ -28,6 +30,8 @@ pub(super) struct Symbol {
 pub(super) enum Size {
     /// A number: stronger than any symbol.
     Number(i128),
+    /// A constant whose value rustc knows, by its number: stronger than what is known when the function is called.
+    Constant(u32),
     /// A symbol, the oldest of its class.
     Symbol(Symbol),
 }
@@ -43,19 +47,16 @@ pub(super) struct Equation {
 }
 
 /// Classes of equal sizes.
-#[derive(Default, Debug)]
+#[derive(Default, Clone, Debug)]
 pub(super) struct Classes {
-    older: BTreeMap<Symbol, Size>,
+    older: BTreeMap<Size, Size>,
 }
 
 impl Classes {
     /// The representative.
     pub(super) fn find(&self, mut size: Size) -> Size {
-        while let Size::Symbol(s) = size {
-            match self.older.get(&s) {
-                Some(&next) => size = next,
-                None => break,
-            }
+        while let Some(&next) = self.older.get(&size) {
+            size = next;
         }
         size
     }
@@ -65,11 +66,12 @@ impl Classes {
         let (a, b) = (self.find(a), self.find(b));
         let (older, newer) = if a <= b { (a, b) } else { (b, a) };
         match newer {
-            Size::Symbol(s) if older != newer => {
-                self.older.insert(s, older);
+            Size::Number(_) => false,
+            _ if older == newer => false,
+            _ => {
+                self.older.insert(newer, older);
                 true
             }
-            _ => false,
         }
     }
 }
@@ -77,11 +79,16 @@ impl Classes {
 impl Lower<'_> {
     /// What a size term stands for, if it is no expression.
     pub(super) fn size_of(&self, t: Term) -> Option<Size> {
+        let symbol =
+            |input: &u32, axis| Some(Size::Symbol(Symbol { param: input.checked_sub(self.first_param)?, axis }));
         match self.g.node(t) {
             Node::Lit(Lit::Int(_, n)) => Some(Size::Number(*n)),
-            Node::Size(input, axis) => Some(Size::Symbol(Symbol { input: *input, axis: Some(*axis) })),
+            Node::Size(input, axis) => symbol(input, Some(*axis)),
             Node::Input(input) if *self.g.ty(t) == Type::scalar(Elem::USIZE) => {
-                Some(Size::Symbol(Symbol { input: *input, axis: None }))
+                match self.constants.iter().position(|c| c.input == *input) {
+                    Some(k) => Some(Size::Constant(u32::try_from(k).ok()?)),
+                    None => symbol(input, None),
+                }
             }
             _ => None,
         }
@@ -91,40 +98,78 @@ impl Lower<'_> {
     pub(super) fn size_term(&mut self, size: Size) -> Term {
         match size {
             Size::Number(n) => self.g.lit_usize(usize::try_from(n).unwrap_or(0)),
-            Size::Symbol(Symbol { input, axis: Some(axis) }) => self.g.mk(Node::Size(input, axis)),
-            Size::Symbol(Symbol { input, axis: None }) => self.g.mk(Node::Input(input)),
+            Size::Constant(k) => {
+                let input = self.constants.get(k as usize).map_or(0, |c| c.input);
+                self.g.mk(Node::Input(input))
+            }
+            Size::Symbol(Symbol { param, axis: Some(axis) }) => self.g.mk(Node::Size(self.first_param + param, axis)),
+            Size::Symbol(Symbol { param, axis: None }) => self.g.mk(Node::Input(self.first_param + param)),
         }
     }
 
-    /// Declares the parameters: each axis by the representative of its size.
-    pub(super) fn declare(&mut self, classes: &Classes) {
-        for (k, param) in self.sig.params.iter().enumerate() {
-            let input = u32::try_from(k).unwrap_or(u32::MAX);
+    /// A constant that rustc knows the value of; of a size, its representative.
+    pub(super) fn constant(&mut self, path: &TokenStream, elem: Elem) -> Term {
+        let text = path.to_string();
+        let found = self.constants.iter().position(|c| c.elem == elem && c.path.to_string() == text);
+        let k = found.unwrap_or_else(|| {
+            self.declare_constant(path.clone(), elem);
+            self.constants.len() - 1
+        });
+        if elem == Elem::USIZE {
+            let size = self.classes.find(Size::Constant(u32::try_from(k).unwrap_or(u32::MAX)));
+            return self.size_term(size);
+        }
+        let input = self.constants[k].input;
+        self.g.mk(Node::Input(input))
+    }
+
+    fn declare_constant(&mut self, path: TokenStream, elem: Elem) {
+        let input = u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX);
+        self.g.add_input_shaped(elem, Vec::new());
+        self.constants.push(Constant { input, path, elem });
+    }
+
+    /// Declares the constants known so far and the parameters: each axis by the representative of its size.
+    pub(super) fn declare(&mut self, known: &[Constant]) {
+        for c in known {
+            self.declare_constant(c.path.clone(), c.elem);
+        }
+        let sig = self.sig;
+        for len in sig.params.iter().flat_map(|p| &p.leaf.lens) {
+            if let Len::Named(path) = len {
+                self.constant(path, Elem::USIZE);
+            }
+        }
+        self.first_param = u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX);
+        for (k, param) in sig.params.iter().enumerate() {
+            let number = u32::try_from(k).unwrap_or(u32::MAX);
+            let symbol = |axis| Size::Symbol(Symbol { param: number, axis });
             let known: Vec<Option<Term>> = (0..param.leaf.rank)
-                .map(|axis| {
-                    let own = Size::Symbol(Symbol { input, axis: Some(axis) });
-                    let size = classes.find(own);
+                .map(|axis| match param.leaf.lens.get(usize::from(axis)) {
+                    Some(Len::Number(n)) => Some(self.g.lit_usize(*n)),
+                    Some(Len::Named(path)) => Some(self.constant(path, Elem::USIZE)),
                     // An older axis of the same parameter can only be named once the parameter is there.
-                    match size {
-                        Size::Symbol(s) if s.input == input => None,
+                    None => match self.classes.find(symbol(Some(axis))) {
+                        Size::Symbol(s) if s.param == number => None,
                         size => Some(self.size_term(size)),
-                    }
+                    },
                 })
                 .collect();
             let same: Vec<u8> = (0..param.leaf.rank)
-                .map(|axis| match classes.find(Size::Symbol(Symbol { input, axis: Some(axis) })) {
-                    Size::Symbol(Symbol { input: of, axis: Some(older) }) if of == input => older,
+                .map(|axis| match self.classes.find(symbol(Some(axis))) {
+                    Size::Symbol(Symbol { param: of, axis: Some(older) }) if of == number => older,
                     _ => axis,
                 })
                 .collect();
             let mut term = self.g.add_input_united(param.leaf.elem, &known, &same);
             if param.leaf.rank == 0 && param.leaf.elem == Elem::USIZE {
-                let size = classes.find(Size::Symbol(Symbol { input, axis: None }));
+                let size = self.classes.find(symbol(None));
                 term = self.size_term(size);
             }
             let name = param.name.to_string();
             self.hints.entry(term).or_insert_with(|| name.clone());
-            self.scope.bind(name, Some(super::value::Value::Term(term)));
+            let nested = param.leaf.container == Container::Static;
+            self.scope.bind(name, Some(self.rows(term, nested)));
         }
     }
 
@@ -158,11 +203,15 @@ impl Lower<'_> {
 pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Program> {
     let mut classes = Classes::default();
     let mut equations: Vec<Equation> = Vec::new();
+    let mut constants: Vec<Constant> = Vec::new();
     // Each pass but the last unites two classes, of which there are finitely many.
-    let most = 2 + sig.params.iter().map(|p| usize::from(p.leaf.rank) + 1).sum::<usize>();
-    for _ in 0..most {
+    let symbols = 2 + sig.params.iter().map(|p| usize::from(p.leaf.rank) + 1).sum::<usize>();
+    let mut passes = 0;
+    while passes < symbols + constants.len() {
+        passes += 1;
         let mut lower = Lower::new(sig);
-        lower.declare(&classes);
+        lower.classes = classes.clone();
+        lower.declare(&constants);
         let result = lower.function(item);
         if !lower.diags.is_empty() {
             for d in lower.diags.list() {
@@ -171,6 +220,8 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
             return Err(Poison);
         }
         let result = result?;
+        // A constant that has been met has its number in every later pass.
+        constants.clone_from(&lower.constants);
         let mut new = false;
         for equation in std::mem::take(&mut lower.equations) {
             if classes.unite(equation.sides[0], equation.sides[1]) {
@@ -205,13 +256,16 @@ fn finish(mut lower: Lower<'_>, result: Term, equations: Vec<Equation>) -> Progr
     }
     checks.append(&mut lower.checks);
     let sig = lower.sig;
-    let params = sig.params.iter().enumerate().map(|(k, p)| Param {
+    let tokens = |lens: &[Len]| lens.iter().map(Len::tokens).collect::<Vec<TokenStream>>();
+    let first = lower.first_param;
+    let params = sig.params.iter().zip(first..).map(|(p, input)| Param {
         name: p.name.clone(),
         ty: p.ty.clone(),
         container: p.leaf.container,
         elem: p.leaf.elem,
         rank: p.leaf.rank,
-        input: u32::try_from(k).ok(),
+        lens: tokens(&p.leaf.lens),
+        input: Some(input),
     });
     Program {
         name: sig.name.clone(),
@@ -219,10 +273,16 @@ fn finish(mut lower: Lower<'_>, result: Term, equations: Vec<Equation>) -> Progr
         cfgs: sig.cfgs.clone(),
         generics: sig.generics.clone(),
         where_clause: sig.where_clause.clone(),
+        turbofish: sig.turbofish.clone(),
+        constants: lower.constants,
         params: params.collect(),
         active: sig.active.clone(),
         result_ty: sig.result_ty.clone(),
-        result: OutputTree::Leaf(Output { term: result, container: sig.result.container }),
+        result: OutputTree::Leaf(Output {
+            term: result,
+            container: sig.result.container,
+            lens: tokens(&sig.result.lens),
+        }),
         checks,
         hints: lower.hints,
         places: Places(lower.places),

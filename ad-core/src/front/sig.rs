@@ -3,10 +3,10 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, TypeParamBound, WherePredicate};
+use syn::{FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type, TypeParamBound, WherePredicate};
 
 use super::attr::{Attr, Row};
-use super::types::{self, Leaf};
+use super::types::{self, Generics, Leaf};
 use super::value::Lowered;
 use crate::catalogue;
 use crate::diag::{Diags, Poison, SrcRange, suggest, text_of};
@@ -19,11 +19,15 @@ pub(super) struct Sig {
     pub cfgs: TokenStream,
     pub generics: TokenStream,
     pub where_clause: TokenStream,
+    /// `::<T, N>`: the generic arguments by which one derivative calls another.
+    pub turbofish: TokenStream,
     pub params: Vec<SigParam>,
     pub result: Leaf,
     pub result_ty: TokenStream,
     /// The type parameter with `T: Real`.
     pub real_param: Option<Ident>,
+    /// Const parameters of type `usize`.
+    pub const_params: Vec<Ident>,
     /// Which parameters are active.
     pub active: Vec<usize>,
     pub options: Options,
@@ -39,9 +43,9 @@ pub(super) struct SigParam {
 /// Reads the signature. All that is wrong with it is reported before it is given up.
 pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Sig> {
     let qualifiers = qualifiers(item, diags);
-    let (real_param, generics_read) = generics(item, diags);
-    let params = params(item, real_param.as_ref(), diags);
-    let result = result(item, real_param.as_ref(), diags);
+    let (parameters, generics_read) = generics(item, diags);
+    let params = params(item, &parameters, diags);
+    let result = result(item, &parameters, diags);
     qualifiers?;
     generics_read?;
     let (params, result) = (params?, result?);
@@ -73,13 +77,26 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
         // `Generics` writes its parameters with bounds, and no where clause.
         generics: generics.to_token_stream(),
         where_clause: generics.where_clause.to_token_stream(),
+        turbofish: turbofish(generics),
         params,
         result,
         result_ty,
-        real_param,
+        real_param: parameters.real,
+        const_params: parameters.consts,
         active,
         options,
     })
+}
+
+/// Type and const parameters; lifetimes are inferred.
+fn turbofish(generics: &syn::Generics) -> TokenStream {
+    let names = generics.params.iter().filter_map(|p| match p {
+        GenericParam::Lifetime(_) => None,
+        GenericParam::Type(t) => Some(&t.ident),
+        GenericParam::Const(c) => Some(&c.ident),
+    });
+    let names: Vec<&Ident> = names.collect();
+    if names.is_empty() { TokenStream::new() } else { quote!(::<#(#names),*>) }
 }
 
 fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
@@ -106,10 +123,10 @@ fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
     found
 }
 
-/// Lifetimes, and one type parameter with the bound `Real`.
+/// Lifetimes, one type parameter with the bound `Real`, and const parameters of type `usize`.
 /// A parameter without the bound counts as one with it from here on, so that its uses are no further errors.
-fn generics(item: &ItemFn, diags: &mut Diags) -> (Option<Ident>, Lowered<()>) {
-    let mut real: Option<Ident> = None;
+fn generics(item: &ItemFn, diags: &mut Diags) -> (Generics, Lowered<()>) {
+    let mut found = Generics::default();
     let mut result = Ok(());
     let bounds = |bounds: &syn::punctuated::Punctuated<TypeParamBound, syn::Token![+]>| -> Vec<String> {
         let names = bounds.iter().filter_map(|b| match b {
@@ -139,22 +156,26 @@ fn generics(item: &ItemFn, diags: &mut Diags) -> (Option<Ident>, Lowered<()>) {
                     result =
                         Err(diags
                             .push(SrcRange::of(t), catalogue::type_parameter_without_real(&name, &bounds(&t.bounds))));
-                    real.get_or_insert_with(|| t.ident.clone());
-                } else if real.is_some() {
+                    found.further.push(t.ident.clone());
+                } else if found.real.is_some() {
                     result = Err(diags.push(SrcRange::of(t), catalogue::second_type_parameter(&name)));
+                    found.further.push(t.ident.clone());
                 } else {
-                    real = Some(t.ident.clone());
+                    found.real = Some(t.ident.clone());
                 }
             }
             GenericParam::Const(c) => {
-                result = Err(diags.push(SrcRange::of(c), catalogue::const_parameter(&c.ident.to_string())));
+                if !matches!(&c.ty, Type::Path(p) if p.path.is_ident("usize")) {
+                    result = Err(diags.push(SrcRange::of(c), catalogue::const_parameter(&c.ident.to_string())));
+                }
+                found.consts.push(c.ident.clone());
             }
         }
     }
-    (real, result)
+    (found, result)
 }
 
-fn params(item: &ItemFn, real_param: Option<&Ident>, diags: &mut Diags) -> Lowered<Vec<SigParam>> {
+fn params(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Vec<SigParam>> {
     let mut params = Vec::new();
     let mut result = Ok(());
     for (k, arg) in item.sig.inputs.iter().enumerate() {
@@ -173,7 +194,7 @@ fn params(item: &ItemFn, real_param: Option<&Ident>, diags: &mut Diags) -> Lower
                 continue;
             }
         };
-        match types::leaf(&typed.ty, real_param, diags) {
+        match types::leaf(&typed.ty, generics, diags) {
             Ok(leaf) => params.push(SigParam { name, ty: typed.ty.to_token_stream(), leaf }),
             Err(Poison) => result = Err(Poison),
         }
@@ -191,14 +212,14 @@ fn param_name(pat: &Pat, k: usize) -> Option<Ident> {
     }
 }
 
-fn result(item: &ItemFn, real_param: Option<&Ident>, diags: &mut Diags) -> Lowered<Leaf> {
+fn result(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Leaf> {
     let ty = match &item.sig.output {
         ReturnType::Type(_, ty) => ty,
         ReturnType::Default => {
             return Err(diags.push(SrcRange::of(&item.sig.ident), catalogue::no_result(&item.sig.ident.to_string())));
         }
     };
-    let leaf = types::leaf(ty, real_param, diags)?;
+    let leaf = types::leaf(ty, generics, diags)?;
     if !leaf.owned {
         return Err(diags.push(SrcRange::of(ty), catalogue::result_not_owned(&text_of(ty, 40))));
     }
@@ -239,22 +260,26 @@ fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) ->
 }
 
 impl Sig {
+    /// What types in the body may name.
+    pub(super) fn generics(&self) -> Generics {
+        Generics { real: self.real_param.clone(), further: Vec::new(), consts: self.const_params.clone() }
+    }
+
     /// The derivative functions with the right signatures and no body to speak of: what stands in for them beside an error.
     pub(super) fn stubs(&self) -> TokenStream {
         let krate = &self.options.krate;
         let tuple =
             |mut types: Vec<TokenStream>| if types.len() == 1 { types.remove(0) } else { quote!((#(#types),*)) };
-        let actives: Vec<Leaf> = self.active.iter().map(|&k| self.params[k].leaf).collect();
-        let gradient =
-            tuple(actives.iter().map(|l| types::owned_tokens(*l, self.real_param.as_ref(), krate)).collect());
+        let actives: Vec<&Leaf> = self.active.iter().map(|&k| &self.params[k].leaf).collect();
+        let gradient = tuple(actives.iter().map(|l| types::owned_tokens(l, self.real_param.as_ref(), krate)).collect());
         let result = &self.result_ty;
-        let cotangent = types::passed_tokens(self.result, self.real_param.as_ref(), krate);
+        let cotangent = types::passed_tokens(&self.result, self.real_param.as_ref(), krate);
         let tangents: Vec<TokenStream> = self
             .active
             .iter()
             .map(|&k| {
                 let name = format_ident!("{}_tangent", self.params[k].name);
-                let ty = types::passed_tokens(self.params[k].leaf, self.real_param.as_ref(), krate);
+                let ty = types::passed_tokens(&self.params[k].leaf, self.real_param.as_ref(), krate);
                 quote!(#name: #ty)
             })
             .collect();

@@ -80,7 +80,7 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
                 me.scope.bind(name, None);
                 return Err(Poison);
             }
-            if let Some(Value::Term(t)) = &value
+            if let Some(Value::Term(t) | Value::Nested(t)) = &value
                 && !matches!(me.g.node(*t), Node::Lit(_) | Node::Var(_))
             {
                 me.hints.entry(*t).or_insert_with(|| name.clone());
@@ -107,11 +107,12 @@ fn parts<'a>(
     let values: Option<Vec<Value>> = match &value {
         None => None,
         Some(Value::Tuple(vs) | Value::List(vs)) if vs.len() == pats.len() => Some(vs.to_vec()),
-        Some(Value::Term(t)) if me.g.rank(*t) > 0 && literal_size(me, *t) == Some(pats.len()) => {
-            let t = *t;
+        Some(Value::Term(t) | Value::Nested(t)) if me.g.rank(*t) > 0 && has_size(me, *t, pats.len(), range) => {
+            let (t, nested) = (*t, matches!(value, Some(Value::Nested(_))));
             let element = |me: &mut Lower<'a>, k: usize| {
                 let k = me.g.lit_usize(k);
-                Value::Term(me.g.index(t, &[k]))
+                let part = me.g.index(t, &[k]);
+                me.rows(part, nested)
             };
             Some((0..pats.len()).map(|k| element(me, k)).collect())
         }
@@ -133,9 +134,18 @@ fn parts<'a>(
     result
 }
 
-fn literal_size(me: &Lower, t: crate::ir::Term) -> Option<usize> {
-    let first = me.g.shape(t).first()?;
-    usize::try_from(me.g.int_value(*first)?).ok()
+/// Whether the array has so many elements: known, or the value of a constant that is then known to be that number.
+fn has_size(me: &mut Lower, t: crate::ir::Term, n: usize, range: SrcRange) -> bool {
+    let Some(&first) = me.g.shape(t).first() else { return false };
+    if let Some(size) = me.g.int_value(first) {
+        return usize::try_from(size) == Ok(n);
+    }
+    if !matches!(me.size_of(first), Some(super::shapes::Size::Constant(_))) {
+        return false;
+    }
+    let number = me.g.lit_usize(n);
+    let words = ["the array".to_string(), "the pattern".to_string()];
+    me.equate(first, number, words, range).is_ok()
 }
 
 /// Names of a pattern that could not be bound: their uses are no further errors.

@@ -1,8 +1,8 @@
 //! Rust's types as the contract reads them: by their last path segment. Everything that is not accepted is refused by name.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
-use syn::{GenericArgument, PathArguments, Type};
+use quote::{ToTokens, quote};
+use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Stmt, Type};
 
 use super::value::Lowered;
 use crate::catalogue;
@@ -11,16 +11,61 @@ use crate::ir::{Elem, IntTy, RealTy};
 use crate::program::Container;
 
 /// The largest rank accepted today.
-pub(super) const MAX_RANK: u8 = 3;
+pub(super) const MAX_RANK: u8 = 6;
 
 /// A parameter or result that is one array or scalar.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Leaf {
     pub container: Container,
     pub elem: Elem,
     pub rank: u8,
     /// Whether it can be returned.
     pub owned: bool,
+    /// The sizes of an array of static size, outermost first; empty for everything else.
+    pub lens: Vec<Len>,
+}
+
+/// A size that stands in a type.
+#[derive(Clone, Debug)]
+pub(super) enum Len {
+    /// A literal, or arithmetic on literals.
+    Number(usize),
+    /// Anything else: a const parameter, the path of a constant, an expression of these. Its value is rustc's to know.
+    Named(TokenStream),
+}
+
+impl Len {
+    /// The size as the type has it.
+    pub(super) fn tokens(&self) -> TokenStream {
+        match self {
+            Len::Number(n) => {
+                let n = proc_macro2::Literal::usize_unsuffixed(*n);
+                quote!(#n)
+            }
+            Len::Named(tokens) => tokens.clone(),
+        }
+    }
+}
+
+/// The generic parameters, as far as types may name them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Generics {
+    /// The type parameter with `T: Real`.
+    pub real: Option<Ident>,
+    /// Further type parameters: an error already, and read as real numbers so that their uses are no further errors.
+    pub further: Vec<Ident>,
+    /// Const parameters of type `usize`.
+    pub consts: Vec<Ident>,
+}
+
+impl Generics {
+    fn elem(&self, ty: &Type) -> Option<Elem> {
+        let further = || match ty {
+            Type::Path(p) => self.further.iter().any(|t| p.path.is_ident(t)),
+            _ => false,
+        };
+        elem_of(ty, self.real.as_ref()).or_else(|| further().then_some(Elem::Real(RealTy::Param)))
+    }
 }
 
 /// Names of types, for suggestions.
@@ -40,14 +85,23 @@ const KNOWN: &[&str] = &[
     "Array1",
     "Array2",
     "Array3",
+    "Array4",
+    "Array5",
+    "Array6",
     "ArrayView0",
     "ArrayView1",
     "ArrayView2",
     "ArrayView3",
+    "ArrayView4",
+    "ArrayView5",
+    "ArrayView6",
     "ArrayRef0",
     "ArrayRef1",
     "ArrayRef2",
     "ArrayRef3",
+    "ArrayRef4",
+    "ArrayRef5",
+    "ArrayRef6",
 ];
 
 /// The element type of a name.
@@ -91,48 +145,101 @@ pub(super) fn ndarray_rank(name: &str) -> Option<(u8, bool)> {
 }
 
 /// Reads the type of a parameter or of a result.
-pub(super) fn leaf(ty: &Type, real_param: Option<&Ident>, diags: &mut Diags) -> Lowered<Leaf> {
+pub(super) fn leaf(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered<Leaf> {
     match ty {
-        Type::Paren(p) => leaf(&p.elem, real_param, diags),
-        Type::Group(p) => leaf(&p.elem, real_param, diags),
+        Type::Paren(p) => leaf(&p.elem, generics, diags),
+        Type::Group(p) => leaf(&p.elem, generics, diags),
         Type::Reference(r) => {
             if r.mutability.is_some() {
                 return Err(diags.push(SrcRange::of(ty), catalogue::mutable_reference()));
             }
             if let Type::Slice(s) = &*r.elem {
-                let elem = element(&s.elem, real_param, diags)?;
-                return Ok(Leaf { container: Container::Slice, elem, rank: 1, owned: false });
+                let elem = element(&s.elem, generics, diags)?;
+                return Ok(Leaf { container: Container::Slice, elem, rank: 1, owned: false, lens: Vec::new() });
             }
-            let inner = leaf(&r.elem, real_param, diags)?;
+            let inner = leaf(&r.elem, generics, diags)?;
             let container = match inner.container {
                 Container::Scalar => Container::ScalarRef,
                 other => other,
             };
             Ok(Leaf { container, owned: false, ..inner })
         }
-        Type::Path(p) if p.qself.is_none() => path(ty, p, real_param, diags),
+        Type::Array(a) => {
+            let inner = leaf(&a.elem, generics, diags)?;
+            if !matches!(inner.container, Container::Scalar | Container::Static) || !inner.owned {
+                return Err(diags.push(SrcRange::of(ty), catalogue::refused::kind_of_type(ty, &text_of(ty, 40))));
+            }
+            if inner.rank >= MAX_RANK {
+                return Err(diags.push(SrcRange::of(ty), catalogue::rank_too_high(&text_of(ty, 40), MAX_RANK)));
+            }
+            let lens = std::iter::once(len(&a.len)).chain(inner.lens).collect();
+            Ok(Leaf { container: Container::Static, rank: inner.rank + 1, lens, ..inner })
+        }
+        Type::Path(p) if p.qself.is_none() => path(ty, p, generics, diags),
         _ => Err(diags.push(SrcRange::of(ty), catalogue::refused::kind_of_type(ty, &text_of(ty, 40)))),
     }
 }
 
-fn path(ty: &Type, p: &syn::TypePath, real_param: Option<&Ident>, diags: &mut Diags) -> Lowered<Leaf> {
+/// The size in `[F; size]`. Arithmetic on literals is a number, so that shapes which are equal are seen to be.
+pub(super) fn len(e: &Expr) -> Len {
+    fn number(e: &Expr) -> Option<usize> {
+        match e {
+            Expr::Lit(l) => match &l.lit {
+                Lit::Int(n) if matches!(n.suffix(), "" | "usize") => n.base10_parse().ok(),
+                _ => None,
+            },
+            Expr::Paren(p) => number(&p.expr),
+            Expr::Group(p) => number(&p.expr),
+            Expr::Block(b) if b.attrs.is_empty() && b.label.is_none() => match &*b.block.stmts {
+                [Stmt::Expr(e, None)] => number(e),
+                _ => None,
+            },
+            Expr::Binary(b) => {
+                let (x, y) = (number(&b.left)?, number(&b.right)?);
+                match b.op {
+                    BinOp::Add(_) => x.checked_add(y),
+                    BinOp::Sub(_) => x.checked_sub(y),
+                    BinOp::Mul(_) => x.checked_mul(y),
+                    BinOp::Div(_) => x.checked_div(y),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+    fn bare(e: &Expr) -> &Expr {
+        match e {
+            Expr::Paren(p) => bare(&p.expr),
+            Expr::Group(p) => bare(&p.expr),
+            Expr::Block(b) if b.attrs.is_empty() && b.label.is_none() => match &*b.block.stmts {
+                [Stmt::Expr(e, None)] => bare(e),
+                _ => e,
+            },
+            _ => e,
+        }
+    }
+    number(e).map_or_else(|| Len::Named(bare(e).to_token_stream()), Len::Number)
+}
+
+fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) -> Lowered<Leaf> {
     let Some(last) = p.path.segments.last() else {
         return Err(diags.push(SrcRange::of(ty), catalogue::unknown_type("", None)));
     };
     let name = last.ident.to_string();
-    if let Some(elem) = elem_named(&name, real_param) {
-        return Ok(Leaf { container: Container::Scalar, elem, rank: 0, owned: true });
+    let leaf = |container, elem, rank, owned| Ok(Leaf { container, elem, rank, owned, lens: Vec::new() });
+    if let Some(elem) = generics.elem(ty) {
+        return leaf(Container::Scalar, elem, 0, true);
     }
     if let Some((rank, owned)) = ndarray_rank(&name) {
         if rank > MAX_RANK {
             return Err(diags.push(SrcRange::of(ty), catalogue::rank_too_high(&name, MAX_RANK)));
         }
-        let elem = argument(ty, &last.arguments, real_param, diags)?;
-        return Ok(Leaf { container: Container::NdArray, elem, rank, owned });
+        let elem = argument(ty, &last.arguments, generics, diags)?;
+        return leaf(Container::NdArray, elem, rank, owned);
     }
     if name == "Vec" {
-        let elem = argument(ty, &last.arguments, real_param, diags)?;
-        return Ok(Leaf { container: Container::Slice, elem, rank: 1, owned: true });
+        let elem = argument(ty, &last.arguments, generics, diags)?;
+        return leaf(Container::Slice, elem, 1, true);
     }
     let message = catalogue::refused::named_type(&name)
         .unwrap_or_else(|| catalogue::unknown_type(&name, crate::diag::suggest(&name, KNOWN.iter().copied())));
@@ -140,7 +247,7 @@ fn path(ty: &Type, p: &syn::TypePath, real_param: Option<&Ident>, diags: &mut Di
 }
 
 /// The element type in the angle brackets.
-fn argument(ty: &Type, args: &PathArguments, real_param: Option<&Ident>, diags: &mut Diags) -> Lowered<Elem> {
+fn argument(ty: &Type, args: &PathArguments, generics: &Generics, diags: &mut Diags) -> Lowered<Elem> {
     if let PathArguments::AngleBracketed(args) = args {
         let types: Vec<&Type> = args
             .args
@@ -151,15 +258,15 @@ fn argument(ty: &Type, args: &PathArguments, real_param: Option<&Ident>, diags: 
             })
             .collect();
         if let [only] = types[..] {
-            return element(only, real_param, diags);
+            return element(only, generics, diags);
         }
     }
     Err(diags.push(SrcRange::of(ty), catalogue::element_type_missing(&text_of(ty, 40))))
 }
 
-fn element(ty: &Type, real_param: Option<&Ident>, diags: &mut Diags) -> Lowered<Elem> {
-    match ty {
-        Type::Path(_) if elem_of(ty, real_param).is_some() => elem_of(ty, real_param).ok_or(crate::diag::Poison),
+fn element(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered<Elem> {
+    match (ty, generics.elem(ty)) {
+        (Type::Path(_), Some(elem)) => Ok(elem),
         _ => Err(diags.push(SrcRange::of(ty), catalogue::element_type(&text_of(ty, 40)))),
     }
 }
@@ -178,8 +285,16 @@ pub(super) fn elem_tokens(elem: Elem, real_param: Option<&Ident>) -> TokenStream
     }
 }
 
+/// `[[elem; N]; M]` for the sizes M, N.
+pub(super) fn static_tokens(elem: TokenStream, lens: &[Len]) -> TokenStream {
+    lens.iter().rev().fold(elem, |inner, len| {
+        let len = len.tokens();
+        quote!([#inner; #len])
+    })
+}
+
 /// The type of a gradient or a result: owned.
-pub(super) fn owned_tokens(leaf: Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
+pub(super) fn owned_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     let elem = elem_tokens(leaf.elem, real_param);
     match leaf.container {
         Container::Scalar | Container::ScalarRef => elem,
@@ -188,11 +303,12 @@ pub(super) fn owned_tokens(leaf: Leaf, real_param: Option<&Ident>, krate: &Token
             quote!(#krate::ndarray::#name<#elem>)
         }
         Container::Slice => quote!(::std::vec::Vec<#elem>),
+        Container::Static => static_tokens(elem, &leaf.lens),
     }
 }
 
 /// The type of a tangent or cotangent: passed as the contract has it.
-pub(super) fn passed_tokens(leaf: Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
+pub(super) fn passed_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     let elem = elem_tokens(leaf.elem, real_param);
     match leaf.container {
         Container::Scalar | Container::ScalarRef => elem,
@@ -201,5 +317,6 @@ pub(super) fn passed_tokens(leaf: Leaf, real_param: Option<&Ident>, krate: &Toke
             quote!(&#krate::ndarray::#name<#elem>)
         }
         Container::Slice => quote!(&[#elem]),
+        Container::Static => static_tokens(elem, &leaf.lens),
     }
 }

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use proc_macro2::TokenStream;
 use syn::{Expr, Pat};
 
 use super::lower::Lower;
@@ -20,8 +21,14 @@ pub(super) enum Value<'a> {
     Term(Term),
     /// Arithmetic on literals without suffix: its type is that of what it meets.
     Number(Rc<Number>),
+    /// An array of arrays, `[[F; N]; M]`, as a term of rank two or more: its elements are its rows, while those of an ndarray are scalars.
+    Nested(Term),
     /// `[a, b, c]`: an array literal, an index or a shape.
     List(Rc<[Value<'a>]>),
+    /// `array![[a, b], [c, d]]`: an ndarray of rank two or more, whose element type may still be open.
+    Matrix(Rc<[Value<'a>]>),
+    /// `std::array::from_fn(f)`, until a type says of which size.
+    FromFn(Rc<Value<'a>>),
     /// A tuple.
     Tuple(Rc<[Value<'a>]>),
     /// A closure.
@@ -41,12 +48,23 @@ pub(super) enum Value<'a> {
 }
 
 impl Value<'_> {
+    /// An array literal as an ndarray: its elements are scalars, whatever its rank.
+    pub(super) fn as_ndarray(self) -> Self {
+        let inner = |v: &Value| matches!(v, Value::List(_) | Value::Matrix(_) | Value::Nested(_));
+        match self {
+            Value::Nested(t) => Value::Term(t),
+            Value::List(parts) if parts.iter().any(inner) => Value::Matrix(parts),
+            other => other,
+        }
+    }
+
     /// The kind of value, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
-            Value::Term(_) => "an array or scalar",
+            Value::Term(_) | Value::Nested(_) | Value::Matrix(_) => "an array or scalar",
             Value::Number(_) => "a number",
             Value::List(_) => "an array literal",
+            Value::FromFn(_) => "an array of a size that nothing says",
             Value::Tuple(_) => "a tuple",
             Value::Closure(_) | Value::Function(_) => "a function",
             Value::Range(_) => "a range",
@@ -66,6 +84,8 @@ pub(super) enum Number {
     Neg(Rc<Number>),
     Arith(super::arith::Arith, Rc<Number>, Rc<Number>),
     Choice(super::arith::Join, Rc<Number>, Rc<Number>),
+    /// A constant outside of the function: its type is that of what it meets, and the emitted code states it.
+    Outer(Rc<TokenStream>),
 }
 
 impl Number {
@@ -73,9 +93,21 @@ impl Number {
     pub(super) fn is_float(&self) -> bool {
         match self {
             Number::Float(_) => true,
-            Number::Int(_) => false,
+            Number::Int(_) | Number::Outer(_) => false,
             Number::Neg(a) => a.is_float(),
             Number::Arith(_, a, b) | Number::Choice(_, a, b) => a.is_float() || b.is_float(),
+        }
+    }
+}
+
+impl Number {
+    /// The constant outside of the function that is in it, if nothing but that says what type it has.
+    pub(super) fn outer(&self) -> Option<&TokenStream> {
+        match self {
+            Number::Outer(path) => Some(path),
+            Number::Float(_) | Number::Int(_) => None,
+            Number::Neg(a) => a.outer(),
+            Number::Arith(_, a, b) | Number::Choice(_, a, b) => a.outer().or(b.outer()),
         }
     }
 }

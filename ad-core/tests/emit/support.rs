@@ -70,6 +70,7 @@ impl Case {
             (Container::Scalar, _) => e,
             (Container::ScalarRef, _) => quote!(&#e),
             (Container::Slice, _) => quote!(&[#e]),
+            (Container::Static, _) => panic!("an array of static size has sizes"),
             (Container::NdArray, _) => {
                 let array = Ident::new(&format!("Array{rank}"), Span::call_site());
                 quote!(&crate::ad::ndarray::#array<#e>)
@@ -80,7 +81,7 @@ impl Case {
             Some(name) => Ident::new_raw(name, Span::call_site()),
             None => Ident::new(name, Span::call_site()),
         };
-        self.params.push(Param { name, ty, container, elem, rank, input });
+        self.params.push(Param { name, ty, container, elem, rank, lens: Vec::new(), input });
     }
 
     pub(crate) fn result(&mut self, t: Term) {
@@ -153,7 +154,8 @@ impl Case {
     }
 
     pub(crate) fn routine(&mut self) -> (Program, Routine) {
-        let leaf = |(&term, &container): (&Term, &Container)| OutputTree::Leaf(Output { term, container });
+        let leaf =
+            |(&term, &container): (&Term, &Container)| OutputTree::Leaf(Output { term, container, lens: Vec::new() });
         let leaves: Vec<OutputTree> = self.results.iter().zip(&self.containers).map(leaf).collect();
         let result = if leaves.len() == 1 { leaves[0].clone() } else { OutputTree::Tuple(leaves) };
         let types: Vec<TokenStream> = self
@@ -181,6 +183,8 @@ impl Case {
             cfgs: quote!(),
             generics: self.generics.clone(),
             where_clause: quote!(),
+            turbofish: quote!(),
+            constants: Vec::new(),
             params: Vec::new(),
             active: Vec::new(),
             result_ty: quote!(),
@@ -294,7 +298,7 @@ pub(crate) fn write_crate(name: &str, cases: &mut [Case]) -> PathBuf {
                 args.push(match p.container {
                     Container::Scalar => items,
                     Container::ScalarRef => format!("&{items}"),
-                    Container::Slice => format!("&[{items}]"),
+                    Container::Slice | Container::Static => format!("&[{items}]"),
                     Container::NdArray => {
                         let dims: Vec<String> = shape.iter().map(ToString::to_string).collect();
                         format!("&Array{}::from_shape_vec([{}], vec![{items}]).unwrap()", shape.len(), dims.join(", "))

@@ -22,6 +22,7 @@ pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::large_types_passed_by_value,
     clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
@@ -40,6 +41,7 @@ pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
 )]
 #[allow(
     clippy::eq_op,
+    clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
     clippy::missing_panics_doc,
@@ -76,6 +78,7 @@ pub fn logistic_grad(
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::large_types_passed_by_value,
     clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
@@ -94,6 +97,7 @@ pub fn logistic_grad(
 )]
 #[allow(
     clippy::eq_op,
+    clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
     clippy::missing_panics_doc,

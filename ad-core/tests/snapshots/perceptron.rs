@@ -36,6 +36,7 @@ fn loss(
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::large_types_passed_by_value,
     clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
@@ -54,6 +55,7 @@ fn loss(
 )]
 #[allow(
     clippy::eq_op,
+    clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
     clippy::missing_panics_doc,
@@ -98,6 +100,7 @@ fn loss_grad(
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::large_types_passed_by_value,
     clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
@@ -116,6 +119,7 @@ fn loss_grad(
 )]
 #[allow(
     clippy::eq_op,
+    clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
     clippy::missing_panics_doc,

@@ -28,6 +28,7 @@ fn rosenbrock(x: &Array1<f64>) -> f64 {
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::large_types_passed_by_value,
     clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
@@ -46,6 +47,7 @@ fn rosenbrock(x: &Array1<f64>) -> f64 {
 )]
 #[allow(
     clippy::eq_op,
+    clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
     clippy::missing_panics_doc,
@@ -78,6 +80,7 @@ fn rosenbrock_grad(x: &Array1<f64>) -> ::ad::ndarray::Array1<f64> {
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::large_types_passed_by_value,
     clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
@@ -96,6 +99,7 @@ fn rosenbrock_grad(x: &Array1<f64>) -> ::ad::ndarray::Array1<f64> {
 )]
 #[allow(
     clippy::eq_op,
+    clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
     clippy::missing_panics_doc,

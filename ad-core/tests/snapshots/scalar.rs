@@ -21,6 +21,7 @@ fn wave(x: f64, y: f64) -> f64 {
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::large_types_passed_by_value,
     clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
@@ -39,6 +40,7 @@ fn wave(x: f64, y: f64) -> f64 {
 )]
 #[allow(
     clippy::eq_op,
+    clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
     clippy::missing_panics_doc,
@@ -71,6 +73,7 @@ fn wave_grad(x: f64, y: f64) -> (f64, f64) {
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::large_types_passed_by_value,
     clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
@@ -89,6 +92,7 @@ fn wave_grad(x: f64, y: f64) -> (f64, f64) {
 )]
 #[allow(
     clippy::eq_op,
+    clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
     clippy::missing_panics_doc,

@@ -23,6 +23,7 @@ fn smooth(x: &Array1<f64>, idx: &Array1<usize>) -> Array1<f64> {
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::large_types_passed_by_value,
     clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
@@ -41,6 +42,7 @@ fn smooth(x: &Array1<f64>, idx: &Array1<usize>) -> Array1<f64> {
 )]
 #[allow(
     clippy::eq_op,
+    clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
     clippy::missing_panics_doc,
@@ -182,6 +184,7 @@ fn smooth_vjp(
     clippy::float_cmp,
     clippy::imprecise_flops,
     clippy::just_underscores_and_digits,
+    clippy::large_types_passed_by_value,
     clippy::manual_range_contains,
     clippy::many_single_char_names,
     clippy::must_use_candidate,
@@ -200,6 +203,7 @@ fn smooth_vjp(
 )]
 #[allow(
     clippy::eq_op,
+    clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
     clippy::missing_panics_doc,

@@ -23,10 +23,9 @@ impl Driver<'_> {
             Node::Prim(Prim::Reduce(Reduce::All, _), _) => quote!(true),
             _ => self.style.zero(elem),
         };
-        let n = self.product(self.g.shape(t), names).tokens;
+        let array = self.fresh_array(t, fill, names);
         let name = self.name(t);
-        self.hold.insert(t, Hold::Owned);
-        quote!(let mut #name = ::std::vec![#fill; #n];)
+        quote!(let mut #name = #array;)
     }
 
     pub(super) fn function_name(&mut self, verb: &str, of: &[Term]) -> Ident {
@@ -58,10 +57,7 @@ impl Driver<'_> {
         let mut args = Vec::new();
         for arg in &function.args {
             args.push(match arg {
-                Arg::Out(t) => {
-                    let name = &self.names[t];
-                    quote!(&mut #name)
-                }
+                Arg::Out(t) => self.borrow_mut(*t),
                 Arg::Buffer(t) => self.borrow(*t, &mut names),
                 Arg::Scalar(t) => self.argument(*t, &mut names),
             });
@@ -142,21 +138,18 @@ impl Driver<'_> {
                 let name = self.name(t);
                 let code = if is_splat(g, *dst) && self.plan.class(*dst) != Class::Buffer {
                     let fill = self.splat(*dst, &mut names);
-                    let n = self.product(g.shape(t), &mut names).tokens;
-                    quote!(let mut #name = ::std::vec![#fill; #n];)
+                    let array = self.fresh_array(t, fill, &mut names);
+                    quote!(let mut #name = #array;)
                 } else if self.moves(*dst, k) {
+                    self.take_over(t, *dst);
                     let from = &self.names[dst];
                     names.push(*dst);
                     quote!(let mut #name = #from;)
                 } else {
-                    let from = &self.names[dst];
                     names.push(*dst);
-                    match self.hold.get(dst) {
-                        Some(Hold::Owned) => quote!(let mut #name = #from.clone();),
-                        _ => quote!(let mut #name = #from.to_vec();),
-                    }
+                    let copy = self.copy_as(t, *dst);
+                    quote!(let mut #name = #copy;)
                 };
-                self.hold.insert(t, Hold::Owned);
                 let domain = g.shape(*src).to_vec();
                 let mut kernel = Kernel::new(g, self.plan, self.hints, domain, []);
                 let identity = kernel.identity().to_vec();
@@ -192,28 +185,29 @@ impl Driver<'_> {
                     return Ok(());
                 }
                 let mut code = self.allocate(t, &mut names);
+                let to = self.borrow_mut(t);
                 let gemv = |stored_first: bool| self.style.kernel(if stored_first { "gemv_t" } else { "gemv" });
                 code.extend(if !p.batch.is_empty() {
                     let kernel = self.style.kernel("gemm_each");
                     let sizes = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
                     let [batch, m, k, n] = sizes;
                     let (ta, tb) = (p.a.1, p.b.1);
-                    quote!(#kernel(&mut #name, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
+                    quote!(#kernel(#to, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
                 } else if exact && p.n.is_empty() && !p.a.1 {
                     let (each, dot) = (self.style.kernel("each_row"), self.style.kernel("exact_dot"));
-                    quote!(#each(&mut #name, #a, |row| #dot(row, #b));)
+                    quote!(#each(#to, #a, |row| #dot(row, #b));)
                 } else if p.n.is_empty() {
                     let kernel = gemv(p.a.1);
-                    quote!(#kernel(&mut #name, #a, #b, false);)
+                    quote!(#kernel(#to, #a, #b, false);)
                 } else if p.m.is_empty() {
                     let kernel = gemv(!p.b.1);
-                    quote!(#kernel(&mut #name, #b, #a, false);)
+                    quote!(#kernel(#to, #b, #a, false);)
                 } else {
                     let (kernel, operand) = (self.style.kernel("gemm"), self.style.kernel("Operand"));
                     let flag = |t: bool| format_ident!("{}", if t { "Transposed" } else { "Plain" });
                     let (fa, fb) = (flag(p.a.1), flag(p.b.1));
                     let [m, k, n] = [&p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
-                    quote!(#kernel(&mut #name, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n], false);)
+                    quote!(#kernel(#to, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n], false);)
                 });
                 self.plain(guard, code, vec![t], names);
                 Ok(())
@@ -226,8 +220,8 @@ impl Driver<'_> {
                     self.plain(guard, quote!(let #name = #sum(#x);), vec![t], names);
                 } else {
                     let code = self.allocate(t, &mut names);
-                    let (name, each) = (self.name(t), self.style.kernel("each_row"));
-                    self.plain(guard, quote!(#code #each(&mut #name, #x, #sum);), vec![t], names);
+                    let (to, each) = (self.borrow_mut(t), self.style.kernel("each_row"));
+                    self.plain(guard, quote!(#code #each(#to, #x, #sum);), vec![t], names);
                 }
                 Ok(())
             }
@@ -248,8 +242,8 @@ impl Driver<'_> {
                     self.plain(guard, quote!(let #name = #kernel(#x);), vec![t], names);
                 } else {
                     let code = self.allocate(t, &mut names);
-                    let (name, each) = (self.name(t), self.style.kernel("each_row"));
-                    self.plain(guard, quote!(#code #each(&mut #name, #x, #kernel);), vec![t], names);
+                    let (to, each) = (self.borrow_mut(t), self.style.kernel("each_row"));
+                    self.plain(guard, quote!(#code #each(#to, #x, #kernel);), vec![t], names);
                 }
                 Ok(())
             }
@@ -257,19 +251,36 @@ impl Driver<'_> {
                 let name = self.name(t);
                 let code = if g.rank(t) == 1 {
                     let parts: Vec<TokenStream> = args.iter().map(|&c| self.splat(c, &mut names)).collect();
-                    quote!(let #name = ::std::vec![#(#parts),*];)
+                    match self.scalars_on_stack(t, &parts) {
+                        Some(array) => quote!(let #name = #array;),
+                        None => {
+                            self.hold.insert(t, Hold::Owned);
+                            quote!(let #name = ::std::vec![#(#parts),*];)
+                        }
+                    }
                 } else {
                     let parts: Vec<TokenStream> = args
                         .iter()
                         .map(|&c| {
                             names.push(c);
                             let name = &self.names[&c];
-                            quote!(&#name[..])
+                            match self.hold.get(&c) {
+                                Some(Hold::Stack(depth)) => {
+                                    let flat = super::stack::flat(&quote!(#name), *depth, false);
+                                    if *depth > 1 { flat } else { quote!(&#name[..]) }
+                                }
+                                _ => quote!(&#name[..]),
+                            }
                         })
                         .collect();
-                    quote!(let #name = [#(#parts),*].concat();)
+                    if let Some(code) = self.rows_on_stack(t, &parts) {
+                        names.extend(g.shape(t));
+                        code
+                    } else {
+                        self.hold.insert(t, Hold::Owned);
+                        quote!(let #name = [#(#parts),*].concat();)
+                    }
                 };
-                self.hold.insert(t, Hold::Owned);
                 self.plain(guard, code, vec![t], names);
                 Ok(())
             }
@@ -279,7 +290,7 @@ impl Driver<'_> {
                 let name = self.name(t);
                 let from = self.borrow(of, &mut names);
                 let code = if owned {
-                    self.hold.insert(t, Hold::Owned);
+                    self.take_over(t, of);
                     let from = &self.names[&of];
                     quote!(let #name = #from;)
                 } else if guard.is_empty() {
@@ -288,8 +299,7 @@ impl Driver<'_> {
                     let ty = self.style.ty(g.elem(t));
                     quote!(let #name: &[#ty] = #from;)
                 } else {
-                    let from = self.copy_of(of);
-                    self.hold.insert(t, Hold::Owned);
+                    let from = self.copy_as(t, of);
                     quote!(let #name = #from;)
                 };
                 self.plain(guard, code, vec![t], names);
@@ -298,10 +308,9 @@ impl Driver<'_> {
             _ if padded_parts(g, &self.plan.class, t).is_some() => self.padded(t, guard),
             _ if is_splat(g, t) => {
                 let fill = self.splat(t, &mut names);
-                let n = self.product(g.shape(t), &mut names).tokens;
+                let array = self.fresh_array(t, fill, &mut names);
                 let name = self.name(t);
-                self.hold.insert(t, Hold::Owned);
-                self.plain(guard, quote!(let #name = ::std::vec![#fill; #n];), vec![t], names);
+                self.plain(guard, quote!(let #name = #array;), vec![t], names);
                 Ok(())
             }
             node => Err(format!("nothing computes {node:?}")),
@@ -392,27 +401,17 @@ impl Driver<'_> {
             let code = if self.g.rank(t) == 0 {
                 quote!(let #name = #fill;)
             } else {
-                let n = self.product(self.g.shape(t), &mut names).tokens;
-                self.hold.insert(t, Hold::Owned);
-                quote!(let #name = ::std::vec![#fill; #n];)
+                let array = self.fresh_array(t, fill, &mut names);
+                quote!(let #name = #array;)
             };
             self.plain(guard, code, vec![t], names);
         }
         Ok(())
     }
 
-    /// A stored array as a `Vec` of its own.
-    pub(super) fn copy_of(&self, t: Term) -> TokenStream {
-        let name = &self.names[&t];
-        match self.hold.get(&t) {
-            Some(Hold::Owned) => quote!(#name.clone()),
-            _ => quote!(#name.to_vec()),
-        }
-    }
-
     /// Whether the array is ours and step `k` is the only one that reads it.
     pub(super) fn moves(&self, t: Term, k: usize) -> bool {
-        self.hold.get(&t) == Some(&Hold::Owned)
+        matches!(self.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
             && self.plan.uses.get(&t) == Some(&1)
             && self.plan.readers.get(&t).is_some_and(|r| r == &[k])
             && !self.plan.results.contains(&t)
@@ -430,18 +429,20 @@ impl Driver<'_> {
 
     /// An array by a condition: moved out of its arm where nothing else reads it, otherwise borrowed.
     pub(super) fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Literal], k: usize) {
-        let owned = then != other && self.moves(then, k) && self.moves(other, k);
+        let held = |t: &Term| self.storage.get(t).map(|lens| lens.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let alike = held(&then) == held(&other);
+        let owned = then != other && alike && self.moves(then, k) && self.moves(other, k);
         let name = self.name(t);
         // A reference must not leave the block that it points into.
         if owned || !guard.is_empty() {
             let (a, b) = if owned {
+                self.take_over(t, then);
                 let (a, b) = (&self.names[&then], &self.names[&other]);
                 (quote!(#a), quote!(#b))
             } else {
-                (self.copy_of(then), self.copy_of(other))
+                (self.copy_as(t, then), self.copy_as(t, other))
             };
             let join = Join { cond, then: a, other: b, then_names: vec![then], other_names: vec![other] };
-            self.hold.insert(t, Hold::Owned);
             let join = Some(join);
             self.statements.push(Statement { guard: guard.to_vec(), join, defines: vec![t], ..Statement::default() });
             return;

@@ -17,6 +17,19 @@ pub(in crate::front) const TABLE: &[Entry] = &[
 /// Elementwise: a function of the table at once, a closure by a loop over the index, which the bulk-operation transform takes away.
 fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (f, rf)) = (call.arg(0)?, call.arg(1)?);
+    if let Value::List(parts) = x {
+        let parts: Lowered<Vec<Value>> = parts.iter().map(|p| me.apply(f, std::slice::from_ref(p), rf)).collect();
+        return Ok(Value::List(parts?.into()));
+    }
+    if let &Value::Nested(t) = x {
+        let n = me.g.shape(t)[0];
+        let mapped = me.build_with(n, rf, |me, i| {
+            let row = me.g.index(t, &[i]);
+            let row = me.rows(row, true);
+            me.apply(f, &[row], rf)
+        })?;
+        return Ok(me.rows(mapped, true));
+    }
     let x = me.array(x, rx)?;
     if let Value::Function(Entry { how: How::Unary(op), .. }) = f {
         let x = me.real_term(&Value::Term(x), rx)?;

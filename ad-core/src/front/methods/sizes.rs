@@ -32,10 +32,9 @@ pub(in crate::front) fn axis_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x:
 
 fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
     match call.arg(0)? {
-        // An array literal is an array of that many elements.
-        (Value::List(parts), _) if !parts.iter().any(|p| matches!(p, Value::List(_))) => {
-            Ok(vec![me.g.lit_usize(parts.len())])
-        }
+        // An array literal is an array of that many elements, an array of arrays one of its rows.
+        (Value::List(parts), _) => Ok(vec![me.g.lit_usize(parts.len())]),
+        (&Value::Nested(t), _) => Ok(me.g.shape(t)[..1].to_vec()),
         (x, range) => {
             let x = me.array(x, range)?;
             Ok(me.g.shape(x).to_vec())

@@ -1,0 +1,218 @@
+//! Arrays of static size: what lives in `[F; N]` locals instead of a `Vec`, and results that are returned as such.
+//! Sizes that the macro knows are one flat array; const parameters, on which Rust has no arithmetic, are arrays of arrays.
+//! Must never put on the stack what the user's own types do not bring there, but for small arrays of literal size.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use super::super::signature::static_type;
+use super::{Driver, Hold};
+use crate::ir::{Graph, Node, Term};
+use crate::prim::Prim;
+use crate::program::{Container, Output, OutputTree, Param};
+
+/// Elements of a literal shape that a local array may have, where the signature has no larger one.
+const LARGEST: i128 = 4096;
+/// Sizes unknown to the macro that a local array may have, where the signature has no array with more.
+const NAMED: usize = 2;
+
+/// What may live on the stack.
+#[derive(Default)]
+pub(super) struct Budget {
+    elements: i128,
+    named: usize,
+    /// Results that are returned as a `Vec` or an ndarray: they are made as such.
+    heap: HashSet<Term>,
+}
+
+impl Budget {
+    pub(super) fn of(g: &Graph, params: &[Param], result: &OutputTree) -> Self {
+        let mut budget = Budget { elements: LARGEST, named: NAMED, heap: HashSet::new() };
+        let params = params.iter().map(|p| (p.container, &p.lens));
+        for (container, lens) in params.chain(result.leaves().iter().map(|out| (out.container, &out.lens))) {
+            if container == Container::Static {
+                let numbers: Vec<Option<i128>> = lens.iter().map(|n| n.to_string().parse().ok()).collect();
+                let elements = numbers.iter().flatten().fold(1_i128, |a, &n| a.saturating_mul(n));
+                budget.elements = budget.elements.max(elements);
+                budget.named = budget.named.max(numbers.iter().filter(|n| n.is_none()).count());
+            }
+        }
+        for out in result.leaves() {
+            if out.container != Container::Static && g.rank(out.term) > 0 {
+                budget.heap.insert(out.term);
+            }
+        }
+        budget
+    }
+}
+
+/// An array of arrays as one slice.
+pub(super) fn flat(name: &TokenStream, depth: usize, mutable: bool) -> TokenStream {
+    let step = if mutable { quote!(.as_flattened_mut()) } else { quote!(.as_flattened()) };
+    let steps = (1..depth).map(|_| step.clone());
+    quote!(#name #(#steps)*)
+}
+
+impl Driver<'_> {
+    /// The sizes of the local array that holds `t`, as Rust writes them; `None` if it is a `Vec`.
+    fn stack_lens(&self, t: Term) -> Option<Vec<TokenStream>> {
+        if self.budget.heap.contains(&t) {
+            return None;
+        }
+        let (mut lens, mut elements, mut named) = (Vec::new(), 1_i128, 0);
+        for &n in self.g.shape(t) {
+            if let Some(n) = self.g.int_value(n) {
+                elements = elements.saturating_mul(n);
+                let n = proc_macro2::Literal::i128_unsuffixed(n);
+                lens.push(quote!(#n));
+                continue;
+            }
+            let Node::Input(k) = self.g.node(n) else { return None };
+            let constant = self.program.constants.iter().find(|c| c.input == *k)?;
+            named += 1;
+            lens.push(constant.path.clone());
+        }
+        if elements > self.budget.elements || named > self.budget.named {
+            return None;
+        }
+        if named == 0 {
+            let n = proc_macro2::Literal::i128_unsuffixed(elements);
+            return Some(vec![quote!(#n)]);
+        }
+        Some(lens)
+    }
+
+    /// A new array for `t` that is this everywhere, and how it is held from here on.
+    pub(super) fn fresh_array(&mut self, t: Term, fill: TokenStream, names: &mut Vec<Term>) -> TokenStream {
+        match self.stack_lens(t) {
+            Some(lens) => {
+                let array = static_type(fill, &lens);
+                self.hold_on_stack(t, lens);
+                array
+            }
+            None => {
+                let n = self.product(self.g.shape(t), names).tokens;
+                self.hold.insert(t, Hold::Owned);
+                quote!(::std::vec![#fill; #n])
+            }
+        }
+    }
+
+    fn hold_on_stack(&mut self, t: Term, lens: Vec<TokenStream>) {
+        self.hold.insert(t, Hold::Stack(lens.len()));
+        self.storage.insert(t, lens);
+    }
+
+    /// `t` takes over the array of `of`.
+    pub(super) fn take_over(&mut self, t: Term, of: Term) {
+        match self.storage.get(&of).cloned() {
+            Some(lens) => self.hold_on_stack(t, lens),
+            None => {
+                self.hold.insert(t, Hold::Owned);
+            }
+        }
+    }
+
+    /// A copy of `of` as `t`, and how that is held from here on.
+    pub(super) fn copy_as(&mut self, t: Term, of: Term) -> TokenStream {
+        let name = &self.names[&of];
+        let Some(lens) = self.stack_lens(t) else {
+            let copy = match self.hold.get(&of) {
+                Some(Hold::Owned) => quote!(#name.clone()),
+                Some(Hold::Stack(depth)) => {
+                    let flat = flat(&quote!(#name), *depth, false);
+                    quote!(#flat.to_vec())
+                }
+                _ => quote!(#name.to_vec()),
+            };
+            self.hold.insert(t, Hold::Owned);
+            return copy;
+        };
+        let copy = self.as_static(of, &lens);
+        self.hold_on_stack(t, lens);
+        copy
+    }
+
+    /// A list of arrays as the rows of `t`, which is on the stack; `None`: it is not.
+    pub(super) fn rows_on_stack(&mut self, t: Term, parts: &[TokenStream]) -> Option<TokenStream> {
+        let lens = self.stack_lens(t)?;
+        let array = static_type(self.style.zero(self.g.elem(t)), &lens);
+        let name = self.name(t);
+        let flat = flat(&quote!(#name), lens.len(), true);
+        let mut names = Vec::new();
+        let n = self.product(&self.g.shape(t)[1..], &mut names).tokens;
+        self.hold_on_stack(t, lens);
+        let (row, part) = (Ident::new("row", Span::mixed_site()), Ident::new("part", Span::mixed_site()));
+        Some(quote! {
+            let mut #name = #array;
+            for (#row, #part) in #flat.chunks_exact_mut(usize::max(#n, 1)).zip([#(#parts),*]) {
+                #row.copy_from_slice(#part);
+            }
+        })
+    }
+
+    /// The array of scalars `t`, if that is on the stack.
+    pub(super) fn scalars_on_stack(&mut self, t: Term, parts: &[TokenStream]) -> Option<TokenStream> {
+        let lens = self.stack_lens(t)?;
+        self.hold_on_stack(t, lens);
+        Some(quote!([#(#parts),*]))
+    }
+
+    /// A stored array as a `&mut [F]` argument.
+    pub(super) fn borrow_mut(&self, t: Term) -> TokenStream {
+        let name = &self.names[&t];
+        match self.hold.get(&t) {
+            Some(Hold::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, true),
+            _ => quote!(&mut #name),
+        }
+    }
+
+    /// The scalars that a result of static size is a literal of, in row-major order.
+    pub(super) fn literal(&self, out: &Output) -> Option<Vec<Term>> {
+        if out.container != Container::Static {
+            return None;
+        }
+        let mut t = out.term;
+        if let Node::Prim(Prim::Reshape | Prim::Recast, args) = self.g.node(t) {
+            t = args[0];
+        }
+        match self.g.node(t) {
+            Node::Prim(Prim::Stack, args) if self.g.rank(t) == 1 => Some(args.to_vec()),
+            _ => None,
+        }
+    }
+
+    /// A result as an array of the declared type.
+    pub(super) fn static_leaf(&self, out: &Output) -> Result<TokenStream, String> {
+        if let Some(parts) = self.literal(out) {
+            let sizes: Option<Vec<usize>> =
+                self.g.shape(out.term).iter().map(|&n| usize::try_from(self.g.int_value(n)?).ok()).collect();
+            if let Some(sizes) = sizes {
+                let mut parts: Vec<TokenStream> = parts.iter().map(|&c| self.scalar_expr(c).0.tokens).collect();
+                for &n in sizes[1..].iter().rev().filter(|&&n| n > 0) {
+                    parts = parts.chunks(n).map(|row| quote!([#(#row),*])).collect();
+                }
+                return Ok(quote!([#(#parts),*]));
+            }
+        }
+        if !self.names.contains_key(&out.term) {
+            return Err("a result that is not computed".into());
+        }
+        Ok(self.as_static(out.term, &out.lens))
+    }
+
+    /// A stored array as an array of these sizes.
+    fn as_static(&self, of: Term, lens: &[TokenStream]) -> TokenStream {
+        let name = &self.names[&of];
+        let text = |lens: &[TokenStream]| lens.iter().map(ToString::to_string).collect::<Vec<_>>();
+        if self.storage.get(&of).is_some_and(|own| text(own) == text(lens)) {
+            return quote!(#name);
+        }
+        let array = static_type(self.style.zero(self.g.elem(of)), lens);
+        let copy = Ident::new("copy", Span::mixed_site());
+        let (to, from) = (flat(&quote!(#copy), lens.len(), true), self.borrow(of, &mut Vec::new()));
+        quote!({ let mut #copy = #array; #to.copy_from_slice(#from); #copy })
+    }
+}
