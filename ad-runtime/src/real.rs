@@ -1,5 +1,7 @@
 //! The traits that a user's bounds may name, and the sealed list of element types behind them.
 
+use std::iter::{Product, Sum};
+
 use ndarray::{Array, ArrayRef, ArrayView, Dimension, NdFloat};
 
 mod private {
@@ -29,7 +31,7 @@ mod private {
     label = "expected `f32` or `f64`",
     note = "derivatives are taken of `f32` and `f64`, and of type parameters bounded by `Real`"
 )]
-pub trait Real: NdFloat + private::Sealed {
+pub trait Real: NdFloat + Sum + Product + for<'a> Sum<&'a Self> + for<'a> Product<&'a Self> + private::Sealed {
     /// The literal `x` in this type, rounded to nearest.
     fn lit(x: f64) -> Self;
 

@@ -36,7 +36,7 @@ impl<'a> Lower<'a> {
             }
         }
         let value = self.deeper(|| SrcRange::of(e), |me| me.form(e));
-        if ndarray { value.map(Value::as_ndarray) } else { value }
+        if ndarray { value.map(Value::into_ndarray) } else { value }
     }
 
     fn form(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {

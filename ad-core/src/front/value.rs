@@ -49,7 +49,7 @@ pub(super) enum Value<'a> {
 
 impl Value<'_> {
     /// An array literal as an ndarray: its elements are scalars, whatever its rank.
-    pub(super) fn as_ndarray(self) -> Self {
+    pub(super) fn into_ndarray(self) -> Self {
         let inner = |v: &Value| matches!(v, Value::List(_) | Value::Matrix(_) | Value::Nested(_));
         match self {
             Value::Nested(t) => Value::Term(t),
