@@ -23,7 +23,22 @@ pub(super) fn names(program: &Program) -> TokenStream {
 }
 
 fn proof(program: &Program, name: &Ident) -> Option<TokenStream> {
-    // Arguments on which every function of the DSL that the front end knows can be called.
+    let krate = &program.options.krate;
+    // The name is resolved where the user wrote it, and underlined there if it is another function.
+    let span = name.span();
+    // ndarray's types are the ones meant if a value of the one is a value of the other.
+    match name.to_string().as_str() {
+        "Zip" => {
+            return Some(quote_spanned! {span=>
+                let _: fn(#name<(), #krate::ndarray::Ix1>) -> #krate::ndarray::Zip<(), #krate::ndarray::Ix1> = |zip| zip;
+            });
+        }
+        "Slice" => {
+            return Some(quote_spanned! {span=> let _: fn(#name) -> #krate::ndarray::Slice = |slice| slice; });
+        }
+        _ => {}
+    }
+    // Arguments on which every function of the DSL and of ndarray that the front end knows can be called.
     let arguments = match name.to_string().as_str() {
         "build1" => quote!(0, |_| 0.0_f64),
         "build" => quote!([0], |_: [usize; 1]| 0.0_f64),
@@ -32,17 +47,33 @@ fn proof(program: &Program, name: &Ident) -> Option<TokenStream> {
         "replicate" => quote!(0, 0.0_f64),
         "one_hot" => quote!(0, 0),
         "select" => quote!(true, 0.0_f64, 0.0_f64),
-        "sum" | "sum_outer" | "maximum" | "minimum" | "argmax" | "argmin" | "logsumexp" => quote!(x),
+        "sum" | "sum_outer" | "maximum" | "minimum" | "argmax" | "argmin" | "logsumexp" | "norm" | "softmax" => {
+            quote!(x)
+        }
+        "map2" => quote!(x, x, |a: f64, _: f64| a),
+        "stack" | "concatenate" => quote!(#krate::ndarray::Axis(0), &[x.view()]),
+        "arr0" => quote!(0.0_f64),
+        "aview0" => quote!(&0.0_f64),
+        "arr1" | "aview1" => quote!(&[0.0_f64]),
+        "arr2" | "aview2" => quote!(&[[0.0_f64]]),
+        "arr3" => quote!(&[[[0.0_f64]]]),
+        "kron" => {
+            quote!(&#krate::ndarray::Array2::<f64>::zeros((0, 0)), &#krate::ndarray::Array2::<f64>::zeros((0, 0)))
+        }
         "sigmoid" | "relu" | "softplus" | "erf" | "erfc" | "ln_gamma" | "digamma" => quote!(0.0_f64),
         _ => return None,
     };
-    let krate = &program.options.krate;
-    // The name is resolved where the user wrote it, and underlined there if it is another function.
-    let span = name.span();
+    let ours = match name.to_string().as_str() {
+        "kron" => quote!(#krate::ndarray::linalg::kron),
+        "stack" | "concatenate" | "arr0" | "aview0" | "arr1" | "aview1" | "arr2" | "aview2" | "arr3" => {
+            quote!(#krate::ndarray::#name)
+        }
+        _ => quote!(#krate::prelude::#name),
+    };
     let result = if *name == "one_hot" { quote!(_: #krate::ndarray::Array1<f64>) } else { quote!(_) };
     Some(quote_spanned! {span=>
         let f = #name;
-        #krate::runtime::kernel::same(f, #krate::prelude::#name);
+        #krate::runtime::kernel::same(f, #ours);
         let #result = f(#arguments);
     })
 }

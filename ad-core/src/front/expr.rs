@@ -446,7 +446,10 @@ impl<'a> Lower<'a> {
     }
 
     fn method_entry(&self, receiver: Option<&Value<'a>>, name: &str) -> Option<table::Entry> {
-        table::find_method(self.kind_of(receiver?), name)
+        let receiver = receiver?;
+        // An array of rank 0 is a scalar here, and has the methods of arrays all the same.
+        let rank_zero = matches!(receiver, Value::Term(t) if self.g.rank(*t) == 0);
+        table::find_method(self.kind_of(receiver), name).or_else(|| table::find(On::Array, name).filter(|_| rank_zero))
     }
 
     /// What a path of the table stands for.
@@ -456,7 +459,7 @@ impl<'a> Lower<'a> {
         let name = last.ident.to_string();
         let plain = |entry| Resolved { entry, generics: generic(&last.arguments), rank: None, elem: None };
         let Some(owner) = before.last() else {
-            let found = table::find(On::Dsl, &name);
+            let found = table::find(On::Dsl, &name).or_else(|| table::find(On::Nd, &name));
             if found.is_some() {
                 self.uses(&last.ident);
             }
@@ -473,6 +476,16 @@ impl<'a> Lower<'a> {
         }
         if matches!(&*owner_name, "ad" | "prelude" | "dsl") {
             return Ok(table::find(On::Dsl, &name).map(plain));
+        }
+        if matches!(&*owner_name, "ndarray" | "linalg") {
+            return Ok(table::find(On::Nd, &name).map(plain));
+        }
+        if matches!(&*owner_name, "Zip" | "Slice") {
+            let found = table::find(On::Nd, &format!("{owner_name}::{name}"));
+            if found.is_some() && before.len() == 1 {
+                self.uses(&owner.ident);
+            }
+            return Ok(found.map(plain));
         }
         let rank = types::ndarray_rank(&owner_name).map(|(rank, _)| rank);
         let rank = rank.or(if owner_name == "Vec" { Some(1) } else { None });

@@ -26,6 +26,8 @@ pub(super) const REDUCING: &[Entry] = &[
     row("sum_outer", On::Dsl, (1, 1), sum_outer, "sum over the first axis"),
     row("maximum", On::Dsl, (1, 1), maximum, "largest element"),
     row("minimum", On::Dsl, (1, 1), minimum, "smallest element"),
+    row("norm", On::Dsl, (1, 1), norm, "square root of the sum of squares"),
+    row("softmax", On::Dsl, (1, 1), softmax, "exponentials by their sum, along the last axis"),
     row("argmax", On::Dsl, (1, 1), argmax, "index of the first largest element"),
     row("argmin", On::Dsl, (1, 1), argmin, "index of the first smallest element"),
     row("logsumexp", On::Dsl, (1, 1), logsumexp, "logarithm of the sum of exponentials"),
@@ -176,7 +178,7 @@ pub(super) fn all_axes(me: &Lower, x: Term) -> Vec<u8> {
 
 pub(super) fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let x = me.array(x, range)?;
+    let x = me.of_any_rank(x, range)?;
     let axes = all_axes(me, x);
     Ok(Value::Term(sum_over(me, x, &axes, range)?))
 }
@@ -250,6 +252,42 @@ fn logsumexp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     Ok(Value::Term(g.select(none, minus, value)))
 }
 
+/// The square root of the sum of squares, with derivative 0 at 0.
+fn norm<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let x = me.real_term(&Value::Term(x), range)?;
+    let squares = me.g.mul(x, x);
+    let sum = me.g.sum_all(squares);
+    Ok(Value::Term(super::methods::reduce::root(me, sum)))
+}
+
+/// Shifted by the maximum of each row, through which no derivative flows (it cancels). A row of minus infinities is shifted by nothing,
+/// and its sum of exponentials, 0, divides as 1: zeros.
+fn softmax<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let x = me.real_term(&Value::Term(x), range)?;
+    let shape = me.g.shape(x).to_vec();
+    let last = crate::ir::axis(shape.len() - 1);
+    let g = &mut me.g;
+    let largest = g.reduce(Reduce::Max, 1, x);
+    let largest = g.prim(Prim::StopGradient, &[largest]);
+    let (zero, one, minus) =
+        (g.lit_like(largest, 0.0), g.lit_like(largest, 1.0), g.lit_like(largest, f64::NEG_INFINITY));
+    let none = g.compare(Cmp::Eq, largest, minus);
+    let shift = g.select(none, zero, largest);
+    let size = shape[usize::from(last)];
+    let shift = g.replicate_axes(shift, &[last], &[size]);
+    let shifted = g.sub(x, shift);
+    let exps = g.unary(Unary::Exp, shifted);
+    let total = g.sum_axes(exps, &[last]);
+    let empty = g.compare(Cmp::Eq, total, zero);
+    let safe = g.select(empty, one, total);
+    let safe = g.replicate_axes(safe, &[last], &[size]);
+    Ok(Value::Term(g.div(exps, safe)))
+}
+
 /// Whether a real scalar is neither infinite nor NaN.
 pub(super) fn is_finite(g: &mut crate::ir::Graph, ty: RealTy, x: Term) -> Term {
     let (plus, minus) = (g.lit_real(ty, f64::INFINITY), g.lit_real(ty, f64::NEG_INFINITY));
@@ -265,7 +303,12 @@ fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 /// `x * a + b` and the like: several arguments of one real type.
 pub(super) fn reals<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
-    let elem = call.args.iter().find_map(|v| me.elem_of(v)).unwrap_or_else(|| me.default_real());
+    reals_of(me, call, None)
+}
+
+/// The same, where literals only have this type.
+pub(super) fn reals_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, named: Option<Elem>) -> Lowered<Vec<Term>> {
+    let elem = call.args.iter().find_map(|v| me.elem_of(v)).or(named).unwrap_or_else(|| me.default_real());
     let mut terms = Vec::new();
     for (value, &range) in call.args.iter().zip(&call.ranges) {
         let t = me.term_as(value, super::value::Want::Elem(elem), range)?;

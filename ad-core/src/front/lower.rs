@@ -15,7 +15,7 @@ use super::value::{Closure, Lowered, Number, Scope, Value, Want};
 use crate::catalogue;
 use crate::diag::{Diags, Message, Poison, SrcRange, text_of};
 use crate::ir::range::Facts;
-use crate::ir::{Elem, Graph, IntTy, Lit, Loc, RealTy, Term, Type};
+use crate::ir::{Elem, Graph, IntTy, Lit, Loc, Node, RealTy, Term, Type};
 use crate::program::{Check, Constant, Place};
 
 /// How deep expressions and calls of closures may nest: macros run on the compiler's stack.
@@ -231,6 +231,7 @@ impl<'a> Lower<'a> {
             | Value::Function(_)
             | Value::Maybe(..)
             | Value::Axis(_)
+            | Value::Zip(_)
             | Value::Unit => {
                 let found = self.describe(value);
                 Err(self.error(range, catalogue::not_an_array(&found, matches!(value, Value::Maybe(..)))))
@@ -239,7 +240,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The terms, all with the shape of the first.
-    fn same_shapes(&mut self, terms: &[Term], range: SrcRange) -> Lowered<Vec<Term>> {
+    pub(super) fn same_shapes(&mut self, terms: &[Term], range: SrcRange) -> Lowered<Vec<Term>> {
         let Some(&first) = terms.first() else { return Ok(Vec::new()) };
         let mut same = vec![first];
         for &t in &terms[1..] {
@@ -454,9 +455,33 @@ impl<'a> Lower<'a> {
         match &value {
             Value::List(parts) => Ok(Value::List(all(parts)?)),
             Value::Matrix(parts) => Ok(Value::Matrix(all(parts)?)),
+            // `let x: Array1<f32> = Array1::zeros(n);`
+            &Value::Term(t) => Ok(Value::Term(self.filled_as(t, elem))),
             Value::Number(_) => Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
             _ => Ok(value),
         }
+    }
+
+    /// An array of one constant with elements of this type.
+    fn filled_as(&mut self, t: Term, to: Elem) -> Term {
+        let constant = match self.g.node(self.g.splat(t)) {
+            Node::Lit(lit) => lit.as_real(),
+            _ => None,
+        };
+        let Some(x) = constant else { return t };
+        if self.g.rank(t) == 0 || self.g.elem(t) == to {
+            return t;
+        }
+        let shape = self.g.shape(t).to_vec();
+        let x = match to {
+            Elem::Real(ty) => self.real(ty, x),
+            // Only zeros and ones come without a type.
+            Elem::Int(_) | Elem::Bool if x == 0.0 || x == 1.0 => {
+                super::methods::construct::constant(self, to, i128::from(x == 1.0))
+            }
+            _ => return t,
+        };
+        self.g.broadcast(x, &shape)
     }
 
     /// Binds the names of a pattern.

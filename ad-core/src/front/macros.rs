@@ -45,6 +45,7 @@ fn understood(mac: &Macro) -> Option<syn::Result<Expr>> {
     let name = mac.path.segments.last()?.ident.to_string();
     match &*name {
         "array" | "vec" => Some(literal.parse2(mac.tokens.clone()).map(|parsed| parsed.into_expr(mac))),
+        "stack" | "concatenate" => Some(joined.parse2(mac.tokens.clone()).map(|parsed| parsed.into_expr(mac, &name))),
         "s" => Some(Punctuated::<Slice, Token![,]>::parse_terminated.parse2(mac.tokens.clone()).map(|parts| {
             let mut elems = Punctuated::new();
             elems.extend(parts.into_iter().map(|p| p.0));
@@ -98,12 +99,45 @@ fn grouped(e: Expr) -> Expr {
     Expr::Group(ExprGroup { attrs: Vec::new(), group_token, expr: Box::new(e) })
 }
 
+/// `Axis(0), a, b`: what `stack!` and `concatenate!` are given.
+struct Joined {
+    axis: Expr,
+    parts: Punctuated<Expr, Token![,]>,
+}
+
+fn joined(input: ParseStream) -> syn::Result<Joined> {
+    let axis = input.parse()?;
+    let _: Token![,] = input.parse()?;
+    Ok(Joined { axis, parts: Punctuated::parse_terminated(input)? })
+}
+
+impl Joined {
+    /// The call of ndarray's function that the macro stands for.
+    fn into_expr(self, mac: &Macro, name: &str) -> Expr {
+        let Joined { axis, parts } = self;
+        let name = syn::Ident::new(
+            name,
+            mac.path.segments.last().map_or_else(proc_macro2::Span::call_site, |s| s.ident.span()),
+        );
+        syn::parse_quote_spanned!(name.span()=> ::ndarray::#name(#axis, [#parts]).unwrap())
+    }
+}
+
 /// One axis of `s![..]`: an index, a range, or a range with a step, which becomes `[range; step]`.
 struct Slice(Expr);
 
 impl Parse for Slice {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let range: Expr = input.parse()?;
+        if let Expr::Path(p) = &range
+            && p.path.segments.last().is_some_and(|s| s.ident == "NewAxis")
+        {
+            return Ok(Slice(Expr::Tuple(ExprTuple {
+                attrs: Vec::new(),
+                paren_token: token::Paren::default(),
+                elems: Punctuated::new(),
+            })));
+        }
         if !input.peek(Token![;]) {
             return Ok(Slice(range));
         }

@@ -2,9 +2,11 @@
 
 pub(super) mod construct;
 pub(super) mod elementwise;
+pub(super) mod join;
 pub(super) mod layout;
 pub(super) mod reduce;
 pub(super) mod sizes;
+pub(super) mod zip;
 
 use super::functions::{self, ints, is_finite, reals};
 use super::lower::Lower;
@@ -61,7 +63,7 @@ fn some<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn unwrap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     match call.arg(0)? {
         (Value::Maybe(value, there), _) => {
-            me.require(None, *there, "unwrap of `None`: the array is empty");
+            me.require(None, *there, "unwrap: there is no value (the array is empty, or the shapes do not fit)");
             Ok((**value).clone())
         }
         (other, range) => {

@@ -17,6 +17,9 @@ pub(super) const TABLE: &[Entry] = &[
     row("column", On::Array, (1, 1), column_of, "a column of a matrix"),
     row("index_axis", On::Array, (2, 2), index_axis, "the part at one index of an axis"),
     row("slice", On::Array, (1, 1), slice_of, "a part: `x.slice(s![1.., ..;-1])`"),
+    row("index_axis_move", On::Array, (2, 2), index_axis, "the part at one index of an axis"),
+    row("slice_move", On::Array, (1, 1), slice_of, "a part: `x.slice_move(s![1.., ..;-1])`"),
+    row("slice_axis", On::Array, (2, 2), slice_axis, "a part along an axis: `x.slice_axis(Axis(0), (1..3).into())`"),
     row("select", On::Array, (2, 2), select, "the parts at several indices of an axis"),
 ];
 
@@ -30,7 +33,7 @@ fn part<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term, axis: usize, index
 }
 
 /// The array with one axis moved to the front.
-fn front_axis(me: &mut Lower, x: Term, axis: usize) -> Term {
+pub(super) fn front_axis(me: &mut Lower, x: Term, axis: usize) -> Term {
     let rank = me.g.rank(x);
     let perm: Vec<u8> = std::iter::once(axis)
         .chain((0..rank).filter(|&k| k != axis))
@@ -69,18 +72,20 @@ fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (ids, ri)) = (call.arg(0)?, call.arg(2)?);
     let x = me.array(x, rx)?;
     let axis = axis_arg(me, call, x)?;
-    if axis != 0 {
-        return Err(me.error(call.range, catalogue::later("`select` along another axis than the first")));
-    }
     let ids = me.array(ids, ri)?;
     let sizes = me.g.shape(ids).to_vec();
+    if sizes.len() != 1 {
+        return Err(me.error(ri, catalogue::ranks_differ(1, sizes.len())));
+    }
+    let (size, words) = (me.g.shape(x)[axis], super::arith::axis_words(call.text(0), axis, me.g.rank(x)));
+    let first = front_axis(me, x, axis);
     let t = me.build_all(&sizes, ri, &mut |me, ix| {
         let i = me.g.index(ids, ix);
         let i = me.usize(&Value::Term(i), ri)?;
-        me.require_indices(x, &[i], call.text(0));
-        Ok(Value::Term(me.g.index(x, &[i])))
+        me.require_index(i, size, words.clone());
+        Ok(Value::Term(me.g.index(first, &[i])))
     })?;
-    Ok(Value::Term(t))
+    Ok(Value::Term(super::methods::layout::move_axis(me, t, 0, axis)))
 }
 
 fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -89,11 +94,20 @@ fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let Value::Tuple(parts) = spec else {
         return Err(me.error(rs, catalogue::slice_argument()));
     };
-    if parts.len() != me.g.rank(x) {
-        return Err(me.error(rs, catalogue::index_rank(parts.len(), me.g.rank(x))));
+    // `NewAxis` is `()` here.
+    let given = parts.iter().filter(|p| !matches!(p, Value::Unit)).count();
+    if given != me.g.rank(x) {
+        return Err(me.error(rs, catalogue::index_rank(given, me.g.rank(x))));
     }
-    let mut axes = Vec::new();
+    let (mut axes, mut new, mut rank) = (Vec::new(), Vec::new(), 0_u8);
     for part in parts.iter() {
+        if matches!(part, Value::Unit) {
+            new.push(rank);
+        }
+        rank = rank.saturating_add(u8::from(matches!(part, Value::Unit | Value::Range(_) | Value::Tuple(_))));
+        if matches!(part, Value::Unit) {
+            continue;
+        }
         axes.push(match part {
             Value::Range(r) => Axis::Range(Rc::clone(r), None),
             Value::Tuple(pair) => match &**pair {
@@ -109,7 +123,22 @@ fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             one => Axis::Index(one.clone()),
         });
     }
-    Ok(Value::Term(me.slice(x, &axes, rs)?))
+    let x = me.slice(x, &axes, rs)?;
+    let ones = vec![me.g.lit_usize(1); new.len()];
+    Ok(Value::Term(me.g.replicate_axes(x, &new, &ones)))
+}
+
+fn slice_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (part, rp)) = (call.arg(0)?, call.arg(2)?);
+    let x = me.array(x, rx)?;
+    let axis = axis_arg(me, call, x)?;
+    let Value::Range(r) = part else {
+        return Err(me.error(rp, catalogue::slice_argument()));
+    };
+    let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false }), None);
+    let mut axes: Vec<Axis> = (0..axis).map(|_| whole()).collect();
+    axes.push(Axis::Range(Rc::clone(r), None));
+    Ok(Value::Term(me.slice(x, &axes, rp)?))
 }
 
 /// What becomes of one axis in a slice.

@@ -30,6 +30,10 @@ pub(super) enum On {
     Any,
     /// A type, by path: `Array1::zeros`.
     Assoc,
+    /// Nothing: a free function of ndarray, or one of its types that are no arrays: `Zip::from`.
+    Nd,
+    /// `Zip`.
+    Zip,
 }
 
 /// Arguments of a call that is being lowered: values, and where they stand. The receiver of a method is the first.
@@ -103,6 +107,8 @@ const TABLES: &[&[Entry]] = &[
     methods::reduce::TABLE,
     methods::layout::TABLE,
     methods::sizes::TABLE,
+    methods::zip::TABLE,
+    methods::join::TABLE,
     slice::TABLE,
     iter::TABLE,
 ];
@@ -123,8 +129,8 @@ pub(super) fn entries() -> impl Iterator<Item = Entry> {
         })
     });
     let binary = Binary::ALL.iter().filter(|f| matches!(f.row().emit, Emit::Method(_))).flat_map(|&f| {
-        // ndarray has only `powf` of these for arrays.
-        let on: &[On] = if f == Binary::Pow { &[On::Real, On::Array] } else { &[On::Real] };
+        // ndarray has only these for arrays.
+        let on: &[On] = if matches!(f, Binary::Pow | Binary::Hypot) { &[On::Real, On::Array] } else { &[On::Real] };
         on.iter().map(move |&on| Entry {
             name: f.row().name,
             on,
@@ -154,9 +160,6 @@ pub(super) fn nearest(on: &[On], name: &str) -> Option<&'static str> {
 /// Names of the contract that are not built yet.
 const LATER: &[&str] = &[
     "product",
-    "norm",
-    "softmax",
-    "map2",
     "fold",
     "reduce",
     "scan",
@@ -164,13 +167,7 @@ const LATER: &[&str] = &[
     "scanr",
     "stop_gradient",
     "checkpoint",
-    "eye",
-    "linspace",
-    "from_iter",
-    "var",
-    "std",
     "product_axis",
-    "diag",
     "first",
     "last",
     "max_by",
@@ -180,38 +177,17 @@ const LATER: &[&str] = &[
     "chunks",
     "step_by",
     "chain",
-    "filter",
-    "permuted_axes",
-    "reversed_axes",
-    "swap_axes",
-    "into_shape_with_order",
-    "to_shape",
-    "flatten",
-    "insert_axis",
-    "remove_axis",
-    "broadcast",
-    "invert_axis",
-    "stack",
-    "concatenate",
     "outer_iter",
     "axis_iter",
     "rows",
     "columns",
     "pow",
     "div_euclid",
-    "arr1",
-    "arr2",
     "rfold",
     "position",
     "flat_map",
-    "insert",
-    "genrows",
-    "fold_axis",
-    "map_axis",
-    "from_diag",
     "min_by_key",
     "max_by_key",
-    "scaled_add",
     "leading_zeros",
     "count_ones",
 ];
@@ -279,6 +255,8 @@ pub fn described() -> Vec<Described> {
         On::Option => "Option",
         On::Any => "value",
         On::Assoc => "type",
+        On::Nd => "ndarray",
+        On::Zip => "`Zip`",
     };
     entries().map(|e| Described { name: e.name, on: on(e.on), doc: e.doc }).collect()
 }
@@ -297,7 +275,7 @@ impl<'a> Lower<'a> {
 
     /// Lowers a call of a row.
     pub(super) fn call(&mut self, entry: Entry, call: Call<'a, '_>) -> Lowered<Value<'a>> {
-        let receiver = usize::from(!matches!(entry.on, On::Dsl | On::Assoc));
+        let receiver = usize::from(!matches!(entry.on, On::Dsl | On::Assoc | On::Nd));
         let given = call.args.len().saturating_sub(receiver);
         if call.args.len() < receiver || given < entry.args.0 || given > entry.args.1 {
             return Err(self.error(call.range, catalogue::arity(entry.name, entry.args, given)));
@@ -337,6 +315,7 @@ impl<'a> Lower<'a> {
             Value::List(_) | Value::Matrix(_) | Value::Nested(_) => On::Array,
             Value::Range(_) | Value::Seq(_) => On::Iter,
             Value::Maybe(..) => On::Option,
+            Value::Zip(_) => On::Zip,
             _ => On::Any,
         }
     }

@@ -43,6 +43,8 @@ pub(super) enum Value<'a> {
     Maybe(Rc<Value<'a>>, Term),
     /// `Axis(k)`.
     Axis(usize),
+    /// `Zip::from(..)`.
+    Zip(Rc<super::methods::zip::Zip<'a>>),
     /// `()`.
     Unit,
 }
@@ -71,6 +73,7 @@ impl Value<'_> {
             Value::Seq(_) => "an iterator",
             Value::Maybe(..) => "an `Option`",
             Value::Axis(_) => "an axis",
+            Value::Zip(_) => "a `Zip`",
             Value::Unit => "`()`",
         }
     }

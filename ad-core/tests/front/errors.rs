@@ -253,9 +253,9 @@ fn names() {
         `sum` takes 1 argument, not 0"#]],
     );
     says(
-        quote! { fn f(x: f64) -> f64 { norm(&array![x]) } },
+        quote! { fn f(x: f64) -> f64 { checkpoint(|| x) } },
         expect![[r#"
-        `norm` is not built yet
+        `checkpoint` is not built yet
         = help: write it with `build1`, `sum` and indexing, if it can be said so"#]],
     );
 }

@@ -1,21 +1,52 @@
 //! Arrays from nothing: associated functions of array types.
 
 use crate::catalogue;
+use crate::front::functions;
+use crate::front::iter;
 use crate::front::lower::Lower;
 use crate::front::table::{Call, Entry, On, row};
-use crate::front::value::{Lowered, Value};
-use crate::ir::{Elem, Lit, Term};
+use crate::front::value::{Lowered, Value, Want};
+use crate::ir::{Elem, Lit, Node, Term};
+use crate::prim::{Cmp, IntOp};
+
+use super::layout::reshaped;
 
 /// Functions of array types, by path.
 pub(in crate::front) const TABLE: &[Entry] = &[
     row("zeros", On::Assoc, (1, 1), zeros, "zeros of a shape"),
+    row("default", On::Assoc, (1, 1), zeros, "zeros of a shape"),
     row("ones", On::Assoc, (1, 1), ones, "ones of a shape"),
+    row("eye", On::Assoc, (1, 1), eye, "the unit matrix"),
     row("from_elem", On::Assoc, (2, 2), from_elem, "one value in a shape"),
     row("from_shape_fn", On::Assoc, (2, 2), from_shape_fn, "element ix is f(ix)"),
+    row("from_shape_simple_fn", On::Assoc, (2, 2), from_shape_simple_fn, "every element is f()"),
+    row("from_shape_vec", On::Assoc, (2, 2), from_shape_vec, "the elements of a vector in a shape, a `Result`"),
+    row("from_diag", On::Assoc, (1, 1), from_diag, "a matrix with this diagonal"),
+    row("from_diag_elem", On::Assoc, (2, 2), from_diag_elem, "a matrix with one value on its diagonal"),
+    row("linspace", On::Assoc, (3, 3), linspace, "n numbers from a to b, evenly spaced"),
+    row("logspace", On::Assoc, (4, 4), logspace, "powers of a base with evenly spaced exponents"),
+    row("from_iter", On::Assoc, (1, 1), iter::collect, "the items of an iterator"),
     row("from_vec", On::Assoc, (1, 1), from_vec, "the elements of a vector"),
     row("from", On::Assoc, (1, 1), from_vec, "conversion between numbers, or the elements of a vector"),
     row("lit", On::Assoc, (1, 1), from_vec, "a constant of the type parameter: `T::lit(0.5)`"),
 ];
+
+/// The element type that the path names: `Array1::<f32>::zeros`.
+fn named<'a>(me: &Lower<'a>, call: &Call<'a, '_>) -> Option<Elem> {
+    call.generics.and_then(|ty| crate::front::types::elem_of(ty, me.sig.real_param.as_ref()))
+}
+
+/// An element that is an argument, of the named type where it is a literal.
+fn element<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Term> {
+    let (x, range) = call.arg(k)?;
+    let want = named(me, call).map_or(Want::Any, Want::Elem);
+    let t = me.term_as(x, want, range)?;
+    if me.g.rank(t) > 0 {
+        let found = me.describe(&Value::Term(t));
+        return Err(me.error(range, catalogue::expected("a scalar", &found)));
+    }
+    Ok(t)
+}
 
 /// The shape argument of a constructor; where the type says the rank, it has to be that one.
 fn shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
@@ -29,15 +60,20 @@ fn shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> 
     }
 }
 
-fn filled<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: i128) -> Lowered<Value<'a>> {
-    let sizes = shape_arg(me, call)?;
-    let elem = call.generics.and_then(|ty| crate::front::types::elem_of(ty, me.sig.real_param.as_ref()));
-    let t = match elem.unwrap_or_else(|| me.default_real()) {
-        #[allow(clippy::cast_precision_loss, reason = "0 or 1")]
+/// 0 or 1 of a type.
+#[allow(clippy::cast_precision_loss, reason = "0 or 1")]
+pub(in crate::front) fn constant(me: &mut Lower, elem: Elem, x: i128) -> Term {
+    match elem {
         Elem::Real(ty) => me.real(ty, x as f64),
         Elem::Int(ty) => me.g.lit(Lit::Int(ty, x)),
         Elem::Bool => me.g.lit_bool(x != 0),
-    };
+    }
+}
+
+fn filled<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: i128) -> Lowered<Value<'a>> {
+    let sizes = shape_arg(me, call)?;
+    let elem = named(me, call).unwrap_or_else(|| me.default_real());
+    let t = constant(me, elem, x);
     Ok(Value::Term(me.g.broadcast(t, &sizes)))
 }
 
@@ -49,32 +85,160 @@ fn ones<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     filled(me, call, 1)
 }
 
-fn from_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let sizes = shape_arg(me, call)?;
-    let (x, range) = call.arg(1)?;
-    let t = me.term(x, range)?;
-    if me.g.rank(t) > 0 {
-        let found = me.describe(&Value::Term(t));
-        return Err(me.error(range, catalogue::expected("a scalar", &found)));
-    }
-    Ok(Value::Term(me.g.broadcast(t, &sizes)))
-}
-
-fn from_shape_fn<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let sizes = shape_arg(me, call)?;
-    let (f, range) = call.arg(1)?;
-    let t = me.build_all(&sizes, range, &mut |me, ix| {
-        let index = match ix {
-            [i] => Value::Term(*i),
-            _ => Value::Tuple(ix.iter().map(|&i| Value::Term(i)).collect()),
-        };
-        me.apply(f, &[index], range)
+/// A square matrix: one value on the diagonal, zeros beside it.
+fn diagonal<'a>(me: &mut Lower<'a>, n: Term, x: Term, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let zero = constant(me, me.g.elem(x), 0);
+    let t = me.build_all(&[n, n], call.range, &mut |me, ix| {
+        let on = me.g.compare(Cmp::Eq, ix[0], ix[1]);
+        Ok(Value::Term(me.g.select(on, x, zero)))
     })?;
     Ok(Value::Term(t))
 }
 
+fn eye<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (n, range) = call.arg(0)?;
+    let n = me.size(n, range)?;
+    let elem = named(me, call).unwrap_or_else(|| me.default_real());
+    let one = constant(me, elem, 1);
+    diagonal(me, n, one, call)
+}
+
+fn from_diag_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (n, range) = call.arg(0)?;
+    let n = me.size(n, range)?;
+    let x = element(me, call, 1)?;
+    diagonal(me, n, x, call)
+}
+
+fn from_diag<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (d, range) = call.arg(0)?;
+    let d = me.array(d, range)?;
+    let (elem, shape) = (me.g.elem(d), me.g.shape(d).to_vec());
+    let &[n] = &shape[..] else {
+        return Err(me.error(range, catalogue::ranks_differ(1, shape.len())));
+    };
+    if elem.is_real() {
+        let zeros = me.g.lit_shaped(elem, &[n, n], 0.0);
+        let var = me.g.fresh();
+        let i = me.g.mk(Node::Var(var));
+        return Ok(Value::Term(me.g.scatter(zeros, d, &[var], &[i, i])));
+    }
+    let zero = constant(me, elem, 0);
+    let t = me.build_all(&[n, n], range, &mut |me, ix| {
+        let on = me.g.compare(Cmp::Eq, ix[0], ix[1]);
+        let x = me.g.index(d, &ix[..1]);
+        Ok(Value::Term(me.g.select(on, x, zero)))
+    })?;
+    Ok(Value::Term(t))
+}
+
+fn from_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let sizes = shape_arg(me, call)?;
+    let t = element(me, call, 1)?;
+    Ok(Value::Term(me.g.broadcast(t, &sizes)))
+}
+
+/// An array of scalars that a closure gives.
+fn from_scalars<'a>(
+    me: &mut Lower<'a>,
+    call: &Call<'a, '_>,
+    args: fn(&[Term]) -> Vec<Value<'a>>,
+) -> Lowered<Value<'a>> {
+    let sizes = shape_arg(me, call)?;
+    let want = named(me, call).map_or(Want::Any, Want::Elem);
+    let (f, range) = call.arg(1)?;
+    let t = me.build_all(&sizes, range, &mut |me, ix| {
+        let value = me.apply(f, &args(ix), range)?;
+        let t = me.term_as(&value, want, range)?;
+        if me.g.rank(t) > 0 {
+            return Err(me.error(range, catalogue::map_to_arrays()));
+        }
+        Ok(Value::Term(t))
+    })?;
+    Ok(Value::Term(t))
+}
+
+fn from_shape_fn<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    from_scalars(me, call, |ix| vec![position(ix)])
+}
+
+/// An index as ndarray gives it to closures: a number for rank 1, else a tuple.
+pub(in crate::front) fn position<'a>(ix: &[Term]) -> Value<'a> {
+    match ix {
+        [i] => Value::Term(*i),
+        [] => Value::Unit,
+        _ => Value::Tuple(ix.iter().map(|&i| Value::Term(i)).collect()),
+    }
+}
+
+fn from_shape_simple_fn<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    from_scalars(me, call, |_| Vec::new())
+}
+
 fn from_vec<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let x = me.array(x, range)?;
+    let want = named(me, call).map_or(Want::Any, Want::Elem);
+    let t = me.term_as(x, want, range)?;
+    let x = me.array(&Value::Term(t), range)?;
     Ok(Value::Term(x))
+}
+
+fn from_shape_vec<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let sizes = shape_arg(me, call)?;
+    let (x, range) = call.arg(1)?;
+    let want = named(me, call).map_or(Want::Any, Want::Elem);
+    let t = me.term_as(x, want, range)?;
+    let x = me.array(&Value::Term(t), range)?;
+    Ok(reshaped(me, x, &sizes))
+}
+
+/// `start + step * i` with the step as ndarray takes it: 0 for one number.
+fn evenly<'a>(
+    me: &mut Lower<'a>,
+    call: &Call<'a, '_>,
+    first: usize,
+    each: impl Fn(&mut Lower<'a>, Term) -> Term,
+) -> Lowered<Value<'a>> {
+    let (n, range) = call.arg(first + 2)?;
+    let n = me.size(n, range)?;
+    let ends = Call {
+        args: call.args[first..first + 2].to_vec(),
+        ranges: call.ranges[first..first + 2].to_vec(),
+        texts: Vec::new(),
+        ..*call
+    };
+    let ends = functions::reals_of(me, &ends, named(me, call))?;
+    let [a, b] = ends[..] else { return Err(crate::diag::Poison) };
+    let elem = me.g.elem(a);
+    let one = me.g.lit_usize(1);
+    let less = me.g.int(IntOp::Sub, n, one);
+    // One number has no step; the division by 0 is not read then.
+    let intervals = me.g.int(IntOp::Max, less, one);
+    let intervals = me.g.cast(elem, intervals);
+    let distance = me.g.sub(b, a);
+    let step = me.g.div(distance, intervals);
+    let t = me.build_with(n, call.range, |me, i| {
+        let i = me.g.cast(elem, i);
+        let offset = me.g.mul(step, i);
+        let x = me.g.add(a, offset);
+        Ok(Value::Term(each(me, x)))
+    })?;
+    Ok(Value::Term(t))
+}
+
+fn linspace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    evenly(me, call, 0, |_, x| x)
+}
+
+fn logspace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    use crate::prim::{Binary, Unary};
+    let (base, range) = call.arg(0)?;
+    let elem = me.elem_of(base).or(named(me, call)).unwrap_or_else(|| me.default_real());
+    let base = me.term_as(base, Want::Elem(elem), range)?;
+    let base = me.real_term(&Value::Term(base), range)?;
+    let (sign, size) = (me.g.unary(Unary::Signum, base), me.g.unary(Unary::Abs, base));
+    evenly(me, call, 1, move |me, x| {
+        let power = me.g.binary(Binary::Pow, size, x);
+        me.g.mul(sign, power)
+    })
 }

@@ -2,16 +2,31 @@
 
 use super::powi;
 use crate::catalogue;
+use crate::diag::SrcRange;
+use crate::front::functions::all_axes;
 use crate::front::lower::Lower;
-use crate::front::table::{Call, Entry, How, On, row};
+use crate::front::table::{self, Call, Entry, How, On, row};
 use crate::front::value::{Lowered, Value, Want};
+use crate::ir::Term;
+use crate::prim::{Cmp, Reduce};
 
 /// Elementwise methods.
 pub(in crate::front) const TABLE: &[Entry] = &[
     row("powi", On::Array, (1, 1), powi, "integer power, elementwise"),
+    row("pow2", On::Array, (0, 0), pow2, "x * x, elementwise"),
+    row("log", On::Array, (1, 1), lifted, "logarithm to a base, elementwise"),
+    row("abs_sub", On::Array, (1, 1), abs_sub, "the positive difference, elementwise"),
+    row("clamp", On::Array, (2, 2), clamp, "into a range, elementwise"),
+    row("is_nan", On::Array, (0, 0), lifted, "an array of booleans"),
+    row("is_infinite", On::Array, (0, 0), lifted, "an array of booleans"),
+    row("is_all_nan", On::Array, (0, 0), all_nan, "boolean"),
+    row("is_any_nan", On::Array, (0, 0), any_nan, "boolean"),
+    row("is_all_infinite", On::Array, (0, 0), all_infinite, "boolean"),
+    row("is_any_infinite", On::Array, (0, 0), any_infinite, "boolean"),
     row("mapv", On::Array, (1, 1), map, "f of each element"),
     row("map", On::Array, (1, 1), map, "f of each element"),
     row("mapv_into", On::Array, (1, 1), map, "f of each element"),
+    row("mapv_into_any", On::Array, (1, 1), map, "f of each element"),
 ];
 
 /// Elementwise: a function of the table at once, a closure by a loop over the index, which the bulk-operation transform takes away.
@@ -30,25 +45,111 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         })?;
         return Ok(me.rows(mapped, true));
     }
-    let x = me.array(x, rx)?;
+    let x = me.of_any_rank(x, rx)?;
     if let Value::Function(Entry { how: How::Unary(op), .. }) = f {
         let x = me.real_term(&Value::Term(x), rx)?;
         return Ok(Value::Term(me.g.unary(*op, x)));
     }
-    let sizes = me.g.shape(x).to_vec();
-    let t = me.build_all(&sizes, rf, &mut |me, ix| {
+    let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
+    each(me, &sizes, (rf, want), &mut |me, ix| {
         let element = me.g.index(x, ix);
-        let value = me.apply(f, &[Value::Term(element)], rf)?;
-        let want = Want::Elem(me.g.elem(x));
+        me.apply(f, &[Value::Term(element)], rf)
+    })
+}
+
+/// An array of scalars: `f` at each index. A real literal (`|_| 0.0`) has the type of what it is put among.
+pub(in crate::front) fn each<'a>(
+    me: &mut Lower<'a>,
+    sizes: &[Term],
+    (range, want): (SrcRange, Want),
+    f: &mut dyn FnMut(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>>,
+) -> Lowered<Value<'a>> {
+    let real = matches!(want, Want::Elem(elem) if elem.is_real());
+    let t = me.build_all(sizes, range, &mut |me, ix| {
+        let value = f(me, ix)?;
         let t = match &value {
-            // `|_| 0.0` has the type of what it is put among.
-            Value::Number(n) if n.is_float() && me.g.elem(x).is_real() => me.term_as(&value, want, rf)?,
-            _ => me.term(&value, rf)?,
+            Value::Number(n) if n.is_float() && real => me.term_as(&value, want, range)?,
+            _ => me.term(&value, range)?,
         };
         if me.g.rank(t) > 0 {
-            return Err(me.error(rf, catalogue::map_to_arrays()));
+            return Err(me.error(range, catalogue::map_to_arrays()));
         }
         Ok(Value::Term(t))
     })?;
     Ok(Value::Term(t))
+}
+
+/// The scalar method of the same name, of each element.
+fn lifted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    lifted_as(me, call, call.name)
+}
+
+fn lifted_as<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, name: &str) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let x = me.real_term(&Value::Term(x), range)?;
+    let Some(entry) = table::find(On::Real, name) else { return Err(crate::diag::Poison) };
+    let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
+    each(me, &sizes, (range, want), &mut |me, ix| {
+        let mut args = vec![Value::Term(me.g.index(x, ix))];
+        args.extend_from_slice(&call.args[1..]);
+        me.call_entry(entry, args, call.ranges.clone(), call.range)
+    })
+}
+
+fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let x = me.real_term(&Value::Term(x), range)?;
+    // The bounds are asked for once, also where there is no element.
+    let zero = super::construct::constant(me, me.g.elem(x), 0);
+    let bounds = [Value::Term(zero), call.arg(1)?.0.clone(), call.arg(2)?.0.clone()];
+    if let Some(entry) = table::find(On::Real, "clamp") {
+        me.call_entry(entry, bounds.to_vec(), call.ranges.clone(), call.range)?;
+    }
+    lifted(me, call)
+}
+
+fn pow2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let x = me.real_term(&Value::Term(x), range)?;
+    Ok(Value::Term(me.g.mul(x, x)))
+}
+
+fn abs_sub<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (y, ry)) = (call.arg(0)?, call.arg(1)?);
+    let x = me.array(x, rx)?;
+    let (x, y) = me.meet(&Value::Term(x), y, [rx, ry])?;
+    let x = me.real_term(&Value::Term(x), rx)?;
+    let text = [call.text(0).to_string(), call.text(1).to_string()];
+    let difference = me.arith(crate::front::arith::Arith::Sub, x, y, text, call.range)?;
+    let shape = me.g.shape(x).to_vec();
+    let y = me.g.broadcast(y, &shape);
+    let zero = me.g.lit_like(x, 0.0);
+    let below = me.g.compare(Cmp::Le, x, y);
+    Ok(Value::Term(me.g.select(below, zero, difference)))
+}
+
+/// Whether all elements are so, or any is.
+fn decided<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, name: &str, op: Reduce) -> Lowered<Value<'a>> {
+    let Value::Term(t) = lifted_as(me, call, name)? else { return Err(crate::diag::Poison) };
+    let rank = all_axes(me, t).len();
+    Ok(Value::Term(me.g.reduce(op, rank, t)))
+}
+
+fn all_nan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    decided(me, call, "is_nan", Reduce::All)
+}
+
+fn any_nan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    decided(me, call, "is_nan", Reduce::Any)
+}
+
+fn all_infinite<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    decided(me, call, "is_infinite", Reduce::All)
+}
+
+fn any_infinite<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    decided(me, call, "is_infinite", Reduce::Any)
 }

@@ -1,16 +1,273 @@
-//! The same elements in another arrangement.
+//! The same elements in another arrangement. Memory layouts are not modelled: what ndarray refuses because of one is done.
 
+use super::construct::constant;
+use super::elementwise::each;
+use super::sizes::{axis_arg, axis_at};
+use crate::catalogue;
 use crate::front::functions::all_axes;
 use crate::front::lower::Lower;
+use crate::front::slice::{Axis, front_axis};
 use crate::front::table::{Call, Entry, On, row};
-use crate::front::value::{Lowered, Value};
+use crate::front::value::{Lowered, Range, Value, Want};
+use crate::ir::{Elem, IntTy, Node, Term, axis};
+use crate::prim::{Cmp, IntOp};
 
 /// Methods that move axes and elements.
-pub(in crate::front) const TABLE: &[Entry] = &[row("t", On::Array, (0, 0), transposed, "axes in reverse order")];
+pub(in crate::front) const TABLE: &[Entry] = &[
+    row("t", On::Array, (0, 0), transposed, "axes in reverse order"),
+    row("reversed_axes", On::Array, (0, 0), transposed, "axes in reverse order"),
+    row("permuted_axes", On::Array, (1, 1), permuted_axes, "axes in the order given"),
+    row("insert_axis", On::Array, (1, 1), insert_axis, "a new axis of size 1"),
+    row("remove_axis", On::Array, (1, 1), remove_axis, "the part at index 0 of an axis"),
+    row("into_shape_with_order", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`"),
+    row("into_shape_clone", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`"),
+    row("into_shape", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`"),
+    row("to_shape", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`"),
+    row("into_dimensionality", On::Array, (0, 0), same_rank, "the array, a `Result`"),
+    row("flatten", On::Array, (0, 0), flatten, "the elements in row-major order"),
+    row("into_flat", On::Array, (0, 0), flatten, "the elements in row-major order"),
+    row("into_raw_vec_and_offset", On::Array, (0, 0), raw_vec, "the elements, and an offset"),
+    row("into_scalar", On::Array, (0, 0), into_scalar, "the element of an array of rank 0"),
+    row("as_standard_layout", On::Array, (0, 0), itself, "the array"),
+    row("reborrow", On::Array, (0, 0), itself, "the array"),
+    row("broadcast", On::Array, (1, 1), broadcast, "repeated to a shape, an `Option`"),
+    row("diag", On::Array, (0, 0), diag, "the diagonal"),
+    row("into_diag", On::Array, (0, 0), diag, "the diagonal"),
+    row("triu", On::Array, (1, 1), triu, "zeros below a diagonal"),
+    row("tril", On::Array, (1, 1), tril, "zeros above a diagonal"),
+    row("split_at", On::Array, (2, 2), split_at, "the parts before and from an index of an axis"),
+    row("diff", On::Array, (2, 2), diff, "differences of neighbours along an axis, n times"),
+];
+
+fn itself<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    Ok(Value::Term(me.of_any_rank(x, range)?))
+}
 
 fn transposed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let x = me.array(x, range)?;
+    let x = me.of_any_rank(x, range)?;
     let perm: Vec<u8> = all_axes(me, x).into_iter().rev().collect();
     Ok(Value::Term(me.g.transpose(x, &perm)))
+}
+
+/// Axis `from` at place `to`, the others in their order.
+pub(in crate::front) fn move_axis(me: &mut Lower, x: Term, from: usize, to: usize) -> Term {
+    let mut perm: Vec<u8> = all_axes(me, x).into_iter().filter(|&a| usize::from(a) != from).collect();
+    perm.insert(to.min(perm.len()), axis(from));
+    me.g.transpose(x, &perm)
+}
+
+fn permuted_axes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (order, ro)) = (call.arg(0)?, call.arg(1)?);
+    let x = me.array(x, rx)?;
+    let rank = me.g.rank(x);
+    let parts: Vec<Value> = match order {
+        Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
+        one => vec![one.clone()],
+    };
+    let mut perm = Vec::new();
+    for part in &parts {
+        let t = me.usize(part, ro)?;
+        let Some(k) = me.g.int_value(t).and_then(|k| u8::try_from(k).ok()) else {
+            return Err(me.error(ro, catalogue::axis()));
+        };
+        perm.push(k);
+    }
+    let mut sorted = perm.clone();
+    sorted.sort_unstable();
+    if sorted != all_axes(me, x) {
+        let wanted = format!("each of the {rank} axes once, counted from 0");
+        return Err(me.error(ro, catalogue::expected(&wanted, &format!("{perm:?}"))));
+    }
+    Ok(Value::Term(me.g.transpose(x, &perm)))
+}
+
+fn insert_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.of_any_rank(x, range)?;
+    let rank = me.g.rank(x);
+    let k = axis_at(me, call, 1, rank + 1)?;
+    let one = me.g.lit_usize(1);
+    Ok(Value::Term(me.g.replicate_axes(x, &[axis(k)], &[one])))
+}
+
+fn remove_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let k = axis_arg(me, call, x)?;
+    let (zero, size, rank) = (me.g.lit_usize(0), me.g.shape(x)[k], me.g.rank(x));
+    me.require_index(zero, size, crate::front::arith::axis_words(call.text(0), k, rank));
+    let first = front_axis(me, x, k);
+    Ok(Value::Term(me.g.index(first, &[zero])))
+}
+
+/// Whether two sizes are equal: known as far as it can be.
+fn equal(me: &mut Lower, a: Term, b: Term) -> Term {
+    if a == b || (me.facts.prove_le(&me.g, a, b) && me.facts.prove_le(&me.g, b, a)) {
+        return me.g.lit_bool(true);
+    }
+    me.g.compare(Cmp::Eq, a, b)
+}
+
+/// The elements in another shape: a value if there are as many.
+pub(in crate::front) fn reshaped<'a>(me: &mut Lower<'a>, x: Term, sizes: &[Term]) -> Value<'a> {
+    let own = me.g.shape(x).to_vec();
+    let (have, want) = (me.product_of(&own), me.product_of(sizes));
+    let there = equal(me, have, want);
+    let t = me.g.reshape(x, sizes);
+    Value::Maybe(Value::Term(t).into(), there)
+}
+
+fn reshape<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (shape, rs)) = (call.arg(0)?, call.arg(1)?);
+    let x = me.of_any_rank(x, rx)?;
+    let sizes = me.sizes(shape, rs)?;
+    Ok(reshaped(me, x, &sizes))
+}
+
+fn same_rank<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.of_any_rank(x, range)?;
+    let rank = me.g.rank(x);
+    let named = match call.generics {
+        Some(syn::Type::Path(p)) => {
+            p.path.segments.last().and_then(|s| s.ident.to_string().strip_prefix("Ix")?.parse().ok())
+        }
+        _ => None,
+    };
+    match named {
+        Some(n) if n == rank => {
+            let there = me.g.lit_bool(true);
+            Ok(Value::Maybe(Value::Term(x).into(), there))
+        }
+        Some(n) => Err(me.error(call.range, catalogue::ranks_differ(rank, n))),
+        None => Err(me.error(call.range, catalogue::expected("the rank: `into_dimensionality::<Ix2>()`", "none"))),
+    }
+}
+
+fn flat(me: &mut Lower, x: Term) -> Term {
+    let shape = me.g.shape(x).to_vec();
+    let n = me.product_of(&shape);
+    me.g.reshape(x, &[n])
+}
+
+fn flatten<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.of_any_rank(x, range)?;
+    Ok(Value::Term(flat(me, x)))
+}
+
+fn raw_vec<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.of_any_rank(x, range)?;
+    let (x, zero, there) = (flat(me, x), me.g.lit_usize(0), me.g.lit_bool(true));
+    Ok(Value::Tuple([Value::Term(x), Value::Maybe(Value::Term(zero).into(), there)].into()))
+}
+
+fn into_scalar<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.of_any_rank(x, range)?;
+    match me.g.rank(x) {
+        0 => Ok(Value::Term(x)),
+        rank => Err(me.error(call.range, catalogue::ranks_differ(0, rank))),
+    }
+}
+
+fn broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (shape, rs)) = (call.arg(0)?, call.arg(1)?);
+    let x = me.of_any_rank(x, rx)?;
+    let (sizes, own) = (me.sizes(shape, rs)?, me.g.shape(x).to_vec());
+    let Some(lead) = sizes.len().checked_sub(own.len()) else {
+        return Err(me.error(rs, catalogue::ranks_differ(own.len(), sizes.len())));
+    };
+    let mut there = me.g.lit_bool(true);
+    let mut renamed = own.clone();
+    for (k, &n) in own.iter().enumerate().filter(|(_, n)| me.g.int_value(**n) != Some(1)).collect::<Vec<_>>() {
+        let same = equal(me, n, sizes[lead + k]);
+        there = me.g.and(there, same);
+        renamed[k] = sizes[lead + k];
+    }
+    let x = me.g.recast(x, &renamed);
+    let t = me.stretch(x, &sizes);
+    Ok(Value::Maybe(Value::Term(t).into(), there))
+}
+
+fn diag<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let shape = me.g.shape(x).to_vec();
+    let n = shape[1..].iter().fold(shape[0], |n, &m| if n == m { n } else { me.g.int(IntOp::Min, n, m) });
+    let var = me.g.fresh();
+    let i = me.g.mk(Node::Var(var));
+    Ok(Value::Term(me.g.gather(x, [n].into(), &[var], &vec![i; shape.len()])))
+}
+
+/// Zeros on one side of the diagonal `k` places above the main one; over the last two axes.
+fn triangle<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, upper: bool) -> Lowered<Value<'a>> {
+    let ((x, rx), (k, rk)) = (call.arg(0)?, call.arg(1)?);
+    let x = me.array(x, rx)?;
+    let k = me.integer(k, IntTy::Isize, rk)?;
+    let shape = me.g.shape(x).to_vec();
+    let rank = shape.len();
+    if rank < 2 {
+        return Ok(Value::Term(x));
+    }
+    let (elem, isize) = (me.g.elem(x), Elem::Int(IntTy::Isize));
+    let zero = constant(me, elem, 0);
+    each(me, &shape, (call.range, Want::Elem(elem)), &mut |me, ix| {
+        let (row, column) = (me.g.cast(isize, ix[rank - 2]), me.g.cast(isize, ix[rank - 1]));
+        // Saturating: a diagonal that far away is outside anyway.
+        let first = me.g.int(IntOp::Add, row, k);
+        let keep = me.g.compare(if upper { Cmp::Ge } else { Cmp::Le }, column, first);
+        let element = me.g.index(x, ix);
+        Ok(Value::Term(me.g.select(keep, element, zero)))
+    })
+}
+
+fn triu<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    triangle(me, call, true)
+}
+
+fn tril<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    triangle(me, call, false)
+}
+
+/// A range of one axis, the others whole.
+pub(in crate::front) fn along<'a>(axis: usize, start: Option<Value<'a>>, end: Option<Value<'a>>) -> Vec<Axis<'a>> {
+    let mut axes: Vec<Axis> =
+        (0..axis).map(|_| Axis::Range(Range { start: None, end: None, inclusive: false }.into(), None)).collect();
+    axes.push(Axis::Range(Range { start, end, inclusive: false }.into(), None));
+    axes
+}
+
+fn split_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (i, ri)) = (call.arg(0)?, call.arg(2)?);
+    let x = me.array(x, rx)?;
+    let k = axis_arg(me, call, x)?;
+    let i = Value::Term(me.usize(i, ri)?);
+    let before = me.slice(x, &along(k, None, Some(i.clone())), ri)?;
+    let after = me.slice(x, &along(k, Some(i), None), ri)?;
+    Ok(Value::Tuple([Value::Term(before), Value::Term(after)].into()))
+}
+
+fn diff<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (n, rn)) = (call.arg(0)?, call.arg(1)?);
+    let mut x = me.array(x, rx)?;
+    let k = axis_at(me, call, 2, me.g.rank(x))?;
+    let times = me.usize(n, rn)?;
+    let Some(times) = me.g.int_value(times).filter(|n| (0..=16).contains(n)) else {
+        return Err(me.error(rn, catalogue::expected("a literal number of times, at most 16", "another number")));
+    };
+    for _ in 0..times {
+        let one = me.g.lit_usize(1);
+        let size = me.g.shape(x)[k];
+        me.require_lt(one, size, "diff: too few elements along the axis");
+        let last = me.g.int(IntOp::Sub, size, one);
+        let head = me.slice(x, &along(k, None, Some(Value::Term(last))), rx)?;
+        let tail = me.slice(x, &along(k, Some(Value::Term(one)), None), rx)?;
+        let words = [call.text(0).to_string(), call.text(0).to_string()];
+        x = me.arith(crate::front::arith::Arith::Sub, tail, head, words, call.range)?;
+    }
+    Ok(Value::Term(x))
 }

@@ -1,5 +1,7 @@
 //! Reductions and products of arrays as ndarray's methods.
 
+use super::elementwise::each;
+use super::layout::move_axis;
 use super::sizes::axis_arg;
 use crate::catalogue;
 use crate::diag::SrcRange;
@@ -7,9 +9,9 @@ use crate::front::arith::axis_words;
 use crate::front::functions::{self, all_axes, sum_over};
 use crate::front::lower::Lower;
 use crate::front::table::{Call, Entry, On, row};
-use crate::front::value::{Lowered, Value};
-use crate::ir::{Contraction, Term};
-use crate::prim::{Cmp, IntOp};
+use crate::front::value::{Lowered, Value, Want};
+use crate::ir::{Contraction, Term, Type, axis};
+use crate::prim::{Cmp, IntOp, Unary};
 
 /// Reductions.
 pub(in crate::front) const TABLE: &[Entry] = &[
@@ -17,6 +19,11 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("mean", On::Array, (0, 0), mean, "mean of all elements, an `Option`"),
     row("sum_axis", On::Array, (1, 1), sum_axis, "sum over one axis"),
     row("mean_axis", On::Array, (1, 1), mean_axis, "mean over one axis, an `Option`"),
+    row("var", On::Array, (1, 1), var, "variance of all elements"),
+    row("std", On::Array, (1, 1), std, "standard deviation of all elements"),
+    row("var_axis", On::Array, (2, 2), var_axis, "variance along one axis"),
+    row("std_axis", On::Array, (2, 2), std_axis, "standard deviation along one axis"),
+    row("map_axis", On::Array, (2, 2), map_axis, "f of each lane along an axis"),
     row("dot", On::Array, (1, 1), dot, "product of vectors and matrices"),
 ];
 
@@ -40,7 +47,7 @@ fn mean_over<'a>(me: &mut Lower<'a>, x: Term, axes: &[u8], range: SrcRange) -> L
 
 fn mean<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let x = me.array(x, range)?;
+    let x = me.of_any_rank(x, range)?;
     let axes = all_axes(me, x);
     mean_over(me, x, &axes, range)
 }
@@ -48,17 +55,105 @@ fn mean<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn sum_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
-    let axis = axis_arg(me, call, x)?;
-    let axis = u8::try_from(axis).unwrap_or(u8::MAX);
+    let axis = axis(axis_arg(me, call, x)?);
     Ok(Value::Term(sum_over(me, x, &[axis], range)?))
 }
 
 fn mean_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
-    let axis = axis_arg(me, call, x)?;
-    let axis = u8::try_from(axis).unwrap_or(u8::MAX);
+    let axis = axis(axis_arg(me, call, x)?);
     mean_over(me, x, &[axis], range)
+}
+
+/// The square root whose derivative is 0 at 0: of sums of squares.
+pub(in crate::front) fn root(me: &mut Lower, x: Term) -> Term {
+    let (zero, one) = (me.g.lit_like(x, 0.0), me.g.lit_like(x, 1.0));
+    let none = me.g.compare(Cmp::Eq, x, zero);
+    let safe = me.g.select(none, one, x);
+    let root = me.g.unary(Unary::Sqrt, safe);
+    me.g.select(none, zero, root)
+}
+
+/// The sum of squared distances from the mean, by the count less `ddof`.
+fn variance<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axes: &[u8], ddof: usize) -> Lowered<Term> {
+    let ((x, rx), (ddof, rd)) = (call.arg(0)?, call.arg(ddof)?);
+    let x = me.of_any_rank(x, rx)?;
+    let x = me.real_term(&Value::Term(x), rx)?;
+    let (elem, shape) = (me.g.elem(x), me.g.shape(x).to_vec());
+    let ddof = me.term_as(ddof, Want::Elem(elem), rd)?;
+    if *me.g.ty(ddof) != Type::scalar(elem) {
+        let found = me.describe(&Value::Term(ddof));
+        return Err(me.error(rd, catalogue::expected("a real number", &found)));
+    }
+    let along: Vec<Term> = axes.iter().map(|&k| shape[usize::from(k)]).collect();
+    let count = me.product_of(&along);
+    let count = me.g.cast(elem, count);
+    let zero = me.g.lit_like(ddof, 0.0);
+    // As ndarray asks it: a NaN passes.
+    let (below, above) = (me.g.compare(Cmp::Lt, ddof, zero), me.g.compare(Cmp::Gt, ddof, count));
+    let outside = me.g.or(below, above);
+    if me.g.real_value(ddof) != Some(0.0) {
+        let ok = me.g.not(outside);
+        me.require(None, ok, "`ddof` is negative, or greater than the number of elements");
+    }
+    let sum = me.g.sum_axes(x, axes);
+    let own = me.g.shape(sum).to_vec();
+    let counts = me.g.broadcast(count, &own);
+    let mean = me.g.div(sum, counts);
+    let means = me.g.replicate_axes(mean, axes, &along);
+    let distance = me.g.sub(x, means);
+    let square = me.g.mul(distance, distance);
+    let total = me.g.sum_axes(square, axes);
+    let freedom = me.g.sub(count, ddof);
+    let freedom = me.g.broadcast(freedom, &own);
+    Ok(me.g.div(total, freedom))
+}
+
+fn variance_of_all<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Term> {
+    let (x, range) = call.arg(0)?;
+    let x = me.of_any_rank(x, range)?;
+    let axes = all_axes(me, x);
+    variance(me, call, &axes, 1)
+}
+
+fn variance_along<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Term> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let k = axis_arg(me, call, x)?;
+    variance(me, call, &[axis(k)], 2)
+}
+
+fn var<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(Value::Term(variance_of_all(me, call)?))
+}
+
+fn var_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(Value::Term(variance_along(me, call)?))
+}
+
+fn std<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let variance = variance_of_all(me, call)?;
+    Ok(Value::Term(root(me, variance)))
+}
+
+fn std_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let variance = variance_along(me, call)?;
+    Ok(Value::Term(root(me, variance)))
+}
+
+fn map_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (f, rf)) = (call.arg(0)?, call.arg(2)?);
+    let x = me.array(x, rx)?;
+    let k = axis_arg(me, call, x)?;
+    let last = me.g.rank(x) - 1;
+    let lanes = move_axis(me, x, k, last);
+    let sizes = me.g.shape(lanes)[..last].to_vec();
+    let want = Want::Elem(me.g.elem(x));
+    each(me, &sizes, (rf, want), &mut |me, ix| {
+        let lane = me.g.index(lanes, ix);
+        me.apply(f, &[Value::Term(lane)], rf)
+    })
 }
 
 fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

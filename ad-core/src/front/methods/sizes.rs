@@ -12,6 +12,7 @@ use crate::prim::{Cmp, IntOp};
 pub(in crate::front) const TABLE: &[Entry] = &[
     row("len", On::Array, (0, 0), len, "number of elements"),
     row("is_empty", On::Array, (0, 0), is_empty, "whether there is no element"),
+    row("is_square", On::Array, (0, 0), is_square, "whether a matrix has as many rows as columns"),
     row("nrows", On::Array, (0, 0), nrows, "rows of a matrix"),
     row("ncols", On::Array, (0, 0), ncols, "columns of a matrix"),
     row("dim", On::Array, (0, 0), dim, "sizes as a tuple"),
@@ -23,9 +24,19 @@ pub(in crate::front) const TABLE: &[Entry] = &[
 
 /// The axis argument, in range.
 pub(in crate::front) fn axis_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term) -> Lowered<usize> {
-    match call.arg(1)? {
-        (&Value::Axis(k), _) if k < me.g.rank(x) => Ok(k),
-        (&Value::Axis(k), range) => Err(me.error(range, catalogue::axis_out_of_range(k, me.g.rank(x)))),
+    axis_at(me, call, 1, me.g.rank(x))
+}
+
+/// An argument that is one of so many axes.
+pub(in crate::front) fn axis_at<'a>(
+    me: &mut Lower<'a>,
+    call: &Call<'a, '_>,
+    arg: usize,
+    rank: usize,
+) -> Lowered<usize> {
+    match call.arg(arg)? {
+        (&Value::Axis(k), _) if k < rank => Ok(k),
+        (&Value::Axis(k), range) => Err(me.error(range, catalogue::axis_out_of_range(k, rank))),
         (_, range) => Err(me.error(range, catalogue::axis())),
     }
 }
@@ -36,7 +47,7 @@ fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
         (Value::List(parts), _) => Ok(vec![me.g.lit_usize(parts.len())]),
         (&Value::Nested(t), _) => Ok(me.g.shape(t)[..1].to_vec()),
         (x, range) => {
-            let x = me.array(x, range)?;
+            let x = me.of_any_rank(x, range)?;
             Ok(me.g.shape(x).to_vec())
         }
     }
@@ -71,10 +82,16 @@ fn ncols<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     size_at(me, call, 1)
 }
 
+fn is_square<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (Value::Term(n), Value::Term(m)) = (nrows(me, call)?, ncols(me, call)?) else { return Err(Poison) };
+    Ok(Value::Term(me.g.compare(Cmp::Eq, n, m)))
+}
+
 fn dim<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let sizes = sizes_of(me, call)?;
     Ok(match sizes[..] {
         [n] => Value::Term(n),
+        [] => Value::Unit,
         _ => Value::Tuple(sizes.into_iter().map(Value::Term).collect()),
     })
 }

@@ -1,0 +1,140 @@
+//! Arrays put together: `stack`, `concatenate`; and other free functions of ndarray.
+
+use super::layout::move_axis;
+use crate::catalogue;
+use crate::diag::SrcRange;
+use crate::front::arith::axis_words;
+use crate::front::lower::Lower;
+use crate::front::table::{Call, Entry, On, row};
+use crate::front::value::{Lowered, Value};
+use crate::ir::{Contraction, Elem, Term};
+use crate::prim::IntOp;
+
+/// Free functions of ndarray.
+pub(in crate::front) const TABLE: &[Entry] = &[
+    row("stack", On::Nd, (2, 2), stack, "arrays of one shape along a new axis, a `Result`"),
+    row("concatenate", On::Nd, (2, 2), concatenate, "arrays one behind the other along an axis, a `Result`"),
+    row("arr0", On::Nd, (1, 1), arr0, "an array of rank 0"),
+    row("aview0", On::Nd, (1, 1), arr0, "an array of rank 0"),
+    row("arr1", On::Nd, (1, 1), arr, "an array of these elements"),
+    row("arr2", On::Nd, (1, 1), arr, "an array of these rows"),
+    row("arr3", On::Nd, (1, 1), arr, "an array of these matrices"),
+    row("aview1", On::Nd, (1, 1), arr, "an array of these elements"),
+    row("aview2", On::Nd, (1, 1), arr, "an array of these rows"),
+    row("kron", On::Nd, (2, 2), kron, "Kronecker product of two matrices"),
+    row("Slice::from", On::Nd, (1, 1), itself, "a part of an axis: `x.slice_axis(Axis(0), Slice::from(1..3))`"),
+];
+
+fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(call.arg(0)?.0.clone())
+}
+
+fn arr0<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    Ok(Value::Term(me.term(x, range)?))
+}
+
+fn arr<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    Ok(Value::Term(me.array(x, range)?))
+}
+
+/// The axis and the arrays of `stack` and `concatenate`.
+fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(usize, Vec<Term>, SrcRange)> {
+    let ((axis, ra), (list, rl)) = (call.arg(0)?, call.arg(1)?);
+    let Value::Axis(axis) = *axis else {
+        return Err(me.error(ra, catalogue::axis()));
+    };
+    let Value::List(list) = list else {
+        let found = me.describe(list);
+        return Err(me.error(rl, catalogue::expected("a list of arrays: `&[a.view(), b.view()]`", &found)));
+    };
+    if list.is_empty() {
+        return Err(me.error(rl, catalogue::expected("at least one array", "none")));
+    }
+    let terms = list.iter().map(|x| me.of_any_rank(x, rl)).collect::<Lowered<Vec<Term>>>()?;
+    Ok((axis, terms, rl))
+}
+
+/// A `Result` that is one: what could go wrong is a check.
+fn fine<'a>(me: &mut Lower<'a>, t: Term) -> Value<'a> {
+    let there = me.g.lit_bool(true);
+    Value::Maybe(Value::Term(t).into(), there)
+}
+
+fn stack<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (axis, terms, range) = parts(me, call)?;
+    let rank = terms.first().map_or(0, |&t| me.g.rank(t));
+    if axis > rank {
+        return Err(me.error(call.range, catalogue::axis_out_of_range(axis, rank + 1)));
+    }
+    let same = me.same_shapes(&terms, range)?;
+    let t = me.g.stack(&same);
+    let t = move_axis(me, t, 0, axis);
+    Ok(fine(me, t))
+}
+
+fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (along, terms, range) = parts(me, call)?;
+    let Some(&first) = terms.first() else { return Err(crate::diag::Poison) };
+    let (elem, shape) = (me.g.elem(first), me.g.shape(first).to_vec());
+    let rank = shape.len();
+    if along >= rank {
+        return Err(me.error(call.range, catalogue::axis_out_of_range(along, rank)));
+    }
+    let mut total = me.g.lit_usize(0);
+    let mut placed = Vec::new();
+    for &t in &terms {
+        let own = me.g.shape(t).to_vec();
+        if me.g.elem(t) != elem {
+            let (a, b) = (me.describe(&Value::Term(first)), me.describe(&Value::Term(t)));
+            return Err(me.error(range, catalogue::types_differ(&a, &b)));
+        }
+        if own.len() != rank {
+            return Err(me.error(range, catalogue::ranks_differ(rank, own.len())));
+        }
+        let mut renamed = shape.clone();
+        renamed[along] = own[along];
+        for k in (0..rank).filter(|&k| k != along) {
+            let words = ["the first array", "another array"].map(|text| axis_words(text, k, rank));
+            me.equate(shape[k], own[k], words, range)?;
+        }
+        placed.push((me.g.recast(t, &renamed), total));
+        total = me.g.int(IntOp::Add, total, own[along]);
+    }
+    // Zeros with each part in its place: what is added up is written block by block, and each part's derivative is a slice.
+    let mut sizes = shape;
+    sizes[along] = total;
+    let steps = vec![1; rank];
+    let mut joined: Option<Term> = None;
+    for (t, start) in placed {
+        let mut starts = vec![me.g.lit_usize(0); rank];
+        starts[along] = start;
+        let block = me.g.pad(t, &starts, &steps, &sizes);
+        joined = Some(match joined {
+            None => block,
+            Some(before) => match elem {
+                Elem::Real(_) => me.g.add(before, block),
+                Elem::Int(_) => me.g.int(IntOp::Add, before, block),
+                Elem::Bool => me.g.or(before, block),
+            },
+        });
+    }
+    let t = joined.ok_or(crate::diag::Poison)?;
+    Ok(fine(me, t))
+}
+
+fn kron<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
+    let (a, b) = (me.array(a, ra), me.array(b, rb));
+    let (a, b) = (a?, b?);
+    let (sa, sb) = (me.g.shape(a).to_vec(), me.g.shape(b).to_vec());
+    let (&[n, m], &[k, l], true) = (&sa[..], &sb[..], me.g.elem(a) == me.g.elem(b) && me.g.elem(a).is_real()) else {
+        let (a, b) = (me.describe(&Value::Term(a)), me.describe(&Value::Term(b)));
+        return Err(me.error(call.range, catalogue::expected("two matrices of one real type", &format!("{a} and {b}"))));
+    };
+    let spec = Contraction { a: [0, 1].into(), b: [2, 3].into(), out: [0, 2, 1, 3].into() };
+    let t = me.g.contract(a, b, spec);
+    let sizes = [me.g.int(IntOp::Mul, n, k), me.g.int(IntOp::Mul, m, l)];
+    Ok(Value::Term(me.g.reshape(t, &sizes)))
+}
