@@ -29,6 +29,7 @@ pub(super) fn all() -> impl Iterator<Item = String> {
         ("type", TYPES),
         ("kind of type", KINDS_OF_TYPES),
         ("function", FUNCTIONS),
+        ("method", METHODS),
     ];
     let rows = tables.into_iter().flat_map(|(table, rows)| rows.iter().map(move |r| id(table, r.name)));
     let other = ["assignment by method", "pattern", "another macro"].into_iter().map(|name| id("construct", name));
@@ -136,7 +137,6 @@ pub fn pattern(text: &str) -> Message {
 
 const PRINT: &str = "print in the function that calls this one";
 const ASSERT: &str = "assertions are not built yet: check in the function that calls this one";
-const LATER: &str = "not built yet: say what each element is with `build1` or `build`";
 
 const MACROS: &[Row] = &[
     row("println", PRINT),
@@ -154,8 +154,6 @@ const MACROS: &[Row] = &[
     row("unreachable", ASSERT),
     row("todo", "write the function first, then differentiate it"),
     row("unimplemented", "write the function first, then differentiate it"),
-    row("stack", LATER),
-    row("concatenate", LATER),
     row("azip", "say what each element is with `build` or `mapv`"),
 ];
 
@@ -169,6 +167,48 @@ pub fn macro_call(name: &str) -> Message {
             foreign::translate(Kind::Macro, name, message).entry(id("construct", "another macro"))
         }
     }
+}
+
+/// Methods of ndarray's arrays that change them, hang on their memory layout, or have another name here.
+const METHODS: &[Row] = &[
+    row("rows_mut", "say what each row is: `build1(x.nrows(), |i| ..)`"),
+    row("columns_mut", "say what each element is: `build([n, m], |[i, j]| ..)`"),
+    row("axis_iter_mut", "say what each part is with `build1`, and move its axis with `permuted_axes`"),
+    row("zip_mut_with", "bind the result: `let x = map2(&x, &y, |a, b| ..);`"),
+    row("scaled_add", "bind the result: `let x = &x + &(alpha * &y);`"),
+    row("map_mut", "bind the result: `let x = x.mapv(|v| ..);`"),
+    row("swap_axes", "write `let x = x.permuted_axes((1, 0));`, with the axes in their new order"),
+    row("permute_axes", "write `let x = x.permuted_axes((1, 0));`"),
+    row("reverse_axes", "write `let x = x.reversed_axes();`"),
+    row("invert_axis", "write `let x = x.slice_move(s![.., ..;-1]);`, with `;-1` at the axis"),
+    row("slice_collapse", "write `let x = x.slice_move(s![..]);`"),
+    row("collapse_axis", "write `let x = x.slice_move(s![.., i..i + 1]);`"),
+    row("merge_axes", "write `let x = x.into_shape_with_order((n, m)).unwrap();`"),
+    row("accumulate_axis_inplace", "say what is accumulated with `scan`"),
+    row("assign_to", "bind the value to a name with `let`"),
+    row("push_row", "write `let x = concatenate![Axis(0), x, r.insert_axis(Axis(0))];`"),
+    row("push_column", "write `let x = concatenate![Axis(1), x, c.insert_axis(Axis(1))];`"),
+    row("append", "write `let x = concatenate![Axis(0), x, y];`"),
+    row("for_each", "say what each element becomes: `map`, `mapv` or `map_collect`"),
+    row("fold_axis", "fold each lane: `x.map_axis(Axis(k), |lane| lane.sum())`"),
+    row("par_iter", "write `iter`; generated code decides itself what runs together"),
+    row("into_par_iter", "write `iter`; generated code decides itself what runs together"),
+    row("par_mapv_inplace", "bind the result: `let x = x.mapv(|v| ..);`"),
+    row("uget", "write `x[i]`, or `x[[i, j]]`: generated code has no bounds checks where they can be proved away"),
+    row("partition", "take the order as a parameter `ids: &[usize]`, and read `x[ids[i]]`"),
+    row("into_dyn", "keep the rank: ranks are fixed when the macro runs"),
+    row("strides", "leave it out: a result does not depend on the memory layout"),
+    row("is_standard_layout", "leave it out: a result does not depend on the memory layout"),
+    row("as_slice_memory_order", "write `as_slice`: a result does not depend on the memory layout"),
+    row("as_ptr", "index the array: `x[i]`"),
+    row("max", "it is a function: `maximum(&x)`"),
+    row("min", "it is a function: `minimum(&x)`"),
+];
+
+/// A method of arrays that has another way out than to be built some day.
+pub fn method(name: &str) -> Option<Message> {
+    let row = METHODS.iter().find(|r| r.name == name)?;
+    Some(refused(&format!("`.{name}()`"), row.way_out).entry(id("method", name)))
 }
 
 const INNER_ITEMS: &[Row] = &[

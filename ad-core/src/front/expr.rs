@@ -411,6 +411,12 @@ impl<'a> Lower<'a> {
         let args = self.all(&m.args);
         let name = m.method.to_string();
         let name_range = SrcRange::of(&m.method);
+        if let Some(message) = refused::method(&name).filter(|_| {
+            receiver.as_ref().is_ok_and(|r| matches!(self.kind_of(r), On::Array | On::Zip | On::Iter))
+                && self.method_entry(receiver.as_ref().ok(), &name).is_none()
+        }) {
+            return Err(self.error(range, message));
+        }
         if table::is_mutating(&name) && self.method_entry(receiver.as_ref().ok(), &name).is_none() {
             return Err(self.error(range, refused::mutation(&name)));
         }

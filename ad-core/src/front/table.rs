@@ -160,6 +160,8 @@ pub(super) fn nearest(on: &[On], name: &str) -> Option<&'static str> {
 /// Names of the contract that are not built yet.
 const LATER: &[&str] = &[
     "product",
+    "cumprod",
+    "geomspace",
     "fold",
     "reduce",
     "scan",

@@ -4,7 +4,7 @@ use ad::prelude::*;
 
 #[differentiate]
 fn f(x: &Array1<f64>) -> f64 {
-    let spread = x.var(0.0);
+    let spread = x.cumprod(Axis(0)).sum();
     let product = x.product();
     spread + product
 }
