@@ -201,6 +201,8 @@ const METHODS: &[Row] = &[
     row("is_standard_layout", "leave it out: a result does not depend on the memory layout"),
     row("as_slice_memory_order", "write `as_slice`: a result does not depend on the memory layout"),
     row("as_ptr", "index the array: `x[i]`"),
+    row("is_all_nan", "write `x.iter().all(|v| v.is_nan())`: ndarray 0.17 answers whether none is"),
+    row("is_all_infinite", "write `x.iter().all(|v| v.is_infinite())`: ndarray 0.17 answers whether none is"),
     row("max", "it is a function: `maximum(&x)`"),
     row("min", "it is a function: `minimum(&x)`"),
 ];

@@ -72,7 +72,7 @@ fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (ids, ri)) = (call.arg(0)?, call.arg(2)?);
     let x = me.array(x, rx)?;
     let axis = axis_arg(me, call, x)?;
-    let ids = me.array(ids, ri)?;
+    let ids = me.term_as(ids, super::value::Want::Elem(crate::ir::Elem::USIZE), ri)?;
     let sizes = me.g.shape(ids).to_vec();
     if sizes.len() != 1 {
         return Err(me.error(ri, catalogue::ranks_differ(1, sizes.len())));

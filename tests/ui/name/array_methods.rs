@@ -162,4 +162,14 @@ fn minimum_of(x: &Array2<f64>) -> f64 {
     x.min().sum()
 }
 
+#[differentiate]
+fn is_all_nan(x: &Array2<f64>) -> f64 {
+    if x.is_all_nan() { 0.0 } else { x.sum() }
+}
+
+#[differentiate]
+fn is_all_infinite(x: &Array2<f64>) -> f64 {
+    if x.is_all_infinite() { 0.0 } else { x.sum() }
+}
+
 fn main() {}

@@ -19,9 +19,7 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("clamp", On::Array, (2, 2), clamp, "into a range, elementwise"),
     row("is_nan", On::Array, (0, 0), lifted, "an array of booleans"),
     row("is_infinite", On::Array, (0, 0), lifted, "an array of booleans"),
-    row("is_all_nan", On::Array, (0, 0), all_nan, "boolean"),
     row("is_any_nan", On::Array, (0, 0), any_nan, "boolean"),
-    row("is_all_infinite", On::Array, (0, 0), all_infinite, "boolean"),
     row("is_any_infinite", On::Array, (0, 0), any_infinite, "boolean"),
     row("mapv", On::Array, (1, 1), map, "f of each element"),
     row("map", On::Array, (1, 1), map, "f of each element"),
@@ -131,25 +129,17 @@ fn abs_sub<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(me.g.select(below, zero, difference)))
 }
 
-/// Whether all elements are so, or any is.
-fn decided<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, name: &str, op: Reduce) -> Lowered<Value<'a>> {
+/// Whether any element is so. (What ndarray 0.17 calls `is_all_nan` holds where none is; it is refused.)
+fn any<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, name: &str) -> Lowered<Value<'a>> {
     let Value::Term(t) = lifted_as(me, call, name)? else { return Err(crate::diag::Poison) };
     let rank = all_axes(me, t).len();
-    Ok(Value::Term(me.g.reduce(op, rank, t)))
-}
-
-fn all_nan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    decided(me, call, "is_nan", Reduce::All)
+    Ok(Value::Term(me.g.reduce(Reduce::Any, rank, t)))
 }
 
 fn any_nan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    decided(me, call, "is_nan", Reduce::Any)
-}
-
-fn all_infinite<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    decided(me, call, "is_infinite", Reduce::All)
+    any(me, call, "is_nan")
 }
 
 fn any_infinite<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    decided(me, call, "is_infinite", Reduce::Any)
+    any(me, call, "is_infinite")
 }

@@ -1,0 +1,219 @@
+//! ndarray's vocabulary, a function a row: values are the function's own, gradients those of central differences,
+//! and neither depends on the memory layout of the input.
+
+use ad::ndarray::Array;
+use ad::prelude::*;
+
+type ValueAndGrad = fn(&Array2<f64>) -> (f64, Array2<f64>);
+
+/// Holds a function of a 3 by 4 matrix against itself.
+#[track_caller]
+fn verify(f: fn(&Array2<f64>) -> f64, value_and_grad: ValueAndGrad) {
+    let x = Array2::from_shape_fn((3, 4), |(i, j)| 0.4 + ((i * 4 + j) as f64 * 0.83).sin().abs());
+    let (value, gradient) = value_and_grad(&x);
+    let own = f(&x);
+    assert!((value - own).abs() <= 1e-12 * own.abs().max(1.0), "value {value} is not {own}");
+    let h = 1e-5;
+    for (ix, &g) in gradient.indexed_iter() {
+        let at = |d: f64| {
+            let mut x = x.clone();
+            x[ix] += d;
+            f(&x)
+        };
+        let central = (at(h) - at(-h)) / (2.0 * h);
+        assert!((g - central).abs() <= 1e-7 * central.abs().max(1.0), "at {ix:?}: {g} is not {central}");
+    }
+    assert!(gradient.iter().any(|&g| g != 0.0));
+    for y in layouts(&x) {
+        let (v, g) = value_and_grad(&y);
+        assert_eq!(v.to_bits(), value.to_bits(), "{:?}", y.strides());
+        assert_eq!(g, gradient, "{:?}", y.strides());
+        assert!(g.is_standard_layout());
+    }
+}
+
+/// The same array in other memory layouts.
+fn layouts(x: &Array2<f64>) -> [Array2<f64>; 3] {
+    let (n, m) = x.dim();
+    let columns = x.t().as_standard_layout().into_owned().reversed_axes();
+    let mut reversed = x.slice(s![..;-1, ..;-1]).as_standard_layout().into_owned();
+    reversed.invert_axis(Axis(0));
+    reversed.invert_axis(Axis(1));
+    let strided = Array2::from_shape_fn((2 * n, 3 * m), |(i, j)| x[[i / 2, j / 3]]).slice_move(s![..;2, ..;3]);
+    [columns, reversed, strided]
+}
+
+/// A function whose result is an array: what is differentiated is a sum in which every element counts differently.
+macro_rules! arrays {
+    ($($name:ident: |$x:ident| $body:expr;)*) => {$(
+        mod $name {
+            use super::*;
+            #[allow(unused_imports, reason = "not every row joins arrays")]
+            use ad::ndarray::{NewAxis, Slice, arr0, arr1, arr2, arr3, aview0, aview1, aview2, concatenate, linalg::kron, stack};
+
+            #[differentiate]
+            fn f($x: &Array2<f64>) -> f64 {
+                let result = $body;
+                let flat = result.flatten();
+                build1(flat.len(), |i| flat[i].sin() * (i + 1) as f64).sum()
+            }
+
+            #[test]
+            fn gradient() {
+                verify(f, f_value_and_grad);
+            }
+        }
+    )*};
+}
+
+/// The same for functions whose result is a number.
+macro_rules! numbers {
+    ($($name:ident: |$x:ident| $body:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[differentiate]
+            fn f($x: &Array2<f64>) -> f64 {
+                $body
+            }
+
+            #[test]
+            fn gradient() {
+                verify(f, f_value_and_grad);
+            }
+        }
+    )*};
+}
+
+mod construction {
+    use super::*;
+    arrays! {
+        build_nested: |x| build1(3, |i| build1(2, |j| build1(4, |k| x[[i, k]] * x[[j, k]])));
+        build_arrays: |x| build1(4, |j| x * x[[0, j]]);
+        build_rank_six: |x| build([2, 1, 3, 2, 1, 2], |[a, b, i, c, d, e]| x[[i, a + c + e + b + d]] * (a + 2 * e) as f64);
+        from_shape_fn: |x| Array::from_shape_fn((4, 3), |(j, i)| x[[i, j]] * x[[2, j]]);
+        from_shape_fn_of_one: |x| Array1::from_shape_fn(4, |j| x[[1, j]].exp());
+        from_shape_fn_of_four: |x| Array4::from_shape_fn((2, 3, 1, 4), |(a, i, _, j)| x[[i, j]] * (a as f64 - 0.3));
+        from_elem: |x| Array2::from_elem((2, 3), x[[0, 1]]) * x.slice(s![..2, ..3]);
+        from_elem_like: |x| Array::from_elem(x.raw_dim(), x[[2, 3]]) + x;
+        zeros_and_ones: |x| Array2::<f64>::zeros(x.dim()) + x * &Array2::<f64>::ones((3, 4)) + Array::<f64, _>::default(x.raw_dim());
+        eye: |x| x.dot(&x.t()) + Array2::<f64>::eye(3);
+        from_diag: |x| Array2::from_diag(&x.row(0)) * 2.0 + x[[1, 1]];
+        from_diag_elem: |x| Array2::from_diag_elem(3, x[[0, 0]]).dot(x);
+        from_vec: |x| Array1::from_vec(vec![x[[0, 0]], 1.0, x[[2, 1]] * x[[0, 0]]]);
+        from_shape_vec: |x| Array2::from_shape_vec((2, 2), vec![x[[0, 0]], 1.0, x[[2, 1]], x[[1, 1]]]).unwrap();
+        from_array: |x| Array1::from(vec![x[[0, 0]]; 3]);
+        simple: |x| Array2::from_shape_simple_fn((2, 2), || x[[0, 1]].sqrt());
+        linspace: |x| Array1::linspace(x[[0, 0]], 3.0, 7) * x[[0, 1]];
+        linspace_of_one: |x| Array1::linspace(x[[0, 0]], x[[1, 0]], 1);
+        logspace: |x| Array1::logspace(2.5, x[[0, 0]], x[[1, 2]], 5);
+        from_iter: |x| Array1::from_iter((0..3).map(|i| x[[i, i]] * x[[0, 1]]));
+        literal_of_three: |x| array![[[x[[0, 0]], 1.0], [2.0, x[[0, 1]]]], [[0.5, x[[2, 2]]], [x[[0, 0]], x[[1, 1]]]]];
+        literals: |x| arr1(&[x[[0, 0]], x[[1, 1]]]) * arr2(&[[x[[0, 1]], 1.0], [2.0, x[[2, 2]]]]) + arr0(x[[1, 0]]);
+        literal_views: |x| &aview1(&[x[[0, 0]], x[[1, 1]]]) * &aview2(&[[x[[0, 1]], 1.0], [2.0, x[[2, 2]]]]) * aview0(&x[[1, 0]]);
+        literal_of_rank_three: |x| arr3(&[[[x[[0, 0]], x[[0, 1]]]], [[1.0, x[[2, 3]]]]]);
+        replicated: |x| replicate(3, x.row(1).to_owned()) * replicate(4, x[[0, 2]]);
+        one_hots: |x| one_hot::<f64>(4, 2) * x.row(1) + x.row(0);
+        counted: |x| iota(4).mapv(|i| i as f64) * x.row(2);
+    }
+}
+
+mod elementwise {
+    use super::*;
+    arrays! {
+        operators: |x| -(x - &(x * x)) / (x + 2.0) + 3.0 * x - 1.0 / x;
+        by_rows: |x| x * &x.row(1) - &x.column(2).insert_axis(Axis(1)) / x;
+        of_different_rank: |x| &x.row(0) + &x.view().insert_axis(Axis(0));
+        remainder: |x| (x * 5.0) % 1.7;
+        functions: |x| x.exp() + x.ln() * x.sqrt() + x.powi(3) + x.powf(0.7) + x.abs() + x.recip() + x.cbrt() + x.exp2() + x.exp_m1() + x.log2() + x.log10() + x.ln_1p();
+        trigonometry: |x| x.sin() + x.cos() * x.tan() + (x / 3.0).asin() + (x / 3.0).acos() + x.atan() + x.sinh() + x.cosh() + x.tanh() + x.asinh() + (x + 1.0).acosh() + (x / 3.0).atanh() + x.to_degrees() * 0.01 + x.to_radians();
+        steps: |x| x.floor() + x.ceil() * x + x.round() + x.trunc() + x.fract() + x.signum();
+        of_two: |x| x.hypot(0.7) + x.log(3.0) + x.abs_sub(0.9) + x.pow2() + x.clamp(0.6, 1.2);
+        paths: |x| x.mapv(f64::exp) + x.map(|v| v * v) + x.clone().mapv_into(|v| v.ln()) + x.clone().mapv_into_any(f64::sin);
+        captured: |x| { let row = x.row(0); x.mapv(|v| v * row[1] + row[2]) };
+        ours: |x| sigmoid(x) + relu(&(x - 0.9)) + softplus(x) + erf(x) * erfc(x) + ln_gamma(x) + digamma(x);
+        pairs: |x| map2(x, &(x * x), |a, b| a / (1.0 + b) + a.atan2(b));
+        zip_of_two: |x| Zip::from(x).and(&x.mapv(f64::sin)).map_collect(|a, b| a * b + 1.0);
+        zip_of_five: |x| Zip::from(x).and(x).and(&x.slice(s![..;-1, ..])).and(x).and_broadcast(&x.row(1)).map_collect(|a, b, c, d, e| a * b + c * d + e);
+        zip_indexed: |x| Zip::indexed(x).and(x).map_collect(|(i, j), a, b| a * b + (i * j) as f64 * a);
+        zip_indexed_vector: |x| Zip::indexed(&x.row(0)).map_collect(|i, &a| a * (i as f64).cos());
+        not_a_number: |x| Zip::from(&x.is_nan()).and(x).map_collect(|&c, &v| if c { 0.0 } else { v });
+        chosen: |x| select(x[[0, 0]] > 0.1, x * 2.0, x.sin());
+    }
+}
+
+mod reductions {
+    use super::*;
+    numbers! {
+        total: |x| (x * x).sum() * x[[0, 0]];
+        mean: |x| (x * x).mean().unwrap() + x.mean().expect("elements");
+        var: |x| x.var(0.0) + x.var(1.0) * x[[0, 0]];
+        std: |x| x.std(1.0) + x.std(0.0).sin();
+        norms: |x| norm(x) * norm(&x.row(1)) + logsumexp(&x.column(0)) + maximum(x) + minimum(&x.t());
+        dots: |x| x.row(0).dot(&x.row(1)) + x.dot(&x.row(2)).sum() + x.column(0).dot(x).sum() + x.dot(&x.t()).dot(x).sum();
+        places: |x| { let (i, j) = (argmax(&x.row(0)), argmin(&x.column(1))); x[[j, i]] * 3.0 + x[[0, i]] };
+        any_special: |x| if x.is_any_nan() || x.is_any_infinite() { 0.0 } else { x.sum() };
+        nested: |x| x.to_shape((3, 2, 2)).unwrap().sum_axis(Axis(1)).mean_axis(Axis(0)).unwrap().var(0.0);
+    }
+    arrays! {
+        sum_axis: |x| (x * x).sum_axis(Axis(1)) + x.sum_axis(Axis(0)).sum();
+        mean_axis: |x| (x * x).mean_axis(Axis(0)).unwrap();
+        var_axis: |x| x.var_axis(Axis(0), 1.0);
+        std_axis: |x| x.std_axis(Axis(1), 0.0);
+        map_axis: |x| x.map_axis(Axis(0), |lane| lane[0] * lane.sum()) + x.map_axis(Axis(1), |lane| logsumexp(&lane)).sum();
+        map_axis_of_the_middle: |x| x.to_shape((3, 2, 2)).unwrap().map_axis(Axis(1), |lane| lane[0] / lane[1]);
+        outer: |x| sum_outer(&(x * x)) * sum_outer(&x.row(0));
+        soft: |x| softmax(x) + softmax(&x.row(0));
+        soft_of_three: |x| softmax(&x.to_shape((2, 2, 3)).unwrap());
+        differences: |x| x.diff(1, Axis(0)).t().dot(&x.diff(2, Axis(1)).slice(s![1.., ..])).diff(0, Axis(0));
+    }
+}
+
+mod layout {
+    use super::*;
+    arrays! {
+        transposed: |x| x.t().dot(x) + x.clone().reversed_axes().dot(x);
+        permuted: |x| x.to_shape((3, 2, 2)).unwrap().permuted_axes((2, 0, 1)) * x[[0, 0]];
+        permuted_by_a_list: |x| x.view().permuted_axes([1, 0]).dot(x);
+        shapes: |x| x.to_shape((2, 6)).unwrap().dot(&x.clone().into_shape_with_order((6, 2)).unwrap());
+        shape_of_rank_six: |x| x.to_shape((1, 2, 1, 3, 2, 1)).unwrap().permuted_axes((3, 1, 0, 5, 4, 2)) * 2.0;
+        shape_clone: |x| x.clone().into_shape_clone(12).unwrap().slice(s![..;3]).to_owned() * x.flatten()[4];
+        axes: |x| x.clone().insert_axis(Axis(1)).insert_axis(Axis(3)).remove_axis(Axis(0)) * x[[1, 1]];
+        index_axes: |x| x.view().index_axis_move(Axis(1), 2).to_owned() * x.index_axis(Axis(1), 0);
+        broadcasted: |x| &x.row(0).broadcast((2, 4)).unwrap() * &x.slice(s![1.., ..]);
+        broadcast_one: |x| &x.column(1).insert_axis(Axis(1)).broadcast((3, 4)).unwrap() * x;
+        stack_zero: |x| stack![Axis(0), *x, x.sin()];
+        stack_last: |x| stack![Axis(2), *x, x.sin(), x.slice(s![..;-1, ..])];
+        stack_function: |x| stack(Axis(1), &[x.row(0), x.row(2)]).unwrap();
+        joined: |x| concatenate![Axis(0), x.view(), x.slice(s![1.., ..]), x.view()];
+        joined_last: |x| concatenate![Axis(1), x.slice(s![.., ..1]), x.slice(s![.., 1..;2]), x.slice(s![.., 3..3])];
+        joined_function: |x| concatenate(Axis(0), &[x.row(0), x.row(2)]).unwrap() * concatenate(Axis(0), &[x.column(0).view(), aview1(&[x[[0, 0]]; 5])]).unwrap();
+        joined_rank_three: |x| concatenate![Axis(1), x.to_shape((2, 2, 3)).unwrap(), x.to_shape((2, 2, 3)).unwrap().slice(s![.., ..1, ..])];
+        reversed: |x| x.slice(s![..;-1, 1..;2]).to_owned() + x.slice(s![.., ..;-2]);
+        new_axis: |x| &x.slice(s![.., NewAxis, 1]) * &x.slice(s![NewAxis, 0, ..]);
+        moved: |x| x.clone().slice_move(s![1.., ..-1]) * x.slice_axis(Axis(0), Slice::from(..2)).slice(s![.., 1..]);
+        selected: |x| x.select(Axis(1), &[2, 0, 2]) * 2.0;
+        selected_rows: |x| x.select(Axis(0), &[1, 1]).dot(&x.t());
+        selected_of_three: |x| x.to_shape((2, 2, 3)).unwrap().select(Axis(2), &[2, 2, 0, 1]);
+        diagonals: |x| x.diag().to_owned() * x.dot(&x.t()).into_diag();
+        diagonal_of_three: |x| x.to_shape((2, 2, 3)).unwrap().diag().to_owned();
+        triangles: |x| x.triu(0) + x.triu(1).sin() * x.triu(-1) + x.tril(0) - x.tril(2) * x.tril(-1);
+        split: |x| { let (a, b) = x.view().split_at(Axis(1), 1); a.dot(&b.t().slice(s![..1, ..])) };
+        vectors: |x| Array1::from(x.row(1).to_vec()) * Array1::from_vec(x.clone().into_raw_vec_and_offset().0).slice(s![..4]);
+        as_slices: |x| Array1::from(x.row(1).to_owned().as_slice().unwrap().to_vec());
+        kroneckered: |x| kron(&x.slice(s![..2, ..2]), x);
+        dimensions: |x| x.clone().into_dimensionality::<ad::ndarray::Ix2>().unwrap().as_standard_layout().view().reborrow().dot(&x.t());
+    }
+}
+
+mod movement {
+    use super::*;
+    arrays! {
+        gathered: |x| gather([2, 4], x, |[a, j]| [a * 2, 3 - j]);
+        gathered_three: |x| gather([2, 2, 3], x, |[a, b, i]| [i, a + b]);
+        gathered_by_array: |x| { let ids = array![2_usize, 0, 0, 1]; gather([4], x, |[a]| [ids[a], a]) };
+        scattered: |x| scatter([5], x, |[i, j]| [(i * j) % 5]);
+        scattered_three: |x| scatter([2, 3, 2], x, |[i, j]| [j % 2, i, j / 2]);
+        scattered_from_one: |x| scatter([2, 2], &x.row(0), |[j]| [j % 2, j / 2]);
+    }
+}
