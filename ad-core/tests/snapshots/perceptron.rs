@@ -396,7 +396,8 @@ fn loss_value_and_grad(
         images_rows
     );
     ::core::assert!(
-        c2, "loss: unwrap of `None`: the array is empty: `losses.mean().unwrap()`"
+        c2,
+        "loss: unwrap: there is no value (the array is empty, or the shapes do not fit): `losses.mean().unwrap()`"
     );
     let c7 = compute_c7(&labels_data, w2_cols, labels_len);
     ::core::assert!(
