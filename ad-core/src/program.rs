@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, Span, TokenStream};
 
-use crate::ir::{Elem, Graph, Loc, Term};
+use crate::ir::{Elem, Graph, Loc, RealTy, Term};
 
 /// The first and the last token of an expression: on stable, the only way to underline all of it.
 #[derive(Clone, Copy, Debug)]
@@ -197,6 +197,19 @@ pub struct Program {
     pub real_param: Option<Ident>,
     /// Names that were taken to be the DSL's: to be proved so by the code that is emitted.
     pub dsl: Vec<Ident>,
+    /// Names that were taken to be constants of `std::f64::consts`: likewise.
+    pub consts: Vec<AssumedConst>,
+}
+
+/// A name that was taken to be a constant of std.
+#[derive(Clone, Debug)]
+pub struct AssumedConst {
+    /// As the user wrote it.
+    pub path: TokenStream,
+    /// Its type.
+    pub ty: RealTy,
+    /// Its value.
+    pub value: f64,
 }
 
 /// The attribute's options.

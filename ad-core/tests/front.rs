@@ -4,8 +4,12 @@
 mod errors;
 #[path = "front/fuzz.rs"]
 mod fuzz;
+#[path = "front/integers.rs"]
+mod integers;
 #[path = "front/meaning.rs"]
 mod meaning;
+#[path = "front/patterns.rs"]
+mod patterns;
 #[path = "front/shapes.rs"]
 mod shapes;
 #[path = "front/statics.rs"]

@@ -424,9 +424,13 @@ fn successor(prim: &Prim) -> Option<Prim> {
         Prim::Unary(_) => Prim::Binary(Binary::Atan2),
         Prim::Binary(_) => Prim::PowI,
         Prim::PowI => Prim::Compare(Cmp::Le),
-        Prim::Compare(_) => Prim::Int(IntOp::Rem),
-        Prim::Int(_) => Prim::IntNeg,
-        Prim::IntNeg => Prim::Not,
+        Prim::Compare(_) => Prim::Int(IntOp::ALL[0]),
+        Prim::Int(op) => match IntOp::ALL.iter().skip_while(|o| *o != op).nth(1) {
+            Some(&next) => Prim::Int(next),
+            None => Prim::IntNeg,
+        },
+        Prim::IntNeg => Prim::Order,
+        Prim::Order => Prim::Not,
         Prim::Not => Prim::And,
         Prim::And => Prim::Or,
         Prim::Or => Prim::Select,
@@ -468,8 +472,30 @@ fn example(prim: &Prim) -> (Vec<Value>, Value) {
             vec![Value::reals(&[3], &[1.0, 2.0, 3.0]), Value::reals(&[3], &[2.0, 2.0, 2.0])],
             Value::bools(&[3], &[true, true, false]),
         ),
-        Prim::Int(_) => (vec![ints(&[7, -7, 5, 6]), ints(&[4, 4, 0, -4])], ints(&[3, -3, 5, 2])),
+        Prim::Int(op) => {
+            let (max, min) = (i128::from(i32::MAX), i128::from(i32::MIN));
+            let (a, b, c) = match op {
+                IntOp::Add => ([7, -7, max, min], [4, 4, 1, -1], [11, -3, max, min]),
+                IntOp::Sub => ([7, -7, max, min], [4, 4, -1, 1], [3, -11, max, min]),
+                IntOp::Mul => ([7, -7, max, min], [4, 4, 2, 2], [28, -28, max, min]),
+                IntOp::Div => ([7, -7, 5, min], [4, 4, 0, -1], [1, -1, 5, max]),
+                IntOp::Rem => ([7, -7, 5, 6], [4, 4, 0, -4], [3, -3, 5, 2]),
+                IntOp::Min => ([7, -7, max, 0], [4, 4, min, 0], [4, -7, min, 0]),
+                IntOp::Max => ([7, -7, max, 0], [4, 4, min, 0], [7, 4, max, 0]),
+                IntOp::BitAnd => ([6, -1, 12, min], [3, 5, 0, max], [2, 5, 0, 0]),
+                IntOp::BitOr => ([6, -2, 12, min], [3, 1, 0, max], [7, -1, 12, -1]),
+                IntOp::BitXor => ([6, -1, 12, min], [3, 5, 12, -1], [5, -6, 0, max]),
+                IntOp::Shl => ([3, -3, 1, 9], [4, 1, 31, 32], [48, -6, min, 9]),
+                IntOp::Shr => ([48, -5, min, 9], [4, 1, 31, -1], [3, -3, -1, 9]),
+                IntOp::Pow => ([3, -2, -2, 10], [4, 31, 32, 10], [81, min, max, max]),
+            };
+            (vec![ints(&a), ints(&b)], ints(&c))
+        }
         Prim::IntNeg => (vec![ints(&[3, -4, i128::from(i32::MIN)])], ints(&[-3, 4, i128::from(i32::MAX)])),
+        Prim::Order => (
+            vec![Value::reals(&[4], &[0.0, -0.0, 5e-324, -f64::INFINITY])],
+            Value::ints(IntTy::I64, &[4], &[0, -1, 1, -1 - (0x7ff << 52)]),
+        ),
         Prim::Not => (vec![Value::bools(&[2], &[true, false])], Value::bools(&[2], &[false, true])),
         Prim::And | Prim::Or => {
             let (a, b) = ([true, true, false, false], [true, false, true, false]);

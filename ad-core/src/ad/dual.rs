@@ -222,6 +222,7 @@ impl Dualise<'_, '_> {
             | Prim::Compare(_)
             | Prim::Int(_)
             | Prim::IntNeg
+            | Prim::Order
             | Prim::Not
             | Prim::And
             | Prim::Or

@@ -42,7 +42,7 @@ pub enum Construct {
     For,
     While,
     Loop,
-    Match,
+    RealPattern,
     Assign,
     MutRef,
     Return,
@@ -77,7 +77,10 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
         Construct::Loop,
         row("`loop`", "loops are not built yet; for a known number of terms write `(0..n).map(|i| ..).sum::<f64>()`"),
     ),
-    (Construct::Match, row("`match`", "write `if a { .. } else if b { .. } else { .. }`")),
+    (
+        Construct::RealPattern,
+        row("a real number in a pattern", "compare with an `if`: `if x == 0.0 { .. } else { .. }`"),
+    ),
     (Construct::Assign, row("assignment", "bind the new value to a name: `let total = total + x;`")),
     (Construct::MutRef, row("`&mut`", "return the new value instead of changing one in place")),
     (
@@ -131,8 +134,11 @@ pub fn mutation(method: &str) -> Message {
 
 /// A pattern that binds in another way.
 pub fn pattern(text: &str) -> Message {
-    refused(&format!("the pattern `{text}`"), "use names, `&name`, `_`, tuples `(a, b)` and arrays `[i, j]` of these")
-        .entry(id("construct", "pattern"))
+    refused(
+        &format!("the pattern `{text}`"),
+        "use names, `&name`, `_`, numbers, ranges, `Some(x)`, tuples `(a, b)` and arrays `[i, j]` of these",
+    )
+    .entry(id("construct", "pattern"))
 }
 
 const PRINT: &str = "print in the function that calls this one";
@@ -214,8 +220,8 @@ pub fn method(name: &str) -> Option<Message> {
 }
 
 const INNER_ITEMS: &[Row] = &[
-    row("a function in a function", "write a closure: `let f = |x: f64| ..;`"),
-    row("a constant in a function", "bind it with `let`"),
+    row("a generic, `async` or `unsafe` function in a function", "write a closure: `let f = |x: f64| ..;`"),
+    row("a static in a function", "write a `const`, or bind it with `let`"),
     row("`use` in a function", "write it outside of the function"),
     row("an item in a function", "write it outside of the function"),
 ];
@@ -223,12 +229,17 @@ const INNER_ITEMS: &[Row] = &[
 /// An item inside the function.
 pub fn inner_item(item: &syn::Item) -> Message {
     let k = match item {
-        syn::Item::Fn(_) => 0,
-        syn::Item::Const(_) | syn::Item::Static(_) => 1,
+        syn::Item::Static(_) => 1,
         syn::Item::Use(_) => 2,
         _ => 3,
     };
     let row = &INNER_ITEMS[k];
+    refused(row.name, row.way_out).entry(id("inner item", row.name))
+}
+
+/// A function in the function that is more than a closure with types.
+pub fn inner_fn() -> Message {
+    let row = &INNER_ITEMS[0];
     refused(row.name, row.way_out).entry(id("inner item", row.name))
 }
 

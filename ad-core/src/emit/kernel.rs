@@ -146,6 +146,7 @@ impl<'a> Kernel<'a> {
                 let elem = match prim {
                     Prim::Compare(_) | Prim::Not | Prim::And | Prim::Or => Elem::Bool,
                     Prim::Cast(to) => *to,
+                    Prim::Order => Elem::Int(IntTy::I64),
                     _ => elem(args[0]),
                 };
                 (elem, level(args))

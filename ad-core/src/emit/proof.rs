@@ -2,24 +2,39 @@
 //! type is its own, so a function that wants two values of one type, given the name and the DSL's function, compiles only if they are one.
 //! Type arguments are left to inference, which a call with arguments of the simplest kind pins down. Nothing of it runs.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use crate::program::Program;
+use crate::ir::RealTy;
+use crate::program::{AssumedConst, Program};
 
 /// A function that is never called, if any name was assumed.
 pub(super) fn names(program: &Program) -> TokenStream {
     let proofs: Vec<TokenStream> = program.dsl.iter().filter_map(|name| proof(program, name)).collect();
+    let consts = program.consts.iter().map(constant);
     if proofs.is_empty() {
-        return TokenStream::new();
+        return quote!(#(#consts)*);
     }
     let krate = &program.options.krate;
     quote! {
+        #(#consts)*
         /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
         fn assumed_functions(x: &#krate::ndarray::Array1<f64>) {
             #(#proofs)*
         }
     }
+}
+
+/// That a bare `PI` is std's, of this type: found out when it is compiled.
+fn constant(c: &AssumedConst) -> TokenStream {
+    let path = &c.path;
+    let span = path.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
+    #[allow(clippy::cast_possible_truncation, reason = "the constant is of this type")]
+    let (ty, bits) = match c.ty {
+        RealTy::F32 => (quote!(f32), Literal::u32_suffixed((c.value as f32).to_bits())),
+        _ => (quote!(f64), Literal::u64_suffixed(c.value.to_bits())),
+    };
+    quote_spanned!(span=> const _: () = ::core::assert!(<#ty>::to_bits(#path) == #bits);)
 }
 
 fn proof(program: &Program, name: &Ident) -> Option<TokenStream> {

@@ -205,6 +205,10 @@ impl Style {
             let (a, b) = (typed(args).unwrap_or_else(|| args[0].at(p)), args[1].at(right));
             Expr::new(quote!(#a #op #b), p, size)
         };
+        let bits = |op: TokenStream| {
+            let (a, b) = (typed(args).unwrap_or_else(|| args[0].at(prec::ATOM)), args[1].at(prec::ATOM));
+            Expr::new(quote!(#a #op #b), prec::CAST, size)
+        };
         let arithmetic = |op: &str| match op {
             "+" => Some(infix(quote!(+), prec::ADD, prec::ADD + 1)),
             "-" => Some(infix(quote!(-), prec::ADD, prec::ADD + 1)),
@@ -256,12 +260,23 @@ impl Style {
                 IntOp::Rem if second.is_some_and(|n| n > 0) => infix(quote!(%), prec::MUL, prec::MUL + 1),
                 IntOp::Div => function("quotient", args),
                 IntOp::Rem => function("remainder", args),
+                // In parentheses wherever they stand: nobody remembers how strongly they bind.
+                IntOp::BitAnd => bits(quote!(&)),
+                IntOp::BitOr => bits(quote!(|)),
+                IntOp::BitXor => bits(quote!(^)),
+                IntOp::Shl | IntOp::Shr if second.is_some_and(|n| places(from).contains(&n)) => {
+                    bits(if *op == IntOp::Shl { quote!(<<) } else { quote!(>>) })
+                }
+                IntOp::Shl => function("shifted_left", args),
+                IntOp::Shr => function("shifted_right", args),
+                IntOp::Pow => function("power", args),
             },
             Prim::IntNeg => match from {
                 Elem::Int(IntTy::Isize | IntTy::I32 | IntTy::I64) => method("saturating_neg", args),
                 Elem::Int(ty) => self.lit(Lit::Int(ty, 0)),
                 _ => return Err("negation of what is no integer".into()),
             },
+            Prim::Order => function("order", args),
             Prim::Not => {
                 let x = args[0].at(prec::PREFIX);
                 Expr::new(quote!(!#x), prec::PREFIX, size)
@@ -297,6 +312,14 @@ impl Style {
         }
         let (x, ty) = (x.at(prec::PREFIX), self.ty(to));
         Expr::new(quote!(#x as #ty), prec::CAST, size)
+    }
+}
+
+/// The amounts by which an integer can be shifted.
+fn places(elem: Elem) -> std::ops::Range<i128> {
+    match elem {
+        Elem::Int(ty) => 0..ty.bits().into(),
+        _ => 0..0,
     }
 }
 

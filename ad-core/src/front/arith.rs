@@ -6,7 +6,7 @@ use super::lower::{Lower, elem_name};
 use super::value::{Lowered, Number, Value};
 use crate::catalogue;
 use crate::diag::SrcRange;
-use crate::ir::{Elem, IntTy, Term, Type};
+use crate::ir::{Elem, IntTy, Term};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
 /// An arithmetic operator.
@@ -206,16 +206,21 @@ impl<'a> Lower<'a> {
         Ok(Value::Term(self.g.cast(to, t)))
     }
 
-    /// `a & b`, `a | b`, `a ^ b` of booleans.
-    pub(super) fn bits(&mut self, op: &BinOp, a: Term, b: Term, range: SrcRange) -> Lowered<Term> {
-        let boolean = Type::scalar(Elem::Bool);
-        if *self.g.ty(a) != boolean || *self.g.ty(b) != boolean {
-            return Err(self.error(range, catalogue::later("bit operations on integers")));
+    /// `a & b`, `a | b`, `a ^ b` of booleans and of integers.
+    pub(super) fn bits(&mut self, op: &BinOp, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<Term> {
+        let (ea, eb) = (self.g.elem(a), self.g.elem(b));
+        if ea != eb || ea.is_real() {
+            let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
+            return Err(self.error(range, catalogue::expected("integers or booleans", &format!("{a} and {b}"))));
         }
-        Ok(match op {
-            BinOp::BitAnd(_) => self.g.and(a, b),
-            BinOp::BitOr(_) => self.g.or(a, b),
-            _ => self.g.compare(Cmp::Ne, a, b),
+        let (a, b) = self.broadcast_both(a, b, words, range)?;
+        Ok(match (op, ea) {
+            (BinOp::BitAnd(_), Elem::Bool) => self.g.and(a, b),
+            (BinOp::BitOr(_), Elem::Bool) => self.g.or(a, b),
+            (_, Elem::Bool) => self.g.compare(Cmp::Ne, a, b),
+            (BinOp::BitAnd(_), _) => self.g.int(IntOp::BitAnd, a, b),
+            (BinOp::BitOr(_), _) => self.g.int(IntOp::BitOr, a, b),
+            _ => self.g.int(IntOp::BitXor, a, b),
         })
     }
 
@@ -228,6 +233,15 @@ impl<'a> Lower<'a> {
             (Value::Unit, Value::Unit) => Ok(Value::Unit),
             (Value::Tuple(xs), Value::Tuple(ys)) if xs.len() == ys.len() => Ok(Value::Tuple(parts(self, xs, ys)?)),
             (Value::List(xs), Value::List(ys)) if xs.len() == ys.len() => Ok(Value::List(parts(self, xs, ys)?)),
+            (Value::Nothing, Value::Nothing) => Ok(Value::Nothing),
+            (Value::Maybe(x, there), Value::Nothing) => {
+                let none = self.g.lit_bool(false);
+                Ok(Value::Maybe(x.clone(), self.choose(how, *there, none)))
+            }
+            (Value::Nothing, Value::Maybe(y, there)) => {
+                let none = self.g.lit_bool(false);
+                Ok(Value::Maybe(y.clone(), self.choose(how, none, *there)))
+            }
             (Value::Maybe(x, cx), Value::Maybe(y, cy)) => {
                 let value = self.join(how, x, y, range)?;
                 Ok(Value::Maybe(value.into(), self.choose(how, *cx, *cy)))

@@ -1,8 +1,10 @@
 //! Constants of std by path: `std::f64::consts::PI`, `f64::INFINITY`, `usize::MAX`.
 
 use proc_macro2::Ident;
+use quote::ToTokens;
 
 use super::types::elem_named;
+use super::value::Number;
 use crate::ir::{Elem, IntTy, RealTy};
 
 /// A constant's type and, if it is an integer, its value.
@@ -35,6 +37,16 @@ const CONSTS: &[(&str, f64)] = &[
     ("FRAC_PI_6", c::FRAC_PI_6),
     ("FRAC_PI_8", c::FRAC_PI_8),
 ];
+
+/// A constant of `std::f64::consts` by a name that says no type: `PI` or `consts::PI`, after an import that is not seen here.
+/// Its type is that of what it meets, which the code that is written proves.
+pub(super) fn assumed(path: &syn::Path) -> Option<Number> {
+    let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let ([name] | ["consts", name]) = names[..] else { return None };
+    let (_, x) = CONSTS.iter().find(|(n, _)| *n == name)?;
+    Some(Number::Std(path.to_token_stream().into(), *x))
+}
 
 /// The constant that a path names, with its value where it is real.
 pub(super) fn find(path: &syn::Path, real_param: Option<&Ident>) -> Option<(Const, f64)> {

@@ -13,8 +13,8 @@ use super::types;
 use super::value::{Lowered, Number, Range, Value};
 use crate::catalogue::{self, refused};
 use crate::diag::{Poison, SrcRange, suggest, text_of};
-use crate::ir::Elem;
-use crate::prim::Cmp;
+use crate::ir::{Elem, Term};
+use crate::prim::{Cmp, IntOp};
 
 impl<'a> Lower<'a> {
     /// The meaning of an expression.
@@ -58,6 +58,7 @@ impl<'a> Lower<'a> {
                 }
             }),
             Expr::If(i) => self.if_expr(i),
+            Expr::Match(m) => self.match_expr(m),
             Expr::Block(b) if b.label.is_none() => self.block(&b.block),
             Expr::Tuple(t) if t.elems.is_empty() => Ok(Value::Unit),
             Expr::Tuple(t) => Ok(Value::Tuple(self.all(&t.elems)?.into())),
@@ -91,16 +92,18 @@ impl<'a> Lower<'a> {
         values.into_iter().collect()
     }
 
-    fn literal(&mut self, lit: &'a Lit) -> Lowered<Value<'a>> {
+    pub(super) fn literal(&mut self, lit: &'a Lit) -> Lowered<Value<'a>> {
         let range = SrcRange { first: lit.span(), last: lit.span() };
         let number = match lit {
             Lit::Bool(b) => return Ok(Value::Term(self.g.lit_bool(b.value))),
             Lit::Float(x) => x.base10_parse::<f64>().map(Number::Float).ok(),
             Lit::Int(n) if matches!(n.suffix(), "f64" | "f32") => n.base10_digits().parse().map(Number::Float).ok(),
             Lit::Int(n) => n.base10_parse::<i128>().map(Number::Int).ok(),
+            Lit::Byte(b) => Some(Number::Int(b.value().into())),
             _ => None,
         };
         let suffix = match lit {
+            Lit::Byte(_) => "u8",
             Lit::Float(x) => x.suffix(),
             Lit::Int(n) => n.suffix(),
             _ => "",
@@ -134,8 +137,24 @@ impl<'a> Lower<'a> {
                 super::consts::Const::Int(ty, n) => Value::Term(self.g.lit(crate::ir::Lit::Int(ty, n))),
             });
         }
+        if let Some(number) = super::consts::assumed(&p.path) {
+            return Ok(Value::Number(number.into()));
+        }
         if let Some(resolved) = self.resolve(&p.path)? {
-            return Ok(Value::Function(resolved.entry));
+            return Ok(Value::Function(resolved.entry, resolved.elem));
+        }
+        let names: Vec<String> = p.path.segments.iter().map(|s| s.ident.to_string()).collect();
+        if let [.., name] = &names[..]
+            && name == "None"
+        {
+            return Ok(Value::Nothing);
+        }
+        if let [.., of, name] = &names[..]
+            && of == "Ordering"
+            && let Some(by) = ["Less", "Equal", "Greater"].iter().position(|n| n == name)
+        {
+            let (one, by) = (self.g.lit_usize(1), self.g.lit_usize(by));
+            return Ok(Value::Ordering(super::order::Order(vec![(by, one)])));
         }
         let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
         let upper = |c: char| c.is_uppercase() || c == '_' || c.is_ascii_digit();
@@ -178,6 +197,15 @@ impl<'a> Lower<'a> {
                 Ok(Value::Term(self.negate(x, range)?))
             }
             (UnOp::Not(_), Value::Term(t)) if self.g.elem(*t) == Elem::Bool => Ok(Value::Term(self.g.not(*t))),
+            (UnOp::Not(_), Value::Number(n)) => Ok(Value::Number(Number::Not(n.clone()).into())),
+            (UnOp::Not(_), Value::Term(_)) => {
+                let t = self.term(&value, range)?;
+                if let Elem::Int(ty) = self.g.elem(t) {
+                    return Ok(Value::Term(self.complement(t, ty)));
+                }
+                let found = self.describe(&value);
+                Err(self.error(range, catalogue::expected("`bool` or an integer", &found)))
+            }
             _ => {
                 let found = self.describe(&value);
                 Err(self.error(range, catalogue::expected("`bool`", &found)))
@@ -222,17 +250,15 @@ impl<'a> Lower<'a> {
         let right = self.expr(&b.right);
         let (left, right) = (left?, right?);
         self.power(b, &left, range)?;
+        let words = |me: &Self, x: Term, y: Term| {
+            if me.g.ty(x) == me.g.ty(y) { Default::default() } else { [text.to_string(), text_of(&b.right, 30)] }
+        };
         if let Some(op) = arith_of(&b.op) {
             if let (Value::Number(x), Value::Number(y)) = (&left, &right) {
                 return Ok(Value::Number(Number::Arith(op, x.clone(), y.clone()).into()));
             }
             let (x, y) = self.meet(&left, &right, ranges)?;
-            let words = if self.g.ty(x) == self.g.ty(y) {
-                Default::default()
-            } else {
-                [text.to_string(), text_of(&b.right, 30)]
-            };
-            return Ok(Value::Term(self.arith(op, x, y, words, range)?));
+            return Ok(Value::Term(self.arith(op, x, y, words(self, x, y), range)?));
         }
         let cmp = match b.op {
             BinOp::Eq(_) => Cmp::Eq,
@@ -242,10 +268,27 @@ impl<'a> Lower<'a> {
             BinOp::Gt(_) => Cmp::Gt,
             BinOp::Ge(_) => Cmp::Ge,
             BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::BitXor(_) => {
+                if let (Value::Number(x), Value::Number(y)) = (&left, &right) {
+                    let op = match b.op {
+                        BinOp::BitAnd(_) => IntOp::BitAnd,
+                        BinOp::BitOr(_) => IntOp::BitOr,
+                        _ => IntOp::BitXor,
+                    };
+                    return Ok(Value::Number(Number::Bits(op, x.clone(), y.clone()).into()));
+                }
                 let (x, y) = self.meet(&left, &right, ranges)?;
-                return Ok(Value::Term(self.bits(&b.op, x, y, range)?));
+                return Ok(Value::Term(self.bits(&b.op, x, y, words(self, x, y), range)?));
             }
-            BinOp::Shl(_) | BinOp::Shr(_) => return Err(self.error(range, catalogue::later("shifts"))),
+            BinOp::Shl(_) | BinOp::Shr(_) => {
+                // The amount has a type of its own.
+                let y = self.term(&right, ranges[1])?;
+                let op = if matches!(b.op, BinOp::Shl(_)) { IntOp::Shl } else { IntOp::Shr };
+                if let (Value::Number(x), 0) = (&left, self.g.rank(y)) {
+                    return Ok(Value::Number(Number::Shift(op, x.clone(), y).into()));
+                }
+                let x = self.term(&left, ranges[0])?;
+                return Ok(Value::Term(self.shift(op, x, y, words(self, x, y), range)?));
+            }
             _ => return Err(self.error(range, refused::construct(refused::Construct::Assign))),
         };
         let (x, y) = self.meet(&left, &right, ranges)?;
@@ -273,8 +316,8 @@ impl<'a> Lower<'a> {
     fn if_expr(&mut self, i: &'a ExprIf) -> Lowered<Value<'a>> {
         let range = SrcRange::of(&i.if_token);
         let cond_range = SrcRange::of(&i.cond);
-        if let Expr::Let(_) = &*i.cond {
-            return Err(refuse::expression(self, &i.cond));
+        if let (Expr::Let(l), Some((_, other))) = (&*i.cond, &i.else_branch) {
+            return self.if_let(l, &i.then_branch, other);
         }
         let cond = self.expr(&i.cond).and_then(|v| self.boolean(&v, cond_range));
         let Some((_, other)) = &i.else_branch else {
@@ -326,6 +369,14 @@ impl<'a> Lower<'a> {
         if is_array_from_fn(&p.path) {
             return self.array_from_fn(c, &p.path, range);
         }
+        if p.path.segments.last().is_some_and(|s| s.ident == "Some") {
+            let args = self.all(&c.args)?;
+            let [value] = &args[..] else {
+                return Err(self.error(range, catalogue::arity("Some", (1, 1), args.len())));
+            };
+            let there = self.g.lit_bool(true);
+            return Ok(Value::Maybe(value.clone().into(), there));
+        }
         let resolved = self.resolve(&p.path);
         let args = self.all(&c.args);
         let Some(resolved) = resolved? else {
@@ -349,13 +400,27 @@ impl<'a> Lower<'a> {
             generics: resolved.generics,
             rank: resolved.rank,
         };
-        // `f64::exp(x)`, `f64::from(n)`, `T::lit(2.0)`: the type is said by the path.
-        if let Some(elem) = resolved.elem
-            && let Some(value) = self.call_on_type(elem, &call)
-        {
-            return value;
+        self.call_of(resolved.entry, resolved.elem, call)
+    }
+
+    /// `f64::exp(x)`, `f64::from(n)`, `T::lit(2.0)`: the type is said by the path.
+    pub(super) fn call_of(
+        &mut self,
+        entry: table::Entry,
+        elem: Option<Elem>,
+        mut call: Call<'a, '_>,
+    ) -> Lowered<Value<'a>> {
+        if let Some(elem) = elem {
+            if let Some(value) = self.call_on_type(elem, &call) {
+                return value;
+            }
+            if let (Some(value), Some(&range)) = (call.args.first_mut(), call.ranges.first())
+                && let Value::Number(_) = value
+            {
+                *value = Value::Term(self.term_as(value, super::value::Want::Elem(elem), range)?);
+            }
         }
-        self.call(resolved.entry, call)
+        self.call(entry, call)
     }
 
     /// Calls whose meaning is the type's: conversions, and scalar functions of a literal.

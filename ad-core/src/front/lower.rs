@@ -11,12 +11,12 @@ use super::arith::Arith;
 use super::checks::Frame;
 use super::shapes::{Classes, Equation};
 use super::sig::Sig;
-use super::value::{Closure, Lowered, Number, Scope, Value, Want};
+use super::value::{Body, Closure, Lowered, Number, Scope, Value, Want};
 use crate::catalogue;
 use crate::diag::{Diags, Message, Poison, SrcRange, text_of};
 use crate::ir::range::Facts;
 use crate::ir::{Elem, Graph, IntTy, Lit, Loc, Node, RealTy, Term, Type};
-use crate::program::{Check, Constant, Place};
+use crate::program::{AssumedConst, Check, Constant, Place};
 
 /// How deep expressions and calls of closures may nest: macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;
@@ -43,6 +43,10 @@ pub(super) struct Lower<'a> {
     pub constants: Vec<Constant>,
     /// The input that is the first parameter.
     pub first_param: u32,
+    /// Items in the function: what functions in it can name.
+    pub items: Scope<'a>,
+    /// Constants of std, assumed to be what a bare name is: the path, its type, and the value.
+    pub consts: Vec<AssumedConst>,
     /// Names taken to be the DSL's.
     pub dsl: Vec<Ident>,
     depth: u32,
@@ -66,6 +70,8 @@ impl<'a> Lower<'a> {
             classes: Classes::default(),
             constants: Vec::new(),
             first_param: 0,
+            items: Scope::default(),
+            consts: Vec::new(),
             dsl: Vec::new(),
             depth: 0,
         }
@@ -174,6 +180,14 @@ impl<'a> Lower<'a> {
         if rank == 0 { format!("`{elem}`") } else { format!("an array of rank {rank} of `{elem}`") }
     }
 
+    /// Notes a constant that a name was taken to be.
+    fn assume_const(&mut self, path: &proc_macro2::TokenStream, ty: RealTy, value: f64) {
+        let text = path.to_string();
+        if !self.consts.iter().any(|c| c.path.to_string() == text && c.ty == ty) {
+            self.consts.push(AssumedConst { path: path.clone(), ty, value });
+        }
+    }
+
     // Values as terms.
 
     /// The element type of literals that nothing else decides: that of the function's reals, if they are all of one type.
@@ -228,8 +242,10 @@ impl<'a> Lower<'a> {
             | Value::Tuple(_)
             | Value::Closure(_)
             | Value::FromFn(_)
-            | Value::Function(_)
+            | Value::Function(..)
             | Value::Maybe(..)
+            | Value::Nothing
+            | Value::Ordering(_)
             | Value::Axis(_)
             | Value::Zip(_)
             | Value::Unit => {
@@ -275,6 +291,22 @@ impl<'a> Lower<'a> {
                 Ok(self.choose(*how, a, b))
             }
             (Number::Outer(path), _) => Ok(self.constant(path, elem)),
+            (Number::Std(path, x), Elem::Real(ty)) => {
+                self.assume_const(path, ty, *x);
+                Ok(self.real(ty, *x))
+            }
+            (Number::Bits(op, a, b), Elem::Int(_)) => {
+                let (a, b) = (self.number(a, elem, range)?, self.number(b, elem, range)?);
+                Ok(self.g.int(*op, a, b))
+            }
+            (Number::Shift(op, a, by), Elem::Int(_)) => {
+                let a = self.number(a, elem, range)?;
+                self.shift(*op, a, *by, Default::default(), range)
+            }
+            (Number::Not(a), Elem::Int(ty)) => {
+                let a = self.number(a, elem, range)?;
+                Ok(self.complement(a, ty))
+            }
             (Number::Int(i), Elem::Int(ty)) => {
                 let (low, high) = ty.range();
                 if (low..=high).contains(i) {
@@ -284,7 +316,7 @@ impl<'a> Lower<'a> {
                 }
             }
             (Number::Float(x), Elem::Real(ty)) => Ok(self.real(ty, *x)),
-            (Number::Float(_), _) | (Number::Int(_), Elem::Real(_) | Elem::Bool) => {
+            _ => {
                 let found = if n.is_float() { "a real literal" } else { "an integer literal" };
                 let wanted = elem_name(elem, self.sig.real_param.as_ref());
                 let literal = match n {
@@ -386,15 +418,26 @@ impl<'a> Lower<'a> {
                     || range,
                     |me| {
                         let outer = std::mem::replace(&mut me.scope, closure.scope.clone());
-                        let bound: Lowered<()> =
-                            closure.params.iter().zip(args).try_for_each(|(pat, arg)| me.bind(pat, Some(arg.clone())));
-                        let result = bound.and_then(|()| me.expr(closure.body));
+                        let bound: Lowered<()> = closure.params.iter().zip(args).try_for_each(|((pat, ty), arg)| {
+                            let arg = match ty {
+                                Some(ty) => me.ascribe(arg.clone(), ty, range)?,
+                                None => arg.clone(),
+                            };
+                            me.bind(pat, Some(arg))
+                        });
+                        let result =
+                            bound.and_then(|()| me.body(closure.body)).and_then(|value| match closure.output {
+                                Some(ty) => me.ascribe(value, ty, range),
+                                None => Ok(value),
+                            });
                         me.scope = outer;
                         result
                     },
                 )
             }
-            Value::Function(entry) => self.call_entry(*entry, args.to_vec(), vec![range; args.len()], range),
+            Value::Function(entry, elem) => {
+                self.call_entry(*entry, *elem, args.to_vec(), vec![range; args.len()], range)
+            }
             other => {
                 let found = self.describe(other);
                 Err(self.error(range, catalogue::expected("a closure or the path of a function", &found)))
@@ -404,8 +447,12 @@ impl<'a> Lower<'a> {
 
     /// A closure expression as a value.
     pub(super) fn closure(&mut self, c: &'a syn::ExprClosure) -> Value<'a> {
-        let params = c.inputs.iter().collect();
-        Value::Closure(Rc::new(Closure { params, body: &c.body, scope: self.scope.clone() }))
+        let params = c.inputs.iter().map(|pat| (pat, None)).collect();
+        let output = match &c.output {
+            syn::ReturnType::Default => None,
+            syn::ReturnType::Type(_, ty) => Some(&**ty),
+        };
+        Value::Closure(Rc::new(Closure { params, body: Body::Expr(&c.body), output, scope: self.scope.clone() }))
     }
 
     /// An array of one more axis whose element i is `f(i)`.
@@ -438,17 +485,8 @@ impl<'a> Lower<'a> {
         Ok(sizes.iter().zip(vars).rev().fold(body, |body, (&size, var)| self.g.build(size, var, body)))
     }
 
-    /// Declares a value to have the shape and type that the words of `let x: T` say, as far as that decides a literal's type.
-    pub(super) fn ascribe(&mut self, value: Value<'a>, ty: &syn::Type, range: SrcRange) -> Lowered<Value<'a>> {
-        let generics = self.sig.generics();
-        let Ok(leaf) = super::types::leaf(ty, &generics, &mut Diags::new()) else { return Ok(value) };
-        let lens: Vec<Term> = leaf.lens.iter().map(|n| self.static_size(n)).collect();
-        let value = self.sized(value, &lens, range)?;
-        self.typed(value, leaf.elem, range)
-    }
-
     /// Literals that the type says the element type of.
-    fn typed(&mut self, value: Value<'a>, elem: Elem, range: SrcRange) -> Lowered<Value<'a>> {
+    pub(super) fn typed(&mut self, value: Value<'a>, elem: Elem, range: SrcRange) -> Lowered<Value<'a>> {
         let mut all = |parts: &[Value<'a>]| -> Lowered<Rc<[Value<'a>]>> {
             parts.iter().map(|p| self.typed(p.clone(), elem, range)).collect()
         };
@@ -486,7 +524,7 @@ impl<'a> Lower<'a> {
 
     /// Binds the names of a pattern.
     pub(super) fn bind(&mut self, pat: &'a Pat, value: Option<Value<'a>>) -> Lowered<()> {
-        super::stmt::bind(self, pat, value)
+        super::pattern::bind(self, pat, value)
     }
 
     /// A literal operand beside a value that has a type already.

@@ -46,6 +46,7 @@ fn understood(mac: &Macro) -> Option<syn::Result<Expr>> {
     match &*name {
         "array" | "vec" => Some(literal.parse2(mac.tokens.clone()).map(|parsed| parsed.into_expr(mac))),
         "stack" | "concatenate" => Some(joined.parse2(mac.tokens.clone()).map(|parsed| parsed.into_expr(mac, &name))),
+        "matches" => Some(matched.parse2(mac.tokens.clone())),
         "s" => Some(Punctuated::<Slice, Token![,]>::parse_terminated.parse2(mac.tokens.clone()).map(|parts| {
             let mut elems = Punctuated::new();
             elems.extend(parts.into_iter().map(|p| p.0));
@@ -53,6 +54,22 @@ fn understood(mac: &Macro) -> Option<syn::Result<Expr>> {
         })),
         _ => None,
     }
+}
+
+/// `matches!(value, pattern if guard)`.
+fn matched(input: ParseStream) -> syn::Result<Expr> {
+    let value: Expr = input.parse()?;
+    let _: Token![,] = input.parse()?;
+    let pat = syn::Pat::parse_multi_with_leading_vert(input)?;
+    let guard: Option<Expr> = if input.peek(Token![if]) {
+        let _: Token![if] = input.parse()?;
+        Some(input.parse()?)
+    } else {
+        None
+    };
+    let _: Option<Token![,]> = input.parse()?;
+    let guard = guard.map(|g| quote::quote!(if #g));
+    Ok(syn::parse_quote!(match #value { #pat #guard => true, _ => false }))
 }
 
 enum Literal {

@@ -7,16 +7,22 @@
 //! It must never panic, whatever the tokens, and never differentiate what it did not understand.
 
 mod arith;
+mod ascribe;
 mod attr;
 mod checks;
 mod consts;
 mod expr;
 mod functions;
 mod index;
+mod integers;
 mod iter;
 mod lower;
 mod macros;
 mod methods;
+mod options;
+mod order;
+mod pattern;
+mod reads;
 mod refuse;
 mod shapes;
 mod sig;

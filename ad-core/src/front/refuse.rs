@@ -12,7 +12,6 @@ pub(super) fn expression(me: &mut Lower, e: &Expr) -> Poison {
         Expr::ForLoop(x) => (Construct::For, SrcRange { first: x.for_token.span, last: SrcRange::of(&x.expr).last }),
         Expr::While(x) => (Construct::While, SrcRange { first: x.while_token.span, last: SrcRange::of(&x.cond).last }),
         Expr::Loop(x) => (Construct::Loop, SrcRange::of(&x.loop_token)),
-        Expr::Match(x) => (Construct::Match, SrcRange { first: x.match_token.span, last: SrcRange::of(&x.expr).last }),
         Expr::Assign(_) => (Construct::Assign, SrcRange::of(e)),
         Expr::Reference(_) | Expr::RawAddr(_) => (Construct::MutRef, SrcRange::of(e)),
         Expr::Return(_) => (Construct::Return, SrcRange::of(e)),

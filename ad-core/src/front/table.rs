@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::lower::Lower;
 use super::value::{Lowered, Value};
-use super::{functions, iter, methods, slice};
+use super::{functions, integers, iter, methods, options, order, reads, slice};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange, suggest};
 use crate::ir::Elem;
@@ -22,6 +22,12 @@ pub(super) enum On {
     Int,
     /// An array of any element type.
     Array,
+    /// A boolean.
+    Bool,
+    /// A tuple.
+    Tuple,
+    /// An `Ordering`.
+    Ordering,
     /// An iterator or range.
     Iter,
     /// An `Option`.
@@ -101,6 +107,10 @@ const TABLES: &[&[Entry]] = &[
     functions::REDUCING,
     functions::CHOOSING,
     methods::SCALAR,
+    integers::TABLE,
+    order::TABLE,
+    options::TABLE,
+    options::REAL,
     methods::ANY,
     methods::construct::TABLE,
     methods::elementwise::TABLE,
@@ -110,6 +120,7 @@ const TABLES: &[&[Entry]] = &[
     methods::zip::TABLE,
     methods::join::TABLE,
     slice::TABLE,
+    reads::TABLE,
     iter::TABLE,
 ];
 
@@ -170,8 +181,6 @@ const LATER: &[&str] = &[
     "stop_gradient",
     "checkpoint",
     "product_axis",
-    "first",
-    "last",
     "max_by",
     "min_by",
     "windows",
@@ -183,8 +192,6 @@ const LATER: &[&str] = &[
     "axis_iter",
     "rows",
     "columns",
-    "pow",
-    "div_euclid",
     "rfold",
     "position",
     "flat_map",
@@ -253,6 +260,9 @@ pub fn described() -> Vec<Described> {
         On::Real => "real",
         On::Int => "integer",
         On::Array => "array",
+        On::Bool => "boolean",
+        On::Tuple => "tuple",
+        On::Ordering => "Ordering",
         On::Iter => "iterator",
         On::Option => "Option",
         On::Any => "value",
@@ -268,11 +278,13 @@ impl<'a> Lower<'a> {
     pub(super) fn call_entry(
         &mut self,
         entry: Entry,
+        elem: Option<Elem>,
         args: Vec<Value<'a>>,
         ranges: Vec<SrcRange>,
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        self.call(entry, Call { name: entry.name, args, ranges, texts: Vec::new(), range, generics: None, rank: None })
+        let call = Call { name: entry.name, args, ranges, texts: Vec::new(), range, generics: None, rank: None };
+        self.call_of(entry, elem, call)
     }
 
     /// Lowers a call of a row.
@@ -309,14 +321,17 @@ impl<'a> Lower<'a> {
             Value::Term(t) if self.g.rank(*t) > 0 => On::Array,
             Value::Term(t) => match self.g.elem(*t) {
                 Elem::Real(_) => On::Real,
-                _ => On::Int,
+                Elem::Int(_) => On::Int,
+                Elem::Bool => On::Bool,
             },
             Value::Number(n) if n.is_float() => On::Real,
             Value::Number(n) if n.outer().is_some() => On::Any,
             Value::Number(_) => On::Int,
             Value::List(_) | Value::Matrix(_) | Value::Nested(_) => On::Array,
             Value::Range(_) | Value::Seq(_) => On::Iter,
-            Value::Maybe(..) => On::Option,
+            Value::Maybe(..) | Value::Nothing => On::Option,
+            Value::Tuple(_) => On::Tuple,
+            Value::Ordering(_) => On::Ordering,
             Value::Zip(_) => On::Zip,
             _ => On::Any,
         }

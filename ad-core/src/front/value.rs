@@ -4,12 +4,14 @@
 use std::rc::Rc;
 
 use proc_macro2::TokenStream;
-use syn::{Expr, Pat};
+use syn::{Block, Expr, Pat, Type};
 
 use super::lower::Lower;
+use super::order::Order;
 use super::table::Entry;
 use crate::diag::Poison;
 use crate::ir::{Elem, Term};
+use crate::prim::IntOp;
 
 /// The result of lowering; an error has been reported already.
 pub(super) type Lowered<T> = Result<T, Poison>;
@@ -33,14 +35,18 @@ pub(super) enum Value<'a> {
     Tuple(Rc<[Value<'a>]>),
     /// A closure.
     Closure(Rc<Closure<'a>>),
-    /// A function of the table as a value: `f64::exp`.
-    Function(Entry),
+    /// A function of the table as a value: `f64::exp`, with the number type whose function it is.
+    Function(Entry, Option<Elem>),
     /// A range of integers.
     Range(Rc<Range<'a>>),
     /// An iterator.
     Seq(Seq<'a>),
     /// An `Option`: the value, and whether there is one.
     Maybe(Rc<Value<'a>>, Term),
+    /// `None`.
+    Nothing,
+    /// An `Ordering`.
+    Ordering(Order),
     /// `Axis(k)`.
     Axis(usize),
     /// `Zip::from(..)`.
@@ -68,10 +74,11 @@ impl Value<'_> {
             Value::List(_) => "an array literal",
             Value::FromFn(_) => "an array of a size that nothing says",
             Value::Tuple(_) => "a tuple",
-            Value::Closure(_) | Value::Function(_) => "a function",
+            Value::Closure(_) | Value::Function(..) => "a function",
             Value::Range(_) => "a range",
             Value::Seq(_) => "an iterator",
-            Value::Maybe(..) => "an `Option`",
+            Value::Maybe(..) | Value::Nothing => "an `Option`",
+            Value::Ordering(_) => "an `Ordering`",
             Value::Axis(_) => "an axis",
             Value::Zip(_) => "a `Zip`",
             Value::Unit => "`()`",
@@ -89,6 +96,14 @@ pub(super) enum Number {
     Choice(super::arith::Join, Rc<Number>, Rc<Number>),
     /// A constant outside of the function: its type is that of what it meets, and the emitted code states it.
     Outer(Rc<TokenStream>),
+    /// A constant that is taken to be one of `std::f64::consts`, and its value.
+    Std(Rc<TokenStream>, f64),
+    /// A bit operation on integers.
+    Bits(IntOp, Rc<Number>, Rc<Number>),
+    /// A shift by an amount that has a type already.
+    Shift(IntOp, Rc<Number>, Term),
+    /// `!`.
+    Not(Rc<Number>),
 }
 
 impl Number {
@@ -97,28 +112,36 @@ impl Number {
         match self {
             Number::Float(_) => true,
             Number::Int(_) | Number::Outer(_) => false,
-            Number::Neg(a) => a.is_float(),
-            Number::Arith(_, a, b) | Number::Choice(_, a, b) => a.is_float() || b.is_float(),
+            Number::Std(..) => true,
+            Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => a.is_float(),
+            Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => a.is_float() || b.is_float(),
         }
     }
-}
 
-impl Number {
     /// The constant outside of the function that is in it, if nothing but that says what type it has.
     pub(super) fn outer(&self) -> Option<&TokenStream> {
         match self {
             Number::Outer(path) => Some(path),
-            Number::Float(_) | Number::Int(_) => None,
-            Number::Neg(a) => a.outer(),
-            Number::Arith(_, a, b) | Number::Choice(_, a, b) => a.outer().or(b.outer()),
+            Number::Float(_) | Number::Int(_) | Number::Std(..) => None,
+            Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => a.outer(),
+            Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => a.outer().or(b.outer()),
         }
     }
 }
 
-/// A closure and the scope that it was written in.
+/// What stands behind an arrow.
+#[derive(Clone, Copy)]
+pub(super) enum Body<'a> {
+    Expr(&'a Expr),
+    Block(&'a Block),
+}
+
+/// A closure, or a function in the function, and the scope that it was written in.
 pub(super) struct Closure<'a> {
-    pub params: Vec<&'a Pat>,
-    pub body: &'a Expr,
+    /// Its parameters, with their types where the pattern does not say them.
+    pub params: Vec<(&'a Pat, Option<&'a Type>)>,
+    pub body: Body<'a>,
+    pub output: Option<&'a Type>,
     pub scope: Scope<'a>,
 }
 

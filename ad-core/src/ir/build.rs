@@ -306,6 +306,9 @@ impl Graph {
             }
             (IntOp::Mul, Some(0), _) => return a,
             (IntOp::Mul, _, Some(0)) => return b,
+            (IntOp::BitAnd, Some(0), _) => return a,
+            (IntOp::BitAnd, _, Some(0)) | (IntOp::BitOr | IntOp::BitXor, Some(0), _) => return b,
+            (IntOp::BitOr | IntOp::BitXor | IntOp::Shl | IntOp::Shr, _, Some(0)) => return a,
             // Constants to the right; otherwise the older term first.
             (IntOp::Add | IntOp::Mul, Some(_), None) => return self.int(op, b, a),
             (IntOp::Add | IntOp::Mul, None, None) if b < a => return self.int(op, b, a),
@@ -453,6 +456,22 @@ pub fn int_op(op: IntOp, ty: IntTy, x: i128, y: i128) -> i128 {
         }
         IntOp::Min => x.min(y),
         IntOp::Max => x.max(y),
+        IntOp::BitAnd => x & y,
+        IntOp::BitOr => x | y,
+        IntOp::BitXor => x ^ y,
+        IntOp::Shl | IntOp::Shr => match u32::try_from(y) {
+            Ok(by) if by < ty.bits() && op == IntOp::Shr => x >> by,
+            // The low bits, read as the type reads them.
+            Ok(by) if by < ty.bits() => {
+                let (span, shifted) = (hi - lo + 1, x << by);
+                (shifted - lo).rem_euclid(span) + lo
+            }
+            _ => x,
+        },
+        IntOp::Pow => {
+            let n = u32::try_from(y.max(0)).unwrap_or(u32::MAX);
+            x.checked_pow(n).unwrap_or(if x < 0 && n % 2 == 1 { i128::MIN } else { i128::MAX })
+        }
     };
     exact.clamp(lo, hi)
 }

@@ -202,6 +202,11 @@ fn infer_prim(g: &Graph, prim: &Prim, args: &[Term]) -> Typed {
             ensure!(matches!(elem(0)?, Elem::Int(_)), "negation of what is no integer");
             Ok(g.ty(args[0]).clone())
         }
+        Prim::Order => {
+            arity(1)?;
+            ensure!(elem(0)?.is_real(), "the order of what is not real");
+            shaped(Elem::Int(super::IntTy::I64), array(g, args[0])?.1.iter().copied())
+        }
         Prim::Not | Prim::And | Prim::Or => {
             arity(if matches!(prim, Prim::Not) { 1 } else { 2 })?;
             let shape = same_shape()?;

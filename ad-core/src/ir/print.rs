@@ -279,7 +279,7 @@ impl<'a> Printer<'a> {
     fn prim(&mut self, prim: &Prim, args: &[Term], level: Level, depth: usize) -> String {
         let infix = match prim {
             Prim::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Rem | Binary::MulZero) => true,
-            Prim::Int(op) => !matches!(op, crate::prim::IntOp::Min | crate::prim::IntOp::Max),
+            Prim::Int(op) => !matches!(op, crate::prim::IntOp::Min | crate::prim::IntOp::Max | crate::prim::IntOp::Pow),
             Prim::Compare(_) | Prim::And | Prim::Or => true,
             _ => false,
         };

@@ -182,6 +182,9 @@ impl Facts {
             IntOp::Sub => a.minus(&b),
             IntOp::Mul if b.atoms.is_empty() => a.combine(b.constant, &Linear::default(), 0),
             IntOp::Mul if a.atoms.is_empty() => b.combine(a.constant, &Linear::default(), 0),
+            IntOp::Shl if b.atoms.is_empty() && (0..63).contains(&b.constant) => {
+                a.combine(1 << b.constant, &Linear::default(), 0)
+            }
             _ => None,
         }
     }
@@ -253,6 +256,17 @@ impl Facts {
                 let (up, down) = (a.minus(&b), b.minus(&a));
                 case(self, up.clone(), up) && case(self, Some(Linear::default()), down)
             }
+            // Of numbers that are not negative: at most each of the two.
+            Node::Prim(Prim::Int(IntOp::BitAnd), args) if int_ty(g, t).is_some_and(|ty| ty.range().0 == 0) && c < 0 => {
+                [args[0], args[1]].into_iter().any(|most| {
+                    let most = self.linear(g, most);
+                    without(most).is_some_and(|rest| self.search(g, &rest, depth - 1))
+                })
+            }
+            Node::Prim(Prim::Int(IntOp::Shr), args) if int_ty(g, t).is_some_and(|ty| ty.range().0 == 0) && c < 0 => {
+                let most = self.linear(g, args[0]);
+                without(most).is_some_and(|rest| self.search(g, &rest, depth - 1))
+            }
             // A quotient or remainder of what is not negative by what is positive: c q <= a <= c q + c - 1 and so on.
             Node::Prim(Prim::Int(op @ (IntOp::Div | IntOp::Rem)), args) => {
                 let (a, by) = (self.linear(g, args[0]), self.linear(g, args[1]));
@@ -309,6 +323,11 @@ fn atom_range(g: &Graph, t: Term) -> (i128, i128) {
             Some(by) if by > 0 => (0, by - 1),
             _ => (low, high),
         },
+        // A mask that is not negative bounds what it lets through.
+        Node::Prim(Prim::Int(IntOp::BitAnd), args) => {
+            let mask = args.iter().filter_map(|&m| g.int_value(m)).find(|&m| m >= 0);
+            mask.map_or((low, high), |m| (0, m))
+        }
         Node::Lit(Lit::Int(_, n)) => (*n, *n),
         _ => (low, high),
     }

@@ -41,6 +41,16 @@ impl IntTy {
         }
     }
 
+    /// How many bits it has; `usize` counts as 64 bits wide.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        match self {
+            IntTy::Usize | IntTy::Isize | IntTy::I64 | IntTy::U64 => 64,
+            IntTy::I32 | IntTy::U32 => 32,
+            IntTy::U8 => 8,
+        }
+    }
+
     /// Smallest and largest value; `usize` counts as 64 bits wide.
     #[must_use]
     pub fn range(self) -> (i128, i128) {

@@ -31,6 +31,33 @@ pub enum IntOp {
     Rem,
     Min,
     Max,
+    BitAnd,
+    BitOr,
+    BitXor,
+    /// Bits that leave the type are lost, as in Rust. An amount that is no bit's place gives the first operand.
+    Shl,
+    Shr,
+    /// The exponent has the type of the base; a negative one counts as 0.
+    Pow,
+}
+
+impl IntOp {
+    /// Every operation.
+    pub const ALL: &[IntOp] = &[
+        IntOp::Add,
+        IntOp::Sub,
+        IntOp::Mul,
+        IntOp::Div,
+        IntOp::Rem,
+        IntOp::Min,
+        IntOp::Max,
+        IntOp::BitAnd,
+        IntOp::BitOr,
+        IntOp::BitXor,
+        IntOp::Shl,
+        IntOp::Shr,
+        IntOp::Pow,
+    ];
 }
 
 /// A reduction over the trailing axes.
@@ -65,6 +92,8 @@ pub enum Prim {
     Int(IntOp),
     /// `[a]`, integer, elementwise.
     IntNeg,
+    /// `[x]`, real, elementwise: the `i64` whose order is that of `total_cmp`.
+    Order,
     /// `[a]`, boolean, elementwise.
     Not,
     /// `[a, b]`, boolean, elementwise, strict.
@@ -112,6 +141,7 @@ impl Prim {
             | Prim::Compare(_)
             | Prim::Int(_)
             | Prim::IntNeg
+            | Prim::Order
             | Prim::Not
             | Prim::And
             | Prim::Or
@@ -166,9 +196,16 @@ impl Prim {
                 IntOp::Rem => "%",
                 IntOp::Min => "min",
                 IntOp::Max => "max",
+                IntOp::BitAnd => "&",
+                IntOp::BitOr => "|",
+                IntOp::BitXor => "^",
+                IntOp::Shl => "<<",
+                IntOp::Shr => ">>",
+                IntOp::Pow => "pow",
             }
             .into(),
             Prim::IntNeg => "-".into(),
+            Prim::Order => "order".into(),
             Prim::Not => "!".into(),
             Prim::And => "&&".into(),
             Prim::Or => "||".into(),

@@ -91,7 +91,7 @@ pub fn decisions(g: &Graph, roots: &[Term]) -> HashSet<Term> {
                 Node::Gather { index, .. } | Node::Scatter { index, .. } => stack.extend(index.iter().copied()),
                 Node::Scan(scan) => bodies.push(scan.body.results.to_vec()),
                 Node::Prim(prim, args) => match prim {
-                    Prim::Compare(_) => stack.extend(args.iter().copied()),
+                    Prim::Compare(_) | Prim::Order => stack.extend(args.iter().copied()),
                     Prim::Select => stack.push(args[0]),
                     Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => stack.push(args[0]),
                     Prim::Cast(to) if !to.is_real() && g.elem(args[0]).is_real() => stack.push(args[0]),

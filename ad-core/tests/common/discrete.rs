@@ -14,8 +14,8 @@ impl Gen {
         self.fuel -= 1;
         let t = match self.rng.below(12) {
             0..=2 => {
-                use IntOp::{Add, Div, Max, Min, Mul, Rem, Sub};
-                let op = self.rng.pick(&[Add, Add, Sub, Mul, Div, Rem, Min, Max]);
+                // The commonest ones more often.
+                let op = if self.rng.chance(30) { IntOp::Add } else { self.rng.pick(IntOp::ALL) };
                 let (a, b) = (self.int(env, ty, shape), self.int(env, ty, shape));
                 self.g.int(op, a, b)
             }
@@ -41,6 +41,10 @@ impl Gen {
                 self.g.cond(c, a, b)
             }
             8 if ty == IntTy::Usize => self.arg_extremum(env, shape),
+            8 if ty == IntTy::I64 => {
+                let x = self.real(env, shape);
+                self.g.prim(Prim::Order, &[x])
+            }
             8 => {
                 let x = self.int(env, ty, shape);
                 self.g.prim(Prim::IntNeg, &[x])

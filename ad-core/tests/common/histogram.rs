@@ -71,6 +71,7 @@ pub fn prim_name(prim: &Prim) -> String {
         Prim::Compare(op) => format!("compare {op:?}"),
         Prim::Int(op) => format!("int {op:?}"),
         Prim::IntNeg => "int neg".into(),
+        Prim::Order => "order".into(),
         Prim::Not => "not".into(),
         Prim::And => "and".into(),
         Prim::Or => "or".into(),
@@ -113,6 +114,7 @@ pub fn all_names() -> BTreeSet<String> {
         "scatter without variables",
         "powi",
         "int neg",
+        "order",
         "not",
         "and",
         "or",
@@ -137,7 +139,7 @@ pub fn all_names() -> BTreeSet<String> {
     for op in [Cmp::Eq, Cmp::Ne, Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge] {
         names.insert(prim_name(&Prim::Compare(op)));
     }
-    for op in [IntOp::Add, IntOp::Sub, IntOp::Mul, IntOp::Div, IntOp::Rem, IntOp::Min, IntOp::Max] {
+    for &op in IntOp::ALL {
         names.insert(prim_name(&Prim::Int(op)));
     }
     for op in [Reduce::Max, Reduce::Min, Reduce::ArgMax, Reduce::ArgMin, Reduce::All, Reduce::Any] {

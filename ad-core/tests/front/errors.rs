@@ -181,8 +181,8 @@ fn constructs() {
             `println!` cannot stand in a differentiated function yet
             = help: print in the function that calls this one
 
-            `match` cannot stand in a differentiated function yet
-            = help: write `if a { .. } else if b { .. } else { .. }`"#]],
+            `return` cannot stand in a differentiated function yet
+            = help: write the value as the last expression of the function, with `if`/`else` where it depends"#]],
     );
     says(
         quote! { fn f(x: &Array1<f64>) -> f64 { x.fill(0.0); let p = Point { x: 1.0 }; x.fold(0.0, |a, b| a + b) } },
@@ -199,14 +199,8 @@ fn constructs() {
     says(
         quote! { fn f(x: f64) -> f64 { fn g() {} const C: f64 = 1.0; if x > 0.0 { x } } },
         expect![[r#"
-        a function in a function cannot stand in a differentiated function yet
-        = help: write a closure: `let f = |x: f64| ..;`
-
-        a constant in a function cannot stand in a differentiated function yet
-        = help: bind it with `let`
-
-        an `if` without `else` has no value
-        = help: say the value otherwise: `if c { a } else { b }`"#]],
+            an `if` without `else` has no value
+            = help: say the value otherwise: `if c { a } else { b }`"#]],
     );
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use quote::quote;
 
 #[track_caller]
-fn means(item: TokenStream, inputs: &[Value], expected: &[f64]) {
+pub(crate) fn means(item: TokenStream, inputs: &[Value], expected: &[f64]) {
     let found = run(&program(quote!(), item), inputs);
     let near = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-12 * b.abs().max(1.0);
     assert!(found.len() == expected.len() && found.iter().zip(expected).all(near), "{found:?} is not {expected:?}");

@@ -395,10 +395,7 @@ fn loss_value_and_grad(
         c1, "loss: index out of range: `scores.row(i)` (rows of `scores` = {})",
         images_rows
     );
-    ::core::assert!(
-        c2,
-        "loss: unwrap: there is no value (the array is empty, or the shapes do not fit): `losses.mean().unwrap()`"
-    );
+    ::core::assert!(c2, "loss: unwrap of `None`: `losses.mean().unwrap()`");
     let c7 = compute_c7(&labels_data, w2_cols, labels_len);
     ::core::assert!(
         c7, "loss: index out of range: `row[labels[i]]` (length of `row` = {})", w2_cols

@@ -147,6 +147,15 @@ pub trait Whole: Copy {
     /// `a % b`; a where b is 0.
     #[must_use]
     fn remainder(self, b: Self) -> Self;
+    /// `a << b`; a where b is no place of a bit.
+    #[must_use]
+    fn shifted_left(self, b: Self) -> Self;
+    /// `a >> b`; a where b is no place of a bit.
+    #[must_use]
+    fn shifted_right(self, b: Self) -> Self;
+    /// `a` to the power of b (of 0, where that is negative); the nearest value where that overflows.
+    #[must_use]
+    fn power(self, b: Self) -> Self;
     /// The largest of these; the smallest value of the type of none.
     #[must_use]
     fn largest_of(x: &[Self]) -> Self;
@@ -165,6 +174,18 @@ macro_rules! whole {
             #[inline(always)]
             fn remainder(self, b: $t) -> $t {
                 if b == 0 { self } else { self.checked_rem(b).unwrap_or(0) }
+            }
+            #[inline(always)]
+            fn shifted_left(self, b: $t) -> $t {
+                u32::try_from(b).ok().and_then(|b| self.checked_shl(b)).unwrap_or(self)
+            }
+            #[inline(always)]
+            fn shifted_right(self, b: $t) -> $t {
+                u32::try_from(b).ok().and_then(|b| self.checked_shr(b)).unwrap_or(self)
+            }
+            #[inline]
+            fn power(self, b: $t) -> $t {
+                self.saturating_pow(u32::try_from(b).unwrap_or(if b > 0 { u32::MAX } else { 0 }))
             }
             fn largest_of(x: &[$t]) -> $t {
                 x.iter().copied().max().unwrap_or(<$t>::MIN)
@@ -189,6 +210,36 @@ pub fn quotient<A: Whole>(a: A, b: A) -> A {
 #[must_use]
 pub fn remainder<A: Whole>(a: A, b: A) -> A {
     a.remainder(b)
+}
+
+/// [`Whole::shifted_left`].
+#[inline(always)]
+#[must_use]
+pub fn shifted_left<A: Whole>(a: A, b: A) -> A {
+    a.shifted_left(b)
+}
+
+/// [`Whole::shifted_right`].
+#[inline(always)]
+#[must_use]
+pub fn shifted_right<A: Whole>(a: A, b: A) -> A {
+    a.shifted_right(b)
+}
+
+/// [`Whole::power`].
+#[inline]
+#[must_use]
+pub fn power<A: Whole>(a: A, b: A) -> A {
+    a.power(b)
+}
+
+/// A number whose order among integers is that of `total_cmp` among reals.
+#[inline(always)]
+#[must_use]
+pub fn order<F: Real>(x: F) -> i64 {
+    let bits = x.as_f64().to_bits().cast_signed();
+    // All bits but the sign of a negative number are turned around.
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 
 /// [`Whole::largest_of`].

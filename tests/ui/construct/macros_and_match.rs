@@ -1,4 +1,4 @@
-//! Macros and `match`.
+//! Macros, and a pattern that no number should meet.
 
 use ad::prelude::*;
 
@@ -6,8 +6,8 @@ use ad::prelude::*;
 fn f(x: f64, n: usize) -> f64 {
     println!("{x}");
     assert!(n > 0);
-    let k = match n {
-        1 => 1.0,
+    let k = match x {
+        0.0 => 1.0,
         _ => 2.0,
     };
     k * x

@@ -4,7 +4,7 @@ use ad::prelude::*;
 
 #[differentiate]
 fn f(x: f64) -> f64 {
-    const SCALE: f64 = 2.0;
+    static SCALE: f64 = 2.0;
     if x < 0.0 {
         return 0.0;
     }

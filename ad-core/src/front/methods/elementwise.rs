@@ -44,7 +44,7 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         return Ok(me.rows(mapped, true));
     }
     let x = me.of_any_rank(x, rx)?;
-    if let Value::Function(Entry { how: How::Unary(op), .. }) = f {
+    if let Value::Function(Entry { how: How::Unary(op), .. }, _) = f {
         let x = me.real_term(&Value::Term(x), rx)?;
         return Ok(Value::Term(me.g.unary(*op, x)));
     }
@@ -91,7 +91,7 @@ fn lifted_as<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, name: &str) -> Lowered
     each(me, &sizes, (range, want), &mut |me, ix| {
         let mut args = vec![Value::Term(me.g.index(x, ix))];
         args.extend_from_slice(&call.args[1..]);
-        me.call_entry(entry, args, call.ranges.clone(), call.range)
+        me.call_entry(entry, None, args, call.ranges.clone(), call.range)
     })
 }
 
@@ -103,7 +103,7 @@ fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let zero = super::construct::constant(me, me.g.elem(x), 0);
     let bounds = [Value::Term(zero), call.arg(1)?.0.clone(), call.arg(2)?.0.clone()];
     if let Some(entry) = table::find(On::Real, "clamp") {
-        me.call_entry(entry, bounds.to_vec(), call.ranges.clone(), call.range)?;
+        me.call_entry(entry, None, bounds.to_vec(), call.ranges.clone(), call.range)?;
     }
     lifted(me, call)
 }

@@ -38,7 +38,9 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Unary(f) => *if f.row().dear { &mut work.dear } else { &mut work.real } += n,
         Prim::Binary(f) => *if f.row().dear { &mut work.dear } else { &mut work.real } += n,
         Prim::PowI => work.dear += n,
-        Prim::Compare(_) | Prim::Int(_) | Prim::IntNeg | Prim::Not | Prim::And | Prim::Or => work.discrete += n,
+        Prim::Compare(_) | Prim::Int(_) | Prim::IntNeg | Prim::Order | Prim::Not | Prim::And | Prim::Or => {
+            work.discrete += n;
+        }
         Prim::Select | Prim::Cast(_) if result.elem.is_real() => work.real += n,
         Prim::Select | Prim::Cast(_) => work.discrete += n,
         Prim::Sum(_) | Prim::Reduce(..) if args[0].elem.is_real() => work.real += input,
@@ -93,6 +95,11 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         Prim::IntNeg => {
             let (ty, xs) = ints(args[0])?;
             int_like(args[0], xs.iter().map(|&x| scalar::clamp(ty, -x)))
+        }
+        Prim::Order => {
+            let (_, xs) = reals(args[0])?;
+            let data = Data::Int(xs.iter().map(|x| scalar::order(x.v)).collect());
+            Ok(Array { elem: Elem::Int(IntTy::I64), shape: args[0].shape.clone(), data })
         }
         Prim::Not => bool_like(args[0], bools(args[0])?.iter().map(|a| !a)),
         Prim::And => {

@@ -135,8 +135,38 @@ pub(super) fn int(op: IntOp, ty: IntTy, x: i128, y: i128) -> i128 {
         IntOp::Rem => x.checked_rem(y).unwrap_or(x),
         IntOp::Min => std::cmp::min(x, y),
         IntOp::Max => std::cmp::max(x, y),
+        IntOp::BitAnd => x & y,
+        IntOp::BitOr => x | y,
+        IntOp::BitXor => x ^ y,
+        IntOp::Shl | IntOp::Shr => return shifted(op == IntOp::Shl, ty, x, y),
+        IntOp::Pow => power(x, y),
     };
     clamp(ty, wide)
+}
+
+/// Bit by bit, so that it is obvious: a shift by what is no bit's place does nothing.
+fn shifted(left: bool, ty: IntTy, x: i128, by: i128) -> i128 {
+    let bits = match ty {
+        IntTy::U8 => 8,
+        IntTy::I32 | IntTy::U32 => 32,
+        _ => 64,
+    };
+    if !(0..bits).contains(&by) {
+        return x;
+    }
+    (0..by).fold(x, |x, _| if left { int_to_int(ty, x * 2) } else { x.div_euclid(2) })
+}
+
+/// By repeated multiplication; beyond 130 steps only the sign changes.
+fn power(x: i128, n: i128) -> i128 {
+    let steps = if n > 130 { 130 + n % 2 } else { n };
+    (0..steps).fold(1, |y: i128, _| y.saturating_mul(x))
+}
+
+/// The place of a real number in the order of `total_cmp`.
+pub(super) fn order(x: f64) -> i128 {
+    let magnitude = i128::from(x.abs().to_bits());
+    if x.is_sign_negative() { -magnitude - 1 } else { magnitude }
 }
 
 pub(super) fn clamp(ty: IntTy, x: i128) -> i128 {

@@ -1,0 +1,97 @@
+//! Type annotations: `let x: T`, `|x: T|`, `-> T`. They decide the type of literals, and a value of another kind is an error.
+//! A type that is not known here (an alias, a name of the user's) says nothing.
+
+use syn::{GenericArgument, PathArguments, Type};
+
+use super::lower::{Lower, elem_name};
+use super::types::{elem_of, ndarray_rank};
+use super::value::{Lowered, Value, Want};
+use crate::catalogue;
+use crate::diag::{Diags, SrcRange};
+use crate::ir::{Elem, Term};
+
+impl<'a> Lower<'a> {
+    /// A value as what its annotation says.
+    pub(super) fn ascribe(&mut self, value: Value<'a>, ty: &Type, range: SrcRange) -> Lowered<Value<'a>> {
+        match ty {
+            Type::Paren(p) => return self.ascribe(value, &p.elem, range),
+            Type::Group(p) => return self.ascribe(value, &p.elem, range),
+            Type::Reference(r) => return self.ascribe(value, &r.elem, range),
+            Type::Tuple(types) => {
+                return match value {
+                    Value::Tuple(parts) if parts.len() == types.elems.len() => {
+                        let parts: Lowered<Vec<Value>> =
+                            parts.iter().zip(&types.elems).map(|(v, ty)| self.ascribe(v.clone(), ty, range)).collect();
+                        Ok(Value::Tuple(parts?.into()))
+                    }
+                    other => Ok(other),
+                };
+            }
+            _ => {}
+        }
+        // Sizes that the type says, where it is one of the contract's.
+        let generics = self.sig.generics();
+        let value = match super::types::leaf(ty, &generics, &mut Diags::new()) {
+            Ok(leaf) => {
+                let lens: Vec<Term> = leaf.lens.iter().map(|n| self.static_size(n)).collect();
+                let value = self.sized(value, &lens, range)?;
+                self.typed(value, leaf.elem, range)?
+            }
+            Err(_) => value,
+        };
+        let Some((elem, rank)) = self.annotated(ty) else { return Ok(value) };
+        let found = match &value {
+            Value::Number(_) if rank == 0 => return Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
+            Value::List(_) | Value::Matrix(_) if rank > 0 => return Ok(value),
+            Value::Term(t) | Value::Nested(t) => (self.g.elem(*t), self.g.rank(*t), value.clone()),
+            Value::Tuple(_) | Value::Seq(_) | Value::Range(_) | Value::Maybe(..) | Value::Number(_) => {
+                let found = self.describe(&value);
+                let wanted = self.words(elem, rank);
+                return Err(self.error(range, catalogue::expected(&wanted, &found)));
+            }
+            _ => return Ok(value),
+        };
+        if (found.0, found.1) == (elem, rank) {
+            return Ok(found.2);
+        }
+        let (found, wanted) = (self.describe(&found.2), self.words(elem, rank));
+        Err(self.error(range, catalogue::expected(&wanted, &found)))
+    }
+
+    fn words(&self, elem: Elem, rank: usize) -> String {
+        let elem = elem_name(elem, self.sig.real_param.as_ref());
+        if rank == 0 { format!("`{elem}`") } else { format!("an array of rank {rank} of `{elem}`") }
+    }
+
+    /// The element type and rank that a type says.
+    fn annotated(&self, ty: &Type) -> Option<(Elem, usize)> {
+        let deeper = |inner: &Type| self.annotated(inner).map(|(elem, rank)| (elem, rank + 1));
+        match ty {
+            Type::Paren(p) => self.annotated(&p.elem),
+            Type::Group(p) => self.annotated(&p.elem),
+            Type::Reference(r) => self.annotated(&r.elem),
+            Type::Slice(s) => deeper(&s.elem),
+            Type::Array(a) => deeper(&a.elem),
+            Type::Path(p) => {
+                if p.path.segments.len() == 1
+                    && let Some(elem) = elem_of(ty, self.sig.real_param.as_ref())
+                {
+                    return Some((elem, 0));
+                }
+                let last = p.path.segments.last()?;
+                let name = last.ident.to_string();
+                let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+                let inner = args.args.iter().find_map(|arg| match arg {
+                    GenericArgument::Type(ty) => Some(ty),
+                    _ => None,
+                })?;
+                match ndarray_rank(&name) {
+                    Some((rank, _)) => Some((self.annotated(inner)?.0, usize::from(rank))),
+                    None if name == "Vec" => deeper(inner),
+                    None => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! `Option`: a value, and a boolean that says whether it is there. Methods of both, and of booleans, which make options.
+//!
+//! The value of an `Option` that is `None` must never be looked at: whoever takes it out does so under the condition, or with a check.
+
+use super::arith::Join;
+use super::functions::reals;
+use super::lower::Lower;
+use super::table::{Call, Entry, On, row};
+use super::value::{Lowered, Value};
+use crate::catalogue;
+use crate::diag::Poison;
+use crate::ir::{Elem, IntTy, Lit, Term};
+use crate::prim::{Binary, Cmp, Prim, Unary};
+
+/// Methods of `Option`.
+pub(super) const TABLE: &[Entry] = &[
+    row("unwrap", On::Option, (0, 0), unwrap, "the value of an `Option`"),
+    row("expect", On::Option, (1, 1), unwrap, "the value of an `Option`"),
+    row("unwrap_or", On::Option, (1, 1), unwrap_or, "the value, or another one"),
+    row("unwrap_or_else", On::Option, (1, 1), unwrap_or_else, "the value, or that of a closure"),
+    row("unwrap_or_default", On::Option, (0, 0), unwrap_or_default, "the value, or zero"),
+    row("map", On::Option, (1, 1), map, "f of the value"),
+    row("map_or", On::Option, (2, 2), map_or, "f of the value, or another value"),
+    row("map_or_else", On::Option, (2, 2), map_or_else, "f of the value, or the value of another closure"),
+    row("and_then", On::Option, (1, 1), and_then, "f of the value, an `Option` itself"),
+    row("is_some", On::Option, (0, 0), is_some, "whether there is a value"),
+    row("is_none", On::Option, (0, 0), is_none, "whether there is none"),
+    row("copied", On::Option, (0, 0), itself, "the same"),
+    row("cloned", On::Option, (0, 0), itself, "the same"),
+    row("then", On::Bool, (1, 1), then, "the value of a closure where it holds, an `Option`"),
+    row("then_some", On::Bool, (1, 1), then_some, "a value where it holds, an `Option`"),
+];
+
+/// Methods of real scalars that are combinations of others.
+pub(super) const REAL: &[Entry] = &[
+    row("rem_euclid", On::Real, (1, 1), rem_euclid, "the remainder that is not negative"),
+    row("div_euclid", On::Real, (1, 1), div_euclid, "the quotient that `rem_euclid` goes with"),
+    row("is_sign_negative", On::Real, (0, 0), sign_negative, "whether the sign bit is set"),
+    row("is_sign_positive", On::Real, (0, 0), sign_positive, "whether the sign bit is not set"),
+];
+
+fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(call.arg(0)?.0.clone())
+}
+
+/// The value, and whether it is there; no value at all of a `None`.
+fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Option<Value<'a>>, Term)> {
+    match call.arg(0)? {
+        (Value::Maybe(value, there), _) => Ok((Some((**value).clone()), *there)),
+        (Value::Nothing, _) => Ok((None, me.g.lit_bool(false))),
+        (other, range) => {
+            let found = me.describe(other);
+            Err(me.error(range, catalogue::expected("an `Option`", &found)))
+        }
+    }
+}
+
+fn unwrap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (value, there) = parts(me, call)?;
+    me.require(None, there, "unwrap of `None`");
+    value.ok_or_else(|| me.error(call.range, catalogue::expected("a value", "`None`")))
+}
+
+/// The value where it is there, else what `other` makes.
+fn or<'a>(
+    me: &mut Lower<'a>,
+    call: &Call<'a, '_>,
+    some: impl FnOnce(&mut Lower<'a>, Value<'a>) -> Lowered<Value<'a>>,
+    none: impl FnOnce(&mut Lower<'a>) -> Lowered<Value<'a>>,
+) -> Lowered<Value<'a>> {
+    let (value, there) = parts(me, call)?;
+    let some = value.map(|v| me.under(there, true, |me| some(me, v)));
+    let none = me.under(there, false, none);
+    match (some.transpose()?, me.g.bool_value(there)) {
+        (None, _) | (_, Some(false)) => none,
+        (Some(some), Some(true)) => none.map(|_| some),
+        (Some(some), None) => me.join(Join { cond: there, strict: false }, &some, &none?, call.range),
+    }
+}
+
+fn unwrap_or<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let other = call.arg(1)?.0.clone();
+    or(me, call, |_, v| Ok(v), |_| Ok(other))
+}
+
+fn unwrap_or_else<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (f, range) = call.arg(1)?;
+    or(me, call, |_, v| Ok(v), |me| me.apply(f, &[], range))
+}
+
+fn unwrap_or_default<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (value, _) = parts(me, call)?;
+    let elem = value.and_then(|v| me.elem_of(&v));
+    let zero = match elem {
+        Some(Elem::Real(ty)) => me.g.lit_real(ty, 0.0),
+        Some(Elem::Int(ty)) => me.g.lit(Lit::Int(ty, 0)),
+        Some(Elem::Bool) => me.g.lit_bool(false),
+        None => return Err(me.error(call.range, catalogue::later("`unwrap_or_default` of this `Option`"))),
+    };
+    or(me, call, |_, v| Ok(v), |_| Ok(Value::Term(zero)))
+}
+
+fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (f, range) = call.arg(1)?;
+    let (value, there) = parts(me, call)?;
+    let Some(value) = value else { return Ok(Value::Nothing) };
+    let value = me.under(there, true, |me| me.apply(f, &[value], range))?;
+    Ok(Value::Maybe(value.into(), there))
+}
+
+fn map_or<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((other, _), (f, range)) = (call.arg(1)?, call.arg(2)?);
+    or(me, call, |me, v| me.apply(f, &[v], range), |_| Ok(other.clone()))
+}
+
+fn map_or_else<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((other, ro), (f, range)) = (call.arg(1)?, call.arg(2)?);
+    or(me, call, |me, v| me.apply(f, &[v], range), |me| me.apply(other, &[], ro))
+}
+
+fn and_then<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let Value::Maybe(inner, there) = map(me, call)? else { return Ok(Value::Nothing) };
+    match &*inner {
+        Value::Nothing => Ok(Value::Nothing),
+        Value::Maybe(value, also) => Ok(Value::Maybe(value.clone(), me.g.and(there, *also))),
+        other => {
+            let found = me.describe(other);
+            Err(me.error(call.range, catalogue::expected("an `Option`", &found)))
+        }
+    }
+}
+
+fn is_some<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(Value::Term(parts(me, call)?.1))
+}
+
+fn is_none<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (_, there) = parts(me, call)?;
+    Ok(Value::Term(me.g.not(there)))
+}
+
+fn then<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((c, rc), (f, rf)) = (call.arg(0)?, call.arg(1)?);
+    let c = me.boolean(c, rc)?;
+    let value = me.under(c, true, |me| me.apply(f, &[], rf))?;
+    Ok(Value::Maybe(value.into(), c))
+}
+
+fn then_some<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((c, rc), (value, _)) = (call.arg(0)?, call.arg(1)?);
+    let c = me.boolean(c, rc)?;
+    Ok(Value::Maybe(value.clone().into(), c))
+}
+
+fn two<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<[Term; 3]> {
+    let args = reals(me, call)?;
+    let [x, y] = args[..] else { return Err(Poison) };
+    Ok([x, y, me.g.lit_like(x, 0.0)])
+}
+
+/// As std has it: `r = x % y`, and `|y|` more where that is negative.
+fn rem_euclid<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let [x, y, zero] = two(me, call)?;
+    let rem = me.g.binary(Binary::Rem, x, y);
+    let size = me.g.unary(Unary::Abs, y);
+    let more = me.g.add(rem, size);
+    let negative = me.g.compare(Cmp::Lt, rem, zero);
+    Ok(Value::Term(me.g.select(negative, more, rem)))
+}
+
+fn div_euclid<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let [x, y, zero] = two(me, call)?;
+    let one = me.g.lit_like(x, 1.0);
+    let (quotient, rem) = (me.g.div(x, y), me.g.binary(Binary::Rem, x, y));
+    let quotient = me.g.unary(Unary::Trunc, quotient);
+    let (down, up) = (me.g.sub(quotient, one), me.g.add(quotient, one));
+    let positive = me.g.compare(Cmp::Gt, y, zero);
+    let moved = me.g.select(positive, down, up);
+    let negative = me.g.compare(Cmp::Lt, rem, zero);
+    Ok(Value::Term(me.g.select(negative, moved, quotient)))
+}
+
+fn sign_negative<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let args = reals(me, call)?;
+    let [x] = args[..] else { return Err(Poison) };
+    let place = me.g.prim(Prim::Order, &[x]);
+    let zero = me.g.lit(Lit::Int(IntTy::I64, 0));
+    Ok(Value::Term(me.g.compare(Cmp::Lt, place, zero)))
+}
+
+fn sign_positive<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let Value::Term(negative) = sign_negative(me, call)? else { return Err(Poison) };
+    Ok(Value::Term(me.g.not(negative)))
+}

@@ -1,0 +1,450 @@
+//! Patterns: names that are bound, and conditions under which a pattern of `match` and `if let` fits. Arms are lazy:
+//! each is lowered under the condition that it is the one.
+//!
+//! A name in a pattern must never be taken for a variable where Rust takes it for a constant.
+
+use syn::{Expr, ExprMatch, Lit, Pat};
+
+use super::arith::Join;
+use super::lower::Lower;
+use super::order::Sign;
+use super::shapes::Size;
+use super::value::{Body, Lowered, Number, Value};
+use crate::catalogue::{self, refused};
+use crate::diag::{Poison, SrcRange, text_of};
+use crate::ir::{Elem, Node, Term, Type};
+use crate::prim::{Cmp, IntOp};
+
+/// The parts of a pattern with the values that they meet, and what has to hold for that.
+struct Split<'a> {
+    parts: Vec<(&'a Pat, Option<Value<'a>>)>,
+    fits: Term,
+}
+
+/// One arm of a choice between patterns.
+struct Arm<'a> {
+    pat: &'a Pat,
+    guard: Option<&'a Expr>,
+    body: Body<'a>,
+}
+
+impl<'a> Lower<'a> {
+    /// `match`, lowered as conditionals from the first arm to the last. That the arms are exhaustive is rustc's to see,
+    /// so the last one needs no condition.
+    pub(super) fn match_expr(&mut self, m: &'a ExprMatch) -> Lowered<Value<'a>> {
+        let range = SrcRange { first: m.match_token.span, last: SrcRange::of(&m.expr).last };
+        let value = self.expr(&m.expr);
+        let arms: Vec<Arm> = m
+            .arms
+            .iter()
+            .map(|arm| {
+                let (pat, guard) = match &arm.pat {
+                    Pat::Guard(p) => (&*p.pat, Some(&*p.guard)),
+                    pat => (pat, None),
+                };
+                Arm { pat, guard, body: Body::Expr(&arm.body) }
+            })
+            .collect();
+        match value {
+            Ok(value) => self.at(&m.expr, |me| me.arms(&arms, &value, range)),
+            Err(Poison) => {
+                for arm in &arms {
+                    let outer = self.scope.clone();
+                    poison(self, arm.pat);
+                    // For the errors in it.
+                    let _ = self.body(arm.body);
+                    self.scope = outer;
+                }
+                Err(Poison)
+            }
+        }
+    }
+
+    /// `if let PAT = value { .. } else { .. }`.
+    pub(super) fn if_let(&mut self, l: &'a syn::ExprLet, then: &'a syn::Block, other: &'a Expr) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(l);
+        let value = self.expr(&l.expr)?;
+        let outer = self.scope.clone();
+        let fits = self.fits(&l.pat, &value)?;
+        let then = self.under(fits, true, |me| {
+            me.bind(&l.pat, Some(value.clone()))?;
+            me.block(then)
+        });
+        self.scope = outer;
+        let other = self.under(fits, false, |me| me.expr(other));
+        self.chosen(fits, then, other, range)
+    }
+
+    /// One of two values, of which each was lowered where it is reached.
+    fn chosen(
+        &mut self,
+        cond: Term,
+        then: Lowered<Value<'a>>,
+        other: Lowered<Value<'a>>,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let (then, other) = (then?, other?);
+        match self.g.bool_value(cond) {
+            Some(true) => Ok(then),
+            Some(false) => Ok(other),
+            None => self.join(Join { cond, strict: false }, &then, &other, range),
+        }
+    }
+
+    /// The value of what stands behind an arrow.
+    pub(super) fn body(&mut self, body: Body<'a>) -> Lowered<Value<'a>> {
+        match body {
+            Body::Expr(e) => self.expr(e),
+            Body::Block(b) => self.block(b),
+        }
+    }
+
+    fn arms(&mut self, arms: &[Arm<'a>], value: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+        let Some((arm, rest)) = arms.split_first() else {
+            return Err(self.error(range, refused::refused("`match` without arms", "write an arm")));
+        };
+        let outer = self.scope.clone();
+        let mut fits =
+            if rest.is_empty() && arm.guard.is_none() { self.g.lit_bool(true) } else { self.fits(arm.pat, value)? };
+        let bound = self.under(fits, true, |me| me.bind(arm.pat, Some(value.clone())));
+        if let (Ok(()), Some(guard)) = (bound, arm.guard) {
+            let holds =
+                self.under(fits, true, |me| me.expr(guard).and_then(|v| me.boolean(&v, SrcRange::of(guard))))?;
+            fits = self.g.and(fits, holds);
+        }
+        let then = self.under(fits, true, |me| me.body(arm.body));
+        self.scope = outer;
+        let then = bound.and(then);
+        if self.g.bool_value(fits) == Some(true) {
+            return then;
+        }
+        let other = self.under(fits, false, |me| me.deeper(|| range, |me| me.arms(rest, value, range)));
+        self.chosen(fits, then, other, range)
+    }
+
+    /// The condition under which a value has the form of a pattern.
+    pub(super) fn fits(&mut self, pat: &'a Pat, value: &Value<'a>) -> Lowered<Term> {
+        let range = SrcRange::of(pat);
+        let yes = self.g.lit_bool(true);
+        match pat {
+            Pat::Wild(_) | Pat::Rest(_) => Ok(yes),
+            Pat::Paren(p) => self.fits(&p.pat, value),
+            Pat::Reference(p) => self.fits(&p.pat, value),
+            Pat::Type(p) => self.fits(&p.pat, value),
+            Pat::Ident(p) => match &p.subpat {
+                Some((_, inner)) => self.fits(inner, value),
+                None if is_constant(&p.ident.to_string()) => self.equals_constant(&p.ident.to_string(), value, range),
+                None => Ok(yes),
+            },
+            Pat::Or(p) => {
+                let mut any = self.g.lit_bool(false);
+                for case in &p.cases {
+                    let fits = self.fits(case, value)?;
+                    any = self.g.or(any, fits);
+                }
+                Ok(any)
+            }
+            Pat::Lit(l) => self.equals_literal(&l.lit, value, range),
+            Pat::Range(r) => {
+                let mut holds = yes;
+                let (low, high) = (r.start.as_deref(), r.end.as_deref());
+                let last = matches!(r.limits, syn::RangeLimits::Closed(_));
+                for (end, op) in [(low, Cmp::Ge), (high, if last { Cmp::Le } else { Cmp::Lt })] {
+                    let Some(end) = end else { continue };
+                    let end = self.expr(end)?;
+                    self.no_real(&end, range)?;
+                    let (x, end) = self.meet(value, &end, [range, range])?;
+                    let inside = self.comparison(op, x, end, range)?;
+                    holds = self.g.and(holds, inside);
+                }
+                Ok(holds)
+            }
+            Pat::Path(p) => {
+                let text = text_of(&p.path, 40).replace(' ', "");
+                let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
+                if matches!(value, Value::Ordering(_)) || last == "None" {
+                    return self.equals_constant(&last, value, range);
+                }
+                match super::consts::find(&p.path, self.sig.real_param.as_ref()) {
+                    Some((super::consts::Const::Int(ty, n), _)) => {
+                        let n = self.g.lit(crate::ir::Lit::Int(ty, n));
+                        self.equal(value, &Value::Term(n), range)
+                    }
+                    Some(_) => Err(self.error(range, refused::construct(refused::Construct::RealPattern))),
+                    None => Err(self.error(range, catalogue::unseen_constant(&text))),
+                }
+            }
+            Pat::TupleStruct(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some") => {
+                let (Some(inner), 1) = (p.elems.first(), p.elems.len()) else {
+                    return Err(self.error(range, refused::pattern(&text_of(pat, 40))));
+                };
+                match value {
+                    Value::Nothing => Ok(self.g.lit_bool(false)),
+                    Value::Maybe(value, there) => {
+                        let value = value.clone();
+                        let inner = self.under(*there, true, |me| me.fits(inner, &value))?;
+                        Ok(self.g.and(*there, inner))
+                    }
+                    other => {
+                        let found = self.describe(other);
+                        Err(self.error(range, catalogue::expected("an `Option`", &found)))
+                    }
+                }
+            }
+            Pat::Tuple(_) | Pat::Slice(_) => {
+                let split = self.split(pat, Some(value), range)?;
+                let mut all = split.fits;
+                for (pat, value) in split.parts {
+                    let Some(value) = value else { return Err(Poison) };
+                    let fits = self.fits(pat, &value)?;
+                    all = self.g.and(all, fits);
+                }
+                Ok(all)
+            }
+            other => Err(self.error(range, refused::pattern(&text_of(other, 40)))),
+        }
+    }
+
+    fn no_real(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<()> {
+        let real = match value {
+            Value::Number(n) => n.is_float(),
+            other => self.elem_of(other).is_some_and(Elem::is_real),
+        };
+        if real { Err(self.error(range, refused::construct(refused::Construct::RealPattern))) } else { Ok(()) }
+    }
+
+    fn equal(&mut self, value: &Value<'a>, other: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        self.no_real(other, range)?;
+        let (a, b) = self.meet(value, other, [range, range])?;
+        self.comparison(Cmp::Eq, a, b, range)
+    }
+
+    fn equals_literal(&mut self, lit: &'a Lit, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        let literal = self.literal(lit)?;
+        if let (Lit::Bool(b), Value::Term(t)) = (lit, value)
+            && *self.g.ty(*t) == Type::scalar(Elem::Bool)
+        {
+            return Ok(if b.value { *t } else { self.g.not(*t) });
+        }
+        self.equal(value, &literal, range)
+    }
+
+    /// A name that Rust takes for a constant.
+    fn equals_constant(&mut self, name: &str, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        if let Value::Ordering(order) = value {
+            let sign = match name {
+                "Less" => Some(Sign::Less),
+                "Equal" => Some(Sign::Equal),
+                "Greater" => Some(Sign::Greater),
+                _ => None,
+            };
+            if let Some(sign) = sign {
+                let order = order.clone();
+                return Ok(self.has_sign(&order, sign));
+            }
+        }
+        match (name, value) {
+            ("None", Value::Maybe(_, there)) => Ok(self.g.not(*there)),
+            ("None", Value::Nothing) => Ok(self.g.lit_bool(true)),
+            _ => match self.scope.get(name) {
+                Some(constant) => {
+                    let constant = constant?.clone();
+                    self.equal(value, &constant, range)
+                }
+                // A constant outside of the function.
+                None if name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_ascii_digit()) => {
+                    let path: proc_macro2::TokenStream = name.parse().map_err(|_| Poison)?;
+                    self.equal(value, &Value::Number(Number::Outer(path.into()).into()), range)
+                }
+                None => Err(self.error(range, catalogue::unseen_constant(name))),
+            },
+        }
+    }
+
+    /// The parts of a tuple or array, each with the pattern that it meets.
+    fn split(&mut self, pat: &'a Pat, value: Option<&Value<'a>>, range: SrcRange) -> Lowered<Split<'a>> {
+        let (pats, what): (Vec<&Pat>, &str) = match pat {
+            Pat::Tuple(p) => (p.elems.iter().collect(), "a tuple"),
+            Pat::Slice(p) => (p.elems.iter().collect(), "an array literal or index"),
+            other => return Err(self.error(range, refused::pattern(&text_of(other, 40)))),
+        };
+        let rest = pats.iter().position(|p| is_rest(p));
+        let fixed = pats.len() - usize::from(rest.is_some());
+        let mut fits = self.g.lit_bool(true);
+        let Some(value) = value else {
+            return Ok(Split { parts: pats.into_iter().map(|p| (p, None)).collect(), fits });
+        };
+        let before = rest.unwrap_or(pats.len());
+        let mut values: Vec<Option<Value>> = Vec::new();
+        match value {
+            Value::Tuple(vs) | Value::List(vs) if vs.len() == fixed || (rest.is_some() && vs.len() >= fixed) => {
+                let gap = vs.len() - fixed;
+                values.extend(vs[..before].iter().cloned().map(Some));
+                if rest.is_some() {
+                    let between: Vec<Value> = vs[before..before + gap].to_vec();
+                    values.push(Some(match value {
+                        Value::List(_) => Value::List(between.into()),
+                        Value::Matrix(_) => Value::Matrix(between.into()),
+                        _ => Value::Tuple(between.into()),
+                    }));
+                }
+                values.extend(vs[before + gap..].iter().cloned().map(Some));
+            }
+            Value::Term(t) | Value::Nested(t) if self.g.rank(*t) > 0 && matches!(pat, Pat::Slice(_)) => {
+                let (t, nested) = (*t, matches!(value, Value::Nested(_)));
+                let mut len = self.g.shape(t)[0];
+                let least = self.g.lit_usize(fixed);
+                if rest.is_none() && matches!(self.size_of(len), Some(Size::Constant(_))) {
+                    // The array's type says its length: a pattern of another one is rustc's error.
+                    self.equate(len, least, ["the array".into(), "the pattern".into()], range)?;
+                    len = least;
+                }
+                fits = self.g.compare(if rest.is_some() { Cmp::Ge } else { Cmp::Eq }, len, least);
+                if self.g.bool_value(fits) == Some(false) {
+                    return self.other_parts(&pats, what, value, range);
+                }
+                for k in 0..before {
+                    let k = self.g.lit_usize(k);
+                    let part = self.g.index(t, &[k]);
+                    values.push(Some(self.rows(part, nested)));
+                }
+                if rest.is_some() {
+                    let gap = self.g.int(IntOp::Sub, len, least);
+                    let rank = self.g.rank(t);
+                    let (zero, first) = (self.g.lit_usize(0), self.g.lit_usize(before));
+                    let mut starts = vec![zero; rank];
+                    starts[0] = first;
+                    let mut lens = self.g.shape(t).to_vec();
+                    lens[0] = gap;
+                    let between = self.g.slice(t, &starts, &vec![1; rank], &lens);
+                    values.push(Some(self.rows(between, nested)));
+                    for k in (0..fixed - before).rev() {
+                        let back = self.g.lit_usize(k + 1);
+                        let at = self.g.int(IntOp::Sub, len, back);
+                        let part = self.g.index(t, &[at]);
+                        values.push(Some(self.rows(part, nested)));
+                    }
+                }
+            }
+            other => return self.other_parts(&pats, what, other, range),
+        }
+        Ok(Split { parts: pats.into_iter().zip(values).collect(), fits })
+    }
+
+    fn other_parts(&mut self, pats: &[&'a Pat], what: &str, found: &Value<'a>, range: SrcRange) -> Lowered<Split<'a>> {
+        let found = self.describe(found);
+        for pat in pats {
+            poison(self, pat);
+        }
+        Err(self.error(range, catalogue::expected(&format!("{what} of {} parts", pats.len()), &found)))
+    }
+}
+
+/// Whether a part of a pattern stands for any number of parts.
+fn is_rest(pat: &Pat) -> bool {
+    match pat {
+        Pat::Rest(_) => true,
+        Pat::Ident(p) => p.subpat.as_ref().is_some_and(|(_, p)| matches!(&**p, Pat::Rest(_))),
+        _ => false,
+    }
+}
+
+/// Whether Rust takes a name in a pattern for a constant (by convention; a constant in small letters is warned of).
+fn is_constant(name: &str) -> bool {
+    name.starts_with(char::is_uppercase)
+}
+
+/// Binds the names of a pattern that fits; without a value, each stands for an error that has been reported.
+pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>>) -> Lowered<()> {
+    let range = SrcRange::of(pat);
+    match pat {
+        Pat::Wild(_) | Pat::Rest(_) | Pat::Lit(_) | Pat::Range(_) | Pat::Path(_) => Ok(()),
+        Pat::Paren(p) => bind(me, &p.pat, value),
+        Pat::Reference(p) if p.mutability.is_none() => bind(me, &p.pat, value),
+        Pat::Type(p) => {
+            let value = value.map(|v| me.ascribe(v, &p.ty, range));
+            let failed = matches!(value, Some(Err(_)));
+            let bound = bind(me, &p.pat, value.and_then(Result::ok));
+            if failed { Err(Poison) } else { bound }
+        }
+        Pat::Ident(p) => {
+            let name = p.ident.to_string();
+            if p.mutability.is_some() {
+                me.error(range, refused::let_mut(&name));
+                me.scope.bind(name, None);
+                return Err(Poison);
+            }
+            if p.subpat.is_none() && is_constant(&name) {
+                // A constant that the value was compared with (`match`), or rustc's error.
+                return Ok(());
+            }
+            if let Some(Value::Term(t) | Value::Nested(t)) = &value
+                && !matches!(me.g.node(*t), Node::Lit(_) | Node::Var(_))
+            {
+                me.hints.entry(*t).or_insert_with(|| name.clone());
+            }
+            me.scope.bind(name, value.clone());
+            match &p.subpat {
+                Some((_, inner)) => bind(me, inner, value),
+                None => Ok(()),
+            }
+        }
+        Pat::Or(p) => {
+            let names = names(pat);
+            if names.is_empty() {
+                return Ok(());
+            }
+            if let (1, Some(only)) = (p.cases.len(), p.cases.first()) {
+                return bind(me, only, value);
+            }
+            poison(me, pat);
+            Err(me.error(range, refused::pattern(&text_of(pat, 40))))
+        }
+        Pat::TupleStruct(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some") && p.elems.len() == 1 => {
+            let inner = match value {
+                Some(Value::Maybe(value, _)) => Some((*value).clone()),
+                // The arm is never taken.
+                _ => None,
+            };
+            bind(me, &p.elems[0], inner)
+        }
+        Pat::Tuple(_) | Pat::Slice(_) => {
+            let split = me.split(pat, value.as_ref(), range)?;
+            let mut result = Ok(());
+            for (pat, value) in split.parts {
+                if bind(me, pat, value).is_err() {
+                    result = Err(Poison);
+                }
+            }
+            result
+        }
+        other => {
+            poison(me, other);
+            Err(me.error(range, refused::pattern(&text_of(other, 40))))
+        }
+    }
+}
+
+/// The names in a pattern.
+fn names(pat: &Pat) -> Vec<String> {
+    struct Names(Vec<String>);
+    impl<'ast> syn::visit::Visit<'ast> for Names {
+        fn visit_pat_ident(&mut self, p: &'ast syn::PatIdent) {
+            let name = p.ident.to_string();
+            if p.subpat.is_some() || !is_constant(&name) {
+                self.0.push(name);
+            }
+            syn::visit::visit_pat_ident(self, p);
+        }
+    }
+    let mut names = Names(Vec::new());
+    syn::visit::Visit::visit_pat(&mut names, pat);
+    names.0
+}
+
+/// Names of a pattern that could not be bound: their uses are no further errors.
+fn poison<'a>(me: &mut Lower<'a>, pat: &'a Pat) {
+    for name in names(pat) {
+        me.scope.bind(name, None);
+    }
+}

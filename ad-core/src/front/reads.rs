@@ -1,0 +1,121 @@
+//! Reading elements and parts without a check, as `Option`s; and parting arrays in two.
+
+use std::rc::Rc;
+
+use super::lower::Lower;
+use super::slice::Axis;
+use super::table::{Call, Entry, On, row};
+use super::value::{Lowered, Range, Value};
+use crate::catalogue;
+use crate::ir::Term;
+use crate::prim::{Cmp, IntOp};
+
+/// Methods of arrays and slices.
+pub(super) const TABLE: &[Entry] = &[
+    row("get", On::Array, (1, 1), get, "the element at an index, an `Option`"),
+    row("first", On::Array, (0, 0), first, "the first element, an `Option`"),
+    row("last", On::Array, (0, 0), last, "the last element, an `Option`"),
+    row("split_first", On::Array, (0, 0), split_first, "the first element and the rest, an `Option`"),
+    row("split_last", On::Array, (0, 0), split_last, "the last element and the rest, an `Option`"),
+    row("split_at", On::Array, (1, 2), split_at, "what is before an index, and what is behind it"),
+];
+
+/// An element, and whether it is there.
+fn element<'a>(me: &mut Lower<'a>, x: Term, index: &[Term]) -> Value<'a> {
+    let mut there = me.g.lit_bool(true);
+    for (&i, n) in index.iter().zip(me.g.shape(x).to_vec()) {
+        let inside = me.g.compare(Cmp::Lt, i, n);
+        there = me.g.and(there, inside);
+    }
+    Value::Maybe(Value::Term(me.g.index(x, index)).into(), there)
+}
+
+fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (index, ri)) = (call.arg(0)?, call.arg(1)?);
+    let x = me.array(x, rx)?;
+    let parts: Vec<Value> = match index {
+        Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
+        Value::Range(_) => return Err(me.error(ri, catalogue::later("`get` of a range"))),
+        one => vec![one.clone()],
+    };
+    if parts.len() != me.g.rank(x) {
+        return Err(me.error(ri, catalogue::index_rank(parts.len(), me.g.rank(x))));
+    }
+    let index = parts.iter().map(|p| me.usize(p, ri)).collect::<Lowered<Vec<Term>>>()?;
+    Ok(element(me, x, &index))
+}
+
+fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let zero = me.g.lit_usize(0);
+    let index = vec![zero; me.g.rank(x)];
+    Ok(element(me, x, &index))
+}
+
+fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    let sizes = me.g.shape(x).to_vec();
+    let (mut there, mut index) = (me.g.lit_bool(true), Vec::new());
+    for n in sizes {
+        let some = me.g.compare(Cmp::Lt, zero, n);
+        there = me.g.and(there, some);
+        index.push(me.g.int(IntOp::Sub, n, one));
+    }
+    Ok(Value::Maybe(Value::Term(me.g.index(x, &index)).into(), there))
+}
+
+/// Rows `start..end` of the first axis, which are known to be there.
+fn rows<'a>(
+    me: &mut Lower<'a>,
+    x: Term,
+    start: Option<Term>,
+    end: Option<Term>,
+    call: &Call<'a, '_>,
+) -> Lowered<Value<'a>> {
+    let range = Range { start: start.map(Value::Term), end: end.map(Value::Term), inclusive: false };
+    Ok(Value::Term(me.slice(x, &[Axis::Range(Rc::new(range), None)], call.range)?))
+}
+
+fn split_end<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, front: bool) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let (zero, one, n) = (me.g.lit_usize(0), me.g.lit_usize(1), me.g.shape(x)[0]);
+    let there = me.g.compare(Cmp::Lt, zero, n);
+    let last = me.g.int(IntOp::Sub, n, one);
+    let (at, start, end) = if front { (zero, Some(one), None) } else { (last, None, Some(last)) };
+    let element = Value::Term(me.g.index(x, &[at]));
+    let rest = me.under(there, true, |me| rows(me, x, start, end, call))?;
+    Ok(Value::Maybe(Value::Tuple([element, rest].into()).into(), there))
+}
+
+fn split_first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    split_end(me, call, true)
+}
+
+fn split_last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    split_end(me, call, false)
+}
+
+/// `x.split_at(k)` of slices, `x.split_at(Axis(k), i)` of arrays.
+fn split_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let (axis, (at, ra)) = if call.args.len() == 3 {
+        (super::methods::sizes::axis_arg(me, call, x)?, call.arg(2)?)
+    } else {
+        (0, call.arg(1)?)
+    };
+    let at = me.usize(at, ra)?;
+    let mut part = |start: Option<Term>, end: Option<Term>| {
+        let all = |_| Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false }), None);
+        let mut axes: Vec<Axis> = (0..axis).map(all).collect();
+        let range = Range { start: start.map(Value::Term), end: end.map(Value::Term), inclusive: false };
+        axes.push(Axis::Range(Rc::new(range), None));
+        me.slice(x, &axes, call.range).map(Value::Term)
+    };
+    let (before, behind) = (part(None, Some(at))?, part(Some(at), None)?);
+    Ok(Value::Tuple([before, behind].into()))
+}
