@@ -24,8 +24,9 @@ mod special;
 mod vector;
 
 pub use generated::{
-    Whole, cut, each_row, exact_dot, exact_sum, fits, gemm_each, lanes, largest, largest_whole, position_of_largest,
-    position_of_smallest, quotient, remainder, same, smallest, smallest_whole, total,
+    Whole, cut, each_row, exact_dot, exact_sum, fits, gemm_each, lanes, largest, largest_whole, order,
+    position_of_largest, position_of_smallest, power, quotient, remainder, same, shifted_left, shifted_right, smallest,
+    smallest_whole, total,
 };
 pub use layout::{assemble, contiguous};
 pub use matrix::{Operand, gemm, gemv, gemv_t, ger};
