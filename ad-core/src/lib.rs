@@ -16,6 +16,7 @@ pub mod pipeline;
 pub mod prim;
 pub mod program;
 pub mod simplify;
+pub mod unroll;
 
 use std::path::Path;
 

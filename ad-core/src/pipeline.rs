@@ -1,7 +1,7 @@
 //! The stages of the compiler, in order, as functions from terms to terms.
 //!
 //! ```text
-//! source ──bot──▶ bulk ──simplify, push──▶ primal ──dual, transpose──▶ gradient ──simplify──▶ routine
+//! source ──bot──▶ bulk ──simplify, push, unroll──▶ primal ──dual, transpose──▶ gradient ──simplify, unroll──▶ routine
 //! ```
 //!
 //! Every stage can be printed (`AD_DUMP`) and is checked by the validator in debug builds. It holds no rule of its own.
@@ -16,6 +16,7 @@ use crate::bot;
 use crate::ir::{Graph, Node, Term, print, valid};
 use crate::program::{Check, Container, Output, OutputTree, Param, Phase, Program, Routine};
 use crate::simplify::{self, Trace};
+use crate::unroll;
 
 /// Which derivative a routine computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,6 +85,9 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let roots = simplify::simplify(g, &roots);
     let roots = simplify::push::push(g, &roots);
     let roots = simplify::simplify(g, &roots);
+    let exact = simplify::decisions(g, &roots);
+    let unrolled = unroll::unroll(g, &roots, &exact);
+    let roots = if unrolled == roots { roots } else { simplify::simplify(g, &unrolled) };
     note(g, "primal", &roots, true);
     let exact = simplify::decisions(g, &roots);
     let mut terms = roots.iter().copied();
@@ -161,10 +165,15 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
         roots.extend(check.shown.iter().map(|s| s.1));
     }
     let mut trace = Trace::new();
-    let simple = simplify::simplify_with(g, &roots, &prepared.exact, &mut trace);
+    let mut simple = simplify::simplify_with(g, &roots, &prepared.exact, &mut trace);
+    let exact = own_decisions(g, &simple, primal.len(), outputs);
+    let unrolled = unroll::unroll(g, &simple, &exact);
+    if unrolled != simple {
+        let exact = own_decisions(g, &unrolled, primal.len(), outputs);
+        simple = simplify::simplify_with(g, &unrolled, &exact, &mut trace);
+    }
     // Simplified anew, what decisions depend on may have other handles; the derivative's own masks are no decisions of the function.
-    let function: Vec<Term> = simple[..primal.len()].iter().chain(&simple[outputs..]).copied().collect();
-    let exact = simplify::decisions(g, &function);
+    let exact = own_decisions(g, &simple, primal.len(), outputs);
     let simple = simplify::share::share(g, &simple, &exact);
     debug_assert_eq!(valid::validate(g, &simple), Ok(()), "after {suffix}");
     if let Some(log) = log {
@@ -201,6 +210,12 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
         params,
         checks,
     }
+}
+
+/// What decisions of the function depend on: of its value and its checks, not of its derivatives between the two.
+fn own_decisions(g: &Graph, roots: &[Term], values: usize, outputs: usize) -> HashSet<Term> {
+    let function: Vec<Term> = roots[..values].iter().chain(&roots[outputs..]).copied().collect();
+    simplify::decisions(g, &function)
 }
 
 fn first_leaf(tree: &OutputTree) -> Output {

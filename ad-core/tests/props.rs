@@ -15,7 +15,7 @@ use ad_core::ir::print::print_typed;
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Graph, Node, RealTy, Term};
 use ad_core::prim::Unary;
-use ad_core::{ad, bot, simplify};
+use ad_core::{ad, bot, simplify, unroll};
 use common::compare::{close, close_all, dot};
 use common::r#gen::{Case, case, twice};
 use common::histogram::{Histogram, names_in};
@@ -30,6 +30,8 @@ struct Stats {
     cases: usize,
     /// Left out: values that overflow, or are so large that rounding is all there is.
     wild: usize,
+    /// Programs with small arrays.
+    unrolled: usize,
     source: Histogram,
     derived: Histogram,
     by_difference: usize,
@@ -134,6 +136,11 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let simple = simplify::simplify(&mut run.g, &bulk);
     run.valid("simplify", &simple)?;
     let work = run.same("simplify", &simple, &expected)?;
+    let flat = unrolled(&mut run, "unroll", &simple)?;
+    run.same("unroll", &flat, &expected)?;
+    stats.unrolled += usize::from(flat != simple);
+    // Half of the derivatives are those of the unrolled function.
+    let simple = if seed.is_multiple_of(2) { simple } else { simplify::simplify(&mut run.g, &flat) };
 
     let gradient = derivatives(&mut run, &simple, &active, &expected, true)?;
     stats.derived.add(&run.g, &gradient);
@@ -142,6 +149,8 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     }
     run.set_tangents(&active, false);
     let (values, gradient_work) = run.eval(&gradient)?;
+    let flat = unrolled(&mut run, "gradient, unrolled", &gradient)?;
+    run.same("gradient, unrolled", &flat, &values)?;
     stats.alive += usize::from(values[roots.len()..].iter().flat_map(Value::values).any(|x| x != 0.0));
     let all = [lazy.total(), bulk_work.total(), work.total(), gradient_work.total()];
     stats.work.iter_mut().zip(all).for_each(|(sum, w)| *sum += w);
@@ -172,6 +181,15 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
         }
     }
     Ok(true)
+}
+
+/// The roots with small arrays as scalars.
+fn unrolled(run: &mut Run, stage: &str, roots: &[Term]) -> Try<Vec<Term>> {
+    let exact = simplify::decisions(&run.g, roots);
+    let unrolled = unroll::unroll(&mut run.g, roots, &exact);
+    run.valid(stage, &unrolled)?;
+    let largest = run.g.reachable(&unrolled).len() / (run.g.reachable(roots).len() + 1);
+    if largest > unroll::PRODUCTS { Err(format!("{stage}: {largest} times as long")) } else { Ok(unrolled) }
 }
 
 /// Forward and reverse derivatives of a program against the oracle's and each other; the gradient program (primal, then gradients).
@@ -349,6 +367,7 @@ impl Stats {
         for stage in ["scan", "scan in reverse", "gather", "scatter", "contract", "unary Trigamma", "binary MulZero"] {
             assert!(self.derived.0.contains_key(stage), "no gradient program has a {stage}");
         }
+        assert!(self.unrolled * 4 > self.cases, "a quarter of the programs should have small arrays");
         assert!(self.alive * 2 > self.cases, "half of the programs should have a gradient");
         assert!(self.by_difference * 10 > self.cases, "a tenth of the programs should be compared with differences");
         assert!(self.second_order * 2 > self.cases, "half of the programs should be differentiated twice");

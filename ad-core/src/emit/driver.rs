@@ -123,9 +123,16 @@ impl<'a> Driver<'a> {
             needed.extend(read);
             needed.extend(self.g.shape(t));
         }
-        let statements = live(statements, needed.iter().copied());
+        let mut statements = live(statements, needed.iter().copied());
         let mut all: HashSet<Term> = needed.iter().copied().collect();
         all.extend(statements.iter().flat_map(Statement::names_all));
+        // A nest returns all its sums, of which only those of loops that run may be read.
+        for s in &mut statements {
+            for t in s.defines.iter().filter(|&&t| s.defines.len() > 1 && !all.contains(&t) && self.g.rank(t) == 0) {
+                let name = &self.names[t];
+                s.code.extend(quote!(let _ = #name;));
+            }
+        }
         for (&t, &k) in &self.size_owner {
             if all.contains(&t) {
                 self.used_params.insert(k);

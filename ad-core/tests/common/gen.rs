@@ -46,11 +46,13 @@ pub struct Gen {
     /// Values of the sizes, of derived ones too.
     pub values: HashMap<Term, usize>,
     pub functions: Vec<(FuncId, Body)>,
+    /// Whether all sizes are literals, as those of arrays of static size are: every fourth seed.
+    pub fixed: bool,
 }
 
 /// The program of this seed and size.
 pub fn case(seed: u64, size: usize) -> Case {
-    let (mut s, inputs, active, pool) = begin(seed);
+    let (mut s, inputs, active, pool) = begin(seed, seed % 4 == 3);
     for k in 0..s.rng.below(3) {
         s.fuel = 1 + size / 3;
         s.function(k);
@@ -61,7 +63,7 @@ pub fn case(seed: u64, size: usize) -> Case {
 
 /// The same program (one without calls) made twice in one graph: with other fresh variables, and with terms of another program between.
 pub fn twice(seed: u64, size: usize) -> (Graph, Vec<Term>, Vec<Term>) {
-    let (mut s, _, _, pool) = begin(seed);
+    let (mut s, _, _, pool) = begin(seed, false);
     let state = (s.rng.clone(), s.sizes.clone(), s.values.clone());
     let first = s.roots(pool.clone(), size);
     s.roots(pool.clone(), size / 2);
@@ -70,7 +72,7 @@ pub fn twice(seed: u64, size: usize) -> (Graph, Vec<Term>, Vec<Term>) {
     (s.g, first, second)
 }
 
-fn begin(seed: u64) -> (Gen, Vec<Value>, Vec<u32>, Vec<Term>) {
+fn begin(seed: u64, fixed: bool) -> (Gen, Vec<Value>, Vec<u32>, Vec<Term>) {
     let mut s = Gen {
         g: Graph::new(),
         rng: Rng::new(seed),
@@ -78,6 +80,7 @@ fn begin(seed: u64) -> (Gen, Vec<Value>, Vec<u32>, Vec<Term>) {
         sizes: Vec::new(),
         values: HashMap::new(),
         functions: Vec::new(),
+        fixed,
     };
     // An odd term first, so that handles of the same program differ from seed to seed and nothing can depend on them.
     let odd = s.rng.below(1000);
@@ -126,6 +129,16 @@ impl Gen {
             let old = !self.sizes.is_empty() && self.rng.chance(30);
             let t = if old {
                 let shape = self.shape(rank);
+                self.g.add_input_shaped(elem, shape)
+            } else if self.fixed {
+                let shape: Vec<Term> = (0..rank)
+                    .map(|_| {
+                        let n = self.rng.pick(&[0, 1, 2, 2, 3, 3, 3, 4, 4]);
+                        let size = self.g.lit_usize(n);
+                        self.size(size, n);
+                        size
+                    })
+                    .collect();
                 self.g.add_input_shaped(elem, shape)
             } else {
                 let t = self.g.add_input(elem, rank as u8);

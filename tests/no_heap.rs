@@ -1,0 +1,89 @@
+//! Functions of arrays of static size touch no heap: counted by the allocator itself.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use ad::prelude::*;
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+// The one place where an allocator can be watched from.
+#[allow(unsafe_code, reason = "an allocator is unsafe by its trait")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(ptr, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[track_caller]
+fn without_heap<R>(f: impl FnOnce() -> R) -> R {
+    let before = COUNT.with(Cell::get);
+    let result = f();
+    assert_eq!(COUNT.with(Cell::get) - before, 0, "allocations");
+    result
+}
+
+/// Straight-line code.
+#[differentiate(vjp, jvp)]
+fn rotate(q: [f64; 4], v: [f64; 3]) -> [f64; 3] {
+    let [w, x, y, z] = q;
+    let t = [2.0 * (y * v[2] - z * v[1]), 2.0 * (z * v[0] - x * v[2]), 2.0 * (x * v[1] - y * v[0])];
+    [
+        v[0] + w * t[0] + (y * t[2] - z * t[1]),
+        v[1] + w * t[1] + (z * t[0] - x * t[2]),
+        v[2] + w * t[2] + (x * t[1] - y * t[0]),
+    ]
+}
+
+/// Loops over const parameters.
+#[differentiate(grad, vjp, jvp)]
+fn energy<const N: usize, const M: usize>(a: &[[f64; N]; M], x: &[f64; N]) -> f64 {
+    let y: [f64; M] = std::array::from_fn(|i| (0..N).map(|j| a[i][j] * x[j]).sum::<f64>().tanh());
+    y.iter().map(|v| v * v).sum()
+}
+
+/// Loops over literal sizes, a choice, an index that is computed.
+#[differentiate(grad, vjp, jvp)]
+fn chosen(x: [f32; 40], w: &[[f32; 3]; 40], k: usize) -> f32 {
+    let scores = w.map(|row| row[0] * row[1] + row[2]);
+    if x[k] > 0.0 { (0..40).map(|i| x[i] * scores[i]).sum::<f32>() } else { scores[k] * x[0] }
+}
+
+#[test]
+fn arrays_of_static_size_allocate_nothing() {
+    let q = [0.5, 0.5, -0.5, 0.1];
+    without_heap(|| rotate_vjp(q, [1.0, 2.0, 3.0], [1.0; 3]));
+    without_heap(|| rotate_jvp(q, [1.0, 2.0, 3.0], q, [1.0; 3]));
+    let (a, x) = ([[0.1; 7]; 5], [0.3; 7]);
+    let one = without_heap(|| energy_value_and_grad(&a, &x));
+    assert_eq!(without_heap(|| energy_vjp(&a, &x, 1.0)), one);
+    without_heap(|| energy_jvp(&a, &x, a, x));
+    let large = [[0.1; 50]; 50];
+    without_heap(|| energy_value_and_grad(&large, &[0.3; 50]));
+    let w = [[0.5; 3]; 40];
+    for x in [[1.0; 40], [-1.0; 40]] {
+        let value = without_heap(|| chosen_value_and_grad(x, &w, 3));
+        assert_eq!(without_heap(|| chosen_vjp(x, &w, 3, 1.0)), value);
+        without_heap(|| chosen_jvp(x, &w, 3, x, w));
+    }
+}
+
+/// The count is one: a function with a vector is seen.
+#[test]
+fn the_count_counts() {
+    let before = COUNT.with(Cell::get);
+    assert_eq!(std::hint::black_box(vec![1.0; 3]).len(), 3);
+    assert!(COUNT.with(Cell::get) > before);
+}
