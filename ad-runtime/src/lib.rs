@@ -7,11 +7,12 @@
 //! - [`kernel`]: the loops that generated code calls. Stable for generated code only; not for people.
 //! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
 //!
-//! This crate must never depend on the compiler (`ad-core`), never use `unsafe` (so far), never give different
-//! bits for the same values in another memory layout, and never read a clock, a thread count or an
-//! environment variable: the same inputs give the same bits every time.
+//! This crate must never depend on the compiler (`ad-core`), never use `unsafe` but to enter code for instructions that the
+//! processor was found to have (one call, in `kernel/isa.rs`), never give different bits for the same values in another
+//! memory layout, and never read a clock, a thread count or an environment variable: on one machine the same inputs give
+//! the same bits every time.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod dsl;
 pub mod kernel;

@@ -9,14 +9,16 @@
 //!   are never read, NaN included) and `true` adds to it.
 //! - Lengths are checked once, at entry, by `assert!`: a wrong length is a bug of the compiler and must never
 //!   become a wrong number. Every length may be zero.
-//! - The order of summation is a function of the lengths alone (no threads, no detection at run time in this
-//!   crate; `matrixmultiply` chooses its kernel by the processor, once).
+//! - The order of summation is a function of the lengths alone (no threads). The processor decides, once, whether
+//!   products are fused with additions ([`dispatch`]; `matrixmultiply` chooses likewise): bits are those of a machine.
 //! - A loop over several slices is its own function with the slices as parameters: parameters are known not to
 //!   alias, locals are not (a factor of two).
 //!
 //! No kernel may allocate, but for [`contiguous`] when it has to copy.
 
+mod fast;
 mod generated;
+mod isa;
 mod layout;
 mod matrix;
 mod reduce;
@@ -28,6 +30,7 @@ pub use generated::{
     position_of_largest, position_of_smallest, power, quotient, remainder, same, shifted_left, shifted_right, smallest,
     smallest_whole, total,
 };
+pub use isa::{Body, Fused, Isa, Plain, dispatch, force_plain};
 pub use layout::{assemble, contiguous};
 pub use matrix::{Operand, gemm, gemv, gemv_t, ger};
 pub use reduce::{argmax, argmin, dot, maximum, minimum, product, sum, sum_of_squares};

@@ -1,0 +1,283 @@
+//! Which instructions a loop may use, decided when the program runs, without `unsafe` in the crate that holds the loop.
+//!
+//! A plain x86-64 build has two doubles in a register and no fused multiply-add (`f64::mul_add` is then a library
+//! call, 22 times slower than the instruction), although nearly every machine has four and the instruction.
+//! A generated loop is therefore the body of a [`Body`]:
+//!
+//! ```
+//! use ad_runtime::kernel::{Body, Isa, dispatch};
+//!
+//! struct Sigmoids<'a>(&'a mut [f64], &'a [f64]);
+//! impl Body for Sigmoids<'_> {
+//!     type Out = ();
+//!     #[inline(always)]
+//!     fn run<I: Isa>(self) {
+//!         sigmoids::<I>(self.0, self.1);
+//!     }
+//! }
+//! #[inline(always)]
+//! fn sigmoids<I: Isa>(out: &mut [f64], x: &[f64]) {
+//!     for (out, &x) in out.iter_mut().zip(x) {
+//!         *out = I::sigmoid(I::mul_add(2.0, x, 1.0));
+//!     }
+//! }
+//! let mut out = [0.0; 2];
+//! dispatch(Sigmoids(&mut out, &[-0.5, 1.0]));
+//! assert_eq!(out[0], 0.5);
+//! ```
+//!
+//! - `run` and everything it calls must be `#[inline(always)]`: only what is inlined into [`dispatch`]'s function gets
+//!   its instructions. A closure given to an iterator is inlined by itself in an optimised build.
+//! - `run` hands its slices on to a function that has them as parameters. Parameters are known not to alias, fields are
+//!   not, and inlining keeps the promise (without it such a loop is not vectorised, or only behind checks).
+//! - [`Fused`] may only be named by what `dispatch` calls; the loop itself is generic.
+//! - One `dispatch` costs about a nanosecond: a loop nest has one, around its outermost loop. What is called inside
+//!   takes the `I` of its caller.
+//!
+//! The functions of [`Fused`] have no branches, so that a loop over them is vectorised. The exceptions are `sin` and
+//! `cos`, which need the library beyond 2^45: a loop over lanes uses [`Isa::sin_cos_lanes`] and its kin, which test a
+//! block at a time.
+//!
+//! Must never choose by anything but the processor (and a switch for tests): the same machine gives the same bits.
+//! Two machines may differ in the last places, as they do in their mathematical libraries.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use super::fast;
+use super::special;
+use crate::Real;
+
+/// A loop that [`dispatch`] runs with the best instructions of the machine.
+pub trait Body {
+    /// What the loop returns.
+    type Out;
+
+    /// The loop. Write `#[inline(always)]` on it.
+    fn run<I: Isa>(self) -> Self::Out;
+}
+
+/// The arithmetic that depends on the instruction set. Implemented by [`Plain`] and [`Fused`] only.
+///
+/// Errors of [`Fused`] are at most 2.5 units in the last place over the whole range, in both precisions; infinities,
+/// NaN, subnormal numbers and the signs of zeros are as in std. [`Plain`] is std (and [`super::sigmoid`] and so on).
+pub trait Isa: Copy + private::Sealed {
+    /// `a * b + c`, rounded once with [`Fused`] and twice with [`Plain`].
+    fn mul_add<F: Real>(a: F, b: F, c: F) -> F;
+    /// `exp(x)`.
+    fn exp<F: Real>(x: F) -> F;
+    /// `exp(x) - 1`.
+    fn exp_m1<F: Real>(x: F) -> F;
+    /// The natural logarithm.
+    fn ln<F: Real>(x: F) -> F;
+    /// `ln(1 + x)`.
+    fn ln_1p<F: Real>(x: F) -> F;
+    /// The hyperbolic tangent.
+    fn tanh<F: Real>(x: F) -> F;
+    /// `1 / (1 + exp(-x))`.
+    fn sigmoid<F: Real>(x: F) -> F;
+    /// `ln(1 + exp(x))`.
+    fn softplus<F: Real>(x: F) -> F;
+    /// `x` to the power `y`, as std's `powf`.
+    fn powf<F: Real>(x: F, y: F) -> F;
+    /// The sine; not vectorised (see [`Isa::sin_lanes`]).
+    #[inline(always)]
+    fn sin<F: Real>(x: F) -> F {
+        let [y] = Self::sin_lanes([x]);
+        y
+    }
+    /// The cosine; not vectorised (see [`Isa::cos_lanes`]).
+    #[inline(always)]
+    fn cos<F: Real>(x: F) -> F {
+        let [y] = Self::cos_lanes([x]);
+        y
+    }
+    /// Sine and cosine; not vectorised (see [`Isa::sin_cos_lanes`]).
+    #[inline(always)]
+    fn sin_cos<F: Real>(x: F) -> (F, F) {
+        let ([s], [c]) = Self::sin_cos_lanes([x]);
+        (s, c)
+    }
+    /// The sines of a block, of 8 or 16 for instance.
+    fn sin_lanes<F: Real, const N: usize>(x: [F; N]) -> [F; N];
+    /// The cosines of a block.
+    fn cos_lanes<F: Real, const N: usize>(x: [F; N]) -> [F; N];
+    /// The sines and the cosines of a block, for the price of little more than one of them.
+    fn sin_cos_lanes<F: Real, const N: usize>(x: [F; N]) -> ([F; N], [F; N]);
+}
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for super::Plain {}
+    impl Sealed for super::Fused {}
+}
+
+/// What every machine can do: std's functions, and products that are rounded before they are added.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain;
+
+/// Fused multiply-add in vectors: AVX2 and FMA on x86-64, and wherever the build may assume FMA.
+#[derive(Clone, Copy, Debug)]
+pub struct Fused;
+
+impl Isa for Plain {
+    #[inline(always)]
+    fn mul_add<F: Real>(a: F, b: F, c: F) -> F {
+        a * b + c
+    }
+    #[inline(always)]
+    fn exp<F: Real>(x: F) -> F {
+        x.exp()
+    }
+    #[inline(always)]
+    fn exp_m1<F: Real>(x: F) -> F {
+        x.exp_m1()
+    }
+    #[inline(always)]
+    fn ln<F: Real>(x: F) -> F {
+        x.ln()
+    }
+    #[inline(always)]
+    fn ln_1p<F: Real>(x: F) -> F {
+        x.ln_1p()
+    }
+    #[inline(always)]
+    fn tanh<F: Real>(x: F) -> F {
+        x.tanh()
+    }
+    #[inline(always)]
+    fn sigmoid<F: Real>(x: F) -> F {
+        special::sigmoid(x)
+    }
+    #[inline(always)]
+    fn softplus<F: Real>(x: F) -> F {
+        special::softplus(x)
+    }
+    #[inline(always)]
+    fn powf<F: Real>(x: F, y: F) -> F {
+        x.powf(y)
+    }
+    #[inline(always)]
+    fn sin_lanes<F: Real, const N: usize>(x: [F; N]) -> [F; N] {
+        x.map(F::sin)
+    }
+    #[inline(always)]
+    fn cos_lanes<F: Real, const N: usize>(x: [F; N]) -> [F; N] {
+        x.map(F::cos)
+    }
+    #[inline(always)]
+    fn sin_cos_lanes<F: Real, const N: usize>(x: [F; N]) -> ([F; N], [F; N]) {
+        (x.map(F::sin), x.map(F::cos))
+    }
+}
+
+/// A function of each precision as one of a type parameter: `F` is sealed, so its size tells which it is, and the
+/// conversions are of a type to itself.
+macro_rules! by_precision {
+    ($name:ident($($x:ident),*)) => {
+        #[inline(always)]
+        fn $name<F: Real>($($x: F),*) -> F {
+            if size_of::<F>() == size_of::<f32>() {
+                F::lit(f64::from(fast::single::$name($(single($x)),*)))
+            } else {
+                F::lit(fast::double::$name($($x.as_f64()),*))
+            }
+        }
+    };
+}
+
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "F is f32")]
+fn single<F: Real>(x: F) -> f32 {
+    x.as_f64() as f32
+}
+
+impl Isa for Fused {
+    #[inline(always)]
+    fn mul_add<F: Real>(a: F, b: F, c: F) -> F {
+        a.mul_add(b, c)
+    }
+    by_precision!(exp(x));
+    by_precision!(exp_m1(x));
+    by_precision!(ln(x));
+    by_precision!(ln_1p(x));
+    by_precision!(tanh(x));
+    by_precision!(sigmoid(x));
+    by_precision!(softplus(x));
+    by_precision!(powf(x, y));
+    #[inline(always)]
+    fn sin_lanes<F: Real, const N: usize>(x: [F; N]) -> [F; N] {
+        fast::trigonometric::lanes(x, fast::trigonometric::sin, F::sin)
+    }
+    #[inline(always)]
+    fn cos_lanes<F: Real, const N: usize>(x: [F; N]) -> [F; N] {
+        fast::trigonometric::lanes(x, fast::trigonometric::cos, F::cos)
+    }
+    #[inline(always)]
+    fn sin_cos_lanes<F: Real, const N: usize>(x: [F; N]) -> ([F; N], [F; N]) {
+        fast::trigonometric::lanes2(x)
+    }
+}
+
+/// Whether the build itself may assume fused multiply-add (`-C target-cpu=native`, or aarch64).
+const ASSUMED: bool = cfg!(any(all(target_feature = "avx2", target_feature = "fma"), target_arch = "aarch64"));
+
+/// What is known of the machine.
+static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+const UNKNOWN: u8 = 0;
+const PLAIN: u8 = 1;
+const FUSED: u8 = 2;
+
+/// Whether [`dispatch`] runs [`Fused`]; the processor is asked once.
+#[inline]
+fn fused() -> bool {
+    match LEVEL.load(Ordering::Relaxed) {
+        UNKNOWN => detect(),
+        level => level == FUSED,
+    }
+}
+
+#[cold]
+fn detect() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let found = ASSUMED || (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"));
+    #[cfg(not(target_arch = "x86_64"))]
+    let found = ASSUMED;
+    LEVEL.store(if found { FUSED } else { PLAIN }, Ordering::Relaxed);
+    found
+}
+
+/// For tests: all that follows in this process runs as if the machine could do no more than [`Plain`] (or again what
+/// it can). Returns whether the machine can do more.
+#[doc(hidden)]
+pub fn force_plain(plain: bool) -> bool {
+    let found = detect();
+    if plain {
+        LEVEL.store(PLAIN, Ordering::Relaxed);
+    }
+    found
+}
+
+/// Runs the loop with the best instructions that the machine has.
+#[inline]
+pub fn dispatch<B: Body>(body: B) -> B::Out {
+    if fused() {
+        #[cfg(target_arch = "x86_64")]
+        {
+            // SAFETY: `avx2_fma` may be called where the processor has AVX2 and FMA. `fused` is only true if `detect`
+            // found both (by the processor's own word, or because the build assumes them); nothing else stores
+            // FUSED. The body is safe code and has no other demands.
+            #[allow(unsafe_code, reason = "the one place where instructions beyond the build's are entered")]
+            return unsafe { avx2_fma(body) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        return body.run::<Fused>();
+    }
+    body.run::<Plain>()
+}
+
+/// The body, compiled with AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn avx2_fma<B: Body>(body: B) -> B::Out {
+    body.run::<Fused>()
+}
