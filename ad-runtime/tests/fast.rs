@@ -89,7 +89,7 @@ fn check(bound: f64, x: &[f64], got: &[f64], want: impl Fn(f64) -> Scaled) {
     let mut worst = (0.0, 0.0, 0.0);
     for (&x, &got) in x.iter().zip(got) {
         let e = error(got, want(x));
-        if !(e <= worst.0) {
+        if e.is_nan() || e > worst.0 {
             worst = (e, x, got);
         }
     }
@@ -200,7 +200,7 @@ fn powers() {
     let mut worst = (0.0, 0.0, 0.0);
     for i in 0..x.len() {
         let e = error(got[i], if x[i] == 1.0 { plain(pair(1.0)) } else { reference::pow(x[i], y[i]) });
-        if !(e <= worst.0) {
+        if e.is_nan() || e > worst.0 {
             worst = (e, x[i], y[i]);
         }
     }
