@@ -9,3 +9,4 @@ pub mod histogram;
 pub mod loops;
 pub mod real;
 pub mod rng;
+pub mod source;

@@ -1,0 +1,77 @@
+//! Random source programs through the front end: every stage means what the program means, in value and derivatives.
+//!
+//! `AD_CASES` sets the number of programs, `AD_SEED` the first seed; `AD_ONE=seed` shows one.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use common::source::forms::{Form, forms};
+use common::source::oracle::{self, Outcome};
+use common::source::{Real, program};
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
+fn check(forms: &[Form], seed: u64) -> Result<Option<Outcome>, String> {
+    let source = catch_unwind(AssertUnwindSafe(|| program(forms, seed)));
+    let source = source.map_err(|_| format!("seed {seed}: the generator fails"))?;
+    let result = catch_unwind(AssertUnwindSafe(|| oracle::stages_agree(&source)));
+    let result = result.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        Err(text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).into())).unwrap_or_default())
+    });
+    let focus = forms[(seed % forms.len() as u64) as usize].text;
+    result
+        .map_err(|e| format!("seed {seed} (for `{focus}`): {e}\n#[differentiate({})]\n{}", source.options, source.text))
+}
+
+#[test]
+fn every_stage_means_what_the_source_means() {
+    let forms = forms();
+    let cases = number("AD_CASES", 2000);
+    let first = number("AD_SEED", 0);
+    let (mut wild, mut panics, mut kinds) = (0, 0, BTreeMap::new());
+    let mut uses: BTreeMap<String, usize> = BTreeMap::new();
+    let mut failures = Vec::new();
+    for seed in first..first + cases {
+        match check(&forms, seed) {
+            Ok(None) => wild += 1,
+            Ok(Some(outcome)) => {
+                panics += u64::from(matches!(outcome, Outcome::Panics(_)));
+                let source = program(&forms, seed);
+                *kinds.entry(source.real.text()).or_insert(0) += 1;
+                for row in source.uses {
+                    *uses.entry(row).or_default() += 1;
+                }
+            }
+            Err(e) => failures.push(e),
+        }
+    }
+    println!("{cases} programs, {wild} wild, {panics} that panic, {kinds:?}\n{uses:?}");
+    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures[..failures.len().min(4)].join("\n"));
+    if cases < 2 * forms.len() as u64 {
+        return;
+    }
+    assert!(wild * 20 < cases && panics * 20 < cases, "{wild} wild, {panics} panic");
+    assert!(kinds[Real::F32.text()] * 10 > cases && kinds[Real::Param.text()] * 20 > cases, "{kinds:?}");
+    let rows = ad_core::front::described();
+    let missing: Vec<String> =
+        rows.iter().map(|r| format!("{}.{}", r.on, r.name)).filter(|row| !uses.contains_key(row)).collect();
+    println!("rows of the front end's table that no random program has: {missing:?}");
+    let unknown: Vec<&String> =
+        uses.keys().filter(|u| !rows.iter().any(|r| **u == format!("{}.{}", r.on, r.name))).collect();
+    assert_eq!(unknown, Vec::<&String>::new(), "rows that are not in the front end's table");
+}
+
+/// One program by hand: `AD_ONE=seed cargo test -p ad-core --test source one -- --nocapture`.
+#[test]
+fn one() {
+    let Ok(seed) = std::env::var("AD_ONE") else { return };
+    let (forms, seed) = (forms(), seed.trim().parse().unwrap());
+    let source = program(&forms, seed);
+    println!("#[differentiate({})]\n{}{:?}", source.options, source.text, source.args);
+    println!("{:?}", check(&forms, seed).unwrap_or_else(|e| panic!("{e}")));
+}
