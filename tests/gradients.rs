@@ -4,6 +4,7 @@
 //! the file gives.
 
 mod cases;
+mod layouts;
 
 /// The cases that are not here, and what they need that the language has not
 /// got yet.

@@ -11,9 +11,10 @@ fn times_index(x: f64) -> f64 {
 
 #[test]
 fn index_as_a_real() {
-    let case = Case::new("horde-f1");
-    let (value, x) = times_index_value_and_grad(case.input("x"));
-    case.check(&value, &[("x", &x)]);
+    Case::in_every_layout("horde-f1", |case| {
+        let (value, x) = times_index_value_and_grad(case.input("x"));
+        case.check(&value, &[("x", &x)]);
+    });
 }
 
 #[differentiate]
@@ -23,9 +24,10 @@ fn all_but_the_first(x: f64) -> Array1<f64> {
 
 #[test]
 fn conditional_on_the_index() {
-    let case = Case::new("ksc-ex0-g");
-    let (value, x) = all_but_the_first_vjp(case.input("x"), &case.ones::<Array1<f64>>());
-    case.check(&value, &[("x", &x)]);
+    Case::in_every_layout("ksc-ex0-g", |case| {
+        let (value, x) = all_but_the_first_vjp(case.input("x"), &case.ones::<Array1<f64>>());
+        case.check(&value, &[("x", &x)]);
+    });
 }
 
 #[differentiate]
@@ -36,9 +38,10 @@ fn rows_with_a_mark(r: f64) -> Array2<f64> {
 
 #[test]
 fn closure_that_builds() {
-    let case = Case::new("horde-concatBuild1");
-    let (value, r) = rows_with_a_mark_vjp(case.input("r"), &case.ones::<Array2<f64>>());
-    case.check(&value, &[("r", &r)]);
+    Case::in_every_layout("horde-concatBuild1", |case| {
+        let (value, r) = rows_with_a_mark_vjp(case.input("r"), &case.ones::<Array2<f64>>());
+        case.check(&value, &[("r", &r)]);
+    });
 }
 
 #[differentiate]
@@ -52,9 +55,10 @@ fn two_periods(r: f64) -> Array1<f64> {
 
 #[test]
 fn conditional_that_guards_an_index() {
-    let case = Case::new("horde-concatBuild13");
-    let (value, r) = two_periods_vjp(case.input("r"), &case.ones::<Array1<f64>>());
-    case.check(&value, &[("r", &r)]);
+    Case::in_every_layout("horde-concatBuild13", |case| {
+        let (value, r) = two_periods_vjp(case.input("r"), &case.ones::<Array1<f64>>());
+        case.check(&value, &[("r", &r)]);
+    });
 }
 
 /// Row 2 does not exist, and is not asked for.
@@ -66,10 +70,11 @@ fn row_or_sum(v: &Array2<f64>) -> Array2<f64> {
 /// The case has rank 5: two parts of 8 numbers.
 #[test]
 fn conditional_between_arrays() {
-    let case = Case::new("horde-fooBuildOut");
-    let v: Array2<f64> = case.reshaped("v", [2, 8]);
-    let (value, v) = row_or_sum_vjp(&v, &case.ones_like::<Array2<f64>>(&[2, 8]));
-    case.check(&value, &[("v", &v)]);
+    Case::in_every_layout("horde-fooBuildOut", |case| {
+        let v: Array2<f64> = case.reshaped("v", [2, 8]);
+        let (value, v) = row_or_sum_vjp(&v, &case.ones_like::<Array2<f64>>(&[2, 8]));
+        case.check(&value, &[("v", &v)]);
+    });
 }
 
 #[differentiate]
@@ -88,10 +93,11 @@ fn clamped_rows(v: &Array2<f64>) -> Array2<f64> {
 /// The case has rank 5: two parts of 8 numbers.
 #[test]
 fn clamped_index() {
-    let case = Case::new("horde-fooBuild3");
-    let v: Array2<f64> = case.reshaped("v", [2, 8]);
-    let (value, v) = clamped_rows_vjp(&v, &case.ones_like::<Array2<f64>>(&[22, 8]));
-    case.check(&value, &[("v", &v)]);
+    Case::in_every_layout("horde-fooBuild3", |case| {
+        let v: Array2<f64> = case.reshaped("v", [2, 8]);
+        let (value, v) = clamped_rows_vjp(&v, &case.ones_like::<Array2<f64>>(&[22, 8]));
+        case.check(&value, &[("v", &v)]);
+    });
 }
 
 #[differentiate]
@@ -111,9 +117,10 @@ fn phi_build(v: &Array1<f64>) -> Array1<f64> {
 
 #[test]
 fn reductions_shared_by_a_build() {
-    let case = Case::new("horde-fooBuild");
-    let (value, v) = phi_build_vjp(&case.input("v"), &case.ones::<Array1<f64>>());
-    case.check(&value, &[("v", &v)]);
+    Case::in_every_layout("horde-fooBuild", |case| {
+        let (value, v) = phi_build_vjp(&case.input("v"), &case.ones::<Array1<f64>>());
+        case.check(&value, &[("v", &v)]);
+    });
 }
 
 #[differentiate]
@@ -143,9 +150,10 @@ fn nested_maps(r: f64) -> Array1<f64> {
 
 #[test]
 fn builds_in_closures_in_maps() {
-    let case = Case::new("horde-nestedBuildMap");
-    let (value, r) = nested_maps_vjp(case.input("r"), &case.ones::<Array1<f64>>());
-    case.check(&value, &[("r", &r)]);
+    Case::in_every_layout("horde-nestedBuildMap", |case| {
+        let (value, r) = nested_maps_vjp(case.input("r"), &case.ones::<Array1<f64>>());
+        case.check(&value, &[("r", &r)]);
+    });
 }
 
 #[differentiate]
@@ -196,9 +204,10 @@ fn nested_sums(r: f64) -> f64 {
 
 #[test]
 fn nested_builds_of_a_small_number() {
-    let case = Case::new("horde-recycled");
-    let (value, r) = nested_sums_value_and_grad(case.input("r"));
-    case.check(&value, &[("r", &r)]);
+    Case::in_every_layout("horde-recycled", |case| {
+        let (value, r) = nested_sums_value_and_grad(case.input("r"));
+        case.check(&value, &[("r", &r)]);
+    });
 }
 
 #[differentiate]
@@ -225,9 +234,10 @@ fn nested_maps_of_matrices(r: f64) -> Array1<f64> {
 
 #[test]
 fn the_same_build_three_times() {
-    let case = Case::new("horde-nestedBuildMap10-8");
-    let (value, r) = nested_maps_of_matrices_vjp(case.input("r"), &case.ones::<Array1<f64>>());
-    case.check(&value, &[("r", &r)]);
+    Case::in_every_layout("horde-nestedBuildMap10-8", |case| {
+        let (value, r) = nested_maps_of_matrices_vjp(case.input("r"), &case.ones::<Array1<f64>>());
+        case.check(&value, &[("r", &r)]);
+    });
 }
 
 #[differentiate]
@@ -252,9 +262,10 @@ fn map_of_many(r: f64) -> f64 {
 /// The case has rank 7: four parts of 1080 numbers.
 #[test]
 fn replicated_to_thousands() {
-    let case = Case::new("horde-fooMap1-4320");
-    let (value, r) = map_of_many_value_and_grad(case.input("r"));
-    case.check(&value, &[("r", &r)]);
+    Case::in_every_layout("horde-fooMap1-4320", |case| {
+        let (value, r) = map_of_many_value_and_grad(case.input("r"));
+        case.check(&value, &[("r", &r)]);
+    });
 }
 
 #[differentiate]
@@ -278,9 +289,10 @@ fn chosen_rows(r: &Array1<f64>) -> f64 {
 
 #[test]
 fn index_arithmetic_at_rank_three() {
-    let case = Case::new("horde-recycled-5616");
-    let (value, r) = chosen_rows_value_and_grad(&case.input("r"));
-    case.check(&value, &[("r", &r)]);
+    Case::in_every_layout("horde-recycled-5616", |case| {
+        let (value, r) = chosen_rows_value_and_grad(&case.input("r"));
+        case.check(&value, &[("r", &r)]);
+    });
 }
 
 #[differentiate]
@@ -290,10 +302,11 @@ fn product_by_elements(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
 
 #[test]
 fn matrix_product_by_elements() {
-    let case = Case::new("horde-matmul-paper");
-    let cotangent: Array2<f64> = case.cotangent();
-    let (value, (a, b)) = product_by_elements_vjp(&case.input("A"), &case.input("B"), &cotangent);
-    case.check(&value, &[("A", &a), ("B", &b)]);
+    Case::in_every_layout("horde-matmul-paper", |case| {
+        let cotangent: Array2<f64> = case.cotangent();
+        let (value, (a, b)) = product_by_elements_vjp(&case.input("A"), &case.input("B"), &cotangent);
+        case.check(&value, &[("A", &a), ("B", &b)]);
+    });
 }
 
 #[differentiate]
@@ -308,10 +321,11 @@ fn stencil(a: &Array1<f64>, b: &Array1<f64>, c: &Array1<f64>) -> Array1<f64> {
 
 #[test]
 fn stencil_with_edges() {
-    let case = Case::new("horde-vstack-values-iota");
-    let ones: Array1<f64> = case.ones();
-    let (value, (a, b, c)) = stencil_vjp(&case.input("a"), &case.input("b"), &case.input("c"), &ones);
-    case.check(&value, &[("a", &a), ("b", &b), ("c", &c)]);
+    Case::in_every_layout("horde-vstack-values-iota", |case| {
+        let ones: Array1<f64> = case.ones();
+        let (value, (a, b, c)) = stencil_vjp(&case.input("a"), &case.input("b"), &case.input("c"), &ones);
+        case.check(&value, &[("a", &a), ("b", &b), ("c", &c)]);
+    });
 }
 
 #[differentiate]
@@ -330,7 +344,8 @@ fn rows_or_constants(a: &Array2<f64>) -> Array2<f64> {
 
 #[test]
 fn conditional_between_rows() {
-    let case = Case::new("ksc-copydown-select");
-    let (value, a) = rows_or_constants_vjp(&case.input("a"), &case.ones::<Array2<f64>>());
-    case.check(&value, &[("a", &a)]);
+    Case::in_every_layout("ksc-copydown-select", |case| {
+        let (value, a) = rows_or_constants_vjp(&case.input("a"), &case.ones::<Array2<f64>>());
+        case.check(&value, &[("a", &a)]);
+    });
 }

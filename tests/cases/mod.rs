@@ -1,4 +1,5 @@
-//! The file of cases, and how a result is held against one.
+//! The file of cases, and how a result is held against one; each case on every memory layout of its inputs, with the same bits,
+//! and on inputs without elements.
 
 mod array;
 mod build;
@@ -6,10 +7,14 @@ mod index;
 mod model;
 mod scalar;
 
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
 use ad::ndarray::{Array, Dimension};
 use serde_json::Value;
+
+use crate::layouts::{LAYOUTS, Layout, stored};
 
 /// What the modules of cases say, for the test that none is forgotten.
 pub const SOURCES: [&str; 5] = [
@@ -29,33 +34,70 @@ pub fn ids() -> impl Iterator<Item = String> {
 }
 
 /// One case.
-pub struct Case(&'static Value);
+pub struct Case {
+    json: &'static Value,
+    inputs: Inputs,
+    /// The results that were checked.
+    bits: RefCell<Vec<u64>>,
+    /// What is wrong with results for inputs without elements, where a panic is no failure.
+    wrong: RefCell<Vec<String>>,
+}
+
+/// What the inputs are like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Inputs {
+    /// As the case says, in a memory layout.
+    Given(Layout),
+    /// Arrays of the same ranks with no elements.
+    Empty,
+}
 
 impl Case {
-    /// The case of this name.
-    pub fn new(id: &str) -> Self {
-        Self(CASES.iter().find(|case| case["id"] == id).unwrap_or_else(|| panic!("no case {id}")))
+    /// Runs a test of the case of this name for every memory layout of its inputs: the results have the same bits. Then for
+    /// inputs without elements: it panics, or gives gradients without elements.
+    pub fn in_every_layout(id: &str, test: impl Fn(&Case)) {
+        let json = CASES.iter().find(|case| case["id"] == id).unwrap_or_else(|| panic!("no case {id}"));
+        let new = |inputs| Case { json, inputs, bits: RefCell::default(), wrong: RefCell::default() };
+        let mut first = None;
+        for layout in LAYOUTS {
+            let case = new(Inputs::Given(layout));
+            test(&case);
+            let bits = case.bits.into_inner();
+            assert_eq!(first.get_or_insert_with(|| bits.clone()), &bits, "{id}, {layout:?}: other bits");
+        }
+        let case = new(Inputs::Empty);
+        let _ = catch_unwind(AssertUnwindSafe(|| test(&case)));
+        assert_eq!(case.wrong.into_inner(), Vec::<String>::new(), "{id}, without elements");
+    }
+
+    /// Numbers of a shape as this run has them.
+    fn made<T: Numbers>(&self, shape: &[usize], numbers: Vec<f64>) -> T {
+        match self.inputs {
+            Inputs::Empty if !shape.is_empty() => T::new(&vec![0; shape.len()], Vec::new()),
+            Inputs::Empty => T::new(shape, numbers),
+            Inputs::Given(layout) => T::new(shape, numbers).stored(layout),
+        }
     }
 
     /// An input, in the shape that the case gives it.
     pub fn input<T: Numbers>(&self, name: &str) -> T {
-        let input = &self.0["inputs"][name];
+        let input = &self.json["inputs"][name];
         let shape = sizes(&input["shape"]);
-        T::new(&shape, self.numbers(name))
+        self.made(&shape, self.numbers(name))
     }
 
     /// An input of a higher rank, as an array of the rank wanted.
     pub fn reshaped<T: Numbers, const N: usize>(&self, name: &str, shape: [usize; N]) -> T {
-        T::new(&shape, self.numbers(name))
+        self.made(&shape, self.numbers(name))
     }
 
     fn numbers(&self, name: &str) -> Vec<f64> {
-        entries(&self.0["inputs"][name])
+        entries(&self.json["inputs"][name])
     }
 
     /// The cotangent of a `vjp` case.
     pub fn cotangent<T: Numbers>(&self) -> T {
-        T::new(&self.value_shape(), flat(&self.0["cotangent"]))
+        self.made(&self.value_shape(), flat(&self.json["cotangent"]))
     }
 
     /// The cotangent of a `grad` case: its derivative is that of the sum.
@@ -65,24 +107,35 @@ impl Case {
 
     /// The same for a result of another rank.
     pub fn ones_like<T: Numbers>(&self, shape: &[usize]) -> T {
-        T::new(shape, vec![1.0; shape.iter().product()])
+        self.made(shape, vec![1.0; shape.iter().product()])
     }
 
     /// A parameter's tangent of a `jvp` case.
     pub fn tangent<T: Numbers>(&self, name: &str) -> T {
-        let shape = sizes(&self.0["inputs"][name]["shape"]);
-        T::new(&shape, flat(&self.0["tangent"][name]))
+        let shape = sizes(&self.json["inputs"][name]["shape"]);
+        self.made(&shape, flat(&self.json["tangent"][name]))
     }
 
     fn value_shape(&self) -> Vec<usize> {
-        sizes(&self.0["value_shape"])
+        sizes(&self.json["value_shape"])
     }
 
     /// Holds a value and the derivatives of the parameters against the case.
     pub fn check(&self, value: &dyn Compare, derivatives: &[(&str, &dyn Compare)]) {
-        let expected = flat(&self.0["expected_value"]);
+        if self.inputs == Inputs::Empty {
+            for (name, derivative) in derivatives {
+                let sized = !sizes(&self.json["inputs"][*name]["shape"]).is_empty();
+                if sized && !derivative.numbers().is_empty() {
+                    self.wrong.borrow_mut().push(format!("{name}: {:?}", derivative.numbers()));
+                }
+            }
+            return;
+        }
+        let results = std::iter::once(value).chain(derivatives.iter().map(|d| d.1));
+        self.bits.borrow_mut().extend(results.flat_map(|r| r.numbers()).map(f64::to_bits));
+        let expected = flat(&self.json["expected_value"]);
         self.compare("value", value, &expected, &self.value_shape());
-        let expected = self.0["expected"].as_object().expect("derivatives");
+        let expected = self.json["expected"].as_object().expect("derivatives");
         assert_eq!(derivatives.len(), expected.len(), "number of derivatives");
         for (name, derivative) in derivatives {
             let expected = &expected[*name];
@@ -103,13 +156,13 @@ impl Case {
             assert_eq!(got.shape(), shape, "shape of {what}");
         }
         assert_eq!(got.numbers().len(), expected.len(), "size of {what}");
-        let tolerance = self.0["tolerance"].as_f64().expect("a tolerance");
+        let tolerance = self.json["tolerance"].as_f64().expect("a tolerance");
         let largest = expected.iter().fold(0.0, |a: f64, e| a.max(e.abs()));
         let all_small = 0.0 < largest && largest < 1e-3;
         for (k, (got, expected)) in got.numbers().iter().zip(expected).enumerate() {
             let scale = if all_small { largest } else { expected.abs().max(1.0) };
             let error = (got - expected).abs() / scale;
-            assert!(error <= tolerance, "{}: {what}, number {k}: {got} instead of {expected}", self.0["id"]);
+            assert!(error <= tolerance, "{}: {what}, number {k}: {got} instead of {expected}", self.json["id"]);
         }
     }
 }
@@ -135,9 +188,13 @@ fn flat(json: &Value) -> Vec<f64> {
 }
 
 /// A type that a case's numbers can be read as.
-pub trait Numbers {
+pub trait Numbers: Sized {
     /// From the numbers in row-major order.
     fn new(shape: &[usize], numbers: Vec<f64>) -> Self;
+    /// In a memory layout, where there is a choice.
+    fn stored(self, _: Layout) -> Self {
+        self
+    }
 }
 
 /// A result that can be held against a case.
@@ -170,6 +227,9 @@ impl<D: Dimension> Numbers for Array<f64, D> {
     fn new(shape: &[usize], numbers: Vec<f64>) -> Self {
         let dynamic = Array::from_shape_vec(shape, numbers).expect("a shape that fits");
         dynamic.into_dimensionality().expect("the rank wanted")
+    }
+    fn stored(self, layout: Layout) -> Self {
+        stored(&self, layout)
     }
 }
 

@@ -15,16 +15,17 @@ fn relu_layers(w1: &Array2<f64>, b1: &Array1<f64>, w2: &Array2<f64>, b2: &Array1
 
 #[test]
 fn two_layers_and_softmax() {
-    let case = Case::new("dualrev-neural-softmax");
-    let (value, (w1, b1, w2, b2, x)) = relu_layers_vjp(
-        &case.input("W1"),
-        &case.input("b1"),
-        &case.input("W2"),
-        &case.input("b2"),
-        &case.input("x"),
-        &case.cotangent::<Array1<f64>>(),
-    );
-    case.check(&value, &[("W1", &w1), ("b1", &b1), ("W2", &w2), ("b2", &b2), ("x", &x)]);
+    Case::in_every_layout("dualrev-neural-softmax", |case| {
+        let (value, (w1, b1, w2, b2, x)) = relu_layers_vjp(
+            &case.input("W1"),
+            &case.input("b1"),
+            &case.input("W2"),
+            &case.input("b2"),
+            &case.input("x"),
+            &case.cotangent::<Array1<f64>>(),
+        );
+        case.check(&value, &[("W1", &w1), ("b1", &b1), ("W2", &w2), ("b2", &b2), ("x", &x)]);
+    });
 }
 
 #[differentiate(wrt(w1, b1, w2, b2, w3, b3))]
@@ -50,18 +51,19 @@ fn fully_connected(
 
 #[test]
 fn three_layers_and_cross_entropy() {
-    let case = Case::new("horde-mnist-fcnn-small");
-    let (value, (w1, b1, w2, b2, w3, b3)) = fully_connected_value_and_grad(
-        &case.input("W1"),
-        &case.input("b1"),
-        &case.input("W2"),
-        &case.input("b2"),
-        &case.input("W3"),
-        &case.input("b3"),
-        &case.input("x"),
-        &case.input("t"),
-    );
-    case.check(&value, &[("W1", &w1), ("b1", &b1), ("W2", &w2), ("b2", &b2), ("W3", &w3), ("b3", &b3)]);
+    Case::in_every_layout("horde-mnist-fcnn-small", |case| {
+        let (value, (w1, b1, w2, b2, w3, b3)) = fully_connected_value_and_grad(
+            &case.input("W1"),
+            &case.input("b1"),
+            &case.input("W2"),
+            &case.input("b2"),
+            &case.input("W3"),
+            &case.input("b3"),
+            &case.input("x"),
+            &case.input("t"),
+        );
+        case.check(&value, &[("W1", &w1), ("b1", &b1), ("W2", &w2), ("b2", &b2), ("W3", &w3), ("b3", &b3)]);
+    });
 }
 
 #[differentiate]
@@ -78,10 +80,11 @@ fn rotate(v: &Array1<f64>, q: &Array1<f64>) -> Array1<f64> {
 
 #[test]
 fn rotation_by_a_quaternion() {
-    let case = Case::new("dualrev-rotate_vec_by_quat-row2");
-    let cotangent: Array1<f64> = case.cotangent();
-    let (value, (v, q)) = rotate_vjp(&case.input("v"), &case.input("q"), &cotangent);
-    case.check(&value, &[("v", &v), ("q", &q)]);
+    Case::in_every_layout("dualrev-rotate_vec_by_quat-row2", |case| {
+        let cotangent: Array1<f64> = case.cotangent();
+        let (value, (v, q)) = rotate_vjp(&case.input("v"), &case.input("q"), &cotangent);
+        case.check(&value, &[("v", &v), ("q", &q)]);
+    });
 }
 
 /// Rodrigues' rotation, perspective, radial distortion. The camera: rotation (3),
@@ -107,14 +110,15 @@ fn reprojection(camera: &ArrayRef1<f64>, point: ArrayView1<'_, f64>, weight: f64
 
 #[test]
 fn bundle_adjustment() {
-    let case = Case::new("adbench-ba-row0");
-    let camera: Array1<f64> = case.input("cam");
-    let point: Array1<f64> = case.input("X");
-    let feature: Vec<f64> = case.input("feat");
-    let cotangent: Array1<f64> = case.cotangent();
-    let (value, (camera, point, weight)) =
-        reprojection_vjp(&camera, point.view(), case.input("w"), &feature, &cotangent);
-    case.check(&value, &[("cam", &camera), ("X", &point), ("w", &weight)]);
+    Case::in_every_layout("adbench-ba-row0", |case| {
+        let camera: Array1<f64> = case.input("cam");
+        let point: Array1<f64> = case.input("X");
+        let feature: Vec<f64> = case.input("feat");
+        let cotangent: Array1<f64> = case.cotangent();
+        let (value, (camera, point, weight)) =
+            reprojection_vjp(&camera, point.view(), case.input("w"), &feature, &cotangent);
+        case.check(&value, &[("cam", &camera), ("X", &point), ("w", &weight)]);
+    });
 }
 
 /// `factors`: for each component the logarithms of a triangular matrix's diagonal,
@@ -151,17 +155,18 @@ fn mixture(alphas: &Array1<f64>, means: &Array2<f64>, factors: &Array2<f64>, x: 
 
 #[test]
 fn gaussian_mixture() {
-    let case = Case::new("ksc-gmm-adbench-test");
-    // the logarithm of the bivariate gamma function at 3/2
-    let log_gamma = std::f64::consts::PI.ln() - std::f64::consts::LN_2;
-    let (value, (alphas, means, factors)) = mixture_value_and_grad(
-        &case.input("alphas"),
-        &case.input("means"),
-        &case.input("icf"),
-        &case.input("x"),
-        log_gamma,
-    );
-    case.check(&value, &[("alphas", &alphas), ("means", &means), ("icf", &factors)]);
+    Case::in_every_layout("ksc-gmm-adbench-test", |case| {
+        // the logarithm of the bivariate gamma function at 3/2
+        let log_gamma = std::f64::consts::PI.ln() - std::f64::consts::LN_2;
+        let (value, (alphas, means, factors)) = mixture_value_and_grad(
+            &case.input("alphas"),
+            &case.input("means"),
+            &case.input("icf"),
+            &case.input("x"),
+            log_gamma,
+        );
+        case.check(&value, &[("alphas", &alphas), ("means", &means), ("icf", &factors)]);
+    });
 }
 
 #[differentiate]
@@ -181,10 +186,11 @@ fn convolution_1d(kernels: &Array3<f64>, image: &Array2<f64>) -> Array2<f64> {
 
 #[test]
 fn one_dimension() {
-    let case = Case::new("ksc-conv1d");
-    let cotangent: Array2<f64> = case.cotangent();
-    let (value, (kernels, image)) = convolution_1d_vjp(&case.input("ker"), &case.input("img"), &cotangent);
-    case.check(&value, &[("ker", &kernels), ("img", &image)]);
+    Case::in_every_layout("ksc-conv1d", |case| {
+        let cotangent: Array2<f64> = case.cotangent();
+        let (value, (kernels, image)) = convolution_1d_vjp(&case.input("ker"), &case.input("img"), &cotangent);
+        case.check(&value, &[("ker", &kernels), ("img", &image)]);
+    });
 }
 
 /// Images and kernels as stacks of planes: plane `n * channels + c` of the images,
@@ -214,42 +220,46 @@ fn convolution(kernels: &Array3<f64>, images: &Array3<f64>, channels: usize, up:
 
 #[test]
 fn two_dimensions_gradient_of_the_images() {
-    let case = Case::new("horde-conv-same-img-t16");
-    let images: Array3<f64> = case.reshaped("X", [4, 2, 2]);
-    let kernels: Array3<f64> = case.reshaped("C", [4, 2, 2]);
-    let ones: Array3<f64> = case.ones_like(&[4, 2, 2]);
-    let (value, (_, images)) = convolution_vjp(&kernels, &images, 2, 0, 0, &ones);
-    case.check(&value, &[("X", &images)]);
+    Case::in_every_layout("horde-conv-same-img-t16", |case| {
+        let images: Array3<f64> = case.reshaped("X", [4, 2, 2]);
+        let kernels: Array3<f64> = case.reshaped("C", [4, 2, 2]);
+        let ones: Array3<f64> = case.ones_like(&[4, 2, 2]);
+        let (value, (_, images)) = convolution_vjp(&kernels, &images, 2, 0, 0, &ones);
+        case.check(&value, &[("X", &images)]);
+    });
 }
 
 #[test]
 fn kernels_larger_than_the_images() {
-    let case = Case::new("horde-conv-same-img-big-t128b");
-    let images: Array3<f64> = case.reshaped("X", [6, 4, 2]);
-    let kernels: Array3<f64> = case.reshaped("C", [8, 4, 4]);
-    let ones: Array3<f64> = case.ones_like(&[12, 4, 2]);
-    let (value, (_, images)) = convolution_vjp(&kernels, &images, 2, 0, 0, &ones);
-    case.check(&value, &[("X", &images)]);
+    Case::in_every_layout("horde-conv-same-img-big-t128b", |case| {
+        let images: Array3<f64> = case.reshaped("X", [6, 4, 2]);
+        let kernels: Array3<f64> = case.reshaped("C", [8, 4, 4]);
+        let ones: Array3<f64> = case.ones_like(&[12, 4, 2]);
+        let (value, (_, images)) = convolution_vjp(&kernels, &images, 2, 0, 0, &ones);
+        case.check(&value, &[("X", &images)]);
+    });
 }
 
 #[test]
 fn two_dimensions_gradient_of_the_kernels() {
-    let case = Case::new("horde-conv-same-ker-big-t16");
-    let kernels: Array3<f64> = case.reshaped("X", [6, 4, 2]);
-    let images: Array3<f64> = case.reshaped("C", [4, 2, 2]);
-    let ones: Array3<f64> = case.ones_like(&[6, 2, 2]);
-    let (value, (kernels, _)) = convolution_vjp(&kernels, &images, 2, 0, 0, &ones);
-    case.check(&value, &[("X", &kernels)]);
+    Case::in_every_layout("horde-conv-same-ker-big-t16", |case| {
+        let kernels: Array3<f64> = case.reshaped("X", [6, 4, 2]);
+        let images: Array3<f64> = case.reshaped("C", [4, 2, 2]);
+        let ones: Array3<f64> = case.ones_like(&[6, 2, 2]);
+        let (value, (kernels, _)) = convolution_vjp(&kernels, &images, 2, 0, 0, &ones);
+        case.check(&value, &[("X", &kernels)]);
+    });
 }
 
 #[test]
 fn border_on_both_sides() {
-    let case = Case::new("horde-conv-padded-ker-big-t16");
-    let kernels: Array3<f64> = case.reshaped("X", [6, 4, 2]);
-    let images: Array3<f64> = case.reshaped("C", [4, 2, 2]);
-    let ones: Array3<f64> = case.ones_like(&[6, 2, 2]);
-    let (value, (kernels, _)) = convolution_vjp(&kernels, &images, 2, 2, 1, &ones);
-    case.check(&value, &[("X", &kernels)]);
+    Case::in_every_layout("horde-conv-padded-ker-big-t16", |case| {
+        let kernels: Array3<f64> = case.reshaped("X", [6, 4, 2]);
+        let images: Array3<f64> = case.reshaped("C", [4, 2, 2]);
+        let ones: Array3<f64> = case.ones_like(&[6, 2, 2]);
+        let (value, (kernels, _)) = convolution_vjp(&kernels, &images, 2, 2, 1, &ones);
+        case.check(&value, &[("X", &kernels)]);
+    });
 }
 
 /// How much the left image differs from the right one moved by 0, 1, ... columns.
@@ -267,10 +277,11 @@ fn disparities(left: &Array3<f64>, right: &Array3<f64>, n: usize) -> Array3<f64>
 
 #[test]
 fn stereo_disparity() {
-    let case = Case::new("horde-disparity-small-R");
-    let left: Array3<f64> = case.reshaped("L", [2, 3, 2]);
-    let right: Array3<f64> = case.reshaped("R", [2, 3, 2]);
-    let ones: Array3<f64> = case.ones_like(&[4, 3, 2]);
-    let (value, right) = disparities_vjp(&left, &right, 4, &ones);
-    case.check(&value, &[("R", &right)]);
+    Case::in_every_layout("horde-disparity-small-R", |case| {
+        let left: Array3<f64> = case.reshaped("L", [2, 3, 2]);
+        let right: Array3<f64> = case.reshaped("R", [2, 3, 2]);
+        let ones: Array3<f64> = case.ones_like(&[4, 3, 2]);
+        let (value, right) = disparities_vjp(&left, &right, 4, &ones);
+        case.check(&value, &[("R", &right)]);
+    });
 }

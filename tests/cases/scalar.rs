@@ -12,11 +12,12 @@ fn phi(x: f64, y: f64, z: f64) -> f64 {
 
 #[test]
 fn shared_subexpression() {
-    let case = Case::new("horde-foo-scalar");
-    let (value, (x, y, z)) = phi_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
-    case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
-    let gradient = phi_grad(case.input("x"), case.input("y"), case.input("z"));
-    assert_eq!(gradient, (x, y, z), "the two ways to call it agree");
+    Case::in_every_layout("horde-foo-scalar", |case| {
+        let (value, (x, y, z)) = phi_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
+        case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
+        let gradient = phi_grad(case.input("x"), case.input("y"), case.input("z"));
+        assert_eq!(gradient, (x, y, z), "the two ways to call it agree");
+    });
 }
 
 #[differentiate]
@@ -27,9 +28,10 @@ fn phi_single(x: f32, y: f32, z: f32) -> f32 {
 
 #[test]
 fn single_precision() {
-    let case = Case::new("horde-foo-f32");
-    let (value, (x, y, z)) = phi_single_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
-    case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
+    Case::in_every_layout("horde-foo-f32", |case| {
+        let (value, (x, y, z)) = phi_single_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
+        case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
+    });
 }
 
 #[differentiate]
@@ -49,9 +51,10 @@ fn theta(x: f64, y: f64, z: f64) -> f64 {
 
 #[test]
 fn unused_parameter() {
-    let case = Case::new("horde-baz-unused-arg");
-    let (value, (x, y, z)) = theta_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
-    case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
+    Case::in_every_layout("horde-baz-unused-arg", |case| {
+        let (value, (x, y, z)) = theta_value_and_grad(case.input("x"), case.input("y"), case.input("z"));
+        case.check(&value, &[("x", &x), ("y", &y), ("z", &z)]);
+    });
 }
 
 #[differentiate(jvp)]
@@ -66,9 +69,10 @@ fn psi(x: f64, y: f64) -> f64 {
 
 #[test]
 fn forwards() {
-    let case = Case::new("horde-bar-jvp");
-    let (value, tangent) = psi_jvp(case.input("x"), case.input("y"), case.tangent("x"), case.tangent("y"));
-    case.check_jvp(&value, &tangent);
+    Case::in_every_layout("horde-bar-jvp", |case| {
+        let (value, tangent) = psi_jvp(case.input("x"), case.input("y"), case.tangent("x"), case.tangent("y"));
+        case.check_jvp(&value, &tangent);
+    });
 }
 
 #[differentiate]
@@ -87,9 +91,10 @@ fn psi_relu(x: &f64) -> f64 {
 
 #[test]
 fn relu_of_a_scalar() {
-    let case = Case::new("horde-barRelu");
-    let (value, x) = psi_relu_value_and_grad(&case.input("x"));
-    case.check(&value, &[("x", &x)]);
+    Case::in_every_layout("horde-barRelu", |case| {
+        let (value, x) = psi_relu_value_and_grad(&case.input("x"));
+        case.check(&value, &[("x", &x)]);
+    });
 }
 
 #[differentiate]
@@ -102,10 +107,11 @@ fn product_and_sine(x1: f64, x2: f64, x3: f64, x4: f64) -> f64 {
 
 #[test]
 fn four_parameters() {
-    let case = Case::new("chad-paper-ex2");
-    let (value, (x1, x2, x3, x4)) =
-        product_and_sine_value_and_grad(case.input("x1"), case.input("x2"), case.input("x3"), case.input("x4"));
-    case.check(&value, &[("x1", &x1), ("x2", &x2), ("x3", &x3), ("x4", &x4)]);
+    Case::in_every_layout("chad-paper-ex2", |case| {
+        let (value, (x1, x2, x3, x4)) =
+            product_and_sine_value_and_grad(case.input("x1"), case.input("x2"), case.input("x3"), case.input("x4"));
+        case.check(&value, &[("x1", &x1), ("x2", &x2), ("x3", &x3), ("x4", &x4)]);
+    });
 }
 
 #[differentiate]
@@ -115,9 +121,10 @@ fn hypotenuse(x: f64) -> f64 {
 
 #[test]
 fn square_root() {
-    let case = Case::new("dualrev-sqrt");
-    let (value, x) = hypotenuse_value_and_grad(case.input("x"));
-    case.check(&value, &[("x", &x)]);
+    Case::in_every_layout("dualrev-sqrt", |case| {
+        let (value, x) = hypotenuse_value_and_grad(case.input("x"));
+        case.check(&value, &[("x", &x)]);
+    });
 }
 
 #[differentiate]
@@ -130,9 +137,10 @@ fn chained_lets(x: f64) -> f64 {
 
 #[test]
 fn lets() {
-    let case = Case::new("dualrev-let-order1");
-    let (value, x) = chained_lets_value_and_grad(case.input("x"));
-    case.check(&value, &[("x", &x)]);
+    Case::in_every_layout("dualrev-let-order1", |case| {
+        let (value, x) = chained_lets_value_and_grad(case.input("x"));
+        case.check(&value, &[("x", &x)]);
+    });
 }
 
 #[differentiate]
@@ -146,9 +154,10 @@ fn local_functions(x: f64) -> f64 {
 
 #[test]
 fn closures_that_call_closures() {
-    let case = Case::new("dualrev-let-order5");
-    let (value, x) = local_functions_value_and_grad(case.input("x"));
-    case.check(&value, &[("x", &x)]);
+    Case::in_every_layout("dualrev-let-order5", |case| {
+        let (value, x) = local_functions_value_and_grad(case.input("x"));
+        case.check(&value, &[("x", &x)]);
+    });
 }
 
 #[differentiate]
@@ -161,9 +170,10 @@ fn compositions(x: f64, y: f64) -> f64 {
 
 #[test]
 fn closures_that_capture_parameters() {
-    let case = Case::new("dualrev-composition");
-    let (value, (x, y)) = compositions_value_and_grad(case.input("x"), case.input("y"));
-    case.check(&value, &[("x", &x), ("y", &y)]);
+    Case::in_every_layout("dualrev-composition", |case| {
+        let (value, (x, y)) = compositions_value_and_grad(case.input("x"), case.input("y"));
+        case.check(&value, &[("x", &x), ("y", &y)]);
+    });
 }
 
 #[differentiate]
@@ -183,9 +193,10 @@ fn fibonacci(x: f64, y: f64) -> f64 {
 
 #[test]
 fn sharing_along_a_chain() {
-    let case = Case::new("dualrev-fibonacci-sharing");
-    let (value, (x, y)) = fibonacci_value_and_grad(case.input("x"), case.input("y"));
-    case.check(&value, &[("x", &x), ("y", &y)]);
+    Case::in_every_layout("dualrev-fibonacci-sharing", |case| {
+        let (value, (x, y)) = fibonacci_value_and_grad(case.input("x"), case.input("y"));
+        case.check(&value, &[("x", &x), ("y", &y)]);
+    });
 }
 
 #[differentiate]
@@ -196,9 +207,10 @@ fn self_additions(v: &Array1<f64>) -> f64 {
 
 #[test]
 fn exponential_where_it_is_not_shared() {
-    let case = Case::new("horde-blowup7");
-    let (value, v) = self_additions_value_and_grad(&case.input("v"));
-    case.check(&value, &[("v", &v)]);
+    Case::in_every_layout("horde-blowup7", |case| {
+        let (value, v) = self_additions_value_and_grad(&case.input("v"));
+        case.check(&value, &[("v", &v)]);
+    });
 }
 
 #[differentiate]
@@ -212,10 +224,11 @@ fn self_multiplications(v: &[f64]) -> f64 {
 
 #[test]
 fn sharing_of_products() {
-    let case = Case::new("horde-blowupMult3");
-    let v: Vec<f64> = case.input("v");
-    let (value, v) = self_multiplications_value_and_grad(&v);
-    case.check(&value, &[("v", &v)]);
+    Case::in_every_layout("horde-blowupMult3", |case| {
+        let v: Vec<f64> = case.input("v");
+        let (value, v) = self_multiplications_value_and_grad(&v);
+        case.check(&value, &[("v", &v)]);
+    });
 }
 
 #[differentiate]
@@ -226,10 +239,11 @@ fn right_fold(a: f64, b: f64, c: f64, d: f64) -> f64 {
 
 #[test]
 fn closure_used_three_times() {
-    let case = Case::new("horde-foldr1-2x3y");
-    let (value, (a, b, c, d)) =
-        right_fold_value_and_grad(case.input("a"), case.input("b"), case.input("c"), case.input("d"));
-    case.check(&value, &[("a", &a), ("b", &b), ("c", &c), ("d", &d)]);
+    Case::in_every_layout("horde-foldr1-2x3y", |case| {
+        let (value, (a, b, c, d)) =
+            right_fold_value_and_grad(case.input("a"), case.input("b"), case.input("c"), case.input("d"));
+        case.check(&value, &[("a", &a), ("b", &b), ("c", &c), ("d", &d)]);
+    });
 }
 
 #[differentiate]
@@ -240,9 +254,10 @@ fn doubles(x: f64, y: f64) -> f64 {
 
 #[test]
 fn function_call() {
-    let case = Case::new("ksc-muld");
-    let (value, (x, y)) = doubles_value_and_grad(case.input("x"), case.input("y"));
-    case.check(&value, &[("x", &x), ("y", &y)]);
+    Case::in_every_layout("ksc-muld", |case| {
+        let (value, (x, y)) = doubles_value_and_grad(case.input("x"), case.input("y"));
+        case.check(&value, &[("x", &x), ("y", &y)]);
+    });
 }
 
 #[differentiate]
@@ -254,9 +269,10 @@ fn two_halves(x: f64, y: f64) -> f64 {
 
 #[test]
 fn independent_halves() {
-    let case = Case::new("dualrev-parallel-small");
-    let (value, (x, y)) = two_halves_value_and_grad(case.input("x"), case.input("y"));
-    case.check(&value, &[("x", &x), ("y", &y)]);
+    Case::in_every_layout("dualrev-parallel-small", |case| {
+        let (value, (x, y)) = two_halves_value_and_grad(case.input("x"), case.input("y"));
+        case.check(&value, &[("x", &x), ("y", &y)]);
+    });
 }
 
 #[differentiate]
@@ -267,9 +283,10 @@ fn triple(x: f64) -> f64 {
 
 #[test]
 fn let_and_reuse() {
-    let case = Case::new("ksc-ex0-f");
-    let (value, x) = triple_value_and_grad(case.input("x"));
-    case.check(&value, &[("x", &x)]);
+    Case::in_every_layout("ksc-ex0-f", |case| {
+        let (value, x) = triple_value_and_grad(case.input("x"));
+        case.check(&value, &[("x", &x)]);
+    });
 }
 
 #[differentiate]
@@ -282,9 +299,10 @@ fn products_and_reciprocal(x: f64, y: f64) -> f64 {
 
 #[test]
 fn reciprocal() {
-    let case = Case::new("ksc-ex4-f5");
-    let (value, (x, y)) = products_and_reciprocal_value_and_grad(case.input("x"), case.input("y"));
-    case.check(&value, &[("x", &x), ("y", &y)]);
+    Case::in_every_layout("ksc-ex4-f5", |case| {
+        let (value, (x, y)) = products_and_reciprocal_value_and_grad(case.input("x"), case.input("y"));
+        case.check(&value, &[("x", &x), ("y", &y)]);
+    });
 }
 
 #[differentiate]
@@ -294,9 +312,10 @@ fn piecewise_linear(x: f64) -> f64 {
 
 #[test]
 fn conditional_with_linear_arms() {
-    let case = Case::new("horde-piecewise-linear-pos");
-    let (value, x) = piecewise_linear_value_and_grad(case.input("x"));
-    case.check(&value, &[("x", &x)]);
+    Case::in_every_layout("horde-piecewise-linear-pos", |case| {
+        let (value, x) = piecewise_linear_value_and_grad(case.input("x"));
+        case.check(&value, &[("x", &x)]);
+    });
 }
 
 #[differentiate]
@@ -307,9 +326,10 @@ fn absolute(x: f64) -> f64 {
 
 #[test]
 fn conditional_on_a_boolean() {
-    let case = Case::new("chad-abs-case-pos");
-    let (value, x) = absolute_value_and_grad(case.input("x"));
-    case.check(&value, &[("x", &x)]);
+    Case::in_every_layout("chad-abs-case-pos", |case| {
+        let (value, x) = absolute_value_and_grad(case.input("x"));
+        case.check(&value, &[("x", &x)]);
+    });
 }
 
 #[differentiate]
@@ -319,7 +339,8 @@ fn product_or_sum(x: f64, y: f64) -> f64 {
 
 #[test]
 fn conditional_on_the_inputs() {
-    let case = Case::new("dualrev-conditional-gt");
-    let (value, (x, y)) = product_or_sum_value_and_grad(case.input("x"), case.input("y"));
-    case.check(&value, &[("x", &x), ("y", &y)]);
+    Case::in_every_layout("dualrev-conditional-gt", |case| {
+        let (value, (x, y)) = product_or_sum_value_and_grad(case.input("x"), case.input("y"));
+        case.check(&value, &[("x", &x), ("y", &y)]);
+    });
 }
