@@ -198,8 +198,10 @@ impl Style {
             Expr::new(quote!(#receiver.#name(#(#rest),*)), prec::ATOM, size)
         };
         let function = |name: &str, args: &[&Expr]| {
-            let (name, args) = (self.kernel(name), args.iter().map(|a| &a.tokens));
-            Expr::new(quote!(#name(#(#args),*)), prec::ATOM, size)
+            // The kernels are generic: what they give of literals only would have no type.
+            let first = typed(args).unwrap_or_else(|| args[0].tokens.clone());
+            let (name, rest) = (self.kernel(name), args[1..].iter().map(|a| &a.tokens));
+            Expr::new(quote!(#name(#first #(, #rest)*)), prec::ATOM, size)
         };
         let infix = |op: TokenStream, p: u8, right: u8| {
             let (a, b) = (typed(args).unwrap_or_else(|| args[0].at(p)), args[1].at(right));

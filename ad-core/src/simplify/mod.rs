@@ -74,8 +74,27 @@ pub fn simplify(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
 
 /// The simplified roots, where only exact rules may touch the terms in `exact`.
 pub fn simplify_with(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, trace: &mut Trace) -> Vec<Term> {
-    let mut s = Simplifier { g, exact, trace, done: HashMap::new(), depth: 0 };
+    // A size that is part of a type stays the term that it is: with another, terms of one type would be of two.
+    let done = sizes(g, roots).into_iter().map(|size| (size, size)).collect();
+    let mut s = Simplifier { g, exact, trace, done, depth: 0 };
     s.run(roots, false)
+}
+
+/// The sizes in the types of what roots consist of.
+fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+    let mut sizes = HashSet::new();
+    let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
+    while let Some(roots) = bodies.pop() {
+        for t in g.reachable(&roots) {
+            if let Some((_, shape)) = g.ty(t).as_array() {
+                sizes.extend(shape.iter().copied());
+            }
+            if let Node::Scan(scan) = g.node(t) {
+                bodies.push(scan.body.results.to_vec());
+            }
+        }
+    }
+    sizes
 }
 
 /// Everything that a branch, an index, a comparison, an extremum's place, a cast to integers or a rounding depends on.
