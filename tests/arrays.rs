@@ -217,3 +217,145 @@ mod movement {
         scattered_from_one: |x| scatter([2, 2], &x.row(0), |[j]| [j % 2, j / 2]);
     }
 }
+
+/// What is not reached does not fail, and what is does at its line.
+mod reached {
+    use super::*;
+    use ad::ndarray::{arr1, concatenate, stack};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[differentiate]
+    fn shaped(x: &Array1<f64>, wide: bool) -> f64 {
+        if wide { x.to_shape((2, 3)).unwrap().sum_axis(Axis(0)).mapv(f64::sin).sum() } else { x.sum() }
+    }
+
+    #[differentiate]
+    fn shaped_in_a_loop(x: &Array1<f64>, n: usize) -> f64 {
+        build1(n, |i| x.to_shape((2, 3)).unwrap()[[1, i]] * x.broadcast((2, 6)).unwrap()[[1, i]]).sum() + x.sum()
+    }
+
+    #[differentiate]
+    fn joined(x: &Array2<f64>, y: &Array2<f64>, both: bool) -> f64 {
+        if both {
+            concatenate![Axis(0), x.view(), y.view()].mapv(f64::sin).dot(&x.row(0)).sum()
+        } else {
+            x.sum() * y.sum()
+        }
+    }
+
+    #[differentiate]
+    fn stacked(x: &[f64], y: &[f64], n: usize) -> f64 {
+        build1(n, |i| stack![Axis(0), arr1(x), arr1(y)][[0, i]]).sum() + x.iter().sum::<f64>()
+    }
+
+    #[differentiate]
+    fn spread(x: &Array1<f64>, ddof: f64) -> f64 {
+        x.var(ddof) + x.std(ddof)
+    }
+
+    fn fails<T>(f: impl FnOnce() -> T) -> bool {
+        catch_unwind(AssertUnwindSafe(f)).is_err()
+    }
+
+    #[test]
+    fn only_there() {
+        let (six, five) = (Array1::linspace(0.1, 0.9, 6), Array1::linspace(0.1, 0.9, 5));
+        assert!(fails(|| shaped(&five, true)) && fails(|| shaped_grad(&five, true)));
+        assert_eq!(shaped_grad(&five, false), Array1::<f64>::ones(5));
+        assert_eq!(shaped_grad(&six, false), Array1::<f64>::ones(6));
+        assert!((shaped_value_and_grad(&six, true).0 - shaped(&six, true)).abs() < 1e-12);
+        assert_eq!(shaped_in_a_loop_grad(&five, 0), Array1::<f64>::ones(5));
+        assert!(fails(|| shaped_in_a_loop(&five, 1)) && fails(|| shaped_in_a_loop_grad(&five, 1)));
+        assert!((shaped_in_a_loop_value_and_grad(&six, 2).0 - shaped_in_a_loop(&six, 2)).abs() < 1e-12);
+        let (a, b, c) = (Array2::<f64>::ones((2, 3)), Array2::<f64>::ones((4, 3)), Array2::<f64>::ones((4, 2)));
+        assert!(!fails(|| joined_grad(&a, &b, true)) && !fails(|| joined_grad(&a, &c, false)));
+        assert!(fails(|| joined(&a, &c, true)) && fails(|| joined_grad(&a, &c, true)));
+        assert!(fails(|| stacked(&[1.0, 2.0], &[1.0], 1)) && fails(|| stacked_grad(&[1.0, 2.0], &[1.0], 1)));
+        assert_eq!(stacked_grad(&[1.0, 2.0], &[1.0, 1.0], 1), (vec![2.0, 1.0], vec![0.0, 0.0]));
+        assert!(fails(|| spread(&five, 6.0)) && fails(|| spread_grad(&five, 6.0)));
+        assert!(fails(|| spread(&five, -1.0)) && fails(|| spread_grad(&five, -1.0)));
+    }
+}
+
+/// Where the derivative is not defined, and arrays without elements.
+mod conventions {
+    use super::*;
+    use ad::ndarray::concatenate;
+
+    #[differentiate]
+    fn length(x: &Array2<f64>) -> f64 {
+        norm(x)
+    }
+
+    #[differentiate]
+    fn deviation(x: &Array1<f64>) -> f64 {
+        x.std(0.0)
+    }
+
+    #[differentiate]
+    fn soft(x: &Array2<f64>, w: &Array2<f64>) -> f64 {
+        (softmax(x) * w).sum()
+    }
+
+    #[differentiate]
+    fn ends(x: &Array2<f64>) -> f64 {
+        let joined = concatenate![Axis(1), x.view(), x.slice(s![.., ..;-1])];
+        let pairs = Zip::from(&joined).and(&joined.sin()).map_collect(|a, b| a * b);
+        pairs.sum() + x.flatten().len() as f64 + x.diag().sum() + x.t().sum_axis(Axis(0)).sum() + softmax(x).sum()
+    }
+
+    #[differentiate]
+    fn variance(x: &Array2<f64>) -> f64 {
+        x.var_axis(Axis(0), 0.0).sum() + x.std(0.0)
+    }
+
+    #[test]
+    fn hold() {
+        assert_eq!(length_value_and_grad(&Array2::zeros((2, 2))), (0.0, Array2::zeros((2, 2))));
+        assert_eq!(length_value_and_grad(&Array2::zeros((0, 2))), (0.0, Array2::zeros((0, 2))));
+        assert!((length_grad(&array![[3.0, 4.0]]) - array![[0.6, 0.8]]).iter().all(|e| e.abs() < 1e-15));
+        assert_eq!(deviation_value_and_grad(&array![2.0, 2.0]), (0.0, array![0.0, 0.0]));
+        let none = f64::NEG_INFINITY;
+        let (value, (x, w)) = soft_value_and_grad(&array![[none, none], [0.0, none]], &array![[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!((value, x, w), (3.0, Array2::zeros((2, 2)), array![[0.0, 0.0], [1.0, 0.0]]));
+        for shape in [(0, 0), (0, 3), (3, 0)] {
+            let x = Array2::<f64>::zeros(shape);
+            assert_eq!(ends_value_and_grad(&x), (ends(&x), x.clone()), "{shape:?}");
+        }
+        for shape in [(0, 2), (2, 0), (0, 0)] {
+            let x = Array2::<f64>::zeros(shape);
+            let (value, gradient) = variance_value_and_grad(&x);
+            assert!(value.is_nan() && variance(&x).is_nan() && gradient.dim() == shape, "{shape:?}");
+        }
+    }
+
+    #[differentiate]
+    fn evenly(a: f64, b: f64) -> Array1<f64> {
+        Array1::linspace(a, b, 11)
+    }
+
+    #[test]
+    fn numbers_between_have_ndarrays_bits() {
+        for (a, b) in [(0.1, 0.7), (-3.3, 1e3), (2.0, 2.0)] {
+            let own = evenly(a, b);
+            assert_eq!(evenly_vjp(a, b, &Array1::ones(11)).0, own);
+        }
+    }
+
+    #[differentiate(vjp, jvp)]
+    fn single(x: &Array2<f32>) -> Array2<f32> {
+        let zeros: Array2<f32> = Array2::zeros(x.raw_dim());
+        let joined = concatenate![Axis(0), x.view(), zeros.view()];
+        softmax(&joined) * Array1::<f32>::linspace(0.0, 1.0, 3) + Array2::<f32>::from_elem((4, 3), 0.1) + x.var(1.0)
+    }
+
+    #[test]
+    fn in_single_precision() {
+        let x = Array2::from_shape_fn((2, 3), |(i, j)| (i * 3 + j) as f32 * 0.1);
+        let (value, gradient) = single_vjp(&x, &Array2::ones((4, 3)));
+        assert!((&value - &single(&x)).iter().all(|e| e.abs() < 1e-6));
+        let direction = Array2::from_shape_fn((2, 3), |(i, j)| (i + j) as f32);
+        let (_, tangent) = single_jvp(&x, &direction);
+        assert!((tangent.sum() - (&gradient * &direction).sum()).abs() < 1e-4);
+    }
+}

@@ -283,10 +283,13 @@ impl<'a> Lower<'a> {
 /// An axis of an expression in words: what `text` has `rows` of.
 pub(super) fn axis_words(text: &str, axis: usize, rank: usize) -> String {
     let text = text.trim_start_matches('&');
+    // Words for what has no text of its own.
+    let words = ["the first ", "the other ", "another "].iter().any(|start| text.starts_with(start));
+    let of = if words { text.to_string() } else { format!("`{text}`") };
     match (rank, axis) {
-        (1, _) => format!("length of `{text}`"),
-        (2, 0) => format!("rows of `{text}`"),
-        (2, _) => format!("columns of `{text}`"),
-        _ => format!("axis {axis} of `{text}`"),
+        (1, _) => format!("length of {of}"),
+        (2, 0) => format!("rows of {of}"),
+        (2, _) => format!("columns of {of}"),
+        _ => format!("axis {axis} of {of}"),
     }
 }

@@ -136,7 +136,7 @@ impl Joined {
             name,
             mac.path.segments.last().map_or_else(proc_macro2::Span::call_site, |s| s.ident.span()),
         );
-        syn::parse_quote_spanned!(name.span()=> ::ndarray::#name(#axis, [#parts]).unwrap())
+        syn::parse_quote_spanned!(name.span()=> ndarray::#name(#axis, [#parts]).unwrap())
     }
 }
 
