@@ -50,7 +50,7 @@ fn layouts_at_every_rank() {
         let back: Vec<usize> = shape.iter().rev().copied().collect();
         let reversed = order(rank, &back, |ix| ix.iter().rev().copied().collect());
         for method in [quote!(t()), quote!(reversed_axes())] {
-            means(quote! { fn f(x: &#ty<f64>) -> #ty<f64> { x.#method } }, &[x.clone()], &reversed);
+            means(quote! { fn f(x: &#ty<f64>) -> #ty<f64> { x.#method } }, std::slice::from_ref(&x), &reversed);
         }
         // One place to the left.
         let perm: Vec<usize> = (0..rank).map(|k| (k + 1) % rank).collect();
@@ -60,7 +60,11 @@ fn layouts_at_every_rank() {
             perm.iter().zip(ix).for_each(|(&k, &i)| from[k] = i);
             from
         });
-        means(quote! { fn f(x: &#ty<f64>) -> #ty<f64> { x.permuted_axes([#(#perm),*]) } }, &[x.clone()], &rotated);
+        means(
+            quote! { fn f(x: &#ty<f64>) -> #ty<f64> { x.permuted_axes([#(#perm),*]) } },
+            std::slice::from_ref(&x),
+            &rotated,
+        );
         // Along the last axis.
         let last = rank - 1;
         let all: Vec<TokenStream> = (0..last).map(|_| quote!(..)).collect();
@@ -69,44 +73,52 @@ fn layouts_at_every_rank() {
             ix[last] = rank - 1 - ix[last];
             ix
         });
-        means(quote! { fn f(x: &#ty<f64>) -> #ty<f64> { x.slice(s![#(#all,)* ..;-1]) } }, &[x.clone()], &backwards);
+        means(
+            quote! { fn f(x: &#ty<f64>) -> #ty<f64> { x.slice(s![#(#all,)* ..;-1]) } },
+            std::slice::from_ref(&x),
+            &backwards,
+        );
         let ids: Vec<usize> = (0..rank).rev().collect();
         means(
             quote! { fn f(x: &#ty<f64>) -> #ty<f64> { x.select(Axis(#last), &[#(#ids),*]) } },
-            &[x.clone()],
+            std::slice::from_ref(&x),
             &backwards,
         );
         means(
             quote! { fn f(x: &#ty<f64>) -> #ty<f64> { let (a, b) = x.view().split_at(Axis(#last), 1); concatenate![Axis(#last), a, b] } },
-            &[x.clone()],
+            std::slice::from_ref(&x),
             &order(rank, &shape, <[usize]>::to_vec),
         );
         let n: usize = shape.iter().product();
         means(
             quote! { fn f(x: &#ty<f64>) -> #ty<f64> { x.flatten().to_shape((#(#shape),*)).unwrap() } },
-            &[x.clone()],
+            std::slice::from_ref(&x),
             &order(rank, &shape, <[usize]>::to_vec),
         );
         means(
             quote! { fn f(x: &#ty<f64>) -> f64 { x.sum() + x.len() as f64 + x.ndim() as f64 } },
-            &[x.clone()],
+            std::slice::from_ref(&x),
             &[(n * (n - 1) / 2 + n + rank) as f64],
         );
         means(
             quote! { fn f(x: &#ty<f64>) -> f64 { norm(x) * norm(x) + maximum(x) - minimum(x) } },
-            &[x.clone()],
+            std::slice::from_ref(&x),
             &[(0..n).map(|k| (k * k) as f64).sum::<f64>() + (n - 1) as f64],
         );
         if rank < 6 {
             let up = quote::format_ident!("Array{}", rank + 1);
             let both: Vec<f64> = (0..2).flat_map(|_| (0..n).map(|k| k as f64)).collect();
-            means(quote! { fn f(x: &#ty<f64>) -> #up<f64> { stack![Axis(0), x, x] } }, &[x.clone()], &both);
-            means(quote! { fn f(x: &#ty<f64>) -> #up<f64> { replicate(2, x) } }, &[x.clone()], &both);
+            means(quote! { fn f(x: &#ty<f64>) -> #up<f64> { stack![Axis(0), x, x] } }, std::slice::from_ref(&x), &both);
+            means(quote! { fn f(x: &#ty<f64>) -> #up<f64> { replicate(2, x) } }, std::slice::from_ref(&x), &both);
             let twice: Vec<f64> = (0..n).flat_map(|k| [k as f64; 2]).collect();
-            means(quote! { fn f(x: &#ty<f64>) -> #up<f64> { stack![Axis(#rank), x, x] } }, &[x.clone()], &twice);
+            means(
+                quote! { fn f(x: &#ty<f64>) -> #up<f64> { stack![Axis(#rank), x, x] } },
+                std::slice::from_ref(&x),
+                &twice,
+            );
             means(
                 quote! { fn f(x: &#ty<f64>) -> #up<f64> { x.view().insert_axis(Axis(#rank)) } },
-                &[x.clone()],
+                std::slice::from_ref(&x),
                 &order(rank, &shape, <[usize]>::to_vec),
             );
         }
@@ -134,7 +146,7 @@ fn elements_at_every_rank() {
         ] {
             let f = quote! { fn f(x: &#ty<f64>) -> #ty<f64> { #body } };
             let text = f.to_string();
-            let found = run(&program(quote!(), f), &[x.clone()]);
+            let found = run(&program(quote!(), f), std::slice::from_ref(&x));
             assert_eq!(found, squares, "{text}");
         }
         let axis = rank - 1;
@@ -145,20 +157,22 @@ fn elements_at_every_rank() {
             quote!(#ty<f64>)
         };
         let last: Vec<f64> = (0..n / rank).map(|k| (0..rank).map(|i| (k * rank + i) as f64).sum::<f64>()).collect();
-        means(quote! { fn f(x: &#ty<f64>) -> #lower { x.sum_axis(Axis(#axis)) } }, &[x.clone()], &last);
+        means(quote! { fn f(x: &#ty<f64>) -> #lower { x.sum_axis(Axis(#axis)) } }, std::slice::from_ref(&x), &last);
         means(
             quote! { fn f(x: &#ty<f64>) -> #lower { x.map_axis(Axis(#axis), |lane| lane.sum()) } },
-            &[x.clone()],
+            std::slice::from_ref(&x),
             &last,
         );
         let variance = ((rank * rank - 1) as f64) / 12.0;
         means(
             quote! { fn f(x: &#ty<f64>) -> #lower { x.var_axis(Axis(#axis), 0.0) } },
-            &[x.clone()],
+            std::slice::from_ref(&x),
             &vec![variance; n / rank],
         );
-        let total: f64 =
-            run(&program(quote!(), quote! { fn f(x: &#ty<f64>) -> f64 { softmax(x).sum() } }), &[x.clone()])[0];
+        let total: f64 = run(
+            &program(quote!(), quote! { fn f(x: &#ty<f64>) -> f64 { softmax(x).sum() } }),
+            std::slice::from_ref(&x),
+        )[0];
         assert!((total - (n / rank) as f64).abs() < 1e-9);
     }
 }
