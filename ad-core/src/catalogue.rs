@@ -273,12 +273,37 @@ pub fn closure_arity(params: usize, given: usize) -> Message {
 
 // Refused constructs.
 
-pub fn if_without_else() -> Message {
-    message("an `if` without `else` has no value").help("say the value otherwise: `if c { a } else { b }`")
+pub fn used_before_assigned(name: &str) -> Message {
+    message(format!("`{name}` is used where not every path has assigned it"))
+        .help(format!("give it a value where it is declared: `let mut {name} = ..;`"))
 }
 
-pub fn let_without_value() -> Message {
-    message("a name without a value cannot be differentiated yet").help("write the value here: `let x = ..;`")
+pub fn captured_assignment(name: &str) -> Message {
+    message(format!("this closure changes `{name}`, which it captures"))
+        .help(format!("let the closure return the new value, and assign it outside: `{name} = f({name});`"))
+}
+
+pub fn assignment_to_fixed(name: &str) -> Message {
+    message(format!("`{name}` is assigned and is not mutable")).help(format!("write `let mut {name} = ..;`"))
+}
+
+pub fn assignment_to_parameter(name: &str) -> Message {
+    message(format!("`{name}` is a parameter, and a function that is differentiated does not change what it is given"))
+        .help(format!("change a copy of it: `let mut {name} = {name}.clone();`, or for a view `.to_owned()`"))
+}
+
+pub fn compound_shape(place: &str) -> Message {
+    message(format!("the right side has another shape than `{place}`, which it is assigned to"))
+        .help("write `a = a + b` if the result may have another shape")
+}
+
+pub fn unknown_label(name: &str) -> Message {
+    message(format!("there is no block or loop with the label `'{name}`"))
+        .help(format!("write the label in front of it: `'{name}: loop {{ .. }}`"))
+}
+
+pub fn break_outside(what: &str) -> Message {
+    message(format!("`{what}` stands outside of a loop")).help("leave a block by its label: `'a: { .. break 'a value; .. }`")
 }
 
 pub fn too_deep() -> Message {

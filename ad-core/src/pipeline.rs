@@ -258,6 +258,7 @@ fn extra_param(
             shown: vec![(format!("`{name}`"), own), (shown.to_string(), size)],
             loc: crate::ir::Loc(0),
             phase: Phase::Entry,
+            debug: false,
         });
     }
     let ty = crate::emit::argument_type(program, container, elem, shape.len(), &lens);

@@ -156,6 +156,8 @@ pub struct Check {
     pub loc: Loc,
     /// When it is made.
     pub phase: Phase,
+    /// Whether it is made only where debug assertions are: `debug_assert!`.
+    pub debug: bool,
 }
 
 /// An annotated function after the front end.

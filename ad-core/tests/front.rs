@@ -4,12 +4,16 @@
 mod arrays;
 #[path = "front/errors.rs"]
 mod errors;
+#[path = "front/flow.rs"]
+mod flow;
 #[path = "front/fuzz.rs"]
 mod fuzz;
 #[path = "front/integers.rs"]
 mod integers;
 #[path = "front/meaning.rs"]
 mod meaning;
+#[path = "front/native.rs"]
+mod native;
 #[path = "front/patterns.rs"]
 mod patterns;
 #[path = "front/shapes.rs"]

@@ -43,19 +43,14 @@ pub enum Construct {
     While,
     Loop,
     RealPattern,
-    Assign,
     MutRef,
-    Return,
-    Break,
     Struct,
     Try,
     Unsafe,
     Async,
     Const,
     IfLet,
-    Label,
     Yield,
-    LetMut,
     LetElse,
     Cfg,
     Unknown,
@@ -81,13 +76,7 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
         Construct::RealPattern,
         row("a real number in a pattern", "compare with an `if`: `if x == 0.0 { .. } else { .. }`"),
     ),
-    (Construct::Assign, row("assignment", "bind the new value to a name: `let total = total + x;`")),
     (Construct::MutRef, row("`&mut`", "return the new value instead of changing one in place")),
-    (
-        Construct::Return,
-        row("`return`", "write the value as the last expression of the function, with `if`/`else` where it depends"),
-    ),
-    (Construct::Break, row("`break` and `continue`", "write the condition as an `if`/`else` expression")),
     (Construct::Struct, row("struct values", "use a name or a tuple for each part")),
     (Construct::Try, row("`?`", "check before the call, and take the checked value as a parameter")),
     (
@@ -97,9 +86,7 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
     (Construct::Async, row("`async` and `.await`", "differentiate the part that computes, in a function of its own")),
     (Construct::Const, row("`const` blocks", "write the value itself")),
     (Construct::IfLet, row("`let` in a condition", "compare with `==`, `<` and so on")),
-    (Construct::Label, row("labelled blocks", "write `if`/`else` expressions")),
     (Construct::Yield, row("`yield`", "return an array of all values")),
-    (Construct::LetMut, row("`let mut`", "bind each new value anew: `let x = ..;` may be repeated")),
     (Construct::LetElse, row("`let .. else`", "write an `if`/`else` expression")),
     (Construct::Cfg, row("`#[cfg]` inside the function", "write the whole function twice, each with its `#[cfg]`")),
     (Construct::Unknown, row("this expression", "write it with operators, methods and the functions of `ad::prelude`")),
@@ -116,11 +103,6 @@ pub fn construct(construct: Construct) -> Message {
 /// Something that is refused and has no row of its own.
 pub fn refused(what: &str, way_out: &str) -> Message {
     message(format!("{what} cannot stand in a differentiated function yet")).help(way_out)
-}
-
-/// `let mut x`.
-pub fn let_mut(name: &str) -> Message {
-    construct(Construct::LetMut).help(format!("bind each new value anew: `let {name} = ..;` may be repeated"))
 }
 
 /// A method that changes its receiver.
@@ -142,7 +124,6 @@ pub fn pattern(text: &str) -> Message {
 }
 
 const PRINT: &str = "print in the function that calls this one";
-const ASSERT: &str = "assertions are not built yet: check in the function that calls this one";
 
 const MACROS: &[Row] = &[
     row("println", PRINT),
@@ -150,16 +131,6 @@ const MACROS: &[Row] = &[
     row("eprintln", PRINT),
     row("eprint", PRINT),
     row("dbg", PRINT),
-    row("assert", ASSERT),
-    row("assert_eq", ASSERT),
-    row("assert_ne", ASSERT),
-    row("debug_assert", ASSERT),
-    row("debug_assert_eq", ASSERT),
-    row("debug_assert_ne", ASSERT),
-    row("panic", ASSERT),
-    row("unreachable", ASSERT),
-    row("todo", "write the function first, then differentiate it"),
-    row("unimplemented", "write the function first, then differentiate it"),
     row("azip", "say what each element is with `build` or `mapv`"),
 ];
 

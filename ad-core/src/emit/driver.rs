@@ -337,13 +337,15 @@ impl<'a> Driver<'a> {
             message.push(')');
         }
         let ok = ok.tokens;
+        let name = if check.debug { quote!(debug_assert) } else { quote!(assert) };
         let code = match place {
             Some(place) => {
-                let assert = quote_spanned!(place.range.first=> ::core::assert!);
+                let name = proc_macro2::Ident::new(&name.to_string(), place.range.first);
+                let assert = quote_spanned!(place.range.first=> ::core::#name!);
                 let rest = quote_spanned!(place.range.last=> (#ok, #message #(, #values)*););
                 quote!(#assert #rest)
             }
-            None => quote!(::core::assert!(#ok, #message #(, #values)*);),
+            None => quote!(::core::#name!(#ok, #message #(, #values)*);),
         };
         self.statements.push(Statement { code, names, effect: true, ..Statement::default() });
     }

@@ -52,9 +52,10 @@ impl Lower<'_> {
                 self.facts.learn(fact);
             }
         }
+        let depth = self.frames.len();
         self.frames.push(Frame::Loop { var, size, mark });
         let result = f(self, term);
-        self.frames.pop();
+        self.frames.truncate(depth);
         self.facts.forget(mark);
         (var, result)
     }
@@ -86,9 +87,11 @@ impl Lower<'_> {
     pub(super) fn under<R>(&mut self, cond: Term, holds: bool, f: impl FnOnce(&mut Self) -> R) -> R {
         let mark = self.facts.mark();
         self.facts.assume(&self.g, cond, holds);
+        // What was left behind an exit adds guards of its own, which end here too.
+        let depth = self.frames.len();
         self.frames.push(Frame::Guard { cond, holds });
         let result = f(self);
-        self.frames.pop();
+        self.frames.truncate(depth);
         self.facts.forget(mark);
         result
     }
@@ -156,7 +159,8 @@ impl Lower<'_> {
             return;
         }
         let phase = if self.of_sizes_only(closed) { Phase::Entry } else { Phase::Reached };
-        self.checks.push(Check { ok: closed, message: message.to_string(), shown, loc: self.here, phase });
+        let debug = std::mem::take(&mut self.debug);
+        self.checks.push(Check { ok: closed, message: message.to_string(), shown, loc: self.here, phase, debug });
     }
 
     /// The condition under which all runs of the loops around this place, where they get here, satisfy `ok`.
@@ -170,7 +174,11 @@ impl Lower<'_> {
                     };
                     let yes = self.g.lit_bool(true);
                     let (then, other) = if holds { (inner, yes) } else { (yes, inner) };
-                    Ok::Term(self.g.cond(cond, then, other), enough)
+                    match self.g.bool_value(cond) {
+                        Some(value) if value == holds => Ok::Term(inner, enough),
+                        Some(_) => Ok::Term(yes, None),
+                        None => Ok::Term(self.g.cond(cond, then, other), enough),
+                    }
                 }
                 Frame::Loop { var, size, mark } => self.close_loop(ok, var, size, mark),
             };

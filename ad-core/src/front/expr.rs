@@ -3,9 +3,8 @@
 use std::rc::Rc;
 
 use quote::ToTokens;
-use syn::{BinOp, Expr, ExprBinary, ExprCall, ExprIf, ExprMethodCall, GenericArgument, Lit, UnOp};
+use syn::{BinOp, Expr, ExprBinary, ExprCall, ExprMethodCall, GenericArgument, Lit, UnOp};
 
-use super::arith::Join;
 use super::lower::{Lower, arith_of};
 use super::refuse;
 use super::table::{self, Call, On};
@@ -13,7 +12,7 @@ use super::types;
 use super::value::{Lowered, Number, Range, Value};
 use crate::catalogue::{self, refused};
 use crate::diag::{Poison, SrcRange, suggest, text_of};
-use crate::ir::{Elem, Term};
+use crate::ir::Elem;
 use crate::prim::{Cmp, IntOp};
 
 impl<'a> Lower<'a> {
@@ -43,7 +42,10 @@ impl<'a> Lower<'a> {
         match e {
             Expr::Lit(l) => self.literal(&l.lit),
             Expr::Path(p) => self.path(p),
+            Expr::Binary(b) if super::place::assigns(&b.op) => self.at(b, |me| me.compound(b)),
             Expr::Binary(b) => self.at(b, |me| me.binary(b)),
+            Expr::Reference(r) => Ok(Value::Place(Rc::new(self.place(&r.expr)?))),
+            Expr::Assign(a) => self.at(a, |me| me.assign_expr(a)),
             Expr::Unary(u) => self.at(u, |me| me.unary(u)),
             Expr::Call(c) => self.at(c, |me| me.call_expr(c)),
             Expr::MethodCall(m) => self.at(m, |me| me.method(m)),
@@ -60,6 +62,10 @@ impl<'a> Lower<'a> {
             Expr::If(i) => self.if_expr(i),
             Expr::Match(m) => self.match_expr(m),
             Expr::Block(b) if b.label.is_none() => self.block(&b.block),
+            Expr::Block(b) => self.labelled(b),
+            Expr::Return(r) => self.return_expr(r),
+            Expr::Break(b) => self.break_expr(b),
+            Expr::Continue(c) => self.continue_expr(c),
             Expr::Tuple(t) if t.elems.is_empty() => Ok(Value::Unit),
             Expr::Tuple(t) => Ok(Value::Tuple(self.all(&t.elems)?.into())),
             Expr::Array(a) => Ok(Value::List(self.all(&a.elems)?.into())),
@@ -124,8 +130,8 @@ impl<'a> Lower<'a> {
         let range = SrcRange::of(p);
         if let (None, Some(name)) = (&p.qself, p.path.get_ident()) {
             let name = name.to_string();
-            if let Some(value) = self.scope.get(&name) {
-                return value.cloned();
+            if let Some(value) = self.lookup(&name, range) {
+                return value;
             }
         }
         if self.sig.const_params.iter().any(|n| p.path.is_ident(n)) {
@@ -164,7 +170,7 @@ impl<'a> Lower<'a> {
         Err(self.unknown(&p.path, range))
     }
 
-    fn unknown(&mut self, path: &syn::Path, range: SrcRange) -> Poison {
+    pub(super) fn unknown(&mut self, path: &syn::Path, range: SrcRange) -> Poison {
         let text = path.to_token_stream().to_string().replace(' ', "");
         let last = path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
         if table::is_later(&last) {
@@ -250,17 +256,28 @@ impl<'a> Lower<'a> {
         let right = self.expr(&b.right);
         let (left, right) = (left?, right?);
         self.power(b, &left, range)?;
-        let words = |me: &Self, x: Term, y: Term| {
-            if me.g.ty(x) == me.g.ty(y) { Default::default() } else { [text.to_string(), text_of(&b.right, 30)] }
-        };
-        if let Some(op) = arith_of(&b.op) {
+        self.operation(&b.op, left, right, ranges, range, [text.to_string(), text_of(&b.right, 30)])
+    }
+
+    /// An operator, but `&&`, `||` and assignments, on two values.
+    pub(super) fn operation(
+        &mut self,
+        op: &BinOp,
+        left: Value<'a>,
+        right: Value<'a>,
+        ranges: [SrcRange; 2],
+        range: SrcRange,
+        texts: [String; 2],
+    ) -> Lowered<Value<'a>> {
+        if let Some(op) = arith_of(op) {
             if let (Value::Number(x), Value::Number(y)) = (&left, &right) {
                 return Ok(Value::Number(Number::Arith(op, x.clone(), y.clone()).into()));
             }
             let (x, y) = self.meet(&left, &right, ranges)?;
-            return Ok(Value::Term(self.arith(op, x, y, words(self, x, y), range)?));
+            let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { texts };
+            return Ok(Value::Term(self.arith(op, x, y, words, range)?));
         }
-        let cmp = match b.op {
+        let cmp = match op {
             BinOp::Eq(_) => Cmp::Eq,
             BinOp::Ne(_) => Cmp::Ne,
             BinOp::Lt(_) => Cmp::Lt,
@@ -269,7 +286,7 @@ impl<'a> Lower<'a> {
             BinOp::Ge(_) => Cmp::Ge,
             BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::BitXor(_) => {
                 if let (Value::Number(x), Value::Number(y)) = (&left, &right) {
-                    let op = match b.op {
+                    let op = match op {
                         BinOp::BitAnd(_) => IntOp::BitAnd,
                         BinOp::BitOr(_) => IntOp::BitOr,
                         _ => IntOp::BitXor,
@@ -277,19 +294,21 @@ impl<'a> Lower<'a> {
                     return Ok(Value::Number(Number::Bits(op, x.clone(), y.clone()).into()));
                 }
                 let (x, y) = self.meet(&left, &right, ranges)?;
-                return Ok(Value::Term(self.bits(&b.op, x, y, words(self, x, y), range)?));
+                let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { texts };
+                return Ok(Value::Term(self.bits(op, x, y, words, range)?));
             }
             BinOp::Shl(_) | BinOp::Shr(_) => {
                 // The amount has a type of its own.
                 let y = self.term(&right, ranges[1])?;
-                let op = if matches!(b.op, BinOp::Shl(_)) { IntOp::Shl } else { IntOp::Shr };
+                let op = if matches!(op, BinOp::Shl(_)) { IntOp::Shl } else { IntOp::Shr };
                 if let (Value::Number(x), 0) = (&left, self.g.rank(y)) {
                     return Ok(Value::Number(Number::Shift(op, x.clone(), y).into()));
                 }
                 let x = self.term(&left, ranges[0])?;
-                return Ok(Value::Term(self.shift(op, x, y, words(self, x, y), range)?));
+                let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { texts };
+                return Ok(Value::Term(self.shift(op, x, y, words, range)?));
             }
-            _ => return Err(self.error(range, refused::construct(refused::Construct::Assign))),
+            _ => return Err(self.error(range, refused::construct(refused::Construct::Unknown))),
         };
         let (x, y) = self.meet(&left, &right, ranges)?;
         Ok(Value::Term(self.comparison(cmp, x, y, range)?))
@@ -304,45 +323,18 @@ impl<'a> Lower<'a> {
         and: bool,
     ) -> Lowered<Value<'a>> {
         let left = left.and_then(|v| self.boolean(&v, ranges[0]));
-        let right = match left {
-            Ok(left) => self.under(left, and, |me| me.expr(&b.right)),
-            Err(Poison) => self.expr(&b.right),
-        };
-        let right = right.and_then(|v| self.boolean(&v, ranges[1]));
-        let (left, right) = (left?, right?);
-        Ok(Value::Term(if and { self.g.and(left, right) } else { self.g.or(left, right) }))
-    }
-
-    fn if_expr(&mut self, i: &'a ExprIf) -> Lowered<Value<'a>> {
-        let range = SrcRange::of(&i.if_token);
-        let cond_range = SrcRange::of(&i.cond);
-        if let (Expr::Let(l), Some((_, other))) = (&*i.cond, &i.else_branch) {
-            return self.if_let(l, &i.then_branch, other);
-        }
-        let cond = self.expr(&i.cond).and_then(|v| self.boolean(&v, cond_range));
-        let Some((_, other)) = &i.else_branch else {
-            return Err(self.error(
-                SrcRange { first: range.first, last: SrcRange::of(&i.cond).last },
-                catalogue::if_without_else(),
-            ));
-        };
-        let Ok(cond) = cond else {
-            // The arms may have errors of their own.
-            let (_, _) = (self.block(&i.then_branch), self.expr(other));
+        let Ok(left) = left else {
+            let _ = self.expr(&b.right);
             return Err(Poison);
         };
-        let then = self.under(cond, true, |me| me.block(&i.then_branch));
-        let other = self.under(cond, false, |me| me.expr(other));
-        let (then, other) = (then?, other?);
-        match self.g.bool_value(cond) {
-            Some(true) => Ok(then),
-            Some(false) => Ok(other),
-            None => self.at(&i.cond, |me| me.join(Join { cond, strict: false }, &then, &other, range)),
-        }
+        self.shortcut(left, and, |me| me.expr(&b.right), ranges[1])
     }
 
     fn field(&mut self, f: &'a syn::ExprField) -> Lowered<Value<'a>> {
         let value = self.expr(&f.base)?;
+        if let Value::Never = value {
+            return Ok(Value::Never);
+        }
         if let (Value::Tuple(parts), syn::Member::Unnamed(k)) = (&value, &f.member)
             && let Some(part) = parts.get(k.index as usize)
         {
@@ -358,10 +350,13 @@ impl<'a> Lower<'a> {
             let args = self.all(&c.args);
             return self.apply(&f?, &args?, range);
         };
-        let local = p.path.get_ident().and_then(|name| self.scope.get(&name.to_string()).map(|v| v.cloned()));
+        let local = p.path.get_ident().and_then(|name| self.lookup(&name.to_string(), range));
         if let Some(f) = local {
             let args = self.all(&c.args);
             return self.apply(&f?, &args?, range);
+        }
+        if let Some(name) = super::panics::named(&p.path) {
+            return self.panicking(name, c);
         }
         if p.path.is_ident("Axis") {
             return self.axis(c, range);
@@ -558,6 +553,9 @@ impl<'a> Lower<'a> {
                 self.uses(&owner.ident);
             }
             return Ok(found.map(plain));
+        }
+        if owner_name == "mem" {
+            return Ok(table::find(On::Mem, &name).map(plain));
         }
         let rank = types::ndarray_rank(&owner_name).map(|(rank, _)| rank);
         let rank = rank.or(if owner_name == "Vec" { Some(1) } else { None });

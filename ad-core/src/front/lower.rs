@@ -9,8 +9,10 @@ use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
 use super::checks::Frame;
+use super::flow::Target;
 use super::shapes::{Classes, Equation};
 use super::sig::Sig;
+use super::state::Store;
 use super::value::{Body, Closure, Lowered, Number, Scope, Value, Want};
 use crate::catalogue;
 use crate::diag::{Diags, Message, Poison, SrcRange, text_of};
@@ -33,6 +35,13 @@ pub(super) struct Lower<'a> {
     pub here: Loc,
     pub hints: BTreeMap<Term, String>,
     pub scope: Scope<'a>,
+    /// What the variables hold.
+    pub store: Store<'a>,
+    /// Cells below this one belong to the function around the closure that is being lowered.
+    pub captured: usize,
+    /// Whether control gets here at all.
+    pub reached: bool,
+    pub targets: Vec<Target<'a>>,
     pub frames: Vec<Frame>,
     pub facts: Facts,
     pub checks: Vec<Check>,
@@ -49,6 +58,8 @@ pub(super) struct Lower<'a> {
     pub consts: Vec<AssumedConst>,
     /// Names taken to be the DSL's.
     pub dsl: Vec<Ident>,
+    /// Whether the next check is one of builds with debug assertions only.
+    pub debug: bool,
     depth: u32,
 }
 
@@ -63,6 +74,10 @@ impl<'a> Lower<'a> {
             here: Loc(0),
             hints: BTreeMap::new(),
             scope: Scope::default(),
+            store: Store::default(),
+            captured: 0,
+            reached: true,
+            targets: Vec::new(),
             frames: Vec::new(),
             facts: Facts::new(),
             checks: Vec::new(),
@@ -73,13 +88,15 @@ impl<'a> Lower<'a> {
             items: Scope::default(),
             consts: Vec::new(),
             dsl: Vec::new(),
+            debug: false,
             depth: 0,
         }
     }
 
     /// The function's body: its result as a term of the declared type.
     pub(super) fn function(&mut self, item: &'a ItemFn) -> Lowered<Term> {
-        let value = self.block(&item.block)?;
+        let name = SrcRange::of(&item.sig.ident);
+        let value = self.returning(name, |me| me.block(&item.block))?;
         let range = item.block.stmts.last().map_or_else(|| SrcRange::of(&item.sig.ident), SrcRange::of);
         let sig = self.sig;
         let leaf = &sig.result;
@@ -142,7 +159,11 @@ impl<'a> Lower<'a> {
     /// Lowers something at the place of `syntax`.
     pub(super) fn at<R>(&mut self, syntax: &impl ToTokens, f: impl FnOnce(&mut Self) -> R) -> R {
         let tokens = syntax.to_token_stream();
-        let place = Place { range: SrcRange::of_stream(tokens.clone()), text: text_of(&tokens, TEXT) };
+        self.at_place(Place { range: SrcRange::of_stream(tokens.clone()), text: text_of(&tokens, TEXT) }, f)
+    }
+
+    /// Lowers something at a place with another text than its own.
+    pub(super) fn at_place<R>(&mut self, place: Place, f: impl FnOnce(&mut Self) -> R) -> R {
         self.places.push(place);
         let loc = Loc(u32::try_from(self.places.len() - 1).unwrap_or(0));
         let (outer, outer_g) = (std::mem::replace(&mut self.here, loc), self.g.at(loc));
@@ -237,6 +258,22 @@ impl<'a> Lower<'a> {
                 let same = self.same_shapes(&terms, range)?;
                 Ok(self.g.stack(&same))
             }
+            Value::Place(place) => {
+                let value = self.read_place(place)?;
+                self.term_as(&value, want, range)
+            }
+            // Nothing gets here: any value will do.
+            Value::Never => {
+                let elem = match want {
+                    Want::Elem(elem) => elem,
+                    Want::Any => self.default_real(),
+                };
+                Ok(match elem {
+                    Elem::Real(ty) => self.real(ty, 0.0),
+                    Elem::Int(ty) => self.g.lit(Lit::Int(ty, 0)),
+                    Elem::Bool => self.g.lit_bool(false),
+                })
+            }
             Value::Range(_)
             | Value::Seq(_)
             | Value::Tuple(_)
@@ -248,6 +285,7 @@ impl<'a> Lower<'a> {
             | Value::Ordering(_)
             | Value::Axis(_)
             | Value::Zip(_)
+            | Value::Cell(_)
             | Value::Unit => {
                 let found = self.describe(value);
                 Err(self.error(range, catalogue::not_an_array(&found, matches!(value, Value::Maybe(..)))))
@@ -374,6 +412,10 @@ impl<'a> Lower<'a> {
         {
             return Ok(*t);
         }
+        if let Value::Never | Value::Place(_) = value {
+            let t = self.term_as(value, Want::Elem(Elem::Bool), range)?;
+            return self.boolean(&Value::Term(t), range);
+        }
         let found = self.describe(value);
         Err(self.error(range, catalogue::expected("`bool`", &found)))
     }
@@ -417,21 +459,20 @@ impl<'a> Lower<'a> {
                 self.deeper(
                     || range,
                     |me| {
-                        let outer = std::mem::replace(&mut me.scope, closure.scope.clone());
-                        let bound: Lowered<()> = closure.params.iter().zip(args).try_for_each(|((pat, ty), arg)| {
-                            let arg = match ty {
-                                Some(ty) => me.ascribe(arg.clone(), ty, range)?,
-                                None => arg.clone(),
-                            };
-                            me.bind(pat, Some(arg))
+                        let result = me.inside(&closure, range, |me| {
+                            closure.params.iter().zip(args).try_for_each(|((pat, ty), arg)| {
+                                let arg = match ty {
+                                    Some(ty) => me.ascribe(arg.clone(), ty, range)?,
+                                    None => arg.clone(),
+                                };
+                                me.bind(pat, Some(arg))
+                            })?;
+                            me.body(closure.body)
                         });
-                        let result =
-                            bound.and_then(|()| me.body(closure.body)).and_then(|value| match closure.output {
-                                Some(ty) => me.ascribe(value, ty, range),
-                                None => Ok(value),
-                            });
-                        me.scope = outer;
-                        result
+                        result.and_then(|value| match closure.output {
+                            Some(ty) => me.ascribe(value, ty, range),
+                            None => Ok(value),
+                        })
                     },
                 )
             }
@@ -452,7 +493,8 @@ impl<'a> Lower<'a> {
             syn::ReturnType::Default => None,
             syn::ReturnType::Type(_, ty) => Some(&**ty),
         };
-        Value::Closure(Rc::new(Closure { params, body: Body::Expr(&c.body), output, scope: self.scope.clone() }))
+        let (scope, store) = (self.scope.clone(), self.store.clone());
+        Value::Closure(Rc::new(Closure { params, body: Body::Expr(&c.body), output, scope, store }))
     }
 
     /// An array of one more axis whose element i is `f(i)`.

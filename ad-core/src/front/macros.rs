@@ -3,8 +3,11 @@
 
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Block, Expr, ExprArray, ExprGroup, ExprRepeat, ExprTuple, Macro, MacroDelimiter, Token, token};
+use syn::{
+    Attribute, Block, Expr, ExprArray, ExprGroup, ExprRepeat, ExprTuple, Macro, MacroDelimiter, Stmt, Token, token,
+};
 
 use crate::catalogue::{self, refused};
 use crate::diag::{Diags, SrcRange};
@@ -21,22 +24,41 @@ struct Rewrite<'d> {
 impl VisitMut for Rewrite<'_> {
     fn visit_expr_mut(&mut self, e: &mut Expr) {
         if let Expr::Macro(m) = e {
-            match understood(&m.mac) {
-                Some(Ok(new)) => *e = new,
-                Some(Err(error)) => {
-                    let range = SrcRange { first: error.span(), last: error.span() };
-                    self.diags.push(range, catalogue::syntax(&error.to_string()));
-                    return;
-                }
+            match self.expression(&m.mac) {
+                Some(new) => *e = new,
                 None => return,
             }
         }
         visit_mut::visit_expr_mut(self, e);
     }
 
+    fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {
+        if let Stmt::Macro(m) = stmt
+            && let Some(new) = self.expression(&m.mac)
+        {
+            // With braces it needs no semicolon, and is a statement all the same.
+            *stmt = Stmt::Expr(new, m.semi_token.or_else(|| Some(Token![;](m.mac.path.span()))));
+        }
+        visit_mut::visit_stmt_mut(self, stmt);
+    }
+
     fn visit_attribute_mut(&mut self, a: &mut Attribute) {
         if a.path().is_ident("cfg") || a.path().is_ident("cfg_attr") {
             self.diags.push(SrcRange::of(a), refused::construct(refused::Construct::Cfg));
+        }
+    }
+}
+
+impl Rewrite<'_> {
+    /// What a macro stands for, if it is understood.
+    fn expression(&mut self, mac: &Macro) -> Option<Expr> {
+        match understood(mac)? {
+            Ok(new) => Some(new),
+            Err(error) => {
+                let range = SrcRange { first: error.span(), last: error.span() };
+                self.diags.push(range, catalogue::syntax(&error.to_string()));
+                None
+            }
         }
     }
 }
@@ -52,7 +74,7 @@ fn understood(mac: &Macro) -> Option<syn::Result<Expr>> {
             elems.extend(parts.into_iter().map(|p| p.0));
             Expr::Tuple(ExprTuple { attrs: Vec::new(), paren_token: token::Paren(delimiter_span(mac)), elems })
         })),
-        _ => None,
+        _ => super::panics::rewrite(mac),
     }
 }
 

@@ -5,14 +5,14 @@
 
 use syn::{Expr, ExprMatch, Lit, Pat};
 
-use super::arith::Join;
 use super::lower::Lower;
 use super::order::Sign;
 use super::shapes::Size;
+use super::state::Held;
 use super::value::{Body, Lowered, Number, Value};
 use crate::catalogue::{self, refused};
 use crate::diag::{Poison, SrcRange, text_of};
-use crate::ir::{Elem, Node, Term, Type};
+use crate::ir::{Elem, Term, Type};
 use crate::prim::{Cmp, IntOp};
 
 /// The parts of a pattern with the values that they meet, and what has to hold for that.
@@ -61,34 +61,22 @@ impl<'a> Lower<'a> {
     }
 
     /// `if let PAT = value { .. } else { .. }`.
-    pub(super) fn if_let(&mut self, l: &'a syn::ExprLet, then: &'a syn::Block, other: &'a Expr) -> Lowered<Value<'a>> {
+    pub(super) fn if_let(
+        &mut self,
+        l: &'a syn::ExprLet,
+        then: &'a syn::Block,
+        other: Option<&'a Expr>,
+    ) -> Lowered<Value<'a>> {
         let range = SrcRange::of(l);
         let value = self.expr(&l.expr)?;
         let outer = self.scope.clone();
         let fits = self.fits(&l.pat, &value)?;
-        let then = self.under(fits, true, |me| {
-            me.bind(&l.pat, Some(value.clone()))?;
-            me.block(then)
-        });
-        self.scope = outer;
-        let other = self.under(fits, false, |me| me.expr(other));
-        self.chosen(fits, then, other, range)
-    }
-
-    /// One of two values, of which each was lowered where it is reached.
-    fn chosen(
-        &mut self,
-        cond: Term,
-        then: Lowered<Value<'a>>,
-        other: Lowered<Value<'a>>,
-        range: SrcRange,
-    ) -> Lowered<Value<'a>> {
-        let (then, other) = (then?, other?);
-        match self.g.bool_value(cond) {
-            Some(true) => Ok(then),
-            Some(false) => Ok(other),
-            None => self.join(Join { cond, strict: false }, &then, &other, range),
-        }
+        let inner = |me: &mut Self| {
+            let then = me.bind(&l.pat, Some(value.clone())).and_then(|()| me.block(then));
+            me.scope = outer.clone();
+            then
+        };
+        self.branch(fits, inner, |me| other.map_or(Ok(Value::Unit), |other| me.expr(other)), range)
     }
 
     /// The value of what stands behind an arrow.
@@ -103,23 +91,28 @@ impl<'a> Lower<'a> {
         let Some((arm, rest)) = arms.split_first() else {
             return Err(self.error(range, refused::refused("`match` without arms", "write an arm")));
         };
-        let outer = self.scope.clone();
+        let (outer, cells) = (self.scope.clone(), self.store.len());
         let mut fits =
             if rest.is_empty() && arm.guard.is_none() { self.g.lit_bool(true) } else { self.fits(arm.pat, value)? };
         let bound = self.under(fits, true, |me| me.bind(arm.pat, Some(value.clone())));
         if let (Ok(()), Some(guard)) = (bound, arm.guard) {
-            let holds =
-                self.under(fits, true, |me| me.expr(guard).and_then(|v| me.boolean(&v, SrcRange::of(guard))))?;
-            fits = self.g.and(fits, holds);
+            let place = SrcRange::of(guard);
+            let holds = self.shortcut(fits, true, |me| me.expr(guard), place)?;
+            fits = self.boolean(&holds, place)?;
         }
-        let then = self.under(fits, true, |me| me.body(arm.body));
-        self.scope = outer;
-        let then = bound.and(then);
-        if self.g.bool_value(fits) == Some(true) {
-            return then;
-        }
-        let other = self.under(fits, false, |me| me.deeper(|| range, |me| me.arms(rest, value, range)));
-        self.chosen(fits, then, other, range)
+        let result = if self.g.bool_value(fits) == Some(true) {
+            bound.and(self.body(arm.body))
+        } else {
+            let then = |me: &mut Self| {
+                let then = me.body(arm.body);
+                me.scope = outer.clone();
+                bound.and(then)
+            };
+            self.branch(fits, then, |me| me.deeper(|| range, |me| me.arms(rest, value, range)), range)
+        };
+        self.scope = outer.clone();
+        self.store.truncate(cells);
+        result
     }
 
     /// The condition under which a value has the form of a pattern.
@@ -277,6 +270,7 @@ impl<'a> Lower<'a> {
         let before = rest.unwrap_or(pats.len());
         let mut values: Vec<Option<Value>> = Vec::new();
         match value {
+            Value::Never => values.resize(pats.len(), Some(Value::Never)),
             Value::Tuple(vs) | Value::List(vs) if vs.len() == fixed || (rest.is_some() && vs.len() >= fixed) => {
                 let gap = vs.len() - fixed;
                 values.extend(vs[..before].iter().cloned().map(Some));
@@ -370,18 +364,19 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
         Pat::Ident(p) => {
             let name = p.ident.to_string();
             if p.mutability.is_some() {
-                me.error(range, refused::let_mut(&name));
-                me.scope.bind(name, None);
-                return Err(Poison);
+                let held = value.clone().map_or(Held::Broken, Held::Value);
+                me.bind_cell(name, held, true);
+                return match &p.subpat {
+                    Some((_, inner)) => bind(me, inner, value),
+                    None => Ok(()),
+                };
             }
             if p.subpat.is_none() && is_constant(&name) {
                 // A constant that the value was compared with (`match`), or rustc's error.
                 return Ok(());
             }
-            if let Some(Value::Term(t) | Value::Nested(t)) = &value
-                && !matches!(me.g.node(*t), Node::Lit(_) | Node::Var(_))
-            {
-                me.hints.entry(*t).or_insert_with(|| name.clone());
+            if let Some(value) = &value {
+                me.hint(value, &name);
             }
             me.scope.bind(name, value.clone());
             match &p.subpat {
@@ -443,7 +438,7 @@ fn names(pat: &Pat) -> Vec<String> {
 }
 
 /// Names of a pattern that could not be bound: their uses are no further errors.
-fn poison<'a>(me: &mut Lower<'a>, pat: &'a Pat) {
+pub(super) fn poison<'a>(me: &mut Lower<'a>, pat: &'a Pat) {
     for name in names(pat) {
         me.scope.bind(name, None);
     }

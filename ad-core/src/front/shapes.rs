@@ -169,12 +169,29 @@ impl Lower<'_> {
             let name = param.name.to_string();
             self.hints.entry(term).or_insert_with(|| name.clone());
             let nested = param.leaf.container == Container::Static;
-            self.scope.bind(name, Some(self.rows(term, nested)));
+            let value = self.rows(term, nested);
+            if param.mutable {
+                self.bind_cell(name, super::state::Held::Value(value), true);
+            } else {
+                self.scope.bind(name, Some(value));
+            }
         }
     }
 
     /// Makes `b` have the size of `a` along an axis where they have to be equal: says so, and returns whether the two terms differ still.
     pub(super) fn equate(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<bool> {
+        self.equate_saying(a, b, words, "shapes differ", range)
+    }
+
+    /// [`Lower::equate`] with another message where they are not equal.
+    pub(super) fn equate_saying(
+        &mut self,
+        a: Term,
+        b: Term,
+        words: [String; 2],
+        message: &str,
+        range: SrcRange,
+    ) -> Lowered<bool> {
         if a == b {
             return Ok(false);
         }
@@ -182,7 +199,6 @@ impl Lower<'_> {
         if let (Some(Size::Number(x)), Some(Size::Number(y))) = sides {
             return Err(self.diags.push(range, catalogue::sizes_never_equal(&words, x, y)));
         }
-        let message = "shapes differ";
         if let (Some(x), Some(y)) = sides
             && self.unconditional()
         {
@@ -252,7 +268,14 @@ fn finish(mut lower: Lower<'_>, result: Term, equations: Vec<Equation>) -> Progr
         lower.places.push(place);
         let loc = Loc(u32::try_from(lower.places.len() - 1).unwrap_or(0));
         let ok = lower.g.compare(Cmp::Eq, terms[0], terms[1]);
-        checks.push(Check { ok, message, shown: words.into_iter().zip(terms).collect(), loc, phase: Phase::Entry });
+        checks.push(Check {
+            ok,
+            message,
+            shown: words.into_iter().zip(terms).collect(),
+            loc,
+            phase: Phase::Entry,
+            debug: false,
+        });
     }
     checks.append(&mut lower.checks);
     let sig = lower.sig;

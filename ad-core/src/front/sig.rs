@@ -36,6 +36,8 @@ pub(super) struct Sig {
 /// A parameter as the user wrote it.
 pub(super) struct SigParam {
     pub name: Ident,
+    /// Whether it is a variable of the body: `mut x: f64`.
+    pub mutable: bool,
     pub ty: TokenStream,
     pub leaf: Leaf,
 }
@@ -186,8 +188,8 @@ fn params(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Vec<
                 continue;
             }
         };
-        let name = match param_name(&typed.pat, k) {
-            Some(name) => name,
+        let (name, mutable) = match param_name(&typed.pat, k) {
+            Some(found) => found,
             None => {
                 result =
                     Err(diags.push(SrcRange::of(&typed.pat), catalogue::parameter_pattern(&text_of(&typed.pat, 40))));
@@ -195,19 +197,20 @@ fn params(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Vec<
             }
         };
         match types::leaf(&typed.ty, generics, diags) {
-            Ok(leaf) => params.push(SigParam { name, ty: typed.ty.to_token_stream(), leaf }),
+            Ok(leaf) => params.push(SigParam { name, mutable, ty: typed.ty.to_token_stream(), leaf }),
             Err(Poison) => result = Err(Poison),
         }
     }
     result.map(|()| params)
 }
 
-fn param_name(pat: &Pat, k: usize) -> Option<Ident> {
+/// The name of a parameter, and whether it is `mut`.
+fn param_name(pat: &Pat, k: usize) -> Option<(Ident, bool)> {
     match pat {
-        Pat::Ident(p) if p.by_ref.is_none() && p.mutability.is_none() && p.subpat.is_none() => Some(p.ident.clone()),
+        Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => Some((p.ident.clone(), p.mutability.is_some())),
         Pat::Reference(p) => param_name(&p.pat, k),
         Pat::Paren(p) => param_name(&p.pat, k),
-        Pat::Wild(_) => Some(Ident::new(&format!("unused{k}"), Span::call_site())),
+        Pat::Wild(_) => Some((Ident::new(&format!("unused{k}"), Span::call_site()), false)),
         _ => None,
     }
 }

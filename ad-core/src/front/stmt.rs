@@ -2,19 +2,19 @@
 
 use std::rc::Rc;
 
-use syn::{Block, FnArg, Item, ReturnType, Stmt};
+use syn::{Block, FnArg, Item, Pat, ReturnType, Stmt};
 
 use super::lower::Lower;
 use super::refuse;
+use super::state::{Held, Store};
 use super::value::{Body, Closure, Lowered, Value};
-use crate::catalogue;
 use crate::catalogue::refused::{self, Construct};
-use crate::diag::{Poison, SrcRange};
+use crate::diag::{Poison, SrcRange, text_of};
 
 impl<'a> Lower<'a> {
     /// The value of a block. Every statement is lowered, so that every error is reported.
     pub(super) fn block(&mut self, block: &'a Block) -> Lowered<Value<'a>> {
-        let (outer, outer_items) = (self.scope.clone(), self.items.clone());
+        let (outer, outer_items, cells) = (self.scope.clone(), self.items.clone(), self.store.len());
         let mut result = Ok(Value::Unit);
         // Items are known in the whole block.
         let mut poisoned = self.items(block).is_err();
@@ -41,7 +41,13 @@ impl<'a> Lower<'a> {
             };
         }
         (self.scope, self.items) = (outer, outer_items);
-        if poisoned { Err(Poison) } else { result }
+        self.store.truncate(cells);
+        match result {
+            _ if poisoned => Err(Poison),
+            // A block whose end is not reached has any type.
+            Ok(_) if !self.reached => Ok(Value::Never),
+            result => result,
+        }
     }
 
     /// The constants and functions of a block. Neither sees the variables around it.
@@ -82,7 +88,13 @@ impl<'a> Lower<'a> {
                 ReturnType::Default => None,
                 ReturnType::Type(_, ty) => Some(&**ty),
             };
-            let closure = Closure { params, body: Body::Block(&f.block), output, scope: self.items.clone() };
+            let closure = Closure {
+                params,
+                body: Body::Block(&f.block),
+                output,
+                scope: self.items.clone(),
+                store: Store::default(),
+            };
             self.item(sig.ident.to_string(), Some(Value::Closure(Rc::new(closure))));
         }
         result
@@ -94,9 +106,8 @@ impl<'a> Lower<'a> {
     }
 
     fn local(&mut self, local: &'a syn::Local) -> Lowered<()> {
-        let range = SrcRange::of(&local.pat);
         let value = match &local.init {
-            None => Err(self.error(range, catalogue::let_without_value())),
+            None => return self.declare_later(&local.pat, None),
             Some(init) => {
                 if let Some((_, other)) = &init.diverge {
                     self.error(SrcRange::of(other), refused::construct(Construct::LetElse));
@@ -109,5 +120,26 @@ impl<'a> Lower<'a> {
         let bound = self.bind(&local.pat, value.as_ref().ok().cloned());
         value?;
         bound
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// `let x;`, to be assigned on each path that leads to a use.
+    fn declare_later(&mut self, pat: &'a Pat, ty: Option<&'a syn::Type>) -> Lowered<()> {
+        match pat {
+            Pat::Wild(_) => Ok(()),
+            Pat::Paren(p) => self.declare_later(&p.pat, ty),
+            Pat::Type(p) => self.declare_later(&p.pat, Some(&p.ty)),
+            Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => {
+                self.bind_cell(p.ident.to_string(), Held::Unset, p.mutability.is_some());
+                self.store.declare(ty);
+                Ok(())
+            }
+            Pat::Tuple(p) => p.elems.iter().try_for_each(|p| self.declare_later(p, None)),
+            other => {
+                super::pattern::poison(self, other);
+                Err(self.error(SrcRange::of(other), refused::pattern(&text_of(other, 40))))
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::lower::Lower;
 use super::value::{Lowered, Value};
-use super::{functions, integers, iter, methods, options, order, reads, slice};
+use super::{functions, integers, iter, methods, options, order, place, reads, slice};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange, suggest};
 use crate::ir::Elem;
@@ -34,6 +34,8 @@ pub(super) enum On {
     Option,
     /// Any value: `clone` and the like.
     Any,
+    /// Nothing: a function of `std::mem`.
+    Mem,
     /// A type, by path: `Array1::zeros`.
     Assoc,
     /// Nothing: a free function of ndarray, or one of its types that are no arrays: `Zip::from`.
@@ -121,6 +123,7 @@ const TABLES: &[&[Entry]] = &[
     methods::join::TABLE,
     slice::TABLE,
     reads::TABLE,
+    place::TABLE,
     iter::TABLE,
 ];
 
@@ -266,6 +269,7 @@ pub fn described() -> Vec<Described> {
         On::Iter => "iterator",
         On::Option => "Option",
         On::Any => "value",
+        On::Mem => "std::mem",
         On::Assoc => "type",
         On::Nd => "ndarray",
         On::Zip => "`Zip`",
@@ -289,7 +293,7 @@ impl<'a> Lower<'a> {
 
     /// Lowers a call of a row.
     pub(super) fn call(&mut self, entry: Entry, call: Call<'a, '_>) -> Lowered<Value<'a>> {
-        let receiver = usize::from(!matches!(entry.on, On::Dsl | On::Assoc | On::Nd));
+        let receiver = usize::from(!matches!(entry.on, On::Dsl | On::Mem | On::Assoc | On::Nd));
         let given = call.args.len().saturating_sub(receiver);
         if call.args.len() < receiver || given < entry.args.0 || given > entry.args.1 {
             return Err(self.error(call.range, catalogue::arity(entry.name, entry.args, given)));

@@ -8,6 +8,8 @@ use syn::{Block, Expr, Pat, Type};
 
 use super::lower::Lower;
 use super::order::Order;
+use super::place::Place;
+use super::state::{Cell, Store};
 use super::table::Entry;
 use crate::diag::Poison;
 use crate::ir::{Elem, Term};
@@ -53,6 +55,12 @@ pub(super) enum Value<'a> {
     Zip(Rc<super::methods::zip::Zip<'a>>),
     /// `()`.
     Unit,
+    /// What a mutable variable stands for: in scopes only.
+    Cell(Cell),
+    /// Something that can be assigned, by `&mut` or `row_mut` and the like.
+    Place(Rc<Place>),
+    /// What never has a value, since control goes elsewhere.
+    Never,
 }
 
 impl Value<'_> {
@@ -82,6 +90,8 @@ impl Value<'_> {
             Value::Axis(_) => "an axis",
             Value::Zip(_) => "a `Zip`",
             Value::Unit => "`()`",
+            Value::Cell(_) | Value::Place(_) => "a mutable reference",
+            Value::Never => "an expression that never has a value",
         }
     }
 }
@@ -143,6 +153,8 @@ pub(super) struct Closure<'a> {
     pub body: Body<'a>,
     pub output: Option<&'a Type>,
     pub scope: Scope<'a>,
+    /// What the variables held where it was written.
+    pub store: Store<'a>,
 }
 
 /// `start..end`.

@@ -111,7 +111,14 @@ impl Case {
 
     pub(crate) fn check(&mut self, ok: Term, message: &str, shown: &[(&str, Term)]) {
         let shown = shown.iter().map(|(n, t)| ((*n).to_string(), *t)).collect();
-        self.checks.push(Check { ok, message: message.to_string(), shown, loc: Loc(0), phase: Phase::Reached });
+        self.checks.push(Check {
+            ok,
+            message: message.to_string(),
+            shown,
+            loc: Loc(0),
+            phase: Phase::Reached,
+            debug: false,
+        });
     }
 
     pub(crate) fn run(&mut self, inputs: Vec<Value>) {

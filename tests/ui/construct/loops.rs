@@ -1,4 +1,4 @@
-//! Loops and mutation: every place is shown at once.
+//! Loops: every place is shown at once.
 
 use ad::prelude::*;
 

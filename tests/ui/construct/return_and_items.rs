@@ -1,15 +1,13 @@
-//! Early return, items, `if` without `else`, labelled blocks.
+//! Items inside the function, and an assignment that no `mut` allows.
 
 use ad::prelude::*;
 
 #[differentiate]
 fn f(x: f64) -> f64 {
     static SCALE: f64 = 2.0;
-    if x < 0.0 {
-        return 0.0;
-    }
-    let y = 'a: { break 'a x };
-    SCALE * y
+    let y = x;
+    y = SCALE;
+    y
 }
 
 fn main() {

@@ -1,0 +1,409 @@
+//! Where control goes: arms, early returns, blocks that are left by their label, panics.
+//!
+//! Nothing jumps in the core language. A way out of a block is kept as an exit: the conditions on the path that leads there, what the
+//! variables hold, and the value. What follows in the text is lowered under a guard that no exit was taken, and where the block ends
+//! the exits, which exclude each other, meet what falls through to the end. A panic has no place to go to: it is a check that its
+//! path is not taken. What must never happen: that a term of a path that is not taken reaches the gradient.
+
+use proc_macro2::Ident;
+use syn::Expr;
+
+use super::arith::Join;
+use super::checks::Frame;
+use super::lower::Lower;
+use super::state::Store;
+use super::value::{Lowered, Value};
+use crate::catalogue;
+use crate::diag::{Poison, SrcRange};
+use crate::ir::Term;
+
+/// A condition and the value it has.
+type Literal = (Term, bool);
+
+/// Something that can be left before its end.
+pub(super) struct Target<'a> {
+    kind: Kind,
+    label: Option<String>,
+    /// How many frames and cells there were outside.
+    frames: usize,
+    cells: usize,
+    exits: Vec<Exit<'a>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// A function or closure: by `return`.
+    Function,
+    /// A block with a label: by `break 'label`.
+    Block,
+}
+
+/// A way out.
+struct Exit<'a> {
+    /// The conditions, from the outside in.
+    path: Vec<Literal>,
+    store: Store<'a>,
+    value: Value<'a>,
+}
+
+/// How an arm ended.
+struct Arm<'a> {
+    value: Lowered<Value<'a>>,
+    store: Store<'a>,
+    reached: bool,
+    /// Under which conditions it was left before its end, if it was.
+    gone: Option<Term>,
+}
+
+impl<'a> Lower<'a> {
+    /// A conditional: both arms from what holds now, and what holds afterwards.
+    pub(super) fn branch(
+        &mut self,
+        cond: Term,
+        then: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
+        other: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let (before, reached) = (self.store.clone(), self.reached);
+        let a = self.arm(cond, true, then);
+        (self.store, self.reached) = (before, reached);
+        let b = self.arm(cond, false, other);
+        self.reached = reached && (a.reached || b.reached);
+        self.store = match (a.reached, b.reached) {
+            (true, false) => a.store,
+            (false, true) => b.store,
+            _ => self.merge(cond, &a.store, &b.store, range),
+        };
+        self.leave(cond, [(a.reached, a.gone), (b.reached, b.gone)]);
+        match (a.reached, b.reached) {
+            (true, false) => b.value.and(a.value),
+            (false, true) => a.value.and(b.value),
+            (false, false) => a.value.and(b.value).map(|_| Value::Never),
+            (true, true) => {
+                let (a, b) = (a.value?, b.value?);
+                self.join(Join { cond, strict: false }, &a, &b, range)
+            }
+        }
+    }
+
+    fn arm(&mut self, cond: Term, holds: bool, f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>) -> Arm<'a> {
+        let (depth, cells, exits, outside) = (self.frames.len(), self.store.len(), self.exits(), self.reached);
+        // An arm that is known not to be taken is lowered for its errors.
+        let never = self.g.bool_value(cond) == Some(!holds);
+        self.reached &= !never;
+        let (value, gone) = self.under(cond, holds, |me| {
+            let value = f(me);
+            let left = me.exits() > exits;
+            let gone = if left { me.negated_path(depth + 1) } else { None };
+            (value, gone)
+        });
+        let mut store = self.store.clone();
+        store.truncate(cells);
+        let reached = self.reached;
+        // Whether it ended by a panic and nothing else: then a check says that it is not taken.
+        let left = self.exits() > exits;
+        let gone = if !reached && left { Some(self.g.lit_bool(true)) } else { gone };
+        self.reached = outside;
+        Arm { value, store, reached, gone }
+    }
+
+    /// What follows a conditional is reached where neither arm was left.
+    fn leave(&mut self, cond: Term, arms: [(bool, Option<Term>); 2]) {
+        let [(a_reached, a), (b_reached, b)] = arms;
+        if !a_reached && !b_reached {
+            self.diverge();
+            return;
+        }
+        let (all, none) = (self.g.lit_bool(true), self.g.lit_bool(false));
+        let known = |g: &crate::ir::Graph, t: Option<Term>| t.map_or(Some(false), |t| g.bool_value(t));
+        match (known(&self.g, a), known(&self.g, b)) {
+            (Some(false), Some(false)) => {
+                // A panic in an arm: what follows may rely on its not being taken.
+                match (a_reached, b_reached) {
+                    (false, true) => self.facts.assume(&self.g, cond, false),
+                    (true, false) => self.facts.assume(&self.g, cond, true),
+                    _ => {}
+                }
+            }
+            (Some(true), Some(false)) => self.guard(cond, false),
+            (Some(false), Some(true)) => self.guard(cond, true),
+            _ => {
+                let (a, b) = (a.unwrap_or(none), b.unwrap_or(none));
+                let gone = if a == all && b == all { all } else { self.g.cond(cond, a, b) };
+                self.guard(gone, false);
+            }
+        }
+    }
+
+    /// From here on, to the end of what is around, a condition has this value.
+    fn guard(&mut self, cond: Term, holds: bool) {
+        self.facts.assume(&self.g, cond, holds);
+        self.frames.push(Frame::Guard { cond, holds });
+    }
+
+    /// Nothing that follows is reached.
+    fn diverge(&mut self) {
+        self.reached = false;
+        let no = self.g.lit_bool(false);
+        self.frames.push(Frame::Guard { cond: no, holds: true });
+    }
+
+    /// How many exits have been found from what is open.
+    fn exits(&self) -> usize {
+        self.targets.iter().map(|t| t.exits.len()).sum()
+    }
+
+    /// The conditions since a depth.
+    fn conditions(&self, depth: usize) -> Vec<Literal> {
+        let guards = self.frames.iter().skip(depth);
+        guards
+            .filter_map(|f| match f {
+                Frame::Guard { cond, holds } => Some((*cond, *holds)),
+                Frame::Loop { .. } => None,
+            })
+            .collect()
+    }
+
+    /// That one of the conditions since a depth does not hold; `None` if there are none.
+    fn negated_path(&mut self, depth: usize) -> Option<Term> {
+        let path = self.conditions(depth);
+        if path.is_empty() {
+            return None;
+        }
+        let all = self.conjunction(&path);
+        Some(self.g.not(all))
+    }
+
+    /// Lazily: a condition is looked at where those before it hold.
+    fn conjunction(&mut self, path: &[Literal]) -> Term {
+        let mut all = self.g.lit_bool(true);
+        for &(cond, holds) in path.iter().rev() {
+            let no = self.g.lit_bool(false);
+            all = match (self.g.bool_value(cond), self.g.bool_value(all), holds) {
+                (Some(value), _, _) if value == holds => all,
+                (Some(_), _, _) => no,
+                (None, Some(true), true) => cond,
+                (None, Some(true), false) => self.g.not(cond),
+                (None, _, true) => self.g.cond(cond, all, no),
+                (None, _, false) => self.g.cond(cond, no, all),
+            };
+        }
+        all
+    }
+
+    /// The body of a function or closure, with its `return`s.
+    pub(super) fn returning(
+        &mut self,
+        range: SrcRange,
+        f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
+    ) -> Lowered<Value<'a>> {
+        self.target(Kind::Function, None, range, f)
+    }
+
+    /// A block with a label.
+    pub(super) fn labelled(&mut self, b: &'a syn::ExprBlock) -> Lowered<Value<'a>> {
+        let label = b.label.as_ref().map(|l| l.name.ident.to_string());
+        let range = SrcRange::of(&b.label);
+        self.target(Kind::Block, label, range, |me| me.block(&b.block))
+    }
+
+    fn target(
+        &mut self,
+        kind: Kind,
+        label: Option<String>,
+        range: SrcRange,
+        f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
+    ) -> Lowered<Value<'a>> {
+        let (frames, cells, outside, outer_exits) = (self.frames.len(), self.store.len(), self.reached, self.exits());
+        let mark = self.facts.mark();
+        self.targets.push(Target { kind, label, frames, cells, exits: Vec::new() });
+        let value = f(self);
+        let exits = self.targets.pop().map_or_else(Vec::new, |t| t.exits);
+        if exits.is_empty() {
+            // What holds at the end holds behind it too.
+            self.store.truncate(cells);
+            if kind == Kind::Function {
+                self.frames.truncate(frames);
+                self.facts.forget(mark);
+                self.reached = outside;
+            }
+            return value;
+        }
+        let falls = self.reached.then(|| self.conditions(frames));
+        let left = self.exits() > outer_exits;
+        self.frames.truncate(frames);
+        self.facts.forget(mark);
+        self.reached = outside;
+        let value = value?;
+        let mut ways: Vec<Exit> = exits;
+        if let Some(path) = falls {
+            ways.push(Exit { path, store: self.store.clone(), value });
+        }
+        for way in &mut ways {
+            way.store.truncate(cells);
+        }
+        if left {
+            // Some paths go further out: what follows is not reached there.
+            let none = self.g.lit_bool(false);
+            let mut stays = none;
+            for way in ways.iter().rev() {
+                let taken = self.conjunction(&way.path);
+                let yes = self.g.lit_bool(true);
+                stays = if stays == none { taken } else { self.g.cond(taken, yes, stays) };
+            }
+            self.guard(stays, true);
+        }
+        self.meet_ways(ways, range)
+    }
+
+    /// One of several ways that exclude each other was taken: the last if none of the others was.
+    fn meet_ways(&mut self, ways: Vec<Exit<'a>>, range: SrcRange) -> Lowered<Value<'a>> {
+        // That an earlier way was not taken need not be asked again.
+        let mut known: Vec<Literal> = Vec::new();
+        let mut conds = Vec::new();
+        for way in &ways {
+            let whole = self.conjunction(&way.path);
+            let rest: Vec<Literal> = way.path.iter().copied().filter(|l| !known.contains(l)).collect();
+            conds.push(self.conjunction(&rest));
+            match &way.path[..] {
+                [(cond, holds)] => known.push((*cond, !holds)),
+                _ => known.push((whole, false)),
+            }
+            known.extend(rest.split_last().filter(|(_, before)| before.is_empty()).map(|(l, _)| (l.0, !l.1)));
+        }
+        let mut ways = ways.into_iter().zip(conds).rev();
+        let Some((last, _)) = ways.next() else { return Ok(Value::Never) };
+        let (mut store, mut value) = (last.store, Ok(last.value));
+        for (way, cond) in ways {
+            store = self.merge(cond, &way.store, &store, range);
+            value = match self.g.bool_value(cond) {
+                Some(true) => Ok(way.value),
+                Some(false) => value,
+                None => value.and_then(|v| self.join(Join { cond, strict: false }, &way.value, &v, range)),
+            };
+        }
+        self.store = store;
+        value
+    }
+
+    /// `return`.
+    pub(super) fn return_expr(&mut self, r: &'a syn::ExprReturn) -> Lowered<Value<'a>> {
+        let value = match &r.expr {
+            Some(e) => self.expr(e)?,
+            None => Value::Unit,
+        };
+        let Some(k) = self.targets.iter().rposition(|t| t.kind == Kind::Function) else {
+            return Err(self.error(SrcRange::of(r), catalogue::internal("a `return` outside of a function")));
+        };
+        Ok(self.exit(k, value))
+    }
+
+    /// `break 'label value`.
+    pub(super) fn break_expr(&mut self, b: &'a syn::ExprBreak) -> Lowered<Value<'a>> {
+        let value = match &b.expr {
+            Some(e) => self.expr(e)?,
+            None => Value::Unit,
+        };
+        let Some(label) = &b.label else {
+            return Err(self.error(SrcRange::of(b), catalogue::break_outside("break")));
+        };
+        let k = self.find_label(&label.ident)?;
+        Ok(self.exit(k, value))
+    }
+
+    /// `continue`.
+    pub(super) fn continue_expr(&mut self, c: &'a syn::ExprContinue) -> Lowered<Value<'a>> {
+        if let Some(label) = &c.label {
+            self.find_label(&label.ident)?;
+        }
+        Err(self.error(SrcRange::of(c), catalogue::break_outside("continue")))
+    }
+
+    fn find_label(&mut self, label: &Ident) -> Lowered<usize> {
+        let name = label.to_string();
+        let function = self.targets.iter().rposition(|t| t.kind == Kind::Function).unwrap_or(0);
+        let found =
+            self.targets.iter().enumerate().skip(function).rev().find(|(_, t)| t.label.as_deref() == Some(&name));
+        match found {
+            Some((k, _)) => Ok(k),
+            None => Err(self.error(SrcRange::of(label), catalogue::unknown_label(&name))),
+        }
+    }
+
+    fn exit(&mut self, k: usize, value: Value<'a>) -> Value<'a> {
+        if self.reached {
+            let path = self.conditions(self.targets[k].frames);
+            let mut store = self.store.clone();
+            store.truncate(self.targets[k].cells);
+            self.targets[k].exits.push(Exit { path, store, value });
+        }
+        self.diverge();
+        Value::Never
+    }
+
+    /// `panic!` and what is like it: a check that this place is not reached.
+    pub(super) fn panic(&mut self, message: &str) -> Value<'a> {
+        let no = self.g.lit_bool(false);
+        self.require(None, no, message);
+        self.diverge();
+        Value::Never
+    }
+
+    /// `if`, with or without `else`.
+    pub(super) fn if_expr(&mut self, i: &'a syn::ExprIf) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(&i.if_token);
+        let cond_range = SrcRange::of(&i.cond);
+        if let Expr::Let(l) = &*i.cond {
+            return self.if_let(l, &i.then_branch, i.else_branch.as_ref().map(|e| &*e.1));
+        }
+        let cond = self.expr(&i.cond).and_then(|v| self.boolean(&v, cond_range));
+        let Ok(cond) = cond else {
+            // The arms may have errors of their own.
+            let _ = self.block(&i.then_branch);
+            if let Some((_, other)) = &i.else_branch {
+                let _ = self.expr(other);
+            }
+            return Err(Poison);
+        };
+        self.at(&i.cond, |me| {
+            me.branch(
+                cond,
+                |me| me.block(&i.then_branch),
+                |me| match &i.else_branch {
+                    Some((_, other)) => me.expr(other),
+                    None => Ok(Value::Unit),
+                },
+                range,
+            )
+        })
+    }
+
+    /// `a && b` and `a || b`: what stands on the right is only reached if the left does not decide.
+    pub(super) fn shortcut(
+        &mut self,
+        left: Term,
+        and: bool,
+        right: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let mut found = None;
+        let run = |me: &mut Self| {
+            let value = right(me)?;
+            if !matches!(value, Value::Never) {
+                found = Some(me.boolean(&value, range)?);
+            }
+            Ok(Value::Unit)
+        };
+        let skip = |_: &mut Self| Ok(Value::Unit);
+        if and {
+            self.branch(left, run, skip, range)?;
+        } else {
+            self.branch(left, skip, run, range)?;
+        }
+        Ok(Value::Term(match found {
+            Some(right) if and => self.g.and(left, right),
+            Some(right) => self.g.or(left, right),
+            None => self.g.lit_bool(!and),
+        }))
+    }
+}

@@ -1,0 +1,221 @@
+//! Mutable variables as values: a name bound with `let mut` stands for a cell, and a store says what each cell holds now.
+//!
+//! The store is persistent: an arm, an exit or a closure keeps the one that it saw for nothing, and two of them meet by choosing
+//! between the values of those cells that differ. So lowering is in static single assignment form by construction, and no term
+//! ever changes. What must never happen: a cell that is read where a path that leads there has not assigned it.
+
+use std::rc::Rc;
+
+use super::arith::Join;
+use super::lower::Lower;
+use super::value::{Closure, Lowered, Value};
+use crate::catalogue;
+use crate::diag::{Poison, SrcRange};
+use crate::ir::{Node, Term};
+
+/// A mutable variable, or one that is assigned after its `let`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Cell(pub usize);
+
+/// What a cell holds.
+#[derive(Clone)]
+pub(super) enum Held<'a> {
+    /// Nothing yet, or not on every path.
+    Unset,
+    Value(Value<'a>),
+    /// What it should hold had an error.
+    Broken,
+}
+
+/// A cell with what does not change about it.
+#[derive(Clone)]
+struct Slot<'a> {
+    name: Rc<str>,
+    /// Whether it may be assigned more than once.
+    mutable: bool,
+    /// The type of `let x: T;`.
+    declared: Option<&'a syn::Type>,
+    held: Held<'a>,
+}
+
+/// What every cell holds; the cells of inner blocks come last.
+#[derive(Clone, Default)]
+pub(super) struct Store<'a>(Rc<Vec<Slot<'a>>>);
+
+impl<'a> Store<'a> {
+    /// The number of cells.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Forgets the cells of blocks that have ended.
+    pub(super) fn truncate(&mut self, len: usize) {
+        if self.0.len() > len {
+            Rc::make_mut(&mut self.0).truncate(len);
+        }
+    }
+
+    /// What a cell holds.
+    pub(super) fn held(&self, cell: Cell) -> Option<&Held<'a>> {
+        self.0.get(cell.0).map(|slot| &slot.held)
+    }
+
+    /// The variable's name.
+    pub(super) fn name(&self, cell: Cell) -> &str {
+        self.0.get(cell.0).map_or("", |slot| &slot.name)
+    }
+
+    /// Says the type of the newest cell.
+    pub(super) fn declare(&mut self, ty: Option<&'a syn::Type>) {
+        if let Some(slot) = Rc::make_mut(&mut self.0).last_mut() {
+            slot.declared = ty;
+        }
+    }
+
+    /// The type that a cell was declared to have.
+    pub(super) fn declared(&self, cell: Cell) -> Option<&'a syn::Type> {
+        self.0.get(cell.0).and_then(|slot| slot.declared)
+    }
+
+    /// Makes a cell hold something else.
+    pub(super) fn put(&mut self, cell: Cell, held: Held<'a>) {
+        if let Some(slot) = Rc::make_mut(&mut self.0).get_mut(cell.0) {
+            slot.held = held;
+        }
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// A new variable: its name stands for a cell from here on.
+    pub(super) fn bind_cell(&mut self, name: String, held: Held<'a>, mutable: bool) {
+        let cell = Cell(self.store.len());
+        if let Held::Value(value) = &held {
+            self.hint(value, &name);
+        }
+        Rc::make_mut(&mut self.store.0).push(Slot { name: name.as_str().into(), mutable, declared: None, held });
+        self.scope.bind(name, Some(Value::Cell(cell)));
+    }
+
+    /// A term is called as the variable that it is first bound to.
+    pub(super) fn hint(&mut self, value: &Value<'a>, name: &str) {
+        if let Value::Term(t) | Value::Nested(t) = value
+            && !matches!(self.g.node(*t), Node::Lit(_) | Node::Var(_))
+        {
+            self.hints.entry(*t).or_insert_with(|| name.to_string());
+        }
+    }
+
+    /// What a name stands for: `None` if it is unknown.
+    pub(super) fn lookup(&mut self, name: &str, range: SrcRange) -> Option<Lowered<Value<'a>>> {
+        match self.scope.get(name)? {
+            Ok(Value::Cell(cell)) => {
+                let cell = *cell;
+                Some(self.read(cell, range))
+            }
+            Ok(Value::Place(place)) => {
+                let place = Rc::clone(place);
+                Some(self.read_place(&place))
+            }
+            other => Some(other.cloned()),
+        }
+    }
+
+    /// The value of a cell.
+    pub(super) fn read(&mut self, cell: Cell, range: SrcRange) -> Lowered<Value<'a>> {
+        match self.store.held(cell) {
+            Some(Held::Value(value)) => Ok(value.clone()),
+            Some(Held::Broken) => Err(Poison),
+            // What cannot be reached is lowered for its errors only.
+            _ if !self.reached => Ok(Value::Never),
+            _ => {
+                let name = self.store.name(cell).to_string();
+                Err(self.error(range, catalogue::used_before_assigned(&name)))
+            }
+        }
+    }
+
+    /// Assigns a whole variable.
+    pub(super) fn write(&mut self, cell: Cell, value: Value<'a>, range: SrcRange) -> Lowered<()> {
+        self.may_write(cell, range)?;
+        let name = self.store.name(cell).to_string();
+        self.hint(&value, &name);
+        self.store.put(cell, Held::Value(value));
+        Ok(())
+    }
+
+    /// Lowers the body of a closure: with the names and variables of where it was written, and `return`s of its own.
+    pub(super) fn inside(
+        &mut self,
+        closure: &Closure<'a>,
+        range: SrcRange,
+        f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
+    ) -> Lowered<Value<'a>> {
+        let scope = std::mem::replace(&mut self.scope, closure.scope.clone());
+        let captured = std::mem::replace(&mut self.captured, closure.store.len());
+        let store = std::mem::replace(&mut self.store, closure.store.clone());
+        let result = self.returning(range, f);
+        (self.scope, self.captured, self.store) = (scope, captured, store);
+        result
+    }
+
+    /// Whether a variable may be assigned here.
+    pub(super) fn may_write(&mut self, cell: Cell, range: SrcRange) -> Lowered<()> {
+        let Some(slot) = self.store.0.get(cell.0) else { return Err(Poison) };
+        let (name, fixed) = (Rc::clone(&slot.name), !slot.mutable && !matches!(slot.held, Held::Unset));
+        if cell.0 < self.captured {
+            return Err(self.error(range, catalogue::captured_assignment(&name)));
+        }
+        if fixed && self.reached {
+            return Err(self.error(range, catalogue::assignment_to_fixed(&name)));
+        }
+        Ok(())
+    }
+
+    /// What holds after one of two ways was taken.
+    pub(super) fn merge(&mut self, cond: Term, then: &Store<'a>, other: &Store<'a>, range: SrcRange) -> Store<'a> {
+        if Rc::ptr_eq(&then.0, &other.0) {
+            return then.clone();
+        }
+        let mut merged = then.clone();
+        for k in 0..then.len().min(other.len()) {
+            let held = match (&then.0[k].held, &other.0[k].held) {
+                (Held::Value(a), Held::Value(b)) if same(a, b) => continue,
+                (Held::Value(a), Held::Value(b)) => {
+                    let name = Rc::clone(&then.0[k].name);
+                    match self.join(Join { cond, strict: false }, a, b, range) {
+                        Ok(value) => {
+                            self.hint(&value, &name);
+                            Held::Value(value)
+                        }
+                        Err(Poison) => Held::Broken,
+                    }
+                }
+                (Held::Broken, _) | (_, Held::Broken) => Held::Broken,
+                (Held::Unset, _) | (_, Held::Unset) => Held::Unset,
+            };
+            merged.put(Cell(k), held);
+        }
+        merged.truncate(other.len());
+        merged
+    }
+}
+
+/// Whether two values are known to be one, so that no choice between them is needed.
+fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
+    match (a, b) {
+        (Value::Term(a), Value::Term(b)) | (Value::Nested(a), Value::Nested(b)) => a == b,
+        (Value::Number(a), Value::Number(b)) => Rc::ptr_eq(a, b),
+        (Value::List(a), Value::List(b))
+        | (Value::Matrix(a), Value::Matrix(b))
+        | (Value::Tuple(a), Value::Tuple(b)) => {
+            Rc::ptr_eq(a, b) || (a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)))
+        }
+        (Value::Closure(a), Value::Closure(b)) => Rc::ptr_eq(a, b),
+        (Value::Range(a), Value::Range(b)) => Rc::ptr_eq(a, b),
+        (Value::Seq(a), Value::Seq(b)) => Rc::ptr_eq(&a.item, &b.item),
+        (Value::Maybe(a, c), Value::Maybe(b, d)) => c == d && same(a, b),
+        (Value::Axis(a), Value::Axis(b)) => a == b,
+        (Value::Unit, Value::Unit) => true,
+        _ => false,
+    }
+}
