@@ -35,7 +35,6 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("into_diag", On::Array, (0, 0), diag, "the diagonal"),
     row("triu", On::Array, (1, 1), triu, "zeros below a diagonal"),
     row("tril", On::Array, (1, 1), tril, "zeros above a diagonal"),
-    row("split_at", On::Array, (2, 2), split_at, "the parts before and from an index of an axis"),
     row("diff", On::Array, (2, 2), diff, "differences of neighbours along an axis, n times"),
 ];
 
@@ -239,16 +238,6 @@ pub(in crate::front) fn along<'a>(axis: usize, start: Option<Value<'a>>, end: Op
         (0..axis).map(|_| Axis::Range(Range { start: None, end: None, inclusive: false }.into(), None)).collect();
     axes.push(Axis::Range(Range { start, end, inclusive: false }.into(), None));
     axes
-}
-
-fn split_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let ((x, rx), (i, ri)) = (call.arg(0)?, call.arg(2)?);
-    let x = me.array(x, rx)?;
-    let k = axis_arg(me, call, x)?;
-    let i = Value::Term(me.usize(i, ri)?);
-    let before = me.slice(x, &along(k, None, Some(i.clone())), ri)?;
-    let after = me.slice(x, &along(k, Some(i), None), ri)?;
-    Ok(Value::Tuple([Value::Term(before), Value::Term(after)].into()))
 }
 
 fn diff<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
