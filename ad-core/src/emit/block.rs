@@ -77,6 +77,8 @@ pub(super) trait Spell {
     fn scalar(&self, t: Term) -> TokenStream;
     /// What a term is where it is not computed.
     fn absent(&self, t: Term) -> TokenStream;
+    /// Whether its memory stands outside of all blocks, so that it is named everywhere.
+    fn outside(&self, t: Term) -> bool;
 }
 
 /// The nested code. `returned` are terms read after the last statement.
@@ -217,6 +219,9 @@ impl<S: Spell> Writer<'_, S> {
 
     /// Whether a term defined in an arm is read outside of it.
     fn escapes(&self, t: Term, i: &If, arm: bool) -> bool {
+        if self.spell.outside(t) {
+            return false;
+        }
         if self.returned.contains(&t) {
             return true;
         }

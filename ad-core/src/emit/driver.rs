@@ -1,6 +1,7 @@
 //! The body of a routine: parameters become slices and sizes, each step of the plan becomes a statement, checks stand where
 //! the plan has put them, and results are assembled. Everything that a loop does is in `nest`; nothing here computes on elements.
 
+mod recur;
 mod stack;
 mod whole;
 
@@ -32,6 +33,8 @@ enum Hold {
     Parameter(bool),
     /// A slice of one of two other arrays.
     Borrowed,
+    /// A row that a step of a loop writes: `&mut [F]`.
+    Row,
 }
 
 pub(super) struct Driver<'a> {
@@ -59,6 +62,14 @@ pub(super) struct Driver<'a> {
     functions: Vec<TokenStream>,
     function_names: Names,
     statements: Vec<Statement>,
+    /// How many loops with carried state are around the statements being written.
+    inside: usize,
+    /// Memory that stands before the outermost of them, so that no step allocates: of which term, code, and what it names.
+    hoisted: Vec<(Term, TokenStream, Vec<Term>)>,
+    /// Arrays with such memory.
+    outside: HashSet<Term>,
+    /// What statements of loops define that were kept.
+    kept: HashSet<Term>,
 }
 
 /// Expressions are written inline up to this size.
@@ -99,6 +110,10 @@ impl<'a> Driver<'a> {
             functions: Vec::new(),
             function_names: Names::default(),
             statements: Vec::new(),
+            inside: 0,
+            hoisted: Vec::new(),
+            outside: HashSet::new(),
+            kept: HashSet::new(),
         }
     }
 
@@ -106,7 +121,7 @@ impl<'a> Driver<'a> {
     pub(super) fn body(mut self, result: &OutputTree) -> Result<TokenStream, String> {
         self.budget = stack::Budget::of(self.g, self.params, result);
         self.inputs();
-        for k in 0..self.plan.steps.len() {
+        for &k in &self.plan.order {
             self.step(k)?;
         }
         let statements = std::mem::take(&mut self.statements);
@@ -293,7 +308,7 @@ impl<'a> Driver<'a> {
         named.push(t);
         let name = &self.names[&t];
         match self.hold.get(&t) {
-            Some(Hold::Parameter(true) | Hold::Borrowed) => quote!(#name),
+            Some(Hold::Parameter(true) | Hold::Borrowed | Hold::Row) => quote!(#name),
             Some(Hold::Stack(depth)) if *depth > 1 => stack::flat(&quote!(#name), *depth, false),
             _ => quote!(&#name),
         }
@@ -312,6 +327,7 @@ impl<'a> Driver<'a> {
             Work::Scalar(t) => self.scalar(*t, &step.guard)?,
             Work::Nest { domain, items } => self.nest(domain, items, &step.guard, k)?,
             Work::Whole(t) => self.whole(*t, &step.guard, k)?,
+            Work::Loop(n) => self.recur(*n, &step.guard, k)?,
         }
         self.known.leave(mark);
         Ok(())
@@ -527,8 +543,13 @@ impl Spell for Driver<'_> {
         let zero = self.style.zero(self.g.elem(t));
         match self.storage.get(&t) {
             Some(lens) => super::signature::static_type(zero, lens),
-            None if self.g.rank(t) > 0 => quote!(::std::vec::Vec::new()),
-            None => zero,
+            None if self.g.rank(t) == 0 => zero,
+            None if self.hold.get(&t) == Some(&Hold::Borrowed) => quote!(&[][..]),
+            None => quote!(::std::vec::Vec::new()),
         }
+    }
+
+    fn outside(&self, t: Term) -> bool {
+        self.outside.contains(&t)
     }
 }

@@ -69,4 +69,12 @@ impl<'a> Known<'a> {
         self.asked.borrow_mut().insert(key, answer);
         answer
     }
+
+    /// Whether `t < size`.
+    pub(super) fn below(&self, t: Term, size: Term) -> bool {
+        let mut facts = self.facts.borrow_mut();
+        let (t, size) = (facts.linear(self.g, t), facts.linear(self.g, size));
+        let goal = size.combine(1, &t, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
+        goal.is_some_and(|goal| facts.prove(self.g, &goal))
+    }
 }

@@ -2,55 +2,177 @@
 //! so that they fuse like any other. Must never change a value's bits where a decision depends on it (contractions are
 //! reassociated anyway), and never copy an operand.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::contract::{as_product, peel};
 use super::kernel::trivial;
-use crate::ir::{Contraction, Elem, Graph, Node, Term, Type};
-use crate::prim::Prim;
+use super::loops::{Carry, Loop, Loops, Rows, leaf};
+use super::update::update;
+use crate::ir::{Contraction, Elem, Graph, Node, Scan, Term, Type};
+use crate::prim::{Cmp, Prim};
 
-/// The terms of the emitter's sublanguage that equal `roots`, or what cannot be emitted.
-/// The map is from every reachable term to its new form.
-pub(super) fn lower(g: &mut Graph, roots: &[Term]) -> Result<HashMap<Term, Term>, String> {
+/// The terms of the emitter's sublanguage that equal `roots`, with the loops among them, or what cannot be emitted.
+/// The map is from every reachable term outside of loops to its new form.
+pub(super) fn lower(g: &mut Graph, roots: &[Term]) -> Result<(HashMap<Term, Term>, Loops), String> {
     let exact = crate::simplify::decisions(g, roots);
-    let mut new: HashMap<Term, Term> = HashMap::new();
-    for t in g.reachable(roots) {
-        let node = g.node_rc(t);
-        let mapped = node.map_children(|c| new[&c]);
-        let made =
-            match &mapped {
-                Node::Build { .. } => return Err("a build has reached the emitter".into()),
-                Node::Scan(_) => return Err("loops with carried state are not emitted yet".into()),
-                Node::Call(..) => return Err("calls are not emitted yet".into()),
-                Node::Param(..) => return Err("a parameter of a closed body has reached the emitter".into()),
-                Node::Cond { cond, then, other } if g.bool_value(*cond).is_some() => {
-                    if g.bool_value(*cond) == Some(true) { *then } else { *other }
-                }
-                Node::Cond { cond, then, other } if matches!(g.ty(t), Type::Tuple(_)) => {
-                    by_component(g, *cond, *then, *other)
-                }
-                Node::Proj(tuple, k) => g.proj(*tuple, *k as usize),
-                Node::Prim(Prim::Compare(op), args) if unsigned(g, args[0]) => {
-                    match trivial(*op, g.int_value(args[0]), g.int_value(args[1])) {
-                        Some(value) => g.lit_bool(value),
-                        None => g.mk(mapped),
-                    }
-                }
-                // Nothing is added.
-                Node::Scatter { dst, src, .. } if is_empty(g, *src) => *dst,
-                Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),
-                // Without an index all rows meet: a sum.
-                Node::Scatter { dst, src, vars, index } if index.is_empty() => {
-                    let axes: Vec<u8> = (0..vars.len()).map(axis).collect();
-                    let rows = g.sum_axes(*src, &axes);
-                    g.add(*dst, rows)
-                }
-                Node::Prim(Prim::Contract(spec), args) => contraction(g, spec, args[0], args[1], exact.contains(&t)),
-                _ => g.mk(mapped),
+    let mut lower = Lower { g, exact, outside: HashMap::new(), loops: Loops::default(), depth: 0 };
+    let mut inside = HashMap::new();
+    lower.all(roots, &mut inside, &[])?;
+    Ok((lower.outside, lower.loops))
+}
+
+struct Lower<'g> {
+    g: &'g mut Graph,
+    exact: HashSet<Term>,
+    /// Terms that mention no parameter of a body.
+    outside: HashMap<Term, Term>,
+    loops: Loops,
+    depth: usize,
+}
+
+impl Lower<'_> {
+    /// Everything that `roots` reach; `env` are the arguments of the body that they are of. Recursion is over nested loops only.
+    fn all(&mut self, roots: &[Term], inside: &mut HashMap<Term, Term>, env: &[Term]) -> Result<(), String> {
+        for t in self.g.reachable(roots) {
+            if self.outside.contains_key(&t) {
+                continue;
+            }
+            let node = self.g.node_rc(t);
+            let mapped = {
+                let new = |c: Term| inside.get(&c).or_else(|| self.outside.get(&c)).copied().unwrap_or(c);
+                node.map_children(new)
             };
-        new.insert(t, made);
+            let made = match &*node {
+                Node::Param(k, _) => env.get(*k as usize).copied().ok_or("a parameter outside of a loop's body")?,
+                _ => self.one(t, mapped)?,
+            };
+            if self.g.is_open(t) {
+                inside.insert(t, made);
+            } else {
+                self.outside.insert(t, made);
+            }
+        }
+        Ok(())
     }
-    Ok(new)
+
+    /// One term over lowered children.
+    fn one(&mut self, t: Term, mapped: Node) -> Result<Term, String> {
+        if let Node::Scan(scan) = mapped {
+            return self.scan(*scan);
+        }
+        let exact = self.exact.contains(&t);
+        let g = &mut *self.g;
+        Ok(match &mapped {
+            Node::Build { .. } => return Err("a build has reached the emitter".into()),
+            Node::Call(..) => return Err("calls are not emitted yet".into()),
+            Node::Cond { cond, then, other } if g.bool_value(*cond).is_some() => {
+                if g.bool_value(*cond) == Some(true) {
+                    *then
+                } else {
+                    *other
+                }
+            }
+            Node::Cond { cond, then, other } if matches!(g.ty(t), Type::Tuple(_)) => {
+                by_component(g, *cond, *then, *other)
+            }
+            Node::Proj(tuple, k) => g.proj(*tuple, *k as usize),
+            Node::Prim(Prim::Compare(op), args) if unsigned(g, args[0]) => {
+                match trivial(*op, g.int_value(args[0]), g.int_value(args[1])) {
+                    Some(value) => g.lit_bool(value),
+                    None => g.mk(mapped),
+                }
+            }
+            // Nothing is added.
+            Node::Scatter { dst, src, .. } if is_empty(g, *src) => *dst,
+            Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),
+            // Without an index all rows meet: a sum.
+            Node::Scatter { dst, src, vars, index } if index.is_empty() => {
+                let axes: Vec<u8> = (0..vars.len()).map(axis).collect();
+                let rows = g.sum_axes(*src, &axes);
+                g.add(*dst, rows)
+            }
+            Node::Prim(Prim::Contract(spec), args) => contraction(g, spec, args[0], args[1], exact),
+            _ => g.mk(mapped),
+        })
+    }
+
+    /// A loop: its body over leaves of its own, its results as leaves.
+    fn scan(&mut self, scan: Scan) -> Result<Term, String> {
+        let g = &mut *self.g;
+        let carries = scan.init.len();
+        let step = leaf(g, Type::scalar(Elem::USIZE));
+        let inside = g.compare(Cmp::Lt, step, scan.count);
+        // What each step leaves as it is is no state.
+        let fixed = |g: &Graph, k: usize| matches!(g.node(scan.body.results[k]), Node::Param(n, _) if *n as usize == k);
+        let mut env: Vec<Term> = Vec::new();
+        for (k, &init) in scan.init.iter().enumerate() {
+            let ty = scan.body.params[k].clone();
+            env.push(if fixed(g, k) { init } else { leaf(g, ty) });
+        }
+        env.extend(&scan.captures);
+        for &x in &scan.xs {
+            env.push(row(g, x, step));
+        }
+        if env.iter().any(|&t| matches!(g.ty(t), Type::Tuple(_))) {
+            return Err("a loop over tuples has reached the emitter".into());
+        }
+        self.depth += 1;
+        let mut body = HashMap::new();
+        self.all(&scan.body.results, &mut body, &env)?;
+        self.depth -= 1;
+        let results: Vec<Term> = scan
+            .body
+            .results
+            .iter()
+            .map(|t| body.get(t).or_else(|| self.outside.get(t)).copied().unwrap_or(*t))
+            .collect();
+        let g = &mut *self.g;
+        let mut l = Loop {
+            count: scan.count,
+            reverse: scan.reverse,
+            step,
+            inside,
+            carries: Vec::new(),
+            rows: Vec::new(),
+            depth: self.depth,
+        };
+        let mut parts = Vec::new();
+        for (k, &init) in scan.init.iter().enumerate() {
+            let now = env[k];
+            if fixed(g, k) {
+                parts.push(init);
+                continue;
+            }
+            let next = update(g, now, results[k]).unwrap_or(results[k]);
+            // Newer than all that the body computes.
+            let last = leaf(g, scan.body.params[k].clone());
+            l.carries.push(Carry { init, now, next, last });
+            parts.push(last);
+        }
+        for &row in &results[carries..] {
+            let (elem, shape) = (g.elem(row), g.shape(row).to_vec());
+            let shape = std::iter::once(scan.count).chain(shape).collect();
+            let all = leaf(g, Type::Array(elem, shape));
+            l.rows.push(Rows { row, all });
+            parts.push(all);
+        }
+        self.loops.push(l);
+        Ok(self.g.tuple(&parts))
+    }
+}
+
+/// Row `step` of an array, without the array where it is the same in each row.
+fn row(g: &mut Graph, x: Term, step: Term) -> Term {
+    match g.node(x).clone() {
+        Node::Prim(Prim::Iota, _) => step,
+        Node::Prim(Prim::Replicate(axes), args) if axes.contains(&0) => {
+            let rest: Vec<(u8, Term)> =
+                axes.iter().copied().zip(args[1..].iter().copied()).filter(|a| a.0 > 0).collect();
+            let (axes, sizes): (Vec<u8>, Vec<Term>) = rest.into_iter().map(|(a, n)| (a - 1, n)).unzip();
+            g.replicate_axes(args[0], &axes, &sizes)
+        }
+        _ => g.index(x, &[step]),
+    }
 }
 
 /// A conditional of tuples as a tuple of conditionals. The recursion is as deep as the type.

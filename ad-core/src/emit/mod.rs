@@ -10,6 +10,7 @@ mod contract;
 mod driver;
 mod kernel;
 mod known;
+mod loops;
 mod lower;
 mod nest;
 mod proof;
@@ -17,6 +18,7 @@ mod rust;
 mod schedule;
 mod signature;
 mod store;
+mod update;
 
 pub use signature::emit_grad;
 pub(crate) use signature::{argument_type, tree_type};
@@ -45,7 +47,7 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
         roots.push(check.ok);
         roots.extend(check.shown.iter().map(|s| s.1));
     }
-    let new = lower::lower(g, &roots)?;
+    let (new, loops) = lower::lower(g, &roots)?;
     let result = routine.result.with_terms(&mut routine.result.terms().iter().map(|t| new[t]));
     let mut checks = routine.checks.clone();
     checks.sort_by_key(|c| c.phase != Phase::Entry);
@@ -65,14 +67,14 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
         entry: c.phase == Phase::Entry,
     };
     let check_terms: Vec<CheckTerms> = checks.iter().map(reads).collect();
-    let plan = schedule::plan(g, &result.terms(), &check_terms)?;
+    let plan = schedule::plan(g, loops, &result.terms(), &check_terms)?;
     Ok(Prepared { checks, result, hints, plan })
 }
 
 /// One routine as a Rust function item.
 ///
 /// # Errors
-/// If a term stands where the emitter does not reach yet (loops with carried state, calls, builds).
+/// If a term stands where the emitter does not reach yet (calls, builds).
 pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
     let style = style(program);
@@ -114,21 +116,45 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<S
         }
     };
     let mut text = String::new();
-    for (k, step) in plan.steps.iter().enumerate() {
+    // Bodies of loops are written below their loop, further to the right; an explicit stack of (step, depth).
+    let mut stack: Vec<(usize, usize)> = plan.order.iter().rev().map(|&k| (k, 0)).collect();
+    while let Some((k, depth)) = stack.pop() {
+        let step = &plan.steps[k];
         let guard: Vec<String> =
             step.guard.iter().map(|(c, v)| format!("{}%{}", if *v { "" } else { "!" }, c.index())).collect();
         let guard = if guard.is_empty() { String::new() } else { format!(" if {}", guard.join(" && ")) };
         let what = match &step.work {
             Work::Check(c) => format!("check %{} ({})", checks[*c].ok.index(), checks[*c].message),
             Work::Scalar(t) => format!("let {}", show(t)),
-            Work::Whole(t) => format!("store {}", show(t)),
+            Work::Whole(t) => {
+                let place = if plan.in_place.contains_key(t) { " in place" } else { "" };
+                format!("store {}{place}", show(t))
+            }
             Work::Nest { domain, items } => {
                 let sizes: Vec<String> = domain.iter().map(|n| format!("%{}", n.index())).collect();
                 let items: Vec<String> = items.iter().map(show).collect();
                 format!("loop over [{}]: {}", sizes.join(", "), items.join("; "))
             }
+            Work::Loop(n) => {
+                let l = &plan.loops.all[*n];
+                stack.extend(plan.bodies[*n].iter().rev().map(|&k| (k, depth + 1)));
+                let carried: Vec<String> = l
+                    .carries
+                    .iter()
+                    .map(|c| format!("%{} = %{} then %{}", c.last.index(), c.init.index(), c.next.index()))
+                    .collect();
+                let rows: Vec<String> =
+                    l.rows.iter().map(|r| format!("%{} of %{}", r.all.index(), r.row.index())).collect();
+                let order = if l.reverse { "from the last step" } else { "from the first step" };
+                format!(
+                    "%{} steps {order}: carried [{}], rows [{}]",
+                    l.count.index(),
+                    carried.join(", "),
+                    rows.join(", ")
+                )
+            }
         };
-        text.push_str(&format!("{k}{guard}: {what}\n"));
+        text.push_str(&format!("{}{k}{guard}: {what}\n", "    ".repeat(depth)));
     }
     Ok(text)
 }

@@ -45,6 +45,7 @@ const LINTS: &[(&str, &[&str])] = &[
     (
         "a derivative is as long as its function asks for, and its loops walk several slices by one index",
         &[
+            "clippy::assign_op_pattern",
             "clippy::eq_op",
             "clippy::large_stack_arrays",
             "clippy::let_and_return",

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::contract::peel;
+use super::loops::{Loops, Role, Scopes};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Prim, Reduce, Unary};
 
@@ -43,7 +44,7 @@ pub(super) fn is_splat(g: &Graph, t: Term) -> bool {
 /// Work of one element of `t` beside that of its children; `None` if it is in memory anyway.
 fn own_cost(g: &Graph, t: Term) -> Option<u32> {
     Some(match g.node(t) {
-        Node::Input(_) | Node::Scatter { .. } => return None,
+        Node::Input(_) | Node::Param(..) | Node::Scatter { .. } => return None,
         Node::Cond { .. } if g.free(t).is_empty() => return None,
         Node::Prim(prim, _) => match prim {
             Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack => return None,
@@ -68,6 +69,18 @@ struct Readers {
     contexts: bool,
     roots: bool,
     forced: bool,
+    /// A step of a loop reads what does not change in the loop.
+    reused: bool,
+    /// A loop reads one row a step.
+    streamed: bool,
+}
+
+/// What a program is beside its terms.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub(super) exact: &'a HashSet<Term>,
+    pub(super) loops: &'a Loops,
+    pub(super) scopes: &'a Scopes,
 }
 
 /// Contexts: "pointwise over this domain", or "through this view, in that context".
@@ -109,23 +122,23 @@ pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
 }
 
 /// The class of each reachable term, by its position. `reach` is ascending, `roots` are read in full.
-pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], exact: &HashSet<Term>) -> Vec<Class> {
+pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: Around<'_>) -> Vec<Class> {
     // What a term costs depends on what below it is stored, and the other way round: the second round knows who reads what,
     // and so stores from the leaves up as soon as a chain has become long enough.
-    let (_, readers) = round(g, reach, roots, exact, None);
-    round(g, reach, roots, exact, Some(&readers)).0
+    let (_, readers) = round(g, reach, roots, around, None);
+    round(g, reach, roots, around, Some(&readers)).0
 }
 
 /// Whether so much work is worth storing for these readers.
 fn worth_storing(r: Readers, work: u32) -> bool {
-    r.forced || (r.contexts && work > SHIFTED) || (r.roots && work > TWICE)
+    r.forced || (r.contexts && work > SHIFTED) || (r.roots && work > TWICE) || (r.reused && work >= REUSED)
 }
 
 fn round(
     g: &Graph,
     reach: &[Term],
     roots: &[Term],
-    exact: &HashSet<Term>,
+    around: Around<'_>,
     known: Option<&[Readers]>,
 ) -> (Vec<Class>, Vec<Readers>) {
     let mut class = vec![Class::View; g.len()];
@@ -158,7 +171,7 @@ fn round(
         if class[t.index()] == Class::View && g.rank(t) > 0 && worth_storing(r, work) && g.free(t).is_empty() {
             class[t.index()] = Class::Buffer;
         }
-        visit(g, t, class[t.index()], r, (exact, &cost), &mut contexts, &mut readers);
+        visit(g, t, class[t.index()], r, (around, &cost), &mut contexts, &mut readers);
     }
     (class, readers)
 }
@@ -197,7 +210,7 @@ fn visit(
     t: Term,
     class: Class,
     r: Readers,
-    (exact, cost): (&HashSet<Term>, &[u32]),
+    (around, cost): (Around<'_>, &[u32]),
     contexts: &mut Contexts,
     readers: &mut [Readers],
 ) {
@@ -206,8 +219,20 @@ fn visit(
         Class::Scalar => (Some(t), 0, Readers::default()),
         Class::Buffer => (Some(t), contexts.domain(g.shape(t)), Readers::default()),
     };
+    // The loop in which the elements of `t` are computed, and whether it takes them a row a step.
+    let Around { exact, loops, scopes } = around;
+    let here = root.map_or(0, |r| scopes.of(r));
+    let row_of = |index: &[Term]| {
+        let step = index.first().and_then(|&i| loops.role(i));
+        matches!(step, Some((n, Role::Step)) if n + 1 == here)
+    };
+    let streamed = shared.streamed
+        || matches!(g.node(t), Node::Gather { src, vars, index, .. }
+            if vars.is_empty() && row_of(index) && here > 0 && scopes.of(*src) == scopes.parent[here - 1]);
     let mut read = |c: Term, context: u32, force: bool| {
         let to = &mut readers[c.index()];
+        to.reused |= shared.reused || (!streamed && scopes.of(c) != here);
+        to.streamed = streamed && !to.reused;
         to.contexts |= shared.contexts || to.context.is_some_and(|k| k != context);
         to.roots |= shared.roots || to.root.is_some_and(|k| Some(k) != root);
         to.context = Some(context);

@@ -98,17 +98,31 @@ fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
 }
 
 /// Everything that a branch, an index, a comparison, an extremum's place, a cast to integers or a rounding depends on.
+/// It is followed through loops: from a result to what each step makes it of, and from a parameter of a body to what it stands for.
 #[must_use]
 pub fn decisions(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     let mut exact = HashSet::new();
     let mut stack = Vec::new();
     let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
+    // Of each loop, the parameters of its body that occur in it: each stands for one term before the loop and, if it is carried, for a result.
+    let mut params: Vec<(Term, Vec<Term>)> = Vec::new();
+    let mut met = HashSet::new();
     while let Some(roots) = bodies.pop() {
         for t in g.reachable(&roots) {
             match g.node(t) {
                 Node::Cond { cond, .. } => stack.push(*cond),
                 Node::Gather { index, .. } | Node::Scatter { index, .. } => stack.extend(index.iter().copied()),
-                Node::Scan(scan) => bodies.push(scan.body.results.to_vec()),
+                Node::Scan(scan) if met.insert(t) => {
+                    bodies.push(scan.body.results.to_vec());
+                    let outer: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
+                    for p in g.reachable(&scan.body.results) {
+                        let Node::Param(k, _) = g.node(p) else { continue };
+                        let k = *k as usize;
+                        let mut behind: Vec<Term> = outer.get(k).copied().into_iter().collect();
+                        behind.extend(scan.body.results.get(k).filter(|_| k < scan.init.len()));
+                        params.push((p, behind));
+                    }
+                }
                 Node::Prim(prim, args) => match prim {
                     Prim::Compare(_) | Prim::Order => stack.extend(args.iter().copied()),
                     Prim::Select => stack.push(args[0]),
@@ -123,12 +137,44 @@ pub fn decisions(g: &Graph, roots: &[Term]) -> HashSet<Term> {
             }
         }
     }
-    while let Some(t) = stack.pop() {
-        if exact.insert(t) {
-            g.node(t).for_each_child(|c| stack.push(c));
+    loop {
+        follow(g, &mut exact, stack);
+        stack = Vec::new();
+        for (p, behind) in &params {
+            if exact.contains(p) {
+                stack.extend(behind.iter().filter(|t| !exact.contains(t)));
+            }
+        }
+        if stack.is_empty() {
+            return exact;
         }
     }
-    exact
+}
+
+/// Adds these terms and all that they are computed of.
+pub(crate) fn follow(g: &Graph, exact: &mut HashSet<Term>, mut stack: Vec<Term>) {
+    while let Some(t) = stack.pop() {
+        if !exact.insert(t) {
+            continue;
+        }
+        match g.node(t) {
+            Node::Proj(tuple, k) => match g.node(*tuple) {
+                // One result of a loop says nothing of the others.
+                Node::Scan(scan) => {
+                    let k = *k as usize;
+                    stack.extend(scan.body.results.get(k));
+                    stack.extend(scan.init.get(k));
+                    stack.push(scan.count);
+                }
+                _ => stack.push(*tuple),
+            },
+            Node::Scan(scan) => {
+                stack.extend(&scan.body.results);
+                g.node(t).for_each_child(|c| stack.push(c));
+            }
+            node => node.for_each_child(|c| stack.push(c)),
+        }
+    }
 }
 
 struct Simplifier<'a> {

@@ -71,6 +71,17 @@ pub fn each_row<A, B>(out: &mut [B], x: &[A], f: impl Fn(&[A]) -> B) {
     }
 }
 
+/// Arrays of one size behind each other.
+#[inline]
+pub fn joined<A: Copy>(out: &mut [A], parts: &[&[A]]) {
+    let mut rest = out;
+    for part in parts {
+        let (row, behind) = rest.split_at_mut(part.len().min(rest.len()));
+        row.copy_from_slice(&part[..row.len()]);
+        rest = behind;
+    }
+}
+
 /// The largest element as by chained `max`; minus infinity of none.
 #[inline]
 #[must_use]

@@ -7,22 +7,29 @@ use quote::{format_ident, quote};
 use super::super::block::{Join, Statement};
 use super::super::contract::as_product;
 use super::super::kernel::{Kernel, Op};
+use super::super::loops::Role;
 use super::super::nest::{Arg, Fold, Item, Nest};
 use super::super::rust::typed;
 use super::super::schedule::{Literal, domain_of};
-use super::super::store::{Class, alias_of, is_splat, padded_parts};
+use super::super::store::{alias_of, is_splat, padded_parts};
 use super::{Driver, Hold};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Prim, Reduce};
 
 impl Driver<'_> {
-    /// `let mut name = vec![..]`, filled with what a sum starts from.
-    pub(super) fn allocate(&mut self, t: Term, names: &mut Vec<Term>) -> TokenStream {
+    /// `let mut name = vec![..]`, filled with what a sum starts from. In a loop the memory is there already, and is filled again
+    /// if it is added to.
+    pub(super) fn allocate(&mut self, t: Term, names: &mut Vec<Term>, added: bool) -> TokenStream {
         let elem = self.g.elem(t);
         let fill = match self.g.node(t) {
             Node::Prim(Prim::Reduce(Reduce::All, _), _) => quote!(true),
             _ => self.style.zero(elem),
         };
+        if self.inside > 0 {
+            self.hoist(t);
+            let out = self.name(t);
+            return if added { self.refill(t, &out, &fill) } else { quote!() };
+        }
         let array = self.fresh_array(t, fill, names);
         let name = self.name(t);
         quote!(let mut #name = #array;)
@@ -49,7 +56,8 @@ impl Driver<'_> {
         for &t in outs {
             self.name(t);
             if allocate && g.rank(t) > 0 {
-                code.extend(self.allocate(t, &mut names));
+                let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
+                code.extend(self.allocate(t, &mut names, added));
             }
         }
         let title = self.function_name(verb, outs);
@@ -57,7 +65,7 @@ impl Driver<'_> {
         let mut args = Vec::new();
         for arg in &function.args {
             args.push(match arg {
-                Arg::Out(t) => self.borrow_mut(*t),
+                Arg::Out(t) => self.out(*t),
                 Arg::Buffer(t) => self.borrow(*t, &mut names),
                 Arg::Scalar(t) => self.argument(*t, &mut names),
             });
@@ -131,24 +139,20 @@ impl Driver<'_> {
         let mut names = Vec::new();
         match g.node(t) {
             Node::Cond { cond, then, other } => {
-                self.join(t, *cond, *then, *other, guard, k);
+                match self.plan.in_place.get(&t) {
+                    Some(&now) => self.same_memory(t, now),
+                    None => self.join(t, *cond, *then, *other, guard, k),
+                }
                 Ok(())
             }
             Node::Scatter { dst, src, vars, index } => {
-                let name = self.name(t);
-                let code = if is_splat(g, *dst) && self.plan.class(*dst) != Class::Buffer {
-                    let fill = self.splat(*dst, &mut names);
-                    let array = self.fresh_array(t, fill, &mut names);
-                    quote!(let mut #name = #array;)
-                } else if self.moves(*dst, k) {
-                    self.take_over(t, *dst);
-                    let from = &self.names[dst];
-                    names.push(*dst);
-                    quote!(let mut #name = #from;)
-                } else {
-                    names.push(*dst);
-                    let copy = self.copy_as(t, *dst);
-                    quote!(let mut #name = #copy;)
+                let in_place = self.plan.in_place.get(&t).copied();
+                let code = match in_place {
+                    Some(now) => {
+                        self.same_memory(t, now);
+                        TokenStream::new()
+                    }
+                    None => self.added_onto(t, *dst, k, &mut names),
                 };
                 let domain = g.shape(*src).to_vec();
                 let mut kernel = Kernel::new(g, self.plan, self.hints, domain, []);
@@ -169,6 +173,7 @@ impl Driver<'_> {
                     let call = std::mem::take(&mut s.code);
                     s.code = quote!(#code #call);
                     s.names.extend(names);
+                    s.effect |= in_place.is_some();
                 }
                 Ok(())
             }
@@ -184,30 +189,30 @@ impl Driver<'_> {
                     self.plain(guard, quote!(let #name = #dot(#a, #b);), vec![t], names);
                     return Ok(());
                 }
-                let mut code = self.allocate(t, &mut names);
-                let to = self.borrow_mut(t);
+                let mut code = self.allocate(t, &mut names, false);
+                let out = self.out(t);
                 let gemv = |stored_first: bool| self.style.kernel(if stored_first { "gemv_t" } else { "gemv" });
                 code.extend(if !p.batch.is_empty() {
                     let kernel = self.style.kernel("gemm_each");
                     let sizes = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
                     let [batch, m, k, n] = sizes;
                     let (ta, tb) = (p.a.1, p.b.1);
-                    quote!(#kernel(#to, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
+                    quote!(#kernel(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
                 } else if exact && p.n.is_empty() && !p.a.1 {
                     let (each, dot) = (self.style.kernel("each_row"), self.style.kernel("exact_dot"));
-                    quote!(#each(#to, #a, |row| #dot(row, #b));)
+                    quote!(#each(#out, #a, |row| #dot(row, #b));)
                 } else if p.n.is_empty() {
                     let kernel = gemv(p.a.1);
-                    quote!(#kernel(#to, #a, #b, false);)
+                    quote!(#kernel(#out, #a, #b, false);)
                 } else if p.m.is_empty() {
                     let kernel = gemv(!p.b.1);
-                    quote!(#kernel(#to, #b, #a, false);)
+                    quote!(#kernel(#out, #b, #a, false);)
                 } else {
                     let (kernel, operand) = (self.style.kernel("gemm"), self.style.kernel("Operand"));
                     let flag = |t: bool| format_ident!("{}", if t { "Transposed" } else { "Plain" });
                     let (fa, fb) = (flag(p.a.1), flag(p.b.1));
                     let [m, k, n] = [&p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
-                    quote!(#kernel(#to, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n], false);)
+                    quote!(#kernel(#out, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n], false);)
                 });
                 self.plain(guard, code, vec![t], names);
                 Ok(())
@@ -219,9 +224,9 @@ impl Driver<'_> {
                     let name = self.name(t);
                     self.plain(guard, quote!(let #name = #sum(#x);), vec![t], names);
                 } else {
-                    let code = self.allocate(t, &mut names);
-                    let (to, each) = (self.borrow_mut(t), self.style.kernel("each_row"));
-                    self.plain(guard, quote!(#code #each(#to, #x, #sum);), vec![t], names);
+                    let code = self.allocate(t, &mut names, false);
+                    let (out, each) = (self.out(t), self.style.kernel("each_row"));
+                    self.plain(guard, quote!(#code #each(#out, #x, #sum);), vec![t], names);
                 }
                 Ok(())
             }
@@ -241,15 +246,18 @@ impl Driver<'_> {
                     let name = self.name(t);
                     self.plain(guard, quote!(let #name = #kernel(#x);), vec![t], names);
                 } else {
-                    let code = self.allocate(t, &mut names);
-                    let (to, each) = (self.borrow_mut(t), self.style.kernel("each_row"));
-                    self.plain(guard, quote!(#code #each(#to, #x, #kernel);), vec![t], names);
+                    let code = self.allocate(t, &mut names, false);
+                    let (out, each) = (self.out(t), self.style.kernel("each_row"));
+                    self.plain(guard, quote!(#code #each(#out, #x, #kernel);), vec![t], names);
                 }
                 Ok(())
             }
             Node::Prim(Prim::Stack, args) => {
                 let name = self.name(t);
-                let code = if g.rank(t) == 1 {
+                let code = if self.inside > 0 {
+                    self.hoist(t);
+                    self.stack_in_loop(t, args, &mut names)
+                } else if g.rank(t) == 1 {
                     let parts: Vec<TokenStream> = args.iter().map(|&c| self.splat(c, &mut names)).collect();
                     match self.scalars_on_stack(t, &parts) {
                         Some(array) => quote!(let #name = #array;),
@@ -293,7 +301,7 @@ impl Driver<'_> {
                     self.take_over(t, of);
                     let from = &self.names[&of];
                     quote!(let #name = #from;)
-                } else if guard.is_empty() {
+                } else if guard.is_empty() || self.inside > 0 {
                     self.hold.insert(t, Hold::Borrowed);
                     self.lent.insert(of);
                     let ty = self.style.ty(g.elem(t));
@@ -307,10 +315,8 @@ impl Driver<'_> {
             }
             _ if padded_parts(g, &self.plan.class, t).is_some() => self.padded(t, guard),
             _ if is_splat(g, t) => {
-                let fill = self.splat(t, &mut names);
-                let array = self.fresh_array(t, fill, &mut names);
-                let name = self.name(t);
-                self.plain(guard, quote!(let #name = #array;), vec![t], names);
+                let code = self.filled(t, t, "let", &mut names);
+                self.plain(guard, code, vec![t], names);
                 Ok(())
             }
             node => Err(format!("nothing computes {node:?}")),
@@ -322,7 +328,7 @@ impl Driver<'_> {
         let g = self.g;
         let Some((dense, pads)) = padded_parts(g, &self.plan.class, t) else { return Err("no blocks".into()) };
         let mut names = Vec::new();
-        let mut code = self.allocate(t, &mut names);
+        let mut code = self.allocate(t, &mut names, dense.is_empty());
         let before = self.statements.len();
         if !dense.is_empty() {
             let mut kernel = Kernel::new(g, self.plan, self.hints, g.shape(t).to_vec(), []);
@@ -400,6 +406,9 @@ impl Driver<'_> {
             };
             let code = if self.g.rank(t) == 0 {
                 quote!(let #name = #fill;)
+            } else if self.inside > 0 {
+                self.hoist(t);
+                self.refill(t, &name, &fill)
             } else {
                 let array = self.fresh_array(t, fill, &mut names);
                 quote!(let #name = #array;)
@@ -412,6 +421,8 @@ impl Driver<'_> {
     /// Whether the array is ours and step `k` is the only one that reads it.
     pub(super) fn moves(&self, t: Term, k: usize) -> bool {
         matches!(self.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
+            && (self.inside == 0 || !self.outside.contains(&t))
+            && !matches!(self.plan.loops.role(t), Some((_, Role::Carry(_))))
             && self.plan.uses.get(&t) == Some(&1)
             && self.plan.readers.get(&t).is_some_and(|r| r == &[k])
             && !self.plan.results.contains(&t)
@@ -433,8 +444,8 @@ impl Driver<'_> {
         let alike = held(&then) == held(&other);
         let owned = then != other && alike && self.moves(then, k) && self.moves(other, k);
         let name = self.name(t);
-        // A reference must not leave the block that it points into.
-        if owned || !guard.is_empty() {
+        // A reference must not leave the block that it points into; what stands outside of a loop is in no block of it.
+        if owned || (!guard.is_empty() && self.inside == 0) {
             let (a, b) = if owned {
                 self.take_over(t, then);
                 let (a, b) = (&self.names[&then], &self.names[&other]);

@@ -16,6 +16,7 @@ impl Nest<'_, '_> {
         match self.k.node(ix).op {
             Op::Var(v) => self.known.fits(None, Some(self.k.loops[usize::from(v)]), size),
             Op::Lit(Lit::Int(_, n)) => self.g.int_value(size).is_some_and(|size| n < size),
+            Op::Scalar(t) => self.known.below(t, size),
             _ => false,
         }
     }
@@ -51,6 +52,8 @@ impl Nest<'_, '_> {
         for (i, &n) in ix.iter().zip(sizes) {
             sum = Some(match sum {
                 None => i.clone(),
+                // The first row: its length is not asked for.
+                Some(s) if exact && s.is(0) => i.clone(),
                 Some(s) => {
                     let n = self.arg(n);
                     if exact {

@@ -1,0 +1,386 @@
+//! Loops with carried state: memory before the loop, the body by the same statements as everything else, and what a step leaves for the
+//! next one. Scalars are `let mut`; arrays stay where they are if only some of their elements are added to, and otherwise are computed
+//! beside and swapped. Memory of a body stands before the outermost loop: no step allocates.
+//!
+//! Must never take memory out of a loop, nor overwrite a carried value before all that reads its former state.
+
+use std::collections::{BTreeSet, HashSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::super::block::{Statement, live, nested};
+use super::super::loops::{Loop, Rows};
+use super::super::rust::Expr;
+use super::super::schedule::{Literal, Work};
+use super::super::signature::static_type;
+use super::super::store::{Class, alias_of, is_splat};
+use super::{Driver, Hold};
+use crate::ir::{Node, Term};
+
+impl Driver<'_> {
+    /// Memory before the outermost loop, for an array that a step computes.
+    pub(super) fn hoist(&mut self, t: Term) {
+        if self.hold.get(&t) == Some(&Hold::Row) {
+            return;
+        }
+        let name = self.name(t);
+        self.hoist_as(t, &name, t);
+        self.outside.insert(t);
+    }
+
+    /// Memory of `like` under this name, needed as soon as `t` is.
+    fn hoist_as(&mut self, t: Term, name: &Ident, like: Term) {
+        let mut names = Vec::new();
+        let zero = self.style.zero(self.g.elem(like));
+        let ty = self.style.ty(self.g.elem(like));
+        let array = self.fresh_array(like, zero, &mut names);
+        let ty = match self.storage.get(&like) {
+            Some(lens) => static_type(ty, lens),
+            None => quote!(::std::vec::Vec<#ty>),
+        };
+        self.hoisted.push((t, quote!(let mut #name: #ty = #array;), names));
+    }
+
+    /// More memory of the kind that `t` has.
+    fn hoist_spare(&mut self, t: Term, name: &Ident) {
+        let (hold, storage) = (self.hold.get(&t).copied(), self.storage.get(&t).cloned());
+        let zero = self.style.zero(self.g.elem(t));
+        let ty = self.style.ty(self.g.elem(t));
+        let mut names = Vec::new();
+        let code = match (hold, storage) {
+            (Some(Hold::Stack(_)), Some(lens)) => {
+                let (ty, array) = (static_type(ty, &lens), static_type(zero, &lens));
+                quote!(let mut #name: #ty = #array;)
+            }
+            _ => {
+                let n = self.product(self.g.shape(t), &mut names).tokens;
+                quote!(let mut #name: ::std::vec::Vec<#ty> = ::std::vec![#zero; #n];)
+            }
+        };
+        self.hoisted.push((t, code, names));
+    }
+
+    /// `t` as an argument to be written to.
+    pub(super) fn out(&self, t: Term) -> TokenStream {
+        let name = &self.names[&t];
+        match self.hold.get(&t) {
+            Some(Hold::Row) => quote!(#name),
+            _ => self.borrow_mut(t),
+        }
+    }
+
+    /// `t` with this value everywhere again.
+    pub(super) fn refill(&self, t: Term, name: &Ident, fill: &TokenStream) -> TokenStream {
+        let slice = self.slice_mut(t, name);
+        quote!(#slice.fill(#fill);)
+    }
+
+    /// `t` as the receiver of a method of mutable slices.
+    fn slice_mut(&self, t: Term, name: &Ident) -> TokenStream {
+        match self.hold.get(&t) {
+            Some(Hold::Stack(depth)) if *depth > 1 => super::stack::flat(&quote!(#name), *depth, true),
+            _ => quote!(#name),
+        }
+    }
+
+    /// `t` is what the memory of `of` now holds.
+    pub(super) fn same_memory(&mut self, t: Term, of: Term) {
+        let name = self.names[&of].clone();
+        self.names.insert(t, name);
+        self.held_as(t, of);
+        self.outside.insert(t);
+    }
+
+    fn held_as(&mut self, t: Term, of: Term) {
+        if let Some(hold) = self.hold.get(&of).copied() {
+            self.hold.insert(t, hold);
+        }
+        if let Some(lens) = self.storage.get(&of).cloned() {
+            self.storage.insert(t, lens);
+        }
+    }
+
+    /// `t` with one value everywhere, which is that of `of`.
+    pub(super) fn filled(&mut self, t: Term, of: Term, binding: &str, names: &mut Vec<Term>) -> TokenStream {
+        let fill = self.splat(of, names);
+        let name = self.name(t);
+        if self.inside > 0 {
+            self.hoist(t);
+            return self.refill(t, &name, &fill);
+        }
+        let array = self.fresh_array(t, fill, names);
+        if binding == "let" { quote!(let #name = #array;) } else { quote!(let mut #name = #array;) }
+    }
+
+    /// Arrays or scalars behind each other, in memory that is there.
+    pub(super) fn stack_in_loop(&mut self, t: Term, args: &[Term], names: &mut Vec<Term>) -> TokenStream {
+        let name = self.name(t);
+        if self.g.rank(t) == 1 {
+            let parts: Vec<TokenStream> = args.iter().map(|&c| self.splat(c, names)).collect();
+            let slice = self.slice_mut(t, &name);
+            return quote!(#slice.copy_from_slice(&[#(#parts),*]););
+        }
+        let parts: Vec<TokenStream> = args.iter().map(|&c| self.borrow(c, names)).collect();
+        let (out, joined) = (self.out(t), self.style.kernel("joined"));
+        quote!(#joined(#out, &[#(#parts),*]);)
+    }
+
+    /// The memory of a scatter, holding what is added to.
+    pub(super) fn added_onto(&mut self, t: Term, dst: Term, k: usize, names: &mut Vec<Term>) -> TokenStream {
+        if is_splat(self.g, dst) && self.plan.class(dst) != Class::Buffer {
+            return self.filled(t, dst, "let mut", names);
+        }
+        let alone = self.plan.uses.get(&dst) == Some(&1) && self.plan.readers.get(&dst).is_some_and(|r| r == &[k]);
+        if self.inside > 0 && alone && self.hoisted.iter().any(|h| h.0 == dst) && self.plan.loops.role(dst).is_none() {
+            // What this step has computed and nobody else reads.
+            names.push(dst);
+            self.same_memory(t, dst);
+            return quote!();
+        }
+        if self.inside > 0 {
+            self.hoist(t);
+            let name = self.name(t);
+            let (to, from) = (self.slice_mut(t, &name), self.borrow(dst, names));
+            return quote!(#to.copy_from_slice(#from););
+        }
+        names.push(dst);
+        let name = self.name(t);
+        if self.moves(dst, k) {
+            self.take_over(t, dst);
+            let from = &self.names[&dst];
+            return quote!(let mut #name = #from;);
+        }
+        let from = self.copy_as(t, dst);
+        quote!(let mut #name = #from;)
+    }
+
+    /// A loop.
+    pub(super) fn recur(&mut self, n: usize, guard: &[Literal], k: usize) -> Result<(), String> {
+        let plan = self.plan;
+        let l = &plan.loops.all[n];
+        let mut names = Vec::new();
+        let mut head = self.begin(l, k, &mut names);
+        let (count, named) = self.scalar_expr(l.count);
+        names.extend(named);
+        let step = self.taken.fresh(["i", "j", "k"].get(self.inside).copied().unwrap_or("i"));
+        self.names.insert(l.step, step.clone());
+
+        let outer = std::mem::take(&mut self.statements);
+        let mark = self.known.enter(&[(l.inside, true)]);
+        self.inside += 1;
+        let mut used = BTreeSet::new();
+        let first = self.rows_to_write(l, &mut names, &mut used);
+        for &k in &plan.bodies[n] {
+            self.step(k)?;
+        }
+        let (last, needed) = self.end(l, &mut names, &mut used);
+        self.inside -= 1;
+        self.known.leave(mark);
+        let statements = live(std::mem::replace(&mut self.statements, outer), needed.iter().copied());
+        for s in &statements {
+            names.extend(s.names_all());
+            self.kept.extend(&s.defines);
+        }
+        names.extend(&needed);
+        let returned: HashSet<Term> = needed.into_iter().collect();
+        let body = nested(&statements, &returned, self);
+
+        let var = if names.contains(&l.step) || used.contains(&l.step) { quote!(#step) } else { quote!(_) };
+        let count = if count.receiver.is_some() { count.receiver() } else { count.at(super::super::rust::prec::ADD) };
+        let range = if l.reverse { quote!((0..#count).rev()) } else { quote!(0..#count) };
+        let mut defines: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
+        defines.extend(l.rows.iter().map(|r| r.all));
+        if self.inside == 0 {
+            let mut memory = TokenStream::new();
+            for (t, code, named) in std::mem::take(&mut self.hoisted) {
+                if self.kept.contains(&t) || defines.contains(&t) {
+                    memory.extend(code);
+                    names.extend(named);
+                }
+            }
+            head = quote!(#memory #head);
+            self.kept.clear();
+        }
+        let code = quote!(#head for #var in #range { #first #body #last });
+        // What is of the body is nobody else's.
+        let scopes = &plan.scopes;
+        names.retain(|&t| !scopes.contains(n + 1, scopes.of(t)) && !defines.contains(&t));
+        names.sort_unstable();
+        names.dedup();
+        self.statements.push(Statement { guard: guard.to_vec(), code, defines, names, ..Statement::default() });
+        Ok(())
+    }
+
+    /// Carried values before the first step, and memory for rows.
+    fn begin(&mut self, l: &Loop, k: usize, names: &mut Vec<Term>) -> TokenStream {
+        let g = self.g;
+        let mut head = TokenStream::new();
+        for c in &l.carries {
+            let hint = self.hints.get(&c.last).or_else(|| self.hints.get(&c.now)).map_or("acc", String::as_str);
+            let name = self.taken.fresh(hint);
+            self.names.insert(c.now, name.clone());
+            self.names.insert(c.last, name.clone());
+            let ty = self.style.ty(g.elem(c.now));
+            if g.rank(c.now) == 0 {
+                let init = self.argument(c.init, names);
+                head.extend(quote!(let mut #name: #ty = #init;));
+                continue;
+            }
+            let splat = is_splat(g, c.init) && self.plan.class(c.init) != Class::Buffer;
+            if self.inside > 0 {
+                self.hoist_as(c.last, &name, c.last);
+                self.outside.insert(c.last);
+                let to = self.slice_mut(c.last, &name);
+                head.extend(if splat {
+                    let fill = self.splat(c.init, names);
+                    quote!(#to.fill(#fill);)
+                } else {
+                    let from = self.borrow(c.init, names);
+                    quote!(#to.copy_from_slice(#from);)
+                });
+            } else if splat {
+                let fill = self.splat(c.init, names);
+                let array = self.fresh_array(c.last, fill, names);
+                head.extend(quote!(let mut #name = #array;));
+            } else {
+                names.push(c.init);
+                let from = if self.moves(c.init, k) {
+                    self.take_over(c.last, c.init);
+                    let from = &self.names[&c.init];
+                    quote!(#from)
+                } else {
+                    self.copy_as(c.last, c.init)
+                };
+                head.extend(quote!(let mut #name = #from;));
+            }
+            self.held_as(c.now, c.last);
+            self.outside.insert(c.now);
+        }
+        for r in &l.rows {
+            let name = self.name(r.all);
+            if self.inside > 0 {
+                self.hoist_as(r.all, &name, r.all);
+                self.outside.insert(r.all);
+                continue;
+            }
+            let zero = self.style.zero(g.elem(r.all));
+            let array = self.fresh_array(r.all, zero, names);
+            head.extend(quote!(let mut #name = #array;));
+        }
+        head
+    }
+
+    /// The part of `all` that this step writes.
+    fn place(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
+        used.insert(l.step);
+        let (all, step) = (&self.names[&r.all], &self.names[&l.step]);
+        if self.g.rank(r.row) == 0 {
+            return quote!(#all[#step]);
+        }
+        let all = self.slice_mut(r.all, all);
+        let m = self.product(self.g.shape(r.row), names);
+        let (start, m) = (Expr::atom(quote!(#step)).times(&m).tokens, m.tokens);
+        quote!(#all[#start..][..#m])
+    }
+
+    /// At the beginning of a step: rows that are carried values as they are now, and places for rows that the body writes itself.
+    fn rows_to_write(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
+        let mut code = TokenStream::new();
+        for r in l.rows.iter().filter(|r| self.g.rank(r.row) > 0) {
+            if l.carries.iter().any(|c| c.now == r.row) {
+                let place = self.place(l, r, names, used);
+                let from = self.borrow(r.row, names);
+                code.extend(quote!(#place.copy_from_slice(#from);));
+            } else if self.writes_itself(l, r) {
+                let place = self.place(l, r, names, used);
+                let name = self.name(r.row);
+                self.hold.insert(r.row, Hold::Row);
+                self.outside.insert(r.row);
+                code.extend(quote!(let #name = &mut #place;));
+            }
+        }
+        code
+    }
+
+    /// Whether a row is written where it belongs by the statement that computes it.
+    fn writes_itself(&self, l: &Loop, r: &Rows) -> bool {
+        let plan = self.plan;
+        let own = plan.scopes.of(r.row);
+        let here = own > 0 && plan.loops.all[own - 1].step == l.step;
+        let only =
+            l.rows.iter().filter(|other| other.row == r.row).count() == 1 && !l.carries.iter().any(|c| c.next == r.row);
+        let form = match self.g.node(r.row) {
+            Node::Param(..) | Node::Cond { .. } | Node::Scatter { .. } => false,
+            _ => alias_of(self.g, &plan.class, r.row).is_none(),
+        };
+        let computed = own > 0
+            && plan.bodies[own - 1].iter().any(|&k| match &plan.steps[k].work {
+                Work::Whole(t) => *t == r.row,
+                Work::Nest { items, .. } => items.contains(&r.row),
+                _ => false,
+            });
+        here && only && form && computed && plan.class(r.row) == Class::Buffer
+    }
+
+    /// The end of a step: rows, then the carried values. Also what it names.
+    fn end(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> (TokenStream, Vec<Term>) {
+        let g = self.g;
+        let mut code = TokenStream::new();
+        let mut needed = Vec::new();
+        for r in &l.rows {
+            if g.rank(r.row) == 0 {
+                let value = self.argument(r.row, &mut needed);
+                let place = self.place(l, r, names, used);
+                code.extend(quote!(#place = #value;));
+                continue;
+            }
+            needed.push(r.row);
+            let written = self.hold.get(&r.row) == Some(&Hold::Row) && self.writes_itself(l, r);
+            if !written && !l.carries.iter().any(|c| c.now == r.row) {
+                let place = self.place(l, r, names, used);
+                let from = self.borrow(r.row, &mut needed);
+                code.extend(quote!(#place.copy_from_slice(#from);));
+            }
+        }
+        let (mut to, mut from) = (Vec::new(), Vec::new());
+        let (mut copies, mut swaps) = (TokenStream::new(), TokenStream::new());
+        for c in &l.carries {
+            needed.push(c.next);
+            let name = self.names[&c.now].clone();
+            if g.rank(c.now) == 0 {
+                from.push(self.argument(c.next, &mut needed));
+                to.push(name);
+            } else if self.plan.in_place.get(&c.next) != Some(&c.now) {
+                let text = |t: Term| self.storage.get(&t).map(|lens| quote!(#(#lens),*).to_string());
+                let own = self.hold.get(&c.next) == self.hold.get(&c.now)
+                    && text(c.next) == text(c.now)
+                    && self.outside.contains(&c.next)
+                    && self.plan.loops.role(c.next).is_none()
+                    && !self.plan.in_place.contains_key(&c.next)
+                    && self.hoisted.iter().any(|h| h.0 == c.next)
+                    && l.carries.iter().filter(|other| other.next == c.next).count() == 1;
+                let spare = if own {
+                    self.names[&c.next].clone()
+                } else {
+                    let spare = self.taken.fresh(&format!("{name}_next"));
+                    self.hoist_spare(c.last, &spare);
+                    let value = self.borrow(c.next, &mut needed);
+                    let to = self.slice_mut(c.last, &spare);
+                    copies.extend(quote!(#to.copy_from_slice(#value);));
+                    spare
+                };
+                swaps.extend(quote!(::core::mem::swap(&mut #name, &mut #spare);));
+            }
+        }
+        // A value that is another one's former state must not see the new one.
+        let crossed = l.carries.iter().any(|c| l.carries.iter().any(|d| c.next == d.now && c.now != d.now));
+        if crossed && to.len() > 1 {
+            code.extend(quote!((#(#to),*) = (#(#from),*);));
+        } else {
+            code.extend(quote!(#(#to = #from;)*));
+        }
+        code.extend(quote!(#copies #swaps));
+        (code, needed)
+    }
+}

@@ -1,0 +1,224 @@
+//! Loops with carried state as the emitter sees them. `lower` opens each loop: its body becomes terms like all others, over leaves
+//! of its own (the step, what is carried, and, for those that come after the loop, its results), so that classes, guards, schedules and
+//! loop nests are the same inside and outside. What no body term depends on thereby stands outside of the loop.
+//! This file knows which leaves belong to which loop, what is alive, and in which loop each term has to be computed.
+//!
+//! It must never look at a value, and a leaf must never be older than what its loop computes: handles are the order of evaluation.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::ir::{Graph, Node, Term, Type};
+
+/// A carried value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Carry {
+    /// Before the first step.
+    pub(super) init: Term,
+    /// In a step: a leaf.
+    pub(super) now: Term,
+    /// After a step.
+    pub(super) next: Term,
+    /// After the loop: a leaf.
+    pub(super) last: Term,
+}
+
+/// An array of which each step makes a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows {
+    /// The row.
+    pub(super) row: Term,
+    /// All rows, after the loop: a leaf.
+    pub(super) all: Term,
+}
+
+/// One loop.
+#[derive(Clone, Debug)]
+pub(super) struct Loop {
+    pub(super) count: Term,
+    pub(super) reverse: bool,
+    /// The index of the step: a leaf.
+    pub(super) step: Term,
+    /// `step < count`, which holds inside.
+    pub(super) inside: Term,
+    pub(super) carries: Vec<Carry>,
+    pub(super) rows: Vec<Rows>,
+    /// How many loops it stands in, in the program.
+    pub(super) depth: usize,
+}
+
+/// What a leaf is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    Step,
+    Carry(usize),
+    Last(usize),
+    Rows(usize),
+}
+
+/// The loops of a routine; inner ones come before those that they stand in.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Loops {
+    pub(super) all: Vec<Loop>,
+    roles: HashMap<Term, (usize, Role)>,
+}
+
+/// Leaves are numbered behind all parameters of closed bodies.
+const LEAF: usize = 1 << 30;
+
+/// A leaf that no term mentions yet. It is newer than all terms made so far.
+pub(super) fn leaf(g: &mut Graph, ty: Type) -> Term {
+    let number = LEAF + g.len();
+    g.param(number, ty)
+}
+
+impl Loops {
+    pub(super) fn push(&mut self, l: Loop) {
+        let n = self.all.len();
+        self.roles.insert(l.step, (n, Role::Step));
+        for (k, c) in l.carries.iter().enumerate() {
+            self.roles.insert(c.now, (n, Role::Carry(k)));
+            self.roles.insert(c.last, (n, Role::Last(k)));
+        }
+        for (k, r) in l.rows.iter().enumerate() {
+            self.roles.insert(r.all, (n, Role::Rows(k)));
+        }
+        self.all.push(l);
+    }
+
+    pub(super) fn role(&self, t: Term) -> Option<(usize, Role)> {
+        self.roles.get(&t).copied()
+    }
+
+    /// What a leaf stands for, if it is needed: terms that are then needed too.
+    fn behind(&self, t: Term, mut f: impl FnMut(Term)) {
+        let Some((n, role)) = self.role(t) else { return };
+        let l = &self.all[n];
+        match role {
+            Role::Step => {}
+            Role::Carry(k) | Role::Last(k) => {
+                f(l.count);
+                f(l.carries[k].init);
+                f(l.carries[k].next);
+            }
+            Role::Rows(k) => {
+                f(l.count);
+                f(l.rows[k].row);
+            }
+        }
+    }
+
+    /// The terms that are needed for `roots`, bodies of loops included, in the order of their handles: what is read comes first.
+    pub(super) fn reachable(&self, g: &Graph, roots: &[Term]) -> Vec<Term> {
+        let mut seen = vec![false; g.len()];
+        let mut stack: Vec<Term> = roots.to_vec();
+        while let Some(t) = stack.pop() {
+            if std::mem::replace(&mut seen[t.index()], true) {
+                continue;
+            }
+            self.behind(t, |c| stack.push(c));
+            g.node(t).for_each_child(|c| stack.push(c));
+        }
+        let all = seen.iter().enumerate().filter(|(_, s)| **s);
+        all.map(|(k, _)| Term(u32::try_from(k).unwrap_or(u32::MAX))).collect()
+    }
+
+    /// Whether a carried value or an array of rows is needed at all.
+    pub(super) fn keep(&mut self, reach: &[Term]) {
+        let alive = |t: Term| reach.binary_search(&t).is_ok();
+        for l in &mut self.all {
+            l.carries.retain(|c| alive(c.now) || alive(c.last));
+            l.rows.retain(|r| alive(r.all));
+        }
+        let all = std::mem::take(&mut self.all);
+        self.roles.clear();
+        for l in all {
+            self.push(l);
+        }
+    }
+}
+
+/// The number of a scope: 0 is the routine, k + 1 loop k.
+pub(super) type Scope = usize;
+
+/// Where each term is computed.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Scopes {
+    /// By term.
+    of: Vec<u32>,
+    /// By loop: where it stands.
+    pub(super) parent: Vec<Scope>,
+}
+
+impl Scopes {
+    pub(super) fn of(&self, t: Term) -> Scope {
+        self.of.get(t.index()).map_or(0, |&s| s as usize)
+    }
+
+    /// Whether `outer` is `inner` or around it.
+    pub(super) fn contains(&self, outer: Scope, mut inner: Scope) -> bool {
+        while inner != outer && inner != 0 {
+            inner = self.parent[inner - 1];
+        }
+        inner == outer
+    }
+
+    /// The innermost loop whose leaves a term depends on. A loop stands in the innermost loop that its body depends on.
+    pub(super) fn new(g: &Graph, loops: &Loops, reach: &[Term]) -> Scopes {
+        let depth = |s: Scope| if s == 0 { 0 } else { loops.all[s - 1].depth + 1 };
+        let deepest = |scopes: &mut dyn Iterator<Item = Scope>| scopes.max_by_key(|&s| (depth(s), s)).unwrap_or(0);
+        let mut s = Scopes { of: vec![0; g.len()], parent: vec![0; loops.all.len()] };
+        // What each loop's body depends on, outside of it.
+        let mut outer: Vec<BTreeSet<Scope>> = vec![BTreeSet::new(); loops.all.len()];
+        let mut placed = vec![false; loops.all.len()];
+        for &t in reach {
+            let mut around: BTreeSet<Scope> = BTreeSet::new();
+            match loops.role(t) {
+                Some((n, Role::Step | Role::Carry(_))) => {
+                    around.insert(n + 1);
+                }
+                Some((n, Role::Last(_) | Role::Rows(_))) => {
+                    if !std::mem::replace(&mut placed[n], true) {
+                        let l = &loops.all[n];
+                        let mut ends = vec![l.count];
+                        ends.extend(l.carries.iter().flat_map(|c| [c.init, c.next]));
+                        ends.extend(l.rows.iter().map(|r| r.row));
+                        let mut all = std::mem::take(&mut outer[n]);
+                        all.extend(ends.into_iter().map(|t| s.of(t)));
+                        all.remove(&(n + 1));
+                        s.parent[n] = deepest(&mut all.iter().copied());
+                        outer[n] = all;
+                    }
+                    around.clone_from(&outer[n]);
+                }
+                None => g.node(t).for_each_child(|c| {
+                    around.insert(s.of(c));
+                }),
+            }
+            let own = deepest(&mut around.iter().copied());
+            s.of[t.index()] = u32::try_from(own).unwrap_or(0);
+            if own > 0 {
+                around.remove(&own);
+                outer[own - 1].extend(around);
+            }
+        }
+        s
+    }
+}
+
+/// How a carried array becomes its next value by additions to some of its elements only: the terms on the way, oldest first.
+/// Each is a scatter onto the one before, or a lazy choice between two such ways.
+pub(super) fn way(g: &Graph, now: Term, next: Term) -> Option<Vec<Term>> {
+    let mut found: BTreeSet<Term> = BTreeSet::new();
+    let mut stack = vec![next];
+    while let Some(t) = stack.pop() {
+        if t == now || !found.insert(t) {
+            continue;
+        }
+        match g.node(t) {
+            Node::Scatter { dst, .. } => stack.push(*dst),
+            Node::Cond { then, other, .. } => stack.extend([*then, *other]),
+            _ => return None,
+        }
+    }
+    if next == now { None } else { Some(found.into_iter().collect()) }
+}
