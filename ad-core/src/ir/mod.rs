@@ -8,6 +8,7 @@ mod build;
 mod graph;
 mod infer;
 mod node;
+mod recur;
 mod subst;
 mod ty;
 
@@ -21,4 +22,5 @@ pub use build::int_op;
 pub use graph::{Function, Graph};
 pub use infer::TypeError;
 pub use node::{Body, Contraction, FuncId, Lit, Loc, Node, Scan, Term, Var};
+pub use recur::OpenLoop;
 pub use ty::{Elem, IntTy, RealTy, Type};

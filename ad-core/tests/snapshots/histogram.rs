@@ -40,6 +40,7 @@ fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
+    clippy::assign_op_pattern,
     clippy::eq_op,
     clippy::large_stack_arrays,
     clippy::let_and_return,
@@ -96,6 +97,7 @@ fn histogram_energy_grad(
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
+    clippy::assign_op_pattern,
     clippy::eq_op,
     clippy::large_stack_arrays,
     clippy::let_and_return,

@@ -54,6 +54,7 @@ fn loss(
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
+    clippy::assign_op_pattern,
     clippy::eq_op,
     clippy::large_stack_arrays,
     clippy::let_and_return,
@@ -118,6 +119,7 @@ fn loss_grad(
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
+    clippy::assign_op_pattern,
     clippy::eq_op,
     clippy::large_stack_arrays,
     clippy::let_and_return,

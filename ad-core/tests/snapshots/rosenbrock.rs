@@ -46,6 +46,7 @@ fn rosenbrock(x: &Array1<f64>) -> f64 {
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
+    clippy::assign_op_pattern,
     clippy::eq_op,
     clippy::large_stack_arrays,
     clippy::let_and_return,
@@ -98,6 +99,7 @@ fn rosenbrock_grad(x: &Array1<f64>) -> ::ad::ndarray::Array1<f64> {
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
+    clippy::assign_op_pattern,
     clippy::eq_op,
     clippy::large_stack_arrays,
     clippy::let_and_return,

@@ -39,6 +39,7 @@ fn wave(x: f64, y: f64) -> f64 {
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
+    clippy::assign_op_pattern,
     clippy::eq_op,
     clippy::large_stack_arrays,
     clippy::let_and_return,
@@ -91,6 +92,7 @@ fn wave_grad(x: f64, y: f64) -> (f64, f64) {
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
+    clippy::assign_op_pattern,
     clippy::eq_op,
     clippy::large_stack_arrays,
     clippy::let_and_return,

@@ -41,6 +41,7 @@ fn smooth(x: &Array1<f64>, idx: &Array1<usize>) -> Array1<f64> {
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
+    clippy::assign_op_pattern,
     clippy::eq_op,
     clippy::large_stack_arrays,
     clippy::let_and_return,
@@ -202,6 +203,7 @@ fn smooth_vjp(
     reason = "parameters, names, constants, casts and conditions are the function's own"
 )]
 #[allow(
+    clippy::assign_op_pattern,
     clippy::eq_op,
     clippy::large_stack_arrays,
     clippy::let_and_return,
