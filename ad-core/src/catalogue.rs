@@ -259,6 +259,22 @@ pub fn later(what: &str) -> Message {
     message(format!("{what} is not built yet")).help("write it with `build1`, `sum` and indexing, if it can be said so")
 }
 
+pub fn accumulator(found: &str) -> Message {
+    message(format!("{found} cannot be an accumulator"))
+        .help("carry numbers, arrays, and tuples or array literals of these from step to step")
+}
+
+pub fn accumulator_changes(was: &str, is: &str) -> Message {
+    message(format!("the accumulator begins as {was}, and the closure makes {is} of it"))
+        .help("begin with a value of the type and rank that the closure returns")
+        .note("an accumulator has one type and one shape in all steps")
+}
+
+pub fn scan_of_tuples(name: &str) -> Message {
+    message(format!("the accumulators of `{name}` are one array, so they cannot be tuples"))
+        .help("carry an array: `|acc, x| array![acc[0] + x, acc[1] * x]`, and slice the result")
+}
+
 pub fn arity(name: &str, args: (usize, usize), given: usize) -> Message {
     let (least, most) = args;
     let plural = |n: usize| if n == 1 { "argument" } else { "arguments" };

@@ -35,7 +35,7 @@ pub struct Diagnostic {
 }
 
 /// The errors of one expansion.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 #[must_use = "collected errors have to reach the user"]
 pub struct Diags {
     list: Vec<Diagnostic>,

@@ -4,6 +4,8 @@
 mod common;
 #[path = "emit/corpus.rs"]
 mod corpus;
+#[path = "common/recur.rs"]
+mod recurrences;
 #[path = "emit/support.rs"]
 mod support;
 
@@ -57,8 +59,34 @@ fn the_plan_can_be_read() {
     assert_eq!(lines.iter().filter(|l| l.contains(": store ")).count(), 2, "{text}");
 }
 
-/// Programs of the generator and their gradients, compiled and compared with the interpreter; loops with carried state and calls
-/// are not emitted yet.
+/// Functions with recurrences and their gradients, by the whole pipeline.
+#[test]
+fn recurrences_run_and_pass_the_lints() {
+    use ad_core::pipeline::{self, Derivative};
+    let mut cases = Vec::new();
+    for p in recurrences::programs() {
+        let program = match ad_core::front::parse(quote::quote!(grad), p.item) {
+            Ok(program) => program,
+            Err(_) => panic!("{} has errors", p.name),
+        };
+        let mut prepared = pipeline::prepare(program, None);
+        let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+        let mut case = support::Case::of(p.name, prepared.program.graph, &routine.result.terms(), p.inputs);
+        for check in &routine.checks {
+            case.check(check.ok, &check.message, &[]);
+        }
+        cases.push(case);
+    }
+    let root = write_crate("emit-recurrences", &mut cases);
+    if let Err(e) = cargo(&root, &["run", "--offline", "--quiet"]) {
+        panic!("{e}");
+    }
+    if let Err(e) = cargo(&root, &["clippy", "--offline", "--quiet", "--lib"]) {
+        panic!("{e}");
+    }
+}
+
+/// Programs of the generator and their gradients, compiled and compared with the interpreter.
 #[test]
 fn random_programs_run() {
     let (mut cases, mut refused) = (Vec::new(), std::collections::BTreeMap::<String, usize>::new());

@@ -16,6 +16,10 @@ mod meaning;
 mod native;
 #[path = "front/patterns.rs"]
 mod patterns;
+#[path = "front/recur.rs"]
+mod recur;
+#[path = "common/recur.rs"]
+mod recurrences;
 #[path = "front/shapes.rs"]
 mod shapes;
 #[path = "front/statics.rs"]

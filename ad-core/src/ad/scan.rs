@@ -201,11 +201,8 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
     let all: Vec<usize> = (0..s.body.primal.len())
         .filter(|&k| if k < carries { s.carried[k] } else { s.body.tangents[k].is_some() })
         .collect();
-    let masked = if all.iter().all(|k| parts.get(k).is_some_and(|ct| ct.hidden(g) == Masked::No)) {
-        Masked::No
-    } else {
-        Masked::Arm
-    };
+    let seen = |k: &usize| parts.get(k).map_or(Masked::Arm, |ct| ct.hidden(g));
+    let mut masked = if all.iter().all(|k| seen(k) == Masked::No) { Masked::No } else { Masked::Arm };
     let mut derived = Derived::new(&s.scan);
     let mut order = Vec::new();
     let mut seeds: Vec<Option<Term>> = vec![None; s.body.primal.len()];
@@ -240,8 +237,18 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
             outer_xs.push(ct.term);
         }
     }
-    let found = rev::transpose(g, &s.body, &seeds, masked);
+    // What a step sends to the one before it may be a zero of an arm that this step has not taken.
+    let found = loop {
+        let found = rev::transpose(g, &s.body, &seeds, masked);
+        let leaf = |k: usize| found.get(&Leaf::Param(u32::try_from(k).unwrap_or(u32::MAX)));
+        let sent = (0..carries).filter_map(leaf).map(|ct| ct.hidden(g)).max().unwrap_or(Masked::No);
+        if sent <= masked {
+            break found;
+        }
+        masked = sent;
+    };
     let leaf = |k: usize| found.get(&Leaf::Param(u32::try_from(k).unwrap_or(u32::MAX))).copied();
+    let hidden = |g: &Graph, k: usize| leaf(k).map_or(masked, |ct| ct.hidden(g).max(masked));
     let mut results = Vec::new();
     let mut init_places = Vec::new();
     for k in 0..carries {
@@ -275,12 +282,21 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
         xs: outer_xs.into(),
         body,
     });
-    let targets = init_places
-        .into_iter()
-        .map(|(k, place)| (s.init[k], place))
-        .chain(sum_places.into_iter().map(|(k, place)| (s.captures[k], place)))
-        .chain(row_places.into_iter().map(|(k, place)| (s.xs[k], place)));
+    // Captures are not looked at by a loop of no steps: then their cotangents are zeros of something not read.
+    let runs = g.int_value(s.scan.count).is_some_and(|n| n > 0);
+    let unread = if runs { Masked::No } else { Masked::Unread };
+    let mut targets = Vec::new();
+    for (k, place) in init_places {
+        targets.push((s.init[k], place, hidden(g, k)));
+    }
+    for (k, place) in sum_places {
+        targets.push((s.captures[k], place, hidden(g, carries + k).max(unread)));
+    }
+    for (k, place) in row_places {
+        targets.push((s.xs[k], place, hidden(g, carries + caught + k)));
+    }
     targets
-        .filter_map(|(delta, place)| delta.map(|delta| (delta, Cotangent { term: g.proj(new, place), masked })))
+        .into_iter()
+        .filter_map(|(delta, place, masked)| delta.map(|delta| (delta, Cotangent { term: g.proj(new, place), masked })))
         .collect()
 }

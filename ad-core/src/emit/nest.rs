@@ -292,10 +292,15 @@ impl<'a, 'k> Nest<'a, 'k> {
                 }
                 let exact = (0..ix.len()).all(|k| self.proven(ix[k], sizes[k]));
                 let ix: Vec<Expr> = ix.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
-                let at = self.linear(&ix, sizes, exact).tokens;
+                let at = self.linear(&ix, sizes, exact);
                 let name = &self.arg_names[buf];
+                let first = at.is(0);
+                let at = at.tokens;
                 Ok(if exact {
                     Expr::new(quote!(#name[#at]), prec::ATOM, 1)
+                } else if first {
+                    let zero = self.style.zero(node.elem);
+                    Expr::new(quote!(#name.first().copied().unwrap_or(#zero)), prec::ATOM, 2)
                 } else {
                     let zero = self.style.zero(node.elem);
                     Expr::new(quote!(#name.get(#at).copied().unwrap_or(#zero)), prec::ATOM, 2)

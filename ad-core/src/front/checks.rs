@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lower::Lower;
+use super::value::Lowered;
 use crate::ir::range::{Linear, sides};
-use crate::ir::{Elem, Lit, Node, Term, Type, Var};
+use crate::ir::{Elem, Lit, Loc, Node, OpenLoop, Term, Type, Var};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 use crate::program::{Check, Phase};
 
@@ -16,8 +17,29 @@ use crate::program::{Check, Phase};
 pub(super) enum Frame {
     /// Once for every value of the variable below the size; `mark` is what was known outside.
     Loop { var: Var, size: Term, mark: usize },
+    /// In every step of a recurrence, of which [`Lower::steps`] has more at this place.
+    Steps { var: Var, size: Term, mark: usize, level: usize },
     /// Only where the condition is `holds`.
     Guard { cond: Term, holds: bool },
+}
+
+/// A recurrence that is being lowered.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steps {
+    /// What stands for the carried values.
+    carried: Vec<Term>,
+    /// Conditions that depend on them: each becomes a flag that is carried too, and is asked after the loop.
+    flags: Vec<(Term, Said)>,
+}
+
+/// What a check says.
+#[derive(Clone, Debug)]
+struct Said {
+    message: String,
+    shown: Vec<(String, Term)>,
+    loc: Loc,
+    /// Only where debug assertions are.
+    debug: bool,
 }
 
 /// A condition on its way out of the loops.
@@ -32,26 +54,7 @@ enum Ok {
 impl Lower<'_> {
     /// Lowers inside a loop over a fresh variable below `size`.
     pub(super) fn in_loop<R>(&mut self, size: Term, f: impl FnOnce(&mut Self, Term) -> R) -> (Var, R) {
-        let var = self.g.fresh();
-        let term = self.g.mk(Node::Var(var));
-        let mark = self.facts.mark();
-        // A saturating difference that is a size here is not 0, so it is exact.
-        let exact = match self.g.node(size) {
-            Node::Prim(Prim::Int(IntOp::Sub), args) => Some((args[0], args[1])),
-            _ => None,
-        };
-        let mut upper = vec![self.facts.linear(&self.g, size)];
-        if let Some((a, b)) = exact {
-            let (a, b) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
-            upper.extend(a.combine(1, &b, -1));
-        }
-        let i = self.facts.linear(&self.g, term);
-        for size in upper {
-            let below = size.combine(1, &i, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
-            if let Some(fact) = below {
-                self.facts.learn(fact);
-            }
-        }
+        let (var, term, mark) = self.enter(size);
         let depth = self.frames.len();
         self.frames.push(Frame::Loop { var, size, mark });
         let result = f(self, term);
@@ -81,6 +84,70 @@ impl Lower<'_> {
         let inner = nest(self, sizes, (&mut Vec::new(), &mut vars), f);
         vars.reverse();
         (vars, inner)
+    }
+
+    /// A fresh variable below `size`, and what was known before it.
+    fn enter(&mut self, size: Term) -> (Var, Term, usize) {
+        let var = self.g.fresh();
+        let term = self.g.mk(Node::Var(var));
+        let mark = self.facts.mark();
+        // A saturating difference that is a size here is not 0, so it is exact.
+        let exact = match self.g.node(size) {
+            Node::Prim(Prim::Int(IntOp::Sub), args) => Some((args[0], args[1])),
+            _ => None,
+        };
+        let mut upper = vec![self.facts.linear(&self.g, size)];
+        if let Some((a, b)) = exact {
+            let (a, b) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+            upper.extend(a.combine(1, &b, -1));
+        }
+        let i = self.facts.linear(&self.g, term);
+        for size in upper {
+            let below = size.combine(1, &i, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
+            if let Some(fact) = below {
+                self.facts.learn(fact);
+            }
+        }
+        (var, term, mark)
+    }
+
+    /// Lowers a step of a recurrence, given its index and what is carried: what is carried on, and rows. What the loop results in: the last
+    /// carried values, and all rows.
+    pub(super) fn in_steps(
+        &mut self,
+        size: Term,
+        reverse: bool,
+        mut init: Vec<Term>,
+        f: impl FnOnce(&mut Self, Term, &[Term]) -> Lowered<(Vec<Term>, Vec<Term>)>,
+    ) -> Lowered<(Vec<Term>, Vec<Term>)> {
+        let carries = init.len();
+        let types: Vec<Type> = init.iter().map(|&t| self.g.ty(t).clone()).collect();
+        let mut carried: Vec<Term> = types.into_iter().map(|ty| self.g.placeholder(ty)).collect();
+        let (var, step, mark) = self.enter(size);
+        let level = self.steps.len();
+        self.steps.push(Steps { carried: carried.clone(), flags: Vec::new() });
+        let depth = self.frames.len();
+        self.frames.push(Frame::Steps { var, size, mark, level });
+        let made = f(self, step, &carried);
+        self.frames.truncate(depth);
+        self.facts.forget(mark);
+        let flags = self.steps.pop().unwrap_or_default().flags;
+        let (mut results, rows) = made?;
+        for (ok, _) in &flags {
+            init.push(self.g.lit_bool(true));
+            let flag = self.g.placeholder(Type::scalar(Elem::Bool));
+            carried.push(flag);
+            results.push(self.g.and(flag, *ok));
+        }
+        let all = results.len();
+        results.extend(&rows);
+        let t = self.g.close_loop(&OpenLoop { count: size, reverse, step: var, init, carried, results });
+        for (k, (_, said)) in flags.into_iter().enumerate() {
+            let ok = self.g.proj(t, carries + k);
+            self.check(Ok::Term(ok, None), said);
+        }
+        let last = (0..carries).map(|k| self.g.proj(t, k)).collect();
+        Result::Ok((last, (0..rows.len()).map(|k| self.g.proj(t, all + k)).collect()))
     }
 
     /// Lowers where a condition has a value.
@@ -150,21 +217,30 @@ impl Lower<'_> {
             }
             _ => Ok::Term(ok, None),
         };
-        let closed = self.close(start);
+        // A value inside a loop cannot be shown outside of it.
+        let shown = shown.into_iter().filter(|(_, t)| self.g.free(*t).is_empty() && !self.g.is_open(*t)).collect();
+        let debug = std::mem::take(&mut self.debug);
+        self.check(start, Said { message: message.to_string(), shown, loc: self.here, debug });
         // If the check fails there is no result, so what follows may rely on it.
         if let Some(goal) = goal {
             self.facts.learn(goal);
         }
+    }
+
+    /// Makes a check, unless a loop around it has to carry it first.
+    fn check(&mut self, ok: Ok, said: Said) {
+        let Some(closed) = self.close(ok, &said) else { return };
         if self.g.bool_value(closed) == Some(true) || self.checks.iter().any(|c| c.ok == closed) {
             return;
         }
         let phase = if self.of_sizes_only(closed) { Phase::Entry } else { Phase::Reached };
-        let debug = std::mem::take(&mut self.debug);
-        self.checks.push(Check { ok: closed, message: message.to_string(), shown, loc: self.here, phase, debug });
+        let Said { message, shown, loc, debug } = said;
+        self.checks.push(Check { ok: closed, message, shown, loc, phase, debug });
     }
 
-    /// The condition under which all runs of the loops around this place, where they get here, satisfy `ok`.
-    fn close(&mut self, mut ok: Ok) -> Term {
+    /// The condition under which all runs of the loops around this place, where they get here, satisfy `ok`; none if it depends on what
+    /// a recurrence carries, which then keeps it.
+    fn close(&mut self, mut ok: Ok, said: &Said) -> Option<Term> {
         for k in (0..self.frames.len()).rev() {
             ok = match self.frames[k] {
                 Frame::Guard { cond, holds } => {
@@ -181,20 +257,40 @@ impl Lower<'_> {
                     }
                 }
                 Frame::Loop { var, size, mark } => self.close_loop(ok, var, size, mark),
+                Frame::Steps { var, size, mark, level } => {
+                    let carried = self.steps.get(level).map_or_else(Vec::new, |s| s.carried.clone());
+                    let free = |me: &Self, l: &Linear| !l.atoms.keys().any(|&t| me.g.depends_on(t, &carried));
+                    ok = match ok {
+                        Ok::Linear(l, filled) if !free(self, &l) => Ok::Term(self.linear_term(&l, &filled), None),
+                        Ok::Term(t, enough) => Ok::Term(t, enough.filter(|(l, _)| free(self, l))),
+                        ok => ok,
+                    };
+                    if let Ok::Term(t, _) = ok
+                        && self.g.depends_on(t, &carried)
+                    {
+                        if let Some(steps) = self.steps.get_mut(level)
+                            && !steps.flags.iter().any(|f| f.0 == t)
+                        {
+                            steps.flags.push((t, said.clone()));
+                        }
+                        return None;
+                    }
+                    self.close_loop(ok, var, size, mark)
+                }
             };
         }
-        match ok {
+        Some(match ok {
             Ok::Linear(l, filled) => self.linear_term(&l, &filled),
             Ok::Term(t, Some((l, filled))) if !self.of_sizes_only(t) => {
                 let enough = self.linear_term(&l, &filled);
                 if self.g.bool_value(enough).is_some() || !self.of_sizes_only(enough) {
-                    return t;
+                    return Some(t);
                 }
                 let yes = self.g.lit_bool(true);
                 self.g.cond(enough, yes, t)
             }
             Ok::Term(t, _) => t,
-        }
+        })
     }
 
     fn close_loop(&mut self, ok: Ok, var: Var, size: Term, mark: usize) -> Ok {

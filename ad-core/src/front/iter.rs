@@ -94,12 +94,12 @@ impl<'a> Lower<'a> {
 
     /// A length has to be the same in every step of the loops around it.
     pub(super) fn closed_len(&mut self, len: Term, range: SrcRange) -> Lowered<Term> {
-        if self.g.free(len).is_empty() {
+        if self.is_closed(len) {
             return Ok(len);
         }
         // `i..i + 3`: the difference may be closed although the ends are not.
         let l = self.facts.linear(&self.g, len);
-        if l.atoms.keys().all(|&t| self.g.free(t).is_empty()) {
+        if l.atoms.keys().all(|&t| self.is_closed(t)) {
             return Ok(crate::ir::range::to_term(&mut self.g, &l));
         }
         Err(self.error(range, catalogue::size_depends_on_index()))

@@ -8,8 +8,12 @@ use quote::ToTokens;
 use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
+<<<<<<< HEAD
 use super::checks::Frame;
 use super::flow::Target;
+=======
+use super::checks::{Frame, Steps};
+>>>>>>> 6dddc45 (fold, reduce, scan, scanl, scanr, products: recurrences from the front end to the emitter; a step's checks are carried flags; masks pass through loops)
 use super::shapes::{Classes, Equation};
 use super::sig::Sig;
 use super::state::Store;
@@ -43,6 +47,8 @@ pub(super) struct Lower<'a> {
     pub reached: bool,
     pub targets: Vec<Target<'a>>,
     pub frames: Vec<Frame>,
+    /// Recurrences around the place, the outermost first.
+    pub steps: Vec<Steps>,
     pub facts: Facts,
     pub checks: Vec<Check>,
     pub equations: Vec<Equation>,
@@ -79,6 +85,7 @@ impl<'a> Lower<'a> {
             reached: true,
             targets: Vec::new(),
             frames: Vec::new(),
+            steps: Vec::new(),
             facts: Facts::new(),
             checks: Vec::new(),
             equations: Vec::new(),
@@ -391,10 +398,15 @@ impl<'a> Lower<'a> {
     /// A `usize` scalar that no loop variable is free in: a size.
     pub(super) fn size(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         let t = self.usize(value, range)?;
-        if self.g.free(t).is_empty() {
+        if self.is_closed(t) {
             return Ok(t);
         }
         Err(self.error(range, catalogue::size_depends_on_index()))
+    }
+
+    /// Whether a value is the same in all steps of all loops around the place.
+    pub(super) fn is_closed(&self, t: Term) -> bool {
+        self.g.free(t).is_empty() && !self.g.is_open(t)
     }
 
     /// A list of sizes: `[n, m]`, `(n, m)` or one size.

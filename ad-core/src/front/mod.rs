@@ -26,6 +26,7 @@ mod panics;
 mod pattern;
 mod place;
 mod reads;
+mod recur;
 mod refuse;
 mod shapes;
 mod sig;

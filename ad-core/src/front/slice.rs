@@ -174,7 +174,7 @@ impl<'a> Lower<'a> {
         }
         let zero = self.g.lit_usize(0);
         cuts.extend(shape[cuts.len()..].iter().map(|&n| Cut { start: zero, step: 1, len: Some(n) }));
-        let closed = cuts.iter().all(|c| c.len.is_some() && self.g.free(c.start).is_empty());
+        let closed = cuts.iter().all(|c| c.len.is_some() && self.is_closed(c.start));
         if closed {
             let starts: Vec<Term> = cuts.iter().map(|c| c.start).collect();
             let steps: Vec<i64> = cuts.iter().map(|c| c.step).collect();

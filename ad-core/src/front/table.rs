@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::lower::Lower;
 use super::value::{Lowered, Value};
-use super::{functions, integers, iter, methods, options, order, place, reads, slice};
+use super::{functions, integers, iter, methods, options, order, place, reads, recur, slice};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange, suggest};
 use crate::ir::Elem;
@@ -125,6 +125,7 @@ const TABLES: &[&[Entry]] = &[
     reads::TABLE,
     place::TABLE,
     iter::TABLE,
+    recur::TABLE,
 ];
 
 /// Every row, those of the scalar tables included.
@@ -173,17 +174,10 @@ pub(super) fn nearest(on: &[On], name: &str) -> Option<&'static str> {
 
 /// Names of the contract that are not built yet.
 const LATER: &[&str] = &[
-    "product",
     "cumprod",
     "geomspace",
-    "fold",
-    "reduce",
-    "scan",
-    "scanl",
-    "scanr",
     "stop_gradient",
     "checkpoint",
-    "product_axis",
     "max_by",
     "min_by",
     "windows",

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use super::{Body, Graph, Node, Scan, Term, Type, Var};
-use crate::prim::Prim;
 
 /// Placeholders are numbered behind all parameters of closed bodies.
 const PLACEHOLDER: usize = 1 << 29;

@@ -179,7 +179,7 @@ fn constructs() {
             = help: print in the function that calls this one"#]],
     );
     says(
-        quote! { fn f(x: &Array1<f64>) -> f64 { x.fill(0.0); let p = Point { x: 1.0 }; x.fold(0.0, |a, b| a + b) } },
+        quote! { fn f(x: &Array1<f64>) -> f64 { x.fill(0.0); let p = Point { x: 1.0 }; x.cumprod(Axis(0)).sum() } },
         expect![[r#"
         `.fill()` cannot stand in a differentiated function yet
         = help: bind the new value to a name with `let`; `build1` and `build` say what each element of an array is
@@ -187,7 +187,7 @@ fn constructs() {
         struct values cannot stand in a differentiated function yet
         = help: use a name or a tuple for each part
 
-        `.fold()` is not built yet
+        `.cumprod()` is not built yet
         = help: write it with `build1`, `sum` and indexing, if it can be said so"#]],
     );
     says(
@@ -370,4 +370,31 @@ fn the_table_has_each_name_once() {
         assert!(!row.doc.is_empty());
     }
     assert!(front::markdown().contains("`build1`"));
+}
+
+#[test]
+fn accumulators() {
+    says(
+        quote! { fn f(x: &Array1<f64>) -> f64 {
+            let a = scan((0.0, 1.0), x, |(a, b), e| (a + e, b * e));
+            let b = fold(0.0, x, |a, e| array![a, e]);
+            let c = fold((0.0, 1.0), x, |(a, b), e| a + b + e);
+            let d = fold(|y: f64| y, x, |a, e| a);
+            x.sum()
+        } },
+        expect![[r#"
+            the accumulators of `scan` are one array, so they cannot be tuples
+            = help: carry an array: `|acc, x| array![acc[0] + x, acc[1] * x]`, and slice the result
+
+            the accumulator begins as `f64`, and the closure makes an array of rank 1 of `f64` of it
+            = help: begin with a value of the type and rank that the closure returns
+            = note: an accumulator has one type and one shape in all steps
+
+            the accumulator begins as a tuple or an array literal, and the closure makes `f64` of it
+            = help: begin with a value of the type and rank that the closure returns
+            = note: an accumulator has one type and one shape in all steps
+
+            a function cannot be an accumulator
+            = help: carry numbers, arrays, and tuples or array literals of these from step to step"#]],
+    );
 }

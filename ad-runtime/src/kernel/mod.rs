@@ -26,7 +26,7 @@ mod special;
 mod vector;
 
 pub use generated::{
-    Whole, cut, each_row, exact_dot, exact_sum, fits, gemm_each, lanes, largest, largest_whole, order,
+    Whole, cut, each_row, exact_dot, exact_sum, fits, gemm_each, joined, lanes, largest, largest_whole, order,
     position_of_largest, position_of_smallest, power, quotient, remainder, same, shifted_left, shifted_right, smallest,
     smallest_whole, total,
 };

@@ -5,13 +5,13 @@ use ad::prelude::*;
 #[differentiate]
 fn f(x: &Array1<f64>) -> f64 {
     let spread = x.cumprod(Axis(0)).sum();
-    let product = x.product();
-    spread + product
+    let place = x.iter().copied().reduce(f64::max).unwrap();
+    spread + place
 }
 
 #[differentiate]
 fn g(x: &Array1<f64>) -> f64 {
-    x.iter().fold(0.0, |a, b| a + b)
+    x.iter().position(|&a| a > 0.0).unwrap() as f64
 }
 
 fn main() {

@@ -1,0 +1,410 @@
+//! Recurrences: folds, scans and products, one step after another. A step is lowered over placeholders for what is carried; closing the
+//! loop makes what it takes from outside captures (`ir::OpenLoop`). An accumulator is a scalar, an array, or tuples and array literals of these:
+//! each leaf is carried by itself. Its shape is that of its beginning, in every step.
+//!
+//! Must never reorder the steps. What may go wrong in a step is a flag that the loop carries (`checks`).
+
+use std::rc::Rc;
+
+use super::functions::all_axes;
+use super::lower::Lower;
+use super::table::{Call, Entry, On, row};
+use super::value::{Lowered, Seq, Value, Want};
+use crate::catalogue;
+use crate::diag::{Poison, SrcRange};
+use crate::ir::{Elem, Lit, Term};
+use crate::prim::{Binary, IntOp};
+
+/// Functions and methods.
+pub(super) const TABLE: &[Entry] = &[
+    row("fold", On::Dsl, (3, 3), fold, "f(.. f(f(init, x0), x1) .., xn)"),
+    row("reduce", On::Dsl, (3, 3), fold, "`fold` of an associative f"),
+    row("scan", On::Dsl, (3, 3), scan, "the accumulator after each item"),
+    row("scanl", On::Dsl, (3, 3), scanl, "init, and the accumulator after each item"),
+    row("scanr", On::Dsl, (3, 3), scanr, "the accumulator after each item from the last to the first, and init"),
+    row("product", On::Dsl, (1, 1), product, "product of all elements"),
+    row("product", On::Array, (0, 0), product, "product of all elements"),
+    row("product_axis", On::Array, (1, 1), product_axis, "product over one axis"),
+    row("fold", On::Array, (2, 2), fold_items, "`fold` over the elements in row-major order"),
+    row("fold", On::Iter, (2, 2), fold_items, "the accumulator after all items"),
+    row("product", On::Iter, (0, 0), product_items, "product of the items: `.product::<f64>()`"),
+];
+
+/// The structure of an accumulator.
+#[derive(Clone)]
+enum Form {
+    Leaf,
+    Tuple(Vec<Form>),
+    List(Vec<Form>),
+}
+
+/// Which accumulators a recurrence results in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    None,
+    /// After each item.
+    After,
+}
+
+type Step<'a, 's> = &'s dyn Fn(&mut Lower<'a>, Value<'a>, Value<'a>) -> Lowered<Value<'a>>;
+
+impl<'a> Lower<'a> {
+    /// The sequence that a function of the DSL takes: a range, the elements of an array of rank 1, or the outer rows of any other.
+    fn outer_items(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
+        if matches!(value, Value::Range(_) | Value::Seq(_)) {
+            return self.seq(value, range);
+        }
+        let x = self.array(value, range)?;
+        let n = self.g.shape(x).first().copied().ok_or(Poison)?;
+        Ok(Seq { dims: [n].into(), item: Rc::new(move |me, ix| Ok(Value::Term(me.g.index(x, ix)))) })
+    }
+
+    /// The leaves of an accumulator; open literals as `literal` says.
+    fn leaves(
+        &mut self,
+        value: &Value<'a>,
+        wants: &mut dyn Iterator<Item = Want>,
+        range: SrcRange,
+    ) -> Lowered<(Form, Vec<Term>)> {
+        let mut leaves = Vec::new();
+        let form = self.leaves_into(value, wants, &mut leaves, range)?;
+        Ok((form, leaves))
+    }
+
+    fn leaves_into(
+        &mut self,
+        value: &Value<'a>,
+        wants: &mut dyn Iterator<Item = Want>,
+        leaves: &mut Vec<Term>,
+        range: SrcRange,
+    ) -> Lowered<Form> {
+        match value {
+            Value::Tuple(parts) => Ok(Form::Tuple(
+                parts.iter().map(|p| self.leaves_into(p, wants, leaves, range)).collect::<Lowered<_>>()?,
+            )),
+            Value::List(parts) => {
+                Ok(Form::List(parts.iter().map(|p| self.leaves_into(p, wants, leaves, range)).collect::<Lowered<_>>()?))
+            }
+            Value::Term(_) | Value::Number(_) => {
+                let t = self.term_as(value, wants.next().unwrap_or(Want::Any), range)?;
+                leaves.push(t);
+                Ok(Form::Leaf)
+            }
+            other => {
+                let found = self.describe(other);
+                Err(self.error(range, catalogue::accumulator(&found)))
+            }
+        }
+    }
+
+    /// The leaves of what a step results in, each with the type of the leaf it is to become.
+    fn next(
+        &mut self,
+        value: &Value<'a>,
+        form: &Form,
+        now: &mut std::slice::Iter<'_, Term>,
+        out: &mut Vec<Term>,
+        range: SrcRange,
+    ) -> Lowered<()> {
+        let several = |me: &mut Self,
+                       parts: &[Value<'a>],
+                       forms: &[Form],
+                       now: &mut std::slice::Iter<'_, Term>,
+                       out: &mut Vec<Term>| {
+            if parts.len() != forms.len() {
+                let (found, wanted) = (format!("{} parts", parts.len()), format!("{} parts", forms.len()));
+                return Err(me.error(range, catalogue::accumulator_changes(&wanted, &found)));
+            }
+            parts.iter().zip(forms).try_for_each(|(p, f)| me.next(p, f, now, out, range))
+        };
+        match (form, value) {
+            (Form::Tuple(forms), Value::Tuple(parts)) | (Form::List(forms), Value::List(parts)) => {
+                several(self, parts, forms, now, out)
+            }
+            (Form::List(forms), Value::Term(t)) if self.g.rank(*t) > 0 => {
+                let t = *t;
+                let parts: Vec<Value> = (0..forms.len())
+                    .map(|k| {
+                        let k = self.g.lit_usize(k);
+                        Value::Term(self.g.index(t, &[k]))
+                    })
+                    .collect();
+                several(self, &parts, forms, now, out)
+            }
+            (Form::Leaf, _) => {
+                let now = *now.next().ok_or(Poison)?;
+                let t = self.term_as(value, Want::Elem(self.g.elem(now)), range)?;
+                if self.g.elem(t) != self.g.elem(now) || self.g.rank(t) != self.g.rank(now) {
+                    let (was, is) = (self.describe(&Value::Term(now)), self.describe(&Value::Term(t)));
+                    return Err(self.error(range, catalogue::accumulator_changes(&was, &is)));
+                }
+                let words = ["the accumulator".to_string(), "what the closure makes of it".to_string()];
+                out.push(self.same_shape(now, t, words, range)?);
+                Ok(())
+            }
+            (_, other) => {
+                let found = self.describe(other);
+                Err(self.error(range, catalogue::accumulator_changes("a tuple or an array literal", &found)))
+            }
+        }
+    }
+
+    /// A value of this form.
+    fn formed(form: &Form, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
+        Ok(match form {
+            Form::Leaf => Value::Term(*leaves.next().ok_or(Poison)?),
+            Form::Tuple(parts) => {
+                Value::Tuple(parts.iter().map(|p| Self::formed(p, leaves)).collect::<Lowered<Vec<_>>>()?.into())
+            }
+            Form::List(parts) => {
+                Value::List(parts.iter().map(|p| Self::formed(p, leaves)).collect::<Lowered<Vec<_>>>()?.into())
+            }
+        })
+    }
+
+    /// A recurrence over a sequence: the last accumulator, and the rows that are asked for.
+    fn recurrence(
+        &mut self,
+        init: &Value<'a>,
+        seq: &Seq<'a>,
+        (reverse, rows): (bool, Rows),
+        range: SrcRange,
+        step: Step<'a, '_>,
+    ) -> Lowered<(Value<'a>, Vec<Term>)> {
+        let mut wants = Vec::new();
+        self.open(init, &mut wants);
+        if wants.contains(&Want::Any) {
+            wants = self.guess(init, seq, &wants, step);
+        }
+        let (form, leaves) = self.leaves(init, &mut wants.into_iter(), range)?;
+        let (last, all) = self.nested(&form, leaves, seq, (reverse, rows), (range, step), &mut Vec::new())?;
+        Ok((Self::formed(&form, &mut last.iter())?, all))
+    }
+
+    /// One loop for each length of the sequence, the outermost first.
+    fn nested(
+        &mut self,
+        form: &Form,
+        init: Vec<Term>,
+        seq: &Seq<'a>,
+        (reverse, rows): (bool, Rows),
+        (range, step): (SrcRange, Step<'a, '_>),
+        index: &mut Vec<Term>,
+    ) -> Lowered<(Vec<Term>, Vec<Term>)> {
+        let Some(&count) = seq.dims.get(index.len()) else {
+            let item = (seq.item)(self, index)?;
+            let acc = Self::formed(form, &mut init.iter())?;
+            let value = step(self, acc, item)?;
+            let mut next = Vec::new();
+            self.next(&value, form, &mut init.iter(), &mut next, range)?;
+            let made = if rows == Rows::After { next.clone() } else { Vec::new() };
+            return Ok((next, made));
+        };
+        self.in_steps(count, reverse, init, |me, i, now| {
+            index.push(i);
+            let result = me.nested(form, now.to_vec(), seq, (reverse, rows), (range, step), index);
+            index.pop();
+            result
+        })
+    }
+
+    /// What an open literal of the accumulator is to become, in order of the leaves: `Any` where only a step can say.
+    fn open(&self, value: &Value<'a>, wants: &mut Vec<Want>) {
+        match value {
+            Value::Tuple(parts) | Value::List(parts) => parts.iter().for_each(|p| self.open(p, wants)),
+            Value::Number(n) => {
+                let reals: Vec<Elem> = self.sig.params.iter().map(|p| p.leaf.elem).filter(|e| e.is_real()).collect();
+                let one = reals.iter().all(|e| *e == self.default_real());
+                wants.push(if n.is_float() && one { Want::Elem(self.default_real()) } else { Want::Any });
+            }
+            Value::Term(t) => wants.push(Want::Elem(self.g.elem(*t))),
+            _ => wants.push(Want::Any),
+        }
+    }
+
+    /// A step lowered with the literals as they are says what their types are; nothing else of it is kept.
+    fn guess(&mut self, init: &Value<'a>, seq: &Seq<'a>, wants: &[Want], step: Step<'a, '_>) -> Vec<Want> {
+        let (diags, checks, equations) = (self.diags.clone(), self.checks.clone(), self.equations.clone());
+        let (hints, places, facts, steps) =
+            (self.hints.clone(), self.places.len(), self.facts.mark(), self.steps.clone());
+        let mut index: Vec<Term> = Vec::new();
+        for &n in &*seq.dims {
+            let elem = self.g.ty(n).clone();
+            index.push(self.g.placeholder(elem));
+        }
+        let frames = self.frames.len();
+        let found = (seq.item)(self, &index).and_then(|item| step(self, init.clone(), item));
+        self.frames.truncate(frames);
+        (self.diags, self.checks, self.equations, self.hints) = (diags, checks, equations, hints);
+        self.places.truncate(places);
+        self.steps = steps;
+        self.facts.forget(facts);
+        let mut elems = Vec::new();
+        if let Ok(value) = found {
+            self.elems(init, &value, &mut elems);
+        }
+        let known = |k: usize| elems.get(k).copied().flatten().map(Want::Elem);
+        wants.iter().enumerate().map(|(k, &w)| if w == Want::Any { known(k).unwrap_or(w) } else { w }).collect()
+    }
+
+    fn elems(&self, init: &Value<'a>, value: &Value<'a>, out: &mut Vec<Option<Elem>>) {
+        match (init, value) {
+            (Value::Tuple(xs), Value::Tuple(ys)) | (Value::List(xs), Value::List(ys)) if xs.len() == ys.len() => {
+                xs.iter().zip(&**ys).for_each(|(x, y)| self.elems(x, y, out));
+            }
+            (Value::Tuple(xs) | Value::List(xs), _) => xs.iter().for_each(|x| self.elems(x, value, out)),
+            _ => out.push(self.elem_of(value)),
+        }
+    }
+
+    /// Closures of two arguments.
+    fn recur(
+        &mut self,
+        init: (&Value<'a>, SrcRange),
+        seq: &Seq<'a>,
+        how: (bool, Rows),
+        (f, rf): (&Value<'a>, SrcRange),
+    ) -> Lowered<(Value<'a>, Vec<Term>)> {
+        self.recurrence(init.0, seq, how, rf, &|me, acc, item| me.apply(f, &[acc, item], rf))
+    }
+
+    /// The product of all items, from the first to the last.
+    fn product_of_items(&mut self, seq: &Seq<'a>, elem: Option<Elem>, range: SrcRange) -> Lowered<Value<'a>> {
+        let one = match elem {
+            Some(Elem::Real(ty)) => Value::Term(self.g.lit_real(ty, 1.0)),
+            Some(Elem::Int(ty)) => Value::Term(self.g.lit(Lit::Int(ty, 1))),
+            Some(Elem::Bool) => return Err(self.error(range, catalogue::expected("an array of numbers", "`bool`"))),
+            None => Value::Number(super::value::Number::Int(1).into()),
+        };
+        let (last, _) = self.recurrence(&one, seq, (false, Rows::None), range, &|me, acc, item| {
+            let words = || ["the product".to_string(), "an item".to_string()];
+            let (a, b) = me.meet(&acc, &item, [range, range])?;
+            if me.g.rank(b) > 0 {
+                return Err(me.error(range, catalogue::sum_of_arrays()));
+            }
+            Ok(Value::Term(me.arith(super::arith::Arith::Mul, a, b, words(), range)?))
+        })?;
+        Ok(last)
+    }
+}
+
+/// The three arguments of a function of the DSL.
+fn arguments<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Seq<'a>, (Value<'a>, SrcRange))> {
+    let ((init, ri), (xs, rx)) = (call.arg(0)?, call.arg(1)?);
+    let seq = me.outer_items(xs, rx)?;
+    Ok((seq, (init.clone(), ri)))
+}
+
+fn fold<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (seq, (init, ri)) = arguments(me, call)?;
+    Ok(me.recur((&init, ri), &seq, (false, Rows::None), call.arg(2)?)?.0)
+}
+
+fn fold_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((xs, rx), init) = (call.arg(0)?, call.arg(1)?);
+    let seq = me.seq(xs, rx)?;
+    Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
+}
+
+/// The accumulators after each item, which have to be one array each, and the first one.
+fn accumulators<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, reverse: bool) -> Lowered<(Term, Term, SrcRange)> {
+    let (seq, (init, ri)) = arguments(me, call)?;
+    if matches!(init, Value::Tuple(_)) {
+        return Err(me.error(ri, catalogue::scan_of_tuples(call.name)));
+    }
+    let (f, rf) = call.arg(2)?;
+    // An array literal is an array here.
+    let init = match init {
+        Value::List(_) => Value::Term(me.term_as(&init, Want::Any, ri)?),
+        other => other,
+    };
+    let (_, rows) = me.recur((&init, ri), &seq, (reverse, Rows::After), (f, rf))?;
+    let [rows] = rows[..] else { return Err(Poison) };
+    let elem = me.g.elem(rows);
+    let init = me.term_as(&init, Want::Elem(elem), ri)?;
+    Ok((init, rows, rf))
+}
+
+fn scan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(Value::Term(accumulators(me, call, false)?.1))
+}
+
+/// `rows` with one more row, before them or behind.
+fn with_row(me: &mut Lower<'_>, rows: Term, one: Term, first: bool) -> Term {
+    let (n, shape) = (me.g.shape(rows)[0], me.g.shape(rows).to_vec());
+    let literal = me.g.lit_usize(1);
+    let more = me.g.int(IntOp::Add, n, literal);
+    let single = me.g.stack(&[one]);
+    if me.g.elem(rows).is_real() {
+        let sizes: Vec<Term> = std::iter::once(more).chain(shape[1..].iter().copied()).collect();
+        let zero = me.g.lit_usize(0);
+        let steps = vec![1; shape.len()];
+        let start = |at: Term| -> Vec<Term> { std::iter::once(at).chain(shape[1..].iter().map(|_| zero)).collect() };
+        let (of_rows, of_one) = if first { (literal, zero) } else { (zero, n) };
+        let rows = me.g.pad(rows, &start(of_rows), &steps, &sizes);
+        let one = me.g.pad(single, &start(of_one), &steps, &sizes);
+        return if first { me.g.add(one, rows) } else { me.g.add(rows, one) };
+    }
+    let var = me.g.fresh();
+    let i = me.g.mk(crate::ir::Node::Var(var));
+    let (own, at) = if first {
+        let zero = me.g.lit_usize(0);
+        (me.g.compare(crate::prim::Cmp::Eq, i, zero), me.g.int(IntOp::Sub, i, literal))
+    } else {
+        (me.g.compare(crate::prim::Cmp::Eq, i, n), i)
+    };
+    let row = me.g.index(rows, &[at]);
+    let body = me.g.cond(own, one, row);
+    me.g.build(more, var, body)
+}
+
+fn scanl<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (init, rows, _) = accumulators(me, call, false)?;
+    Ok(Value::Term(with_row(me, rows, init, true)))
+}
+
+fn scanr<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (init, rows, _) = accumulators(me, call, true)?;
+    Ok(Value::Term(with_row(me, rows, init, false)))
+}
+
+fn product<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let seq = me.seq(&Value::Term(x), range)?;
+    let elem = me.g.elem(x);
+    me.product_of_items(&seq, Some(elem), range)
+}
+
+fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = me.seq(x, range)?;
+    let elem = call.generics.and_then(|ty| super::types::elem_of(ty, me.sig.real_param.as_ref()));
+    me.product_of_items(&seq, elem, range)
+}
+
+fn product_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let k = super::methods::sizes::axis_arg(me, call, x)?;
+    let mut perm = all_axes(me, x);
+    let outer = perm.remove(k);
+    perm.insert(0, outer);
+    let x = me.g.transpose(x, &perm);
+    let shape = me.g.shape(x)[1..].to_vec();
+    let one = match me.g.elem(x) {
+        Elem::Real(ty) => me.g.lit_real(ty, 1.0),
+        Elem::Int(ty) => me.g.lit(Lit::Int(ty, 1)),
+        Elem::Bool => return Err(me.error(range, catalogue::expected("an array of numbers", "an array of `bool`"))),
+    };
+    let ones = me.g.broadcast(one, &shape);
+    let seq = me.outer_items(&Value::Term(x), range)?;
+    let (last, _) = me.recurrence(&Value::Term(ones), &seq, (false, Rows::None), range, &|me, acc, item| {
+        let (a, b) = (me.term(&acc, range)?, me.term(&item, range)?);
+        Ok(Value::Term(match me.g.elem(a) {
+            Elem::Real(_) => me.g.binary(Binary::Mul, a, b),
+            _ => me.int_checked(IntOp::Mul, a, b),
+        }))
+    })?;
+    Ok(last)
+}
