@@ -159,7 +159,7 @@ impl<'a> Lower<'a> {
         guards
             .filter_map(|f| match f {
                 Frame::Guard { cond, holds } => Some((*cond, *holds)),
-                Frame::Loop { .. } => None,
+                Frame::Loop { .. } | Frame::Steps { .. } => None,
             })
             .collect()
     }

@@ -8,12 +8,8 @@ use quote::ToTokens;
 use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
-<<<<<<< HEAD
-use super::checks::Frame;
-use super::flow::Target;
-=======
 use super::checks::{Frame, Steps};
->>>>>>> 6dddc45 (fold, reduce, scan, scanl, scanr, products: recurrences from the front end to the emitter; a step's checks are carried flags; masks pass through loops)
+use super::flow::Target;
 use super::shapes::{Classes, Equation};
 use super::sig::Sig;
 use super::state::Store;
