@@ -23,18 +23,21 @@ pub(super) mod single {
     pub(crate) use super::power::single as powf;
 }
 
-/// `c[0] + c[1] x + c[2] x^2 + ...` by Horner's rule. The loops that call this have enough independent elements to
-/// hide its latency; fewer operations then count for more than a shorter chain.
+/// `c[0] + c[1] x + c[2] x^2 + ...`, the even and the odd powers apart: a fused multiply-add takes four cycles and two
+/// start in each, so that one chain (Horner's rule) would leave the processor waiting even in a loop.
 macro_rules! horner {
     ($x:expr, $c:expr) => {{
-        let c = $c;
-        let mut p = c[c.len() - 1];
-        let mut i = c.len() - 1;
-        while i > 0 {
-            i -= 1;
-            p = p.mul_add($x, c[i]);
+        let (x, c) = ($x, $c);
+        let square = x * x;
+        let last = c.len() - 1;
+        let (mut p, mut q) = (c[last], c[last - 1]);
+        let mut i = last;
+        while i >= 3 {
+            i -= 2;
+            p = p.mul_add(square, c[i]);
+            q = q.mul_add(square, c[i - 1]);
         }
-        p
+        if i == 2 { q.mul_add(x, p.mul_add(square, c[0])) } else { p.mul_add(x, q) }
     }};
 }
 use horner;
