@@ -22,7 +22,10 @@ pub fn total<F: Real>(sums: [F; 16], rest: F) -> F {
 }
 
 /// The sum of sixteen lanes as a balanced tree: the order of [`super::sum`].
-#[inline]
+///
+/// Never inlined: LLVM would fit the loop before it to the last pair of the tree, in vectors of two. The call has it
+/// store the lanes, in the widest vectors that there are.
+#[inline(never)]
 #[must_use]
 pub fn lanes<F: Real>(mut lanes: [F; 16]) -> F {
     let mut width = 8;

@@ -281,3 +281,20 @@ pub fn dispatch<B: Body>(body: B) -> B::Out {
 fn avx2_fma<B: Body>(body: B) -> B::Out {
     body.run::<Fused>()
 }
+
+/// The call of a kernel inside [`dispatch`]: `dispatched!('a, F; inner(x: &'a [F]) -> F)` is `inner::<I, F>(x)`.
+macro_rules! dispatched {
+    ($a:lifetime, $f:ident; $inner:ident($($arg:ident: $ty:ty),*) -> $out:ty) => {{
+        struct Call<$a, $f>($($ty),*);
+        impl<$a, $f: $crate::Real> $crate::kernel::Body for Call<$a, $f> {
+            type Out = $out;
+            #[inline(always)]
+            fn run<I: $crate::kernel::Isa>(self) -> $out {
+                let Call($($arg),*) = self;
+                $inner::<I, $f>($($arg),*)
+            }
+        }
+        $crate::kernel::dispatch(Call($($arg),*))
+    }};
+}
+pub(super) use dispatched;

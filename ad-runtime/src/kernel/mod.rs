@@ -14,6 +14,8 @@
 //! - A loop over several slices is its own function with the slices as parameters: parameters are known not to
 //!   alias, locals are not (a factor of two).
 //!
+//! - The kernels whose names end in `_in` are for loops that run in [`dispatch`] already.
+//!
 //! No kernel may allocate, but for [`contiguous`] when it has to copy.
 
 mod fast;
@@ -21,6 +23,7 @@ mod generated;
 mod isa;
 mod layout;
 mod matrix;
+mod product;
 mod reduce;
 mod special;
 mod vector;
@@ -33,6 +36,9 @@ pub use generated::{
 pub use isa::{Body, Fused, Isa, Plain, dispatch, force_plain};
 pub use layout::{assemble, contiguous};
 pub use matrix::{Operand, gemm, gemv, gemv_t, ger};
-pub use reduce::{argmax, argmin, dot, maximum, minimum, product, sum, sum_of_squares};
+pub use product::{by_loops, gemv_in, gemv_t_in, ger_in};
+pub use reduce::{
+    argmax, argmin, dot, dot_in, maximum, maximum_in, minimum, minimum_in, product, sum, sum_in, sum_of_squares,
+};
 pub use special::{digamma, erf, erfc, ln_gamma, mul_zero, relu, sigmoid, softplus, trigamma};
-pub use vector::{add_assign, axpy, column_sums};
+pub use vector::{add_assign, axpy, axpy_in, column_sums};

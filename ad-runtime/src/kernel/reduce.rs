@@ -5,43 +5,51 @@
 //! tree, then the remaining elements (fewer than `LANES`) from left to right. Below `LANES` elements that is
 //! the plain sum from left to right.
 //!
-//! Must never depend on anything but the values and the length: not on alignment, not on the processor.
+//! Must never depend on anything but the values, the length and whether the processor fuses products with additions:
+//! not on alignment.
 
+use super::generated::lanes as lanes_total;
+use super::isa::{Isa, dispatched};
 use crate::Real;
 
 /// 16 doubles are eight SSE or four AVX registers: enough independent additions to hide their latency.
 const LANES: usize = 16;
 
-/// Comparisons have a shorter latency, so that fewer lanes suffice.
-const COMPARE_LANES: usize = 8;
-
-/// The balanced sum of the lanes.
+/// A copy for a call: the original, whose address nobody takes, stays in registers.
 #[inline(always)]
-fn add_lanes<F: Real>(mut lanes: [F; LANES]) -> F {
-    let mut width = LANES / 2;
-    while width > 0 {
-        for l in 0..width {
-            lanes[l] += lanes[l + width];
-        }
-        width /= 2;
+#[allow(clippy::manual_memcpy, reason = "copied as bytes, the original would have an address")]
+fn apart<F: Real>(lanes: &[F; LANES]) -> [F; LANES] {
+    let mut copy = [F::zero(); LANES];
+    for l in 0..LANES {
+        copy[l] = lanes[l];
     }
-    lanes[0]
+    copy
 }
 
 /// The sum of the elements; 0 of none.
 #[inline]
 #[must_use]
 pub fn sum<F: Real>(x: &[F]) -> F {
+    if x.len() < LANES {
+        return x.iter().fold(F::zero(), |total, &v| total + v);
+    }
+    dispatched!('a, F; sum_in(x: &'a [F]) -> F)
+}
+
+/// [`sum`], for loops that run in [`super::dispatch`] themselves.
+#[inline(always)]
+#[must_use]
+pub fn sum_in<I: Isa, F: Real>(x: &[F]) -> F {
     let (chunks, rest) = x.as_chunks::<LANES>();
     let mut total = F::zero();
     if !chunks.is_empty() {
         let mut lanes = [F::zero(); LANES];
         for chunk in chunks {
-            for (lane, &v) in lanes.iter_mut().zip(chunk) {
-                *lane += v;
+            for l in 0..LANES {
+                lanes[l] += chunk[l];
             }
         }
-        total = add_lanes(lanes);
+        total = lanes_total(apart(&lanes));
     }
     for &v in rest {
         total += v;
@@ -59,20 +67,31 @@ pub fn sum<F: Real>(x: &[F]) -> F {
 #[must_use]
 pub fn dot<F: Real>(x: &[F], y: &[F]) -> F {
     assert!(x.len() == y.len(), "dot of {} and {} elements", x.len(), y.len());
-    let (xs, x_rest) = x.as_chunks::<LANES>();
-    let (ys, y_rest) = y.as_chunks::<LANES>();
+    if x.len() < LANES {
+        return x.iter().zip(y).fold(F::zero(), |total, (&a, &b)| total + a * b);
+    }
+    dispatched!('a, F; dot_in(x: &'a [F], y: &'a [F]) -> F)
+}
+
+/// [`dot`], for loops that run in [`super::dispatch`] themselves; of the shorter length.
+#[inline(always)]
+#[must_use]
+pub fn dot_in<I: Isa, F: Real>(x: &[F], y: &[F]) -> F {
+    let n = x.len().min(y.len());
+    let (xs, x_rest) = x[..n].as_chunks::<LANES>();
+    let (ys, y_rest) = y[..n].as_chunks::<LANES>();
     let mut total = F::zero();
     if !xs.is_empty() {
         let mut lanes = [F::zero(); LANES];
         for (cx, cy) in xs.iter().zip(ys) {
-            for (lane, (&a, &b)) in lanes.iter_mut().zip(cx.iter().zip(cy)) {
-                *lane += a * b;
+            for l in 0..LANES {
+                lanes[l] = I::mul_add(cx[l], cy[l], lanes[l]);
             }
         }
-        total = add_lanes(lanes);
+        total = lanes_total(apart(&lanes));
     }
     for (&a, &b) in x_rest.iter().zip(y_rest) {
-        total += a * b;
+        total = I::mul_add(a, b, total);
     }
     total
 }
@@ -98,11 +117,11 @@ pub fn product<F: Real>(x: &[F]) -> F {
 /// Lanes start at `worst` and only take elements that beat them, so that no lane is ever NaN.
 #[inline(always)]
 fn extreme<F: Real>(x: &[F], worst: F, beats: impl Fn(F, F) -> bool) -> F {
-    let (chunks, rest) = x.as_chunks::<COMPARE_LANES>();
-    let mut lanes = [worst; COMPARE_LANES];
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    let mut lanes = [worst; LANES];
     for chunk in chunks {
-        for (lane, &v) in lanes.iter_mut().zip(chunk) {
-            *lane = if beats(v, *lane) { v } else { *lane };
+        for l in 0..LANES {
+            lanes[l] = if beats(chunk[l], lanes[l]) { chunk[l] } else { lanes[l] };
         }
     }
     let mut best = worst;
@@ -111,10 +130,27 @@ fn extreme<F: Real>(x: &[F], worst: F, beats: impl Fn(F, F) -> bool) -> F {
     }
     // Two cases, both rare, in which the lanes cannot tell: the winner may be -0 or +0, which compare equal,
     // and the first of them is meant; or nothing beat `worst`, because it is there or because all are NaN.
-    if best == F::zero() || best == worst {
-        return x.iter().copied().find(|&v| v == best).unwrap_or_else(F::nan);
-    }
-    best
+    if best == F::zero() || best == worst { first_equal(x, best) } else { best }
+}
+
+#[cold]
+#[inline(never)]
+fn first_equal<F: Real>(x: &[F], wanted: F) -> F {
+    x.iter().copied().find(|&v| v == wanted).unwrap_or_else(F::nan)
+}
+
+/// [`maximum`] of one element or more, for loops that run in [`super::dispatch`] themselves; NaN of none.
+#[inline(always)]
+#[must_use]
+pub fn maximum_in<I: Isa, F: Real>(x: &[F]) -> F {
+    extreme(x, F::neg_infinity(), |a, b| a > b)
+}
+
+/// [`minimum`] of one element or more, for loops that run in [`super::dispatch`] themselves; NaN of none.
+#[inline(always)]
+#[must_use]
+pub fn minimum_in<I: Isa, F: Real>(x: &[F]) -> F {
+    extreme(x, F::infinity(), |a, b| a < b)
 }
 
 /// The largest element.
@@ -130,7 +166,7 @@ fn extreme<F: Real>(x: &[F], worst: F, beats: impl Fn(F, F) -> bool) -> F {
 #[must_use]
 pub fn maximum<F: Real>(x: &[F]) -> F {
     assert!(!x.is_empty(), "maximum of an empty array");
-    extreme(x, F::neg_infinity(), |a, b| a > b)
+    dispatched!('a, F; maximum_in(x: &'a [F]) -> F)
 }
 
 /// The smallest element; NaN, zeros and emptiness as in [`maximum`].
@@ -143,13 +179,18 @@ pub fn maximum<F: Real>(x: &[F]) -> F {
 #[must_use]
 pub fn minimum<F: Real>(x: &[F]) -> F {
     assert!(!x.is_empty(), "minimum of an empty array");
-    extreme(x, F::infinity(), |a, b| a < b)
+    dispatched!('a, F; minimum_in(x: &'a [F]) -> F)
 }
 
 /// Where the first element equal to `wanted` is; nowhere if that is NaN.
-///
-/// A chunk is compared as a whole (which vectorises), and searched only if the element is in it.
 fn position<F: Real>(x: &[F], wanted: F) -> Option<usize> {
+    dispatched!('a, F; position_in(x: &'a [F], wanted: F) -> Option<usize>)
+}
+
+/// A chunk is compared as a whole (which vectorises), and searched only if the element is in it.
+#[inline(always)]
+#[allow(clippy::extra_unused_type_parameters, reason = "what is dispatched has this shape")]
+fn position_in<I: Isa, F: Real>(x: &[F], wanted: F) -> Option<usize> {
     let (chunks, rest) = x.as_chunks::<LANES>();
     let chunk = chunks.iter().position(|chunk| chunk.iter().fold(false, |found, &v| found | (v == wanted)));
     let (start, part) = match chunk {

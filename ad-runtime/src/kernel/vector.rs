@@ -2,6 +2,7 @@
 //!
 //! Must never read a destination that is to be overwritten.
 
+use super::isa::{Isa, dispatched};
 use crate::Real;
 
 /// `y += x`, element by element.
@@ -13,6 +14,12 @@ use crate::Real;
 #[track_caller]
 pub fn add_assign<F: Real>(y: &mut [F], x: &[F]) {
     assert!(y.len() == x.len(), "{} elements added to {}", x.len(), y.len());
+    dispatched!('a, F; added(y: &'a mut [F], x: &'a [F]) -> ());
+}
+
+#[inline(always)]
+#[allow(clippy::extra_unused_type_parameters, reason = "what is dispatched has this shape")]
+fn added<I: Isa, F: Real>(y: &mut [F], x: &[F]) {
     for (y, &x) in y.iter_mut().zip(x) {
         *y += x;
     }
@@ -27,23 +34,31 @@ pub fn add_assign<F: Real>(y: &mut [F], x: &[F]) {
 #[track_caller]
 pub fn axpy<F: Real>(y: &mut [F], alpha: F, x: &[F]) {
     assert!(y.len() == x.len(), "a multiple of {} elements added to {}", x.len(), y.len());
+    dispatched!('a, F; axpy_in(y: &'a mut [F], alpha: F, x: &'a [F]) -> ());
+}
+
+/// [`axpy`] of the shorter length, for loops that run in [`super::dispatch`] themselves.
+#[inline(always)]
+pub fn axpy_in<I: Isa, F: Real>(y: &mut [F], alpha: F, x: &[F]) {
     for (y, &x) in y.iter_mut().zip(x) {
-        *y += alpha * x;
+        *y = I::mul_add(alpha, x, *y);
     }
 }
 
 /// `y += a0 r0 + a1 r1 + a2 r2 + a3 r3`: one pass over `y` for four rows.
-#[inline]
-pub(super) fn axpy4<F: Real>(y: &mut [F], a: [F; 4], r0: &[F], r1: &[F], r2: &[F], r3: &[F]) {
+#[inline(always)]
+pub(super) fn axpy4<I: Isa, F: Real>(y: &mut [F], a: [F; 4], r0: &[F], r1: &[F], r2: &[F], r3: &[F]) {
     let n = y.len();
     let (r0, r1, r2, r3) = (&r0[..n], &r1[..n], &r2[..n], &r3[..n]);
     for j in 0..n {
-        y[j] += (a[0] * r0[j] + a[1] * r1[j]) + (a[2] * r2[j] + a[3] * r3[j]);
+        let first = I::mul_add(a[1], r1[j], a[0] * r0[j]);
+        let second = I::mul_add(a[3], r3[j], a[2] * r2[j]);
+        y[j] += first + second;
     }
 }
 
 /// `y += r0 + r1 + r2 + r3`.
-#[inline]
+#[inline(always)]
 fn add4<F: Real>(y: &mut [F], r0: &[F], r1: &[F], r2: &[F], r3: &[F]) {
     let n = y.len();
     let (r0, r1, r2, r3) = (&r0[..n], &r1[..n], &r2[..n], &r3[..n]);
@@ -73,6 +88,14 @@ pub fn column_sums<F: Real>(out: &mut [F], x: &[F], accumulate: bool) {
     if n == 0 {
         return;
     }
+    dispatched!('a, F; column_sums_in(out: &'a mut [F], x: &'a [F]) -> ());
+}
+
+/// Adds the rows of `x`, as many elements each as `out` has (at least one), to `out`.
+#[inline(always)]
+#[allow(clippy::extra_unused_type_parameters, reason = "what is dispatched has this shape")]
+fn column_sums_in<I: Isa, F: Real>(out: &mut [F], x: &[F]) {
+    let n = out.len();
     // Four rows a pass: the destination is loaded and stored a quarter as often.
     let mut blocks = x.chunks_exact(4 * n);
     for block in &mut blocks {
@@ -82,6 +105,8 @@ pub fn column_sums<F: Real>(out: &mut [F], x: &[F], accumulate: bool) {
         add4(out, r0, r1, r2, r3);
     }
     for row in blocks.remainder().chunks_exact(n) {
-        add_assign(out, row);
+        for (out, &v) in out.iter_mut().zip(row) {
+            *out += v;
+        }
     }
 }
