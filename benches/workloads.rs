@@ -44,6 +44,15 @@ fn main() {
         );
     }
     {
+        let (q, v, u) = ([0.5, -0.1, 0.7, 0.3], [1.0, -2.0, 0.5], [0.3, 1.0, -0.8]);
+        bench.compare(
+            "c rotation by a quaternion",
+            || by_hand::rotate(black_box(q), black_box(v), black_box(u)),
+            || annotated::rotate_vjp(black_box(q), black_box(v), black_box(u)),
+            || annotated::rotate(black_box(q), black_box(v)),
+        );
+    }
+    {
         let (n, d) = (10_000, 100);
         let (w, x, y) = (vector(d), matrix(vector(n * d), d), vector(n).mapv(f64::signum));
         bench.compare(
@@ -127,18 +136,22 @@ impl Bench {
     }
 
     /// Checks that the three agree, then times them.
-    fn compare<G: Entries>(
+    fn compare<V: Entries, G: Entries>(
         &mut self,
         name: &'static str,
-        by_hand: impl Fn() -> (f64, G),
-        ours: impl Fn() -> (f64, G),
-        function: impl Fn() -> f64,
+        by_hand: impl Fn() -> (V, G),
+        ours: impl Fn() -> (V, G),
+        function: impl Fn() -> V,
     ) {
         let (hand_value, hand_gradient) = by_hand();
         let (our_value, our_gradient) = ours();
-        assert_close(name, &[hand_value, function()], &[our_value, our_value]);
-        for (hand, ours) in hand_gradient.entries().iter().zip(our_gradient.entries()) {
-            assert_close(name, hand, &ours);
+        let pairs = [
+            (hand_value.entries(), our_value.entries()),
+            (function().entries(), our_value.entries()),
+            (hand_gradient.entries(), our_gradient.entries()),
+        ];
+        for (hand, ours) in pairs.iter().flat_map(|(hand, ours)| hand.iter().zip(ours)) {
+            assert_close(name, hand, ours);
         }
         self.names.push(name);
         let mut group = self.criterion.benchmark_group(name);
@@ -201,6 +214,18 @@ trait Entries {
 impl<D: Dimension> Entries for Array<f64, D> {
     fn entries(&self) -> Vec<Vec<f64>> {
         vec![self.iter().copied().collect()]
+    }
+}
+
+impl Entries for f64 {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        vec![vec![*self]]
+    }
+}
+
+impl<const N: usize> Entries for [f64; N] {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        vec![self.to_vec()]
     }
 }
 

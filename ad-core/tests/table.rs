@@ -8,7 +8,7 @@ use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Node, RealTy, Term};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
-use ad_core::{ad, bot, simplify};
+use ad_core::{ad, bot, simplify, unroll};
 use common::compare::{close, close_all, dot};
 
 /// A primitive applied to inputs, sizes and starts as literals.
@@ -61,6 +61,21 @@ impl Program {
     }
 
     /// Oracle against central differences (Richardson), forward and reverse mode against the oracle.
+    /// As scalars it has the same elements and tangents, and nothing of it is left that works on arrays.
+    fn check_unrolled(mut self, name: &str) {
+        let whole = self.eval(self.root);
+        let exact = simplify::decisions(&self.g, &[self.root]);
+        let flat = unroll::unroll(&mut self.g, &[self.root], &exact)[0];
+        let parts = self.eval(flat);
+        close(&parts, &whole, 1e-15).unwrap_or_else(|e| panic!("{name}, unrolled: {e}"));
+        close_all(&parts.tangents(), &whole.tangents(), 1e-14).unwrap_or_else(|e| panic!("{name}, unrolled: {e}"));
+        for t in self.g.reachable(&[flat]) {
+            let Node::Prim(prim, _) = self.g.node(t) else { continue };
+            let border = matches!(prim, Prim::Stack | Prim::Reshape | Prim::Replicate(_));
+            assert!(border || self.g.rank(t) == 0, "{name}, unrolled, has a {}", prim.name());
+        }
+    }
+
     fn check_derivatives(&mut self, name: &str, with_differences: bool) {
         let oracle = self.eval(self.root);
         if oracle.duals().is_empty() && !oracle.as_array().is_some_and(|a| a.elem.is_real()) {
@@ -558,6 +573,7 @@ fn every_primitive_has_an_example() {
             program(&prim, &args).check_second_order(&name);
         }
         Program::check_bot(&prim, &args, &name);
+        program(&prim, &args).check_unrolled(&name);
         next = successor(&prim);
     }
 }
@@ -569,6 +585,9 @@ fn reductions_and_casts_at_the_edges() {
     let check = |prim: Prim, arg: Value, expected: Value| {
         let p = program(&prim, &[arg]);
         close(&p.eval(p.root), &expected, 0.0).unwrap_or_else(|e| panic!("{}: {e}", prim.name()));
+        let mut p = p;
+        let flat = unroll::unroll(&mut p.g, &[p.root], &Default::default())[0];
+        close(&p.eval(flat), &expected, 0.0).unwrap_or_else(|e| panic!("{}, unrolled: {e}", prim.name()));
     };
     let empty = Value::reals(&[0], &[]);
     check(Prim::Reduce(Reduce::Max, 1), empty.clone(), Value::scalar(f64::NEG_INFINITY));

@@ -14,6 +14,18 @@ pub fn sum_of_product(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
     a.dot(x).sum()
 }
 
+/// c: the vector by the quaternion (w, x, y, z).
+#[differentiate]
+pub fn rotate(q: [f64; 4], v: [f64; 3]) -> [f64; 3] {
+    let [w, x, y, z] = q;
+    let t = [2.0 * (y * v[2] - z * v[1]), 2.0 * (z * v[0] - x * v[2]), 2.0 * (x * v[1] - y * v[0])];
+    [
+        v[0] + w * t[0] + (y * t[2] - z * t[1]),
+        v[1] + w * t[1] + (z * t[0] - x * t[2]),
+        v[2] + w * t[2] + (x * t[1] - y * t[0]),
+    ]
+}
+
 /// d: labels are 1 and -1.
 #[differentiate(wrt(w))]
 pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {

@@ -3,11 +3,13 @@
 //! makes them fast; `wide` says what that is.
 
 mod perceptron;
+mod rotation;
 pub mod wide;
 
 use ad::ndarray::{Array1, Array2};
 
 pub use perceptron::{Gradient, perceptron};
+pub use rotation::rotate;
 use wide::{Kernel, LANES, axpy, axpy4, dot as lanes_dot, madd, total};
 
 fn slice(x: &Array1<f64>) -> &[f64] {

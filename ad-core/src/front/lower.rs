@@ -409,6 +409,7 @@ impl<'a> Lower<'a> {
     pub(super) fn sizes(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Vec<Term>> {
         match value {
             Value::List(parts) | Value::Tuple(parts) => parts.iter().map(|p| self.size(p, range)).collect(),
+            Value::Unit => Ok(Vec::new()),
             one => Ok(vec![self.size(one, range)?]),
         }
     }
