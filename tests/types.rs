@@ -119,7 +119,7 @@ fn arrays() {
     assert_eq!(owned_vjp(a.clone(), b.clone(), c.clone(), d.clone(), 1.0), (26.0, expected.clone()));
     // Tangents as references to what derefs to `ArrayRefN`.
     let tangent = owned_jvp(a.clone(), b.clone(), c.clone(), d.clone(), &a, &b.view(), &c, &d.view());
-    assert_eq!(tangent, (26.0, 2.0 * 3.0 + 2.0 * 3.0 + 10.0 * 2.0 + 10.0 * 3.0));
+    assert_eq!(tangent, (26.0, 2.0 * 3.0 + 2.0 * 3.0 + 10.0 * 2.0 + 10.0 * 2.0));
     assert_eq!(viewed_grad(a.view(), b.view(), &c.view(), d.view()), expected);
     assert_eq!(referred_grad(&a, &b, &c, &d.view()), expected);
 }
