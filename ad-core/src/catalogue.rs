@@ -452,7 +452,9 @@ pub fn slice_step() -> Message {
 
 // Ourselves.
 
-pub fn internal(what: &str) -> Message {
-    message(format!("internal error of `ad`: {what}")).note("this is a bug of ours; please report it with the function")
+pub fn internal(stage: &str, what: &str) -> Message {
+    message(format!("internal error of `ad` in {stage}: {what}"))
+        .help("please report it with the function; until then, bind parts of it to names, or say it otherwise")
+        .note("this is a bug of ours, not of your function")
 }
 }

@@ -283,14 +283,6 @@ fn continues(op: &str, next: char) -> bool {
     )
 }
 
-/// The error that stands for a failure of our own.
-#[must_use]
-pub fn internal_error(what: &str) -> TokenStream {
-    let mut diags = Diags::new();
-    diags.push(SrcRange::call_site(), crate::catalogue::internal(what));
-    diags.into_tokens()
-}
-
 /// The name nearest to `name`, if one is near enough: a third of its letters may be wrong.
 #[must_use]
 pub fn suggest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

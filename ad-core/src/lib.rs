@@ -18,29 +18,76 @@ pub mod program;
 pub mod simplify;
 pub mod unroll;
 
+mod stage;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use diag::{Diagnostic, Diags, SrcRange};
 use pipeline::{Derivative, Log};
+
+/// What an annotated function becomes.
+#[derive(Debug)]
+pub struct Expansion {
+    /// The function itself, and its derivatives, or compile errors and stand-ins for the derivatives.
+    pub tokens: TokenStream,
+    /// The errors, as they are in the tokens.
+    pub errors: Vec<Diagnostic>,
+    /// Whether one of the errors is a failure of our own.
+    pub internal: bool,
+}
 
 /// What `#[differentiate(attr)] item` expands to: the item itself, and its derivatives or compile errors.
 ///
 /// If the environment names a folder as `AD_DUMP`, the record of all stages is written to `<folder>/<function>.txt`.
 #[must_use]
 pub fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expansion(attr, item).tokens
+}
+
+/// [`expand`], and what was wrong.
+#[must_use]
+pub fn expansion(attr: TokenStream, item: TokenStream) -> Expansion {
     let folder = std::env::var_os("AD_DUMP");
     expand_and_dump(attr, item, folder.as_deref().map(Path::new))
 }
 
-/// [`expand`], with the folder for the record of the stages given.
+/// [`expansion`], with the folder for the record of the stages given.
 #[must_use]
-pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Path>) -> TokenStream {
-    let written = match front::parse(attr, item.clone()) {
-        Ok(program) => derivatives(program, folder),
-        Err(failure) => failure.into_tokens(),
+pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Path>) -> Expansion {
+    stage::enter("the front end");
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        front::parse(attr.clone(), item.clone()).map(|program| derivatives(program, folder))
+    }));
+    // A panic in here is our mistake and is said to be ours, as is what the emitter cannot write.
+    let failure = match outcome {
+        Ok(Ok(Ok(written))) => {
+            return Expansion { tokens: beside(&item, &written), errors: Vec::new(), internal: false };
+        }
+        Ok(Err(failure)) => Ok(failure),
+        Ok(Ok(Err(what))) => Err(what),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            Err(text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message").into())
+        }
     };
+    let internal = failure.is_err();
+    let failure = failure.unwrap_or_else(|what: String| {
+        let mut diags = Diags::new();
+        diags.push(SrcRange::call_site(), catalogue::internal(stage::current(), &what));
+        let stubs = catch_unwind(AssertUnwindSafe(|| front::stubs(attr, item.clone()))).unwrap_or_default();
+        front::Failure { diags, stubs }
+    });
+    let errors = failure.diags.list().to_vec();
+    let internal = internal || errors.iter().any(|e| e.message.entry == "internal");
+    Expansion { tokens: beside(&item, &failure.into_tokens()), errors, internal }
+}
+
+/// The annotated function with what is written beside it.
+fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
     quote! {
         #[allow(dead_code, reason = "a function may be used through its derivatives only")]
         #item
@@ -49,7 +96,7 @@ pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Pat
 }
 
 /// The derivative functions of an annotated function, and the record of their stages if a folder is given.
-fn derivatives(program: program::Program, folder: Option<&Path>) -> TokenStream {
+fn derivatives(program: program::Program, folder: Option<&Path>) -> Result<TokenStream, String> {
     let mut log = folder.map(|place| (place, Log::default()));
     let mut log_ref = log.as_mut().map(|l| &mut l.1);
     let options = program.options.clone();
@@ -68,10 +115,9 @@ fn derivatives(program: program::Program, folder: Option<&Path>) -> TokenStream 
             let text = emit::describe(&mut graph, &prepared.program, &routine);
             log.stages.push((format!("{}: schedule", routine.name), text.unwrap_or_else(|e| e)));
         }
-        match emit::emit_routine(&mut graph, &prepared.program, &routine) {
-            Ok(tokens) => written.extend(tokens),
-            Err(e) => panic!("{}: {e}", routine.name),
-        }
+        stage::enter("the emitter");
+        let tokens = emit::emit_routine(&mut graph, &prepared.program, &routine);
+        written.extend(tokens.map_err(|e| format!("{}: {e}", routine.name))?);
         prepared.program.graph = graph;
     }
     if let Some((place, log)) = log {
@@ -80,5 +126,5 @@ fn derivatives(program: program::Program, folder: Option<&Path>) -> TokenStream 
         let _ = std::fs::create_dir_all(place);
         let _ = std::fs::write(file, log.text());
     }
-    written
+    Ok(written)
 }

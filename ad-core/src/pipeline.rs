@@ -16,6 +16,7 @@ use crate::bot;
 use crate::ir::{Graph, Node, Term, print, valid};
 use crate::program::{Check, Container, Output, OutputTree, Param, Phase, Program, Routine};
 use crate::simplify::{self, Trace};
+use crate::stage;
 use crate::unroll;
 
 /// Which derivative a routine computes.
@@ -80,8 +81,10 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
         }
     };
     note(g, "source", &roots, false);
+    stage::enter("the bulk-operation transform");
     let roots = bot::transform(g, &roots);
     note(g, "bulk operations", &roots, true);
+    stage::enter("simplification");
     let roots = simplify::simplify(g, &roots);
     let roots = simplify::push::push(g, &roots);
     let roots = simplify::simplify(g, &roots);
@@ -117,6 +120,7 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
         let container = if param.container == Container::ScalarRef { Container::Scalar } else { param.container };
         OutputTree::Leaf(Output { term, container, lens: param.lens.clone() })
     };
+    stage::enter("differentiation");
     let (suffix, primal, derived) = match which {
         Derivative::ValueAndGrad => {
             let g = &mut program.graph;
@@ -164,6 +168,7 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
         roots.push(check.ok);
         roots.extend(check.shown.iter().map(|s| s.1));
     }
+    stage::enter("simplification of the derivative");
     let mut trace = Trace::new();
     let mut simple = simplify::simplify_with(g, &roots, &prepared.exact, &mut trace);
     let exact = own_decisions(g, &simple, primal.len(), outputs);

@@ -1,7 +1,5 @@
 //! The attribute macro of `ad`: tokens in, one call into the compiler, tokens out. Nothing is decided here.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use proc_macro::TokenStream;
 
 /// Writes the derivatives of a function beside it.
@@ -23,16 +21,5 @@ use proc_macro::TokenStream;
 /// ```
 #[proc_macro_attribute]
 pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let tokens = item.clone();
-    // A panic in here is our mistake and is said to be ours; the user's function is there all the same.
-    match catch_unwind(AssertUnwindSafe(|| ad_core::expand(attr.into(), item.into()))) {
-        Ok(expanded) => expanded.into(),
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message");
-            let mut all = tokens;
-            all.extend(TokenStream::from(ad_core::diag::internal_error(text)));
-            all
-        }
-    }
+    ad_core::expand(attr.into(), item.into()).into()
 }

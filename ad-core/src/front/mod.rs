@@ -11,6 +11,7 @@ mod ascribe;
 mod attr;
 mod checks;
 mod consts;
+mod depth;
 mod expr;
 mod flow;
 mod functions;
@@ -72,6 +73,10 @@ impl Failure {
 /// All that is wrong with it, and stand-ins for what it should have become.
 pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
     let mut diags = Diags::new();
+    if let Some(span) = depth::too_deep(&attr).or_else(|| depth::too_deep(&item)) {
+        diags.push(SrcRange { first: span, last: span }, catalogue::too_deep());
+        return Err(Failure { diags, stubs: TokenStream::new() });
+    }
     let attr = attr::parse(attr, &mut diags);
     let range = SrcRange::of_stream(item.clone());
     let mut item = match syn::parse2::<ItemFn>(item.clone()) {
@@ -100,7 +105,16 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
     }
     if diags.is_empty() {
         // Nothing was reported and nothing came out: never to be passed over in silence.
-        diags.push(range, catalogue::internal("the front end gave up without a reason"));
+        diags.push(range, catalogue::internal("the front end", "it gave up without a reason"));
     }
     Err(Failure { diags, stubs: sig.stubs() })
+}
+
+/// Stand-ins for the derivative functions of a function; empty where its signature itself is wrong.
+#[must_use]
+pub fn stubs(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let mut diags = Diags::new();
+    let attr = attr::parse(attr, &mut diags);
+    let sig = syn::parse2::<ItemFn>(item).ok().and_then(|item| sig::parse(&item, &attr, &mut diags).ok());
+    sig.map_or_else(TokenStream::new, |sig| sig.stubs())
 }

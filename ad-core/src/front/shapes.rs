@@ -257,7 +257,10 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
             return Ok(finish(lower, result, equations));
         }
     }
-    diags.push(SrcRange::of(&item.sig.ident), catalogue::internal("equations between sizes do not come to an end"));
+    diags.push(
+        SrcRange::of(&item.sig.ident),
+        catalogue::internal("the front end", "equations between sizes do not come to an end"),
+    );
     Err(Poison)
 }
 

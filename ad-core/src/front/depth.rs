@@ -1,0 +1,143 @@
+//! How much stack the tokens will take. Parsing, lowering and even dropping an expression recurses over its nesting, macros run on the
+//! compiler's stack, and a stack overflow cannot be caught: so what nests too deeply is refused before it is parsed.
+//!
+//! The costs are what recursion was measured to take in a build without optimisation, rounded up; the budget is a quarter of the
+//! compiler's stack. People come nowhere near it: it is some 60 nested groups, or a sum of 1300 terms.
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+
+/// Bytes of stack.
+const BUDGET: usize = 1_600_000;
+const GROUP: usize = 22_000;
+/// A type in a type.
+const GENERIC: usize = 70_000;
+/// A prefix operator behind another.
+const PREFIX: usize = 28_000;
+const KEYWORD: usize = 12_000;
+const CLOSURE: usize = 7_000;
+const ASSIGNMENT: usize = 8_000;
+/// A link of a chain of operators, methods or indices.
+const LINK: usize = 1_200;
+
+/// What has been spent in one sequence of tokens.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    chain: usize,
+    /// Types that are open.
+    generics: usize,
+    /// Whether the last token was an operand, and whether it was a prefix operator.
+    operand: bool,
+    prefix: bool,
+    /// Whether the last token was a block, behind which another statement may begin.
+    block: bool,
+}
+
+/// The first token that is too deep.
+pub(super) fn too_deep(tokens: &TokenStream) -> Option<Span> {
+    let mut stack = vec![(tokens.clone().into_iter(), 0, Spent::default())];
+    while let Some((tokens, base, spent)) = stack.last_mut() {
+        let Some(token) = tokens.next() else {
+            stack.pop();
+            continue;
+        };
+        let span = token.span();
+        let inner = spend(&token, spent);
+        let used = *base + spent.chain + spent.generics * GENERIC;
+        if used + GROUP > BUDGET {
+            return Some(span);
+        }
+        if let Some(inner) = inner {
+            stack.push((inner.into_iter(), used + GROUP, Spent::default()));
+        }
+    }
+    None
+}
+
+/// Counts a token; what is inside of it, if it is a group.
+fn spend(token: &TokenTree, spent: &mut Spent) -> Option<TokenStream> {
+    let continues = match token {
+        TokenTree::Punct(p) => !matches!(p.as_char(), '#' | '&' | '*' | '-' | '!' | '|'),
+        TokenTree::Ident(i) => *i == "else" || *i == "as",
+        _ => false,
+    };
+    if spent.block && !continues {
+        *spent = Spent::default();
+    }
+    spent.block = false;
+    let prefix = std::mem::take(&mut spent.prefix);
+    match token {
+        TokenTree::Group(g) => {
+            spent.chain += LINK;
+            spent.operand = true;
+            spent.block = g.delimiter() == Delimiter::Brace;
+            return Some(g.stream());
+        }
+        TokenTree::Literal(_) => spent.operand = true,
+        TokenTree::Ident(i) => {
+            let name = i.to_string();
+            let keyword = matches!(
+                &*name,
+                "return"
+                    | "break"
+                    | "continue"
+                    | "yield"
+                    | "move"
+                    | "let"
+                    | "if"
+                    | "match"
+                    | "unsafe"
+                    | "async"
+                    | "for"
+                    | "while"
+                    | "loop"
+                    | "in"
+                    | "mut"
+                    | "ref"
+                    | "box"
+                    | "dyn"
+                    | "impl"
+                    | "const"
+                    | "static"
+                    | "fn"
+                    | "where"
+            );
+            spent.chain += match &*name {
+                "as" | "else" => LINK,
+                _ if keyword => KEYWORD,
+                _ => 0,
+            };
+            spent.operand = !keyword && !matches!(&*name, "else" | "as");
+        }
+        TokenTree::Punct(p) => match p.as_char() {
+            ',' | ';' => {
+                *spent = Spent { generics: if p.as_char() == ',' { spent.generics } else { 0 }, ..Spent::default() }
+            }
+            '<' => {
+                spent.generics += 1;
+                spent.operand = false;
+            }
+            '>' => {
+                spent.generics = spent.generics.saturating_sub(1);
+                spent.chain += LINK;
+                spent.operand = true;
+            }
+            '-' | '!' | '&' | '*' if !spent.operand => {
+                spent.chain += if prefix { PREFIX } else { LINK };
+                spent.prefix = true;
+            }
+            op => {
+                if op == '&' || op == '|' {
+                    // Comparisons end at `&&` and `||`.
+                    spent.generics = 0;
+                }
+                spent.chain += match op {
+                    '|' => CLOSURE,
+                    '=' => ASSIGNMENT,
+                    _ => LINK,
+                };
+                spent.operand = false;
+            }
+        },
+    }
+    None
+}
