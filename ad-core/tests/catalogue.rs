@@ -1,0 +1,104 @@
+//! Every message of the catalogue is produced by a case in `tests/ui`, and what the cases there expect is what the compiler says now.
+//! Runs in process, so it is quick; `cargo test -p ad-ui` asks rustc, for what is underlined and what rustc itself adds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use ad_core::diag::Diagnostic;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// Entries that no source text produces, each with the reason.
+const WITHOUT_A_CASE: &[(&str, &str)] = &[("internal", "a failure of our own: no program is known that has one")];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+fn cases() -> Vec<PathBuf> {
+    let mut cases = Vec::new();
+    for kind in std::fs::read_dir(root().join("tests/ui")).expect("the cases").flatten() {
+        for case in std::fs::read_dir(kind.path()).into_iter().flatten().flatten() {
+            if case.path().extension().is_some_and(|e| e == "rs") {
+                cases.push(case.path());
+            }
+        }
+    }
+    cases.sort();
+    cases
+}
+
+/// The attribute's arguments and the item behind it, wherever the attribute stands.
+fn annotated(tokens: TokenStream, out: &mut Vec<(TokenStream, TokenStream)>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (k, token) in tokens.iter().enumerate() {
+        let TokenTree::Group(g) = token else { continue };
+        let mut inner = g.stream().into_iter();
+        let after_hash = k > 0 && matches!(&tokens[k - 1], TokenTree::Punct(p) if p.as_char() == '#');
+        if after_hash && matches!(inner.next(), Some(TokenTree::Ident(i)) if i == "differentiate") {
+            let attr = match inner.next() {
+                Some(TokenTree::Group(args)) => args.stream(),
+                _ => TokenStream::new(),
+            };
+            let end = tokens[k + 1..].iter().position(|t| match t {
+                TokenTree::Group(g) => g.delimiter() == Delimiter::Brace,
+                TokenTree::Punct(p) => p.as_char() == ';',
+                _ => false,
+            });
+            out.push((attr, tokens[k + 1..].iter().take(end.map_or(usize::MAX, |n| n + 1)).cloned().collect()));
+        }
+        annotated(g.stream(), out);
+    }
+}
+
+/// The errors of a case.
+fn errors(case: &Path) -> Vec<Diagnostic> {
+    let text = std::fs::read_to_string(case).expect("a case");
+    let tokens: TokenStream = text.parse().unwrap_or_else(|e| panic!("{}: {e}", case.display()));
+    let mut found = Vec::new();
+    annotated(tokens, &mut found);
+    found.into_iter().flat_map(|(attr, item)| ad_core::expansion(attr, item).errors).collect()
+}
+
+#[test]
+fn every_entry_has_a_case() {
+    let mut seen: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for case in cases() {
+        for error in errors(&case) {
+            seen.entry(error.message.entry).or_insert_with(|| case.clone());
+        }
+    }
+    let all = ad_core::catalogue::all();
+    let known: BTreeSet<&str> = all.iter().map(String::as_str).collect();
+    assert_eq!(known.len(), all.len(), "two entries of one name");
+    let unknown: Vec<&String> = seen.keys().filter(|e| !known.contains(&***e)).collect();
+    assert!(unknown.is_empty(), "messages that the catalogue does not list: {unknown:?}");
+    let exempt = |entry: &str| WITHOUT_A_CASE.iter().any(|(e, _)| *e == entry);
+    let missing: Vec<&String> = all.iter().filter(|e| !seen.contains_key(*e) && !exempt(e)).collect();
+    assert!(missing.is_empty(), "add a case to tests/ui for each of these entries:\n{missing:#?}");
+    let wrong: Vec<_> = WITHOUT_A_CASE.iter().filter(|(e, _)| seen.contains_key(*e) || !known.contains(e)).collect();
+    assert!(wrong.is_empty(), "these have a case, or are gone: {wrong:?}");
+}
+
+#[test]
+fn every_case_says_what_it_expects() {
+    let mut outdated = Vec::new();
+    for case in cases() {
+        let Ok(expected) = std::fs::read_to_string(case.with_extension("stderr")) else { continue };
+        // rustc indents what follows the first line.
+        let lines: BTreeSet<&str> = expected.lines().map(|l| l.trim().trim_start_matches("error: ")).collect();
+        for error in errors(&case) {
+            let text = error.text();
+            if let Some(line) = text.lines().find(|l| !lines.contains(l.trim())) {
+                outdated.push(format!("{}: {line}", case.display()));
+            }
+        }
+    }
+    assert!(outdated.is_empty(), "run `TRYBUILD=overwrite cargo test -p ad-ui`:\n{}", outdated.join("\n"));
+}
+
+#[test]
+fn every_case_has_an_error() {
+    let without: Vec<PathBuf> = cases().into_iter().filter(|case| errors(case).is_empty()).collect();
+    assert!(without.is_empty(), "these cases say nothing: {without:?}");
+    assert!(cases().len() >= 70, "only {} cases", cases().len());
+}
