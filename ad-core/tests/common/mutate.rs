@@ -379,7 +379,7 @@ impl Corpus {
 
     /// The token with very much behind it.
     fn chain(&self, tokens: &mut Vec<TokenTree>, k: usize, random: &mut Random) {
-        let length = [3, 30, 140, 160, 1000, 4000][random.below(6)];
+        let length = [3, 30, 140, 160, 400, 3000][random.below(6)];
         let parts = [
             quote!(+ x),
             quote!(*2.0),
