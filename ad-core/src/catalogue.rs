@@ -19,7 +19,7 @@ use foreign::Kind;
 use crate::diag::Message;
 
 fn message(text: impl Into<String>) -> Message {
-    Message { entry: String::new(), text: text.into(), help: None, note: None }
+    Message { entry: String::new(), text: text.into(), help: None, note: None, rustc: false }
 }
 
 impl Message {
@@ -41,6 +41,12 @@ impl Message {
         }
     }
 
+    /// rustc is certain to report the same mistake in the annotated function, and says it at least as well: of ours nothing is shown.
+    fn left_to_rustc(mut self, certain: bool) -> Self {
+        self.rustc = certain;
+        self
+    }
+
     /// Says which entry, and of a table which row, the message is.
     fn entry(mut self, entry: impl Into<String>) -> Self {
         if self.entry.is_empty() {
@@ -50,14 +56,20 @@ impl Message {
     }
 }
 
+/// Whether a description is that of a scalar: a type in backticks. Of scalars rustc speaks best, of ndarray's traits it does not.
+fn scalar(described: &str) -> bool {
+    described.starts_with('`')
+}
+
 /// Functions that return messages, and their list.
 macro_rules! entries {
     ($($(#[$meta:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> Message $body:block)*) => {
         $(
             $(#[$meta])*
             pub fn $name($($arg: $ty),*) -> Message {
-                let message: Message = $body;
-                message.entry(stringify!($name))
+                // A closure, so that the body may return early.
+                let worded = || -> Message { $body };
+                worded().entry(stringify!($name))
             }
         )*
 
@@ -126,6 +138,10 @@ pub fn wrt_unknown(name: &str, near: Option<&str>, all: &[String]) -> Message {
 pub fn wrt_discrete(name: &str, ty: &str) -> Message {
     message(format!("`{name}` is of type `{ty}`: no gradient flows through it"))
         .help(format!("leave `{name}` out of `wrt(..)`"))
+}
+
+pub fn attribute_twice() -> Message {
+    message("`differentiate` stands twice on this function").help("write one, with all options: `#[differentiate(grad, jvp)]`")
 }
 
 pub fn wrt_twice(name: &str) -> Message {
@@ -197,10 +213,6 @@ pub fn unknown_type(ty: &str, near: Option<&str>) -> Message {
         .maybe(near, "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`")
 }
 
-pub fn power_operator(op: &str) -> Message {
-    foreign::translate(Kind::Operator, op, message(format!("`{op}` is no power in Rust")))
-}
-
 pub fn rank_too_high(ty: &str, most: u8) -> Message {
     message(format!("`{ty}`: arrays of rank over {most} are not built yet"))
         .help(format!("reshape to rank {most} in the function that calls this one"))
@@ -208,6 +220,11 @@ pub fn rank_too_high(ty: &str, most: u8) -> Message {
 
 pub fn element_type_missing(ty: &str) -> Message {
     message(format!("`{ty}` does not say what its elements are")).help("write the element type: `Array1<f64>`")
+}
+
+pub fn nested_sequences(ty: &str) -> Message {
+    message(format!("`{ty}` inside a sequence: the rows of an array are not arrays of their own"))
+        .help("take `&Array2<F>`, made of them by `Array2::from_shape_fn((n, m), |(i, j)| rows[i][j])`")
 }
 
 pub fn element_type(ty: &str) -> Message {
@@ -280,11 +297,11 @@ pub fn arity(name: &str, args: (usize, usize), given: usize) -> Message {
     let plural = |n: usize| if n == 1 { "argument" } else { "arguments" };
     let wanted =
         if least == most { format!("{least} {}", plural(least)) } else { format!("{least} to {most} arguments") };
-    message(format!("`{name}` takes {wanted}, not {given}"))
+    message(format!("`{name}` takes {wanted}, not {given}")).left_to_rustc(true)
 }
 
 pub fn closure_arity(params: usize, given: usize) -> Message {
-    message(format!("this closure takes {params} arguments, but is called with {given}"))
+    message(format!("this closure takes {params} arguments, but is called with {given}")).left_to_rustc(true)
 }
 
 // Refused constructs.
@@ -341,8 +358,12 @@ pub fn expected(wanted: &str, found: &str) -> Message {
     message(format!("expected {wanted}, found {found}"))
 }
 
+pub fn condition(found: &str) -> Message {
+    message(format!("expected `bool`, found {found}")).left_to_rustc(scalar(found))
+}
+
 pub fn types_differ(a: &str, b: &str) -> Message {
-    message(format!("the types differ: {a} and {b}")).help("convert one of them: `x as f64`, or `x.mapv(|v| v as f64)`")
+    message(format!("the types differ: {a} and {b}")).help("convert one of them: `x as f64`, or `x.mapv(|v| v as f64)`").left_to_rustc(scalar(a) && scalar(b))
 }
 
 pub fn not_an_array(found: &str, option: bool) -> Message {
@@ -351,11 +372,11 @@ pub fn not_an_array(found: &str, option: bool) -> Message {
 }
 
 pub fn result_type(found: &str, declared: &str) -> Message {
-    message(format!("the function's value is {found}, its result is declared as `{declared}`"))
+    message(format!("the function's value is {found}, its result is declared as `{declared}`")).left_to_rustc(true)
 }
 
 pub fn literal_type(found: &str, wanted: &str, literal: Option<i128>) -> Message {
-    let text = message(format!("expected `{wanted}`, found {found}"));
+    let text = message(format!("expected `{wanted}`, found {found}")).left_to_rustc(true);
     match literal {
         Some(n) => text.help(format!("write `{n}.0`")),
         None => text,
@@ -371,7 +392,7 @@ pub fn empty_literal() -> Message {
 }
 
 pub fn cast(found: &str, to: &str) -> Message {
-    message(format!("{found} cannot be cast to `{to}`")).help("cast element by element: `x.mapv(|v| v as f64)`")
+    message(format!("{found} cannot be cast to `{to}`")).help("cast element by element: `x.mapv(|v| v as f64)`").left_to_rustc(scalar(found))
 }
 
 pub fn comparison_of_arrays() -> Message {

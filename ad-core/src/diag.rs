@@ -19,6 +19,8 @@ pub struct Message {
     pub help: Option<String>,
     /// The reason, where it is not obvious.
     pub note: Option<String>,
+    /// Whether it is left to rustc to say so: counted, not shown.
+    pub rustc: bool,
 }
 
 /// The mark that an error has been reported for an expression, so that nothing more is said about what contains it.
@@ -59,16 +61,22 @@ impl Diags {
         self.list.is_empty()
     }
 
+    /// An error that only rustc reports, if all are of that kind.
+    #[must_use]
+    pub fn left_to_rustc(&self) -> Option<&Diagnostic> {
+        self.list.first().filter(|_| self.list.iter().all(|d| d.message.rustc))
+    }
+
     /// The errors, in the order in which they were found.
     #[must_use]
     pub fn list(&self) -> &[Diagnostic] {
         &self.list
     }
 
-    /// One `compile_error!` an error.
+    /// One `compile_error!` an error, but for those that rustc reports.
     #[must_use]
     pub fn into_tokens(self) -> TokenStream {
-        self.list.iter().map(Diagnostic::to_compile_error).collect()
+        self.list.iter().filter(|d| !d.message.rustc).map(Diagnostic::to_compile_error).collect()
     }
 }
 

@@ -64,6 +64,7 @@ fn every_entry_has_a_case() {
     let mut seen: BTreeMap<String, PathBuf> = BTreeMap::new();
     for case in cases() {
         for error in errors(&case) {
+            assert!(!error.message.entry.is_empty(), "{}: {}", case.display(), error.text());
             seen.entry(error.message.entry).or_insert_with(|| case.clone());
         }
     }
@@ -86,7 +87,7 @@ fn every_case_says_what_it_expects() {
         let Ok(expected) = std::fs::read_to_string(case.with_extension("stderr")) else { continue };
         // rustc indents what follows the first line.
         let lines: BTreeSet<&str> = expected.lines().map(|l| l.trim().trim_start_matches("error: ")).collect();
-        for error in errors(&case) {
+        for error in errors(&case).into_iter().filter(|e| !e.message.rustc) {
             let text = error.text();
             if let Some(line) = text.lines().find(|l| !lines.contains(l.trim())) {
                 outdated.push(format!("{}: {line}", case.display()));
@@ -98,7 +99,10 @@ fn every_case_says_what_it_expects() {
 
 #[test]
 fn every_case_has_an_error() {
-    let without: Vec<PathBuf> = cases().into_iter().filter(|case| errors(case).is_empty()).collect();
+    // Where we have none, rustc has one.
+    let of_rustc =
+        |case: &Path| std::fs::read_to_string(case.with_extension("stderr")).is_ok_and(|t| t.contains("error[E"));
+    let without: Vec<PathBuf> = cases().into_iter().filter(|case| errors(case).is_empty() && !of_rustc(case)).collect();
     assert!(without.is_empty(), "these cases say nothing: {without:?}");
     assert!(cases().len() >= 70, "only {} cases", cases().len());
 }

@@ -54,8 +54,11 @@ fn errors(attr: TokenStream, item: TokenStream) -> String {
     match front::parse(attr, item) {
         Ok(_) => panic!("there is no error"),
         Err(failure) => {
-            let texts: Vec<String> = failure.diags.list().iter().map(ad_core::diag::Diagnostic::text).collect();
-            texts.join("\n\n")
+            let text = |d: &ad_core::diag::Diagnostic| {
+                let by = if d.message.rustc { "(left to rustc) " } else { "" };
+                format!("{by}{}", d.text())
+            };
+            failure.diags.list().iter().map(text).collect::<Vec<String>>().join("\n\n")
         }
     }
 }

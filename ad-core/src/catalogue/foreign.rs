@@ -242,3 +242,9 @@ pub fn translate(kind: Kind, name: &str, message: Message) -> Message {
 pub fn knows(kind: Kind, name: &str) -> bool {
     IDIOMS.iter().any(|i| i.kind == kind && i.names.contains(&name))
 }
+
+/// An operator that is a power elsewhere.
+#[must_use]
+pub fn power(op: &str) -> Message {
+    translate(Kind::Operator, op, super::message(format!("`{op}` is no power in Rust")))
+}

@@ -50,7 +50,6 @@ pub enum Construct {
     Async,
     Const,
     IfLet,
-    Yield,
     LetElse,
     Cfg,
     Unknown,
@@ -86,7 +85,6 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
     (Construct::Async, row("`async` and `.await`", "differentiate the part that computes, in a function of its own")),
     (Construct::Const, row("`const` blocks", "write the value itself")),
     (Construct::IfLet, row("`let` in a condition", "compare with `==`, `<` and so on")),
-    (Construct::Yield, row("`yield`", "return an array of all values")),
     (Construct::LetElse, row("`let .. else`", "write an `if`/`else` expression")),
     (Construct::Cfg, row("`#[cfg]` inside the function", "write the whole function twice, each with its `#[cfg]`")),
     (Construct::Unknown, row("this expression", "write it with operators, methods and the functions of `ad::prelude`")),
@@ -250,7 +248,6 @@ const FUNCTIONS: &[Row] = &[
     row("const", "leave out `const`"),
     row("unsafe", "leave out `unsafe`"),
     row("extern", "call it from a Rust function, and differentiate a Rust version of it"),
-    row("variadic", "take a slice: `&[F]`"),
 ];
 
 /// A function of a kind that has no derivative.
@@ -263,9 +260,7 @@ pub fn function(what: &str) -> Message {
 const TYPES: &[Row] = &[
     row("ArrayD", "write the rank: `Array1` to `Array6`; ranks are fixed when the macro runs"),
     row("ArrayViewD", "write the rank: `ArrayView1` to `ArrayView6`; ranks are fixed when the macro runs"),
-    row("ArcArray", "take `&ArrayN<F>` and pass `&x.view()` or `&x.to_owned()`"),
-    row("ArcArray1", "take `&Array1<F>`"),
-    row("ArcArray2", "take `&Array2<F>`"),
+    row("ArcArray", "take an `ArrayViewN<'_, F>` and pass `x.view()`"),
     row("CowArray", "take `ArrayViewN<'_, F>` and pass `x.view()`"),
     row("ArrayBase", "write `Array1<F>` to `Array6<F>`, or the views and references of these ranks"),
     row("Array", "write `Array1<F>` for `Array<F, Ix1>`, and so on"),
@@ -283,9 +278,7 @@ const TYPES: &[Row] = &[
     row("i128", "take an `i64`"),
     row("u128", "take a `u64`"),
     row("char", "take a `u32`"),
-    row("ArrayViewMut1", "take an `ArrayView1<'_, F>`; a function that is differentiated changes nothing"),
-    row("ArrayViewMut2", "take an `ArrayView2<'_, F>`; a function that is differentiated changes nothing"),
-    row("ArrayViewMut3", "take an `ArrayView3<'_, F>`; a function that is differentiated changes nothing"),
+    row("ArrayViewMut", "take an `ArrayViewN<'_, F>`; a function that is differentiated changes nothing"),
 ];
 
 /// A type that is refused by its name.
@@ -294,8 +287,9 @@ pub fn named_type(name: &str) -> Option<Message> {
     if foreign::knows(Kind::Type, name) {
         return Some(foreign::translate(Kind::Type, name, text));
     }
-    let row = TYPES.iter().find(|r| r.name == name)?;
-    Some(text.help(row.way_out).entry(id("type", name)))
+    let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let row = TYPES.iter().find(|r| r.name == name).or_else(|| TYPES.iter().find(|r| r.name == family))?;
+    Some(text.help(row.way_out).entry(id("type", row.name)))
 }
 
 const KINDS_OF_TYPES: &[Row] = &[

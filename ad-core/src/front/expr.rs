@@ -187,8 +187,8 @@ impl<'a> Lower<'a> {
         let stars =
             matches!(&*b.right, Expr::Unary(u) if matches!(u.op, UnOp::Deref(_)) && matches!(&*u.expr, Expr::Lit(_)));
         match b.op {
-            BinOp::Mul(_) if stars => Err(self.error(range, catalogue::power_operator("**"))),
-            BinOp::BitXor(_) if real => Err(self.error(range, catalogue::power_operator("^"))),
+            BinOp::Mul(_) if stars => Err(self.error(range, catalogue::foreign::power("**"))),
+            BinOp::BitXor(_) if real => Err(self.error(range, catalogue::foreign::power("^"))),
             _ => Ok(()),
         }
     }

@@ -426,7 +426,7 @@ impl<'a> Lower<'a> {
             return self.boolean(&Value::Term(t), range);
         }
         let found = self.describe(value);
-        Err(self.error(range, catalogue::expected("`bool`", &found)))
+        Err(self.error(range, catalogue::condition(&found)))
     }
 
     /// A real array or scalar.

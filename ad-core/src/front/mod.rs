@@ -93,6 +93,13 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
             return Err(Failure { diags, stubs: TokenStream::new() });
         }
     };
+    if let Some(again) =
+        item.attrs.iter().find(|a| a.path().segments.last().is_some_and(|s| s.ident == "differentiate"))
+    {
+        // The other one writes the derivatives: no stand-ins beside them.
+        diags.push(SrcRange::of(again), catalogue::attribute_twice());
+        return Err(Failure { diags, stubs: TokenStream::new() });
+    }
     let Ok(sig) = sig::parse(&item, &attr, &mut diags) else {
         return Err(Failure { diags, stubs: TokenStream::new() });
     };
@@ -107,7 +114,8 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
         // Nothing was reported and nothing came out: never to be passed over in silence.
         diags.push(range, catalogue::internal("the front end", "it gave up without a reason"));
     }
-    Err(Failure { diags, stubs: sig.stubs() })
+    let stubs = sig.stubs(&diags);
+    Err(Failure { diags, stubs })
 }
 
 /// Stand-ins for the derivative functions of a function; empty where its signature itself is wrong.
@@ -116,5 +124,5 @@ pub fn stubs(attr: TokenStream, item: TokenStream) -> TokenStream {
     let mut diags = Diags::new();
     let attr = attr::parse(attr, &mut diags);
     let sig = syn::parse2::<ItemFn>(item).ok().and_then(|item| sig::parse(&item, &attr, &mut diags).ok());
-    sig.map_or_else(TokenStream::new, |sig| sig.stubs())
+    sig.map_or_else(TokenStream::new, |sig| sig.stubs(&diags))
 }

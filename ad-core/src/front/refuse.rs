@@ -19,7 +19,6 @@ pub(super) fn expression(me: &mut Lower, e: &Expr) -> Poison {
         Expr::Async(_) | Expr::Await(_) => (Construct::Async, SrcRange::of(e)),
         Expr::Const(_) => (Construct::Const, SrcRange::of(e)),
         Expr::Let(_) => (Construct::IfLet, SrcRange::of(e)),
-        Expr::Yield(_) => (Construct::Yield, SrcRange::of(e)),
         Expr::Macro(m) => return me.error(SrcRange::of(e), macro_call(&m.mac)),
         _ => (Construct::Unknown, SrcRange::of(e)),
     };

@@ -269,7 +269,17 @@ impl Sig {
     }
 
     /// The derivative functions with the right signatures and no body to speak of: what stands in for them beside an error.
-    pub(super) fn stubs(&self) -> TokenStream {
+    /// They do not compile where something needs them: where we have left an error to rustc and are wrong about that, nobody gets a number.
+    pub(super) fn stubs(&self, diags: &Diags) -> TokenStream {
+        let why = match diags.left_to_rustc() {
+            Some(error) => {
+                format!(
+                    "rustc should have refused it ({}): please report this to the authors of `ad`",
+                    error.message.text
+                )
+            }
+            None => "it has an error".into(),
+        };
         let krate = &self.options.krate;
         let tuple =
             |mut types: Vec<TokenStream>| if types.len() == 1 { types.remove(0) } else { quote!((#(#types),*)) };
@@ -288,19 +298,19 @@ impl Sig {
             .collect();
         let mut stubs = TokenStream::new();
         if self.options.grad {
-            stubs.extend(self.stub("grad", &[], &gradient));
-            stubs.extend(self.stub("value_and_grad", &[], &quote!((#result, #gradient))));
+            stubs.extend(self.stub(&why, "grad", &[], &gradient));
+            stubs.extend(self.stub(&why, "value_and_grad", &[], &quote!((#result, #gradient))));
         }
         if self.options.vjp {
-            stubs.extend(self.stub("vjp", &[quote!(cotangent: #cotangent)], &quote!((#result, #gradient))));
+            stubs.extend(self.stub(&why, "vjp", &[quote!(cotangent: #cotangent)], &quote!((#result, #gradient))));
         }
         if self.options.jvp {
-            stubs.extend(self.stub("jvp", &tangents, &quote!((#result, #result))));
+            stubs.extend(self.stub(&why, "jvp", &tangents, &quote!((#result, #result))));
         }
         stubs
     }
 
-    fn stub(&self, suffix: &str, more: &[TokenStream], result: &TokenStream) -> TokenStream {
+    fn stub(&self, why: &str, suffix: &str, more: &[TokenStream], result: &TokenStream) -> TokenStream {
         let Sig { vis, cfgs, generics, where_clause, .. } = self;
         let name = format_ident!("{}_{suffix}", self.name);
         let params = self.params.iter().map(|p| {
@@ -308,13 +318,15 @@ impl Sig {
             quote!(#name: #ty)
         });
         let doc = format!("Stands in for the derivative of `{}`, which has an error.", self.name);
-        let message = format!("`{name}` was not written: `{}` has an error", self.name);
+        let message = format!("`{name}` was not written, because of `{}`: {why}", self.name);
+        // `panic!` would read braces as places for arguments.
+        let message = message.replace('{', "{{").replace('}', "}}");
         quote! {
             #[doc = #doc]
             #cfgs
             #[allow(unused_variables, dead_code, clippy::all, clippy::pedantic, reason = "stands in for a function that could not be written")]
             #vis fn #name #generics (#(#params,)* #(#more,)*) -> #result #where_clause {
-                ::core::panic!(#message)
+                const { ::core::panic!(#message) }
             }
         }
     }

@@ -267,7 +267,22 @@ fn argument(ty: &Type, args: &PathArguments, generics: &Generics, diags: &mut Di
 fn element(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered<Elem> {
     match (ty, generics.elem(ty)) {
         (Type::Path(_), Some(elem)) => Ok(elem),
-        _ => Err(diags.push(SrcRange::of(ty), catalogue::element_type(&text_of(ty, 40)))),
+        _ => {
+            let text = text_of(ty, 40);
+            let message =
+                if sequence(ty) { catalogue::nested_sequences(&text) } else { catalogue::element_type(&text) };
+            Err(diags.push(SrcRange::of(ty), message))
+        }
+    }
+}
+
+/// Whether a type is `Vec<F>`, `[F]` or a reference to one.
+fn sequence(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(r) => sequence(&r.elem),
+        Type::Slice(_) => true,
+        Type::Path(p) => p.path.segments.last().is_some_and(|s| s.ident == "Vec"),
+        _ => false,
     }
 }
 

@@ -235,9 +235,9 @@ fn names() {
     says(
         quote! { fn f(x: f64) -> f64 { x.powi(2, 3) + sum() } },
         expect![[r#"
-        `powi` takes 1 argument, not 2
+            (left to rustc) `powi` takes 1 argument, not 2
 
-        `sum` takes 1 argument, not 0"#]],
+            (left to rustc) `sum` takes 1 argument, not 0"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { checkpoint(|| x) } },
@@ -252,14 +252,14 @@ fn types() {
     says(
         quote! { fn f(x: f64, n: usize) -> f64 { x * n } },
         expect![[r#"
-        the types differ: `f64` and `usize`
-        = help: convert one of them: `x as f64`, or `x.mapv(|v| v as f64)`"#]],
+            (left to rustc) the types differ: `f64` and `usize`
+            = help: convert one of them: `x as f64`, or `x.mapv(|v| v as f64)`"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { x + 1 } },
         expect![[r#"
-        expected `f64`, found an integer literal
-        = help: write `1.0`"#]],
+            (left to rustc) expected `f64`, found an integer literal
+            = help: write `1.0`"#]],
     );
     says(
         quote! { fn f(x: &Array2<f64>) -> f64 { x[0] } },
@@ -275,7 +275,7 @@ fn types() {
     );
     says(
         quote! { fn f(x: &Array2<f64>) -> f64 { x.clone() } },
-        expect!["the function's value is an array of rank 2 of `f64`, its result is declared as `f64`"],
+        expect!["(left to rustc) the function's value is an array of rank 2 of `f64`, its result is declared as `f64`"],
     );
     says(
         quote! { fn f(x: &Array1<f64>) -> f64 { x.mean() } },
@@ -331,7 +331,7 @@ fn stubs_have_the_right_signatures() {
             v: &[f64],
             cotangent: &::ad::ndarray::ArrayRef1<f64>,
         ) -> (Array1<f64>, (::ad::ndarray::Array2<f64>, ::std::vec::Vec<f64>)) {
-            ::core::panic!("`f_vjp` was not written: `f` has an error")
+            const { ::core::panic!("`f_vjp` was not written, because of `f`: it has an error") }
         }
         ///Stands in for the derivative of `f`, which has an error.
         #[allow(
@@ -348,7 +348,7 @@ fn stubs_have_the_right_signatures() {
             w_tangent: &::ad::ndarray::ArrayRef2<f64>,
             v_tangent: &[f64],
         ) -> (Array1<f64>, Array1<f64>) {
-            ::core::panic!("`f_jvp` was not written: `f` has an error")
+            const { ::core::panic!("`f_jvp` was not written, because of `f`: it has an error") }
         }
     "#]]
     .assert_eq(&prettyplease::unparse(&file));

@@ -1,0 +1,20 @@
+//! What an option takes, and how often it may stand.
+
+use ad::prelude::*;
+
+#[differentiate(grad = true, grad, jvp, jvp)]
+fn f(x: f64) -> f64 {
+    x * x
+}
+
+#[differentiate(wrt, crate = ad)]
+fn g(x: f64) -> f64 {
+    x * x
+}
+
+#[differentiate(mode)]
+fn h(x: f64) -> f64 {
+    x * x
+}
+
+fn main() {}

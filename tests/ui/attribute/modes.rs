@@ -1,0 +1,30 @@
+//! Modes by name: reserved ones are named as not built yet.
+
+use ad::prelude::*;
+
+#[differentiate(mode = "chad")]
+fn f0(x: f64) -> f64 {
+    x * x
+}
+
+#[differentiate(mode = "unf")]
+fn f1(x: f64) -> f64 {
+    x * x
+}
+
+#[differentiate(mode = "dual_numbers")]
+fn f2(x: f64) -> f64 {
+    x * x
+}
+
+#[differentiate(mode = "reverse")]
+fn f3(x: f64) -> f64 {
+    x * x
+}
+
+#[differentiate(mode = "dual_aray")]
+fn f4(x: f64) -> f64 {
+    x * x
+}
+
+fn main() {}

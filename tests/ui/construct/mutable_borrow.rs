@@ -1,0 +1,11 @@
+//! References to what changes.
+
+use ad::prelude::*;
+
+#[differentiate]
+fn f(x: f64) -> f64 {
+    let y = &mut { x };
+    *y * 2.0
+}
+
+fn main() {}

@@ -1,0 +1,22 @@
+//! Values leave at the end.
+
+use ad::prelude::*;
+
+#[differentiate]
+fn f(x: f64) -> f64 {
+    loop {
+        return x;
+    }
+}
+
+#[differentiate]
+fn g(x: f64, n: usize) -> f64 {
+    let y = if n > 0 { break_even(x) } else { x };
+    y
+}
+
+fn break_even(x: f64) -> f64 {
+    x
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! Options of other libraries.
+
+use ad::prelude::*;
+
+#[differentiate(reverse)]
+fn f0(x: f64) -> f64 {
+    x * x
+}
+
+#[differentiate(backward)]
+fn f1(x: f64) -> f64 {
+    x * x
+}
+
+#[differentiate(forward)]
+fn f2(x: f64) -> f64 {
+    x * x
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! Suffixes of types that are not there.
+
+use ad::prelude::*;
+
+#[differentiate]
+fn f(x: f64) -> f64 {
+    let k = 3i16;
+    let _ = k;
+    x
+}
+
+fn main() {}

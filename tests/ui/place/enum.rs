@@ -1,0 +1,10 @@
+//! On an enum.
+
+use ad::prelude::*;
+
+#[differentiate]
+enum Kind {
+    A,
+}
+
+fn main() {}

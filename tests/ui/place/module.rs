@@ -1,0 +1,12 @@
+//! Modules are not built yet.
+
+use ad::differentiate;
+
+#[differentiate]
+mod m {
+    pub fn f(x: f64) -> f64 {
+        x * x
+    }
+}
+
+fn main() {}
