@@ -293,7 +293,9 @@ impl<'a> Lower<'a> {
             None => Value::Unit,
         };
         let Some(k) = self.targets.iter().rposition(|t| t.kind == Kind::Function) else {
-            return Err(self.error(SrcRange::of(r), catalogue::internal("a `return` outside of a function")));
+            return Err(
+                self.error(SrcRange::of(r), catalogue::internal("the front end", "a `return` outside of a function"))
+            );
         };
         Ok(self.exit(k, value))
     }

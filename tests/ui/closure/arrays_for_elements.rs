@@ -1,0 +1,15 @@
+//! Closures that give arrays where one element is wanted.
+
+use ad::prelude::*;
+
+#[differentiate]
+fn f(x: &Array1<f64>) -> f64 {
+    build([3], |_| x.clone()).sum()
+}
+
+#[differentiate]
+fn g(x: &Array1<f64>) -> f64 {
+    x.mapv(|v| array![v, v]).sum()
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+//! Ranks that do not fit together.
+
+use ad::prelude::*;
+
+#[differentiate]
+fn f(x: &Array2<f64>) -> f64 {
+    x[0]
+}
+
+#[differentiate]
+fn g(x: &Array1<f64>) -> f64 {
+    x.nrows() as f64 + x.row(0).sum()
+}
+
+#[differentiate]
+fn h(x: &Array1<f64>, c: bool) -> f64 {
+    let y = if c { array![[1.0]].sum_axis(Axis(0)) } else { x.clone() };
+    y.sum() + Array1::<f64>::zeros((2, 2)).sum()
+}
+
+fn main() {}
