@@ -112,7 +112,6 @@ const IDIOMS: &[Idiom] = &[
     ),
     idiom(Function, &["cumsum"], NUMPY, "`scan(0.0, &x, |sum, v| sum + v)`"),
     idiom(Method, &["cumsum"], "NumPy and PyTorch", "`scan(0.0, &x, |sum, v| sum + v)`"),
-    idiom(Function, &["mean"], NUMPY, "`x.mean().unwrap()`, or `x.mean_axis(Axis(0)).unwrap()`"),
     idiom(Function, &["square"], NUMPY, "`x * x`, or `x.powi(2)`"),
     idiom(Method, &["square"], "PyTorch and NumPy", "`x.powi(2)`"),
     idiom(Method, &["astype"], NUMPY, "`x as f64`; of an array `x.mapv(|v| v as f64)`"),

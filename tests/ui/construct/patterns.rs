@@ -1,17 +1,27 @@
-//! Patterns that bind in other ways.
+//! Patterns that are not understood, and names in patterns that are not seen.
 
 use ad::prelude::*;
 
-#[differentiate]
-fn f(x: f64) -> f64 {
-    let y @ _ = x;
-    y
+struct Point {
+    x: f64,
+}
+
+mod limits {
+    pub const LIMIT: usize = 3;
 }
 
 #[differentiate]
-fn g(x: &Array1<f64>) -> f64 {
-    let ref y = x;
-    y.sum()
+fn f(x: f64, p: &[f64]) -> f64 {
+    let Point { x: y } = Point { x };
+    y + p[0]
+}
+
+#[differentiate]
+fn g(x: f64, n: usize) -> f64 {
+    match n {
+        limits::LIMIT => x,
+        _ => 0.0,
+    }
 }
 
 fn main() {}

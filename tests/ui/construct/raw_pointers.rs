@@ -1,12 +1,11 @@
-//! A name that gets its value later.
+//! Addresses.
 
 use ad::prelude::*;
 
 #[differentiate]
 fn f(x: f64) -> f64 {
-    let y;
-    y = 2.0 * x;
-    y
+    let _address = &raw const x;
+    x
 }
 
 fn main() {}

@@ -1,12 +1,10 @@
-//! An `if` that has no value.
+//! Parameters are values of their own.
 
 use ad::prelude::*;
 
 #[differentiate]
 fn f(x: f64) -> f64 {
-    if x > 0.0 {
-        let _ = x;
-    }
+    x = 2.0 * x;
     x
 }
 
