@@ -295,7 +295,7 @@ fn misuse() {
             axis 2 is out of range for an array of rank 2
             = help: axes are counted from 0
 
-            `var` takes 1 argument, not 0
+            (left to rustc) `var` takes 1 argument, not 0
 
             the ranks differ: 2 and 1
 
@@ -326,7 +326,7 @@ fn misuse() {
             `.for_each()` cannot stand in a differentiated function yet
             = help: say what each element becomes: `map`, `mapv` or `map_collect`
 
-            this closure takes 1 arguments, but is called with 2
+            (left to rustc) this closure takes 1 arguments, but is called with 2
 
             the closure gives an array for each element
             = help: use `build1`, whose closure may give an array
