@@ -4,7 +4,7 @@
 //! cargo run --release --example tour
 //! ```
 
-use ad::ndarray::{Array, Dimension, array};
+use ad::ndarray::{Array, Dimension, array, concatenate};
 use ad::prelude::*;
 
 /// Scalars.
@@ -101,6 +101,14 @@ fn probabilities(scores: &Array1<f64>) -> Array1<f64> {
     scores.mapv(|s| (s - total).exp())
 }
 
+/// ndarray's own vocabulary: parts joined, and several arrays element by element.
+#[differentiate]
+fn joined(m: &Array2<f64>, w: &Array1<f64>) -> f64 {
+    let wide = concatenate![Axis(1), m.view(), m.slice(s![..;-1, ..1])];
+    let soft = Zip::from(&softmax(&wide)).and(&wide.tanh()).map_collect(|p, t| p * t);
+    soft.dot(w).std(1.0) + norm(&wide.diag()) + wide.var_axis(Axis(0), 0.0).sum()
+}
+
 fn main() {
     let mut table = Table::new();
 
@@ -156,6 +164,11 @@ fn main() {
     let (_, moved) = probabilities_jvp(&x, &tangent);
     let quotient = (probabilities(&(&x + STEP * &tangent)) - probabilities(&(&x - STEP * &tangent))) / (2.0 * STEP);
     table.arrays("probabilities_jvp", "", &moved, &quotient);
+
+    let w = array![0.5, -0.5, 2.0];
+    let (dm, dw) = joined_grad(&m, &w);
+    table.arrays("joined", "m", &dm, &slopes(&m, |m| joined(m, &w)));
+    table.arrays("", "w", &dw, &slopes(&w, |w| joined(&m, w)));
 
     table.finish();
 }

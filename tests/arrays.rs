@@ -359,3 +359,59 @@ mod conventions {
         assert!((tangent.sum() - (&gradient * &direction).sum()).abs() < 1e-4);
     }
 }
+
+/// Parameters and results of the highest ranks, of any layout.
+mod high_ranks {
+    use super::*;
+    use ad::ndarray::concatenate;
+
+    #[differentiate(vjp, jvp)]
+    fn mixed(x: &Array6<f64>, y: ArrayView4<'_, f64>) -> Array5<f64> {
+        let part = x.index_axis(Axis(2), 1).permuted_axes((4, 0, 3, 1, 2));
+        let summed = part.sum_axis(Axis(1)) * &y.slice(s![.., ..;-1, .., ..]);
+        let rows = softmax(&y).mean_axis(Axis(0)).unwrap();
+        let longer = concatenate![Axis(3), summed.view(), y];
+        let stacked = longer.sin().insert_axis(Axis(2)) + rows.sum();
+        Zip::from(&stacked).and(&stacked.mapv(|v| v.exp())).map_collect(|a, b| a * b)
+    }
+
+    #[differentiate]
+    fn total(x: ArrayView5<'_, f64>, y: &Array5<f64>) -> f64 {
+        (&x * y).var(0.0) + x.dim().0 as f64 * maximum(y) + norm(&x.select(Axis(4), &[1, 0, 1]))
+    }
+
+    #[test]
+    fn both_directions_agree() {
+        let x = Array6::from_shape_fn((2, 3, 2, 1, 2, 2), |(a, b, c, d, e, f)| {
+            (a + 2 * b + 3 * c + d + 5 * e + 7 * f) as f64 * 0.1
+        });
+        let y = Array4::from_shape_fn((2, 2, 3, 1), |(a, b, c, d)| (a * 3 + b + 2 * c + d) as f64 * 0.3 - 0.5);
+        let own = mixed(&x, y.view());
+        let u = Array5::from_shape_fn(own.raw_dim(), |(a, b, _, c, d)| ((a + 2 * b + 3 * c + 4 * d) as f64).cos());
+        let (value, (gx, gy)) = mixed_vjp(&x, y.view(), &u);
+        assert!((&value - &own).iter().all(|e| e.abs() < 1e-12));
+        let (vx, vy) = (x.sin(), y.cos());
+        let (_, tangent) = mixed_jvp(&x, y.view(), &vx, &vy);
+        let (left, right) = ((&u * &tangent).sum(), (&gx * &vx).sum() + (&gy * &vy).sum());
+        assert!((left - right).abs() < 1e-10 * left.abs().max(1.0), "{left} is not {right}");
+        let h = 1e-6;
+        let moved = |h: f64| mixed(&(&x + h * &vx), (&y + h * &vy).view());
+        let central = (moved(h) - moved(-h)) / (2.0 * h);
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-6 * a.abs().max(1.0);
+        assert!(tangent.iter().zip(&central).all(near));
+        let turned = y.clone().reversed_axes().as_standard_layout().into_owned().reversed_axes();
+        assert_eq!(mixed_vjp(&x, turned.view(), &u), (value, (gx, gy)));
+    }
+
+    #[test]
+    fn of_rank_five() {
+        let x = Array5::from_shape_fn((2, 1, 3, 2, 2), |(a, b, c, d, e)| (a + b + c * 2 + d * 5 + e * 3) as f64 * 0.21);
+        let y = x.cos();
+        let (value, (gx, gy)) = total_value_and_grad(x.view(), &y);
+        assert!((value - total(x.view(), &y)).abs() < 1e-12);
+        let (vx, vy, h) = (x.sin(), y.exp(), 1e-6);
+        let at = |h: f64| total((&x + h * &vx).view(), &(&y + h * &vy));
+        let central = (at(h) - at(-h)) / (2.0 * h);
+        assert!(((&gx * &vx).sum() + (&gy * &vy).sum() - central).abs() < 1e-7);
+    }
+}

@@ -203,7 +203,8 @@ impl Unroll<'_> {
                 };
                 Some(all.map(|ix| x[ravel(&back(ix), &from)]).collect())
             }
-            Prim::Reshape | Prim::Recast => Some(self.elements(args[0])?.to_vec()),
+            // Of another size only where a check fails.
+            Prim::Reshape | Prim::Recast => Some(self.elements(args[0])?.to_vec()).filter(|x| x.len() == count),
             Prim::Slice(steps) => {
                 let (x, from) = (self.elements(args[0])?, from?);
                 let starts = self.literals(&args[1..=steps.len()])?;

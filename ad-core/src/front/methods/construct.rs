@@ -189,7 +189,7 @@ fn from_shape_vec<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
     let want = named(me, call).map_or(Want::Any, Want::Elem);
     let t = me.term_as(x, want, range)?;
     let x = me.array(&Value::Term(t), range)?;
-    Ok(reshaped(me, x, &sizes))
+    reshaped(me, x, &sizes, range)
 }
 
 /// `start + step * i` with the step as ndarray takes it: 0 for one number.

@@ -4,6 +4,8 @@ use super::construct::constant;
 use super::elementwise::each;
 use super::sizes::{axis_arg, axis_at};
 use crate::catalogue;
+use crate::diag::SrcRange;
+use crate::front::checks::Frame;
 use crate::front::functions::all_axes;
 use crate::front::lower::Lower;
 use crate::front::slice::{Axis, front_axis};
@@ -109,20 +111,45 @@ fn equal(me: &mut Lower, a: Term, b: Term) -> Term {
     me.g.compare(Cmp::Eq, a, b)
 }
 
+/// A value if the sizes fit. In a loop, which may have no steps, it is not computed where they do not.
+fn fitting<'a>(me: &mut Lower<'a>, t: Term, there: Term) -> Value<'a> {
+    let in_loop = me.frames.iter().any(|f| matches!(f, Frame::Loop { .. }));
+    let t = if in_loop && me.g.bool_value(there) != Some(true) {
+        let shape = me.g.shape(t).to_vec();
+        let zero = constant(me, me.g.elem(t), 0);
+        let zeros = me.g.broadcast(zero, &shape);
+        me.g.cond(there, t, zeros)
+    } else {
+        t
+    };
+    Value::Maybe(Value::Term(t).into(), there)
+}
+
 /// The elements in another shape: a value if there are as many.
-pub(in crate::front) fn reshaped<'a>(me: &mut Lower<'a>, x: Term, sizes: &[Term]) -> Value<'a> {
+pub(in crate::front) fn reshaped<'a>(
+    me: &mut Lower<'a>,
+    x: Term,
+    sizes: &[Term],
+    range: SrcRange,
+) -> Lowered<Value<'a>> {
     let own = me.g.shape(x).to_vec();
     let (have, want) = (me.product_of(&own), me.product_of(sizes));
+    if let (Some(a), Some(b)) = (me.g.int_value(have), me.g.int_value(want))
+        && a != b
+    {
+        let words = ["elements of the array".to_string(), "elements of the new shape".to_string()];
+        return Err(me.error(range, catalogue::sizes_never_equal(&words, a, b)));
+    }
     let there = equal(me, have, want);
     let t = me.g.reshape(x, sizes);
-    Value::Maybe(Value::Term(t).into(), there)
+    Ok(fitting(me, t, there))
 }
 
 fn reshape<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (shape, rs)) = (call.arg(0)?, call.arg(1)?);
     let x = me.of_any_rank(x, rx)?;
     let sizes = me.sizes(shape, rs)?;
-    Ok(reshaped(me, x, &sizes))
+    reshaped(me, x, &sizes, rs)
 }
 
 fn same_rank<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -189,7 +216,7 @@ fn broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     }
     let x = me.g.recast(x, &renamed);
     let t = me.stretch(x, &sizes);
-    Ok(Value::Maybe(Value::Term(t).into(), there))
+    Ok(fitting(me, t, there))
 }
 
 fn diag<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
