@@ -10,6 +10,8 @@ mod flow;
 mod fuzz;
 #[path = "front/integers.rs"]
 mod integers;
+#[path = "front/iters.rs"]
+mod iters;
 #[path = "front/meaning.rs"]
 mod meaning;
 #[path = "front/native.rs"]

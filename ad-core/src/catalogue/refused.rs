@@ -32,7 +32,16 @@ pub(super) fn all() -> impl Iterator<Item = String> {
         ("method", METHODS),
     ];
     let rows = tables.into_iter().flat_map(|(table, rows)| rows.iter().map(move |r| id(table, r.name)));
-    let other = ["assignment by method", "pattern", "another macro"].into_iter().map(|name| id("construct", name));
+    let other = [
+        "assignment by method",
+        "pattern",
+        "another macro",
+        "counted after filter",
+        "collected after filter",
+        "comparison of items",
+    ]
+    .into_iter()
+    .map(|name| id("construct", name));
     constructs.chain(rows).chain(other)
 }
 
@@ -119,6 +128,33 @@ pub fn pattern(text: &str) -> Message {
         "use names, `&name`, `_`, numbers, ranges, `Some(x)`, tuples `(a, b)` and arrays `[i, j]` of these",
     )
     .entry(id("construct", "pattern"))
+}
+
+/// An adapter that counts items where some have been left out.
+pub fn counted_after_filter(what: &str) -> Message {
+    refused(
+        &format!("`{what}` behind `filter`"),
+        "count first: `x.iter().enumerate().filter(|(i, x)| ..)`; behind `filter` there can be `sum`, `count`, `all`, `any`, `max_by`",
+    )
+    .entry(id("construct", "counted after filter"))
+}
+
+/// A `filter` whose items become an array.
+pub fn collected_after_filter() -> Message {
+    refused(
+        "an array of the items that `filter` leaves",
+        "its size would depend on values: sum or count them, or put a neutral value in place: `map(|x| if x > 0.0 { x } else { 0.0 })`",
+    )
+    .entry(id("construct", "collected after filter"))
+}
+
+/// A comparison that is not of one key of each item.
+pub fn comparison() -> Message {
+    refused(
+        "this comparison of items",
+        "compare the same key of both: `|a, b| key(a).total_cmp(&key(b))`, or with the two exchanged",
+    )
+    .entry(id("construct", "comparison of items"))
 }
 
 const PRINT: &str = "print in the function that calls this one";

@@ -64,7 +64,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The element type and rank that a type says.
-    fn annotated(&self, ty: &Type) -> Option<(Elem, usize)> {
+    pub(super) fn annotated(&self, ty: &Type) -> Option<(Elem, usize)> {
         let deeper = |inner: &Type| self.annotated(inner).map(|(elem, rank)| (elem, rank + 1));
         match ty {
             Type::Paren(p) => self.annotated(&p.elem),

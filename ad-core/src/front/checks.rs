@@ -32,6 +32,14 @@ pub(super) struct Steps {
     flags: Vec<(Term, Said)>,
 }
 
+/// How many checks, equations and flags there are at a point of lowering.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Noted {
+    checks: usize,
+    equations: usize,
+    flags: Vec<usize>,
+}
+
 /// What a check says.
 #[derive(Clone, Debug)]
 struct Said {
@@ -52,6 +60,20 @@ enum Ok {
 }
 
 impl Lower<'_> {
+    /// What has been found to need a check so far.
+    pub(super) fn noted(&self) -> Noted {
+        let flags = self.steps.iter().map(|s| s.flags.len()).collect();
+        Noted { checks: self.checks.len(), equations: self.equations.len(), flags }
+    }
+
+    /// Drops what has been found to need a check since.
+    pub(super) fn forget_since(&mut self, noted: &Noted) {
+        self.checks.truncate(noted.checks);
+        self.equations.truncate(noted.equations);
+        self.steps.truncate(noted.flags.len());
+        self.steps.iter_mut().zip(&noted.flags).for_each(|(s, &n)| s.flags.truncate(n));
+    }
+
     /// Lowers inside a loop over a fresh variable below `size`.
     pub(super) fn in_loop<R>(&mut self, size: Term, f: impl FnOnce(&mut Self, Term) -> R) -> (Var, R) {
         let (var, term, mark) = self.enter(size);

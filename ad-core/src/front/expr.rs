@@ -541,6 +541,9 @@ impl<'a> Lower<'a> {
             };
             return Ok(entry.map(|entry| Resolved { elem: Some(elem), ..plain(entry) }));
         }
+        if owner_name == "iter" {
+            return Ok(table::find(On::Std, &name).map(plain));
+        }
         if matches!(&*owner_name, "ad" | "prelude" | "dsl") {
             return Ok(table::find(On::Dsl, &name).map(plain));
         }

@@ -1,65 +1,126 @@
-//! Iterators: functions from index to item, consumed by reductions. Lazy as Rust's: an item is lowered where it is consumed,
-//! under the conditions that hold there.
+//! Iterators: functions from index to item. Lazy as Rust's: an item is lowered where it is consumed, under the conditions that hold
+//! there. Here is what they start from; what changes them is in `adapters`, what consumes them in `consume` and `choose`.
+//!
+//! The loops of a consumer have closed sizes. An iterator whose length depends on a loop around it (`0..i`), or that leaves items out
+//! (`filter`), runs over a closed bound and says which items there are: no other item may be evaluated or checked.
+
+mod adapters;
+pub(super) mod choose;
+pub(super) mod consume;
 
 use std::rc::Rc;
 
-use super::functions::{all_axes, sum_over};
+use super::checks::Frame;
 use super::lower::Lower;
+use super::slice::front_axis;
 use super::table::{Call, Entry, On, row};
-use super::value::{Lowered, Seq, Value, Want};
+use super::value::{Lowered, Seq, Value};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
-use crate::ir::{Elem, IntTy, Term};
-use crate::prim::{Cmp, IntOp, Reduce};
+use crate::ir::{Elem, IntTy, Lit, Node, Term};
+use crate::prim::{Cmp, IntOp, Prim};
 
-/// Methods that make, change and consume iterators.
+pub(super) use adapters::TABLE as ADAPTERS;
+pub(super) use choose::TABLE as CHOOSING;
+pub(super) use consume::TABLE as CONSUMING;
+
+/// What makes iterators.
 pub(super) const TABLE: &[Entry] = &[
     row("iter", On::Array, (0, 0), iter, "the elements in row-major order"),
     row("into_iter", On::Array, (0, 0), iter, "the elements in row-major order"),
     row("iter", On::Iter, (0, 0), itself, "the iterator"),
     row("into_iter", On::Iter, (0, 0), itself, "the iterator"),
-    row("copied", On::Iter, (0, 0), itself, "the same items"),
-    row("cloned", On::Iter, (0, 0), itself, "the same items"),
-    row("map", On::Iter, (1, 1), map, "f of each item"),
-    row("zip", On::Iter, (1, 1), zip, "pairs, as many as the shorter one has"),
-    row("enumerate", On::Iter, (0, 0), enumerate, "pairs of index and item"),
-    row("rev", On::Iter, (0, 0), rev, "the items from the last to the first"),
-    row("skip", On::Iter, (1, 1), skip, "without the first n items"),
-    row("take", On::Iter, (1, 1), take, "the first n items"),
-    row("sum", On::Iter, (0, 0), sum, "sum of the items: `.sum::<f64>()`"),
-    row("count", On::Iter, (0, 0), count, "number of items"),
-    row("len", On::Iter, (0, 0), count, "number of items"),
-    row("all", On::Iter, (1, 1), all, "whether f holds for all items"),
-    row("any", On::Iter, (1, 1), any, "whether f holds for an item"),
-    row("collect", On::Iter, (0, 0), collect, "the items as an array"),
+    row("outer_iter", On::Array, (0, 0), outer_iter, "the parts along the first axis"),
+    row("axis_iter", On::Array, (1, 1), axis_iter, "the parts along an axis"),
+    row("rows", On::Array, (0, 0), rows, "the rows: vectors along the last axis"),
+    row("columns", On::Array, (0, 0), columns, "the columns: vectors along the first axis"),
+    row("lanes", On::Array, (1, 1), lanes, "the vectors along an axis"),
+    row("indexed_iter", On::Array, (0, 0), indexed_iter, "pairs of index and element"),
+    row("windows", On::Array, (1, 1), windows, "the parts of n elements that follow each other by one"),
+    row("chunks_exact", On::Array, (1, 1), chunks, "the parts of n elements that follow each other"),
+    row("exact_chunks", On::Array, (1, 1), chunks, "the parts of n elements that follow each other"),
+    row("repeat", On::Std, (1, 1), repeat, "one item without end: `std::iter::repeat(x)`"),
+    row("repeat_n", On::Std, (2, 2), repeat_n, "one item n times: `std::iter::repeat_n(x, n)`"),
+    row("once", On::Std, (1, 1), once, "one item: `std::iter::once(x)`"),
 ];
 
+impl<'a> Seq<'a> {
+    /// All items of loops over these sizes.
+    pub(super) fn new(
+        dims: impl Into<Rc<[Term]>>,
+        item: impl Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a,
+    ) -> Self {
+        Seq { dims: dims.into(), len: None, keep: None, item: Rc::new(item) }
+    }
+
+    /// Whether every item of the loops is there.
+    pub(super) fn whole(&self) -> bool {
+        self.len.is_none() && self.keep.is_none()
+    }
+}
+
 impl<'a> Lower<'a> {
+    /// The elements of an array.
+    pub(super) fn seq_of(&mut self, x: Term) -> Seq<'a> {
+        Seq::new(self.g.shape(x), move |me: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(me.g.index(x, ix))))
+    }
+
     /// A value as an iterator.
     pub(super) fn seq(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
         match value {
             Value::Seq(seq) => Ok(seq.clone()),
-            Value::Range(r) => {
-                let (Some(start), Some(end)) = (&r.start, &r.end) else {
-                    return Err(self.error(range, catalogue::open_range()));
-                };
-                self.range_seq(&start.clone(), &end.clone(), r.inclusive, range)
+            Value::Range(r) => match (&r.start, &r.end) {
+                (Some(start), Some(end)) => self.range_seq(&start.clone(), &end.clone(), r.inclusive, range),
+                (Some(start), None) => {
+                    let start = start.clone();
+                    self.endless(&start, range)
+                }
+                _ => Err(self.error(range, catalogue::open_range())),
+            },
+            Value::Tuple(parts) => {
+                let _ = parts;
+                let found = self.describe(value);
+                Err(self.error(range, catalogue::expected("an iterator", &found)))
+            }
+            Value::Maybe(inner, there) => {
+                let (inner, there) = ((**inner).clone(), *there);
+                let one = self.g.lit_usize(1);
+                let mut seq = Seq::new([one], move |_, _| Ok(inner.clone()));
+                seq.keep = Some(Rc::new(move |_, _| Ok(there)));
+                Ok(seq)
             }
             Value::List(_) | Value::Nested(_) => {
+                if let Value::List(parts) = value
+                    && parts.iter().any(|p| matches!(p, Value::Tuple(_) | Value::Closure(_) | Value::Function(..)))
+                {
+                    return Ok(self.listed(Rc::clone(parts), range));
+                }
                 let x = self.array(value, range)?;
-                let dims: Rc<[Term]> = self.g.shape(x)[..1].into();
-                let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+                Ok(Seq::new(&self.g.shape(x)[..1], move |me: &mut Lower<'a>, ix: &[Term]| {
                     let row = me.g.index(x, ix);
                     Ok(me.rows(row, true))
-                };
-                Ok(Seq { dims, item: Rc::new(item) })
+                }))
             }
             _ => {
                 let x = self.array(value, range)?;
-                let dims: Rc<[Term]> = self.g.shape(x).into();
-                Ok(Seq { dims, item: Rc::new(move |me, ix| Ok(Value::Term(me.g.index(x, ix)))) })
+                Ok(self.seq_of(x))
             }
         }
+    }
+
+    /// The parts of a literal of tuples: chosen one by one.
+    fn listed(&mut self, parts: Rc<[Value<'a>]>, range: SrcRange) -> Seq<'a> {
+        let n = self.g.lit_usize(parts.len());
+        Seq::new([n], move |me: &mut Lower<'a>, ix: &[Term]| {
+            let at = ix.first().copied().ok_or(Poison)?;
+            let mut parts = parts.iter().enumerate().rev();
+            let (_, last) = parts.next().ok_or(Poison)?;
+            parts.try_fold(last.clone(), |rest, (k, part)| {
+                let k = me.g.lit_usize(k);
+                let cond = me.g.compare(Cmp::Eq, at, k);
+                me.join(super::arith::Join { cond, strict: false }, part, &rest, range)
+            })
+        })
     }
 
     fn range_seq(&mut self, start: &Value<'a>, end: &Value<'a>, inclusive: bool, range: SrcRange) -> Lowered<Seq<'a>> {
@@ -71,60 +132,189 @@ impl<'a> Lower<'a> {
         };
         let (start, end) = (self.integer(start, ty, range), self.integer(end, ty, range));
         let (start, end) = (start?, end?);
-        let one = self.g.lit(crate::ir::Lit::Int(ty, 1));
+        let one = self.g.lit(Lit::Int(ty, 1));
         // An empty range has length 0, and so has the saturating difference of unsigned numbers.
         let lower = if ty.range().0 < 0 { self.g.int(IntOp::Min, start, end) } else { start };
-        let mut len = self.g.int(IntOp::Sub, end, lower);
+        let mut count = self.g.int(IntOp::Sub, end, lower);
         if inclusive {
             let empty = self.g.compare(Cmp::Gt, start, end);
-            let more = self.g.int(IntOp::Add, len, one);
-            let zero = self.g.lit(crate::ir::Lit::Int(ty, 0));
-            len = self.g.select(empty, zero, more);
+            let more = self.g.int(IntOp::Add, count, one);
+            let zero = self.g.lit(Lit::Int(ty, 0));
+            count = self.g.select(empty, zero, more);
         }
-        let len = self.g.cast(Elem::USIZE, len);
-        let len = self.closed_len(len, range)?;
-        Ok(Seq {
-            dims: [len].into(),
-            item: Rc::new(move |me, ix| {
-                let i = me.g.cast(Elem::Int(ty), ix.first().copied().ok_or(Poison)?);
-                Ok(Value::Term(me.g.int(IntOp::Add, start, i)))
-            }),
-        })
+        let len = self.g.cast(Elem::USIZE, count);
+        let (size, len) = match self.closed(len) {
+            Some(len) => (len, None),
+            None => match self.most(count) {
+                Some(most) => (self.g.cast(Elem::USIZE, most), Some(len)),
+                None => return Err(self.error(range, catalogue::size_depends_on_index())),
+            },
+        };
+        let mut seq = Seq::new([size], move |me: &mut Lower<'a>, ix: &[Term]| {
+            let i = me.g.cast(Elem::Int(ty), ix.first().copied().ok_or(Poison)?);
+            Ok(Value::Term(me.g.int(IntOp::Add, start, i)))
+        });
+        seq.len = len;
+        Ok(seq)
+    }
+
+    /// `a..`: as long as nothing ends it, of the largest length that there is.
+    fn endless(&mut self, start: &Value<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
+        let ty = match self.elem_of(start) {
+            Some(Elem::Int(ty)) => ty,
+            None => IntTy::Usize,
+            Some(_) => return Err(self.error(range, catalogue::expected("a range of integers", "another range"))),
+        };
+        let start = self.integer(start, ty, range)?;
+        let most = self.g.lit_usize(usize::MAX);
+        Ok(Seq::new([most], move |me: &mut Lower<'a>, ix: &[Term]| {
+            let i = me.g.cast(Elem::Int(ty), ix.first().copied().ok_or(Poison)?);
+            Ok(Value::Term(me.int_checked(IntOp::Add, start, i)))
+        }))
+    }
+
+    /// The length of an iterator with one index; open where it depends on loops around it.
+    pub(super) fn length(&self, seq: &Seq<'a>) -> Lowered<Term> {
+        match seq.len {
+            Some(len) => Ok(len),
+            None => seq.dims.first().copied().ok_or(Poison),
+        }
+    }
+
+    /// The smaller of two lengths; the largest number stands for no end.
+    pub(super) fn shorter(&mut self, a: Term, b: Term) -> Term {
+        let endless = self.g.lit_usize(usize::MAX);
+        if a == b || b == endless {
+            a
+        } else if a == endless {
+            b
+        } else {
+            self.g.int(IntOp::Min, a, b)
+        }
+    }
+
+    /// A length as a term that is the same in every step of the loops around it, if it is.
+    fn closed(&mut self, len: Term) -> Option<Term> {
+        if self.is_closed(len) {
+            return Some(len);
+        }
+        // `i..i + 3`: the difference may be closed although the ends are not.
+        let l = self.facts.linear(&self.g, len);
+        let closed = l.atoms.keys().all(|&t| self.is_closed(t));
+        closed.then(|| crate::ir::range::to_term(&mut self.g, &l))
     }
 
     /// A length has to be the same in every step of the loops around it.
     pub(super) fn closed_len(&mut self, len: Term, range: SrcRange) -> Lowered<Term> {
-        if self.is_closed(len) {
-            return Ok(len);
+        match self.closed(len) {
+            Some(len) => Ok(len),
+            None => Err(self.error(range, catalogue::size_depends_on_index())),
         }
-        // `i..i + 3`: the difference may be closed although the ends are not.
-        let l = self.facts.linear(&self.g, len);
-        if l.atoms.keys().all(|&t| self.is_closed(t)) {
-            return Ok(crate::ir::range::to_term(&mut self.g, &l));
-        }
-        Err(self.error(range, catalogue::size_depends_on_index()))
     }
 
-    /// An iterator with one index.
-    fn flat(&mut self, seq: Seq<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
-        if seq.dims.len() == 1 {
-            return Ok(seq);
-        }
-        let t = self.collected(&seq, range, Want::Any)?;
-        let one = self.g.lit_usize(1);
-        let len = seq.dims.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size));
-        let t = self.g.reshape(t, &[len]);
-        Ok(Seq { dims: [len].into(), item: Rc::new(move |me, ix| Ok(Value::Term(me.g.index(t, ix)))) })
+    /// A closed term that an integer is at most, by the loops around.
+    pub(super) fn most(&mut self, t: Term) -> Option<Term> {
+        self.bound(t, true)
     }
 
-    /// All items as an array.
-    fn collected(&mut self, seq: &Seq<'a>, range: SrcRange, want: Want) -> Lowered<Term> {
-        let item = Rc::clone(&seq.item);
-        self.build_all(&seq.dims, range, &mut |me, ix| {
-            let value = item(me, ix)?;
-            let t = me.term_as(&value, want, range)?;
-            Ok(Value::Term(t))
-        })
+    /// A closed term that is at least (or at most) an integer.
+    fn bound(&mut self, t: Term, most: bool) -> Option<Term> {
+        if self.is_closed(t) {
+            return Some(t);
+        }
+        let Elem::Int(ty) = self.g.elem(t) else { return None };
+        let unsigned = ty.range().0 == 0;
+        let least = |me: &mut Self| (!most && unsigned).then(|| me.g.lit(Lit::Int(ty, 0)));
+        match self.g.node(t).clone() {
+            Node::Var(v) => {
+                let size = self.frames.iter().find_map(|f| match f {
+                    Frame::Loop { var, size, .. } if *var == v => Some(*size),
+                    _ => None,
+                })?;
+                let one = self.g.lit_usize(1);
+                if most { Some(self.g.int(IntOp::Sub, size, one)) } else { Some(self.g.lit_usize(0)) }
+            }
+            Node::Prim(Prim::Int(op), args) => {
+                let (a, b) = (args[0], args[1]);
+                match op {
+                    // Saturation keeps the order.
+                    IntOp::Add => {
+                        let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
+                        Some(self.g.int(op, a, b))
+                    }
+                    IntOp::Sub => {
+                        let (a, b) = (self.bound(a, most)?, self.bound(b, !most)?);
+                        Some(self.g.int(op, a, b))
+                    }
+                    IntOp::Mul if unsigned => {
+                        let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
+                        Some(self.g.int(op, a, b))
+                    }
+                    IntOp::Div | IntOp::Shr if self.g.int_value(b).is_some_and(|n| n > 0) => {
+                        let a = self.bound(a, most)?;
+                        Some(self.g.int(op, a, b))
+                    }
+                    IntOp::Min | IntOp::Max => {
+                        let (x, y) = (self.bound(a, most), self.bound(b, most));
+                        match (x, y) {
+                            (Some(x), Some(y)) => Some(self.g.int(op, x, y)),
+                            // One of the two is enough where it is the binding one.
+                            (Some(x), None) | (None, Some(x)) if most == (op == IntOp::Min) => Some(x),
+                            _ => None,
+                        }
+                    }
+                    IntOp::Rem | IntOp::BitAnd if most && unsigned => {
+                        self.bound(a, true).or_else(|| self.bound(b, true))
+                    }
+                    _ => least(self),
+                }
+            }
+            Node::Prim(Prim::Select, args) => self.either(args[1], args[2], most),
+            Node::Cond { then, other, .. } => self.either(then, other, most),
+            Node::Prim(Prim::Cast(to), args) => {
+                let (Elem::Int(to), Elem::Int(from)) = (to, self.g.elem(args[0])) else { return least(self) };
+                // Only where no value wraps.
+                if to.range().0 <= from.range().0 && from.range().1 <= to.range().1 {
+                    let inner = self.bound(args[0], most)?;
+                    return Some(self.g.cast(Elem::Int(to), inner));
+                }
+                least(self)
+            }
+            _ => least(self),
+        }
+    }
+
+    fn either(&mut self, a: Term, b: Term, most: bool) -> Option<Term> {
+        let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
+        Some(self.g.int(if most { IntOp::Max } else { IntOp::Min }, a, b))
+    }
+
+    /// The condition under which there is an item at an index; `None`: there is one at every index of the loops.
+    pub(super) fn present(&mut self, seq: &Seq<'a>, ix: &[Term]) -> Lowered<Option<Term>> {
+        let mut cond = None;
+        if let Some(len) = seq.len {
+            cond = Some(self.g.compare(Cmp::Lt, ix.first().copied().ok_or(Poison)?, len));
+        }
+        if let Some(keep) = &seq.keep {
+            let kept = match cond {
+                Some(c) => {
+                    let kept = self.under(c, true, |me| keep(me, ix))?;
+                    self.g.and(c, kept)
+                }
+                None => keep(self, ix)?,
+            };
+            cond = Some(kept);
+        }
+        Ok(cond)
+    }
+
+    /// Lowers something for what it comes to; what would have to be checked there is not.
+    pub(super) fn unchecked<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        let (noted, mark) = (self.noted(), self.facts.mark());
+        let result = f(self);
+        self.forget_since(&noted);
+        self.facts.forget(mark);
+        result
     }
 }
 
@@ -137,149 +327,120 @@ fn iter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Seq(me.seq(x, range)?))
 }
 
-fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let ((x, rx), (f, rf)) = (call.arg(0)?, call.arg(1)?);
-    let seq = me.seq(x, rx)?;
-    let (f, item) = (f.clone(), seq.item);
-    Ok(Value::Seq(Seq {
-        dims: seq.dims,
-        item: Rc::new(move |me, ix| {
-            let value = item(me, ix)?;
-            me.apply(&f, &[value], rf)
-        }),
+/// The parts of an array along its leading axes.
+fn parts<'a>(me: &mut Lower<'a>, x: Term, axes: usize) -> Value<'a> {
+    Value::Seq(Seq::new(&me.g.shape(x)[..axes], move |me: &mut Lower<'a>, ix: &[Term]| {
+        Ok(Value::Term(me.g.index(x, ix)))
     }))
 }
 
-fn zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
-    let (a, b) = (me.seq(a, ra), me.seq(b, rb));
-    let (mut a, mut b) = (a?, b?);
-    if a.dims != b.dims {
-        (a, b) = (me.flat(a, ra)?, me.flat(b, rb)?);
+fn outer_iter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    Ok(parts(me, x, 1))
+}
+
+fn axis_iter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let axis = super::methods::sizes::axis_arg(me, call, x)?;
+    let x = front_axis(me, x, axis);
+    Ok(parts(me, x, 1))
+}
+
+fn rows<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let axes = me.g.rank(x) - 1;
+    Ok(parts(me, x, axes))
+}
+
+/// The vectors along an axis: that axis comes last.
+fn along<'a>(me: &mut Lower<'a>, x: Term, axis: usize) -> Value<'a> {
+    let rank = me.g.rank(x);
+    let perm: Vec<u8> = (0..rank)
+        .filter(|&k| k != axis)
+        .chain(std::iter::once(axis))
+        .map(|k| u8::try_from(k).unwrap_or(u8::MAX))
+        .collect();
+    let x = me.g.transpose(x, &perm);
+    parts(me, x, rank - 1)
+}
+
+fn columns<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    Ok(along(me, x, 0))
+}
+
+fn lanes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let axis = super::methods::sizes::axis_arg(me, call, x)?;
+    Ok(along(me, x, axis))
+}
+
+fn indexed_iter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    Ok(Value::Seq(Seq::new(me.g.shape(x), move |me: &mut Lower<'a>, ix: &[Term]| {
+        let element = Value::Term(me.g.index(x, ix));
+        Ok(Value::Tuple([super::methods::construct::position(ix), element].into()))
+    })))
+}
+
+/// Parts of `size` elements of the first axis, of which part k starts at `k * step`.
+fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Lowered<Value<'a>> {
+    let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
+    let x = me.array(x, rx)?;
+    if me.g.rank(x) != 1 {
+        let found = me.describe(&Value::Term(x));
+        return Err(me.error(rx, catalogue::expected("an array of rank 1", &found)));
     }
-    let dims = match (&*a.dims, &*b.dims) {
-        (&[n], &[m]) if n != m => [me.g.int(IntOp::Min, n, m)].into(),
-        _ => Rc::clone(&a.dims),
+    let size = me.size(size, rs)?;
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    me.require_lt(zero, size, "parts of no elements");
+    let n = me.g.shape(x)[0];
+    let (count, step) = if by_one {
+        let more = me.g.int(IntOp::Add, n, one);
+        (me.g.int(IntOp::Sub, more, size), one)
+    } else {
+        (me.g.int(IntOp::Div, n, size), size)
     };
-    Ok(Value::Seq(Seq {
-        dims,
-        item: Rc::new(move |me, ix| {
-            let (x, y) = ((a.item)(me, ix)?, (b.item)(me, ix)?);
-            Ok(Value::Tuple([x, y].into()))
-        }),
-    }))
+    Ok(Value::Seq(Seq::new([count], move |me: &mut Lower<'a>, ix: &[Term]| {
+        let start = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, step);
+        let var = me.g.fresh();
+        let offset = me.g.mk(Node::Var(var));
+        let at = me.g.int(IntOp::Add, start, offset);
+        Ok(Value::Term(me.g.gather(x, [size].into(), &[var], &[at])))
+    })))
 }
 
-fn enumerate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (x, range) = call.arg(0)?;
-    let seq = me.seq(x, range)?;
-    let seq = me.flat(seq, range)?;
-    Ok(Value::Seq(Seq {
-        dims: seq.dims,
-        item: Rc::new(move |me, ix| {
-            let i = ix.first().copied().ok_or(Poison)?;
-            Ok(Value::Tuple([Value::Term(i), (seq.item)(me, ix)?].into()))
-        }),
-    }))
+fn windows<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    overlapping(me, call, true)
 }
 
-/// The same items in another order or fewer: `place` says which.
-fn moved<'a>(seq: Seq<'a>, len: Term, place: impl Fn(&mut Lower<'a>, Term) -> Term + 'a) -> Value<'a> {
-    Value::Seq(Seq {
-        dims: [len].into(),
-        item: Rc::new(move |me, ix| {
-            let k = place(me, ix.first().copied().ok_or(Poison)?);
-            (seq.item)(me, &[k])
-        }),
-    })
+fn chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    overlapping(me, call, false)
 }
 
-fn one_dim<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Seq<'a>, Term)> {
-    let (x, range) = call.arg(0)?;
-    let seq = me.seq(x, range)?;
-    let seq = me.flat(seq, range)?;
-    let len = seq.dims.first().copied().ok_or(Poison)?;
-    Ok((seq, len))
+fn repeated<'a>(item: &Value<'a>, n: Term) -> Value<'a> {
+    let item = item.clone();
+    Value::Seq(Seq::new([n], move |_: &mut Lower<'a>, _: &[Term]| Ok(item.clone())))
 }
 
-fn rev<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (seq, len) = one_dim(me, call)?;
-    Ok(moved(seq, len, move |me, i| {
-        let one = me.g.lit_usize(1);
-        let last = me.g.int(IntOp::Sub, len, one);
-        me.g.int(IntOp::Sub, last, i)
-    }))
+fn repeat<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let endless = me.g.lit_usize(usize::MAX);
+    Ok(repeated(call.arg(0)?.0, endless))
 }
 
-fn skip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (seq, len) = one_dim(me, call)?;
+fn repeat_n<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (n, range) = call.arg(1)?;
     let n = me.size(n, range)?;
-    let rest = me.g.int(IntOp::Sub, len, n);
-    Ok(moved(seq, rest, move |me, i| me.g.int(IntOp::Add, i, n)))
+    Ok(repeated(call.arg(0)?.0, n))
 }
 
-fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (seq, len) = one_dim(me, call)?;
-    let (n, range) = call.arg(1)?;
-    let n = me.size(n, range)?;
-    let least = if n == len { n } else { me.g.int(IntOp::Min, len, n) };
-    Ok(moved(seq, least, |_, i| i))
-}
-
-/// The type that `::<..>` names.
-fn named_elem<'a>(me: &Lower<'a>, call: &Call<'a, '_>) -> Option<Elem> {
-    call.generics.and_then(|ty| super::types::elem_of(ty, me.sig.real_param.as_ref()))
-}
-
-fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (x, range) = call.arg(0)?;
-    let seq = me.seq(x, range)?;
-    let want = named_elem(me, call).map_or(Want::Any, Want::Elem);
-    let t = me.collected(&seq, range, want)?;
-    if me.g.rank(t) != seq.dims.len() {
-        return Err(me.error(range, catalogue::sum_of_arrays()));
-    }
-    let axes = all_axes(me, t);
-    Ok(Value::Term(sum_over(me, t, &axes, range)?))
-}
-
-fn count<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (x, range) = call.arg(0)?;
-    let seq = me.seq(x, range)?;
+fn once<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let one = me.g.lit_usize(1);
-    Ok(Value::Term(seq.dims.iter().fold(one, |n, &size| me.g.int(IntOp::Mul, n, size))))
-}
-
-fn decided<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: Reduce) -> Lowered<Value<'a>> {
-    let Value::Seq(seq) = map(me, call)? else { return Err(Poison) };
-    let (_, range) = call.arg(1)?;
-    // Rust stops at the item that decides. What would go wrong behind it must not be reported, and is not looked for: such a
-    // closure is refused.
-    let before = me.checks.len();
-    let t = me.collected(&seq, range, Want::Elem(Elem::Bool))?;
-    if me.g.elem(t) != Elem::Bool || me.g.rank(t) != seq.dims.len() {
-        let found = me.describe(&Value::Term(t));
-        return Err(me.error(range, catalogue::expected("`bool`", &found)));
-    }
-    if me.checks.len() > before {
-        return Err(me.error(range, catalogue::later("a test that may panic in `all` or `any`")));
-    }
-    let rank = me.g.rank(t);
-    Ok(Value::Term(me.g.reduce(op, rank, t)))
-}
-
-fn all<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    decided(me, call, Reduce::All)
-}
-
-fn any<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    decided(me, call, Reduce::Any)
-}
-
-pub(super) fn collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (x, range) = call.arg(0)?;
-    let seq = me.seq(x, range)?;
-    let seq = me.flat(seq, range)?;
-    Ok(Value::Term(me.collected(&seq, range, Want::Any)?))
+    Ok(repeated(call.arg(0)?.0, one))
 }

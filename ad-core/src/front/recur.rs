@@ -4,8 +4,6 @@
 //!
 //! Must never reorder the steps. What may go wrong in a step is a flag that the loop carries (`checks`).
 
-use std::rc::Rc;
-
 use super::functions::all_axes;
 use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
@@ -56,7 +54,7 @@ impl<'a> Lower<'a> {
         }
         let x = self.array(value, range)?;
         let n = self.g.shape(x).first().copied().ok_or(Poison)?;
-        Ok(Seq { dims: [n].into(), item: Rc::new(move |me, ix| Ok(Value::Term(me.g.index(x, ix)))) })
+        Ok(Seq::new([n], move |me: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(me.g.index(x, ix)))))
     }
 
     /// The leaves of an accumulator; open literals as `literal` says.
@@ -171,6 +169,10 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         step: Step<'a, '_>,
     ) -> Lowered<(Value<'a>, Vec<Term>)> {
+        self.ends(seq, range)?;
+        if rows == Rows::After && !seq.whole() {
+            return Err(self.error(range, catalogue::size_depends_on_index()));
+        }
         let mut wants = Vec::new();
         self.open(init, &mut wants);
         if wants.contains(&Want::Any) {
@@ -192,11 +194,23 @@ impl<'a> Lower<'a> {
         index: &mut Vec<Term>,
     ) -> Lowered<(Vec<Term>, Vec<Term>)> {
         let Some(&count) = seq.dims.get(index.len()) else {
-            let item = (seq.item)(self, index)?;
-            let acc = Self::formed(form, &mut init.iter())?;
-            let value = step(self, acc, item)?;
-            let mut next = Vec::new();
-            self.next(&value, form, &mut init.iter(), &mut next, range)?;
+            let there = self.present(seq, index)?;
+            let run = |me: &mut Self| {
+                let item = (seq.item)(me, index)?;
+                let acc = Self::formed(form, &mut init.iter())?;
+                let value = step(me, acc, item)?;
+                let mut next = Vec::new();
+                me.next(&value, form, &mut init.iter(), &mut next, range)?;
+                Ok(next)
+            };
+            // Where there is no item the accumulator stays.
+            let next: Vec<Term> = match there {
+                None => run(self)?,
+                Some(there) => {
+                    let next = self.under(there, true, run)?;
+                    next.into_iter().zip(&init).map(|(new, &old)| self.g.cond(there, new, old)).collect()
+                }
+            };
             let made = if rows == Rows::After { next.clone() } else { Vec::new() };
             return Ok((next, made));
         };

@@ -22,6 +22,8 @@ pub(super) enum On {
     Int,
     /// An array of any element type.
     Array,
+    /// Nothing: a function of `std::iter`, by path.
+    Std,
     /// A boolean.
     Bool,
     /// A tuple.
@@ -126,6 +128,9 @@ const TABLES: &[&[Entry]] = &[
     place::TABLE,
     iter::TABLE,
     recur::TABLE,
+    iter::ADAPTERS,
+    iter::CONSUMING,
+    iter::CHOOSING,
 ];
 
 /// Every row, those of the scalar tables included.
@@ -178,24 +183,20 @@ const LATER: &[&str] = &[
     "geomspace",
     "stop_gradient",
     "checkpoint",
-    "max_by",
-    "min_by",
-    "windows",
-    "chunks_exact",
     "chunks",
-    "step_by",
-    "chain",
-    "outer_iter",
-    "axis_iter",
-    "rows",
-    "columns",
     "rfold",
-    "position",
-    "flat_map",
-    "min_by_key",
-    "max_by_key",
     "leading_zeros",
     "count_ones",
+    "take_while",
+    "skip_while",
+    "map_while",
+    "partition",
+    "cycle",
+    "try_fold",
+    "for_each",
+    "inspect",
+    "peekable",
+    "trailing_zeros",
 ];
 
 /// Methods that change their receiver: refused as mutation.
@@ -257,6 +258,7 @@ pub fn described() -> Vec<Described> {
         On::Real => "real",
         On::Int => "integer",
         On::Array => "array",
+        On::Std => "function of `std::iter`",
         On::Bool => "boolean",
         On::Tuple => "tuple",
         On::Ordering => "Ordering",
@@ -287,7 +289,7 @@ impl<'a> Lower<'a> {
 
     /// Lowers a call of a row.
     pub(super) fn call(&mut self, entry: Entry, call: Call<'a, '_>) -> Lowered<Value<'a>> {
-        let receiver = usize::from(!matches!(entry.on, On::Dsl | On::Mem | On::Assoc | On::Nd));
+        let receiver = usize::from(!matches!(entry.on, On::Dsl | On::Std | On::Mem | On::Assoc | On::Nd));
         let given = call.args.len().saturating_sub(receiver);
         if call.args.len() < receiver || given < entry.args.0 || given > entry.args.1 {
             return Err(self.error(call.range, catalogue::arity(entry.name, entry.args, given)));

@@ -166,11 +166,18 @@ pub(super) struct Range<'a> {
 
 type Item<'a> = dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a;
 
+/// Whether there is an item at an index.
+pub(super) type Keep<'a> = dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Term> + 'a;
+
 /// An iterator as a function from index to item. Lazy as in Rust: an item is lowered where the iterator is consumed.
 #[derive(Clone)]
 pub(super) struct Seq<'a> {
-    /// Its lengths: one a loop (an array of rank 2 is iterated by two nested loops).
+    /// Its lengths: one a loop (an array of rank 2 is iterated by two nested loops). Closed; `usize::MAX` stands for no end.
     pub dims: Rc<[Term]>,
+    /// With one loop: how many items there are, where that depends on the loops around.
+    pub len: Option<Term>,
+    /// Whether there is an item at an index, where that is not everywhere.
+    pub keep: Option<Rc<Keep<'a>>>,
     /// The item at an index.
     pub item: Rc<Item<'a>>,
 }

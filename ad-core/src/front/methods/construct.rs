@@ -25,7 +25,7 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("from_diag_elem", On::Assoc, (2, 2), from_diag_elem, "a matrix with one value on its diagonal"),
     row("linspace", On::Assoc, (3, 3), linspace, "n numbers from a to b, evenly spaced"),
     row("logspace", On::Assoc, (4, 4), logspace, "powers of a base with evenly spaced exponents"),
-    row("from_iter", On::Assoc, (1, 1), iter::collect, "the items of an iterator"),
+    row("from_iter", On::Assoc, (1, 1), iter::consume::collect, "the items of an iterator"),
     row("from_vec", On::Assoc, (1, 1), from_vec, "the elements of a vector"),
     row("from", On::Assoc, (1, 1), from_vec, "conversion between numbers, or the elements of a vector"),
     row("lit", On::Assoc, (1, 1), from_vec, "a constant of the type parameter: `T::lit(0.5)`"),

@@ -145,11 +145,6 @@ fn map2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 impl<'a> Lower<'a> {
-    /// The elements of an array as an iterator.
-    pub(in crate::front) fn seq_of(&mut self, t: Term) -> Seq<'a> {
-        Seq { dims: self.g.shape(t).into(), item: Rc::new(move |me, ix| Ok(Value::Term(me.g.index(t, ix)))) }
-    }
-
     /// `t` in a shape as ndarray's `broadcast` has it: the trailing axes fit, or have size 1 (known as such).
     pub(in crate::front) fn broadcast_to(
         &mut self,

@@ -1,0 +1,381 @@
+//! What makes one iterator of another.
+
+use std::rc::Rc;
+
+use crate::catalogue;
+use crate::catalogue::refused;
+use crate::diag::{Poison, SrcRange};
+use crate::front::arith::Join;
+use crate::front::lower::Lower;
+use crate::front::table::{Call, Entry, On, row};
+use crate::front::value::{Lowered, Seq, Value};
+use crate::ir::Term;
+use crate::prim::{Cmp, IntOp};
+
+/// Adapters.
+pub(in crate::front) const TABLE: &[Entry] = &[
+    row("copied", On::Iter, (0, 0), itself, "the same items"),
+    row("cloned", On::Iter, (0, 0), itself, "the same items"),
+    row("by_ref", On::Iter, (0, 0), itself, "the same items"),
+    row("map", On::Iter, (1, 1), map, "f of each item"),
+    row("zip", On::Iter, (1, 1), zip, "pairs, as many as the shorter one has"),
+    row("enumerate", On::Iter, (0, 0), enumerate, "pairs of index and item"),
+    row("rev", On::Iter, (0, 0), rev, "the items from the last to the first"),
+    row("skip", On::Iter, (1, 1), skip, "without the first n items"),
+    row("take", On::Iter, (1, 1), take, "the first n items"),
+    row("step_by", On::Iter, (1, 1), step_by, "every nth item"),
+    row("chain", On::Iter, (1, 1), chain, "the items of one, then those of the other"),
+    row("filter", On::Iter, (1, 1), filter, "the items for which f holds"),
+    row("filter_map", On::Iter, (1, 1), filter_map, "the values that f has of items"),
+    row("flat_map", On::Iter, (1, 1), flat_map, "the items of what f gives for each item"),
+    row("flatten", On::Iter, (0, 0), flatten, "the items of each item"),
+];
+
+fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(call.arg(0)?.0.clone())
+}
+
+pub(super) fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (f, rf)) = (call.arg(0)?, call.arg(1)?);
+    let seq = me.seq(x, rx)?;
+    let (f, item) = (f.clone(), Rc::clone(&seq.item));
+    let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+        let value = item(me, ix)?;
+        me.apply(&f, &[value], rf)
+    };
+    Ok(Value::Seq(Seq { item: Rc::new(item), ..seq }))
+}
+
+/// An iterator with one index, whose items are those at 0, 1, .. up to its length.
+pub(super) fn counted<'a>(me: &mut Lower<'a>, value: &Value<'a>, what: &str, range: SrcRange) -> Lowered<Seq<'a>> {
+    let seq = me.seq(value, range)?;
+    if seq.keep.is_some() {
+        return Err(me.error(range, refused::counted_after_filter(what)));
+    }
+    me.flat(seq, range)
+}
+
+fn receiver<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Seq<'a>, Term)> {
+    let (x, range) = call.arg(0)?;
+    let seq = counted(me, x, call.name, range)?;
+    let len = me.length(&seq)?;
+    Ok((seq, len))
+}
+
+fn zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
+    let (a, b) = (me.seq(a, ra), me.seq(b, rb));
+    let (mut a, mut b) = (a?, b?);
+    if a.dims != b.dims || !a.whole() || !b.whole() {
+        (a, b) = (counted(me, &Value::Seq(a), "zip", ra)?, counted(me, &Value::Seq(b), "zip", rb)?);
+    }
+    let (mut dims, mut len) = (Rc::clone(&a.dims), None);
+    if let (&[n], &[m]) = (&*a.dims, &*b.dims) {
+        dims = [me.shorter(n, m)].into();
+        if !a.whole() || !b.whole() {
+            let (n, m) = (me.length(&a)?, me.length(&b)?);
+            len = Some(me.shorter(n, m));
+        }
+    }
+    let mut seq = Seq::new(dims, move |me: &mut Lower<'a>, ix: &[Term]| {
+        let (x, y) = ((a.item)(me, ix)?, (b.item)(me, ix)?);
+        Ok(Value::Tuple([x, y].into()))
+    });
+    seq.len = len;
+    Ok(Value::Seq(seq))
+}
+
+fn enumerate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (seq, _) = receiver(me, call)?;
+    let item = Rc::clone(&seq.item);
+    let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+        let i = ix.first().copied().ok_or(Poison)?;
+        Ok(Value::Tuple([Value::Term(i), item(me, ix)?].into()))
+    };
+    Ok(Value::Seq(Seq { item: Rc::new(item), ..seq }))
+}
+
+/// The same items in another order or fewer: `place` says which, `length` how many there are of how many.
+fn moved<'a>(
+    me: &mut Lower<'a>,
+    seq: Seq<'a>,
+    length: impl Fn(&mut Lower<'a>, Term) -> Term,
+    place: impl Fn(&mut Lower<'a>, Term) -> Term + 'a,
+) -> Lowered<Value<'a>> {
+    let size = length(me, seq.dims.first().copied().ok_or(Poison)?);
+    let len = seq.len.map(|len| length(me, len));
+    let item = seq.item;
+    let mut seq = Seq::new([size], move |me: &mut Lower<'a>, ix: &[Term]| {
+        let k = place(me, ix.first().copied().ok_or(Poison)?);
+        item(me, &[k])
+    });
+    seq.len = len;
+    Ok(Value::Seq(seq))
+}
+
+fn rev<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = me.seq(x, range)?;
+    if seq.keep.is_some() {
+        // Every index of every loop from its last to its first.
+        let (dims, item, keep) = (Rc::clone(&seq.dims), Rc::clone(&seq.item), seq.clone());
+        let back = move |me: &mut Lower<'a>, ix: &[Term]| -> Vec<Term> {
+            let one = me.g.lit_usize(1);
+            let at = |(&n, &i): (&Term, &Term)| {
+                let last = me.g.int(IntOp::Sub, n, one);
+                me.g.int(IntOp::Sub, last, i)
+            };
+            dims.iter().zip(ix).map(at).collect()
+        };
+        let again = back.clone();
+        let mut reversed = Seq::new(Rc::clone(&seq.dims), move |me: &mut Lower<'a>, ix: &[Term]| {
+            let ix = back(me, ix);
+            item(me, &ix)
+        });
+        reversed.keep = Some(Rc::new(move |me, ix| {
+            let ix = again(me, ix);
+            let there = me.present(&keep, &ix)?;
+            Ok(there.unwrap_or_else(|| me.g.lit_bool(true)))
+        }));
+        return Ok(Value::Seq(reversed));
+    }
+    let (seq, len) = receiver(me, call)?;
+    moved(
+        me,
+        seq,
+        |_, n| n,
+        move |me, i| {
+            let one = me.g.lit_usize(1);
+            let last = me.g.int(IntOp::Sub, len, one);
+            me.g.int(IntOp::Sub, last, i)
+        },
+    )
+}
+
+fn skip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (mut seq, len) = receiver(me, call)?;
+    let (n, range) = call.arg(1)?;
+    let n = me.usize(n, range)?;
+    let endless = me.g.lit_usize(usize::MAX);
+    if !me.is_closed(n) && len != endless {
+        // What is skipped depends on a loop around: there are at most as many items as without.
+        let rest = me.g.int(IntOp::Sub, len, n);
+        seq.len = Some(rest);
+        let item = Rc::clone(&seq.item);
+        seq.item = Rc::new(move |me, ix| {
+            let k = me.g.int(IntOp::Add, ix.first().copied().ok_or(Poison)?, n);
+            item(me, &[k])
+        });
+        return Ok(Value::Seq(seq));
+    }
+    moved(
+        me,
+        seq,
+        |me, len| if len == endless { len } else { me.g.int(IntOp::Sub, len, n) },
+        move |me, i| me.g.int(IntOp::Add, i, n),
+    )
+}
+
+fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (mut seq, len) = receiver(me, call)?;
+    let (n, range) = call.arg(1)?;
+    let n = me.usize(n, range)?;
+    if me.is_closed(n) {
+        return moved(me, seq, |me, len| me.shorter(len, n), |_, i| i);
+    }
+    // How many depends on a loop around.
+    let size = seq.dims.first().copied().ok_or(Poison)?;
+    let size = match me.most(n) {
+        Some(most) => me.shorter(size, most),
+        None if size != me.g.lit_usize(usize::MAX) => size,
+        None => return Err(me.error(range, catalogue::size_depends_on_index())),
+    };
+    seq.dims = [size].into();
+    seq.len = Some(me.shorter(len, n));
+    Ok(Value::Seq(seq))
+}
+
+fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (seq, _) = receiver(me, call)?;
+    let (n, range) = call.arg(1)?;
+    let n = me.size(n, range)?;
+    let zero = me.g.lit_usize(0);
+    me.require_lt(zero, n, "a step of 0");
+    moved(
+        me,
+        seq,
+        |me, len| {
+            // ceil(len / n), without an overflow: one more than (len - 1) / n, where there is an item.
+            let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+            if me.g.int_value(n) == Some(1) {
+                return len;
+            }
+            let last = me.g.int(IntOp::Sub, len, one);
+            let steps = me.g.int(IntOp::Div, last, n);
+            let count = me.g.int(IntOp::Add, steps, one);
+            let some = me.g.compare(Cmp::Gt, len, zero);
+            match me.g.bool_value(some) {
+                Some(true) => count,
+                Some(false) => zero,
+                None => me.g.select(some, count, zero),
+            }
+        },
+        move |me, i| me.g.int(IntOp::Mul, i, n),
+    )
+}
+
+fn chain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
+    let (a, b) = (me.seq(a, ra), me.seq(b, rb));
+    let (mut a, mut b) = (a?, b?);
+    if a.dims.len() > 1 {
+        a = counted(me, &Value::Seq(a), "chain", ra)?;
+    }
+    if b.dims.len() > 1 {
+        b = counted(me, &Value::Seq(b), "chain", rb)?;
+    }
+    let (n, m) = (a.dims.first().copied().ok_or(Poison)?, b.dims.first().copied().ok_or(Poison)?);
+    let range = call.range;
+    let size = me.g.int(IntOp::Add, n, m);
+    let split = move |me: &mut Lower<'a>, ix: &[Term]| -> Lowered<(Term, Term, Term)> {
+        let i = ix.first().copied().ok_or(Poison)?;
+        let first = me.g.compare(Cmp::Lt, i, n);
+        Ok((i, first, me.g.int(IntOp::Sub, i, n)))
+    };
+    let keep: Option<Rc<super::super::value::Keep>> = if a.whole() && b.whole() {
+        None
+    } else {
+        let (a, b) = (a.clone(), b.clone());
+        Some(Rc::new(move |me, ix| {
+            let (i, first, rest) = split(me, ix)?;
+            let x = me.under(first, true, |me| me.present(&a, &[i]))?;
+            let y = me.under(first, false, |me| me.present(&b, &[rest]))?;
+            let yes = me.g.lit_bool(true);
+            Ok(me.g.cond(first, x.unwrap_or(yes), y.unwrap_or(yes)))
+        }))
+    };
+    let mut seq = Seq::new([size], move |me: &mut Lower<'a>, ix: &[Term]| {
+        let (i, first, rest) = split(me, ix)?;
+        match me.g.bool_value(first) {
+            Some(true) => return (a.item)(me, &[i]),
+            Some(false) => return (b.item)(me, &[rest]),
+            None => {}
+        }
+        let x = me.under(first, true, |me| (a.item)(me, &[i]))?;
+        let y = me.under(first, false, |me| (b.item)(me, &[rest]))?;
+        me.join(Join { cond: first, strict: false }, &x, &y, range)
+    });
+    seq.keep = keep;
+    Ok(Value::Seq(seq))
+}
+
+fn filter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (f, rf)) = (call.arg(0)?, call.arg(1)?);
+    let seq = me.seq(x, rx)?;
+    let (f, item, before) = (f.clone(), Rc::clone(&seq.item), seq.keep.clone());
+    let keep = move |me: &mut Lower<'a>, ix: &[Term]| {
+        let test = |me: &mut Lower<'a>| {
+            let value = item(me, ix)?;
+            let value = me.apply(&f, &[value], rf)?;
+            me.boolean(&value, rf)
+        };
+        match &before {
+            None => test(me),
+            Some(before) => {
+                let there = before(me, ix)?;
+                let also = me.under(there, true, test)?;
+                Ok(me.g.and(there, also))
+            }
+        }
+    };
+    Ok(Value::Seq(Seq { keep: Some(Rc::new(keep)), ..seq }))
+}
+
+fn filter_map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let Value::Seq(seq) = map(me, call)? else { return Err(Poison) };
+    let (_, range) = call.arg(1)?;
+    let (item, before) = (Rc::clone(&seq.item), seq.keep.clone());
+    let option = move |me: &mut Lower<'a>, ix: &[Term]| match item(me, ix)? {
+        Value::Maybe(value, there) => Ok(((*value).clone(), there)),
+        other => {
+            let found = me.describe(&other);
+            Err(me.error(range, catalogue::expected("an `Option`", &found)))
+        }
+    };
+    let again = option.clone();
+    let keep = move |me: &mut Lower<'a>, ix: &[Term]| match &before {
+        None => Ok(option(me, ix)?.1),
+        Some(before) => {
+            let there = before(me, ix)?;
+            let (_, also) = me.under(there, true, |me| option(me, ix))?;
+            Ok(me.g.and(there, also))
+        }
+    };
+    let item = move |me: &mut Lower<'a>, ix: &[Term]| Ok(again(me, ix)?.0);
+    Ok(Value::Seq(Seq { keep: Some(Rc::new(keep)), item: Rc::new(item), ..seq }))
+}
+
+/// The items of each item: their loops inside those of the outer ones.
+fn flattened<'a>(me: &mut Lower<'a>, outer: Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+    let depth = outer.dims.len();
+    // The sizes of the inner loops, and whether all of their items are there: found out once, at indices that stand for all.
+    let inner = me.unchecked(|me| {
+        let (_, inner) = me.in_loops(&outer.dims, &mut |me, ix| {
+            let there = me.present(&outer, ix)?;
+            let value = match there {
+                Some(there) => me.under(there, true, |me| (outer.item)(me, ix)),
+                None => (outer.item)(me, ix),
+            }?;
+            let inner = me.seq(&value, range)?;
+            let sizes: Lowered<Vec<Term>> = inner
+                .dims
+                .iter()
+                .map(|&n| match me.closed(n).or_else(|| me.most(n)) {
+                    Some(closed) => Ok(closed),
+                    None => Err(me.error(range, catalogue::size_depends_on_index())),
+                })
+                .collect();
+            let exact = inner.dims.iter().all(|&n| me.is_closed(n));
+            Ok((sizes?, inner.whole() && exact))
+        });
+        inner
+    });
+    let (sizes, whole) = inner?;
+    let dims: Rc<[Term]> = outer.dims.iter().copied().chain(sizes).collect();
+    let keep: Option<Rc<super::super::value::Keep>> = if whole && outer.whole() {
+        None
+    } else {
+        let outer = outer.clone();
+        Some(Rc::new(move |me, ix| {
+            let (ox, inx) = ix.split_at(depth);
+            let there = me.present(&outer, ox)?;
+            let yes = me.g.lit_bool(true);
+            let there = there.unwrap_or(yes);
+            let also = me.under(there, true, |me| {
+                let value = (outer.item)(me, ox)?;
+                let inner = me.seq(&value, range)?;
+                Ok(me.present(&inner, inx)?.unwrap_or(yes))
+            })?;
+            Ok(me.g.and(there, also))
+        }))
+    };
+    let mut seq = Seq::new(dims, move |me: &mut Lower<'a>, ix: &[Term]| {
+        let (ox, inx) = ix.split_at(depth);
+        let value = (outer.item)(me, ox)?;
+        let inner = me.seq(&value, range)?;
+        (inner.item)(me, inx)
+    });
+    seq.keep = keep;
+    Ok(Value::Seq(seq))
+}
+
+fn flat_map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let Value::Seq(seq) = map(me, call)? else { return Err(Poison) };
+    flattened(me, seq, call.arg(1)?.1)
+}
+
+fn flatten<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = me.seq(x, range)?;
+    flattened(me, seq, range)
+}

@@ -1,0 +1,318 @@
+//! What takes one item of an iterator: by place, by a test, or as the largest or smallest by a key.
+//!
+//! A comparing closure is lowered once for two items that stand for all, to see that it compares one key of each; the item is then the
+//! one at the extreme key. Of equal ones `max_by` takes the last and `min_by` the first, as Rust does.
+
+use std::rc::Rc;
+
+use super::consume::tests;
+use crate::catalogue;
+use crate::catalogue::refused;
+use crate::diag::{Poison, SrcRange};
+use crate::front::lower::Lower;
+use crate::front::table::{Call, Entry, On, row};
+use crate::front::value::{Lowered, Seq, Value};
+use crate::ir::{Elem, Lit, Node, Term};
+use crate::prim::{Cmp, IntOp, Reduce};
+
+/// Consumers that give an item as an `Option`.
+pub(in crate::front) const TABLE: &[Entry] = &[
+    row("max", On::Iter, (0, 0), max, "the largest of integers, an `Option`"),
+    row("min", On::Iter, (0, 0), min, "the smallest of integers, an `Option`"),
+    row("max_by", On::Iter, (1, 1), max_by, "the largest item by a comparison, an `Option`"),
+    row("min_by", On::Iter, (1, 1), min_by, "the smallest item by a comparison, an `Option`"),
+    row("max_by_key", On::Iter, (1, 1), max_by_key, "the item of the largest key, an `Option`"),
+    row("min_by_key", On::Iter, (1, 1), min_by_key, "the item of the smallest key, an `Option`"),
+    row("last", On::Iter, (0, 0), last, "the last item, an `Option`"),
+    row("nth", On::Iter, (1, 1), nth, "the item at an index, an `Option`"),
+    row("position", On::Iter, (1, 1), position, "the index of the first item for which f holds, an `Option`"),
+    row("find", On::Iter, (1, 1), find, "the first item for which f holds, an `Option`"),
+];
+
+/// What is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extreme {
+    /// The last of the largest.
+    Largest,
+    /// The first of the smallest.
+    Smallest,
+}
+
+/// Keys by which items are compared, each over the loop, and whether the smaller one counts as the larger.
+type Keys = Vec<(Term, bool)>;
+
+/// An iterator over one loop, filtered or not.
+fn one_loop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Seq<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = me.seq(x, range)?;
+    let seq = if seq.dims.len() == 1 { seq } else { super::adapters::counted(me, &Value::Seq(seq), call.name, range)? };
+    let endless = me.g.lit_usize(usize::MAX);
+    if seq.dims.contains(&endless) {
+        return Err(me.error(range, catalogue::open_range()));
+    }
+    Ok(seq)
+}
+
+/// Lowers something for the item at an index, under the condition that there is one.
+fn with_item<'a, R>(
+    me: &mut Lower<'a>,
+    seq: &Seq<'a>,
+    i: Term,
+    f: impl FnOnce(&mut Lower<'a>, Value<'a>) -> Lowered<R>,
+) -> Lowered<R> {
+    let there = me.present(seq, &[i])?;
+    let run = |me: &mut Lower<'a>| {
+        let value = (seq.item)(me, &[i])?;
+        f(me, value)
+    };
+    match there {
+        Some(there) => me.under(there, true, run),
+        None => run(me),
+    }
+}
+
+/// The item at a place where there is one, which has been checked.
+fn item_at<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, at: Term, there: Term) -> Lowered<Value<'a>> {
+    let value = me.unchecked(|me| (seq.item)(me, &[at]))?;
+    Ok(Value::Maybe(value.into(), there))
+}
+
+/// A key of every item as an array.
+fn key_array<'a>(
+    me: &mut Lower<'a>,
+    size: Term,
+    f: impl FnOnce(&mut Lower<'a>, Term) -> Lowered<Vec<Term>>,
+) -> Lowered<Vec<Term>> {
+    let (var, keys) = me.in_loop(size, f);
+    Ok(keys?.into_iter().map(|key| me.g.build(size, var, key)).collect())
+}
+
+/// Which items there are, as an array; `None`: all.
+fn mask<'a>(me: &mut Lower<'a>, seq: &Seq<'a>) -> Lowered<Option<Term>> {
+    if seq.whole() {
+        return Ok(None);
+    }
+    let size = seq.dims.first().copied().ok_or(Poison)?;
+    let masks = key_array(me, size, |me, i| Ok(vec![me.present(seq, &[i])?.ok_or(Poison)?]))?;
+    Ok(masks.first().copied())
+}
+
+/// The least or the largest value of a type.
+fn end_of(me: &mut Lower, elem: Elem, largest: bool) -> Term {
+    match elem {
+        Elem::Real(ty) => me.g.lit_real(ty, if largest { f64::INFINITY } else { f64::NEG_INFINITY }),
+        Elem::Int(ty) => me.g.lit(Lit::Int(ty, if largest { ty.range().1 } else { ty.range().0 })),
+        Elem::Bool => me.g.lit_bool(largest),
+    }
+}
+
+/// The place of the extreme item, and whether there is one.
+fn place<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, extreme: Extreme) -> Lowered<(Term, Term)> {
+    let n = seq.dims.first().copied().ok_or(Poison)?;
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    let last = extreme == Extreme::Largest;
+    let masked = mask(me, seq)?;
+    if let (None, [(key, turned)]) = (masked, &keys[..]) {
+        let op = if (extreme == Extreme::Largest) == *turned { Reduce::ArgMin } else { Reduce::ArgMax };
+        let end = me.g.int(IntOp::Sub, n, one);
+        let at = if last {
+            // The last of equal ones is the first from behind.
+            let back = me.g.slice(*key, &[end], &[-1], &[n]);
+            let at = me.g.reduce(op, 1, back);
+            me.g.int(IntOp::Sub, end, at)
+        } else {
+            me.g.reduce(op, 1, *key)
+        };
+        return Ok((at, me.g.compare(Cmp::Gt, n, zero)));
+    }
+    // Those that are left after each key, and of these the last or the first.
+    let there = match masked {
+        Some(mask) => me.g.reduce(Reduce::Any, 1, mask),
+        None => me.g.compare(Cmp::Gt, n, zero),
+    };
+    let yes = me.g.lit_bool(true);
+    let mut left = masked.unwrap_or_else(|| me.g.replicate(n, yes));
+    for &(key, turned) in keys {
+        let largest = (extreme == Extreme::Largest) != turned;
+        let fill = end_of(me, me.g.elem(key), !largest);
+        let fill = me.g.replicate(n, fill);
+        let candidates = me.g.select(left, key, fill);
+        let best = me.g.reduce(if largest { Reduce::Max } else { Reduce::Min }, 1, candidates);
+        let best = me.g.replicate(n, best);
+        let equal = me.g.compare(Cmp::Eq, key, best);
+        left = me.g.and(left, equal);
+    }
+    let (index, fill) = (me.g.iota(n), if last { zero } else { me.g.lit_usize(usize::MAX) });
+    let fill = me.g.replicate(n, fill);
+    let places = me.g.select(left, index, fill);
+    Ok((me.g.reduce(if last { Reduce::Max } else { Reduce::Min }, 1, places), there))
+}
+
+/// The extreme item by keys that have been worked out.
+fn extreme<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, extreme: Extreme) -> Lowered<Value<'a>> {
+    let (at, there) = place(me, seq, keys, extreme)?;
+    item_at(me, seq, at, there)
+}
+
+/// An item as integers that are compared from the first to the last.
+fn integers<'a>(me: &mut Lower<'a>, value: &Value<'a>, range: SrcRange) -> Lowered<Vec<Term>> {
+    if let Value::Tuple(parts) = value {
+        let keys: Lowered<Vec<Vec<Term>>> = parts.iter().map(|p| integers(me, p, range)).collect();
+        return Ok(keys?.concat());
+    }
+    let t = me.term(value, range)?;
+    match me.g.elem(t) {
+        Elem::Int(_) if me.g.rank(t) == 0 => Ok(vec![t]),
+        Elem::Bool if me.g.rank(t) == 0 => Ok(vec![me.g.cast(Elem::USIZE, t)]),
+        _ => {
+            let found = me.describe(&Value::Term(t));
+            Err(me.error(range, catalogue::expected("integers (reals: `max_by(|a, b| a.total_cmp(b))`)", &found)))
+        }
+    }
+}
+
+fn by_value<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, which: Extreme, f: Option<&Value<'a>>) -> Lowered<Value<'a>> {
+    let seq = one_loop(me, call)?;
+    let size = seq.dims.first().copied().ok_or(Poison)?;
+    let keys = key_array(me, size, |me, i| {
+        with_item(me, &seq, i, |me, item| {
+            let key = match f {
+                Some(f) => me.apply(f, &[item], call.range)?,
+                None => item,
+            };
+            integers(me, &key, call.range)
+        })
+    })?;
+    let keys: Keys = keys.into_iter().map(|k| (k, false)).collect();
+    extreme(me, &seq, &keys, which)
+}
+
+fn max<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    by_value(me, call, Extreme::Largest, None)
+}
+
+fn min<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    by_value(me, call, Extreme::Smallest, None)
+}
+
+fn max_by_key<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    by_value(me, call, Extreme::Largest, Some(call.arg(1)?.0))
+}
+
+fn min_by_key<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    by_value(me, call, Extreme::Smallest, Some(call.arg(1)?.0))
+}
+
+/// Which of two compared items each key is of: whether the second comes first; `None` for a key of neither.
+fn sides<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, f: &Value<'a>, range: SrcRange) -> Lowered<Vec<Option<bool>>> {
+    let size = seq.dims.first().copied().ok_or(Poison)?;
+    let (i, (j, order)) = me.unchecked(|me| {
+        me.in_loop(size, |me, i| {
+            me.in_loop(size, |me, j| {
+                with_item(me, seq, i, |me, a| {
+                    with_item(me, seq, j, |me, b| {
+                        let value = me.apply(f, &[a, b], range)?;
+                        me.ordering(&value, range)
+                    })
+                })
+            })
+        })
+    });
+    let (vi, vj) = (me.g.mk(Node::Var(i)), me.g.mk(Node::Var(j)));
+    let mut sides = Vec::new();
+    for (a, b) in order?.0 {
+        let forwards = !me.g.mentions(a, j) && me.g.subst_vars(a, &[(i, vj)]) == b;
+        let backwards = !me.g.mentions(a, i) && me.g.subst_vars(a, &[(j, vi)]) == b;
+        sides.push(match (forwards, backwards) {
+            (true, true) => None,
+            (true, false) => Some(false),
+            (false, true) => Some(true),
+            (false, false) => return Err(me.error(range, refused::comparison())),
+        });
+    }
+    Ok(sides)
+}
+
+fn by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, which: Extreme) -> Lowered<Value<'a>> {
+    let seq = one_loop(me, call)?;
+    let (f, range) = call.arg(1)?;
+    let sides = sides(me, &seq, f, range)?;
+    let size = seq.dims.first().copied().ok_or(Poison)?;
+    // A single item is compared with nothing.
+    let count = me.unchecked(|me| me.item_count(&seq, range))?;
+    let two = me.g.lit_usize(2);
+    let compared = me.g.compare(Cmp::Ge, count, two);
+    let arrays = key_array(me, size, |me, i| {
+        with_item(me, &seq, i, |me, item| {
+            let order = me.under(compared, true, |me| {
+                let value = me.apply(f, &[item.clone(), item], range)?;
+                me.ordering(&value, range)
+            })?;
+            Ok(order.0.into_iter().map(|(a, _)| a).collect())
+        })
+    })?;
+    let keys: Keys = arrays.into_iter().zip(sides).filter_map(|(key, side)| Some((key, side?))).collect();
+    extreme(me, &seq, &keys, which)
+}
+
+fn max_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    by(me, call, Extreme::Largest)
+}
+
+fn min_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    by(me, call, Extreme::Smallest)
+}
+
+/// Every item is evaluated, whichever is taken.
+fn evaluated<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<()> {
+    let size = seq.dims.first().copied().ok_or(Poison)?;
+    let (_, done) = me.in_loop(size, |me, i| with_item(me, seq, i, |_, _| Ok(())));
+    let _ = range;
+    done
+}
+
+fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let seq = one_loop(me, call)?;
+    evaluated(me, &seq, call.range)?;
+    extreme(me, &seq, &Vec::new(), Extreme::Largest)
+}
+
+fn nth<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let seq = one_loop(me, call)?;
+    let (x, range) = call.arg(0)?;
+    let seq = if seq.keep.is_some() { super::adapters::counted(me, x, "nth", range)? } else { seq };
+    let (n, rn) = call.arg(1)?;
+    let n = me.usize(n, rn)?;
+    let len = me.length(&seq)?;
+    let there = me.g.compare(Cmp::Lt, n, len);
+    let value = me.under(there, true, |me| (seq.item)(me, &[n]))?;
+    Ok(Value::Maybe(value.into(), there))
+}
+
+/// The place of the first item for which a test holds.
+fn first_place<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>) -> Lowered<(Term, Term)> {
+    let (f, range) = call.arg(1)?;
+    let (f, item) = (f.clone(), Rc::clone(&seq.item));
+    let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+        let value = item(me, ix)?;
+        me.apply(&f, &[value], range)
+    };
+    let mapped = Seq { item: Rc::new(item), ..seq.clone() };
+    let t = tests(me, &mapped, range, true)?;
+    let there = me.g.reduce(Reduce::Any, 1, t);
+    let numbers = me.g.cast(Elem::USIZE, t);
+    Ok((me.g.reduce(Reduce::ArgMax, 1, numbers), there))
+}
+
+fn position<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = super::adapters::counted(me, x, "position", range)?;
+    let (at, there) = first_place(me, call, &seq)?;
+    Ok(Value::Maybe(Value::Term(at).into(), there))
+}
+
+fn find<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let seq = one_loop(me, call)?;
+    let (at, there) = first_place(me, call, &seq)?;
+    item_at(me, &seq, at, there)
+}

@@ -1,0 +1,225 @@
+//! What makes a value of an iterator: sums, counts, tests, arrays.
+
+use std::rc::Rc;
+
+use crate::catalogue;
+use crate::catalogue::refused;
+use crate::diag::{Poison, SrcRange};
+use crate::front::functions::{all_axes, sum_over};
+use crate::front::lower::Lower;
+use crate::front::table::{Call, Entry, On, row};
+use crate::front::value::{Lowered, Seq, Value, Want};
+use crate::ir::{Elem, Lit, Term};
+use crate::prim::{Cmp, IntOp, Reduce};
+
+/// Consumers.
+pub(in crate::front) const TABLE: &[Entry] = &[
+    row("sum", On::Iter, (0, 0), sum, "sum of the items: `.sum::<f64>()`"),
+    row("count", On::Iter, (0, 0), count, "number of items"),
+    row("len", On::Iter, (0, 0), count, "number of items"),
+    row("is_empty", On::Iter, (0, 0), is_empty, "whether there is no item"),
+    row("all", On::Iter, (1, 1), all, "whether f holds for all items"),
+    row("any", On::Iter, (1, 1), any, "whether f holds for an item"),
+    row("collect", On::Iter, (0, 0), collect, "the items as an array"),
+    row("unzip", On::Iter, (0, 0), unzip, "the parts of pairs as two arrays"),
+];
+
+impl<'a> Lower<'a> {
+    /// An iterator with one index, all of whose items are counted.
+    pub(in crate::front) fn flat(&mut self, seq: Seq<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
+        if seq.dims.len() == 1 {
+            return Ok(seq);
+        }
+        let t = self.collected(&seq, range, Want::Any)?;
+        let one = self.g.lit_usize(1);
+        let len = seq.dims.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size));
+        let shape: Vec<Term> = std::iter::once(len).chain(self.g.shape(t)[seq.dims.len()..].iter().copied()).collect();
+        let t = self.g.reshape(t, &shape);
+        Ok(Seq::new([len], move |me: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(me.g.index(t, ix)))))
+    }
+
+    /// The loops of an iterator end.
+    pub(in crate::front) fn ends(&mut self, seq: &Seq<'a>, range: SrcRange) -> Lowered<()> {
+        let endless = self.g.lit_usize(usize::MAX);
+        if seq.dims.contains(&endless) { Err(self.error(range, catalogue::open_range())) } else { Ok(()) }
+    }
+
+    /// All items as an array.
+    pub(super) fn collected(&mut self, seq: &Seq<'a>, range: SrcRange, want: Want) -> Lowered<Term> {
+        if seq.keep.is_some() {
+            return Err(self.error(range, refused::collected_after_filter()));
+        }
+        if seq.len.is_some() {
+            return Err(self.error(range, catalogue::size_depends_on_index()));
+        }
+        self.filled(seq, range, want, |_, _| Err(Poison))
+    }
+
+    /// All items as an array over the loops, with `fill` where there is none.
+    pub(in crate::front) fn filled(
+        &mut self,
+        seq: &Seq<'a>,
+        range: SrcRange,
+        want: Want,
+        fill: impl Fn(&mut Self, Elem) -> Lowered<Term>,
+    ) -> Lowered<Term> {
+        self.ends(seq, range)?;
+        self.build_all(&seq.dims, range, &mut |me, ix| {
+            let there = me.present(seq, ix)?;
+            let item = |me: &mut Self| {
+                let value = (seq.item)(me, ix)?;
+                me.term_as(&value, want, range)
+            };
+            let Some(there) = there else { return item(me).map(Value::Term) };
+            let t = me.under(there, true, item)?;
+            let fill = fill(me, me.g.elem(t))?;
+            if me.g.rank(t) > 0 {
+                return Err(me.error(range, catalogue::sum_of_arrays()));
+            }
+            Ok(Value::Term(me.g.cond(there, t, fill)))
+        })
+    }
+
+    /// How many items there are.
+    pub(super) fn item_count(&mut self, seq: &Seq<'a>, range: SrcRange) -> Lowered<Term> {
+        self.ends(seq, range)?;
+        if seq.keep.is_none() && seq.dims.len() == 1 {
+            return self.length(seq);
+        }
+        let one = self.g.lit_usize(1);
+        if seq.whole() {
+            return Ok(seq.dims.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size)));
+        }
+        let t = self.build_all(&seq.dims, range, &mut |me, ix| {
+            let there = me.present(seq, ix)?.ok_or(Poison)?;
+            Ok(Value::Term(me.g.cast(Elem::USIZE, there)))
+        })?;
+        Ok(self.g.sum_all(t))
+    }
+}
+
+/// Zero of an element type.
+pub(super) fn zero(me: &mut Lower, elem: Elem) -> Term {
+    match elem {
+        Elem::Real(ty) => me.g.lit_real(ty, 0.0),
+        Elem::Int(ty) => me.g.lit(Lit::Int(ty, 0)),
+        Elem::Bool => me.g.lit_bool(false),
+    }
+}
+
+/// The type that `::<..>` names.
+fn named_elem<'a>(me: &Lower<'a>, call: &Call<'a, '_>) -> Option<Elem> {
+    call.generics.and_then(|ty| me.annotated(ty)).map(|(elem, _)| elem)
+}
+
+fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = me.seq(x, range)?;
+    let want = named_elem(me, call).map_or(Want::Any, Want::Elem);
+    let t = me.filled(&seq, range, want, |me, elem| Ok(zero(me, elem)))?;
+    if me.g.rank(t) != seq.dims.len() {
+        return Err(me.error(range, catalogue::sum_of_arrays()));
+    }
+    let axes = all_axes(me, t);
+    Ok(Value::Term(sum_over(me, t, &axes, range)?))
+}
+
+fn count<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = me.seq(x, range)?;
+    Ok(Value::Term(me.item_count(&seq, range)?))
+}
+
+fn is_empty<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let Value::Term(n) = count(me, call)? else { return Err(Poison) };
+    let zero = me.g.lit_usize(0);
+    Ok(Value::Term(me.g.compare(Cmp::Eq, n, zero)))
+}
+
+/// The tests of the items as an array, with a value where there is no item. Rust stops at the item that decides (`stop`):
+/// what goes wrong behind it is no panic.
+pub(super) fn tests<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange, stop: bool) -> Lowered<Term> {
+    let (before, mark) = (me.noted(), me.facts.mark());
+    let fill = |me: &mut Lower<'a>, _: Elem| Ok(me.g.lit_bool(!stop));
+    let t = me.filled(seq, range, Want::Elem(Elem::Bool), fill)?;
+    if me.g.elem(t) != Elem::Bool || me.g.rank(t) != seq.dims.len() {
+        let found = me.describe(&Value::Term(t));
+        return Err(me.error(range, catalogue::expected("`bool`", &found)));
+    }
+    if me.noted() == before {
+        return Ok(t);
+    }
+    me.forget_since(&before);
+    me.facts.forget(mark);
+    // The items up to the first that decides are evaluated. That place is found by total terms: up to the first item that fails
+    // nothing decides but what decides in Rust, and behind it nothing counts.
+    let rank = me.g.rank(t);
+    let decides = if stop { t } else { me.g.prim(crate::prim::Prim::Not, &[t]) };
+    let some = me.g.reduce(Reduce::Any, rank, decides);
+    let number = me.g.cast(Elem::USIZE, decides);
+    let last = me.g.reduce(Reduce::ArgMax, rank, number);
+    let all = me.build_all(&seq.dims, range, &mut |me, ix| {
+        let mut at = me.g.lit_usize(0);
+        for (&i, &n) in ix.iter().zip(seq.dims.iter()) {
+            at = me.g.int(IntOp::Mul, at, n);
+            at = me.g.int(IntOp::Add, at, i);
+        }
+        let near = me.g.compare(Cmp::Le, at, last);
+        let none = me.g.not(some);
+        let reached = me.g.or(none, near);
+        me.under(reached, true, |me| match me.present(seq, ix)? {
+            Some(there) => me.under(there, true, |me| (seq.item)(me, ix)),
+            None => (seq.item)(me, ix),
+        })
+    });
+    all?;
+    Ok(t)
+}
+
+fn decided<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: Reduce) -> Lowered<Value<'a>> {
+    let Value::Seq(seq) = super::adapters::map(me, call)? else { return Err(Poison) };
+    let t = tests(me, &seq, call.arg(1)?.1, op == Reduce::Any)?;
+    let rank = me.g.rank(t);
+    Ok(Value::Term(me.g.reduce(op, rank, t)))
+}
+
+fn all<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    decided(me, call, Reduce::All)
+}
+
+fn any<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    decided(me, call, Reduce::Any)
+}
+
+pub(in crate::front) fn collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = me.seq(x, range)?;
+    if seq.dims.len() > 1 {
+        let seq = super::adapters::counted(me, &Value::Seq(seq), "collect", range)?;
+        return Ok(Value::Term(me.collected(&seq, range, Want::Any)?));
+    }
+    let want = named_elem(me, call).map_or(Want::Any, Want::Elem);
+    let t = me.collected(&seq, range, want)?;
+    // A `Vec` of rows is indexed row by row.
+    Ok(me.rows(t, true))
+}
+
+fn unzip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = me.seq(x, range)?;
+    let seq = me.flat(seq, range)?;
+    let mut part = |k: usize| {
+        let item = Rc::clone(&seq.item);
+        let item = move |me: &mut Lower<'a>, ix: &[Term]| match item(me, ix)? {
+            Value::Tuple(parts) if parts.len() == 2 => Ok(parts[k].clone()),
+            other => {
+                let found = me.describe(&other);
+                Err(me.error(range, catalogue::expected("pairs", &found)))
+            }
+        };
+        let t = me.collected(&Seq { item: Rc::new(item), ..seq.clone() }, range, Want::Any)?;
+        Ok(me.rows(t, true))
+    };
+    let (a, b) = (part(0)?, part(1)?);
+    Ok(Value::Tuple([a, b].into()))
+}
