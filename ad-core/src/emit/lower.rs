@@ -83,7 +83,7 @@ impl Lower<'_> {
                 }
             }
             // Nothing is added.
-            Node::Scatter { dst, src, .. } if is_empty(g, *src) => *dst,
+            Node::Scatter { dst, src, .. } if is_empty(g, *src) || is_empty(g, *dst) => *dst,
             Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),
             // Without an index all rows meet: a sum.
             Node::Scatter { dst, src, vars, index } if index.is_empty() => {
