@@ -18,6 +18,8 @@ mod meaning;
 mod native;
 #[path = "front/patterns.rs"]
 mod patterns;
+#[path = "front/places.rs"]
+mod places;
 #[path = "front/recur.rs"]
 mod recur;
 #[path = "common/recur.rs"]

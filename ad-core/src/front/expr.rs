@@ -467,8 +467,20 @@ impl<'a> Lower<'a> {
 
     fn method(&mut self, m: &'a ExprMethodCall) -> Lowered<Value<'a>> {
         let range = SrcRange::of(m);
-        let receiver = self.expr(&m.receiver);
         let name = m.method.to_string();
+        let receiver = match table::find(On::Place, &name) {
+            Some(entry) => {
+                let receiver = self.place(&m.receiver).map(|p| Value::Place(Rc::new(p)));
+                let mut values = vec![receiver];
+                values.extend(m.args.iter().map(|e| self.expr(e)));
+                let args = values.into_iter().collect::<Lowered<Vec<Value>>>()?;
+                let ranges = std::iter::once(&*m.receiver).chain(&m.args).map(SrcRange::of).collect();
+                let texts = std::iter::once(&*m.receiver).chain(&m.args).map(|e| text_of(e, 30)).collect();
+                return self
+                    .call(entry, Call { name: entry.name, args, ranges, texts, range, generics: None, rank: None });
+            }
+            None => self.expr(&m.receiver),
+        };
         // What `expect` says is the user's own.
         let args = if name == "expect" && m.args.len() == 1 { Ok(vec![Value::Unit]) } else { self.all(&m.args) };
         let name_range = SrcRange::of(&m.method);

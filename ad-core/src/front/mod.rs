@@ -9,6 +9,7 @@
 mod arith;
 mod ascribe;
 mod attr;
+mod changes;
 mod checks;
 mod consts;
 mod depth;

@@ -363,6 +363,11 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
         }
         Pat::Ident(p) => {
             let name = p.ident.to_string();
+            if let Some(Value::Place(_)) = &value {
+                // A mutable reference is what it refers to.
+                me.scope.bind(name, value);
+                return Ok(());
+            }
             if p.mutability.is_some() {
                 let held = value.clone().map_or(Held::Broken, Held::Value);
                 me.bind_cell(name, held, true);

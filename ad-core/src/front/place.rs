@@ -1,21 +1,20 @@
 //! What can be assigned: a variable, or a part of one. A place is a lens, a path from a cell inwards; reading goes down the path, and
 //! writing makes the whole anew with the part replaced. Nothing is changed in place here: that is the emitter's, where it can.
 
+use std::rc::Rc;
+
 use syn::{BinOp, Expr, ExprBinary};
 
 use super::lower::Lower;
 use super::refuse;
+use super::slice::{Axis, Cut};
 use super::state::Cell;
-use super::table::{Call, Entry, On, row};
-use super::value::{Lowered, Value};
+use super::value::{Lowered, Value, Want};
 use crate::catalogue;
+use crate::catalogue::refused::{self, Construct};
 use crate::diag::{Poison, SrcRange, text_of};
-
-/// Functions that change what they are given.
-pub(super) const TABLE: &[Entry] = &[
-    row("swap", On::Mem, (2, 2), swap, "exchanges two variables or parts: `std::mem::swap(&mut a, &mut b)`"),
-    row("replace", On::Mem, (2, 2), replace, "assigns, and returns what was there before"),
-];
+use crate::ir::{Node, Term, Var};
+use crate::prim::{Cmp, IntOp};
 
 /// A variable, and the way inwards.
 #[derive(Clone)]
@@ -23,15 +22,25 @@ pub(super) struct Place {
     cell: Cell,
     steps: Vec<Step>,
     /// As the user wrote it.
-    text: String,
-    range: SrcRange,
+    pub text: String,
+    pub range: SrcRange,
 }
 
 /// One step inwards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone)]
 enum Step {
     /// A part of a tuple, or an element of an array literal at a constant index.
     Field(usize),
+    /// A part of an array: of each axis one index or a range. The last step.
+    Part(Rc<[Cut]>),
+}
+
+impl Place {
+    /// A part of a tuple or of an array literal.
+    fn inside(mut self, k: usize) -> Place {
+        self.steps.push(Step::Field(k));
+        self
+    }
 }
 
 impl<'a> Lower<'a> {
@@ -72,10 +81,19 @@ impl<'a> Lower<'a> {
                 let syn::Member::Unnamed(k) = &f.member else {
                     return Err(self.error(range, catalogue::field(&text_of(&f.member, 40))));
                 };
-                let steps = base.steps.iter().copied().chain([Step::Field(k.index as usize)]).collect();
-                Ok(Place { steps, text, range, ..base })
+                let k = k.index as usize;
+                Ok(Place { text, range, ..base.inside(k) })
             }
-            Expr::Index(_) => Err(refuse::expression(self, e)),
+            Expr::Index(x) => {
+                let base = self.place(&x.expr)?;
+                let index = self.expr(&x.index)?;
+                let place = self.element(base, &index, SrcRange::of(&x.index), &text_of(&x.expr, 30))?;
+                Ok(Place { text, range, ..place })
+            }
+            Expr::MethodCall(m) => match self.expr(e)? {
+                Value::Place(place) => Ok((*place).clone()),
+                _ => Err(self.error(range, refused::mutation(&m.method.to_string()))),
+            },
             other => Err(refuse::expression(self, other)),
         }
     }
@@ -84,22 +102,96 @@ impl<'a> Lower<'a> {
     pub(super) fn read_place(&mut self, place: &Place) -> Lowered<Value<'a>> {
         let mut value = self.read(place.cell, place.range)?;
         for step in &place.steps {
-            value = self.inner(&value, *step, place)?;
+            value = self.inner(&value, step, place)?;
         }
         Ok(value)
     }
 
-    fn inner(&mut self, value: &Value<'a>, step: Step, place: &Place) -> Lowered<Value<'a>> {
-        let Step::Field(k) = step;
-        match value {
-            Value::Tuple(parts) | Value::List(parts) if k < parts.len() => Ok(parts[k].clone()),
-            Value::Never => Ok(Value::Never),
-            _ => Err(self.error(place.range, catalogue::field(&k.to_string()))),
+    fn inner(&mut self, value: &Value<'a>, step: &Step, place: &Place) -> Lowered<Value<'a>> {
+        match (step, value) {
+            (Step::Field(k), Value::Tuple(parts) | Value::List(parts)) if *k < parts.len() => Ok(parts[*k].clone()),
+            (_, Value::Never) => Ok(Value::Never),
+            (Step::Field(k), _) => Err(self.error(place.range, catalogue::field(&k.to_string()))),
+            (Step::Part(cuts), _) => {
+                let nested = matches!(value, Value::Nested(_) | Value::List(_));
+                let t = self.term(value, place.range)?;
+                let part = self.take_part(t, cuts);
+                Ok(self.rows(part, nested))
+            }
         }
+    }
+
+    /// `place[index]`.
+    pub(super) fn element(&mut self, place: Place, index: &Value<'a>, range: SrcRange, text: &str) -> Lowered<Place> {
+        let value = self.read_place(&place)?;
+        if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&value, index) {
+            let k = self.usize(index, range)?;
+            if let Some(n) = self.g.int_value(k) {
+                return match usize::try_from(n) {
+                    Ok(k) if k < parts.len() => Ok(place.inside(k)),
+                    _ => Err(self.error(range, catalogue::index_never_in_range(n, parts.len()))),
+                };
+            }
+        }
+        let nested = matches!(value, Value::Nested(_) | Value::List(_));
+        let t = self.term(&value, place.range)?;
+        let shape = self.g.shape(t).to_vec();
+        if let Value::Range(r) = index {
+            let cuts = self.cuts(&shape, &[Axis::Range(Rc::clone(r), None)], range)?;
+            return Ok(self.narrowed(place, &cuts));
+        }
+        let parts: Vec<Value> = match index {
+            Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
+            Value::Unit => Vec::new(),
+            one => vec![one.clone()],
+        };
+        if parts.len() != shape.len() && !(nested && parts.len() == 1) {
+            return Err(self.error(range, catalogue::index_rank(parts.len(), shape.len())));
+        }
+        let indices = parts.iter().map(|p| self.usize(p, range)).collect::<Lowered<Vec<Term>>>()?;
+        self.require_indices(t, &indices, text);
+        let mut cuts: Vec<Cut> = indices.iter().map(|&start| Cut { start, step: 1, len: None }).collect();
+        cuts.extend(self.whole(&shape[indices.len()..]));
+        Ok(self.narrowed(place, &cuts))
+    }
+
+    /// Axes that are kept as they are.
+    pub(super) fn whole(&mut self, shape: &[Term]) -> Vec<Cut> {
+        let start = self.g.lit_usize(0);
+        shape.iter().map(|&n| Cut { start, step: 1, len: Some(n) }).collect()
+    }
+
+    /// A part of a place that is an array.
+    pub(super) fn narrowed(&mut self, mut place: Place, cuts: &[Cut]) -> Place {
+        let Some(Step::Part(before)) = place.steps.last().cloned() else {
+            place.steps.push(Step::Part(cuts.into()));
+            return place;
+        };
+        let mut cuts = cuts.iter();
+        let mut both = Vec::new();
+        for outer in before.iter() {
+            let inner = if outer.len.is_some() { cuts.next() } else { None };
+            let Some(inner) = inner else {
+                both.push(*outer);
+                continue;
+            };
+            let by = self.g.lit_usize(usize::try_from(outer.step.unsigned_abs()).unwrap_or(usize::MAX));
+            let offset = self.g.int(IntOp::Mul, inner.start, by);
+            let op = if outer.step > 0 { IntOp::Add } else { IntOp::Sub };
+            let start = self.g.int(op, outer.start, offset);
+            both.push(Cut { start, step: outer.step.saturating_mul(inner.step), len: inner.len });
+        }
+        place.steps.pop();
+        place.steps.push(Step::Part(both.into()));
+        place
     }
 
     /// Makes a place hold another value.
     pub(super) fn write_place(&mut self, place: &Place, value: Value<'a>) -> Lowered<()> {
+        if let Value::Place(_) = value {
+            return Err(self.error(place.range, refused::construct(Construct::MutRef)));
+        }
+        self.may_write(place.cell, place.range)?;
         if place.steps.is_empty() {
             let value = self.typed_as_before(place.cell, value, place.range)?;
             return self.write(place.cell, value, place.range);
@@ -120,17 +212,20 @@ impl<'a> Lower<'a> {
             _ => None,
         };
         match elem {
-            Some(elem) => Ok(Value::Term(self.term_as(&value, super::value::Want::Elem(elem), range)?)),
+            Some(elem) => Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
             None => Ok(value),
         }
     }
 
     /// `old` with the part at the end of the steps replaced.
     fn replaced(&mut self, old: &Value<'a>, steps: &[Step], new: Value<'a>, place: &Place) -> Lowered<Value<'a>> {
-        let Some((&step, rest)) = steps.split_first() else { return Ok(new) };
+        let Some((step, rest)) = steps.split_first() else { return Ok(new) };
+        let k = match step {
+            Step::Field(k) => *k,
+            Step::Part(cuts) => return self.with_part(old, cuts, &new, place),
+        };
         let part = self.inner(old, step, place)?;
         let part = self.replaced(&part, rest, new, place)?;
-        let Step::Field(k) = step;
         let with = |parts: &[Value<'a>]| {
             parts.iter().enumerate().map(|(i, p)| if i == k { part.clone() } else { p.clone() }).collect()
         };
@@ -139,6 +234,71 @@ impl<'a> Lower<'a> {
             Value::List(parts) => Ok(Value::List(with(parts))),
             _ => Ok(Value::Never),
         }
+    }
+
+    /// An array with a part replaced: each element is the new one where the part is, and the old one elsewhere.
+    fn with_part(&mut self, old: &Value<'a>, cuts: &[Cut], new: &Value<'a>, place: &Place) -> Lowered<Value<'a>> {
+        if let Value::Never = old {
+            return Ok(Value::Never);
+        }
+        let nested = matches!(old, Value::Nested(_) | Value::List(_));
+        let want = self.elem_of(old).or(self.elem_of(new)).map_or(Want::Any, Want::Elem);
+        let t = self.term_as(old, want, place.range)?;
+        let new = self.term_as(new, Want::Elem(self.g.elem(t)), place.range)?;
+        let part = self.take_part(t, cuts);
+        if self.g.elem(part) != self.g.elem(new) {
+            let (a, b) = (self.describe(&Value::Term(part)), self.describe(&Value::Term(new)));
+            return Err(self.error(place.range, catalogue::types_differ(&a, &b)));
+        }
+        let new = self.same_shape(part, new, [place.text.clone(), "the new value".into()], place.range)?;
+        let shape = self.g.shape(t).to_vec();
+        let vars: Vec<Var> = shape.iter().map(|_| self.g.fresh()).collect();
+        let index: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
+        let mut inside = self.g.lit_bool(true);
+        let mut at = Vec::new();
+        for ((cut, &i), &size) in cuts.iter().zip(&index).zip(&shape) {
+            let (here, k) = self.position(cut, i, size);
+            inside = self.g.and(inside, here);
+            at.extend(k);
+        }
+        let (new, old) = (self.g.index(new, &at), self.g.index(t, &index));
+        let element = match self.g.bool_value(inside) {
+            Some(true) => new,
+            _ => self.g.select(inside, new, old),
+        };
+        let all = shape.iter().zip(vars).rev().fold(element, |body, (&size, var)| self.g.build(size, var, body));
+        Ok(self.rows(all, nested))
+    }
+
+    fn take_part(&mut self, t: Term, cuts: &[Cut]) -> Term {
+        if cuts.iter().all(|c| c.len.is_none()) {
+            let index: Vec<Term> = cuts.iter().map(|c| c.start).collect();
+            return self.g.index(t, &index);
+        }
+        self.take(t, cuts)
+    }
+
+    /// Whether index i of an axis is in the part, and which index of the part it is (if the axis is kept).
+    fn position(&mut self, cut: &Cut, i: Term, size: Term) -> (Term, Option<Term>) {
+        let Some(len) = cut.len else { return (self.g.compare(Cmp::Eq, i, cut.start), None) };
+        let zero = self.g.lit_usize(0);
+        if cut.start == zero && cut.step == 1 && len == size {
+            return (self.g.lit_bool(true), Some(i));
+        }
+        let (mut inside, mut k) = if cut.step > 0 {
+            (self.g.compare(Cmp::Ge, i, cut.start), self.g.int(IntOp::Sub, i, cut.start))
+        } else {
+            (self.g.compare(Cmp::Le, i, cut.start), self.g.int(IntOp::Sub, cut.start, i))
+        };
+        let by = self.g.lit_usize(usize::try_from(cut.step.unsigned_abs()).unwrap_or(usize::MAX));
+        if cut.step.unsigned_abs() > 1 {
+            let rest = self.g.int(IntOp::Rem, k, by);
+            let hit = self.g.compare(Cmp::Eq, rest, zero);
+            inside = self.g.and(inside, hit);
+            k = self.g.int(IntOp::Div, k, by);
+        }
+        let below = self.g.compare(Cmp::Lt, k, len);
+        (self.g.and(inside, below), Some(k))
     }
 
     /// `a = b`, with patterns on the left.
@@ -222,33 +382,6 @@ impl<'a> Lower<'a> {
         self.write_place(&place, new)?;
         Ok(Value::Unit)
     }
-}
-
-fn place_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Place> {
-    let (value, range) = call.arg(k)?;
-    match value {
-        Value::Place(place) => Ok((**place).clone()),
-        other => {
-            let found = me.describe(other);
-            Err(me.error(range, catalogue::expected("a mutable reference: `&mut x`", &found)))
-        }
-    }
-}
-
-fn swap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (a, b) = (place_arg(me, call, 0)?, place_arg(me, call, 1)?);
-    let (x, y) = (me.read_place(&a)?, me.read_place(&b)?);
-    me.write_place(&a, y)?;
-    me.write_place(&b, x)?;
-    Ok(Value::Unit)
-}
-
-fn replace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let place = place_arg(me, call, 0)?;
-    let new = call.arg(1)?.0.clone();
-    let old = me.read_place(&place)?;
-    me.write_place(&place, new)?;
-    Ok(old)
 }
 
 /// Whether an operator assigns.

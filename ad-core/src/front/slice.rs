@@ -91,13 +91,26 @@ fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (spec, rs)) = (call.arg(0)?, call.arg(1)?);
     let x = me.array(x, rx)?;
+    let (axes, new) = slice_axes(me, spec, me.g.rank(x), rs)?;
+    let x = me.slice(x, &axes, rs)?;
+    let ones = vec![me.g.lit_usize(1); new.len()];
+    Ok(Value::Term(me.g.replicate_axes(x, &new, &ones)))
+}
+
+/// What `s![..]` says of each axis, and where new axes are.
+pub(super) fn slice_axes<'a>(
+    me: &mut Lower<'a>,
+    spec: &Value<'a>,
+    axes: usize,
+    rs: SrcRange,
+) -> Lowered<(Vec<Axis<'a>>, Vec<u8>)> {
     let Value::Tuple(parts) = spec else {
         return Err(me.error(rs, catalogue::slice_argument()));
     };
     // `NewAxis` is `()` here.
     let given = parts.iter().filter(|p| !matches!(p, Value::Unit)).count();
-    if given != me.g.rank(x) {
-        return Err(me.error(rs, catalogue::index_rank(given, me.g.rank(x))));
+    if given != axes {
+        return Err(me.error(rs, catalogue::index_rank(given, axes)));
     }
     let (mut axes, mut new, mut rank) = (Vec::new(), Vec::new(), 0_u8);
     for part in parts.iter() {
@@ -123,9 +136,7 @@ fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             one => Axis::Index(one.clone()),
         });
     }
-    let x = me.slice(x, &axes, rs)?;
-    let ones = vec![me.g.lit_usize(1); new.len()];
-    Ok(Value::Term(me.g.replicate_axes(x, &new, &ones)))
+    Ok((axes, new))
 }
 
 fn slice_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -150,18 +161,25 @@ pub(super) enum Axis<'a> {
 }
 
 /// One axis, worked out: the elements at `start + step * i`, for `len` values of i, or only that at `start`.
-struct Cut {
-    start: Term,
-    step: i64,
-    len: Option<Term>,
+#[derive(Clone, Copy)]
+pub(super) struct Cut {
+    pub start: Term,
+    pub step: i64,
+    pub len: Option<Term>,
 }
 
 impl<'a> Lower<'a> {
     /// A part of an array, as a term. Axes that are not named are kept whole.
     pub(super) fn slice(&mut self, x: Term, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Term> {
         let shape = self.g.shape(x).to_vec();
+        let cuts = self.cuts(&shape, axes, range)?;
+        Ok(self.take(x, &cuts))
+    }
+
+    /// Which elements of a shape a slice has.
+    pub(super) fn cuts(&mut self, shape: &[Term], axes: &[Axis<'a>], range: SrcRange) -> Lowered<Vec<Cut>> {
         let mut cuts = Vec::new();
-        for (axis, &size) in axes.iter().zip(&shape) {
+        for (axis, &size) in axes.iter().zip(shape) {
             let cut = match axis {
                 Axis::Index(i) => {
                     let i = self.counted(i, size, range)?;
@@ -174,18 +192,23 @@ impl<'a> Lower<'a> {
         }
         let zero = self.g.lit_usize(0);
         cuts.extend(shape[cuts.len()..].iter().map(|&n| Cut { start: zero, step: 1, len: Some(n) }));
+        Ok(cuts)
+    }
+
+    /// These elements of an array.
+    pub(super) fn take(&mut self, x: Term, cuts: &[Cut]) -> Term {
         let closed = cuts.iter().all(|c| c.len.is_some() && self.is_closed(c.start));
         if closed {
             let starts: Vec<Term> = cuts.iter().map(|c| c.start).collect();
             let steps: Vec<i64> = cuts.iter().map(|c| c.step).collect();
             let lens: Vec<Term> = cuts.iter().filter_map(|c| c.len).collect();
-            return Ok(self.g.slice(x, &starts, &steps, &lens));
+            return self.g.slice(x, &starts, &steps, &lens);
         }
-        self.slice_by_index(x, &cuts)
+        self.slice_by_index(x, cuts)
     }
 
     /// A slice whose start depends on a loop around it, or that drops an axis: element by element.
-    fn slice_by_index(&mut self, x: Term, cuts: &[Cut]) -> Lowered<Term> {
+    fn slice_by_index(&mut self, x: Term, cuts: &[Cut]) -> Term {
         let (mut sizes, mut vars, mut index): (Vec<Term>, Vec<Var>, Vec<Term>) = Default::default();
         for cut in cuts {
             let Some(len) = cut.len else {
@@ -201,7 +224,7 @@ impl<'a> Lower<'a> {
             sizes.push(len);
             vars.push(var);
         }
-        Ok(self.g.gather(x, sizes.into(), &vars, &index))
+        self.g.gather(x, sizes.into(), &vars, &index)
     }
 
     /// An index as `s!` counts it: a negative literal from the end.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::lower::Lower;
 use super::value::{Lowered, Value};
-use super::{functions, integers, iter, methods, options, order, place, reads, recur, slice};
+use super::{changes, functions, integers, iter, methods, options, order, reads, recur, slice};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange, suggest};
 use crate::ir::Elem;
@@ -36,6 +36,8 @@ pub(super) enum On {
     Option,
     /// Any value: `clone` and the like.
     Any,
+    /// An array that is changed.
+    Place,
     /// Nothing: a function of `std::mem`.
     Mem,
     /// A type, by path: `Array1::zeros`.
@@ -125,7 +127,7 @@ const TABLES: &[&[Entry]] = &[
     methods::join::TABLE,
     slice::TABLE,
     reads::TABLE,
-    place::TABLE,
+    changes::TABLE,
     iter::TABLE,
     recur::TABLE,
     iter::ADAPTERS,
@@ -201,18 +203,8 @@ const LATER: &[&str] = &[
 
 /// Methods that change their receiver: refused as mutation.
 const MUTATING: &[&str] = &[
-    "push",
-    "assign",
-    "fill",
     "iter_mut",
-    "row_mut",
-    "column_mut",
-    "slice_mut",
-    "mapv_inplace",
     "map_inplace",
-    "view_mut",
-    "index_axis_mut",
-    "swap",
     "sort",
     "sort_by",
     "reverse",
@@ -265,6 +257,7 @@ pub fn described() -> Vec<Described> {
         On::Iter => "iterator",
         On::Option => "Option",
         On::Any => "value",
+        On::Place => "mutable array",
         On::Mem => "std::mem",
         On::Assoc => "type",
         On::Nd => "ndarray",

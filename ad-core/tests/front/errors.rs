@@ -181,14 +181,14 @@ fn constructs() {
     says(
         quote! { fn f(x: &Array1<f64>) -> f64 { x.fill(0.0); let p = Point { x: 1.0 }; x.cumprod(Axis(0)).sum() } },
         expect![[r#"
-        `.fill()` cannot stand in a differentiated function yet
-        = help: bind the new value to a name with `let`; `build1` and `build` say what each element of an array is
+            `x` is a parameter, and a function that is differentiated does not change what it is given
+            = help: change a copy of it: `let mut x = x.clone();`, or for a view `.to_owned()`
 
-        struct values cannot stand in a differentiated function yet
-        = help: use a name or a tuple for each part
+            struct values cannot stand in a differentiated function yet
+            = help: use a name or a tuple for each part
 
-        `.cumprod()` is not built yet
-        = help: write it with `build1`, `sum` and indexing, if it can be said so"#]],
+            `.cumprod()` is not built yet
+            = help: write it with `build1`, `sum` and indexing, if it can be said so"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { fn g() {} const C: f64 = 1.0; if x > 0.0 { x } } },

@@ -129,8 +129,8 @@ fn what_is_refused() {
         `y` is assigned and is not mutable
         = help: write `let mut y = ..;`
 
-        this expression cannot stand in a differentiated function yet
-        = help: write it with operators, methods and the functions of `ad::prelude`
+        `v` is a parameter, and a function that is differentiated does not change what it is given
+        = help: change a copy of it: `let mut v = v.clone();`, or for a view `.to_owned()`
 
         there is no block or loop with the label `'b`
         = help: write the label in front of it: `'b: loop { .. }`

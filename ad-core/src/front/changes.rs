@@ -1,0 +1,199 @@
+//! Methods and functions that change what they are called on: each reads a place, and writes the new value to it.
+
+use std::rc::Rc;
+
+use super::lower::Lower;
+use super::place::Place;
+use super::slice::Cut;
+use super::table::{Call, Entry, On, row};
+use super::value::{Lowered, Value, Want};
+use crate::catalogue;
+use crate::diag::Poison;
+use crate::ir::{Node, Term};
+use crate::prim::{Cmp, IntOp};
+
+/// Functions that change what they are given.
+pub(super) const TABLE: &[Entry] = &[
+    row("swap", On::Mem, (2, 2), swap, "exchanges two variables or parts: `std::mem::swap(&mut a, &mut b)`"),
+    row("replace", On::Mem, (2, 2), replace, "assigns, and returns what was there before"),
+    row("row_mut", On::Place, (1, 1), row_mut, "a row of a matrix, to be changed"),
+    row("column_mut", On::Place, (1, 1), column_mut, "a column of a matrix, to be changed"),
+    row("index_axis_mut", On::Place, (2, 2), index_axis_mut, "the part at one index of an axis, to be changed"),
+    row("slice_mut", On::Place, (1, 1), slice_mut, "a part, to be changed: `x.slice_mut(s![1.., 0]).fill(1.0)`"),
+    row("view_mut", On::Place, (0, 0), view_mut, "all of it, to be changed"),
+    row("assign", On::Place, (1, 1), assign, "each element of another array, broadcast to the shape"),
+    row("fill", On::Place, (1, 1), fill, "one value for all elements"),
+    row("mapv_inplace", On::Place, (1, 1), mapv_inplace, "f of each element in its place"),
+    row("swap", On::Place, (2, 2), swap_elements, "exchanges two elements"),
+    row("new", On::Assoc, (0, 0), no_elements, "no elements: `Vec::new()`, to be pushed to"),
+    row("with_capacity", On::Assoc, (1, 1), no_elements, "no elements: `Vec::with_capacity(n)`, to be pushed to"),
+    row("push", On::Place, (1, 1), push, "one more element at the end of a `Vec`"),
+];
+
+fn place_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Place> {
+    let (value, range) = call.arg(k)?;
+    match value {
+        Value::Place(place) => Ok((**place).clone()),
+        other => {
+            let found = me.describe(other);
+            Err(me.error(range, catalogue::expected("a mutable reference: `&mut x`", &found)))
+        }
+    }
+}
+
+/// The place that a method changes, what it holds, and that as an array.
+fn changed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Place, Term)> {
+    let place = place_arg(me, call, 0)?;
+    let value = me.read_place(&place)?;
+    let t = me.array(&value, place.range)?;
+    Ok((place, t))
+}
+
+fn at_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axis: usize, index: usize) -> Lowered<Value<'a>> {
+    let (place, t) = changed(me, call)?;
+    let (i, ri) = call.arg(index)?;
+    let i = me.usize(i, ri)?;
+    let shape = me.g.shape(t).to_vec();
+    me.require_index(i, shape[axis], super::arith::axis_words(call.text(0), axis, shape.len()));
+    let mut cuts = me.whole(&shape);
+    cuts[axis] = Cut { start: i, step: 1, len: None };
+    Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
+}
+
+fn of_matrix<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axis: usize) -> Lowered<Value<'a>> {
+    let (_, t) = changed(me, call)?;
+    match me.g.rank(t) {
+        2 => at_axis(me, call, axis, 1),
+        rank => Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name, rank))),
+    }
+}
+
+fn row_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    of_matrix(me, call, 0)
+}
+
+fn column_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    of_matrix(me, call, 1)
+}
+
+fn index_axis_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (_, t) = changed(me, call)?;
+    let axis = super::methods::sizes::axis_arg(me, call, t)?;
+    at_axis(me, call, axis, 2)
+}
+
+fn slice_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (place, t) = changed(me, call)?;
+    let (spec, range) = call.arg(1)?;
+    let shape = me.g.shape(t).to_vec();
+    let (axes, new) = super::slice::slice_axes(me, spec, shape.len(), range)?;
+    if !new.is_empty() {
+        return Err(me.error(range, catalogue::later("`NewAxis` in `slice_mut`")));
+    }
+    let cuts = me.cuts(&shape, &axes, range)?;
+    Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
+}
+
+fn view_mut<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(call.arg(0)?.0.clone())
+}
+
+fn assign<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (place, t) = changed(me, call)?;
+    let (new, range) = call.arg(1)?;
+    let new = me.term_as(new, Want::Elem(me.g.elem(t)), range)?;
+    let shape = me.g.shape(t).to_vec();
+    let words = [call.text(0).to_string(), call.text(1).to_string()];
+    // Broadcasting goes one way only: what is assigned to keeps its shape.
+    let (same, new) = me.broadcast_both(t, new, words, range)?;
+    if me.g.shape(same) != shape {
+        return Err(me.error(call.range, catalogue::compound_shape(&place.text)));
+    }
+    me.write_place(&place, Value::Term(new))?;
+    Ok(Value::Unit)
+}
+
+fn fill<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (place, t) = changed(me, call)?;
+    let (x, range) = call.arg(1)?;
+    let x = me.term_as(x, Want::Elem(me.g.elem(t)), range)?;
+    if me.g.rank(x) > 0 {
+        let found = me.describe(&Value::Term(x));
+        return Err(me.error(range, catalogue::expected("one number", &found)));
+    }
+    let shape = me.g.shape(t).to_vec();
+    let x = me.g.broadcast(x, &shape);
+    me.write_place(&place, Value::Term(x))?;
+    Ok(Value::Unit)
+}
+
+fn mapv_inplace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let old = me.read_place(&place)?;
+    let (f, range) = call.arg(1)?;
+    let Some(map) = super::table::find(On::Array, "mapv") else { return Err(Poison) };
+    let new = me.call_entry(map, None, vec![old, f.clone()], vec![place.range, range], call.range)?;
+    me.write_place(&place, new)?;
+    Ok(Value::Unit)
+}
+
+fn swap_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let ((i, ri), (j, rj)) = (call.arg(1)?, call.arg(2)?);
+    let a = me.element(place.clone(), i, ri, call.text(0))?;
+    let b = me.element(place, j, rj, call.text(0))?;
+    let (x, y) = (me.read_place(&a)?, me.read_place(&b)?);
+    me.write_place(&a, y)?;
+    me.write_place(&b, x)?;
+    Ok(Value::Unit)
+}
+
+fn no_elements<'a>(_: &mut Lower<'a>, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(Value::List(Rc::new([])))
+}
+
+fn push<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let (x, range) = call.arg(1)?;
+    let old = me.read_place(&place)?;
+    let new = match &old {
+        Value::Never => Value::Never,
+        Value::List(parts) => Value::List(parts.iter().cloned().chain([x.clone()]).collect()),
+        old => {
+            let t = me.array(old, range)?;
+            let x = me.term_as(x, Want::Elem(me.g.elem(t)), range)?;
+            let one = me.g.lit_usize(1);
+            let n = me.g.shape(t)[0];
+            let more = me.int_checked(IntOp::Add, n, one);
+            let var = me.g.fresh();
+            let g = &mut me.g;
+            let i = g.mk(Node::Var(var));
+            let here = g.compare(Cmp::Lt, i, n);
+            let before = g.index(t, &[i]);
+            if g.ty(before) != g.ty(x) {
+                let (a, b) = (me.describe(&Value::Term(before)), me.describe(&Value::Term(x)));
+                return Err(me.error(range, catalogue::types_differ(&a, &b)));
+            }
+            let element = g.cond(here, before, x);
+            Value::Term(g.build(more, var, element))
+        }
+    };
+    me.write_place(&place, new)?;
+    Ok(Value::Unit)
+}
+
+fn swap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (a, b) = (place_arg(me, call, 0)?, place_arg(me, call, 1)?);
+    let (x, y) = (me.read_place(&a)?, me.read_place(&b)?);
+    me.write_place(&a, y)?;
+    me.write_place(&b, x)?;
+    Ok(Value::Unit)
+}
+
+fn replace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let new = call.arg(1)?.0.clone();
+    let old = me.read_place(&place)?;
+    me.write_place(&place, new)?;
+    Ok(old)
+}
