@@ -166,6 +166,9 @@ pub fn minimum_in<I: Isa, F: Real>(x: &[F]) -> F {
 #[must_use]
 pub fn maximum<F: Real>(x: &[F]) -> F {
     assert!(!x.is_empty(), "maximum of an empty array");
+    if x.len() < LANES {
+        return extreme(x, F::neg_infinity(), |a, b| a > b);
+    }
     dispatched!('a, F; maximum_in(x: &'a [F]) -> F)
 }
 
@@ -179,6 +182,9 @@ pub fn maximum<F: Real>(x: &[F]) -> F {
 #[must_use]
 pub fn minimum<F: Real>(x: &[F]) -> F {
     assert!(!x.is_empty(), "minimum of an empty array");
+    if x.len() < LANES {
+        return extreme(x, F::infinity(), |a, b| a < b);
+    }
     dispatched!('a, F; minimum_in(x: &'a [F]) -> F)
 }
 
