@@ -28,6 +28,8 @@ struct Spent {
     /// Whether the last token was an operand, and whether it was a prefix operator.
     operand: bool,
     prefix: bool,
+    /// Whether a lifetime's name comes.
+    lifetime: bool,
     /// Whether the last token was a block, behind which another statement may begin.
     block: bool,
 }
@@ -73,6 +75,9 @@ fn spend(token: &TokenTree, spent: &mut Spent) -> Option<TokenStream> {
             return Some(g.stream());
         }
         TokenTree::Literal(_) => spent.operand = true,
+        // `&'a &'a T` is a run of prefix operators, as `&mut &mut T` is.
+        TokenTree::Ident(_) if std::mem::take(&mut spent.lifetime) => spent.prefix = prefix,
+        TokenTree::Punct(p) if p.as_char() == '\'' => (spent.lifetime, spent.prefix) = (true, prefix),
         TokenTree::Ident(i) => {
             let name = i.to_string();
             let keyword = matches!(
@@ -103,6 +108,11 @@ fn spend(token: &TokenTree, spent: &mut Spent) -> Option<TokenStream> {
             );
             spent.chain += match &*name {
                 "as" | "else" => LINK,
+                // Once each is no nesting: `let mut x`, `for i in ..`.
+                "mut" | "const" | "dyn" | "impl" | "fn" | "for" => {
+                    spent.prefix = prefix;
+                    PREFIX
+                }
                 _ if keyword => KEYWORD,
                 _ => 0,
             };
