@@ -58,13 +58,17 @@ fn every_stage_means_what_the_source_means() {
     assert!(wild * 20 < cases && panics * 20 < cases, "{wild} wild, {panics} panic");
     assert!(kinds[Real::F32.text()] * 10 > cases && kinds[Real::Param.text()] * 20 > cases, "{kinds:?}");
     let rows = ad_core::front::described();
+    let named = rows.iter().map(|r| format!("{}.{}", r.on, r.name));
     let missing: Vec<String> =
-        rows.iter().map(|r| format!("{}.{}", r.on, r.name)).filter(|row| !uses.contains_key(row)).collect();
+        named.filter(|row| !uses.contains_key(row) && !LEFT_OUT.contains(&row.as_str())).collect();
     println!("rows of the front end's table that no random program has: {missing:?}");
     let unknown: Vec<&String> =
         uses.keys().filter(|u| !rows.iter().any(|r| **u == format!("{}.{}", r.on, r.name))).collect();
     assert_eq!(unknown, Vec::<&String>::new(), "rows that are not in the front end's table");
 }
+
+/// Rows that the generator does not write: what they give has a type that only its surroundings say (tests of their own have them).
+const LEFT_OUT: &[&str] = &["value.borrow", "value.as_ref", "iterator.iter"];
 
 /// One program by hand: `AD_ONE=seed cargo test -p ad-core --test source one -- --nocapture`.
 #[test]

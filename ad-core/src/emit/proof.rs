@@ -2,8 +2,11 @@
 //! type is its own, so a function that wants two values of one type, given the name and the DSL's function, compiles only if they are one.
 //! Type arguments are left to inference, which a call with arguments of the simplest kind pins down. Nothing of it runs.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::visit::{self, Visit};
 
 use crate::ir::RealTy;
 use crate::program::{AssumedConst, Program};
@@ -11,7 +14,7 @@ use crate::program::{AssumedConst, Program};
 /// A function that is never called, if any name was assumed.
 pub(super) fn names(program: &Program) -> TokenStream {
     let proofs: Vec<TokenStream> = program.dsl.iter().filter_map(|name| proof(program, name)).collect();
-    let consts = program.consts.iter().map(constant);
+    let consts = program.consts.iter().map(constant).chain(types(program));
     if proofs.is_empty() {
         return quote!(#(#consts)*);
     }
@@ -23,6 +26,65 @@ pub(super) fn names(program: &Program) -> TokenStream {
             #(#proofs)*
         }
     }
+}
+
+/// That the signature's arrays are ndarray's, of the rank that their names say.
+fn types(program: &Program) -> Vec<TokenStream> {
+    let mut arrays = Arrays::default();
+    let params = program.params.iter().map(|p| &p.ty);
+    for ty in params.chain(std::iter::once(&program.result_ty)) {
+        if let Ok(ty) = syn::parse2::<syn::Type>(ty.clone()) {
+            arrays.visit_type(&ty);
+        }
+    }
+    let krate = &program.options.krate;
+    let proof = |path: &TokenStream| {
+        let name = path.clone().into_iter().last()?;
+        array(krate, path, &name.to_string()).map(|proof| quote!(const #proof))
+    };
+    arrays.paths.iter().filter_map(proof).collect()
+}
+
+/// The paths of a type that may be arrays, without their arguments.
+#[derive(Default)]
+struct Arrays {
+    seen: BTreeSet<String>,
+    paths: Vec<TokenStream>,
+}
+
+impl Visit<'_> for Arrays {
+    fn visit_path(&mut self, path: &syn::Path) {
+        let mut plain = path.clone();
+        plain.segments.iter_mut().for_each(|s| s.arguments = syn::PathArguments::None);
+        let tokens = plain.to_token_stream();
+        if self.seen.insert(tokens.to_string()) {
+            self.paths.push(tokens);
+        }
+        visit::visit_path(self, path);
+    }
+}
+
+/// `_: fn(P) -> Q = |x| x;` for a path that is taken for one of ndarray's arrays, or for `Vec`.
+fn array(krate: &TokenStream, path: &TokenStream, name: &str) -> Option<TokenStream> {
+    let span = path.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
+    if name == "Vec" {
+        return Some(quote_spanned!(span=> _: fn(#path<()>) -> ::std::vec::Vec<()> = |x| x;));
+    }
+    let rank = |kind: &str| name.strip_prefix(kind).is_some_and(|rank| matches!(rank.as_bytes(), [b'0'..=b'6']));
+    let ty = || format_ident!("{name}");
+    if rank("Array") {
+        let ty = ty();
+        return Some(quote_spanned!(span=> _: fn(#path<()>) -> #krate::ndarray::#ty<()> = |x| x;));
+    }
+    if rank("ArrayView") {
+        let ty = ty();
+        return Some(quote_spanned!(span=> _: fn(#path<'_, ()>) -> #krate::ndarray::#ty<'_, ()> = |x| x;));
+    }
+    if rank("ArrayRef") {
+        let ty = ty();
+        return Some(quote_spanned!(span=> _: fn(&#path<()>) -> &#krate::ndarray::#ty<()> = |x| x;));
+    }
+    None
 }
 
 /// That a bare `PI` is std's, of this type: found out when it is compiled.
@@ -51,7 +113,11 @@ fn proof(program: &Program, name: &Ident) -> Option<TokenStream> {
         "Slice" => {
             return Some(quote_spanned! {span=> let _: fn(#name) -> #krate::ndarray::Slice = |slice| slice; });
         }
-        _ => {}
+        text => {
+            if let Some(proof) = array(krate, &name.to_token_stream(), text) {
+                return Some(quote_spanned!(span=> let #proof));
+            }
+        }
     }
     // Arguments on which every function of the DSL and of ndarray that the front end knows can be called.
     let arguments = match name.to_string().as_str() {

@@ -312,7 +312,10 @@ impl Style {
         if from == to {
             return x;
         }
-        let (x, ty) = (x.at(prec::PREFIX), self.ty(to));
+        // `-3 as u8` would be the negation of a `u8`.
+        let negative = x.prec == prec::PREFIX && !to.is_real();
+        let x = x.receiver.clone().filter(|_| negative).unwrap_or_else(|| x.at(prec::PREFIX));
+        let ty = self.ty(to);
         Expr::new(quote!(#x as #ty), prec::CAST, size)
     }
 }

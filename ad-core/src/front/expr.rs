@@ -576,6 +576,9 @@ impl<'a> Lower<'a> {
         let rank = rank.or(if owner_name == "Vec" { Some(1) } else { None });
         if rank.is_some() || owner_name == "Array" {
             let entry = table::find(On::Assoc, &name);
+            if entry.is_some() && before.len() == 1 {
+                self.uses(&owner.ident);
+            }
             return Ok(entry.map(|entry| Resolved { generics: generic(&owner.arguments), rank, ..plain(entry) }));
         }
         Ok(None)

@@ -116,6 +116,8 @@ pub fn logistic_value_and_grad(
     x: &Array2<f64>,
     y: &Array1<f64>,
 ) -> (f64, ::ad::ndarray::Array1<f64>) {
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
+    const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x| x;
     /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
     fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
         let f = build1;

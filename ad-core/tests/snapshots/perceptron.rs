@@ -149,6 +149,8 @@ fn loss_value_and_grad(
         ::ad::ndarray::Array1<f64>,
     ),
 ) {
+    const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x| x;
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
     /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
     fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
         let f = build1;

@@ -60,6 +60,7 @@ fn smooth_vjp(
     idx: &Array1<usize>,
     cotangent: &::ad::ndarray::ArrayRef1<f64>,
 ) -> (::ad::ndarray::Array1<f64>, ::ad::ndarray::Array1<f64>) {
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
     /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
     fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
         let f = build1;
@@ -222,6 +223,7 @@ fn smooth_jvp(
     idx: &Array1<usize>,
     tangent_x: &::ad::ndarray::ArrayRef1<f64>,
 ) -> (::ad::ndarray::Array1<f64>, ::ad::ndarray::Array1<f64>) {
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
     /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
     fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
         let f = build1;

@@ -4,6 +4,8 @@
 //! cargo run --release --example tour
 //! ```
 
+mod rows;
+
 use ad::ndarray::{Array, Dimension, array, concatenate};
 use ad::prelude::*;
 
@@ -170,6 +172,7 @@ fn main() {
     table.arrays("joined", "m", &dm, &slopes(&m, |m| joined(m, &w)));
     table.arrays("", "w", &dw, &slopes(&w, |w| joined(&m, w)));
 
+    rows::show(&mut table);
     table.finish();
 }
 

@@ -1,0 +1,218 @@
+//! One line or more for every row of the language: what can be said, in functions that say nothing else.
+
+use std::f64::consts::PI;
+
+use ad::ndarray::{self, Ix1};
+use ad::prelude::*;
+
+use super::{Table, slope, slopes};
+
+/// Every differentiable method of a number, in a domain of each.
+#[differentiate]
+fn scalar_methods(x: f64) -> f64 {
+    let angles = x.sin() * x.cos() + x.tan() + x.asin() + x.acos() + x.atan() + x.atan2(2.0) + x.sin_cos().0;
+    let hyperbolic = x.sinh() + x.cosh() + x.tanh() + x.asinh() + (x + 1.5).acosh() + x.atanh();
+    let powers = x.exp() + x.exp2() + x.exp_m1() + x.sqrt() + x.cbrt() + x.powi(3) + x.powf(1.5) + x.recip();
+    let logarithms = x.ln() + x.ln_1p() + x.log2() + x.log10() + x.log(3.0);
+    let shape = x.abs() + x.copysign(-1.0) + x.hypot(3.0) + x.mul_add(2.0, 1.0) + x.rem_euclid(2.0);
+    let bounds = x.min(1.0) + x.max(0.25) + x.clamp(-1.0, 1.0) + x.fract() + x % 2.0;
+    angles + hyperbolic + powers + logarithms + shape + bounds + x.to_degrees() + x.to_radians()
+}
+
+/// Those with derivative 0, tests, constants, functions by path.
+#[differentiate]
+fn scalar_steps(x: f64) -> f64 {
+    let steps = x.signum() + x.floor() + x.ceil() + x.round() + x.trunc() + x.div_euclid(0.25);
+    let finite = x.is_finite() && !x.is_nan() && !x.is_infinite() && x.is_sign_positive() && !x.is_sign_negative();
+    let limits = x < f64::INFINITY && x > f64::NEG_INFINITY && x < f64::MAX && x > f64::MIN_POSITIVE;
+    let small = f64::EPSILON * f64::exp(x) + std::f64::consts::LN_2 * x;
+    if finite && limits { steps * x + PI * small } else { 0.0 }
+}
+
+/// `ad`'s own functions of a number.
+#[differentiate]
+fn dsl_scalars(x: f64) -> f64 {
+    let s = sigmoid(x) + relu(x) + softplus(x) + erf(x) + erfc(2.0 * x) + ln_gamma(x) + digamma(x);
+    s + select(x > 0.0, x, -x)
+}
+
+/// Integers have their own type's values; what overflows panics.
+#[differentiate(wrt(x))]
+fn integers(x: f64, n: i32, k: usize) -> f64 {
+    let a = (n + 3) * 2 - n / 2 + n % 3;
+    let b = n.pow(2).max(4).min(90) + n.abs() + n.rem_euclid(5) + n.div_euclid(5);
+    let bits = (k & 6) | (k ^ 1) | (k << 2) | (k >> 1);
+    let c = k.abs_diff(9) + k.saturating_sub(4) + k.clamp(1, 3) + k.checked_sub(1).unwrap_or(0);
+    x * (a + b) as f64 + x * x * (bits + c) as f64 / 7.0
+}
+
+/// Patterns, blocks, shadowing, copies; lazy `if`, `match`, strict `select`.
+#[differentiate(wrt(x))]
+fn bindings_and_choices(x: &Array1<f64>, k: usize) -> f64 {
+    let (a, b) = (x[0], x[1]);
+    let [c, d] = [a * b, a - b];
+    let (e, (f, _)): (f64, (f64, bool)) = (c, (d, true));
+    let x = x.clone();
+    let total = {
+        let y = x.view().to_owned();
+        y.iter().copied().sum::<f64>()
+    };
+    let chosen = match k {
+        0 => a,
+        1..=3 => b * b,
+        _ if k % 2 == 0 => c,
+        _ => d,
+    };
+    let paired = match (k > 2, k % 2) {
+        (true, 0) => e * f,
+        (_, 1) => e,
+        _ => f,
+    };
+    let taken = if a > b {
+        a.ln()
+    } else if a == b {
+        0.0
+    } else {
+        b.ln()
+    };
+    total * chosen + paired + taken + select(a < b, a, b)
+}
+
+/// Closures: patterns, functions as values, passed on.
+#[differentiate]
+fn closures(x: &Array1<f64>) -> f64 {
+    let scale = |v: f64, by: f64| v * by;
+    let twice = |v: f64| scale(scale(v, 2.0), 3.0);
+    let pairs = build([x.len(), 2], |[i, j]| x[i] * j as f64);
+    let swapped = x.iter().zip(x.iter().rev()).map(|(&a, b)| a * b).sum::<f64>();
+    x.mapv(f64::exp).sum() + x.map(|&v| twice(v)).sum() + pairs.sum() + swapped
+}
+
+/// Sizes, and parts of arrays.
+#[differentiate(wrt(x))]
+fn sizes_and_parts(x: &Array2<f64>, ids: &[usize]) -> f64 {
+    let (n, m) = x.dim();
+    let sizes = x.len() + x.nrows() * x.ncols() + x.shape()[0] + x.len_of(Axis(1)) + x.raw_dim()[0] + n * m;
+    let row = x.row(1);
+    let edges = row.first().unwrap() * row.last().unwrap();
+    let part = x.slice(s![..;-1, 1..]).to_owned();
+    let gathered = x.select(Axis(0), ids).column(0).sum() + x[[ids[0], 1]] + x.index_axis(Axis(1), 0)[1];
+    let square = x.dot(&x.t());
+    let empty = if x.is_empty() { 0.0 } else { 1.0 };
+    edges * sizes as f64 + (&part * &part).sum() + gathered + square.diag().sum() + empty
+}
+
+/// Arrays from functions, numbers and iterators.
+#[differentiate]
+fn constructions(x: f64) -> f64 {
+    let built = build1(3, |i| build1(2, |j| x * (i + j) as f64));
+    let shaped = Array2::from_shape_fn((3, 2), |(i, j)| x.powi((i + j) as i32));
+    let filled = Array2::zeros((3, 2)) + Array2::<f64>::ones((3, 2)) * x + Array2::from_elem((3, 2), x * x);
+    let lines = Array1::linspace(0.0, x, 3)
+        + Array1::from_vec(vec![x, 1.0, 2.0])
+        + Array1::from_iter((0..3).map(|i| x * i as f64));
+    let literals = array![x, 2.0 * x, 3.0] + ndarray::arr1(&[1.0, x, x]) + replicate(3, x) + one_hot::<f64>(3, 1) * x;
+    let unit = Array2::eye(2) * x + ndarray::arr2(&[[x, 1.0], [1.0, x]]);
+    let counted: Array1<f64> = iota(3).mapv(|i| x * i as f64);
+    let list: Vec<f64> = (0..3).map(|i| x + i as f64).collect();
+    (built * shaped + filled).sum() + (lines * literals).sum() + unit.sum() + counted.sum() + sum(&list)
+}
+
+/// Operators with broadcasting, maps, `Zip`, ndarray's own elementwise methods.
+#[differentiate]
+fn elementwise(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let a = 2.0 * m - v + m * m / 3.0;
+    let b = m.mapv(|e| e * e) + m.map(|e| e + 1.0) + m.clone().mapv_into(|e| -e);
+    let c = Zip::from(m).and(&b).map_collect(|x, y| x * y) + map2(m, &a, |x, y| x - y);
+    let d = m.exp() + m.sin() + m.cos() + m.tanh() + m.powi(2) + m.abs().sqrt() + (m * m + 1.0).ln();
+    (a + b + c + d + sigmoid(m) + relu(m)).sum()
+}
+
+/// Reductions by ndarray's methods, the DSL's functions, and iterators.
+#[differentiate]
+fn reductions(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let whole = m.sum() + m.mean().unwrap() + m.var(1.0) + m.std(0.0) + sum(m) + norm(m) + logsumexp(v);
+    let axes = m.sum_axis(Axis(0)) + m.mean_axis(Axis(0)).unwrap() + sum_outer(m);
+    let products = m.dot(v).sum() + v.dot(v) + m.t().dot(m).sum();
+    let extremes = maximum(v) - minimum(v) + v[argmax(v)] * v[argmin(v)] + softmax(v)[0];
+    whole + axes.dot(v) + products + extremes
+}
+
+/// Iterators: a chain of adapters and what ends it.
+#[differentiate]
+fn iterators(x: &[f64]) -> f64 {
+    let pairs = x.iter().zip(x.iter().skip(1)).map(|(a, b)| a * b).sum::<f64>();
+    let weighted = x.iter().enumerate().map(|(i, v)| v * i as f64).sum::<f64>();
+    let some = x.iter().rev().take(2).copied().sum::<f64>();
+    let doubled: Vec<f64> = x.iter().map(|v| 2.0 * v).collect();
+    let tests = x.iter().all(|&v| v < 9.0) && x.iter().any(|&v| v > 1.0) && x.iter().count() > 2;
+    if tests { pairs * weighted + some + doubled.into_iter().sum::<f64>() } else { 0.0 }
+}
+
+/// The same elements in other shapes and orders.
+#[differentiate]
+fn layouts(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let turned = m.t().to_owned() + m.clone().reversed_axes() + m.clone().permuted_axes([1, 0]);
+    let reshaped = m.clone().into_shape_with_order((3, 2)).unwrap() * m.to_shape((3, 2)).unwrap().to_owned();
+    let flat = m.flatten().to_owned();
+    let wide = v.clone().insert_axis(Axis(0)).broadcast((2, 3)).unwrap().to_owned();
+    let narrow = wide.slice(s![0..1, ..]).to_owned().remove_axis(Axis(0));
+    let stacked = ndarray::stack(Axis(0), &[v.view(), v.view()]).unwrap();
+    let joined = ndarray::concatenate![Axis(0), flat, narrow];
+    let moved = gather([4], &joined, |[i]| [2 * i]) + scatter([4], &joined, |[i]| [i % 4]);
+    let same = v.clone().into_dimensionality::<Ix1>().unwrap();
+    (turned * reshaped).sum() + (stacked * m * wide).sum() + moved.mapv(|e| e * e).sum() + same.sum()
+}
+
+/// What each step makes of the last one.
+#[differentiate]
+fn recurrences(x: &[f64]) -> f64 {
+    let horner = fold(0.0, x, |acc, v| acc * 0.5 + v);
+    let largest = reduce(0.0, x, |a: f64, b: f64| a.max(b));
+    let sums = scan(0.0, x, |acc: f64, v| acc + v.sin());
+    let ahead = scanl(1.0, x, |acc: f64, v| acc * v);
+    let behind = scanr(0.0, x, |acc: f64, v| (acc + v).tanh());
+    horner * largest + sums.sum() + ahead.dot(&behind) + product(x)
+}
+
+/// A row of the table for each.
+pub fn show(table: &mut Table) {
+    for (name, f, gradient) in [
+        ("scalar_methods", scalar_methods as fn(f64) -> f64, scalar_methods_grad as fn(f64) -> f64),
+        ("scalar_steps", scalar_steps, scalar_steps_grad),
+        ("dsl_scalars", dsl_scalars, dsl_scalars_grad),
+        ("constructions", constructions, constructions_grad),
+    ] {
+        table.row(name, "x", &[gradient(0.7)], &[slope(0.7, f)]);
+    }
+    table.row("integers", "x", &[integers_grad(0.5, -7, 5)], &[slope(0.5, |x| integers(x, -7, 5))]);
+
+    let v = array![0.4, 1.2, 0.9];
+    let m = array![[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]];
+    for k in [0, 2, 4, 5] {
+        let name = format!("bindings..({k})");
+        table.arrays(&name, "x", &bindings_and_choices_grad(&v, k), &slopes(&v, |v| bindings_and_choices(v, k)));
+    }
+    table.arrays("closures", "x", &closures_grad(&v), &slopes(&v, closures));
+    table.arrays(
+        "sizes_and_parts",
+        "x",
+        &sizes_and_parts_grad(&m, &[1, 0]),
+        &slopes(&m, |m| sizes_and_parts(m, &[1, 0])),
+    );
+    type Two = fn(&Array2<f64>, &Array1<f64>) -> f64;
+    type TwoGradients = fn(&Array2<f64>, &Array1<f64>) -> (Array2<f64>, Array1<f64>);
+    let all: [(&str, Two, TwoGradients); 3] = [
+        ("elementwise", elementwise, elementwise_grad),
+        ("reductions", reductions, reductions_grad),
+        ("layouts", layouts, layouts_grad),
+    ];
+    for (name, f, gradient) in all {
+        let (dm, dv) = gradient(&m, &v);
+        table.arrays(name, "m", &dm, &slopes(&m, |m| f(m, &v)));
+        table.arrays("", "v", &dv, &slopes(&v, |v| f(&m, v)));
+    }
+    let slice = v.to_vec();
+    table.row("recurrences", "x", &recurrences_grad(&slice), &slopes(&v, |v| recurrences(&v.to_vec())).to_vec());
+    table.row("iterators", "x", &iterators_grad(&slice), &slopes(&v, |v| iterators(&v.to_vec())).to_vec());
+}
