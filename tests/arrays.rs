@@ -271,6 +271,8 @@ mod reached {
         assert!(!fails(|| joined_grad(&a, &b, true)) && !fails(|| joined_grad(&a, &c, false)));
         assert!(fails(|| joined(&a, &c, true)) && fails(|| joined_grad(&a, &c, true)));
         assert!(fails(|| stacked(&[1.0, 2.0], &[1.0], 1)) && fails(|| stacked_grad(&[1.0, 2.0], &[1.0], 1)));
+        assert!(!fails(|| stacked(&[1.0, 2.0], &[1.0], 0)));
+        assert_eq!(stacked_grad(&[1.0, 2.0], &[1.0], 0), (vec![1.0, 1.0], vec![0.0]));
         assert_eq!(stacked_grad(&[1.0, 2.0], &[1.0, 1.0], 1), (vec![2.0, 1.0], vec![0.0, 0.0]));
         assert!(fails(|| spread(&five, 6.0)) && fails(|| spread_grad(&five, 6.0)));
         assert!(fails(|| spread(&five, -1.0)) && fails(|| spread_grad(&five, -1.0)));

@@ -185,9 +185,12 @@ impl Lower<'_> {
         result
     }
 
-    /// Whether the place is reached whenever the function is called (or a loop around it is entered).
+    /// Whether the place is reached whenever the function is called: under no condition, in no loop that may have no steps.
     pub(super) fn unconditional(&self) -> bool {
-        !self.frames.iter().any(|f| matches!(f, Frame::Guard { .. }))
+        self.frames.iter().all(|frame| match *frame {
+            Frame::Guard { .. } => false,
+            Frame::Loop { size, mark, .. } | Frame::Steps { size, mark, .. } => self.filled_outside(size, mark),
+        })
     }
 
     /// `a < b` must hold (integers, scalars).
