@@ -1,0 +1,120 @@
+//! Variables, assignment, early returns and assertions through the macro: values are the function's own, gradients those of
+//! central differences, and a derivative panics where the function does.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ad::prelude::*;
+
+#[track_caller]
+fn verify(f: fn(&[f64]) -> f64, value_and_grad: fn(&[f64]) -> (f64, Vec<f64>), x: &[f64]) {
+    let (value, gradient) = value_and_grad(x);
+    let own = f(x);
+    assert!((value - own).abs() <= 1e-12 * own.abs().max(1.0), "value {value} is not {own}");
+    let h = 1e-5;
+    for (k, &g) in gradient.iter().enumerate() {
+        let at = |d: f64| {
+            let mut x = x.to_vec();
+            x[k] += d;
+            f(&x)
+        };
+        let central = (at(h) - at(-h)) / (2.0 * h);
+        assert!((g - central).abs() <= 1e-7 * central.abs().max(1.0), "at {k}: {g} is not {central}");
+    }
+}
+
+#[differentiate]
+fn running(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    total += x[0] * x[1];
+    total *= 2.0;
+    let y = total;
+    total -= x[2].sin();
+    total / (1.0 + y * y)
+}
+
+#[differentiate]
+fn branches(x: &[f64]) -> f64 {
+    let scale;
+    let mut shift = x[1];
+    if x[0] > 0.5 {
+        scale = x[2].exp();
+        shift = shift * shift;
+    } else if x[0] > 0.0 {
+        scale = x[1];
+    } else {
+        scale = 2.0;
+        shift += x[0];
+    }
+    scale * shift + x[0]
+}
+
+#[differentiate]
+fn early(x: &[f64]) -> f64 {
+    if x.is_empty() {
+        return 0.0;
+    }
+    let first = x[0];
+    if first < 0.0 {
+        return first.powi(2);
+    }
+    let found = 'search: {
+        if x.len() > 3 {
+            break 'search x[3];
+        }
+        first.sqrt()
+    };
+    found * first
+}
+
+#[differentiate]
+fn elements(x: &[f64]) -> f64 {
+    let mut a = Array2::zeros((2, 3));
+    a[[0, 1]] = x[0];
+    a[[1, 2]] += x[1] * a[[0, 1]];
+    let row = array![x[2], a[[0, 1]] * x[2], 1.0];
+    a.row_mut(0).assign(&row);
+    a.slice_mut(s![.., ..;2]).mapv_inplace(|v| v * v + 0.5);
+    let mut v = vec![x[0], x[1]];
+    v.push(x[2]);
+    v.swap(0, 2);
+    v[1] *= v[0];
+    let (mut p, mut q) = (v[0], v[1]);
+    (p, q) = (q * 2.0, p + q);
+    std::mem::swap(&mut p, &mut q);
+    let scaled = &a * p;
+    a += &scaled;
+    a.sum() * q + a[[1, 2]]
+}
+
+#[differentiate]
+fn guarded(x: &[f64]) -> f64 {
+    assert!(x.len() >= 2, "two numbers at least");
+    assert_ne!(x[1], 0.0);
+    match x.len() {
+        2 => x[0] / x[1],
+        3 => unreachable!("never three"),
+        _ => x[0].ln(),
+    }
+}
+
+#[test]
+fn gradients() {
+    verify(running, running_value_and_grad, &[0.3, 0.7, 1.1]);
+    for first in [0.7, 0.3, -0.4] {
+        verify(branches, branches_value_and_grad, &[first, 0.6, 0.2]);
+    }
+    for x in [&[][..], &[-0.7], &[0.6, 1.0], &[0.4, 1.0, 2.0, 3.0]] {
+        verify(early, early_value_and_grad, x);
+    }
+    verify(elements, elements_value_and_grad, &[0.3, 0.7, 1.1]);
+    verify(guarded, guarded_value_and_grad, &[0.3, 0.7]);
+    verify(guarded, guarded_value_and_grad, &[0.3, 0.7, 0.1, 0.1]);
+}
+
+#[test]
+fn panics_are_the_functions_own() {
+    for x in [&[][..], &[1.0], &[1.0, 0.0], &[1.0, 2.0, 3.0]] {
+        assert!(catch_unwind(AssertUnwindSafe(|| guarded(x))).is_err());
+        assert!(catch_unwind(AssertUnwindSafe(|| guarded_value_and_grad(x))).is_err(), "{x:?}");
+    }
+}
