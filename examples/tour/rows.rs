@@ -107,12 +107,12 @@ fn sizes_and_parts(x: &Array2<f64>, ids: &[usize]) -> f64 {
 fn constructions(x: f64) -> f64 {
     let built = build1(3, |i| build1(2, |j| x * (i + j) as f64));
     let shaped = Array2::from_shape_fn((3, 2), |(i, j)| x.powi((i + j) as i32));
-    let filled = Array2::zeros((3, 2)) + Array2::<f64>::ones((3, 2)) * x + Array2::from_elem((3, 2), x * x);
+    let filled = Array2::<f64>::zeros((3, 2)) + Array2::<f64>::ones((3, 2)) * x + Array2::from_elem((3, 2), x * x);
     let lines = Array1::linspace(0.0, x, 3)
         + Array1::from_vec(vec![x, 1.0, 2.0])
         + Array1::from_iter((0..3).map(|i| x * i as f64));
     let literals = array![x, 2.0 * x, 3.0] + ndarray::arr1(&[1.0, x, x]) + replicate(3, x) + one_hot::<f64>(3, 1) * x;
-    let unit = Array2::eye(2) * x + ndarray::arr2(&[[x, 1.0], [1.0, x]]);
+    let unit = Array2::<f64>::eye(2) * x + ndarray::arr2(&[[x, 1.0], [1.0, x]]);
     let counted: Array1<f64> = iota(3).mapv(|i| x * i as f64);
     let list: Vec<f64> = (0..3).map(|i| x + i as f64).collect();
     (built * shaped + filled).sum() + (lines * literals).sum() + unit.sum() + counted.sum() + sum(&list)
