@@ -61,8 +61,18 @@ fn chosen(x: [f32; 40], w: &[[f32; 3]; 40], k: usize) -> f32 {
     if x[k] > 0.0 { (0..40).map(|i| x[i] * scores[i]).sum::<f32>() } else { scores[k] * x[0] }
 }
 
+/// Products of matrices that are too large to be taken apart, alone and in a stack.
+#[differentiate(grad)]
+fn products(a: &[[f64; 20]; 20], b: &[[f64; 20]; 20], c: &[[[f64; 9]; 9]; 2]) -> f64 {
+    let p = build([20, 20], |[i, j]| (0..20).map(|k| a[i][k] * b[k][j]).sum::<f64>());
+    let q = build([2, 9, 9], |[s, i, j]| (0..9).map(|k| c[s][i][k] * c[s][k][j]).sum::<f64>());
+    p.mapv(|v| v * v).sum() + q.mapv(|v| v * v).sum()
+}
+
 #[test]
 fn arrays_of_static_size_allocate_nothing() {
+    let (a, b, c) = ([[0.1; 20]; 20], [[0.2; 20]; 20], [[[0.3; 9]; 9]; 2]);
+    without_heap(|| products_value_and_grad(&a, &b, &c));
     let q = [0.5, 0.5, -0.5, 0.1];
     without_heap(|| rotate_vjp(q, [1.0, 2.0, 3.0], [1.0; 3]));
     without_heap(|| rotate_jvp(q, [1.0, 2.0, 3.0], q, [1.0; 3]));

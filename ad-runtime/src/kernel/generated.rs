@@ -144,12 +144,38 @@ pub fn exact_dot<F: Real>(x: &[F], y: &[F]) -> F {
 /// Products of corresponding matrices of two stacks; `[m, k, n]` and flags as in [`super::gemm`].
 #[inline]
 pub fn gemm_each<F: Real>(c: &mut [F], a: &[F], b: &[F], transposed: [bool; 2], batch: usize, sizes: [usize; 3]) {
+    multiply_each(c, a, b, transposed, batch, sizes, super::gemm);
+}
+
+/// [`gemm_each`] without the heap, for arrays of static size.
+#[inline]
+pub fn gemm_each_off_heap<F: Real>(
+    c: &mut [F],
+    a: &[F],
+    b: &[F],
+    transposed: [bool; 2],
+    batch: usize,
+    sizes: [usize; 3],
+) {
+    multiply_each(c, a, b, transposed, batch, sizes, super::gemm_off_heap);
+}
+
+#[inline]
+fn multiply_each<F: Real>(
+    c: &mut [F],
+    a: &[F],
+    b: &[F],
+    transposed: [bool; 2],
+    batch: usize,
+    sizes: [usize; 3],
+    gemm: impl Fn(&mut [F], super::Operand<'_, F>, super::Operand<'_, F>, [usize; 3], bool),
+) {
     let [m, k, n] = sizes;
     let operand = |x, t| if t { super::Operand::Transposed(x) } else { super::Operand::Plain(x) };
     for p in 0..batch {
         let (a, b) = (&a[p * m * k..][..m * k], &b[p * k * n..][..k * n]);
         let c = &mut c[p * m * n..][..m * n];
-        super::gemm(c, operand(a, transposed[0]), operand(b, transposed[1]), sizes, false);
+        gemm(c, operand(a, transposed[0]), operand(b, transposed[1]), sizes, false);
     }
 }
 

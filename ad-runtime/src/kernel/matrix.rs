@@ -78,6 +78,29 @@ impl<'a, F: Real> Operand<'a, F> {
 /// If a length is not the product of its sizes.
 #[track_caller]
 pub fn gemm<F: Real>(c: &mut [F], a: Operand<'_, F>, b: Operand<'_, F>, sizes: [usize; 3], accumulate: bool) {
+    multiply(c, a, b, sizes, accumulate, false);
+}
+
+/// [`gemm`] without the heap, for arrays of static size: `matrixmultiply`, which the large products go to, packs its
+/// operands into memory that it allocates.
+///
+/// # Panics
+///
+/// If a length is not the product of its sizes.
+#[track_caller]
+pub fn gemm_off_heap<F: Real>(c: &mut [F], a: Operand<'_, F>, b: Operand<'_, F>, sizes: [usize; 3], accumulate: bool) {
+    multiply(c, a, b, sizes, accumulate, true);
+}
+
+#[track_caller]
+fn multiply<F: Real>(
+    c: &mut [F],
+    a: Operand<'_, F>,
+    b: Operand<'_, F>,
+    sizes: [usize; 3],
+    accumulate: bool,
+    off_heap: bool,
+) {
     let [m, k, n] = sizes;
     assert!(
         a.data().len() == m * k && b.data().len() == k * n && c.len() == m * n,
@@ -96,7 +119,7 @@ pub fn gemm<F: Real>(c: &mut [F], a: Operand<'_, F>, b: Operand<'_, F>, sizes: [
         (Operand::Plain(matrix), _) if n == 1 => gemv(c, matrix, b.data(), accumulate),
         (Operand::Transposed(matrix), _) if n == 1 => gemv_t(c, matrix, b.data(), accumulate),
         _ if k == 1 => ger(c, a.data(), b.data(), accumulate),
-        _ if loops_win(a, b, sizes) => by_loops(c, a, b, sizes, accumulate),
+        _ if off_heap || loops_win(a, b, sizes) => by_loops(c, a, b, sizes, accumulate),
         _ => {
             let mut c = ArrayViewMut2::from_shape((m, n), c).expect("gemm has checked the result's length");
             let beta = if accumulate { F::one() } else { F::zero() };

@@ -29,13 +29,13 @@ mod special;
 mod vector;
 
 pub use generated::{
-    Whole, cut, each_row, exact_dot, exact_sum, fits, gemm_each, joined, lanes, largest, largest_whole, order,
-    position_of_largest, position_of_smallest, power, quotient, remainder, same, shifted_left, shifted_right, smallest,
-    smallest_whole, total,
+    Whole, cut, each_row, exact_dot, exact_sum, fits, gemm_each, gemm_each_off_heap, joined, lanes, largest,
+    largest_whole, order, position_of_largest, position_of_smallest, power, quotient, remainder, same, shifted_left,
+    shifted_right, smallest, smallest_whole, total,
 };
 pub use isa::{Body, Fused, Isa, Plain, dispatch, force_plain};
 pub use layout::{assemble, contiguous};
-pub use matrix::{Operand, gemm, gemv, gemv_t, ger};
+pub use matrix::{Operand, gemm, gemm_off_heap, gemv, gemv_t, ger};
 pub use product::{by_loops, gemv_in, gemv_t_in, ger_in};
 pub use reduce::{
     argmax, argmin, dot, dot_in, maximum, maximum_in, minimum, minimum_in, product, sum, sum_in, sum_of_squares,

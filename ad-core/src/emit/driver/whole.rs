@@ -191,9 +191,10 @@ impl Driver<'_> {
                 }
                 let mut code = self.allocate(t, &mut names, false);
                 let out = self.out(t);
+                let on_stack = matches!(self.hold.get(&t), Some(Hold::Stack(_)));
                 let gemv = |stored_first: bool| self.style.kernel(if stored_first { "gemv_t" } else { "gemv" });
                 code.extend(if !p.batch.is_empty() {
-                    let kernel = self.style.kernel("gemm_each");
+                    let kernel = self.style.kernel(if on_stack { "gemm_each_off_heap" } else { "gemm_each" });
                     let sizes = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
                     let [batch, m, k, n] = sizes;
                     let (ta, tb) = (p.a.1, p.b.1);
@@ -208,7 +209,10 @@ impl Driver<'_> {
                     let kernel = gemv(!p.b.1);
                     quote!(#kernel(#out, #b, #a, false);)
                 } else {
-                    let (kernel, operand) = (self.style.kernel("gemm"), self.style.kernel("Operand"));
+                    let (kernel, operand) = (
+                        self.style.kernel(if on_stack { "gemm_off_heap" } else { "gemm" }),
+                        self.style.kernel("Operand"),
+                    );
                     let flag = |t: bool| format_ident!("{}", if t { "Transposed" } else { "Plain" });
                     let (fa, fb) = (flag(p.a.1), flag(p.b.1));
                     let [m, k, n] = [&p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
