@@ -1,12 +1,12 @@
-//! Methods that change an array.
+//! Methods that change an array in a way that is not understood.
 
 use ad::prelude::*;
 
 #[differentiate]
 fn f(x: &Array1<f64>) -> f64 {
-    let mut y = x.clone();
-    y.swap(0, 1);
-    y.sum()
+    let mut v = x.to_vec();
+    v.reverse();
+    v[0]
 }
 
 fn main() {}
