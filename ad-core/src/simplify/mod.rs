@@ -101,8 +101,12 @@ fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
 /// It is followed through loops: from a result to what each step makes it of, and from a parameter of a body to what it stands for.
 #[must_use]
 pub fn decisions(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+    decisions_and(g, roots, Vec::new())
+}
+
+/// The same, and all that these terms are computed of.
+pub(crate) fn decisions_and(g: &Graph, roots: &[Term], mut stack: Vec<Term>) -> HashSet<Term> {
     let mut exact = HashSet::new();
-    let mut stack = Vec::new();
     let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
     // Of each loop, the parameters of its body that occur in it: each stands for one term before the loop and, if it is carried, for a result.
     let mut params: Vec<(Term, Vec<Term>)> = Vec::new();
@@ -111,6 +115,8 @@ pub fn decisions(g: &Graph, roots: &[Term]) -> HashSet<Term> {
         for t in g.reachable(&roots) {
             match g.node(t) {
                 Node::Cond { cond, .. } => stack.push(*cond),
+                // What a function decides by is not known before it is inlined.
+                Node::Call(_, args) => stack.extend(args.iter().copied()),
                 Node::Gather { index, .. } | Node::Scatter { index, .. } => stack.extend(index.iter().copied()),
                 Node::Scan(scan) if met.insert(t) => {
                     bodies.push(scan.body.results.to_vec());

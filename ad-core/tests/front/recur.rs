@@ -64,3 +64,78 @@ fn gradients_are_those_of_differences() {
         assert!(gradient.iter().all(|x| x.is_finite()), "{}: {gradient:?}", p.name);
     }
 }
+
+/// Whether a loop with carried state is left in the function's value.
+fn loops(item: TokenStream) -> bool {
+    let prepared = pipeline::prepare(program(quote!(grad), item), None);
+    let g = &prepared.program.graph;
+    g.reachable(&prepared.program.result.terms()).iter().any(|&t| matches!(g.node(t), ad_core::ir::Node::Scan(_)))
+}
+
+#[test]
+fn what_is_only_added_to_is_a_sum() {
+    assert!(!loops(quote! { fn f(x: &Array1<f64>) -> f64 { fold(0.0, x, |a, e| a + e * e) } }));
+    assert!(!loops(
+        quote! { fn f(x: &Array2<f64>) -> f64 { fold(x.row(0).to_owned(), x, |a, r| a + &r * 2.0).sum() } }
+    ));
+    assert!(loops(quote! { fn f(x: &Array1<f64>) -> f64 { fold(0.0, x, |a, e| a + e * a) } }));
+    // A check depends on it.
+    assert!(loops(quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { fold(0, 0..n, |a, i| a + i) as f64 * x.sum() } }));
+    // A decision depends on it.
+    assert!(loops(
+        quote! { fn f(x: &Array1<f64>) -> f64 { build1(x.len(), |i| { let s = fold(0.0, x, |a, e| a + e * x[i]); if s > 1.0 { 1.0 } else { s } }).sum() } }
+    ));
+    assert!(loops(
+        quote! { fn f(x: &Array1<f64>) -> f64 { let all = build1(x.len(), |i| fold(0.0, x, |a, e| a + e * x[i])); if all.sum() > 1.0 { 1.0 } else { x[0] } } }
+    ));
+    assert!(loops(
+        quote! { fn f(x: &Array1<f64>, y: f64) -> f64 { let s = fold(0.0, x, |a, e| a + e * e); if s > 1.0 { y } else { s } } }
+    ));
+}
+
+#[test]
+fn derivatives_of_reduce() {
+    // [UNF]: of a product, products from the left and from the right; of a sum, ones; of a dot product, the other vector.
+    let x = [2.0, -1.5, 3.0, 0.5, 0.0];
+    let (_, gradient) =
+        value_and_grad(quote! { fn f(x: &Array1<f64>) -> f64 { reduce(1.0, x, |a, b| a * b) } }, &[vector(&x)]);
+    let left = |k: usize| x[..k].iter().product::<f64>();
+    let right = |k: usize| x[k + 1..].iter().product::<f64>();
+    near("product", &gradient, &(0..x.len()).map(|k| left(k) * right(k)).collect::<Vec<_>>(), 1e-15);
+    let (_, gradient) =
+        value_and_grad(quote! { fn f(x: &Array1<f64>) -> f64 { reduce(0.0, x, |a, b| a + b) } }, &[vector(&x)]);
+    near("sum", &gradient, &[1.0; 5], 0.0);
+    let dot =
+        quote! { fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 { x.iter().zip(y).fold(0.0, |s, (a, b)| s + a * b) } };
+    let (_, gradient) = value_and_grad(dot, &[vector(&x), vector(&[1.0, 2.0, 3.0, 4.0, 5.0])]);
+    near("dot", &gradient, &[&[1.0, 2.0, 3.0, 4.0, 5.0][..], &x].concat(), 0.0);
+}
+
+#[test]
+fn checks_of_steps() {
+    let at = |n: usize| [vector(&[1.0, 2.0, 3.0]), sizes(&[], &[n])];
+    let walk = program(
+        quote!(grad),
+        quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { fold((0.0, 0_usize), 0..n, |(s, k), _| (s + x[k], k * 2 + 1)).0 } },
+    );
+    assert_eq!(failed(&walk, &at(2)), Vec::<String>::new());
+    assert_eq!(failed(&walk, &at(3)), ["index out of range"].map(String::from));
+    // Not reached: no step.
+    assert_eq!(failed(&walk, &at(0)), Vec::<String>::new());
+    let guarded = program(
+        quote!(grad),
+        quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { fold((0.0, 0_usize), 0..n, |(s, k), _| (if k < 3 { s + x[k] } else { s }, k + 2)).0 } },
+    );
+    assert_eq!(failed(&guarded, &at(9)), Vec::<String>::new());
+    let factorial = program(
+        quote!(grad),
+        quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { x.sum() * (1..n + 1).product::<usize>() as f64 } },
+    );
+    assert_eq!(failed(&factorial, &at(20)), Vec::<String>::new());
+    assert_eq!(failed(&factorial, &at(21)), ["integer overflow in a multiplication"].map(String::from));
+    // What holds in every step is asked at the entry.
+    let range =
+        program(quote!(grad), quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { fold(1.0, 0..n, |s, i| s * x[i]) } });
+    assert!(checks(&range).starts_with("entry: index out of range"), "{}", checks(&range));
+    assert_eq!(range.checks.len(), 1);
+}
