@@ -457,7 +457,7 @@ const MORE: &[Line] = &[
     ("S", "product(&{O:n}.mapv(|$x| $x.tanh()))", "function.product", ""),
     ("S", "{O:n}.mapv(|$x| $x.tanh()).product()", "array.product", ""),
     ("A:m", "{O:n,m}.mapv(|$x| $x.tanh()).product_axis(Axis(0))", "array.product_axis", ""),
-    ("S", "{A:n}.fold({S}, |$a, &$x| ({S;a:S x:S}).tanh())", "array.fold", ""),
+    ("S", "{A:n}.fold({S}, |$a, &$x| $a + {S;x:S})", "array.fold", ""),
     ("S", "{P:n}.fold({S}, |$a, $x| ({S;a:S x:S}).tanh())", "iterator.fold", ""),
     ("S", "{P:n}.map(|$x| $x.tanh()).product::<{F}>()", "iterator.product", "c"),
     (
