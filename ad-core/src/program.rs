@@ -199,6 +199,8 @@ pub struct Program {
     pub real_param: Option<Ident>,
     /// Names that were taken to be the DSL's: to be proved so by the code that is emitted.
     pub dsl: Vec<Ident>,
+    /// Names in patterns that were taken to be bound there, and not to be constants: likewise.
+    pub bound: Vec<Ident>,
     /// Names that were taken to be constants of `std::f64::consts`: likewise.
     pub consts: Vec<AssumedConst>,
 }

@@ -48,6 +48,11 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         }
         carried = more;
     };
+    // A loop that takes what is real and makes what is not (an index, a count) has no derivative: nothing is saved, and the term, which
+    // may be a size, stays what it was.
+    if !carried.contains(&true) && body.tangents.iter().all(Option::is_none) {
+        return (d.g.mk(crate::ir::Node::Scan(Box::new(scan))), Tangent::Zero);
+    }
     // The augmented loop: one more array for each carried value, its value at the start of each step.
     let produced = s.body.results.len() - carries;
     let mut results = body.primal.clone();

@@ -14,7 +14,7 @@ use crate::program::{AssumedConst, Program};
 /// A function that is never called, if any name was assumed.
 pub(super) fn names(program: &Program) -> TokenStream {
     let proofs: Vec<TokenStream> = program.dsl.iter().filter_map(|name| proof(program, name)).collect();
-    let consts = program.consts.iter().map(constant).chain(types(program));
+    let consts = program.consts.iter().map(constant).chain(types(program)).chain(program.bound.iter().map(bound));
     if proofs.is_empty() {
         return quote!(#(#consts)*);
     }
@@ -25,6 +25,16 @@ pub(super) fn names(program: &Program) -> TokenStream {
         fn assumed_functions(x: &#krate::ndarray::Array1<f64>) {
             #(#proofs)*
         }
+    }
+}
+
+/// That a name in a pattern is bound there: where it is a constant, the parameter of this closure is one value of many.
+fn bound(name: &Ident) -> TokenStream {
+    let span = name.span();
+    if name.to_string().starts_with('_') {
+        quote_spanned!(span=> const _: fn(u8) = |#name| ();)
+    } else {
+        quote_spanned!(span=> const _: fn(u8) -> u8 = |#name| #name;)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The state of lowering, and what every part of it needs: places, values as terms, closures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use proc_macro2::Ident;
@@ -60,6 +60,10 @@ pub(super) struct Lower<'a> {
     pub consts: Vec<AssumedConst>,
     /// Names taken to be the DSL's.
     pub dsl: Vec<Ident>,
+    /// Names that patterns of `match` were taken to bind.
+    pub bound: Vec<Ident>,
+    /// Constants outside of the function that patterns were compared with.
+    pub compared: BTreeSet<String>,
     /// Whether the next check is one of builds with debug assertions only.
     pub debug: bool,
     depth: u32,
@@ -91,6 +95,8 @@ impl<'a> Lower<'a> {
             items: Scope::default(),
             consts: Vec::new(),
             dsl: Vec::new(),
+            bound: Vec::new(),
+            compared: BTreeSet::new(),
             debug: false,
             depth: 0,
         }

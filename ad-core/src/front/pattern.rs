@@ -126,8 +126,18 @@ impl<'a> Lower<'a> {
             Pat::Type(p) => self.fits(&p.pat, value),
             Pat::Ident(p) => match &p.subpat {
                 Some((_, inner)) => self.fits(inner, value),
-                None if is_constant(&p.ident.to_string()) => self.equals_constant(&p.ident.to_string(), value, range),
-                None => Ok(yes),
+                None if self.is_constant(&p.ident.to_string()) => {
+                    let name = p.ident.to_string();
+                    let fits = self.equals_constant(&name, value, range);
+                    self.compared.insert(name);
+                    fits
+                }
+                None => {
+                    if p.by_ref.is_none() && p.mutability.is_none() && !self.bound.contains(&p.ident) {
+                        self.bound.push(p.ident.clone());
+                    }
+                    Ok(yes)
+                }
             },
             Pat::Or(p) => {
                 let mut any = self.g.lit_bool(false);
@@ -196,6 +206,13 @@ impl<'a> Lower<'a> {
             }
             other => Err(self.error(range, refused::pattern(&text_of(other, 40)))),
         }
+    }
+
+    /// Whether Rust takes a name in a pattern for a constant: one of the function's own, or, by convention, one outside of it.
+    /// That a name in small letters is none is proved by the code that is written. A variable cannot have the name of a constant.
+    fn is_constant(&self, name: &str) -> bool {
+        is_constant(name) && (self.scope.get(name).is_none() || self.items.get(name).is_some())
+            || self.items.get(name).is_some_and(|item| !matches!(item, Ok(Value::Closure(_))))
     }
 
     fn no_real(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<()> {
@@ -343,7 +360,7 @@ fn is_rest(pat: &Pat) -> bool {
     }
 }
 
-/// Whether Rust takes a name in a pattern for a constant (by convention; a constant in small letters is warned of).
+/// Whether a name is written like a constant (rustc warns of a constant in small letters).
 fn is_constant(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }
@@ -376,8 +393,9 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
                     None => Ok(()),
                 };
             }
-            if p.subpat.is_none() && is_constant(&name) {
-                // A constant that the value was compared with (`match`), or rustc's error.
+            let variant = matches!(&*name, "None" | "Less" | "Equal" | "Greater");
+            if p.subpat.is_none() && me.is_constant(&name) && (variant || me.compared.contains(&name)) {
+                // A constant that the value was compared with.
                 return Ok(());
             }
             if let Some(value) = &value {

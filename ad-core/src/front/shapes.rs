@@ -315,6 +315,7 @@ fn finish(mut lower: Lower<'_>, result: Term, equations: Vec<Equation>) -> Progr
         options: sig.options.clone(),
         real_param: sig.real_param.clone(),
         dsl: lower.dsl,
+        bound: lower.bound,
         consts: lower.consts,
         graph: lower.g,
     }

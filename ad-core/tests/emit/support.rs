@@ -202,6 +202,7 @@ impl Case {
             options: Options { grad: true, vjp: false, jvp: false, krate: quote!(crate::ad) },
             real_param: (!self.generics.is_empty()).then(|| Ident::new("T", Span::call_site())),
             dsl: Vec::new(),
+            bound: Vec::new(),
             consts: Vec::new(),
         };
         let routine = Routine {
