@@ -172,7 +172,10 @@ fn recurrences(x: &[f64]) -> f64 {
     let sums = scan(0.0, x, |acc: f64, v| acc + v.sin());
     let ahead = scanl(1.0, x, |acc: f64, v| acc * v);
     let behind = scanr(0.0, x, |acc: f64, v| (acc + v).tanh());
-    horner * largest + sums.sum() + ahead.dot(&behind) + product(x)
+    let chained =
+        x.iter().rev().fold(1.0, |acc: f64, v| acc + v / acc) + x.iter().map(|v| 1.0 + v * v).product::<f64>();
+    let rows = build([x.len(), 2], |[i, j]| x[i] + j as f64).product_axis(Axis(1));
+    horner * largest + sums.sum() + ahead.dot(&behind) + product(x) + chained + rows.sum() + rows.product()
 }
 
 /// A row of the table for each.

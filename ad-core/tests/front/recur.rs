@@ -139,3 +139,39 @@ fn checks_of_steps() {
     assert!(checks(&range).starts_with("entry: index out of range"), "{}", checks(&range));
     assert_eq!(range.checks.len(), 1);
 }
+
+/// Operations of the function and of its gradient (value included), counted by the oracle.
+fn work(item: TokenStream, inputs: &[Value]) -> (u64, u64) {
+    let mut prepared = pipeline::prepare(program(quote!(grad), item), None);
+    let count = |g: &ad_core::ir::Graph, roots: &[ad_core::ir::Term]| {
+        let mut interp = Interp::new(g, inputs);
+        interp.eval_all(roots).expect("values");
+        interp.work().total()
+    };
+    let function = count(&prepared.program.graph, &prepared.program.result.terms());
+    let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+    (function, count(&prepared.program.graph, &routine.result.terms()))
+}
+
+#[test]
+fn a_gradient_is_a_few_times_the_function() {
+    let items = [
+        quote! { fn horner(x: &Array1<f64>) -> f64 { fold(0.0, x, |acc, a| acc * 0.5 + a) } },
+        quote! { fn sines(x: &Array1<f64>) -> f64 { fold(0.1, x, |acc, a| (acc * a).sin()) } },
+        quote! { fn product(x: &Array1<f64>) -> f64 { reduce(1.0, x, |a, b| a * b) } },
+        quote! { fn added(x: &Array1<f64>) -> f64 { fold(1.0, x, |a, e| a + e * e) } },
+        quote! { fn scanned(x: &Array1<f64>) -> f64 { let s = scan(0.5, x, |a, e| a * e + 1.0); (&s * &s).sum() } },
+        quote! { fn behind(x: &Array1<f64>) -> f64 { scanr(0.5, x, |a, e| (a + e).tanh()).sum() } },
+        quote! { fn pair(x: &Array1<f64>) -> f64 { let (m, s) = fold((0.0, 1.0), x, |(m, s), e| (m + e * s, s * 0.9 + m.sin())); m * s } },
+        quote! { fn neighbours(x: &Array1<f64>) -> f64 { fold(1.0, 0..x.len() - 1, |a, i| a * x[i] + x[i + 1] * x[i + 1]) } },
+        quote! { fn carried(x: &Array1<f64>) -> f64 { fold(x.clone(), 0..5, |y, _| y.mapv(f64::sin) + &y * x).sum() } },
+    ];
+    for n in [10, 100, 1000] {
+        let x: Vec<f64> = (0..n).map(|k| 0.9 + 0.2 * (f64::from(k) * 0.7).sin()).collect();
+        for item in &items {
+            let (function, gradient) = work(item.clone(), &[vector(&x)]);
+            println!("{n}: {gradient} of {function}");
+            assert!(gradient <= 5 * function, "{n}: {gradient} is more than five times {function}: {item}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Recurrences through the macro: values are the function's own, gradients are those of central differences, and the memory of a long
+//! recurrence is linear in its steps.
+
+#![allow(clippy::all, reason = "every way to write a recurrence, not the shortest")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use ad::prelude::*;
+
+/// Bytes and allocations of this thread, in total.
+struct Counting;
+
+thread_local! {
+    static USED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+// The one place where an allocator can be watched from.
+#[allow(unsafe_code, reason = "an allocator is unsafe by its trait")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = USED.try_with(|used| used.set((used.get().0 + layout.size(), used.get().1 + 1)));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(ptr, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The gradient against central differences of the function.
+#[track_caller]
+fn checks(f: impl Fn(&Array1<f64>) -> f64, g: impl Fn(&Array1<f64>) -> (f64, Array1<f64>), x: &Array1<f64>) {
+    let (value, gradient) = g(x);
+    assert!((value - f(x)).abs() <= 1e-12 * (1.0 + value.abs()), "{value} is not {}", f(x));
+    assert_eq!(gradient.len(), x.len());
+    for (k, found) in gradient.iter().enumerate() {
+        let at = |d: f64| {
+            let mut x = x.clone();
+            x[k] += d;
+            f(&x)
+        };
+        let expected = (at(1e-5) - at(-1e-5)) / 2e-5;
+        assert!((found - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{k}: {found} is not {expected}");
+    }
+}
+
+/// Each as `name { body }`: a function of an array with its derivative, and the comparison for several lengths, none included, and
+/// with a zero among the elements.
+macro_rules! arrays {
+    ($($name:ident $x:ident $body:block)*) => {$(
+        #[test]
+        fn $name() {
+            #[differentiate]
+            fn f($x: &Array1<f64>) -> f64 $body
+            for x in [array![0.7, -1.3, 2.1, 0.4], array![0.5, 0.0, -1.5, 0.0], array![2.0, 0.0], array![-0.3], array![]] {
+                checks(f, f_value_and_grad, &x);
+            }
+            f_grad(&array![1.0, 2.0]);
+        }
+    )*};
+}
+
+arrays! {
+    folds x { fold(1.0_f64, x, |acc, e| acc * 0.5 + e.sin() * acc) }
+    folds_of_ranges x { fold(0.5_f64, 0..x.len(), |acc, i| acc.cos() * x[i] + x[x.len() - 1 - i]) }
+    iterator_folds x { x.iter().rev().enumerate().fold(0.3_f64, |acc, (k, e)| acc * e + k as f64) }
+    array_folds x { x.fold(2.0_f64, |acc, e| acc / (1.0 + e * e)) }
+    reduces x { reduce(1.0_f64, x, |a, b| a * b) + reduce(0.0_f64, x, |a, b| a + b) }
+    products x { product(x) + x.product() * 2.0 + x.iter().map(|e| e + 1.0).product::<f64>() }
+    products_of_rows x {
+        let m = build([x.len(), 2], |[i, j]| x[i] + j as f64);
+        m.product_axis(Axis(1)).sum() + m.product_axis(Axis(0)).sum()
+    }
+    scans x { let s = scan(0.5_f64, x, |a, e| a * e + 1.0); (&s * &s).sum() }
+    scans_from_the_left x { let s = scanl(0.5_f64, x, |a, e| (a * e).sin()); build1(s.len(), |i| s[i] * (i as f64 + 1.0)).sum() }
+    scans_from_the_right x { let s = scanr(0.5_f64, x, |a, e| (a + e).tanh()); build1(s.len(), |i| s[i] * (i as f64 + 1.0)).sum() }
+    scans_of_arrays x { let s = scan(array![0.0_f64, 1.0], x, |a, e| array![a[0] + e * a[1], a[1] * 0.5]); s.column(0).sum() * 2.0 + s.sum() }
+    folds_in_builds x { let t = build1(x.len(), |i| fold(0.2_f64, x, |acc, e| acc * x[i] + e)); (&t * &t).sum() }
+    builds_in_folds x { fold(x.clone(), 0..3, |y, k| build1(x.len(), |i| (y[i] * y[x.len() - 1 - i]).sin() + k as f64 * x[i])).sum() }
+    folds_in_folds x { fold(1.0_f64, x, |acc, a| fold(acc, x, |acc, b| acc * 0.5 + (a * b).sin())) }
+    scans_in_folds x { fold(0.1_f64, x, |acc, e| scan(acc * e, x, |a, b| (a + b).sin()).sum()) }
+    tuples x { let (m, s) = fold((0.0_f64, 1.0_f64), x, |(m, s), e| (m + e * s, s * 0.9 + m.sin())); m * s }
+    tuples_of_arrays x { let (v, n) = fold((x.clone(), 1.0_f64), 0..4, |(v, n), i| (&v * n, n * 0.5 + i as f64)); v.sum() * n }
+    mixed_tuples x {
+        let (s, n, up) = fold((0.0_f64, 0_usize, true), x, |(s, n, up), e| (if up { s + e * e } else { s * e }, n + 1, !up));
+        if up { s } else { s * n as f64 }
+    }
+    sums_that_only_add x { fold(x.len() as f64, x, |acc, e| acc + e * e) }
+    sums_of_a_step x { fold((0.0_f64, 1.0_f64), x, |(s, p), e| (s + p * e, p * 0.5)).0 }
+    sums_that_decide x { let s = fold(0.0_f64, x, |acc, e| acc + e * e); if s > 1.0 { s.sqrt() } else { s * s } }
+    normalised x { let s = fold(x.clone(), 0..3, |y, _| { let n = 1.0 + y.dot(&y); y.mapv(|e| e / n) }); s.sum() }
+}
+
+#[differentiate]
+fn single(x: &Array1<f32>, r: f32) -> f32 {
+    let s = scan(r, x, |a, e| a * e + 0.5);
+    fold(1.0, &s, |p, e| p * 0.5 + e * e)
+}
+
+#[differentiate]
+fn double(x: &Array1<f64>, r: f64) -> f64 {
+    let s = scan(r, x, |a, e| a * e + 0.5);
+    fold(1.0, &s, |p, e| p * 0.5 + e * e)
+}
+
+#[differentiate]
+fn generic<T: Real>(x: &Array1<T>, r: T) -> T {
+    let s = scan(r, x, |a, e| a * e + T::lit(0.5));
+    fold(T::lit(1.0), &s, |p, e| p * T::lit(0.5) + e * e)
+}
+
+#[test]
+fn both_real_types() {
+    let (x, r) = (array![0.5, -1.25, 2.0, 0.75], 0.5);
+    let (value, (dx, dr)) = double_value_and_grad(&x, r);
+    checks(|x| double(x, r), |x| (double(x, r), double_grad(x, r).0), &x);
+    checks(|r| double(&x, r[0]), |r| (double(&x, r[0]), array![double_grad(&x, r[0]).1]), &array![r]);
+    assert_eq!(generic_value_and_grad(&x, r), (value, (dx.clone(), dr)));
+    let (x, r) = (x.mapv(|e| e as f32), r as f32);
+    let (value_32, (dx_32, dr_32)) = single_value_and_grad(&x, r);
+    assert_eq!(generic_value_and_grad(&x, r), (value_32, (dx_32.clone(), dr_32)));
+    assert!((f64::from(value_32) - value).abs() < 1e-5);
+    assert!((f64::from(dr_32) - dr).abs() < 1e-5);
+    assert!(dx_32.iter().zip(&dx).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-4));
+}
+
+#[differentiate(vjp, jvp)]
+fn running(x: &Array1<f64>) -> Array1<f64> {
+    scanl(1.0, x, |a, e| a * e.cos())
+}
+
+#[test]
+fn scans_as_results() {
+    let (x, u, dx) = (array![0.3, -0.7, 1.1], array![1.0, -2.0, 0.5, 3.0], array![0.2, 0.4, -0.1]);
+    let (value, gradient) = running_vjp(&x, &u);
+    let (same, tangent) = running_jvp(&x, &dx);
+    assert_eq!(value, running(&x));
+    assert_eq!(value, same);
+    assert!((u.dot(&tangent) - gradient.dot(&dx)).abs() < 1e-14);
+    let h = 1e-6;
+    let slope = (running(&(&x + &(&dx * h))) - running(&(&x - &(&dx * h)))) / (2.0 * h);
+    assert!((slope - tangent).iter().all(|e| e.abs() < 1e-9));
+}
+
+/// A million steps of `s = a s + e`.
+const STEPS: usize = 1_000_000;
+
+#[differentiate]
+fn filter(x: &Array1<f64>, a: f64) -> f64 {
+    fold(0.0, x, |s, e| a * s + e)
+}
+
+#[differentiate]
+fn filtered(x: &Array1<f64>, a: f64) -> f64 {
+    let s = scanl(0.0, x, |s, e| a * s + e);
+    s[s.len() - 1]
+}
+
+/// On a small stack, so that a call for each step would not end; in bytes in proportion to the steps, allocated at once.
+#[test]
+fn a_million_steps() {
+    let run = || {
+        let (x, a) = (Array1::from_elem(STEPS, 1.0), 0.5);
+        for derivative in [filter_value_and_grad, filtered_value_and_grad] {
+            let before = USED.with(Cell::get);
+            let (value, (dx, da)) = derivative(&x, a);
+            let after = USED.with(Cell::get);
+            assert!(after.0 - before.0 <= 6 * 8 * STEPS, "{} bytes", after.0 - before.0);
+            assert!(after.1 - before.1 <= 20, "{} allocations", after.1 - before.1);
+            assert_eq!(value, 2.0);
+            // d/da of 1 / (1 - a).
+            assert!((da - 4.0).abs() < 1e-12, "{da}");
+            assert_eq!(dx.len(), STEPS);
+            for k in 0..60 {
+                assert_eq!(dx[STEPS - 1 - k], 0.5_f64.powi(k as i32));
+            }
+        }
+    };
+    std::thread::Builder::new().stack_size(256 << 10).spawn(run).expect("a thread").join().expect("no overflow");
+}
