@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use super::lower::Lower;
 use super::place::Place;
-use super::slice::Cut;
+use super::slice::{Axis, Cut};
 use super::table::{Call, Entry, On, row};
-use super::value::{Lowered, Value, Want};
+use super::value::{Lowered, Range, Value, Want};
 use crate::catalogue;
 use crate::diag::Poison;
 use crate::ir::{Node, Term};
@@ -24,6 +24,9 @@ pub(super) const TABLE: &[Entry] = &[
     row("assign", On::Place, (1, 1), assign, "each element of another array, broadcast to the shape"),
     row("fill", On::Place, (1, 1), fill, "one value for all elements"),
     row("mapv_inplace", On::Place, (1, 1), mapv_inplace, "f of each element in its place"),
+    row("swap_axes", On::Place, (2, 2), swap_axes, "exchanges two axes of a local array or view"),
+    row("reverse_axes", On::Place, (0, 0), reverse_axes, "puts the axes of a local array or view in reverse order"),
+    row("invert_axis", On::Place, (1, 1), invert_axis, "reverses a local array or view along an axis"),
     row("swap", On::Place, (2, 2), swap_elements, "exchanges two elements"),
     row("new", On::Assoc, (0, 0), no_elements, "no elements: `Vec::new()`, to be pushed to"),
     row("with_capacity", On::Assoc, (1, 1), no_elements, "no elements: `Vec::with_capacity(n)`, to be pushed to"),
@@ -94,8 +97,63 @@ fn slice_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
 }
 
-fn view_mut<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    Ok(call.arg(0)?.0.clone())
+/// All of it as a part: what turns the view leaves the array as it is.
+fn view_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (place, t) = changed(me, call)?;
+    let shape = me.g.shape(t).to_vec();
+    let cuts = me.whole(&shape);
+    Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
+}
+
+/// Methods that say anew how the elements lie, of something that is no part: a part of an array is a view, and the array stays.
+fn turned<'a>(
+    me: &mut Lower<'a>,
+    call: &Call<'a, '_>,
+    turn: impl FnOnce(&mut Lower<'a>, Term) -> Lowered<Term>,
+) -> Lowered<Value<'a>> {
+    let (place, t) = changed(me, call)?;
+    if place.is_part() {
+        return Err(me.error(call.range, catalogue::later(&format!("`{}` of a mutable view", call.name))));
+    }
+    let new = turn(me, t)?;
+    me.write_place(&place, Value::Term(new))?;
+    Ok(Value::Unit)
+}
+
+fn swap_axes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let axis = |me: &mut Lower<'a>, k: usize, rank: usize| {
+        let (value, range) = call.arg(k)?;
+        let t = me.usize(value, range)?;
+        match me.g.int_value(t).and_then(|n| usize::try_from(n).ok()) {
+            Some(n) if n < rank => Ok(n),
+            Some(n) => Err(me.error(range, catalogue::axis_out_of_range(n, rank))),
+            None => Err(me.error(range, catalogue::axis())),
+        }
+    };
+    turned(me, call, |me, t| {
+        let mut perm = super::functions::all_axes(me, t);
+        let (a, b) = (axis(me, 1, perm.len())?, axis(me, 2, perm.len())?);
+        perm.swap(a, b);
+        Ok(me.g.transpose(t, &perm))
+    })
+}
+
+fn reverse_axes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    turned(me, call, |me, t| {
+        let perm: Vec<u8> = super::functions::all_axes(me, t).into_iter().rev().collect();
+        Ok(me.g.transpose(t, &perm))
+    })
+}
+
+fn invert_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    turned(me, call, |me, t| {
+        let axis = super::methods::sizes::axis_arg(me, call, t)?;
+        let shape = me.g.shape(t).to_vec();
+        let all = || Rc::new(Range { start: None, end: None, inclusive: false });
+        let axes: Vec<Axis> = (0..shape.len()).map(|k| Axis::Range(all(), (k == axis).then_some(-1))).collect();
+        let cuts = me.cuts(&shape, &axes, call.range)?;
+        Ok(me.take_part(t, &cuts))
+    })
 }
 
 fn assign<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

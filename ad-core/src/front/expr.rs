@@ -12,7 +12,7 @@ use super::types;
 use super::value::{Lowered, Number, Range, Value};
 use crate::catalogue::{self, refused};
 use crate::diag::{Poison, SrcRange, suggest, text_of};
-use crate::ir::Elem;
+use crate::ir::{Elem, RealTy};
 use crate::prim::{Cmp, IntOp};
 
 impl<'a> Lower<'a> {
@@ -420,6 +420,10 @@ impl<'a> Lower<'a> {
 
     /// Calls whose meaning is the type's: conversions, and scalar functions of a literal.
     fn call_on_type(&mut self, elem: Elem, call: &Call<'a, '_>) -> Option<Lowered<Value<'a>>> {
+        if let ("zero" | "one", Elem::Real(RealTy::Param)) = (call.name, elem) {
+            let x = if call.name == "one" { 1.0 } else { 0.0 };
+            return Some(Ok(Value::Term(self.real(RealTy::Param, x))));
+        }
         if !matches!(call.name, "from" | "lit") {
             return None;
         }
@@ -549,6 +553,7 @@ impl<'a> Lower<'a> {
             let on = if elem.is_real() { On::Real } else { On::Int };
             let entry = match &*name {
                 "from" | "lit" => table::find(On::Assoc, &name),
+                "zero" | "one" if elem == Elem::Real(RealTy::Param) => table::find(On::Assoc, &name),
                 _ => table::find_method(on, &name),
             };
             return Ok(entry.map(|entry| Resolved { elem: Some(elem), ..plain(entry) }));

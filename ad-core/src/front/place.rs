@@ -36,6 +36,11 @@ enum Step {
 }
 
 impl Place {
+    /// Whether it is a part of an array: a view of it, in Rust.
+    pub(super) fn is_part(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Part(_)))
+    }
+
     /// A part of a tuple or of an array literal.
     fn inside(mut self, k: usize) -> Place {
         self.steps.push(Step::Field(k));
@@ -270,7 +275,7 @@ impl<'a> Lower<'a> {
         Ok(self.rows(all, nested))
     }
 
-    fn take_part(&mut self, t: Term, cuts: &[Cut]) -> Term {
+    pub(super) fn take_part(&mut self, t: Term, cuts: &[Cut]) -> Term {
         if cuts.iter().all(|c| c.len.is_none()) {
             let index: Vec<Term> = cuts.iter().map(|c| c.start).collect();
             return self.g.index(t, &index);

@@ -277,7 +277,7 @@ fn misuse() {
             let k = Zip::from(x).and(x.row(0)).map_collect(|a, b| a * b).sum();
             let l = x.into_dimensionality::<Ix3>().unwrap().sum();
             let m = x.into_scalar();
-            let n = x.swap_axes(0, 1);
+            let n = x.permute_axes((1, 0));
             let o = Array3::<f64>::zeros((2, 2)).sum();
             let p = x.slice(s![.., NewAxis]).sum();
             let q = Zip::from(x).for_each(|a| a);
@@ -315,8 +315,8 @@ fn misuse() {
 
             the ranks differ: 0 and 2
 
-            `.swap_axes()` cannot stand in a differentiated function yet
-            = help: write `let x = x.permuted_axes((1, 0));`, with the axes in their new order
+            `.permute_axes()` cannot stand in a differentiated function yet
+            = help: write `let x = x.permuted_axes((1, 0));`
 
             the ranks differ: 3 and 2
 

@@ -66,3 +66,34 @@ fn parts() {
         &[14.0],
     );
 }
+
+/// A local array or view is turned; what it was made of is not.
+#[test]
+fn turned() {
+    let x = array(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let one = std::slice::from_ref(&x);
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array2<f64> { let mut y = x.view(); y.swap_axes(0, 1); y.invert_axis(Axis(0)); &y + &x.t() } },
+        one,
+        &[4.0, 10.0, 4.0, 10.0, 4.0, 10.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array2<f64> { let mut y = x.clone(); y.invert_axis(Axis(1)); y.reverse_axes(); y.view_mut().row_mut(0).fill(0.5); y } },
+        one,
+        &[0.5, 0.5, 2.0, 5.0, 1.0, 4.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array2<f64> { let mut y = x.clone(); { let z = &mut y; z.invert_axis(Axis(0)); } y } },
+        one,
+        &[4.0, 5.0, 6.0, 1.0, 2.0, 3.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array1<f64> { let mut y = x.slice(s![..0, ..]); y.invert_axis(Axis(0)); y.sum_axis(Axis(0)) } },
+        one,
+        &[0.0; 3],
+    );
+    for change in [quote!(y.view_mut().invert_axis(Axis(0))), quote!(y.row_mut(0).invert_axis(Axis(0)))] {
+        let item = quote! { fn f(x: &Array2<f64>) -> f64 { let mut y = x.clone(); #change; y[[0, 0]] } };
+        assert!(errors(quote!(), item).contains("of a mutable view"));
+    }
+}

@@ -126,3 +126,38 @@ fn what_is_refused() {
         = help: reshape to rank 6 in the function that calls this one"#]]
     .assert_eq(&text);
 }
+
+/// What a closure gives for each element of one axis may be an array: the elements are rows then.
+#[test]
+fn rows_that_a_closure_gives() {
+    let x = vector(&[2.0, 3.0, 5.0]);
+    let eval = |item| run(&program(quote!(), item), std::slice::from_ref(&x));
+    assert_eq!(
+        eval(quote! { fn f(x: [f64; 3]) -> [[f64; 2]; 3] { x.map(|v| [v, v * v]) } }),
+        [2.0, 4.0, 3.0, 9.0, 5.0, 25.0]
+    );
+    assert_eq!(
+        eval(quote! { fn f(x: [f64; 3]) -> f64 { let r = x.map(|v| [v, 1.0, v]); r[2][0] * r.len() as f64 } }),
+        [15.0]
+    );
+    assert_eq!(
+        eval(quote! { fn f(x: [f64; 3]) -> f64 { x.map(|v| [v, v * v]).iter().map(|[a, b]| a * b).sum::<f64>() } }),
+        [160.0]
+    );
+    assert_eq!(
+        eval(
+            quote! { fn f(x: [f64; 3]) -> f64 { x.map(|v| [[v, 1.0], [0.0, v]]).map(|m| m[0][0] * m[1][1] - m[0][1])[1] } }
+        ),
+        [8.0]
+    );
+}
+
+/// The numbers of a type parameter.
+#[test]
+fn units_of_a_type_parameter() {
+    let p = program(
+        quote!(),
+        quote! { fn f<T: Real>(x: &[T]) -> T { x.iter().fold(T::one(), |a, &v| a * v) + T::zero() * x[0] } },
+    );
+    assert_eq!(run(&p, &[vector(&[2.0, 3.0, 5.0])]), [30.0]);
+}

@@ -28,6 +28,8 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("from_iter", On::Assoc, (1, 1), iter::consume::collect, "the items of an iterator"),
     row("from_vec", On::Assoc, (1, 1), from_vec, "the elements of a vector"),
     row("from", On::Assoc, (1, 1), from_vec, "conversion between numbers, or the elements of a vector"),
+    row("zero", On::Assoc, (0, 0), unit, "0 of the type parameter: `T::zero()`"),
+    row("one", On::Assoc, (0, 0), unit, "1 of the type parameter: `T::one()`"),
     row("lit", On::Assoc, (1, 1), from_vec, "a constant of the type parameter: `T::lit(0.5)`"),
 ];
 
@@ -130,6 +132,11 @@ fn from_diag<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
         Ok(Value::Term(me.g.select(on, x, zero)))
     })?;
     Ok(Value::Term(t))
+}
+
+/// Numbers of a type: what they are is the type's, which reads them where it is named.
+fn unit<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Err(me.error(call.range, catalogue::unknown_function(call.name, None, false)))
 }
 
 fn from_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

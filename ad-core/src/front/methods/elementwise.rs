@@ -55,7 +55,8 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     })
 }
 
-/// An array of scalars: `f` at each index. A real literal (`|_| 0.0`) has the type of what it is put among.
+/// An array of scalars: `f` at each index. A real literal (`|_| 0.0`) has the type of what it is put among. Of one axis,
+/// `f` may give an array literal: the elements are rows then, as of `[[F; N]; M]`.
 pub(in crate::front) fn each<'a>(
     me: &mut Lower<'a>,
     sizes: &[Term],
@@ -63,18 +64,20 @@ pub(in crate::front) fn each<'a>(
     f: &mut dyn FnMut(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>>,
 ) -> Lowered<Value<'a>> {
     let real = matches!(want, Want::Elem(elem) if elem.is_real());
+    let mut rows = false;
     let t = me.build_all(sizes, range, &mut |me, ix| {
         let value = f(me, ix)?;
         let t = match &value {
             Value::Number(n) if n.is_float() && real => me.term_as(&value, want, range)?,
             _ => me.term(&value, range)?,
         };
-        if me.g.rank(t) > 0 {
+        rows = sizes.len() == 1 && matches!(value, Value::List(_) | Value::Nested(_));
+        if me.g.rank(t) > 0 && !rows {
             return Err(me.error(range, catalogue::map_to_arrays()));
         }
         Ok(Value::Term(t))
     })?;
-    Ok(Value::Term(t))
+    Ok(me.rows(t, rows))
 }
 
 /// The scalar method of the same name, of each element.
