@@ -161,7 +161,19 @@ fn layouts(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     let joined = ndarray::concatenate![Axis(0), flat, narrow];
     let moved = gather([4], &joined, |[i]| [2 * i]) + scatter([4], &joined, |[i]| [i % 4]);
     let same = v.clone().into_dimensionality::<Ix1>().unwrap();
-    (turned * reshaped).sum() + (stacked * m * wide).sum() + moved.mapv(|e| e * e).sum() + same.sum()
+    let mut back = turned.clone();
+    back.swap_axes(0, 1);
+    back.invert_axis(Axis(0));
+    (back * m).sum() + (turned * reshaped).sum() + (stacked * m * wide).sum() + moved.mapv(|e| e * e).sum() + same.sum()
+}
+
+/// Arrays of static size, which stay on the stack; those of arrays have rows.
+#[differentiate]
+fn static_arrays<const N: usize>(x: [f64; N], r: &[[f64; 2]; 2]) -> f64 {
+    let powers = x.map(|v| [v, v * v]);
+    let mean = x.iter().sum::<f64>() / N as f64;
+    let [[a, b], c] = *r;
+    powers.iter().map(|[p, q]| a * p + b * q).sum::<f64>() + mean * (c[0] - c[1])
 }
 
 /// What each step makes of the last one.
@@ -203,6 +215,11 @@ pub fn show(table: &mut Table) {
         &sizes_and_parts_grad(&m, &[1, 0]),
         &slopes(&m, |m| sizes_and_parts(m, &[1, 0])),
     );
+    let (x, r) = ([0.4, 1.2, 0.9], [[0.5, -1.0], [1.5, 0.25]]);
+    let (dx, dr) = static_arrays_grad(x, &r);
+    table.row("static_arrays", "x", &dx, &slopes(&v, |v| static_arrays([v[0], v[1], v[2]], &r)).to_vec());
+    let quotients = slopes(&ndarray::arr2(&r), |r| static_arrays(x, &[[r[[0, 0]], r[[0, 1]]], [r[[1, 0]], r[[1, 1]]]]));
+    table.row("", "r", dr.as_flattened(), &quotients.flatten().to_vec());
     type Two = fn(&Array2<f64>, &Array1<f64>) -> f64;
     type TwoGradients = fn(&Array2<f64>, &Array1<f64>) -> (Array2<f64>, Array1<f64>);
     let all: [(&str, Two, TwoGradients); 3] = [
