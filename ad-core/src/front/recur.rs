@@ -393,8 +393,21 @@ fn product<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
-    let elem = call.generics.and_then(|ty| super::types::elem_of(ty, me.sig.real_param.as_ref()));
-    me.product_of_items(&seq, elem, range)
+    if let Some(elem) = call.generics.and_then(|ty| super::types::elem_of(ty, me.sig.real_param.as_ref())) {
+        return me.product_of_items(&seq, Some(elem), range);
+    }
+    // `let p: f64 = xs.product()`: of the type of the items.
+    let one = |me: &mut Lower<'a>, elem: Elem| match elem {
+        Elem::Real(ty) => Ok(me.g.lit_real(ty, 1.0)),
+        Elem::Int(ty) => Ok(me.g.lit(Lit::Int(ty, 1))),
+        Elem::Bool => Err(me.error(range, catalogue::expected("an array of numbers", "`bool`"))),
+    };
+    let items = me.filled(&seq, range, Want::Any, one)?;
+    if me.g.rank(items) != seq.dims.len() {
+        return Err(me.error(range, catalogue::sum_of_arrays()));
+    }
+    let (all, elem) = (me.seq(&Value::Term(items), range)?, me.g.elem(items));
+    me.product_of_items(&all, Some(elem), range)
 }
 
 fn product_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -255,3 +255,18 @@ fn mistakes() {
     );
     error(quote!(x.iter().take_while(|v| **v > 0.0).sum::<f64>()), "`.take_while()` is not built yet");
 }
+
+#[test]
+fn a_product_has_the_type_of_its_items() {
+    let f = quote! {
+        fn f(x: &Array1<f64>) -> f64 {
+            let p: f64 = x.iter().product();
+            let q: f64 = (0..x.len()).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| x[i] - x[j]).product();
+            let r: f64 = x.iter().filter(|v| **v > 1.5).product();
+            let n: usize = (1..=x.len()).product();
+            p + 10.0 * q + 100.0 * r + 1000.0 * n as f64
+        }
+    };
+    means(f.clone(), &[vector(&[1.0, 2.0, 4.0])], &[8.0 + 10.0 * 6.0 + 100.0 * 8.0 + 6000.0]);
+    means(f, &[vector(&[])], &[1.0 + 10.0 + 100.0 + 1000.0]);
+}
