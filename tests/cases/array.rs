@@ -314,3 +314,21 @@ fn integers_among_reals() {
         case.check(&value, &[("w", &w)]);
     });
 }
+
+/// The first step copies, since `into_shape_with_order` refuses an array of another memory layout.
+#[differentiate]
+fn reshaped(t: &Array2<f64>) -> Array2<f64> {
+    let t = t.clone().into_shape_clone((2, 2, 3)).unwrap();
+    let t = t.into_shape_with_order((3, 1, 1, 4)).unwrap();
+    let t = t.into_shape_with_order((1, 12, 1)).unwrap();
+    let t = t.into_shape_with_order((3, 1, 2, 1, 1, 2)).unwrap();
+    t.into_shape_with_order((2, 6)).unwrap()
+}
+
+#[test]
+fn reshaped_again_and_again() {
+    Case::in_every_layout("horde-reshape-chain", |case| {
+        let (value, t) = reshaped_vjp(&case.input("t"), &case.ones::<Array2<f64>>());
+        case.check(&value, &[("t", &t)]);
+    });
+}

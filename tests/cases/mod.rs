@@ -5,6 +5,8 @@ mod array;
 mod build;
 mod index;
 mod model;
+mod network;
+mod recur;
 mod scalar;
 
 use std::cell::RefCell;
@@ -17,11 +19,13 @@ use serde_json::Value;
 use crate::layouts::{LAYOUTS, Layout, stored};
 
 /// What the modules of cases say, for the test that none is forgotten.
-pub const SOURCES: [&str; 5] = [
+pub const SOURCES: [&str; 7] = [
     include_str!("array.rs"),
     include_str!("build.rs"),
     include_str!("index.rs"),
     include_str!("model.rs"),
+    include_str!("network.rs"),
+    include_str!("recur.rs"),
     include_str!("scalar.rs"),
 ];
 

@@ -344,3 +344,29 @@ fn conditional_on_the_inputs() {
         case.check(&value, &[("x", &x), ("y", &y)]);
     });
 }
+
+#[differentiate]
+fn gelu(x: f64) -> f64 {
+    0.5 * x * (1.0 + erf(x / 2_f64.sqrt()))
+}
+
+#[test]
+fn error_function() {
+    Case::in_every_layout("ksc-gelu", |case| {
+        let (value, x) = gelu_value_and_grad(case.input("x"));
+        case.check(&value, &[("x", &x)]);
+    });
+}
+
+#[differentiate]
+fn listed(x: f64) -> Array1<f64> {
+    array![2.0 * x, 3.0 * x, x, x + 1.0]
+}
+
+#[test]
+fn a_list_of_scalars() {
+    Case::in_every_layout("dualrev-list-constr", |case| {
+        let (value, x) = listed_vjp(case.input("x"), &case.cotangent::<Array1<f64>>());
+        case.check(&value, &[("x", &x)]);
+    });
+}
