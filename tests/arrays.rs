@@ -285,6 +285,20 @@ mod conventions {
     use ad::ndarray::concatenate;
 
     #[differentiate]
+    fn constant_dot(c: f64, x: &Array1<f64>) -> f64 {
+        Array1::from_elem(x.len(), c).dot(x)
+    }
+
+    /// A factor that is taken out of a sum does not meet the 0 of a sum over nothing.
+    #[test]
+    fn nothing_times_infinity() {
+        let nothing = Array1::zeros(0);
+        assert_eq!(constant_dot_value_and_grad(f64::INFINITY, &nothing), (0.0, (0.0, nothing)));
+        let (value, gradient) = constant_dot_value_and_grad(2.0, &array![1.0, 3.0]);
+        assert_eq!((value, gradient), (8.0, (4.0, array![2.0, 2.0])));
+    }
+
+    #[differentiate]
     fn length(x: &Array2<f64>) -> f64 {
         norm(x)
     }
@@ -370,7 +384,7 @@ mod high_ranks {
     #[differentiate(vjp, jvp)]
     fn mixed(x: &Array6<f64>, y: ArrayView4<'_, f64>) -> Array5<f64> {
         let part = x.index_axis(Axis(2), 1).permuted_axes((4, 0, 3, 1, 2));
-        let summed = part.sum_axis(Axis(1)) * &y.slice(s![.., ..;-1, .., ..]);
+        let summed = part.sum_axis(Axis(1)) * y.slice(s![.., ..;-1, .., ..]);
         let rows = softmax(&y).mean_axis(Axis(0)).unwrap();
         let longer = concatenate![Axis(3), summed.view(), y];
         let stacked = longer.sin().insert_axis(Axis(2)) + rows.sum();

@@ -40,9 +40,9 @@ fn dsl_scalars(x: f64) -> f64 {
 #[differentiate(wrt(x))]
 fn integers(x: f64, n: i32, k: usize) -> f64 {
     let a = (n + 3) * 2 - n / 2 + n % 3;
-    let b = n.pow(2).max(4).min(90) + n.abs() + n.rem_euclid(5) + n.div_euclid(5);
+    let b = n.pow(2).max(4) + n.min(90).abs() + n.rem_euclid(5) + n.div_euclid(5);
     let bits = (k & 6) | (k ^ 1) | (k << 2) | (k >> 1);
-    let c = k.abs_diff(9) + k.saturating_sub(4) + k.clamp(1, 3) + k.checked_sub(1).unwrap_or(0);
+    let c = k.abs_diff(9) + k.saturating_sub(4) + k.clamp(1, 3) + k.checked_sub(1).unwrap_or(7);
     x * (a + b) as f64 + x * x * (bits + c) as f64 / 7.0
 }
 
@@ -60,7 +60,7 @@ fn bindings_and_choices(x: &Array1<f64>, k: usize) -> f64 {
     let chosen = match k {
         0 => a,
         1..=3 => b * b,
-        _ if k % 2 == 0 => c,
+        _ if k % 3 == 1 => c,
         _ => d,
     };
     let paired = match (k > 2, k % 2) {

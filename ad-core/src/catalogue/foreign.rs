@@ -141,7 +141,7 @@ const IDIOMS: &[Idiom] = &[
     idiom(Method, &["component_mul"], NALGEBRA, "`&a * &b`"),
     idiom(Method, &["component_div"], NALGEBRA, "`&a / &b`"),
     idiom(Method, &["magnitude", "norm_l2"], NALGEBRA, "`norm(&x)`"),
-    idiom(Method, &["norm_squared", "magnitude_squared"], NALGEBRA, "`x.dot(&x)`"),
+    idiom(Method, &["norm_squared", "magnitude_squared"], NALGEBRA, "`(&x * &x).sum()`"),
     idiom(Method, &["normalize"], NALGEBRA, "`&x / norm(&x)`"),
     idiom(Method, &["add_scalar"], NALGEBRA, "`&x + s`"),
     idiom(Method, &["trace"], "NumPy and nalgebra", "`x.diag().sum()`"),

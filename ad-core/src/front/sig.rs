@@ -269,7 +269,7 @@ impl Sig {
     }
 
     /// The derivative functions with the right signatures and no body to speak of: what stands in for them beside an error.
-    /// They do not compile where something needs them: where we have left an error to rustc and are wrong about that, nobody gets a number.
+    /// They panic when called: where we have left an error to rustc and are wrong about that, nobody gets a number.
     pub(super) fn stubs(&self, diags: &Diags) -> TokenStream {
         let why = match diags.left_to_rustc() {
             Some(error) => {
@@ -326,7 +326,7 @@ impl Sig {
             #cfgs
             #[allow(unused_variables, dead_code, clippy::all, clippy::pedantic, reason = "stands in for a function that could not be written")]
             #vis fn #name #generics (#(#params,)* #(#more,)*) -> #result #where_clause {
-                const { ::core::panic!(#message) }
+                ::core::panic!(#message)
             }
         }
     }

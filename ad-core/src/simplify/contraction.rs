@@ -4,7 +4,7 @@
 use super::layout::replicated;
 use super::{Rule, rule};
 use crate::ir::{Contraction, Graph, Node, Term, axis};
-use crate::prim::{Binary, Prim};
+use crate::prim::{Binary, Cmp, Prim};
 
 pub(super) const RULES: &[Rule] = &[
     rule!(
@@ -75,15 +75,38 @@ fn without_replicates(g: &mut Graph, c: &Contraction, a: Term, b: Term) -> Optio
     let lone: Vec<(u8, Term)> = dropped.iter().copied().zip(sizes).filter(|(l, _)| !c.b.contains(l)).collect();
     let b_axes: Vec<u8> = (0..c.b.len()).map(axis).filter(|&k| summed.contains(&c.b[usize::from(k)])).collect();
     let b_labels: Vec<u8> = c.b.iter().copied().filter(|l| !summed.contains(l)).collect();
+    let sizes_summed: Vec<Term> = b_axes.iter().map(|&k| g.shape(b)[usize::from(k)]).collect();
     let b = g.sum_axes(b, &b_axes);
+    let factor = inner;
     let out: Vec<u8> = c.out.iter().copied().filter(|l| !lone.iter().any(|(m, _)| m == l)).collect();
     let spec = Contraction { a: labels.into(), b: b_labels.into(), out: out.into() };
     let inner = g.contract(inner, b, spec);
+    let inner = unless_empty(g, &sizes_summed, factor, inner);
     let mut placed: Vec<(u8, Term)> =
         lone.iter().filter_map(|(l, n)| c.out.iter().position(|m| m == l).map(|k| (axis(k), *n))).collect();
     placed.sort_unstable_by_key(|p| p.0);
     let (axes, sizes): (Vec<u8>, Vec<Term>) = placed.into_iter().unzip();
     Some(g.replicate_axes(inner, &axes, &sizes))
+}
+
+/// `product`, which is a factor times a sum that has been taken out of the sum over axes of these sizes; without any element it is 0,
+/// also where the factor is infinite.
+fn unless_empty(g: &mut Graph, sizes: &[Term], factor: Term, product: Term) -> Term {
+    let finite = g.real_value(g.splat(factor)).is_some_and(f64::is_finite);
+    let open: Vec<Term> = sizes.iter().copied().filter(|&n| g.int_value(n).is_none_or(|n| n == 0)).collect();
+    if finite || open.is_empty() {
+        return product;
+    }
+    let none = g.lit_usize(0);
+    let mut empty = g.lit_bool(false);
+    for n in open {
+        let this = g.compare(Cmp::Eq, n, none);
+        empty = g.or(empty, this);
+    }
+    let shape = g.shape(product).to_vec();
+    let empty = g.broadcast(empty, &shape);
+    let zeros = g.lit_like(product, 0.0);
+    g.select(empty, zeros, product)
 }
 
 /// As views the replicates cost nothing, and the product can be fused with what uses it.
@@ -125,8 +148,11 @@ fn sum_product(g: &mut Graph, t: Term) -> Option<Term> {
         let lone: Vec<u8> = own.iter().copied().filter(|l| axes.contains(l) && !other.contains(l)).collect();
         let positions: Vec<u8> = (0..own.len()).map(axis).filter(|&k| lone.contains(&own[usize::from(k)])).collect();
         let left: Vec<u8> = own.iter().copied().filter(|l| !lone.contains(l)).collect();
-        (g.sum_axes(x, &positions), left)
+        let sizes: Vec<Term> = positions.iter().map(|&k| g.shape(x)[usize::from(k)]).collect();
+        (g.sum_axes(x, &positions), left, sizes)
     };
-    let ((a, la), (b, lb)) = (reduce(a, &la, &lb), reduce(b, &lb, &la));
-    Some(g.contract(a, b, Contraction { a: la.into(), b: lb.into(), out: out.into() }))
+    let (factors, (a, la, na), (b, lb, nb)) = ((a, b), reduce(a, &la, &lb), reduce(b, &lb, &la));
+    let product = g.contract(a, b, Contraction { a: la.into(), b: lb.into(), out: out.into() });
+    let product = unless_empty(g, &na, factors.1, product);
+    Some(unless_empty(g, &nb, factors.0, product))
 }

@@ -331,7 +331,7 @@ fn stubs_have_the_right_signatures() {
             v: &[f64],
             cotangent: &::ad::ndarray::ArrayRef1<f64>,
         ) -> (Array1<f64>, (::ad::ndarray::Array2<f64>, ::std::vec::Vec<f64>)) {
-            const { ::core::panic!("`f_vjp` was not written, because of `f`: it has an error") }
+            ::core::panic!("`f_vjp` was not written, because of `f`: it has an error")
         }
         ///Stands in for the derivative of `f`, which has an error.
         #[allow(
@@ -348,7 +348,7 @@ fn stubs_have_the_right_signatures() {
             w_tangent: &::ad::ndarray::ArrayRef2<f64>,
             v_tangent: &[f64],
         ) -> (Array1<f64>, Array1<f64>) {
-            const { ::core::panic!("`f_jvp` was not written, because of `f`: it has an error") }
+            ::core::panic!("`f_jvp` was not written, because of `f`: it has an error")
         }
     "#]]
     .assert_eq(&prettyplease::unparse(&file));
