@@ -145,7 +145,7 @@ fn iterators(x: &[f64]) -> f64 {
     let weighted = x.iter().enumerate().map(|(i, v)| v * i as f64).sum::<f64>();
     let some = x.iter().rev().take(2).copied().sum::<f64>();
     let doubled: Vec<f64> = x.iter().map(|v| 2.0 * v).collect();
-    let tests = x.iter().all(|&v| v < 9.0) && x.iter().any(|&v| v > 1.0) && x.iter().count() > 2;
+    let tests = x.iter().all(|&v| v < 9.0) && x.iter().any(|&v| v > 1.0) && x.iter().filter(|&&v| v > 0.5).count() > 2;
     if tests { pairs * weighted + some + doubled.into_iter().sum::<f64>() } else { 0.0 }
 }
 
