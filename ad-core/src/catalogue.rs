@@ -2,7 +2,7 @@
 //!
 //! A message says what is wrong in the user's words; its help what to write instead, as code where there is any; its note the reason,
 //! where that is not obvious. Messages begin in lower case and have no full stop, as rustc's. No message is worded anywhere else;
-//! what is refused by name stands in tables: [`refused`] (constructs, macros, items, types), and [`foreign`] (idioms of other libraries).
+//! what is refused by name stands in tables: [`mod@refused`] (constructs, macros, items, types), and [`foreign`] (idioms of other libraries).
 //!
 //! To add a message: a function inside `entries!` below (plain names as parameters), and a case in `tests/ui/<kind>/`. [`all`] lists every
 //! entry and every row of the tables; `ad-core/tests/catalogue.rs` fails for one that no case in `tests/ui` produces.

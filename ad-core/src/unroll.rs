@@ -3,7 +3,7 @@
 //! not small reads them, and at the border of the function.
 //!
 //! An array is small if its sizes are literals and it has at most [`LIMIT`] elements; a product of matrices if it has at most [`PRODUCTS`]
-//! products; so a term becomes at most so many, and code grows with the program only. Each form has a row in [`Unroll::rule`]; what has none
+//! products; so a term becomes at most so many, and code grows with the program only. Each form has a row in `Unroll::rule`; what has none
 //! (or reads what is not small) stays an array, whose elements are then read one by one.
 //!
 //! Must never change the order of a sum that a decision depends on, and never read an element of what is not small more often than before.

@@ -145,8 +145,55 @@ fn iterators(x: &[f64]) -> f64 {
     let weighted = x.iter().enumerate().map(|(i, v)| v * i as f64).sum::<f64>();
     let some = x.iter().rev().take(2).copied().sum::<f64>();
     let doubled: Vec<f64> = x.iter().map(|v| 2.0 * v).collect();
-    let tests = x.iter().all(|&v| v < 9.0) && x.iter().any(|&v| v > 1.0) && x.iter().filter(|&&v| v > 0.5).count() > 2;
+    let tests = x.iter().all(|&v| v < 9.0) && x.iter().any(|&v| v > 1.0) && x.iter().filter(|&&v| v > 0.5).count() > 1;
     if tests { pairs * weighted + some + doubled.into_iter().sum::<f64>() } else { 0.0 }
+}
+
+/// Iterators over rows, windows, chunks and triangles, and what they find.
+#[differentiate]
+fn iterators_of_parts(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let rows = m.outer_iter().map(|row| row.dot(v)).sum::<f64>();
+    let columns = m.axis_iter(Axis(1)).map(|column| column[0] * column[1]).sum::<f64>();
+    let pairs = v.windows(2).into_iter().map(|w| w[0] * w[1]).sum::<f64>();
+    let data = v.to_vec();
+    let chunks = data.chunks_exact(2).map(|c| c[0] - c[1] * c[1]).sum::<f64>();
+    let every_other = v.iter().step_by(2).chain(m.iter()).filter(|e| **e > 0.0).map(|e| e * e).sum::<f64>();
+    let triangle = (0..v.len()).flat_map(|i| (0..2).map(move |j| v[i] * (i + j) as f64)).sum::<f64>();
+    let largest = v.iter().max_by(|a, b| a.total_cmp(b)).unwrap();
+    let nearest = v.iter().min_by(|a, b| (*a - 1.0).abs().total_cmp(&(*b - 1.0).abs())).unwrap();
+    let place = v.iter().position(|&e| e > 0.8).unwrap_or(0) as f64;
+    let first = v.iter().find(|e| **e > 0.5).unwrap();
+    rows + columns + pairs + chunks + every_other + triangle + largest * nearest + place * first
+}
+
+/// Variables that change, parts of local arrays, early returns, assertions.
+#[differentiate]
+fn statements(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    assert!(!v.is_empty(), "a vector with elements");
+    assert_eq!(m.ncols(), v.len());
+    if v[0] < 0.0 {
+        return v.sum();
+    }
+    let (mut low, mut high) = (v[0], v[1]);
+    if low > high {
+        std::mem::swap(&mut low, &mut high);
+    }
+    let mut a = m.clone();
+    a += v;
+    a[[0, 1]] *= low;
+    a.row_mut(1).assign(v);
+    a.slice_mut(s![.., ..1]).fill(high);
+    a.column_mut(2).mapv_inplace(|e| e * e);
+    let mut list = vec![low, high];
+    list.push(a.sum());
+    list.swap(0, 2);
+    let scale;
+    match list.len() {
+        3 => scale = list[0],
+        0 => panic!("there are three"),
+        _ => unreachable!(),
+    }
+    a.sum() * scale
 }
 
 /// The same elements in other shapes and orders.
@@ -222,10 +269,12 @@ pub fn show(table: &mut Table) {
     table.row("", "r", dr.as_flattened(), &quotients.flatten().to_vec());
     type Two = fn(&Array2<f64>, &Array1<f64>) -> f64;
     type TwoGradients = fn(&Array2<f64>, &Array1<f64>) -> (Array2<f64>, Array1<f64>);
-    let all: [(&str, Two, TwoGradients); 3] = [
+    let all: [(&str, Two, TwoGradients); 5] = [
         ("elementwise", elementwise, elementwise_grad),
         ("reductions", reductions, reductions_grad),
         ("layouts", layouts, layouts_grad),
+        ("iterators_of_parts", iterators_of_parts, iterators_of_parts_grad),
+        ("statements", statements, statements_grad),
     ];
     for (name, f, gradient) in all {
         let (dm, dv) = gradient(&m, &v);

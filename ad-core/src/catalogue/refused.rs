@@ -1,5 +1,5 @@
 //! What Rust has and the language has not, with the way out: constructs, macros, items and types that are refused by name.
-//! A row each; what becomes possible loses its row. [`all`] names the rows, each of which has a case in `tests/ui`.
+//! A row each; what becomes possible loses its row. `all` names the rows, each of which has a case in `tests/ui`.
 
 use super::foreign::{self, Kind};
 use super::message;
