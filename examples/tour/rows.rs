@@ -187,12 +187,11 @@ fn statements(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     let mut list = vec![low, high];
     list.push(a.sum());
     list.swap(0, 2);
-    let scale;
-    match list.len() {
-        3 => scale = list[0],
+    let scale = match list.len() {
+        3 => list[0],
         0 => panic!("there are three"),
         _ => unreachable!(),
-    }
+    };
     a.sum() * scale
 }
 
