@@ -86,12 +86,18 @@ fn recurrences_run_and_pass_the_lints() {
     }
 }
 
+/// Seeds whose code did not compile: a reduction over no axes beside what reads it (214), a choice under its own condition (391).
+const ONCE_WRONG: [u64; 2] = [214, 391];
+
 /// Programs of the generator and their gradients, compiled and compared with the interpreter.
+/// `EMIT_RANDOM` is how many, `EMIT_SEED` where they begin.
 #[test]
 fn random_programs_run() {
     let (mut cases, mut refused) = (Vec::new(), std::collections::BTreeMap::<String, usize>::new());
-    let wanted = std::env::var("EMIT_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
-    for seed in 0.. {
+    let wanted = std::env::var("EMIT_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(42);
+    let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let first = number("EMIT_SEED").unwrap_or(0);
+    for seed in ONCE_WRONG.into_iter().chain((first..).filter(|seed| !ONCE_WRONG.contains(seed))) {
         if cases.len() == wanted {
             break;
         }

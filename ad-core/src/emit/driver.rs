@@ -59,6 +59,8 @@ pub(super) struct Driver<'a> {
     used_params: HashSet<usize>,
     size_owner: HashMap<Term, usize>,
     known: Known<'a>,
+    /// The conditions that the statement being written stands under, those of loops around it included.
+    given: Vec<Literal>,
     functions: Vec<TokenStream>,
     function_names: Names,
     statements: Vec<Statement>,
@@ -107,6 +109,7 @@ impl<'a> Driver<'a> {
             used_params: HashSet::new(),
             size_owner: HashMap::new(),
             known: Known::new(g),
+            given: Vec::new(),
             functions: Vec::new(),
             function_names: Names::default(),
             statements: Vec::new(),
@@ -318,6 +321,8 @@ impl<'a> Driver<'a> {
         let plan = self.plan;
         let step = &plan.steps[k];
         let mark = self.known.enter(&step.guard);
+        let outer = self.given.len();
+        self.given.extend(&step.guard);
         match &step.work {
             Work::Check(check) => {
                 self.check(*check);
@@ -329,8 +334,15 @@ impl<'a> Driver<'a> {
             Work::Whole(t) => self.whole(*t, &step.guard, k)?,
             Work::Loop(n) => self.recur(*n, &step.guard, k)?,
         }
+        self.given.truncate(outer);
         self.known.leave(mark);
         Ok(())
+    }
+
+    /// The arm of a choice that stands under its own condition: the other one is not computed here.
+    fn settled(&self, cond: Term, then: Term, other: Term) -> Option<Term> {
+        let given = self.given.iter().find(|l| l.0 == cond)?;
+        Some(if given.1 { then } else { other })
     }
 
     /// A failing check panics at the user's expression: the span is what the panic reports as its place.
@@ -409,6 +421,12 @@ impl<'a> Driver<'a> {
                     }
                 };
                 (TokenStream::new(), Expr::new(e, prec::ATOM, SHORT + 1))
+            }
+            Node::Cond { cond, then, other } if self.settled(*cond, *then, *other).is_some() => {
+                let arm = self.settled(*cond, *then, *other).unwrap_or(t);
+                let (e, named) = self.scalar_expr(arm);
+                names.extend(named);
+                (TokenStream::new(), typed(&[&e]).map_or(e, Expr::atom))
             }
             Node::Cond { cond, then, other } => {
                 let (a, then_names) = self.scalar_expr(*then);

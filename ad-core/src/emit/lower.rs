@@ -9,7 +9,7 @@ use super::kernel::trivial;
 use super::loops::{Carry, Loop, Loops, Rows, leaf};
 use super::update::update;
 use crate::ir::{Contraction, Elem, Graph, Node, Scan, Term, Type};
-use crate::prim::{Cmp, Prim};
+use crate::prim::{Cmp, Prim, Reduce};
 
 /// The terms of the emitter's sublanguage that equal `roots`, with the loops among them, or what cannot be emitted.
 /// The map is from every reachable term outside of loops to its new form.
@@ -82,6 +82,9 @@ impl Lower<'_> {
                     None => g.mk(mapped),
                 }
             }
+            // Over no axes a reduction is what it reduces.
+            Node::Prim(Prim::Reduce(op, 0), args) if !matches!(op, Reduce::ArgMax | Reduce::ArgMin) => args[0],
+            Node::Prim(Prim::Sum(axes), args) if axes.is_empty() => args[0],
             // Nothing is added.
             Node::Scatter { dst, src, .. } if is_empty(g, *src) || is_empty(g, *dst) => *dst,
             Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),

@@ -139,9 +139,11 @@ impl Driver<'_> {
         let mut names = Vec::new();
         match g.node(t) {
             Node::Cond { cond, then, other } => {
-                match self.plan.in_place.get(&t) {
-                    Some(&now) => self.same_memory(t, now),
-                    None => self.join(t, *cond, *then, *other, guard, k),
+                let arm = self.settled(*cond, *then, *other);
+                match (self.plan.in_place.get(&t), arm) {
+                    (Some(&now), _) => self.same_memory(t, now),
+                    (None, Some(arm)) => self.same_as(t, arm, guard, k),
+                    (None, None) => self.join(t, *cond, *then, *other, guard, k),
                 }
                 Ok(())
             }
@@ -298,23 +300,7 @@ impl Driver<'_> {
             }
             _ if alias_of(g, &self.plan.class, t).is_some() => {
                 let of = alias_of(g, &self.plan.class, t).unwrap_or(t);
-                let owned = self.moves(of, k);
-                let name = self.name(t);
-                let from = self.borrow(of, &mut names);
-                let code = if owned {
-                    self.take_over(t, of);
-                    let from = &self.names[&of];
-                    quote!(let #name = #from;)
-                } else if guard.is_empty() || self.inside > 0 {
-                    self.hold.insert(t, Hold::Borrowed);
-                    self.lent.insert(of);
-                    let ty = self.style.ty(g.elem(t));
-                    quote!(let #name: &[#ty] = #from;)
-                } else {
-                    let from = self.copy_as(t, of);
-                    quote!(let #name = #from;)
-                };
-                self.plain(guard, code, vec![t], names);
+                self.same_as(t, of, guard, k);
                 Ok(())
             }
             _ if padded_parts(g, &self.plan.class, t).is_some() => self.padded(t, guard),
@@ -325,6 +311,28 @@ impl Driver<'_> {
             }
             node => Err(format!("nothing computes {node:?}")),
         }
+    }
+
+    /// An array that is another one: taken over where nothing else reads that, borrowed or copied otherwise.
+    fn same_as(&mut self, t: Term, of: Term, guard: &[Literal], k: usize) {
+        let mut names = Vec::new();
+        let owned = self.moves(of, k);
+        let name = self.name(t);
+        let from = self.borrow(of, &mut names);
+        let code = if owned {
+            self.take_over(t, of);
+            let from = &self.names[&of];
+            quote!(let #name = #from;)
+        } else if guard.is_empty() || self.inside > 0 {
+            self.hold.insert(t, Hold::Borrowed);
+            self.lent.insert(of);
+            let ty = self.style.ty(self.g.elem(t));
+            quote!(let #name: &[#ty] = #from;)
+        } else {
+            let from = self.copy_as(t, of);
+            quote!(let #name = #from;)
+        };
+        self.plain(guard, code, vec![t], names);
     }
 
     /// A sum with blocks: the dense parts in one nest, then each block in a pass over its own elements.
