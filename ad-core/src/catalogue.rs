@@ -292,6 +292,23 @@ pub fn scan_of_tuples(name: &str) -> Message {
         .help("carry an array: `|acc, x| array![acc[0] + x, acc[1] * x]`, and slice the result")
 }
 
+pub fn carried_changes(name: &str, was: &str, is: &str) -> Message {
+    message(format!("`{name}` is {was} before the loop, and a step makes {is} of it"))
+        .help(format!("give `{name}` a value of the later type before the loop"))
+        .note("a variable that a loop changes has one type and one shape in all steps")
+}
+
+pub fn carried_shape(name: &str) -> Message {
+    message(format!("the loop changes the shape of `{name}`"))
+        .help(format!("let `{name}` have its last shape before the loop, and assign its elements or a part of it"))
+        .note("a variable that a loop changes has one type and one shape in all steps")
+}
+
+pub fn carried_kind(found: &str) -> Message {
+    message(format!("a loop cannot carry {found} from step to step"))
+        .help("carry numbers, arrays, and tuples or `Option`s of these, and make of them in a step what it needs")
+}
+
 pub fn arity(name: &str, args: (usize, usize), given: usize) -> Message {
     let (least, most) = args;
     let plural = |n: usize| if n == 1 { "argument" } else { "arguments" };

@@ -12,6 +12,8 @@ mod fuzz;
 mod integers;
 #[path = "front/iters.rs"]
 mod iters;
+#[path = "front/loops.rs"]
+mod loops;
 #[path = "front/meaning.rs"]
 mod meaning;
 #[path = "front/native.rs"]

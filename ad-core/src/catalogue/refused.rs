@@ -48,7 +48,6 @@ pub(super) fn all() -> impl Iterator<Item = String> {
 /// An expression or statement that is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Construct {
-    For,
     While,
     Loop,
     RealPattern,
@@ -59,19 +58,11 @@ pub enum Construct {
     Async,
     Const,
     IfLet,
-    LetElse,
     Cfg,
     Unknown,
 }
 
 const CONSTRUCTS: &[(Construct, Row)] = &[
-    (
-        Construct::For,
-        row(
-            "`for`",
-            "say what each element is: `build1(n, |i| ..)`, or sum over the range: `(0..n).map(|i| ..).sum::<f64>()`",
-        ),
-    ),
     (
         Construct::While,
         row("`while`", "loops are not built yet; for a known number of terms write `(0..n).map(|i| ..).sum::<f64>()`"),
@@ -94,7 +85,6 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
     (Construct::Async, row("`async` and `.await`", "differentiate the part that computes, in a function of its own")),
     (Construct::Const, row("`const` blocks", "write the value itself")),
     (Construct::IfLet, row("`let` in a condition", "compare with `==`, `<` and so on")),
-    (Construct::LetElse, row("`let .. else`", "write an `if`/`else` expression")),
     (Construct::Cfg, row("`#[cfg]` inside the function", "write the whole function twice, each with its `#[cfg]`")),
     (Construct::Unknown, row("this expression", "write it with operators, methods and the functions of `ad::prelude`")),
 ];
@@ -182,9 +172,6 @@ pub fn macro_call(name: &str) -> Message {
 
 /// Methods of ndarray's arrays that change them, hang on their memory layout, or have another name here.
 const METHODS: &[Row] = &[
-    row("rows_mut", "say what each row is: `build1(x.nrows(), |i| ..)`"),
-    row("columns_mut", "say what each element is: `build([n, m], |[i, j]| ..)`"),
-    row("axis_iter_mut", "say what each part is with `build1`, and move its axis with `permuted_axes`"),
     row("zip_mut_with", "bind the result: `let x = map2(&x, &y, |a, b| ..);`"),
     row("scaled_add", "bind the result: `let x = &x + &(alpha * &y);`"),
     row("map_mut", "bind the result: `let x = x.mapv(|v| ..);`"),

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use super::iter::consume::zero;
 use super::lower::Lower;
 use super::place::Place;
 use super::slice::{Axis, Cut};
 use super::table::{Call, Entry, On, row};
-use super::value::{Lowered, Range, Value, Want};
+use super::value::{Lowered, Number, Range, Value, Want};
 use crate::catalogue;
 use crate::diag::Poison;
 use crate::ir::{Node, Term};
@@ -15,6 +16,7 @@ use crate::prim::{Cmp, IntOp};
 /// Functions that change what they are given.
 pub(super) const TABLE: &[Entry] = &[
     row("swap", On::Mem, (2, 2), swap, "exchanges two variables or parts: `std::mem::swap(&mut a, &mut b)`"),
+    row("take", On::Mem, (1, 1), take, "what was there, and zero, `None` or an empty `Vec` in its place"),
     row("replace", On::Mem, (2, 2), replace, "assigns, and returns what was there before"),
     row("row_mut", On::Place, (1, 1), row_mut, "a row of a matrix, to be changed"),
     row("column_mut", On::Place, (1, 1), column_mut, "a column of a matrix, to be changed"),
@@ -33,7 +35,7 @@ pub(super) const TABLE: &[Entry] = &[
     row("push", On::Place, (1, 1), push, "one more element at the end of a `Vec`"),
 ];
 
-fn place_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Place> {
+pub(super) fn place_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Place> {
     let (value, range) = call.arg(k)?;
     match value {
         Value::Place(place) => Ok((**place).clone()),
@@ -45,7 +47,7 @@ fn place_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<P
 }
 
 /// The place that a method changes, what it holds, and that as an array.
-fn changed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Place, Term)> {
+pub(super) fn changed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Place, Term)> {
     let place = place_arg(me, call, 0)?;
     let value = me.read_place(&place)?;
     let t = me.array(&value, place.range)?;
@@ -252,6 +254,26 @@ fn replace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let new = call.arg(1)?.0.clone();
     let old = me.read_place(&place)?;
+    me.write_place(&place, new)?;
+    Ok(old)
+}
+
+/// The default of the type in its place.
+fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let old = me.read_place(&place)?;
+    let new = match &old {
+        Value::Never => Value::Never,
+        Value::Maybe(..) | Value::Nothing => Value::Nothing,
+        Value::Number(n) => Value::Number(if n.is_float() { Number::Float(0.0) } else { Number::Int(0) }.into()),
+        Value::Term(t) if me.g.rank(*t) == 0 => Value::Term(zero(me, me.g.elem(*t))),
+        Value::List(_) => Value::List(Rc::new([])),
+        Value::Term(t) | Value::Nested(t) if me.g.rank(*t) == 1 => Value::List(Rc::new([])),
+        other => {
+            let found = me.describe(other);
+            return Err(me.error(call.range, catalogue::later(&format!("`take` of {found}"))));
+        }
+    };
     me.write_place(&place, new)?;
     Ok(old)
 }

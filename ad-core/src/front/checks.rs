@@ -32,6 +32,34 @@ pub(super) struct Steps {
     flags: Vec<(Term, Said)>,
 }
 
+/// What is lowered to a recurrence.
+#[derive(Clone, Debug)]
+pub(super) struct Recurrence {
+    pub size: Term,
+    pub reverse: bool,
+    /// Carried values before the first step.
+    pub init: Vec<Term>,
+}
+
+/// What a step of a recurrence comes to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stepped {
+    /// The carried values behind it.
+    pub next: Vec<Term>,
+    pub rows: Vec<Term>,
+    /// What is carried besides, and was not known before the step: no step reads it.
+    pub more: Vec<More>,
+}
+
+/// A value that is carried only to be there behind the loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct More {
+    pub init: Term,
+    /// What stands for it in the step, from [`crate::ir::Graph::placeholder`].
+    pub carried: Term,
+    pub next: Term,
+}
+
 /// How many checks, equations and flags there are at a point of lowering.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Noted {
@@ -139,10 +167,21 @@ impl Lower<'_> {
         &mut self,
         size: Term,
         reverse: bool,
-        mut init: Vec<Term>,
+        init: Vec<Term>,
         f: impl FnOnce(&mut Self, Term, &[Term]) -> Lowered<(Vec<Term>, Vec<Term>)>,
     ) -> Lowered<(Vec<Term>, Vec<Term>)> {
-        let carries = init.len();
+        self.recur_steps(Recurrence { size, reverse, init }, |me, step, carried| {
+            let (next, rows) = f(me, step, carried)?;
+            Result::Ok(Stepped { next, rows, more: Vec::new() })
+        })
+    }
+
+    /// [`Lower::in_steps`] where a step may find more to carry: those last values stand behind the others.
+    pub(super) fn recur_steps(
+        &mut self,
+        Recurrence { size, reverse, mut init }: Recurrence,
+        f: impl FnOnce(&mut Self, Term, &[Term]) -> Lowered<Stepped>,
+    ) -> Lowered<(Vec<Term>, Vec<Term>)> {
         let types: Vec<Type> = init.iter().map(|&t| self.g.ty(t).clone()).collect();
         let mut carried: Vec<Term> = types.into_iter().map(|ty| self.g.placeholder(ty)).collect();
         let (var, step, mark) = self.enter(size);
@@ -154,7 +193,13 @@ impl Lower<'_> {
         self.frames.truncate(depth);
         self.facts.forget(mark);
         let flags = self.steps.pop().unwrap_or_default().flags;
-        let (mut results, rows) = made?;
+        let Stepped { next: mut results, rows, more } = made?;
+        for m in more {
+            init.push(m.init);
+            carried.push(m.carried);
+            results.push(m.next);
+        }
+        let carries = results.len();
         for (ok, _) in &flags {
             init.push(self.g.lit_bool(true));
             let flag = self.g.placeholder(Type::scalar(Elem::Bool));

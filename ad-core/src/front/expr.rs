@@ -63,6 +63,7 @@ impl<'a> Lower<'a> {
             Expr::Match(m) => self.match_expr(m),
             Expr::Block(b) if b.label.is_none() => self.block(&b.block),
             Expr::Block(b) => self.labelled(b),
+            Expr::ForLoop(l) => self.at(&l.expr, |me| me.for_loop(l)),
             Expr::Return(r) => self.return_expr(r),
             Expr::Break(b) => self.break_expr(b),
             Expr::Continue(c) => self.continue_expr(c),

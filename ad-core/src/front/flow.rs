@@ -11,7 +11,8 @@ use syn::Expr;
 use super::arith::Join;
 use super::checks::Frame;
 use super::lower::Lower;
-use super::state::Store;
+use super::outward::Jump;
+use super::state::{Cell, Held, Store};
 use super::value::{Lowered, Value};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
@@ -28,6 +29,20 @@ pub(super) struct Target<'a> {
     frames: usize,
     cells: usize,
     exits: Vec<Exit<'a>>,
+    /// Of a step: what further outside may be left from in it.
+    leaves: Vec<Leave>,
+}
+
+/// A jump out of a loop: the step is left, and the loop carries that it was, and with what.
+#[derive(Clone, Debug)]
+pub(super) struct Leave {
+    /// What is left: a place among the targets.
+    pub target: usize,
+    /// Whether it was.
+    pub flag: Cell,
+    pub value: Cell,
+    /// Variables that held nothing before the loop, and what they hold where it was left.
+    pub others: Vec<(Cell, Cell)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +51,10 @@ enum Kind {
     Function,
     /// A block with a label: by `break 'label`.
     Block,
+    /// A loop: by `break`. Always from a step of it, so it has no exits of its own.
+    Loop,
+    /// A step of a loop: by `continue`, and on the way to anything further outside.
+    Step,
 }
 
 /// A way out.
@@ -197,32 +216,56 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
-        self.target(Kind::Function, None, range, f)
+        self.target((Kind::Function, Vec::new()), None, range, f)
     }
 
     /// A block with a label.
     pub(super) fn labelled(&mut self, b: &'a syn::ExprBlock) -> Lowered<Value<'a>> {
         let label = b.label.as_ref().map(|l| l.name.ident.to_string());
         let range = SrcRange::of(&b.label);
-        self.target(Kind::Block, label, range, |me| me.block(&b.block))
+        self.target((Kind::Block, Vec::new()), label, range, |me| me.block(&b.block))
+    }
+
+    /// A loop, in which `f` lowers the steps; given its place among the targets.
+    pub(super) fn loop_target<R>(&mut self, label: Option<String>, f: impl FnOnce(&mut Self, usize) -> R) -> R {
+        let at = self.targets.len();
+        let (frames, cells) = (self.frames.len(), self.store.len());
+        self.targets.push(Target { kind: Kind::Loop, label, frames, cells, exits: Vec::new(), leaves: Vec::new() });
+        let result = f(self, at);
+        self.targets.truncate(at);
+        result
+    }
+
+    /// A step of the innermost loop.
+    pub(super) fn step_target(
+        &mut self,
+        leaves: Vec<Leave>,
+        range: SrcRange,
+        f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
+    ) -> Lowered<Value<'a>> {
+        let outside = self.reached;
+        let value = self.target((Kind::Step, leaves), None, range, f);
+        // A loop may have no steps.
+        self.reached = outside;
+        value
     }
 
     fn target(
         &mut self,
-        kind: Kind,
+        (kind, leaves): (Kind, Vec<Leave>),
         label: Option<String>,
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
         let (frames, cells, outside, outer_exits) = (self.frames.len(), self.store.len(), self.reached, self.exits());
         let mark = self.facts.mark();
-        self.targets.push(Target { kind, label, frames, cells, exits: Vec::new() });
+        self.targets.push(Target { kind, label, frames, cells, exits: Vec::new(), leaves });
         let value = f(self);
         let exits = self.targets.pop().map_or_else(Vec::new, |t| t.exits);
         if exits.is_empty() {
             // What holds at the end holds behind it too.
             self.store.truncate(cells);
-            if kind == Kind::Function {
+            if matches!(kind, Kind::Function | Kind::Step) {
                 self.frames.truncate(frames);
                 self.facts.forget(mark);
                 self.reached = outside;
@@ -292,55 +335,106 @@ impl<'a> Lower<'a> {
             Some(e) => self.expr(e)?,
             None => Value::Unit,
         };
-        let Some(k) = self.targets.iter().rposition(|t| t.kind == Kind::Function) else {
+        let Some(k) = self.function_around() else {
             return Err(
                 self.error(SrcRange::of(r), catalogue::internal("the front end", "a `return` outside of a function"))
             );
         };
-        Ok(self.exit(k, value))
+        self.exit(k, value, SrcRange::of(r))
     }
 
-    /// `break 'label value`.
+    /// `break`, with a label and a value or without.
     pub(super) fn break_expr(&mut self, b: &'a syn::ExprBreak) -> Lowered<Value<'a>> {
         let value = match &b.expr {
             Some(e) => self.expr(e)?,
             None => Value::Unit,
         };
-        let Some(label) = &b.label else {
-            return Err(self.error(SrcRange::of(b), catalogue::break_outside("break")));
+        let k = match &b.label {
+            Some(label) => self.find_label(&label.ident)?,
+            None => match self.innermost_loop() {
+                Some(k) => k,
+                None => return Err(self.error(SrcRange::of(b), catalogue::break_outside("break"))),
+            },
         };
-        let k = self.find_label(&label.ident)?;
-        Ok(self.exit(k, value))
+        self.exit(k, value, SrcRange::of(b))
     }
 
     /// `continue`.
     pub(super) fn continue_expr(&mut self, c: &'a syn::ExprContinue) -> Lowered<Value<'a>> {
-        if let Some(label) = &c.label {
-            self.find_label(&label.ident)?;
+        let k = match &c.label {
+            Some(label) => Some(self.find_label(&label.ident)?).filter(|&k| self.targets[k].kind == Kind::Loop),
+            None => self.innermost_loop(),
+        };
+        match k {
+            // The step of a loop stands behind it.
+            Some(k) => self.exit(k + 1, Value::Unit, SrcRange::of(c)),
+            None => Err(self.error(SrcRange::of(c), catalogue::break_outside("continue"))),
         }
-        Err(self.error(SrcRange::of(c), catalogue::break_outside("continue")))
+    }
+
+    /// The function or closure around the place.
+    fn function_around(&self) -> Option<usize> {
+        self.targets.iter().rposition(|t| t.kind == Kind::Function)
+    }
+
+    fn innermost_loop(&self) -> Option<usize> {
+        let function = self.function_around().unwrap_or(0);
+        self.targets.iter().rposition(|t| t.kind == Kind::Loop).filter(|&k| k > function)
+    }
+
+    fn label_at(&self, name: &str) -> Option<usize> {
+        let function = self.function_around().unwrap_or(0);
+        let mut inside = self.targets.iter().enumerate().skip(function).rev();
+        inside.find(|(_, t)| t.label.as_deref() == Some(name)).map(|(k, _)| k)
     }
 
     fn find_label(&mut self, label: &Ident) -> Lowered<usize> {
         let name = label.to_string();
-        let function = self.targets.iter().rposition(|t| t.kind == Kind::Function).unwrap_or(0);
-        let found =
-            self.targets.iter().enumerate().skip(function).rev().find(|(_, t)| t.label.as_deref() == Some(&name));
-        match found {
-            Some((k, _)) => Ok(k),
+        match self.label_at(&name) {
+            Some(k) => Ok(k),
             None => Err(self.error(SrcRange::of(label), catalogue::unknown_label(&name))),
         }
     }
 
-    fn exit(&mut self, k: usize, value: Value<'a>) -> Value<'a> {
+    /// The target of a jump out of the loop at `own`, unless it is a next step of that loop or an error.
+    pub(super) fn jump_target(&self, jump: &Jump, own: usize) -> Option<usize> {
+        match jump {
+            Jump::Break(None) => Some(own),
+            Jump::Break(Some(label)) => self.label_at(label),
+            Jump::Continue(label) => self.label_at(label).filter(|&k| k != own).map(|k| k + 1),
+            Jump::Return => self.function_around(),
+        }
+    }
+
+    /// Leaves a target with a value. Out of a loop: leaves the step, and the loop carries the rest.
+    pub(super) fn exit(&mut self, k: usize, value: Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         if self.reached {
-            let path = self.conditions(self.targets[k].frames);
+            let step = self.targets.iter().enumerate().skip(k + 1).rev().find(|(_, t)| t.kind == Kind::Step);
+            let (from, value) = match step {
+                None => (k, value),
+                Some((step, t)) => {
+                    let Some(leave) = t.leaves.iter().find(|l| l.target == k).cloned() else {
+                        let what = "a jump out of a loop that was not foreseen";
+                        return Err(self.error(range, catalogue::internal("the front end", what)));
+                    };
+                    let yes = self.g.lit_bool(true);
+                    self.store.put(leave.flag, Held::Value(Value::Term(yes)));
+                    self.store.put(leave.value, Held::Value(value));
+                    for (own, kept) in leave.others {
+                        if let Some(Held::Value(value)) = self.store.held(own).cloned() {
+                            self.store.put(kept, Held::Value(value));
+                        }
+                    }
+                    (step, Value::Unit)
+                }
+            };
+            let path = self.conditions(self.targets[from].frames);
             let mut store = self.store.clone();
-            store.truncate(self.targets[k].cells);
-            self.targets[k].exits.push(Exit { path, store, value });
+            store.truncate(self.targets[from].cells);
+            self.targets[from].exits.push(Exit { path, store, value });
         }
         self.diverge();
-        Value::Never
+        Ok(Value::Never)
     }
 
     /// `panic!` and what is like it: a check that this place is not reached.

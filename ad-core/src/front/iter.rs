@@ -7,6 +7,7 @@
 mod adapters;
 pub(super) mod choose;
 pub(super) mod consume;
+mod parts;
 
 use std::rc::Rc;
 
@@ -23,6 +24,7 @@ use crate::prim::{Cmp, IntOp, Prim};
 pub(super) use adapters::TABLE as ADAPTERS;
 pub(super) use choose::TABLE as CHOOSING;
 pub(super) use consume::TABLE as CONSUMING;
+pub(super) use parts::TABLE as PARTS;
 
 /// What makes iterators.
 pub(super) const TABLE: &[Entry] = &[
@@ -69,6 +71,7 @@ impl<'a> Lower<'a> {
     pub(super) fn seq(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
         match value {
             Value::Seq(seq) => Ok(seq.clone()),
+            Value::Place(place) => self.seq_of_place(&place.clone()),
             Value::Range(r) => match (&r.start, &r.end) {
                 (Some(start), Some(end)) => self.range_seq(&start.clone(), &end.clone(), r.inclusive, range),
                 (Some(start), None) => {
@@ -228,7 +231,7 @@ impl<'a> Lower<'a> {
         match self.g.node(t).clone() {
             Node::Var(v) => {
                 let size = self.frames.iter().find_map(|f| match f {
-                    Frame::Loop { var, size, .. } if *var == v => Some(*size),
+                    Frame::Loop { var, size, .. } | Frame::Steps { var, size, .. } if *var == v => Some(*size),
                     _ => None,
                 })?;
                 let one = self.g.lit_usize(1);

@@ -8,6 +8,7 @@ use quote::ToTokens;
 use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
+use super::carry::{Chosen, Key};
 use super::checks::{Frame, Steps};
 use super::flow::Target;
 use super::shapes::{Classes, Equation};
@@ -45,6 +46,10 @@ pub(super) struct Lower<'a> {
     pub frames: Vec<Frame>,
     /// Recurrences around the place, the outermost first.
     pub steps: Vec<Steps>,
+    /// The types of literals that earlier passes have found, those that this one has, and the terms that have theirs from literals.
+    pub chosen: BTreeMap<Key, Chosen>,
+    pub decided: BTreeMap<Key, Chosen>,
+    pub soft: BTreeMap<Term, Vec<Key>>,
     pub facts: Facts,
     pub checks: Vec<Check>,
     pub equations: Vec<Equation>,
@@ -86,6 +91,9 @@ impl<'a> Lower<'a> {
             targets: Vec::new(),
             frames: Vec::new(),
             steps: Vec::new(),
+            chosen: BTreeMap::new(),
+            decided: BTreeMap::new(),
+            soft: BTreeMap::new(),
             facts: Facts::new(),
             checks: Vec::new(),
             equations: Vec::new(),
@@ -242,7 +250,10 @@ impl<'a> Lower<'a> {
     /// A value as one term. Literals take the wanted type; a value that has another one keeps it.
     pub(super) fn term_as(&mut self, value: &Value<'a>, want: Want, range: SrcRange) -> Lowered<Term> {
         match value {
-            Value::Term(t) | Value::Nested(t) => Ok(*t),
+            Value::Term(t) | Value::Nested(t) => match want {
+                Want::Elem(elem) if self.g.elem(*t) != elem && self.soften(*t, elem) => Err(Poison),
+                _ => Ok(*t),
+            },
             Value::Number(n) => {
                 if let (Some(path), Want::Any, false) = (n.outer(), want, n.is_float()) {
                     let text = path.to_string().replace(' ', "");
@@ -586,6 +597,12 @@ impl<'a> Lower<'a> {
 
     /// A literal operand beside a value that has a type already.
     pub(super) fn meet(&mut self, a: &Value<'a>, b: &Value<'a>, ranges: [SrcRange; 2]) -> Lowered<(Term, Term)> {
+        if let (Value::Term(x), Some(elem)) = (a, self.elem_of(b))
+            && self.g.elem(*x) != elem
+            && self.soften(*x, elem)
+        {
+            return Err(Poison);
+        }
         let want = match (self.elem_of(a), self.elem_of(b)) {
             (Some(elem), _) | (None, Some(elem)) => Want::Elem(elem),
             (None, None) => {

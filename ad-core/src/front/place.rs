@@ -19,7 +19,7 @@ use crate::prim::{Cmp, IntOp};
 /// A variable, and the way inwards.
 #[derive(Clone)]
 pub(super) struct Place {
-    cell: Cell,
+    pub cell: Cell,
     steps: Vec<Step>,
     /// As the user wrote it.
     pub text: String,

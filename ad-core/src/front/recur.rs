@@ -58,7 +58,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The leaves of an accumulator; open literals as `literal` says.
-    fn leaves(
+    fn accumulated(
         &mut self,
         value: &Value<'a>,
         wants: &mut dyn Iterator<Item = Want>,
@@ -148,14 +148,14 @@ impl<'a> Lower<'a> {
     }
 
     /// A value of this form.
-    fn formed(form: &Form, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
+    fn accumulator(form: &Form, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
         Ok(match form {
             Form::Leaf => Value::Term(*leaves.next().ok_or(Poison)?),
             Form::Tuple(parts) => {
-                Value::Tuple(parts.iter().map(|p| Self::formed(p, leaves)).collect::<Lowered<Vec<_>>>()?.into())
+                Value::Tuple(parts.iter().map(|p| Self::accumulator(p, leaves)).collect::<Lowered<Vec<_>>>()?.into())
             }
             Form::List(parts) => {
-                Value::List(parts.iter().map(|p| Self::formed(p, leaves)).collect::<Lowered<Vec<_>>>()?.into())
+                Value::List(parts.iter().map(|p| Self::accumulator(p, leaves)).collect::<Lowered<Vec<_>>>()?.into())
             }
         })
     }
@@ -178,9 +178,9 @@ impl<'a> Lower<'a> {
         if wants.contains(&Want::Any) {
             wants = self.guess(init, seq, &wants, step);
         }
-        let (form, leaves) = self.leaves(init, &mut wants.into_iter(), range)?;
+        let (form, leaves) = self.accumulated(init, &mut wants.into_iter(), range)?;
         let (last, all) = self.nested(&form, leaves, seq, (reverse, rows), (range, step), &mut Vec::new())?;
-        Ok((Self::formed(&form, &mut last.iter())?, all))
+        Ok((Self::accumulator(&form, &mut last.iter())?, all))
     }
 
     /// One loop for each length of the sequence, the outermost first.
@@ -197,7 +197,7 @@ impl<'a> Lower<'a> {
             let there = self.present(seq, index)?;
             let run = |me: &mut Self| {
                 let item = (seq.item)(me, index)?;
-                let acc = Self::formed(form, &mut init.iter())?;
+                let acc = Self::accumulator(form, &mut init.iter())?;
                 let value = step(me, acc, item)?;
                 let mut next = Vec::new();
                 me.next(&value, form, &mut init.iter(), &mut next, range)?;

@@ -222,13 +222,20 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
     let mut constants: Vec<Constant> = Vec::new();
     // Each pass but the last unites two classes, of which there are finitely many.
     let symbols = 2 + sig.params.iter().map(|p| usize::from(p.leaf.rank) + 1).sum::<usize>();
+    let mut chosen = BTreeMap::new();
     let mut passes = 0;
-    while passes < symbols + constants.len() {
+    while passes < symbols + constants.len() + chosen.len() {
         passes += 1;
         let mut lower = Lower::new(sig);
+        lower.chosen.clone_from(&chosen);
         lower.classes = classes.clone();
         lower.declare(&constants);
         let result = lower.function(item);
+        if !lower.decided.is_empty() {
+            // What went wrong may have its reason in the type of a literal.
+            chosen.append(&mut lower.decided);
+            continue;
+        }
         if !lower.diags.is_empty() {
             for d in lower.diags.list() {
                 diags.push(d.range, d.message.clone());

@@ -96,6 +96,13 @@ impl<'a> Lower<'a> {
         self.scope.bind(name, Some(Value::Cell(cell)));
     }
 
+    /// A variable without a name: what a loop is left with.
+    pub(super) fn hidden_cell(&mut self, held: Held<'a>) -> Cell {
+        let cell = Cell(self.store.len());
+        Rc::make_mut(&mut self.store.0).push(Slot { name: "".into(), mutable: true, declared: None, held });
+        cell
+    }
+
     /// A term is called as the variable that it is first bound to.
     pub(super) fn hint(&mut self, value: &Value<'a>, name: &str) {
         if let Value::Term(t) | Value::Nested(t) = value
@@ -180,6 +187,10 @@ impl<'a> Lower<'a> {
         for k in 0..then.len().min(other.len()) {
             let held = match (&then.0[k].held, &other.0[k].held) {
                 (Held::Value(a), Held::Value(b)) if same(a, b) => continue,
+                // Where it is nothing, nobody looks at it.
+                (Held::Value(Value::Never), Held::Value(value)) | (Held::Value(value), Held::Value(Value::Never)) => {
+                    Held::Value(value.clone())
+                }
                 (Held::Value(a), Held::Value(b)) => {
                     let name = Rc::clone(&then.0[k].name);
                     match self.join(Join { cond, strict: false }, a, b, range) {
@@ -200,8 +211,22 @@ impl<'a> Lower<'a> {
     }
 }
 
+impl<'a> Store<'a> {
+    /// The first cell below `cells` that holds another thing than before, but those that may.
+    pub(super) fn changed(&self, before: &Store<'a>, cells: usize, may: &[Cell]) -> Option<Cell> {
+        (0..cells.min(self.len()).min(before.len())).map(Cell).find(|cell| {
+            let same = match (&self.0[cell.0].held, &before.0[cell.0].held) {
+                (Held::Value(a), Held::Value(b)) => same(a, b),
+                (Held::Unset, Held::Unset) | (Held::Broken, _) | (_, Held::Broken) => true,
+                _ => false,
+            };
+            !same && !may.contains(cell)
+        })
+    }
+}
+
 /// Whether two values are known to be one, so that no choice between them is needed.
-fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
+pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
     match (a, b) {
         (Value::Term(a), Value::Term(b)) | (Value::Nested(a), Value::Nested(b)) => a == b,
         (Value::Number(a), Value::Number(b)) => Rc::ptr_eq(a, b),
@@ -215,7 +240,7 @@ fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
         (Value::Seq(a), Value::Seq(b)) => Rc::ptr_eq(&a.item, &b.item),
         (Value::Maybe(a, c), Value::Maybe(b, d)) => c == d && same(a, b),
         (Value::Axis(a), Value::Axis(b)) => a == b,
-        (Value::Unit, Value::Unit) => true,
+        (Value::Unit, Value::Unit) | (Value::Never, Value::Never) => true,
         _ => false,
     }
 }

@@ -8,7 +8,7 @@ use super::lower::Lower;
 use super::refuse;
 use super::state::{Held, Store};
 use super::value::{Body, Closure, Lowered, Value};
-use crate::catalogue::refused::{self, Construct};
+use crate::catalogue::refused;
 use crate::diag::{Poison, SrcRange, text_of};
 
 impl<'a> Lower<'a> {
@@ -108,14 +108,10 @@ impl<'a> Lower<'a> {
     fn local(&mut self, local: &'a syn::Local) -> Lowered<()> {
         let value = match &local.init {
             None => return self.declare_later(&local.pat, None),
-            Some(init) => {
-                if let Some((_, other)) = &init.diverge {
-                    self.error(SrcRange::of(other), refused::construct(Construct::LetElse));
-                    Err(Poison)
-                } else {
-                    self.expr(&init.expr)
-                }
-            }
+            Some(init) => match &init.diverge {
+                Some((_, other)) => return self.let_else(local, &init.expr, other),
+                None => self.expr(&init.expr),
+            },
         };
         let bound = self.bind(&local.pat, value.as_ref().ok().cloned());
         value?;
@@ -124,6 +120,25 @@ impl<'a> Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
+    /// `let PAT = value else { .. };`: what stands behind `else` goes elsewhere.
+    fn let_else(&mut self, local: &'a syn::Local, value: &'a syn::Expr, other: &'a syn::Expr) -> Lowered<()> {
+        let range = SrcRange::of(&local.pat);
+        let fits = self.expr(value).and_then(|value| Ok((self.fits(&local.pat, &value)?, value)));
+        let (fits, value) = match fits {
+            Ok(found) => found,
+            Err(Poison) => {
+                // For the errors in it.
+                let _ = self.expr(other);
+                super::pattern::poison(self, &local.pat);
+                return Err(Poison);
+            }
+        };
+        let left = self.branch(fits, |_| Ok(Value::Unit), |me| me.expr(other), range);
+        let bound = self.bind(&local.pat, Some(value));
+        left?;
+        bound
+    }
+
     /// `let x;`, to be assigned on each path that leads to a use.
     fn declare_later(&mut self, pat: &'a Pat, ty: Option<&'a syn::Type>) -> Lowered<()> {
         match pat {

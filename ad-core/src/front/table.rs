@@ -133,6 +133,7 @@ const TABLES: &[&[Entry]] = &[
     iter::ADAPTERS,
     iter::CONSUMING,
     iter::CHOOSING,
+    iter::PARTS,
 ];
 
 /// Every row, those of the scalar tables included.
@@ -203,14 +204,12 @@ const LATER: &[&str] = &[
 
 /// Methods that change their receiver: refused as mutation.
 const MUTATING: &[&str] = &[
-    "iter_mut",
     "map_inplace",
     "sort",
     "sort_by",
     "reverse",
     "clear",
     "extend",
-    "outer_iter_mut",
     "add_assign",
     "sub_assign",
     "mul_assign",

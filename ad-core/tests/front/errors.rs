@@ -169,9 +169,6 @@ fn constructs() {
             }
         },
         expect![[r#"
-            `for` cannot stand in a differentiated function yet
-            = help: say what each element is: `build1(n, |i| ..)`, or sum over the range: `(0..n).map(|i| ..).sum::<f64>()`
-
             `while` cannot stand in a differentiated function yet
             = help: loops are not built yet; for a known number of terms write `(0..n).map(|i| ..).sum::<f64>()`
 

@@ -4,12 +4,15 @@ use ad::prelude::*;
 
 #[differentiate]
 fn f(x: &Array1<f64>) -> f64 {
-    let mut total = 0.0;
-    for i in 0..x.len() {
-        total += x[i];
-    }
+    let mut total = x.sum();
     while total > 1.0 {
         total /= 2.0;
+    }
+    loop {
+        total += 1.0;
+        if total > 5.0 {
+            break;
+        }
     }
     total
 }

@@ -3,21 +3,6 @@
 use ad::prelude::*;
 
 #[differentiate]
-fn rows_mut(x: &Array2<f64>) -> f64 {
-    x.rows_mut().sum()
-}
-
-#[differentiate]
-fn columns_mut(x: &Array2<f64>) -> f64 {
-    x.columns_mut().sum()
-}
-
-#[differentiate]
-fn axis_iter_mut(x: &Array2<f64>) -> f64 {
-    x.axis_iter_mut(Axis(0)).sum()
-}
-
-#[differentiate]
 fn zip_mut_with(x: &Array2<f64>) -> f64 {
     x.zip_mut_with(&x, |a, b| *a += b).sum()
 }

@@ -99,7 +99,7 @@ impl<'a> Lower<'a> {
 }
 
 /// Zero of an element type.
-pub(super) fn zero(me: &mut Lower, elem: Elem) -> Term {
+pub(in crate::front) fn zero(me: &mut Lower, elem: Elem) -> Term {
     match elem {
         Elem::Real(ty) => me.g.lit_real(ty, 0.0),
         Elem::Int(ty) => me.g.lit(Lit::Int(ty, 0)),

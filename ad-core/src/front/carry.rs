@@ -1,0 +1,340 @@
+//! What a loop carries of a variable: its value as terms, and back. And the types of literals that a loop carries: `let mut n = 0;` has
+//! the type that its uses say, some of which stand behind the loop. It is taken to be the literal's own at first; where that meets
+//! another type the function is lowered once more with that one (`Lower::chosen`).
+//!
+//! Must never carry a value under another type or shape than it has in every step.
+
+use std::rc::Rc;
+
+use super::lower::Lower;
+use super::value::{Lowered, Value, Want};
+use crate::catalogue;
+use crate::diag::{Poison, SrcRange};
+use crate::ir::{Elem, IntTy, Node, Term};
+use crate::prim::Prim;
+
+/// A literal that a loop carries: the loop's place in memory, the variable, the number of the leaf in it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Key {
+    at: usize,
+    name: Rc<str>,
+    leaf: usize,
+}
+
+/// What an open value was found to be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Chosen {
+    Elem(Elem),
+    /// A `None`: an `Option` of this.
+    Some(Kind),
+}
+
+/// The type of a value of scalars.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Scalar(Elem),
+    Tuple(Vec<Kind>),
+}
+
+/// The structure of a carried value.
+#[derive(Clone, Debug)]
+pub(super) enum Form {
+    Leaf {
+        nested: bool,
+    },
+    Unit,
+    Tuple(Vec<Form>),
+    List(Vec<Form>),
+    /// The value, and whether it is there.
+    Maybe(Box<Form>),
+    /// `None`, of nothing that is known yet.
+    Nothing(Key),
+}
+
+/// The terms of a value, and which of them are literals whose type is open.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Leaves {
+    pub terms: Vec<Term>,
+    pub keys: Vec<Option<Key>>,
+}
+
+impl Key {
+    /// The literals of a variable in a loop.
+    pub(super) fn new<T>(at: &T, name: &str) -> Self {
+        Key { at: std::ptr::from_ref(at) as usize, name: name.into(), leaf: 0 }
+    }
+
+    /// Those of another variable in it.
+    pub(super) fn of(&self, name: &str) -> Self {
+        Key { at: self.at, name: name.into(), leaf: 0 }
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// The leaves of a value; `None` if it is of a kind that cannot be carried.
+    pub(super) fn flatten(
+        &mut self,
+        value: &Value<'a>,
+        key: &mut Key,
+        out: &mut Leaves,
+        range: SrcRange,
+    ) -> Lowered<Option<Form>> {
+        Ok(Some(match value {
+            Value::Term(t) | Value::Nested(t) => {
+                out.terms.push(*t);
+                out.keys.push(self.soft.get(t).and_then(|keys| keys.first().cloned()));
+                Form::Leaf { nested: matches!(value, Value::Nested(_)) }
+            }
+            Value::Number(n) => {
+                key.leaf += 1;
+                let elem = match self.chosen.get(key) {
+                    Some(Chosen::Elem(elem)) => Want::Elem(*elem),
+                    _ if n.outer().is_some() => Want::Any,
+                    _ if n.is_float() => Want::Elem(self.default_real()),
+                    _ => Want::Elem(Elem::Int(IntTy::I32)),
+                };
+                let t = self.term_as(value, elem, range)?;
+                out.terms.push(t);
+                out.keys.push(Some(key.clone()));
+                Form::Leaf { nested: false }
+            }
+            Value::Matrix(_) => {
+                let t = self.term(value, range)?;
+                out.terms.push(t);
+                out.keys.push(None);
+                Form::Leaf { nested: false }
+            }
+            Value::Tuple(parts) | Value::List(parts) => {
+                let mut forms = Vec::new();
+                for part in parts.iter() {
+                    let Some(form) = self.flatten(part, key, out, range)? else { return Ok(None) };
+                    forms.push(form);
+                }
+                if matches!(value, Value::Tuple(_)) { Form::Tuple(forms) } else { Form::List(forms) }
+            }
+            Value::Maybe(inner, there) => {
+                let Some(form) = self.flatten(inner, key, out, range)? else { return Ok(None) };
+                out.terms.push(*there);
+                out.keys.push(None);
+                Form::Maybe(Box::new(form))
+            }
+            Value::Nothing => {
+                key.leaf += 1;
+                match self.chosen.get(key).cloned() {
+                    Some(Chosen::Some(kind)) => {
+                        let form = self.absent(&kind, out);
+                        out.terms.push(self.g.lit_bool(false));
+                        out.keys.push(None);
+                        Form::Maybe(Box::new(form))
+                    }
+                    _ => Form::Nothing(key.clone()),
+                }
+            }
+            Value::Unit => Form::Unit,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Some value of a type, that nobody looks at.
+    fn absent(&mut self, kind: &Kind, out: &mut Leaves) -> Form {
+        match kind {
+            Kind::Scalar(elem) => {
+                out.terms.push(super::iter::consume::zero(self, *elem));
+                out.keys.push(None);
+                Form::Leaf { nested: false }
+            }
+            Kind::Tuple(parts) => Form::Tuple(parts.iter().map(|p| self.absent(p, out)).collect()),
+        }
+    }
+
+    fn kind(&mut self, value: &Value<'a>) -> Option<Kind> {
+        match value {
+            Value::Term(t) if self.g.rank(*t) == 0 => Some(Kind::Scalar(self.g.elem(*t))),
+            Value::Number(n) if n.outer().is_none() => {
+                Some(Kind::Scalar(if n.is_float() { self.default_real() } else { Elem::Int(IntTy::I32) }))
+            }
+            Value::Tuple(parts) => Some(Kind::Tuple(parts.iter().map(|p| self.kind(p)).collect::<Option<_>>()?)),
+            _ => None,
+        }
+    }
+
+    /// A value of this form.
+    pub(super) fn formed(form: &Form, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
+        let parts = |forms: &[Form], leaves: &mut std::slice::Iter<'_, Term>| -> Lowered<Rc<[Value<'a>]>> {
+            forms.iter().map(|p| Self::formed(p, leaves)).collect()
+        };
+        Ok(match form {
+            Form::Leaf { nested } => {
+                let t = *leaves.next().ok_or(Poison)?;
+                if *nested { Value::Nested(t) } else { Value::Term(t) }
+            }
+            Form::Unit => Value::Unit,
+            Form::Tuple(forms) => Value::Tuple(parts(forms, leaves)?),
+            Form::List(forms) => Value::List(parts(forms, leaves)?),
+            Form::Maybe(form) => {
+                let value = Self::formed(form, leaves)?;
+                Value::Maybe(value.into(), *leaves.next().ok_or(Poison)?)
+            }
+            Form::Nothing(_) => Value::Nothing,
+        })
+    }
+
+    /// The leaves of a value that is to be carried on: each with the type and the shape of the leaf `now`.
+    pub(super) fn refit(
+        &mut self,
+        value: &Value<'a>,
+        form: &Form,
+        now: &mut std::slice::Iter<'_, Term>,
+        out: &mut Vec<Term>,
+        (name, range): (&str, SrcRange),
+    ) -> Lowered<()> {
+        let several = |me: &mut Self,
+                       parts: &[Value<'a>],
+                       forms: &[Form],
+                       now: &mut std::slice::Iter<'_, Term>,
+                       out: &mut Vec<Term>| {
+            if parts.len() != forms.len() {
+                return Err(me.error(range, catalogue::carried_shape(name)));
+            }
+            parts.iter().zip(forms).try_for_each(|(p, f)| me.refit(p, f, now, out, (name, range)))
+        };
+        match (form, value) {
+            (_, Value::Never) => {
+                for _ in 0..form.leaves() {
+                    out.push(*now.next().ok_or(Poison)?);
+                }
+                Ok(())
+            }
+            (Form::Unit, Value::Unit) | (Form::Nothing(_), Value::Nothing) => Ok(()),
+            (Form::Tuple(forms), Value::Tuple(parts)) | (Form::List(forms), Value::List(parts)) => {
+                several(self, parts, forms, now, out)
+            }
+            (Form::List(forms), Value::Term(t) | Value::Nested(t)) if self.g.rank(*t) > 0 => {
+                let t = *t;
+                if let Some(n) = self.g.int_value(self.g.shape(t)[0])
+                    && usize::try_from(n) != Ok(forms.len())
+                {
+                    return Err(self.error(range, catalogue::carried_shape(name)));
+                }
+                let parts: Vec<Value> = (0..forms.len())
+                    .map(|k| {
+                        let k = self.g.lit_usize(k);
+                        Value::Term(self.g.index(t, &[k]))
+                    })
+                    .collect();
+                several(self, &parts, forms, now, out)
+            }
+            (Form::Maybe(form), Value::Maybe(inner, there)) => {
+                self.refit(inner, form, now, out, (name, range))?;
+                now.next().ok_or(Poison)?;
+                out.push(*there);
+                Ok(())
+            }
+            (Form::Maybe(form), Value::Nothing) => {
+                self.refit(&Value::Never, form, now, out, (name, range))?;
+                now.next().ok_or(Poison)?;
+                out.push(self.g.lit_bool(false));
+                Ok(())
+            }
+            (Form::Nothing(key), Value::Maybe(inner, _)) => match self.kind(inner) {
+                Some(kind) if !self.chosen.contains_key(key) => {
+                    self.decided.insert(key.clone(), Chosen::Some(kind));
+                    Err(Poison)
+                }
+                _ => {
+                    let found = self.describe(inner);
+                    Err(self.error(range, catalogue::carried_changes(name, "`None`", &found)))
+                }
+            },
+            (
+                Form::Leaf { .. },
+                Value::Term(_) | Value::Nested(_) | Value::Number(_) | Value::List(_) | Value::Matrix(_),
+            ) => {
+                let now = *now.next().ok_or(Poison)?;
+                let t = self.term_as(value, Want::Elem(self.g.elem(now)), range)?;
+                if self.g.elem(t) != self.g.elem(now) || self.g.rank(t) != self.g.rank(now) {
+                    if self.soften(now, self.g.elem(t)) {
+                        return Err(Poison);
+                    }
+                    let (was, is) = (self.describe(&Value::Term(now)), self.describe(&Value::Term(t)));
+                    return Err(self.error(range, catalogue::carried_changes(name, &was, &is)));
+                }
+                out.push(self.carried_on(now, t, (name, range))?);
+                Ok(())
+            }
+            (_, other) => {
+                let found = self.describe(other);
+                Err(self.error(range, catalogue::carried_changes(name, "another value", &found)))
+            }
+        }
+    }
+
+    /// `t` in the shape of `now`. Sizes that may be equal have to be, where the loop goes on; others are known to change.
+    fn carried_on(&mut self, now: Term, t: Term, (name, range): (&str, SrcRange)) -> Lowered<Term> {
+        let (a, b) = (self.g.shape(now).to_vec(), self.g.shape(t).to_vec());
+        for (&a, &b) in a.iter().zip(&b) {
+            let may = a == b
+                || (self.facts.prove_le(&self.g, a, b) && self.facts.prove_le(&self.g, b, a))
+                || (self.size_of(a).is_some()
+                    && self.size_of(b).is_some()
+                    && (self.g.int_value(a).is_none() || self.g.int_value(b).is_none()));
+            if !may {
+                return Err(self.error(range, catalogue::carried_shape(name)));
+            }
+        }
+        let words = [name.to_string(), format!("what `{name}` becomes in the loop")];
+        self.same_shape(now, t, words, range)
+    }
+
+    /// Whether a term has its type only from literals that loops carry, and could have another: the next pass gives them that one.
+    pub(super) fn soften(&mut self, t: Term, to: Elem) -> bool {
+        let alike = |a: Elem, b: Elem| a != b && a.is_real() == b.is_real() && a != Elem::Bool && b != Elem::Bool;
+        let from = self.g.elem(t);
+        if !alike(from, to) {
+            return false;
+        }
+        let (mut stack, mut seen, mut any) = (vec![t], std::collections::BTreeSet::new(), false);
+        while let Some(t) = stack.pop() {
+            if self.g.elem(t) != from || !seen.insert(t) {
+                continue;
+            }
+            if let Some(keys) = self.soft.get(&t) {
+                for key in keys {
+                    if !self.chosen.contains_key(key) && !self.decided.contains_key(key) {
+                        self.decided.insert(key.clone(), Chosen::Elem(to));
+                        any = true;
+                    }
+                }
+                continue;
+            }
+            match self.g.node(t) {
+                Node::Prim(Prim::Compare(_) | Prim::Cast(_), _) | Node::Scan(_) => {}
+                Node::Prim(_, args) => stack.extend(args.iter().filter(|&&a| self.g.ty(a).as_array().is_some())),
+                Node::Cond { then, other, .. } => stack.extend([*then, *other]),
+                Node::Gather { src, .. } => stack.push(*src),
+                _ => {}
+            }
+        }
+        // That it was found already is as good.
+        any || !self.decided.is_empty()
+    }
+
+    /// Notes that a term has the type of these literals.
+    pub(super) fn softened(&mut self, t: Term, keys: &[Key]) {
+        if !keys.is_empty() {
+            self.soft.insert(t, keys.to_vec());
+        }
+    }
+}
+
+impl Form {
+    /// How many terms it has.
+    pub(super) fn leaves(&self) -> usize {
+        match self {
+            Form::Leaf { .. } => 1,
+            Form::Unit | Form::Nothing(_) => 0,
+            Form::Tuple(parts) | Form::List(parts) => parts.iter().map(Form::leaves).sum(),
+            Form::Maybe(form) => form.leaves() + 1,
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! `for`, `while` and `loop`. A loop is a recurrence: what it carries are the variables that its body may change, and, where the body
+//! may be left for something further outside, that it was, and with which value. `outward` finds both in the text; the body is lowered
+//! once, with placeholders in the variables.
+//!
+//! A step behind a jump changes nothing: nothing of it may be checked, and nothing of it may reach a gradient.
+
+use super::carry::{Form, Key, Leaves};
+use super::checks::{More, Recurrence, Stepped};
+use super::flow::Leave;
+use super::lower::Lower;
+use super::outward::Outward;
+use super::state::{Cell, Held, same};
+use super::value::{Lowered, Seq, Value};
+use crate::catalogue;
+use crate::diag::{Poison, SrcRange};
+use crate::ir::{Term, Type};
+
+/// A variable that a loop may change.
+struct Carried {
+    cell: Cell,
+    name: String,
+    form: Form,
+    /// How many leaves there are before its own.
+    first: usize,
+}
+
+/// What is lowered in each step.
+type Body<'a, 's> = &'s dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>>;
+
+/// A loop that is being lowered.
+struct Loop<'a, 's> {
+    /// Sizes of the nested loops that it is, and which of their items are there.
+    seq: Option<&'s Seq<'a>>,
+    body: Body<'a, 's>,
+    /// For the types of literals.
+    key: Key,
+    carried: Vec<Carried>,
+    leaves: Vec<Leave>,
+    range: SrcRange,
+}
+
+/// The values behind some steps.
+struct Behind {
+    next: Vec<Term>,
+    /// Of each jump, whether it was taken, and the values that it carries.
+    left: Vec<(Term, Vec<Payload>)>,
+}
+
+/// A value that a jump carries out.
+#[derive(Clone)]
+struct Payload {
+    /// Where it is put behind the loop.
+    cell: Cell,
+    form: Form,
+    leaves: Leaves,
+}
+
+impl<'a> Lower<'a> {
+    /// `for`.
+    pub(super) fn for_loop(&mut self, l: &'a syn::ExprForLoop) -> Lowered<Value<'a>> {
+        let range = SrcRange { first: l.for_token.span, last: SrcRange::of(&l.expr).last };
+        let items = SrcRange::of(&l.expr);
+        let seq = self.expr(&l.expr).and_then(|value| self.seq(&value, items));
+        let outward = Outward::of_for(l);
+        let Ok(seq) = seq else {
+            // The body may have errors of its own.
+            return Err(Poison);
+        };
+        self.ends(&seq, items)?;
+        let label = l.label.as_ref().map(|l| l.name.ident.to_string());
+        let item = std::rc::Rc::clone(&seq.item);
+        let body = |me: &mut Self, ix: &[Term]| {
+            let item = item(me, ix)?;
+            let outer = me.scope.clone();
+            let bound = me.bind(&l.pat, Some(item));
+            let value = bound.and_then(|()| me.block(&l.body));
+            me.scope = outer;
+            value
+        };
+        self.looped((Some(&seq), &body), &outward, (label, Key::new(&l.body, "")), range)?;
+        Ok(Value::Unit)
+    }
+
+    /// Lowers a loop: what the variables hold behind it. The value is that of `break`.
+    fn looped(
+        &mut self,
+        (seq, body): (Option<&Seq<'a>>, Body<'a, '_>),
+        outward: &Outward,
+        (label, key): (Option<String>, Key),
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let cells = self.store.len();
+        let (before, scope) = (self.store.clone(), self.scope.clone());
+        let result = self.loop_target(label, |me, own| {
+            let mut init = Leaves::default();
+            let carried = me.carried(outward, &key, &mut init, range)?;
+            let unset: Vec<Cell> = me
+                .changed_cells(outward)
+                .into_iter()
+                .filter(|&c| matches!(me.store.held(c), Some(Held::Unset)))
+                .collect();
+            let leaves = me.jump_cells(outward, own, &unset);
+            let l = Loop { seq, body, key, carried, leaves, range };
+            let base = me.store.clone();
+            let behind = me.nest(&l, init.terms, &init.keys, &mut Vec::new());
+            me.scope = scope;
+            let may: Vec<Cell> = l.carried.iter().map(|c| c.cell).chain(unset).collect();
+            let odd = me.store.changed(&before, cells, &may);
+            me.store = base;
+            let behind = behind?;
+            if let Some(cell) = odd {
+                return Err(me.changed_unseen(cell, &before, range));
+            }
+            for c in &l.carried {
+                let value = Self::formed(&c.form, &mut behind.next[c.first..].iter())?;
+                me.hint(&value, &c.name);
+                me.store.put(c.cell, Held::Value(value));
+            }
+            Ok((l.leaves, behind.left, own))
+        });
+        let (leaves, left, own) = match result {
+            Ok(result) => result,
+            Err(Poison) => {
+                self.store = before;
+                // What it would have changed is not known.
+                for cell in self.changed_cells(outward) {
+                    self.store.put(cell, Held::Broken);
+                }
+                return Err(Poison);
+            }
+        };
+        let mut value = Value::Unit;
+        for (leave, (flag, payload)) in leaves.iter().zip(left) {
+            for p in &payload {
+                let value = Self::formed(&p.form, &mut p.leaves.terms.iter())?;
+                self.store.put(p.cell, Held::Value(value));
+            }
+            if leave.target == own {
+                value = self.read(leave.value, range)?;
+                continue;
+            }
+            let jump = |me: &mut Self| {
+                for &(own, kept) in &leave.others {
+                    if let Some(held) = me.store.held(kept).cloned() {
+                        me.store.put(own, held);
+                    }
+                }
+                let value = me.read(leave.value, range)?;
+                me.exit(leave.target, value, range)
+            };
+            self.branch(flag, jump, |_| Ok(Value::Unit), range)?;
+        }
+        self.store.truncate(cells);
+        Ok(value)
+    }
+
+    /// Variables that the loop may change.
+    fn changed_cells(&self, outward: &Outward) -> Vec<Cell> {
+        let cell = |name: &String| match self.scope.get(name)?.ok()? {
+            Value::Cell(cell) => Some(*cell),
+            Value::Place(place) => Some(place.cell),
+            _ => None,
+        };
+        let mut cells: Vec<Cell> = outward.changed.iter().filter_map(cell).filter(|c| c.0 >= self.captured).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        cells
+    }
+
+    fn carried(&mut self, outward: &Outward, key: &Key, init: &mut Leaves, range: SrcRange) -> Lowered<Vec<Carried>> {
+        let mut carried = Vec::new();
+        for cell in self.changed_cells(outward) {
+            let Some(Held::Value(value)) = self.store.held(cell).cloned() else { continue };
+            let name = self.store.name(cell).to_string();
+            let (first, mut own) = (init.terms.len(), Leaves::default());
+            if let Some(form) = self.flatten(&value, &mut key.of(&name), &mut own, range)? {
+                init.terms.append(&mut own.terms);
+                init.keys.append(&mut own.keys);
+                carried.push(Carried { cell, name, form, first });
+            }
+        }
+        Ok(carried)
+    }
+
+    /// Cells for the jumps out of a loop.
+    fn jump_cells(&mut self, outward: &Outward, own: usize, unset: &[Cell]) -> Vec<Leave> {
+        let mut leaves: Vec<Leave> = Vec::new();
+        for jump in &outward.jumps {
+            // Others are errors, and reported where they stand.
+            let Some(target) = self.jump_target(jump, own) else { continue };
+            if leaves.iter().any(|l| l.target == target) {
+                continue;
+            }
+            let no = self.g.lit_bool(false);
+            let flag = self.hidden_cell(Held::Value(Value::Term(no)));
+            let value = self.hidden_cell(Held::Value(Value::Never));
+            let others = unset.iter().map(|&c| (c, self.hidden_cell(Held::Value(Value::Never)))).collect();
+            leaves.push(Leave { target, flag, value, others });
+        }
+        // The innermost first: it may lead to those further outside.
+        leaves.sort_by_key(|l| std::cmp::Reverse(l.target));
+        leaves
+    }
+
+    /// One loop for each length of the sequence, the outermost first.
+    fn nest(
+        &mut self,
+        l: &Loop<'a, '_>,
+        init: Vec<Term>,
+        keys: &[Option<Key>],
+        index: &mut Vec<Term>,
+    ) -> Lowered<Behind> {
+        let Some(&size) = l.seq.and_then(|seq| seq.dims.get(index.len())) else { return self.step(l, init, index) };
+        let carries = init.len();
+        let mut all = init;
+        let no = self.g.lit_bool(false);
+        all.resize(carries + l.leaves.len(), no);
+        let mut payloads: Vec<Vec<Payload>> = Vec::new();
+        let (last, _) = self.recur_steps(Recurrence { size, reverse: false, init: all }, |me, i, now| {
+            for (&t, key) in now.iter().zip(keys) {
+                me.softened(t, key.as_slice());
+            }
+            let done = now[carries..].iter().copied().reduce(|a, b| me.g.or(a, b));
+            index.push(i);
+            let mut run = |me: &mut Self| me.nest(l, now[..carries].to_vec(), keys, index);
+            let behind = match done {
+                Some(done) => me.under(done, false, run),
+                None => run(me),
+            };
+            index.pop();
+            let mut behind = behind?;
+            let mut more = Vec::new();
+            for (flag, payload) in &mut behind.left {
+                let taken = *flag;
+                for p in payload.iter_mut() {
+                    for t in &mut p.leaves.terms {
+                        let m = me.kept(taken, *t, l.range)?;
+                        *t = m.carried;
+                        more.push(m);
+                    }
+                }
+            }
+            let flags = behind.left.iter().map(|(flag, _)| *flag);
+            let mut next: Vec<Term> = behind.next.iter().copied().chain(flags).collect();
+            if let Some(done) = done {
+                next = next.into_iter().zip(now).map(|(new, &old)| me.g.cond(done, old, new)).collect();
+                for m in &mut more {
+                    m.next = me.g.cond(done, m.carried, m.next);
+                }
+            }
+            payloads = behind.left.into_iter().map(|(_, payload)| payload).collect();
+            Ok(Stepped { next, rows: Vec::new(), more })
+        })?;
+        for (&t, key) in last.iter().zip(keys) {
+            self.softened(t, key.as_slice());
+        }
+        let mut more = last[carries + l.leaves.len()..].iter();
+        for p in payloads.iter_mut().flatten() {
+            for (t, key) in p.leaves.terms.iter_mut().zip(&p.leaves.keys) {
+                *t = *more.next().ok_or(Poison)?;
+                self.softened(*t, key.as_slice());
+            }
+        }
+        let flags = last[carries..carries + l.leaves.len()].iter().copied();
+        Ok(Behind { next: last[..carries].to_vec(), left: flags.zip(payloads).collect() })
+    }
+
+    /// A value that is carried from the step in which a jump is taken.
+    fn kept(&mut self, taken: Term, value: Term, range: SrcRange) -> Lowered<More> {
+        let shape = self.g.shape(value).to_vec();
+        if shape.iter().any(|&n| !self.is_closed(n)) {
+            return Err(self.error(range, catalogue::size_depends_on_index()));
+        }
+        let elem = self.g.elem(value);
+        let zero = super::iter::consume::zero(self, elem);
+        let init = self.g.broadcast(zero, &shape);
+        let carried = self.g.placeholder(Type::Array(elem, shape.into()));
+        let next = self.g.cond(taken, value, carried);
+        Ok(More { init, carried, next })
+    }
+
+    /// The body, once.
+    fn step(&mut self, l: &Loop<'a, '_>, now: Vec<Term>, index: &[Term]) -> Lowered<Behind> {
+        let there = match l.seq {
+            Some(seq) => self.present(seq, index)?,
+            None => None,
+        };
+        let Some(there) = there else { return self.run(l, &now, index) };
+        // Where there is no item everything stays.
+        let mut behind = self.under(there, true, |me| me.run(l, &now, index))?;
+        let no = self.g.lit_bool(false);
+        for (new, &old) in behind.next.iter_mut().zip(&now) {
+            *new = self.g.cond(there, *new, old);
+        }
+        for (flag, _) in &mut behind.left {
+            *flag = self.g.cond(there, *flag, no);
+        }
+        Ok(behind)
+    }
+
+    fn run(&mut self, l: &Loop<'a, '_>, now: &[Term], index: &[Term]) -> Lowered<Behind> {
+        for c in &l.carried {
+            let value = Self::formed(&c.form, &mut now[c.first..].iter())?;
+            self.store.put(c.cell, Held::Value(value));
+        }
+        self.step_target(l.leaves.clone(), l.range, |me| (l.body)(me, index))?;
+        let mut next = Vec::new();
+        for c in &l.carried {
+            let value = match self.store.held(c.cell).cloned() {
+                Some(Held::Value(value)) => value,
+                _ => return Err(Poison),
+            };
+            let own = &now[c.first..c.first + c.form.leaves()];
+            self.refit(&value, &c.form, &mut own.iter(), &mut next, (&c.name, l.range))?;
+        }
+        let mut left = Vec::new();
+        for (k, leave) in l.leaves.iter().enumerate() {
+            let flag = self.read(leave.flag, l.range)?;
+            let flag = self.boolean(&flag, l.range)?;
+            let mut payload = Vec::new();
+            for cell in std::iter::once(leave.value).chain(leave.others.iter().map(|o| o.1)) {
+                let Some(Held::Value(value)) = self.store.held(cell).cloned() else { return Err(Poison) };
+                if same(&value, &Value::Unit) || matches!(value, Value::Never) {
+                    payload.push(Payload { cell, form: Form::Unit, leaves: Leaves::default() });
+                    continue;
+                }
+                let mut leaves = Leaves::default();
+                let mut key = l.key.of(&format!("={k}.{}", payload.len()));
+                let Some(form) = self.flatten(&value, &mut key, &mut leaves, l.range)? else {
+                    let found = self.describe(&value);
+                    return Err(self.error(l.range, catalogue::carried_kind(&found)));
+                };
+                payload.push(Payload { cell, form, leaves });
+            }
+            left.push((flag, payload));
+        }
+        Ok(Behind { next, left })
+    }
+
+    /// A variable changes that is not carried.
+    fn changed_unseen(&mut self, cell: Cell, before: &super::state::Store<'a>, range: SrcRange) -> Poison {
+        let Some(Held::Value(value)) = before.held(cell) else { return Poison };
+        let found = self.describe(&value.clone());
+        self.error(range, catalogue::carried_kind(&found))
+    }
+}

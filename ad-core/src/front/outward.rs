@@ -1,0 +1,194 @@
+//! What the text of a loop's body does to what is outside of it: which variables it may change, and where it may jump to. Found
+//! before the body is lowered, since a loop carries those variables.
+//!
+//! It may name too much (what is carried and does not change is carried for nothing), and must never name too little.
+
+use std::collections::BTreeSet;
+
+use syn::visit::{self, Visit};
+use syn::{Expr, Pat};
+
+use super::table::{self, On};
+
+/// A jump out of the body.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Jump {
+    /// Behind the loop itself, or behind what has this label.
+    Break(Option<String>),
+    /// To the next step of the loop with this label.
+    Continue(String),
+    /// Out of the function or closure.
+    Return,
+}
+
+/// What was found.
+#[derive(Default, Debug)]
+pub(super) struct Outward {
+    /// Names of variables that may be changed.
+    pub changed: BTreeSet<String>,
+    pub jumps: BTreeSet<Jump>,
+    /// Names that blocks around the place have bound again.
+    shadowed: Vec<String>,
+    /// Labels of blocks and loops around the place.
+    labels: Vec<String>,
+    /// Loops around the place.
+    loops: usize,
+}
+
+impl Outward {
+    /// What a `for` does.
+    pub(super) fn of_for(l: &syn::ExprForLoop) -> Self {
+        let mut found = Outward::default();
+        // The items may be parts that are changed.
+        found.visit_expr(&l.expr);
+        found.jumps.clear();
+        found.shadow(&l.pat);
+        found.visit_block(&l.body);
+        found
+    }
+
+    /// The variable that an assignment to an expression changes.
+    fn change(&mut self, e: &Expr) {
+        match e {
+            Expr::Paren(p) => self.change(&p.expr),
+            Expr::Group(p) => self.change(&p.expr),
+            Expr::Unary(u) => self.change(&u.expr),
+            Expr::Reference(r) => self.change(&r.expr),
+            Expr::Field(f) => self.change(&f.base),
+            Expr::Index(x) => self.change(&x.expr),
+            Expr::MethodCall(m) => self.change(&m.receiver),
+            Expr::Tuple(t) => t.elems.iter().for_each(|e| self.change(e)),
+            Expr::Array(a) => a.elems.iter().for_each(|e| self.change(e)),
+            Expr::Path(p) => {
+                if let Some(name) = p.path.get_ident().map(ToString::to_string)
+                    && !self.shadowed.contains(&name)
+                {
+                    self.changed.insert(name);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn shadow(&mut self, pat: &Pat) {
+        struct Names<'n>(&'n mut Vec<String>);
+        impl<'ast> Visit<'ast> for Names<'_> {
+            fn visit_pat_ident(&mut self, p: &'ast syn::PatIdent) {
+                self.0.push(p.ident.to_string());
+                visit::visit_pat_ident(self, p);
+            }
+        }
+        Names(&mut self.shadowed).visit_pat(pat);
+    }
+
+    /// Something in which names and labels of its own hold.
+    fn within(&mut self, label: Option<&syn::Label>, is_loop: bool, f: impl FnOnce(&mut Self)) {
+        let (shadowed, labels) = (self.shadowed.len(), self.labels.len());
+        self.labels.extend(label.map(|l| l.name.ident.to_string()));
+        self.loops += usize::from(is_loop);
+        f(self);
+        self.loops -= usize::from(is_loop);
+        self.shadowed.truncate(shadowed);
+        self.labels.truncate(labels);
+    }
+}
+
+impl<'ast> Visit<'ast> for Outward {
+    fn visit_block(&mut self, b: &'ast syn::Block) {
+        self.within(None, false, |me| visit::visit_block(me, b));
+    }
+
+    fn visit_local(&mut self, l: &'ast syn::Local) {
+        visit::visit_local(self, l);
+        self.shadow(&l.pat);
+    }
+
+    fn visit_expr_for_loop(&mut self, l: &'ast syn::ExprForLoop) {
+        self.visit_expr(&l.expr);
+        self.within(l.label.as_ref(), true, |me| {
+            me.shadow(&l.pat);
+            me.visit_block(&l.body);
+        });
+    }
+
+    fn visit_expr_while(&mut self, l: &'ast syn::ExprWhile) {
+        self.within(l.label.as_ref(), true, |me| {
+            me.visit_expr(&l.cond);
+            me.visit_block(&l.body);
+        });
+    }
+
+    fn visit_expr_loop(&mut self, l: &'ast syn::ExprLoop) {
+        self.within(l.label.as_ref(), true, |me| me.visit_block(&l.body));
+    }
+
+    fn visit_expr_block(&mut self, b: &'ast syn::ExprBlock) {
+        self.within(b.label.as_ref(), false, |me| me.visit_block(&b.block));
+    }
+
+    fn visit_expr_break(&mut self, b: &'ast syn::ExprBreak) {
+        visit::visit_expr_break(self, b);
+        match &b.label {
+            Some(l) if self.labels.contains(&l.ident.to_string()) => {}
+            Some(l) => {
+                self.jumps.insert(Jump::Break(Some(l.ident.to_string())));
+            }
+            None if self.loops == 0 => {
+                self.jumps.insert(Jump::Break(None));
+            }
+            None => {}
+        }
+    }
+
+    fn visit_expr_continue(&mut self, c: &'ast syn::ExprContinue) {
+        if let Some(l) = &c.label
+            && !self.labels.contains(&l.ident.to_string())
+        {
+            self.jumps.insert(Jump::Continue(l.ident.to_string()));
+        }
+    }
+
+    fn visit_expr_return(&mut self, r: &'ast syn::ExprReturn) {
+        visit::visit_expr_return(self, r);
+        self.jumps.insert(Jump::Return);
+    }
+
+    // A closure cannot change what it captures, and its jumps are its own.
+    fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+
+    fn visit_expr_assign(&mut self, a: &'ast syn::ExprAssign) {
+        visit::visit_expr_assign(self, a);
+        self.change(&a.left);
+    }
+
+    fn visit_expr_binary(&mut self, b: &'ast syn::ExprBinary) {
+        // Down the left side by a loop: a chain nests as deep as it is long.
+        let mut at = b;
+        loop {
+            self.visit_expr(&at.right);
+            if super::place::assigns(&at.op) {
+                self.change(&at.left);
+            }
+            match &*at.left {
+                Expr::Binary(left) => at = left,
+                left => return self.visit_expr(left),
+            }
+        }
+    }
+
+    fn visit_expr_reference(&mut self, r: &'ast syn::ExprReference) {
+        visit::visit_expr_reference(self, r);
+        if r.mutability.is_some() {
+            self.change(&r.expr);
+        }
+    }
+
+    fn visit_expr_method_call(&mut self, m: &'ast syn::ExprMethodCall) {
+        visit::visit_expr_method_call(self, m);
+        if table::find(On::Place, &m.method.to_string()).is_some() {
+            self.change(&m.receiver);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Loops as people write them: values against Rust, gradients against differences, checks where Rust panics and nowhere else.
+
+use super::native::{self, Arg::*, agrees, ty};
+
+use quote::quote;
+
+#[test]
+fn sums_and_products() {
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { s += x[i] * x[i]; } s } [V(vec![0.3, 0.9, -1.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; let mut p = 1.0; for v in x { s += v.sin(); p *= v; } s * p } [V(vec![0.3, 0.9, -1.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for (i, v) in x.iter().enumerate() { s += (i as f64) * v; s *= 1.5; } s } [V(vec![0.3, 0.9, -1.2])] }
+    agrees! { fn f(x: slice) { let mut s = 1.0; for i in (0..x.len()).rev() { s = s * x[i] + 1.0; } s } [V(vec![0.3, 0.9, -1.2])] }
+    agrees! { fn f(x: slice) { let mut s = 1.0; for i in (1..=x.len()).step_by(2) { s = s * x[i - 1] + 1.0; } s } [V(vec![0.3, 0.9, -1.2])] [V(vec![0.3, 0.9, -1.2, 1.1])] }
+    agrees! { fn f(x: slice, n: int) { let mut s = x[0]; for _ in 0..n { s = s.cos(); } s } [V(vec![0.3]), N(0)] [V(vec![0.3]), N(5)] }
+    agrees! { fn f(x: slice, y: slice) { let mut s = 0.0_f64; for (a, &b) in x.iter().zip(y) { s += a * b * s.sin() + a; } s } [V(vec![0.3, 0.4]), V(vec![2.0, 3.0, 4.0])] }
+}
+
+#[test]
+fn order_of_evaluation() {
+    // Gauss-Seidel.
+    agrees! { fn f(b: slice, n: int) { let mut x = b.to_vec(); for _ in 0..n { for i in 1..b.len() - 1 { x[i] = (b[i] - x[i - 1] - x[i + 1]) / 4.0; } } let mut s = 0.0; for v in &x { s += v * v; } s } [V(vec![0.3, 0.9, -1.2, 0.5, 0.7]), N(3)] }
+    // Prefix sums, in place.
+    agrees! { fn f(b: slice) { let mut x = b.to_vec(); for i in 1..x.len() { x[i] += x[i - 1] * x[i - 1]; } x[x.len() - 1] } [V(vec![0.3, 0.9, -1.2, 0.5])] }
+    // Swaps, and pairs.
+    agrees! { fn f(x: slice) { let (mut a, mut b) = (0.5, 1.0); for v in x { (a, b) = (b, a + b * v); } a * b } [V(vec![0.3, 0.9, -1.2, 0.5])] }
+    agrees! { fn f(x: slice) { let (mut a, mut b) = (0.5, 1.0); for v in x { std::mem::swap(&mut a, &mut b); a += v * b; } a - b * b } [V(vec![0.3, 0.9, -1.2, 0.5])] }
+    agrees! { fn f(x: slice) { let mut p = (0.5, (1.0, 2.0)); for v in x { p.0 += v * p.1.0; p.1.0 *= p.1.1; p.1 = (p.1.1, p.0); } p.0 * p.1.0 + p.1.1 } [V(vec![0.3, 0.9, -1.2, 0.5])] }
+    // Shadowing in inner scopes.
+    agrees! { fn f(x: slice) { let mut s = 1.0; for v in x { let s2 = s; { let mut s = *v; s *= 2.0; let _ = s; } let v = v * s2; s += v; } s } [V(vec![0.3, 0.9, -1.2, 0.5])] }
+    // Assigned in one arm only.
+    agrees! { fn f(x: slice) { let mut m = x[0]; let mut at = 0; for i in 1..x.len() { if x[i] > m { m = x[i]; at = i; } } m * at as f64 + x[at] } [V(vec![0.3, 0.9, -1.2, 0.5])] }
+    // Reversed in place.
+    agrees! { fn f(b: slice) { let mut x = b.to_vec(); let n = x.len(); for i in 0..n / 2 { x.swap(i, n - 1 - i); } let mut s = 0.0; for i in 0..n { s += x[i] * (i as f64 + 1.0); } s } [V(vec![0.3, 0.9, -1.2, 0.5, 1.5])] }
+}
+
+#[test]
+fn nested_loops() {
+    agrees! { fn f(x: slice) { let n = x.len(); let mut s = 0.0; for i in 0..n { let mut t = 1.0; for j in 0..n { t += x[i] * x[j]; } s += t * t; } s } [V(vec![0.3, 0.9, -1.2])] }
+    agrees! { fn f(x: slice) { let n = x.len(); let mut s = 0.0_f64; for i in 0..n { for j in 0..i { s += (x[i] - x[j]).powi(2) * s.cos(); } } s } [V(vec![0.3, 0.9, -1.2])] }
+    agrees! { fn f(x: slice) { let n = x.len(); let mut s = 0.0; for i in 0..n { for j in i + 1..n { s += x[i] * x[j]; } } s } [V(vec![0.3, 0.9, -1.2])] }
+    agrees! { fn f(x: slice) { let n = x.len(); let mut y = vec![0.0; n]; for i in 0..n { for j in 0..=i { y[i] += x[j] * x[i - j]; } } y.iter().sum() } [V(vec![0.3, 0.9, -1.2])] }
+}
+
+#[test]
+fn exits() {
+    agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { if *v < 0.0 { continue; } s += v.sqrt(); } s } [V(vec![0.3, -0.9, 1.2])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { if *v < 0.0 { break; } s += v.sqrt(); } s } [V(vec![0.3, -0.9, 1.2])] [V(vec![-0.3])] [V(vec![0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..10 { if i >= x.len() { break; } s += x[i].sqrt(); } s } [V(vec![0.3, 0.9, 1.2])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { if *v > 1.0 { return s * v; } s += v * v; } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.9])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; 'rows: for i in 0..x.len() { for j in 0..x.len() { if x[i] + x[j] > 2.0 { break 'rows; } if j > i { continue 'rows; } s += x[i] * x[j]; } s *= 1.5; } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.5])] }
+    agrees! { fn f(x: slice) { let y = 'found: { for v in x { if *v > 1.0 { break 'found *v * v; } } 3.0 }; y * x[0] } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.9])] }
+    agrees! { fn f(x: slice) { for i in 0..x.len() { for j in 0..x.len() { if x[i] * x[j] > 1.0 { return x[i] + 2.0 * x[j]; } } } 0.0 } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.9])] }
+    // What is behind an exit is not checked.
+    agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { if i == 2 { break; } s += x[i]; } s } [V(vec![0.3, 0.9]), N(1)] [V(vec![0.3, 0.9]), N(2)] [V(vec![0.3, 0.9]), N(7)] [V(vec![0.3]), N(7)] }
+}
+
+#[test]
+fn checks_of_iterations() {
+    agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { s += x[i]; } s } [V(vec![0.3, 0.9]), N(1)] [V(vec![0.3, 0.9]), N(3)] [V(vec![]), N(0)] }
+    agrees! { fn f(x: slice, n: int) { let mut k = 0; let mut s = 0.0; for _ in 0..n { s += x[k]; k = 2 * k + 1; } s } [V(vec![0.3, 0.9, 0.1, 0.4]), N(3)] [V(vec![0.3, 0.9, 0.1]), N(3)] [V(vec![0.3, 0.9, 0.1]), N(2)] }
+    agrees! { fn f(x: slice, n: int) { let mut k = 1; for i in 0..n { k *= i + 1; } x[0] * k as f64 } [V(vec![0.3]), N(5)] [V(vec![0.3]), N(25)] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { if *v > 5.0 { panic!("large"); } s += v; } s } [V(vec![0.3, 6.0])] [V(vec![0.3])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { assert!(s < 1.0, "too much"); s += v; } s } [V(vec![0.3, 0.8])] [V(vec![0.3, 0.8, 0.1])] }
+}
+
+#[test]
+fn types_of_literals() {
+    agrees! { fn f(x: slice) { let mut k = 0; let mut s = 0.0; for v in x { s += x[k] * v; k += 1; } s } [V(vec![0.3, 0.9])] }
+    agrees! { fn f(x: slice) { let mut k = 0; for v in x { if *v < 1.0 { k += 1; } } x[k - 1] } [V(vec![0.3, 0.9, 2.0])] [V(vec![3.0])] }
+    agrees! { fn f(x: slice) { let mut k = 0; for v in x { if *v < 1.0 { k += 1; } } x[0] * k as f64 } [V(vec![0.3, 0.9, 2.0])] }
+    agrees! { fn f(x: slice) { let mut best = None; for (i, v) in x.iter().enumerate() { if *v > 1.0 && best.is_none() { best = Some((i, v * v)); } } match best { Some((i, v)) => v * (i as f64 + 1.0), None => x[0] } } [V(vec![0.3, 0.9, 2.0, 1.5])] [V(vec![0.3])] }
+}
+
+#[test]
+fn items_that_are_changed() {
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); for v in y.iter_mut() { *v *= 2.0; } for v in &mut y { *v += *v * *v; } y.iter().sum() } [V(vec![0.3, 0.9])] }
+    agrees! { fn f(x: slice) { let mut y = vec![0.0; x.len()]; for (o, a) in y.iter_mut().zip(x) { *o = a.sin(); } let mut s = 1.0; for (i, o) in y.iter_mut().enumerate().rev() { *o += i as f64; s *= *o; } s + y[0] } [V(vec![0.3, 0.9])] }
+    agrees! { fn f(x: slice) { let mut m = [[0.0; 2]; 2]; for (i, row) in m.iter_mut().enumerate() { for (j, v) in row.iter_mut().enumerate() { *v = x[i] * x[j] + i as f64; } row[0] += 1.0; } m[0][1] * m[1][0] + m[1][1] } [V(vec![0.3, 0.9])] }
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); for part in y.chunks_exact_mut(2) { let s = part[0] + part[1]; part[0] = s * s; part[1] *= s; } y[0] * y[1] + y[3] } [V(vec![0.3, 0.9, 0.2, 1.4, 5.0])] }
+}
+
+#[test]
+fn let_else_and_take() {
+    agrees! { fn f(x: slice) { let Some(y) = x.first() else { return 0.0 }; let [a, .., b] = x else { return *y }; a * b * y } [V(vec![])] [V(vec![0.3])] [V(vec![0.3, 0.9, 0.2])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..5 { let Some(v) = x.get(i) else { break }; s += v * v; } s } [V(vec![])] [V(vec![0.3, 2.0])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; let mut t = 1.0; for v in x { s += v; t *= std::mem::take(&mut s) + 1.0; } s + t } [V(vec![0.3, 0.9, 0.2])] }
+}
