@@ -1,0 +1,185 @@
+//! Loops through the macro: values are the function's own, gradients those of central differences, and a derivative panics where the
+//! function does.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ad::prelude::*;
+
+#[track_caller]
+fn verify(f: fn(&[f64]) -> f64, value_and_grad: fn(&[f64]) -> (f64, Vec<f64>), x: &[f64]) {
+    let (value, gradient) = value_and_grad(x);
+    let own = f(x);
+    assert!((value - own).abs() <= 1e-12 * own.abs().max(1.0), "value {value} is not {own}");
+    let h = 1e-5;
+    for (k, &g) in gradient.iter().enumerate() {
+        let at = |d: f64| {
+            let mut x = x.to_vec();
+            x[k] += d;
+            f(&x)
+        };
+        let central = (at(h) - at(-h)) / (2.0 * h);
+        assert!((g - central).abs() <= 1e-7 * central.abs().max(1.0), "at {k}: {g} is not {central}");
+    }
+}
+
+/// Whether both panic, with the same words in the message.
+#[track_caller]
+fn both_panic(f: fn(&[f64]) -> f64, value_and_grad: fn(&[f64]) -> (f64, Vec<f64>), x: &[f64]) {
+    assert!(catch_unwind(AssertUnwindSafe(|| f(x))).is_err(), "the function does not panic");
+    assert!(catch_unwind(AssertUnwindSafe(|| value_and_grad(x))).is_err(), "the derivative does not panic");
+}
+
+#[differentiate]
+fn sum_of_squares(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for v in x {
+        total += v * v;
+    }
+    total
+}
+
+#[differentiate]
+fn horner(x: &[f64]) -> f64 {
+    let mut value = 0.0;
+    for c in x[1..].iter().rev() {
+        value = value * x[0] + c;
+    }
+    value
+}
+
+#[differentiate]
+fn gauss_seidel(b: &[f64]) -> f64 {
+    let n = b.len();
+    let mut x = vec![0.0; n];
+    for _ in 0..4 {
+        for i in 0..n {
+            let left = if i > 0 { x[i - 1] } else { 0.0 };
+            let right = if i + 1 < n { x[i + 1] } else { 0.0 };
+            x[i] = (b[i] + left + right) / (4.0 + left * left);
+        }
+    }
+    x.iter().sum()
+}
+
+#[differentiate]
+fn prefix(x: &[f64]) -> f64 {
+    let mut y = x.to_vec();
+    for i in 1..y.len() {
+        y[i] = y[i - 1] * x[i] + y[i];
+    }
+    let mut total = 1.0;
+    for (i, v) in y.iter().enumerate() {
+        total += v * (i as f64);
+    }
+    total
+}
+
+#[differentiate]
+fn first_large(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for (i, v) in x.iter().enumerate() {
+        if *v > 2.0 {
+            return total * v;
+        }
+        if *v < 0.0 {
+            continue;
+        }
+        if i == 5 {
+            break;
+        }
+        total += v.sqrt();
+    }
+    total
+}
+
+#[differentiate]
+fn pairs(x: &[f64]) -> f64 {
+    let mut energy = 0.0;
+    'outer: for i in 0..x.len() {
+        for j in 0..i {
+            let d = x[i] - x[j];
+            if d.abs() < 1e-3 {
+                continue 'outer;
+            }
+            if d > 4.0 {
+                break 'outer;
+            }
+            energy += 1.0 / (d * d);
+        }
+    }
+    energy
+}
+
+#[differentiate]
+fn changed_in_place(x: &[f64]) -> f64 {
+    let n = x.len();
+    let mut m = Array2::zeros((n, n));
+    for (i, mut row) in m.outer_iter_mut().enumerate() {
+        for (j, v) in row.iter_mut().enumerate() {
+            *v = x[i] * x[j];
+        }
+        row[i] += 1.0;
+    }
+    let mut out = Array1::zeros(n);
+    for (o, row) in out.iter_mut().zip(m.rows()) {
+        for (a, b) in row.iter().zip(x) {
+            *o += a * b;
+        }
+    }
+    for v in &mut out {
+        *v *= *v;
+    }
+    out.sum()
+}
+
+#[differentiate]
+fn logistic(x: &[f64]) -> f64 {
+    let mut y = x[0];
+    for _ in 0..1_000_000 {
+        y += 1e-6 * (x[1] - y);
+    }
+    y
+}
+
+#[differentiate]
+fn reads(x: &[f64]) -> f64 {
+    let mut total: f64 = 0.0;
+    for i in 0..3 {
+        total += x[i] * total.cos();
+        if total > 10.0 {
+            break;
+        }
+    }
+    total
+}
+
+#[test]
+fn values_and_gradients() {
+    let x = [0.7, 1.3, 0.4, 1.9, 0.2];
+    verify(sum_of_squares, sum_of_squares_value_and_grad, &x);
+    verify(sum_of_squares, sum_of_squares_value_and_grad, &[]);
+    verify(horner, horner_value_and_grad, &x);
+    verify(horner, horner_value_and_grad, &[2.0]);
+    verify(gauss_seidel, gauss_seidel_value_and_grad, &x);
+    verify(gauss_seidel, gauss_seidel_value_and_grad, &[]);
+    verify(prefix, prefix_value_and_grad, &x);
+    verify(first_large, first_large_value_and_grad, &x);
+    verify(first_large, first_large_value_and_grad, &[0.7, -1.3, 0.4, 2.9, f64::NAN]);
+    verify(first_large, first_large_value_and_grad, &[0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]);
+    verify(pairs, pairs_value_and_grad, &x);
+    verify(pairs, pairs_value_and_grad, &[0.7, 0.7, 1.5, 8.0, 9.0]);
+    verify(changed_in_place, changed_in_place_value_and_grad, &x);
+}
+
+#[test]
+fn a_million_iterations_on_a_small_stack() {
+    let run = || verify(logistic, logistic_value_and_grad, &[0.3, 0.8]);
+    std::thread::Builder::new().stack_size(256 << 10).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn panics() {
+    verify(reads, reads_value_and_grad, &[1.0, 2.0, 3.0]);
+    verify(reads, reads_value_and_grad, &[20.0]);
+    both_panic(reads, reads_value_and_grad, &[1.0, 2.0]);
+}
