@@ -180,6 +180,7 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
     // Simplified anew, what decisions depend on may have other handles; the derivative's own masks are no decisions of the function.
     let exact = own_decisions(g, &simple, primal.len(), outputs);
     let simple = simplify::share::share(g, &simple, &exact);
+    let simple = simplify::associate::associate(g, &simple, &exact);
     debug_assert_eq!(valid::validate(g, &simple), Ok(()), "after {suffix}");
     if let Some(log) = log {
         log.terms(&format!("{suffix}, as differentiated"), g, &roots, &program.hints);

@@ -474,7 +474,8 @@ impl<'a> Driver<'a> {
                 let items = [Item::Store { out: Some(t), value }];
                 self.name(t);
                 let (mut code, e, named) =
-                    Nest::new(g, self.style, &self.names, &self.known, &kernel, &items).inline(value)?;
+                    Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, &HashMap::new())
+                        .inline(value)?;
                 // An element is read by its place in the whole array.
                 for t in &named {
                     if let Some(Hold::Stack(depth @ 2..)) = self.hold.get(t) {

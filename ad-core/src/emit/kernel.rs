@@ -39,6 +39,8 @@ pub(super) struct Scalar {
     pub(super) level: u8,
     /// A source name.
     pub(super) hint: Option<String>,
+    /// Whether a decision depends on it.
+    pub(super) exact: bool,
 }
 
 /// What an expression is of: term, index, values of its free variables.
@@ -126,6 +128,10 @@ impl<'a> Kernel<'a> {
         &self.identity
     }
 
+    pub(super) fn plan(&self) -> &Plan {
+        self.plan
+    }
+
     pub(super) fn node(&self, id: Id) -> &Scalar {
         &self.nodes[id as usize]
     }
@@ -153,7 +159,7 @@ impl<'a> Kernel<'a> {
             }
         };
         let id = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-        self.nodes.push(Scalar { op: op.clone(), elem, level, hint: None });
+        self.nodes.push(Scalar { op: op.clone(), elem, level, hint: None, exact: false });
         self.interned.insert(op, id);
         id
     }
@@ -203,7 +209,10 @@ impl<'a> Kernel<'a> {
         let env = self.environments.id(Vec::new());
         loop {
             match self.expand((t, ix, env)) {
-                Ok(id) => return Ok(id),
+                Ok(id) => {
+                    self.nodes[id as usize].exact |= self.plan.exact.contains(&t);
+                    return Ok(id);
+                }
                 Err(Stop::Error(e)) => return Err(e),
                 Err(Stop::Needs(keys)) => {
                     for key in keys {
@@ -230,6 +239,7 @@ impl<'a> Kernel<'a> {
             match self.step(key) {
                 Ok(id) => {
                     self.memo.insert(key, id);
+                    self.nodes[id as usize].exact |= self.plan.exact.contains(&key.0);
                     stack.pop();
                     let hints = self.hints;
                     if let Some(hint) = hints.get(&key.0) {

@@ -3,6 +3,7 @@
 //! (`speed.md`: a factor of two each). Must never compute a node twice in one iteration, nor in an outer loop than its index
 //! allows, nor a dear node outside the arm that alone uses it.
 
+mod isa;
 mod loops;
 mod place;
 mod rows;
@@ -102,6 +103,8 @@ pub(super) struct Nest<'a, 'k> {
     known: &'a Known<'a>,
     k: &'k Kernel<'a>,
     items: &'k [Item],
+    /// Arrays whose memory a result takes, element by element: read, then written.
+    reused: &'k HashMap<Term, Term>,
     /// Loops that remain, and whether they are the whole domain walked as one.
     depth: usize,
     flat: bool,
@@ -129,6 +132,12 @@ pub(super) struct Nest<'a, 'k> {
     lane: Ident,
     /// Whether the variant being written names the lane.
     lane_used: bool,
+    /// Whether the body is generic over the instructions, by the type parameter of this name.
+    isa: bool,
+    isa_name: Ident,
+    /// Sums that take a product in, and the products.
+    fused: Vec<Option<isa::Fused>>,
+    absorbed: Vec<bool>,
     /// Lanes that are added up as soon as their loop has ended, and the sum that goes on with what is left over.
     closing: Vec<(Ident, Ident)>,
 }
@@ -141,6 +150,7 @@ impl<'a, 'k> Nest<'a, 'k> {
         known: &'a Known<'a>,
         k: &'k Kernel<'a>,
         items: &'k [Item],
+        reused: &'k HashMap<Term, Term>,
     ) -> Self {
         let flat = is_flat(k, items);
         let depth = if flat { 1 } else { k.loops.len() };
@@ -151,6 +161,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             known,
             k,
             items,
+            reused,
             depth,
             flat,
             wide: BTreeSet::new(),
@@ -174,8 +185,15 @@ impl<'a, 'k> Nest<'a, 'k> {
             variant: Variant::Plain,
             lane: Ident::new("l", Span::mixed_site()),
             lane_used: false,
+            isa: false,
+            isa_name: Ident::new("I", Span::mixed_site()),
+            fused: vec![None; k.nodes.len()],
+            absorbed: vec![false; k.nodes.len()],
             closing: Vec::new(),
         };
+        if style.param == "I" {
+            nest.isa_name = Ident::new("Isa", Span::mixed_site());
+        }
         nest.collect_args();
         for v in 0..depth {
             let name = ["i", "j", "k", "p", "q", "r"].get(v).copied().unwrap_or("i");
@@ -229,7 +247,7 @@ impl<'a, 'k> Nest<'a, 'k> {
     fn write_nodes(&mut self, levels: std::ops::RangeInclusive<usize>) -> Result<(), String> {
         for id in 0..self.k.nodes.len() {
             let this = u32::try_from(id).unwrap_or(0);
-            if self.uses[id] == 0 || !levels.contains(&self.level(this)) {
+            if self.uses[id] == 0 || self.absorbed[id] || !levels.contains(&self.level(this)) {
                 continue;
             }
             if matches!(self.k.nodes[id].op, Op::Var(_) | Op::Lit(_) | Op::Scalar(_)) {
@@ -240,7 +258,9 @@ impl<'a, 'k> Nest<'a, 'k> {
             let row = matches!(self.k.nodes[id].op, Op::Load { .. }) && level == self.depth && e.size == 0;
             let again = self.uses[id] > 1 || self.reader_level[id] > level || e.size > LONG || e.prec == prec::IF;
             // What stands in an arm must have its name there, before the choice.
-            let e = if again && !row {
+            // What an item overwrites is read before.
+            let reused = matches!(&self.k.nodes[id].op, Op::Load { buf, .. } if self.reused.contains_key(buf));
+            let e = if (again && !row) || reused {
                 let name = match &self.k.nodes[id].hint {
                     Some(hint) => self.names.fresh(hint),
                     None => self.names.numbered("t"),
@@ -257,6 +277,9 @@ impl<'a, 'k> Nest<'a, 'k> {
     }
 
     fn expression(&mut self, id: Id) -> Result<Expr, String> {
+        if let Some(special) = self.special(id)? {
+            return Ok(special);
+        }
         let node = self.k.node(id);
         let k = self.k;
         match &node.op {
@@ -323,33 +346,36 @@ impl<'a, 'k> Nest<'a, 'k> {
                     quote!(#place = #value;)
                 }
                 Item::Fold { out, fold, reduced, value } => {
-                    let value = self.value(*value)?;
-                    if let Some(acc) = accumulators.get(out) {
-                        let real = *fold == Fold::Sum && self.g.elem(*out).is_real();
+                    let real = *fold == Fold::Sum && self.g.elem(*out).is_real();
+                    let place = if let Some(acc) = accumulators.get(out) {
                         if real && self.variant == Variant::Lane {
-                            let (lane, value) = (&self.lane, value.tokens);
-                            quote!(#acc[#lane] += #value;)
+                            let lane = &self.lane;
+                            quote!(#acc[#lane])
+                        } else if real && self.variant == Variant::Rest {
+                            let acc = rest_of(acc);
+                            quote!(#acc)
                         } else {
-                            let acc = if real && self.variant == Variant::Rest { rest_of(acc) } else { acc.clone() };
-                            if self.wide.contains(out) {
-                                let value = value.tokens;
-                                quote!(#acc += f64::from(#value);)
-                            } else {
-                                self.accumulate(*fold, self.g.elem(*out), &quote!(#acc), &value)
-                            }
+                            quote!(#acc)
                         }
                     } else {
                         let loops: Vec<usize> = (0..d).filter(|&v| !reduced[v]).collect();
                         let row = self.out_row(*out, &loops);
-                        let place = self.row_element(row);
+                        self.row_element(row)
+                    };
+                    if self.wide.contains(out) && self.variant != Variant::Lane && accumulators.contains_key(out) {
+                        let value = self.factors_or_value(*value)?;
+                        quote!(#place += f64::from(#value);)
+                    } else if real {
+                        self.add_to(&place, *value)?
+                    } else {
+                        let value = self.value(*value)?;
                         self.accumulate(*fold, self.g.elem(*out), &place, &value)
                     }
                 }
                 Item::Block { out, ix, value } => {
-                    let value = self.value(*value)?.tokens;
                     let row = self.block_row(*out, ix)?;
                     let place = self.row_element(row);
-                    quote!(#place += #value;)
+                    self.add_to(&place, *value)?
                 }
                 Item::Scatter { out, ix, value } => {
                     let value = self.value(*value)?.tokens;
@@ -403,6 +429,8 @@ impl<'a, 'k> Nest<'a, 'k> {
     /// The function of the nest.
     pub(super) fn function(mut self, name: &Ident, doc: &str) -> Result<Function, String> {
         let d = self.depth;
+        self.isa = self.pays();
+        self.fuse();
         let (lanes, lane_count) = (self.in_lanes(), lanes());
         let mut returns = Vec::new();
         let mut return_values = Vec::new();
@@ -491,29 +519,58 @@ impl<'a, 'k> Nest<'a, 'k> {
             ([ty], [value]) => (quote!(-> #ty), quote!(#value)),
             _ => (quote!(-> (#(#types),*)), quote!((#(#return_values),*))),
         };
-        let generics = self.generics();
-        let item = quote! {
-            #[doc = #doc]
-            fn #name #generics (#(#params),*) #result {
-                #body
-                #value
+        let (krate, param) = (&self.style.krate, &self.style.param);
+        let bound = self.generic().then(|| quote!(#param: #krate::runtime::Real));
+        let item = if self.isa {
+            let (isa, trait_) = (&self.isa_name, self.style.kernel("Isa"));
+            let out = if types.is_empty() { quote!(()) } else { quote!((#(#types),*)) };
+            let out = if let [one] = &*types { one.clone() } else { out };
+            let borrowed = self.args.iter().map(|arg| {
+                let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg;
+                let (name, ty) = (&self.arg_names[t], self.style.ty(self.g.elem(*t)));
+                match arg {
+                    Arg::Out(_) => quote!(#name: &'a mut [#ty]),
+                    Arg::Buffer(_) => quote!(#name: &'a [#ty]),
+                    Arg::Scalar(_) => quote!(#name: #ty),
+                }
+            });
+            let (params, again): (Vec<TokenStream>, Vec<Option<TokenStream>>) =
+                (params.collect(), vec![bound.clone(); usize::from(bound.is_some())]);
+            let end = types.is_empty().then(|| quote!(;));
+            let of = bound.is_some().then_some(param);
+            let generics = bound.map(|b| quote!(<#b>));
+            quote! {
+                #[doc = #doc]
+                fn #name #generics (#(#params),*) #result {
+                    #[inline(always)]
+                    fn loops<#isa: #trait_ #(, #again)*>(#(#params),*) #result {
+                        #body
+                        #value
+                    }
+                    #krate::runtime::dispatched!('a, #of; loops(#(#borrowed),*) -> #out) #end
+                }
+            }
+        } else {
+            let generics = bound.map(|b| quote!(<#b>));
+            quote! {
+                #[doc = #doc]
+                fn #name #generics (#(#params),*) #result {
+                    #body
+                    #value
+                }
             }
         };
         Ok(Function { item, args: self.args, returns })
     }
 
-    fn generics(&self) -> TokenStream {
+    /// Whether the nest is about numbers of the type parameter.
+    fn generic(&self) -> bool {
         let param = Elem::Real(crate::ir::RealTy::Param);
-        let generic = self.args.iter().any(|a| {
+        let of_param = |a: &Arg| {
             let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = a;
             self.g.elem(*t) == param
-        }) || self.k.nodes.iter().any(|n| n.elem == param);
-        if generic {
-            let (krate, name) = (&self.style.krate, &self.style.param);
-            quote!(<#name: #krate::runtime::Real>)
-        } else {
-            quote!()
-        }
+        };
+        self.args.iter().any(of_param) || self.k.nodes.iter().any(|n| n.elem == param)
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::contract::peel;
 use super::loops::{Loops, Role, Scope, Scopes, way};
-use super::store::{Around, Class, alias_of, classify, is_exact_sum, is_splat, padded_parts};
+use super::store::{Around, Class, adds_rows, alias_of, classify, is_exact_sum, is_splat, padded_parts, repeats};
 use crate::ad::condition;
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
@@ -217,7 +217,10 @@ fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, scopes: &Sco
 fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
     match g.node(t) {
         _ if is_exact_sum(g, exact, t) => false,
+        // A sum of what a loop computes is part of that loop.
+        Node::Prim(Prim::Sum(_), args) if adds_rows(g, class, exact, t) => is_item(g, class, exact, args[0]),
         Node::Prim(Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any, _), _) => true,
+        _ if class[t.index()] == Class::Buffer && repeats(g, class, t) => false,
         Node::Scatter { .. } | Node::Cond { .. } | Node::Input(_) => false,
         Node::Prim(Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack, _) => false,
         _ => {

@@ -47,6 +47,8 @@ const LINTS: &[(&str, &[&str])] = &[
         &[
             "clippy::assign_op_pattern",
             "clippy::eq_op",
+            "clippy::extra_unused_type_parameters",
+            "clippy::inline_always",
             "clippy::large_stack_arrays",
             "clippy::let_and_return",
             "clippy::manual_memcpy",

@@ -176,6 +176,30 @@ fn round(
     (class, readers)
 }
 
+/// Whether a sum is one over the first axes of an array in memory, in whatever order: it has a kernel, which takes several
+/// rows a pass (`speed.md`: a factor of seven).
+pub(super) fn adds_rows(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
+    match g.node(t) {
+        Node::Prim(Prim::Sum(axes), args) => {
+            let leading = axes.iter().enumerate().all(|(k, &a)| usize::from(a) == k) && axes.len() < g.rank(args[0]);
+            leading && g.elem(t).is_real() && !exact.contains(&t) && class[args[0].index()] == Class::Buffer
+        }
+        _ => false,
+    }
+}
+
+/// Whether a stored term is an array in memory repeated.
+pub(super) fn repeats(g: &Graph, class: &[Class], t: Term) -> bool {
+    match g.node(t) {
+        Node::Prim(Prim::Replicate(axes), args) => {
+            axes.iter().enumerate().all(|(k, &a)| usize::from(a) == k)
+                && g.rank(args[0]) > 0
+                && class[args[0].index()] == Class::Buffer
+        }
+        _ => false,
+    }
+}
+
 /// Whether a stored term is another array under other sizes: nothing is computed.
 pub(super) fn alias_of(g: &Graph, class: &[Class], t: Term) -> Option<Term> {
     match g.node(t) {

@@ -91,7 +91,7 @@ fn without_replicates(g: &mut Graph, c: &Contraction, a: Term, b: Term) -> Optio
 
 /// `product`, which is a factor times a sum that has been taken out of the sum over axes of these sizes; without any element it is 0,
 /// also where the factor is infinite.
-fn unless_empty(g: &mut Graph, sizes: &[Term], factor: Term, product: Term) -> Term {
+pub(super) fn unless_empty(g: &mut Graph, sizes: &[Term], factor: Term, product: Term) -> Term {
     let finite = g.real_value(g.splat(factor)).is_some_and(f64::is_finite);
     let open: Vec<Term> = sizes.iter().copied().filter(|&n| g.int_value(n).is_none_or(|n| n == 0)).collect();
     if finite || open.is_empty() {

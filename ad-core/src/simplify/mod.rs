@@ -5,6 +5,7 @@
 //! There is no commutativity and no associativity here: a rule that needs both orders says both.
 
 mod arith;
+pub mod associate;
 mod contraction;
 mod control;
 mod index;

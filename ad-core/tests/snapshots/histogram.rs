@@ -42,6 +42,8 @@ fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
@@ -99,6 +101,8 @@ fn histogram_energy_grad(
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
@@ -152,20 +156,24 @@ fn histogram_energy_value_and_grad(
     }
     ///A loop nest over 1 axis.
     fn compute_t1(v1: &[f32], n: usize) -> f32 {
-        let mut t1_lanes = [0.0; 16];
-        let v1 = &v1[..n];
-        let (v1_chunks, v1_rest) = v1.as_chunks::<16>();
-        for c in 0..n / 16 {
-            let v1 = &v1_chunks[c];
-            for l in 0..16 {
-                t1_lanes[l] += v1[l] * v1[l];
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(v1: &[f32], n: usize) -> f32 {
+            let mut t1_lanes = [0.0; 16];
+            let v1 = &v1[..n];
+            let (v1_chunks, v1_rest) = v1.as_chunks::<16>();
+            for c in 0..n / 16 {
+                let v1 = &v1_chunks[c];
+                for l in 0..16 {
+                    t1_lanes[l] = I::mul_add(v1[l], v1[l], t1_lanes[l]);
+                }
             }
+            let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
+            for l in 0..n % 16 {
+                t1_rest = I::mul_add(v1_rest[l], v1_rest[l], t1_rest);
+            }
+            t1_rest
         }
-        let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
-        for l in 0..n % 16 {
-            t1_rest += v1_rest[l] * v1_rest[l];
-        }
-        t1_rest
+        ::ad::runtime::dispatched!('a,; loops(v1 : & 'a[f32], n : usize) -> f32)
     }
     ///A loop nest over 1 axis.
     fn compute_v2(

@@ -42,6 +42,8 @@ pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
@@ -99,6 +101,8 @@ pub fn logistic_grad(
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
@@ -128,35 +132,44 @@ pub fn logistic_value_and_grad(
         let _ = f(0.0_f64);
     }
     ///A loop nest over 1 axis.
-    fn compute_t1_and_v1(v1: &mut [f64], z: &[f64], y: &[f64], x_rows: usize) -> f64 {
-        let mut t1_lanes = [0.0; 16];
-        let z = &z[..x_rows];
-        let y_row = &*::ad::runtime::kernel::cut(y, 0, x_rows, 0.0);
-        let v1 = &mut v1[..x_rows];
-        let (z_chunks, z_rest) = z.as_chunks::<16>();
-        let (y_chunks, y_rest) = y_row.as_chunks::<16>();
-        let (v1_chunks, v1_rest) = v1.as_chunks_mut::<16>();
-        for c in 0..x_rows / 16 {
-            let z = &z_chunks[c];
-            let y_row = &y_chunks[c];
-            let v1 = &mut v1_chunks[c];
-            for l in 0..16 {
-                let t1 = -(y_row[l] * z[l]);
-                let t2 = (-t1.abs()).exp();
-                let t3 = if t1 < 0.0 { t2 } else { 1.0 };
-                t1_lanes[l] += t1.max(0.0) + t2.ln_1p();
-                v1[l] = -(t3 / (1.0 + t2) * y_row[l]);
+    fn compute_t1_and_v1(v1: &mut [f64], y: &[f64], x_rows: usize) -> f64 {
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            v1: &mut [f64],
+            y: &[f64],
+            x_rows: usize,
+        ) -> f64 {
+            let mut t1_lanes = [0.0; 16];
+            let v1 = &mut v1[..x_rows];
+            let y_row = &*::ad::runtime::kernel::cut(y, 0, x_rows, 0.0);
+            let (v1_chunks, v1_rest) = v1.as_chunks_mut::<16>();
+            let (y_chunks, y_rest) = y_row.as_chunks::<16>();
+            for c in 0..x_rows / 16 {
+                let v1 = &mut v1_chunks[c];
+                let y_row = &y_chunks[c];
+                for l in 0..16 {
+                    let z = v1[l];
+                    let t1 = -(y_row[l] * z);
+                    let t2 = I::exp(-t1.abs());
+                    let t3 = if t1 < 0.0 { t2 } else { 1.0 };
+                    t1_lanes[l] += t1.max(0.0) + I::ln_1p(t2);
+                    v1[l] = -(t3 / (1.0 + t2) * y_row[l]);
+                }
             }
+            let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
+            for l in 0..x_rows % 16 {
+                let z = v1_rest[l];
+                let t1 = -(y_rest[l] * z);
+                let t2 = I::exp(-t1.abs());
+                let t3 = if t1 < 0.0 { t2 } else { 1.0 };
+                t1_rest += t1.max(0.0) + I::ln_1p(t2);
+                v1_rest[l] = -(t3 / (1.0 + t2) * y_rest[l]);
+            }
+            t1_rest
         }
-        let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
-        for l in 0..x_rows % 16 {
-            let t1 = -(y_rest[l] * z_rest[l]);
-            let t2 = (-t1.abs()).exp();
-            let t3 = if t1 < 0.0 { t2 } else { 1.0 };
-            t1_rest += t1.max(0.0) + t2.ln_1p();
-            v1_rest[l] = -(t3 / (1.0 + t2) * y_rest[l]);
-        }
-        t1_rest
+        ::ad::runtime::dispatched!(
+            'a,; loops(v1 : & 'a mut [f64], y : & 'a[f64], x_rows : usize) -> f64
+        )
     }
     let w_data = ::ad::runtime::kernel::contiguous(w);
     let x_data = ::ad::runtime::kernel::contiguous(x);
@@ -181,8 +194,8 @@ pub fn logistic_value_and_grad(
         &x_data,
         |row| ::ad::runtime::kernel::exact_dot(row, &w_data),
     );
-    let mut v1 = ::std::vec![0.0; x_rows];
-    let t1 = compute_t1_and_v1(&mut v1, &z, &y_data, x_rows);
+    let mut v1 = z;
+    let t1 = compute_t1_and_v1(&mut v1, &y_data, x_rows);
     let mut v2 = ::std::vec![0.0; w_len];
     ::ad::runtime::kernel::gemv_t(&mut v2, &x_data, &v1, false);
     (t1, ::ad::runtime::kernel::assemble([w_len], v2))

@@ -56,6 +56,8 @@ fn loss(
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
@@ -121,6 +123,8 @@ fn loss_grad(
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
@@ -173,16 +177,15 @@ fn loss_value_and_grad(
     fn compute_hidden(
         hidden: &mut [f64],
         b1: &[f64],
-        m1: &[f64],
         w1_cols: usize,
         images_rows: usize,
     ) {
         let b1 = &b1[..w1_cols];
         for i in 0..images_rows {
-            let m1_row = &m1[i * w1_cols..][..w1_cols];
             let hidden_row = &mut hidden[i * w1_cols..][..w1_cols];
             for j in 0..w1_cols {
-                hidden_row[j] = (m1_row[j] + b1[j]).tanh();
+                let t1 = hidden_row[j];
+                hidden_row[j] = (t1 + b1[j]).tanh();
             }
         }
     }
@@ -209,32 +212,22 @@ fn loss_value_and_grad(
         }
     }
     ///A loop nest over 1 axis.
-    fn compute_v2(v2: &mut [f64], v1: &[f64], labels_len: usize) {
-        let v1 = &v1[..labels_len];
+    fn compute_v2(v2: &mut [f64], labels_len: usize) {
         let v2 = &mut v2[..labels_len];
         for i in 0..labels_len {
-            let t1 = if v1[i] < f64::INFINITY && v1[i] > f64::NEG_INFINITY {
-                v1[i]
-            } else {
-                0.0
-            };
-            v2[i] = t1;
+            let t1 = v2[i];
+            let t2 = if t1 < f64::INFINITY && t1 > f64::NEG_INFINITY { t1 } else { 0.0 };
+            v2[i] = t2;
         }
     }
     ///A loop nest over 2 axes.
-    fn compute_m4(
-        m4: &mut [f64],
-        v2: &[f64],
-        m3: &[f64],
-        labels_len: usize,
-        w2_cols: usize,
-    ) {
+    fn compute_m4(m4: &mut [f64], v2: &[f64], labels_len: usize, w2_cols: usize) {
         for i in 0..labels_len {
             let t1 = v2[i];
-            let m3_row = &m3[i * w2_cols..][..w2_cols];
             let m4_row = &mut m4[i * w2_cols..][..w2_cols];
             for j in 0..w2_cols {
-                m4_row[j] = (m3_row[j] - t1).exp();
+                let t2 = m4_row[j];
+                m4_row[j] = (t2 - t1).exp();
             }
         }
     }
@@ -244,31 +237,47 @@ fn loss_value_and_grad(
         labels: &[usize],
         b2: &[f64],
         m2: &[f64],
-        v3: &[f64],
         v2: &[f64],
         labels_len: usize,
         w2_cols: usize,
         t2: f64,
     ) -> f64 {
-        let mut t4_sum: f64 = 0.0;
-        let labels = &labels[..labels_len];
-        let v3 = &v3[..labels_len];
-        let v2 = &v2[..labels_len];
-        let v4 = &mut v4[..labels_len];
-        for i in 0..labels_len {
-            let t1 = v3[i] == 0.0;
-            let t3 = if t1 { 1.0 } else { v3[i] };
-            let t4 = if t1 { f64::NEG_INFINITY } else { v2[i] + t3.ln() };
-            let t5 = if t1 { 0.0 } else { t2 / t3 };
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            v4: &mut [f64],
+            labels: &[usize],
+            b2: &[f64],
+            m2: &[f64],
+            v2: &[f64],
+            labels_len: usize,
+            w2_cols: usize,
+            t2: f64,
+        ) -> f64 {
+            let mut t4_sum: f64 = 0.0;
+            let labels = &labels[..labels_len];
+            let v4 = &mut v4[..labels_len];
+            let v2 = &v2[..labels_len];
+            for i in 0..labels_len {
+                let t1 = v4[i];
+                let t3 = t1 == 0.0;
+                let t4 = if t3 { 1.0 } else { t1 };
+                let t5 = if t3 { f64::NEG_INFINITY } else { v2[i] + I::ln(t4) };
+                let t6 = if t3 { 0.0 } else { t2 / t4 };
+                t4_sum
+                    += t5
+                        - (m2
+                            .get(i.wrapping_mul(w2_cols).wrapping_add(labels[i]))
+                            .copied()
+                            .unwrap_or(0.0) + b2.get(labels[i]).copied().unwrap_or(0.0));
+                v4[i] = t6;
+            }
             t4_sum
-                += t4
-                    - (m2
-                        .get(i.wrapping_mul(w2_cols).wrapping_add(labels[i]))
-                        .copied()
-                        .unwrap_or(0.0) + b2.get(labels[i]).copied().unwrap_or(0.0));
-            v4[i] = t5;
         }
-        t4_sum
+        ::ad::runtime::dispatched!(
+            'a,; loops(v4 : & 'a mut [f64], labels : & 'a[usize], b2 : & 'a[f64], m2 : &
+            'a[f64], v2 : & 'a[f64], labels_len : usize, w2_cols : usize, t2 : f64) ->
+            f64
+        )
     }
     ///Adds a block of the result.
     fn add_m5(
@@ -327,32 +336,34 @@ fn loss_value_and_grad(
     fn compute_m8_and_v5(
         m8: &mut [f64],
         v5: &mut [f64],
-        m7: &[f64],
         hidden: &[f64],
         w1_cols: usize,
         images_rows: usize,
     ) {
-        let v5 = &mut v5[..w1_cols];
-        for i in 0..images_rows {
-            let m7_row = &m7[i * w1_cols..][..w1_cols];
-            let hidden_row = &hidden[i * w1_cols..][..w1_cols];
-            let m8_row = &mut m8[i * w1_cols..][..w1_cols];
-            for j in 0..w1_cols {
-                let t1 = m7_row[j] * (1.0 - hidden_row[j] * hidden_row[j]);
-                m8_row[j] = t1;
-                v5[j] += t1;
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            m8: &mut [f64],
+            v5: &mut [f64],
+            hidden: &[f64],
+            w1_cols: usize,
+            images_rows: usize,
+        ) {
+            let v5 = &mut v5[..w1_cols];
+            for i in 0..images_rows {
+                let m8_row = &mut m8[i * w1_cols..][..w1_cols];
+                let hidden_row = &hidden[i * w1_cols..][..w1_cols];
+                for j in 0..w1_cols {
+                    let t1 = m8_row[j];
+                    let t2 = t1 * I::mul_add(-hidden_row[j], hidden_row[j], 1.0);
+                    m8_row[j] = t2;
+                    v5[j] += t2;
+                }
             }
         }
-    }
-    ///A loop nest over 2 axes.
-    fn compute_v6(v6: &mut [f64], m6: &[f64], w2_cols: usize, images_rows: usize) {
-        let v6 = &mut v6[..w2_cols];
-        for i in 0..images_rows {
-            let m6_row = &m6[i * w2_cols..][..w2_cols];
-            for j in 0..w2_cols {
-                v6[j] += m6_row[j];
-            }
-        }
+        ::ad::runtime::dispatched!(
+            'a,; loops(m8 : & 'a mut [f64], v5 : & 'a mut [f64], hidden : & 'a[f64],
+            w1_cols : usize, images_rows : usize) -> ()
+        );
     }
     let w1_data = ::ad::runtime::kernel::contiguous(w1);
     let b1_data = ::ad::runtime::kernel::contiguous(b1);
@@ -415,8 +426,8 @@ fn loss_value_and_grad(
         [images_rows, w1_rows, w1_cols],
         false,
     );
-    let mut hidden = ::std::vec![0.0; images_rows * w1_cols];
-    compute_hidden(&mut hidden, &b1_data, &m1, w1_cols, images_rows);
+    let mut hidden = m1;
+    compute_hidden(&mut hidden, &b1_data, w1_cols, images_rows);
     let mut m2 = ::std::vec![0.0; images_rows * w2_cols];
     ::ad::runtime::kernel::gemm(
         &mut m2,
@@ -429,19 +440,18 @@ fn loss_value_and_grad(
     compute_m3(&mut m3, &b2_data, &m2, w2_cols, labels_len);
     let mut v1 = ::std::vec![0.0; labels_len];
     ::ad::runtime::kernel::each_row(&mut v1, &m3, ::ad::runtime::kernel::largest);
-    let mut v2 = ::std::vec![0.0; labels_len];
-    compute_v2(&mut v2, &v1, labels_len);
-    let mut m4 = ::std::vec![0.0; labels_len * w2_cols];
-    compute_m4(&mut m4, &v2, &m3, labels_len, w2_cols);
+    let mut v2 = v1;
+    compute_v2(&mut v2, labels_len);
+    let mut m4 = m3;
+    compute_m4(&mut m4, &v2, labels_len, w2_cols);
     let mut v3 = ::std::vec![0.0; labels_len];
     ::ad::runtime::kernel::each_row(&mut v3, &m4, ::ad::runtime::kernel::exact_sum);
-    let mut v4 = ::std::vec![0.0; labels_len];
+    let mut v4 = v3;
     let t4 = compute_t4_and_v4(
         &mut v4,
         &labels_data,
         &b2_data,
         &m2,
-        &v3,
         &v2,
         labels_len,
         w2_cols,
@@ -464,9 +474,9 @@ fn loss_value_and_grad(
         [images_rows, w2_cols, w1_cols],
         false,
     );
-    let mut m8 = ::std::vec![0.0; images_rows * w1_cols];
+    let mut m8 = m7;
     let mut v5 = ::std::vec![0.0; w1_cols];
-    compute_m8_and_v5(&mut m8, &mut v5, &m7, &hidden, w1_cols, images_rows);
+    compute_m8_and_v5(&mut m8, &mut v5, &hidden, w1_cols, images_rows);
     let mut m9 = ::std::vec![0.0; w1_rows * w1_cols];
     ::ad::runtime::kernel::gemm(
         &mut m9,
@@ -484,7 +494,7 @@ fn loss_value_and_grad(
         false,
     );
     let mut v6 = ::std::vec![0.0; w2_cols];
-    compute_v6(&mut v6, &m6, w2_cols, images_rows);
+    ::ad::runtime::kernel::column_sums(&mut v6, &m6, false);
     (
         t5,
         (

@@ -48,6 +48,8 @@ fn rosenbrock(x: &Array1<f64>) -> f64 {
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
@@ -101,6 +103,8 @@ fn rosenbrock_grad(x: &Array1<f64>) -> ::ad::ndarray::Array1<f64> {
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
@@ -123,34 +127,44 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
     }
     ///A loop nest over 1 axis.
     fn compute_t1_and_v1(v1: &mut [f64], x: &[f64], k1: usize) -> f64 {
-        let mut t1_lanes = [0.0; 16];
-        let x_row = &x[0..][..k1];
-        let x_row_2 = &x[1..][..k1];
-        let v1 = &mut v1[..k1];
-        let (x_chunks, x_rest) = x_row.as_chunks::<16>();
-        let (x_chunks_2, x_rest_2) = x_row_2.as_chunks::<16>();
-        let (v1_chunks, v1_rest) = v1.as_chunks_mut::<16>();
-        for c in 0..k1 / 16 {
-            let x_row = &x_chunks[c];
-            let x_row_2 = &x_chunks_2[c];
-            let v1 = &mut v1_chunks[c];
-            for l in 0..16 {
-                let t1 = 1.0 - x_row[l];
-                let t2 = x_row_2[l] - x_row[l] * x_row[l];
-                let t3 = 100.0 * t2;
-                t1_lanes[l] += t3 * t2 + t1 * t1;
-                v1[l] = t3 + t2 * 100.0;
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            v1: &mut [f64],
+            x: &[f64],
+            k1: usize,
+        ) -> f64 {
+            let mut t1_lanes = [0.0; 16];
+            let x_row = &x[0..][..k1];
+            let x_row_2 = &x[1..][..k1];
+            let v1 = &mut v1[..k1];
+            let (x_chunks, x_rest) = x_row.as_chunks::<16>();
+            let (x_chunks_2, x_rest_2) = x_row_2.as_chunks::<16>();
+            let (v1_chunks, v1_rest) = v1.as_chunks_mut::<16>();
+            for c in 0..k1 / 16 {
+                let x_row = &x_chunks[c];
+                let x_row_2 = &x_chunks_2[c];
+                let v1 = &mut v1_chunks[c];
+                for l in 0..16 {
+                    let t1 = 1.0 - x_row[l];
+                    let t2 = I::mul_add(-x_row[l], x_row[l], x_row_2[l]);
+                    let t3 = 100.0 * t2;
+                    t1_lanes[l] += I::mul_add(t1, t1, t3 * t2);
+                    v1[l] = I::mul_add(t2, 100.0, t3);
+                }
             }
+            let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
+            for l in 0..k1 % 16 {
+                let t1 = 1.0 - x_rest[l];
+                let t2 = I::mul_add(-x_rest[l], x_rest[l], x_rest_2[l]);
+                let t3 = 100.0 * t2;
+                t1_rest += I::mul_add(t1, t1, t3 * t2);
+                v1_rest[l] = I::mul_add(t2, 100.0, t3);
+            }
+            t1_rest
         }
-        let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
-        for l in 0..k1 % 16 {
-            let t1 = 1.0 - x_rest[l];
-            let t2 = x_rest_2[l] - x_rest[l] * x_rest[l];
-            let t3 = 100.0 * t2;
-            t1_rest += t3 * t2 + t1 * t1;
-            v1_rest[l] = t3 + t2 * 100.0;
-        }
-        t1_rest
+        ::ad::runtime::dispatched!(
+            'a,; loops(v1 : & 'a mut [f64], x : & 'a[f64], k1 : usize) -> f64
+        )
     }
     ///Adds a block of the result.
     fn add_v2(v2: &mut [f64], v1: &[f64], k1: usize) {
@@ -162,13 +176,25 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
     }
     ///Adds a block of the result.
     fn add_v2_2(v2: &mut [f64], x: &[f64], v1: &[f64], k1: usize) {
-        let x_row = &x[0..][..k1];
-        let v1 = &v1[..k1];
-        let v2_row = &mut v2[0..][..k1];
-        for i in 0..k1 {
-            let t1 = v1[i] * x_row[i];
-            v2_row[i] += -t1 - t1 - 2.0 * (1.0 - x_row[i]);
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            v2: &mut [f64],
+            x: &[f64],
+            v1: &[f64],
+            k1: usize,
+        ) {
+            let x_row = &x[0..][..k1];
+            let v1 = &v1[..k1];
+            let v2_row = &mut v2[0..][..k1];
+            for i in 0..k1 {
+                let t1 = v1[i] * x_row[i];
+                v2_row[i] += I::mul_add(-2.0, 1.0 - x_row[i], -t1 - t1);
+            }
         }
+        ::ad::runtime::dispatched!(
+            'a,; loops(v2 : & 'a mut [f64], x : & 'a[f64], v1 : & 'a[f64], k1 : usize) ->
+            ()
+        );
     }
     let x_data = ::ad::runtime::kernel::contiguous(x);
     let x_len = x.shape()[0];

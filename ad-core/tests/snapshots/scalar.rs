@@ -41,6 +41,8 @@ fn wave(x: f64, y: f64) -> f64 {
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
@@ -94,6 +96,8 @@ fn wave_grad(x: f64, y: f64) -> (f64, f64) {
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,

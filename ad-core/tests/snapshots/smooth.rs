@@ -43,6 +43,8 @@ fn smooth(x: &Array1<f64>, idx: &Array1<usize>) -> Array1<f64> {
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
@@ -206,6 +208,8 @@ fn smooth_vjp(
 #[allow(
     clippy::assign_op_pattern,
     clippy::eq_op,
+    clippy::extra_unused_type_parameters,
+    clippy::inline_always,
     clippy::large_stack_arrays,
     clippy::let_and_return,
     clippy::manual_memcpy,
@@ -240,38 +244,54 @@ fn smooth_jvp(
         x_len: usize,
         idx_len: usize,
     ) -> (bool, bool, bool) {
-        let mut c2_sum: bool = true;
-        let mut c3_sum: bool = true;
-        let mut c4_sum: bool = true;
-        let idx = &idx[..idx_len];
-        let v1 = &mut v1[..idx_len];
-        let v2 = &mut v2[..idx_len];
-        for i in 0..idx_len {
-            let idx_2 = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
-            let t1 = i > 0;
-            let t2 = if t1 { idx_2.saturating_add(1) <= x_len } else { true };
-            let t3 = idx[i].saturating_add(1) <= x_len;
-            let t4 = if t1 { t3 } else { true };
-            let t5 = if t1 { true } else { t3 };
-            let x_2 = x.get(idx[i]).copied().unwrap_or(0.0);
-            let t6 = if t1 {
-                0.5 * (x_2 + x.get(idx_2).copied().unwrap_or(0.0))
-            } else {
-                x_2
-            };
-            let t7 = tangent_x.get(idx[i]).copied().unwrap_or(0.0);
-            let t8 = if t1 {
-                (t7 + tangent_x.get(idx_2).copied().unwrap_or(0.0)) * 0.5
-            } else {
-                t7
-            };
-            c2_sum &= t2;
-            c3_sum &= t4;
-            c4_sum &= t5;
-            v1[i] = t6;
-            v2[i] = t8;
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            v1: &mut [f64],
+            v2: &mut [f64],
+            idx: &[usize],
+            x: &[f64],
+            tangent_x: &[f64],
+            x_len: usize,
+            idx_len: usize,
+        ) -> (bool, bool, bool) {
+            let mut c2_sum: bool = true;
+            let mut c3_sum: bool = true;
+            let mut c4_sum: bool = true;
+            let idx = &idx[..idx_len];
+            let v1 = &mut v1[..idx_len];
+            let v2 = &mut v2[..idx_len];
+            for i in 0..idx_len {
+                let idx_2 = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
+                let t1 = i > 0;
+                let t2 = if t1 { idx_2.saturating_add(1) <= x_len } else { true };
+                let t3 = idx[i].saturating_add(1) <= x_len;
+                let t4 = if t1 { t3 } else { true };
+                let t5 = if t1 { true } else { t3 };
+                let x_2 = x.get(idx[i]).copied().unwrap_or(0.0);
+                let t6 = if t1 {
+                    0.5 * (x_2 + x.get(idx_2).copied().unwrap_or(0.0))
+                } else {
+                    x_2
+                };
+                let t7 = tangent_x.get(idx[i]).copied().unwrap_or(0.0);
+                let t8 = if t1 {
+                    (t7 + tangent_x.get(idx_2).copied().unwrap_or(0.0)) * 0.5
+                } else {
+                    t7
+                };
+                c2_sum &= t2;
+                c3_sum &= t4;
+                c4_sum &= t5;
+                v1[i] = t6;
+                v2[i] = t8;
+            }
+            (c2_sum, c3_sum, c4_sum)
         }
-        (c2_sum, c3_sum, c4_sum)
+        ::ad::runtime::dispatched!(
+            'a,; loops(v1 : & 'a mut [f64], v2 : & 'a mut [f64], idx : & 'a[usize], x : &
+            'a[f64], tangent_x : & 'a[f64], x_len : usize, idx_len : usize) -> (bool,
+            bool, bool)
+        )
     }
     let x_data = ::ad::runtime::kernel::contiguous(x);
     let idx_data = ::ad::runtime::kernel::contiguous(idx);

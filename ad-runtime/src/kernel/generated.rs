@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use ndarray::ArrayView1;
 
-use super::reduce::{maximum, minimum};
+use super::reduce::{argmax, argmin, maximum, minimum};
 use crate::Real;
 
 /// Takes two values of one type: with two functions, a proof that they are one.
@@ -97,6 +97,27 @@ pub fn largest<F: Real>(x: &[F]) -> F {
 #[must_use]
 pub fn smallest<F: Real>(x: &[F]) -> F {
     if x.is_empty() { F::infinity() } else { minimum(x) }
+}
+
+/// Where the first largest element is, NaN ignored; 0 of none.
+#[inline]
+#[must_use]
+pub fn place_of_largest<F: Real>(x: &[F]) -> usize {
+    if x.is_empty() { 0 } else { argmax(x) }
+}
+
+/// Where the first smallest element is, NaN ignored; 0 of none.
+#[inline]
+#[must_use]
+pub fn place_of_smallest<F: Real>(x: &[F]) -> usize {
+    if x.is_empty() { 0 } else { argmin(x) }
+}
+
+/// The elements again and again, so many times: memory that is written once.
+#[inline]
+#[must_use]
+pub fn repeated<A: Copy>(x: &[A], times: usize) -> Vec<A> {
+    x.repeat(times)
 }
 
 /// Where the first largest element is, NaN ignored; 0 of none.

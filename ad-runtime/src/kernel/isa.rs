@@ -282,19 +282,23 @@ fn avx2_fma<B: Body>(body: B) -> B::Out {
     body.run::<Fused>()
 }
 
-/// The call of a kernel inside [`dispatch`]: `dispatched!('a, F; inner(x: &'a [F]) -> F)` is `inner::<I, F>(x)`.
+/// The call of a loop inside [`dispatch`](crate::kernel::dispatch): `dispatched!('a, F; inner(x: &'a [F]) -> F)` is
+/// `inner::<I, F>(x)` for the machine's `I`, and `dispatched!('a, ; inner(x: &'a [f64]) -> f64)` is `inner::<I>(x)`.
+/// `inner` is `#[inline(always)]`. **Not for people**: generated loops are called by it, and kernels.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! dispatched {
-    ($a:lifetime, $f:ident; $inner:ident($($arg:ident: $ty:ty),*) -> $out:ty) => {{
-        struct Call<$a, $f>($($ty),*);
-        impl<$a, $f: $crate::Real> $crate::kernel::Body for Call<$a, $f> {
+    ($a:lifetime, $($f:ident)?; $inner:ident($($arg:ident: $ty:ty),* $(,)?) -> $out:ty) => {{
+        struct Call<$a $(, $f)?>(($($ty,)*), ::core::marker::PhantomData<(&$a (), $($f)?)>);
+        impl<$a $(, $f: $crate::Real)?> $crate::kernel::Body for Call<$a $(, $f)?> {
             type Out = $out;
             #[inline(always)]
-            fn run<I: $crate::kernel::Isa>(self) -> $out {
-                let Call($($arg),*) = self;
-                $inner::<I, $f>($($arg),*)
+            fn run<Machine: $crate::kernel::Isa>(self) -> $out {
+                let ($($arg,)*) = self.0;
+                $inner::<Machine $(, $f)?>($($arg),*)
             }
         }
-        $crate::kernel::dispatch(Call($($arg),*))
+        $crate::kernel::dispatch(Call(($($arg,)*), ::core::marker::PhantomData))
     }};
 }
 pub(super) use dispatched;

@@ -1,6 +1,8 @@
 //! Statements of stored terms: loop nests and their calls, kernels, scatters, blocks, conditionals of arrays.
 //! Must never decide what is stored; it writes what the plan says.
 
+use std::collections::{HashMap, HashSet};
+
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -10,8 +12,8 @@ use super::super::kernel::{Kernel, Op};
 use super::super::loops::Role;
 use super::super::nest::{Arg, Fold, Item, Nest};
 use super::super::rust::typed;
-use super::super::schedule::{Literal, domain_of};
-use super::super::store::{alias_of, is_splat, padded_parts};
+use super::super::schedule::{Literal, Work, domain_of};
+use super::super::store::{Class, adds_rows, alias_of, is_splat, padded_parts, repeats};
 use super::{Driver, Hold};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Prim, Reduce};
@@ -48,20 +50,26 @@ impl Driver<'_> {
         (verb, doc): (&str, &str),
         outs: &[Term],
         guard: &[Literal],
-        allocate: bool,
+        (allocate, reused): (bool, &HashMap<Term, Term>),
     ) -> Result<(), String> {
         let g = self.g;
         let mut names = Vec::new();
         let mut code = TokenStream::new();
         for &t in outs {
             self.name(t);
-            if allocate && g.rank(t) > 0 {
+            if let Some((&of, _)) = reused.iter().find(|r| *r.1 == t) {
+                self.take_over(t, of);
+                names.push(of);
+                let (name, from) = (&self.names[&t], &self.names[&of]);
+                code.extend(quote!(let mut #name = #from;));
+            } else if allocate && g.rank(t) > 0 {
                 let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
                 code.extend(self.allocate(t, &mut names, added));
             }
         }
         let title = self.function_name(verb, outs);
-        let function = Nest::new(g, self.style, &self.names, &self.known, kernel, items).function(&title, doc)?;
+        let function =
+            Nest::new(g, self.style, &self.names, &self.known, kernel, items, reused).function(&title, doc)?;
         let mut args = Vec::new();
         for arg in &function.args {
             args.push(match arg {
@@ -131,7 +139,8 @@ impl Driver<'_> {
         }
         let shape = domain.len();
         let doc = format!("A loop nest over {shape} {}.", if shape == 1 { "axis" } else { "axes" });
-        self.call(&kernel, &items, ("compute", &doc), &outs, guard, true)
+        let reused = self.reused(&kernel, &items, step);
+        self.call(&kernel, &items, ("compute", &doc), &outs, guard, (true, &reused))
     }
 
     pub(super) fn whole(&mut self, t: Term, guard: &[Literal], k: usize) -> Result<(), String> {
@@ -170,7 +179,7 @@ impl Driver<'_> {
                 // The allocation and the loop are one statement.
                 let before = self.statements.len();
                 let doc = "Adds at computed positions; what falls outside is dropped.";
-                self.call(&kernel, &items, ("scatter", doc), &[t], guard, false)?;
+                self.call(&kernel, &items, ("scatter", doc), &[t], guard, (false, &HashMap::new()))?;
                 if let Some(s) = self.statements.get_mut(before) {
                     let call = std::mem::take(&mut s.code);
                     s.code = quote!(#code #call);
@@ -223,6 +232,28 @@ impl Driver<'_> {
                 self.plain(guard, code, vec![t], names);
                 Ok(())
             }
+            Node::Prim(Prim::Sum(_), args) if adds_rows(g, &self.plan.class, &self.plan.exact, t) => {
+                let x = self.borrow(args[0], &mut names);
+                let code = self.allocate(t, &mut names, false);
+                let (out, sums) = (self.out(t), self.style.kernel("column_sums"));
+                self.plain(guard, quote!(#code #sums(#out, #x, false);), vec![t], names);
+                Ok(())
+            }
+            Node::Prim(Prim::Replicate(axes), args) if repeats(g, &self.plan.class, t) => {
+                let owned = self.inside == 0 && {
+                    let zero = self.style.zero(g.elem(t));
+                    self.fresh_array(t, zero, &mut Vec::new());
+                    self.hold.get(&t) == Some(&Hold::Owned)
+                };
+                if !owned {
+                    return self.nest(g.shape(t), &[t], guard, k);
+                }
+                let times = self.product(&g.shape(t)[..axes.len()], &mut names).tokens;
+                let x = self.borrow(args[0], &mut names);
+                let (name, repeated) = (self.name(t), self.style.kernel("repeated"));
+                self.plain(guard, quote!(let #name = #repeated(#x, #times);), vec![t], names);
+                Ok(())
+            }
             Node::Prim(Prim::Sum(_), args) => {
                 let sum = self.style.kernel("exact_sum");
                 let x = self.borrow(args[0], &mut names);
@@ -243,8 +274,10 @@ impl Driver<'_> {
                     (Reduce::Min, true) => "smallest",
                     (Reduce::Max, false) => "largest_whole",
                     (Reduce::Min, false) => "smallest_whole",
-                    (Reduce::ArgMax, _) => "position_of_largest",
-                    (Reduce::ArgMin, _) => "position_of_smallest",
+                    (Reduce::ArgMax, true) => "place_of_largest",
+                    (Reduce::ArgMin, true) => "place_of_smallest",
+                    (Reduce::ArgMax, false) => "position_of_largest",
+                    (Reduce::ArgMin, false) => "position_of_smallest",
                     _ => return Err("all and any are loops".into()),
                 });
                 let x = self.borrow(args[0], &mut names);
@@ -354,7 +387,7 @@ impl Driver<'_> {
                 });
             }
             let items: Vec<Item> = sum.iter().map(|&value| Item::Store { out: Some(t), value }).collect();
-            self.call(&kernel, &items, ("compute", "The parts without zeros."), &[t], guard, false)?;
+            self.call(&kernel, &items, ("compute", "The parts without zeros."), &[t], guard, (false, &HashMap::new()))?;
         }
         for &pad in &pads {
             let Node::Prim(Prim::Pad(steps), args) = g.node(pad) else { continue };
@@ -372,11 +405,11 @@ impl Driver<'_> {
             let scatter = Item::Scatter { out: t, ix: ix.clone(), value };
             let at = self.statements.len();
             if !block {
-                self.call(&kernel, &[scatter], ("add", "Adds at a stride."), &[t], guard, false)?;
+                self.call(&kernel, &[scatter], ("add", "Adds at a stride."), &[t], guard, (false, &HashMap::new()))?;
                 continue;
             }
             let item = Item::Block { out: t, ix, value };
-            self.call(&kernel, &[item], ("add", "Adds a block of the result."), &[t], guard, false)?;
+            self.call(&kernel, &[item], ("add", "Adds a block of the result."), &[t], guard, (false, &HashMap::new()))?;
             let mut fits: Option<TokenStream> = None;
             for k in 0..rank {
                 if self.known.fits(Some(args[1 + k]), Some(domain[k]), g.shape(t)[k]) {
@@ -389,7 +422,14 @@ impl Driver<'_> {
             }
             let Some(fits) = fits else { continue };
             // A masked read may be of a block that sticks out: what is outside was not read, what is inside counts.
-            self.call(&kernel, &[scatter], ("add", "Adds the part of a block that is inside."), &[t], guard, false)?;
+            self.call(
+                &kernel,
+                &[scatter],
+                ("add", "Adds the part of a block that is inside."),
+                &[t],
+                guard,
+                (false, &HashMap::new()),
+            )?;
             let Some(within) = self.statements.pop() else { continue };
             if let Some(s) = self.statements.get_mut(at) {
                 let (whole, part) = (std::mem::take(&mut s.code), within.code);
@@ -430,14 +470,74 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Whether the array is ours and step `k` is the only one that reads it.
+    /// Whether the array is ours, and nothing reads it after step `k`, which reads it once: as the array that it goes on with.
     pub(super) fn moves(&self, t: Term, k: usize) -> bool {
+        let once = match &self.plan.steps[k].work {
+            Work::Whole(u) => !self.reads_beside(*u, t),
+            _ => false,
+        };
+        let only = self.plan.uses.get(&t) == Some(&1) && self.plan.readers.get(&t).is_some_and(|r| r == &[k]);
+        (only || once) && self.dies(t, k)
+    }
+
+    /// Whether the array is ours and nothing reads it after step `k`.
+    pub(super) fn dies(&self, t: Term, k: usize) -> bool {
         matches!(self.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
             && (self.inside == 0 || !self.outside.contains(&t))
             && !matches!(self.plan.loops.role(t), Some((_, Role::Carry(_))))
-            && self.plan.uses.get(&t) == Some(&1)
-            && self.plan.readers.get(&t).is_some_and(|r| r == &[k])
+            && self.plan.readers.get(&t).and_then(|r| r.last()) == Some(&k)
+            && !self.lent.contains(&t)
             && !self.plan.results.contains(&t)
+    }
+
+    /// Whether the statement of `u` reads `t` in another way than as its only operand of that kind.
+    fn reads_beside(&self, u: Term, t: Term) -> bool {
+        let mut stack = Vec::new();
+        let mut met = 0;
+        self.g.node(u).for_each_child(|c| stack.push(c));
+        let mut seen: HashSet<Term> = HashSet::new();
+        while let Some(c) = stack.pop() {
+            if c == t {
+                met += 1;
+            } else if self.plan.class(c) == Class::View && seen.insert(c) {
+                self.g.node(c).for_each_child(|d| stack.push(d));
+            }
+        }
+        met != 1
+    }
+
+    /// Arrays that die in a nest and are read only where a result of the same shape is written: it takes their memory.
+    fn reused(&self, kernel: &Kernel<'_>, items: &[Item], step: usize) -> HashMap<Term, Term> {
+        let mut reused: HashMap<Term, Term> = HashMap::new();
+        if self.inside > 0 {
+            return reused;
+        }
+        for item in items {
+            let Item::Store { out: Some(out), .. } = item else { continue };
+            let found = kernel.nodes.iter().find_map(|node| match &node.op {
+                Op::Load { buf, .. } if !reused.contains_key(buf) && self.fits_in(kernel, *buf, *out, step) => {
+                    Some(*buf)
+                }
+                _ => None,
+            });
+            if let Some(buf) = found {
+                reused.insert(buf, *out);
+            }
+        }
+        reused
+    }
+
+    fn fits_in(&self, kernel: &Kernel<'_>, buf: Term, out: Term, step: usize) -> bool {
+        let g = self.g;
+        self.hold.get(&buf) == Some(&Hold::Owned)
+            && self.dies(buf, step)
+            && g.elem(buf) == g.elem(out)
+            && g.shape(buf) == g.shape(out)
+            && g.shape(buf) == &*kernel.loops
+            && kernel.nodes.iter().all(|node| match &node.op {
+                Op::Load { buf: b, sizes, ix } if *b == buf => **sizes == *kernel.loops && **ix == *kernel.identity(),
+                _ => true,
+            })
     }
 
     pub(super) fn splat(&self, t: Term, names: &mut Vec<Term>) -> TokenStream {

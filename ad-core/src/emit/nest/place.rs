@@ -44,7 +44,7 @@ impl Nest<'_, '_> {
             }
             match &node.op {
                 Op::Load { buf, sizes, .. } => {
-                    if !buffers.contains(buf) {
+                    if !buffers.contains(buf) && !self.reused.contains_key(buf) {
                         buffers.push(*buf);
                     }
                     scalars.extend(sizes);

@@ -127,6 +127,10 @@ impl Nest<'_, '_> {
         if let Some(&row) = self.rows.get(&key) {
             return Ok(row);
         }
+        if let Some(&out) = self.reused.get(&key.buf) {
+            let loops: Vec<usize> = (0..self.depth).collect();
+            return Ok(self.out_row(out, &loops));
+        }
         let inner = self.depth - 1;
         let of = self.arg_names[&key.buf].clone();
         let level = key.outer.iter().chain(&key.base).map(|&i| self.level(i)).max().unwrap_or(0);

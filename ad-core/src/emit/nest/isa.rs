@@ -1,0 +1,188 @@
+//! Nests that run with the best instructions of the machine (`ad-runtime`'s `Isa`): which ones, products that are fused with
+//! the addition that reads them, and functions that are vectorised. Must never touch what a decision depends on: such nodes are
+//! computed with exactly the function's own operations (`simplify::decisions`).
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use super::super::kernel::{Id, Op};
+use super::super::rust::{Expr, prec, typed};
+use super::{Fold, Item, Nest};
+use crate::prim::{Binary, Emit, Prim};
+
+/// Functions of `Isa`: one row for each of its vectorised methods of the same name.
+const FUNCTIONS: &[&str] = &["exp", "exp_m1", "ln", "ln_1p", "tanh", "sigmoid", "softplus", "powf"];
+
+/// A nest of fewer iterations (where all sizes are literals) is done before a call has paid.
+const SHORTEST: i128 = 64;
+/// Real operations of one iteration from which on a loop without sums and functions is bound by arithmetic and not by memory.
+const CHAIN: usize = 4;
+
+/// `p * q + r` with one rounding, if the processor can: each factor, the addend, and which of product and addend are negated.
+#[derive(Clone, Copy)]
+pub(super) struct Fused {
+    factors: [Id; 2],
+    negative: bool,
+    addend: Id,
+    subtracted: bool,
+}
+
+/// The name of the function, if `Isa` has it.
+fn vectorised(prim: &Prim) -> Option<&'static str> {
+    let emit = match prim {
+        Prim::Unary(f) => &f.row().emit,
+        Prim::Binary(f) => &f.row().emit,
+        _ => return None,
+    };
+    let (Emit::Method(name) | Emit::Kernel(name)) = emit else { return None };
+    FUNCTIONS.iter().copied().find(|f| f == name)
+}
+
+impl Nest<'_, '_> {
+    /// Whether the nest is worth a dispatch (about two nanoseconds, and code for two machines).
+    pub(super) fn pays(&self) -> bool {
+        let mut count = Some(1_i128);
+        for &n in &self.k.loops {
+            count = count.and_then(|c| Some(c.saturating_mul(self.g.int_value(n)?)));
+        }
+        if self.depth == 0 || count.is_some_and(|c| c < SHORTEST) {
+            return false;
+        }
+        let sums = self.items.iter().any(
+            |item| matches!(item, Item::Fold { out, fold: Fold::Sum, .. } if self.g.elem(*out).is_real() && !self.exact(*out)),
+        );
+        let (mut operations, mut functions) = (0, false);
+        for (id, node) in self.k.nodes.iter().enumerate() {
+            let Op::Prim(prim, _) = &node.op else { continue };
+            if self.uses[id] > 0 && !node.exact && node.elem.is_real() {
+                operations += usize::from(usize::from(node.level) >= self.depth);
+                functions |= vectorised(prim).is_some();
+            }
+        }
+        functions || sums || operations >= CHAIN
+    }
+
+    /// Whether a decision depends on the term.
+    pub(super) fn exact(&self, t: crate::ir::Term) -> bool {
+        self.k.plan().exact.contains(&t)
+    }
+
+    /// The factors, if this is a product that nothing else reads, computed where its reader is.
+    fn product(&self, id: Id, level: usize) -> Option<[Id; 2]> {
+        let node = self.k.node(id);
+        match &node.op {
+            Op::Prim(Prim::Binary(Binary::Mul), args)
+                if self.isa
+                    && !node.exact
+                    && node.elem.is_real()
+                    && self.uses[id as usize] == 1
+                    && self.level(id) == level =>
+            {
+                Some([args[0], args[1]])
+            }
+            _ => None,
+        }
+    }
+
+    /// Chooses the products that become part of a sum.
+    pub(super) fn fuse(&mut self) {
+        self.fused = vec![None; self.k.nodes.len()];
+        self.absorbed = vec![false; self.k.nodes.len()];
+        if !self.isa {
+            return;
+        }
+        for id in 0..self.k.nodes.len() {
+            let this = u32::try_from(id).unwrap_or(0);
+            let node = &self.k.nodes[id];
+            let Op::Prim(Prim::Binary(op @ (Binary::Add | Binary::Sub)), args) = &node.op else { continue };
+            if self.uses[id] == 0 || node.exact || !node.elem.is_real() {
+                continue;
+            }
+            let (level, [a, b]) = (self.level(this), [args[0], args[1]]);
+            let minus = *op == Binary::Sub;
+            // A product that is half of a pair of products: the other one is the addend.
+            let (product, fused) = if let Some(factors) = self.product(b, level) {
+                (b, Fused { factors, negative: minus, addend: a, subtracted: false })
+            } else if let Some(factors) = self.product(a, level) {
+                (a, Fused { factors, negative: false, addend: b, subtracted: minus })
+            } else {
+                continue;
+            };
+            self.fused[id] = Some(fused);
+            self.absorbed[product as usize] = true;
+        }
+        for item in self.items {
+            let (Item::Fold { out, fold: Fold::Sum, value, .. } | Item::Block { out, value, .. }) = item else {
+                continue;
+            };
+            if !self.exact(*out) && self.product(*value, self.depth).is_some() {
+                self.absorbed[*value as usize] = true;
+            }
+        }
+    }
+
+    /// The expression of a node that is computed in another way than on any machine.
+    pub(super) fn special(&mut self, id: Id) -> Result<Option<Expr>, String> {
+        if !self.isa || self.k.node(id).exact {
+            return Ok(None);
+        }
+        if let Some(Fused { factors: [p, q], negative, addend, subtracted }) = self.fused[id as usize] {
+            let (p, q, r) = (self.value(p)?, self.value(q)?, self.value(addend)?);
+            let (p, r) = (if negative { negated(&p) } else { p }, if subtracted { negated(&r) } else { r });
+            return Ok(Some(self.mul_add(&p, &q, &r)));
+        }
+        let k = self.k;
+        let Op::Prim(prim, args) = &k.node(id).op else { return Ok(None) };
+        let Some(name) = vectorised(prim) else { return Ok(None) };
+        let values: Vec<Expr> = args.iter().map(|&c| self.value(c)).collect::<Result<_, _>>()?;
+        let refs: Vec<&Expr> = values.iter().collect();
+        let first = typed(&refs).unwrap_or_else(|| values[0].tokens.clone());
+        let rest = values[1..].iter().map(|e| &e.tokens);
+        let (isa, name) = (&self.isa_name, Ident::new(name, Span::mixed_site()));
+        let size = 1 + values.iter().map(|e| e.size).sum::<u32>();
+        Ok(Some(Expr::new(quote!(#isa::#name(#first #(, #rest)*)), prec::ATOM, size)))
+    }
+
+    fn mul_add(&self, p: &Expr, q: &Expr, r: &Expr) -> Expr {
+        let isa = &self.isa_name;
+        let first = typed(&[p, q, r]).unwrap_or_else(|| p.tokens.clone());
+        let (q_tokens, r_tokens) = (&q.tokens, &r.tokens);
+        Expr::new(quote!(#isa::mul_add(#first, #q_tokens, #r_tokens)), prec::ATOM, 1 + p.size + q.size + r.size)
+    }
+
+    /// The value of an item, also where it is a product that might have been fused.
+    pub(super) fn factors_or_value(&mut self, value: Id) -> Result<TokenStream, String> {
+        match self.product(value, self.depth) {
+            Some([p, q]) if self.absorbed[value as usize] => {
+                let (p, q) = (self.value(p)?, self.value(q)?);
+                let (p, q) = (typed(&[&p, &q]).unwrap_or_else(|| p.at(prec::MUL)), q.at(prec::MUL + 1));
+                Ok(quote!(#p * #q))
+            }
+            _ => Ok(self.value(value)?.tokens),
+        }
+    }
+
+    /// `place += value`.
+    pub(super) fn add_to(&mut self, place: &TokenStream, value: Id) -> Result<TokenStream, String> {
+        if self.absorbed[value as usize]
+            && let Some([p, q]) = self.product(value, self.depth)
+        {
+            let (p, q) = (self.value(p)?, self.value(q)?);
+            let sum = self.mul_add(&p, &q, &Expr::atom(place.clone())).tokens;
+            return Ok(quote!(#place = #sum;));
+        }
+        let value = self.value(value)?.tokens;
+        Ok(quote!(#place += #value;))
+    }
+}
+
+/// `-e`, of a literal without two signs.
+fn negated(e: &Expr) -> Expr {
+    let x = e.at(prec::PREFIX + u8::from(e.prec == prec::PREFIX));
+    let mut out = Expr::new(quote!(-#x), prec::PREFIX, e.size);
+    if e.receiver.is_some() {
+        let x = e.receiver();
+        out.receiver = Some(quote!(-#x));
+    }
+    out
+}

@@ -1,0 +1,100 @@
+//! The shape of the loops: which instructions they ask for, whose memory they take, which passes there are. What they compute is
+//! tested elsewhere (`emit.rs`, the root's tests); here a regression is a loop that is slow.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// The function `<name>_value_and_grad` (or `_vjp`) as it is written, without spaces.
+fn written(attr: TokenStream, item: TokenStream) -> String {
+    let text = ad_core::expand(attr, item).to_string();
+    text.split_whitespace().collect()
+}
+
+#[test]
+fn functions_and_products_use_the_machine() {
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
+                build1(x.len(), |i| (x[i] * y[i] + 1.0).tanh()).sum()
+            }
+        },
+    );
+    assert!(code.contains("I::tanh("), "{code}");
+    assert!(code.contains("I::mul_add("), "{code}");
+    assert!(code.contains("dispatched!"), "{code}");
+    assert!(!code.contains(".tanh()") || code.matches(".tanh()").count() == 1, "only the function itself: {code}");
+}
+
+#[test]
+fn decisions_are_the_functions_own() {
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
+                build1(x.len(), |i| {
+                    let d = x[i] * y[i] + x[i].exp();
+                    if d > 0.5 { d } else { x[i].ln() }
+                })
+                .sum()
+            }
+        },
+    );
+    assert!(code.contains("I::ln("), "no decision depends on it: {code}");
+    assert!(!code.contains("I::exp("), "{code}");
+    // The only other products are in the gradient.
+    assert!(code.contains("x[l]*y[l]+x[l].exp()") || code.contains("x[i]*y[i]+x[i].exp()"), "{code}");
+}
+
+#[test]
+fn small_arrays_pay_nothing() {
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: [f64; 20]) -> f64 {
+                build1(x.len(), |i| x[i] * x[i]).sum()
+            }
+        },
+    );
+    assert!(!code.contains("dispatched!"), "{code}");
+}
+
+#[test]
+fn a_dead_array_is_overwritten() {
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                let max = maximum(x);
+                (x - max).mapv(f64::exp).sum().ln() + max
+            }
+        },
+    );
+    assert_eq!(code.matches("::std::vec![").count(), 1, "exponentials, gradient and scatter share memory: {code}");
+    assert!(!code.contains(".clone()"), "{code}");
+}
+
+#[test]
+fn a_sum_over_a_label_of_one_operand_is_taken_first() {
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
+                a.dot(x).sum()
+            }
+        },
+    );
+    assert!(!code.contains("gemv"), "{code}");
+    assert_eq!(code.matches("column_sums(").count(), 1, "value and gradient share it: {code}");
+    assert!(code.contains("repeated("), "{code}");
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
+                let y = a.dot(x);
+                y.sum() + y.dot(&y)
+            }
+        },
+    );
+    assert!(code.contains("gemv("), "the product is needed anyway: {code}");
+}
