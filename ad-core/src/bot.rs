@@ -10,7 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::flatten;
-use crate::ir::{Body, Contraction, Graph, Node, Scan, Term, Type, Var};
+use crate::ir::{Body, Contraction, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::prim::{Binary, Prim};
 
 /// The roots without builds and calls, closed bodies included. The result satisfies `valid::normal_form`.
@@ -295,7 +295,7 @@ impl<'g> Lift<'g> {
                 let sizes = std::iter::once(self.size).chain(sizes.iter().copied()).collect();
                 self.g.gather(lifted, sizes, &vars, &index)
             }
-            Node::Scatter { dst, src, .. } => {
+            Node::Scatter { put, dst, src, .. } => {
                 let (mut vars, index) = self.g.open_binder(node);
                 let fresh = self.g.fresh();
                 let mut index: Vec<Term> = index.iter().map(|&ix| self.lift_index(ix, fresh)).collect();
@@ -303,7 +303,10 @@ impl<'g> Lift<'g> {
                 index.insert(0, v);
                 vars.insert(0, fresh);
                 let (dst, src) = (self.done[dst], self.done[src]);
-                self.g.scatter(dst, src, &vars, &index)
+                match put {
+                    Put::Add => self.g.scatter(dst, src, &vars, &index),
+                    Put::Set => self.g.update(dst, src, &vars, &index),
+                }
             }
             Node::Scan(scan) => self.scan(scan),
             Node::Prim(prim, args) => self.prim(prim, args),

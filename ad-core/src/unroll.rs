@@ -11,7 +11,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, Term, Type};
+use crate::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, Put, Term, Type};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 use crate::simplify;
 
@@ -162,7 +162,7 @@ impl Unroll<'_> {
                 Some((0..count).map(|k| self.g.cond(cond, then[k], other[k])).collect())
             }
             Node::Gather { src, vars, .. } => self.gather(node, *src, vars.len(), shape),
-            Node::Scatter { dst, src, vars, .. } => self.scatter(t, node, *dst, *src, vars.len(), shape),
+            Node::Scatter { put, dst, src, vars, .. } => self.scatter(t, node, *put, [*dst, *src], vars.len(), shape),
             Node::Prim(prim, args) => self.prim(t, prim, args, shape),
             _ => None,
         }
@@ -344,7 +344,8 @@ impl Unroll<'_> {
                 vars: vars.clone(),
                 index: index.iter().map(|i| new[i]).collect(),
             },
-            Node::Scatter { dst, src, vars, index } => Node::Scatter {
+            Node::Scatter { put, dst, src, vars, index } => Node::Scatter {
+                put: *put,
                 dst: *dst,
                 src: *src,
                 vars: vars.clone(),
@@ -396,12 +397,11 @@ impl Unroll<'_> {
         &mut self,
         t: Term,
         node: &Node,
-        dst: Term,
-        src: Term,
+        put: Put,
+        [dst, src]: [Term; 2],
         vars: usize,
         shape: &[usize],
     ) -> Option<Vec<Term>> {
-        let Elem::Real(_) = self.g.elem(t) else { return None };
         let from = self.small(src)?;
         let (outer, rest) = from.split_at(vars);
         let indices = self.indices(node, outer);
@@ -432,11 +432,15 @@ impl Unroll<'_> {
                 };
                 for r in 0..product(rest) {
                     let mut added = x[k * product(rest) + r];
+                    let slot = &mut out[target * product(rest) + r];
+                    if put == Put::Set {
+                        *slot = here.map_or(added, |here| self.g.select(here, added, *slot));
+                        continue;
+                    }
                     if let Some(here) = here {
                         let zero = self.g.lit_like(added, 0.0);
                         added = self.g.select(here, added, zero);
                     }
-                    let slot = &mut out[target * product(rest) + r];
                     let empty = !exact && self.g.real_value(*slot) == Some(0.0);
                     *slot = if empty { added } else { self.g.add(*slot, added) };
                 }

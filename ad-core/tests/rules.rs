@@ -334,6 +334,53 @@ fn examples(rule: &str) -> Vec<Example> {
             let i = f.g.mk(Node::Var(v));
             f.g.scatter(f.x, f.y, &[v], &[i])
         }],
+        "update.whole" => vec![|f| {
+            let v = f.g.fresh();
+            let i = f.g.mk(Node::Var(v));
+            f.g.update(f.x, f.y, &[v], &[i])
+        }],
+        "update.own" => vec![|f| {
+            let one = f.g.lit_usize(1);
+            let own = f.g.index(f.x, &[one]);
+            f.g.update(f.x, own, &[], &[one])
+        }],
+        "update.update" => vec![|f| {
+            let one = f.g.lit_usize(1);
+            let (row, last) = (f.g.index(f.a, &[one]), f.g.lit_usize(2));
+            let other = f.g.index(f.b, &[last]);
+            let before = f.g.update(f.a, row, &[], &[last]);
+            f.g.update(before, other, &[], &[last])
+        }],
+        "scatter.update" => vec![
+            |f| {
+                let (one, zero) = (f.g.lit_usize(1), f.lit(f.s, 0.0));
+                let before = f.g.update(f.x, zero, &[], &[one]);
+                f.g.scatter(before, f.s, &[], &[one])
+            },
+            |f| {
+                let one = f.g.lit_usize(1);
+                let old = f.g.index(f.y, &[one]);
+                let before = f.g.update(f.x, old, &[], &[one]);
+                f.g.scatter(before, f.s, &[], &[one])
+            },
+        ],
+        "index.update" => vec![
+            |f| {
+                let one = f.g.lit_usize(1);
+                let row = f.g.index(f.b, &[one]);
+                let new = f.g.update(f.a, row, &[], &[one]);
+                f.g.index(new, &[one, one])
+            },
+            |f| {
+                let (zero, one) = (f.g.lit_usize(0), f.g.lit_usize(1));
+                let at = f.g.index(f.ids, &[one]);
+                let next = f.g.int(IntOp::Add, at, one);
+                let new = f.g.update(f.x, f.s, &[], &[next]);
+                let here = f.g.index(new, &[at]);
+                let again = f.g.update(f.x, here, &[], &[zero]);
+                f.g.index(again, &[one])
+            },
+        ],
         "add.scatter" => vec![
             |f| {
                 let hot = f.one_hot();

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use crate::ir::{Elem, Scan, Term};
+use crate::ir::{Elem, Scan, Term, Var};
 
 use super::linear::Lin;
 
@@ -34,6 +34,8 @@ pub(super) enum Delta {
     Cond { cond: Term, then: Option<DeltaId>, other: Option<DeltaId> },
     /// An elementwise choice.
     Select { mask: Term, then: Option<DeltaId>, other: Option<DeltaId>, like: Term },
+    /// Elements put in place of others; `onto` and `put` are the primal's arrays.
+    Update { dst: Option<DeltaId>, src: Option<DeltaId>, onto: Term, put: Term, vars: Box<[Var]>, index: Box<[Term]> },
     /// Arrays along a new outer axis; each part has the type of `like`.
     Stack { parts: Vec<Option<DeltaId>>, like: Term },
     /// A linear loop; its parts are [`Delta::Part`].

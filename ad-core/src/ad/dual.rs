@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{Contraction, Graph, Node, Term, Type};
+use crate::ir::{Contraction, Graph, Node, Put, Term, Type};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce, Scaling};
 
 use super::delta::{Delta, DeltaId, Dual, Leaf, Tangent, differentiable};
@@ -110,7 +110,17 @@ impl Dualise<'_, '_> {
                 let x = self.of(*src);
                 self.apply(Lin::Gather { vars, index, sizes, from }, x)
             }
-            Node::Scatter { dst, src, .. } => {
+            Node::Scatter { put: Put::Set, dst, src, .. } => {
+                let Node::Scatter { dst: onto, src: put, vars, index, .. } = self.g.node(p).clone() else {
+                    return Tangent::Zero;
+                };
+                let (dst, src) = (self.of(*dst), self.of(*src));
+                if dst.is_none() && src.is_none() {
+                    return Tangent::Zero;
+                }
+                self.push(Delta::Update { dst, src, onto, put, vars, index })
+            }
+            Node::Scatter { put: Put::Add, dst, src, .. } => {
                 let Node::Scatter { src: source, vars, index, .. } = self.g.node(p).clone() else {
                     return Tangent::Zero;
                 };

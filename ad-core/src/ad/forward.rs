@@ -1,6 +1,6 @@
 //! Deltas applied forwards: the tangents of the results from the tangents of the leaves.
 
-use crate::ir::{Graph, Term};
+use crate::ir::{Graph, Node, Put, Term};
 
 use super::condition::mask_outside;
 use super::delta::{Delta, DeltaId, Dual, Leaf};
@@ -41,6 +41,17 @@ pub(super) fn apply(g: &mut Graph, dual: &Dual, leaf: &dyn Fn(Leaf) -> Option<Te
                 Delta::Select { mask, then, other, like } => {
                     let (then, other) = (opt(*then), opt(*other));
                     vec![both(g, then, other, *like, |g, a, b| g.select(*mask, a, b))]
+                }
+                Delta::Update { dst, src, onto, put, vars, index } => {
+                    let (dst, src) = (opt(*dst), opt(*src));
+                    if dst.is_none() && src.is_none() {
+                        vec![None]
+                    } else {
+                        let dst = dst.unwrap_or_else(|| g.zeros_like(*onto));
+                        let src = src.unwrap_or_else(|| g.zeros_like(*put));
+                        let (vars, index) = (vars.clone(), index.clone());
+                        vec![Some(g.mk(Node::Scatter { put: Put::Set, dst, src, vars, index }))]
+                    }
                 }
                 Delta::Stack { parts, like } => {
                     let parts: Vec<Option<Term>> = parts.iter().map(|p| opt(*p)).collect();
@@ -88,6 +99,7 @@ fn children(delta: &Delta, out: &mut Vec<DeltaId>) {
         Delta::Cond { then, other, .. } | Delta::Select { then, other, .. } => {
             out.extend(then.iter().chain(other).copied());
         }
+        Delta::Update { dst, src, .. } => out.extend(dst.iter().chain(src).copied()),
         Delta::Stack { parts, .. } => out.extend(parts.iter().copied().flatten()),
         Delta::Scan(s) => out.extend(s.init.iter().chain(&s.captures).chain(&s.xs).copied().flatten()),
     }

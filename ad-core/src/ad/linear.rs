@@ -4,7 +4,7 @@
 //! NaNs of arms that are not taken must not come back through `0 * inf` (prototype.md, 3). So operations commute with
 //! conditionals and choices that have a zero arm, and where a mask has been lost in a sum, scaling absorbs zero.
 
-use crate::ir::{Contraction, Elem, Graph, Node, Term, Var};
+use crate::ir::{Contraction, Elem, Graph, Node, Put, Term, Var};
 use crate::prim::{Binary, Prim, Scaling, Unary};
 
 use super::condition::{wrap, zero_arm};
@@ -168,7 +168,7 @@ pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: Masked) -> Masked {
 fn scatter_onto_zeros(g: &mut Graph, x: Term, vars: &[Var], index: &[Term], to: &[Term]) -> Term {
     let elem = g.elem(x);
     let dst = g.lit_shaped(elem, to, 0.0);
-    g.mk(Node::Scatter { dst, src: x, vars: vars.into(), index: index.into() })
+    g.mk(Node::Scatter { put: Put::Add, dst, src: x, vars: vars.into(), index: index.into() })
 }
 
 /// Whether a term is literally zero (tuples: in every real part).

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Graph, Term};
+use crate::ir::{Graph, Node, Put, Term};
 
 use super::condition::{self, mask, wrap, zero_arm};
 use super::delta::{Delta, DeltaId, Dual, Leaf};
@@ -131,6 +131,26 @@ impl Pass<'_> {
                         where_only(g, *mask, false, ct, zero)
                     });
                     self.give(g, *other, Cotangent { term, masked });
+                }
+            }
+            Delta::Update { dst, src, put, vars, index, .. } => {
+                if let Some(src) = src {
+                    let sizes: Box<[Term]> = g.shape(*put)[..vars.len()].into();
+                    let term = commute(g, term, &|g, ct| {
+                        let (sizes, vars, index) = (sizes.clone(), vars.clone(), index.clone());
+                        g.mk(Node::Gather { src: ct, sizes, vars, index })
+                    });
+                    self.give(g, *src, Cotangent { term, masked: ct.hidden(g) });
+                }
+                if let Some(dst) = dst {
+                    // What is overwritten is not read any more: its cotangent is the zero of something unread.
+                    let zeros = g.zeros_like(*put);
+                    let masked = ct.hidden(g).max(Masked::Unread);
+                    let term = commute(g, term, &|g, ct| {
+                        let (vars, index) = (vars.clone(), index.clone());
+                        g.mk(Node::Scatter { put: Put::Set, dst: ct, src: zeros, vars, index })
+                    });
+                    self.give(g, *dst, Cotangent { term, masked });
                 }
             }
             Delta::Stack { parts, .. } => {

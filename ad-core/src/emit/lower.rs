@@ -8,7 +8,7 @@ use super::contract::{as_product, peel};
 use super::kernel::trivial;
 use super::loops::{Carry, Loop, Loops, Rows, leaf};
 use super::update::update;
-use crate::ir::{Contraction, Elem, Graph, Node, Scan, Term, Type};
+use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type};
 use crate::prim::{Cmp, Prim, Reduce};
 
 /// The terms of the emitter's sublanguage that equal `roots`, with the loops among them, or what cannot be emitted.
@@ -89,7 +89,8 @@ impl Lower<'_> {
             Node::Scatter { dst, src, .. } if is_empty(g, *src) || is_empty(g, *dst) => *dst,
             Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),
             // Without an index all rows meet: a sum.
-            Node::Scatter { dst, src, vars, index } if index.is_empty() => {
+            Node::Scatter { put: Put::Set, src, index, .. } if index.is_empty() => *src,
+            Node::Scatter { put: Put::Add, dst, src, vars, index } if index.is_empty() => {
                 let axes: Vec<u8> = (0..vars.len()).map(axis).collect();
                 let rows = g.sum_axes(*src, &axes);
                 g.add(*dst, rows)

@@ -106,7 +106,8 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<S
         let node = match g.node(*t) {
             crate::ir::Node::Prim(prim, _) => prim.name(),
             crate::ir::Node::Gather { .. } => "gather".into(),
-            crate::ir::Node::Scatter { .. } => "scatter".into(),
+            crate::ir::Node::Scatter { put: crate::ir::Put::Add, .. } => "scatter".into(),
+            crate::ir::Node::Scatter { put: crate::ir::Put::Set, .. } => "update".into(),
             crate::ir::Node::Cond { .. } => "cond".into(),
             node => format!("{node:?}"),
         };

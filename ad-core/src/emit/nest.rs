@@ -19,7 +19,7 @@ use super::known::Known;
 use super::rust::{Expr, Names, Style, prec, typed};
 use loops::{lanes, rest_of};
 
-use crate::ir::{Elem, Graph, Lit, Term};
+use crate::ir::{Elem, Graph, Lit, Put, Term};
 
 /// How the values of an item meet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,8 +36,8 @@ pub(super) enum Item {
     Store { out: Option<Term>, value: Id },
     /// Folds it over the loops marked.
     Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id },
-    /// Adds it at an index of `out`; what falls outside is dropped.
-    Scatter { out: Term, ix: Vec<Id>, value: Id },
+    /// Adds it (or puts it) at an index of `out`; what falls outside is dropped.
+    Scatter { out: Term, put: Put, ix: Vec<Id>, value: Id },
     /// Adds it at a shifted index of `out`; the whole block is in range.
     Block { out: Term, ix: Vec<Id>, value: Id },
 }
@@ -377,7 +377,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                     let place = self.row_element(row);
                     self.add_to(&place, *value)?
                 }
-                Item::Scatter { out, ix, value } => {
+                Item::Scatter { out, put, ix, value } => {
                     let value = self.value(*value)?.tokens;
                     let sizes = self.g.shape(*out).to_vec();
                     let at: Vec<Expr> = ix.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
@@ -393,9 +393,13 @@ impl<'a, 'k> Nest<'a, 'k> {
                     }
                     let at = self.linear(&at, &sizes, true).tokens;
                     let name = &self.arg_names[out];
+                    let put = match put {
+                        Put::Add => quote!(+=),
+                        Put::Set => quote!(=),
+                    };
                     match inside {
-                        None => quote!(#name[#at] += #value;),
-                        Some(inside) => quote!(if #inside { #name[#at] += #value; }),
+                        None => quote!(#name[#at] #put #value;),
+                        Some(inside) => quote!(if #inside { #name[#at] #put #value; }),
                     }
                 }
             };

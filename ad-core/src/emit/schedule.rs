@@ -503,6 +503,8 @@ fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> (Vec<(usize, u
         }
         let mut edges = Vec::new();
         let mut possible = true;
+        // All former states of the array, and what shows them: they are one memory.
+        let mut shown: BTreeSet<Term> = BTreeSet::from([c.now]);
         for &t in &way {
             let Node::Scatter { dst, src, index, .. } = g.node(t) else { continue };
             // All that shows this state of the array: it, and what is the same memory under another name.
@@ -526,7 +528,7 @@ fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> (Vec<(usize, u
                     edges.push((s, all.of_term[&t]));
                 }
             }
-            // What is added must not be read from what is being added to.
+            // What is put there must not be read from the same memory.
             let mut inner: BTreeMap<Term, bool> = BTreeMap::new();
             for &u in std::iter::once(src).chain(&**index) {
                 match plan.class(u) {
@@ -534,7 +536,8 @@ fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> (Vec<(usize, u
                     _ => drop(inner.insert(u, false)),
                 }
             }
-            possible &= !inner.keys().any(|u| same.contains(u));
+            shown.extend(same);
+            possible &= !inner.keys().any(|u| shown.contains(u));
         }
         if possible {
             before.extend(edges);

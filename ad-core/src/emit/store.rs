@@ -308,7 +308,9 @@ fn visit(
         Node::Scatter { dst, src, index, .. } => {
             let over = contexts.domain(g.shape(*src));
             read(*dst, context, !is_splat(g, *dst));
-            read(*src, over, false);
+            // Elements of a loop's array that are moved about in it are read before any is written.
+            let moved = matches!(g.node(innermost(g, *dst)), Node::Param(..)) && !is_splat(g, *src);
+            read(*src, over, moved && g.rank(*src) > 0 && g.depends_on(*src, &[innermost(g, *dst)]));
             let through = contexts.path(over, t);
             index.iter().for_each(|&c| read(c, through, false));
         }
@@ -321,4 +323,12 @@ fn visit(
         }
         node => node.for_each_child(|c| read(c, context, false)),
     }
+}
+
+/// The array that elements are put into, one after the other.
+fn innermost(g: &Graph, mut t: Term) -> Term {
+    while let Node::Scatter { dst, .. } = g.node(t) {
+        t = *dst;
+    }
+    t
 }

@@ -2,7 +2,7 @@
 //! array that a loop reads element by element stay in one place, at a cost that does not depend on the array's size.
 //! Must never reassociate where all elements are added anyway.
 
-use crate::ir::{Graph, Node, Term};
+use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::{Binary, IntOp, Prim};
 
 /// Summands of one sum that are looked at.
@@ -10,20 +10,48 @@ const MANY: usize = 64;
 /// Conditions inside conditions that are looked at.
 const DEEP: usize = 8;
 
-/// `now + x` or `x + now` as an update of `now`, if it is one.
+/// `next` as a chain of writes to elements of `now` and additions to them, if it is one and is not already written as one.
 pub(super) fn update(g: &mut Graph, now: Term, next: Term) -> Option<Term> {
-    if g.rank(now) == 0 || !g.elem(now).is_real() {
+    if g.rank(now) == 0 || next == now {
         return None;
     }
-    let mut sum = Vec::new();
-    summands(g, next, &mut sum)?;
-    // Exactly one summand is the array itself.
-    let at = sum.iter().position(|&t| t == now)?;
-    sum.remove(at);
-    if sum.is_empty() || sum.iter().any(|&t| t == now || !is_update(g, t, DEEP)) {
-        return None;
+    chained(g, now, next, DEEP)
+}
+
+/// Scatters onto, choices between and sums of one such chain and what [`is_update`], with the additions moved into the chain.
+fn chained(g: &mut Graph, now: Term, next: Term, deep: usize) -> Option<Term> {
+    let (mut t, mut outer) = (next, Vec::new());
+    while let (true, Node::Scatter { dst, .. }) = (t != now, g.node(t)) {
+        outer.push(t);
+        t = *dst;
     }
-    Some(sum.into_iter().fold(now, |acc, t| add(g, acc, t)))
+    let mut onto = match *g.node(t) {
+        _ if t == now => t,
+        _ if deep == 0 => return None,
+        Node::Cond { cond, then, other } => {
+            let (then, other) = (chained(g, now, then, deep - 1)?, chained(g, now, other, deep - 1)?);
+            g.cond(cond, then, other)
+        }
+        Node::Prim(Prim::Binary(Binary::Add), _) => {
+            let mut sum = Vec::new();
+            summands(g, t, &mut sum)?;
+            // Exactly one summand is the array itself.
+            let at = sum.iter().position(|&t| !is_update(g, t, DEEP))?;
+            let chain = sum.remove(at);
+            if sum.iter().any(|&t| t == now || !is_update(g, t, DEEP)) {
+                return None;
+            }
+            let chain = chained(g, now, chain, deep - 1)?;
+            sum.into_iter().fold(chain, |acc, t| add(g, acc, t))
+        }
+        _ => return None,
+    };
+    for t in outer.into_iter().rev() {
+        if let Node::Scatter { put, src, vars, index, .. } = g.node(t).clone() {
+            onto = g.mk(Node::Scatter { put, dst: onto, src, vars, index });
+        }
+    }
+    Some(onto)
 }
 
 fn summands(g: &Graph, t: Term, sum: &mut Vec<Term>) -> Option<()> {
@@ -51,7 +79,7 @@ fn is_update(g: &Graph, t: Term, deep: usize) -> bool {
     }
     match g.node(t) {
         _ if deep == 0 => false,
-        Node::Scatter { dst, .. } => {
+        Node::Scatter { put: Put::Add, dst, .. } => {
             let mut sum = Vec::new();
             summands(g, *dst, &mut sum).is_some() && sum.iter().all(|&t| is_update(g, t, deep - 1))
         }
@@ -67,13 +95,13 @@ fn add(g: &mut Graph, acc: Term, t: Term) -> Term {
         return acc;
     }
     match g.node(t).clone() {
-        Node::Scatter { dst, src, vars, index } => {
+        Node::Scatter { put: Put::Add, dst, src, vars, index } => {
             let mut sum = Vec::new();
             let dst = match summands(g, dst, &mut sum) {
                 Some(()) => sum.into_iter().fold(acc, |acc, t| add(g, acc, t)),
                 None => g.add(acc, dst),
             };
-            g.mk(Node::Scatter { dst, src, vars, index })
+            g.mk(Node::Scatter { put: Put::Add, dst, src, vars, index })
         }
         Node::Cond { cond, then, other } => {
             let (then, other) = (add(g, acc, then), add(g, acc, other));

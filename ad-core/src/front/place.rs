@@ -13,8 +13,8 @@ use super::value::{Lowered, Value, Want};
 use crate::catalogue;
 use crate::catalogue::refused::{self, Construct};
 use crate::diag::{Poison, SrcRange, text_of};
-use crate::ir::{Node, Term, Var};
-use crate::prim::{Cmp, IntOp};
+use crate::ir::{Node, Term};
+use crate::prim::IntOp;
 
 /// A variable, and the way inwards.
 #[derive(Clone)]
@@ -241,7 +241,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An array with a part replaced: each element is the new one where the part is, and the old one elsewhere.
+    /// An array with a part replaced.
     fn with_part(&mut self, old: &Value<'a>, cuts: &[Cut], new: &Value<'a>, place: &Place) -> Lowered<Value<'a>> {
         if let Value::Never = old {
             return Ok(Value::Never);
@@ -256,22 +256,27 @@ impl<'a> Lower<'a> {
             return Err(self.error(place.range, catalogue::types_differ(&a, &b)));
         }
         let new = self.same_shape(part, new, [place.text.clone(), "the new value".into()], place.range)?;
+        // Whole axes at the end are written as rows.
+        let zero = self.g.lit_usize(0);
         let shape = self.g.shape(t).to_vec();
-        let vars: Vec<Var> = shape.iter().map(|_| self.g.fresh()).collect();
-        let index: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
-        let mut inside = self.g.lit_bool(true);
-        let mut at = Vec::new();
-        for ((cut, &i), &size) in cuts.iter().zip(&index).zip(&shape) {
-            let (here, k) = self.position(cut, i, size);
-            inside = self.g.and(inside, here);
-            at.extend(k);
+        let whole = |(cut, &size): (&Cut, &Term)| cut.start == zero && cut.step == 1 && cut.len == Some(size);
+        let rows = cuts.iter().zip(&shape).rev().take_while(|&axis| whole(axis)).count();
+        let mut vars = Vec::new();
+        let mut index = Vec::new();
+        for cut in &cuts[..cuts.len() - rows] {
+            if cut.len.is_none() {
+                index.push(cut.start);
+                continue;
+            }
+            let var = self.g.fresh();
+            vars.push(var);
+            let i = self.g.mk(Node::Var(var));
+            let by = self.g.lit_usize(usize::try_from(cut.step.unsigned_abs()).unwrap_or(usize::MAX));
+            let offset = self.g.int(IntOp::Mul, i, by);
+            let op = if cut.step > 0 { IntOp::Add } else { IntOp::Sub };
+            index.push(self.g.int(op, cut.start, offset));
         }
-        let (new, old) = (self.g.index(new, &at), self.g.index(t, &index));
-        let element = match self.g.bool_value(inside) {
-            Some(true) => new,
-            _ => self.g.select(inside, new, old),
-        };
-        let all = shape.iter().zip(vars).rev().fold(element, |body, (&size, var)| self.g.build(size, var, body));
+        let all = self.g.update(t, new, &vars, &index);
         Ok(self.rows(all, nested))
     }
 
@@ -281,29 +286,6 @@ impl<'a> Lower<'a> {
             return self.g.index(t, &index);
         }
         self.take(t, cuts)
-    }
-
-    /// Whether index i of an axis is in the part, and which index of the part it is (if the axis is kept).
-    fn position(&mut self, cut: &Cut, i: Term, size: Term) -> (Term, Option<Term>) {
-        let Some(len) = cut.len else { return (self.g.compare(Cmp::Eq, i, cut.start), None) };
-        let zero = self.g.lit_usize(0);
-        if cut.start == zero && cut.step == 1 && len == size {
-            return (self.g.lit_bool(true), Some(i));
-        }
-        let (mut inside, mut k) = if cut.step > 0 {
-            (self.g.compare(Cmp::Ge, i, cut.start), self.g.int(IntOp::Sub, i, cut.start))
-        } else {
-            (self.g.compare(Cmp::Le, i, cut.start), self.g.int(IntOp::Sub, cut.start, i))
-        };
-        let by = self.g.lit_usize(usize::try_from(cut.step.unsigned_abs()).unwrap_or(usize::MAX));
-        if cut.step.unsigned_abs() > 1 {
-            let rest = self.g.int(IntOp::Rem, k, by);
-            let hit = self.g.compare(Cmp::Eq, rest, zero);
-            inside = self.g.and(inside, hit);
-            k = self.g.int(IntOp::Div, k, by);
-        }
-        let below = self.g.compare(Cmp::Lt, k, len);
-        (self.g.and(inside, below), Some(k))
     }
 
     /// `a = b`, with patterns on the left.

@@ -1,6 +1,6 @@
 //! Typing (BOT Fig. 8): the type of a form from the types of its children. A term that cannot be typed cannot be made.
 
-use super::{Body, Elem, Graph, Node, Scan, Term, Type};
+use super::{Body, Elem, Graph, Node, Put, Scan, Term, Type};
 use crate::prim::{Prim, Reduce};
 
 /// Why a form has no type. The front end checks before it builds, so a user never sees one; it is our error.
@@ -109,10 +109,16 @@ pub(super) fn infer(g: &Graph, node: &Node) -> Typed {
             ix.iter().try_for_each(|&t| index(g, t))?;
             shaped(elem, sizes.iter().chain(&shape[ix.len()..]).copied())
         }
-        Node::Scatter { dst, src, vars, index: ix } => {
+        Node::Scatter { put, dst, src, vars, index: ix } => {
             let (elem, shape) = array(g, *dst)?;
             let (src_elem, src_shape) = array(g, *src)?;
-            ensure!(elem == src_elem && elem.is_real(), "scatter adds reals to reals");
+            match put {
+                Put::Add => ensure!(elem == src_elem && elem.is_real(), "scatter adds reals to reals"),
+                Put::Set => {
+                    ensure!(elem == src_elem, "an update changes the type of elements");
+                    ensure!(!ix.is_empty() || vars.is_empty(), "an update puts several rows at one place");
+                }
+            }
             ensure!(ix.len() <= shape.len(), "more indices than axes");
             ensure!(vars.len() <= src_shape.len(), "more variables than axes of the source");
             ensure!(shape[ix.len()..] == src_shape[vars.len()..], "the rows of a scatter differ in shape");

@@ -12,7 +12,7 @@ mod value;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::{Body, Elem, Graph, Lit, Node, Term, Type, Var};
+use super::{Body, Elem, Graph, Lit, Node, Put, Term, Type, Var};
 use value::{ravel, unravel};
 
 pub use array::Work;
@@ -232,7 +232,7 @@ impl<'g> Interp<'g> {
             }
             Node::Build { size, var, body } => return self.build(task, *size, *var, *body),
             Node::Gather { src, sizes, vars, index } => return self.gather(task, *src, sizes, vars, index),
-            Node::Scatter { dst, src, vars, index } => return self.scatter(task, *dst, *src, vars, index),
+            Node::Scatter { put, dst, src, vars, index } => return self.scatter(task, *put, [*dst, *src], vars, index),
             Node::Scan(scan) => return self.scan(task, scan),
             Node::Call(func, args) => {
                 let g = self.g;
@@ -329,8 +329,8 @@ impl<'g> Interp<'g> {
         Ok(Step::Done(Rc::new(Value::Array(out))))
     }
 
-    fn scatter(&mut self, task: &mut Task, dst: Term, src: Term, vars: &[Var], index: &[Term]) -> Try<Step> {
-        let values = need!(self, task.scope, &[dst, src]);
+    fn scatter(&mut self, task: &mut Task, put: Put, terms: [Term; 2], vars: &[Var], index: &[Term]) -> Try<Step> {
+        let values = need!(self, task.scope, &terms);
         let src = array(&values[1])?;
         if let State::Start = task.state {
             let domain = src.shape[..vars.len()].to_vec();
@@ -347,7 +347,11 @@ impl<'g> Interp<'g> {
             let at = need!(self, *inner, index).iter().map(|i| array::size(array(i)?)).collect::<Try<Vec<usize>>>()?;
             if let Some(row) = ravel(&at, &leading) {
                 for e in 0..row_size {
-                    array::add_at(out, row * row_size + e, src, *k * row_size + e)?;
+                    let (to, from) = (row * row_size + e, *k * row_size + e);
+                    match put {
+                        Put::Add => array::add_at(out, to, src, from)?,
+                        Put::Set => array::set_at(out, to, src, from)?,
+                    }
                 }
             }
             self.work.real += row_size as u64;

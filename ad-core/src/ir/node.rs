@@ -113,6 +113,16 @@ pub struct Contraction {
     pub out: Box<[u8]>,
 }
 
+/// How a scatter meets what is there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Put {
+    /// Adds to it; any number may meet at one place.
+    Add,
+    /// Takes its place. Whoever makes the term promises that no two elements go to one place in range: the derivative relies on it. If
+    /// two do, the value is the last one's in row-major order of the variables.
+    Set,
+}
+
 /// One term of the core language.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
@@ -164,11 +174,13 @@ pub enum Node {
         /// A scalar `usize` for each leading axis of `src`.
         index: Box<[Term]>,
     },
-    /// `dst` with `src[vars]` added at `index`, for all `vars` over the leading axes of `src` (trailing axes are added as rows).
+    /// `dst` with `src[vars]` added (or put) at `index`, for all `vars` over the leading axes of `src` (trailing axes are added as rows).
     /// What falls out of range is dropped. Plain scatter, one-hot and accumulate-at are instances of it.
     /// The transpose is a gather, whose value out of range is unspecified: so elements that may be dropped are masked zeros,
-    /// or a `check` has failed.
+    /// or a `check` has failed. With [`Put::Set`] it is an update: `dst[index] = src[vars]`, of elements of any type.
     Scatter {
+        /// Added, or put in place of what is there.
+        put: Put,
         /// The array added to; the result has its shape.
         dst: Term,
         /// The array whose elements (or rows) are added.
@@ -210,7 +222,7 @@ impl Node {
                 sizes.iter().copied().for_each(&mut f);
                 index.iter().copied().for_each(f);
             }
-            Node::Scatter { dst, src, vars: _, index } => {
+            Node::Scatter { put: _, dst, src, vars: _, index } => {
                 f(*dst);
                 f(*src);
                 index.iter().copied().for_each(f);
@@ -241,8 +253,8 @@ impl Node {
             Node::Gather { src, sizes, vars, index } => {
                 Node::Gather { sizes: all(sizes), index: all(index), src: f(*src), vars: vars.clone() }
             }
-            Node::Scatter { dst, src, vars, index } => {
-                Node::Scatter { index: all(index), dst: f(*dst), src: f(*src), vars: vars.clone() }
+            Node::Scatter { put, dst, src, vars, index } => {
+                Node::Scatter { put: *put, index: all(index), dst: f(*dst), src: f(*src), vars: vars.clone() }
             }
         }
     }
@@ -270,7 +282,7 @@ impl Node {
                 sizes.iter().for_each(|&t| f(t, false));
                 index.iter().for_each(|&t| f(t, true));
             }
-            Node::Scatter { dst, src, vars: _, index } => {
+            Node::Scatter { put: _, dst, src, vars: _, index } => {
                 f(*dst, false);
                 f(*src, false);
                 index.iter().for_each(|&t| f(t, true));

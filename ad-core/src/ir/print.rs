@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Body, Elem, FuncId, Graph, IntTy, Lit, Node, RealTy, Scan, Term, Type, Var};
+use super::{Body, Elem, FuncId, Graph, IntTy, Lit, Node, Put, RealTy, Scan, Term, Type, Var};
 use crate::prim::{Binary, Prim, Unary};
 
 /// Terms longer than this many words get a line of their own.
@@ -267,10 +267,14 @@ impl<'a> Printer<'a> {
                 let lambda = self.lambda(vars, index, true, depth);
                 paren(level, Level::Any, format!("gather [{sizes}] {src} {lambda}"))
             }
-            Node::Scatter { dst, src, vars, index } => {
+            Node::Scatter { put, dst, src, vars, index } => {
                 let (dst, src) = (self.term(*dst, Level::Atom, depth), self.term(*src, Level::Atom, depth));
                 let lambda = self.lambda(vars, index, true, depth);
-                paren(level, Level::Any, format!("scatter {dst} {src} {lambda}"))
+                paren(
+                    level,
+                    Level::Any,
+                    format!("{} {dst} {src} {lambda}", if *put == Put::Add { "scatter" } else { "update" }),
+                )
             }
             Node::Prim(prim, args) => self.prim(prim, args, level, depth),
         }

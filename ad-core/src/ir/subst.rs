@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Body, Graph, Node, Term, Type, Var};
+use super::{Body, Graph, Node, Put, Term, Type, Var};
 
 /// What a substitution replaces.
 #[derive(Default, Clone, Debug)]
@@ -120,9 +120,9 @@ impl Graph {
                 let (src, sizes) = (outer(src), sizes.iter().map(&mut outer).collect());
                 self.gather(src, sizes, vars, scoped)
             }
-            Node::Scatter { dst, src, .. } => {
+            Node::Scatter { put, dst, src, .. } => {
                 let (dst, src) = (outer(dst), outer(src));
-                self.scatter(dst, src, vars, scoped)
+                self.put(*put, dst, src, vars, scoped)
             }
             _ => panic!("this form has no binders"),
         }
@@ -164,8 +164,19 @@ impl Graph {
     /// `dst` with `src` added at `\vars. index`; `vars` are fresh and are closed over here.
     #[track_caller]
     pub fn scatter(&mut self, dst: Term, src: Term, vars: &[Var], index: &[Term]) -> Term {
+        self.put(Put::Add, dst, src, vars, index)
+    }
+
+    /// `dst` with `src` in place of what is at `\vars. index`, which no two go to; `vars` are fresh and are closed over here.
+    #[track_caller]
+    pub fn update(&mut self, dst: Term, src: Term, vars: &[Var], index: &[Term]) -> Term {
+        if index.is_empty() { src } else { self.put(Put::Set, dst, src, vars, index) }
+    }
+
+    #[track_caller]
+    fn put(&mut self, put: Put, dst: Term, src: Term, vars: &[Var], index: &[Term]) -> Term {
         let (vars, index) = self.close_scope(vars, index);
-        self.mk(Node::Scatter { dst, src, vars, index: index.into() })
+        self.mk(Node::Scatter { put, dst, src, vars, index: index.into() })
     }
 
     /// A parameter of the closed body under construction.

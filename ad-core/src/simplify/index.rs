@@ -3,7 +3,7 @@
 
 use super::layout::replicated;
 use super::{Rule, rule};
-use crate::ir::{Graph, Node, Term, Var, axis};
+use crate::ir::{Graph, Node, Put, Term, Var, axis};
 use crate::prim::{Binary, IntOp, Prim};
 
 pub(super) const RULES: &[Rule] = &[
@@ -32,6 +32,26 @@ pub(super) const RULES: &[Rule] = &[
     rule!("index.iota", "index (iota n) [i] = i", Exact, index_iota),
     rule!("index.stack", "index (stack [x0, x1, ..]) (k : ix) = index xk ix, for a literal k", Exact, index_stack),
     rule!("scatter.identity", "scatter dst src (\\i -> i) = dst + src", Exact, scatter_identity),
+    rule!(
+        "update.whole",
+        "update dst src (\\i -> i) = src, where it covers everything; without an index it does",
+        Exact,
+        update_whole
+    ),
+    rule!("update.own", "update x (gather x f) f = x", Exact, update_own),
+    rule!("update.update", "update (update x _ f) y f = update x y f", Exact, update_update),
+    rule!(
+        "scatter.update",
+        "scatter (update x y f) z f = update x (y + z) f, as no two go to one place",
+        Exact,
+        scatter_update
+    ),
+    rule!(
+        "index.update",
+        "index (update x y [i]) (i : ix) = index y ix; at another place than i, index x",
+        Exact,
+        index_update
+    ),
     rule!("add.scatter", "x + scatter 0 src f = scatter 0 src f + x = scatter x src f", Loose, add_scatter),
 ];
 
@@ -270,7 +290,7 @@ fn index_stack(g: &mut Graph, t: Term) -> Option<Term> {
 }
 
 fn scatter_identity(g: &mut Graph, t: Term) -> Option<Term> {
-    let Node::Scatter { dst, src, vars, index } = g.node(t).clone() else { return None };
+    let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(t).clone() else { return None };
     let same = vars.len() == index.len()
         && vars.iter().zip(&*index).all(|(v, &ix)| matches!(g.node(ix), Node::Var(w) if w == v))
         && g.shape(dst) == g.shape(src);
@@ -278,6 +298,74 @@ fn scatter_identity(g: &mut Graph, t: Term) -> Option<Term> {
         return None;
     }
     Some(if zero(g, dst) { src } else { g.add(dst, src) })
+}
+
+fn update_whole(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t) else { return None };
+    let identity = vars.len() == index.len()
+        && vars.iter().zip(&**index).all(|(v, &ix)| matches!(g.node(ix), Node::Var(w) if w == v));
+    (identity && g.shape(*dst) == g.shape(*src)).then_some(*src)
+}
+
+/// Closed index functions are canonical: equal ones are equal terms.
+fn update_own(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t) else { return None };
+    let Node::Gather { src: from, vars: v, index: f, .. } = g.node(*src) else { return None };
+    (from == dst && v == vars && f == index).then_some(*dst)
+}
+
+fn update_update(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
+    let Node::Scatter { put: Put::Set, dst: inner, src: before, vars: v, index: f } = g.node(dst).clone() else {
+        return None;
+    };
+    if v != vars || f != index || g.shape(before) != g.shape(src) {
+        return None;
+    }
+    Some(g.mk(Node::Scatter { put: Put::Set, dst: inner, src, vars, index }))
+}
+
+fn scatter_update(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(t).clone() else { return None };
+    let Node::Scatter { put: Put::Set, dst: inner, src: before, vars: v, index: f } = g.node(dst).clone() else {
+        return None;
+    };
+    if v != vars || f != index || g.shape(before) != g.shape(src) {
+        return None;
+    }
+    let src = if zero(g, before) { src } else { g.add(before, src) };
+    Some(g.mk(Node::Scatter { put: Put::Set, dst: inner, src, vars, index }))
+}
+
+fn index_update(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Gather { src, vars, index, .. } = g.node(t).clone() else { return None };
+    let Node::Scatter { put: Put::Set, dst, src: new, vars: v, index: at } = g.node(src).clone() else { return None };
+    if !vars.is_empty() || !v.is_empty() {
+        return None;
+    }
+    let apart = |(&i, &j): (&Term, &Term)| {
+        let ((a, c), (b, d)) = (offset(g, i), offset(g, j));
+        a == b && c != d
+    };
+    if index.iter().zip(&*at).any(apart) {
+        return Some(g.index(dst, &index));
+    }
+    (index.len() >= at.len() && index[..at.len()] == *at).then(|| g.index(new, &index[at.len()..]))
+}
+
+/// An index as a term and a constant that is added: where two differ in the constant only, they are different places, as far as they are
+/// places at all (sums stop at the greatest number, which is no place).
+fn offset(g: &Graph, t: Term) -> (Option<Term>, i128) {
+    if let Some(n) = g.int_value(t) {
+        return (None, n);
+    }
+    match g.node(t) {
+        Node::Prim(Prim::Int(IntOp::Add), args) => match g.int_value(args[1]) {
+            Some(n) => (Some(args[0]), n),
+            None => (Some(t), 0),
+        },
+        _ => (Some(t), 0),
+    }
 }
 
 fn zero(g: &Graph, t: Term) -> bool {
@@ -300,7 +388,7 @@ fn add_scatter(g: &mut Graph, t: Term) -> Option<Term> {
 /// What a chain of scatters starts from.
 fn innermost(g: &Graph, mut t: Term) -> Option<Term> {
     let mut any = false;
-    while let Node::Scatter { dst, .. } = g.node(t) {
+    while let Node::Scatter { put: Put::Add, dst, .. } = g.node(t) {
         t = *dst;
         any = true;
     }
@@ -310,14 +398,14 @@ fn innermost(g: &Graph, mut t: Term) -> Option<Term> {
 fn replace_innermost(g: &mut Graph, t: Term, with: Term) -> Term {
     let mut chain = Vec::new();
     let mut at = t;
-    while let Node::Scatter { dst, .. } = g.node(at) {
+    while let Node::Scatter { put: Put::Add, dst, .. } = g.node(at) {
         chain.push(at);
         at = *dst;
     }
     let mut onto = with;
     for &s in chain.iter().rev() {
-        if let Node::Scatter { src, vars, index, .. } = g.node(s).clone() {
-            onto = g.mk(Node::Scatter { dst: onto, src, vars, index });
+        if let Node::Scatter { put, src, vars, index, .. } = g.node(s).clone() {
+            onto = g.mk(Node::Scatter { put, dst: onto, src, vars, index });
         }
     }
     onto

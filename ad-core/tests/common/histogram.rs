@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ad_core::ir::{Graph, Node, Term};
+use ad_core::ir::{Graph, Node, Put, Term};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
 
 /// Number of programs that a name occurred in.
@@ -56,6 +56,7 @@ fn form(node: &Node) -> String {
         Node::Call(..) => "call".into(),
         Node::Gather { vars, .. } if vars.is_empty() => "index".into(),
         Node::Gather { .. } => "gather".into(),
+        Node::Scatter { put: Put::Set, .. } => "update".into(),
         Node::Scatter { vars, .. } if vars.is_empty() => "scatter without variables".into(),
         Node::Scatter { .. } => "scatter".into(),
         Node::Prim(prim, _) => prim_name(prim),
@@ -111,6 +112,7 @@ pub fn all_names() -> BTreeSet<String> {
         "index",
         "gather",
         "scatter",
+        "update",
         "scatter without variables",
         "powi",
         "int neg",

@@ -275,6 +275,9 @@ impl Gen {
     }
 
     fn scatter_form(&mut self, env: &mut Env, shape: &[Term]) -> Term {
+        if self.rng.chance(40) {
+            return self.update_form(env, shape);
+        }
         let dst = if self.rng.chance(50) { self.constant(shape, 0.0) } else { self.real(env, shape) };
         let at = self.rng.below(shape.len() + 1);
         let over = self.rng.below(3);
@@ -288,6 +291,28 @@ impl Gen {
         let zeros = self.constant(&from, 0.0);
         let src = self.g.select(mask, src, zeros);
         self.g.scatter(dst, src, &vars, &index)
+    }
+
+    /// Elements or rows put in place of others: shifted along an axis, or one at a computed place.
+    fn update_form(&mut self, env: &mut Env, shape: &[Term]) -> Term {
+        let dst = self.real(env, shape);
+        let at = self.rng.below(shape.len() + 1);
+        let over = usize::from(at > 0 && self.rng.chance(60));
+        let sizes = self.shape(over);
+        let from: Vec<Term> = sizes.iter().chain(&shape[at..]).copied().collect();
+        let src = self.real(env, &from);
+        let (vars, mut inner) = self.over(env, &sizes);
+        // Further indices may depend on the variable: places differ in the first.
+        let mut index = self.indices(&mut inner, at);
+        if over == 1 {
+            let (v, by) = (self.g.mk(Node::Var(vars[0])), self.rng.below(3));
+            let by = self.g.lit_usize(by);
+            index[0] = self.g.int(IntOp::Add, v, by);
+        }
+        let mask = self.mask(&vars, &sizes, &index, &shape[..at], &shape[at..]);
+        let zeros = self.constant(&from, 0.0);
+        let src = self.g.select(mask, src, zeros);
+        self.g.update(dst, src, &vars, &index)
     }
 
     /// Where an index function is in range of `to`: over the sizes of its variables, and all of `rest`.

@@ -221,5 +221,30 @@ pub fn programs() -> Vec<Program> {
         quote! { fn loop_in_conditional_in_loop(m: &Array2<f64>) -> f64 { fold(0.5, m, |a, row| if row[0] > 1.0 { fold(a, row, |b, e| b * 0.5 + e * e) } else { a * row[1] }) } },
         vec![m23()],
     );
+    add(
+        "element_writes",
+        quote! { fn element_writes(x: &Array1<f64>) -> f64 { let y = fold(x.clone(), 0..x.len() - 1, |mut y, k| { y[k + 1] = y[k + 1] * y[k] + 0.5; y }); (&y * &y).sum() } },
+        vec![x4()],
+    );
+    add(
+        "element_additions",
+        quote! { fn element_additions(x: &Array1<f64>, ids: &Array1<usize>) -> f64 { let (y, _) = fold((Array1::zeros(x.len()), 1.0), ids, |(mut y, s), i| { y[i] += s * x[i]; (y, s * 0.5 + x[i]) }); (&y * &y).sum() } },
+        vec![x4(), whole(&[5], &[0, 2, 1, 1, 0])],
+    );
+    add(
+        "row_writes",
+        quote! { fn row_writes(m: &Array2<f64>) -> f64 { let y = fold(m.clone(), 0..3_usize, |mut y, k| { let r = y.row(k % 2).to_owned(); let s = y.row((k + 1) % 2).to_owned(); y.row_mut(k % 2).assign(&(&r * &s + 0.25)); y }); (&y * &y).sum() } },
+        vec![m23()],
+    );
+    add(
+        "slice_writes",
+        quote! { fn slice_writes(x: &Array1<f64>) -> f64 { let n = x.len(); let y = fold(x.clone(), 0..3_usize, |mut y, k| { let t = y.slice(s![1..]).to_owned(); y.slice_mut(s![..n - 1; -1]).assign(&(&t * x[k])); y }); (&y * &y).sum() } },
+        vec![x4()],
+    );
+    add(
+        "flags_written",
+        quote! { fn flags_written(x: &Array1<f64>, ids: &Array1<usize>) -> f64 { let (s, _) = fold((0.0, Array1::from_elem(x.len(), 0_usize)), ids, |(s, mut seen), i| { let n = seen[i]; seen[i] = n + 1; (if n > 0 { s * 0.5 } else { s + x[i] * x[i] }, seen) }); s } },
+        vec![x4(), whole(&[5], &[0, 2, 1, 1, 0])],
+    );
     all
 }

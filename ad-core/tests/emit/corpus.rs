@@ -23,6 +23,7 @@ pub(crate) fn all() -> Vec<Case> {
         softmax_cross_entropy(),
         gathered(),
         scattered(),
+        updated(),
         lazy_scalar(),
         lazy_arrays(),
         nested_conditions(),
@@ -307,6 +308,35 @@ fn scattered() -> Case {
     c.result(hot);
     c.run(vec![reals(&[5], 1), ints(&[3, 0, 9, 3, 1]), reals(&[4], 2)]);
     c.run(vec![reals(&[5], 1), ints(&[3, 0, 9, 3, 1]), reals(&[0], 2)]);
+    c
+}
+
+fn updated() -> Case {
+    let mut c = Case::new("updated");
+    let x = c.input("x", F64, 1);
+    let n = c.g.shape(x)[0];
+    let m = c.input("m", F64, 2);
+    let columns = c.g.shape(m)[1];
+    let row = c.input_like("row", F64, &[columns]);
+    let flags = c.input_like("flags", USIZE, &[n]);
+    let (one, two) = (c.g.lit_usize(1), c.g.lit_usize(2));
+    // From the other end.
+    let i = c.g.fresh();
+    let vi = c.g.mk(Node::Var(i));
+    let last = c.g.int(IntOp::Sub, n, one);
+    let at = c.g.int(IntOp::Sub, last, vi);
+    let e = c.g.unary(Unary::Exp, x);
+    let y = c.g.update(x, e, &[i], &[at]);
+    c.result(y);
+    let y = c.g.update(m, row, &[], &[one]);
+    let first = c.g.index(row, &[one]);
+    let y = c.g.update(y, first, &[], &[two, one]);
+    c.result(y);
+    let k = c.g.index(flags, &[one]);
+    let y = c.g.update(flags, k, &[], &[two]);
+    c.result(y);
+    c.with_gradients(&[0, 1, 2]);
+    c.run(vec![reals(&[5], 1), reals(&[3, 4], 2), reals(&[4], 3), ints(&[3, 0, 9, 3, 1])]);
     c
 }
 

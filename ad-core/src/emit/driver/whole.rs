@@ -15,7 +15,7 @@ use super::super::rust::typed;
 use super::super::schedule::{Literal, Work, domain_of};
 use super::super::store::{Class, adds_rows, alias_of, is_splat, padded_parts, repeats};
 use super::{Driver, Hold};
-use crate::ir::{Graph, Node, Term};
+use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::{Binary, Prim, Reduce};
 
 impl Driver<'_> {
@@ -156,7 +156,7 @@ impl Driver<'_> {
                 }
                 Ok(())
             }
-            Node::Scatter { dst, src, vars, index } => {
+            Node::Scatter { put, dst, src, vars, index } => {
                 let in_place = self.plan.in_place.get(&t).copied();
                 let code = match in_place {
                     Some(now) => {
@@ -175,11 +175,14 @@ impl Driver<'_> {
                 }
                 ix.extend(&identity[vars.len()..]);
                 let value = kernel.element(*src, &identity, &[])?;
-                let items = [Item::Scatter { out: t, ix, value }];
+                let items = [Item::Scatter { out: t, put: *put, ix, value }];
                 // The allocation and the loop are one statement.
                 let before = self.statements.len();
-                let doc = "Adds at computed positions; what falls outside is dropped.";
-                self.call(&kernel, &items, ("scatter", doc), &[t], guard, (false, &HashMap::new()))?;
+                let (verb, doc) = match put {
+                    Put::Add => ("scatter", "Adds at computed positions; what falls outside is dropped."),
+                    Put::Set => ("update", "Writes at computed positions; what falls outside is dropped."),
+                };
+                self.call(&kernel, &items, (verb, doc), &[t], guard, (false, &HashMap::new()))?;
                 if let Some(s) = self.statements.get_mut(before) {
                     let call = std::mem::take(&mut s.code);
                     s.code = quote!(#code #call);
@@ -402,7 +405,7 @@ impl Driver<'_> {
                 ix.push(kernel.affine(start, steps[k], identity[k]));
             }
             let block = steps.iter().all(|&s| s == 1);
-            let scatter = Item::Scatter { out: t, ix: ix.clone(), value };
+            let scatter = Item::Scatter { out: t, put: Put::Add, ix: ix.clone(), value };
             let at = self.statements.len();
             if !block {
                 self.call(&kernel, &[scatter], ("add", "Adds at a stride."), &[t], guard, (false, &HashMap::new()))?;

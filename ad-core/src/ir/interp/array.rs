@@ -218,6 +218,16 @@ fn strided(starts: &[usize], steps: &[i64], ix: &[usize]) -> Option<Vec<usize>> 
 }
 
 /// Adds element (or, in units of the rest, nothing more than one element) `from` of `src` to element `to` of `dst`.
+pub(super) fn set_at(dst: &mut Array, to: usize, src: &Array, from: usize) -> Result<(), String> {
+    match (&mut dst.data, &src.data) {
+        (Data::Real(out), Data::Real(xs)) => out[to] = xs[from],
+        (Data::Int(out), Data::Int(xs)) => out[to] = xs[from],
+        (Data::Bool(out), Data::Bool(xs)) => out[to] = xs[from],
+        _ => return Err("an element of another type".into()),
+    }
+    Ok(())
+}
+
 pub(super) fn add_at(dst: &mut Array, to: usize, src: &Array, from: usize) -> Result<(), String> {
     match (&mut dst.data, &src.data) {
         (Data::Real(out), Data::Real(xs)) => {
