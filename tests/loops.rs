@@ -133,6 +133,24 @@ fn changed_in_place(x: &[f64]) -> f64 {
 }
 
 #[differentiate]
+fn pushed(x: &[f64]) -> f64 {
+    let mut path = vec![x[0]];
+    let mut at = x[0];
+    for v in x {
+        if *v > 5.0 {
+            return at * v;
+        }
+        at = at * v + 1.0;
+        path.push(at);
+    }
+    let mut total = 0.0;
+    for (i, p) in path.iter().enumerate() {
+        total += p * (i as f64 + 1.0);
+    }
+    total
+}
+
+#[differentiate]
 fn logistic(x: &[f64]) -> f64 {
     let mut y = x[0];
     for _ in 0..1_000_000 {
@@ -168,6 +186,8 @@ fn values_and_gradients() {
     verify(first_large, first_large_value_and_grad, &[0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]);
     verify(pairs, pairs_value_and_grad, &x);
     verify(pairs, pairs_value_and_grad, &[0.7, 0.7, 1.5, 8.0, 9.0]);
+    verify(pushed, pushed_value_and_grad, &x);
+    verify(pushed, pushed_value_and_grad, &[0.7, 6.0, 0.4]);
     verify(changed_in_place, changed_in_place_value_and_grad, &x);
 }
 

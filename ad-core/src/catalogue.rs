@@ -304,6 +304,12 @@ pub fn carried_shape(name: &str) -> Message {
         .note("a variable that a loop changes has one type and one shape in all steps")
 }
 
+pub fn grows_now_and_then(name: &str) -> Message {
+    message(format!("how many elements `{name}` has would depend on values or on the step"))
+        .help(format!("push to `{name}` once in each step; or make it with all its elements, and assign them: `{name}[k] = ..`"))
+        .note("the sizes of arrays are known when the function is called")
+}
+
 pub fn carried_kind(found: &str) -> Message {
     message(format!("a loop cannot carry {found} from step to step"))
         .help("carry numbers, arrays, and tuples or `Option`s of these, and make of them in a step what it needs")

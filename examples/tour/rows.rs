@@ -195,6 +195,41 @@ fn statements(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     a.sum() * scale
 }
 
+/// Loops: over ranges and iterators, over parts that are changed, left early.
+#[differentiate]
+fn loops(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let mut smooth = v.clone();
+    for _ in 0..4 {
+        for i in 1..v.len() - 1 {
+            smooth[i] = (v[i] + smooth[i - 1] + smooth[i + 1]) / 4.0;
+        }
+    }
+    let mut scaled = m.clone();
+    for (mut row, s) in scaled.outer_iter_mut().zip(&smooth) {
+        row[0] += s;
+        for e in &mut row {
+            *e *= *e + s;
+        }
+    }
+    let mut squares = Vec::with_capacity(v.len());
+    let mut total: f64 = 0.0;
+    'rows: for (k, row) in scaled.outer_iter().enumerate() {
+        for j in 0..=k {
+            if row[j] > 100.0 {
+                break 'rows;
+            }
+            if row[j] < 0.0 {
+                continue;
+            }
+            total += row[j] * total.cos();
+        }
+    }
+    for s in &smooth {
+        squares.push(s * s + total);
+    }
+    squares.iter().sum::<f64>() + total
+}
+
 /// The same elements in other shapes and orders.
 #[differentiate]
 fn layouts(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
@@ -268,12 +303,13 @@ pub fn show(table: &mut Table) {
     table.row("", "r", dr.as_flattened(), &quotients.flatten().to_vec());
     type Two = fn(&Array2<f64>, &Array1<f64>) -> f64;
     type TwoGradients = fn(&Array2<f64>, &Array1<f64>) -> (Array2<f64>, Array1<f64>);
-    let all: [(&str, Two, TwoGradients); 5] = [
+    let all: [(&str, Two, TwoGradients); 6] = [
         ("elementwise", elementwise, elementwise_grad),
         ("reductions", reductions, reductions_grad),
         ("layouts", layouts, layouts_grad),
         ("iterators_of_parts", iterators_of_parts, iterators_of_parts_grad),
         ("statements", statements, statements_grad),
+        ("loops", loops, loops_grad),
     ];
     for (name, f, gradient) in all {
         let (dm, dv) = gradient(&m, &v);

@@ -43,6 +43,8 @@ pub(super) struct Leave {
     pub value: Cell,
     /// Variables that held nothing before the loop, and what they hold where it was left.
     pub others: Vec<(Cell, Cell)>,
+    /// Variables that nobody looks at any more, since the function is left.
+    pub forgotten: Vec<Cell>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -372,12 +374,17 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Whether a target is the function or closure, so that no variable of it is looked at any more.
+    pub(super) fn leaves_function(&self, k: usize) -> bool {
+        self.targets.get(k).is_some_and(|t| t.kind == Kind::Function)
+    }
+
     /// The function or closure around the place.
     fn function_around(&self) -> Option<usize> {
         self.targets.iter().rposition(|t| t.kind == Kind::Function)
     }
 
-    fn innermost_loop(&self) -> Option<usize> {
+    pub(super) fn innermost_loop(&self) -> Option<usize> {
         let function = self.function_around().unwrap_or(0);
         self.targets.iter().rposition(|t| t.kind == Kind::Loop).filter(|&k| k > function)
     }
@@ -424,6 +431,9 @@ impl<'a> Lower<'a> {
                         if let Some(Held::Value(value)) = self.store.held(own).cloned() {
                             self.store.put(kept, Held::Value(value));
                         }
+                    }
+                    for cell in leave.forgotten {
+                        self.store.put(cell, Held::Value(Value::Never));
                     }
                     (step, Value::Unit)
                 }

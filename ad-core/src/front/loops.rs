@@ -10,10 +10,12 @@ use super::flow::Leave;
 use super::lower::Lower;
 use super::outward::Outward;
 use super::state::{Cell, Held, same};
-use super::value::{Lowered, Seq, Value};
+use super::table::On;
+use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Term, Type};
+use crate::prim::IntOp;
 
 /// A variable that a loop may change.
 struct Carried {
@@ -22,6 +24,13 @@ struct Carried {
     form: Form,
     /// How many leaves there are before its own.
     first: usize,
+}
+
+/// A `Vec` that each step pushes to, and nothing in the loop reads: what a step pushes is a row of the loop's result.
+struct Grown<'a> {
+    cell: Cell,
+    name: String,
+    start: Value<'a>,
 }
 
 /// What is lowered in each step.
@@ -35,6 +44,7 @@ struct Loop<'a, 's> {
     /// For the types of literals.
     key: Key,
     carried: Vec<Carried>,
+    grown: Vec<Grown<'a>>,
     leaves: Vec<Leave>,
     range: SrcRange,
 }
@@ -44,6 +54,8 @@ struct Behind {
     next: Vec<Term>,
     /// Of each jump, whether it was taken, and the values that it carries.
     left: Vec<(Term, Vec<Payload>)>,
+    /// What is pushed to each `Vec`: an array of the elements.
+    pushed: Vec<Option<Term>>,
 }
 
 /// A value that a jump carries out.
@@ -93,18 +105,20 @@ impl<'a> Lower<'a> {
         let (before, scope) = (self.store.clone(), self.scope.clone());
         let result = self.loop_target(label, |me, own| {
             let mut init = Leaves::default();
-            let carried = me.carried(outward, &key, &mut init, range)?;
+            let grown = me.grown(outward);
+            let carried = me.carried(outward, &grown, &key, &mut init, range)?;
             let unset: Vec<Cell> = me
                 .changed_cells(outward)
                 .into_iter()
                 .filter(|&c| matches!(me.store.held(c), Some(Held::Unset)))
                 .collect();
-            let leaves = me.jump_cells(outward, own, &unset);
-            let l = Loop { seq, body, key, carried, leaves, range };
+            let leaves = me.jump_cells(outward, own, &unset, &grown);
+            let l = Loop { seq, body, key, carried, grown, leaves, range };
             let base = me.store.clone();
             let behind = me.nest(&l, init.terms, &init.keys, &mut Vec::new());
             me.scope = scope;
-            let may: Vec<Cell> = l.carried.iter().map(|c| c.cell).chain(unset).collect();
+            let may: Vec<Cell> =
+                l.carried.iter().map(|c| c.cell).chain(l.grown.iter().map(|g| g.cell)).chain(unset).collect();
             let odd = me.store.changed(&before, cells, &may);
             me.store = base;
             let behind = behind?;
@@ -115,6 +129,12 @@ impl<'a> Lower<'a> {
                 let value = Self::formed(&c.form, &mut behind.next[c.first..].iter())?;
                 me.hint(&value, &c.name);
                 me.store.put(c.cell, Held::Value(value));
+            }
+            for (g, rows) in l.grown.iter().zip(&behind.pushed) {
+                let Some(rows) = *rows else { continue };
+                let value = me.lengthened(&g.start, rows, range)?;
+                me.hint(&value, &g.name);
+                me.store.put(g.cell, Held::Value(value));
             }
             Ok((l.leaves, behind.left, own))
         });
@@ -167,10 +187,53 @@ impl<'a> Lower<'a> {
         cells
     }
 
-    fn carried(&mut self, outward: &Outward, key: &Key, init: &mut Leaves, range: SrcRange) -> Lowered<Vec<Carried>> {
+    /// Variables that the loop only pushes to.
+    fn grown(&self, outward: &Outward) -> Vec<Grown<'a>> {
+        let only = outward.pushed.iter().filter(|name| !outward.mentioned.contains(*name));
+        only.filter_map(|name| {
+            let Some(Ok(Value::Cell(cell))) = self.scope.get(name) else { return None };
+            let Some(Held::Value(start)) = self.store.held(*cell) else { return None };
+            let vec = match start {
+                Value::List(_) => true,
+                Value::Term(t) | Value::Nested(t) => self.g.rank(*t) > 0,
+                _ => false,
+            };
+            (vec && cell.0 >= self.captured).then(|| Grown { cell: *cell, name: name.clone(), start: start.clone() })
+        })
+        .collect()
+    }
+
+    /// What a `Vec` was before, and the elements behind that.
+    fn lengthened(&mut self, start: &Value<'a>, rows: Term, range: SrcRange) -> Lowered<Value<'a>> {
+        if matches!(start, Value::List(parts) if parts.is_empty()) {
+            return Ok(self.rows(rows, true));
+        }
+        let start = Value::Term(self.term_as(start, Want::Elem(self.g.elem(rows)), range)?);
+        let Some(join) = super::table::find(On::Nd, "concatenate") else { return Err(Poison) };
+        let both = Value::List([start, Value::Term(rows)].into());
+        match self.call_entry(join, None, vec![Value::Axis(0), both], vec![range; 2], range)? {
+            Value::Maybe(all, _) => {
+                let all = self.term(&all, range)?;
+                Ok(self.rows(all, true))
+            }
+            _ => Err(Poison),
+        }
+    }
+
+    fn carried(
+        &mut self,
+        outward: &Outward,
+        grown: &[Grown<'a>],
+        key: &Key,
+        init: &mut Leaves,
+        range: SrcRange,
+    ) -> Lowered<Vec<Carried>> {
         let mut carried = Vec::new();
         for cell in self.changed_cells(outward) {
             let Some(Held::Value(value)) = self.store.held(cell).cloned() else { continue };
+            if grown.iter().any(|g| g.cell == cell) {
+                continue;
+            }
             let name = self.store.name(cell).to_string();
             let (first, mut own) = (init.terms.len(), Leaves::default());
             if let Some(form) = self.flatten(&value, &mut key.of(&name), &mut own, range)? {
@@ -183,7 +246,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Cells for the jumps out of a loop.
-    fn jump_cells(&mut self, outward: &Outward, own: usize, unset: &[Cell]) -> Vec<Leave> {
+    fn jump_cells(&mut self, outward: &Outward, own: usize, unset: &[Cell], grown: &[Grown<'a>]) -> Vec<Leave> {
         let mut leaves: Vec<Leave> = Vec::new();
         for jump in &outward.jumps {
             // Others are errors, and reported where they stand.
@@ -195,7 +258,9 @@ impl<'a> Lower<'a> {
             let flag = self.hidden_cell(Held::Value(Value::Term(no)));
             let value = self.hidden_cell(Held::Value(Value::Never));
             let others = unset.iter().map(|&c| (c, self.hidden_cell(Held::Value(Value::Never)))).collect();
-            leaves.push(Leave { target, flag, value, others });
+            let ends = self.leaves_function(target);
+            let forgotten = grown.iter().filter(|_| ends).map(|g| g.cell).collect();
+            leaves.push(Leave { target, flag, value, others, forgotten });
         }
         // The innermost first: it may lead to those further outside.
         leaves.sort_by_key(|l| std::cmp::Reverse(l.target));
@@ -216,7 +281,8 @@ impl<'a> Lower<'a> {
         let no = self.g.lit_bool(false);
         all.resize(carries + l.leaves.len(), no);
         let mut payloads: Vec<Vec<Payload>> = Vec::new();
-        let (last, _) = self.recur_steps(Recurrence { size, reverse: false, init: all }, |me, i, now| {
+        let mut sizes: Vec<Option<Term>> = Vec::new();
+        let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, init: all }, |me, i, now| {
             for (&t, key) in now.iter().zip(keys) {
                 me.softened(t, key.as_slice());
             }
@@ -249,8 +315,26 @@ impl<'a> Lower<'a> {
                 }
             }
             payloads = behind.left.into_iter().map(|(_, payload)| payload).collect();
-            Ok(Stepped { next, rows: Vec::new(), more })
+            let rows = behind.pushed.iter().flatten().map(|&t| me.row(t, done)).collect();
+            sizes = behind.pushed.iter().map(|t| t.map(|t| me.g.shape(t)[0])).collect();
+            Ok(Stepped { next, rows, more })
         })?;
+        let mut rows = rows.into_iter();
+        let mut pushed = Vec::new();
+        for k in sizes {
+            let Some(k) = k else {
+                pushed.push(None);
+                continue;
+            };
+            let t = rows.next().ok_or(Poison)?;
+            if self.g.int_value(k) == Some(1) {
+                pushed.push(Some(t));
+                continue;
+            }
+            let all = self.g.int(IntOp::Mul, size, k);
+            let shape: Vec<Term> = std::iter::once(all).chain(self.g.shape(t)[2..].iter().copied()).collect();
+            pushed.push(Some(self.g.reshape(t, &shape)));
+        }
         for (&t, key) in last.iter().zip(keys) {
             self.softened(t, key.as_slice());
         }
@@ -262,7 +346,22 @@ impl<'a> Lower<'a> {
             }
         }
         let flags = last[carries..carries + l.leaves.len()].iter().copied();
-        Ok(Behind { next: last[..carries].to_vec(), left: flags.zip(payloads).collect() })
+        Ok(Behind { next: last[..carries].to_vec(), left: flags.zip(payloads).collect(), pushed })
+    }
+
+    /// What a step pushes, as a row; of a step that is not run, zeros.
+    fn row(&mut self, t: Term, done: Option<Term>) -> Term {
+        let one = self.g.int_value(self.g.shape(t)[0]) == Some(1);
+        let zero = self.g.lit_usize(0);
+        let t = if one { self.g.index(t, &[zero]) } else { t };
+        done.map_or(t, |done| self.unless(done, t))
+    }
+
+    /// A term, and zeros under a condition.
+    fn unless(&mut self, cond: Term, t: Term) -> Term {
+        let (shape, none) = (self.g.shape(t).to_vec(), super::iter::consume::zero(self, self.g.elem(t)));
+        let none = self.g.broadcast(none, &shape);
+        self.g.cond(cond, none, t)
     }
 
     /// A value that is carried from the step in which a jump is taken.
@@ -295,6 +394,9 @@ impl<'a> Lower<'a> {
         for (flag, _) in &mut behind.left {
             *flag = self.g.cond(there, *flag, no);
         }
+        if let Some((g, _)) = l.grown.iter().zip(&behind.pushed).find(|(_, t)| t.is_some()) {
+            return Err(self.error(l.range, catalogue::grows_now_and_then(&g.name)));
+        }
         Ok(behind)
     }
 
@@ -302,6 +404,9 @@ impl<'a> Lower<'a> {
         for c in &l.carried {
             let value = Self::formed(&c.form, &mut now[c.first..].iter())?;
             self.store.put(c.cell, Held::Value(value));
+        }
+        for g in &l.grown {
+            self.store.put(g.cell, Held::Value(Value::List([].into())));
         }
         self.step_target(l.leaves.clone(), l.range, |me| (l.body)(me, index))?;
         let mut next = Vec::new();
@@ -334,7 +439,35 @@ impl<'a> Lower<'a> {
             }
             left.push((flag, payload));
         }
-        Ok(Behind { next, left })
+        let mut pushed = Vec::new();
+        for g in &l.grown {
+            let mut t = self.pushed(l, g)?;
+            if let (Some(t), Some(gone)) = (&mut t, left.iter().map(|l| l.0).reduce(|a, b| self.g.or(a, b))) {
+                *t = self.unless(gone, *t);
+            }
+            pushed.push(t);
+        }
+        Ok(Behind { next, left, pushed })
+    }
+
+    /// What a step has pushed.
+    fn pushed(&mut self, l: &Loop<'a, '_>, g: &Grown<'a>) -> Lowered<Option<Term>> {
+        let Some(Held::Value(value)) = self.store.held(g.cell).cloned() else { return Err(Poison) };
+        let t = match &value {
+            Value::Never => return Ok(None),
+            Value::List(parts) if parts.is_empty() => return Ok(None),
+            value => {
+                let want = self.elem_of(&g.start).map_or(Want::Any, Want::Elem);
+                self.term_as(value, want, l.range)?
+            }
+        };
+        let sized = self.g.shape(t).iter().all(|&n| self.is_closed(n));
+        // Whoever returns from the loop has no use for it.
+        let ends = l.leaves.iter().all(|leave| self.leaves_function(leave.target));
+        if sized && ends && l.seq.is_some() {
+            return Ok(Some(t));
+        }
+        Err(self.error(l.range, catalogue::grows_now_and_then(&g.name)))
     }
 
     /// A variable changes that is not carried.

@@ -26,6 +26,10 @@ pub(super) enum Jump {
 pub(super) struct Outward {
     /// Names of variables that may be changed.
     pub changed: BTreeSet<String>,
+    /// Those of them that are pushed to.
+    pub pushed: BTreeSet<String>,
+    /// Names of variables that are mentioned, but for pushing to them.
+    pub mentioned: BTreeSet<String>,
     pub jumps: BTreeSet<Jump>,
     /// Names that blocks around the place have bound again.
     shadowed: Vec<String>,
@@ -59,14 +63,17 @@ impl Outward {
             Expr::MethodCall(m) => self.change(&m.receiver),
             Expr::Tuple(t) => t.elems.iter().for_each(|e| self.change(e)),
             Expr::Array(a) => a.elems.iter().for_each(|e| self.change(e)),
-            Expr::Path(p) => {
-                if let Some(name) = p.path.get_ident().map(ToString::to_string)
-                    && !self.shadowed.contains(&name)
-                {
-                    self.changed.insert(name);
-                }
-            }
-            _ => {}
+            _ => self.changed.extend(self.outer(e)),
+        }
+    }
+
+    /// A variable of the loop's outside.
+    fn outer(&self, e: &Expr) -> Option<String> {
+        match e {
+            Expr::Paren(p) => self.outer(&p.expr),
+            Expr::Group(p) => self.outer(&p.expr),
+            Expr::Path(p) => p.path.get_ident().map(ToString::to_string).filter(|n| !self.shadowed.contains(n)),
+            _ => None,
         }
     }
 
@@ -154,7 +161,18 @@ impl<'ast> Visit<'ast> for Outward {
     }
 
     // A closure cannot change what it captures, and its jumps are its own.
-    fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
+    fn visit_expr_closure(&mut self, c: &'ast syn::ExprClosure) {
+        let (changed, jumps) = (self.changed.clone(), self.jumps.clone());
+        visit::visit_expr_closure(self, c);
+        (self.changed, self.jumps) = (changed, jumps);
+    }
+
+    fn visit_expr(&mut self, e: &'ast Expr) {
+        if let Expr::Path(_) = e {
+            self.mentioned.extend(self.outer(e));
+        }
+        visit::visit_expr(self, e);
+    }
 
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 
@@ -186,6 +204,14 @@ impl<'ast> Visit<'ast> for Outward {
     }
 
     fn visit_expr_method_call(&mut self, m: &'ast syn::ExprMethodCall) {
+        if m.method == "push"
+            && let Some(name) = self.outer(&m.receiver)
+        {
+            self.pushed.insert(name.clone());
+            self.changed.insert(name);
+            m.args.iter().for_each(|e| self.visit_expr(e));
+            return;
+        }
         visit::visit_expr_method_call(self, m);
         if table::find(On::Place, &m.method.to_string()).is_some() {
             self.change(&m.receiver);

@@ -191,6 +191,11 @@ impl<'a> Lower<'a> {
                 (Held::Value(Value::Never), Held::Value(value)) | (Held::Value(value), Held::Value(Value::Never)) => {
                     Held::Value(value.clone())
                 }
+                (Held::Value(Value::List(a)), Held::Value(Value::List(b))) if a.len() != b.len() => {
+                    let name = Rc::clone(&then.0[k].name);
+                    self.error(range, catalogue::grows_now_and_then(&name));
+                    Held::Broken
+                }
                 (Held::Value(a), Held::Value(b)) => {
                     let name = Rc::clone(&then.0[k].name);
                     match self.join(Join { cond, strict: false }, a, b, range) {

@@ -85,3 +85,11 @@ fn let_else_and_take() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..5 { let Some(v) = x.get(i) else { break }; s += v * v; } s } [V(vec![])] [V(vec![0.3, 2.0])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; let mut t = 1.0; for v in x { s += v; t *= std::mem::take(&mut s) + 1.0; } s + t } [V(vec![0.3, 0.9, 0.2])] }
 }
+
+#[test]
+fn pushing() {
+    agrees! { fn f(x: slice) { let mut y = Vec::new(); for v in x { y.push(v * v); } let mut s = 0.0; for (i, v) in y.iter().enumerate() { s += v * i as f64; } s } [V(vec![0.3, 0.9, 0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut y = vec![x[0], 2.0]; let mut s = 1.0; for i in 0..x.len() { s *= x[i]; y.push(s); y.push(s + 1.0); } y[2] * y[3] + y[y.len() - 2] * y[0] + y[1] } [V(vec![0.3, 0.9, 0.2])] }
+    agrees! { fn f(x: slice) { let mut y = Vec::with_capacity(9); for a in x { for b in x { y.push(a * b + a); } } let mut s = 0.0; for i in 0..y.len() { s += y[i] * (i as f64 + 1.0); } s } [V(vec![0.3, 0.9, 0.2])] }
+    agrees! { fn f(x: slice) { let mut y = vec![]; for a in x { if *a < 0.0 { return a * 2.0; } y.push(a.sqrt()); } y.iter().product::<f64>() } [V(vec![0.3, 0.9, 0.2])] [V(vec![0.3, -0.9, 0.2])] }
+}

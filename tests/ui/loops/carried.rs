@@ -31,9 +31,33 @@ fn ranges(x: &Array1<f64>) -> f64 {
     range.map(|i| x[i]).sum::<f64>()
 }
 
+#[differentiate]
+fn some(x: &Array1<f64>) -> f64 {
+    let mut large = Vec::new();
+    for v in x {
+        if *v > 1.0 {
+            large.push(*v);
+        }
+    }
+    large.iter().sum()
+}
+
+#[differentiate]
+fn until(x: &Array1<f64>) -> f64 {
+    let mut before = vec![];
+    for v in x {
+        if *v > 1.0 {
+            break;
+        }
+        before.push(*v);
+    }
+    before.iter().sum()
+}
+
 fn main() {
     let x = array![1.0, 2.0, 3.0];
     println!("{}", shrinks(&x) + shrinks_grad(&x)[0]);
     println!("{}", nothing_yet(&x) + nothing_yet_grad(&x)[0]);
     println!("{}", ranges(&x) + ranges_grad(&x)[0]);
+    println!("{}", some(&x) + some_grad(&x)[0] + until(&x) + until_grad(&x)[0]);
 }
