@@ -20,7 +20,7 @@
 //! }
 //! ```
 
-pub use ad_macro::differentiate;
+pub use ad_macro::{check_grad, differentiate};
 
 #[doc(hidden)]
 pub use ad_runtime as runtime;

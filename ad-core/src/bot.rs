@@ -20,6 +20,12 @@ pub fn transform(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     bot.eliminate_all(roots)
 }
 
+/// `build1 size (\\var -> t)` for each of these build-free terms: what stands for all values of the variable at once.
+pub fn batch(g: &mut Graph, var: Var, size: Term, terms: &[Term]) -> Vec<Term> {
+    let mut lift = Lift::new(g, var, size);
+    terms.iter().map(|&t| lift.lift(t)).collect()
+}
+
 struct Bot<'g> {
     g: &'g mut Graph,
     /// What decisions depend on: summed in the order of the function.

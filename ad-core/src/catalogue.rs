@@ -96,12 +96,12 @@ pub fn malformed_attribute(reason: &str) -> Message {
 pub fn unknown_option(name: &str, near: Option<&str>) -> Message {
     let text = message(format!("`differentiate` has no option `{name}`"));
     let text = text
-        .maybe(near, "the options are `grad`, `vjp`, `jvp`, `wrt(..)`, `crate = \"..\"`, `mode = \"..\"`");
+        .maybe(near, "the options are `grad`, `vjp`, `jvp`, `jacobian`, `hvp`, `hessian`, `pullback`, `into`, `wrt(..)`, `crate = \"..\"`, `mode = \"..\"`");
     foreign::translate(Kind::Option, name, text)
 }
 
 pub fn option_later(name: &str) -> Message {
-    message(format!("the option `{name}` is not built yet")).help("today there are `grad`, `vjp` and `jvp`")
+    message(format!("the option `{name}` is not built yet")).help("leave it out; the value, and what goes with it, can be results of another function")
 }
 
 pub fn option_takes_nothing(name: &str) -> Message {
@@ -124,9 +124,37 @@ pub fn unknown_mode(mode: &str, near: Option<&str>) -> Message {
     message(format!("there is no mode `{mode}`")).maybe(near, "leave the mode out, or write `mode = \"dual_arrays\"`")
 }
 
-pub fn grad_of_an_array() -> Message {
-    message("a gradient is of a function whose result is one real number; this one returns an array")
-        .help("write `vjp`: the gradient of the result weighted by a cotangent")
+pub fn grad_of_an_array(option: &str) -> Message {
+    let text = message(format!("`{option}` is of a function whose result is one real number; this one returns an array"));
+    match option {
+        "hvp" | "hessian" => text.help("take it of a number made of the result, such as the sum of its squares"),
+        _ => text.help("write `vjp`: the gradient of the result weighted by a cotangent"),
+    }
+}
+
+pub fn hessian_of_several(names: &[String], first: &str) -> Message {
+    message(format!("`hessian` is with respect to one parameter; here are {}", names.join(", ")))
+        .help(format!("name one of them: `wrt({first})`; products with the Hessian of all of them: `hvp`"))
+}
+
+pub fn derivative_of_high_rank(option: &str, name: &str, result: u8, param: u8) -> Message {
+    let text = message(format!("`{option}` with respect to `{name}` would have {result} + {param} indices; arrays have at most 6"));
+    match option {
+        "hessian" => text.help("write `hvp`: the Hessian applied to a direction"),
+        _ => text.help("write `vjp` or `jvp`: the Jacobian applied to a cotangent or to tangents"),
+    }
+}
+
+pub fn check_grad_of_no_call() -> Message {
+    message("`check_grad!` is of a call of a differentiated function")
+        .help("write `check_grad!(f(&x, 2.0))`; what is checked, and how closely: `check_grad!(f(&x, 2.0), jvp, wrt(0), tolerance = 1e-4)`")
+}
+
+pub fn check_grad_option(text: &str, near: Option<&str>) -> Message {
+    message(format!("`check_grad!` has no option `{text}`")).maybe(
+        near,
+        "the options are `grad`, `vjp`, `jvp`, `jacobian`, `hvp`, `hessian`, `tolerance = 1e-4`, and `wrt(0, 2)` with positions of arguments",
+    )
 }
 
 pub fn wrt_unknown(name: &str, near: Option<&str>, all: &[String]) -> Message {

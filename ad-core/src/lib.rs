@@ -7,6 +7,7 @@
 pub mod ad;
 pub mod bot;
 pub mod catalogue;
+pub mod check_grad;
 pub mod diag;
 pub mod emit;
 mod flatten;
@@ -102,23 +103,40 @@ fn derivatives(program: program::Program, folder: Option<&Path>) -> Result<Token
     let options = program.options.clone();
     let mut prepared = pipeline::prepare(program, log_ref.as_deref_mut());
     let mut written = TokenStream::new();
-    let wanted =
-        [(options.grad, Derivative::ValueAndGrad), (options.vjp, Derivative::Vjp), (options.jvp, Derivative::Jvp)];
+    let wanted = [
+        (options.grad, Derivative::ValueAndGrad),
+        (options.vjp, Derivative::Vjp),
+        (options.jvp, Derivative::Jvp),
+        (options.jacobian, Derivative::ValueAndJacobian),
+        (options.hvp, Derivative::Hvp),
+        (options.hessian, Derivative::Hessian),
+        (options.into, Derivative::Into),
+    ];
     for (_, which) in wanted.into_iter().filter(|w| w.0) {
         let routine = pipeline::derive(&mut prepared, which, log_ref.as_deref_mut());
-        if which == Derivative::ValueAndGrad {
-            written.extend(emit::emit_grad(&prepared.program, &routine));
-        }
+        let second = match which {
+            Derivative::ValueAndGrad => Some(("grad", "gradient")),
+            Derivative::ValueAndJacobian => Some(("jacobian", "Jacobian")),
+            _ => None,
+        };
+        written.extend(second.map(|(suffix, what)| emit::emit_second(&prepared.program, &routine, suffix, what)));
         // The emitter makes a few terms of its own.
         let mut graph = std::mem::take(&mut prepared.program.graph);
-        if let Some(log) = log_ref.as_deref_mut() {
-            let text = emit::describe(&mut graph, &prepared.program, &routine);
-            log.stages.push((format!("{}: schedule", routine.name), text.unwrap_or_else(|e| e)));
-        }
+        describe(&mut graph, &prepared.program, &routine, log_ref.as_deref_mut());
         stage::enter("the emitter");
         let tokens = emit::emit_routine(&mut graph, &prepared.program, &routine);
         written.extend(tokens.map_err(|e| format!("{}: {e}", routine.name))?);
         prepared.program.graph = graph;
+    }
+    if options.pullback {
+        let staged = pipeline::pullback(&mut prepared, log_ref.as_deref_mut());
+        let mut graph = std::mem::take(&mut prepared.program.graph);
+        for routine in [&staged.first, &staged.second] {
+            describe(&mut graph, &prepared.program, routine, log_ref.as_deref_mut());
+        }
+        stage::enter("the emitter");
+        let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged);
+        written.extend(tokens.map_err(|e| format!("{}: {e}", staged.name))?);
     }
     if let Some((place, log)) = log {
         // A dump that cannot be written must not fail the build.
@@ -127,4 +145,12 @@ fn derivatives(program: program::Program, folder: Option<&Path>) -> Result<Token
         let _ = std::fs::write(file, log.text());
     }
     Ok(written)
+}
+
+/// The plan of a routine, into the record.
+fn describe(g: &mut ir::Graph, program: &program::Program, routine: &program::Routine, log: Option<&mut Log>) {
+    if let Some(log) = log {
+        let text = emit::describe(g, program, routine);
+        log.stages.push((format!("{}: schedule", routine.name), text.unwrap_or_else(|e| e)));
+    }
 }

@@ -52,6 +52,31 @@ pub enum Container {
     Static,
 }
 
+impl Container {
+    /// How a result of this kind is returned: never a reference.
+    #[must_use]
+    pub fn owned(self) -> Self {
+        if self == Container::ScalarRef { Container::Scalar } else { self }
+    }
+
+    /// Scalars and arrays of static size: what is never on the heap.
+    #[must_use]
+    pub fn is_static(self) -> bool {
+        matches!(self, Container::Scalar | Container::ScalarRef | Container::Static)
+    }
+}
+
+/// The block of a Jacobian for a result and a parameter, each given with the sizes of its static type: the result's indices first, static if
+/// both are, otherwise an ndarray (the contract's section "Jacobians").
+#[must_use]
+pub fn pair(result: (Container, &[TokenStream]), param: (Container, &[TokenStream])) -> (Container, Vec<TokenStream>) {
+    if !result.0.is_static() || !param.0.is_static() {
+        return (Container::NdArray, Vec::new());
+    }
+    let lens = [result.1, param.1].concat();
+    (if lens.is_empty() { Container::Scalar } else { Container::Static }, lens)
+}
+
 /// A parameter of a routine.
 #[derive(Clone, Debug)]
 pub struct Param {
@@ -177,6 +202,8 @@ pub struct Program {
     pub where_clause: TokenStream,
     /// `::<T, N>` where there are type or const parameters.
     pub turbofish: TokenStream,
+    /// The names of type and const parameters: what a closure that is returned may mention.
+    pub captured: Vec<Ident>,
     /// Parameters in order.
     pub params: Vec<Param>,
     /// Constants that the function names.
@@ -225,6 +252,16 @@ pub struct Options {
     pub vjp: bool,
     /// `f_jvp`.
     pub jvp: bool,
+    /// `f_jacobian` and `f_value_and_jacobian`.
+    pub jacobian: bool,
+    /// `f_hvp`.
+    pub hvp: bool,
+    /// `f_hessian`.
+    pub hessian: bool,
+    /// `f_pullback`.
+    pub pullback: bool,
+    /// `f_value_and_grad_into`.
+    pub into: bool,
     /// The path of the crate `ad`: `::ad` unless `crate = "..."` says otherwise.
     pub krate: TokenStream,
 }
@@ -244,4 +281,19 @@ pub struct Routine {
     pub result: OutputTree,
     /// What must hold.
     pub checks: Vec<Check>,
+    /// Parameters that the second part of the result is written to, leaf by leaf, instead of being returned.
+    pub destinations: Vec<Ident>,
+}
+
+/// A function that returns a closure: `first` computes the value and what the closure keeps, `second` is the closure, given that.
+#[derive(Debug)]
+pub struct Staged {
+    /// Its name.
+    pub name: Ident,
+    /// Its documentation, one line an entry.
+    pub docs: Vec<String>,
+    /// Results: the value, then what is kept.
+    pub first: Routine,
+    /// Parameters: what is kept, then the closure's own.
+    pub second: Routine,
 }

@@ -55,8 +55,26 @@ fn errors(case: &Path) -> Vec<Diagnostic> {
     let text = std::fs::read_to_string(case).expect("a case");
     let tokens: TokenStream = text.parse().unwrap_or_else(|e| panic!("{}: {e}", case.display()));
     let mut found = Vec::new();
-    annotated(tokens, &mut found);
-    found.into_iter().flat_map(|(attr, item)| ad_core::expansion(attr, item).errors).collect()
+    annotated(tokens.clone(), &mut found);
+    let mut errors: Vec<Diagnostic> =
+        found.into_iter().flat_map(|(attr, item)| ad_core::expansion(attr, item).errors).collect();
+    let mut calls = Vec::new();
+    checked(tokens, &mut calls);
+    errors.extend(calls.into_iter().flat_map(|call| ad_core::check_grad::expand(call).1));
+    errors
+}
+
+/// What `check_grad!` is called with.
+fn checked(tokens: TokenStream, out: &mut Vec<TokenStream>) {
+    let mut name = false;
+    for token in tokens {
+        match token {
+            TokenTree::Ident(i) => name = i == "check_grad",
+            TokenTree::Group(g) if name => out.push(g.stream()),
+            TokenTree::Group(g) => checked(g.stream(), out),
+            _ => {}
+        }
+    }
 }
 
 #[test]

@@ -23,3 +23,31 @@ use proc_macro::TokenStream;
 pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
     ad_core::expand(attr.into(), item.into()).into()
 }
+
+/// Checks what `#[differentiate]` wrote for a function, at a point, against central differences; panics with the worst entry.
+///
+/// - `check_grad!(f(args))` checks `f_value_and_grad`. Others by name: `grad`, `vjp`, `jvp`, `jacobian`, `hvp`, `hessian` (the last two against
+///   differences of `f_grad`, which has to be there). With `jvp` beside `grad` or `vjp`, forwards is held against reverse as well.
+/// - `wrt(0, 2)`: the positions of the active arguments. Needed where the attribute has `wrt`, and for `jvp` and `hvp` where some
+///   arguments are not of real type; otherwise it is all arguments of real type.
+/// - `tolerance = 1e-4`: what is allowed, relative to the largest number compared and at least 1. By default 1e-6, with `f32` anywhere 2e-3.
+///
+/// Arguments may be all that a differentiated function takes; for `jvp` and `hvp`, a slice of an array has to look like one (`&x[..]`). Of arguments with more than 256 entries, 256 are compared, evenly spread.
+/// The function should be smooth near the point: at a kink, differences say something else.
+///
+/// # Panics
+/// If a derivative is not what differences say; the message has the argument, the entry and both numbers.
+///
+/// ```ignore
+/// #[differentiate(grad, jvp)]
+/// fn f(x: &Array1<f64>, n: usize) -> f64 {
+///     x.mapv(f64::sin).sum() * n as f64
+/// }
+///
+/// ad::check_grad!(f(&array![0.1, 0.2], 3));
+/// ad::check_grad!(f(&array![0.1, 0.2], 3), grad, jvp, wrt(0), tolerance = 1e-8);
+/// ```
+#[proc_macro]
+pub fn check_grad(tokens: TokenStream) -> TokenStream {
+    ad_core::check_grad::expand(tokens.into()).0.into()
+}

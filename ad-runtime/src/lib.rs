@@ -5,6 +5,7 @@
 //! - [`dsl`]: the array DSL as ordinary functions. They define the *values* that a differentiated function and
 //!   its gradient must agree on, so every convention (ties, empty arrays, NaN, infinities) is written down there.
 //! - [`kernel`]: the loops that generated code calls. Stable for generated code only; not for people.
+//! - `check`: what `check_grad!` calls.
 //! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
 //!
 //! This crate must never depend on the compiler (`ad-core`), never use `unsafe` but to enter code for instructions that the
@@ -14,6 +15,8 @@
 
 #![deny(unsafe_code)]
 
+#[doc(hidden)]
+pub mod check;
 pub mod dsl;
 pub mod kernel;
 mod real;

@@ -18,34 +18,59 @@ use crate::ir::{Graph, Term};
 /// The first part of the result are the roots again (loops among them now save what derivatives read).
 pub fn forward(g: &mut Graph, roots: &[Term], seeds: &[(u32, Term)]) -> (Vec<Term>, Vec<Term>) {
     let active: Vec<u32> = seeds.iter().map(|s| s.0).collect();
-    let dual = dual::dual(g, roots, &active);
-    let tangents = forward::apply(g, &dual, &|leaf| match leaf {
-        delta::Leaf::Input(k) => seeds.iter().find(|s| s.0 == k).map(|s| s.1),
-        delta::Leaf::Param(_) => None,
-    });
-    let tangents = tangents
-        .into_iter()
-        .zip(&dual.primal)
-        .map(|(tangent, &root)| tangent.unwrap_or_else(|| g.zeros_like(root)))
-        .collect();
-    (dual.primal, tangents)
+    let derivative = Derivative::of(g, roots, &active);
+    let tangents = derivative.tangents(g, seeds);
+    (derivative.dual.primal, tangents)
 }
 
 /// The roots and the gradients of `<roots, cotangents>` with respect to the inputs `wrt` (BOT Fig. 21).
 /// Cotangents of roots that are not real are not looked at.
 pub fn reverse(g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) -> (Vec<Term>, Vec<Term>) {
-    let dual = dual::dual(g, roots, wrt);
-    let seeds: Vec<Option<Term>> = cotangents.iter().map(|&c| Some(c)).collect();
-    let found = transpose::transpose(g, &dual, &seeds, transpose::Masked::No);
-    let gradients = wrt
-        .iter()
-        .map(|&k| match found.get(&delta::Leaf::Input(k)) {
+    let derivative = Derivative::of(g, roots, wrt);
+    let gradients = derivative.gradients(g, cotangents);
+    (derivative.dual.primal, gradients)
+}
+
+/// The derivative of some roots: one linear map, to be applied as often as one likes, forwards or transposed.
+pub struct Derivative {
+    dual: delta::Dual,
+    wrt: Vec<u32>,
+}
+
+impl Derivative {
+    /// The derivative of `roots` with respect to the inputs `wrt`.
+    #[must_use]
+    pub fn of(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Self {
+        Derivative { dual: dual::dual(g, roots, wrt), wrt: wrt.to_vec() }
+    }
+
+    /// The roots again; loops among them now save what the derivative reads.
+    #[must_use]
+    pub fn values(&self) -> &[Term] {
+        &self.dual.primal
+    }
+
+    /// The tangents of the roots, given those of inputs; an input without one has tangent zero.
+    pub fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
+        let tangents = forward::apply(g, &self.dual, &|leaf| match leaf {
+            delta::Leaf::Input(k) => seeds.iter().find(|s| s.0 == k).map(|s| s.1),
+            delta::Leaf::Param(_) => None,
+        });
+        let roots = tangents.into_iter().zip(&self.dual.primal);
+        roots.map(|(tangent, &root)| tangent.unwrap_or_else(|| g.zeros_like(root))).collect()
+    }
+
+    /// The gradients of `<roots, cotangents>`, in the order of the inputs.
+    pub fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
+        let seeds: Vec<Option<Term>> = cotangents.iter().map(|&c| Some(c)).collect();
+        let found = transpose::transpose(g, &self.dual, &seeds, transpose::Masked::No);
+        let gradient = |&k: &u32| match found.get(&delta::Leaf::Input(k)) {
             Some(ct) => ct.term,
             None => {
                 let input = g.mk(crate::ir::Node::Input(k));
                 g.zeros_like(input)
             }
-        })
-        .collect();
-    (dual.primal, gradients)
+        };
+        self.wrt.iter().map(gradient).collect()
+    }
 }

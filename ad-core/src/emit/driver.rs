@@ -1,6 +1,7 @@
 //! The body of a routine: parameters become slices and sizes, each step of the plan becomes a statement, checks stand where
 //! the plan has put them, and results are assembled. Everything that a loop does is in `nest`; nothing here computes on elements.
 
+mod into;
 mod recur;
 mod stack;
 mod whole;
@@ -35,6 +36,8 @@ enum Hold {
     Borrowed,
     /// A row that a step of a loop writes: `&mut [F]`.
     Row,
+    /// The caller's memory for a result.
+    Lent,
 }
 
 pub(super) struct Driver<'a> {
@@ -54,6 +57,8 @@ pub(super) struct Driver<'a> {
     storage: HashMap<Term, Vec<TokenStream>>,
     /// What may be such an array.
     budget: stack::Budget,
+    /// Results that are computed in the caller's memory.
+    into: into::Into,
     /// Scalars written where they are used, with the terms that they name.
     inlined: HashMap<Term, (Expr, Vec<Term>)>,
     used_params: HashSet<usize>,
@@ -105,6 +110,7 @@ impl<'a> Driver<'a> {
             lent: HashSet::new(),
             storage: HashMap::new(),
             budget: stack::Budget::default(),
+            into: into::Into::default(),
             inlined: HashMap::new(),
             used_params: HashSet::new(),
             size_owner: HashMap::new(),
@@ -121,7 +127,8 @@ impl<'a> Driver<'a> {
     }
 
     /// The body: nested functions, statements, results.
-    pub(super) fn body(mut self, result: &OutputTree) -> Result<TokenStream, String> {
+    pub(super) fn body(mut self, result: &OutputTree, destinations: &[Ident]) -> Result<TokenStream, String> {
+        self.into = into::Into::of(self.g, self.params, result, destinations);
         self.budget = stack::Budget::of(self.g, self.params, result);
         self.inputs();
         for &k in &self.plan.order {
@@ -162,7 +169,14 @@ impl<'a> Driver<'a> {
         for t in result.terms() {
             *left.entry(t).or_default() += 1;
         }
-        let value = self.output(result, &mut left)?;
+        let value = match result {
+            OutputTree::Tuple(parts) if !destinations.is_empty() => {
+                let written = self.write_out()?;
+                let value = self.output(&parts[0], &mut left)?;
+                quote!(#written #value)
+            }
+            _ => self.output(result, &mut left)?,
+        };
         let unused = self.params.iter().enumerate().filter(|(k, _)| !self.used_params.contains(k)).map(|(_, p)| {
             let name = &p.name;
             quote!(let _ = &#name;)

@@ -20,8 +20,8 @@ mod signature;
 mod store;
 mod update;
 
-pub use signature::emit_grad;
-pub(crate) use signature::{argument_type, tree_type};
+pub use signature::emit_second;
+pub(crate) use signature::{argument_type, destination_type, tree_type};
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use crate::ir::{Graph, Term};
-use crate::program::{Check, Phase, Program, Routine};
+use crate::program::{Check, Phase, Program, Routine, Staged};
 use rust::Style;
 use schedule::{CheckTerms, Plan, Work};
 
@@ -76,22 +76,68 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
 /// # Errors
 /// If a term stands where the emitter does not reach yet (calls, builds).
 pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
-    let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
-    let style = style(program);
-    let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
-    let body = driver.body(&result)?;
-    let Program { vis, cfgs, generics, where_clause, .. } = program;
-    let Routine { name, docs, params, result_ty, .. } = routine;
-    let params = signature::declarations(params);
+    let Program { vis, cfgs, .. } = program;
+    let docs = &routine.docs;
     let lints = signature::allowed_lints();
-    let proof = proof::names(program);
+    let function = function(g, program, routine, &proof::names(program))?;
     Ok(quote! {
         #cfgs
         #(#[doc = #docs])*
         #lints
-        #vis fn #name #generics (#params) -> #result_ty #where_clause {
-            #proof
+        #vis #function
+    })
+}
+
+/// The function itself, without attributes; `before` stands first in its body.
+fn function(g: &mut Graph, program: &Program, routine: &Routine, before: &TokenStream) -> Result<TokenStream, String> {
+    let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
+    let style = style(program);
+    let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
+    let body = driver.body(&result, &routine.destinations)?;
+    let Program { generics, where_clause, .. } = program;
+    let Routine { name, params, result_ty, .. } = routine;
+    let params = signature::declarations(params);
+    Ok(quote! {
+        fn #name #generics (#params) -> #result_ty #where_clause {
+            #before
             #body
+        }
+    })
+}
+
+/// A function that returns a value and a closure, which owns what it keeps and borrows nothing.
+///
+/// # Errors
+/// As [`emit_routine`].
+pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<TokenStream, String> {
+    let Staged { name, docs, first, second } = staged;
+    let inner = function(g, program, first, &TokenStream::new())?;
+    let closure = function(g, program, second, &TokenStream::new())?;
+    let Program { vis, cfgs, generics, where_clause, turbofish, captured, .. } = program;
+    let (lints, proof) = (signature::allowed_lints(), proof::names(program));
+    let (params, args) = (signature::declarations(&first.params), first.params.iter().map(|p| &p.name));
+    let (first_name, second_name) = (&first.name, &second.name);
+    let Some((own, kept)) = second.params.split_last() else { return Err("a closure of nothing".into()) };
+    let (own_name, own_ty, gradient) = (&own.name, &own.ty, &second.result_ty);
+    let value_ty = &program.result_ty;
+    let names: Vec<&Ident> = kept.iter().map(|p| &p.name).collect();
+    let passed = kept.iter().map(|p| {
+        let name = &p.name;
+        let reference = p.ty.clone().into_iter().next().is_some_and(|tt| tt.to_string() == "&");
+        if reference { quote!(&#name) } else { quote!(#name) }
+    });
+    let value = Ident::new("value", Span::mixed_site());
+    let pattern = if names.is_empty() { quote!(#value) } else { quote!((#value, #(#names),*)) };
+    Ok(quote! {
+        #cfgs
+        #(#[doc = #docs])*
+        #lints
+        #vis fn #name #generics (#params) -> (#value_ty, impl Fn(#own_ty) -> #gradient + use<#(#captured),*>) #where_clause {
+            #proof
+            #inner
+            #closure
+            let #pattern = #first_name #turbofish (#(#args),*);
+            (#value, move |#own_name: #own_ty| #second_name #turbofish (#(#passed,)* #own_name))
         }
     })
 }

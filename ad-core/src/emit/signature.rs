@@ -1,5 +1,5 @@
 //! Types at the border of a routine: what tangents and cotangents are passed as, what gradients are returned as (the contract's
-//! sections "Passing" and "Types"), and the one derivative that is written without terms: `f_grad`, which is `f_value_and_grad` without the value.
+//! sections "Passing" and "Types"), and the derivatives that are written without terms: `f_grad`, which is `f_value_and_grad` without the value, and `f_jacobian` likewise.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -101,6 +101,26 @@ pub(crate) fn argument_type(
     }
 }
 
+/// The type by which the place for a gradient of this kind is passed.
+pub(crate) fn destination_type(
+    program: &Program,
+    container: Container,
+    elem: Elem,
+    rank: usize,
+    lens: &[TokenStream],
+) -> TokenStream {
+    match container {
+        Container::Slice => {
+            let elem = super::style(program).ty(elem);
+            quote!(&mut [#elem])
+        }
+        _ => {
+            let owned = owned_type(program, container, elem, rank, lens);
+            quote!(&mut #owned)
+        }
+    }
+}
+
 /// `[[elem; N]; M]` for the sizes M, N.
 pub(super) fn static_type(elem: TokenStream, lens: &[TokenStream]) -> TokenStream {
     lens.iter().rev().fold(elem, |inner, len| quote!([#inner; #len]))
@@ -129,11 +149,11 @@ pub(super) fn allowed_lints() -> TokenStream {
     attributes.collect()
 }
 
-/// `f_grad`, given the routine `f_value_and_grad`.
+/// `f_grad`, given the routine `f_value_and_grad`; `f_jacobian` likewise.
 #[must_use]
-pub fn emit_grad(program: &Program, whole: &Routine) -> TokenStream {
+pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str) -> TokenStream {
     let Program { name, vis, cfgs, generics, where_clause, turbofish, .. } = program;
-    let grad = format_ident!("{name}_grad", span = name.span());
+    let grad = format_ident!("{name}_{suffix}", span = name.span());
     let inner = &whole.name;
     let params = declarations(&whole.params);
     let args = whole.params.iter().map(|p| &p.name);
@@ -142,7 +162,7 @@ pub fn emit_grad(program: &Program, whole: &Routine) -> TokenStream {
         tree => tree_type(program, tree),
     };
     let active: Vec<String> = program.active.iter().map(|&k| format!("`{}`", program.params[k].name)).collect();
-    let doc = format!("The gradient of [`{name}`] with respect to {}.", active.join(", "));
+    let doc = format!("The {what} of [`{name}`] with respect to {}.", active.join(", "));
     let panics = format!("Where [`{name}`] does, and if the sizes of the arguments do not fit together.");
     let lints = allowed_lints();
     quote! {

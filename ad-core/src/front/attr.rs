@@ -29,11 +29,32 @@ pub(super) enum Row {
     Grad,
     Vjp,
     Jvp,
+    Jacobian,
+    Hvp,
+    Hessian,
+    Pullback,
+    Into,
 }
 
-const ROWS: &[(&str, Row)] = &[("grad", Row::Grad), ("vjp", Row::Vjp), ("jvp", Row::Jvp)];
-/// Rows of the contract's table that are not built yet.
-const LATER: &[&str] = &["jacobian", "hvp", "hessian", "pullback", "into", "aux"];
+const ROWS: &[(&str, Row)] = &[
+    ("grad", Row::Grad),
+    ("vjp", Row::Vjp),
+    ("jvp", Row::Jvp),
+    ("jacobian", Row::Jacobian),
+    ("hvp", Row::Hvp),
+    ("hessian", Row::Hessian),
+    ("pullback", Row::Pullback),
+    ("into", Row::Into),
+];
+/// Options of the contract that are not built yet.
+const LATER: &[&str] = &["aux"];
+impl Row {
+    /// The option's name.
+    pub(super) fn name(self) -> &'static str {
+        ROWS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
+    }
+}
+
 /// Options that write nothing.
 const OTHER: &[&str] = &["wrt", "crate", "mode"];
 const MODES_LATER: &[&str] = &["chad", "unf", "dual_numbers"];

@@ -307,6 +307,7 @@ fn finish(mut lower: Lower<'_>, result: Term, equations: Vec<Equation>) -> Progr
         generics: sig.generics.clone(),
         where_clause: sig.where_clause.clone(),
         turbofish: sig.turbofish.clone(),
+        captured: sig.real_param.iter().chain(&sig.const_params).cloned().collect(),
         constants: lower.constants,
         params: params.collect(),
         active: sig.active.clone(),

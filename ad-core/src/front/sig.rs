@@ -10,7 +10,7 @@ use super::types::{self, Generics, Leaf};
 use super::value::Lowered;
 use crate::catalogue;
 use crate::diag::{Diags, Poison, SrcRange, suggest, text_of};
-use crate::program::{Container, Options};
+use crate::program::{Container, Options, pair};
 
 /// A signature that is understood.
 pub(super) struct Sig {
@@ -53,17 +53,25 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
     let (params, result) = (params?, result?);
     let active = active(item, &params, attr, diags);
     let scalar = result.container == Container::Scalar;
-    for (row, range) in attr.rows.iter().zip(&attr.ranges) {
-        if *row == Row::Grad && !scalar {
-            diags.push(*range, catalogue::grad_of_an_array());
-        }
-    }
-    let named = |row: Row| attr.rows.contains(&row);
+    let leaves: Vec<&SigParam> = active.iter().map(|&k| &params[k]).collect();
+    let fits: Vec<Row> = attr
+        .rows
+        .iter()
+        .zip(&attr.ranges)
+        .filter(|(row, at)| fits(**row, **at, &result, &leaves, diags))
+        .map(|r| *r.0)
+        .collect();
+    let named = |row: Row| fits.contains(&row);
     let default = attr.rows.is_empty();
     let options = Options {
-        grad: scalar && (default || named(Row::Grad)),
+        grad: named(Row::Grad) || default && scalar,
         vjp: named(Row::Vjp) || default && !scalar,
         jvp: named(Row::Jvp),
+        jacobian: named(Row::Jacobian),
+        hvp: named(Row::Hvp),
+        hessian: named(Row::Hessian),
+        pullback: named(Row::Pullback),
+        into: named(Row::Into),
         krate: attr.krate.clone(),
     };
     let cfgs = item.attrs.iter().filter(|a| a.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect();
@@ -88,6 +96,32 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
         active,
         options,
     })
+}
+
+/// The largest rank of ndarray's arrays with a name.
+const RANKS: u8 = 6;
+
+/// Whether a row of the contract's table makes sense for this result and these parameters; what does not is reported.
+fn fits(row: Row, range: SrcRange, result: &Leaf, active: &[&SigParam], diags: &mut Diags) -> bool {
+    let before = diags.list().len();
+    let scalar = result.container == Container::Scalar;
+    if matches!(row, Row::Grad | Row::Hvp | Row::Hessian | Row::Into) && !scalar {
+        diags.push(range, catalogue::grad_of_an_array(row.name()));
+    } else if row == Row::Hessian && active.len() > 1 {
+        let names: Vec<String> = active.iter().map(|p| format!("`{}`", p.name)).collect();
+        diags.push(range, catalogue::hessian_of_several(&names, &active[0].name.to_string()));
+    } else if matches!(row, Row::Hessian | Row::Jacobian) {
+        for p in active {
+            let first = if row == Row::Hessian { p.leaf.rank } else { result.rank };
+            if first + p.leaf.rank > RANKS {
+                diags.push(
+                    range,
+                    catalogue::derivative_of_high_rank(row.name(), &p.name.to_string(), first, p.leaf.rank),
+                );
+            }
+        }
+    }
+    diags.list().len() == before
 }
 
 /// Type and const parameters; lifetimes are inferred.
@@ -307,7 +341,43 @@ impl Sig {
         if self.options.jvp {
             stubs.extend(self.stub(&why, "jvp", &tangents, &quote!((#result, #result))));
         }
+        if self.options.jacobian {
+            let jacobian = tuple(actives.iter().map(|l| self.pair(&self.result, l)).collect());
+            stubs.extend(self.stub(&why, "jacobian", &[], &jacobian));
+            stubs.extend(self.stub(&why, "value_and_jacobian", &[], &quote!((#result, #jacobian))));
+        }
+        if self.options.hvp {
+            stubs.extend(self.stub(&why, "hvp", &tangents, &gradient));
+        }
+        if self.options.hessian {
+            stubs.extend(self.stub(&why, "hessian", &[], &self.pair(actives[0], actives[0])));
+        }
+        if self.options.pullback {
+            let closure = quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>);
+            stubs.extend(self.stub(&why, "pullback", &[], &quote!((#result, #closure))));
+        }
+        if self.options.into {
+            let places: Vec<TokenStream> = actives
+                .iter()
+                .zip(&self.active)
+                .map(|(leaf, &k)| {
+                    let name = format_ident!("grad_{}", self.params[k].name);
+                    let ty = types::destination_tokens(leaf, self.real_param.as_ref(), krate);
+                    quote!(#name: #ty)
+                })
+                .collect();
+            stubs.extend(self.stub(&why, "value_and_grad_into", &places, result));
+        }
         stubs
+    }
+
+    /// The type of a Jacobian's block.
+    fn pair(&self, result: &Leaf, param: &Leaf) -> TokenStream {
+        let lens = |leaf: &Leaf| leaf.lens.iter().map(types::Len::tokens).collect::<Vec<_>>();
+        let (container, lens) = pair((result.container, &lens(result)), (param.container, &lens(param)));
+        let lens = lens.into_iter().map(types::Len::Named).collect();
+        let leaf = Leaf { container, rank: result.rank + param.rank, lens, ..param.clone() };
+        types::owned_tokens(&leaf, self.real_param.as_ref(), &self.options.krate)
     }
 
     fn stub(&self, why: &str, suffix: &str, more: &[TokenStream], result: &TokenStream) -> TokenStream {

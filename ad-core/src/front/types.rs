@@ -322,6 +322,16 @@ pub(super) fn owned_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &Toke
     }
 }
 
+/// The type of a place for a gradient.
+pub(super) fn destination_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
+    if leaf.container == Container::Slice {
+        let elem = elem_tokens(leaf.elem, real_param);
+        return quote!(&mut [#elem]);
+    }
+    let owned = owned_tokens(leaf, real_param, krate);
+    quote!(&mut #owned)
+}
+
 /// The type of a tangent or cotangent: passed as the contract has it.
 pub(super) fn passed_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     let elem = elem_tokens(leaf.elem, real_param);

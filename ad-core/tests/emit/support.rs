@@ -191,6 +191,7 @@ impl Case {
             generics: self.generics.clone(),
             where_clause: quote!(),
             turbofish: quote!(),
+            captured: Vec::new(),
             constants: Vec::new(),
             params: Vec::new(),
             active: Vec::new(),
@@ -199,7 +200,17 @@ impl Case {
             checks: Vec::new(),
             hints: self.hints.clone(),
             places: Places::default(),
-            options: Options { grad: true, vjp: false, jvp: false, krate: quote!(crate::ad) },
+            options: Options {
+                grad: true,
+                vjp: false,
+                jvp: false,
+                jacobian: false,
+                hvp: false,
+                hessian: false,
+                pullback: false,
+                into: false,
+                krate: quote!(crate::ad),
+            },
             real_param: (!self.generics.is_empty()).then(|| Ident::new("T", Span::call_site())),
             dsl: Vec::new(),
             bound: Vec::new(),
@@ -212,6 +223,7 @@ impl Case {
             result_ty,
             result,
             checks: self.checks.clone(),
+            destinations: Vec::new(),
         };
         (program, routine)
     }

@@ -23,16 +23,13 @@ fn attribute() {
         = help: did you mean `grad`?"#]],
     );
     attr_says(
-        quote!(hessian, mode = "chad", jacobian),
+        quote!(aux, mode = "chad"),
         expect![[r#"
-        the option `hessian` is not built yet
-        = help: today there are `grad`, `vjp` and `jvp`
+        the option `aux` is not built yet
+        = help: leave it out; the value, and what goes with it, can be results of another function
 
         the mode `chad` is not built yet
-        = help: leave the mode out, or write `mode = "dual_arrays"`
-
-        the option `jacobian` is not built yet
-        = help: today there are `grad`, `vjp` and `jvp`"#]],
+        = help: leave the mode out, or write `mode = "dual_arrays"`"#]],
     );
     attr_says(
         quote!(grad, grad, vjp = 3, mode = "dual_array"),
@@ -150,7 +147,7 @@ fn signature() {
         = help: put it on the function to differentiate: `#[differentiate] fn loss(x: f64) -> f64 { .. }`"#]],
     );
     expect![[r#"
-        a gradient is of a function whose result is one real number; this one returns an array
+        `grad` is of a function whose result is one real number; this one returns an array
         = help: write `vjp`: the gradient of the result weighted by a cotangent"#]]
     .assert_eq(&errors(quote!(grad), quote! { fn f(x: &Array1<f64>) -> Array1<f64> { x.clone() } }));
 }

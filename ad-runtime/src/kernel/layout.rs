@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use std::ops::{Deref, DerefMut};
+
 use ndarray::{Array, ArrayRef, Dim, Dimension};
 
 use crate::dsl::{Rank, dim};
@@ -43,5 +45,77 @@ where
     match Array::from_shape_vec(dim(shape), data) {
         Ok(array) => array,
         Err(_) => panic!("{len} elements do not fill an array of shape {shape:?}"),
+    }
+}
+
+/// The caller's array as memory for a result: its own elements where they lie in row-major order, otherwise a buffer that
+/// [`Destination::finish`] copies from.
+#[derive(Debug)]
+pub enum Destination<'a, A, D: Dimension> {
+    /// The caller's elements.
+    Lent(&'a mut [A]),
+    /// An array in another layout, and the buffer.
+    Apart(&'a mut ArrayRef<A, D>, Vec<A>),
+}
+
+/// The memory of `array`, `fill` everywhere. Allocates only if the array is not in standard layout.
+#[must_use]
+pub fn destination<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, fill: A) -> Destination<'_, A, D> {
+    if array.is_standard_layout()
+        && let Some(slice) = array.as_slice_mut()
+    {
+        slice.fill(fill);
+        // Asked for again, as a borrow that is returned from one arm is held in the other.
+        return Destination::Lent(array.as_slice_mut().unwrap_or_default());
+    }
+    let buffer = vec![fill; array.len()];
+    Destination::Apart(array, buffer)
+}
+
+/// The memory of a slice, likewise.
+#[must_use]
+pub fn destination_slice<A: Copy>(slice: &mut [A], fill: A) -> Destination<'_, A, ndarray::Ix1> {
+    slice.fill(fill);
+    Destination::Lent(slice)
+}
+
+impl<A: Copy, D: Dimension> Destination<'_, A, D> {
+    /// Brings the elements to where they belong.
+    pub fn finish(self) {
+        if let Destination::Apart(array, buffer) = self {
+            overwrite(array, &buffer);
+        }
+    }
+}
+
+impl<A, D: Dimension> Deref for Destination<'_, A, D> {
+    type Target = [A];
+
+    fn deref(&self) -> &[A] {
+        match self {
+            Destination::Lent(slice) => slice,
+            Destination::Apart(_, buffer) => buffer,
+        }
+    }
+}
+
+impl<A, D: Dimension> DerefMut for Destination<'_, A, D> {
+    fn deref_mut(&mut self) -> &mut [A] {
+        match self {
+            Destination::Lent(slice) => slice,
+            Destination::Apart(_, buffer) => buffer,
+        }
+    }
+}
+
+/// Overwrites an array of any layout with these elements, given in row-major order.
+///
+/// # Panics
+///
+/// If there are not as many as the array has.
+pub fn overwrite<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, elements: &[A]) {
+    assert!(array.len() == elements.len(), "{} elements for an array of {}", elements.len(), array.len());
+    for (to, from) in array.iter_mut().zip(elements) {
+        *to = *from;
     }
 }

@@ -16,7 +16,7 @@
 //!
 //! - The kernels whose names end in `_in` are for loops that run in [`dispatch`] already.
 //!
-//! No kernel may allocate, but for [`contiguous`] when it has to copy.
+//! No kernel may allocate, but for [`contiguous`] and [`destination`] when they have to copy.
 
 mod fast;
 mod generated;
@@ -34,7 +34,7 @@ pub use generated::{
     quotient, remainder, repeated, same, shifted_left, shifted_right, smallest, smallest_whole, total,
 };
 pub use isa::{Body, Fused, Isa, Plain, dispatch, force_plain};
-pub use layout::{assemble, contiguous};
+pub use layout::{Destination, assemble, contiguous, destination, destination_slice, overwrite};
 pub use matrix::{Operand, gemm, gemm_off_heap, gemv, gemv_t, ger};
 pub use product::{by_loops, gemv_in, gemv_t_in, ger_in};
 pub use reduce::{

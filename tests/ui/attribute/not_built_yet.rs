@@ -2,7 +2,7 @@
 
 use ad::prelude::*;
 
-#[differentiate(grad, hessian, mode = "chad")]
+#[differentiate(grad, aux, mode = "chad")]
 fn f(x: f64) -> f64 {
     x * x
 }

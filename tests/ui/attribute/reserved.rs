@@ -1,8 +1,8 @@
-//! Rows of the contract that are not built yet.
+//! An option of the contract that is not built yet.
 
 use ad::prelude::*;
 
-#[differentiate(jacobian, hvp, pullback, into, aux)]
+#[differentiate(vjp, aux)]
 fn f(x: f64) -> f64 {
     x * x
 }

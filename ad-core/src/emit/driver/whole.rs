@@ -32,7 +32,7 @@ impl Driver<'_> {
             let out = self.name(t);
             return if added { self.refill(t, &out, &fill) } else { quote!() };
         }
-        let array = self.fresh_array(t, fill, names);
+        let array = self.new_array(t, fill, names);
         let name = self.name(t);
         quote!(let mut #name = #array;)
     }
@@ -465,7 +465,7 @@ impl Driver<'_> {
                 self.hoist(t);
                 self.refill(t, &name, &fill)
             } else {
-                let array = self.fresh_array(t, fill, &mut names);
+                let array = self.new_array(t, fill, &mut names);
                 quote!(let #name = #array;)
             };
             self.plain(guard, code, vec![t], names);

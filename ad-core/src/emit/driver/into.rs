@@ -1,0 +1,93 @@
+//! Results that are written into the caller's memory: computed there where an array is made anew for them, copied at the end otherwise.
+//! Must never write to a destination before the checks of entry have passed.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::{Driver, Hold};
+use crate::ir::{Graph, Term};
+use crate::program::{Container, Output, OutputTree, Param};
+
+/// Where results go.
+#[derive(Default)]
+pub(super) struct Into {
+    /// What is written where.
+    leaves: Vec<(Output, Ident)>,
+    /// Arrays that may be computed in the memory of a destination.
+    memory: HashMap<Term, (Ident, Container)>,
+    /// Those that are, with the destination.
+    lent: HashMap<Term, Ident>,
+}
+
+impl Into {
+    pub(super) fn of(g: &Graph, params: &[Param], result: &OutputTree, destinations: &[Ident]) -> Self {
+        let mut into = Into::default();
+        let OutputTree::Tuple(parts) = result else { return into };
+        let [_, second] = &**parts else { return into };
+        for (out, name) in second.leaves().into_iter().zip(destinations) {
+            let fits = params.iter().any(|p| p.name == *name) && g.rank(out.term) > 0;
+            if fits && matches!(out.container, Container::NdArray | Container::Slice) {
+                into.memory.entry(out.term).or_insert_with(|| (name.clone(), out.container));
+            }
+            into.leaves.push((out.clone(), name.clone()));
+        }
+        into
+    }
+}
+
+impl Driver<'_> {
+    /// A new array outside of loops: in the caller's memory if it is a result that belongs there.
+    pub(super) fn new_array(&mut self, t: Term, fill: TokenStream, names: &mut Vec<Term>) -> TokenStream {
+        let Some((name, container)) = self.into.memory.remove(&t) else { return self.fresh_array(t, fill, names) };
+        self.hold.insert(t, Hold::Lent);
+        self.into.lent.insert(t, name.clone());
+        let kernel = self.style.kernel(if container == Container::Slice { "destination_slice" } else { "destination" });
+        quote!(#kernel(#name, #fill))
+    }
+
+    /// What brings the results to their destinations that are not there yet.
+    pub(super) fn write_out(&mut self) -> Result<TokenStream, String> {
+        let leaves = std::mem::take(&mut self.into.leaves);
+        let mut code = TokenStream::new();
+        // What reads a lent array comes before it is given back.
+        let mut last = TokenStream::new();
+        for (out, name) in leaves {
+            if let Some(k) = self.params.iter().position(|p| p.name == name) {
+                self.used_params.insert(k);
+            }
+            let t = out.term;
+            if self.into.lent.get(&t) == Some(&name) {
+                let own = &self.names[&t];
+                last.extend(quote!(#own.finish();));
+                continue;
+            }
+            if out.container == Container::Static {
+                let value = self.static_leaf(&out)?;
+                code.extend(quote!(*#name = #value;));
+                continue;
+            }
+            if self.g.rank(t) == 0 {
+                let value = self.scalar_expr(t).0.tokens;
+                code.extend(match out.container {
+                    Container::NdArray | Container::Slice => quote!(#name.fill(#value);),
+                    _ => quote!(*#name = #value;),
+                });
+                continue;
+            }
+            if !self.names.contains_key(&t) {
+                return Err("a result that is not computed".into());
+            }
+            let from = self.borrow(t, &mut Vec::new());
+            code.extend(if out.container == Container::Slice {
+                quote!(#name.copy_from_slice(#from);)
+            } else {
+                let overwrite = self.style.kernel("overwrite");
+                quote!(#overwrite(#name, #from);)
+            });
+        }
+        code.extend(last);
+        Ok(code)
+    }
+}

@@ -1,0 +1,211 @@
+//! Second derivatives and blocks with known answers: the cases of `data/gradients.json` that are about derivatives of derivatives, and
+//! GradBench's k-means (the Hessian's diagonal by one product) and bundle adjustment (2 x 15 blocks in registers).
+
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, clippy::all)]
+
+use ad::prelude::*;
+use serde_json::Value;
+
+fn parsed(file: &str) -> Value {
+    let path = format!("{}/tests/data/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).expect("the file")).expect("JSON")
+}
+
+fn case(id: &str) -> Value {
+    let all = parsed("gradients");
+    all.as_array().expect("a list").iter().find(|c| c["id"] == id).expect("the case").clone()
+}
+
+/// The numbers of nested lists, in order.
+fn numbers(json: &Value) -> Vec<f64> {
+    match json {
+        Value::Array(parts) => parts.iter().flat_map(numbers).collect(),
+        number => vec![number.as_f64().expect("a number")],
+    }
+}
+
+fn number(json: &Value) -> f64 {
+    numbers(json)[0]
+}
+
+fn matrix(json: &Value) -> Array2<f64> {
+    let rows = json.as_array().expect("rows").len();
+    let numbers = numbers(json);
+    Array2::from_shape_vec((rows, numbers.len() / rows), numbers).expect("rows of one length")
+}
+
+#[track_caller]
+fn near(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance * expected.abs().max(1.0), "{found} instead of {expected}");
+}
+
+#[differentiate(grad, hessian, hvp, jvp)]
+fn sine(x: f64) -> f64 {
+    x.sin()
+}
+
+/// A first derivative written by hand, so that its Hessian is the third derivative of the sine.
+#[differentiate(grad, hessian)]
+fn slope_of_sine(x: f64) -> f64 {
+    x.cos()
+}
+
+#[test]
+fn derivatives_of_the_sine() {
+    let second = case("horde-sin-second");
+    let x = number(&second["inputs"]["x"]["data"]);
+    near(sine_hessian(x), number(&second["expected"]["x"]["data"]), 1e-15);
+    near(sine_hvp(x, 1.0), number(&second["expected"]["x"]["data"]), 1e-15);
+    let third = case("horde-sin-third");
+    near(slope_of_sine_hessian(x), number(&third["expected"]["x"]["data"]), 1e-15);
+}
+
+#[differentiate(grad)]
+fn composed(x: f64) -> f64 {
+    let slope = |x: f64| x.cos();
+    slope(slope(x))
+}
+
+#[test]
+fn a_derivative_of_a_derivative_inside() {
+    let c = case("horde-grad-composed");
+    let (value, gradient) = composed_value_and_grad(number(&c["inputs"]["x"]["data"]));
+    near(value, number(&c["expected_value"]), 1e-15);
+    near(gradient, number(&c["expected"]["x"]["data"]), 1e-14);
+}
+
+#[differentiate(grad, hessian, hvp)]
+fn summed_fold(a: f64) -> f64 {
+    let all = fold(Array2::from_elem((2, 5), 2.0 * a), &array![a, a, a], |acc: Array2<f64>, e: f64| {
+        let sums = acc.mapv(f64::sin).sum_axis(Axis(1));
+        build([2, 5], |[i, _]| sums[i].atan2((7.0 * e).sin()))
+    });
+    all.sum()
+}
+
+#[test]
+fn second_derivative_of_a_fold() {
+    let c = case("horde-fold8-second");
+    let (a, expected) = (number(&c["inputs"]["a"]["data"]), number(&c["expected"]["a"]["data"]));
+    near(summed_fold_hessian(a), expected, 1e-11);
+    near(summed_fold_hvp(a, 1.0), expected, 1e-11);
+    ad::check_grad!(summed_fold(a), grad, hvp, hessian);
+}
+
+#[differentiate(grad, hvp)]
+fn both(x: f64, y: f64) -> f64 {
+    let z = x * y;
+    z * x + z * y
+}
+
+/// The gradient of one component of the gradient is a row of the Hessian.
+#[test]
+fn one_component_of_a_derivative() {
+    let c = case("ksc-derivative-selection");
+    let (x, y) = (number(&c["inputs"]["x"]["data"]), number(&c["inputs"]["y"]["data"]));
+    near(both_grad(x, y).0, number(&c["expected_value"]), 1e-15);
+    let (dx, dy) = both_hvp(x, y, 1.0, 0.0);
+    near(dx, number(&c["expected"]["x"]["data"]), 1e-15);
+    near(dy, number(&c["expected"]["y"]["data"]), 1e-14);
+}
+
+#[differentiate(grad, hvp, hessian, wrt(centroids))]
+fn kmeans(points: &Array2<f64>, centroids: &Array2<f64>) -> f64 {
+    let nearest = build1(points.nrows(), |i| {
+        minimum(&build1(centroids.nrows(), |j| {
+            let d = &points.row(i) - &centroids.row(j);
+            d.dot(&d)
+        }))
+    });
+    nearest.sum()
+}
+
+#[test]
+fn k_means_by_newton() {
+    for file in ["gradbench/kmeans_n20_d2_k3", "gradbench/kmeans_n200_d5_k10"] {
+        let case = parsed(file);
+        let (points, centroids) = (matrix(&case["input"]["points"]), matrix(&case["input"]["centroids"]));
+        let gradient = kmeans_grad(&points, &centroids);
+        // The Hessian is diagonal, so that its product with ones is its diagonal.
+        let diagonal = kmeans_hvp(&points, &centroids, &Array2::ones(centroids.raw_dim()));
+        assert_eq!(diagonal, matrix(&case["hessian_diagonal"]));
+        for (found, expected) in (gradient / &diagonal).iter().zip(&matrix(&case["dir"])) {
+            near(*found, *expected, 1e-12);
+        }
+        if centroids.len() < 10 {
+            let whole: Array4<f64> = kmeans_hessian(&points, &centroids);
+            for ((i, j, k, l), &h) in whole.indexed_iter() {
+                assert_eq!(h, if (i, j) == (k, l) { diagonal[[i, j]] } else { 0.0 });
+            }
+        }
+    }
+}
+
+/// The reprojection of one point by one camera, less the feature, weighted: rotation, centre, focal length, principal point, distortion.
+#[differentiate(jacobian, vjp, jvp, wrt(camera, point, weight))]
+fn reprojection(camera: &[f64; 11], point: &[f64; 3], weight: f64, feature: [f64; 2]) -> [f64; 2] {
+    let [rx, ry, rz, cx, cy, cz, f, u0, v0, k1, k2] = *camera;
+    let (x, y, z) = (point[0] - cx, point[1] - cy, point[2] - cz);
+    let square = rx * rx + ry * ry + rz * rz;
+    let turned = if square == 0.0 {
+        [x + ry * z - rz * y, y + rz * x - rx * z, z + rx * y - ry * x]
+    } else {
+        let angle = square.sqrt();
+        let (sin, cos) = angle.sin_cos();
+        let (vx, vy, vz) = (rx / angle, ry / angle, rz / angle);
+        let along = (vx * x + vy * y + vz * z) * (1.0 - cos);
+        [
+            x * cos + (vy * z - vz * y) * sin + vx * along,
+            y * cos + (vz * x - vx * z) * sin + vy * along,
+            z * cos + (vx * y - vy * x) * sin + vz * along,
+        ]
+    };
+    let (u, v) = (turned[0] / turned[2], turned[1] / turned[2]);
+    let q = u * u + v * v;
+    let bent = 1.0 + k1 * q + k2 * q * q;
+    [weight * (f * u * bent + u0 - feature[0]), weight * (f * v * bent + v0 - feature[1])]
+}
+
+#[differentiate(grad)]
+fn weight_error(w: f64) -> f64 {
+    1.0 - w * w
+}
+
+#[test]
+fn bundle_adjustment() {
+    let case = parsed("gradbench/ba_small");
+    let input = &case["input"];
+    let [cameras, points, weights, features, pairs] =
+        ["cams", "X", "w", "feats", "obs"].map(|key| numbers(&input[key]));
+    let errors = numbers(&case["objective"]["reproj_err"]);
+    let blocks = numbers(&case["jacobian_blocks"]);
+    let largest = blocks.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    for k in 0..weights.len() {
+        let [c, p] = [pairs[2 * k] as usize, pairs[2 * k + 1] as usize];
+        let camera: [f64; 11] = cameras[11 * c..][..11].try_into().expect("a camera");
+        let point: [f64; 3] = points[3 * p..][..3].try_into().expect("a point");
+        let feature = [features[2 * k], features[2 * k + 1]];
+        let (found, (jc, jp, jw)): ([f64; 2], ([[f64; 11]; 2], [[f64; 3]; 2], [f64; 2])) =
+            reprojection_value_and_jacobian(&camera, &point, weights[k], feature);
+        for i in 0..2 {
+            near(found[i], errors[2 * k + i], 1e-12);
+        }
+        // Row by row: 11 of the camera, 3 of the point, 1 of the weight.
+        let rows = (0..2).flat_map(|i| jc[i].into_iter().chain(jp[i]).chain([jw[i]]));
+        for (found, expected) in rows.zip(&blocks[30 * k..]) {
+            assert!((found - expected).abs() <= 1e-13 * largest, "{found} instead of {expected}");
+        }
+        near(weight_error(weights[k]), numbers(&case["objective"]["w_err"])[k], 1e-14);
+        near(weight_error_grad(weights[k]), -2.0 * weights[k], 1e-15);
+    }
+    let camera: [f64; 11] = cameras[..11].try_into().expect("a camera");
+    ad::check_grad!(
+        reprojection(&camera, &[1.0, 2.0, 3.0], 0.5, [10.0, 20.0]),
+        jacobian,
+        vjp,
+        jvp,
+        wrt(0, 1, 2),
+        tolerance = 1e-5
+    );
+}

@@ -1,0 +1,12 @@
+//! A Hessian is with respect to one parameter.
+
+use ad::prelude::*;
+
+#[differentiate(hessian)]
+fn f(x: &Array1<f64>, y: f64, n: usize) -> f64 {
+    x.sum() * y * n as f64
+}
+
+fn main() {
+    println!("{}", f_hessian(&array![1.0], 2.0, 3));
+}

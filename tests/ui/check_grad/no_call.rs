@@ -1,0 +1,6 @@
+//! What is checked is a call.
+
+fn main() {
+    let x = 1.0;
+    ad::check_grad!(x * x);
+}
