@@ -387,3 +387,28 @@ fn a_destination_has_the_right_shape() {
         &mut dz,
     );
 }
+
+/// One gradient for two places.
+#[differentiate(into, grad)]
+fn twins(x: &Array1<f64>, y: &Array1<f64>, z: &[f64]) -> f64 {
+    (x + y).mapv(f64::sin).sum() + z.iter().sum::<f64>()
+}
+
+/// Gradients that are computed in arms, and that are zero.
+#[differentiate(into, grad)]
+fn forked(x: &Array1<f64>, y: &Array1<f64>, s: f64) -> f64 {
+    if s > 0.0 { x.dot(x) * s } else { x.sum() + y.mapv(f64::exp).sum() }
+}
+
+#[test]
+fn gradients_into_buffers_of_all_kinds() {
+    let (x, y, z) = (wave(4), wave(4) * 2.0, [0.5; 3]);
+    let (mut dx, mut dy, mut dz) = (Array1::zeros(4), Array1::zeros(4), [9.0; 3]);
+    let value = twins_value_and_grad_into(&x, &y, &z, &mut dx, &mut dy, &mut dz);
+    assert_eq!(twins_value_and_grad(&x, &y, &z), (value, (dx, dy, dz.to_vec())));
+    for s in [0.5, -0.5] {
+        let (mut dx, mut dy, mut ds) = (Array1::from_elem(4, 3.0), Array1::from_elem(4, 3.0), 0.0);
+        let value = forked_value_and_grad_into(&x, &y, s, &mut dx, &mut dy, &mut ds);
+        assert_eq!(forked_value_and_grad(&x, &y, s), (value, (dx, dy, ds)));
+    }
+}

@@ -1,4 +1,4 @@
-//! Functions of arrays of static size touch no heap: counted by the allocator itself.
+//! Functions of arrays of static size touch no heap, nor do gradients into the caller's buffers: counted by the allocator itself.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -88,6 +88,47 @@ fn arrays_of_static_size_allocate_nothing() {
         assert_eq!(without_heap(|| chosen_vjp(x, &w, 3, 1.0)), value);
         without_heap(|| chosen_jvp(x, &w, 3, x, w));
     }
+}
+
+/// All temporaries are numbers or static: with the caller's buffers there is nothing left to allocate, whatever the parameters are.
+#[differentiate(into, grad)]
+fn sums(x: &Array2<f64>, y: &[f64], s: f64, p: [f64; 3]) -> f64 {
+    let squares = x.mapv(|v| (v * s).sin() * v).sum();
+    squares + y.iter().map(|v| v * v * p[1]).sum::<f64>() * p[0]
+}
+
+#[differentiate(into, grad)]
+fn dot(x: &Array1<f64>, y: ArrayView1<'_, f64>) -> f64 {
+    x.dot(&y)
+}
+
+#[differentiate(jacobian, pullback, wrt(a))]
+fn scaled(a: [f64; 2], v: [f64; 3]) -> [f64; 3] {
+    v.map(|x| (x * a[0]).sin() + a[1])
+}
+
+#[differentiate(hessian, hvp)]
+fn bowl(a: [f64; 4]) -> f64 {
+    (a[0] * a[1] - a[2]).exp() * a[3]
+}
+
+#[test]
+fn buffers_small_jacobians_and_pullbacks_allocate_nothing() {
+    let (x, y, p) = (Array2::from_elem((30, 20), 0.3), [0.5; 7], [0.1, 0.2, 0.3]);
+    let (mut dx, mut dy, mut ds, mut dp) = (Array2::zeros((30, 20)), [0.0; 7], 0.0, [0.0; 3]);
+    let value = without_heap(|| sums_value_and_grad_into(&x, &y, 0.7, p, &mut dx, &mut dy, &mut ds, &mut dp));
+    assert_eq!(sums_value_and_grad(&x, &y, 0.7, p), (value, (dx, dy.to_vec(), ds, dp)));
+    let (a, b) = (Array1::from_elem(9, 0.5), Array1::from_elem(9, 2.0));
+    let (mut da, mut db) = (Array1::zeros(9), Array1::zeros(9));
+    let value = without_heap(|| dot_value_and_grad_into(&a, b.view(), &mut da, &mut db));
+    assert_eq!((value, da, db), (9.0, b.clone(), a.clone()));
+    let v = [1.0, 2.0, 3.0];
+    without_heap(|| scaled_value_and_jacobian([0.5, 0.1], v));
+    without_heap(|| {
+        let (_, back) = scaled_pullback([0.5, 0.1], v);
+        (back([1.0, 0.0, 0.0]), back([0.0, 1.0, 0.0]))
+    });
+    without_heap(|| (bowl_hessian([0.1, 0.2, 0.3, 0.4]), bowl_hvp([0.1, 0.2, 0.3, 0.4], [1.0; 4])));
 }
 
 /// The count is one: a function with a vector is seen.

@@ -97,10 +97,16 @@ fn length(x: &[f64]) -> f64 {
 }
 
 /// A result that is an array: its Jacobian, from the left (`vjp`) and from the right (`jvp`).
-#[differentiate(vjp, jvp)]
+#[differentiate(vjp, jvp, jacobian, pullback)]
 fn probabilities(scores: &Array1<f64>) -> Array1<f64> {
     let total = logsumexp(scores);
     scores.mapv(|s| (s - total).exp())
+}
+
+/// Second derivatives, and a gradient into the caller's memory.
+#[differentiate(grad, hvp, hessian, into)]
+fn spring(x: &Array1<f64>) -> f64 {
+    build1(x.len() - 1, |i| (x[i + 1] - x[i]).cosh()).sum() + x.dot(x) * x[0]
 }
 
 /// ndarray's own vocabulary: parts joined, and several arrays element by element.
@@ -166,6 +172,20 @@ fn main() {
     let (_, moved) = probabilities_jvp(&x, &tangent);
     let quotient = (probabilities(&(&x + STEP * &tangent)) - probabilities(&(&x - STEP * &tangent))) / (2.0 * STEP);
     table.arrays("probabilities_jvp", "", &moved, &quotient);
+
+    let jacobian = probabilities_jacobian(&x);
+    table.arrays("probabilities_jacobian", "row 0", &jacobian.row(0).to_owned(), &slopes(&x, |x| probabilities(x)[0]));
+    let (_, back) = probabilities_pullback(&x);
+    table.arrays("probabilities_pullback", "", &back(&cotangent), &dx);
+
+    let hessian = spring_hessian(&x);
+    table.arrays("spring_hessian", "row 0", &hessian.row(0).to_owned(), &slopes(&x, |x| spring_grad(x)[0]));
+    let product = spring_hvp(&x, &tangent);
+    table.arrays("spring_hvp", "", &product, &slopes(&x, |x| spring_grad(x).dot(&tangent)));
+    let mut place = Array1::zeros(4);
+    spring_value_and_grad_into(&x, &mut place);
+    table.arrays("spring_value_and_grad_into", "x", &place, &slopes(&x, spring));
+    ad::check_grad!(spring(&x), grad, hvp, hessian);
 
     let w = array![0.5, -0.5, 2.0];
     let (dm, dw) = joined_grad(&m, &w);
