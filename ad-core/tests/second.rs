@@ -142,6 +142,12 @@ fn check(seed: u64, size: usize) -> Result<Verdict, String> {
     agree("H = H'", dot(&hv, &flat_u), dot(&hu, &flat_v), 1e-9 * terms)?;
     agree("forward over forward", twice, dot(&hv, &flat_u), 1e-8 * terms)?;
 
+    // A step function of something large looks like a slope from any distance; a stopped gradient is no derivative at all.
+    let steps = ["Floor", "Ceil", "Round", "Trunc", "Fract"].map(|f| format!("unary {f}"));
+    let others = ["binary Rem", "cast to an integer", "stop gradient"];
+    if steps.iter().any(|f| names.contains(f)) || others.iter().any(|f| names.contains(*f)) {
+        return Ok(Verdict::Told { smooth: false, zero: size_of(&hv) == 0.0 });
+    }
     // Against differences of the gradient along v, where the function is smooth enough for two step sizes to agree.
     let here = inputs.clone();
     let mut gradient_at = |h: f64| -> Result<Vec<f64>, String> {
@@ -193,7 +199,7 @@ fn hessians_agree_in_every_way() {
     println!("{told} of {cases} told, {smooth} against differences, {alive} not zero, {} failures", failures.len());
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
     if cases >= 300 {
-        assert!(told * 3 > u32::try_from(cases).unwrap_or(0) && smooth * 2 > told && alive * 4 > told);
+        assert!(told * 2 > u32::try_from(cases).unwrap_or(0) && smooth * 3 > told && alive * 4 > told);
     }
 }
 
@@ -217,10 +223,11 @@ fn nested(f: &dyn Fn(&mut Graph, Term) -> Term, x: f64, passes: &str) -> f64 {
 fn third_derivatives_have_closed_forms() {
     let cube = |x: f64| x * x * x;
     type Function = Box<dyn Fn(&mut Graph, Term) -> Term>;
+    type Closed = Box<dyn Fn(f64) -> f64>;
     let unary = |f: Unary| -> Function { Box::new(move |g, x| g.unary(f, x)) };
     let s = |x: f64| 1.0 / (1.0 + (-x).exp());
     let t = f64::tanh;
-    let cases: Vec<(&str, Function, Box<dyn Fn(f64) -> f64>)> = vec![
+    let cases: Vec<(&str, Function, Closed)> = vec![
         ("sin", unary(Unary::Sin), Box::new(|x| -x.cos())),
         ("cos", unary(Unary::Cos), Box::new(f64::sin)),
         ("exp", unary(Unary::Exp), Box::new(f64::exp)),
