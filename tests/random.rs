@@ -14,7 +14,7 @@ use std::process::Command;
 
 use common::source::forms::forms;
 use common::source::oracle::{self, Expected, Outcome};
-use common::source::{Arg, Kind, Source, Stands, program};
+use common::source::{Arg, Kind, Owned, Source, Stands, program};
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
@@ -231,6 +231,7 @@ pub fn weights<F: Real>(n: usize) -> Vec<F> {
 pub trait Numbers { fn numbers(&self) -> Vec<f64>; }
 impl Numbers for f64 { fn numbers(&self) -> Vec<f64> { vec![*self] } }
 impl Numbers for f32 { fn numbers(&self) -> Vec<f64> { vec![f64::from(*self)] } }
+impl<F: Numbers, const N: usize> Numbers for [F; N] { fn numbers(&self) -> Vec<f64> { self.iter().flat_map(F::numbers).collect() } }
 impl<F: Copy + Into<f64>> Numbers for Vec<F> { fn numbers(&self) -> Vec<f64> { self.iter().map(|&x| x.into()).collect() } }
 impl<F: Copy + Into<f64>, D: Dimension> Numbers for Array<F, D> {
     fn numbers(&self) -> Vec<f64> { self.iter().map(|&x| x.into()).collect() }
@@ -253,6 +254,14 @@ fn show(program: usize, run: Run) {
 "#;
 
 const MAIN: &str = "\nfn main() {\n    std::panic::set_hook(Box::new(|_| {}));\n";
+
+/// An array of static size with the elements of one of ndarray.
+fn fixed(arg: &Arg, x: &str) -> String {
+    match arg.shape().len() {
+        1 => format!("std::array::from_fn(|i| {x}[i])"),
+        _ => format!("std::array::from_fn(|i| std::array::from_fn(|j| {x}[[i, j]]))"),
+    }
+}
 
 /// A program and how it is called: call 0 is the function itself, 1 the gradient (or `vjp`), 2 the tangent.
 fn module(k: usize, source: &Source) -> String {
@@ -286,7 +295,11 @@ fn module(k: usize, source: &Source) -> String {
                 writeln!(
                     set_up,
                     "        let {x} = array({dim}, &{data}, {});",
-                    if arg.active() { "mode" } else { "if mode == 6 { 6 } else { 0 }" }
+                    match arg.active() {
+                        _ if arg.stands.fixed() => "if mode == 6 { 0 } else { mode }",
+                        true => "mode",
+                        false => "if mode == 6 { 6 } else { 0 }",
+                    }
                 )
                 .expect("a string grows");
                 args.push(match arg.stands {
@@ -296,6 +309,8 @@ fn module(k: usize, source: &Source) -> String {
                     Stands::ArrayRef => format!("&view(&{x}, mode)"),
                     Stands::Slice | Stands::RefVec => format!("&{x}.iter().copied().collect::<Vec<_>>()"),
                     Stands::Vec => format!("{x}.iter().copied().collect::<Vec<_>>()"),
+                    Stands::Static => fixed(arg, x),
+                    Stands::RefStatic => format!("&{}", fixed(arg, x)),
                 });
             }
         }
@@ -306,6 +321,9 @@ fn module(k: usize, source: &Source) -> String {
                 (Kind::Real, _) => format!("({})", literals[0]),
                 (_, Stands::Slice | Stands::Vec | Stands::RefVec) => {
                     format!("&array({dim}, &[{}], if mode == 6 {{ 6 }} else {{ 0 }}).to_vec()", literals.join(", "))
+                }
+                (_, Stands::Static | Stands::RefStatic) => {
+                    format!("{{ let d = array({dim}, &[{}], 0); {} }}", literals.join(", "), fixed(arg, "d"))
                 }
                 _ => format!(
                     "&array({dim}, &[{}], if mode > 3 && mode < 6 {{ 0 }} else {{ mode }})",
@@ -326,10 +344,12 @@ fn module(k: usize, source: &Source) -> String {
         format!("let r = f_value_and_grad({args});\n                vec![r.0.numbers(), {}]", parts("r.1"))
     } else {
         // The weight of an element does not depend on the shape, so that a result of another size has one.
-        let cotangent = if source.vec_result {
-            format!("&weights::<{f}>(value.len())")
-        } else {
-            format!("&ndarray::Array::from_shape_vec(value.raw_dim(), weights::<{f}>(value.len())).unwrap()")
+        let cotangent = match source.owned {
+            Owned::Vec => format!("&weights::<{f}>(value.len())"),
+            Owned::Static => format!("weights::<{f}>(value.len()).try_into().unwrap()"),
+            Owned::Any => {
+                format!("&ndarray::Array::from_shape_vec(value.raw_dim(), weights::<{f}>(value.len())).unwrap()")
+            }
         };
         format!(
             "let value = f({args});\n                let r = f_vjp({args}, {cotangent});\n                vec![r.0.numbers(), {}]",

@@ -499,6 +499,9 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, refused::mutation(&name)));
         }
         let receiver = receiver?;
+        if let Value::Never = receiver {
+            return Ok(Value::Never);
+        }
         let Some(entry) = self.method_entry(Some(&receiver), &name) else {
             if let Value::Number(n) = &receiver
                 && let Some(path) = n.outer()

@@ -216,6 +216,14 @@ fn arrays_as_sources() {
         }),
         8.0,
     );
+    of(
+        quote!({
+            let (a, b): (Vec<f64>, Vec<f64>) =
+                x.outer_iter().flat_map(|r| r.iter().copied()).map(|v| (v, v * v)).unzip();
+            a[5] + b[1] + a.len() as f64
+        }),
+        6.0 + 4.0 + 6.0,
+    );
     of(quote!(x.row(1).iter().zip(x.row(0)).map(|(a, b)| a * b).sum::<f64>()), 32.0);
     of(quote!(Array1::from_iter(x.iter().map(|v| v + 1.0)).sum()), 27.0);
 }

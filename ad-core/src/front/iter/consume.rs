@@ -207,7 +207,7 @@ pub(in crate::front) fn collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> 
 fn unzip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
-    let seq = me.flat(seq, range)?;
+    // Pairs are no elements of an array: the parts are taken first.
     let mut part = |k: usize| {
         let item = Rc::clone(&seq.item);
         let item = move |me: &mut Lower<'a>, ix: &[Term]| match item(me, ix)? {
@@ -217,7 +217,8 @@ fn unzip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
                 Err(me.error(range, catalogue::expected("pairs", &found)))
             }
         };
-        let t = me.collected(&Seq { item: Rc::new(item), ..seq.clone() }, range, Want::Any)?;
+        let part = me.flat(Seq { item: Rc::new(item), ..seq.clone() }, range)?;
+        let t = me.collected(&part, range, Want::Any)?;
         Ok(me.rows(t, true))
     };
     let (a, b) = (part(0)?, part(1)?);

@@ -1,0 +1,131 @@
+//! Statements: variables, changes of elements and parts, arms, early ends; patterns; arrays of static size.
+
+use super::Line;
+
+pub(super) const CHANGES: &[Line] = &[
+    (
+        "let a:A:n,m",
+        "let mut $a = {O:n,m}; $a.row_mut({i<n}).assign({R:m}); $a.column_mut({i<m}).fill({S});",
+        "mutable-array.row_mut mutable-array.assign mutable-array.column_mut mutable-array.fill",
+        "",
+    ),
+    (
+        "let a:A:n,m",
+        "let mut $a = {O:n,m}; $a.index_axis_mut(Axis(1), {i<m}).mapv_inplace(|$x| {S;x:S}); $a.view_mut().row_mut({i<n}).assign({R:m});",
+        "mutable-array.index_axis_mut mutable-array.mapv_inplace mutable-array.view_mut",
+        "",
+    ),
+    (
+        "let a:A:n",
+        "let mut $a = {O:n}; $a.slice_mut(s![..;2]).fill({S}); $a.slice_mut(s![1..]).mapv_inplace(|$x| {S;x:S});",
+        "mutable-array.slice_mut mutable-array.fill mutable-array.mapv_inplace",
+        "",
+    ),
+    (
+        "let a:A:n,m",
+        "let mut $a = {O:n,m}; $a.slice_mut(s![..;-1, {i<m}]).assign({R:n});",
+        "mutable-array.slice_mut mutable-array.assign",
+        "",
+    ),
+    (
+        "let a:A:n",
+        "let mut $a = {O:n}; $a[{i<n}] = {S;a:A:n}; let $s = {S;a:A:n}; $a[{i<n}] += $s; $a[{i<n}] *= {S};",
+        "",
+        "",
+    ),
+    (
+        "let a:A:n,m",
+        "let mut $a = {O:n,m}; let $s = {S;a:A:n,m}; $a[[{i<n}, {i<m}]] -= $s; $a *= {S}; $a += {R:m};",
+        "",
+        "",
+    ),
+    (
+        "let a:A:n",
+        "let mut $a = {O:n}; $a.swap({i<n}, {i<n}); let $b = {O:n;a:A:n}; $a -= &$b;",
+        "mutable-array.swap",
+        "",
+    ),
+    ("let a:A:n,m", "let mut $a = {O:m,n}; $a.swap_axes(0, 1);", "mutable-array.swap_axes", ""),
+    (
+        "let a:A:n,m,k",
+        "let mut $a = {O:k,m,n}; $a.reverse_axes(); $a.invert_axis(Axis(1));",
+        "mutable-array.reverse_axes mutable-array.invert_axis",
+        "",
+    ),
+    ("let a:A:n", "let mut $a = {O:n}; $a.invert_axis(Axis(0));", "mutable-array.invert_axis", ""),
+    ("let a:L:2", "let mut $a: Vec<{F}> = Vec::new(); $a.push({S}); $a.push({S});", "type.new mutable-array.push", ""),
+    (
+        "let a:L:3",
+        "let mut $a: Vec<{F}> = Vec::with_capacity({I}); $a.push({S}); $a.push({S}); $a.push({S}); $a[{i<3}] = {S};",
+        "type.with_capacity mutable-array.push",
+        "",
+    ),
+    (
+        "let a:L:n+1",
+        "let mut $a: Vec<{F}> = {P:n}.collect(); $a.push({S}); $a.swap(0, {#n});",
+        "mutable-array.push mutable-array.swap",
+        "",
+    ),
+    (
+        "let a:A:n",
+        "let $a = build1({#n}, |$i| {{ let mut $b = [{S;i<n}, {S}]; $b[{i<2}] *= {S;i<n}; $b[0] - $b[1] }});",
+        "function.build1",
+        "",
+    ),
+];
+
+pub(super) const FLOW: &[Line] = &[
+    ("let a:S", "let mut $a = {S}; $a += {S}; $a *= {S}; $a -= {S;a:S}; $a /= {=1.5};", "", ""),
+    ("let a:S", "let mut $a = {S}; if {B;a:S} {{ $a = {S;a:S}; }} else if {B} {{ $a *= {S}; }}", "", ""),
+    ("let a:S b:S", "let mut $a = {S}; let $b; if {B} {{ $b = {S;a:S}; $a += $b; }} else {{ $b = {S}; }}", "", ""),
+    ("let a:A:n", "let mut $a = {O:n}; if {B} {{ $a[{i<n}] = {S}; }} else {{ $a = {O:n;a:A:n}; }}", "", ""),
+    ("let a:S b:S", "let (mut $a, mut $b) = ({S}, {S}); ($a, $b) = ({S;a:S b:S}, {S;a:S b:S});", "", ""),
+    ("let a:S", "let $a = '$l: {{ if {B} {{ break '$l {S}; }} {S} }};", "", ""),
+    ("let a:S", "let mut $a = {S}; '$l: {{ if {B;a:S} {{ $a *= {S}; break '$l; }} $a = {S;a:S}; }}", "", ""),
+    ("let f:F", "let $f = |$x: {F}| {{ if {B;x:S} {{ return {S;x:S}; }} {S;x:S} }};", "", ""),
+    ("let a:S", "let $a = {S}; assert!(!$a.is_nan(), \"a number\"); debug_assert!($a == $a);", "real.is_nan", ""),
+    ("let a:S", "let $a = match {I} % 3 {{ 0 => {S}, 1 if {B} => {S}, 7 => unreachable!(), _ => {S} }};", "", ""),
+    ("let a:S", "let mut $a = {S}; match {I} {{ 0 => $a = {S;a:S}, 1..=3 => {{ $a += {S}; }} _ => {{}} }}", "", ""),
+    ("let a:I", "let mut $a = {I}; $a += 2; if {B} {{ $a *= 3; }} $a %= 5; $a |= 8; $a >>= 1;", "", ""),
+    ("S", "{{ let mut $a = {S}; {{ let $b = &mut $a; *$b *= {S}; }} $a }}", "", ""),
+    ("S", "({S} * T::one() + T::zero())", "type.one type.zero", "p"),
+    ("S", "(match ({S}, {B}) {{ ($a, true) if $a > {L} => {S;a:S}, ($a, _) => {S;a:S} }})", "", ""),
+    ("S", "(if let (Some(&$a), true) = ({Z:n}.get({I}), {B}) {{ {S;a:S} }} else {{ {S} }})", "array.get", ""),
+    (
+        "S",
+        "{{ let $v: Vec<{F}> = {P:n}.collect(); match &$v[..] {{ [$a, .., $b] => {S;a:&S b:&S}, [$a] => {S;a:&S}, [] => {S} }} }}",
+        "iterator.collect",
+        "",
+    ),
+];
+
+pub(super) const STATIC: &[Line] = &[
+    ("T:2", "[{S}, {S}]", "", ""),
+    ("T:3", "[{S}, {S}, {S}]", "", ""),
+    ("T:n", "[{S}; {!n}]", "", ""),
+    ("T:n", "{T:n}.map(|$x| {S;x:S})", "array.map", ""),
+    ("T:2,n", "[{T:n}, {T:n}]", "", ""),
+    ("T:n,m", "[{T:m}; {!n}]", "", ""),
+    ("T:n,2", "{T:n}.map(|$x| [{S;x:S}, {S;x:S}])", "array.map", ""),
+    ("T:n", "{T:m,n}[{i<m}]", "", ""),
+    ("T:n", "(if {B} {{ {T:n} }} else {{ {T:n} }})", "", ""),
+    ("let a:T:n", "let $a: [{F}; {!n}] = std::array::from_fn(|$i| {S;i<n});", "", ""),
+    (
+        "let a:T:n,m",
+        "let $a: [[{F}; {!m}]; {!n}] = std::array::from_fn(|$i| std::array::from_fn(|$j| {S;i<n j<m}));",
+        "",
+        "",
+    ),
+    ("let a:S b:S c:S", "let [$a, $b, $c] = {T:3};", "", ""),
+    ("let a:S b:S", "let [[$a, _], [_, $b]] = {T:2,2};", "", ""),
+    ("let a:S", "let [$a, ..] = {T:n};", "", ""),
+    ("let a:T:n", "let mut $a = {T:n}; $a[{i<n}] = {S;a:T:n}; $a[{i<n}] *= {S};", "", ""),
+    ("let a:T:n,m", "let mut $a = {T:n,m}; $a[{i<n}][{i<m}] = {S}; $a[{i<n}] = {T:m};", "", ""),
+    ("S", "{T:n}[{i<n}]", "", ""),
+    ("S", "{T:n,m}[{i<n}][{i<m}]", "", ""),
+    ("S", "{T:n}.iter().fold({S}, |$a, $x| ({S;a:S x:&S}).sin())", "array.iter iterator.fold", ""),
+    ("S", "{T:n,m}.iter().fold({S}, |$a, $r| $a + $r[{i<m}])", "array.iter iterator.fold", ""),
+    ("I", "{T:n,m}.len()", "array.len", ""),
+    ("A:n", "ndarray::arr1(&{T:n})", "ndarray.arr1", ""),
+    ("A:n", "Array1::from_vec({T:n}.to_vec())", "type.from_vec value.to_vec", ""),
+];
