@@ -3,6 +3,8 @@
 
 #![allow(clippy::all, reason = "every way to write a chain, not the shortest")]
 
+mod layouts;
+
 use std::f64::consts::PI;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -34,10 +36,18 @@ macro_rules! slices {
         fn $name() {
             #[differentiate]
             fn f($x: &[f64]) -> f64 $body
+            // A slice lies in one way only; an array does not.
+            #[differentiate]
+            fn of_array(given: &ArrayRef1<f64>) -> f64 {
+                let elements = given.to_vec();
+                let $x = &elements[..];
+                $body
+            }
             for n in [5, 3, 1, 0] {
                 checks(f, f_value_and_grad, &X[..n]);
+                layouts::on_every_input(of_array, of_array_value_and_grad, &Array1::from(X[..n].to_vec()));
             }
-            f_grad(&X);
+            assert_eq!(f_grad(&X), of_array_grad(&Array1::from(X.to_vec())).to_vec());
         }
     )*};
 }

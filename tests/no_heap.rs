@@ -1,37 +1,14 @@
 //! Functions of arrays of static size touch no heap, nor do gradients into the caller's buffers: counted by the allocator itself.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod allocator;
 
 use ad::prelude::*;
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-// The one place where an allocator can be watched from.
-#[allow(unsafe_code, reason = "an allocator is unsafe by its trait")]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = COUNT.try_with(|count| count.set(count.get() + 1));
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use allocator::counted;
 
 #[track_caller]
 fn without_heap<R>(f: impl FnOnce() -> R) -> R {
-    let before = COUNT.with(Cell::get);
-    let result = f();
-    assert_eq!(COUNT.with(Cell::get) - before, 0, "allocations");
+    let (result, used) = counted(f);
+    assert_eq!(used.times, 0, "allocations");
     result
 }
 
@@ -134,7 +111,6 @@ fn buffers_small_jacobians_and_pullbacks_allocate_nothing() {
 /// The count is one: a function with a vector is seen.
 #[test]
 fn the_count_counts() {
-    let before = COUNT.with(Cell::get);
-    assert_eq!(std::hint::black_box(vec![1.0; 3]).len(), 3);
-    assert!(COUNT.with(Cell::get) > before);
+    let (vector, used) = counted(|| std::hint::black_box(vec![1.0; 3]));
+    assert_eq!((vector.len(), used.times, used.bytes), (3, 1, 24));
 }

@@ -3,33 +3,11 @@
 
 #![allow(clippy::all, reason = "every way to write a recurrence, not the shortest")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod allocator;
+mod layouts;
 
 use ad::prelude::*;
-
-/// Bytes and allocations of this thread, in total.
-struct Counting;
-
-thread_local! {
-    static USED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-}
-
-// The one place where an allocator can be watched from.
-#[allow(unsafe_code, reason = "an allocator is unsafe by its trait")]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = USED.try_with(|used| used.set((used.get().0 + layout.size(), used.get().1 + 1)));
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use allocator::counted;
 
 /// The gradient against central differences of the function.
 #[track_caller]
@@ -55,9 +33,13 @@ macro_rules! arrays {
         #[test]
         fn $name() {
             #[differentiate]
-            fn f($x: &Array1<f64>) -> f64 $body
+            fn f(given: &ArrayRef1<f64>) -> f64 {
+                let $x = &given.to_owned();
+                $body
+            }
             for x in [array![0.7, -1.3, 2.1, 0.4], array![0.5, 0.0, -1.5, 0.0], array![2.0, 0.0], array![-0.3], array![]] {
-                checks(f, f_value_and_grad, &x);
+                checks(|x| f(x), |x| f_value_and_grad(x), &x);
+                layouts::on_every_input(f, f_value_and_grad, &x);
             }
             f_grad(&array![1.0, 2.0]);
         }
@@ -166,11 +148,8 @@ fn a_million_steps() {
     let run = || {
         let (x, a) = (Array1::from_elem(STEPS, 1.0), 0.5);
         for derivative in [filter_value_and_grad, filtered_value_and_grad] {
-            let before = USED.with(Cell::get);
-            let (value, (dx, da)) = derivative(&x, a);
-            let after = USED.with(Cell::get);
-            assert!(after.0 - before.0 <= 6 * 8 * STEPS, "{} bytes", after.0 - before.0);
-            assert!(after.1 - before.1 <= 20, "{} allocations", after.1 - before.1);
+            let ((value, (dx, da)), used) = counted(|| derivative(&x, a));
+            assert!(used.bytes <= 6 * 8 * STEPS && used.times <= 20, "{used:?}");
             assert_eq!(value, 2.0);
             // d/da of 1 / (1 - a).
             assert!((da - 4.0).abs() < 1e-12, "{da}");

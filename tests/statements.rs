@@ -1,6 +1,8 @@
 //! Variables, assignment, early returns and assertions through the macro: values are the function's own, gradients those of
 //! central differences, and a derivative panics where the function does.
 
+mod layouts;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ad::prelude::*;
@@ -22,99 +24,109 @@ fn verify(f: fn(&[f64]) -> f64, value_and_grad: fn(&[f64]) -> (f64, Vec<f64>), x
     }
 }
 
-#[differentiate]
-fn running(x: &[f64]) -> f64 {
-    let mut total = 0.0;
-    total += x[0] * x[1];
-    total *= 2.0;
-    let y = total;
-    total -= x[2].sin();
-    total / (1.0 + y * y)
-}
+/// Each of a slice and of an array: the same text, which indexes and asks for the length; at points of the slice, and at each of
+/// them on every layout of the array.
+macro_rules! programs {
+    ($($name:ident($x:ident) at $points:tt $body:block)*) => {$(
+        mod $name {
+            use super::*;
 
-#[differentiate]
-fn branches(x: &[f64]) -> f64 {
-    let scale;
-    let mut shift = x[1];
-    if x[0] > 0.5 {
-        scale = x[2].exp();
-        shift = shift * shift;
-    } else if x[0] > 0.0 {
-        scale = x[1];
-    } else {
-        scale = 2.0;
-        shift += x[0];
-    }
-    scale * shift + x[0]
-}
+            #[differentiate]
+            pub fn f($x: &[f64]) -> f64 $body
 
-#[differentiate]
-fn early(x: &[f64]) -> f64 {
-    if x.is_empty() {
-        return 0.0;
-    }
-    let first = x[0];
-    if first < 0.0 {
-        return first.powi(2);
-    }
-    let found = 'search: {
-        if x.len() > 3 {
-            break 'search x[3];
+            #[differentiate]
+            pub fn of_array($x: &ArrayRef1<f64>) -> f64 $body
+
+            #[test]
+            fn gradients() {
+                let points: &[&[f64]] = &$points;
+                for x in points {
+                    verify(f, f_value_and_grad, x);
+                    let x = Array1::from(x.to_vec());
+                    layouts::on_every_input(of_array, of_array_value_and_grad, &x);
+                    assert_eq!(of_array_grad(&x).to_vec(), f_grad(&x.to_vec()));
+                }
+            }
         }
-        first.sqrt()
-    };
-    found * first
+    )*};
 }
 
-#[differentiate]
-fn elements(x: &[f64]) -> f64 {
-    let mut a = Array2::zeros((2, 3));
-    a[[0, 1]] = x[0];
-    a[[1, 2]] += x[1] * a[[0, 1]];
-    let row = array![x[2], a[[0, 1]] * x[2], 1.0];
-    a.row_mut(0).assign(&row);
-    a.slice_mut(s![.., ..;2]).mapv_inplace(|v| v * v + 0.5);
-    let mut v = vec![x[0], x[1]];
-    v.push(x[2]);
-    v.swap(0, 2);
-    v[1] *= v[0];
-    let (mut p, mut q) = (v[0], v[1]);
-    (p, q) = (q * 2.0, p + q);
-    std::mem::swap(&mut p, &mut q);
-    let scaled = &a * p;
-    a += &scaled;
-    a.sum() * q + a[[1, 2]]
-}
+programs! {
+    running(x) at [&[0.3, 0.7, 1.1]] {
+        let mut total = 0.0;
+        total += x[0] * x[1];
+        total *= 2.0;
+        let y = total;
+        total -= x[2].sin();
+        total / (1.0 + y * y)
+    }
 
-#[differentiate]
-fn guarded(x: &[f64]) -> f64 {
-    assert!(x.len() >= 2, "two numbers at least");
-    assert_ne!(x[1], 0.0);
-    match x.len() {
-        2 => x[0] / x[1],
-        3 => unreachable!("never three"),
-        _ => x[0].ln(),
+    branches(x) at [&[0.7, 0.6, 0.2], &[0.3, 0.6, 0.2], &[-0.4, 0.6, 0.2]] {
+        let scale;
+        let mut shift = x[1];
+        if x[0] > 0.5 {
+            scale = x[2].exp();
+            shift = shift * shift;
+        } else if x[0] > 0.0 {
+            scale = x[1];
+        } else {
+            scale = 2.0;
+            shift += x[0];
+        }
+        scale * shift + x[0]
     }
-}
 
-#[test]
-fn gradients() {
-    verify(running, running_value_and_grad, &[0.3, 0.7, 1.1]);
-    for first in [0.7, 0.3, -0.4] {
-        verify(branches, branches_value_and_grad, &[first, 0.6, 0.2]);
+    early(x) at [&[], &[-0.7], &[0.6, 1.0], &[0.4, 1.0, 2.0, 3.0]] {
+        if x.is_empty() {
+            return 0.0;
+        }
+        let first = x[0];
+        if first < 0.0 {
+            return first.powi(2);
+        }
+        let found = 'search: {
+            if x.len() > 3 {
+                break 'search x[3];
+            }
+            first.sqrt()
+        };
+        found * first
     }
-    for x in [&[][..], &[-0.7], &[0.6, 1.0], &[0.4, 1.0, 2.0, 3.0]] {
-        verify(early, early_value_and_grad, x);
+
+    elements(x) at [&[0.3, 0.7, 1.1]] {
+        let mut a = Array2::zeros((2, 3));
+        a[[0, 1]] = x[0];
+        a[[1, 2]] += x[1] * a[[0, 1]];
+        let row = array![x[2], a[[0, 1]] * x[2], 1.0];
+        a.row_mut(0).assign(&row);
+        a.slice_mut(s![.., ..;2]).mapv_inplace(|v| v * v + 0.5);
+        let mut v = vec![x[0], x[1]];
+        v.push(x[2]);
+        v.swap(0, 2);
+        v[1] *= v[0];
+        let (mut p, mut q) = (v[0], v[1]);
+        (p, q) = (q * 2.0, p + q);
+        std::mem::swap(&mut p, &mut q);
+        let scaled = &a * p;
+        a += &scaled;
+        a.sum() * q + a[[1, 2]]
     }
-    verify(elements, elements_value_and_grad, &[0.3, 0.7, 1.1]);
-    verify(guarded, guarded_value_and_grad, &[0.3, 0.7]);
-    verify(guarded, guarded_value_and_grad, &[0.3, 0.7, 0.1, 0.1]);
+
+    guarded(x) at [&[0.3, 0.7], &[0.3, 0.7, 0.1, 0.1]] {
+        assert!(x.len() >= 2, "two numbers at least");
+        assert_ne!(x[1], 0.0);
+        match x.len() {
+            2 => x[0] / x[1],
+            3 => unreachable!("never three"),
+            _ => x[0].ln(),
+        }
+    }
 }
 
 #[test]
 fn panics_are_the_functions_own() {
     for x in [&[][..], &[1.0], &[1.0, 0.0], &[1.0, 2.0, 3.0]] {
-        assert!(catch_unwind(AssertUnwindSafe(|| guarded(x))).is_err());
-        assert!(catch_unwind(AssertUnwindSafe(|| guarded_value_and_grad(x))).is_err(), "{x:?}");
+        assert!(catch_unwind(AssertUnwindSafe(|| guarded::f(x))).is_err());
+        assert!(catch_unwind(AssertUnwindSafe(|| guarded::f_value_and_grad(x))).is_err(), "{x:?}");
     }
 }

@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use ad::ndarray::{Array, ArrayView, Axis, Dimension, ShapeBuilder, Slice};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ad::ndarray::{Array, ArrayRef, ArrayView, Axis, Dimension, ShapeBuilder, Slice};
 
 /// How the elements of an array lie in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +66,9 @@ pub fn repeated<A: Clone, D: Dimension>(x: &Array<A, D>) -> Array<A, D> {
 }
 
 /// The view whose rows are all the first row of `x`, which is in standard layout.
-pub fn broadcast<A, D: Dimension>(x: &Array<A, D>) -> ArrayView<'_, A, D> {
+pub fn broadcast<A, S: ad::ndarray::Data<Elem = A>, D: Dimension>(
+    x: &ad::ndarray::ArrayBase<S, D>,
+) -> ArrayView<'_, A, D> {
     let elements = x.as_slice().expect("standard layout");
     let mut strides = x.raw_dim();
     for (k, &stride) in x.strides().iter().enumerate() {
@@ -146,4 +150,34 @@ pub fn on_every_layout<R: Bits>(call: impl Fn(Layout) -> R) -> R {
         assert_eq!(call(layout).bits(), result.bits(), "{layout:?}: other bits");
     }
     result
+}
+
+/// A function of an array and its gradient, on the numbers of `x` in every memory layout, on rows that are one memory, and on an
+/// array without elements: the same bits, gradients in standard layout, and a panic only where the function panics.
+#[track_caller]
+pub fn on_every_input<D: Dimension>(
+    f: impl Fn(&ArrayRef<f64, D>) -> f64,
+    value_and_grad: impl Fn(&ArrayRef<f64, D>) -> (f64, Array<f64, D>),
+    x: &Array<f64, D>,
+) {
+    on_every_layout(|layout| {
+        let (value, gradient) = value_and_grad(&stored(x, layout));
+        assert!(gradient.is_standard_layout() && gradient.shape() == x.shape(), "{layout:?}");
+        (value, gradient)
+    });
+    let panics = |call: &dyn Fn()| catch_unwind(AssertUnwindSafe(call)).is_err();
+    let rows = repeated(x);
+    if !panics(&|| drop(f(&rows))) {
+        let (one, several) = (value_and_grad(&broadcast(&x.as_standard_layout())), value_and_grad(&rows));
+        assert!(one.1.is_standard_layout());
+        assert_eq!(one.bits(), several.bits(), "other bits on rows that are one memory");
+    }
+    let empty = Array::zeros(D::zeros(x.ndim()));
+    let (own, ours) = (panics(&|| drop(f(&empty))), panics(&|| drop(value_and_grad(&empty))));
+    assert_eq!(own, ours, "without elements the function {}", if own { "panics" } else { "does not panic" });
+    if !own {
+        let ((value, gradient), own) = (value_and_grad(&empty), f(&empty));
+        assert!(value == own || value.is_nan() && own.is_nan(), "without elements: {value} is not {own}");
+        assert_eq!(gradient.shape(), empty.shape());
+    }
 }

@@ -59,6 +59,8 @@ pub(super) struct Function {
     pub(super) args: Vec<Arg>,
     /// Scalars returned, in order.
     pub(super) returns: Vec<Term>,
+    /// `::<T>`, where no argument says what the type parameter is.
+    pub(super) turbofish: TokenStream,
 }
 
 /// Expressions longer than this get a name.
@@ -524,6 +526,8 @@ impl<'a, 'k> Nest<'a, 'k> {
             _ => (quote!(-> (#(#types),*)), quote!((#(#return_values),*))),
         };
         let (krate, param) = (&self.style.krate, &self.style.param);
+        let inferred = self.args.iter().any(|a| self.of_parameter(a));
+        let turbofish = if self.generic() && !inferred { quote!(::<#param>) } else { quote!() };
         let bound = self.generic().then(|| quote!(#param: #krate::runtime::Real));
         let item = if self.isa {
             let (isa, trait_) = (&self.isa_name, self.style.kernel("Isa"));
@@ -564,17 +568,18 @@ impl<'a, 'k> Nest<'a, 'k> {
                 }
             }
         };
-        Ok(Function { item, args: self.args, returns })
+        Ok(Function { item, args: self.args, returns, turbofish })
     }
 
     /// Whether the nest is about numbers of the type parameter.
     fn generic(&self) -> bool {
         let param = Elem::Real(crate::ir::RealTy::Param);
-        let of_param = |a: &Arg| {
-            let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = a;
-            self.g.elem(*t) == param
-        };
-        self.args.iter().any(of_param) || self.k.nodes.iter().any(|n| n.elem == param)
+        self.args.iter().any(|a| self.of_parameter(a)) || self.k.nodes.iter().any(|n| n.elem == param)
+    }
+
+    fn of_parameter(&self, arg: &Arg) -> bool {
+        let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg;
+        self.g.elem(*t) == Elem::Real(crate::ir::RealTy::Param)
     }
 }
 

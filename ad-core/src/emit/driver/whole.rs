@@ -79,7 +79,8 @@ impl Driver<'_> {
             });
         }
         let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
-        let call = quote!(#title(#(#args),*));
+        let turbofish = &function.turbofish;
+        let call = quote!(#title #turbofish (#(#args),*));
         code.extend(match &*returns {
             [] => quote!(#call;),
             [one] => quote!(let #one = #call;),

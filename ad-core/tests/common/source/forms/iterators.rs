@@ -35,8 +35,8 @@ pub(super) const SOURCES: &[Line] = &[
     ("P:n", "{A:n*2}.exact_chunks(2).into_iter().map(|$w| {S;w:V:2})", "array.exact_chunks", ""),
     (
         "A:n",
-        "{{ let $v: Vec<{F}> = {P:n+2}.collect(); $v.windows(3).map(|$w| {S;w:W:3}).collect() }}",
-        "array.windows iterator.collect",
+        "{{ let $v: Vec<{F}> = {P:n+2}.collect(); Array1::from_vec($v.windows(3).map(|$w| {S;w:W:3}).collect()) }}",
+        "array.windows iterator.collect type.from_vec",
         "",
     ),
     (
@@ -109,7 +109,7 @@ pub(super) const CONSUMERS: &[Line] = &[
     ),
     (
         "S",
-        "{Z:n}.iter().filter(|$x| {B;x:&S}).copied().max_by(|$a, $b| $a.partial_cmp($b).unwrap()).unwrap_or({K})",
+        "{Z:n}.iter().copied().filter(|$x| {B;x:&S}).max_by(|$a, $b| $a.partial_cmp($b).unwrap()).unwrap_or({K})",
         "iterator.max_by iterator.filter",
         "c",
     ),
