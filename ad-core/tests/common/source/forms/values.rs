@@ -2,6 +2,7 @@
 
 use super::Line;
 
+/// What asks for a sign does not ask for that of 0: of a sum over nothing it is one in Rust and the other here.
 pub(super) const SCALARS: &[Line] = &[
     ("S", "({S} + {S})", "", ""),
     ("S", "({S} - {S})", "", ""),
@@ -20,7 +21,7 @@ pub(super) const SCALARS: &[Line] = &[
     ("S", "{S}.min({S})", "real.min", ""),
     ("S", "{S}.hypot({S} + {=0.3})", "real.hypot", ""),
     ("S", "{S}.atan2({S}.abs() + {=0.5})", "real.atan2", ""),
-    ("S", "{S}.copysign({S})", "real.copysign", "c"),
+    ("S", "{S}.copysign({S} - {=0.015})", "real.copysign", "c"),
     ("S", "{F}::exp({S}.sin())", "real.exp", ""),
     ("S", "{F}::max({S}, {S})", "real.max", ""),
     ("S", "(if {B} {{ {S} }} else {{ {S} }})", "", ""),
@@ -105,8 +106,8 @@ pub(super) const CHOICES: &[Line] = &[
     ("S", "{B}.then_some({S}).unwrap_or_default()", "boolean.then_some Option.unwrap_or_default", "c"),
     ("S", "{S}.rem_euclid({=1.3})", "real.rem_euclid", "c"),
     ("S", "{S}.div_euclid({=0.7})", "real.div_euclid", "c"),
-    ("B", "{S}.is_sign_negative()", "real.is_sign_negative", ""),
-    ("B", "{S}.is_sign_positive()", "real.is_sign_positive", ""),
+    ("B", "({S} + {=0.015}).is_sign_negative()", "real.is_sign_negative", ""),
+    ("B", "({S} + {=0.015}).is_sign_positive()", "real.is_sign_positive", ""),
     ("B", "{Z:n}.get({I}).is_some()", "array.get Option.is_some", ""),
     ("B", "{Z:n}.get({I}).is_none()", "array.get Option.is_none", ""),
     ("B", "{I}.cmp(&{I}).is_lt()", "integer.cmp Ordering.is_lt", ""),
