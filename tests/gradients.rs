@@ -9,7 +9,6 @@ mod layouts;
 /// The cases that are not here, and what they need that the language has not
 /// got yet.
 const LEFT_OUT: &[(&str, &[&str])] = &[
-    ("loops", &["dualrev-particles", "ksc-adbench-lstm-small", "horde-mnist-rnn-small"]),
     ("recursion", &["dualrev-mutual-recursion", "ksc-power-recursive"]),
     ("tuples as parameters", &["chad-prod-tuple"]),
     ("tuples as results", &["chad-paper-ex1", "horde-fooBuild5-pair-vjp"]),

@@ -31,7 +31,7 @@ fn check(forms: &[Form], seed: u64) -> Result<Option<Outcome>, String> {
 #[test]
 fn every_stage_means_what_the_source_means() {
     let forms = forms();
-    let cases = number("AD_CASES", 1200);
+    let cases = number("AD_CASES", 1000);
     let first = number("AD_SEED", 0);
     let (mut wild, mut panics, mut kinds) = (0, 0, BTreeMap::new());
     let (mut uses, mut single): (BTreeMap<String, usize>, BTreeSet<String>) = Default::default();

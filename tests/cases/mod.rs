@@ -4,6 +4,7 @@
 mod array;
 mod build;
 mod index;
+mod loops;
 mod model;
 mod network;
 mod recur;
@@ -19,10 +20,11 @@ use serde_json::Value;
 use crate::layouts::{LAYOUTS, Layout, stored};
 
 /// What the modules of cases say, for the test that none is forgotten.
-pub const SOURCES: [&str; 7] = [
+pub const SOURCES: [&str; 8] = [
     include_str!("array.rs"),
     include_str!("build.rs"),
     include_str!("index.rs"),
+    include_str!("loops.rs"),
     include_str!("model.rs"),
     include_str!("network.rs"),
     include_str!("recur.rs"),

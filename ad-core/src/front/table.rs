@@ -286,6 +286,10 @@ impl<'a> Lower<'a> {
         if call.args.len() < receiver || given < entry.args.0 || given > entry.args.1 {
             return Err(self.error(call.range, catalogue::arity(entry.name, entry.args, given)));
         }
+        // What is never reached has no value and no type, and neither has what is made of it.
+        if call.args.iter().any(|a| matches!(a, Value::Never)) {
+            return Ok(Value::Never);
+        }
         match entry.how {
             How::Fn(lower) => lower(self, &call),
             How::Unary(f) => {

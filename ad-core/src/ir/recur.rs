@@ -32,6 +32,7 @@ struct Closing<'l> {
     depends: HashMap<Term, bool>,
     /// Whether it mentions an input or another loop's placeholder.
     data: HashMap<Term, bool>,
+    reals: HashMap<Term, bool>,
     captures: Vec<Term>,
     xs: Vec<Term>,
     steps: bool,
@@ -69,6 +70,7 @@ impl Graph {
             l,
             depends: HashMap::new(),
             data: HashMap::new(),
+            reals: HashMap::new(),
             captures: Vec::new(),
             xs: Vec::new(),
             steps: false,
@@ -216,8 +218,10 @@ impl Graph {
     }
 
     fn has_data(&self, c: &mut Closing<'_>, t: Term) -> bool {
-        // A size is one, wherever it comes from: types mention it.
-        let size = *self.ty(t) == Type::scalar(super::Elem::USIZE) && self.free(t).is_empty() && !self.is_open(t);
+        // A size is one, wherever it comes from: types mention it. What real numbers decide (`argmax`) is data.
+        let closed = *self.ty(t) == Type::scalar(super::Elem::USIZE) && self.free(t).is_empty() && !self.is_open(t);
+        let real = |t: Term| matches!(self.node(t), Node::Input(_)) && self.ty(t).has_real();
+        let size = closed && !self.any(t, &mut c.reals, &real);
         let leaf = |t: Term| {
             matches!(self.node(t), Node::Input(_) | Node::Param(..))
                 || matches!(self.node(t), Node::Var(v) if v.is_fresh())

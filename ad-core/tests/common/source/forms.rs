@@ -127,4 +127,5 @@ const TABLES: &[&[Line]] = &[
     statements::CHANGES,
     statements::FLOW,
     statements::STATIC,
+    statements::LOOPS,
 ];

@@ -41,13 +41,12 @@ impl<'f> Writer<'f> {
 
     pub(super) fn program(mut self, focus: usize) -> Source {
         let count = self.forms.len();
-        let form = &self.forms[focus];
-        // Every form in every type that it is for: another one each time that its turn comes.
-        self.real = match (self.seed as usize / count + focus) % 4 {
-            _ if form.only == "p" => Real::Param,
-            0 if form.only != "d" => Real::F32,
-            1 if form.only.is_empty() => Real::Param,
-            _ => Real::F64,
+        // The three programs of one third's forms are of three types.
+        let (third, place) = (focus / (count / 3).max(1), focus % (count / 3).max(1));
+        self.real = match (third + place) % 3 {
+            0 => Real::F64,
+            1 => Real::F32,
+            _ => Real::Param,
         };
         let args = self.args();
         let mut body = String::new();

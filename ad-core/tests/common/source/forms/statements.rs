@@ -129,3 +129,90 @@ pub(super) const STATIC: &[Line] = &[
     ("A:n", "ndarray::arr1(&{T:n})", "ndarray.arr1", ""),
     ("A:n", "Array1::from_vec({T:n}.to_vec())", "type.from_vec value.to_vec", ""),
 ];
+
+pub(super) const LOOPS: &[Line] = &[
+    ("let a:S", "let mut $a = {S}; for $i in 0..{#n} {{ $a = ({S;a:S i<n}).tanh(); }}", "", ""),
+    ("let a:S", "let mut $a = {S}; for $i in (0..{#n}).rev() {{ $a += {S;i<n}; }}", "", ""),
+    (
+        "let a:S b:S",
+        "let (mut $a, mut $b) = ({S}, {S}); for $i in 0..{#n} {{ $a = ({S;a:S b:S i<n}).sin(); $b -= $a; }}",
+        "",
+        "",
+    ),
+    (
+        "let a:S",
+        "let mut $a = {S}; for &$x in {Z:n}.iter() {{ if {B;a:S x:S} {{ continue; }} $a = ({S;a:S x:S}).tanh(); }}",
+        "array.iter",
+        "",
+    ),
+    ("let a:S", "let mut $a = {S}; for $x in {P:n} {{ if {B;a:S x:S} {{ break; }} $a *= {S;x:S}.sin(); }}", "", ""),
+    ("let a:A:n", "let mut $a = {O:n}; for $i in 0..{#n} {{ $a[$i] = {S;i<n}; }}", "", ""),
+    (
+        "let a:A:n",
+        "let mut $a = {O:n}; for $i in 1..{#n} {{ let $s = $a[$i - 1] * {=0.5}; $a[$i] += $s + {S;i<n}; }}",
+        "",
+        "",
+    ),
+    (
+        "let a:A:n,m",
+        "let mut $a = {O:n,m}; for $i in 0..{#n} {{ for $j in 0..{#m} {{ $a[[$i, $j]] = {S;i<n j<m}; }} }}",
+        "",
+        "",
+    ),
+    (
+        "let a:A:n,m",
+        "let mut $a = {O:n,m}; for $i in 0..{#n} {{ $a.row_mut($i).assign({R:m;i<n}); }}",
+        "mutable-array.row_mut mutable-array.assign",
+        "",
+    ),
+    ("let a:S", "let mut $a = {S}; for $i in 0..{#n} {{ for $j in 0..$i {{ $a += {S;i<n j<n}; }} }}", "", ""),
+    (
+        "let a:S",
+        "let mut $a = {S}; '$l: for $i in 0..{#n} {{ for $j in 0..{#m} {{ if {B;i<n j<m} {{ continue '$l; }} $a = ({S;a:S}).sin(); }} }}",
+        "",
+        "",
+    ),
+    (
+        "let a:A:n",
+        "let mut $a = {O:n}; for ($x, &$y) in $a.iter_mut().zip({Z:n}.iter()) {{ *$x = $y * {=0.5}; *$x += {S;y:S}; }}",
+        "mutable-array.iter_mut iterator.zip",
+        "",
+    ),
+    (
+        "let a:A:n,m",
+        "let mut $a = {O:n,m}; for (($i, $j), $x) in $a.indexed_iter_mut() {{ *$x = {S;i<n j<m}; }}",
+        "mutable-array.indexed_iter_mut",
+        "",
+    ),
+    (
+        "let a:A:n,m",
+        "let mut $a = {O:n,m}; for mut $r in $a.outer_iter_mut() {{ $r[{i<m}] = {S}; }}",
+        "mutable-array.outer_iter_mut",
+        "",
+    ),
+    (
+        "let a:A:n,m",
+        "let mut $a = {O:n,m}; for mut $r in $a.axis_iter_mut(Axis(1)) {{ $r.fill({S}); }}",
+        "mutable-array.axis_iter_mut mutable-array.fill",
+        "",
+    ),
+    (
+        "let a:A:n,m",
+        "let mut $a = {O:n,m}; for mut $r in $a.rows_mut() {{ $r *= {S}; }} for mut $r in $a.columns_mut() {{ $r[{i<n}] = {S}; }}",
+        "mutable-array.rows_mut mutable-array.columns_mut",
+        "",
+    ),
+    (
+        "let a:L:n*2",
+        "let mut $a: Vec<{F}> = {P:n*2}.collect(); for $c in $a.chunks_exact_mut(2) {{ $c[0] = {S}; $c[1] *= {=0.5}; }}",
+        "mutable-array.chunks_exact_mut",
+        "",
+    ),
+    (
+        "let a:A:n*2",
+        "let mut $a = {O:n*2}; for mut $c in $a.exact_chunks_mut(2) {{ $c[1] = {S}; }}",
+        "mutable-array.exact_chunks_mut",
+        "",
+    ),
+    ("let a:L:n", "let mut $b: Vec<{F}> = {P:n}.collect(); let $a = std::mem::take(&mut $b);", "std::mem.take", ""),
+];
