@@ -10,8 +10,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::flatten;
-use crate::ir::{Body, Contraction, Graph, Node, Put, Scan, Term, Type, Var};
-use crate::prim::{Binary, Prim};
+use crate::ir::{Body, Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
+use crate::prim::{Binary, Prim, Reduce};
 
 /// The roots without builds and calls, closed bodies included. The result satisfies `valid::normal_form`.
 pub fn transform(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
@@ -36,6 +36,12 @@ impl Bot<'_> {
     /// Rewrites the terms and all they reach. Recursion is over nested binders and bodies only; a scope itself is a worklist.
     fn eliminate_all(&mut self, roots: &[Term]) -> Vec<Term> {
         let mut done: HashMap<Term, Term> = HashMap::new();
+        // A size is part of types: it stays the term that it is, unless it has to be changed.
+        for size in crate::simplify::sizes(self.g, roots) {
+            if matches!(self.g.node(size), Node::Proj(..)) && crate::ir::valid::normal_form(self.g, &[size]).is_ok() {
+                done.insert(size, size);
+            }
+        }
         let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
         while let Some((t, children_done)) = stack.pop() {
             if done.contains_key(&t) {
@@ -124,7 +130,8 @@ impl Bot<'_> {
 impl Bot<'_> {
     /// The loop `of`, whose body is build-free, without such parts.
     fn accumulations(&mut self, of: Term, scan: Scan) -> Term {
-        if scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_))) {
+        // What is added in steps that did not run must not count.
+        if scan.stop.is_some() || scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_))) {
             return flatten::scan(self.g, scan);
         }
         let (carries, captures) = (scan.init.len(), scan.captures.len());
@@ -402,36 +409,49 @@ impl<'g> Lift<'g> {
         let lane_term = self.g.mk(Node::Var(lane));
         let mut params = Vec::new();
         let mut args = Vec::new();
+        // One more carried value says whether all have stopped.
+        let more = usize::from(scan.stop.is_some());
+        let place = |k: usize| if k < carries { k } else { k + more };
         for (k, ty) in scan.body.params.iter().enumerate() {
-            if batched[k] {
-                let ty = self.batched(ty);
-                let p = self.g.param(k, ty.clone());
-                args.push(self.row(p, lane_term));
-                params.push(ty);
-            } else {
-                args.push(self.g.param(k, ty.clone()));
-                params.push(ty.clone());
-            }
+            let ty = if batched[k] { self.batched(ty) } else { ty.clone() };
+            let p = self.g.param(place(k), ty.clone());
+            args.push(if batched[k] { self.row(p, lane_term) } else { p });
+            params.push(ty);
         }
         let results = self.g.instantiate(&scan.body, &args);
         let mut body_lift = Lift::new(self.g, lane, self.size);
-        let results: Vec<Term> = results.iter().map(|&r| body_lift.lift(r)).collect();
+        let mut results: Vec<Term> = results.iter().map(|&r| body_lift.lift(r)).collect();
+        let mut init = lifted[..carries].to_vec();
+        if let Some(stop) = scan.stop {
+            // One that has stopped stays what it is while others go on.
+            let stopped = self.g.param(stop, params[stop].clone());
+            for k in 0..carries {
+                let old = self.g.param(k, params[k].clone());
+                results[k] = self.select(stopped, old, results[k]);
+            }
+            let all = self.g.reduce(Reduce::All, 1, results[stop]);
+            results.insert(carries, all);
+            params.insert(carries, Type::scalar(Elem::Bool));
+            let all = self.g.reduce(Reduce::All, 1, init[stop]);
+            init.push(all);
+        }
         // Consumed arrays come with the build's axis outside: a step wants it inside.
         let xs: Vec<Term> = (carries + captures..outer.len())
             .map(|k| if batched[k] { self.swap_outer(lifted[k]) } else { lifted[k] })
             .collect();
-        let produced = results.len() - carries;
+        let produced = results.len() - carries - more;
         let new = self.g.scan(Scan {
             count: scan.count,
             reverse: scan.reverse,
-            init: lifted[..carries].into(),
+            stop: scan.stop.map(|_| carries),
+            init: init.into(),
             captures: lifted[carries..carries + captures].into(),
             xs: xs.into(),
             body: Body { params: params.into(), results: results.into() },
         });
         let parts: Vec<Term> = (0..carries + produced)
             .map(|k| {
-                let part = self.g.proj(new, k);
+                let part = self.g.proj(new, place(k));
                 if k < carries { part } else { self.swap_outer(part) }
             })
             .collect();

@@ -29,11 +29,17 @@ pub(crate) fn scan(g: &mut Graph, scan: Scan) -> Term {
     let mut new_results = split(g, &results[..carries]);
     new_results.extend(&results[carries..]);
     let flat = init.len();
+    let stop = scan.stop.map(|k| {
+        let mut before = Vec::new();
+        scan.body.params[..k].iter().for_each(|ty| leaves(ty, &mut before));
+        before.len()
+    });
     let produced = results.len() - carries;
     let types: Vec<Type> = scan.init.iter().map(|&t| g.ty(t).clone()).collect();
     let new = g.scan(Scan {
         init: init.into(),
         captures: captures.into(),
+        stop,
         body: Body { params: params.into(), results: new_results.into() },
         ..scan
     });

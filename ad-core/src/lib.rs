@@ -17,6 +17,7 @@ pub mod pipeline;
 pub mod prim;
 pub mod program;
 pub mod simplify;
+mod trips;
 pub mod unroll;
 
 mod stage;

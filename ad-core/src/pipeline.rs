@@ -18,6 +18,7 @@ use crate::ir::{Graph, Term, print, valid};
 use crate::program::Program;
 use crate::simplify;
 use crate::stage;
+use crate::trips;
 use crate::unroll;
 
 pub use derive::derive;
@@ -103,6 +104,10 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let exact = simplify::decisions(g, &roots);
     let unrolled = unroll::unroll(g, &roots, &exact);
     let roots = if unrolled == roots { roots } else { simplify::simplify(g, &unrolled) };
+    let wrt: Vec<u32> = program.active.iter().filter_map(|&k| program.params[k].input).collect();
+    let (mut counted, checks) = trips::counted(g, &roots[..results], &roots[results..], &wrt);
+    counted.extend(checks);
+    let roots = if counted == roots { roots } else { simplify::simplify(g, &counted) };
     note(g, "primal", &roots, true);
     let exact = simplify::decisions(g, &roots);
     let mut terms = roots.iter().copied();

@@ -25,7 +25,8 @@ const ORDERED: usize = 8;
 /// The roots with small arrays as scalars. Sums in `exact` keep their order.
 pub fn unroll(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
     let reach = g.reachable(roots);
-    let mut u = Unroll { g, exact, parts: HashMap::new(), whole: HashMap::new() };
+    let sizes = crate::simplify::sizes(g, roots);
+    let mut u = Unroll { g, exact, parts: HashMap::new(), sizes, whole: HashMap::new() };
     for t in reach {
         let loc = u.g.loc(t);
         let before = u.g.at(loc);
@@ -42,12 +43,18 @@ struct Unroll<'a> {
     exact: &'a HashSet<Term>,
     /// The elements of old terms, row-major.
     parts: HashMap<Term, Parts>,
+    /// Sizes in types: they stay the terms that they are.
+    sizes: HashSet<Term>,
     /// Old terms as new ones.
     whole: HashMap<Term, Term>,
 }
 
 impl Unroll<'_> {
     fn visit(&mut self, t: Term) {
+        if self.sizes.contains(&t) {
+            self.whole.insert(t, t);
+            return;
+        }
         let node = self.g.node_rc(t);
         if self.g.free(t).is_empty()
             && !self.g.is_open(t)

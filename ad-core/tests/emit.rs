@@ -6,6 +6,8 @@ mod common;
 mod corpus;
 #[path = "common/recur.rs"]
 mod recurrences;
+#[path = "emit/stopping.rs"]
+mod stopping;
 #[path = "emit/support.rs"]
 mod support;
 
@@ -14,6 +16,7 @@ use support::{cargo, pretty, write_crate};
 #[test]
 fn the_corpus_runs_and_passes_the_lints() {
     let mut cases = corpus::all();
+    cases.extend(stopping::all());
     let root = write_crate("emit-corpus", &mut cases);
     if let Err(e) = cargo(&root, &["run", "--offline", "--quiet"]) {
         panic!("{e}");

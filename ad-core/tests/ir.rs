@@ -197,7 +197,15 @@ fn printing_the_rest() {
     let sum = g.add(c, r);
     let init = g.lit_shaped(Elem::F64, &[m], 0.0);
     let body = Body { params: [row_ty.clone(), row_ty].into(), results: [sum, sum].into() };
-    let scan = g.scan(Scan { count: n, reverse: true, init: [init].into(), captures: [].into(), xs: [t].into(), body });
+    let scan = g.scan(Scan {
+        count: n,
+        reverse: true,
+        stop: None,
+        init: [init].into(),
+        captures: [].into(),
+        xs: [t].into(),
+        body,
+    });
     let (last, all) = (g.proj(scan, 0), g.proj(scan, 1));
     check_print(
         &g,

@@ -1,7 +1,7 @@
 //! The dual transformation (BOT Figs. 13-15): each real term gets its Delta, by one rule for each form and the derivative rows of the tables.
 //! Integer and boolean terms have none, and neither has anything that no active leaf reaches: activity needs no analysis of its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::ir::{Contraction, Graph, Node, Put, Term, Type};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce, Scaling};
@@ -21,14 +21,39 @@ pub(super) fn dual(g: &mut Graph, roots: &[Term], active: &[u32]) -> Dual {
 /// The Deltas of `roots` with respect to the leaves for which `active` holds.
 pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(Leaf) -> bool) -> Dual {
     let mut d = Dualise { g, active, out: Dual::default(), primal: HashMap::new(), tangents: HashMap::new() };
+    // A size is part of types, so it stays the term that it is; loops that only sizes come from save nothing.
+    let mut sizes = crate::simplify::sizes(d.g, roots);
     // Index functions are outside differentiation (they are discrete), but loops in them are still the primal's loops.
-    for t in d.g.reachable(roots) {
-        d.term(t);
+    for t in reachable(d.g, roots, &mut sizes) {
+        if sizes.contains(&t) {
+            d.primal.insert(t, t);
+            d.tangents.insert(t, Tangent::Zero);
+        } else {
+            d.term(t);
+        }
     }
     let mut out = d.out;
     out.primal = roots.iter().map(|t| d.primal[t]).collect();
     out.tangents = roots.iter().map(|t| d.tangents[t].array()).collect();
     out
+}
+
+/// What roots consist of, oldest first, without what sizes consist of. The counts of loops are sizes too.
+fn reachable(g: &Graph, roots: &[Term], sizes: &mut HashSet<Term>) -> Vec<Term> {
+    let mut seen: HashSet<Term> = HashSet::new();
+    let mut stack: Vec<Term> = roots.to_vec();
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) || sizes.contains(&t) {
+            continue;
+        }
+        if let Node::Scan(scan) = g.node(t) {
+            sizes.insert(scan.count);
+        }
+        g.node(t).for_each_child(|c| stack.push(c));
+    }
+    let mut all: Vec<Term> = seen.into_iter().collect();
+    all.sort_unstable();
+    all
 }
 
 pub(super) struct Dualise<'g, 'a> {

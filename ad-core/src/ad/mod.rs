@@ -41,7 +41,8 @@ impl Derivative {
     /// The derivative of `roots` with respect to the inputs `wrt`.
     #[must_use]
     pub fn of(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Self {
-        Derivative { dual: dual::dual(g, roots, wrt), wrt: wrt.to_vec() }
+        let roots = crate::trips::counted(g, roots, &[], wrt).0;
+        Derivative { dual: dual::dual(g, &roots, wrt), wrt: wrt.to_vec() }
     }
 
     /// The roots again; loops among them now save what the derivative reads.

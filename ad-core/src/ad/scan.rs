@@ -53,6 +53,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     if !carried.contains(&true) && body.tangents.iter().all(Option::is_none) {
         return (d.g.mk(crate::ir::Node::Scan(Box::new(scan))), Tangent::Zero);
     }
+    assert!(s.stop.is_none(), "a loop that stops early is counted before differentiation (`trips`)");
     // The augmented loop: one more array for each carried value, its value at the start of each step.
     let produced = s.body.results.len() - carries;
     let mut results = body.primal.clone();
@@ -187,6 +188,7 @@ pub(super) fn forward(
     let new = g.scan(Scan {
         count: s.scan.count,
         reverse: s.scan.reverse,
+        stop: None,
         init: outer_init.into(),
         captures: outer_captures.into(),
         xs: outer_xs.into(),
@@ -282,6 +284,7 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
     let new = g.scan(Scan {
         count: s.scan.count,
         reverse: !s.scan.reverse,
+        stop: None,
         init: outer_init.into(),
         captures: s.scan.captures.clone(),
         xs: outer_xs.into(),

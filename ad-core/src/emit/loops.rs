@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::ir::{Graph, Node, Term, Type};
+use crate::ir::{Graph, LEAF, Node, Term, Type};
 
 /// A carried value.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,8 @@ pub(super) struct Rows {
 pub(super) struct Loop {
     pub(super) count: Term,
     pub(super) reverse: bool,
+    /// Ends the loop before the next step.
+    pub(super) stop: Option<Term>,
     /// The index of the step: a leaf.
     pub(super) step: Term,
     /// `step < count`, which holds inside.
@@ -62,12 +64,9 @@ pub(super) struct Loops {
     roles: HashMap<Term, (usize, Role)>,
 }
 
-/// Leaves are numbered behind all parameters of closed bodies.
-const LEAF: usize = 1 << 30;
-
 /// A leaf that no term mentions yet. It is newer than all terms made so far.
 pub(super) fn leaf(g: &mut Graph, ty: Type) -> Term {
-    let number = LEAF + g.len();
+    let number = LEAF as usize + g.len();
     g.param(number, ty)
 }
 
@@ -97,11 +96,13 @@ impl Loops {
             Role::Step => {}
             Role::Carry(k) | Role::Last(k) => {
                 f(l.count);
+                l.stop.into_iter().for_each(&mut f);
                 f(l.carries[k].init);
                 f(l.carries[k].next);
             }
             Role::Rows(k) => {
                 f(l.count);
+                l.stop.into_iter().for_each(&mut f);
                 f(l.rows[k].row);
             }
         }
@@ -180,6 +181,7 @@ impl Scopes {
                     if !std::mem::replace(&mut placed[n], true) {
                         let l = &loops.all[n];
                         let mut ends = vec![l.count];
+                        ends.extend(l.stop);
                         ends.extend(l.carries.iter().flat_map(|c| [c.init, c.next]));
                         ends.extend(l.rows.iter().map(|r| r.row));
                         let mut all = std::mem::take(&mut outer[n]);

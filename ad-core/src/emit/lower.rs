@@ -100,6 +100,16 @@ impl Lower<'_> {
         })
     }
 
+    /// A type over lowered sizes: a size may come out of a loop.
+    fn lowered(&self, ty: &Type) -> Type {
+        match ty {
+            Type::Array(elem, shape) => {
+                Type::Array(*elem, shape.iter().map(|n| self.outside.get(n).copied().unwrap_or(*n)).collect())
+            }
+            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|ty| self.lowered(ty)).collect()),
+        }
+    }
+
     /// A loop: its body over leaves of its own, its results as leaves.
     fn scan(&mut self, scan: Scan) -> Result<Term, String> {
         let g = &mut *self.g;
@@ -110,9 +120,11 @@ impl Lower<'_> {
         let fixed = |g: &Graph, k: usize| matches!(g.node(scan.body.results[k]), Node::Param(n, _) if *n as usize == k);
         let mut env: Vec<Term> = Vec::new();
         for (k, &init) in scan.init.iter().enumerate() {
-            let ty = scan.body.params[k].clone();
+            let ty = self.lowered(&scan.body.params[k]);
+            let g = &mut *self.g;
             env.push(if fixed(g, k) { init } else { leaf(g, ty) });
         }
+        let g = &mut *self.g;
         env.extend(&scan.captures);
         for &x in &scan.xs {
             env.push(row(g, x, step));
@@ -134,6 +146,7 @@ impl Lower<'_> {
         let mut l = Loop {
             count: scan.count,
             reverse: scan.reverse,
+            stop: scan.stop.map(|k| env[k]),
             step,
             inside,
             carries: Vec::new(),
@@ -149,7 +162,8 @@ impl Lower<'_> {
             }
             let next = update(g, now, results[k]).unwrap_or(results[k]);
             // Newer than all that the body computes.
-            let last = leaf(g, scan.body.params[k].clone());
+            let ty = g.ty(now).clone();
+            let last = leaf(g, ty);
             l.carries.push(Carry { init, now, next, last });
             parts.push(last);
         }

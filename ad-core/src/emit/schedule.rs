@@ -184,6 +184,7 @@ fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, scopes: &Sco
             if left[n] == 0 {
                 let (l, own) = (&loops.all[n], if of_loop[n] == UNUSED { none } else { of_loop[n] });
                 use_under(&mut guard, l.count, own, &mut sets);
+                l.stop.iter().for_each(|&t| use_under(&mut guard, t, own, &mut sets));
                 for c in &l.carries {
                     use_under(&mut guard, c.init, own, &mut sets);
                     use_under(&mut guard, c.next, own, &mut sets);
@@ -374,7 +375,7 @@ pub(super) fn plan(g: &Graph, mut loops: Loops, results: &[Term], checks: &[Chec
     for &t in &reach {
         g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
     }
-    let counts = loops.all.iter().map(|l| l.count);
+    let counts = loops.all.iter().flat_map(|l| std::iter::once(l.count).chain(l.stop));
     for t in roots.iter().copied().chain(counts).chain(read[results.len()..].iter().copied()) {
         *uses.entry(t).or_default() += 1;
     }
@@ -415,7 +416,8 @@ pub(super) fn plan(g: &Graph, mut loops: Loops, results: &[Term], checks: &[Chec
 
 /// What decisions depend on, through loops.
 fn exact(g: &Graph, loops: &Loops, reach: &[Term]) -> HashSet<Term> {
-    let mut exact = crate::simplify::decisions(g, reach);
+    let stops = loops.all.iter().filter_map(|l| l.stop).collect();
+    let mut exact = crate::simplify::decisions_and(g, reach, stops);
     loop {
         let mut more = Vec::new();
         for l in &loops.all {
@@ -445,6 +447,7 @@ fn loop_reads(
 ) -> BTreeMap<Term, bool> {
     let l = &loops.all[n];
     let mut found: BTreeMap<Term, bool> = BTreeMap::from([(l.count, false)]);
+    found.extend(l.stop.map(|t| (t, false)));
     let ends = l.carries.iter().flat_map(|c| [c.init, c.next]).chain(l.rows.iter().map(|r| r.row));
     for t in ends {
         found.insert(t, false);

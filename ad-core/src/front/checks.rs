@@ -208,7 +208,7 @@ impl Lower<'_> {
         }
         let all = results.len();
         results.extend(&rows);
-        let t = self.g.close_loop(&OpenLoop { count: size, reverse, step: var, init, carried, results });
+        let t = self.g.close_loop(&OpenLoop { count: size, reverse, stop: None, step: var, init, carried, results });
         for (k, (_, said)) in flags.into_iter().enumerate() {
             let ok = self.g.proj(t, carries + k);
             self.check(Ok::Term(ok, None), said);

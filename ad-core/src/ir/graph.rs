@@ -212,7 +212,7 @@ impl Graph {
         }
         let ty = infer(self, &node)?;
         let mut free: Vec<Var> = Vec::new();
-        let mut open = matches!(node, Node::Param(..));
+        let mut open = matches!(node, Node::Param(k, _) if k < super::LEAF);
         let mut height = 0;
         if let Node::Var(v) = node {
             free.push(v);

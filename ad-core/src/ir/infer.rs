@@ -130,7 +130,7 @@ pub(super) fn infer(g: &Graph, node: &Node) -> Typed {
 }
 
 fn infer_scan(g: &Graph, scan: &Scan) -> Typed {
-    let Scan { count, reverse: _, init, captures, xs, body } = scan;
+    let Scan { count, reverse: _, stop, init, captures, xs, body } = scan;
     let Body { params, results } = body;
     size(g, *count)?;
     ensure!(params.len() == init.len() + captures.len() + xs.len(), "a scan's body has the wrong number of parameters");
@@ -143,6 +143,10 @@ fn infer_scan(g: &Graph, scan: &Scan) -> Typed {
         ensure!(*ty == Type::Array(elem, shape[1..].into()), "a row of a scan has the wrong type");
     }
     ensure!(results.len() >= init.len(), "a scan's body has too few results");
+    if let Some(stop) = stop {
+        let ty = init.get(*stop).map(|&t| g.ty(t));
+        ensure!(ty == Some(&Type::scalar(Elem::Bool)), "what stops a scan is a carried boolean scalar");
+    }
     for (&t, ty) in results.iter().zip(params.iter().take(init.len())) {
         ensure!(g.ty(t) == ty, "a carried value changes its type: {ty:?} to {:?}", g.ty(t));
     }

@@ -392,6 +392,11 @@ impl<'g> Interp<'g> {
             return Err("a task in another's state".into());
         };
         while *step < *n {
+            if let Some(stop) = scan.stop
+                && matches!(&array(&carried[stop])?.data, Data::Bool(flag) if flag == &[true])
+            {
+                break;
+            }
             let mut new = need!(self, *inner, results);
             for (rows, row) in rows.iter_mut().zip(new.drain(carried.len()..)) {
                 rows.push(row);
@@ -407,14 +412,18 @@ impl<'g> Interp<'g> {
         }
         let mut parts: Vec<Value> = carried.iter().map(|v| (**v).clone()).collect();
         for (rows, &result) in rows.iter_mut().zip(&results[scan.init.len()..]) {
-            if scan.reverse {
-                rows.reverse();
-            }
             let elem = self.g.elem(result);
             let row_shape = match rows.first() {
                 Some(row) => array(row)?.shape.clone(),
                 None => self.known_shape(task.scope, self.g.shape(result))?,
             };
+            // Rows of steps that have not run.
+            let zeros = Data::zeros(elem, row_shape.iter().product());
+            let none = Rc::new(Value::Array(Array { elem, shape: row_shape.clone(), data: zeros }));
+            rows.resize(*n, none);
+            if scan.reverse {
+                rows.reverse();
+            }
             let rows = rows.iter().map(array).collect::<Try<Vec<&Array>>>()?;
             parts.push(Value::Array(Array::from_rows(elem, &row_shape, &rows)?));
         }

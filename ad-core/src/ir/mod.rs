@@ -21,6 +21,7 @@ pub(crate) use build::axis;
 pub use build::int_op;
 pub use graph::{Function, Graph};
 pub use infer::TypeError;
+pub(crate) use node::LEAF;
 pub use node::{Body, Contraction, FuncId, Lit, Loc, Node, Put, Scan, Term, Var};
 pub use recur::OpenLoop;
 pub use ty::{Elem, IntTy, RealTy, Type};

@@ -39,6 +39,9 @@ pub struct Loc(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct FuncId(pub u32);
 
+/// Parameters from here on belong to no body: the emitter's leaves, which stand for what a loop has computed.
+pub(crate) const LEAF: u32 = 1 << 30;
+
 /// A scalar constant. Reals are kept by their bits, so that `-0.0` and `0.0` are different terms and NaN is one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Lit {
@@ -85,12 +88,18 @@ pub struct Body {
 /// Parameters of the body, in order: the carried values, the captures (the same at each step), one row of each of `xs`.
 /// Results of the body, in order: the new carried values, then one row for each array produced.
 /// The term is a tuple: the last carried values, then the arrays produced (row k from the step with index k, in either direction).
+///
+/// With `stop`, a loop may end before `count` steps: before each step it ends if the carried boolean of that number holds. Rows of steps that
+/// did not run are unspecified. `count` may then be more than anybody could run (`usize::MAX`), if no array is consumed or produced.
+/// Such a loop may run for ever: it is evaluated only where the program evaluates it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Scan {
     /// Number of steps; the outer size of every array in `xs`.
     pub count: Term,
     /// Whether step `count - 1` comes first.
     pub reverse: bool,
+    /// The carried boolean that ends the loop, by its number.
+    pub stop: Option<usize>,
     /// Carried values before the first step.
     pub init: Box<[Term]>,
     /// Values that do not change.
@@ -246,6 +255,7 @@ impl Node {
                 xs: all(&scan.xs),
                 count: f(scan.count),
                 reverse: scan.reverse,
+                stop: scan.stop,
                 body: scan.body.clone(),
             })),
             Node::Call(func, args) => Node::Call(*func, all(args)),

@@ -359,6 +359,7 @@ impl<'a> Printer<'a> {
 
     fn scan(&mut self, scan: &Scan, depth: usize) -> String {
         let direction = if scan.reverse { "scanr" } else { "scan" };
+        let until = scan.stop.map_or(String::new(), |k| format!("until c{k} "));
         let count = self.term(scan.count, Level::Atom, depth);
         let [init, captures, xs] = [&scan.init, &scan.captures, &scan.xs].map(|ts| self.list(ts, depth));
         let params = self.body_params(&scan.body, Some(scan));
@@ -368,7 +369,7 @@ impl<'a> Printer<'a> {
         self.block(&scan.body.results, &[], depth + 1);
         let block = std::mem::replace(&mut self.out, outer);
         self.scopes.pop();
-        format!("{direction} {count} ({init}) ({captures}) ({xs}) (\\{head} ->\n{})", block.trim_end())
+        format!("{direction} {until}{count} ({init}) ({captures}) ({xs}) (\\{head} ->\n{})", block.trim_end())
     }
 
     /// Names of a body's parameters by what they are: carried, captured, row; or argument of a function.

@@ -15,6 +15,10 @@ pub struct OpenLoop {
     pub count: Term,
     /// Whether the last step comes first.
     pub reverse: bool,
+    /// The carried boolean (by its number) that ends the loop before the next step, see [`Scan::stop`]. `while c { b }` is a loop
+    /// of `usize::MAX` steps which carries what `b` assigns and `!c`, and whose body neither mentions the step nor makes rows:
+    /// arrays cannot have so many. A loop with `break` counts its steps as ever; rows of steps after the last one are unspecified.
+    pub stop: Option<usize>,
     /// The index of the step: a fresh variable.
     pub step: Var,
     /// Carried values before the first step.
@@ -32,7 +36,6 @@ struct Closing<'l> {
     depends: HashMap<Term, bool>,
     /// Whether it mentions an input or another loop's placeholder.
     data: HashMap<Term, bool>,
-    reals: HashMap<Term, bool>,
     captures: Vec<Term>,
     xs: Vec<Term>,
     steps: bool,
@@ -70,7 +73,6 @@ impl Graph {
             l,
             depends: HashMap::new(),
             data: HashMap::new(),
-            reals: HashMap::new(),
             captures: Vec::new(),
             xs: Vec::new(),
             steps: false,
@@ -197,14 +199,17 @@ impl Graph {
             new.insert(t, made);
         }
         let results = results.iter().map(|t| new[t]).collect();
-        self.scan(Scan {
+        let scan = Scan {
             count: l.count,
             reverse: l.reverse,
+            stop: l.stop,
             init: l.init.clone().into(),
             captures: c.captures.into(),
             xs: xs.into(),
             body: Body { params: params.into(), results },
-        })
+        };
+        // What comes out of it may be a size, which must be the same term in every stage.
+        crate::flatten::scan(self, scan)
     }
 
     /// Whether a term is the same in each step, and could stand outside.
@@ -213,15 +218,25 @@ impl Graph {
             return false;
         }
         let l = c.l;
-        let leaf = |t: Term| l.carried.contains(&t) || matches!(self.node(t), Node::Var(v) if *v == l.step);
+        // A size is closed, wherever it comes from. A loop that might not end is not run before it is known that it is come to.
+        if self.is_size(t) {
+            return true;
+        }
+        let leaf = |t: Term| {
+            l.carried.contains(&t)
+                || matches!(self.node(t), Node::Var(v) if *v == l.step)
+                || matches!(self.node(t), Node::Scan(scan) if scan.stop.is_some())
+        };
         !self.any(t, &mut c.depends, &leaf)
     }
 
+    /// A size is one, wherever it comes from: types mention it.
+    fn is_size(&self, t: Term) -> bool {
+        *self.ty(t) == Type::scalar(super::Elem::USIZE) && self.free(t).is_empty() && !self.is_open(t)
+    }
+
     fn has_data(&self, c: &mut Closing<'_>, t: Term) -> bool {
-        // A size is one, wherever it comes from: types mention it. What real numbers decide (`argmax`) is data.
-        let closed = *self.ty(t) == Type::scalar(super::Elem::USIZE) && self.free(t).is_empty() && !self.is_open(t);
-        let real = |t: Term| matches!(self.node(t), Node::Input(_)) && self.ty(t).has_real();
-        let size = closed && !self.any(t, &mut c.reals, &real);
+        let size = self.is_size(t);
         let leaf = |t: Term| {
             matches!(self.node(t), Node::Input(_) | Node::Param(..))
                 || matches!(self.node(t), Node::Var(v) if v.is_fresh())

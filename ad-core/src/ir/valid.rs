@@ -14,7 +14,7 @@ use crate::prim::Prim;
 pub fn validate(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     let mut errors = Vec::new();
     for (terms, body) in units(g, roots) {
-        Unit { g, body, errors: &mut errors }.check(&terms);
+        Unit { g, body, data: BTreeSet::new(), errors: &mut errors }.check(&terms);
     }
     finish(errors)
 }
@@ -74,6 +74,8 @@ fn show(g: &Graph, t: Term) -> String {
 struct Unit<'a> {
     g: &'a Graph,
     body: Option<&'a Body>,
+    /// What is reached otherwise than through a size.
+    data: BTreeSet<Term>,
     errors: &'a mut Vec<String>,
 }
 
@@ -93,6 +95,13 @@ impl Unit<'_> {
     fn check(&mut self, roots: &[Term]) {
         let g = self.g;
         let mut facts: BTreeMap<Term, Facts> = BTreeMap::new();
+        let mut stack = roots.to_vec();
+        while let Some(t) = stack.pop() {
+            let size = *g.ty(t) == Type::scalar(Elem::USIZE) && g.free(t).is_empty() && !g.is_open(t);
+            if !size && self.data.insert(t) {
+                g.node(t).for_each_child(|c| stack.push(c));
+            }
+        }
         // Handles ascend, so children come first, if they are older indeed.
         for t in g.reachable(roots) {
             let found = self.check_term(t, &facts);
@@ -143,8 +152,8 @@ impl Unit<'_> {
                     Some(Some(_)) => {}
                 }
             }
-            // The derivative of a body with respect to what it does not name would be lost. Sizes may come from discrete inputs.
-            Node::Input(_) if self.body.is_some() && g.ty(t).has_real() => {
+            // The derivative of a body with respect to what it does not name would be lost. Sizes have none.
+            Node::Input(_) if self.body.is_some() && g.ty(t).has_real() && self.data.contains(&t) => {
                 self.error(t, "a closed body mentions a real input");
             }
             _ => {}

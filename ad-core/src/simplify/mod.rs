@@ -82,7 +82,7 @@ pub fn simplify_with(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, trace
 }
 
 /// The sizes in the types of what roots consist of.
-fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+pub(crate) fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     let mut sizes = HashSet::new();
     let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
     while let Some(roots) = bodies.pop() {
@@ -121,6 +121,10 @@ pub(crate) fn decisions_and(g: &Graph, roots: &[Term], mut stack: Vec<Term>) -> 
                 Node::Gather { index, .. } | Node::Scatter { index, .. } => stack.extend(index.iter().copied()),
                 Node::Scan(scan) if met.insert(t) => {
                     bodies.push(scan.body.results.to_vec());
+                    stack.push(scan.count);
+                    if let Some(k) = scan.stop {
+                        stack.extend([scan.init[k], scan.body.results[k]]);
+                    }
                     let outer: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
                     for p in g.reachable(&scan.body.results) {
                         let Node::Param(k, _) = g.node(p) else { continue };

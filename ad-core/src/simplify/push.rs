@@ -17,8 +17,12 @@ pub fn push(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     for &t in &reachable {
         g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
     }
-    let mut done: HashMap<Term, Term> = HashMap::new();
+    // A size in a type stays the term that it is.
+    let mut done: HashMap<Term, Term> = super::sizes(g, roots).into_iter().map(|n| (n, n)).collect();
     for t in reachable {
+        if done.contains_key(&t) {
+            continue;
+        }
         let node = g.node_rc(t);
         let new = match &*node {
             // Inside an index function the index mentions its variables: such reads stay as they are.

@@ -23,8 +23,12 @@ pub fn share(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> 
             met.entry((family, x)).or_default().push(f);
         }
     }
-    let mut done: HashMap<Term, Term> = HashMap::new();
+    // A size in a type stays the term that it is.
+    let mut done: HashMap<Term, Term> = super::sizes(g, roots).into_iter().map(|n| (n, n)).collect();
     for t in reachable {
+        if done.contains_key(&t) {
+            continue;
+        }
         let node = g.node_rc(t);
         let loc = g.loc(t);
         let before = g.at(loc);

@@ -54,6 +54,13 @@ impl Gen {
             }
             carried.push(ty);
         }
+        // A loop that may stop early makes no rows that others see: those of steps that do not run are unspecified.
+        let extra = self.rng.below(2);
+        let stops = !produced && extra == 0 && self.rng.chance(40);
+        let stop = stops.then_some(carried.len());
+        if stops {
+            carried.push(Type::scalar(Elem::Bool));
+        }
         let captures: Vec<Type> = (0..self.rng.below(3))
             .map(|_| {
                 let ty = self.data_type();
@@ -74,7 +81,6 @@ impl Gen {
             let t = self.value(&mut body_env, ty);
             results.push(self.bounded(t));
         }
-        let extra = self.rng.below(2);
         if produced {
             self.fuel += 1;
             let row = self.real(&mut body_env, &shape[1..]);
@@ -88,6 +94,7 @@ impl Gen {
         let scan = self.g.scan(Scan {
             count,
             reverse: self.rng.chance(40),
+            stop,
             init: init.into(),
             captures: capture_terms.into(),
             xs: xs.into(),

@@ -166,6 +166,8 @@ impl Driver<'_> {
         let step = self.taken.fresh(["i", "j", "k"].get(self.inside).copied().unwrap_or("i"));
         self.names.insert(l.step, step.clone());
 
+        let stop = l.stop.filter(|&t| self.g.bool_value(t) != Some(false)).map(|t| self.argument(t, &mut names));
+
         let outer = std::mem::take(&mut self.statements);
         let mark = self.known.enter(&[(l.inside, true)]);
         self.inside += 1;
@@ -186,7 +188,8 @@ impl Driver<'_> {
         let returned: HashSet<Term> = needed.into_iter().collect();
         let body = nested(&statements, &returned, self);
 
-        let var = if names.contains(&l.step) || used.contains(&l.step) { quote!(#step) } else { quote!(_) };
+        let uses_step = names.contains(&l.step) || used.contains(&l.step);
+        let var = if uses_step { quote!(#step) } else { quote!(_) };
         let count = if count.receiver.is_some() { count.receiver() } else { count.at(super::super::rust::prec::ADD) };
         let range = if l.reverse { quote!((0..#count).rev()) } else { quote!(0..#count) };
         let mut defines: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
@@ -202,7 +205,14 @@ impl Driver<'_> {
             head = quote!(#memory #head);
             self.kept.clear();
         }
-        let code = quote!(#head for #var in #range { #first #body #last });
+        let endless = self.g.int_value(l.count) == Some(i128::from(u64::MAX));
+        let carried = l.stop.is_some_and(|t| l.carries.iter().any(|c| c.now == t));
+        let code = match stop {
+            Some(stop) if endless && carried && !uses_step => quote!(#head while !#stop { #first #body #last }),
+            Some(stop) if endless => quote!(#head for #var in 0..usize::MAX { if #stop { break; } #first #body #last }),
+            Some(stop) => quote!(#head for #var in #range { if #stop { break; } #first #body #last }),
+            None => quote!(#head for #var in #range { #first #body #last }),
+        };
         // What is of the body is nobody else's.
         let scopes = &plan.scopes;
         names.retain(|&t| !scopes.contains(n + 1, scopes.of(t)) && !defines.contains(&t));
