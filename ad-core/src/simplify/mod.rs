@@ -15,7 +15,7 @@ pub mod share;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::ir::{Graph, Node, Term};
+use crate::ir::{Graph, Node, Term, Type};
 use crate::prim::{Prim, Reduce, Unary};
 
 /// How much a rule may change the last bits.
@@ -87,15 +87,20 @@ pub(crate) fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
     while let Some(roots) = bodies.pop() {
         for t in g.reachable(&roots) {
-            if let Some((_, shape)) = g.ty(t).as_array() {
-                sizes.extend(shape.iter().copied());
-            }
+            sizes_of(g.ty(t), &mut sizes);
             if let Node::Scan(scan) = g.node(t) {
                 bodies.push(scan.body.results.to_vec());
             }
         }
     }
     sizes
+}
+
+fn sizes_of(ty: &Type, sizes: &mut HashSet<Term>) {
+    match ty {
+        Type::Array(_, shape) => sizes.extend(shape.iter().copied()),
+        Type::Tuple(parts) => parts.iter().for_each(|ty| sizes_of(ty, sizes)),
+    }
 }
 
 /// Everything that a branch, an index, a comparison, an extremum's place, a cast to integers or a rounding depends on.
