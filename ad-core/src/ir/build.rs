@@ -309,9 +309,12 @@ impl Graph {
             (IntOp::BitAnd, Some(0), _) => return a,
             (IntOp::BitAnd, _, Some(0)) | (IntOp::BitOr | IntOp::BitXor, Some(0), _) => return b,
             (IntOp::BitOr | IntOp::BitXor | IntOp::Shl | IntOp::Shr, _, Some(0)) => return a,
-            // Constants to the right; otherwise the older term first.
+            // Constants to the right; otherwise the older term first, and what depends on an index behind what does not: a closed term
+            // may have been made before, and alpha-equal terms must have one order.
             (IntOp::Add | IntOp::Mul, Some(_), None) => return self.int(op, b, a),
-            (IntOp::Add | IntOp::Mul, None, None) if b < a => return self.int(op, b, a),
+            (IntOp::Add | IntOp::Mul, None, None) if (!self.free(b).is_empty(), b) < (!self.free(a).is_empty(), a) => {
+                return self.int(op, b, a);
+            }
             _ => {}
         }
         if let (IntOp::Add | IntOp::Sub, Some(y)) = (op, vb)
