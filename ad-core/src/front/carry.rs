@@ -211,9 +211,7 @@ impl<'a> Lower<'a> {
             }
             (Form::List(forms), Value::Term(t) | Value::Nested(t)) if self.g.rank(*t) > 0 => {
                 let t = *t;
-                if let Some(n) = self.g.int_value(self.g.shape(t)[0])
-                    && usize::try_from(n) != Ok(forms.len())
-                {
+                if self.g.int_value(self.g.shape(t)[0]).and_then(|n| usize::try_from(n).ok()) != Some(forms.len()) {
                     return Err(self.error(range, catalogue::carried_shape(name)));
                 }
                 let parts: Vec<Value> = (0..forms.len())

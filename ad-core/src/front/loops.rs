@@ -122,7 +122,7 @@ impl<'a> Lower<'a> {
             let odd = me.store.changed(&before, cells, &may);
             me.store = base;
             let behind = behind?;
-            if let Some(cell) = odd {
+            if let Some(cell) = odd.filter(|_| me.reached) {
                 return Err(me.changed_unseen(cell, &before, range));
             }
             for c in &l.carried {
