@@ -227,7 +227,8 @@ fn loops(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     for s in &smooth {
         squares.push(s * s + total);
     }
-    squares.iter().sum::<f64>() + total
+    let before = std::mem::replace(&mut total, 1.0);
+    squares.iter().sum::<f64>() + before * total
 }
 
 /// The same elements in other shapes and orders.
