@@ -98,3 +98,28 @@ fn a_sum_over_a_label_of_one_operand_is_taken_first() {
     );
     assert!(code.contains("gemv("), "the product is needed anyway: {code}");
 }
+
+#[test]
+fn blocks_that_leave_out_little_are_one_loop() {
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                build1(x.len() - 2, |i| (x[i + 2] - x[i]) * x[i + 1]).sum()
+            }
+        },
+    );
+    assert_eq!(code.matches("dispatched!").count(), 1, "value and gradient are one pass: {code}");
+    assert!(code.contains("(inside+2).min(x_len)..x_len"), "{code}");
+    assert_eq!(code.matches("::std::vec![").count(), 1, "nothing is saved: {code}");
+    // A small block in a long array is not worth a test at every element.
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                build1(3, |i| x[i] * x[i + 1]).sum()
+            }
+        },
+    );
+    assert!(!code.contains("inside"), "{code}");
+}

@@ -1,6 +1,7 @@
 //! The body of a routine: parameters become slices and sizes, each step of the plan becomes a statement, checks stand where
 //! the plan has put them, and results are assembled. Everything that a loop does is in `nest`; nothing here computes on elements.
 
+mod ends;
 mod into;
 mod recur;
 mod stack;
@@ -14,7 +15,7 @@ use quote::{quote, quote_spanned};
 use super::block::{Join, Spell, Statement, live, nested};
 use super::kernel::Kernel;
 use super::known::Known;
-use super::nest::{Item, Nest};
+use super::nest::{Item, Nest, Part};
 use super::rust::{Expr, Names, Style, prec, typed};
 use super::schedule::{Literal, Plan, Work};
 use crate::ir::{Elem, Graph, Node, Term};
@@ -487,9 +488,16 @@ impl<'a> Driver<'a> {
                 let value = kernel.definition(t, &[])?;
                 let items = [Item::Store { out: Some(t), value }];
                 self.name(t);
-                let (mut code, e, named) =
-                    Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, &HashMap::new())
-                        .inline(value)?;
+                let (mut code, e, named) = Nest::new(
+                    g,
+                    self.style,
+                    &self.names,
+                    &self.known,
+                    &kernel,
+                    &items,
+                    (&HashMap::new(), &Part::Whole),
+                )
+                .inline(value)?;
                 // An element is read by its place in the whole array.
                 for t in &named {
                     if let Some(Hold::Stack(depth @ 2..)) = self.hold.get(t) {

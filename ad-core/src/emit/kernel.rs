@@ -123,6 +123,16 @@ impl<'a> Kernel<'a> {
         k
     }
 
+    /// Zero of the type of a node.
+    pub(super) fn zero(&mut self, of: Id) -> Id {
+        let zero = match self.node(of).elem {
+            Elem::Real(ty) => Lit::Real(ty, 0.0_f64.to_bits()),
+            Elem::Int(ty) => Lit::Int(ty, 0),
+            Elem::Bool => Lit::Bool(false),
+        };
+        self.op(Op::Lit(zero))
+    }
+
     /// The loops' own indices.
     pub(super) fn identity(&self) -> &[Id] {
         &self.identity
@@ -175,8 +185,23 @@ impl<'a> Kernel<'a> {
         }
     }
 
+    /// `i + x`, of a loop's index and a literal.
+    fn sum(&self, id: Id) -> Option<(Id, i128)> {
+        match &self.node(id).op {
+            Op::Prim(Prim::Int(IntOp::Add), args) if matches!(self.node(args[0]).op, Op::Var(_)) => {
+                Some((args[0], self.int(args[1]).filter(|x| (0..1 << 32).contains(x))?))
+            }
+            _ => None,
+        }
+    }
+
+    /// A kernel of the same loops without any expression yet.
+    pub(super) fn empty(&self) -> Kernel<'a> {
+        Kernel::new(self.g, self.plan, self.hints, self.loops.clone(), self.members.iter().copied())
+    }
+
     /// An integer operation on indices, with the trivial cases folded.
-    fn arith(&mut self, op: IntOp, a: Id, b: Id) -> Id {
+    pub(super) fn arith(&mut self, op: IntOp, a: Id, b: Id) -> Id {
         match (op, self.int(a), self.int(b)) {
             (IntOp::Add, Some(0), _) | (IntOp::Mul, Some(1), _) => b,
             (IntOp::Add | IntOp::Sub, _, Some(0)) | (IntOp::Mul | IntOp::Div, _, Some(1)) => a,
@@ -184,11 +209,18 @@ impl<'a> Kernel<'a> {
                 let n = crate::ir::int_op(op, IntTy::Usize, x, y);
                 self.usize(n)
             }
+            (IntOp::Add, Some(_), None) if matches!(self.node(b).op, Op::Prim(..)) => self.arith(op, b, a),
+            (IntOp::Add | IntOp::Sub, _, Some(y)) if self.sum(a).is_some_and(|(_, x)| op == IntOp::Add || x >= y) => {
+                // `(i + x) + y`, `(i + x) - y`
+                let (i, x) = self.sum(a).unwrap_or((a, 0));
+                let n = self.usize(if op == IntOp::Add { x + y } else { x - y });
+                self.arith(IntOp::Add, i, n)
+            }
             _ => self.op(Op::Prim(Prim::Int(op), [a, b].into())),
         }
     }
 
-    fn choose(&mut self, c: Id, a: Id, b: Id) -> Id {
+    pub(super) fn choose(&mut self, c: Id, a: Id, b: Id) -> Id {
         match self.node(c).op {
             Op::Lit(Lit::Bool(true)) => a,
             Op::Lit(Lit::Bool(false)) => b,
@@ -439,12 +471,7 @@ impl<'a> Kernel<'a> {
         }
         let value = self.need(args[0], at, env, &mut missing);
         done(missing)?;
-        let zero = match self.node(value).elem {
-            Elem::Real(ty) => Lit::Real(ty, 0.0_f64.to_bits()),
-            Elem::Int(ty) => Lit::Int(ty, 0),
-            Elem::Bool => Lit::Bool(false),
-        };
-        let zero = self.op(Op::Lit(zero));
+        let zero = self.zero(value);
         Ok(self.choose(inside, value, zero))
     }
 
@@ -457,7 +484,7 @@ impl<'a> Kernel<'a> {
         trivial(op, self.int(a), self.int(b))
     }
 
-    fn both(&mut self, a: Id, b: Id) -> Id {
+    pub(super) fn both(&mut self, a: Id, b: Id) -> Id {
         match (&self.node(a).op, &self.node(b).op) {
             (Op::Lit(Lit::Bool(true)), _) | (_, Op::Lit(Lit::Bool(false))) => b,
             (Op::Lit(Lit::Bool(false)), _) | (_, Op::Lit(Lit::Bool(true))) => a,

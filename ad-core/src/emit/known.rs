@@ -70,6 +70,17 @@ impl<'a> Known<'a> {
         answer
     }
 
+    /// Whether `size <= len + slack`.
+    pub(super) fn near(&self, len: Term, size: Term, slack: i128) -> bool {
+        if len == size {
+            return true;
+        }
+        let mut facts = self.facts.borrow_mut();
+        let (len, size) = (facts.linear(self.g, len), facts.linear(self.g, size));
+        let goal = len.combine(1, &size, -1).and_then(|l| l.combine(1, &Linear::constant(slack), 1));
+        goal.is_some_and(|goal| facts.prove(self.g, &goal))
+    }
+
     /// Whether `t < size`.
     pub(super) fn below(&self, t: Term, size: Term) -> bool {
         let mut facts = self.facts.borrow_mut();

@@ -17,6 +17,7 @@ mod proof;
 mod rust;
 mod schedule;
 mod signature;
+mod split;
 mod store;
 mod update;
 

@@ -51,6 +51,16 @@ pub(super) enum Arg {
     Buffer(Term),
     /// By value.
     Scalar(Term),
+    /// The number of elements in the interior of a loop that is split.
+    Length,
+}
+
+/// Which elements of the innermost loop: all, or one of the parts of `split`, of which the interior begins here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    Whole,
+    Interior(i128),
+    Ends(i128),
 }
 
 /// A finished function.
@@ -107,6 +117,9 @@ pub(super) struct Nest<'a, 'k> {
     items: &'k [Item],
     /// Arrays whose memory a result takes, element by element: read, then written.
     reused: &'k HashMap<Term, Term>,
+    /// Which part of the innermost loop it is, and the name of the number of elements in the interior.
+    part: &'k Part,
+    length: Ident,
     /// Loops that remain, and whether they are the whole domain walked as one.
     depth: usize,
     flat: bool,
@@ -152,9 +165,9 @@ impl<'a, 'k> Nest<'a, 'k> {
         known: &'a Known<'a>,
         k: &'k Kernel<'a>,
         items: &'k [Item],
-        reused: &'k HashMap<Term, Term>,
+        (reused, part): (&'k HashMap<Term, Term>, &'k Part),
     ) -> Self {
-        let flat = is_flat(k, items);
+        let flat = *part == Part::Whole && is_flat(k, items);
         let depth = if flat { 1 } else { k.loops.len() };
         let mut nest = Nest {
             g,
@@ -164,6 +177,8 @@ impl<'a, 'k> Nest<'a, 'k> {
             k,
             items,
             reused,
+            part,
+            length: Ident::new("inside", Span::mixed_site()),
             depth,
             flat,
             wide: BTreeSet::new(),
@@ -197,6 +212,10 @@ impl<'a, 'k> Nest<'a, 'k> {
             nest.isa_name = Ident::new("Isa", Span::mixed_site());
         }
         nest.collect_args();
+        if *part != Part::Whole {
+            nest.length = nest.names.fresh("inside");
+            nest.args.push(Arg::Length);
+        }
         for v in 0..depth {
             let name = ["i", "j", "k", "p", "q", "r"].get(v).copied().unwrap_or("i");
             let name = nest.names.fresh(name);
@@ -510,13 +529,14 @@ impl<'a, 'k> Nest<'a, 'k> {
         let body = self.body(lanes, &accumulators)?;
         let named = self.named.take();
         self.args.retain(|arg| !matches!(arg, Arg::Scalar(t) if !named.contains(t)));
+        let length = &self.length;
         let params = self.args.iter().map(|arg| {
-            let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg;
+            let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg else { return quote!(#length: usize) };
             let (name, ty) = (&self.arg_names[t], self.style.ty(self.g.elem(*t)));
             match arg {
                 Arg::Out(_) => quote!(#name: &mut [#ty]),
                 Arg::Buffer(_) => quote!(#name: &[#ty]),
-                Arg::Scalar(_) => quote!(#name: #ty),
+                _ => quote!(#name: #ty),
             }
         });
         let types: Vec<TokenStream> = returns.iter().map(|t| self.style.ty(self.g.elem(*t))).collect();
@@ -534,12 +554,12 @@ impl<'a, 'k> Nest<'a, 'k> {
             let out = if types.is_empty() { quote!(()) } else { quote!((#(#types),*)) };
             let out = if let [one] = &*types { one.clone() } else { out };
             let borrowed = self.args.iter().map(|arg| {
-                let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg;
+                let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg else { return quote!(#length: usize) };
                 let (name, ty) = (&self.arg_names[t], self.style.ty(self.g.elem(*t)));
                 match arg {
                     Arg::Out(_) => quote!(#name: &'a mut [#ty]),
                     Arg::Buffer(_) => quote!(#name: &'a [#ty]),
-                    Arg::Scalar(_) => quote!(#name: #ty),
+                    _ => quote!(#name: #ty),
                 }
             });
             let (params, again): (Vec<TokenStream>, Vec<Option<TokenStream>>) =
@@ -578,7 +598,7 @@ impl<'a, 'k> Nest<'a, 'k> {
     }
 
     fn of_parameter(&self, arg: &Arg) -> bool {
-        let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg;
+        let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg else { return false };
         self.g.elem(*t) == Elem::Real(crate::ir::RealTy::Param)
     }
 }

@@ -3,14 +3,22 @@
 //! children and guards, and a greedy grouping of pointwise neighbours. It must never place a term under a guard that one
 //! of its uses lacks, and never iterate anything unordered.
 
+mod group;
+mod guards;
+mod order;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::contract::peel;
-use super::loops::{Loops, Role, Scope, Scopes, way};
-use super::store::{Around, Class, adds_rows, alias_of, classify, is_exact_sum, is_splat, padded_parts, repeats};
-use crate::ad::condition;
+use super::known::Known;
+use super::loops::{Loops, Role, Scope, Scopes};
+use super::split::is_stencil;
+use super::store::{Around, Class, classify, is_splat};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
+use group::group;
+use guards::{Guards, guards};
+use order::{list_schedule, places};
 
 /// A condition and the value it must have.
 pub(super) type Literal = (Term, bool);
@@ -58,6 +66,8 @@ pub(super) struct Plan {
     pub(super) uses: HashMap<Term, u32>,
     /// Terms that decisions depend on: computed with exactly the function's own operations.
     pub(super) exact: HashSet<Term>,
+    /// Sums of blocks that a nest computes: see `split`.
+    pub(super) stencils: HashSet<Term>,
     /// The terms returned, and what loops begin with, carry on and make rows of.
     pub(super) results: HashSet<Term>,
 }
@@ -68,169 +78,10 @@ impl Plan {
     }
 }
 
-/// Guards deeper than this are cut off: what lies deeper is computed where it might not be needed.
-const DEEPEST: usize = 16;
-/// Terms of one nest: more would fight for registers.
-const WIDEST: usize = 8;
-
 /// A check as the scheduler sees it: what it reads, and whether it comes before everything.
 pub(super) struct CheckTerms {
     pub(super) reads: Vec<Term>,
     pub(super) entry: bool,
-}
-
-#[derive(Default)]
-struct Guards {
-    sets: Vec<Vec<Literal>>,
-    ids: HashMap<Vec<Literal>, u32>,
-    /// What a condition's value says of simpler conditions, outermost first and cut off at [`DEEPEST`].
-    implied: HashMap<Literal, Vec<Literal>>,
-}
-
-impl Guards {
-    fn id(&mut self, set: Vec<Literal>) -> u32 {
-        if let Some(&id) = self.ids.get(&set) {
-            return id;
-        }
-        let id = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
-        self.sets.push(set.clone());
-        self.ids.insert(set, id);
-        id
-    }
-
-    fn with(&mut self, g: &Graph, id: u32, literal: Literal) -> u32 {
-        self.imply(g, literal);
-        let mut set = self.sets[id as usize].clone();
-        for &l in &self.implied[&literal] {
-            if set.len() < DEEPEST && !set.contains(&l) {
-                set.push(l);
-            }
-        }
-        set.sort_unstable();
-        self.id(set)
-    }
-
-    /// A conjunction (`ad::condition` makes them, left to right) says of each part that it holds, so that what a derivative
-    /// computes under it and what the function computes under its parts have one guard. Chains are as deep as the program.
-    fn imply(&mut self, g: &Graph, literal: Literal) {
-        let mut stack = vec![literal];
-        while let Some(&l) = stack.last() {
-            if self.implied.contains_key(&l) {
-                stack.pop();
-                continue;
-            }
-            let parts = condition::parts(g, l);
-            let before = stack.len();
-            stack.extend(parts.iter().filter(|p| !self.implied.contains_key(p)));
-            if stack.len() > before {
-                continue;
-            }
-            let mut all: Vec<Literal> = if parts.is_empty() { vec![l] } else { Vec::new() };
-            all.extend(parts.iter().flat_map(|p| self.implied[p].iter().copied()));
-            all.truncate(DEEPEST);
-            self.implied.insert(l, all);
-            stack.pop();
-        }
-    }
-
-    fn meet(&mut self, a: u32, b: u32) -> u32 {
-        if a == b {
-            return a;
-        }
-        let (a, b) = (&self.sets[a as usize], &self.sets[b as usize]);
-        let common = a.iter().copied().filter(|l| b.contains(l)).collect();
-        self.id(common)
-    }
-}
-
-/// The guard of each reachable term: what all its uses have in common. In the body of a loop, the loop's own guard is part of it.
-fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, scopes: &Scopes) -> (Guards, Vec<u32>) {
-    const UNUSED: u32 = u32::MAX;
-    let mut sets = Guards::default();
-    let none = sets.id(Vec::new());
-    let mut guard = vec![UNUSED; g.len()];
-    // The handles of a loop's results are neighbours: the lowest one comes last.
-    let mut of_loop = vec![UNUSED; loops.all.len()];
-    let mut left = vec![0; loops.all.len()];
-    let use_under = |guard: &mut [u32], c: Term, id: u32, sets: &mut Guards| {
-        // Outside of a loop, what is known inside is not.
-        let scope = scopes.of(c);
-        let mut id = id;
-        if sets.sets[id as usize].iter().any(|l| !scopes.contains(scopes.of(l.0), scope)) {
-            let kept =
-                sets.sets[id as usize].iter().copied().filter(|l| scopes.contains(scopes.of(l.0), scope)).collect();
-            id = sets.id(kept);
-        }
-        let old = guard[c.index()];
-        guard[c.index()] = if old == UNUSED { id } else { sets.meet(old, id) };
-    };
-    for &t in roots {
-        guard[t.index()] = none;
-    }
-    let alive = |t: Term| reach.binary_search(&t).is_ok();
-    for (n, l) in loops.all.iter().enumerate() {
-        left[n] = l.carries.iter().filter(|c| alive(c.last)).count() + l.rows.iter().filter(|r| alive(r.all)).count();
-    }
-    for &t in reach.iter().rev() {
-        let own = guard[t.index()];
-        // A leaf of a loop in its body: whoever reads it stands in the body.
-        let own = if own == UNUSED { none } else { own };
-        if let Some((n, Role::Last(_) | Role::Rows(_))) = loops.role(t) {
-            // What nobody reads asks for nothing.
-            if guard[t.index()] != UNUSED {
-                of_loop[n] = if of_loop[n] == UNUSED { own } else { sets.meet(of_loop[n], own) };
-            }
-            left[n] -= 1;
-            if left[n] == 0 {
-                let (l, own) = (&loops.all[n], if of_loop[n] == UNUSED { none } else { of_loop[n] });
-                use_under(&mut guard, l.count, own, &mut sets);
-                l.stop.iter().for_each(|&t| use_under(&mut guard, t, own, &mut sets));
-                for c in &l.carries {
-                    use_under(&mut guard, c.init, own, &mut sets);
-                    use_under(&mut guard, c.next, own, &mut sets);
-                }
-                for r in &l.rows {
-                    use_under(&mut guard, r.row, own, &mut sets);
-                }
-            }
-            continue;
-        }
-        match g.node(t) {
-            Node::Cond { cond, then, other } if g.free(*cond).is_empty() => {
-                use_under(&mut guard, *cond, own, &mut sets);
-                let (yes, no) = (sets.with(g, own, (*cond, true)), sets.with(g, own, (*cond, false)));
-                use_under(&mut guard, *then, yes, &mut sets);
-                use_under(&mut guard, *other, no, &mut sets);
-            }
-            node => node.for_each_child(|c| use_under(&mut guard, c, own, &mut sets)),
-        }
-    }
-    // All results of a loop are computed by one statement.
-    for &t in reach {
-        if let Some((n, Role::Last(_) | Role::Rows(_))) = loops.role(t) {
-            guard[t.index()] = if of_loop[n] == UNUSED { none } else { of_loop[n] };
-        }
-    }
-    (sets, guard)
-}
-
-/// Whether the term is computed element by element by a nest that others may join.
-fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
-    match g.node(t) {
-        _ if is_exact_sum(g, exact, t) => false,
-        // A sum of what a loop computes is part of that loop.
-        Node::Prim(Prim::Sum(_), args) if adds_rows(g, class, exact, t) => is_item(g, class, exact, args[0]),
-        Node::Prim(Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any, _), _) => true,
-        _ if class[t.index()] == Class::Buffer && repeats(g, class, t) => false,
-        Node::Scatter { .. } | Node::Cond { .. } | Node::Input(_) => false,
-        Node::Prim(Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack, _) => false,
-        _ => {
-            class[t.index()] == Class::Buffer
-                && !is_splat(g, t)
-                && alias_of(g, class, t).is_none()
-                && padded_parts(g, class, t).is_none()
-        }
-    }
 }
 
 /// The loops of the nest that computes `t`.
@@ -379,6 +230,12 @@ pub(super) fn plan(g: &Graph, mut loops: Loops, results: &[Term], checks: &[Chec
     for t in roots.iter().copied().chain(counts).chain(read[results.len()..].iter().copied()) {
         *uses.entry(t).or_default() += 1;
     }
+    let known = Known::new(g);
+    let stencils = reach
+        .iter()
+        .copied()
+        .filter(|&t| class[t.index()] == Class::Buffer && g.free(t).is_empty() && is_stencil(g, &known, &class, t));
+    let stencils = stencils.collect();
     let mut plan = Plan {
         class,
         steps: Vec::new(),
@@ -388,6 +245,7 @@ pub(super) fn plan(g: &Graph, mut loops: Loops, results: &[Term], checks: &[Chec
         readers: HashMap::new(),
         uses,
         exact,
+        stencils,
         results: read.into_iter().collect(),
         loops,
         scopes,
@@ -482,225 +340,4 @@ struct All<'a> {
     of_term: &'a HashMap<Term, usize>,
     checks: &'a [CheckTerms],
     sets: &'a Guards,
-}
-
-/// The carried arrays of a loop that can be added to in place, as the terms on the way from one step to the next,
-/// and which statements then have to come before which.
-fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> (Vec<(usize, usize)>, HashMap<Term, Term>) {
-    let (g, l) = (all.g, &plan.loops.all[n]);
-    let (mut before, mut in_place) = (Vec::new(), HashMap::new());
-    let of = |s: usize| match all.statements[s].of {
-        Of::Term(t) => Some(t),
-        _ => None,
-    };
-    for c in l.carries.iter().filter(|c| g.rank(c.now) > 0) {
-        let Some(way) = way(g, c.now, c.next) else { continue };
-        let here = |t: Term| plan.scopes.of(t) == n + 1 && !in_place.contains_key(&t);
-        let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
-        // The former value must not be wanted at the end, and one on the way only by the next.
-        let wanted = l.carries.iter().any(|d| d.next == c.now)
-            || ends().filter(|&t| t == c.next).count() > l.rows.iter().filter(|r| r.row == c.next).count() + 1
-            || ends().any(|t| t != c.next && way.contains(&t));
-        if wanted || !way.iter().all(|&t| here(t)) {
-            continue;
-        }
-        let mut edges = Vec::new();
-        let mut possible = true;
-        // All former states of the array, and what shows them: they are one memory.
-        let mut shown: BTreeSet<Term> = BTreeSet::from([c.now]);
-        for &t in &way {
-            let Node::Scatter { dst, src, index, .. } = g.node(t) else { continue };
-            // All that shows this state of the array: it, and what is the same memory under another name.
-            let mut same: BTreeSet<Term> = BTreeSet::from([*dst]);
-            for &s in own {
-                let Some(u) = of(s).filter(|u| !way.contains(u)) else { continue };
-                let alias = alias_of(g, &plan.class, u).is_some_and(|a| same.contains(&a));
-                let choice = matches!(g.node(u), Node::Cond { then, other, .. }
-                    if g.rank(u) > 0 && (same.contains(then) || same.contains(other)));
-                if alias || choice {
-                    same.insert(u);
-                }
-            }
-            possible &= !ends().any(|t| t != c.next && same.contains(&t) && t != c.now);
-            for &s in own {
-                let statement = &all.statements[s];
-                if of(s).is_some_and(|u| way.contains(&u)) {
-                    continue;
-                }
-                if statement.reads.keys().any(|r| same.contains(r)) {
-                    edges.push((s, all.of_term[&t]));
-                }
-            }
-            // What is put there must not be read from the same memory.
-            let mut inner: BTreeMap<Term, bool> = BTreeMap::new();
-            for &u in std::iter::once(src).chain(&**index) {
-                match plan.class(u) {
-                    Class::View => inner.extend(reads(g, &plan.class, u)),
-                    _ => drop(inner.insert(u, false)),
-                }
-            }
-            shown.extend(same);
-            possible &= !inner.keys().any(|u| shown.contains(u));
-        }
-        if possible {
-            before.extend(edges);
-            in_place.extend(way.iter().map(|&t| (t, c.now)));
-        }
-    }
-    (before, in_place)
-}
-
-/// Kahn's algorithm, for the statements of one scope; `before` are further pairs (earlier, later). Checks and what they need come first;
-/// then scalars before loops; the guard at hand before others.
-fn list_schedule(all: &All<'_>, own: &[usize], before: &[(usize, usize)]) -> Option<Vec<usize>> {
-    let All { g, statements, of_term, checks, sets } = *all;
-    let n = own.len();
-    let place: HashMap<usize, usize> = own.iter().enumerate().map(|(k, &s)| (s, k)).collect();
-    let mut needs: Vec<Vec<usize>> = Vec::with_capacity(n);
-    for &s in own {
-        let statement = &statements[s];
-        let conditions = sets.sets[statement.guard as usize].iter().map(|l| &l.0);
-        let needed = statement.reads.keys().chain(conditions).filter_map(|t| of_term.get(t));
-        let mut needed: Vec<usize> = needed.filter_map(|s| place.get(s).copied()).collect();
-        needed.extend(before.iter().filter(|b| b.1 == s).filter_map(|b| place.get(&b.0).copied()));
-        needed.sort_unstable();
-        needed.dedup();
-        needs.push(needed);
-    }
-    let mut phase = vec![2_u8; n];
-    for wanted in [0, 1] {
-        let of_phase = |s: &usize| matches!(statements[own[*s]].of, Of::Check(c) if checks[c].entry == (wanted == 0));
-        let mut stack: Vec<usize> = (0..n).filter(of_phase).collect();
-        while let Some(s) = stack.pop() {
-            if phase[s] > wanted {
-                phase[s] = wanted;
-                stack.extend(&needs[s]);
-            }
-        }
-    }
-    let mut waiting: Vec<usize> = needs.iter().map(Vec::len).collect();
-    let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); n];
-    for (s, needed) in needs.iter().enumerate() {
-        for &d in needed {
-            dependents[d].push(s);
-        }
-    }
-    let key = |s: usize| {
-        let statement = &statements[own[s]];
-        let looped = match statement.of {
-            Of::Term(t) => g.rank(t) > 0 || !is_let(g, t),
-            Of::Loop(_) => true,
-            Of::Check(_) => false,
-        };
-        (phase[s], u8::from(looped), statement.guard, s)
-    };
-    let mut ready: BTreeSet<(u8, u8, u32, usize)> = (0..n).filter(|&s| waiting[s] == 0).map(key).collect();
-    let mut order = Vec::with_capacity(n);
-    let mut here = 0;
-    while let Some(&(phase, looped, ..)) = ready.first() {
-        let same = ready.range((phase, looped, here, 0)..=(phase, looped, here, usize::MAX)).next();
-        let Some(&next) = same.or(ready.first()) else { break };
-        ready.remove(&next);
-        let s = next.3;
-        here = next.2;
-        order.push(own[s]);
-        for &d in &dependents[s] {
-            waiting[d] -= 1;
-            if waiting[d] == 0 {
-                ready.insert(key(d));
-            }
-        }
-    }
-    if order.len() < n { None } else { Some(order) }
-}
-
-/// Whether a closed scalar is a plain `let`, without a loop.
-fn is_let(g: &Graph, t: Term) -> bool {
-    !matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _))
-}
-
-/// Puts the statements of a scope into steps; a nest takes in a later statement over the same domain whose reads of it are pointwise.
-fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scope) {
-    let All { g, statements, sets, .. } = *all;
-    let first = plan.steps.len();
-    let mut steps: Vec<Step> = Vec::new();
-    let mut step_of: HashMap<Term, usize> = HashMap::new();
-    let mut open: HashMap<(Vec<Term>, u32), Vec<usize>> = HashMap::new();
-    let mut placed: Vec<(usize, usize)> = Vec::new();
-    // What is known in the body already.
-    let known: Vec<Literal> = match scope.checked_sub(1).map(|n| &plan.loops.all[n]) {
-        Some(l) => {
-            let last = l.carries.first().map(|c| c.last).or(l.rows.first().map(|r| r.all));
-            let of = last.and_then(|t| all.of_term.get(&t)).map(|&s| statements[s].guard);
-            of.map_or_else(Vec::new, |guard| sets.sets[guard as usize].clone())
-        }
-        None => Vec::new(),
-    };
-    for &s in order {
-        let statement = &statements[s];
-        let mut guard = sets.sets[statement.guard as usize].clone();
-        guard.retain(|l| !known.contains(l));
-        guard.sort_by_key(|l| (step_of.get(&l.0).copied(), *l));
-        let t = match statement.of {
-            Of::Term(t) => t,
-            Of::Check(check) => {
-                placed.push((s, steps.len()));
-                steps.push(Step { guard, work: Work::Check(check) });
-                continue;
-            }
-            Of::Loop(n) => {
-                placed.push((s, steps.len()));
-                let l = &plan.loops.all[n];
-                step_of.extend(l.carries.iter().map(|c| (c.last, steps.len())));
-                step_of.extend(l.rows.iter().map(|r| (r.all, steps.len())));
-                steps.push(Step { guard, work: Work::Loop(n) });
-                continue;
-            }
-        };
-        if !is_item(g, &plan.class, &plan.exact, t) {
-            placed.push((s, steps.len()));
-            step_of.insert(t, steps.len());
-            let whole = g.rank(t) > 0 || !is_let(g, t);
-            steps.push(Step { guard, work: if whole { Work::Whole(t) } else { Work::Scalar(t) } });
-            continue;
-        }
-        let domain = domain_of(g, t);
-        let nests = open.entry((domain.clone(), statement.guard)).or_default();
-        let fits = |nest: usize| {
-            let conditions = guard.iter().map(|l| (&l.0, &false));
-            let mut read = statement.reads.iter().chain(conditions);
-            read.all(|(r, &pointwise)| match step_of.get(r) {
-                None => true,
-                Some(&at) => at < nest || (at == nest && pointwise && domain_of(g, *r) == g.shape(*r)),
-            })
-        };
-        let room = |nest: usize| matches!(&steps[nest].work, Work::Nest { items, .. } if items.len() < WIDEST);
-        match nests.iter().rev().take(4).copied().find(|&nest| room(nest) && fits(nest)) {
-            Some(nest) => {
-                if let Work::Nest { items, .. } = &mut steps[nest].work {
-                    items.push(t);
-                }
-                placed.push((s, nest));
-                step_of.insert(t, nest);
-            }
-            None => {
-                nests.push(steps.len());
-                placed.push((s, steps.len()));
-                step_of.insert(t, steps.len());
-                steps.push(Step { guard, work: Work::Nest { domain, items: vec![t] } });
-            }
-        }
-    }
-    for &(s, step) in &placed {
-        let conditions = steps[step].guard.iter().map(|l| l.0);
-        for t in statements[s].reads.keys().copied().chain(conditions) {
-            plan.readers.entry(t).or_default().push(first + step);
-        }
-    }
-    let numbers = (first..first + steps.len()).collect();
-    match scope.checked_sub(1) {
-        None => plan.order = numbers,
-        Some(n) => plan.bodies[n] = numbers,
-    }
-    plan.steps.extend(steps);
 }

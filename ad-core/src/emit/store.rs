@@ -23,8 +23,8 @@ pub(super) enum Class {
 
 /// Work of one element above which a term is not computed a second time by another loop.
 const TWICE: u32 = 8;
-/// The same for reads at different indices in one loop.
-const SHIFTED: u32 = 4;
+/// Work that reads at different indices in one loop may do again, all together: in registers it costs less than a pass over memory.
+const SHIFTED: u32 = 16;
 /// Work above which a value read under fewer indices than its reader has, or gathered, is stored.
 const REUSED: u32 = 4;
 const DEAR: u32 = 20;
@@ -66,7 +66,8 @@ fn own_cost(g: &Graph, t: Term) -> Option<u32> {
 struct Readers {
     context: Option<u32>,
     root: Option<Term>,
-    contexts: bool,
+    /// Indices beside the first one at which it is read.
+    contexts: u32,
     roots: bool,
     forced: bool,
     /// A step of a loop reads what does not change in the loop.
@@ -131,7 +132,7 @@ pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: Around
 
 /// Whether so much work is worth storing for these readers.
 fn worth_storing(r: Readers, work: u32) -> bool {
-    r.forced || (r.contexts && work > SHIFTED) || (r.roots && work > TWICE) || (r.reused && work >= REUSED)
+    r.forced || r.contexts.saturating_mul(work) > SHIFTED || (r.roots && work > TWICE) || (r.reused && work >= REUSED)
 }
 
 fn round(
@@ -257,7 +258,8 @@ fn visit(
         let to = &mut readers[c.index()];
         to.reused |= shared.reused || (!streamed && scopes.of(c) != here);
         to.streamed = streamed && !to.reused;
-        to.contexts |= shared.contexts || to.context.is_some_and(|k| k != context);
+        let other = u32::from(to.context.is_some_and(|k| k != context));
+        to.contexts = to.contexts.saturating_add(other).max(shared.contexts);
         to.roots |= shared.roots || to.root.is_some_and(|k| Some(k) != root);
         to.context = Some(context);
         to.root = root;

@@ -125,86 +125,101 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
         ::ad::runtime::kernel::same(f, ::ad::prelude::build1);
         let _ = f(0, |_| 0.0_f64);
     }
-    ///A loop nest over 1 axis.
-    fn compute_t1_and_v1(v1: &mut [f64], x: &[f64], k1: usize) -> f64 {
+    ///The interior, where no test is needed.
+    fn compute_t1_and_v1(v1: &mut [f64], x: &[f64], inside: usize) -> f64 {
         #[inline(always)]
         fn loops<I: ::ad::runtime::kernel::Isa>(
             v1: &mut [f64],
             x: &[f64],
-            k1: usize,
+            inside: usize,
         ) -> f64 {
             let mut t1_lanes = [0.0; 16];
-            let x_row = &x[0..][..k1];
-            let x_row_2 = &x[1..][..k1];
-            let v1 = &mut v1[..k1];
+            let x_row = &*::ad::runtime::kernel::cut(x, 1, inside, 0.0);
+            let x_row_2 = &*::ad::runtime::kernel::cut(x, 2, inside, 0.0);
+            let x_row_3 = &*::ad::runtime::kernel::cut(x, 0, inside, 0.0);
+            let v1 = &mut v1[1..][..inside];
             let (x_chunks, x_rest) = x_row.as_chunks::<16>();
             let (x_chunks_2, x_rest_2) = x_row_2.as_chunks::<16>();
+            let (x_chunks_3, x_rest_3) = x_row_3.as_chunks::<16>();
             let (v1_chunks, v1_rest) = v1.as_chunks_mut::<16>();
-            for c in 0..k1 / 16 {
+            for c in 0..inside / 16 {
                 let x_row = &x_chunks[c];
                 let x_row_2 = &x_chunks_2[c];
+                let x_row_3 = &x_chunks_3[c];
                 let v1 = &mut v1_chunks[c];
                 for l in 0..16 {
                     let t1 = 1.0 - x_row[l];
                     let t2 = I::mul_add(-x_row[l], x_row[l], x_row_2[l]);
                     let t3 = 100.0 * t2;
+                    let t4 = I::mul_add(-x_row_3[l], x_row_3[l], x_row[l]);
+                    let t5 = I::mul_add(t2, 100.0, t3) * x_row[l];
                     t1_lanes[l] += I::mul_add(t1, t1, t3 * t2);
-                    v1[l] = I::mul_add(t2, 100.0, t3);
+                    v1[l] = I::mul_add(t4, 100.0, 100.0 * t4)
+                        + I::mul_add(-2.0, t1, -t5 - t5);
                 }
             }
             let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
-            for l in 0..k1 % 16 {
+            for l in 0..inside % 16 {
                 let t1 = 1.0 - x_rest[l];
                 let t2 = I::mul_add(-x_rest[l], x_rest[l], x_rest_2[l]);
                 let t3 = 100.0 * t2;
+                let t4 = I::mul_add(-x_rest_3[l], x_rest_3[l], x_rest[l]);
+                let t5 = I::mul_add(t2, 100.0, t3) * x_rest[l];
                 t1_rest += I::mul_add(t1, t1, t3 * t2);
-                v1_rest[l] = I::mul_add(t2, 100.0, t3);
+                v1_rest[l] = I::mul_add(t4, 100.0, 100.0 * t4)
+                    + I::mul_add(-2.0, t1, -t5 - t5);
             }
             t1_rest
         }
         ::ad::runtime::dispatched!(
-            'a,; loops(v1 : & 'a mut [f64], x : & 'a[f64], k1 : usize) -> f64
+            'a,; loops(v1 : & 'a mut [f64], x : & 'a[f64], inside : usize) -> f64
         )
     }
-    ///Adds a block of the result.
-    fn add_v2(v2: &mut [f64], v1: &[f64], k1: usize) {
-        let v1 = &v1[..k1];
-        let v2_row = &mut v2[1..][..k1];
-        for i in 0..k1 {
-            v2_row[i] += v1[i];
+    ///What lies before and behind the interior.
+    fn compute_t1_and_v1_ends(
+        v1: &mut [f64],
+        x: &[f64],
+        x_len: usize,
+        k1: usize,
+        inside: usize,
+    ) -> f64 {
+        let mut t1_sum: f64 = 0.0;
+        let v1 = &mut v1[..x_len];
+        for i in (0..x_len.min(1)).chain((inside + 1).min(x_len)..x_len) {
+            let x_2 = x[i];
+            let t1 = 1.0 - x_2;
+            let t2 = x.get(1_usize.saturating_add(i)).copied().unwrap_or(0.0)
+                - x_2 * x_2;
+            let t3 = 100.0 * t2;
+            let t4 = i < k1;
+            let t5 = if t4 { t3 * t2 + t1 * t1 } else { 0.0 };
+            let t6 = i.saturating_sub(1);
+            let t8 = if i >= 1 && t6 < k1 {
+                let x_3 = x.get(t6).copied().unwrap_or(0.0);
+                let t7 = x.get(t6.saturating_add(1)).copied().unwrap_or(0.0) - x_3 * x_3;
+                100.0 * t7 + t7 * 100.0
+            } else {
+                0.0
+            };
+            let t9 = (t3 + t2 * 100.0) * x_2;
+            let t10 = if t4 { -t9 - t9 - 2.0 * t1 } else { 0.0 };
+            t1_sum += t5;
+            v1[i] = t8 + t10;
         }
-    }
-    ///Adds a block of the result.
-    fn add_v2_2(v2: &mut [f64], x: &[f64], v1: &[f64], k1: usize) {
-        #[inline(always)]
-        fn loops<I: ::ad::runtime::kernel::Isa>(
-            v2: &mut [f64],
-            x: &[f64],
-            v1: &[f64],
-            k1: usize,
-        ) {
-            let x_row = &x[0..][..k1];
-            let v1 = &v1[..k1];
-            let v2_row = &mut v2[0..][..k1];
-            for i in 0..k1 {
-                let t1 = v1[i] * x_row[i];
-                v2_row[i] += I::mul_add(-2.0, 1.0 - x_row[i], -t1 - t1);
-            }
-        }
-        ::ad::runtime::dispatched!(
-            'a,; loops(v2 : & 'a mut [f64], x : & 'a[f64], v1 : & 'a[f64], k1 : usize) ->
-            ()
-        );
+        t1_sum
     }
     let x_data = ::ad::runtime::kernel::contiguous(x);
     let x_len = x.shape()[0];
     let c1 = 1 <= x_len;
     ::core::assert!(c1, "rosenbrock: integer overflow in a subtraction: `x.len() - 1`");
     let k1 = x_len.saturating_sub(1);
-    let mut v1 = ::std::vec![0.0; k1];
-    let t1 = compute_t1_and_v1(&mut v1, &x_data, k1);
-    let mut v2 = ::std::vec![0.0; x_len];
-    add_v2(&mut v2, &v1, k1);
-    add_v2_2(&mut v2, &x_data, &v1, k1);
-    (t1, ::ad::runtime::kernel::assemble([x_len], v2))
+    let mut v1 = ::std::vec![0.0; x_len];
+    let inside = x_len.min(k1).saturating_sub(1);
+    let t1_ends = compute_t1_and_v1_ends(&mut v1, &x_data, x_len, k1, inside);
+    let t1 = if inside > 0 {
+        t1_ends + compute_t1_and_v1(&mut v1, &x_data, inside)
+    } else {
+        t1_ends
+    };
+    (t1, ::ad::runtime::kernel::assemble([x_len], v1))
 }

@@ -10,13 +10,14 @@ use super::super::block::{Join, Statement};
 use super::super::contract::as_product;
 use super::super::kernel::{Kernel, Op};
 use super::super::loops::Role;
-use super::super::nest::{Arg, Fold, Item, Nest};
+use super::super::nest::{Arg, Fold, Item, Nest, Part};
 use super::super::rust::typed;
 use super::super::schedule::{Literal, Work, domain_of};
+use super::super::split::interior;
 use super::super::store::{Class, adds_rows, alias_of, is_splat, padded_parts, repeats};
 use super::{Driver, Hold};
 use crate::ir::{Graph, Node, Put, Term};
-use crate::prim::{Binary, Prim, Reduce};
+use crate::prim::{Binary, Cmp, Prim, Reduce};
 
 impl Driver<'_> {
     /// `let mut name = vec![..]`, filled with what a sum starts from. In a loop the memory is there already, and is filled again
@@ -68,14 +69,15 @@ impl Driver<'_> {
             }
         }
         let title = self.function_name(verb, outs);
-        let function =
-            Nest::new(g, self.style, &self.names, &self.known, kernel, items, reused).function(&title, doc)?;
+        let function = Nest::new(g, self.style, &self.names, &self.known, kernel, items, (reused, &Part::Whole))
+            .function(&title, doc)?;
         let mut args = Vec::new();
         for arg in &function.args {
             args.push(match arg {
                 Arg::Out(t) => self.out(*t),
                 Arg::Buffer(t) => self.borrow(*t, &mut names),
                 Arg::Scalar(t) => self.argument(*t, &mut names),
+                Arg::Length => quote!(),
             });
         }
         let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
@@ -115,7 +117,16 @@ impl Driver<'_> {
             match g.node(t) {
                 Node::Prim(Prim::Sum(axes), args) => {
                     let reduced = (0..domain.len()).map(|k| axes.iter().any(|&a| usize::from(a) == k)).collect();
-                    let value = kernel.element(args[0], &identity, &[])?;
+                    let mut value = kernel.element(args[0], &identity, &[])?;
+                    // A sum over nearly the whole domain.
+                    for (k, (&n, &size)) in domain_of(g, t).iter().zip(domain).enumerate() {
+                        if n != size {
+                            let n = kernel.element(n, &[], &[])?;
+                            let inside = kernel.op(Op::Prim(Prim::Compare(Cmp::Lt), [identity[k], n].into()));
+                            let zero = kernel.zero(value);
+                            value = kernel.choose(inside, value, zero);
+                        }
+                    }
                     items.push(Item::Fold { out: t, fold: Fold::Sum, reduced, value });
                     outs.push(t);
                 }
@@ -140,6 +151,11 @@ impl Driver<'_> {
         }
         let shape = domain.len();
         let doc = format!("A loop nest over {shape} {}.", if shape == 1 { "axis" } else { "axes" });
+        if terms.iter().any(|t| plan.stencils.contains(t))
+            && let Some(interior) = interior(&kernel, &items)
+        {
+            return self.split(&kernel, &items, &interior, &outs, guard);
+        }
         let reused = self.reused(&kernel, &items, step);
         self.call(&kernel, &items, ("compute", &doc), &outs, guard, (true, &reused))
     }

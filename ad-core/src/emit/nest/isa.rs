@@ -7,7 +7,7 @@ use quote::quote;
 
 use super::super::kernel::{Id, Op};
 use super::super::rust::{Expr, prec, typed};
-use super::{Fold, Item, Nest};
+use super::{Fold, Item, Nest, Part};
 use crate::prim::{Binary, Emit, Prim};
 
 /// Functions of `Isa`: one row for each of its vectorised methods of the same name.
@@ -45,7 +45,7 @@ impl Nest<'_, '_> {
         for &n in &self.k.loops {
             count = count.and_then(|c| Some(c.saturating_mul(self.g.int_value(n)?)));
         }
-        if self.depth == 0 || count.is_some_and(|c| c < SHORTEST) {
+        if self.depth == 0 || matches!(self.part, Part::Ends(_)) || count.is_some_and(|c| c < SHORTEST) {
             return false;
         }
         let sums = self.items.iter().any(

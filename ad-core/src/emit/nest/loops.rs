@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 
 use super::super::kernel::Op;
 use super::super::rust::{Expr, prec};
-use super::{Fold, Item, Nest, Row, Variant};
+use super::{Fold, Item, Nest, Part, Row, Variant};
 use crate::ir::Term;
 
 /// Independent accumulators of a sum (`speed.md`).
@@ -50,8 +50,20 @@ impl Nest<'_, '_> {
         } else {
             let (body, used) = variant(self, Variant::Plain)?;
             let var = self.loop_var(inner, used);
-            let n = n.at(prec::ADD);
-            quote!(for #var in 0..#n { #body })
+            let (receiver, n) = (n.receiver(), n.at(prec::ADD));
+            match self.part {
+                Part::Ends(low) => {
+                    let (low, inside) = (proc_macro2::Literal::i128_unsuffixed(*low), &self.length);
+                    if low.to_string() == "0" {
+                        quote!(for #var in #inside.min(#receiver)..#n { #body })
+                    } else {
+                        // The interior, or what of it there is, lies between.
+                        let behind = quote!((#inside + #low).min(#receiver)..#n);
+                        quote!(for #var in (0..#receiver.min(#low)).chain(#behind) { #body })
+                    }
+                }
+                _ => quote!(for #var in 0..#n { #body }),
+            }
         };
         let mut code = loops;
         for level in (0..d).rev() {
@@ -143,6 +155,12 @@ impl Nest<'_, '_> {
         });
         // A short row of known length is a plain loop.
         let short = self.depth > 0 && self.literal_extent().is_some_and(|n| n < 32);
-        self.depth > 0 && !short && sums && !points && !self.items.iter().any(|i| matches!(i, Item::Scatter { .. }))
+        let ends = matches!(self.part, Part::Ends(_));
+        self.depth > 0
+            && !short
+            && !ends
+            && sums
+            && !points
+            && !self.items.iter().any(|i| matches!(i, Item::Scatter { .. }))
     }
 }

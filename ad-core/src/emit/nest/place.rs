@@ -63,7 +63,7 @@ impl Nest<'_, '_> {
             }
         }
         for arg in &self.args {
-            let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg;
+            let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg else { continue };
             // In the driver a name may be the user's own, whatever it looks like; in a function of ours it is ours.
             let name = if self.k.loops.is_empty() {
                 let name = self.driver[t].clone();

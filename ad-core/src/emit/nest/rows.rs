@@ -6,7 +6,7 @@ use quote::quote;
 
 use super::super::kernel::{Id, Op};
 use super::super::rust::{Expr, prec};
-use super::{Nest, Row, RowKey, Variant};
+use super::{Nest, Part, Row, RowKey, Variant};
 use crate::ir::{Lit, Term};
 use crate::prim::Prim;
 
@@ -24,6 +24,9 @@ impl Nest<'_, '_> {
     /// The row that a load is of, if it is contiguous over the innermost loop.
     pub(super) fn row_key(&self, id: Id) -> Option<RowKey> {
         let Op::Load { buf, sizes, ix } = &self.k.node(id).op else { return None };
+        if matches!(self.part, Part::Ends(_)) {
+            return None;
+        }
         let (buf, sizes) = (*buf, sizes.to_vec());
         if self.flat && self.level(id) == 1 {
             return Some(RowKey { buf, sizes, outer: Vec::new(), base: None });
@@ -80,6 +83,10 @@ impl Nest<'_, '_> {
             }
             return product.unwrap_or_else(|| Expr::atom(quote!(1)));
         }
+        if matches!(self.part, Part::Interior(_)) && v + 1 == self.depth {
+            let length = &self.length;
+            return Expr::atom(quote!(#length));
+        }
         let n = self.arg(self.k.loops[v]);
         // A range of literals has no type of its own.
         if n.receiver.is_some() { Expr::atom(n.receiver()) } else { n }
@@ -95,7 +102,7 @@ impl Nest<'_, '_> {
 
     /// The size of the innermost loop, if it is a constant.
     pub(super) fn literal_extent(&self) -> Option<i128> {
-        if self.flat { None } else { self.g.int_value(*self.k.loops.last()?) }
+        if self.flat || *self.part != Part::Whole { None } else { self.g.int_value(*self.k.loops.last()?) }
     }
 
     /// The element of a row in the current variant of the inner loop.
@@ -143,6 +150,7 @@ impl Nest<'_, '_> {
             _ => None,
         });
         let in_range = exact
+            && *self.part == Part::Whole
             && match (last, closed) {
                 _ if self.flat => true,
                 (Some(last), None) => self.known.fits(None, Some(self.k.loops[inner]), last),
@@ -244,18 +252,31 @@ impl Nest<'_, '_> {
         let n = self.extent(self.depth - 1).tokens;
         let row = self.new_row(&of, outer.is_empty(), true);
         let name = self.row_list[row].name.clone();
-        if outer.is_empty() {
+        if let Part::Interior(low) = self.part {
+            let low = self.style.lit(Lit::Int(crate::ir::IntTy::Usize, *low));
+            let (start, level) = self.row_start(&outer, loops);
+            let start = start.map_or(low.clone(), |s| s.plus(&low)).at(prec::ADD);
+            self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
+        } else if outer.is_empty() {
             self.push(0, 0, &quote!(let #name = &mut #of[..#n];));
         } else {
-            let ix: Vec<Expr> = outer.iter().map(|&v| self.var(v)).collect();
-            let sizes: Vec<Term> = loops.iter().map(|&v| self.k.loops[v]).collect();
-            let rows = self.linear(&ix, &sizes[..outer.len()], true);
-            let m = self.arg(sizes[outer.len()]);
-            let start = rows.times(&m).tokens;
-            let level = outer.iter().max().map_or(0, |v| v + 1);
+            let (start, level) = self.row_start(&outer, loops);
+            let start = start.map(|s| s.tokens);
             self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
         }
         self.out_rows.insert(t, row);
         row
+    }
+
+    /// Where a row of a result starts, and in which loop that is known.
+    fn row_start(&mut self, outer: &[usize], loops: &[usize]) -> (Option<Expr>, usize) {
+        if outer.is_empty() {
+            return (None, 0);
+        }
+        let ix: Vec<Expr> = outer.iter().map(|&v| self.var(v)).collect();
+        let sizes: Vec<Term> = loops.iter().map(|&v| self.k.loops[v]).collect();
+        let rows = self.linear(&ix, &sizes[..outer.len()], true);
+        let m = self.arg(sizes[outer.len()]);
+        (Some(rows.times(&m)), outer.iter().max().map_or(0, |v| v + 1))
     }
 }

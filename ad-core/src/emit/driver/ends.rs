@@ -1,0 +1,115 @@
+//! A nest in two parts: its interior without tests, and both ends with them (`split`). Must never skip an element, also where the
+//! interior is empty.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::quote;
+
+use super::super::kernel::{Kernel, Op};
+use super::super::nest::{Arg, Item, Nest, Part};
+use super::super::schedule::Literal as Guard;
+use super::super::split::Interior;
+use super::Driver;
+use crate::ir::Term;
+
+impl Driver<'_> {
+    pub(super) fn split(
+        &mut self,
+        kernel: &Kernel<'_>,
+        items: &[Item],
+        interior: &Interior<'_>,
+        outs: &[Term],
+        guard: &[Guard],
+    ) -> Result<(), String> {
+        let g = self.g;
+        let mut names = Vec::new();
+        let mut code = TokenStream::new();
+        for &t in outs {
+            self.name(t);
+            if g.rank(t) > 0 {
+                code.extend(self.allocate(t, &mut names, false));
+            }
+        }
+        // The least of the bounds, less where the interior begins.
+        let size = *kernel.loops.last().ok_or("a nest without loops")?;
+        let (size, named) = self.scalar_expr(size);
+        names.extend(named);
+        let mut length = size.receiver();
+        for (high, offset) in &interior.highs {
+            let high = match high {
+                Op::Scalar(t) => {
+                    let (e, named) = self.scalar_expr(*t);
+                    names.extend(named);
+                    e
+                }
+                Op::Lit(lit) => self.style.lit(*lit),
+                _ => return Err("a bound that is no scalar".into()),
+            };
+            let bound = high.receiver();
+            let bound = if *offset == 0 {
+                bound
+            } else {
+                let offset = Literal::i128_unsuffixed(*offset);
+                quote!(#bound.saturating_add(#offset))
+            };
+            length = quote!(#length.min(#bound));
+        }
+        if interior.low > 0 {
+            let low = Literal::i128_unsuffixed(interior.low);
+            length = quote!(#length.saturating_sub(#low));
+        }
+        let inside = self.taken.fresh("inside");
+        code.extend(quote!(let #inside = #length;));
+
+        let none = HashMap::new();
+        let title = self.function_name("compute", outs);
+        let ends = self.function_names.fresh(&format!("{title}_ends"));
+        let (middle, both) = (Part::Interior(interior.low), Part::Ends(interior.low));
+        let functions = [
+            Nest::new(g, self.style, &self.names, &self.known, &interior.kernel, &interior.items, (&none, &middle))
+                .function(&title, "The interior, where no test is needed.")?,
+            Nest::new(g, self.style, &self.names, &self.known, kernel, items, (&none, &both))
+                .function(&ends, "What lies before and behind the interior.")?,
+        ];
+        let mut calls = Vec::new();
+        for (function, title) in functions.iter().zip([&title, &ends]) {
+            let mut args = Vec::new();
+            for arg in &function.args {
+                args.push(match arg {
+                    Arg::Out(t) => self.out(*t),
+                    Arg::Buffer(t) => self.borrow(*t, &mut names),
+                    Arg::Scalar(t) => self.argument(*t, &mut names),
+                    Arg::Length => quote!(#inside),
+                });
+            }
+            let turbofish = &function.turbofish;
+            calls.push(quote!(#title #turbofish(#(#args),*)));
+        }
+        let returns: Vec<Ident> = functions[0].returns.iter().map(|&t| self.name(t)).collect();
+        let zeros: Vec<TokenStream> = functions[0].returns.iter().map(|&t| self.style.zero(g.elem(t))).collect();
+        let more: Vec<Ident> = returns.iter().map(|name| self.taken.fresh(&format!("{name}_ends"))).collect();
+        let (interior, ends) = (&calls[0], &calls[1]);
+        code.extend(match &*returns {
+            [] => quote!(if #inside > 0 { #interior; } #ends;),
+            [one] => {
+                let more = &more[0];
+                quote! {
+                    let #more = #ends;
+                    let #one = if #inside > 0 { #more + #interior } else { #more };
+                }
+            }
+            _ => quote! {
+                let (#(#returns),*) = if #inside > 0 { #interior } else { (#(#zeros),*) };
+                let (#(#more),*) = #ends;
+                let (#(#returns),*) = (#(#returns + #more),*);
+            },
+        });
+        let mut defines = outs.to_vec();
+        defines.extend(functions[0].returns.iter().filter(|t| !outs.contains(t)));
+        self.functions.extend(functions.into_iter().map(|f| f.item));
+        names.retain(|t| !defines.contains(t));
+        self.plain(guard, code, defines, names);
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! The guard of each term: what all its uses have in common of the conditions over them (`prototype.md`, 4).
+//! Must never place a term under a guard that one of its uses lacks.
+
+use std::collections::HashMap;
+
+use super::super::loops::{Loops, Role, Scopes};
+use super::Literal;
+use crate::ad::condition;
+use crate::ir::{Graph, Node, Term};
+
+/// Guards deeper than this are cut off: what lies deeper is computed where it might not be needed.
+const DEEPEST: usize = 16;
+
+#[derive(Default)]
+pub(super) struct Guards {
+    pub(super) sets: Vec<Vec<Literal>>,
+    ids: HashMap<Vec<Literal>, u32>,
+    /// What a condition's value says of simpler conditions, outermost first and cut off at [`DEEPEST`].
+    implied: HashMap<Literal, Vec<Literal>>,
+}
+
+impl Guards {
+    fn id(&mut self, set: Vec<Literal>) -> u32 {
+        if let Some(&id) = self.ids.get(&set) {
+            return id;
+        }
+        let id = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
+        self.sets.push(set.clone());
+        self.ids.insert(set, id);
+        id
+    }
+
+    fn with(&mut self, g: &Graph, id: u32, literal: Literal) -> u32 {
+        self.imply(g, literal);
+        let mut set = self.sets[id as usize].clone();
+        for &l in &self.implied[&literal] {
+            if set.len() < DEEPEST && !set.contains(&l) {
+                set.push(l);
+            }
+        }
+        set.sort_unstable();
+        self.id(set)
+    }
+
+    /// A conjunction (`ad::condition` makes them, left to right) says of each part that it holds, so that what a derivative
+    /// computes under it and what the function computes under its parts have one guard. Chains are as deep as the program.
+    fn imply(&mut self, g: &Graph, literal: Literal) {
+        let mut stack = vec![literal];
+        while let Some(&l) = stack.last() {
+            if self.implied.contains_key(&l) {
+                stack.pop();
+                continue;
+            }
+            let parts = condition::parts(g, l);
+            let before = stack.len();
+            stack.extend(parts.iter().filter(|p| !self.implied.contains_key(p)));
+            if stack.len() > before {
+                continue;
+            }
+            let mut all: Vec<Literal> = if parts.is_empty() { vec![l] } else { Vec::new() };
+            all.extend(parts.iter().flat_map(|p| self.implied[p].iter().copied()));
+            all.truncate(DEEPEST);
+            self.implied.insert(l, all);
+            stack.pop();
+        }
+    }
+
+    fn meet(&mut self, a: u32, b: u32) -> u32 {
+        if a == b {
+            return a;
+        }
+        let (a, b) = (&self.sets[a as usize], &self.sets[b as usize]);
+        let common = a.iter().copied().filter(|l| b.contains(l)).collect();
+        self.id(common)
+    }
+}
+
+/// The guard of each reachable term: what all its uses have in common. In the body of a loop, the loop's own guard is part of it.
+pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, scopes: &Scopes) -> (Guards, Vec<u32>) {
+    const UNUSED: u32 = u32::MAX;
+    let mut sets = Guards::default();
+    let none = sets.id(Vec::new());
+    let mut guard = vec![UNUSED; g.len()];
+    // The handles of a loop's results are neighbours: the lowest one comes last.
+    let mut of_loop = vec![UNUSED; loops.all.len()];
+    let mut left = vec![0; loops.all.len()];
+    let use_under = |guard: &mut [u32], c: Term, id: u32, sets: &mut Guards| {
+        // Outside of a loop, what is known inside is not.
+        let scope = scopes.of(c);
+        let mut id = id;
+        if sets.sets[id as usize].iter().any(|l| !scopes.contains(scopes.of(l.0), scope)) {
+            let kept =
+                sets.sets[id as usize].iter().copied().filter(|l| scopes.contains(scopes.of(l.0), scope)).collect();
+            id = sets.id(kept);
+        }
+        let old = guard[c.index()];
+        guard[c.index()] = if old == UNUSED { id } else { sets.meet(old, id) };
+    };
+    for &t in roots {
+        guard[t.index()] = none;
+    }
+    let alive = |t: Term| reach.binary_search(&t).is_ok();
+    for (n, l) in loops.all.iter().enumerate() {
+        left[n] = l.carries.iter().filter(|c| alive(c.last)).count() + l.rows.iter().filter(|r| alive(r.all)).count();
+    }
+    for &t in reach.iter().rev() {
+        let own = guard[t.index()];
+        // A leaf of a loop in its body: whoever reads it stands in the body.
+        let own = if own == UNUSED { none } else { own };
+        if let Some((n, Role::Last(_) | Role::Rows(_))) = loops.role(t) {
+            // What nobody reads asks for nothing.
+            if guard[t.index()] != UNUSED {
+                of_loop[n] = if of_loop[n] == UNUSED { own } else { sets.meet(of_loop[n], own) };
+            }
+            left[n] -= 1;
+            if left[n] == 0 {
+                let (l, own) = (&loops.all[n], if of_loop[n] == UNUSED { none } else { of_loop[n] });
+                use_under(&mut guard, l.count, own, &mut sets);
+                l.stop.iter().for_each(|&t| use_under(&mut guard, t, own, &mut sets));
+                for c in &l.carries {
+                    use_under(&mut guard, c.init, own, &mut sets);
+                    use_under(&mut guard, c.next, own, &mut sets);
+                }
+                for r in &l.rows {
+                    use_under(&mut guard, r.row, own, &mut sets);
+                }
+            }
+            continue;
+        }
+        match g.node(t) {
+            Node::Cond { cond, then, other } if g.free(*cond).is_empty() => {
+                use_under(&mut guard, *cond, own, &mut sets);
+                let (yes, no) = (sets.with(g, own, (*cond, true)), sets.with(g, own, (*cond, false)));
+                use_under(&mut guard, *then, yes, &mut sets);
+                use_under(&mut guard, *other, no, &mut sets);
+            }
+            node => node.for_each_child(|c| use_under(&mut guard, c, own, &mut sets)),
+        }
+    }
+    // All results of a loop are computed by one statement.
+    for &t in reach {
+        if let Some((n, Role::Last(_) | Role::Rows(_))) = loops.role(t) {
+            guard[t.index()] = if of_loop[n] == UNUSED { none } else { of_loop[n] };
+        }
+    }
+    (sets, guard)
+}

@@ -1,0 +1,192 @@
+//! Index set splitting: a nest in which blocks are added (the transposes of slices) tests at each element which blocks reach it. But
+//! for a few elements at both ends all do: there the loop runs without a test, over shifted rows, and the ends are a loop of their own.
+//! Must never change what is computed, and is only worth its second loop where blocks leave a few elements out ([`NEAR`]).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::kernel::{Id, Kernel, Op};
+use super::known::Known;
+use super::nest::{Fold, Item, operands};
+use super::store::{Class, padded_parts};
+use crate::ir::{Graph, Lit, Node, Term};
+use crate::prim::{Cmp, IntOp, Prim};
+
+/// Elements that a block may leave out.
+const NEAR: i128 = 16;
+
+/// Whether `t` is a sum of blocks along the last axis, all of them nearly as long as it.
+pub(super) fn is_stencil(g: &Graph, known: &Known<'_>, class: &[Class], t: Term) -> bool {
+    let Some((_, pads)) = padded_parts(g, class, t) else { return false };
+    let Some((&size, outer)) = g.shape(t).split_last() else { return false };
+    pads.iter().all(|&pad| {
+        let Node::Prim(Prim::Pad(steps), args) = g.node(pad) else { return false };
+        let (block, starts) = (g.shape(args[0]), &args[1..=steps.len()]);
+        let Some((&len, outer_block)) = block.split_last() else { return false };
+        let Some((start, outer_starts)) = starts.split_last() else { return false };
+        steps.iter().all(|&s| s == 1)
+            && outer_block == outer
+            && outer_starts.iter().all(|&s| g.int_value(s) == Some(0))
+            && g.int_value(*start).is_some_and(|s| (0..=NEAR).contains(&s))
+            && known.near(len, size, NEAR)
+    })
+}
+
+/// Whether a sum over the domain `inner` can be taken in a loop over `outer`, of which it leaves out a few elements at the end.
+pub(super) fn is_within(known: &Known<'_>, inner: &[Term], outer: &[Term]) -> bool {
+    let (Some((&len, a)), Some((&size, b))) = (inner.split_last(), outer.split_last()) else { return false };
+    a == b && known.fits(None, Some(len), size) && known.near(len, size, NEAR)
+}
+
+/// The part of the innermost loop in which all tests on its index are decided: from `low` to the least of `highs` (and the loop's size).
+pub(super) struct Interior<'a> {
+    pub(super) kernel: Kernel<'a>,
+    pub(super) items: Vec<Item>,
+    pub(super) low: i128,
+    /// `node + offset`; the node is a literal or a closed scalar.
+    pub(super) highs: Vec<(Op, i128)>,
+}
+
+/// The interior of a nest of stores and full sums, if a test on the innermost index can be decided for all but a few elements.
+pub(super) fn interior<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Interior<'a>> {
+    let inner = k.loops.len().checked_sub(1)?;
+    let full = |item: &Item| match item {
+        Item::Store { .. } => true,
+        Item::Fold { fold: Fold::Sum, reduced, .. } => reduced.iter().all(|r| *r),
+        _ => false,
+    };
+    if !items.iter().all(full) {
+        return None;
+    }
+    let mut tests: HashMap<Id, bool> = HashMap::new();
+    let (mut low, mut highs) = (0, BTreeMap::new());
+    let mut stack: Vec<Id> = Vec::new();
+    for node in &k.nodes {
+        if let Op::If(c, ..) = node.op {
+            stack.push(c);
+        }
+    }
+    let mut seen = HashSet::new();
+    while let Some(c) = stack.pop() {
+        if !seen.insert(c) {
+            continue;
+        }
+        match &k.node(c).op {
+            Op::Prim(Prim::And, args) => stack.extend(args.iter()),
+            Op::Prim(Prim::Compare(op), args) => {
+                if let Some(value) = decide(k, inner, *op, args[0], args[1], &mut low, &mut highs) {
+                    tests.insert(c, value);
+                }
+            }
+            _ => {}
+        }
+    }
+    if tests.is_empty() {
+        return None;
+    }
+    let mut new = k.empty();
+    let mut map: Vec<Id> = Vec::with_capacity(k.nodes.len());
+    for (id, node) in k.nodes.iter().enumerate() {
+        let this = u32::try_from(id).unwrap_or(u32::MAX);
+        let of = |c: &Id| map[*c as usize];
+        let mapped = match (&node.op, tests.get(&this)) {
+            (_, Some(&value)) => new.op(Op::Lit(Lit::Bool(value))),
+            (Op::Var(v), _) if usize::from(*v) == inner => {
+                let (var, low) = (new.op(Op::Var(*v)), new.usize(low));
+                new.arith(IntOp::Add, var, low)
+            }
+            (Op::If(c, a, b), _) => {
+                let (c, a, b) = (of(c), of(a), of(b));
+                new.choose(c, a, b)
+            }
+            (Op::Prim(Prim::And, args), _) => {
+                let (a, b) = (of(&args[0]), of(&args[1]));
+                new.both(a, b)
+            }
+            (Op::Prim(Prim::Int(op @ (IntOp::Add | IntOp::Sub)), args), _) => {
+                let (a, b) = (of(&args[0]), of(&args[1]));
+                new.arith(*op, a, b)
+            }
+            (Op::Prim(prim, args), _) => new.op(Op::Prim(prim.clone(), args.iter().map(of).collect())),
+            (Op::Load { buf, sizes, ix }, _) => {
+                let ix = ix.iter().map(of).collect();
+                new.op(Op::Load { buf: *buf, sizes: sizes.clone(), ix })
+            }
+            (op, _) => new.op(op.clone()),
+        };
+        let target = &mut new.nodes[mapped as usize];
+        target.exact |= node.exact;
+        if target.hint.is_none() && !operands(&target.op).is_empty() {
+            target.hint.clone_from(&node.hint);
+        }
+        map.push(mapped);
+    }
+    let items = items
+        .iter()
+        .map(|item| match item.clone() {
+            Item::Store { out, value } => Item::Store { out, value: map[value as usize] },
+            Item::Fold { out, fold, reduced, value } => Item::Fold { out, fold, reduced, value: map[value as usize] },
+            other => other,
+        })
+        .collect();
+    let highs = highs.into_iter().map(|(id, offset)| (k.node(id).op.clone(), offset)).collect();
+    Some(Interior { kernel: new, items, low, highs })
+}
+
+/// What a comparison is in the interior, which is narrowed to where that is so; `None` if it does not only depend on the innermost index.
+fn decide(
+    k: &Kernel<'_>,
+    inner: usize,
+    op: Cmp,
+    a: Id,
+    b: Id,
+    low: &mut i128,
+    highs: &mut BTreeMap<Id, i128>,
+) -> Option<bool> {
+    let int = |id: Id| match k.node(id).op {
+        Op::Lit(Lit::Int(_, n)) => Some(n),
+        _ => None,
+    };
+    let is_var = |id: Id| matches!(k.node(id).op, Op::Var(v) if usize::from(v) == inner);
+    // The index less so much; where it is smaller than that it is 0, so the interior begins there.
+    let index = |id: Id| -> Option<i128> {
+        match &k.node(id).op {
+            Op::Var(_) if is_var(id) => Some(0),
+            Op::Prim(Prim::Int(IntOp::Sub), args) if is_var(args[0]) => int(args[1]),
+            _ => None,
+        }
+    };
+    let (op, index, bound) = match (index(a), index(b)) {
+        (Some(less), None) => (op, less, b),
+        (None, Some(less)) => (flipped(op), less, a),
+        _ => return None,
+    };
+    if !(0..=NEAR).contains(&index) {
+        return None;
+    }
+    let literal = int(bound).filter(|n| (0..=NEAR).contains(n));
+    let (value, first) = match (op, literal) {
+        (Cmp::Ge, Some(n)) => (true, n),
+        (Cmp::Gt, Some(n)) => (true, n + 1),
+        (Cmp::Lt, Some(n)) => (false, n),
+        (Cmp::Le, Some(n)) => (false, n + 1),
+        (Cmp::Lt, None) if k.node(bound).level == 0 && matches!(k.node(bound).op, Op::Scalar(_) | Op::Lit(_)) => {
+            let high = highs.entry(bound).or_insert(index);
+            *high = (*high).min(index);
+            (true, 0)
+        }
+        _ => return None,
+    };
+    *low = (*low).max(first + index);
+    Some(value)
+}
+
+/// `b op a` as `a op b`.
+fn flipped(op: Cmp) -> Cmp {
+    match op {
+        Cmp::Lt => Cmp::Gt,
+        Cmp::Le => Cmp::Ge,
+        Cmp::Gt => Cmp::Lt,
+        Cmp::Ge => Cmp::Le,
+        Cmp::Eq | Cmp::Ne => op,
+    }
+}
