@@ -19,6 +19,7 @@ struct Options {
     checked: Vec<String>,
     wrt: Option<Vec<usize>>,
     tolerance: Option<Expr>,
+    krate: TokenStream,
 }
 
 /// What `check_grad!(tokens)` expands to, and what was wrong.
@@ -54,7 +55,7 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
         diags.push(range, catalogue::check_grad_of_no_call());
         return None;
     };
-    let mut options = Options { checked: Vec::new(), wrt: None, tolerance: None };
+    let mut options = Options { checked: Vec::new(), wrt: None, tolerance: None, krate: quote!(::ad) };
     for part in parts {
         let known = match &part {
             Expr::Path(p) => {
@@ -66,6 +67,17 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
             Expr::Assign(a) if a.left.to_token_stream().to_string() == "tolerance" => {
                 options.tolerance = Some((*a.right).clone());
                 true
+            }
+            Expr::Assign(a) if a.left.to_token_stream().to_string() == "crate" => {
+                let path = match &*a.right {
+                    Expr::Lit(l) => match &l.lit {
+                        Lit::Str(s) => syn::parse_str::<syn::Path>(&s.value()).ok(),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                options.krate = path.as_ref().map_or_else(|| quote!(::ad), ToTokens::to_token_stream);
+                path.is_some()
             }
             Expr::Call(c) if c.func.to_token_stream().to_string() == "wrt" => {
                 let position = |e: &Expr| match e {
@@ -99,7 +111,8 @@ fn own(name: &str, k: usize) -> Ident {
 
 fn write(path: &ExprPath, call: &ExprCall, options: &Options) -> TokenStream {
     let n = call.args.len();
-    let run = quote!(::ad::runtime::check);
+    let krate = &options.krate;
+    let run = quote!(#krate::runtime::check);
     let (args, owned): (Vec<Ident>, Vec<Ident>) = (0..n).map(|k| (own("argument", k), own("own", k))).unzip();
     let derived = |suffix: &str| {
         let mut path = path.clone();

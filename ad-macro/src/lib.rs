@@ -30,6 +30,7 @@ pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///   differences of `f_grad`, which has to be there). With `jvp` beside `grad` or `vjp`, forwards is held against reverse as well.
 /// - `wrt(0, 2)`: the positions of the active arguments. Needed where the attribute has `wrt`, and for `jvp` and `hvp` where some
 ///   arguments are not of real type; otherwise it is all arguments of real type.
+/// - `crate = "path::to::ad"`, as for the attribute.
 /// - `tolerance = 1e-4`: what is allowed, relative to the largest number compared and at least 1. By default 1e-6, with `f32` anywhere 2e-3.
 ///
 /// Arguments may be all that a differentiated function takes; for `jvp` and `hvp`, a slice of an array has to look like one (`&x[..]`). Of arguments with more than 256 entries, 256 are compared, evenly spread.

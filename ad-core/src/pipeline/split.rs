@@ -183,6 +183,12 @@ impl Split<'_> {
                         self.g.tuple(&parts)
                     }
                 }
+            } else if let Node::Scan(_) = &*node {
+                let Node::Scan(mut scan) = node.map_children(|c| self.done[&c]) else { continue };
+                // Types in a body mention sizes.
+                scan.body.params = scan.body.params.iter().map(|ty| self.ty(ty)).collect();
+                scan.body.results = self.terms(&scan.body.results).into();
+                self.g.mk(Node::Scan(scan))
             } else if node.binders().is_empty() {
                 let mapped = node.map_children(|c| self.done[&c]);
                 match mapped {
@@ -200,10 +206,22 @@ impl Split<'_> {
         roots.iter().map(|t| self.done[t]).collect()
     }
 
+    /// A type with the sizes of the second stage.
+    fn ty(&mut self, ty: &Type) -> Type {
+        match ty {
+            Type::Array(elem, shape) => Type::Array(*elem, self.terms(shape).into()),
+            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|p| self.ty(p)).collect()),
+        }
+    }
+
     /// What is a term of the second stage without looking any further.
     fn leaf(&mut self, t: Term, node: &Node) -> Option<Term> {
         match node {
-            Node::Lit(_) | Node::Var(_) | Node::Param(..) => Some(t),
+            Node::Lit(_) | Node::Var(_) => Some(t),
+            Node::Param(k, ty) => {
+                let ty = self.ty(ty);
+                Some(self.g.mk(Node::Param(*k, ty)))
+            }
             Node::Input(k) if self.program.constants.iter().any(|c| c.input == *k) => Some(t),
             Node::Input(k) if Some(*k) == self.input => {
                 let (elem, shape) = (self.g.elem(t), self.g.shape(t).to_vec());
