@@ -42,6 +42,24 @@ fn what_means_something_else_is_understood() {
     }
 }
 
+/// A method that is understood and that no trait of `assumed` has would break every function that calls it.
+#[test]
+fn every_method_can_be_proved() {
+    use ad::runtime::assumed::methods::{ARRAYS, INTEGERS, REALS, VECTORS};
+    // Those of traits are ambiguous in the function itself.
+    let of_traits = ["clone", "into", "borrow", "as_ref", "into_iter", "cmp", "partial_cmp"];
+    for row in ad_core::front::described() {
+        let names = match row.on {
+            "array" | "mutable array" => ARRAYS,
+            "real" => REALS,
+            "integer" if !["max", "min", "clamp"].contains(&row.name) => INTEGERS,
+            _ => continue,
+        };
+        assert!(names.contains(&row.name) || of_traits.contains(&row.name), "{} of {}", row.name, row.on);
+    }
+    assert!(VECTORS.iter().all(|name| ARRAYS.contains(name)));
+}
+
 fn folder(kind: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/names").join(kind)
 }

@@ -19,7 +19,7 @@ use foreign::Kind;
 use crate::diag::Message;
 
 fn message(text: impl Into<String>) -> Message {
-    Message { entry: String::new(), text: text.into(), help: None, note: None, rustc: false }
+    Message { entry: String::new(), text: text.into(), help: None, note: None, rustc: false, twice: false }
 }
 
 impl Message {
@@ -44,6 +44,12 @@ impl Message {
     /// rustc is certain to report the same mistake in the annotated function, and says it at least as well: of ours nothing is shown.
     fn left_to_rustc(mut self, certain: bool) -> Self {
         self.rustc = certain;
+        self
+    }
+
+    /// rustc may report the same mistake, and says it worse or says less: as long as ours is shown, it does not see the function's body.
+    fn instead_of_rustc(mut self) -> Self {
+        self.twice = true;
         self
     }
 
@@ -278,6 +284,8 @@ pub fn unknown_function(name: &str, near: Option<&str>, method: bool) -> Message
     let text = message(format!("the function `{name}` cannot be seen from here"))
         .maybe(near, "write it as a closure: `let f = |x: f64| ..;`")
         .note("the attribute sees this function only, and the functions of `ad::prelude`");
+    // It may be a slip of the pen, and a function that nobody has.
+    let text = if near.is_some() { text.instead_of_rustc() } else { text };
     let (path, last) = name.rsplit_once("::").unwrap_or(("", name));
     // `np::exp`: a method here.
     if method && !path.is_empty() {
@@ -287,7 +295,7 @@ pub fn unknown_function(name: &str, near: Option<&str>, method: bool) -> Message
 }
 
 pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_function: bool) -> Message {
-    let text = message(format!("no method `{name}` of {receiver} is understood"));
+    let text = message(format!("no method `{name}` of {receiver} is understood")).instead_of_rustc();
     if foreign::knows(Kind::Method, name) {
         return foreign::translate(Kind::Method, name, text);
     }
@@ -310,7 +318,7 @@ pub fn accumulator(found: &str) -> Message {
 }
 
 pub fn accumulator_changes(was: &str, is: &str) -> Message {
-    message(format!("the accumulator begins as {was}, and the closure makes {is} of it"))
+    message(format!("the accumulator begins as {was}, and the closure makes {is} of it")).instead_of_rustc()
         .help("begin with a value of the type and rank that the closure returns")
         .note("an accumulator has one type and one shape in all steps")
 }
@@ -358,7 +366,7 @@ pub fn closure_arity(params: usize, given: usize) -> Message {
 // Refused constructs.
 
 pub fn used_before_assigned(name: &str) -> Message {
-    message(format!("`{name}` is used where not every path has assigned it"))
+    message(format!("`{name}` is used where not every path has assigned it")).instead_of_rustc()
         .help(format!("give it a value where it is declared: `let mut {name} = ..;`"))
 }
 
@@ -368,11 +376,11 @@ pub fn captured_assignment(name: &str) -> Message {
 }
 
 pub fn assignment_to_fixed(name: &str) -> Message {
-    message(format!("`{name}` is assigned and is not mutable")).help(format!("write `let mut {name} = ..;`"))
+    message(format!("`{name}` is assigned and is not mutable")).instead_of_rustc().help(format!("write `let mut {name} = ..;`"))
 }
 
 pub fn assignment_to_parameter(name: &str) -> Message {
-    message(format!("`{name}` is a parameter, and a function that is differentiated does not change what it is given"))
+    message(format!("`{name}` is a parameter, and a function that is differentiated does not change what it is given")).instead_of_rustc()
         .help(format!("change a copy of it: `let mut {name} = {name}.clone();`, or for a view `.to_owned()`"))
 }
 
@@ -382,12 +390,12 @@ pub fn compound_shape(place: &str) -> Message {
 }
 
 pub fn unknown_label(name: &str) -> Message {
-    message(format!("there is no block or loop with the label `'{name}`"))
+    message(format!("there is no block or loop with the label `'{name}`")).instead_of_rustc()
         .help(format!("write the label in front of it: `'{name}: loop {{ .. }}`"))
 }
 
 pub fn break_outside(what: &str) -> Message {
-    message(format!("`{what}` stands outside of a loop")).help("leave a block by its label: `'a: { .. break 'a value; .. }`")
+    message(format!("`{what}` stands outside of a loop")).instead_of_rustc().help("leave a block by its label: `'a: { .. break 'a value; .. }`")
 }
 
 pub fn too_deep() -> Message {
@@ -395,7 +403,7 @@ pub fn too_deep() -> Message {
 }
 
 pub fn field(name: &str) -> Message {
-    message(format!("the field `{name}` is not understood"))
+    message(format!("the field `{name}` is not understood")).instead_of_rustc()
         .help("take a tuple apart with `let (a, b) = ..;`; structs are not built yet")
 }
 
@@ -406,7 +414,7 @@ pub fn literal(text: &str) -> Message {
 // Types of values.
 
 pub fn expected(wanted: &str, found: &str) -> Message {
-    message(format!("expected {wanted}, found {found}"))
+    message(format!("expected {wanted}, found {found}")).instead_of_rustc()
 }
 
 pub fn condition(found: &str) -> Message {
@@ -418,7 +426,7 @@ pub fn types_differ(a: &str, b: &str) -> Message {
 }
 
 pub fn not_an_array(found: &str, option: bool) -> Message {
-    let text = message(format!("expected a number or an array, found {found}"));
+    let text = message(format!("expected a number or an array, found {found}")).instead_of_rustc();
     if option { text.help("write `.unwrap()` behind it") } else { text }
 }
 
@@ -453,7 +461,7 @@ pub fn comparison_of_arrays() -> Message {
 // Shapes.
 
 pub fn ranks_differ(a: usize, b: usize) -> Message {
-    message(format!("the ranks differ: {a} and {b}"))
+    message(format!("the ranks differ: {a} and {b}")).instead_of_rustc()
 }
 
 pub fn sizes_never_equal(words: &[String; 2], a: i128, b: i128) -> Message {
@@ -468,7 +476,7 @@ pub fn size_depends_on_index() -> Message {
 
 pub fn index_rank(given: usize, rank: usize) -> Message {
     let indices = if given == 1 { "index" } else { "indices" };
-    let text = message(format!("{given} {indices} for an array of rank {rank}"));
+    let text = message(format!("{given} {indices} for an array of rank {rank}")).instead_of_rustc();
     if rank == 2 && given == 1 { text.help("write `x[[i, j]]`, or `x.row(i)`") } else { text }
 }
 
@@ -493,7 +501,7 @@ pub fn rows_of_no_matrix(method: &str, rank: usize) -> Message {
 }
 
 pub fn dot(a: &str, b: &str) -> Message {
-    message(format!("`dot` of {a} and {b} is not defined")).help("it is of vectors and matrices of one real type")
+    message(format!("`dot` of {a} and {b} is not defined")).instead_of_rustc().help("it is of vectors and matrices of one real type")
 }
 
 pub fn build_of_arrays() -> Message {
@@ -502,11 +510,11 @@ pub fn build_of_arrays() -> Message {
 }
 
 pub fn map_to_arrays() -> Message {
-    message("the closure gives an array for each element").help("use `build1`, whose closure may give an array")
+    message("the closure gives an array for each element").instead_of_rustc().help("use `build1`, whose closure may give an array")
 }
 
 pub fn sum_of_arrays() -> Message {
-    message("the items of this iterator are arrays")
+    message("the items of this iterator are arrays").instead_of_rustc()
         .help("build them and sum over the first axis: `sum_outer(&build1(n, |i| ..))`")
 }
 
@@ -515,7 +523,7 @@ pub fn open_range() -> Message {
 }
 
 pub fn slice_argument() -> Message {
-    message("a slice is described by `s![..]`").help("write `x.slice(s![1.., 2])`")
+    message("a slice is described by `s![..]`").instead_of_rustc().help("write `x.slice(s![1.., 2])`")
 }
 
 pub fn slice_step() -> Message {

@@ -21,6 +21,8 @@ pub struct Message {
     pub note: Option<String>,
     /// Whether it is left to rustc to say so: counted, not shown.
     pub rustc: bool,
+    /// Whether rustc may say the same of the function's body, which is not shown to it then: one mistake, one error.
+    pub twice: bool,
 }
 
 /// The mark that an error has been reported for an expression, so that nothing more is said about what contains it.
@@ -159,6 +161,21 @@ pub fn text_of(tokens: &impl ToTokens, longest: usize) -> String {
     text
 }
 
+/// The crate of paths that the front end writes for itself (there is none of this name, so a function that means such a path would not
+/// compile), and the attribute by which it says what the user has written where it has written something else.
+pub(crate) const MARK: &str = "__differentiate";
+
+/// What the user wrote in place of the next expression, if these tokens are the inside of the attribute that says so.
+fn written(attribute: TokenStream) -> Option<String> {
+    let mut tokens = attribute.into_iter();
+    match (tokens.next()?, tokens.next()?, tokens.next()?) {
+        (TokenTree::Ident(mark), TokenTree::Punct(_), TokenTree::Literal(text)) if mark == MARK => {
+            syn::parse_str::<syn::LitStr>(&text.to_string()).ok().map(|text| text.value())
+        }
+        _ => None,
+    }
+}
+
 /// Where a text is cut at the latest: expressions may be whole bodies.
 const LONGEST: usize = 400;
 
@@ -189,6 +206,19 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                 text.push_str(close);
                 (gap, operand) = (false, true);
             }
+            // `::__differentiate::ndarray::stack`: what follows is the user's.
+            TokenTree::Ident(i) if i == MARK => {
+                text.truncate(text.strip_suffix("::").map_or(text.len(), str::len));
+                let ours = |t: &TokenTree| match t {
+                    TokenTree::Punct(_) => true,
+                    TokenTree::Ident(i) => i == "ndarray",
+                    _ => false,
+                };
+                while tokens.peek().is_some_and(ours) {
+                    tokens.next();
+                }
+                (gap, operand) = (false, false);
+            }
             TokenTree::Ident(i) => {
                 let name = i.to_string();
                 if (gap || operand) && !text.is_empty() && !text.ends_with([' ', '(', '[', '<']) {
@@ -207,6 +237,18 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                 (gap, operand) = (false, true);
             }
             TokenTree::Punct(p) => {
+                if let ('#', Some(TokenTree::Group(attribute))) = (p.as_char(), tokens.peek())
+                    && let Some(words) = written(attribute.stream())
+                {
+                    if (gap || operand) && !text.is_empty() && !text.ends_with([' ', '(', '[', '<']) {
+                        text.push(' ');
+                    }
+                    text.push_str(&words);
+                    // The attribute, and what stands for the words.
+                    let _ = (tokens.next(), tokens.next());
+                    (gap, operand) = (false, true);
+                    continue;
+                }
                 let mut op = p.as_char().to_string();
                 let mut joint = p.spacing() == Spacing::Joint;
                 while joint && p.as_char() != '\'' {

@@ -25,7 +25,7 @@ mod stage;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
 use diag::{Diagnostic, Diags, SrcRange};
@@ -85,7 +85,23 @@ pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Pat
     });
     let errors = failure.diags.list().to_vec();
     let internal = internal || errors.iter().any(|e| e.message.entry == "internal");
+    let twice = errors.iter().any(|e| e.message.twice && !e.message.rustc);
+    let item = if twice { without_body(item) } else { item };
     Expansion { tokens: beside(&item, &failure.into_tokens()), errors, internal }
+}
+
+/// A function with nothing in its body that rustc could report a second time.
+fn without_body(item: TokenStream) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    if let Some(TokenTree::Group(body)) = tokens.last_mut()
+        && body.delimiter() == Delimiter::Brace
+    {
+        let span = body.span();
+        *body = Group::new(Delimiter::Brace, quote!(::core::panic!("the function has an error")));
+        body.set_span(span);
+    }
+    let allowed = quote!(#[allow(unused_variables, unused_mut, clippy::pedantic, reason = "its body is left out because of an error")]);
+    allowed.into_iter().chain(tokens).collect()
 }
 
 /// The annotated function with what is written beside it.
@@ -138,7 +154,9 @@ fn derivatives(program: program::Program, folder: Option<&Path>) -> Result<Token
         stage::enter("the emitter");
         let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged);
         written.extend(tokens.map_err(|e| format!("{}: {e}", staged.name))?);
+        prepared.program.graph = graph;
     }
+    written.extend(emit::proofs(&prepared.program));
     if let Some((place, log)) = log {
         // A dump that cannot be written must not fail the build.
         let file = place.join(format!("{}.txt", prepared.program.name));

@@ -224,12 +224,65 @@ pub struct Program {
     pub options: Options,
     /// The type parameter with `T: Real`, if there is one: what [`crate::ir::RealTy::Param`] is called.
     pub real_param: Option<Ident>,
-    /// Names that were taken to be the DSL's: to be proved so by the code that is emitted.
-    pub dsl: Vec<Ident>,
+    /// What names were taken for: to be proved by the code that is emitted.
+    pub assumed: Vec<Assumed>,
     /// Names in patterns that were taken to be bound there, and not to be constants: likewise.
     pub bound: Vec<Ident>,
     /// Names that were taken to be constants of `std::f64::consts`: likewise.
     pub consts: Vec<AssumedConst>,
+}
+
+/// What a name was taken for. Only rustc knows what it resolves to.
+#[derive(Clone, Debug)]
+pub enum Assumed {
+    /// A function or type of the DSL, of ndarray or of std.
+    Path {
+        /// As the user wrote it, without generic arguments.
+        path: TokenStream,
+        /// Its last segment.
+        name: Ident,
+    },
+    /// A function of a type of numbers: `f64::exp`.
+    OfNumber {
+        /// As the user wrote it.
+        path: TokenStream,
+        /// The type.
+        elem: Elem,
+        /// The function.
+        name: Ident,
+    },
+    /// A macro of ndarray or std.
+    Macro {
+        /// As the user wrote it.
+        path: TokenStream,
+        /// Its last segment.
+        name: Ident,
+    },
+    /// A method of ndarray's arrays, of vectors or of numbers, and of no trait of the user's.
+    Method {
+        /// Its name.
+        name: Ident,
+        /// The element type of what it is called on.
+        elem: Elem,
+        /// The rank of what it is called on; 0 for numbers.
+        rank: usize,
+    },
+}
+
+impl Assumed {
+    /// Whether the proof of the one is that of the other.
+    #[must_use]
+    pub fn same(&self, other: &Assumed) -> bool {
+        match (self, other) {
+            (Assumed::Path { path: a, .. }, Assumed::Path { path: b, .. })
+            | (Assumed::OfNumber { path: a, .. }, Assumed::OfNumber { path: b, .. })
+            | (Assumed::Macro { path: a, .. }, Assumed::Macro { path: b, .. }) => a.to_string() == b.to_string(),
+            (Assumed::Method { name: a, elem: e, rank: m }, Assumed::Method { name: b, elem: f, rank: n }) => {
+                (a, e, m) == (b, f, n)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A name that was taken to be a constant of std.

@@ -16,6 +16,8 @@
 #![deny(unsafe_code)]
 
 #[doc(hidden)]
+pub mod assumed;
+#[doc(hidden)]
 pub mod check;
 pub mod dsl;
 pub mod kernel;

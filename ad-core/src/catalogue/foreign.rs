@@ -245,5 +245,5 @@ pub fn knows(kind: Kind, name: &str) -> bool {
 /// An operator that is a power elsewhere.
 #[must_use]
 pub fn power(op: &str) -> Message {
-    translate(Kind::Operator, op, super::message(format!("`{op}` is no power in Rust")))
+    translate(Kind::Operator, op, super::message(format!("`{op}` is no power in Rust")).instead_of_rustc())
 }

@@ -205,7 +205,7 @@ const METHODS: &[Row] = &[
 /// A method of arrays that has another way out than to be built some day.
 pub fn method(name: &str) -> Option<Message> {
     let row = METHODS.iter().find(|r| r.name == name)?;
-    Some(refused(&format!("`.{name}()`"), row.way_out).entry(id("method", name)))
+    Some(refused(&format!("`.{name}()`"), row.way_out).instead_of_rustc().entry(id("method", name)))
 }
 
 const INNER_ITEMS: &[Row] = &[

@@ -21,6 +21,7 @@ mod split;
 mod store;
 mod update;
 
+pub use proof::proofs;
 pub use signature::emit_second;
 pub(crate) use signature::{argument_type, destination_type, tree_type};
 
@@ -80,7 +81,7 @@ pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Resu
     let Program { vis, cfgs, .. } = program;
     let docs = &routine.docs;
     let lints = signature::allowed_lints();
-    let function = function(g, program, routine, &proof::names(program))?;
+    let function = function(g, program, routine)?;
     Ok(quote! {
         #cfgs
         #(#[doc = #docs])*
@@ -89,8 +90,8 @@ pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Resu
     })
 }
 
-/// The function itself, without attributes; `before` stands first in its body.
-fn function(g: &mut Graph, program: &Program, routine: &Routine, before: &TokenStream) -> Result<TokenStream, String> {
+/// The function itself, without attributes.
+fn function(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
     let style = style(program);
     let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
@@ -98,12 +99,8 @@ fn function(g: &mut Graph, program: &Program, routine: &Routine, before: &TokenS
     let Program { generics, where_clause, .. } = program;
     let Routine { name, params, result_ty, .. } = routine;
     let params = signature::declarations(params);
-    Ok(quote! {
-        fn #name #generics (#params) -> #result_ty #where_clause {
-            #before
-            #body
-        }
-    })
+    let (function, body) = at_name(name, body);
+    Ok(quote!(#function #name #generics (#params) -> #result_ty #where_clause #body))
 }
 
 /// A function that returns a value and a closure, which owns what it keeps and borrows nothing.
@@ -112,10 +109,10 @@ fn function(g: &mut Graph, program: &Program, routine: &Routine, before: &TokenS
 /// As [`emit_routine`].
 pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<TokenStream, String> {
     let Staged { name, docs, first, second } = staged;
-    let inner = function(g, program, first, &TokenStream::new())?;
-    let closure = function(g, program, second, &TokenStream::new())?;
+    let inner = function(g, program, first)?;
+    let closure = function(g, program, second)?;
     let Program { vis, cfgs, generics, where_clause, turbofish, captured, .. } = program;
-    let (lints, proof) = (signature::allowed_lints(), proof::names(program));
+    let lints = signature::allowed_lints();
     let (params, args) = (signature::declarations(&first.params), first.params.iter().map(|p| &p.name));
     let (first_name, second_name) = (&first.name, &second.name);
     let Some((own, kept)) = second.params.split_last() else { return Err("a closure of nothing".into()) };
@@ -129,18 +126,29 @@ pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<
     });
     let value = Ident::new("value", Span::mixed_site());
     let pattern = if names.is_empty() { quote!(#value) } else { quote!((#value, #(#names),*)) };
-    Ok(quote! {
-        #cfgs
-        #(#[doc = #docs])*
-        #lints
-        #vis fn #name #generics (#params) -> (#value_ty, impl Fn(#own_ty) -> #gradient + use<#(#captured),*>) #where_clause {
-            #proof
+    let (function, body) = at_name(
+        name,
+        quote! {
             #inner
             #closure
             let #pattern = #first_name #turbofish (#(#args),*);
             (#value, move |#own_name: #own_ty| #second_name #turbofish (#(#passed,)* #own_name))
-        }
+        },
+    );
+    Ok(quote! {
+        #cfgs
+        #(#[doc = #docs])*
+        #lints
+        #vis #function #name #generics (#params) -> (#value_ty, impl Fn(#own_ty) -> #gradient + use<#(#captured),*>) #where_clause #body
     })
+}
+
+/// `fn` and a body in braces, with the span of the name: a function of this name that exists already is reported there.
+pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::Group) {
+    let span = Span::call_site().located_at(name.span());
+    let mut body = proc_macro2::Group::new(proc_macro2::Delimiter::Brace, body);
+    body.set_span(span);
+    (Ident::new("fn", span), body)
 }
 
 /// The plan of a routine in words, for `AD_DUMP`.

@@ -8,24 +8,203 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit::{self, Visit};
 
-use crate::ir::RealTy;
-use crate::program::{AssumedConst, Program};
+use crate::ir::{Elem, RealTy};
+use crate::program::{Assumed, AssumedConst, Program};
 
-/// A function that is never called, if any name was assumed.
-pub(super) fn names(program: &Program) -> TokenStream {
-    let proofs: Vec<TokenStream> = program.dsl.iter().filter_map(|name| proof(program, name)).collect();
-    let consts = program.consts.iter().map(constant).chain(types(program)).chain(program.bound.iter().map(bound));
-    if proofs.is_empty() {
-        return quote!(#(#consts)*);
-    }
+/// The proofs of a function, for all of its derivatives.
+#[must_use]
+pub fn proofs(program: &Program) -> TokenStream {
     let krate = &program.options.krate;
+    let cfgs = &program.cfgs;
+    let functions: Vec<TokenStream> = program.assumed.iter().filter_map(|a| function(program, a)).collect();
+    let consts = program.consts.iter().map(constant).chain(types(program)).chain(program.bound.iter().map(bound));
+    let mut written = quote!(#(#consts)*);
+    if !functions.is_empty() {
+        written.extend(quote! {
+            /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
+            fn assumed_functions(x: &#krate::ndarray::Array1<f64>) {
+                #(#functions)*
+            }
+        });
+    }
+    written.extend(macros(program));
+    written.extend(methods(program));
+    if written.is_empty() {
+        return written;
+    }
     quote! {
-        #(#consts)*
-        /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
-        fn assumed_functions(x: &#krate::ndarray::Array1<f64>) {
-            #(#proofs)*
+        #cfgs
+        #[allow(dead_code, reason = "what is proved by compiling is never run")]
+        const _: () = {
+            #written
+        };
+    }
+}
+
+/// That macros are ndarray's and std's: a name that a glob import inside a block gives to one and that means another outside of the
+/// block is ambiguous, whether the other is imported there or defined by `macro_rules!`.
+fn macros(program: &Program) -> Option<TokenStream> {
+    let krate = &program.options.krate;
+    let proof = |assumed: &Assumed| {
+        let Assumed::Macro { path, name } = assumed else { return None };
+        let arguments = match name.to_string().as_str() {
+            "array" | "vec" => quote!([0.0_f64]),
+            "s" => quote!([0]),
+            "stack" | "concatenate" => quote!([#krate::ndarray::Axis(0), *x]),
+            "matches" => quote!((x.len(), 0)),
+            "assert" | "debug_assert" => quote!((yes)),
+            "assert_eq" | "debug_assert_eq" | "assert_ne" | "debug_assert_ne" => quote!((yes, true)),
+            _ => quote!(()),
+        };
+        let import = (path.clone().into_iter().count() > 1).then(|| {
+            quote! {
+                #[allow(unused_imports, reason = "the same macro is imported inside")]
+                use #path;
+            }
+        });
+        Some(quote! {
+            {
+                #import
+                {
+                    use #krate::runtime::assumed::*;
+                    let _ = || #name! #arguments;
+                }
+            }
+        })
+    };
+    let proofs: Vec<TokenStream> = program.assumed.iter().filter_map(proof).collect();
+    (!proofs.is_empty()).then(|| {
+        quote! {
+            /// The macros that were taken for those of ndarray and std are: another of the name would be ambiguous here.
+            fn assumed_macros(x: &#krate::ndarray::Array1<f64>, yes: bool) {
+                let _ = (x, yes);
+                #(#proofs)*
+            }
+        }
+    })
+}
+
+/// Methods that ndarray has on the array itself and not only on what it derefs to, by reference.
+const OF_REFERENCES: &[&str] =
+    &["dim", "is_empty", "is_square", "len", "len_of", "ndim", "nrows", "ncols", "raw_dim", "shape", "to_owned"];
+/// Those that it has by value.
+const OF_VALUES: &[&str] = &[
+    "index_axis_move",
+    "insert_axis",
+    "into_diag",
+    "into_dimensionality",
+    "into_flat",
+    "into_raw_vec_and_offset",
+    "into_scalar",
+    "into_shape",
+    "into_shape_clone",
+    "into_shape_with_order",
+    "mapv_into",
+    "mapv_into_any",
+    "permuted_axes",
+    "reborrow",
+    "remove_axis",
+    "reversed_axes",
+    "slice_move",
+    "split_at",
+];
+/// Those by mutable reference.
+const OF_MUTABLE: &[&str] = &["invert_axis", "push", "reverse_axes", "swap_axes"];
+/// Those that vectors have, or what they deref to.
+const OF_VECTORS: &[&str] = &[
+    "chunks_exact",
+    "fill",
+    "first",
+    "get",
+    "is_empty",
+    "iter",
+    "iter_mut",
+    "chunks_exact_mut",
+    "last",
+    "len",
+    "push",
+    "split_at",
+    "split_first",
+    "split_last",
+    "swap",
+    "to_vec",
+    "windows",
+];
+/// Those of places that ndarray has on what the array derefs to.
+const CHANGING: &[&str] = &[
+    "assign",
+    "column_mut",
+    "fill",
+    "index_axis_mut",
+    "mapv_inplace",
+    "row_mut",
+    "slice_mut",
+    "swap",
+    "view_mut",
+    "iter_mut",
+    "outer_iter_mut",
+    "axis_iter_mut",
+    "rows_mut",
+    "columns_mut",
+    "indexed_iter_mut",
+    "chunks_exact_mut",
+    "exact_chunks_mut",
+];
+
+/// That methods are those of the type: a trait that has all of them makes the same method of any other trait ambiguous,
+/// in each form of the receiver that comes before the one in which the type has it.
+fn methods(program: &Program) -> Option<TokenStream> {
+    let krate = &program.options.krate;
+    let style = super::style(program);
+    let mut calls = Vec::new();
+    for assumed in &program.assumed {
+        let Assumed::Method { name, elem, rank } = assumed else { continue };
+        let elem = match elem {
+            Elem::Real(RealTy::Param) => quote!(f64),
+            elem => style.ty(*elem),
+        };
+        let text = name.to_string();
+        let text = text.as_str();
+        let mut owners = Vec::new();
+        if *rank > 0 {
+            let (array, view) = (format_ident!("Array{rank}"), format_ident!("ArrayView{rank}"));
+            owners.push(quote!(#krate::ndarray::#array<#elem>));
+            owners.push(quote!(#krate::ndarray::#view<'_, #elem>));
+            if *rank == 1 && OF_VECTORS.contains(&text) {
+                owners.push(quote!(::std::vec::Vec<#elem>));
+            }
+        } else {
+            owners.push(elem);
+        }
+        let forms: &[&str] = match text {
+            "total_cmp" => &["v"],
+            _ if *rank == 0 || OF_VALUES.contains(&text) => &["r", "rr"],
+            _ if OF_REFERENCES.contains(&text) => &["v"],
+            _ if OF_MUTABLE.contains(&text) => &["v", "r"],
+            _ if CHANGING.contains(&text) => &["v", "r", "m"],
+            _ => &["v", "r", "rr"],
+        };
+        for owner in owners {
+            calls.extend(forms.iter().map(|form| {
+                let receiver = match *form {
+                    "v" => quote!(#owner),
+                    "r" => quote!(&#owner),
+                    "m" => quote!(&mut #owner),
+                    _ => quote!(&&#owner),
+                };
+                quote!(let _ = |x: #receiver| x.#name();)
+            }));
         }
     }
+    (!calls.is_empty()).then(|| {
+        quote! {
+            /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
+            fn assumed_methods() {
+                use #krate::runtime::assumed::methods::*;
+                #(#calls)*
+            }
+        }
+    })
 }
 
 /// That a name in a pattern is bound there: where it is a constant, the parameter of this closure is one value of many.
@@ -109,28 +288,73 @@ fn constant(c: &AssumedConst) -> TokenStream {
     quote_spanned!(span=> const _: () = ::core::assert!(<#ty>::to_bits(#path) == #bits);)
 }
 
-fn proof(program: &Program, name: &Ident) -> Option<TokenStream> {
+/// That a path is the function or type that it was taken for.
+fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
     let krate = &program.options.krate;
+    let (path, name) = match assumed {
+        Assumed::Path { path, name } => (path, name),
+        Assumed::OfNumber { path, elem, name } => {
+            let span = name.span();
+            let ty = super::style(program).ty(*elem);
+            return Some(quote_spanned!(span=> #krate::runtime::kernel::same(<::core::primitive::#ty>::#name, #path);));
+        }
+        _ => return None,
+    };
     // The name is resolved where the user wrote it, and underlined there if it is another function.
     let span = name.span();
+    let text = name.to_string();
+    let text = text.as_str();
     // ndarray's types are the ones meant if a value of the one is a value of the other.
-    match name.to_string().as_str() {
+    match text {
         "Zip" => {
             return Some(quote_spanned! {span=>
-                let _: fn(#name<(), #krate::ndarray::Ix1>) -> #krate::ndarray::Zip<(), #krate::ndarray::Ix1> = |zip| zip;
+                let _: fn(#path<(), #krate::ndarray::Ix1>) -> #krate::ndarray::Zip<(), #krate::ndarray::Ix1> = |zip| zip;
             });
         }
         "Slice" => {
-            return Some(quote_spanned! {span=> let _: fn(#name) -> #krate::ndarray::Slice = |slice| slice; });
+            return Some(quote_spanned! {span=> let _: fn(#path) -> #krate::ndarray::Slice = |slice| slice; });
         }
-        text => {
-            if let Some(proof) = array(krate, &name.to_token_stream(), text) {
+        "Array" => {
+            let of = quote!(<(), #krate::ndarray::Ix1>);
+            return Some(quote_spanned! {span=> let _: fn(#path #of) -> #krate::ndarray::Array #of = |x| x; });
+        }
+        _ => {
+            if let Some(proof) = array(krate, path, text) {
                 return Some(quote_spanned!(span=> let #proof));
             }
         }
     }
-    // Arguments on which every function of the DSL and of ndarray that the front end knows can be called.
-    let arguments = match name.to_string().as_str() {
+    let Some(arguments) = arguments(krate, text) else {
+        // `every_function_has_a_proof` below sees to it that this is not reached.
+        let message = format!("internal error of `ad` in the emitter: `{text}` has no proof");
+        return Some(quote_spanned!(span=> ::core::compile_error!(#message);));
+    };
+    let ours = match text {
+        "kron" => quote!(#krate::ndarray::linalg::kron),
+        "stack" | "concatenate" | "arr0" | "aview0" | "arr1" | "aview1" | "arr2" | "aview2" | "arr3" | "Axis" => {
+            quote!(#krate::ndarray::#name)
+        }
+        "repeat" | "once" | "repeat_n" => quote!(::std::iter::#name),
+        "swap" | "replace" | "take" => quote!(::std::mem::#name),
+        "from_fn" => quote!(::std::array::from_fn),
+        "Some" => quote!(::core::option::Option::Some),
+        _ => quote!(#krate::prelude::#name),
+    };
+    let result = match text {
+        "one_hot" => quote!(_: #krate::ndarray::Array1<f64>),
+        "from_fn" => quote!(_: [u8; 1]),
+        _ => quote!(_),
+    };
+    Some(quote_spanned! {span=>
+        let f = #path;
+        #krate::runtime::kernel::same(#ours, f);
+        let #result = f(#arguments);
+    })
+}
+
+/// Arguments on which every function of the DSL, of ndarray and of std that the front end knows can be called.
+fn arguments(krate: &TokenStream, name: &str) -> Option<TokenStream> {
+    Some(match name {
         "build1" => quote!(0, |_| 0.0_f64),
         "build" => quote!([0], |_: [usize; 1]| 0.0_f64),
         "gather" | "scatter" => quote!([0], x, |i: [usize; 1]| i),
@@ -138,10 +362,10 @@ fn proof(program: &Program, name: &Ident) -> Option<TokenStream> {
         "replicate" => quote!(0, 0.0_f64),
         "one_hot" => quote!(0, 0),
         "select" => quote!(true, 0.0_f64, 0.0_f64),
-        "sum" | "sum_outer" | "maximum" | "minimum" | "argmax" | "argmin" | "logsumexp" | "norm" | "softmax" => {
-            quote!(x)
-        }
+        "sum" | "product" | "sum_outer" | "maximum" | "minimum" | "argmax" | "argmin" | "logsumexp" | "norm"
+        | "softmax" => quote!(x),
         "map2" => quote!(x, x, |a: f64, _: f64| a),
+        "fold" | "reduce" | "scan" | "scanl" | "scanr" => quote!(0.0_f64, x, |a: f64, _: f64| a),
         "stack" | "concatenate" => quote!(#krate::ndarray::Axis(0), &[x.view()]),
         "arr0" => quote!(0.0_f64),
         "aview0" => quote!(&0.0_f64),
@@ -152,19 +376,27 @@ fn proof(program: &Program, name: &Ident) -> Option<TokenStream> {
             quote!(&#krate::ndarray::Array2::<f64>::zeros((0, 0)), &#krate::ndarray::Array2::<f64>::zeros((0, 0)))
         }
         "sigmoid" | "relu" | "softplus" | "erf" | "erfc" | "ln_gamma" | "digamma" => quote!(0.0_f64),
+        "repeat" | "once" | "Some" => quote!(0.0_f64),
+        "repeat_n" => quote!(0.0_f64, 0),
+        "swap" => quote!(&mut 0_u8, &mut 0_u8),
+        "take" => quote!(&mut 0_u8),
+        "replace" => quote!(&mut 0_u8, 0_u8),
+        "Axis" => quote!(0),
+        "from_fn" => quote!(|_| 0_u8),
         _ => return None,
-    };
-    let ours = match name.to_string().as_str() {
-        "kron" => quote!(#krate::ndarray::linalg::kron),
-        "stack" | "concatenate" | "arr0" | "aview0" | "arr1" | "aview1" | "arr2" | "aview2" | "arr3" => {
-            quote!(#krate::ndarray::#name)
-        }
-        _ => quote!(#krate::prelude::#name),
-    };
-    let result = if *name == "one_hot" { quote!(_: #krate::ndarray::Array1<f64>) } else { quote!(_) };
-    Some(quote_spanned! {span=>
-        let f = #name;
-        #krate::runtime::kernel::same(f, #ours);
-        let #result = f(#arguments);
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_function_has_a_proof() {
+        for row in crate::front::described() {
+            let module = matches!(row.on, "function" | "function of `std::iter`" | "std::mem" | "ndarray");
+            // `Zip::from`: of a type, which is proved.
+            if module && !row.name.contains("::") {
+                assert!(super::arguments(&quote::quote!(::ad), row.name).is_some(), "{}", row.name);
+            }
+        }
+    }
 }

@@ -165,6 +165,7 @@ pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str)
     let doc = format!("The {what} of [`{name}`] with respect to {}.", active.join(", "));
     let panics = format!("Where [`{name}`] does, and if the sizes of the arguments do not fit together.");
     let lints = allowed_lints();
+    let (function, body) = super::at_name(&grad, quote!(#inner #turbofish(#(#args),*).1));
     quote! {
         #cfgs
         #[doc = #doc]
@@ -172,9 +173,7 @@ pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str)
         #[doc = "# Panics"]
         #[doc = #panics]
         #lints
-        #vis fn #grad #generics (#params) -> #gradient #where_clause {
-            #inner #turbofish(#(#args),*).1
-        }
+        #vis #function #grad #generics (#params) -> #gradient #where_clause #body
     }
 }
 

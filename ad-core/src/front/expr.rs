@@ -26,7 +26,7 @@ impl<'a> Lower<'a> {
                 Expr::Paren(p) => &p.expr,
                 Expr::Group(g) => {
                     // `macros` marks so what is ndarray's.
-                    ndarray = matches!(*g.expr, Expr::Group(_)) || ndarray;
+                    ndarray = ndarray || super::macros::is_ndarray(g);
                     &g.expr
                 }
                 Expr::Reference(r) if r.mutability.is_none() => &r.expr,
@@ -140,7 +140,10 @@ impl<'a> Lower<'a> {
         }
         if let Some((ty, x)) = super::consts::find(&p.path, self.sig.real_param.as_ref()) {
             return Ok(match ty {
-                super::consts::Const::Real(ty) => Value::Term(self.real(ty, x)),
+                super::consts::Const::Real(ty) => {
+                    self.assume_const(&p.path.to_token_stream(), ty, x);
+                    Value::Term(self.real(ty, x))
+                }
                 super::consts::Const::Int(ty, n) => Value::Term(self.g.lit(crate::ir::Lit::Int(ty, n))),
             });
         }
@@ -359,13 +362,16 @@ impl<'a> Lower<'a> {
         if let Some(name) = super::panics::named(&p.path) {
             return self.panicking(name, c);
         }
-        if p.path.is_ident("Axis") {
+        if p.path.segments.last().is_some_and(|s| s.ident == "Axis") {
+            self.assume_path(&p.path, &p.path.segments[p.path.segments.len() - 1].ident);
             return self.axis(c, range);
         }
         if is_array_from_fn(&p.path) {
+            self.assume_path(&p.path, &p.path.segments[p.path.segments.len() - 1].ident);
             return self.array_from_fn(c, &p.path, range);
         }
         if p.path.segments.last().is_some_and(|s| s.ident == "Some") {
+            self.assume_path(&p.path, &p.path.segments[p.path.segments.len() - 1].ident);
             let args = self.all(&c.args)?;
             let [value] = &args[..] else {
                 return Err(self.error(range, catalogue::arity("Some", (1, 1), args.len())));
@@ -481,6 +487,9 @@ impl<'a> Lower<'a> {
                 let args = values.into_iter().collect::<Lowered<Vec<Value>>>()?;
                 let ranges = std::iter::once(&*m.receiver).chain(&m.args).map(SrcRange::of).collect();
                 let texts = std::iter::once(&*m.receiver).chain(&m.args).map(|e| text_of(e, 30)).collect();
+                if let Some(receiver) = args.first() {
+                    self.assume_method(&m.method, entry.on, receiver, &m.receiver);
+                }
                 return self
                     .call(entry, Call { name: entry.name, args, ranges, texts, range, generics: None, rank: None });
             }
@@ -518,6 +527,7 @@ impl<'a> Lower<'a> {
             let as_function = table::find(On::Dsl, &name).is_some();
             return Err(self.error(name_range, catalogue::unknown_method(&name, &found, near, as_function)));
         };
+        self.assume_method(&m.method, entry.on, &receiver, &m.receiver);
         let generics = m.turbofish.as_ref().and_then(|t| {
             t.args.iter().find_map(|a| match a {
                 GenericArgument::Type(ty) => Some(ty),
@@ -548,7 +558,7 @@ impl<'a> Lower<'a> {
         let Some(owner) = before.last() else {
             let found = table::find(On::Dsl, &name).or_else(|| table::find(On::Nd, &name));
             if found.is_some() {
-                self.uses(&last.ident);
+                self.assume_path(path, &last.ident);
             }
             return Ok(found.map(plain));
         };
@@ -560,44 +570,43 @@ impl<'a> Lower<'a> {
                 "zero" | "one" if elem == Elem::Real(RealTy::Param) => table::find(On::Assoc, &name),
                 _ => table::find_method(on, &name),
             };
+            // Of a type parameter, and of a trait, rustc checks more than we could.
+            if !matches!(&*name, "from" | "lit") && elem != Elem::Real(RealTy::Param) {
+                self.assume_number(path, elem, &last.ident);
+            }
             return Ok(entry.map(|entry| Resolved { elem: Some(elem), ..plain(entry) }));
         }
-        if owner_name == "iter" {
-            return Ok(table::find(On::Std, &name).map(plain));
-        }
-        if matches!(&*owner_name, "ad" | "prelude" | "dsl") {
-            return Ok(table::find(On::Dsl, &name).map(plain));
-        }
-        if matches!(&*owner_name, "ndarray" | "linalg") {
-            return Ok(table::find(On::Nd, &name).map(plain));
-        }
-        if matches!(&*owner_name, "Zip" | "Slice") {
-            let found = table::find(On::Nd, &format!("{owner_name}::{name}"));
-            if found.is_some() && before.len() == 1 {
-                self.uses(&owner.ident);
+        let module = match &*owner_name {
+            "iter" => Some(On::Std),
+            "ad" | "prelude" | "dsl" => Some(On::Dsl),
+            "ndarray" | "linalg" => Some(On::Nd),
+            "mem" => Some(On::Mem),
+            _ => None,
+        };
+        if let Some(on) = module {
+            let found = table::find(on, &name);
+            if found.is_some() {
+                self.assume_path(path, &last.ident);
             }
             return Ok(found.map(plain));
         }
-        if owner_name == "mem" {
-            return Ok(table::find(On::Mem, &name).map(plain));
+        if matches!(&*owner_name, "Zip" | "Slice") {
+            let found = table::find(On::Nd, &format!("{owner_name}::{name}"));
+            if found.is_some() {
+                self.assume_owner(path);
+            }
+            return Ok(found.map(plain));
         }
         let rank = types::ndarray_rank(&owner_name).map(|(rank, _)| rank);
         let rank = rank.or(if owner_name == "Vec" { Some(1) } else { None });
         if rank.is_some() || owner_name == "Array" {
             let entry = table::find(On::Assoc, &name);
-            if entry.is_some() && before.len() == 1 {
-                self.uses(&owner.ident);
+            if entry.is_some() {
+                self.assume_owner(path);
             }
             return Ok(entry.map(|entry| Resolved { generics: generic(&owner.arguments), rank, ..plain(entry) }));
         }
         Ok(None)
-    }
-
-    /// Notes a name that is taken to be the DSL's.
-    fn uses(&mut self, name: &proc_macro2::Ident) {
-        if !self.dsl.iter().any(|n| n == name) {
-            self.dsl.push(name.clone());
-        }
     }
 }
 

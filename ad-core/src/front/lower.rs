@@ -19,7 +19,7 @@ use crate::catalogue;
 use crate::diag::{Diags, Message, Poison, SrcRange, text_of};
 use crate::ir::range::Facts;
 use crate::ir::{Elem, Graph, IntTy, Lit, Loc, Node, RealTy, Term, Type};
-use crate::program::{AssumedConst, Check, Constant, Place};
+use crate::program::{Assumed, AssumedConst, Check, Constant, Place};
 
 /// How deep expressions and calls of closures may nest: macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;
@@ -63,8 +63,8 @@ pub(super) struct Lower<'a> {
     pub items: Scope<'a>,
     /// Constants of std, assumed to be what a bare name is: the path, its type, and the value.
     pub consts: Vec<AssumedConst>,
-    /// Names taken to be the DSL's.
-    pub dsl: Vec<Ident>,
+    /// What names were taken for.
+    pub assumed: Vec<Assumed>,
     /// Names that patterns of `match` were taken to bind.
     pub bound: Vec<Ident>,
     /// Constants outside of the function that patterns were compared with.
@@ -102,7 +102,7 @@ impl<'a> Lower<'a> {
             first_param: 0,
             items: Scope::default(),
             consts: Vec::new(),
-            dsl: Vec::new(),
+            assumed: Vec::new(),
             bound: Vec::new(),
             compared: BTreeSet::new(),
             debug: false,
@@ -216,14 +216,6 @@ impl<'a> Lower<'a> {
         let (elem, rank) = (self.g.elem(*t), self.g.rank(*t));
         let elem = elem_name(elem, self.sig.real_param.as_ref());
         if rank == 0 { format!("`{elem}`") } else { format!("an array of rank {rank} of `{elem}`") }
-    }
-
-    /// Notes a constant that a name was taken to be.
-    fn assume_const(&mut self, path: &proc_macro2::TokenStream, ty: RealTy, value: f64) {
-        let text = path.to_string();
-        if !self.consts.iter().any(|c| c.path.to_string() == text && c.ty == ty) {
-            self.consts.push(AssumedConst { path: path.clone(), ty, value });
-        }
     }
 
     // Values as terms.

@@ -1,6 +1,7 @@
 //! The macros that are understood become ordinary expressions before anything is lowered: `array![..]` and `vec![..]` array literals,
 //! `s![..]` a tuple of ranges. Other macros stay and are refused where they stand.
 
+use quote::ToTokens;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -10,15 +11,19 @@ use syn::{
 };
 
 use crate::catalogue::{self, refused};
-use crate::diag::{Diags, SrcRange};
+use crate::diag::{Diags, MARK, SrcRange, text_of};
+use crate::program::Assumed;
 
-/// Rewrites the macros of a body, and refuses `#[cfg]` inside it.
-pub(super) fn rewrite(block: &mut Block, diags: &mut Diags) {
-    Rewrite { diags }.visit_block_mut(block);
+/// Rewrites the macros of a body, and refuses `#[cfg]` inside it. The macros that were understood are what is to be proved.
+pub(super) fn rewrite(block: &mut Block, diags: &mut Diags) -> Vec<Assumed> {
+    let mut rewrite = Rewrite { diags, assumed: Vec::new() };
+    rewrite.visit_block_mut(block);
+    rewrite.assumed
 }
 
 struct Rewrite<'d> {
     diags: &'d mut Diags,
+    assumed: Vec<Assumed>,
 }
 
 impl VisitMut for Rewrite<'_> {
@@ -53,7 +58,18 @@ impl Rewrite<'_> {
     /// What a macro stands for, if it is understood.
     fn expression(&mut self, mac: &Macro) -> Option<Expr> {
         match understood(mac)? {
-            Ok(new) => Some(new),
+            Ok(mut new) => {
+                if let Some(last) = mac.path.segments.last() {
+                    let new = Assumed::Macro { path: mac.path.to_token_stream(), name: last.ident.clone() };
+                    if !self.assumed.iter().any(|old| old.same(&new)) {
+                        self.assumed.push(new);
+                    }
+                }
+                if !matches!(new, Expr::Match(_)) && super::panics::rewrite(mac).is_none() {
+                    new = marked(new, mac);
+                }
+                Some(new)
+            }
             Err(error) => {
                 let range = SrcRange { first: error.span(), last: error.span() };
                 self.diags.push(range, catalogue::syntax(&error.to_string()));
@@ -119,23 +135,39 @@ fn literal(input: ParseStream) -> syn::Result<Literal> {
 }
 
 impl Literal {
-    /// What is ndarray's is marked, by two groups around it: there, the elements of nested lists are not the rows.
     fn into_expr(self, mac: &Macro) -> Expr {
         let bracket_token = token::Bracket(delimiter_span(mac));
-        let ndarray = mac.path.segments.last().is_some_and(|s| s.ident == "array");
-        let literal = match self {
+        match self {
             Literal::List(elems) => Expr::Array(ExprArray { attrs: Vec::new(), bracket_token, elems }),
             Literal::Repeat(expr, semi_token, len) => {
                 Expr::Repeat(ExprRepeat { attrs: Vec::new(), bracket_token, expr, semi_token, len })
             }
-        };
-        if ndarray { grouped(grouped(literal)) } else { literal }
+        }
     }
 }
 
-fn grouped(e: Expr) -> Expr {
-    let group_token = token::Group { span: proc_macro2::Span::call_site() };
-    Expr::Group(ExprGroup { attrs: Vec::new(), group_token, expr: Box::new(e) })
+/// What a macro stands for, inside a group whose attribute says what the user wrote: for messages (`diag::text_of`), and since
+/// of `array![..]` the elements of nested lists are not the rows.
+fn marked(e: Expr, mac: &Macro) -> Expr {
+    let close = delimiter_span(mac).close();
+    let first = mac.path.segments.first().map_or(close, |s| s.ident.span());
+    let (mark, text) = (syn::Ident::new(MARK, first), text_of(mac, 60));
+    let attr: Attribute = syn::parse_quote_spanned!(first=> #[#mark = #text]);
+    Expr::Group(ExprGroup { attrs: vec![attr], group_token: token::Group { span: close }, expr: Box::new(e) })
+}
+
+/// Whether what is in a group was `array![..]`.
+pub(super) fn is_ndarray(group: &ExprGroup) -> bool {
+    group.attrs.iter().any(|a| match &a.meta {
+        syn::Meta::NameValue(syn::MetaNameValue { path, value: Expr::Lit(value), .. }) => match &value.lit {
+            syn::Lit::Str(text) if path.is_ident(MARK) => {
+                let text = text.value();
+                text.split('!').next().is_some_and(|path| path == "array" || path.ends_with("::array"))
+            }
+            _ => false,
+        },
+        _ => false,
+    })
 }
 
 /// `Axis(0), a, b`: what `stack!` and `concatenate!` are given.
@@ -158,7 +190,9 @@ impl Joined {
             name,
             mac.path.segments.last().map_or_else(proc_macro2::Span::call_site, |s| s.ident.span()),
         );
-        syn::parse_quote_spanned!(name.span()=> ndarray::#name(#axis, [#parts]).unwrap())
+        // Of a crate that is none, so that nobody looks for what the path means.
+        let mark = syn::Ident::new(MARK, name.span());
+        syn::parse_quote_spanned!(name.span()=> ::#mark::ndarray::#name(#axis, [#parts]).unwrap())
     }
 }
 

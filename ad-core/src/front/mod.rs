@@ -8,6 +8,7 @@
 
 mod arith;
 mod ascribe;
+mod assume;
 mod attr;
 mod carry;
 mod changes;
@@ -107,10 +108,13 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
     let Ok(sig) = sig::parse(&item, &attr, &mut diags) else {
         return Err(Failure { diags, stubs: TokenStream::new() });
     };
-    macros::rewrite(&mut item.block, &mut diags);
+    let macros = macros::rewrite(&mut item.block, &mut diags);
     if diags.is_empty() {
         match shapes::lower(&sig, &item, &mut diags) {
-            Ok(program) if diags.is_empty() => return Ok(program),
+            Ok(mut program) if diags.is_empty() => {
+                program.assumed.extend(macros);
+                return Ok(program);
+            }
             _ => {}
         }
     }

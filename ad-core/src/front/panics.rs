@@ -8,7 +8,7 @@ use syn::{Expr, ExprCall, ExprLit, ExprPath, Lit, LitStr, Macro, Path, Token};
 use super::lower::Lower;
 use super::value::{Lowered, Value};
 use crate::catalogue;
-use crate::diag::{Poison, SrcRange, text_of};
+use crate::diag::{MARK, Poison, SrcRange, text_of};
 use crate::ir::{Elem, Node, Term, Type};
 use crate::prim::{Cmp, Prim};
 use crate::program::Place;
@@ -26,9 +26,6 @@ const MACROS: &[(&str, &str, usize)] = &[
     ("todo", "not yet implemented", 0),
     ("unimplemented", "not implemented", 0),
 ];
-
-/// The crate of the paths that stand for these macros. There is none of this name, so the function that means a path would not compile.
-const MARK: &str = "__differentiate";
 
 /// The macro as a call of a path that no function has: what it compares, then what it says.
 pub(super) fn rewrite(mac: &Macro) -> Option<syn::Result<Expr>> {

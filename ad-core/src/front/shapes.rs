@@ -322,7 +322,7 @@ fn finish(mut lower: Lower<'_>, result: Term, equations: Vec<Equation>) -> Progr
         places: Places(lower.places),
         options: sig.options.clone(),
         real_param: sig.real_param.clone(),
-        dsl: lower.dsl,
+        assumed: lower.assumed,
         bound: lower.bound,
         consts: lower.consts,
         graph: lower.g,

@@ -212,7 +212,7 @@ impl Case {
                 krate: quote!(crate::ad),
             },
             real_param: (!self.generics.is_empty()).then(|| Ident::new("T", Span::call_site())),
-            dsl: Vec::new(),
+            assumed: Vec::new(),
             bound: Vec::new(),
             consts: Vec::new(),
         };

@@ -251,7 +251,7 @@ fn checks_of_joined_arrays() {
         quote!(),
         quote! { fn f(x: &Array2<f64>, y: &Array2<f64>) -> Array2<f64> { concatenate![Axis(0), x.view(), y.view()] } },
     );
-    expect![[r#"entry: shapes differ in `ndarray::concatenate(Axis(0), [x.view(), y.view()])` (columns of the first array, columns of another array)"#]]
+    expect!["entry: shapes differ in `concatenate(Axis(0), [x.view(), y.view()])` (columns of the first array, columns of another array)"]
         .assert_eq(&checks(&p));
     let p = program(
         quote!(),

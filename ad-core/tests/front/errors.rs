@@ -279,7 +279,7 @@ fn types() {
     );
     says(
         quote! { fn f(x: f64) -> f64 { (array![x, x] + array![x, x, x]).sum() } },
-        expect!["shapes differ: the length of `[x, x]` is 2, the length of `[x, x, x]` is 3"],
+        expect!["shapes differ: the length of `array![x, x]` is 2, the length of `array![x, x, x]` is 3"],
     );
     says(
         quote! { fn f(x: &Array1<f64>) -> f64 { build1(3, |i| build1(i, |j| x[j]).sum()).sum() } },

@@ -120,15 +120,6 @@ fn histogram_energy_value_and_grad(
     bins: &[usize],
     n: usize,
 ) -> (f32, ::std::vec::Vec<f32>) {
-    /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
-    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
-        let f = build1;
-        ::ad::runtime::kernel::same(f, ::ad::prelude::build1);
-        let _ = f(0, |_| 0.0_f64);
-        let f = scatter;
-        ::ad::runtime::kernel::same(f, ::ad::prelude::scatter);
-        let _ = f([0], x, |i: [usize; 1]| i);
-    }
     ///A loop nest over 1 axis.
     fn compute_c2(bins: &[usize], n: usize, weights_len: usize) -> bool {
         let mut c2_sum: bool = true;
@@ -211,3 +202,34 @@ fn histogram_energy_value_and_grad(
     compute_v2(&mut v2, weights, bins, &v1, weights_len);
     (t1, v2)
 }
+#[allow(dead_code, reason = "what is proved by compiling is never run")]
+const _: () = {
+    /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
+    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        let f = build1;
+        ::ad::runtime::kernel::same(::ad::prelude::build1, f);
+        let _ = f(0, |_| 0.0_f64);
+        let f = scatter;
+        ::ad::runtime::kernel::same(::ad::prelude::scatter, f);
+        let _ = f([0], x, |i: [usize; 1]| i);
+    }
+    /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
+    fn assumed_methods() {
+        use ::ad::runtime::assumed::methods::*;
+        let _ = |x: ::ad::ndarray::Array1<f32>| x.len();
+        let _ = |x: ::ad::ndarray::ArrayView1<'_, f32>| x.len();
+        let _ = |x: ::std::vec::Vec<f32>| x.len();
+        let _ = |x: ::ad::ndarray::Array1<f32>| x.mapv();
+        let _ = |x: &::ad::ndarray::Array1<f32>| x.mapv();
+        let _ = |x: &&::ad::ndarray::Array1<f32>| x.mapv();
+        let _ = |x: ::ad::ndarray::ArrayView1<'_, f32>| x.mapv();
+        let _ = |x: &::ad::ndarray::ArrayView1<'_, f32>| x.mapv();
+        let _ = |x: &&::ad::ndarray::ArrayView1<'_, f32>| x.mapv();
+        let _ = |x: ::ad::ndarray::Array1<f32>| x.sum();
+        let _ = |x: &::ad::ndarray::Array1<f32>| x.sum();
+        let _ = |x: &&::ad::ndarray::Array1<f32>| x.sum();
+        let _ = |x: ::ad::ndarray::ArrayView1<'_, f32>| x.sum();
+        let _ = |x: &::ad::ndarray::ArrayView1<'_, f32>| x.sum();
+        let _ = |x: &&::ad::ndarray::ArrayView1<'_, f32>| x.sum();
+    }
+};

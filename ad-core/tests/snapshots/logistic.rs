@@ -120,17 +120,6 @@ pub fn logistic_value_and_grad(
     x: &Array2<f64>,
     y: &Array1<f64>,
 ) -> (f64, ::ad::ndarray::Array1<f64>) {
-    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
-    const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x| x;
-    /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
-    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
-        let f = build1;
-        ::ad::runtime::kernel::same(f, ::ad::prelude::build1);
-        let _ = f(0, |_| 0.0_f64);
-        let f = softplus;
-        ::ad::runtime::kernel::same(f, ::ad::prelude::softplus);
-        let _ = f(0.0_f64);
-    }
     ///A loop nest over 1 axis.
     fn compute_t1_and_v1(v1: &mut [f64], y: &[f64], x_rows: usize) -> f64 {
         #[inline(always)]
@@ -200,3 +189,36 @@ pub fn logistic_value_and_grad(
     ::ad::runtime::kernel::gemv_t(&mut v2, &x_data, &v1, false);
     (t1, ::ad::runtime::kernel::assemble([w_len], v2))
 }
+#[allow(dead_code, reason = "what is proved by compiling is never run")]
+const _: () = {
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
+    const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x| x;
+    /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
+    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        let f = build1;
+        ::ad::runtime::kernel::same(::ad::prelude::build1, f);
+        let _ = f(0, |_| 0.0_f64);
+        let f = softplus;
+        ::ad::runtime::kernel::same(::ad::prelude::softplus, f);
+        let _ = f(0.0_f64);
+    }
+    /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
+    fn assumed_methods() {
+        use ::ad::runtime::assumed::methods::*;
+        let _ = |x: ::ad::ndarray::Array2<f64>| x.dot();
+        let _ = |x: &::ad::ndarray::Array2<f64>| x.dot();
+        let _ = |x: &&::ad::ndarray::Array2<f64>| x.dot();
+        let _ = |x: ::ad::ndarray::ArrayView2<'_, f64>| x.dot();
+        let _ = |x: &::ad::ndarray::ArrayView2<'_, f64>| x.dot();
+        let _ = |x: &&::ad::ndarray::ArrayView2<'_, f64>| x.dot();
+        let _ = |x: ::ad::ndarray::Array1<f64>| x.len();
+        let _ = |x: ::ad::ndarray::ArrayView1<'_, f64>| x.len();
+        let _ = |x: ::std::vec::Vec<f64>| x.len();
+        let _ = |x: ::ad::ndarray::Array1<f64>| x.sum();
+        let _ = |x: &::ad::ndarray::Array1<f64>| x.sum();
+        let _ = |x: &&::ad::ndarray::Array1<f64>| x.sum();
+        let _ = |x: ::ad::ndarray::ArrayView1<'_, f64>| x.sum();
+        let _ = |x: &::ad::ndarray::ArrayView1<'_, f64>| x.sum();
+        let _ = |x: &&::ad::ndarray::ArrayView1<'_, f64>| x.sum();
+    }
+};

@@ -153,17 +153,6 @@ fn loss_value_and_grad(
         ::ad::ndarray::Array1<f64>,
     ),
 ) {
-    const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x| x;
-    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
-    /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
-    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
-        let f = build1;
-        ::ad::runtime::kernel::same(f, ::ad::prelude::build1);
-        let _ = f(0, |_| 0.0_f64);
-        let f = logsumexp;
-        ::ad::runtime::kernel::same(f, ::ad::prelude::logsumexp);
-        let _ = f(x);
-    }
     ///A loop nest over 1 axis.
     fn compute_c7(labels: &[usize], w2_cols: usize, labels_len: usize) -> bool {
         let mut c7_sum: bool = true;
@@ -505,3 +494,49 @@ fn loss_value_and_grad(
         ),
     )
 }
+#[allow(dead_code, reason = "what is proved by compiling is never run")]
+const _: () = {
+    const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x| x;
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
+    /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
+    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        ::ad::runtime::kernel::same(<::core::primitive::f64>::tanh, f64::tanh);
+        let f = build1;
+        ::ad::runtime::kernel::same(::ad::prelude::build1, f);
+        let _ = f(0, |_| 0.0_f64);
+        let f = logsumexp;
+        ::ad::runtime::kernel::same(::ad::prelude::logsumexp, f);
+        let _ = f(x);
+    }
+    /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
+    fn assumed_methods() {
+        use ::ad::runtime::assumed::methods::*;
+        let _ = |x: ::ad::ndarray::Array2<f64>| x.dot();
+        let _ = |x: &::ad::ndarray::Array2<f64>| x.dot();
+        let _ = |x: &&::ad::ndarray::Array2<f64>| x.dot();
+        let _ = |x: ::ad::ndarray::ArrayView2<'_, f64>| x.dot();
+        let _ = |x: &::ad::ndarray::ArrayView2<'_, f64>| x.dot();
+        let _ = |x: &&::ad::ndarray::ArrayView2<'_, f64>| x.dot();
+        let _ = |x: ::ad::ndarray::Array2<f64>| x.mapv();
+        let _ = |x: &::ad::ndarray::Array2<f64>| x.mapv();
+        let _ = |x: &&::ad::ndarray::Array2<f64>| x.mapv();
+        let _ = |x: ::ad::ndarray::ArrayView2<'_, f64>| x.mapv();
+        let _ = |x: &::ad::ndarray::ArrayView2<'_, f64>| x.mapv();
+        let _ = |x: &&::ad::ndarray::ArrayView2<'_, f64>| x.mapv();
+        let _ = |x: ::ad::ndarray::Array1<usize>| x.len();
+        let _ = |x: ::ad::ndarray::ArrayView1<'_, usize>| x.len();
+        let _ = |x: ::std::vec::Vec<usize>| x.len();
+        let _ = |x: ::ad::ndarray::Array2<f64>| x.row();
+        let _ = |x: &::ad::ndarray::Array2<f64>| x.row();
+        let _ = |x: &&::ad::ndarray::Array2<f64>| x.row();
+        let _ = |x: ::ad::ndarray::ArrayView2<'_, f64>| x.row();
+        let _ = |x: &::ad::ndarray::ArrayView2<'_, f64>| x.row();
+        let _ = |x: &&::ad::ndarray::ArrayView2<'_, f64>| x.row();
+        let _ = |x: ::ad::ndarray::Array1<f64>| x.mean();
+        let _ = |x: &::ad::ndarray::Array1<f64>| x.mean();
+        let _ = |x: &&::ad::ndarray::Array1<f64>| x.mean();
+        let _ = |x: ::ad::ndarray::ArrayView1<'_, f64>| x.mean();
+        let _ = |x: &::ad::ndarray::ArrayView1<'_, f64>| x.mean();
+        let _ = |x: &&::ad::ndarray::ArrayView1<'_, f64>| x.mean();
+    }
+};

@@ -118,13 +118,6 @@ fn rosenbrock_grad(x: &Array1<f64>) -> ::ad::ndarray::Array1<f64> {
     reason = "a derivative is as long as its function asks for, and its loops walk several slices by one index"
 )]
 fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64>) {
-    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
-    /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
-    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
-        let f = build1;
-        ::ad::runtime::kernel::same(f, ::ad::prelude::build1);
-        let _ = f(0, |_| 0.0_f64);
-    }
     ///The interior, where no test is needed.
     fn compute_t1_and_v1(v1: &mut [f64], x: &[f64], inside: usize) -> f64 {
         #[inline(always)]
@@ -223,3 +216,26 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
     };
     (t1, ::ad::runtime::kernel::assemble([x_len], v1))
 }
+#[allow(dead_code, reason = "what is proved by compiling is never run")]
+const _: () = {
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
+    /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
+    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        let f = build1;
+        ::ad::runtime::kernel::same(::ad::prelude::build1, f);
+        let _ = f(0, |_| 0.0_f64);
+    }
+    /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
+    fn assumed_methods() {
+        use ::ad::runtime::assumed::methods::*;
+        let _ = |x: ::ad::ndarray::Array1<f64>| x.len();
+        let _ = |x: ::ad::ndarray::ArrayView1<'_, f64>| x.len();
+        let _ = |x: ::std::vec::Vec<f64>| x.len();
+        let _ = |x: ::ad::ndarray::Array1<f64>| x.sum();
+        let _ = |x: &::ad::ndarray::Array1<f64>| x.sum();
+        let _ = |x: &&::ad::ndarray::Array1<f64>| x.sum();
+        let _ = |x: ::ad::ndarray::ArrayView1<'_, f64>| x.sum();
+        let _ = |x: &::ad::ndarray::ArrayView1<'_, f64>| x.sum();
+        let _ = |x: &&::ad::ndarray::ArrayView1<'_, f64>| x.sum();
+    }
+};

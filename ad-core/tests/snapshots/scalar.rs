@@ -124,3 +124,12 @@ fn wave_value_and_grad(x: f64, y: f64) -> (f64, (f64, f64)) {
     let t6 = 2.0 * ::ad::runtime::kernel::mul_zero(t4, y);
     (t2, (t5, t6))
 }
+#[allow(dead_code, reason = "what is proved by compiling is never run")]
+const _: () = {
+    /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
+    fn assumed_methods() {
+        use ::ad::runtime::assumed::methods::*;
+        let _ = |x: &f64| x.sin();
+        let _ = |x: &&f64| x.sin();
+    }
+};

@@ -62,13 +62,6 @@ fn smooth_vjp(
     idx: &Array1<usize>,
     cotangent: &::ad::ndarray::ArrayRef1<f64>,
 ) -> (::ad::ndarray::Array1<f64>, ::ad::ndarray::Array1<f64>) {
-    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
-    /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
-    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
-        let f = build1;
-        ::ad::runtime::kernel::same(f, ::ad::prelude::build1);
-        let _ = f(0, |_| 0.0_f64);
-    }
     ///A loop nest over 1 axis.
     fn compute_c2_and_c3(
         v1: &mut [f64],
@@ -227,13 +220,6 @@ fn smooth_jvp(
     idx: &Array1<usize>,
     tangent_x: &::ad::ndarray::ArrayRef1<f64>,
 ) -> (::ad::ndarray::Array1<f64>, ::ad::ndarray::Array1<f64>) {
-    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
-    /// The functions that this derivative took for those of `ad::prelude` are: another of the name would not compile here.
-    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
-        let f = build1;
-        ::ad::runtime::kernel::same(f, ::ad::prelude::build1);
-        let _ = f(0, |_| 0.0_f64);
-    }
     ///A loop nest over 1 axis.
     fn compute_c2_and_c3(
         v1: &mut [f64],
@@ -330,3 +316,20 @@ fn smooth_jvp(
         ::ad::runtime::kernel::assemble([idx_len], v2),
     )
 }
+#[allow(dead_code, reason = "what is proved by compiling is never run")]
+const _: () = {
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
+    /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
+    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        let f = build1;
+        ::ad::runtime::kernel::same(::ad::prelude::build1, f);
+        let _ = f(0, |_| 0.0_f64);
+    }
+    /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
+    fn assumed_methods() {
+        use ::ad::runtime::assumed::methods::*;
+        let _ = |x: ::ad::ndarray::Array1<usize>| x.len();
+        let _ = |x: ::ad::ndarray::ArrayView1<'_, usize>| x.len();
+        let _ = |x: ::std::vec::Vec<usize>| x.len();
+    }
+};

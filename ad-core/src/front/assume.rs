@@ -1,0 +1,110 @@
+//! What names are taken for. The front end goes by names; only rustc knows what they resolve to, so the code that is written proves
+//! it (`emit/proof.rs`). A name that is noted here and turns out to be another one is a compile error, never a wrong gradient.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::{Expr, Path, PathArguments};
+
+use super::lower::Lower;
+use super::table::On;
+use super::value::Value;
+use crate::diag::MARK;
+use crate::ir::{Elem, RealTy};
+use crate::program::{Assumed, AssumedConst};
+
+/// Methods of traits of std: another trait's of the same name is ambiguous in the function itself.
+const OF_TRAITS: &[&str] = &["clone", "into", "borrow", "as_ref", "into_iter", "cmp", "partial_cmp"];
+/// Methods of `Ord`, which integers have with all references to them.
+const OF_ORD: &[&str] = &["max", "min", "clamp"];
+
+/// A path without generic arguments.
+pub(super) fn plain(path: &Path) -> TokenStream {
+    let mut path = path.clone();
+    path.segments.iter_mut().for_each(|s| s.arguments = PathArguments::None);
+    path.to_token_stream()
+}
+
+impl<'a> Lower<'a> {
+    /// Notes a function that is taken for one of the table, or a type (all of a path but the function).
+    pub(super) fn assume_path(&mut self, path: &Path, name: &Ident) {
+        // What `macros` has written itself.
+        if path.segments.first().is_none_or(|s| s.ident != MARK) {
+            self.assume(Assumed::Path { path: plain(path), name: name.clone() });
+        }
+    }
+
+    /// The path that a function is looked up in: all but the last segment.
+    pub(super) fn assume_owner(&mut self, path: &Path) {
+        let mut owner = path.clone();
+        let _ = owner.segments.pop();
+        // No `::` at the end.
+        let _ = owner.segments.pop_punct();
+        if let Some(name) = owner.segments.last().map(|s| s.ident.clone()) {
+            self.assume_path(&owner, &name);
+        }
+    }
+
+    /// Notes `f64::exp`.
+    pub(super) fn assume_number(&mut self, path: &Path, elem: Elem, name: &Ident) {
+        self.assume(Assumed::OfNumber { path: plain(path), elem, name: name.clone() });
+    }
+
+    /// Notes a method. Of those of iterators and options every other one is ambiguous or comes later anyway.
+    pub(super) fn assume_method(&mut self, name: &Ident, on: On, receiver: &Value<'a>, written: &Expr) {
+        let text = name.to_string();
+        let place;
+        let receiver = match receiver {
+            Value::Place(p) => match self.read_place(p) {
+                Ok(value) => {
+                    place = value;
+                    &place
+                }
+                Err(_) => return,
+            },
+            other => other,
+        };
+        let rank = match receiver {
+            Value::Term(t) | Value::Nested(t) => self.g.rank(*t),
+            Value::List(_) => 1,
+            Value::Matrix(_) => 2,
+            _ => 0,
+        };
+        let Some(elem) = self.elem_of(receiver) else { return };
+        let taken = match on {
+            On::Array | On::Place => true,
+            On::Any => rank > 0 && matches!(&*text, "view" | "to_vec" | "as_slice" | "to_owned"),
+            // By value, the type's own method comes first.
+            On::Real => rank == 0 && !by_value(written),
+            On::Int => rank == 0 && !by_value(written) && !OF_ORD.contains(&&*text),
+            _ => false,
+        };
+        if taken && !OF_TRAITS.contains(&&*text) {
+            self.assume(Assumed::Method { name: name.clone(), elem, rank });
+        }
+    }
+
+    /// Notes a constant of a type of numbers.
+    pub(super) fn assume_const(&mut self, path: &TokenStream, ty: RealTy, value: f64) {
+        let known = self.consts.iter().any(|c| c.path.to_string() == path.to_string() && c.ty == ty);
+        // Of a type parameter the constant is a trait's; and not every NaN has the same bits.
+        if ty != RealTy::Param && !value.is_nan() && !known {
+            self.consts.push(AssumedConst { path: path.clone(), ty, value });
+        }
+    }
+
+    fn assume(&mut self, new: Assumed) {
+        if !self.assumed.iter().any(|old| old.same(&new)) {
+            self.assumed.push(new);
+        }
+    }
+}
+
+/// Whether an expression of scalar type is certain to be no reference.
+fn by_value(e: &Expr) -> bool {
+    match e {
+        Expr::Paren(p) => by_value(&p.expr),
+        Expr::Group(g) => by_value(&g.expr),
+        Expr::Unary(_) | Expr::Binary(_) | Expr::Lit(_) | Expr::Index(_) | Expr::Cast(_) => true,
+        _ => false,
+    }
+}

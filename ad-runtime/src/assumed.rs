@@ -1,0 +1,76 @@
+//! What generated code proves names with: the macros and methods that a user's `array!` or `x.sum()` was taken for. Nothing of it runs.
+
+pub use ndarray::{array, concatenate, s, stack};
+pub use std::{
+    assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, matches, panic, todo, unimplemented,
+    unreachable, vec,
+};
+
+/// Traits with the names of all methods that are understood, of the types that these are understood of: to be imported where a call of
+/// the method without arguments is ambiguous if there is another trait with it. Implemented for nothing else, and each for its
+/// own kind of type, since rustc proposes traits in errors about methods that do not exist.
+#[allow(missing_docs, reason = "only the names matter")]
+pub mod methods {
+    use ndarray::{ArrayBase, RawData};
+
+    macro_rules! methods {
+        ($name:ident, $names:ident: $($method:ident)*) => {
+            pub trait $name: Sized {
+                $(fn $method(self) {})*
+            }
+
+            pub const $names: &[&str] = &[$(stringify!($method)),*];
+        };
+    }
+
+    methods! { OfArrays, ARRAYS:
+        abs abs_sub acos acosh as_slice as_standard_layout asin asinh assign atan atanh axis_iter broadcast cbrt ceil chunks_exact clamp
+        column column_mut columns cos cosh diag diff dim dot exact_chunks exp exp2 exp_m1 fill first flatten floor fold fract get hypot
+        index_axis index_axis_move index_axis_mut indexed_iter insert_axis into_diag into_dimensionality into_flat
+        into_raw_vec_and_offset into_scalar into_shape into_shape_clone into_shape_with_order invert_axis is_any_infinite is_any_nan
+        is_empty is_infinite is_nan is_square iter lanes last len len_of ln ln_1p log log10 log2 map map_axis mapv mapv_inplace
+        mapv_into mapv_into_any mean mean_axis ncols ndim nrows outer_iter permuted_axes pow2 powf powi product product_axis push
+        raw_dim reborrow recip remove_axis reverse_axes reversed_axes round row row_mut rows select shape signum sin sinh slice
+        slice_axis slice_move slice_mut split_at split_first split_last sqrt std std_axis sum sum_axis swap swap_axes t tan tanh
+        to_degrees to_owned to_radians to_shape to_vec tril triu trunc var var_axis view view_mut windows
+        iter_mut outer_iter_mut axis_iter_mut rows_mut columns_mut indexed_iter_mut chunks_exact_mut exact_chunks_mut
+    }
+
+    methods! { OfVectors, VECTORS:
+        chunks_exact chunks_exact_mut fill first get is_empty iter iter_mut last len push split_at split_first split_last swap to_vec windows
+    }
+
+    methods! { OfReals, REALS:
+        abs acos acosh asin asinh atan atan2 atanh cbrt ceil clamp copysign cos cosh div_euclid exp exp2 exp_m1 floor fract hypot
+        is_finite is_infinite is_nan is_sign_negative is_sign_positive ln ln_1p log log10 log2 max min mul_add powf powi recip
+        rem_euclid round signum sin sin_cos sinh sqrt tan tanh to_degrees to_radians total_cmp trunc
+    }
+
+    methods! { OfIntegers, INTEGERS:
+        abs abs_diff checked_add checked_div checked_mul checked_pow checked_rem checked_sub div_euclid is_negative is_positive
+        is_power_of_two pow rem_euclid saturating_add saturating_mul saturating_pow saturating_sub signum unsigned_abs wrapping_add
+        wrapping_mul wrapping_sub
+    }
+
+    impl<S: RawData, D> OfArrays for ArrayBase<S, D> {}
+    impl<S: RawData, D> OfArrays for &ArrayBase<S, D> {}
+    impl<S: RawData, D> OfArrays for &&ArrayBase<S, D> {}
+    impl<S: RawData, D> OfArrays for &mut ArrayBase<S, D> {}
+    impl<A> OfVectors for Vec<A> {}
+    impl<A> OfVectors for &Vec<A> {}
+    impl<A> OfVectors for &&Vec<A> {}
+    impl<A> OfVectors for &mut Vec<A> {}
+
+    macro_rules! numbers {
+        ($name:ident: $($ty:ty)*) => {
+            $(
+                impl $name for $ty {}
+                impl $name for &$ty {}
+                impl $name for &&$ty {}
+            )*
+        };
+    }
+
+    numbers! { OfReals: f32 f64 }
+    numbers! { OfIntegers: usize isize i32 i64 u32 u64 u8 }
+}
