@@ -9,7 +9,7 @@ pub use std::{
 /// Traits with the names of all methods that are understood, of the types that these are understood of: to be imported where a call of
 /// the method without arguments is ambiguous if there is another trait with it. Implemented for nothing else, and each for its
 /// own kind of type, since rustc proposes traits in errors about methods that do not exist.
-#[allow(missing_docs, reason = "only the names matter")]
+#[allow(missing_docs, clippy::should_implement_trait, clippy::wrong_self_convention, reason = "only the names matter")]
 pub mod methods {
     use ndarray::{ArrayBase, RawData};
 
