@@ -7,11 +7,14 @@
 //!
 //! It must never make a term whose size depends on an index, and never look at what a function computes.
 
+mod loops;
+
+pub(crate) use loops::pass as bulk_loops;
+
 use std::collections::{HashMap, HashSet};
 
-use crate::flatten;
 use crate::ir::{Body, Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
-use crate::prim::{Binary, Prim, Reduce};
+use crate::prim::{Prim, Reduce};
 
 /// The roots without builds and calls, closed bodies included. The result satisfies `valid::normal_form`.
 pub fn transform(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
@@ -101,7 +104,9 @@ impl Bot<'_> {
                     let results = self.eliminate_all(&scan.body.results);
                     let Node::Scan(mut scan) = node.map_children(|c| done[&c]) else { return Vec::new() };
                     scan.body.results = results.into();
-                    self.accumulations(t, *scan)
+                    let wanted = loops::wanted(self.g, roots, t);
+                    let exact = loops::exact_parts(self.g, &self.exact, t);
+                    loops::bulk(self.g, *scan, &exact, &wanted)
                 }
                 Node::Proj(tuple, k) => self.g.proj(done[tuple], *k as usize),
                 _ => {
@@ -122,99 +127,6 @@ impl Bot<'_> {
     fn opened(&mut self, scoped: &[Term], decides: bool) {
         let all = if decides { scoped.to_vec() } else { Vec::new() };
         self.exact.extend(crate::simplify::decisions_and(self.g, scoped, all));
-    }
-}
-
-/// What a loop carries and a step only adds to, `acc + e` where e depends on nothing that is carried, is a sum of a build; rows that depend on
-/// nothing carried are a build.
-impl Bot<'_> {
-    /// The loop `of`, whose body is build-free, without such parts.
-    fn accumulations(&mut self, of: Term, scan: Scan) -> Term {
-        // What is added in steps that did not run must not count.
-        if scan.stop.is_some() || scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_))) {
-            return flatten::scan(self.g, scan);
-        }
-        let (carries, captures) = (scan.init.len(), scan.captures.len());
-        let parts: Vec<Option<Term>> = (0..scan.body.results.len()).map(|k| self.bulk(of, &scan, k)).collect();
-        if parts.iter().all(Option::is_none) {
-            return flatten::scan(self.g, scan);
-        }
-        // The step as a function of its index.
-        let var = self.g.fresh();
-        let i = self.g.mk(Node::Var(var));
-        let mut args: Vec<Term> = (0..carries).map(|k| self.g.param(k, scan.body.params[k].clone())).collect();
-        args.extend(&scan.captures);
-        for &x in &scan.xs {
-            let row = self.g.index(x, &[i]);
-            args.push(row);
-        }
-        let steps: Vec<Term> = parts.iter().map(|p| p.unwrap_or(scan.count)).collect();
-        let body = Body { params: scan.body.params.clone(), results: steps.into() };
-        let steps = self.g.instantiate(&body, &args);
-        let mut made: Vec<Option<Term>> = Vec::new();
-        for (k, part) in parts.iter().enumerate() {
-            made.push(part.map(|_| {
-                let all = Lift::new(self.g, var, scan.count).lift(steps[k]);
-                if k >= carries {
-                    return all;
-                }
-                let (sum, init) = (self.g.sum_axes(all, &[0]), scan.init[k]);
-                if self.g.real_value(init) == Some(0.0) { sum } else { self.g.add(init, sum) }
-            }));
-        }
-        // What is left is a loop.
-        let left: Vec<usize> = (0..parts.len()).filter(|&k| parts[k].is_none()).collect();
-        if !left.is_empty() {
-            let kept: Vec<usize> = left.iter().copied().filter(|&k| k < carries).collect();
-            let order: Vec<usize> = kept.iter().copied().chain(carries..carries + captures + scan.xs.len()).collect();
-            let params: Vec<Type> = order.iter().map(|&k| scan.body.params[k].clone()).collect();
-            let mut args = args;
-            for (new, &old) in order.iter().enumerate() {
-                args[old] = self.g.param(new, params[new].clone());
-            }
-            let results = left.iter().map(|&k| scan.body.results[k]).collect();
-            let body = Body { params: scan.body.params.clone(), results };
-            let results = self.g.instantiate(&body, &args).into();
-            let rest = self.g.scan(Scan {
-                init: kept.iter().map(|&k| scan.init[k]).collect(),
-                body: Body { params: params.into(), results },
-                ..scan
-            });
-            for (n, &k) in left.iter().enumerate() {
-                made[k] = Some(self.g.proj(rest, n));
-            }
-        }
-        let all: Vec<Term> = made.into_iter().flatten().collect();
-        self.g.tuple(&all)
-    }
-
-    /// What step i adds to part k, or makes row i of it, if that depends on nothing carried.
-    fn bulk(&mut self, of: Term, scan: &Scan, k: usize) -> Option<Term> {
-        let g = &mut *self.g;
-        let carries = scan.init.len();
-        let result = scan.body.results[k];
-        let carried = |g: &Graph, t: Term| matches!(g.node(t), Node::Param(n, _) if (*n as usize) < carries);
-        let free = |g: &Graph, t: Term| {
-            // A loop in a step stays one: in bulk all steps would be in memory at once.
-            g.reachable(&[t]).iter().all(|&t| !carried(g, t) && !matches!(g.node(t), Node::Scan(_)))
-        };
-        if k >= carries {
-            return free(g, result).then_some(result);
-        }
-        let is_own = |g: &Graph, t: Term| matches!(g.node(t), Node::Param(n, _) if *n as usize == k);
-        let step = match g.node(result) {
-            Node::Prim(Prim::Binary(Binary::Add), args) if is_own(g, args[0]) => args[1],
-            Node::Prim(Prim::Binary(Binary::Add), args) if is_own(g, args[1]) => args[0],
-            _ => return None,
-        };
-        let others = scan.body.results.iter().enumerate().filter(|(n, _)| *n != k);
-        let wanted = others.into_iter().any(|(_, &r)| g.reachable(&[r]).iter().any(|&t| is_own(g, t)));
-        if wanted || !free(g, step) {
-            return None;
-        }
-        let part = g.proj(of, k);
-        // A sum that decides keeps the order of the steps.
-        (!self.exact.contains(&part)).then_some(step)
     }
 }
 

@@ -4,10 +4,12 @@
 use crate::ir::{Body, Graph, Scan, Term, Type};
 
 /// A loop whose body has been rewritten already, with every carried or captured tuple split; the term has the original type.
-pub(crate) fn scan(g: &mut Graph, scan: Scan) -> Term {
+/// `make` makes the loop over components; it is given of each of its parts which part of the original it belongs to.
+pub(crate) fn scan(g: &mut Graph, scan: Scan, make: &mut dyn FnMut(&mut Graph, Scan, &[usize]) -> Term) -> Term {
     let is_tuple = |ty: &Type| matches!(ty, Type::Tuple(_));
     if !scan.body.params.iter().any(is_tuple) {
-        return g.scan(scan);
+        let parts: Vec<usize> = (0..scan.body.results.len()).collect();
+        return make(g, scan, &parts);
     }
     let carries = scan.init.len();
     let mut params = Vec::new();
@@ -36,13 +38,15 @@ pub(crate) fn scan(g: &mut Graph, scan: Scan) -> Term {
     });
     let produced = results.len() - carries;
     let types: Vec<Type> = scan.init.iter().map(|&t| g.ty(t).clone()).collect();
-    let new = g.scan(Scan {
-        init: init.into(),
-        captures: captures.into(),
-        stop,
-        body: Body { params: params.into(), results: new_results.into() },
-        ..scan
-    });
+    let mut of = Vec::new();
+    for (k, ty) in types.iter().enumerate() {
+        let mut own = Vec::new();
+        leaves(ty, &mut own);
+        of.extend(own.iter().map(|_| k));
+    }
+    of.extend(carries..carries + produced);
+    let body = Body { params: params.into(), results: new_results.into() };
+    let new = make(g, Scan { init: init.into(), captures: captures.into(), stop, body, ..scan }, &of);
     let carried: Vec<Term> = (0..flat).map(|k| g.proj(new, k)).collect();
     let mut carried = carried.into_iter();
     let mut parts: Vec<Term> = types.iter().map(|ty| assemble(g, ty, &mut carried)).collect();

@@ -12,6 +12,8 @@ mod fuzz;
 mod integers;
 #[path = "front/iters.rs"]
 mod iters;
+#[path = "front/kinds.rs"]
+mod kinds;
 #[path = "front/loops.rs"]
 mod loops;
 #[path = "front/meaning.rs"]

@@ -334,15 +334,44 @@ fn examples(rule: &str) -> Vec<Example> {
             let i = f.g.mk(Node::Var(v));
             f.g.scatter(f.x, f.y, &[v], &[i])
         }],
-        "update.whole" => vec![|f| {
-            let v = f.g.fresh();
-            let i = f.g.mk(Node::Var(v));
-            f.g.update(f.x, f.y, &[v], &[i])
-        }],
+        "update.whole" => vec![
+            |f| {
+                let v = f.g.fresh();
+                let i = f.g.mk(Node::Var(v));
+                f.g.update(f.x, f.y, &[v], &[i])
+            },
+            |f| {
+                let (u, v) = (f.g.fresh(), f.g.fresh());
+                let (i, j, one) = (f.g.mk(Node::Var(u)), f.g.mk(Node::Var(v)), f.g.lit_usize(1));
+                let last = f.g.int(IntOp::Sub, f.n, one);
+                let up = f.g.int(IntOp::Sub, last, j);
+                let t = f.g.transpose(f.b, &[1, 0]);
+                f.g.update(f.a, t, &[u, v], &[up, i])
+            },
+        ],
         "update.own" => vec![|f| {
             let one = f.g.lit_usize(1);
             let own = f.g.index(f.x, &[one]);
             f.g.update(f.x, own, &[], &[one])
+        }],
+        "update.add" => vec![
+            |f| {
+                let one = f.g.lit_usize(1);
+                let own = f.g.index(f.x, &[one]);
+                let sum = f.g.add(own, f.s);
+                f.g.update(f.x, sum, &[], &[one])
+            },
+            |f| {
+                let one = f.g.lit_usize(1);
+                let own = f.g.index(f.x, &[one]);
+                let sum = f.g.add(f.s, own);
+                f.g.update(f.x, sum, &[], &[one])
+            },
+        ],
+        "scatter.sum" => vec![|f| {
+            let (u, v) = (f.g.fresh(), f.g.fresh());
+            let j = f.g.mk(Node::Var(v));
+            f.g.scatter(f.y, f.a, &[u, v], &[j])
         }],
         "update.update" => vec![|f| {
             let one = f.g.lit_usize(1);

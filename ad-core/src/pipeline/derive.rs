@@ -8,6 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use super::jacobian::{self, Block};
 use super::{Derivative, Log, Prepared};
 use crate::ad;
+use crate::bot;
 use crate::ir::{Graph, Node, Term, valid};
 use crate::prim::Cmp;
 use crate::program::{Check, Container, Output, OutputTree, Param, Phase, Program, Routine};
@@ -171,8 +172,15 @@ fn simplified(
     exact: &HashSet<Term>,
     trace: &mut Trace,
 ) -> Vec<Term> {
-    let simple = simplify::simplify_with(g, roots, exact, trace);
-    let exact = own_decisions(g, &simple, values, outputs);
+    let mut simple = simplify::simplify_with(g, roots, exact, trace);
+    let mut exact = own_decisions(g, &simple, values, outputs);
+    // What in the loops of the derivative carries nothing is no loop.
+    let apart = bot::bulk_loops(g, &simple, &exact);
+    if apart != simple {
+        exact = own_decisions(g, &apart, values, outputs);
+        simple = simplify::simplify_with(g, &apart, &exact, trace);
+        exact = own_decisions(g, &simple, values, outputs);
+    }
     let unrolled = unroll::unroll(g, &simple, &exact);
     if unrolled == simple {
         return simple;

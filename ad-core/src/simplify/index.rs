@@ -34,11 +34,23 @@ pub(super) const RULES: &[Rule] = &[
     rule!("scatter.identity", "scatter dst src (\\i -> i) = dst + src", Exact, scatter_identity),
     rule!(
         "update.whole",
-        "update dst src (\\i -> i) = src, where it covers everything; without an index it does",
+        "update dst src (\\i -> i) = src, where it covers everything; transposed or reversed where the index is",
         Exact,
         update_whole
     ),
     rule!("update.own", "update x (gather x f) f = x", Exact, update_own),
+    rule!(
+        "update.add",
+        "update x (gather x f + y) f = update x (y + gather x f) f = scatter x y f, as no two go to one place",
+        Exact,
+        update_add
+    ),
+    rule!(
+        "scatter.sum",
+        "scatter x y (\\i j -> f j) = scatter x (sum of y over i) f: rows that meet are added first",
+        Loose,
+        scatter_sum
+    ),
     rule!("update.update", "update (update x _ f) y f = update x y f", Exact, update_update),
     rule!(
         "scatter.update",
@@ -301,10 +313,37 @@ fn scatter_identity(g: &mut Graph, t: Term) -> Option<Term> {
 }
 
 fn update_whole(g: &mut Graph, t: Term) -> Option<Term> {
-    let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t) else { return None };
-    let identity = vars.len() == index.len()
-        && vars.iter().zip(&**index).all(|(v, &ix)| matches!(g.node(ix), Node::Var(w) if w == v));
-    (identity && g.shape(*dst) == g.shape(*src)).then_some(*src)
+    let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
+    let (to, from) = (g.shape(dst).to_vec(), g.shape(src).to_vec());
+    if vars.len() != index.len() || to.len() != from.len() {
+        return None;
+    }
+    // Each index is a variable of its own, or counts down by it.
+    let (mut perm, mut down) = (Vec::new(), Vec::new());
+    for (k, &ix) in index.iter().enumerate() {
+        let of = |t: Term| vars.iter().position(|v| matches!(g.node(t), Node::Var(w) if w == v));
+        let (var, reversed) = match (of(ix), g.node(ix)) {
+            (Some(var), _) => (var, false),
+            (None, Node::Prim(Prim::Int(IntOp::Sub), args)) => {
+                let (last, var) = (args[0], of(args[1])?);
+                let one = g.lit_usize(1);
+                (g.int(IntOp::Sub, to[k], one) == last).then_some((var, true))?
+            }
+            _ => return None,
+        };
+        if perm.contains(&axis(var)) || from[var] != to[k] {
+            return None;
+        }
+        perm.push(axis(var));
+        down.push(reversed);
+    }
+    perm.extend((perm.len()..to.len()).map(axis));
+    down.resize(to.len(), false);
+    let x = g.transpose(src, &perm);
+    let (zero, one) = (g.lit_usize(0), g.lit_usize(1));
+    let starts: Vec<Term> = (0..to.len()).map(|k| if down[k] { g.int(IntOp::Sub, to[k], one) } else { zero }).collect();
+    let steps: Vec<i64> = down.iter().map(|&down| if down { -1 } else { 1 }).collect();
+    Some(g.slice(x, &starts, &steps, &to))
 }
 
 /// Closed index functions are canonical: equal ones are equal terms.
@@ -312,6 +351,38 @@ fn update_own(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t) else { return None };
     let Node::Gather { src: from, vars: v, index: f, .. } = g.node(*src) else { return None };
     (from == dst && v == vars && f == index).then_some(*dst)
+}
+
+/// An element that is added to.
+pub(crate) fn update_add(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
+    let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(src).clone() else { return None };
+    let own = |g: &Graph, x: Term| matches!(g.node(x), Node::Gather { src, vars: v, index: f, .. } if *src == dst && *v == vars && *f == index);
+    let src = if own(g, args[0]) {
+        args[1]
+    } else if own(g, args[1]) {
+        args[0]
+    } else {
+        return None;
+    };
+    Some(g.mk(Node::Scatter { put: Put::Add, dst, src, vars, index }))
+}
+
+fn scatter_sum(g: &mut Graph, t: Term) -> Option<Term> {
+    let node = g.node_rc(t);
+    let Node::Scatter { put: Put::Add, dst, src, vars, .. } = &*node else { return None };
+    if vars.is_empty() {
+        return None;
+    }
+    let (vars, index) = g.open_binder(&node);
+    let meets = |v: &Var| !index.iter().any(|&ix| g.mentions(ix, *v));
+    let axes: Vec<u8> = (0..vars.len()).filter(|&k| meets(&vars[k])).map(axis).collect();
+    if axes.is_empty() {
+        return None;
+    }
+    let kept: Vec<Var> = vars.iter().copied().filter(|v| !meets(v)).collect();
+    let src = g.sum_axes(*src, &axes);
+    Some(g.scatter(*dst, src, &kept, &index))
 }
 
 fn update_update(g: &mut Graph, t: Term) -> Option<Term> {

@@ -8,7 +8,7 @@ mod arith;
 pub mod associate;
 mod contraction;
 mod control;
-mod index;
+pub(crate) mod index;
 mod layout;
 pub mod push;
 pub mod share;

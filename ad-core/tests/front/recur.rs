@@ -15,7 +15,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 /// Value and gradients by the pipeline's terms, gradients behind each other.
 #[track_caller]
-fn value_and_grad(item: TokenStream, inputs: &[Value]) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn value_and_grad(item: TokenStream, inputs: &[Value]) -> (Vec<f64>, Vec<f64>) {
     let mut prepared = pipeline::prepare(program(quote!(grad), item), None);
     let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
     let g = &prepared.program.graph;
@@ -24,7 +24,7 @@ fn value_and_grad(item: TokenStream, inputs: &[Value]) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// Central differences of the function's own value.
-fn differences(item: TokenStream, inputs: &[Value]) -> Vec<f64> {
+pub(crate) fn differences(item: TokenStream, inputs: &[Value]) -> Vec<f64> {
     let program = program(quote!(grad), item);
     let mut all = Vec::new();
     for (n, input) in inputs.iter().enumerate() {
@@ -45,7 +45,7 @@ fn differences(item: TokenStream, inputs: &[Value]) -> Vec<f64> {
 }
 
 #[track_caller]
-fn near(name: &str, a: &[f64], b: &[f64], tol: f64) {
+pub(crate) fn near(name: &str, a: &[f64], b: &[f64], tol: f64) {
     let scale = b.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
     let ok = a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() <= tol * scale);
     assert!(ok, "{name}: {a:?} is not {b:?}");
