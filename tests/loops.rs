@@ -151,6 +151,48 @@ fn pushed(x: &[f64]) -> f64 {
 }
 
 #[differentiate]
+fn newton(x: &[f64]) -> f64 {
+    let mut root = x[0];
+    let mut steps = 0;
+    while (root * root - x[0] - x[1]).abs() > 1e-13 && steps < 50 {
+        root = 0.5 * (root + (x[0] + x[1]) / root);
+        steps += 1;
+    }
+    root * x[1]
+}
+
+#[differentiate]
+fn fixed_point(x: &[f64]) -> f64 {
+    let mut y = x[0];
+    let mut k = 0;
+    let found = loop {
+        let next = (y * x[1]).cos();
+        k += 1;
+        if k == 20 {
+            break next;
+        }
+        if next < -0.9 {
+            return next * 2.0;
+        }
+        y = next;
+    };
+    found + x[0] * k as f64
+}
+
+#[differentiate]
+fn halving(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for v in x {
+        let mut y = *v;
+        while y > 1.0 {
+            y /= 1.0 + x[0];
+        }
+        total += y * y;
+    }
+    total
+}
+
+#[differentiate]
 fn logistic(x: &[f64]) -> f64 {
     let mut y = x[0];
     for _ in 0..1_000_000 {
@@ -188,6 +230,10 @@ fn values_and_gradients() {
     verify(pairs, pairs_value_and_grad, &[0.7, 0.7, 1.5, 8.0, 9.0]);
     verify(pushed, pushed_value_and_grad, &x);
     verify(pushed, pushed_value_and_grad, &[0.7, 6.0, 0.4]);
+    verify(newton, newton_value_and_grad, &[0.7, 1.6]);
+    verify(fixed_point, fixed_point_value_and_grad, &[0.7, 0.6]);
+    verify(fixed_point, fixed_point_value_and_grad, &[1.0, 3.0]);
+    verify(halving, halving_value_and_grad, &[0.7, 5.0, 0.4, 31.9]);
     verify(changed_in_place, changed_in_place_value_and_grad, &x);
 }
 

@@ -346,6 +346,10 @@ pub fn grows_now_and_then(name: &str) -> Message {
         .note("the sizes of arrays are known when the function is called")
 }
 
+pub fn endless_loop() -> Message {
+    message("this `loop` is never left").help("leave it where it is done: `if .. { break; }`")
+}
+
 pub fn carried_kind(found: &str) -> Message {
     message(format!("a loop cannot carry {found} from step to step"))
         .help("carry numbers, arrays, and tuples or `Option`s of these, and make of them in a step what it needs")

@@ -227,8 +227,20 @@ fn loops(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     for s in &smooth {
         squares.push(s * s + total);
     }
+    let mut size = total;
+    while size > 1.0 {
+        size /= 2.0;
+    }
+    let mut root: f64 = 1.0 + size * size;
+    let root = loop {
+        let next: f64 = 0.5 * (root + (1.0 + size * size) / root);
+        if (next - root).abs() < 1e-12 {
+            break next;
+        }
+        root = next;
+    };
     let before = std::mem::replace(&mut total, 1.0);
-    squares.iter().sum::<f64>() + before * total
+    squares.iter().sum::<f64>() + before * total * root
 }
 
 /// The same elements in other shapes and orders.

@@ -48,8 +48,6 @@ pub(super) fn all() -> impl Iterator<Item = String> {
 /// An expression or statement that is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Construct {
-    While,
-    Loop,
     RealPattern,
     MutRef,
     Struct,
@@ -63,14 +61,6 @@ pub enum Construct {
 }
 
 const CONSTRUCTS: &[(Construct, Row)] = &[
-    (
-        Construct::While,
-        row("`while`", "loops are not built yet; for a known number of terms write `(0..n).map(|i| ..).sum::<f64>()`"),
-    ),
-    (
-        Construct::Loop,
-        row("`loop`", "loops are not built yet; for a known number of terms write `(0..n).map(|i| ..).sum::<f64>()`"),
-    ),
     (
         Construct::RealPattern,
         row("a real number in a pattern", "compare with an `if`: `if x == 0.0 { .. } else { .. }`"),

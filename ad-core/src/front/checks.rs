@@ -37,6 +37,8 @@ pub(super) struct Steps {
 pub(super) struct Recurrence {
     pub size: Term,
     pub reverse: bool,
+    /// The carried boolean, by its number, before which there is no further step.
+    pub stop: Option<usize>,
     /// Carried values before the first step.
     pub init: Vec<Term>,
 }
@@ -170,7 +172,7 @@ impl Lower<'_> {
         init: Vec<Term>,
         f: impl FnOnce(&mut Self, Term, &[Term]) -> Lowered<(Vec<Term>, Vec<Term>)>,
     ) -> Lowered<(Vec<Term>, Vec<Term>)> {
-        self.recur_steps(Recurrence { size, reverse, init }, |me, step, carried| {
+        self.recur_steps(Recurrence { size, reverse, stop: None, init }, |me, step, carried| {
             let (next, rows) = f(me, step, carried)?;
             Result::Ok(Stepped { next, rows, more: Vec::new() })
         })
@@ -179,7 +181,7 @@ impl Lower<'_> {
     /// [`Lower::in_steps`] where a step may find more to carry: those last values stand behind the others.
     pub(super) fn recur_steps(
         &mut self,
-        Recurrence { size, reverse, mut init }: Recurrence,
+        Recurrence { size, reverse, stop, mut init }: Recurrence,
         f: impl FnOnce(&mut Self, Term, &[Term]) -> Lowered<Stepped>,
     ) -> Lowered<(Vec<Term>, Vec<Term>)> {
         let types: Vec<Type> = init.iter().map(|&t| self.g.ty(t).clone()).collect();
@@ -208,7 +210,7 @@ impl Lower<'_> {
         }
         let all = results.len();
         results.extend(&rows);
-        let t = self.g.close_loop(&OpenLoop { count: size, reverse, stop: None, step: var, init, carried, results });
+        let t = self.g.close_loop(&OpenLoop { count: size, reverse, stop, step: var, init, carried, results });
         for (k, (_, said)) in flags.into_iter().enumerate() {
             let ok = self.g.proj(t, carries + k);
             self.check(Ok::Term(ok, None), said);

@@ -64,6 +64,8 @@ impl<'a> Lower<'a> {
             Expr::Block(b) if b.label.is_none() => self.block(&b.block),
             Expr::Block(b) => self.labelled(b),
             Expr::ForLoop(l) => self.at(&l.expr, |me| me.for_loop(l)),
+            Expr::While(l) => self.at(&l.cond, |me| me.while_loop(l)),
+            Expr::Loop(l) => self.endless_loop(l),
             Expr::Return(r) => self.return_expr(r),
             Expr::Break(b) => self.break_expr(b),
             Expr::Continue(c) => self.continue_expr(c),

@@ -150,7 +150,8 @@ impl<'a> Lower<'a> {
             Some(len) => (len, None),
             None => match self.most(count) {
                 Some(most) => (self.g.cast(Elem::USIZE, most), Some(len)),
-                None => return Err(self.error(range, catalogue::size_depends_on_index())),
+                // Only a loop knows what to do with it.
+                None => (self.g.lit_usize(usize::MAX), Some(len)),
             },
         };
         let mut seq = Seq::new([size], move |me: &mut Lower<'a>, ix: &[Term]| {

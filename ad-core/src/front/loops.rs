@@ -4,6 +4,8 @@
 //!
 //! A step behind a jump changes nothing: nothing of it may be checked, and nothing of it may reach a gradient.
 
+use syn::Expr;
+
 use super::carry::{Form, Key, Leaves};
 use super::checks::{More, Recurrence, Stepped};
 use super::flow::Leave;
@@ -15,7 +17,7 @@ use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Term, Type};
-use crate::prim::IntOp;
+use crate::prim::{Cmp, IntOp};
 
 /// A variable that a loop may change.
 struct Carried {
@@ -74,11 +76,10 @@ impl<'a> Lower<'a> {
         let items = SrcRange::of(&l.expr);
         let seq = self.expr(&l.expr).and_then(|value| self.seq(&value, items));
         let outward = Outward::of_for(l);
-        let Ok(seq) = seq else {
-            // The body may have errors of its own.
-            return Err(Poison);
-        };
-        self.ends(&seq, items)?;
+        let seq = seq?;
+        if seq.dims.len() != 1 || (seq.len.is_none() && outward.jumps.is_empty()) {
+            self.ends(&seq, items)?;
+        }
         let label = l.label.as_ref().map(|l| l.name.ident.to_string());
         let item = std::rc::Rc::clone(&seq.item);
         let body = |me: &mut Self, ix: &[Term]| {
@@ -91,6 +92,56 @@ impl<'a> Lower<'a> {
         };
         self.looped((Some(&seq), &body), &outward, (label, Key::new(&l.body, "")), range)?;
         Ok(Value::Unit)
+    }
+
+    /// `while`: a loop that is left where the condition does not hold.
+    pub(super) fn while_loop(&mut self, l: &'a syn::ExprWhile) -> Lowered<Value<'a>> {
+        let range = SrcRange { first: l.while_token.span, last: SrcRange::of(&l.cond).last };
+        let place = SrcRange::of(&l.cond);
+        let leave = |me: &mut Self| match me.innermost_loop() {
+            Some(own) => me.exit(own, Value::Unit, place),
+            None => Err(Poison),
+        };
+        let body = |me: &mut Self, _: &[Term]| {
+            if let Expr::Let(cond) = &*l.cond {
+                return me.while_let(cond, &l.body, &leave);
+            }
+            let cond = me.expr(&l.cond).and_then(|v| me.boolean(&v, place))?;
+            me.branch(cond, |me| me.block(&l.body), leave, range)
+        };
+        let label = l.label.as_ref().map(|l| l.name.ident.to_string());
+        self.looped((None, &body), &Outward::of_while(l), (label, Key::new(&l.body, "")), range)?;
+        Ok(Value::Unit)
+    }
+
+    fn while_let(
+        &mut self,
+        cond: &'a syn::ExprLet,
+        body: &'a syn::Block,
+        leave: &dyn Fn(&mut Self) -> Lowered<Value<'a>>,
+    ) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(cond);
+        let value = self.expr(&cond.expr)?;
+        let fits = self.fits(&cond.pat, &value)?;
+        let inner = |me: &mut Self| {
+            let outer = me.scope.clone();
+            let done = me.bind(&cond.pat, Some(value.clone())).and_then(|()| me.block(body));
+            me.scope = outer;
+            done
+        };
+        self.branch(fits, inner, leave, range)
+    }
+
+    /// `loop`.
+    pub(super) fn endless_loop(&mut self, l: &'a syn::ExprLoop) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(&l.loop_token);
+        let outward = Outward::of_loop(l);
+        if outward.jumps.is_empty() {
+            return Err(self.error(range, catalogue::endless_loop()));
+        }
+        let body = |me: &mut Self, _: &[Term]| me.block(&l.body);
+        let label = l.label.as_ref().map(|l| l.name.ident.to_string());
+        self.looped((None, &body), &outward, (label, Key::new(&l.body, "")), range)
     }
 
     /// Lowers a loop: what the variables hold behind it. The value is that of `break`.
@@ -150,25 +201,38 @@ impl<'a> Lower<'a> {
             }
         };
         let mut value = Value::Unit;
-        for (leave, (flag, payload)) in leaves.iter().zip(left) {
+        let last = leaves.len().saturating_sub(1);
+        for (k, (leave, (flag, payload))) in leaves.iter().zip(left).enumerate() {
             for p in &payload {
                 let value = Self::formed(&p.form, &mut p.leaves.terms.iter())?;
                 self.store.put(p.cell, Held::Value(value));
             }
-            if leave.target == own {
-                value = self.read(leave.value, range)?;
-                continue;
-            }
-            let jump = |me: &mut Self| {
+            let restore = |me: &mut Self| {
                 for &(own, kept) in &leave.others {
                     if let Some(held) = me.store.held(kept).cloned() {
                         me.store.put(own, held);
                     }
                 }
+            };
+            if leave.target == own {
+                // A `loop` has no other end.
+                if seq.is_none() {
+                    restore(self);
+                }
+                value = self.read(leave.value, range)?;
+                continue;
+            }
+            let jump = |me: &mut Self| {
+                restore(me);
                 let value = me.read(leave.value, range)?;
                 me.exit(leave.target, value, range)
             };
-            self.branch(flag, jump, |_| Ok(Value::Unit), range)?;
+            if seq.is_none() && k == last && !leaves.iter().any(|l| l.target == own) {
+                jump(self)?;
+                value = Value::Never;
+            } else {
+                self.branch(flag, jump, |_| Ok(Value::Unit), range)?;
+            }
         }
         self.store.truncate(cells);
         Ok(value)
@@ -275,19 +339,40 @@ impl<'a> Lower<'a> {
         keys: &[Option<Key>],
         index: &mut Vec<Term>,
     ) -> Lowered<Behind> {
-        let Some(&size) = l.seq.and_then(|seq| seq.dims.get(index.len())) else { return self.step(l, init, index) };
-        let carries = init.len();
+        let endless = self.g.lit_usize(usize::MAX);
+        let size = match l.seq {
+            Some(seq) => seq.dims.get(index.len()).copied(),
+            None => Some(endless).filter(|_| index.is_empty()),
+        };
+        let Some(size) = size else { return self.step(l, init, index) };
+        let (carries, jumps) = (init.len(), l.leaves.len());
         let mut all = init;
-        let no = self.g.lit_bool(false);
-        all.resize(carries + l.leaves.len(), no);
+        let (no, zero, one) = (self.g.lit_bool(false), self.g.lit_usize(0), self.g.lit_usize(1));
+        all.resize(carries + jumps, no);
+        // A loop without an end of its own counts its steps itself.
+        let counts = size == endless;
+        let len = l.seq.filter(|_| counts).and_then(|seq| seq.len);
+        if counts {
+            all.push(zero);
+        }
+        let stop = match jumps {
+            0 if len.is_none() => None,
+            1 if len.is_none() => Some(carries),
+            _ => {
+                all.push(len.map_or(no, |len| self.g.compare(Cmp::Le, len, zero)));
+                Some(all.len() - 1)
+            }
+        };
+        let carried = all.len();
         let mut payloads: Vec<Vec<Payload>> = Vec::new();
         let mut sizes: Vec<Option<Term>> = Vec::new();
-        let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, init: all }, |me, i, now| {
+        let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, stop, init: all }, |me, i, now| {
             for (&t, key) in now.iter().zip(keys) {
                 me.softened(t, key.as_slice());
             }
-            let done = now[carries..].iter().copied().reduce(|a, b| me.g.or(a, b));
-            index.push(i);
+            // What depends on the number of the step is only asked for in steps that are run.
+            let done = stop.map(|k| now[k]).filter(|_| !counts);
+            index.push(if counts { now[carries + jumps] } else { i });
             let mut run = |me: &mut Self| me.nest(l, now[..carries].to_vec(), keys, index);
             let behind = match done {
                 Some(done) => me.under(done, false, run),
@@ -306,13 +391,19 @@ impl<'a> Lower<'a> {
                     }
                 }
             }
-            let flags = behind.left.iter().map(|(flag, _)| *flag);
-            let mut next: Vec<Term> = behind.next.iter().copied().chain(flags).collect();
-            if let Some(done) = done {
-                next = next.into_iter().zip(now).map(|(new, &old)| me.g.cond(done, old, new)).collect();
-                for m in &mut more {
-                    m.next = me.g.cond(done, m.carried, m.next);
+            let flags: Vec<Term> = behind.left.iter().map(|(flag, _)| *flag).collect();
+            let mut next: Vec<Term> = behind.next.iter().chain(&flags).copied().collect();
+            let mut gone = flags.into_iter().reduce(|a, b| me.g.or(a, b));
+            if counts {
+                let count = me.g.int(IntOp::Add, now[carries + jumps], one);
+                next.push(count);
+                if let Some(len) = len {
+                    let last = me.g.compare(Cmp::Le, len, count);
+                    gone = Some(gone.map_or(last, |gone| me.g.or(gone, last)));
                 }
+            }
+            if next.len() < carried {
+                next.push(gone.unwrap_or(no));
             }
             payloads = behind.left.into_iter().map(|(_, payload)| payload).collect();
             let rows = behind.pushed.iter().flatten().map(|&t| me.row(t, done)).collect();
@@ -338,14 +429,14 @@ impl<'a> Lower<'a> {
         for (&t, key) in last.iter().zip(keys) {
             self.softened(t, key.as_slice());
         }
-        let mut more = last[carries + l.leaves.len()..].iter();
+        let mut more = last[carried..].iter();
         for p in payloads.iter_mut().flatten() {
             for (t, key) in p.leaves.terms.iter_mut().zip(&p.leaves.keys) {
                 *t = *more.next().ok_or(Poison)?;
                 self.softened(*t, key.as_slice());
             }
         }
-        let flags = last[carries..carries + l.leaves.len()].iter().copied();
+        let flags = last[carries..carries + jumps].iter().copied();
         Ok(Behind { next: last[..carries].to_vec(), left: flags.zip(payloads).collect(), pushed })
     }
 

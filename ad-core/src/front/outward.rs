@@ -67,6 +67,22 @@ impl Outward {
         }
     }
 
+    /// What a `while` does: its condition is asked in each step, and leaves the loop.
+    pub(super) fn of_while(l: &syn::ExprWhile) -> Self {
+        let mut found = Outward::default();
+        found.visit_expr(&l.cond);
+        found.visit_block(&l.body);
+        found.jumps.insert(Jump::Break(None));
+        found
+    }
+
+    /// What a `loop` does.
+    pub(super) fn of_loop(l: &syn::ExprLoop) -> Self {
+        let mut found = Outward::default();
+        found.visit_block(&l.body);
+        found
+    }
+
     /// A variable of the loop's outside.
     fn outer(&self, e: &Expr) -> Option<String> {
         match e {

@@ -9,8 +9,6 @@ use crate::diag::{Message, Poison, SrcRange};
 /// Refuses an expression that is not lowered. Its parts are not looked at: they are meant for another meaning.
 pub(super) fn expression(me: &mut Lower, e: &Expr) -> Poison {
     let (construct, range) = match e {
-        Expr::While(x) => (Construct::While, SrcRange { first: x.while_token.span, last: SrcRange::of(&x.cond).last }),
-        Expr::Loop(x) => (Construct::Loop, SrcRange::of(&x.loop_token)),
         Expr::Reference(_) | Expr::RawAddr(_) => (Construct::MutRef, SrcRange::of(e)),
         Expr::Struct(_) => (Construct::Struct, SrcRange::of(e)),
         Expr::Try(_) | Expr::TryBlock(_) => (Construct::Try, SrcRange::of(e)),

@@ -93,3 +93,21 @@ fn pushing() {
     agrees! { fn f(x: slice) { let mut y = Vec::with_capacity(9); for a in x { for b in x { y.push(a * b + a); } } let mut s = 0.0; for i in 0..y.len() { s += y[i] * (i as f64 + 1.0); } s } [V(vec![0.3, 0.9, 0.2])] }
     agrees! { fn f(x: slice) { let mut y = vec![]; for a in x { if *a < 0.0 { return a * 2.0; } y.push(a.sqrt()); } y.iter().product::<f64>() } [V(vec![0.3, 0.9, 0.2])] [V(vec![0.3, -0.9, 0.2])] }
 }
+
+#[test]
+fn until() {
+    agrees! { fn f(x: real) { let mut y = x; while y > 1.0 { y /= 2.0; } y } [R(7.3)] [R(0.3)] }
+    agrees! { fn f(x: slice) { let mut i = 0; let mut s = 0.0; while i < x.len() && x[i] > 0.0 { s += x[i].sqrt(); i += 1; } s * i as f64 } [V(vec![0.3, 0.9, -1.0, 2.0])] [V(vec![0.3, 0.9])] [V(vec![])] [V(vec![-1.0])] }
+    agrees! { fn f(x: slice) { let mut i = 0; let mut s = 0.0; while x[i] > 0.0 { s += x[i].sqrt(); i += 1; } s } [V(vec![0.3, 0.9, -1.0, 2.0])] [V(vec![0.3, 0.9])] [V(vec![])] }
+    // Newton's method.
+    agrees! { fn f(a: real) { let mut x = a; let mut n = 0; loop { let next = 0.5 * (x + a / x); n += 1; if (next - x).abs() < 1e-14 || n > 60 { break next; } x = next; } } [R(2.0)] [R(0.7)] }
+    agrees! { fn f(x: slice, n: int) { let mut k = n; let mut s = 1.0; while k > 0 { k -= 1; if k == 2 { continue; } if x[k] > 2.0 { return s; } s *= x[k]; } s + 1.0 } [V(vec![0.3, 0.9, 1.0, 2.0]), N(4)] [V(vec![0.3, 2.9, 1.0, 2.0]), N(4)] [V(vec![0.3, 0.9]), N(0)] [V(vec![0.3, 0.9]), N(3)] }
+    agrees! { fn f(x: slice) { let y; let mut i = 0; loop { if i == x.len() { y = 1.0; break; } if x[i] > 1.0 { y = x[i] * x[i]; break; } i += 1; } y * 2.0 + i as f64 } [V(vec![0.3, 0.9, 1.5])] [V(vec![0.3])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0.. { if i >= x.len() { break; } s += x[i] * i as f64; } s } [V(vec![0.3, 0.9, 1.5])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut n = x.len(); let mut s = 1.0; for _ in 0..3 { for i in 0..n { s += x[i] * s; } n /= 2; } s } [V(vec![0.3, 0.9, 1.5, 0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { let mut y = *v; while y > 1.0 { y = y.ln(); } s += y * v; } s } [V(vec![0.3, 9.0, 150.0])] }
+    agrees! { fn f(x: real, n: int) { assert!(n < 9); let mut k = n; let mut y = x; while k != 5 { k += 1; y *= x; } y } [R(1.2), N(3)] [R(1.2), N(5)] }
+    agrees! { fn f(x: slice) { let mut k = 0; let mut s = 0.0; while let Some(v) = x.get(k) { s += v * v; k += 1; } s } [V(vec![0.3, 0.9])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut r = 0.0; 'a: loop { let mut i = 0; loop { if r > 3.0 { break 'a; } if i >= x.len() { r += 0.5; continue 'a; } r += x[i]; i += 1; } } r } [V(vec![0.3, 0.9])] }
+    agrees! { fn f(x: real) { let mut s = x; loop { s = s * s + 0.1; if s > 2.0 { return s; } if s < 0.2 { return -s; } } } [R(1.4)] [R(0.2)] }
+}

@@ -207,7 +207,7 @@ fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         |me, len| {
             // ceil(len / n), without an overflow: one more than (len - 1) / n, where there is an item.
             let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
-            if me.g.int_value(n) == Some(1) {
+            if me.g.int_value(n) == Some(1) || len == me.g.lit_usize(usize::MAX) {
                 return len;
             }
             let last = me.g.int(IntOp::Sub, len, one);

@@ -41,7 +41,11 @@ impl<'a> Lower<'a> {
     /// The loops of an iterator end.
     pub(in crate::front) fn ends(&mut self, seq: &Seq<'a>, range: SrcRange) -> Lowered<()> {
         let endless = self.g.lit_usize(usize::MAX);
-        if seq.dims.contains(&endless) { Err(self.error(range, catalogue::open_range())) } else { Ok(()) }
+        match (seq.dims.contains(&endless), seq.len) {
+            (false, _) => Ok(()),
+            (true, None) => Err(self.error(range, catalogue::open_range())),
+            (true, Some(_)) => Err(self.error(range, catalogue::size_depends_on_index())),
+        }
     }
 
     /// All items as an array.
