@@ -166,9 +166,6 @@ fn constructs() {
             }
         },
         expect![[r#"
-            `while` cannot stand in a differentiated function yet
-            = help: loops are not built yet; for a known number of terms write `(0..n).map(|i| ..).sum::<f64>()`
-
             `println!` cannot stand in a differentiated function yet
             = help: print in the function that calls this one"#]],
     );
