@@ -1,13 +1,6 @@
-//! Values leave at the end.
+//! A function whose name begins like a keyword is a function.
 
 use ad::prelude::*;
-
-#[differentiate]
-fn f(x: f64) -> f64 {
-    loop {
-        return x;
-    }
-}
 
 #[differentiate]
 fn g(x: f64, n: usize) -> f64 {
