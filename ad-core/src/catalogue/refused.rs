@@ -39,6 +39,7 @@ pub(super) fn all() -> impl Iterator<Item = String> {
         "counted after filter",
         "collected after filter",
         "comparison of items",
+        "advanced iterator",
     ]
     .into_iter()
     .map(|name| id("construct", name));
@@ -126,6 +127,15 @@ pub fn collected_after_filter() -> Message {
         "its size would depend on values: sum or count them, or put a neutral value in place: `map(|x| if x > 0.0 { x } else { 0.0 })`",
     )
     .entry(id("construct", "collected after filter"))
+}
+
+/// A method that leaves an iterator with a name somewhere else.
+pub fn advanced(method: &str) -> Message {
+    refused(
+        &format!("`.{method}()` of an iterator that goes on behind it"),
+        "begin anew each time: `x.iter().nth(0)`, then `x.iter().skip(1)`; a loop over all items is `for v in x.iter()`",
+    )
+    .entry(id("construct", "advanced iterator"))
 }
 
 /// A comparison that is not of one key of each item.

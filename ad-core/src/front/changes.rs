@@ -268,7 +268,11 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         Value::Number(n) => Value::Number(if n.is_float() { Number::Float(0.0) } else { Number::Int(0) }.into()),
         Value::Term(t) if me.g.rank(*t) == 0 => Value::Term(zero(me, me.g.elem(*t))),
         Value::List(_) => Value::List(Rc::new([])),
-        Value::Term(t) | Value::Nested(t) if me.g.rank(*t) == 1 => Value::List(Rc::new([])),
+        // The elements of what is pushed later have this type.
+        Value::Term(t) | Value::Nested(t) if me.g.rank(*t) == 1 => {
+            let (zero, none) = (zero(me, me.g.elem(*t)), me.g.lit_usize(0));
+            Value::Term(me.g.replicate(none, zero))
+        }
         other => {
             let found = me.describe(other);
             return Err(me.error(call.range, catalogue::later(&format!("`take` of {found}"))));

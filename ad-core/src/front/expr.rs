@@ -506,6 +506,9 @@ impl<'a> Lower<'a> {
         }) {
             return Err(self.error(range, message));
         }
+        if name == "next" && receiver.as_ref().is_ok_and(|r| self.kind_of(r) == On::Iter) {
+            return Err(self.error(range, refused::advanced(&name)));
+        }
         if table::is_mutating(&name) && self.method_entry(receiver.as_ref().ok(), &name).is_none() {
             return Err(self.error(range, refused::mutation(&name)));
         }
@@ -529,6 +532,10 @@ impl<'a> Lower<'a> {
             let as_function = table::find(On::Dsl, &name).is_some();
             return Err(self.error(name_range, catalogue::unknown_method(&name, &found, near, as_function)));
         };
+        // An iterator is its items here, and not how far it has come.
+        if entry.on == On::Iter && table::is_advancing(&name) && super::place::names_one(&m.receiver) {
+            return Err(self.error(range, refused::advanced(&name)));
+        }
         self.assume_method(&m.method, entry.on, &receiver, &m.receiver);
         let generics = m.turbofish.as_ref().and_then(|t| {
             t.args.iter().find_map(|a| match a {

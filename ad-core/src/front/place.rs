@@ -48,6 +48,18 @@ impl Place {
     }
 }
 
+/// Whether an expression is something that stays there after it has been used, and no temporary value.
+pub(super) fn names_one(e: &Expr) -> bool {
+    match e {
+        Expr::Path(_) | Expr::Field(_) | Expr::Index(_) => true,
+        Expr::Paren(e) => names_one(&e.expr),
+        Expr::Group(e) => names_one(&e.expr),
+        Expr::Unary(e) => names_one(&e.expr),
+        Expr::Reference(e) => names_one(&e.expr),
+        _ => false,
+    }
+}
+
 impl<'a> Lower<'a> {
     /// An expression as something that can be assigned.
     pub(super) fn place(&mut self, e: &'a Expr) -> Lowered<Place> {

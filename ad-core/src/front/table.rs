@@ -220,6 +220,14 @@ const MUTATING: &[&str] = &[
     "next",
 ];
 
+/// Methods that take `&mut self` of an iterator, and leave it behind the last item that they have seen.
+const ADVANCING: &[&str] = &["by_ref", "nth", "all", "any", "position", "find"];
+
+/// Whether an iterator goes on somewhere else after this method.
+pub(super) fn is_advancing(name: &str) -> bool {
+    ADVANCING.contains(&name)
+}
+
 /// Whether a name is to be accepted later.
 pub(super) fn is_later(name: &str) -> bool {
     LATER.contains(&name)

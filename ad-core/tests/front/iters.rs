@@ -278,3 +278,37 @@ fn a_product_has_the_type_of_its_items() {
     means(f.clone(), &[vector(&[1.0, 2.0, 4.0])], &[8.0 + 10.0 * 6.0 + 100.0 * 8.0 + 6000.0]);
     means(f, &[vector(&[])], &[1.0 + 10.0 + 100.0 + 1000.0]);
 }
+
+/// An iterator is its items, and not how far it has come: what would leave it somewhere else is refused, never the same items twice.
+#[test]
+fn iterators_that_go_on() {
+    for body in [
+        quote! { let mut it = x.iter(); let a: f64 = it.by_ref().take(1).sum(); let b: f64 = it.sum(); a * 10.0 + b },
+        quote! { let mut it = x.iter(); let a = *it.nth(0).unwrap(); let b = *it.nth(0).unwrap(); a - b },
+        quote! { let mut it = x.iter(); let some = it.any(|v| *v > 0.0); let b: f64 = it.sum(); if some { b } else { 1.0 } },
+        quote! { let mut it = x.iter(); let all = it.all(|v| *v > 0.0); let b: f64 = it.sum(); if all { b } else { 1.0 } },
+        quote! { let mut it = x.iter(); let k = it.position(|v| *v > 0.0).unwrap_or(0); let b: f64 = it.sum(); b + x[k] },
+        quote! { let mut it = x.iter(); let a = it.find(|v| **v > 0.0).unwrap_or(&x[0]); let b: f64 = it.sum(); b + a },
+        quote! { let mut it = x.iter(); let a = it.next().unwrap(); let b: f64 = it.sum(); b + a },
+        quote! { let mut it = x.iter(); let mut s = 0.0; for v in it.by_ref() { s += v; if s > 1.0 { break; } } let b: f64 = it.sum(); b + s },
+        quote! { let mut it = (x.iter(), 1.0); let a = it.0.nth(0).unwrap(); let b: f64 = it.0.sum(); b + a },
+        quote! { let mut it = 0..3; let a = it.nth(0).unwrap(); let b: usize = it.sum(); x[a + b] },
+        quote! { let mut it = x.iter(); let a: f64 = x.iter().zip(it.by_ref()).map(|(a, b)| a * b).sum(); let b: f64 = it.sum(); a + b },
+    ] {
+        let said = errors(quote!(), quote! { fn f(x: &[f64]) -> f64 { #body } });
+        assert!(said.contains("of an iterator that goes on behind it"), "{body}: {said}");
+    }
+    for body in [
+        quote! { let mut it = x.iter(); let mut s = 0.0; for v in &mut it { s += v; if s > 1.0 { break; } } let b: f64 = it.sum(); b + s },
+        quote! { let mut it = (x.iter(), 1.0); let a = (&mut it.0).nth(0).unwrap(); let b: f64 = it.0.sum(); b + a },
+        quote! { let mut it = x.iter(); let a: f64 = (&mut it).take(1).sum(); let b: f64 = it.sum(); a * 10.0 + b },
+        quote! { let mut it = x.iter(); let a: f64 = x.iter().zip(&mut it).map(|(a, b)| a * b).sum(); let b: f64 = it.sum(); a + b },
+    ] {
+        errors(quote!(), quote! { fn f(x: &[f64]) -> f64 { #body } });
+    }
+    same!(x =>
+        x.iter().by_ref().take(1).sum::<f64>(),
+        { let it = x.iter(); let a: f64 = it.clone().take(1).sum(); let b: f64 = it.sum(); a * 10.0 + b },
+        { let it = x.iter(); let some = it.clone().any(|v| *v > 3.5); let b: f64 = it.sum(); if some { b } else { 1.0 } },
+    );
+}

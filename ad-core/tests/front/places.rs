@@ -21,6 +21,13 @@ fn vectors_grow() {
 }
 
 #[test]
+fn taken_vectors_keep_their_type() {
+    agrees! { fn f(x: slice) { let mut b = x.to_vec(); let a = std::mem::take(&mut b); a.iter().sum::<f64>() + b.len() as f64 + b.iter().sum::<f64>() } [V(vec![0.3, 0.9])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut b = x.to_vec(); let a = std::mem::take(&mut b); b.push(a[0] * a[1]); b.push(2.0); b[0] * b[1] + b.len() as f64 } [V(vec![0.3, 0.9])] }
+    agrees! { fn f(x: slice) { let mut b = x.to_vec(); let a = std::mem::take(&mut b); for v in &a { b.push(v * v); } b.iter().sum::<f64>() * b.len() as f64 } [V(vec![0.3, 0.9])] [V(vec![])] }
+}
+
+#[test]
 fn elements_in_closures() {
     agrees! { fn f(x: slice) { x.iter().map(|v| { let mut a = [*v, 1.0]; a[1] += a[0] * a[0]; a[0] = a[1]; a[0] * a[1] }).sum::<f64>() } [V(vec![0.3, 0.9])] }
     agrees! { fn f(x: slice) { (0..x.len()).map(|i| { let mut a = x.to_vec(); a[i] = 1.0; a[0] * a[1] * a[2] }).sum::<f64>() } [V(vec![0.3, 0.9, -0.4])] }
