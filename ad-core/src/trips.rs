@@ -332,7 +332,7 @@ fn has_real(g: &Graph, t: Term) -> bool {
 const DEEPEST: usize = 16;
 
 /// Of each term of a scope: the conditions that all its uses have in common, innermost first.
-fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Literal>> {
+pub(crate) fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Literal>> {
     let mut guards: HashMap<Term, Vec<Literal>> = roots.iter().map(|&t| (t, Vec::new())).collect();
     let give = |guards: &mut HashMap<Term, Vec<Literal>>, t: Term, set: Vec<Literal>| {
         guards.entry(t).and_modify(|old| old.retain(|l| set.contains(l))).or_insert(set);

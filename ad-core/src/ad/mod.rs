@@ -8,6 +8,7 @@ pub(crate) mod condition;
 mod delta;
 mod dual;
 mod forward;
+mod keep;
 mod linear;
 mod scan;
 mod transpose;

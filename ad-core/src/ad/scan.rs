@@ -1,5 +1,4 @@
-//! The derivative of the loop form: the loop is augmented to save what its derivative reads (today: its carried values at the start of
-//! each step), its tangent is a linear loop in the same direction, and the transpose of that a loop in the other direction which
+//! The derivative of the loop form: the loop is augmented to save what its derivative reads (`keep`), its tangent is a linear loop in the same direction, and the transpose of that a loop in the other direction which
 //! carries the cotangents of carried values and captures (KN Figs. 13-15 for folds).
 
 use std::collections::BTreeMap;
@@ -9,6 +8,7 @@ use crate::ir::{Body, Graph, Scan, Term, Type};
 
 use super::delta::{Delta, DeltaId, Leaf, ScanDelta, Tangent};
 use super::dual::{Dualise, dual_of};
+use super::keep::{kept, reread};
 use super::linear::Masked;
 use super::transpose::Cotangent;
 use super::{forward as fwd, transpose as rev};
@@ -61,11 +61,15 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let saveable = s.body.params[..carries].iter().all(|ty| matches!(ty, Type::Array(..)));
     assert!(saveable, "carried tuples are split into components before differentiation");
     results.extend(&saved_values);
+    let kept = kept(d.g, &body.primal, s);
+    results.extend(&kept);
     let mut augmented = scan.clone();
     augmented.body = Body { params: s.body.params.clone(), results: results.into() };
     let augmented = d.g.mk(crate::ir::Node::Scan(Box::new(augmented)));
     let parts: Vec<Term> = (0..carries + produced).map(|k| d.g.proj(augmented, k)).collect();
     let saved = (0..carries).map(|k| d.g.proj(augmented, carries + produced + k)).collect();
+    let first = 2 * carries + produced;
+    let kept = kept.into_iter().enumerate().map(|(k, t)| (t, d.g.proj(augmented, first + k))).collect();
     let primal = d.g.tuple(&parts);
     debug_assert_eq!(d.g.ty(t), d.g.ty(primal));
     let of = |ts: &[Tangent]| ts.iter().map(Tangent::array).collect::<Vec<_>>();
@@ -75,6 +79,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     scan.body.results = body.primal.clone().into();
     let delta = ScanDelta {
         saved,
+        kept,
         carried,
         init: of(&init),
         captures: of(&rest[..captures]),
@@ -108,6 +113,32 @@ impl Derived {
         let k = self.types.len();
         self.types.push(ty.clone());
         (k, g.param(k, ty.clone()))
+    }
+
+    /// What the body reads of the kept terms it consumes as rows.
+    fn reread(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        results: &mut Vec<Term>,
+        order: &mut Vec<usize>,
+        xs: &mut Vec<Term>,
+    ) {
+        let mut numbers = Vec::new();
+        let params: Vec<Term> = s
+            .kept
+            .iter()
+            .map(|(t, _)| {
+                let (number, param) = self.param(g, &g.ty(*t).clone());
+                numbers.push(number);
+                param
+            })
+            .collect();
+        let terms: Vec<Term> = s.kept.iter().map(|k| k.0).collect();
+        for k in reread(g, results, &terms, &params) {
+            order.push(numbers[k]);
+            xs.push(s.kept[k].1);
+        }
     }
 
     fn finish(&self, g: &mut Graph, order: &[usize], results: &[Term]) -> Body {
@@ -184,6 +215,7 @@ pub(super) fn forward(
             results.push(tangent.unwrap_or_else(|| g.zeros_like(s.body.primal[k])));
         }
     }
+    derived.reread(g, s, &mut results, &mut order, &mut outer_xs);
     let body = derived.finish(g, &order, &results);
     let new = g.scan(Scan {
         count: s.scan.count,
@@ -280,6 +312,7 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
             results.push(ct.term);
         }
     }
+    derived.reread(g, s, &mut results, &mut order, &mut outer_xs);
     let body = derived.finish(g, &order, &results);
     let new = g.scan(Scan {
         count: s.scan.count,
