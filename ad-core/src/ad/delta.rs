@@ -51,8 +51,8 @@ pub(super) struct ScanDelta {
     pub(super) scan: Scan,
     /// The carried values at the beginning of each step, as produced by the augmented loop.
     pub(super) saved: Vec<Term>,
-    /// What the derivative reads instead of carried arrays, or would compute again at a price: terms of the body, and their rows.
-    pub(super) kept: Vec<(Term, Term)>,
+    /// What the derivative reads instead of carried arrays, or would compute again at a price: terms of the body, their rows, and why.
+    pub(super) kept: Vec<(Term, Term, super::keep::Of)>,
     /// The results of the (differentiated) body.
     pub(super) body: Dual,
     /// Which carried values have a tangent.

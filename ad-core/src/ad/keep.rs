@@ -3,23 +3,44 @@
 //!
 //! The rule: cheap things are computed again from what is saved; saved are
 //! - results of dear functions (the tables' column: exponentials, logarithms, powers), if they differ from step to step;
-//! - elements and rows that a step reads of a carried array, if the derived body reads nothing else of that array: then a step saves these
-//!   and not the array.
+//! - elements and parts that a step reads of a carried array, if the derived body reads nothing else of that array: then a step saves these
+//!   and not the array;
+//! - what an inner loop has saved of its steps, if these are no carried arrays and the loop would be run again from a carried array that the
+//!   derived body reads nothing else of: then the outer loop saves neither the array nor runs the inner loop again.
 //!
-//! Must never save what is only computed in an arm: a step would compute it where the program does not.
+//! So what is saved is at most what the function has read. Must never save what is only computed in an arm, but for an element: a step
+//! would compute it where the program does not.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ir::{Graph, Node, Scan, Term};
+use crate::ir::{Graph, Node, Scan, Term, Type};
 use crate::prim::Prim;
 
-/// The terms of a body that are offered, oldest first.
-pub(super) fn kept(g: &Graph, results: &[Term], s: &Scan) -> Vec<Term> {
-    let guards = crate::trips::guards(g, results);
-    let fixed = s.init.len()..s.init.len() + s.captures.len();
+use super::delta::{Delta, Dual};
+
+/// Operations of an index that may be computed outside of the arm that reads there.
+const CHEAP: usize = 16;
+
+/// Why a term is kept.
+#[derive(Clone, Debug)]
+pub(super) enum Of {
+    /// It is dear.
+    Dear,
+    /// It is a part of this array.
+    Part(Term),
+    /// It is a result of this loop, which reads these carried arrays; whether it is its carried arrays.
+    Loop { scan: Term, arrays: Vec<Term>, whole: bool },
+}
+
+/// The terms of a body that are offered.
+pub(super) fn kept(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Of)> {
+    let guards = crate::trips::guards(g, &body.primal);
+    let carries = s.init.len();
+    let fixed = carries..carries + s.captures.len();
+    let carried = |t: Term| param_number(g, t).is_some_and(|k| k < carries) && g.rank(t) > 0;
     let mut varies: HashSet<Term> = HashSet::new();
     let mut found = Vec::new();
-    for t in g.reachable(results) {
+    for t in g.reachable(&body.primal) {
         let node = g.node(t);
         let mut any = matches!(node, Node::Param(k, _) if !fixed.contains(&(*k as usize)));
         node.for_each_child(|c| any |= varies.contains(&c));
@@ -27,25 +48,70 @@ pub(super) fn kept(g: &Graph, results: &[Term], s: &Scan) -> Vec<Term> {
             continue;
         }
         varies.insert(t);
-        let array = g.ty(t).as_array().is_some_and(|(elem, _)| elem.is_real());
-        if !array || !g.free(t).is_empty() || guards.get(&t).is_none_or(|conditions| !conditions.is_empty()) {
+        if g.ty(t).as_array().is_none() || !g.free(t).is_empty() {
             continue;
         }
-        if element_of(g, t).is_some_and(|x| param_number(g, x).is_some_and(|k| k < s.init.len())) || dear(g, t) {
-            found.push(t);
+        let always = guards.get(&t).is_some_and(Vec::is_empty);
+        match part_of(g, t).filter(|&x| carried(x)) {
+            Some(x) if always || (g.rank(t) == 0 && cheap(g, t)) => found.push((t, Of::Part(x))),
+            None if always && g.ty(t).is_real() && dear(g, t) => found.push((t, Of::Dear)),
+            _ => {}
         }
     }
+    for delta in &body.deltas {
+        let Delta::Scan(inner) = delta else { continue };
+        let all = inner.saved.iter().map(|&t| (t, true)).chain(inner.kept.iter().map(|k| (k.1, false)));
+        let mut arrays: Option<Vec<Term>> = None;
+        for (t, saved) in all {
+            let Node::Proj(scan, _) = *g.node(t) else { continue };
+            if !varies.contains(&scan) || !guards.get(&scan).is_some_and(Vec::is_empty) {
+                continue;
+            }
+            let arrays = arrays
+                .get_or_insert_with(|| g.reachable(&[scan]).into_iter().filter(|&x| carried(x)).collect())
+                .clone();
+            if !arrays.is_empty() && matches!(g.ty(t), Type::Array(..)) {
+                found.push((t, Of::Loop { scan, arrays, whole: saved && g.rank(t) > 1 }));
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    found.retain(|(t, _)| seen.insert(*t));
     found
 }
 
 /// Replaces what is kept by these parameters; which of them the results now read.
-pub(super) fn reread(g: &mut Graph, results: &mut Vec<Term>, terms: &[Term], params: &[Term]) -> Vec<usize> {
-    let mut swap: HashMap<Term, Term> = terms.iter().copied().zip(params.iter().copied()).collect();
+pub(super) fn reread(g: &mut Graph, results: &mut Vec<Term>, terms: &[(Term, Of)], params: &[Term]) -> Vec<usize> {
+    let before: HashSet<Term> = g.reachable(results).into_iter().collect();
+    // A loop whose carried arrays are read saves no more if it is run again from one of them.
+    let again: HashSet<Term> = terms
+        .iter()
+        .filter_map(|(t, of)| match of {
+            Of::Loop { scan, whole: true, .. } if before.contains(t) => Some(*scan),
+            _ => None,
+        })
+        .collect();
+    let mut swap: HashMap<Term, Term> = HashMap::new();
+    for ((t, of), &param) in terms.iter().zip(params) {
+        if !matches!(of, Of::Loop { scan, .. } if again.contains(scan)) {
+            swap.insert(*t, param);
+        }
+    }
     // An array that is read otherwise too is saved anyway.
     let all = replace(g, results, &swap);
     let reach: HashSet<Term> = g.reachable(&all).into_iter().collect();
-    swap.retain(|&t, _| element_of(g, t).is_none_or(|x| !reach.contains(&x)));
-    *results = if swap.len() == terms.len() { all } else { replace(g, results, &swap) };
+    let offered = swap.len();
+    for (t, of) in terms {
+        let worth = match of {
+            Of::Dear => true,
+            Of::Part(x) => !reach.contains(x),
+            Of::Loop { arrays, .. } => arrays.iter().any(|x| !reach.contains(x)),
+        };
+        if !worth {
+            swap.remove(t);
+        }
+    }
+    *results = if swap.len() == offered { all } else { replace(g, results, &swap) };
     let reach: HashSet<Term> = g.reachable(results).into_iter().collect();
     (0..terms.len()).filter(|&k| reach.contains(&params[k])).collect()
 }
@@ -68,12 +134,10 @@ fn replace(g: &mut Graph, roots: &[Term], swap: &HashMap<Term, Term>) -> Vec<Ter
     roots.iter().map(|t| map[t]).collect()
 }
 
-/// The parameter of which it is an element or a row.
-fn element_of(g: &Graph, t: Term) -> Option<Term> {
+/// The array of which it is an element, a row, or what is read there at several indices.
+fn part_of(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
-        Node::Gather { src, vars, index, .. } if vars.is_empty() && !index.is_empty() => {
-            param_number(g, *src).map(|_| *src)
-        }
+        Node::Gather { src, index, .. } if !index.is_empty() => param_number(g, *src).map(|_| *src),
         _ => None,
     }
 }
@@ -83,6 +147,21 @@ fn param_number(g: &Graph, t: Term) -> Option<usize> {
         Node::Param(k, _) => Some(*k as usize),
         _ => None,
     }
+}
+
+/// Whether the index of an element is next to nothing: integers of the step.
+fn cheap(g: &Graph, t: Term) -> bool {
+    let Node::Gather { index, .. } = g.node(t) else { return false };
+    let mut stack = index.to_vec();
+    for _ in 0..CHEAP {
+        let Some(t) = stack.pop() else { return true };
+        match g.node(t) {
+            Node::Lit(_) | Node::Param(..) | Node::Input(_) | Node::Size(..) => {}
+            Node::Prim(Prim::Int(..), args) => stack.extend(args.iter().copied()),
+            _ => return false,
+        }
+    }
+    false
 }
 
 fn dear(g: &Graph, t: Term) -> bool {

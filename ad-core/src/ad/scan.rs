@@ -61,15 +61,16 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let saveable = s.body.params[..carries].iter().all(|ty| matches!(ty, Type::Array(..)));
     assert!(saveable, "carried tuples are split into components before differentiation");
     results.extend(&saved_values);
-    let kept = kept(d.g, &body.primal, s);
-    results.extend(&kept);
+    let kept = kept(d.g, &body, s);
+    results.extend(kept.iter().map(|k| k.0));
     let mut augmented = scan.clone();
     augmented.body = Body { params: s.body.params.clone(), results: results.into() };
     let augmented = d.g.mk(crate::ir::Node::Scan(Box::new(augmented)));
     let parts: Vec<Term> = (0..carries + produced).map(|k| d.g.proj(augmented, k)).collect();
     let saved = (0..carries).map(|k| d.g.proj(augmented, carries + produced + k)).collect();
     let first = 2 * carries + produced;
-    let kept = kept.into_iter().enumerate().map(|(k, t)| (t, d.g.proj(augmented, first + k))).collect();
+    let kept: Vec<_> =
+        kept.into_iter().enumerate().map(|(k, (t, of))| (t, d.g.proj(augmented, first + k), of)).collect();
     let primal = d.g.tuple(&parts);
     debug_assert_eq!(d.g.ty(t), d.g.ty(primal));
     let of = |ts: &[Tangent]| ts.iter().map(Tangent::array).collect::<Vec<_>>();
@@ -128,13 +129,13 @@ impl Derived {
         let params: Vec<Term> = s
             .kept
             .iter()
-            .map(|(t, _)| {
+            .map(|(t, ..)| {
                 let (number, param) = self.param(g, &g.ty(*t).clone());
                 numbers.push(number);
                 param
             })
             .collect();
-        let terms: Vec<Term> = s.kept.iter().map(|k| k.0).collect();
+        let terms: Vec<_> = s.kept.iter().map(|k| (k.0, k.2.clone())).collect();
         for k in reread(g, results, &terms, &params) {
             order.push(numbers[k]);
             xs.push(s.kept[k].1);

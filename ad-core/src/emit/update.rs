@@ -2,6 +2,7 @@
 //! array that a loop reads element by element stay in one place, at a cost that does not depend on the array's size.
 //! Must never reassociate where all elements are added anyway.
 
+use crate::ad::condition::{Literal, parts};
 use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::{Binary, IntOp, Prim};
 
@@ -32,18 +33,7 @@ fn chained(g: &mut Graph, now: Term, next: Term, deep: usize) -> Option<Term> {
             let (then, other) = (chained(g, now, then, deep - 1)?, chained(g, now, other, deep - 1)?);
             g.cond(cond, then, other)
         }
-        Node::Prim(Prim::Binary(Binary::Add), _) => {
-            let mut sum = Vec::new();
-            summands(g, t, &mut sum)?;
-            // Exactly one summand is the array itself.
-            let at = sum.iter().position(|&t| !is_update(g, t, DEEP))?;
-            let chain = sum.remove(at);
-            if sum.iter().any(|&t| t == now || !is_update(g, t, DEEP)) {
-                return None;
-            }
-            let chain = chained(g, now, chain, deep - 1)?;
-            sum.into_iter().fold(chain, |acc, t| add(g, acc, t))
-        }
+        Node::Prim(Prim::Binary(Binary::Add), _) => settled(g, now, &[t], &mut Vec::new(), deep - 1)?,
         _ => return None,
     };
     for t in outer.into_iter().rev() {
@@ -52,6 +42,75 @@ fn chained(g: &mut Graph, now: Term, next: Term, deep: usize) -> Option<Term> {
         }
     }
     Some(onto)
+}
+
+/// The sum of these, as one chain under each of the conditions that decide which summands have the array in them: the cotangents of
+/// an array from the arms of a step come as a sum of conditionals, and only under its conditions is it one array that is changed.
+fn settled(g: &mut Graph, now: Term, sum: &[Term], facts: &mut Vec<Literal>, deep: usize) -> Option<Term> {
+    let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
+    while let Some(t) = stack.pop() {
+        if flat.len() + stack.len() > MANY {
+            return None;
+        }
+        match *g.node(t) {
+            Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[1], args[0]]),
+            Node::Cond { cond, then, other } => match value(g, cond, facts, DEEP) {
+                Some(true) => stack.push(then),
+                Some(false) => stack.push(other),
+                None => flat.push(t),
+            },
+            _ if is_zero(g, t) => {}
+            _ => flat.push(t),
+        }
+    }
+    let holders: Vec<usize> = (0..flat.len()).filter(|&k| !is_update(g, flat[k], DEEP)).collect();
+    if let [at] = *holders {
+        let chain = flat.remove(at);
+        let chain = chained(g, now, chain, deep)?;
+        return Some(flat.into_iter().fold(chain, |acc, t| add(g, acc, t)));
+    }
+    if deep == 0 {
+        return None;
+    }
+    let mut decides = holders.iter().find_map(|&k| match *g.node(flat[k]) {
+        Node::Cond { cond, .. } => Some(cond),
+        _ => None,
+    })?;
+    // The outermost condition first: the others may be looked at under it only.
+    loop {
+        let outer = [true, false].into_iter().find_map(|value| parts(g, (decides, value)).first().map(|l| l.0));
+        match outer {
+            Some(outer) => decides = outer,
+            None => break,
+        }
+    }
+    if facts.iter().any(|f| f.0 == decides) {
+        return None;
+    }
+    let mut arm = |value: bool| {
+        facts.push((decides, value));
+        let made = settled(g, now, &flat, facts, deep - 1);
+        facts.pop();
+        made
+    };
+    let (then, other) = (arm(true)?, arm(false)?);
+    Some(g.cond(decides, then, other))
+}
+
+/// A condition's value, if these facts decide it.
+fn value(g: &Graph, c: Term, facts: &[Literal], deep: usize) -> Option<bool> {
+    if let Some((_, value)) = facts.iter().find(|f| f.0 == c) {
+        return Some(*value);
+    }
+    match *g.node(c) {
+        _ if deep == 0 => None,
+        Node::Cond { cond, then, other } => {
+            let arm = if value(g, cond, facts, deep - 1)? { then } else { other };
+            value(g, arm, facts, deep - 1)
+        }
+        Node::Prim(Prim::Not, ref args) => value(g, args[0], facts, deep - 1).map(|value| !value),
+        _ => g.bool_value(c),
+    }
 }
 
 fn summands(g: &Graph, t: Term, sum: &mut Vec<Term>) -> Option<()> {

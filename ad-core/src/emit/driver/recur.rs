@@ -10,7 +10,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::block::{Statement, live, nested};
-use super::super::loops::{Loop, Rows};
+use super::super::loops::{Carry, Loop, Role, Rows};
 use super::super::rust::Expr;
 use super::super::schedule::{Literal, Work};
 use super::super::signature::static_type;
@@ -237,6 +237,12 @@ impl Driver<'_> {
                 head.extend(quote!(let mut #name: #ty = #init;));
                 continue;
             }
+            if let Some(outer) = self.carried_on(l, c) {
+                names.push(outer);
+                self.same_memory(c.last, outer);
+                self.same_memory(c.now, outer);
+                continue;
+            }
             let splat = is_splat(g, c.init) && self.plan.class(c.init) != Class::Buffer;
             if self.inside > 0 {
                 self.hoist_as(c.last, &name, c.last);
@@ -279,6 +285,23 @@ impl Driver<'_> {
             head.extend(quote!(let mut #name = #array;));
         }
         head
+    }
+
+    /// What the loop around carries, if that is what this loop goes on with and leaves behind, and nobody else reads: one memory for both.
+    fn carried_on(&self, l: &Loop, c: &Carry) -> Option<Term> {
+        let plan = self.plan;
+        let (around, Role::Carry(k)) = plan.loops.role(c.init)? else { return None };
+        let (n, _) = plan.loops.role(l.step)?;
+        let outer = &plan.loops.all[around];
+        let carry = outer.carries.get(k)?;
+        // Rows of the former state are written before the step, those of what is left behind after it.
+        let alone = |t: Term| {
+            let rows = outer.rows.iter().filter(|r| r.row == t).count();
+            plan.uses.get(&t).is_some_and(|&n| n as usize == rows + 1)
+        };
+        let own = plan.scopes.parent[n] == around + 1 && carry.next == c.last;
+        let kept = outer.carries.iter().any(|d| d.next == carry.now);
+        (own && !kept && alone(carry.now) && alone(c.last)).then_some(carry.now)
     }
 
     /// The part of `all` that this step writes.
@@ -361,7 +384,7 @@ impl Driver<'_> {
             if g.rank(c.now) == 0 {
                 from.push(self.argument(c.next, &mut needed));
                 to.push(name);
-            } else if self.plan.in_place.get(&c.next) != Some(&c.now) {
+            } else if self.plan.in_place.get(&c.next) != Some(&c.now) && self.names.get(&c.next) != Some(&name) {
                 let text = |t: Term| self.storage.get(&t).map(|lens| quote!(#(#lens),*).to_string());
                 let own = self.hold.get(&c.next) == self.hold.get(&c.now)
                     && text(c.next) == text(c.now)

@@ -1,0 +1,193 @@
+//! Counters in a program's text. A block counts what it does itself, once each time it is entered: arithmetic, comparisons, calls and elements
+//! read; what an index is computed from is not counted. What goes over a slice (copies, fills, new arrays) counts its elements.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote};
+
+/// What the counters are, and how a program is measured.
+pub(crate) const PRELUDE: &str = r#"
+#![allow(warnings)]
+pub mod ad { pub use ad_runtime as runtime; pub use ndarray; }
+use std::cell::Cell;
+thread_local! { static DONE: Cell<u64> = const { Cell::new(0) }; static MADE: Cell<u64> = const { Cell::new(0) }; }
+pub fn tick(n: u64) { DONE.with(|d| d.set(d.get() + n)); }
+pub fn over<T>(x: &[T]) -> &[T] { tick(x.len() as u64); x }
+pub fn vector<T: Clone>(x: T, n: usize) -> Vec<T> { tick(n as u64); MADE.with(|m| m.set(m.get() + n as u64)); vec![x; n] }
+pub trait Counted { type E; fn filled(&mut self, x: Self::E); fn copied_out(&self) -> Vec<Self::E>; }
+impl<T: Clone> Counted for [T] {
+    type E = T;
+    fn filled(&mut self, x: T) { tick(self.len() as u64); self.fill(x) }
+    fn copied_out(&self) -> Vec<T> { tick(self.len() as u64); MADE.with(|m| m.set(m.get() + self.len() as u64)); self.to_vec() }
+}
+pub fn measure(name: &str, n: usize, f: fn(&[f64]) -> f64, g: fn(&[f64]) -> (f64, Vec<f64>)) {
+    let x: Vec<f64> = (0..n).map(|k| 0.6 + 0.3 * (k as f64 * 1.7).sin()).collect();
+    let taken = || (DONE.with(|d| d.take()), MADE.with(|m| m.take()));
+    taken();
+    let value = f(&x);
+    let function = taken();
+    let (same, gradient) = g(&x);
+    let derivative = taken();
+    assert!((value - same).abs() <= 1e-9 * value.abs().max(1.0), "{name}: {same} is not {value}");
+    for k in [0, n / 2, n - 1] {
+        let at = |h: f64| { let mut x = x.clone(); x[k] += h; f(&x) };
+        let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
+        assert!((slope - gradient[k]).abs() <= 1e-4 * slope.abs().max(1.0), "{name} at {k} of {n}: {} is not {slope}", gradient[k]);
+    }
+    println!("{name} {n} {} {} {}", function.0, derivative.0, derivative.1);
+}
+"#;
+
+/// The functions in a module of their own, with their counters.
+pub(crate) fn instrumented(tokens: TokenStream, name: &str) -> String {
+    let body = block(tokens, false);
+    let (module, f, g) = (format_ident!("of_{name}"), format_ident!("{name}"), format_ident!("{name}_value_and_grad"));
+    let all = quote!(mod #module { use crate::Counted as _; #body } pub use #module::{#f, #g};);
+    match syn::parse2::<syn::File>(all.clone()) {
+        Ok(file) => prettyplease::unparse(&file),
+        Err(e) => panic!("{name}: {e}\n{all}"),
+    }
+}
+
+/// The same tokens with counters in the blocks among them.
+fn block(tokens: TokenStream, counts: bool) -> TokenStream {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut n = 0;
+    let inner = walk(&tokens, &mut n, true);
+    if counts && n > 0 {
+        let n = proc_macro2::Literal::u64_unsuffixed(n);
+        quote!(crate::tick(#n); #inner)
+    } else {
+        inner
+    }
+}
+
+fn ident(t: Option<&TokenTree>) -> String {
+    match t {
+        Some(TokenTree::Ident(i)) => i.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn punct(t: Option<&TokenTree>) -> char {
+    match t {
+        Some(TokenTree::Punct(p)) => p.as_char(),
+        _ => ' ',
+    }
+}
+
+/// `n` counts what these tokens do, unless they are an index.
+fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
+    let mut out: Vec<TokenTree> = Vec::new();
+    for (k, t) in tokens.iter().enumerate() {
+        let before = k.checked_sub(1).map(|k| &tokens[k]);
+        let more = match t {
+            TokenTree::Group(g) => {
+                let (open, span) = (g.delimiter(), g.span());
+                let made = match open {
+                    Delimiter::Brace if !matches!(ident(before).as_str(), "use" | "match") => block(g.stream(), true),
+                    Delimiter::Bracket if punct(before) == '!' && ident(k.checked_sub(2).map(|k| &tokens[k])) == "vec" => {
+                        // `vec![x; n]`, with or without a path.
+                        let parts: Vec<TokenTree> = g.stream().into_iter().collect();
+                        if let Some(at) = parts.iter().position(|t| punct(Some(t)) == ';') {
+                            out.truncate(out.len() - 2);
+                            while matches!(out.last(), Some(t) if punct(Some(t)) == ':' || ident(Some(t)) == "std") {
+                                out.pop();
+                            }
+                            let x: TokenStream = parts[..at].iter().cloned().collect();
+                            let len: TokenStream = parts[at + 1..].iter().cloned().collect();
+                            let x = walk(&x.into_iter().collect::<Vec<_>>(), n, counts);
+                            out.extend(quote!(crate::vector(#x, #len)));
+                            continue;
+                        }
+                        g.stream()
+                    }
+                    Delimiter::Bracket if punct(before) != '#' => {
+                        *n += u64::from(counts && (!ident(before).is_empty() || matches!(before, Some(TokenTree::Group(_)))));
+                        walk(&g.stream().into_iter().collect::<Vec<_>>(), n, false)
+                    }
+                    Delimiter::Bracket => g.stream(),
+                    _ => {
+                        let copies = ident(before) == "copy_from_slice";
+                        let inner = walk(&g.stream().into_iter().collect::<Vec<_>>(), n, counts);
+                        if copies { quote!(crate::over(#inner)) } else { inner }
+                    }
+                };
+                let mut group = Group::new(open, made);
+                group.set_span(span);
+                TokenTree::Group(group)
+            }
+            TokenTree::Ident(i) => {
+                let name = i.to_string();
+                let method = punct(before) == '.';
+                let new = match name.as_str() {
+                    "fill" if method => "filled",
+                    "to_vec" if method => "copied_out",
+                    "clone" if method => "copied_out",
+                    _ => &name,
+                };
+                let called = matches!(tokens.get(k + 1), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis);
+                const FREE: [&str; 12] =
+                    ["len", "iter", "rev", "take", "skip", "zip", "min", "max", "shape", "chain", "copied", "unwrap_or"];
+                *n += u64::from(counts && method && called && !FREE.contains(&name.as_str()));
+                *n += 2 * u64::from(counts && name == "mul_add");
+                if new == name { t.clone() } else { Ident::new(new, Span::call_site()).into() }
+            }
+            TokenTree::Punct(p) => {
+                let next = punct(tokens.get(k + 1));
+                let operand = matches!(before, Some(TokenTree::Ident(_) | TokenTree::Literal(_) | TokenTree::Group(_)));
+                let arrow = matches!((p.as_char(), next), ('-', '>'));
+                let whole = p.spacing() == Spacing::Alone || next == '=' || matches!(next, '-' | '&' | '*' | '!');
+                *n += u64::from(counts && operand && !arrow && whole && "+-*/".contains(p.as_char()));
+                t.clone()
+            }
+            TokenTree::Literal(_) => t.clone(),
+        };
+        out.push(more);
+    }
+    // Paths of the crate.
+    let mut all: Vec<TokenTree> = Vec::new();
+    for (k, t) in out.iter().enumerate() {
+        if ident(Some(t)) == "ad" && k >= 2 && punct(Some(&out[k - 1])) == ':' && (k < 3 || ident(Some(&out[k - 3])) != "crate") {
+            let colons: Vec<TokenTree> = all.split_off(all.len() - 2);
+            all.push(Ident::new("crate", Span::call_site()).into());
+            all.extend(colons);
+        }
+        all.push(t.clone());
+    }
+    all.into_iter().collect()
+}
+
+/// A crate of its own, beside those of the emitter's tests.
+pub(crate) fn write(lib: &str, main: &str) -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("emit-ratios");
+    std::fs::create_dir_all(root.join("src")).expect("the folder can be made");
+    let runtime = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../ad-runtime");
+    let manifest = format!(
+        "[package]\nname = \"ratios\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n\
+         [dependencies]\nad-runtime = {{ path = {runtime:?} }}\nndarray = \"0.17\"\n[profile.dev]\nopt-level = 0\n"
+    );
+    for (path, text) in [("Cargo.toml", &*manifest), ("src/lib.rs", lib), ("src/main.rs", main)] {
+        if std::fs::read_to_string(root.join(path)).ok().as_deref() != Some(text) {
+            std::fs::write(root.join(path), text).expect("the file can be written");
+        }
+    }
+    root
+}
+
+/// What it prints.
+pub(crate) fn run(root: &PathBuf) -> String {
+    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("emit-target");
+    let out = Command::new(env!("CARGO"))
+        .args(["run", "--offline", "--quiet"])
+        .current_dir(root)
+        .env("CARGO_TARGET_DIR", target)
+        .env_remove("RUSTFLAGS")
+        .output()
+        .expect("cargo runs");
+    let (text, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(out.status.success(), "{text}\n{errors}");
+    text.into_owned()
+}

@@ -1,0 +1,176 @@
+//! Loop programs as people write them, of a slice whose length is the size.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    pub(crate) item: TokenStream,
+    pub(crate) sizes: [usize; 3],
+    /// What is true of it today, where that is above the bound.
+    pub(crate) bound: f64,
+}
+
+const PLAIN: [usize; 3] = [10, 100, 1000];
+/// Lengths of matrices, for what takes a cubic number of steps.
+const MATRIX: [usize; 3] = [16, 100, 400];
+
+macro_rules! programs {
+    ($($name:ident $sizes:ident $bound:literal $x:ident $body:block)*) => {
+        /// All of them.
+        pub(crate) fn all() -> Vec<Program> {
+            vec![$(Program {
+                name: stringify!($name),
+                item: quote!(pub fn $name($x: &[f64]) -> f64 $body),
+                sizes: $sizes,
+                bound: $bound,
+            }),*]
+        }
+    };
+}
+
+programs! {
+    heat PLAIN 5.0 x {
+        let n = x.len();
+        let mut u = x.to_vec();
+        for _ in 0..5 {
+            for i in 1..n - 1 {
+                u[i] = u[i] + 0.1 * (u[i - 1] - 2.0 * u[i] + u[i + 1]);
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..n { s += u[i] * u[i]; }
+        s
+    }
+    prefix PLAIN 5.0 x {
+        let mut y = x.to_vec();
+        for i in 1..y.len() { y[i] += y[i - 1] * 0.5; }
+        let mut s = 0.0;
+        for i in 0..y.len() { s += y[i] * y[i]; }
+        s
+    }
+    thomas PLAIN 5.0 x {
+        let n = x.len();
+        let mut c = vec![0.0; n];
+        let mut d = vec![0.0; n];
+        c[0] = -1.0 / (2.0 + x[0] * x[0]);
+        d[0] = x[0] / (2.0 + x[0] * x[0]);
+        for i in 1..n {
+            let m = 1.0 / (2.0 + x[i] * x[i] + c[i - 1]);
+            c[i] = -m;
+            d[i] = (x[i] + d[i - 1]) * m;
+        }
+        let mut y = d.to_vec();
+        for k in 1..n {
+            let i = n - 1 - k;
+            y[i] = d[i] - c[i] * y[i + 1];
+        }
+        let mut s = 0.0;
+        for i in 0..n { s += y[i] * y[i]; }
+        s
+    }
+    gauss_seidel PLAIN 5.0 x {
+        let n = x.len();
+        let mut y = vec![0.0; n];
+        for _ in 0..4 {
+            for i in 1..n - 1 { y[i] = (x[i] + y[i - 1] + y[i + 1]) / (2.0 + x[i] * y[i - 1]); }
+        }
+        let mut s = 0.0;
+        for i in 0..n { s += y[i] * y[i]; }
+        s
+    }
+    histogram PLAIN 5.0 x {
+        let mut h = vec![0.0; x.len()];
+        for i in 0..x.len() {
+            let k = (x[i] * 4.0) as usize;
+            if k < h.len() { h[k] += x[i] * x[i]; }
+        }
+        let mut s = 0.0;
+        for i in 0..h.len() { s += h[i] * h[i]; }
+        s
+    }
+    runge_kutta PLAIN 5.0 x {
+        let (mut u, mut v) = (1.0, 0.5);
+        let h = 0.01;
+        for i in 0..x.len() {
+            let a = x[i];
+            let (k1, l1) = (a * u - u * v, u * v - v);
+            let (u2, v2) = (u + 0.5 * h * k1, v + 0.5 * h * l1);
+            let (k2, l2) = (a * u2 - u2 * v2, u2 * v2 - v2);
+            u += h * k2;
+            v += h * l2;
+        }
+        u * v
+    }
+    recurrent_net PLAIN 5.0 x {
+        let mut h = [0.1, 0.2, 0.3, 0.4];
+        for t in 0..x.len() {
+            let mut next = [0.0; 4];
+            for i in 0..4 {
+                let mut s = x[t] * (i as f64 + 1.0);
+                for j in 0..4 { s += h[j] * 0.25 * (i as f64 - j as f64); }
+                next[i] = s.tanh();
+            }
+            h = next;
+        }
+        h[0] * h[1] + h[2] * h[3]
+    }
+    kalman PLAIN 5.0 x {
+        let (mut m, mut p, mut l) = (0.0, 1.0, 0.0);
+        for t in 0..x.len() {
+            let q = p + 0.1;
+            let k = q / (q + 0.5);
+            let e = x[t] - m;
+            m += k * e;
+            p = (1.0 - k) * q;
+            l += e * e / (q + 0.5) + (q + 0.5).ln();
+        }
+        l
+    }
+    cholesky MATRIX 5.0 x {
+        let m = x.len();
+        let mut n = 0;
+        for k in 1..m + 1 { if k * k <= m { n = k; } }
+        let mut l = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..i + 1 {
+                let mut s = 0.1 * (x[i * n + j] + x[j * n + i]);
+                if i == j { s += n as f64; }
+                for k in 0..j { s -= l[i * n + k] * l[j * n + k]; }
+                if i == j { l[i * n + i] = s.sqrt(); } else { l[i * n + j] = s / l[j * n + j]; }
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..n { s += l[i * n + i].ln(); }
+        s
+    }
+    bubble_sort MATRIX 5.0 x {
+        let mut y = x.to_vec();
+        let n = y.len();
+        for i in 0..n {
+            for j in 0..n - 1 - i {
+                if y[j] > y[j + 1] { y.swap(j, j + 1); }
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..n { s += y[i] * (i as f64); }
+        s
+    }
+    floyd_warshall MATRIX 5.0 x {
+        let m = x.len();
+        let mut n = 0;
+        for k in 1..m + 1 { if k * k <= m { n = k; } }
+        let mut d = x.to_vec();
+        for k in 0..n {
+            for i in 0..n {
+                for j in 0..n {
+                    let through = d[i * n + k] + d[k * n + j];
+                    if through < d[i * n + j] { d[i * n + j] = through; }
+                }
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..m { s += d[i] * d[i]; }
+        s
+    }
+}
