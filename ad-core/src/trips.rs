@@ -316,7 +316,7 @@ fn taken(g: &mut Graph, n: Term, under: &[Literal]) -> Term {
     under.iter().fold(n, |n, &(cond, value)| if value { g.cond(cond, n, zero) } else { g.cond(cond, zero, n) })
 }
 
-fn zeros(g: &mut Graph, t: Term) -> Term {
+pub(crate) fn zeros(g: &mut Graph, t: Term) -> Term {
     match g.elem(t) {
         Elem::Real(_) => g.zeros_like(t),
         Elem::Bool => g.compare(Cmp::Ne, t, t),

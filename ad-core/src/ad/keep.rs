@@ -8,16 +8,19 @@
 //! - what an inner loop has saved of its steps, if these are no carried arrays and the loop would be run again from a carried array that the
 //!   derived body reads nothing else of: then the outer loop saves neither the array nor runs the inner loop again.
 //!
-//! So what is saved is at most what the function has read. Must never save what is only computed in an arm, but for an element: a step
-//! would compute it where the program does not.
+//! So what is saved is at most what the function has read. Must never compute in a step what the function computes in an arm only, but for an
+//! index: what is saved is a choice under the same conditions.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::ir::{Graph, Node, Scan, Term, Type};
 use crate::prim::Prim;
 
+use super::condition::Literal;
 use super::delta::{Delta, Dual};
 
+/// What is under more conditions is computed again.
+const DEEPEST: usize = 8;
 /// Operations of an index that may be computed outside of the arm that reads there.
 const CHEAP: usize = 16;
 
@@ -32,8 +35,24 @@ pub(super) enum Of {
     Loop { scan: Term, arrays: Vec<Term>, whole: bool },
 }
 
-/// The terms of a body that are offered.
-pub(super) fn kept(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Of)> {
+/// The terms of a body that are offered, and what a step saves for them: under the conditions under which the step comes to them.
+pub(super) fn kept(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term, Of)> {
+    let found = offered(g, body, s);
+    let under = |g: &mut Graph, t: Term, guard: Vec<Literal>| {
+        let zeros = crate::trips::zeros(g, t);
+        guard.iter().fold(t, |row, &(c, value)| if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) })
+    };
+    found
+        .into_iter()
+        .map(|(t, guard, of)| {
+            let row = if guard.is_empty() { t } else { under(g, t, guard) };
+            (t, row, of)
+        })
+        .collect()
+}
+
+/// Terms, and the conditions that all their uses have in common.
+fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Literal>, Of)> {
     let guards = crate::trips::guards(g, &body.primal);
     let carries = s.init.len();
     let fixed = carries..carries + s.captures.len();
@@ -51,10 +70,11 @@ pub(super) fn kept(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Of)> {
         if g.ty(t).as_array().is_none() || !g.free(t).is_empty() {
             continue;
         }
-        let always = guards.get(&t).is_some_and(Vec::is_empty);
+        let Some(guard) = guards.get(&t).filter(|set| set.len() <= DEEPEST) else { continue };
         match part_of(g, t).filter(|&x| carried(x)) {
-            Some(x) if always || (g.rank(t) == 0 && cheap(g, t)) => found.push((t, Of::Part(x))),
-            None if always && g.ty(t).is_real() && dear(g, t) => found.push((t, Of::Dear)),
+            Some(x) if g.rank(t) == 0 && cheap(g, t) => found.push((t, Vec::new(), Of::Part(x))),
+            Some(x) => found.push((t, guard.clone(), Of::Part(x))),
+            None if g.ty(t).is_real() && dear(g, t) => found.push((t, guard.clone(), Of::Dear)),
             _ => {}
         }
     }
@@ -64,19 +84,20 @@ pub(super) fn kept(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Of)> {
         let mut arrays: Option<Vec<Term>> = None;
         for (t, saved) in all {
             let Node::Proj(scan, _) = *g.node(t) else { continue };
-            if !varies.contains(&scan) || !guards.get(&scan).is_some_and(Vec::is_empty) {
+            if !varies.contains(&scan) {
                 continue;
             }
+            let Some(guard) = guards.get(&scan).filter(|set| set.len() <= DEEPEST) else { continue };
             let arrays = arrays
                 .get_or_insert_with(|| g.reachable(&[scan]).into_iter().filter(|&x| carried(x)).collect())
                 .clone();
             if !arrays.is_empty() && matches!(g.ty(t), Type::Array(..)) {
-                found.push((t, Of::Loop { scan, arrays, whole: saved && g.rank(t) > 1 }));
+                found.push((t, guard.clone(), Of::Loop { scan, arrays, whole: saved && g.rank(t) > 1 }));
             }
         }
     }
     let mut seen = HashSet::new();
-    found.retain(|(t, _)| seen.insert(*t));
+    found.retain(|(t, ..)| seen.insert(*t));
     found
 }
 

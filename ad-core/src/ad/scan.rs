@@ -62,7 +62,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     assert!(saveable, "carried tuples are split into components before differentiation");
     results.extend(&saved_values);
     let kept = kept(d.g, &body, s);
-    results.extend(kept.iter().map(|k| k.0));
+    results.extend(kept.iter().map(|k| k.1));
     let mut augmented = scan.clone();
     augmented.body = Body { params: s.body.params.clone(), results: results.into() };
     let augmented = d.g.mk(crate::ir::Node::Scan(Box::new(augmented)));
@@ -70,7 +70,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let saved = (0..carries).map(|k| d.g.proj(augmented, carries + produced + k)).collect();
     let first = 2 * carries + produced;
     let kept: Vec<_> =
-        kept.into_iter().enumerate().map(|(k, (t, of))| (t, d.g.proj(augmented, first + k), of)).collect();
+        kept.into_iter().enumerate().map(|(k, (t, _, of))| (t, d.g.proj(augmented, first + k), of)).collect();
     let primal = d.g.tuple(&parts);
     debug_assert_eq!(d.g.ty(t), d.g.ty(primal));
     let of = |ts: &[Tangent]| ts.iter().map(Tangent::array).collect::<Vec<_>>();
@@ -140,6 +140,19 @@ impl Derived {
             order.push(numbers[k]);
             xs.push(s.kept[k].1);
         }
+        // What is not read is not consumed: whoever looks at the loop from outside sees what it needs.
+        let reach = g.reachable(results);
+        let first = order.len() - xs.len();
+        let read: Vec<bool> = order[first..]
+            .iter()
+            .map(|&k| {
+                let param = g.param(k, self.types[k].clone());
+                reach.binary_search(&param).is_ok()
+            })
+            .collect();
+        let (rest, all) = (order.split_off(first), std::mem::take(xs));
+        order.extend(rest.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
+        xs.extend(all.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
     }
 
     fn finish(&self, g: &mut Graph, order: &[usize], results: &[Term]) -> Body {
