@@ -88,7 +88,9 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                 let (open, span) = (g.delimiter(), g.span());
                 let made = match open {
                     Delimiter::Brace if !matches!(ident(before).as_str(), "use" | "match") => block(g.stream(), true),
-                    Delimiter::Bracket if punct(before) == '!' && ident(k.checked_sub(2).map(|k| &tokens[k])) == "vec" => {
+                    Delimiter::Bracket
+                        if punct(before) == '!' && ident(k.checked_sub(2).map(|k| &tokens[k])) == "vec" =>
+                    {
                         // `vec![x; n]`, with or without a path.
                         let parts: Vec<TokenTree> = g.stream().into_iter().collect();
                         if let Some(at) = parts.iter().position(|t| punct(Some(t)) == ';') {
@@ -105,7 +107,9 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                         g.stream()
                     }
                     Delimiter::Bracket if punct(before) != '#' => {
-                        *n += u64::from(counts && (!ident(before).is_empty() || matches!(before, Some(TokenTree::Group(_)))));
+                        *n += u64::from(
+                            counts && (!ident(before).is_empty() || matches!(before, Some(TokenTree::Group(_)))),
+                        );
                         walk(&g.stream().into_iter().collect::<Vec<_>>(), n, false)
                     }
                     Delimiter::Bracket => g.stream(),
@@ -128,9 +132,22 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                     "clone" if method => "copied_out",
                     _ => &name,
                 };
-                let called = matches!(tokens.get(k + 1), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis);
-                const FREE: [&str; 12] =
-                    ["len", "iter", "rev", "take", "skip", "zip", "min", "max", "shape", "chain", "copied", "unwrap_or"];
+                let called =
+                    matches!(tokens.get(k + 1), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis);
+                const FREE: [&str; 12] = [
+                    "len",
+                    "iter",
+                    "rev",
+                    "take",
+                    "skip",
+                    "zip",
+                    "min",
+                    "max",
+                    "shape",
+                    "chain",
+                    "copied",
+                    "unwrap_or",
+                ];
                 *n += u64::from(counts && method && called && !FREE.contains(&name.as_str()));
                 *n += 2 * u64::from(counts && name == "mul_add");
                 if new == name { t.clone() } else { Ident::new(new, Span::call_site()).into() }
@@ -150,7 +167,11 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
     // Paths of the crate.
     let mut all: Vec<TokenTree> = Vec::new();
     for (k, t) in out.iter().enumerate() {
-        if ident(Some(t)) == "ad" && k >= 2 && punct(Some(&out[k - 1])) == ':' && (k < 3 || ident(Some(&out[k - 3])) != "crate") {
+        if ident(Some(t)) == "ad"
+            && k >= 2
+            && punct(Some(&out[k - 1])) == ':'
+            && (k < 3 || ident(Some(&out[k - 3])) != "crate")
+        {
             let colons: Vec<TokenTree> = all.split_off(all.len() - 2);
             all.push(Ident::new("crate", Span::call_site()).into());
             all.extend(colons);
