@@ -213,6 +213,163 @@ fn reads(x: &[f64]) -> f64 {
     total
 }
 
+/// The root of a polynomial between two bounds, and one step of Newton's method, which has its derivative.
+#[differentiate]
+fn bisection(x: &[f64]) -> f64 {
+    let (mut low, mut high) = (0.0, 10.0);
+    let root = loop {
+        let mid = 0.5 * (low + high);
+        let rest = mid * mid * mid + x[0] * mid - x[1];
+        if rest.abs() < 1e-12 || high - low < 1e-13 {
+            break mid - rest / (3.0 * mid * mid + x[0]);
+        }
+        if rest > 0.0 {
+            high = mid;
+        } else {
+            low = mid;
+        }
+    };
+    root * root + x[1]
+}
+
+/// Heun's method with steps as large as the error allows.
+#[differentiate]
+fn adaptive(x: &[f64]) -> f64 {
+    let mut t = 0.0;
+    let mut y = x[0];
+    let mut h = 0.1;
+    while t < 1.0 {
+        if t + h > 1.0 {
+            h = 1.0 - t;
+        }
+        let k1 = t - x[1] * y;
+        let k2 = t + h - x[1] * (y + h * k1);
+        let error = (0.5 * h * (k2 - k1)).abs();
+        if error > 1e-2 {
+            h *= 0.5;
+            continue;
+        }
+        t += h;
+        y += 0.5 * h * (k1 + k2);
+        if error < 1e-3 {
+            h *= 1.0 + x[2];
+        }
+    }
+    y
+}
+
+#[differentiate]
+fn while_in_for_in_build(x: &[f64]) -> f64 {
+    let y = build1(x.len(), |i| {
+        let mut total = 0.0;
+        for j in 0..=i {
+            let mut v = x[j] * x[i];
+            while v > 0.5 {
+                v *= 0.6 + 0.01 * x[0];
+            }
+            total += v * v;
+        }
+        total
+    });
+    (&y * &y).sum()
+}
+
+/// Kepler's equation by its fixed point.
+#[differentiate]
+fn kepler(x: &[f64]) -> f64 {
+    let mut e = x[0];
+    loop {
+        let next = x[0] + x[1] * e.sin();
+        let done = (next - e).abs() < 1e-13;
+        e = next;
+        if done {
+            return e * x[1];
+        }
+    }
+}
+
+#[differentiate]
+fn collatz(x: &[f64]) -> f64 {
+    let mut n = x.len() + 22;
+    let mut y = x[0];
+    while n != 1 {
+        if n % 2 == 0 {
+            n /= 2;
+            y = (y + x[1]).sin();
+        } else {
+            n = 3 * n + 1;
+            y *= 1.0 + 0.01 * x[2];
+        }
+    }
+    y
+}
+
+#[differentiate]
+fn along_axes(x: &[f64]) -> f64 {
+    let n = x.len();
+    let mut m = Array2::zeros((n, 2));
+    for (k, mut column) in m.axis_iter_mut(Axis(1)).enumerate() {
+        for (i, v) in column.iter_mut().enumerate() {
+            *v = x[i] * x[i] + k as f64;
+        }
+        column[0] *= 2.0;
+    }
+    for mut row in m.axis_iter_mut(Axis(0)) {
+        row[1] *= row[0];
+    }
+    m[[0, 1]] + m[[n - 1, 1]] * m[[n - 1, 0]]
+}
+
+#[differentiate]
+fn rows_and_columns(x: &[f64]) -> f64 {
+    let n = x.len();
+    let mut m = Array2::ones((n, n));
+    for (mut row, v) in m.rows_mut().into_iter().zip(x) {
+        row *= *v;
+        row[0] += 1.0;
+    }
+    for (mut column, v) in m.columns_mut().into_iter().zip(x.iter().rev()) {
+        column[0] *= v.sin();
+        column += 0.5;
+    }
+    m.iter().product::<f64>()
+}
+
+#[differentiate]
+fn indexed(x: &[f64]) -> f64 {
+    let n = x.len();
+    let mut m = Array2::zeros((n, n));
+    for ((i, j), v) in m.indexed_iter_mut() {
+        *v = x[i] * x[j] + i as f64;
+    }
+    let mut y = m.row(0).to_owned();
+    for (i, v) in y.indexed_iter_mut() {
+        *v *= x[i];
+    }
+    m.sum() * y.sum()
+}
+
+#[test]
+fn parts_that_are_changed() {
+    verify(along_axes, along_axes_value_and_grad, &[0.3, 0.9, -1.2]);
+    verify(along_axes, along_axes_value_and_grad, &[0.3]);
+    both_panic(along_axes, along_axes_value_and_grad, &[]);
+    verify(rows_and_columns, rows_and_columns_value_and_grad, &[0.3, 0.9, -1.2]);
+    verify(rows_and_columns, rows_and_columns_value_and_grad, &[]);
+    verify(indexed, indexed_value_and_grad, &[0.3, 0.9, -1.2]);
+}
+
+#[test]
+fn unusual_whiles() {
+    verify(bisection, bisection_value_and_grad, &[1.3, 2.9]);
+    verify(adaptive, adaptive_value_and_grad, &[0.7, 1.9, 0.43]);
+    verify(adaptive, adaptive_value_and_grad, &[8.0, 6.1, 0.37]);
+    verify(while_in_for_in_build, while_in_for_in_build_value_and_grad, &[0.7, 1.3, 2.4, 0.2]);
+    verify(while_in_for_in_build, while_in_for_in_build_value_and_grad, &[]);
+    verify(kepler, kepler_value_and_grad, &[0.9, 0.3]);
+    verify(collatz, collatz_value_and_grad, &[0.7, 0.3, 1.4, 0.0, 0.0]);
+}
+
 #[test]
 fn values_and_gradients() {
     let x = [0.7, 1.3, 0.4, 1.9, 0.2];

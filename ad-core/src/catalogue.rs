@@ -350,6 +350,11 @@ pub fn endless_loop() -> Message {
     message("this `loop` is never left").help("leave it where it is done: `if .. { break; }`")
 }
 
+pub fn changed_through_iterator(name: &str) -> Message {
+    message(format!("this loop changes `{name}` through an iterator that was made before it"))
+        .help(format!("make the iterator where the loop begins: `for v in {name}.iter_mut() {{ .. }}`"))
+}
+
 pub fn carried_kind(found: &str) -> Message {
     message(format!("a loop cannot carry {found} from step to step"))
         .help("carry numbers, arrays, and tuples or `Option`s of these, and make of them in a step what it needs")

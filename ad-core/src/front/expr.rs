@@ -497,6 +497,11 @@ impl<'a> Lower<'a> {
             }
             None => self.expr(&m.receiver),
         };
+        if let (Some(f), Ok(receiver)) = (super::outward::each(m), &receiver)
+            && self.kind_of(receiver) == On::Iter
+        {
+            return self.each_loop(m, f, receiver);
+        }
         // What `expect` says is the user's own.
         let args = if name == "expect" && m.args.len() == 1 { Ok(vec![Value::Unit]) } else { self.all(&m.args) };
         let name_range = SrcRange::of(&m.method);

@@ -94,6 +94,48 @@ impl<'a> Lower<'a> {
         Ok(Value::Unit)
     }
 
+    /// `.for_each(|item| ..)`: a `for` with the closure's body.
+    pub(super) fn each_loop(
+        &mut self,
+        m: &'a syn::ExprMethodCall,
+        f: &'a syn::ExprClosure,
+        items: &Value<'a>,
+    ) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(&m.method);
+        let seq = self.seq(items, SrcRange::of(&m.receiver))?;
+        self.ends(&seq, SrcRange::of(&m.receiver))?;
+        let Some(pat) = f.inputs.first().filter(|_| f.inputs.len() == 1) else {
+            return Err(self.error(range, catalogue::closure_arity(f.inputs.len(), 1)));
+        };
+        let item = std::rc::Rc::clone(&seq.item);
+        let body = |me: &mut Self, ix: &[Term]| {
+            let item = item(me, ix)?;
+            let outer = me.scope.clone();
+            let value = me.returning(range, |me| {
+                me.bind(pat, Some(item))?;
+                me.expr(&f.body)
+            });
+            me.scope = outer;
+            value
+        };
+        let outward = Outward::of_each(&m.receiver, f);
+        self.looped((Some(&seq), &body), &outward, (None, Key::new(&*f.body, "")), range)?;
+        Ok(Value::Unit)
+    }
+
+    /// `for_each` of a function that has a name: it changes nothing, and what goes wrong in it does.
+    pub(super) fn each_item(&mut self, items: &Value<'a>, f: &Value<'a>, ranges: [SrcRange; 2]) -> Lowered<()> {
+        let seq = self.seq(items, ranges[0])?;
+        self.ends(&seq, ranges[0])?;
+        let item = std::rc::Rc::clone(&seq.item);
+        let body = |me: &mut Self, ix: &[Term]| {
+            let item = item(me, ix)?;
+            me.apply(f, &[item], ranges[1])
+        };
+        self.looped((Some(&seq), &body), &Outward::default(), (None, Key::new(f, "")), ranges[1])?;
+        Ok(())
+    }
+
     /// `while`: a loop that is left where the condition does not hold.
     pub(super) fn while_loop(&mut self, l: &'a syn::ExprWhile) -> Lowered<Value<'a>> {
         let range = SrcRange { first: l.while_token.span, last: SrcRange::of(&l.cond).last };
@@ -174,7 +216,8 @@ impl<'a> Lower<'a> {
             me.store = base;
             let behind = behind?;
             if let Some(cell) = odd.filter(|_| me.reached) {
-                return Err(me.changed_unseen(cell, &before, range));
+                let known = me.changed_cells(outward).contains(&cell);
+                return Err(me.changed_unseen(cell, known, &before, range));
             }
             for c in &l.carried {
                 let value = Self::formed(&c.form, &mut behind.next[c.first..].iter())?;
@@ -561,8 +604,18 @@ impl<'a> Lower<'a> {
         Err(self.error(l.range, catalogue::grows_now_and_then(&g.name)))
     }
 
-    /// A variable changes that is not carried.
-    fn changed_unseen(&mut self, cell: Cell, before: &super::state::Store<'a>, range: SrcRange) -> Poison {
+    /// A variable changes that is not carried: of a kind that cannot be, or through an iterator whose making the loop does not show.
+    fn changed_unseen(
+        &mut self,
+        cell: Cell,
+        known: bool,
+        before: &super::state::Store<'a>,
+        range: SrcRange,
+    ) -> Poison {
+        if !known {
+            let name = before.name(cell).to_string();
+            return self.error(range, catalogue::changed_through_iterator(&name));
+        }
         let Some(Held::Value(value)) = before.held(cell) else { return Poison };
         let found = self.describe(&value.clone());
         self.error(range, catalogue::carried_kind(&found))

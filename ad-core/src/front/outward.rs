@@ -51,6 +51,22 @@ impl Outward {
         found
     }
 
+    /// What `for_each` does: the closure is the body, and its jumps are its own.
+    pub(super) fn of_each(items: &Expr, f: &syn::ExprClosure) -> Self {
+        let mut found = Outward::default();
+        found.visit_expr(items);
+        found.visit_each(f);
+        found.jumps.clear();
+        found
+    }
+
+    fn visit_each(&mut self, f: &syn::ExprClosure) {
+        self.within(None, false, |me| {
+            f.inputs.iter().for_each(|pat| me.shadow(pat));
+            me.visit_expr(&f.body);
+        });
+    }
+
     /// The variable that an assignment to an expression changes.
     fn change(&mut self, e: &Expr) {
         match e {
@@ -113,6 +129,14 @@ impl Outward {
         self.loops -= usize::from(is_loop);
         self.shadowed.truncate(shadowed);
         self.labels.truncate(labels);
+    }
+}
+
+/// The closure of `.for_each(|item| ..)`: the one that may change what is around it, since it runs where it stands.
+pub(super) fn each(m: &syn::ExprMethodCall) -> Option<&syn::ExprClosure> {
+    match m.args.first() {
+        Some(Expr::Closure(f)) if m.method == "for_each" && m.args.len() == 1 => Some(f),
+        _ => None,
     }
 }
 
@@ -226,6 +250,13 @@ impl<'ast> Visit<'ast> for Outward {
             self.pushed.insert(name.clone());
             self.changed.insert(name);
             m.args.iter().for_each(|e| self.visit_expr(e));
+            return;
+        }
+        if let Some(f) = each(m) {
+            self.visit_expr(&m.receiver);
+            let jumps = self.jumps.clone();
+            self.visit_each(f);
+            self.jumps = jumps;
             return;
         }
         visit::visit_expr_method_call(self, m);

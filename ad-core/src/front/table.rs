@@ -196,7 +196,6 @@ const LATER: &[&str] = &[
     "partition",
     "cycle",
     "try_fold",
-    "for_each",
     "inspect",
     "peekable",
     "trailing_zeros",

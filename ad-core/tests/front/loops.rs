@@ -80,6 +80,13 @@ fn items_that_are_changed() {
 }
 
 #[test]
+fn for_each() {
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); y.iter_mut().for_each(|v| *v *= 2.0); let mut s = 0.0; y.iter().zip(x).enumerate().for_each(|(i, (a, b))| { if *a < 0.0 { return; } s += a.sqrt() * b * i as f64; }); s } [V(vec![0.3, 0.9, -1.2, 0.4])] [V(vec![])] }
+    agrees! { fn f(x: slice, n: int) { let mut s = 1.0; (0..n).for_each(|i| s *= x[i]); for k in 0..2 { x.iter().for_each(|v: &f64| { let mut t = *v; for _ in 0..k { t *= s; if t > 1.0 { break; } } s += t; }); } s } [V(vec![0.3, 0.9]), N(2)] [V(vec![0.3, 0.9]), N(3)] }
+    agrees! { fn f(x: slice) { let check = |v: &f64| assert!(*v < 1.0); x.iter().for_each(check); x[0] * x[0] } [V(vec![0.3, 0.9])] [V(vec![0.3, 1.9])] }
+}
+
+#[test]
 fn let_else_and_take() {
     agrees! { fn f(x: slice) { let Some(y) = x.first() else { return 0.0 }; let [a, .., b] = x else { return *y }; a * b * y } [V(vec![])] [V(vec![0.3])] [V(vec![0.3, 0.9, 0.2])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..5 { let Some(v) = x.get(i) else { break }; s += v * v; } s } [V(vec![])] [V(vec![0.3, 2.0])] }

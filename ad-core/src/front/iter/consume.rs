@@ -15,6 +15,7 @@ use crate::prim::{Cmp, IntOp, Reduce};
 /// Consumers.
 pub(in crate::front) const TABLE: &[Entry] = &[
     row("sum", On::Iter, (0, 0), sum, "sum of the items: `.sum::<f64>()`"),
+    row("for_each", On::Iter, (1, 1), for_each, "`for` with a closure as its body: `x.iter_mut().for_each(|v| *v *= 2.0)`"),
     row("count", On::Iter, (0, 0), count, "number of items"),
     row("len", On::Iter, (0, 0), count, "number of items"),
     row("is_empty", On::Iter, (0, 0), is_empty, "whether there is no item"),
@@ -126,6 +127,13 @@ fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     }
     let axes = all_axes(me, t);
     Ok(Value::Term(sum_over(me, t, &axes, range)?))
+}
+
+/// Of a function with a name; that of a closure in its place is a loop (`Lower::each_loop`).
+fn for_each<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((items, r), (f, rf)) = (call.arg(0)?, call.arg(1)?);
+    me.each_item(items, f, [r, rf])?;
+    Ok(Value::Unit)
 }
 
 fn count<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
