@@ -211,6 +211,7 @@ fn loops(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
             *e *= *e + s;
         }
     }
+    scaled.iter_mut().for_each(|e| *e += 0.5);
     let mut squares = Vec::with_capacity(v.len());
     let mut total: f64 = 0.0;
     'rows: for (k, row) in scaled.outer_iter().enumerate() {

@@ -605,13 +605,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A variable changes that is not carried: of a kind that cannot be, or through an iterator whose making the loop does not show.
-    fn changed_unseen(
-        &mut self,
-        cell: Cell,
-        known: bool,
-        before: &super::state::Store<'a>,
-        range: SrcRange,
-    ) -> Poison {
+    fn changed_unseen(&mut self, cell: Cell, known: bool, before: &super::state::Store<'a>, range: SrcRange) -> Poison {
         if !known {
             let name = before.name(cell).to_string();
             return self.error(range, catalogue::changed_through_iterator(&name));

@@ -15,7 +15,13 @@ use crate::prim::{Cmp, IntOp, Reduce};
 /// Consumers.
 pub(in crate::front) const TABLE: &[Entry] = &[
     row("sum", On::Iter, (0, 0), sum, "sum of the items: `.sum::<f64>()`"),
-    row("for_each", On::Iter, (1, 1), for_each, "`for` with a closure as its body: `x.iter_mut().for_each(|v| *v *= 2.0)`"),
+    row(
+        "for_each",
+        On::Iter,
+        (1, 1),
+        for_each,
+        "`for` with a closure as its body: `x.iter_mut().for_each(|v| *v *= 2.0)`",
+    ),
     row("count", On::Iter, (0, 0), count, "number of items"),
     row("len", On::Iter, (0, 0), count, "number of items"),
     row("is_empty", On::Iter, (0, 0), is_empty, "whether there is no item"),
