@@ -32,6 +32,8 @@ mod recurrences;
 mod shapes;
 #[path = "front/statics.rs"]
 mod statics;
+#[path = "front/unf.rs"]
+mod unf;
 
 use ad_core::front;
 use ad_core::ir::interp::{Array, Data, Dual, Interp, Value};

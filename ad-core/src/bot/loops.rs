@@ -11,14 +11,22 @@
 //! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(beginning, maximum of a build)` |
 //! | writes | `acc[f] = e`, at another place in each step | one update over all steps |
 //! | masks | `if c { one of these } else { acc }` | the same, of what is masked |
+//! | products | a contraction with what is the same in each step | rows of one contraction before the loop |
 //!
 //! `acc` is read by nothing else, and `e`, `f` and `c` depend on nothing carried. There is one exception, which is the cost rule of sums:
 //! where all that e needs of carried values has *fewer axes* than e, rows of that are saved and the sum is taken after the loop. For an outer
 //! product that is two vectors a step instead of a pass over a matrix, and the sum is one contraction (the weight gradient of a recurrent
 //! net). A scalar in a loop that stays has nothing smaller, and stays. What is saved anyway costs nothing, so what needs no more follows.
 //!
+//! The cost rule of products: the contraction depends on nothing carried, is computed in every step, and what is the same in each step (a
+//! matrix) has more axes than a row of the result. A step then reads a row that is smaller than the matrix that it read before, and all steps
+//! are one product of matrices. Whatever else depends on nothing carried stays in the step: saving it would cost memory for all steps, and
+//! computing it again costs a step no more than reading it does.
+//!
 //! A sum that a decision depends on keeps its order and so its loop. Must never put a loop that is left in a step into bulk: all steps would
 //! be in memory at once.
+
+mod make;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -164,6 +172,7 @@ impl<'g> Parts<'g> {
     fn all(mut self) -> Term {
         self.fixed();
         self.unused();
+        self.products();
         self.decide();
         // What stayed for the sake of what has left.
         self.unused();
@@ -273,14 +282,88 @@ impl<'g> Parts<'g> {
         }
     }
 
+    /// Which terms are or depend on such.
+    fn with_any(&self, roots: &[Term], such: impl Fn(&Self, Term) -> bool) -> HashMap<Term, bool> {
+        let mut found: HashMap<Term, bool> = HashMap::new();
+        for t in self.g.reachable(roots) {
+            let mut any = such(self, t);
+            self.g.node(t).for_each_child(|c| any |= found[&c]);
+            found.insert(t, any);
+        }
+        found
+    }
+
+    /// Products that are one product before the loop become rows that a step consumes.
+    fn products(&mut self) {
+        let stays = |k: usize| matches!(self.fate[k], Fate::Stays);
+        let results = self.scan.body.results.clone();
+        let roots: Vec<Term> = (0..results.len()).filter(|&k| stays(k)).map(|k| results[k]).collect();
+        let first = self.carries() + self.scan.captures.len();
+        let inside = self.with_any(&roots, |me, t| {
+            matches!(me.g.node(t), Node::Scan(_))
+                || me.carried(t).is_some_and(|k| !matches!(me.fate[k], Fate::Beginning))
+        });
+        let of_step = self.with_any(&roots, |me, t| matches!(me.g.node(t), Node::Param(k, _) if *k as usize >= first));
+        let mut found = Vec::new();
+        let (mut seen, mut stack) = (HashSet::new(), roots);
+        while let Some(t) = stack.pop() {
+            if !seen.insert(t) || !of_step[&t] {
+                continue;
+            }
+            match self.g.node(t) {
+                Node::Prim(Prim::Contract(_), args) if !inside[&t] && self.g.free(t).is_empty() => {
+                    let (rank, fixed) = (self.g.rank(t), args.iter().filter(|a| !of_step[*a]));
+                    if rank > 0 && fixed.map(|&a| self.g.rank(a)).max().is_some_and(|most| most > rank) {
+                        found.push(t);
+                        continue;
+                    }
+                }
+                // What only an arm needs is computed where the arm is taken.
+                Node::Cond { cond, .. } => {
+                    stack.push(*cond);
+                    continue;
+                }
+                _ => {}
+            }
+            self.g.node(t).for_each_child(|c| stack.push(c));
+        }
+        if found.is_empty() {
+            return;
+        }
+        found.sort_unstable();
+        let (var, args) = self.step(&[]);
+        let rows = self.at_step(&found, &args);
+        let mut lift = Lift::new(self.g, var, self.scan.count);
+        let rows: Vec<Term> = rows.into_iter().map(|r| lift.lift(r)).collect();
+        let mut params = self.scan.body.params.to_vec();
+        let mut new: HashMap<Term, Term> = HashMap::new();
+        for &t in &found {
+            let ty = self.g.ty(t).clone();
+            let row = self.g.param(params.len(), ty.clone());
+            params.push(ty);
+            new.insert(t, row);
+        }
+        let results = self.replaced(&results, new);
+        self.scan.xs = self.scan.xs.iter().copied().chain(rows).collect();
+        self.scan.body = Body { params: params.into(), results: results.into() };
+    }
+
+    /// The same terms of others.
+    fn replaced(&mut self, terms: &[Term], mut new: HashMap<Term, Term>) -> Vec<Term> {
+        for t in self.g.reachable(terms) {
+            if !new.contains_key(&t) {
+                let mapped = self.g.node_rc(t).map_children(|c| new[&c]);
+                let made = self.g.mk(mapped);
+                new.insert(t, made);
+            }
+        }
+        terms.iter().map(|t| new[t]).collect()
+    }
+
     /// Whether terms can be computed outside: of nothing carried, or (given a number of axes) of what has fewer and is then saved.
     fn leaves(&self, roots: &[Term], limit: Option<usize>, saved: &mut Vec<Term>) -> bool {
-        let mut varies: HashMap<Term, bool> = HashMap::new();
-        for t in self.g.reachable(roots) {
-            let mut any = self.carried(t).is_some_and(|k| !matches!(self.fate[k], Fate::Beginning));
-            self.g.node(t).for_each_child(|c| any |= varies[&c]);
-            varies.insert(t, any);
-        }
+        let varies =
+            self.with_any(roots, |me, t| me.carried(t).is_some_and(|k| !matches!(me.fate[k], Fate::Beginning)));
         let mut seen = HashSet::new();
         let mut stack = roots.to_vec();
         while let Some(t) = stack.pop() {
@@ -482,184 +565,5 @@ impl<'g> Parts<'g> {
         let counted = |g: &Graph, x: Term| matches!(g.node(x), Node::Prim(Prim::Iota, _));
         let counted: Vec<usize> = (0..xs.len()).filter(|&k| counted(self.g, xs[k])).collect();
         counted.into_iter().map(|k| self.g.param(first + k, Type::scalar(Elem::USIZE))).collect()
-    }
-
-    /// The loop that is left, and all parts.
-    fn make(mut self) -> Term {
-        let (carries, captures) = (self.carries(), self.scan.captures.len());
-        let total = self.scan.body.params.len();
-        let stays = |me: &Self, k: usize| matches!(me.fate[k], Fate::Stays);
-        let left: Vec<usize> = (0..self.fate.len()).filter(|&k| stays(&self, k)).collect();
-        if left.len() == self.fate.len() {
-            return self.g.scan(self.scan);
-        }
-        let kept: Vec<usize> = left.iter().copied().filter(|&k| k < carries).collect();
-        let mut parts: Vec<Option<Term>> = vec![None; self.fate.len()];
-        let mut rows: Vec<Term> = Vec::new();
-        if !left.is_empty() || !self.saved.is_empty() {
-            let mut results: Vec<Term> = left.iter().map(|&k| self.scan.body.results[k]).collect();
-            results.extend(&self.saved);
-            // Parameters that occur, in their order: carried, captures and what has become one, rows.
-            let occurs: BTreeSet<usize> = self
-                .g
-                .reachable(&results)
-                .into_iter()
-                .filter_map(|t| if let Node::Param(k, _) = self.g.node(t) { Some(*k as usize) } else { None })
-                .collect();
-            let caught: Vec<usize> = (carries..carries + captures)
-                .chain((0..carries).filter(|k| !kept.contains(k)))
-                .filter(|k| occurs.contains(k))
-                .collect();
-            let consumed: Vec<usize> = (carries + captures..total).filter(|k| occurs.contains(k)).collect();
-            let order: Vec<usize> = kept.iter().chain(&caught).chain(&consumed).copied().collect();
-            let params: Vec<Type> = order.iter().map(|&k| self.scan.body.params[k].clone()).collect();
-            let mut args: Vec<Term> = (0..total).map(|k| self.g.param(k, self.scan.body.params[k].clone())).collect();
-            for (new, &old) in order.iter().enumerate() {
-                args[old] = self.g.param(new, params[new].clone());
-            }
-            let body = Body { params: self.scan.body.params.clone(), results: results.into() };
-            let results = self.g.instantiate(&body, &args).into();
-            let outer = |k: usize| if k < carries { self.scan.init[k] } else { self.scan.captures[k - carries] };
-            let rest = self.g.scan(Scan {
-                count: self.scan.count,
-                reverse: self.scan.reverse,
-                stop: None,
-                init: kept.iter().map(|&k| self.scan.init[k]).collect(),
-                captures: caught.iter().map(|&k| outer(k)).collect(),
-                xs: consumed.iter().map(|&k| self.scan.xs[k - carries - captures]).collect(),
-                body: Body { params: params.into(), results },
-            });
-            for (n, &k) in left.iter().enumerate() {
-                parts[k] = Some(self.g.proj(rest, n));
-            }
-            rows = (0..self.saved.len()).map(|n| self.g.proj(rest, left.len() + n)).collect();
-        }
-        let (var, args) = self.step(&rows);
-        let fates = std::mem::take(&mut self.fate);
-        for (k, fate) in fates.into_iter().enumerate() {
-            let made = match fate {
-                Fate::Stays => continue,
-                Fate::Beginning => self.scan.init[k],
-                Fate::Nothing => {
-                    let (elem, shape) =
-                        (self.g.elem(self.scan.body.results[k]), self.g.shape(self.scan.body.results[k]).to_vec());
-                    let shape: Vec<Term> = std::iter::once(self.scan.count).chain(shape).collect();
-                    let nothing = self.nothing(elem);
-                    self.g.broadcast(nothing, &shape)
-                }
-                Fate::Rows(r) => {
-                    let r = self.at_step(&[r], &args)[0];
-                    Lift::new(self.g, var, self.scan.count).lift(r)
-                }
-                Fate::Pieces(pieces) => {
-                    // The last of the chain was met first.
-                    pieces.iter().rev().fold(self.scan.init[k], |acc, p| {
-                        let p = p.with(&self.at_step(&p.terms(), &args));
-                        self.over_steps(acc, &p, var)
-                    })
-                }
-            };
-            parts[k] = Some(made);
-        }
-        let all: Vec<Term> = parts.into_iter().flatten().collect();
-        self.g.tuple(&all)
-    }
-
-    fn nothing(&mut self, elem: Elem) -> Term {
-        match elem {
-            Elem::Real(ty) => self.g.lit_real(ty, 0.0),
-            Elem::Int(ty) => self.g.lit(crate::ir::Lit::Int(ty, 0)),
-            Elem::Bool => self.g.lit_bool(false),
-        }
-    }
-
-    /// A step's number, and what the parameters of the body and its saved terms are at it.
-    fn step(&mut self, rows: &[Term]) -> (Var, Vec<Term>) {
-        let var = self.g.fresh();
-        let i = self.g.mk(Node::Var(var));
-        let mut args: Vec<Term> = self.scan.init.iter().chain(&self.scan.captures).copied().collect();
-        let xs = self.scan.xs.clone();
-        for &x in &xs {
-            let row = self.row(x, i);
-            args.push(row);
-        }
-        args.extend(self.scan.init.iter().copied());
-        for &all in rows {
-            let row = self.g.index(all, &[i]);
-            args.push(row);
-        }
-        (var, args)
-    }
-
-    /// Row i of an array; of counted steps the count.
-    fn row(&mut self, x: Term, i: Term) -> Term {
-        match self.g.node(x).clone() {
-            Node::Prim(Prim::Iota, _) => i,
-            _ => self.g.index(x, &[i]),
-        }
-    }
-
-    /// Terms of the body at a step, as terms outside.
-    fn at_step(&mut self, terms: &[Term], args: &[Term]) -> Vec<Term> {
-        let first = self.scan.body.params.len() + self.carries();
-        let mut params = self.scan.body.params.to_vec();
-        params.extend(self.scan.init.iter().map(|&t| self.g.ty(t).clone()).collect::<Vec<_>>());
-        let mut new: HashMap<Term, Term> = HashMap::new();
-        for (n, &t) in self.saved.clone().iter().enumerate() {
-            let ty = self.g.ty(t).clone();
-            params.push(ty.clone());
-            let p = self.g.param(first + n, ty);
-            new.insert(t, p);
-        }
-        let results: Vec<Term> = if self.saved.is_empty() {
-            terms.to_vec()
-        } else {
-            for t in self.g.reachable(terms) {
-                if !new.contains_key(&t) {
-                    let mapped = self.g.node_rc(t).map_children(|c| new[&c]);
-                    let made = self.g.mk(mapped);
-                    new.insert(t, made);
-                }
-            }
-            terms.iter().map(|t| new[t]).collect()
-        };
-        let body = Body { params: params.into(), results: results.into() };
-        self.g.instantiate(&body, args)
-    }
-
-    /// What all steps together make of `acc`.
-    fn over_steps(&mut self, acc: Term, p: &Piece, var: Var) -> Term {
-        let count = self.scan.count;
-        let mut lift = Lift::new(self.g, var, count);
-        match p {
-            Piece::Add(e) => {
-                let all = lift.lift(*e);
-                let sum = self.g.sum_axes(all, &[0]);
-                if self.g.real_value(acc) == Some(0.0) { sum } else { self.g.add(acc, sum) }
-            }
-            Piece::Scatter { put, src, vars, index } => {
-                let src = lift.lift(*src);
-                let fresh = lift.g.fresh();
-                let index: Vec<Term> = index.iter().map(|&ix| lift.lift_index(ix, fresh)).collect();
-                let vars: Vec<Var> = std::iter::once(fresh).chain(vars.iter().copied()).collect();
-                match put {
-                    Put::Add => self.g.scatter(acc, src, &vars, &index),
-                    Put::Set => self.g.update(acc, src, &vars, &index),
-                }
-            }
-            Piece::Extremum(op, e) => {
-                let all = lift.lift(*e);
-                let rank = self.g.rank(all);
-                let last: Vec<u8> = (1..rank).chain([0]).map(crate::ir::axis).collect();
-                let all = self.g.transpose(all, &last);
-                let best = self.g.reduce(*op, 1, all);
-                let f = if *op == Reduce::Max { Binary::Max } else { Binary::Min };
-                let met = self.g.binary(f, acc, best);
-                // Of no step the beginning is left, were it NaN.
-                let zero = self.g.lit_usize(0);
-                let none = self.g.compare(Cmp::Eq, count, zero);
-                self.g.cond(none, acc, met)
-            }
-        }
     }
 }

@@ -106,6 +106,7 @@ fn what_loops_become() {
 }
 
 /// The weight gradient of a recurrent net is one contraction behind the loop, of saved rows; no outer product is left in a step.
+/// What the inputs are multiplied by is one product before the loop, and the gradient of the inputs one after it.
 #[test]
 fn weights_of_a_recurrent_net() {
     let item = quote! { fn net(w: &Array2<f64>, u: &Array2<f64>, x: &Array2<f64>) -> f64 {
@@ -125,9 +126,18 @@ fn weights_of_a_recurrent_net() {
     let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
     let g = &prepared.program.graph;
     let mut steps = 0;
+    let products = |roots: &[Term]| {
+        let shape = |&t: &Term| matches!(g.node(t), Node::Prim(Prim::Contract(_), _)).then(|| g.rank(t));
+        let mut all: Vec<usize> = g.reachable(roots).iter().filter_map(shape).collect();
+        all.sort_unstable();
+        all
+    };
+    // Of all steps at once: `u x`, `w h` again for the way back, and the gradients of `w`, `u` and `x`.
+    assert_eq!(products(&routine.result.terms()), [2; 5]);
     for t in g.reachable(&routine.result.terms()) {
         let Node::Scan(scan) = g.node(t) else { continue };
         steps += 1;
+        assert_eq!(products(&scan.body.results), [1], "of a step: `w h`, or its transpose");
         for u in g.reachable(&scan.body.results) {
             let dyadic = g.ty(u).as_array().is_some_and(|(_, shape)| shape.len() == 2);
             assert!(!dyadic || matches!(g.node(u), Node::Param(..)), "a matrix is computed in a step: {:?}", g.node(u));
