@@ -93,6 +93,36 @@ fn second_derivative_of_a_fold() {
     ad::check_grad!(summed_fold(a), grad, hvp, hessian);
 }
 
+#[differentiate(grad, jvp, hvp, hessian)]
+fn digammas(x: &Array1<f64>) -> f64 {
+    x.iter().map(|&x| digamma(x) * x).sum::<f64>() + ln_gamma(x[0] * x[1])
+}
+
+/// The second derivative of digamma has its known values: -2 zeta(3) at 1, -14 zeta(3) at 1/2.
+#[test]
+fn second_derivative_of_digamma() {
+    const APERY: f64 = 1.202_056_903_159_594_3;
+    let at = |x: f64| 2.0 * trigamma(x) + x * tetragamma(x);
+    fn trigamma(x: f64) -> f64 {
+        std::f64::consts::PI.powi(2) / if x == 1.0 { 6.0 } else { 2.0 }
+    }
+    fn tetragamma(x: f64) -> f64 {
+        if x == 1.0 { -2.0 * APERY } else { -14.0 * APERY }
+    }
+    let (x, y) = (0.5, 1.0);
+    let hessian = digammas_hessian(&array![x, y]);
+    // ln_gamma of the product: digamma(1/2) = -gamma - 2 ln 2.
+    let (d, t) = (-0.577_215_664_901_532_9 - 2.0 * std::f64::consts::LN_2, trigamma(0.5));
+    near(hessian[[0, 0]], at(x) + t * y * y, 1e-13);
+    near(hessian[[1, 1]], at(y) + t * x * x, 1e-13);
+    near(hessian[[0, 1]], d + t * x * y, 1e-13);
+    near(hessian[[1, 0]], d + t * x * y, 1e-13);
+    let product = digammas_hvp(&array![x, y], &array![1.0, -2.0]);
+    near(product[0], hessian[[0, 0]] - 2.0 * hessian[[0, 1]], 1e-12);
+    near(product[1], hessian[[1, 0]] - 2.0 * hessian[[1, 1]], 1e-12);
+    ad::check_grad!(digammas(&array![0.7, 2.5]), grad, jvp, hvp, hessian);
+}
+
 #[differentiate(grad, hvp)]
 fn both(x: f64, y: f64) -> f64 {
     let z = x * y;

@@ -28,6 +28,8 @@ pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// - `check_grad!(f(args))` checks `f_value_and_grad`. Others by name: `grad`, `vjp`, `jvp`, `jacobian`, `hvp`, `hessian` (the last two against
 ///   differences of `f_grad`, which has to be there). With `jvp` beside `grad` or `vjp`, forwards is held against reverse as well.
+///   Of a function without `f_value_and_grad` say what it has: `check_grad!(f(args), vjp)`. A derivative that the attribute did not write is rustc's error
+///   "cannot find function `f_value_and_grad`".
 /// - `wrt(0, 2)`: the positions of the active arguments. Needed where the attribute has `wrt`, and for `jvp` and `hvp` where some
 ///   arguments are not of real type; otherwise it is all arguments of real type.
 /// - `crate = "path::to::ad"`, as for the attribute.

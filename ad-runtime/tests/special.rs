@@ -3,7 +3,7 @@
 
 #![allow(clippy::excessive_precision, clippy::approx_constant, reason = "the tables are printed by another program")]
 
-use ad_runtime::kernel::{digamma, erf, erfc, ln_gamma, mul_zero, relu, sigmoid, softplus, trigamma};
+use ad_runtime::kernel::{digamma, erf, erfc, ln_gamma, mul_zero, relu, sigmoid, softplus, tetragamma, trigamma};
 use proptest::prelude::*;
 
 const ERF: &[(f64, f64)] = &[
@@ -136,6 +136,29 @@ const TRIGAMMA: &[(f64, f64)] = &[
     (-2.75, 19.433868949488463),
     (-20.6, 10.864181760517212),
 ];
+const TETRAGAMMA: &[(f64, f64)] = &[
+    (1e-100, -1.9999999999999998e+300),
+    (1e-08, -2e+24),
+    (0.02, -250002.27905420522),
+    (0.3, -75.27253658872604),
+    (0.7, -6.4349928741909235),
+    (1.0, -2.4041138063191885),
+    (1.5, -0.82879664423432),
+    (2.0, -0.4041138063191886),
+    (3.7, -0.09539530872855403),
+    (7.1, -0.022826808325782027),
+    (9.99, -0.011073070531461051),
+    (10.0, -0.011049834970802067),
+    (11.3, -0.008555103497593714),
+    (50.5, -0.00039996000932920303),
+    (100000.0, -1.00001000005e-10),
+    (10000000000.0, -1.0000000001e-20),
+    (-0.3, 67.63908119988317),
+    (-0.5, -0.82879664423432),
+    (-1.3, 68.54941347116214),
+    (-2.75, -124.11765305971518),
+    (-20.6, -22.27854195784691),
+];
 
 /// Holds `f` against a table: relative error below `bound`; below `1e-14` absolute where x is negative (there
 /// the functions have zeros that no double is near).
@@ -168,6 +191,7 @@ fn gamma_functions() {
     check(ln_gamma, LN_GAMMA, 1e-15);
     check(digamma, DIGAMMA, 1e-15);
     check(trigamma, TRIGAMMA, 1e-15);
+    check(tetragamma, TETRAGAMMA, 2e-15);
     assert_eq!((ln_gamma(1.0), ln_gamma(2.0)), (0.0, 0.0));
     for pole in [0.0, -1.0, -2.0, -100.0, f64::NEG_INFINITY] {
         assert_eq!(ln_gamma(pole), f64::INFINITY, "at {pole}");
@@ -177,6 +201,9 @@ fn gamma_functions() {
     assert!(digamma(-3.0_f64).is_nan() && digamma(f64::NEG_INFINITY).is_nan());
     assert_eq!(digamma(f64::INFINITY), f64::INFINITY);
     assert_eq!((trigamma(0.0), trigamma(-3.0), trigamma(f64::INFINITY)), (f64::INFINITY, f64::INFINITY, 0.0));
+    assert_eq!((tetragamma(0.0), tetragamma(-0.0)), (f64::NEG_INFINITY, f64::INFINITY));
+    assert!(tetragamma(-3.0_f64).is_nan() && tetragamma(f64::NEG_INFINITY).is_nan() && tetragamma(f64::NAN).is_nan());
+    assert_eq!(tetragamma(f64::INFINITY), 0.0);
     assert!(ln_gamma(f64::NAN).is_nan() && digamma(f64::NAN).is_nan() && trigamma(f64::NAN).is_nan());
 }
 
@@ -238,5 +265,7 @@ proptest! {
         prop_assert!((slope - digamma(x)).abs() < 1e-6 * (1.0 + digamma(x).abs()));
         let slope = (digamma(x + h) - digamma(x - h)) / (2.0 * h);
         prop_assert!((slope - trigamma(x)).abs() < 1e-6 * (1.0 + trigamma(x)));
+        let slope = (trigamma(x + h) - trigamma(x - h)) / (2.0 * h);
+        prop_assert!((slope - tetragamma(x)).abs() < 1e-5 * (1.0 - tetragamma(x)));
     }
 }

@@ -142,8 +142,8 @@ pub(super) fn entries() -> impl Iterator<Item = Entry> {
         let row = f.row();
         let on: &[On] = match row.emit {
             Emit::Method(_) => &[On::Real, On::Array],
-            // A derivative only, not a name of the DSL.
-            Emit::Kernel("trigamma") | Emit::Op(_) => &[],
+            // Derivatives only, not names of the DSL.
+            Emit::Kernel("trigamma" | "tetragamma") | Emit::Op(_) => &[],
             Emit::Kernel(_) => &[On::Dsl],
         };
         on.iter().map(move |&on| {

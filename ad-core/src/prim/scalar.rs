@@ -171,8 +171,10 @@ unary_prims! {
     Erfc    "erfc"    special::erfc,       Some(|g, x, _| gauss(g, x, -std::f64::consts::FRAC_2_SQRT_PI)), Plain, Kernel("erfc"), true, ALL;
     LnGamma "ln_gamma" special::ln_gamma,  Some(|g, x, _| g.unary(Unary::Digamma, x)), Plain, Kernel("ln_gamma"), true, POS;
     Digamma "digamma" special::digamma,    Some(|g, x, _| g.unary(Unary::Trigamma, x)), Plain, Kernel("digamma"), true, POS;
-    /// The derivative of digamma. Its own derivative is refused: only a third derivative of `ln_gamma` would need it.
-    Trigamma "trigamma" special::trigamma, Some(|_, _, _| panic!("the derivative of trigamma is not available")), Plain, Kernel("trigamma"), true, &[];
+    /// The derivative of digamma.
+    Trigamma "trigamma" special::trigamma, Some(|g, x, _| g.unary(Unary::Tetragamma, x)), Plain, Kernel("trigamma"), true, POS;
+    /// The derivative of trigamma, and the end of the line: no option takes more than two derivatives, and users have no trigamma.
+    Tetragamma "tetragamma" special::tetragamma, Some(|_, _, _| panic!("the derivative of tetragamma is not available")), Plain, Kernel("tetragamma"), true, &[];
 }
 
 binary_prims! {
@@ -376,5 +378,22 @@ mod special {
         }
         let r = 1.0 / (z * z);
         shift + 1.0 / z + r / 2.0 + r / z * (1.0 / 6.0 - r * (1.0 / 30.0 - r * (1.0 / 42.0 - r / 30.0)))
+    }
+
+    pub(super) fn tetragamma(x: f64) -> f64 {
+        if x < 0.5 {
+            let (s, c) = (std::f64::consts::PI * x).sin_cos();
+            return tetragamma(1.0 - x) - 2.0 * std::f64::consts::PI.powi(3) * c / s.powi(3);
+        }
+        let (mut z, mut shift) = (x, 0.0);
+        while z < 15.0 {
+            shift += 2.0 / (z * z * z);
+            z += 1.0;
+        }
+        let r = 1.0 / (z * z);
+        -(shift
+            + r
+            + r / z
+            + r * r * (1.0 / 2.0 - r * (1.0 / 6.0 - r * (1.0 / 6.0 - r * (3.0 / 10.0 - r * 5.0 / 6.0)))))
     }
 }

@@ -12,7 +12,7 @@ const LARGEST: usize = 96;
 fn domain(f: Unary) -> Option<(f64, f64)> {
     match f {
         Unary::Recip | Unary::Ln | Unary::Log2 | Unary::Log10 | Unary::Sqrt | Unary::Cbrt => Some((0.2, 9.0)),
-        Unary::LnGamma | Unary::Digamma | Unary::Trigamma => Some((0.3, 6.0)),
+        Unary::LnGamma | Unary::Digamma | Unary::Trigamma | Unary::Tetragamma => Some((0.3, 6.0)),
         Unary::Ln1p => Some((-0.7, 9.0)),
         Unary::Asin | Unary::Acos | Unary::Atanh => Some((-0.9, 0.9)),
         Unary::Acosh => Some((1.2, 9.0)),
@@ -133,7 +133,7 @@ impl Gen {
         }
         let f = self.rng.pick(Unary::ALL);
         let mut x = self.real(env, shape);
-        if f == Unary::Trigamma {
+        if f == Unary::Tetragamma {
             // The table refuses its derivative.
             x = self.g.prim(Prim::StopGradient, &[x]);
         }

@@ -40,5 +40,5 @@ pub use product::{by_loops, gemv_in, gemv_t_in, ger_in};
 pub use reduce::{
     argmax, argmin, dot, dot_in, maximum, maximum_in, minimum, minimum_in, product, sum, sum_in, sum_of_squares,
 };
-pub use special::{digamma, erf, erfc, ln_gamma, mul_zero, relu, sigmoid, softplus, trigamma};
+pub use special::{digamma, erf, erfc, ln_gamma, mul_zero, relu, sigmoid, softplus, tetragamma, trigamma};
 pub use vector::{add_assign, axpy, axpy_in, column_sums};

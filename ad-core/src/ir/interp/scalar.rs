@@ -66,6 +66,7 @@ pub(super) fn unary(f: Unary, x: Dual) -> Dual {
         Unary::LnGamma => (gamma(x)[0], gamma(x)[1]),
         Unary::Digamma => (gamma(x)[1], gamma(x)[2]),
         Unary::Trigamma => (gamma(x)[2], gamma(x)[3]),
+        Unary::Tetragamma => (gamma(x)[3], gamma(x)[4]),
     };
     // A derivative of zero is none, whatever comes in.
     Dual { v, d: if p == 0.0 { 0.0 } else { scale(p, d) } }
@@ -268,12 +269,19 @@ fn erfc(x: f64) -> f64 {
     }
 }
 
-/// `[ln|gamma|, digamma, trigamma, tetragamma]` at x: Lanczos's formula (g = 7, nine terms) and its derivatives; reflection below 1/2.
-fn gamma(x: f64) -> [f64; 4] {
+/// `[ln|gamma|, digamma, trigamma, ..]` at x, four derivatives in all: Lanczos's formula (g = 7, nine terms) and its derivatives; reflection
+/// below 1/2.
+fn gamma(x: f64) -> [f64; 5] {
     if x < 0.5 {
-        let [l, d, t, q] = gamma(1.0 - x);
+        let [l, d, t, q, p] = gamma(1.0 - x);
         let (s, c) = (PI * x).sin_cos();
-        return [(PI / s.abs()).ln() - l, d - PI * c / s, PI * PI / (s * s) - t, q - 2.0 * PI.powi(3) * c / s.powi(3)];
+        return [
+            (PI / s.abs()).ln() - l,
+            d - PI * c / s,
+            PI * PI / (s * s) - t,
+            q - 2.0 * PI.powi(3) * c / s.powi(3),
+            2.0 * PI.powi(4) * (1.0 + 3.0 * (c / s).powi(2)) / s.powi(2) - p,
+        ];
     }
     const COEFFICIENTS: [f64; 8] = [
         676.520_368_121_885_1,
@@ -286,20 +294,22 @@ fn gamma(x: f64) -> [f64; 4] {
         1.505_632_735_149_311_6e-7,
     ];
     let z = x - 1.0;
-    let mut a = [0.999_999_999_999_809_9, 0.0, 0.0, 0.0];
+    let mut a = [0.999_999_999_999_809_9, 0.0, 0.0, 0.0, 0.0];
     for (k, c) in (1_u32..).zip(COEFFICIENTS) {
         let r = 1.0 / (z + f64::from(k));
         a[0] += c * r;
         a[1] -= c * r.powi(2);
         a[2] += 2.0 * c * r.powi(3);
         a[3] -= 6.0 * c * r.powi(4);
+        a[4] += 24.0 * c * r.powi(5);
     }
     let (t, m) = (z + 7.5, z + 0.5);
-    let (p, q, r) = (a[1] / a[0], a[2] / a[0], a[3] / a[0]);
+    let (p, q, r, s) = (a[1] / a[0], a[2] / a[0], a[3] / a[0], a[4] / a[0]);
     [
         0.5 * (2.0 * PI).ln() + m * t.ln() - t + a[0].ln(),
         t.ln() + m / t - 1.0 + p,
         2.0 / t - m / t.powi(2) + q - p * p,
         -3.0 / t.powi(2) + 2.0 * m / t.powi(3) + r - 3.0 * p * q + 2.0 * p.powi(3),
+        8.0 / t.powi(3) - 6.0 * m / t.powi(4) + s - 4.0 * p * r - 3.0 * q * q + 12.0 * p * p * q - 6.0 * p.powi(4),
     ]
 }
