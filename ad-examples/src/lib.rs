@@ -1,0 +1,1 @@
+//! Holds nothing: the examples are in `examples` at the root.

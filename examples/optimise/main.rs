@@ -1,0 +1,87 @@
+//! A linear classifier of handwritten digits, fitted by `argmin`'s L-BFGS with the gradient that the macro writes.
+//!
+//! ```text
+//! cargo run --release -p ad-examples --example optimise
+//! ```
+
+#[path = "../digits/data.rs"]
+mod data;
+
+use std::error::Error;
+
+use ad::prelude::*;
+use argmin::core::{CostFunction, Executor, Gradient, State};
+use argmin::solver::linesearch::MoreThuenteLineSearch;
+use argmin::solver::quasinewton::LBFGS;
+use data::{CLASSES, Digits, PIXELS};
+
+/// The first images are learned, the others are the test.
+const LEARNED: usize = 1200;
+const ROUNDS: u64 = 60;
+
+/// The mean surprise at the labels, and a little of the weights' squares, so that there is one best point.
+#[differentiate(wrt(weights))]
+fn loss(weights: &Array2<f64>, images: &Array2<f64>, labels: &Array1<usize>, decay: f64) -> f64 {
+    let scores = images.dot(weights);
+    let losses = build1(labels.len(), |i| logsumexp(&scores.row(i)) - scores[[i, labels[i]]]);
+    losses.mean().unwrap() + 0.5 * decay * weights.pow2().sum()
+}
+
+/// What `argmin` minimises: its points are lists of numbers.
+struct Fit {
+    digits: Digits,
+}
+
+const DECAY: f64 = 1e-3;
+
+fn matrix(weights: &[f64]) -> Result<Array2<f64>, argmin::core::Error> {
+    Ok(Array2::from_shape_vec((PIXELS, CLASSES), weights.to_vec())?)
+}
+
+impl CostFunction for Fit {
+    type Param = Vec<f64>;
+    type Output = f64;
+
+    fn cost(&self, weights: &Vec<f64>) -> Result<f64, argmin::core::Error> {
+        Ok(loss(&matrix(weights)?, &self.digits.images, &self.digits.labels, DECAY))
+    }
+}
+
+impl Gradient for Fit {
+    type Param = Vec<f64>;
+    type Gradient = Vec<f64>;
+
+    fn gradient(&self, weights: &Vec<f64>) -> Result<Vec<f64>, argmin::core::Error> {
+        let gradient = loss_grad(&matrix(weights)?, &self.digits.images, &self.digits.labels, DECAY);
+        Ok(gradient.into_raw_vec_and_offset().0)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let all = Digits::load()?;
+    let (learned, test): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|&k| k < LEARNED);
+    let (learned, test) = (all.pick(&learned), all.pick(&test));
+    let start = vec![0.0; PIXELS * CLASSES];
+    let before = loss(&matrix(&start)?, &learned.images, &learned.labels, DECAY);
+
+    let solver = LBFGS::new(MoreThuenteLineSearch::new(), 10).with_tolerance_grad(1e-5)?;
+    let found = Executor::new(Fit { digits: learned }, solver)
+        .configure(|state| state.param(start).max_iters(ROUNDS))
+        .run()
+        .map_err(|e| e.to_string())?;
+    let state = found.state();
+    let best = matrix(state.get_best_param().ok_or("no point")?)?;
+    println!("loss {before:.4} at the beginning, {:.4} after {} rounds", state.get_best_cost(), state.get_iter());
+
+    let scores = test.images.dot(&best);
+    let right = scores.rows().into_iter().zip(&test.labels).filter(|(row, label)| argmax(row) == **label).count();
+    let share = right as f64 / test.len() as f64;
+    println!("of {} other digits {:.1} % are recognised", test.len(), 100.0 * share);
+    let learned = found.problem().problem.as_ref().ok_or("the problem is gone")?;
+    let slope = norm(&loss_grad(&best, &learned.digits.images, &learned.digits.labels, DECAY));
+    println!("norm of the gradient there: {slope:.1e}");
+    if share < 0.85 || slope > 0.01 {
+        return Err(format!("no fit: {share} recognised, slope {slope}").into());
+    }
+    Ok(())
+}
