@@ -75,6 +75,7 @@ fn recurrent_layers() {
     });
 }
 
+#[allow(clippy::too_many_arguments, reason = "as many as the network has")]
 #[differentiate(wrt(wx, ws, b, wx2, ws2, b2, w3, b3))]
 fn digits(
     wx: &Array2<f64>,
