@@ -293,7 +293,8 @@ impl Writer<'_> {
             self.focus = None;
         }
         self.fuel -= 1;
-        let Form { text, uses, kind, binds, .. } = self.forms[form];
+        let Form { text, uses, kind, dims: rank, binds, .. } = self.forms[form];
+        self.builds_arrays |= text.starts_with("build1(") && uses == "function.build1" && rank.contains(',');
         for row in uses.split_whitespace() {
             self.used(row);
         }

@@ -175,6 +175,8 @@ pub struct Source {
     pub owned: Owned,
     /// The rows of the front end's table that occur ([`forms::row`]): `array.sum`.
     pub uses: BTreeSet<String>,
+    /// Whether `build1` makes an array of arrays anywhere.
+    pub builds_arrays: bool,
 }
 
 impl Source {

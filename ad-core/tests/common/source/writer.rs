@@ -15,6 +15,7 @@ pub(super) struct Writer<'f> {
     pub(super) sizes: [usize; 3],
     pub(super) scope: Vec<Var>,
     pub(super) uses: BTreeSet<String>,
+    pub(super) builds_arrays: bool,
     /// The form that has to occur and has not yet.
     pub(super) focus: Option<usize>,
     pub(super) fresh: usize,
@@ -33,6 +34,7 @@ impl<'f> Writer<'f> {
             sizes,
             scope: Vec::new(),
             uses: BTreeSet::new(),
+            builds_arrays: false,
             focus: None,
             fresh: 0,
             fuel: 0,
@@ -87,7 +89,8 @@ impl<'f> Writer<'f> {
             options.push("jvp");
         }
         let options = options.join(", ");
-        Source { seed: self.seed, real: self.real, options, text, args, result, owned, uses: self.uses }
+        let (uses, builds_arrays) = (self.uses, self.builds_arrays);
+        Source { seed: self.seed, real: self.real, options, text, args, result, owned, uses, builds_arrays }
     }
 
     /// Parameters, put in scope.
