@@ -71,7 +71,8 @@ impl<'a> Lower<'a> {
         };
         let Some(elem) = self.elem_of(receiver) else { return };
         let taken = match on {
-            On::Array | On::Place => true,
+            // One of rank 0 is not told from a number, which has no such methods of its own.
+            On::Array | On::Place => rank > 0,
             On::Any => rank > 0 && matches!(&*text, "view" | "to_vec" | "as_slice" | "to_owned"),
             // By value, the type's own method comes first.
             On::Real => rank == 0 && !by_value(written),
