@@ -161,3 +161,24 @@ fn a_million_steps() {
     };
     std::thread::Builder::new().stack_size(256 << 10).spawn(run).expect("a thread").join().expect("no overflow");
 }
+
+#[differentiate]
+fn smoothed(x: &Array1<f64>) -> f64 {
+    let mut y = x.to_vec();
+    for i in 1..y.len() {
+        y[i] += y[i - 1] * y[i - 1] * 0.1;
+    }
+    y[y.len() - 1]
+}
+
+/// A step that reads and writes elements of an array saves elements: bytes in proportion to the steps, not to their square.
+#[test]
+fn a_step_that_writes_one_element_saves_no_array() {
+    for n in [10, 100, 1000] {
+        let x = Array1::from_shape_fn(n, |k| 0.3 + 0.1 * (k as f64).sin());
+        let ((_, gradient), used) = counted(|| smoothed_value_and_grad(&x));
+        assert!(used.bytes <= 8 * 8 * n && used.times <= 12, "{n}: {used:?}");
+        assert_eq!(gradient[n - 1], 1.0);
+    }
+    checks(smoothed, smoothed_value_and_grad, &array![0.5, -0.25, 1.5, 0.75]);
+}

@@ -118,3 +118,13 @@ fn until() {
     agrees! { fn f(x: slice) { let mut r = 0.0; 'a: loop { let mut i = 0; loop { if r > 3.0 { break 'a; } if i >= x.len() { r += 0.5; continue 'a; } r += x[i]; i += 1; } } r } [V(vec![0.3, 0.9])] }
     agrees! { fn f(x: real) { let mut s = x; loop { s = s * s + 0.1; if s > 2.0 { return s; } if s < 0.2 { return -s; } } } [R(1.4)] [R(0.2)] }
 }
+
+#[test]
+fn what_is_kept_of_arms() {
+    // Dear results, elements and whole inner loops in arms: not looked at, nor a NaN, where the arm is not taken.
+    agrees! { fn f(x: slice) { let mut s: f64 = 0.5; for v in x { if *v > 0.0 { s = s * v.ln() + v.sqrt(); } else { s *= v; } } s } [V(vec![0.3, -0.9, 1.2])] [V(vec![-0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); let n = y.len(); for i in 0..n { if x[i] > 0.5 { for j in 0..i { y[j] = y[j] * y[i] + 0.1; } } else { y[i] = (y[i] * 0.5).exp(); } } let mut s = 0.0; for v in &y { s += v * v; } s } [V(vec![0.3, 0.9, -1.2, 0.8])] [V(vec![0.9])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); let n = y.len(); for i in 0..n { for j in 0..n - 1 - i { if y[j] > y[j + 1] { y.swap(j, j + 1); } } } let mut s = 0.0; for i in 0..n { s += y[i] * y[i] * (i as f64 + 1.0); } s } [V(vec![0.7, 0.3, -0.9, 1.2, 0.1])] [V(vec![0.3])] [V(vec![0.2, 0.4])] }
+    // The array is read as a whole too, inside and after.
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); let mut s = 0.0; for i in 0..y.len() { y[i] *= y[0] + s; for j in 0..y.len() { s += y[j] * y[j]; } } s } [V(vec![0.3, 0.9, -0.2])] [V(vec![])] }
+}
