@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::lower::Lower;
 use super::value::{Lowered, Value, Want};
 use crate::catalogue;
-use crate::diag::{Poison, SrcRange};
+use crate::diag::{Message, Poison, SrcRange};
 use crate::ir::{Elem, IntTy, Node, Term};
 use crate::prim::Prim;
 
@@ -49,6 +49,44 @@ pub(super) enum Form {
     Maybe(Box<Form>),
     /// `None`, of nothing that is known yet.
     Nothing(Key),
+}
+
+/// What is carried, for messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Carrier<'n> {
+    /// A variable.
+    Variable(&'n str),
+    /// The accumulator of a closure.
+    Accumulator,
+}
+
+impl Carrier<'_> {
+    /// It becomes something else.
+    fn changes(self, was: &str, is: &str) -> Message {
+        match self {
+            Carrier::Variable(name) => catalogue::carried_changes(name, was, is),
+            Carrier::Accumulator => catalogue::accumulator_changes(was, is),
+        }
+    }
+
+    /// It has another number of parts.
+    fn parts(self, was: usize, is: Option<usize>) -> Message {
+        match self {
+            Carrier::Variable(name) => catalogue::carried_shape(name),
+            Carrier::Accumulator => {
+                let is = is.map_or_else(|| "an array of unknown size".to_string(), |is| format!("{is} parts"));
+                catalogue::accumulator_changes(&format!("{was} parts"), &is)
+            }
+        }
+    }
+
+    /// What it is, and what a step makes of it.
+    fn words(self) -> [String; 2] {
+        match self {
+            Carrier::Variable(name) => [name.to_string(), format!("what `{name}` becomes in the loop")],
+            Carrier::Accumulator => ["the accumulator".to_string(), "what the closure makes of it".to_string()],
+        }
+    }
 }
 
 /// The terms of a value, and which of them are literals whose type is open.
@@ -186,7 +224,7 @@ impl<'a> Lower<'a> {
         form: &Form,
         now: &mut std::slice::Iter<'_, Term>,
         out: &mut Vec<Term>,
-        (name, range): (&str, SrcRange),
+        (who, range): (Carrier, SrcRange),
     ) -> Lowered<()> {
         let several = |me: &mut Self,
                        parts: &[Value<'a>],
@@ -194,9 +232,9 @@ impl<'a> Lower<'a> {
                        now: &mut std::slice::Iter<'_, Term>,
                        out: &mut Vec<Term>| {
             if parts.len() != forms.len() {
-                return Err(me.error(range, catalogue::carried_shape(name)));
+                return Err(me.error(range, who.parts(forms.len(), Some(parts.len()))));
             }
-            parts.iter().zip(forms).try_for_each(|(p, f)| me.refit(p, f, now, out, (name, range)))
+            parts.iter().zip(forms).try_for_each(|(p, f)| me.refit(p, f, now, out, (who, range)))
         };
         match (form, value) {
             (_, Value::Never) => {
@@ -211,8 +249,9 @@ impl<'a> Lower<'a> {
             }
             (Form::List(forms), Value::Term(t) | Value::Nested(t)) if self.g.rank(*t) > 0 => {
                 let t = *t;
-                if self.g.int_value(self.g.shape(t)[0]).and_then(|n| usize::try_from(n).ok()) != Some(forms.len()) {
-                    return Err(self.error(range, catalogue::carried_shape(name)));
+                let n = self.g.int_value(self.g.shape(t)[0]).and_then(|n| usize::try_from(n).ok());
+                if n != Some(forms.len()) {
+                    return Err(self.error(range, who.parts(forms.len(), n)));
                 }
                 let parts: Vec<Value> = (0..forms.len())
                     .map(|k| {
@@ -223,13 +262,13 @@ impl<'a> Lower<'a> {
                 several(self, &parts, forms, now, out)
             }
             (Form::Maybe(form), Value::Maybe(inner, there)) => {
-                self.refit(inner, form, now, out, (name, range))?;
+                self.refit(inner, form, now, out, (who, range))?;
                 now.next().ok_or(Poison)?;
                 out.push(*there);
                 Ok(())
             }
             (Form::Maybe(form), Value::Nothing) => {
-                self.refit(&Value::Never, form, now, out, (name, range))?;
+                self.refit(&Value::Never, form, now, out, (who, range))?;
                 now.next().ok_or(Poison)?;
                 out.push(self.g.lit_bool(false));
                 Ok(())
@@ -241,7 +280,7 @@ impl<'a> Lower<'a> {
                 }
                 _ => {
                     let found = self.describe(inner);
-                    Err(self.error(range, catalogue::carried_changes(name, "`None`", &found)))
+                    Err(self.error(range, who.changes("`None`", &found)))
                 }
             },
             (
@@ -255,20 +294,24 @@ impl<'a> Lower<'a> {
                         return Err(Poison);
                     }
                     let (was, is) = (self.describe(&Value::Term(now)), self.describe(&Value::Term(t)));
-                    return Err(self.error(range, catalogue::carried_changes(name, &was, &is)));
+                    return Err(self.error(range, who.changes(&was, &is)));
                 }
-                out.push(self.carried_on(now, t, (name, range))?);
+                out.push(self.carried_on(now, t, (who, range))?);
                 Ok(())
             }
             (_, other) => {
                 let found = self.describe(other);
-                Err(self.error(range, catalogue::carried_changes(name, "another value", &found)))
+                let was = match form {
+                    Form::Tuple(_) | Form::List(_) => "a tuple or an array literal",
+                    _ => "another value",
+                };
+                Err(self.error(range, who.changes(was, &found)))
             }
         }
     }
 
     /// `t` in the shape of `now`. Sizes that may be equal have to be, where the loop goes on; others are known to change.
-    fn carried_on(&mut self, now: Term, t: Term, (name, range): (&str, SrcRange)) -> Lowered<Term> {
+    fn carried_on(&mut self, now: Term, t: Term, (who, range): (Carrier, SrcRange)) -> Lowered<Term> {
         let (a, b) = (self.g.shape(now).to_vec(), self.g.shape(t).to_vec());
         for (&a, &b) in a.iter().zip(&b) {
             let may = a == b
@@ -276,12 +319,11 @@ impl<'a> Lower<'a> {
                 || (self.size_of(a).is_some()
                     && self.size_of(b).is_some()
                     && (self.g.int_value(a).is_none() || self.g.int_value(b).is_none()));
-            if !may {
+            if let (false, Carrier::Variable(name)) = (may, who) {
                 return Err(self.error(range, catalogue::carried_shape(name)));
             }
         }
-        let words = [name.to_string(), format!("what `{name}` becomes in the loop")];
-        self.same_shape(now, t, words, range)
+        self.same_shape(now, t, who.words(), range)
     }
 
     /// Whether a term has its type only from literals that loops carry, and could have another: the next pass gives them that one.

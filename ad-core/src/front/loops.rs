@@ -6,7 +6,7 @@
 
 use syn::Expr;
 
-use super::carry::{Form, Key, Leaves};
+use super::carry::{Carrier, Form, Key, Leaves};
 use super::checks::{More, Recurrence, Stepped};
 use super::flow::Leave;
 use super::lower::Lower;
@@ -550,7 +550,7 @@ impl<'a> Lower<'a> {
                 _ => return Err(Poison),
             };
             let own = &now[c.first..c.first + c.form.leaves()];
-            self.refit(&value, &c.form, &mut own.iter(), &mut next, (&c.name, l.range))?;
+            self.refit(&value, &c.form, &mut own.iter(), &mut next, (Carrier::Variable(&c.name), l.range))?;
         }
         let mut left = Vec::new();
         for (k, leave) in l.leaves.iter().enumerate() {

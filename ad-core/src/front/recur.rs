@@ -4,6 +4,9 @@
 //!
 //! Must never reorder the steps. What may go wrong in a step is a flag that the loop carries (`checks`).
 
+use std::rc::Rc;
+
+use super::carry::{Carrier, Form, Key, Leaves};
 use super::functions::all_axes;
 use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
@@ -28,14 +31,6 @@ pub(super) const TABLE: &[Entry] = &[
     row("product", On::Iter, (0, 0), product_items, "product of the items: `.product::<f64>()`"),
 ];
 
-/// The structure of an accumulator.
-#[derive(Clone)]
-enum Form {
-    Leaf,
-    Tuple(Vec<Form>),
-    List(Vec<Form>),
-}
-
 /// Which accumulators a recurrence results in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rows {
@@ -57,107 +52,41 @@ impl<'a> Lower<'a> {
         Ok(Seq::new([n], move |me: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(me.g.index(x, ix)))))
     }
 
-    /// The leaves of an accumulator; open literals as `literal` says.
+    /// The leaves of an accumulator; open literals are what `wants` says.
     fn accumulated(
         &mut self,
         value: &Value<'a>,
         wants: &mut dyn Iterator<Item = Want>,
         range: SrcRange,
     ) -> Lowered<(Form, Vec<Term>)> {
-        let mut leaves = Vec::new();
-        let form = self.leaves_into(value, wants, &mut leaves, range)?;
-        Ok((form, leaves))
+        let value = self.decided_as(value, wants, range)?;
+        let mut leaves = Leaves::default();
+        // Its literals have their types: none is asked for again.
+        let form = self.flatten(&value, &mut Key::new(&wants, ""), &mut leaves, range)?.ok_or(Poison)?;
+        Ok((form, leaves.terms))
     }
 
-    fn leaves_into(
+    /// An accumulator whose literals have types.
+    fn decided_as(
         &mut self,
         value: &Value<'a>,
         wants: &mut dyn Iterator<Item = Want>,
-        leaves: &mut Vec<Term>,
         range: SrcRange,
-    ) -> Lowered<Form> {
+    ) -> Lowered<Value<'a>> {
+        let mut all = |parts: &[Value<'a>]| -> Lowered<Rc<[Value<'a>]>> {
+            parts.iter().map(|p| self.decided_as(p, wants, range)).collect()
+        };
         match value {
-            Value::Tuple(parts) => Ok(Form::Tuple(
-                parts.iter().map(|p| self.leaves_into(p, wants, leaves, range)).collect::<Lowered<_>>()?,
-            )),
-            Value::List(parts) => {
-                Ok(Form::List(parts.iter().map(|p| self.leaves_into(p, wants, leaves, range)).collect::<Lowered<_>>()?))
-            }
+            Value::Tuple(parts) => Ok(Value::Tuple(all(parts)?)),
+            Value::List(parts) => Ok(Value::List(all(parts)?)),
             Value::Term(_) | Value::Number(_) => {
-                let t = self.term_as(value, wants.next().unwrap_or(Want::Any), range)?;
-                leaves.push(t);
-                Ok(Form::Leaf)
+                Ok(Value::Term(self.term_as(value, wants.next().unwrap_or(Want::Any), range)?))
             }
             other => {
                 let found = self.describe(other);
                 Err(self.error(range, catalogue::accumulator(&found)))
             }
         }
-    }
-
-    /// The leaves of what a step results in, each with the type of the leaf it is to become.
-    fn next(
-        &mut self,
-        value: &Value<'a>,
-        form: &Form,
-        now: &mut std::slice::Iter<'_, Term>,
-        out: &mut Vec<Term>,
-        range: SrcRange,
-    ) -> Lowered<()> {
-        let several = |me: &mut Self,
-                       parts: &[Value<'a>],
-                       forms: &[Form],
-                       now: &mut std::slice::Iter<'_, Term>,
-                       out: &mut Vec<Term>| {
-            if parts.len() != forms.len() {
-                let (found, wanted) = (format!("{} parts", parts.len()), format!("{} parts", forms.len()));
-                return Err(me.error(range, catalogue::accumulator_changes(&wanted, &found)));
-            }
-            parts.iter().zip(forms).try_for_each(|(p, f)| me.next(p, f, now, out, range))
-        };
-        match (form, value) {
-            (Form::Tuple(forms), Value::Tuple(parts)) | (Form::List(forms), Value::List(parts)) => {
-                several(self, parts, forms, now, out)
-            }
-            (Form::List(forms), Value::Term(t)) if self.g.rank(*t) > 0 => {
-                let t = *t;
-                let parts: Vec<Value> = (0..forms.len())
-                    .map(|k| {
-                        let k = self.g.lit_usize(k);
-                        Value::Term(self.g.index(t, &[k]))
-                    })
-                    .collect();
-                several(self, &parts, forms, now, out)
-            }
-            (Form::Leaf, _) => {
-                let now = *now.next().ok_or(Poison)?;
-                let t = self.term_as(value, Want::Elem(self.g.elem(now)), range)?;
-                if self.g.elem(t) != self.g.elem(now) || self.g.rank(t) != self.g.rank(now) {
-                    let (was, is) = (self.describe(&Value::Term(now)), self.describe(&Value::Term(t)));
-                    return Err(self.error(range, catalogue::accumulator_changes(&was, &is)));
-                }
-                let words = ["the accumulator".to_string(), "what the closure makes of it".to_string()];
-                out.push(self.same_shape(now, t, words, range)?);
-                Ok(())
-            }
-            (_, other) => {
-                let found = self.describe(other);
-                Err(self.error(range, catalogue::accumulator_changes("a tuple or an array literal", &found)))
-            }
-        }
-    }
-
-    /// A value of this form.
-    fn accumulator(form: &Form, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
-        Ok(match form {
-            Form::Leaf => Value::Term(*leaves.next().ok_or(Poison)?),
-            Form::Tuple(parts) => {
-                Value::Tuple(parts.iter().map(|p| Self::accumulator(p, leaves)).collect::<Lowered<Vec<_>>>()?.into())
-            }
-            Form::List(parts) => {
-                Value::List(parts.iter().map(|p| Self::accumulator(p, leaves)).collect::<Lowered<Vec<_>>>()?.into())
-            }
-        })
     }
 
     /// A recurrence over a sequence: the last accumulator, and the rows that are asked for.
@@ -180,7 +109,7 @@ impl<'a> Lower<'a> {
         }
         let (form, leaves) = self.accumulated(init, &mut wants.into_iter(), range)?;
         let (last, all) = self.nested(&form, leaves, seq, (reverse, rows), (range, step), &mut Vec::new())?;
-        Ok((Self::accumulator(&form, &mut last.iter())?, all))
+        Ok((Self::formed(&form, &mut last.iter())?, all))
     }
 
     /// One loop for each length of the sequence, the outermost first.
@@ -197,10 +126,10 @@ impl<'a> Lower<'a> {
             let there = self.present(seq, index)?;
             let run = |me: &mut Self| {
                 let item = (seq.item)(me, index)?;
-                let acc = Self::accumulator(form, &mut init.iter())?;
+                let acc = Self::formed(form, &mut init.iter())?;
                 let value = step(me, acc, item)?;
                 let mut next = Vec::new();
-                me.next(&value, form, &mut init.iter(), &mut next, range)?;
+                me.refit(&value, form, &mut init.iter(), &mut next, (Carrier::Accumulator, range))?;
                 Ok(next)
             };
             // Where there is no item the accumulator stays.

@@ -136,6 +136,8 @@ impl<'a> Lower<'a> {
             _ if !self.reached => Ok(Value::Never),
             _ => {
                 let name = self.store.name(cell).to_string();
+                // Once is enough.
+                self.store.put(cell, Held::Broken);
                 Err(self.error(range, catalogue::used_before_assigned(&name)))
             }
         }
