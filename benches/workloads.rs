@@ -4,8 +4,9 @@
 //! cargo bench --bench workloads [-- a b d]
 //! ```
 //!
-//! Both gradients return owned arrays, and are held against each other before they are timed. The table at the end
-//! has the medians.
+//! Both gradients return owned arrays, and are held against each other before they are timed; a block of a Jacobian is
+//! compared in the same way. The table at the end has the medians. A second one has products with the Hessian beside the gradients
+//! that they are derived from.
 
 mod annotated;
 mod by_hand;
@@ -85,6 +86,24 @@ fn main() {
                 annotated::perceptron(w1, b1, w2, b2, images, labels)
             },
         );
+        let (d1, e1) = (matrix(vector(pixels * hidden), hidden), vector(hidden));
+        let (d2, e2) = (matrix(vector(hidden * classes), classes), vector(classes));
+        let gradient_at = |step: f64| {
+            let (w1, b1, w2, b2) = (&w1 + step * &d1, &b1 + step * &e1, &w2 + step * &d2, &b2 + step * &e2);
+            annotated::perceptron_grad(&w1, &b1, &w2, &b2, &images, &labels)
+        };
+        bench.product(
+            "e perceptron, Hessian x direction",
+            gradient_at,
+            || {
+                let ((w1, b1, w2, b2), (images, labels)) = (net(), data());
+                annotated::perceptron_value_and_grad(w1, b1, w2, b2, images, labels).1
+            },
+            || {
+                let ((w1, b1, w2, b2), (images, labels)) = (net(), data());
+                annotated::perceptron_hvp(w1, b1, w2, b2, images, labels, &d1, &e1, &d2, &e2)
+            },
+        );
     }
     {
         let x = vector(1_000);
@@ -104,6 +123,51 @@ fn main() {
             || annotated::log_sum_exp(black_box(&x)),
         );
     }
+    {
+        let camera = [-0.7585, -1.1428, -0.8224, 31.48, 37.87, 48.54, 421.7, 6.65, -8.1, 0.0824, 0.002_87];
+        let (point, weight, feature) = ([8.562, -1.546, 3.883], 1.128, [285.8, 844.6]);
+        let at = || (black_box(&camera), black_box(&point), black_box(weight), black_box(feature));
+        bench.compare(
+            "h bundle adjustment, 2 x 15 block",
+            || {
+                let (camera, point, weight, feature) = at();
+                by_hand::reprojection(camera, point, weight, feature)
+            },
+            || {
+                let (camera, point, weight, feature) = at();
+                annotated::reprojection_value_and_jacobian(camera, point, weight, feature)
+            },
+            || {
+                let (camera, point, weight, feature) = at();
+                annotated::reprojection(camera, point, weight, feature)
+            },
+        );
+    }
+    {
+        let (n, d, k) = (1_000, 10, 5);
+        let below = d * (d - 1) / 2;
+        let x = matrix(vector(n * d), d);
+        let (alpha, mu) = (vector(k), matrix(vector(k * d), d));
+        let (q, l) = (matrix(vector(k * d), d), matrix(vector(k * below), below));
+        let (d_alpha, d_mu) = (vector(k), matrix(vector(k * d), d));
+        let (d_q, d_l) = (matrix(vector(k * d), d), matrix(vector(k * below), below));
+        let gradient_at = |s: f64| {
+            let (alpha, mu, q, l) = (&alpha + s * &d_alpha, &mu + s * &d_mu, &q + s * &d_q, &l + s * &d_l);
+            annotated::gmm_grad(&x, &alpha, &mu, &q, &l, 0, 1.0)
+        };
+        bench.product(
+            "i gmm 1000 x 10, 5, Hessian x direction",
+            gradient_at,
+            || {
+                let (x, alpha, mu) = (black_box(&x), black_box(&alpha), black_box(&mu));
+                annotated::gmm_value_and_grad(x, alpha, mu, black_box(&q), black_box(&l), 0, 1.0).1
+            },
+            || {
+                let (x, alpha, mu) = (black_box(&x), black_box(&alpha), black_box(&mu));
+                annotated::gmm_hvp(x, alpha, mu, black_box(&q), black_box(&l), 0, 1.0, &d_alpha, &d_mu, &d_q, &d_l)
+            },
+        );
+    }
     bench.table();
 }
 
@@ -118,11 +182,14 @@ struct Bench {
     directory: PathBuf,
     started: SystemTime,
     names: Vec<&'static str>,
+    products: Vec<&'static str>,
 }
 
 const BY_HAND: &str = "by hand";
 const OURS: &str = "ours";
 const FUNCTION: &str = "function";
+const GRADIENT: &str = "gradient";
+const PRODUCT: &str = "product";
 
 impl Bench {
     fn new() -> Self {
@@ -132,7 +199,7 @@ impl Bench {
             .measurement_time(Duration::from_secs(2))
             .output_directory(&directory)
             .configure_from_args();
-        Self { criterion, directory, started: SystemTime::now(), names: Vec::new() }
+        Self { criterion, directory, started: SystemTime::now(), names: Vec::new(), products: Vec::new() }
     }
 
     /// Checks that the three agree, then times them.
@@ -151,13 +218,34 @@ impl Bench {
             (hand_gradient.entries(), our_gradient.entries()),
         ];
         for (hand, ours) in pairs.iter().flat_map(|(hand, ours)| hand.iter().zip(ours)) {
-            assert_close(name, hand, ours);
+            assert_close(name, hand, ours, TOLERANCE);
         }
         self.names.push(name);
         let mut group = self.criterion.benchmark_group(name);
         group.bench_function(BY_HAND, |b| b.iter(&by_hand));
         group.bench_function(OURS, |b| b.iter(&ours));
         group.bench_function(FUNCTION, |b| b.iter(&function));
+        group.finish();
+    }
+
+    /// Checks that a product with the Hessian is how the gradient changes along the direction, then times it beside the gradient.
+    fn product<G: Entries>(
+        &mut self,
+        name: &'static str,
+        gradient_at: impl Fn(f64) -> G,
+        gradient: impl Fn() -> G,
+        product: impl Fn() -> G,
+    ) {
+        let step = 1e-5;
+        let (after, before) = (gradient_at(step).entries(), gradient_at(-step).entries());
+        for ((after, before), found) in after.iter().zip(&before).zip(&product().entries()) {
+            let slope: Vec<f64> = after.iter().zip(before).map(|(a, b)| (a - b) / (2.0 * step)).collect();
+            assert_close(name, &slope, found, 1e-6);
+        }
+        self.products.push(name);
+        let mut group = self.criterion.benchmark_group(name);
+        group.bench_function(GRADIENT, |b| b.iter(&gradient));
+        group.bench_function(PRODUCT, |b| b.iter(&product));
         group.finish();
     }
 
@@ -175,6 +263,17 @@ impl Bench {
                     ours / hand,
                     ours / function
                 );
+            }
+        }
+        self.table_of_products();
+    }
+
+    /// The same of products with Hessians.
+    fn table_of_products(&self) {
+        println!("{:40} {:>12} {:>12} {:>18}", "hvp", GRADIENT, PRODUCT, "product/gradient");
+        for name in &self.products {
+            if let (Some(gradient), Some(product)) = (self.median(name, GRADIENT), self.median(name, PRODUCT)) {
+                println!("{name:40} {:>12} {:>12} {:>18.2}", time(gradient), time(product), product / gradient);
             }
         }
     }
@@ -198,11 +297,11 @@ fn time(nanoseconds: f64) -> String {
     }
 }
 
-fn assert_close(name: &str, a: &[f64], b: &[f64]) {
+fn assert_close(name: &str, a: &[f64], b: &[f64], tolerance: f64) {
     assert_eq!(a.len(), b.len(), "{name}");
     let largest = a.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
     for (k, (a, b)) in a.iter().zip(b).enumerate() {
-        assert!((a - b).abs() <= TOLERANCE * largest, "{name}, number {k}: {a} by hand, {b} ours");
+        assert!((a - b).abs() <= tolerance * largest, "{name}, number {k}: {a} expected, {b} found");
     }
 }
 
@@ -229,15 +328,26 @@ impl<const N: usize> Entries for [f64; N] {
     }
 }
 
+impl<const N: usize, const M: usize> Entries for [[f64; N]; M] {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        vec![self.as_flattened().to_vec()]
+    }
+}
+
+impl<A: Entries, B: Entries, C: Entries> Entries for (A, B, C) {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        [self.0.entries(), self.1.entries(), self.2.entries()].concat()
+    }
+}
+
 impl<A: Entries, B: Entries> Entries for (A, B) {
     fn entries(&self) -> Vec<Vec<f64>> {
         [self.0.entries(), self.1.entries()].concat()
     }
 }
 
-impl Entries for by_hand::Gradient {
+impl<A: Entries, B: Entries, C: Entries, D: Entries> Entries for (A, B, C, D) {
     fn entries(&self) -> Vec<Vec<f64>> {
-        let (w1, b1, w2, b2) = self;
-        [w1.entries(), b1.entries(), w2.entries(), b2.entries()].concat()
+        [self.0.entries(), self.1.entries(), self.2.entries(), self.3.entries()].concat()
     }
 }

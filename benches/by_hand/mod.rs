@@ -2,13 +2,15 @@
 //! plain loops over slices, checked against nothing but mathematics. They are the bar, so they may use whatever
 //! makes them fast; `wide` says what that is.
 
+mod bundle;
 mod perceptron;
 mod rotation;
 pub mod wide;
 
 use ad::ndarray::{Array1, Array2};
 
-pub use perceptron::{Gradient, perceptron};
+pub use bundle::reprojection;
+pub use perceptron::perceptron;
 pub use rotation::rotate;
 use wide::{Kernel, LANES, axpy, axpy4, dot as lanes_dot, madd, total};
 
