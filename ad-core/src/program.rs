@@ -1,7 +1,7 @@
 //! What passes between the front end and the emitter beside terms: signatures and places as tokens that nobody in between looks at,
 //! the function as core terms, and the routines to be written. Neither `syn` nor any term is interpreted here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use proc_macro2::{Ident, Span, TokenStream};
 
@@ -336,6 +336,8 @@ pub struct Routine {
     pub checks: Vec<Check>,
     /// Parameters that the second part of the result is written to, leaf by leaf, instead of being returned.
     pub destinations: Vec<Ident>,
+    /// What the function's own decisions depend on, if that is known: the derivative's masks are then none of them.
+    pub own: Option<HashSet<Term>>,
 }
 
 /// A function that returns a closure: `first` computes the value and what the closure keeps, `second` is the closure, given that.

@@ -32,6 +32,8 @@ struct Stats {
     wild: usize,
     /// Programs with small arrays.
     unrolled: usize,
+    /// Programs with parts that are shared, or sums that are taken before products.
+    associated: usize,
     source: Histogram,
     derived: Histogram,
     by_difference: usize,
@@ -151,6 +153,12 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let (values, gradient_work) = run.eval(&gradient)?;
     let flat = unrolled(&mut run, "gradient, unrolled", &gradient)?;
     run.same("gradient, unrolled", &flat, &values)?;
+    let exact = simplify::decisions(&run.g, &gradient[..roots.len()]);
+    let shared = simplify::share::share(&mut run.g, &gradient, &exact);
+    let shared = simplify::associate::associate(&mut run.g, &shared, &exact);
+    run.valid("gradient, associated", &shared)?;
+    run.same("gradient, associated", &shared, &values)?;
+    stats.associated += usize::from(shared != gradient);
     stats.alive += usize::from(values[roots.len()..].iter().flat_map(Value::values).any(|x| x != 0.0));
     let all = [lazy.total(), bulk_work.total(), work.total(), gradient_work.total()];
     stats.work.iter_mut().zip(all).for_each(|(sum, w)| *sum += w);

@@ -4,7 +4,7 @@
 use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
 use ad_core::prim::{Binary, IntOp, Prim, Reduce, Unary};
-use ad_core::simplify::{Exactness, Rule, push, share, simplify, tables};
+use ad_core::simplify::{Exactness, Rule, associate, push, share, simplify, tables};
 
 /// A graph with some inputs: scalars, vectors of 3, matrices of 3 x 4.
 struct Fixture {
@@ -570,6 +570,62 @@ fn two_functions_of_a_family_share_their_dear_part() {
                     a.to_bits() == b.to_bits() || (a - b).abs() <= 1e-15 * a.abs() || (a.is_nan() && b.is_nan()),
                     "{a} {b}"
                 );
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_of_contractions_are_associated() {
+    let spec = |a: &[u8], b: &[u8], out: &[u8]| Contraction { a: a.into(), b: b.into(), out: out.into() };
+    // Which labels, and which axes of the result are summed: those of one operand, of the other, of both, some of them, batched.
+    let cases = [
+        (spec(&[0, 1], &[1, 2], &[0, 2]), vec![0_u8]),
+        (spec(&[0, 1], &[1, 2], &[0, 2]), vec![1]),
+        (spec(&[0, 1], &[1, 2], &[2, 0]), vec![0, 1]),
+        (spec(&[1, 0], &[2, 1], &[0, 2]), vec![0]),
+        (spec(&[0, 1], &[0, 2], &[0, 1, 2]), vec![1]),
+        (spec(&[0, 1], &[0, 2], &[2, 0, 1]), vec![0, 2]),
+    ];
+    for (c, axes) in cases {
+        for sizes in [[3, 4, 2], [0, 4, 2], [3, 0, 2], [3, 4, 0], [1, 1, 1], [0, 0, 0]] {
+            let mut g = Graph::new();
+            let labels: Vec<Term> = (0..3)
+                .map(|_| {
+                    let of = g.add_input(Elem::F64, 1);
+                    g.shape(of)[0]
+                })
+                .collect();
+            let shape = |labels_of: &[u8]| labels_of.iter().map(|&l| labels[usize::from(l)]).collect::<Vec<_>>();
+            let a = g.add_input_shaped(Elem::F64, shape(&c.a));
+            let b = g.add_input_shaped(Elem::F64, shape(&c.b));
+            let product = g.contract(a, b, c.clone());
+            let sum = g.sum_axes(product, &axes);
+            let none = std::collections::HashSet::new();
+            let new = associate::associate(&mut g, &[sum], &none)[0];
+            assert_ne!(new, sum, "{c:?} {axes:?}");
+            assert_eq!(valid::validate(&g, &[new]), Ok(()));
+            assert_eq!(g.ty(new), g.ty(sum));
+            let kept = associate::associate(&mut g, &[sum, product], &none);
+            assert_eq!(kept, vec![sum, product], "what is needed anyway is summed as it is");
+            assert_eq!(associate::associate(&mut g, &[sum], &std::collections::HashSet::from([sum])), vec![sum]);
+            for special in [0.5, f64::INFINITY, f64::NAN] {
+                let mut inputs: Vec<Value> = sizes.iter().map(|&n| Value::reals(&[n], &vec![0.0; n])).collect();
+                for (of, phase) in [(&c.a, 0.3), (&c.b, 1.1)] {
+                    let shape: Vec<usize> = of.iter().map(|&l| sizes[usize::from(l)]).collect();
+                    let at = |k: usize, phase: f64| ((k as f64 + 1.0) * 0.7 + phase).sin();
+                    let n = shape.iter().product();
+                    let mut xs: Vec<f64> = (0..n).map(|k| at(k, phase)).collect();
+                    xs.last_mut().into_iter().for_each(|x| *x *= 2.0 * special);
+                    let ds: Vec<f64> = (0..n).map(|k| at(k, phase + 0.2)).collect();
+                    inputs.push(Value::reals(&shape, &xs).with_tangent(&ds));
+                }
+                let values = Interp::new(&g, &inputs).eval_all(&[sum, new]).unwrap();
+                let all = |v: &Value| [v.values(), v.tangents()].concat();
+                for (p, q) in all(&values[0]).iter().zip(all(&values[1])) {
+                    let same = p == &q || (p - q).abs() <= 1e-14 || (!p.is_finite() && !q.is_finite());
+                    assert!(same, "{c:?} {axes:?} {sizes:?}: {p} {q}");
+                }
             }
         }
     }

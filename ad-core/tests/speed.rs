@@ -123,3 +123,46 @@ fn blocks_that_leave_out_little_are_one_loop() {
     );
     assert!(!code.contains("inside"), "{code}");
 }
+
+/// A decision has the function's own bits. A mask that only the derivative has (softplus', of a maximum) is no decision: what it
+/// is computed from is in memory, so it is the same wherever it is read.
+#[test]
+fn masks_of_the_derivative_are_no_decisions() {
+    let code = written(
+        quote!(wrt(w)),
+        quote! {
+            fn f(w: &Array1<f64>, x: &Array2<f64>) -> f64 {
+                x.dot(w).mapv(softplus).sum()
+            }
+        },
+    );
+    assert!(!code.contains("exact_dot") && code.contains("I::exp("), "{code}");
+    let code = written(
+        quote!(wrt(w)),
+        quote! {
+            fn f(w: &Array1<f64>, x: &Array2<f64>) -> f64 {
+                x.dot(w).mapv(|z| z.max(0.0)).sum()
+            }
+        },
+    );
+    assert!(!code.contains("exact_dot"), "{code}");
+    let code = written(
+        quote!(wrt(w)),
+        quote! {
+            fn f(w: &Array1<f64>, x: &Array2<f64>) -> f64 {
+                x.dot(w).mapv(|z| if z > 0.0 { z * z } else { 0.0 }).sum()
+            }
+        },
+    );
+    assert!(code.contains("exact_dot"), "{code}");
+    // Not in memory: both factors of the masks are computed in loops of their own, and must agree.
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
+                build1(x.len(), |i| (x[i] * x[i] - y[i] * y[i]).max(0.0)).sum()
+            }
+        },
+    );
+    assert!(!code.contains("I::mul_add(x_row[l], x_row[l], -"), "{code}");
+}

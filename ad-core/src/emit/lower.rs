@@ -11,14 +11,28 @@ use super::update::update;
 use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type};
 use crate::prim::{Cmp, Prim, Reduce};
 
-/// The terms of the emitter's sublanguage that equal `roots`, with the loops among them, or what cannot be emitted.
-/// The map is from every reachable term outside of loops to its new form.
-pub(super) fn lower(g: &mut Graph, roots: &[Term]) -> Result<(HashMap<Term, Term>, Loops), String> {
-    let exact = crate::simplify::decisions(g, roots);
-    let mut lower = Lower { g, exact, outside: HashMap::new(), loops: Loops::default(), depth: 0 };
+/// The terms of the emitter's sublanguage that equal the roots.
+pub(super) struct Lowered {
+    /// From every reachable term outside of loops to its new form.
+    pub(super) new: HashMap<Term, Term>,
+    pub(super) loops: Loops,
+    /// New forms of terms that no body of a loop has made as well.
+    pub(super) outer: HashSet<Term>,
+}
+
+/// Lowers, or says what cannot be emitted. `own`: what the function's own decisions depend on; where that is not known, all are.
+pub(super) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<Lowered, String> {
+    let exact = match own {
+        Some(own) => crate::simplify::decisions_in_loops(g, roots, own.iter().copied().collect()),
+        None => crate::simplify::decisions(g, roots),
+    };
+    let mut lower =
+        Lower { g, exact, outside: HashMap::new(), loops: Loops::default(), depth: 0, inner: HashSet::new() };
     let mut inside = HashMap::new();
     lower.all(roots, &mut inside, &[])?;
-    Ok((lower.outside, lower.loops))
+    let Lower { outside: new, loops, inner, .. } = lower;
+    let outer = new.values().copied().filter(|t| !inner.contains(t)).collect();
+    Ok(Lowered { new, loops, outer })
 }
 
 struct Lower<'g> {
@@ -28,6 +42,8 @@ struct Lower<'g> {
     outside: HashMap<Term, Term>,
     loops: Loops,
     depth: usize,
+    /// What bodies have made.
+    inner: HashSet<Term>,
 }
 
 impl Lower<'_> {
@@ -46,6 +62,9 @@ impl Lower<'_> {
                 Node::Param(k, _) => env.get(*k as usize).copied().ok_or("a parameter outside of a loop's body")?,
                 _ => self.one(t, mapped)?,
             };
+            if self.depth > 0 {
+                self.inner.insert(made);
+            }
             if self.g.is_open(t) {
                 inside.insert(t, made);
             } else {

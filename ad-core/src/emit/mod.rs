@@ -32,8 +32,9 @@ use quote::quote;
 
 use crate::ir::{Graph, Term};
 use crate::program::{Check, Phase, Program, Routine, Staged};
+use lower::Lowered;
 use rust::Style;
-use schedule::{CheckTerms, Plan, Work};
+use schedule::{CheckTerms, Decided, Plan, Work};
 
 /// What a routine is made from: lowered terms and their plan.
 struct Prepared {
@@ -49,7 +50,7 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
         roots.push(check.ok);
         roots.extend(check.shown.iter().map(|s| s.1));
     }
-    let (new, loops) = lower::lower(g, &roots)?;
+    let Lowered { new, loops, outer } = lower::lower(g, &roots, routine.own.as_ref())?;
     let result = routine.result.with_terms(&mut routine.result.terms().iter().map(|t| new[t]));
     let mut checks = routine.checks.clone();
     checks.sort_by_key(|c| c.phase != Phase::Entry);
@@ -69,7 +70,9 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
         entry: c.phase == Phase::Entry,
     };
     let check_terms: Vec<CheckTerms> = checks.iter().map(reads).collect();
-    let plan = schedule::plan(g, loops, &result.terms(), &check_terms)?;
+    let own = routine.own.iter().flatten().filter_map(|t| new.get(t).copied()).collect();
+    let decided = routine.own.is_some().then_some(Decided { own, outer });
+    let plan = schedule::plan(g, loops, &result.terms(), &check_terms, decided)?;
     Ok(Prepared { checks, result, hints, plan })
 }
 

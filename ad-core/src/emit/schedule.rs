@@ -154,7 +154,13 @@ struct Statement {
 }
 
 /// Makes the plan for these results and checks.
-pub(super) fn plan(g: &Graph, mut loops: Loops, results: &[Term], checks: &[CheckTerms]) -> Result<Plan, String> {
+pub(super) fn plan(
+    g: &Graph,
+    mut loops: Loops,
+    results: &[Term],
+    checks: &[CheckTerms],
+    decided: Option<Decided>,
+) -> Result<Plan, String> {
     let mut roots: Vec<Term> = results.to_vec();
     roots.extend(checks.iter().flat_map(|c| c.reads.iter().copied()));
     // Sizes are in types, not among children.
@@ -173,7 +179,7 @@ pub(super) fn plan(g: &Graph, mut loops: Loops, results: &[Term], checks: &[Chec
     reach.sort_unstable();
     reach.dedup();
     let scopes = Scopes::new(g, &loops, &reach);
-    let exact = exact(g, &loops, &reach);
+    let exact = exact(g, &loops, &reach, decided);
     // What loops begin with, carry on and make rows of is read in full.
     let mut read: Vec<Term> = results.to_vec();
     for l in &loops.all {
@@ -272,10 +278,46 @@ pub(super) fn plan(g: &Graph, mut loops: Loops, results: &[Term], checks: &[Chec
     Ok(plan)
 }
 
-/// What decisions depend on, through loops.
-fn exact(g: &Graph, loops: &Loops, reach: &[Term]) -> HashSet<Term> {
-    let stops = loops.all.iter().filter_map(|l| l.stop).collect();
-    let mut exact = crate::simplify::decisions_and(g, reach, stops);
+/// What is known of decisions.
+pub(super) struct Decided {
+    /// What the function's own depend on.
+    pub(super) own: Vec<Term>,
+    /// Terms that only the code outside of loops has: where these decide something and are not `own`, they are masks that the derivative made.
+    pub(super) outer: HashSet<Term>,
+}
+
+/// What decisions depend on, through loops. A mask of the derivative must be the same wherever it is computed, but may have other last bits
+/// than the function: so of what it is computed from, that is left alone which is not in memory.
+fn exact(g: &Graph, loops: &Loops, reach: &[Term], decided: Option<Decided>) -> HashSet<Term> {
+    let Decided { own, outer } = decided.unwrap_or(Decided { own: Vec::new(), outer: HashSet::new() });
+    let (mut firm, mut masks): (Vec<Term>, Vec<Term>) = (own, Vec::new());
+    firm.extend(loops.all.iter().filter_map(|l| l.stop));
+    for &t in reach {
+        crate::simplify::decided_by(g, t, if outer.contains(&t) { &mut masks } else { &mut firm });
+    }
+    let mut exact = HashSet::new();
+    crate::simplify::follow(g, &mut exact, firm);
+    firm_through_loops(g, loops, &mut exact);
+    while let Some(t) = masks.pop() {
+        if !computed_once(g, t) && exact.insert(t) {
+            g.node(t).for_each_child(|c| masks.push(c));
+        }
+    }
+    exact
+}
+
+/// Whether all that read the term read the same bits, however they were computed.
+fn computed_once(g: &Graph, t: Term) -> bool {
+    let closed = g.free(t).is_empty();
+    match g.node(t) {
+        Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _) | Node::Scatter { .. } => closed,
+        Node::Param(..) => true,
+        _ => closed && g.rank(t) == 0,
+    }
+}
+
+/// What decides behind a loop decides in it.
+fn firm_through_loops(g: &Graph, loops: &Loops, exact: &mut HashSet<Term>) {
     loop {
         let mut more = Vec::new();
         for l in &loops.all {
@@ -288,9 +330,9 @@ fn exact(g: &Graph, loops: &Loops, reach: &[Term]) -> HashSet<Term> {
         }
         more.retain(|t| !exact.contains(t));
         if more.is_empty() {
-            return exact;
+            return;
         }
-        crate::simplify::follow(g, &mut exact, more);
+        crate::simplify::follow(g, exact, more);
     }
 }
 

@@ -88,6 +88,7 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
         params,
         checks,
         destinations,
+        own: Some(exact),
     }
 }
 

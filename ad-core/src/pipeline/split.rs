@@ -88,6 +88,7 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
         result,
         checks,
         destinations: Vec::new(),
+        own: None,
     };
     let first = routine("value_and_kept", params, first, now);
     let second = routine("pulled_back", second_params, second, then);

@@ -111,21 +111,47 @@ pub fn decisions(g: &Graph, roots: &[Term]) -> HashSet<Term> {
 }
 
 /// The same, and all that these terms are computed of.
-pub(crate) fn decisions_and(g: &Graph, roots: &[Term], mut stack: Vec<Term>) -> HashSet<Term> {
+pub(crate) fn decisions_and(g: &Graph, roots: &[Term], stack: Vec<Term>) -> HashSet<Term> {
+    collect(g, roots, stack, true)
+}
+
+/// Of the decisions in bodies of loops alone, and all that these terms are computed of.
+pub(crate) fn decisions_in_loops(g: &Graph, roots: &[Term], stack: Vec<Term>) -> HashSet<Term> {
+    collect(g, roots, stack, false)
+}
+
+/// What a term decides by, if it is no loop.
+pub(crate) fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
+    match g.node(t) {
+        Node::Cond { cond, .. } => stack.push(*cond),
+        // What a function decides by is not known before it is inlined.
+        Node::Call(_, args) => stack.extend(args.iter().copied()),
+        Node::Gather { index, .. } | Node::Scatter { index, .. } => stack.extend(index.iter().copied()),
+        Node::Prim(prim, args) => match prim {
+            Prim::Compare(_) | Prim::Order => stack.extend(args.iter().copied()),
+            Prim::Select => stack.push(args[0]),
+            Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => stack.push(args[0]),
+            Prim::Cast(to) if !to.is_real() && g.elem(args[0]).is_real() => stack.push(args[0]),
+            Prim::Unary(Unary::Floor | Unary::Ceil | Unary::Round | Unary::Trunc | Unary::Signum) => {
+                stack.push(args[0]);
+            }
+            _ => {}
+        },
+        _ => {}
+    }
+}
+
+fn collect(g: &Graph, roots: &[Term], mut stack: Vec<Term>, outer: bool) -> HashSet<Term> {
     let mut exact = HashSet::new();
-    let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
+    let mut bodies: Vec<(Vec<Term>, bool)> = vec![(roots.to_vec(), outer)];
     // Of each loop, the parameters of its body that occur in it: each stands for one term before the loop and, if it is carried, for a result.
     let mut params: Vec<(Term, Vec<Term>)> = Vec::new();
     let mut met = HashSet::new();
-    while let Some(roots) = bodies.pop() {
+    while let Some((roots, counts)) = bodies.pop() {
         for t in g.reachable(&roots) {
             match g.node(t) {
-                Node::Cond { cond, .. } => stack.push(*cond),
-                // What a function decides by is not known before it is inlined.
-                Node::Call(_, args) => stack.extend(args.iter().copied()),
-                Node::Gather { index, .. } | Node::Scatter { index, .. } => stack.extend(index.iter().copied()),
                 Node::Scan(scan) if met.insert(t) => {
-                    bodies.push(scan.body.results.to_vec());
+                    bodies.push((scan.body.results.to_vec(), true));
                     stack.push(scan.count);
                     if let Some(k) = scan.stop {
                         stack.extend([scan.init[k], scan.body.results[k]]);
@@ -139,16 +165,7 @@ pub(crate) fn decisions_and(g: &Graph, roots: &[Term], mut stack: Vec<Term>) -> 
                         params.push((p, behind));
                     }
                 }
-                Node::Prim(prim, args) => match prim {
-                    Prim::Compare(_) | Prim::Order => stack.extend(args.iter().copied()),
-                    Prim::Select => stack.push(args[0]),
-                    Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => stack.push(args[0]),
-                    Prim::Cast(to) if !to.is_real() && g.elem(args[0]).is_real() => stack.push(args[0]),
-                    Prim::Unary(Unary::Floor | Unary::Ceil | Unary::Round | Unary::Trunc | Unary::Signum) => {
-                        stack.push(args[0]);
-                    }
-                    _ => {}
-                },
+                _ if counts => decided_by(g, t, &mut stack),
                 _ => {}
             }
         }

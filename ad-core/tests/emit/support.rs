@@ -224,6 +224,7 @@ impl Case {
             result,
             checks: self.checks.clone(),
             destinations: Vec::new(),
+            own: None,
         };
         (program, routine)
     }

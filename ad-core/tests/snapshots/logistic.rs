@@ -178,11 +178,7 @@ pub fn logistic_value_and_grad(
         c1, "logistic: index out of range: `y[i]` (length of `y` = {})", y_len
     );
     let mut z = ::std::vec![0.0; x_rows];
-    ::ad::runtime::kernel::each_row(
-        &mut z,
-        &x_data,
-        |row| ::ad::runtime::kernel::exact_dot(row, &w_data),
-    );
+    ::ad::runtime::kernel::gemv(&mut z, &x_data, &w_data, false);
     let mut v1 = z;
     let t1 = compute_t1_and_v1(&mut v1, &y_data, x_rows);
     let mut v2 = ::std::vec![0.0; w_len];
