@@ -1,5 +1,7 @@
 //! The workloads as a user writes them. Everything that the macro writes is in this module.
 
+pub mod loops;
+
 use ad::prelude::*;
 
 /// a

@@ -3,14 +3,18 @@
 //! makes them fast; `wide` says what that is.
 
 mod bundle;
+mod mixture;
 mod perceptron;
+mod recurrent;
 mod rotation;
 pub mod wide;
 
 use ad::ndarray::{Array1, Array2};
 
 pub use bundle::reprojection;
+pub use mixture::{diagonal, gmm};
 pub use perceptron::perceptron;
+pub use recurrent::{kmeans, llsq, lstm, ode, recurrent};
 pub use rotation::rotate;
 use wide::{Kernel, LANES, axpy, axpy4, dot as lanes_dot, madd, total};
 
