@@ -1,6 +1,9 @@
 //! Loops through the macro: values are the function's own, gradients those of central differences, and a derivative panics where the
 //! function does.
 
+// The loops are as people write them: indices, sums written out.
+#![allow(clippy::assign_op_pattern, clippy::manual_is_multiple_of, clippy::needless_range_loop)]
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ad::prelude::*;
