@@ -416,8 +416,7 @@ impl<'g> Parts<'g> {
                     } else {
                         return None;
                     };
-                    let e = self.masked(mask, e);
-                    found.push(Piece::Add(e));
+                    self.summands(e, mask, &mut found);
                     stack.push((way, mask));
                 }
                 Node::Prim(Prim::Binary(f @ (Binary::Max | Binary::Min)), args)
@@ -487,6 +486,59 @@ impl<'g> Parts<'g> {
             }
             _ => None,
         }
+    }
+
+    /// A summand under a condition as pieces: of what is zero but for a few elements, under whatever conditions, only these elements, so
+    /// that all steps together cost what one step costs, times their number.
+    fn summands(&mut self, e: Term, mask: Option<Term>, found: &mut Vec<Piece>) {
+        let mut stack = vec![(e, mask)];
+        while let Some((t, mask)) = stack.pop() {
+            if self.g.real_value(t).is_some_and(|x| x.to_bits() == 0) {
+                continue;
+            }
+            let few = found.len() + stack.len() < MANY && self.has_elements(t);
+            match self.g.node(t).clone() {
+                Node::Prim(Prim::Binary(Binary::Add), args) if few => stack.extend([(args[1], mask), (args[0], mask)]),
+                Node::Cond { cond, then, other } if few => {
+                    for (arm, value) in [(other, false), (then, true)] {
+                        let c = if value { cond } else { self.g.not(cond) };
+                        let both = match mask {
+                            Some(mask) => self.g.and(mask, c),
+                            None => c,
+                        };
+                        stack.push((arm, Some(both)));
+                    }
+                }
+                Node::Scatter { put: Put::Add, .. } if few => {
+                    let node = self.g.node_rc(t);
+                    let (vars, index) = self.g.open_binder(&node);
+                    let Node::Scatter { dst, src, .. } = *node else { continue };
+                    let src = self.masked(mask, src);
+                    found.push(Piece::Scatter { put: Put::Add, src, vars, index });
+                    stack.push((dst, mask));
+                }
+                _ => {
+                    let e = self.masked(mask, t);
+                    found.push(Piece::Add(e));
+                }
+            }
+        }
+    }
+
+    /// Whether elements are added somewhere in a sum, a choice, or a chain of such.
+    fn has_elements(&self, t: Term) -> bool {
+        let (mut stack, mut seen) = (vec![t], 0);
+        while let Some(t) = stack.pop() {
+            seen += 1;
+            match *self.g.node(t) {
+                _ if seen > MANY || self.g.rank(t) == 0 => return false,
+                Node::Scatter { put: Put::Add, .. } => return true,
+                Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[0], args[1]]),
+                Node::Cond { then, other, .. } => stack.extend([then, other]),
+                _ => {}
+            }
+        }
+        false
     }
 
     /// `if e > acc { e } else { acc }` and its like, where the first of equals stays.

@@ -194,6 +194,7 @@ impl<S: Spell> Writer<'_, S> {
         }
         let [then, other] = arms;
         code.extend(match &*names {
+            [] if other.is_empty() => quote!(if #cond { #then }),
             [] => quote!(if #cond { #then } else { #other }),
             [one] => quote!(let #one = if #cond { #then } else { #other };),
             _ => quote!(let (#(#names),*) = if #cond { #then } else { #other };),

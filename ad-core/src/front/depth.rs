@@ -32,6 +32,8 @@ struct Spent {
     lifetime: bool,
     /// Whether the last token was a block, behind which another statement may begin.
     block: bool,
+    /// Whether the last token was an operator: the block behind it is an operand.
+    operator: bool,
 }
 
 /// The first token that is too deep.
@@ -67,11 +69,15 @@ fn spend(token: &TokenTree, spent: &mut Spent) -> Option<TokenStream> {
     }
     spent.block = false;
     let prefix = std::mem::take(&mut spent.prefix);
+    let operator = std::mem::take(&mut spent.operator);
+    if let TokenTree::Punct(p) = token {
+        spent.operator = matches!(p.as_char(), '+' | '-' | '*' | '/' | '%' | '&' | '|' | '^' | '<' | '!');
+    }
     match token {
         TokenTree::Group(g) => {
             spent.chain += LINK;
             spent.operand = true;
-            spent.block = g.delimiter() == Delimiter::Brace;
+            spent.block = g.delimiter() == Delimiter::Brace && !operator;
             return Some(g.stream());
         }
         TokenTree::Literal(_) => spent.operand = true,

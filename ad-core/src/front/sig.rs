@@ -349,8 +349,8 @@ impl Sig {
         if self.options.hvp {
             stubs.extend(self.stub(&why, "hvp", &tangents, &gradient));
         }
-        if self.options.hessian {
-            stubs.extend(self.stub(&why, "hessian", &[], &self.pair(actives[0], actives[0])));
+        if let (true, Some(first)) = (self.options.hessian, actives.first()) {
+            stubs.extend(self.stub(&why, "hessian", &[], &self.pair(first, first)));
         }
         if self.options.pullback {
             let closure = quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>);

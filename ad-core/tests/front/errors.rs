@@ -389,3 +389,18 @@ fn accumulators() {
             = help: carry numbers, arrays, and tuples or array literals of these from step to step"#]],
     );
 }
+
+/// The stub of a Hessian with respect to nothing has no type that could be written; this was an internal error.
+#[test]
+fn hessians_with_respect_to_nothing() {
+    let expansion = ad_core::expand(
+        quote!(hessian),
+        quote!(
+            fn f(n: usize) -> f64 {
+                1.0
+            }
+        ),
+    );
+    let text = expansion.to_string();
+    assert!(text.contains("compile_error") && !text.contains("internal error"), "{text}");
+}

@@ -53,6 +53,25 @@ programs! {
         for i in 0..y.len() { s += y[i] * y[i]; }
         s
     }
+    log_sum_exp PLAIN 6.0 x {
+        let mut most = x[0];
+        for i in 1..x.len() {
+            if x[i] > most { most = x[i]; }
+        }
+        let mut s = 0.0;
+        for &v in x { s += (v - most).exp(); }
+        most + s.ln()
+    }
+    newton PLAIN 12.0 x {
+        let mut s = 0.0;
+        for &v in x {
+            let a = 1.0 + v * v;
+            let mut y = a;
+            while (y * y - a).abs() > 1e-9 { y = 0.5 * (y + a / y); }
+            s += y;
+        }
+        s
+    }
     thomas PLAIN 5.0 x {
         let n = x.len();
         let mut c = vec![0.0; n];
