@@ -296,6 +296,9 @@ fn matrix(entries: Array1<f64>, columns: usize) -> Array2<f64> {
     entries.into_shape_with_order((rows, columns)).expect("whole rows")
 }
 
+/// The least times so far, by workload.
+type Minima = HashMap<&'static str, [f64; 3]>;
+
 /// Criterion, where it leaves its estimates, and the workloads so far.
 struct Bench {
     criterion: Criterion,
@@ -304,7 +307,7 @@ struct Bench {
     names: Vec<&'static str>,
     products: Vec<&'static str>,
     /// With `AD_MINIMA`: which workloads are wanted, and the least times so far.
-    minima: Option<(Vec<String>, HashMap<&'static str, [f64; 3]>)>,
+    minima: Option<(Vec<String>, Minima)>,
 }
 
 const BY_HAND: &str = "by hand";

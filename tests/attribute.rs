@@ -2,6 +2,8 @@
 //! what is refused has its cases in `tests/ui/place` and `tests/ui/attribute`, and crates of both editions are in `tests/outside.rs`.
 
 #![deny(warnings)]
+// Signatures and conditions of every kind are what is tested.
+#![allow(clippy::non_minimal_cfg, clippy::ptr_arg, clippy::useless_vec)]
 
 use ad::prelude::*;
 

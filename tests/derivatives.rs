@@ -11,6 +11,8 @@
     clippy::many_single_char_names,
     reason = "types are spelt out, numbers are exact, indices are shown"
 )]
+// Parameters of every kind, by value and by reference, are what is tested.
+#![allow(clippy::needless_pass_by_value, clippy::trivially_copy_pass_by_ref)]
 
 use ad::prelude::*;
 

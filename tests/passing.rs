@@ -1,6 +1,9 @@
 //! The contract's section *Passing*, sentence by sentence: how tangents, cotangents and directions are taken, and what gradients are.
 //! Tuples and structs are not accepted yet (`tests/ui/signature`).
 
+// Types are spelt out: they are what is tested.
+#![allow(clippy::type_complexity, clippy::ptr_arg)]
+
 use ad::ndarray::{ArrayRef, Ix1, Ix2};
 use ad::prelude::*;
 

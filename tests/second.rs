@@ -3,6 +3,8 @@
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all)]
+// Types are spelt out.
+#![allow(clippy::type_complexity)]
 
 use ad::prelude::*;
 use serde_json::Value;

@@ -1,6 +1,9 @@
 //! i, GradBench's lstm and ode: sequential loops. What the way back needs of a step is saved in one buffer, and what is a matrix
 //! product over all steps is one.
 
+// Tuples of gradients are types of one function each.
+#![allow(clippy::type_complexity)]
+
 use ad::ndarray::linalg::general_mat_mul;
 use ad::ndarray::{Array1, Array2, Array3, s};
 
