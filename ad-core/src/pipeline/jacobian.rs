@@ -57,7 +57,7 @@ impl Block {
 /// Arrays of one shape as the rows, or the columns, of an array of this shape: scalar by scalar where they are known as such.
 fn stacked(g: &mut Graph, parts: &[Term], shape: &[Term], columns: bool) -> Term {
     let scalars: Option<Vec<Vec<Term>>> = parts.iter().map(|&t| elements(g, t)).collect();
-    if let Some(parts) = scalars {
+    if let Some(parts) = scalars.filter(|parts| parts.iter().any(|p| !p.is_empty())) {
         let inner = parts.first().map_or(0, Vec::len);
         let all: Vec<Term> =
             if columns { (0..inner).flat_map(|k| parts.iter().map(move |p| p[k])).collect() } else { parts.concat() };
@@ -134,7 +134,7 @@ impl Count {
 
     /// The number of seeds, if they are few enough to be literals.
     fn few(self) -> bool {
-        self.unknown == 0 && self.known <= unroll::LIMIT
+        self.unknown == 0 && (1..=unroll::LIMIT).contains(&self.known)
     }
 }
 

@@ -404,3 +404,23 @@ fn hessians_with_respect_to_nothing() {
     let text = expansion.to_string();
     assert!(text.contains("compile_error") && !text.contains("internal error"), "{text}");
 }
+
+/// No seeds, and seeds of no elements: both were a stack of nothing, and an internal error.
+#[test]
+fn jacobians_of_no_elements() {
+    for item in [
+        quote!(
+            fn f(x: &[[f64; 0]; 2]) -> f64 {
+                x.iter().map(|r| r.iter().sum::<f64>()).sum()
+            }
+        ),
+        quote!(
+            fn f(x: [f64; 2]) -> [f64; 0] {
+                []
+            }
+        ),
+    ] {
+        let text = ad_core::expand(quote!(jacobian), item).to_string();
+        assert!(!text.contains("internal error"), "{text}");
+    }
+}
