@@ -8,7 +8,7 @@
 //!
 //! It must be sound, need not be complete, and must stop: every search has a budget.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Elem, Graph, IntTy, Lit, Node, Term};
 use crate::prim::{Cmp, IntOp, Prim};
@@ -65,7 +65,18 @@ impl Linear {
 #[derive(Clone, Default, Debug)]
 pub struct Facts {
     known: Vec<Linear>,
-    /// Proofs inside proofs (is this sum linear?) share one budget.
+    /// Where in `known` an atom is spoken of.
+    about: HashMap<Term, Vec<usize>>,
+    /// Which state of `known` it is: what was found out in a state holds whenever it comes back.
+    states: Vec<u64>,
+    last_state: u64,
+    /// Linear forms of terms that are more than themselves, with the number of facts they were found with: they stay exact when more
+    /// is learnt.
+    forms: HashMap<Term, Linear>,
+    found: Vec<(usize, Term)>,
+    /// Terms that stood for themselves, and the state in which they did.
+    stuck: HashMap<Term, u64>,
+    /// Questions inside a question (is this sum linear?) share one budget.
     budget: u32,
     depth: u32,
     /// Terms that a linear form may still look at, and how many calls deep it is: terms share their parts, so walks are exponential.
@@ -94,14 +105,29 @@ impl Facts {
 
     /// Forgets what was learnt since `mark`.
     pub fn forget(&mut self, mark: usize) {
-        self.known.truncate(mark);
+        while self.known.len() > mark {
+            for t in self.known.pop().into_iter().flat_map(|fact| fact.atoms.into_keys()) {
+                self.about.get_mut(&t).map(Vec::pop);
+            }
+            self.states.pop();
+        }
+        while let Some((_, t)) = self.found.pop_if(|(at, _)| *at > mark) {
+            self.forms.remove(&t);
+        }
     }
 
     /// Learns that `fact >= 0`.
     pub fn learn(&mut self, fact: Linear) {
-        if !fact.atoms.is_empty() && !self.known.contains(&fact) {
-            self.known.push(fact);
+        let Some(t) = fact.atoms.keys().next() else { return };
+        if self.about.get(t).is_some_and(|about| about.iter().any(|&k| self.known[k] == fact)) {
+            return;
         }
+        for &t in fact.atoms.keys() {
+            self.about.entry(t).or_default().push(self.known.len());
+        }
+        self.last_state += 1;
+        self.states.push(self.last_state);
+        self.known.push(fact);
     }
 
     /// Learns that a boolean scalar is `holds`.
@@ -137,7 +163,7 @@ impl Facts {
 
     /// Whether `goal >= 0` follows.
     pub fn prove(&mut self, g: &Graph, goal: &Linear) -> bool {
-        if self.depth == 0 {
+        if self.depth == 0 && self.inside == 0 {
             self.budget = BUDGET;
         }
         if self.depth >= DEPTH {
@@ -166,8 +192,18 @@ impl Facts {
         if let Some(n) = g.int_value(t) {
             return Linear::constant(n);
         }
+        let state = self.states.last().copied().unwrap_or(0);
+        if let Some(form) = self.forms.get(&t) {
+            return form.clone();
+        }
+        if self.stuck.get(&t) == Some(&state) {
+            return Linear::atom(t);
+        }
         if self.inside == 0 {
             self.looks = LOOKS;
+            if self.depth == 0 {
+                self.budget = BUDGET;
+            }
         }
         if self.looks == 0 {
             return Linear::atom(t);
@@ -176,6 +212,12 @@ impl Facts {
         self.inside += 1;
         let form = self.form(g, t);
         self.inside -= 1;
+        if form != Linear::atom(t) {
+            self.found.push((self.known.len(), t));
+            self.forms.insert(t, form.clone());
+        } else if self.depth == 0 {
+            self.stuck.insert(t, state);
+        }
         form
     }
 
@@ -222,7 +264,8 @@ impl Facts {
         // An atom stands in the way if it is subtracted, or if more must be known of it than its type says.
         let atoms: Vec<(Term, i128)> = goal.atoms.iter().map(|(&t, &c)| (t, c)).collect();
         for &(t, c) in &atoms {
-            for k in 0..self.known.len() {
+            for at in 0..self.about.get(&t).map_or(0, Vec::len) {
+                let k = self.about[&t][at];
                 let Some(&f) = self.known[k].atoms.get(&t) else { continue };
                 // goal * |f| - fact * |c| has no t left, if both have the same sign at t.
                 if (c < 0) != (f < 0) {
