@@ -1,52 +1,18 @@
 //! Problems of the GradBench suite, written as a user writes them, against its reference results: to 1e-12 of the largest entry,
 //! and the same bits on every memory layout of the inputs.
 
+#[path = "programs/gmm.rs"]
+mod gmm;
+#[path = "programs/kmeans.rs"]
+mod kmeans;
 mod layouts;
+mod reference;
 
-use ad::ndarray::{Array, Dimension};
 use ad::prelude::*;
+use gmm::{gmm_grad, gmm_value_and_grad};
+use kmeans::kmeans_value_and_grad;
 use layouts::{Bits, on_every_layout, stored};
-use serde_json::Value;
-
-fn read(file: &str) -> Value {
-    let path = format!("{}/tests/data/gradbench/{file}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(path).expect("the file")).expect("JSON")
-}
-
-/// The numbers of nested lists, in order.
-fn numbers(json: &Value) -> Vec<f64> {
-    match json {
-        Value::Array(parts) => parts.iter().flat_map(numbers).collect(),
-        number => vec![number.as_f64().expect("a number")],
-    }
-}
-
-fn vector(json: &Value) -> Array1<f64> {
-    Array1::from(numbers(json))
-}
-
-fn matrix(json: &Value) -> Array2<f64> {
-    let rows = json.as_array().expect("rows");
-    let numbers = numbers(json);
-    Array2::from_shape_vec((rows.len(), numbers.len() / rows.len()), numbers).expect("rows of one length")
-}
-
-/// To 1e-12 of the largest entry.
-#[track_caller]
-fn agree<D: Dimension>(found: &Array<f64, D>, expected: &Array<f64, D>) {
-    assert_eq!(found.shape(), expected.shape());
-    let largest = expected.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    for (a, b) in found.iter().zip(expected) {
-        let error = (a - b).abs();
-        assert!(error <= 1e-12 * largest, "{a} instead of {b}");
-    }
-}
-
-#[track_caller]
-fn agree_scalar(found: f64, expected: &Value) {
-    let expected = expected.as_f64().expect("a number");
-    assert!((found - expected).abs() <= 1e-12 * expected.abs(), "{found} instead of {expected}");
-}
+use reference::{agree, agree_scalar, matrix, read, size, vector};
 
 #[differentiate]
 fn lse(x: &Array1<f64>) -> f64 {
@@ -73,45 +39,6 @@ fn log_sum_exp() {
     }
 }
 
-/// `l`: what is strictly below the diagonal of each component's matrix, column by column.
-#[differentiate(wrt(alpha, mu, q, l))]
-fn gmm(
-    x: &Array2<f64>,
-    alpha: &Array1<f64>,
-    mu: &Array2<f64>,
-    q: &Array2<f64>,
-    l: &Array2<f64>,
-    m: usize,
-    gamma: f64,
-) -> f64 {
-    let (n, d) = x.dim();
-    let k = alpha.len();
-    let lower = |c: usize, i: usize, j: usize| {
-        if i == j {
-            q[[c, i]].exp()
-        } else if i > j {
-            l[[c, j * (2 * d - j - 1) / 2 + i - j - 1]]
-        } else {
-            0.0
-        }
-    };
-    let matrices = build([k, d, d], |[c, i, j]| lower(c, i, j));
-    let sums = q.sum_axis(Axis(1));
-    let beta = build([n, k], |[i, c]| {
-        let z = matrices.index_axis(Axis(0), c).dot(&(&x.row(i) - &mu.row(c)));
-        alpha[c] + sums[c] - 0.5 * z.dot(&z)
-    });
-    let fit = build1(n, |i| logsumexp(&beta.row(i))).sum() - n as f64 * logsumexp(alpha);
-
-    let degrees = (d + m + 1) as f64;
-    let gammas = build1(d, |j| ln_gamma(0.5 * degrees - 0.5 * j as f64)).sum();
-    let ln_gamma_d = 0.25 * (d * (d - 1)) as f64 * std::f64::consts::PI.ln() + gammas;
-    let constant = degrees * d as f64 * (gamma.ln() - 0.5 * std::f64::consts::LN_2) - ln_gamma_d;
-    let squares = q.mapv(|v| (2.0 * v).exp()).sum() + l.mapv(|v| v * v).sum();
-    let prior = k as f64 * constant - 0.5 * gamma * gamma * squares + m as f64 * sums.sum();
-    fit + prior - 0.5 * (n * d) as f64 * std::f64::consts::TAU.ln()
-}
-
 #[test]
 fn gaussian_mixture() {
     for file in ["gmm_n20_d3_k4_m2", "gmm_n100_d2_k5_m0"] {
@@ -120,7 +47,7 @@ fn gaussian_mixture() {
         let x = matrix(&input["x"]);
         let (alpha, mu, q, l) =
             (vector(&input["alpha"]), matrix(&input["mu"]), matrix(&input["q"]), matrix(&input["l"]));
-        let m = usize::try_from(input["m"].as_u64().expect("a number")).expect("a size");
+        let m = size(&input["m"]);
         let gamma = input["gamma"].as_f64().expect("a number");
         let (value, gradients) = on_every_layout(|layout| {
             let (x, mu, q, l) = (stored(&x, layout), stored(&mu, layout), stored(&q, layout), stored(&l, layout));
@@ -135,17 +62,6 @@ fn gaussian_mixture() {
         agree(&gradients.2, &matrix(&expected["q"]));
         agree(&gradients.3, &matrix(&expected["l"]));
     }
-}
-
-#[differentiate(wrt(centroids))]
-fn kmeans(points: &Array2<f64>, centroids: &Array2<f64>) -> f64 {
-    let nearest = build1(points.nrows(), |i| {
-        minimum(&build1(centroids.nrows(), |j| {
-            let d = &points.row(i) - &centroids.row(j);
-            d.dot(&d)
-        }))
-    });
-    nearest.sum()
 }
 
 #[test]
@@ -184,7 +100,7 @@ fn least_squares() {
     for file in ["llsq_n10_m4", "llsq_n11_m6"] {
         let case = read(file);
         let x = vector(&case["input"]["x"]);
-        let n = usize::try_from(case["input"]["n"].as_u64().expect("a number")).expect("a size");
+        let n = size(&case["input"]["n"]);
         let (value, gradient) = on_every_layout(|layout| llsq_value_and_grad(&stored(&x, layout), n));
         agree_scalar(value, &case["objective"]);
         agree(&gradient, &vector(&case["gradient"]));

@@ -77,3 +77,19 @@ fn every_row_of_the_language_has_a_line_in_the_tour() {
     }
     assert_eq!(missing, Vec::<String>::new(), "no line of the tour says this");
 }
+
+/// Whoever tries what README says runs what CI runs.
+#[test]
+fn the_commands_are_those_of_ci() {
+    let (readme, ci) = (read("README.md"), read(".ci/run"));
+    let block = readme.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the commands");
+    let steps: Vec<&str> = ci.lines().filter_map(|line| line.strip_prefix("step ")).collect();
+    let missing: Vec<&str> = block.lines().filter(|line| !steps.contains(line)).collect();
+    assert_eq!(missing, Vec::<&str>::new(), "not in .ci/run");
+    let examples = |list: &[&str]| list.iter().filter(|line| line.contains("--example")).count();
+    assert_eq!(
+        examples(&block.lines().collect::<Vec<_>>()),
+        examples(&steps),
+        "an example that CI runs is not in README"
+    );
+}

@@ -6,35 +6,25 @@
 // Types are spelt out.
 #![allow(clippy::type_complexity)]
 
-use ad::prelude::*;
-use serde_json::Value;
+#[path = "programs/kmeans.rs"]
+mod kmeans;
+mod reference;
+#[path = "programs/reprojection.rs"]
+mod reprojection;
 
-fn parsed(file: &str) -> Value {
-    let path = format!("{}/tests/data/{file}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(path).expect("the file")).expect("JSON")
-}
+use ad::prelude::*;
+use kmeans::{kmeans_grad, kmeans_hessian, kmeans_hvp};
+use reference::{matrix, numbers, parsed};
+use reprojection::{reprojection, reprojection_jvp, reprojection_value_and_jacobian, reprojection_vjp};
+use serde_json::Value;
 
 fn case(id: &str) -> Value {
     let all = parsed("gradients");
     all.as_array().expect("a list").iter().find(|c| c["id"] == id).expect("the case").clone()
 }
 
-/// The numbers of nested lists, in order.
-fn numbers(json: &Value) -> Vec<f64> {
-    match json {
-        Value::Array(parts) => parts.iter().flat_map(numbers).collect(),
-        number => vec![number.as_f64().expect("a number")],
-    }
-}
-
 fn number(json: &Value) -> f64 {
     numbers(json)[0]
-}
-
-fn matrix(json: &Value) -> Array2<f64> {
-    let rows = json.as_array().expect("rows").len();
-    let numbers = numbers(json);
-    Array2::from_shape_vec((rows, numbers.len() / rows), numbers).expect("rows of one length")
 }
 
 #[track_caller]
@@ -142,17 +132,6 @@ fn one_component_of_a_derivative() {
     near(dy, number(&c["expected"]["y"]["data"]), 1e-14);
 }
 
-#[differentiate(grad, hvp, hessian, wrt(centroids))]
-fn kmeans(points: &Array2<f64>, centroids: &Array2<f64>) -> f64 {
-    let nearest = build1(points.nrows(), |i| {
-        minimum(&build1(centroids.nrows(), |j| {
-            let d = &points.row(i) - &centroids.row(j);
-            d.dot(&d)
-        }))
-    });
-    nearest.sum()
-}
-
 #[test]
 fn k_means_by_newton() {
     for file in ["gradbench/kmeans_n20_d2_k3", "gradbench/kmeans_n200_d5_k10"] {
@@ -172,31 +151,6 @@ fn k_means_by_newton() {
             }
         }
     }
-}
-
-/// The reprojection of one point by one camera, less the feature, weighted: rotation, centre, focal length, principal point, distortion.
-#[differentiate(jacobian, vjp, jvp, wrt(camera, point, weight))]
-fn reprojection(camera: &[f64; 11], point: &[f64; 3], weight: f64, feature: [f64; 2]) -> [f64; 2] {
-    let [rx, ry, rz, cx, cy, cz, f, u0, v0, k1, k2] = *camera;
-    let (x, y, z) = (point[0] - cx, point[1] - cy, point[2] - cz);
-    let square = rx * rx + ry * ry + rz * rz;
-    let turned = if square == 0.0 {
-        [x + ry * z - rz * y, y + rz * x - rx * z, z + rx * y - ry * x]
-    } else {
-        let angle = square.sqrt();
-        let (sin, cos) = angle.sin_cos();
-        let (vx, vy, vz) = (rx / angle, ry / angle, rz / angle);
-        let along = (vx * x + vy * y + vz * z) * (1.0 - cos);
-        [
-            x * cos + (vy * z - vz * y) * sin + vx * along,
-            y * cos + (vz * x - vx * z) * sin + vy * along,
-            z * cos + (vx * y - vy * x) * sin + vz * along,
-        ]
-    };
-    let (u, v) = (turned[0] / turned[2], turned[1] / turned[2]);
-    let q = u * u + v * v;
-    let bent = 1.0 + k1 * q + k2 * q * q;
-    [weight * (f * u * bent + u0 - feature[0]), weight * (f * v * bent + v0 - feature[1])]
 }
 
 #[differentiate(grad)]

@@ -8,41 +8,20 @@
 //! The problem is GradBench's `ba` with fewer points (`tests/data/gradbench/ba_small.json`), and its sparse Jacobian, as GradBench's own
 //! C++ finds it, is what the assembly is held against.
 
+#[path = "../../tests/programs/reprojection.rs"]
+mod reprojection;
+
 use std::error::Error;
 
 use ad::prelude::*;
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
 use nalgebra::storage::Owned;
 use nalgebra::{DMatrix, DVector, Dyn};
+use reprojection::{reprojection, reprojection_value_and_jacobian};
 use serde_json::Value;
 
 const CAMERA: usize = 11;
 const POINT: usize = 3;
-
-/// The reprojection of a point by a camera, less the feature, weighted. A camera is rotation, centre, focal length, principal point and distortion.
-#[differentiate(jacobian, wrt(camera, point, weight))]
-fn reprojection(camera: &[f64; 11], point: &[f64; 3], weight: f64, feature: [f64; 2]) -> [f64; 2] {
-    let [rx, ry, rz, cx, cy, cz, f, u0, v0, k1, k2] = *camera;
-    let (x, y, z) = (point[0] - cx, point[1] - cy, point[2] - cz);
-    let square = rx * rx + ry * ry + rz * rz;
-    let turned = if square == 0.0 {
-        [x + ry * z - rz * y, y + rz * x - rx * z, z + rx * y - ry * x]
-    } else {
-        let angle = square.sqrt();
-        let (sin, cos) = angle.sin_cos();
-        let (vx, vy, vz) = (rx / angle, ry / angle, rz / angle);
-        let along = (vx * x + vy * y + vz * z) * (1.0 - cos);
-        [
-            x * cos + (vy * z - vz * y) * sin + vx * along,
-            y * cos + (vz * x - vx * z) * sin + vy * along,
-            z * cos + (vx * y - vy * x) * sin + vz * along,
-        ]
-    };
-    let (u, v) = (turned[0] / turned[2], turned[1] / turned[2]);
-    let q = u * u + v * v;
-    let bent = 1.0 + k1 * q + k2 * q * q;
-    [weight * (f * u * bent + u0 - feature[0]), weight * (f * v * bent + v0 - feature[1])]
-}
 
 /// What keeps the weights from vanishing.
 #[differentiate]

@@ -1,0 +1,15 @@
+//! GradBench's k-means over whole arrays: of `gradbench.rs` and of `second.rs`.
+
+use ad::prelude::*;
+
+/// The sum of the squared distances to the nearest centroid.
+#[differentiate(grad, hvp, hessian, wrt(centroids))]
+pub fn kmeans(points: &Array2<f64>, centroids: &Array2<f64>) -> f64 {
+    let nearest = build1(points.nrows(), |i| {
+        minimum(&build1(centroids.nrows(), |j| {
+            let d = &points.row(i) - &centroids.row(j);
+            d.dot(&d)
+        }))
+    });
+    nearest.sum()
+}
