@@ -1,9 +1,9 @@
 //! Hamiltonian Monte Carlo: how far did cars of the 1920s go before they stood still? A line through Ezekiel's fifty measurements (1930;
-//! R's `cars`), with all that the data leave open. The sampler wants the logarithm of the density and its gradient, in slices that it owns: the option
-//! `into`.
+//! R's `cars`), with all that the data leave open. The No-U-Turn sampler of `nuts-rs` (Hoffman and Gelman, 2014) wants the logarithm of the density and its gradient, in slices
+//! that it owns: the option `into`.
 //!
 //! ```text
-//! cargo run --release --example hmc [-- DIRECTORY]
+//! cargo run --release -p ad-examples --example hmc [-- DIRECTORY]
 //! ```
 //!
 //! The picture is written to the directory (by default `target/hmc`).
@@ -11,10 +11,13 @@
 mod picture;
 
 use std::error::Error;
-use std::f64::consts::TAU;
+use std::fmt;
 use std::path::PathBuf;
 
 use ad::prelude::*;
+use nuts_rs::{Chain, CpuLogpFunc, LogpError, SampleStats, SamplerArgs, new_sampler};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 
 /// Miles an hour, and feet until the car stood.
 const CARS: [(f64, f64); 50] = [
@@ -69,11 +72,8 @@ const CARS: [(f64, f64); 50] = [
     (24.0, 120.0),
     (25.0, 85.0),
 ];
-const WARM_UP: usize = 500;
-const DRAWS: usize = 4000;
-/// Steps of a trajectory, and their length.
-const STEPS: usize = 15;
-const STEP: f64 = 0.04;
+const WARM_UP: u64 = 500;
+const DRAWS: u64 = 4000;
 
 /// The logarithm of the posterior density, but for a constant, of height, slope and the logarithm of the errors' size; flat priors.
 #[differentiate(grad, into, wrt(q))]
@@ -83,54 +83,40 @@ fn logp(q: &[f64], x: &[f64], y: &[f64]) -> f64 {
     -0.5 * errors.map(|e| e * e).sum::<f64>() - q[2] * x.len() as f64
 }
 
-/// A point, the density there, and its gradient.
-#[derive(Clone)]
-struct State {
-    q: Vec<f64>,
-    logp: f64,
-    gradient: Vec<f64>,
+/// The density as `nuts-rs` wants it: a point comes in a slice, and the gradient goes to one.
+struct Posterior<'a> {
+    x: &'a [f64],
+    y: &'a [f64],
 }
 
-/// Duane, Kennedy, Pendleton and Roweth, *Hybrid Monte Carlo* (1987), with unit masses.
-struct Sampler<F> {
-    /// Overwrites the gradient, returns the logarithm of the density.
-    logp: F,
-    rng: fastrand::Rng,
-    state: State,
-    accepted: usize,
+/// A point at which the density is no number: a step that went too far, which the sampler is to reject.
+#[derive(Debug)]
+struct Unlikely;
+
+impl Error for Unlikely {}
+
+impl fmt::Display for Unlikely {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the density is not finite")
+    }
 }
 
-impl<F: FnMut(&[f64], &mut [f64]) -> f64> Sampler<F> {
-    fn new(mut logp: F, q: Vec<f64>) -> Self {
-        let mut gradient = vec![0.0; q.len()];
-        let value = logp(&q, &mut gradient);
-        Self { logp, rng: fastrand::Rng::with_seed(1930), state: State { q, logp: value, gradient }, accepted: 0 }
+impl LogpError for Unlikely {
+    fn is_recoverable(&self) -> bool {
+        true
+    }
+}
+
+impl CpuLogpFunc for Posterior<'_> {
+    type Err = Unlikely;
+
+    fn dim(&self) -> usize {
+        3
     }
 
-    /// Box and Muller.
-    fn normal(&mut self) -> f64 {
-        let (u, v) = (1.0 - self.rng.f64(), self.rng.f64());
-        (-2.0 * u.ln()).sqrt() * (TAU * v).cos()
-    }
-
-    fn draw(&mut self) -> &[f64] {
-        let mut momentum: Vec<f64> = (0..self.state.q.len()).map(|_| self.normal()).collect();
-        let energy = |s: &State, p: &[f64]| 0.5 * p.iter().map(|p| p * p).sum::<f64>() - s.logp;
-        let before = energy(&self.state, &momentum);
-        let mut state = self.state.clone();
-        let kick = |p: &mut [f64], s: &State| p.iter_mut().zip(&s.gradient).for_each(|(p, g)| *p += 0.5 * STEP * g);
-        // Somewhat different lengths, so that no trajectory is a whole period.
-        for _ in 0..self.rng.usize(STEPS / 2..=STEPS) {
-            kick(&mut momentum, &state);
-            state.q.iter_mut().zip(&momentum).for_each(|(q, p)| *q += STEP * p);
-            state.logp = (self.logp)(&state.q, &mut state.gradient);
-            kick(&mut momentum, &state);
-        }
-        if self.rng.f64() < (before - energy(&state, &momentum)).exp() {
-            self.state = state;
-            self.accepted += 1;
-        }
-        &self.state.q
+    fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, Unlikely> {
+        let value = logp_value_and_grad_into(position, self.x, self.y, gradient);
+        if value.is_finite() { Ok(value) } else { Err(Unlikely) }
     }
 }
 
@@ -144,20 +130,24 @@ fn moments(of: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = std::env::args_os()
         .nth(1)
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/target/hmc")), PathBuf::from);
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/hmc")), PathBuf::from);
     // Both in units of their deviation from the mean.
     let (speed, speeds) = moments(CARS.iter().map(|c| c.0));
     let (distance, distances) = moments(CARS.iter().map(|c| c.1));
     let x: Vec<f64> = CARS.iter().map(|c| (c.0 - speed) / speeds).collect();
     let y: Vec<f64> = CARS.iter().map(|c| (c.1 - distance) / distances).collect();
 
-    let mut sampler = Sampler::new(|q, gradient| logp_value_and_grad_into(q, &x, &y, gradient), vec![0.0; 3]);
-    for _ in 0..WARM_UP {
-        sampler.draw();
+    let arguments = SamplerArgs { num_tune: WARM_UP, ..SamplerArgs::default() };
+    let mut sampler = new_sampler(Posterior { x: &x, y: &y }, arguments, 0, &mut StdRng::seed_from_u64(1930));
+    sampler.set_position(&[0.0; 3])?;
+    let (mut draws, mut divergences) = (Vec::<[f64; 3]>::new(), 0);
+    for k in 0..WARM_UP + DRAWS {
+        let (draw, about) = sampler.draw()?;
+        if k >= WARM_UP {
+            draws.push((*draw).try_into()?);
+            divergences += usize::from(about.divergence_info().is_some());
+        }
     }
-    sampler.accepted = 0;
-    let draws: Vec<[f64; 3]> = (0..DRAWS).map(|_| sampler.draw().try_into()).collect::<Result<_, _>>()?;
-    let accepted = sampler.accepted as f64 / DRAWS as f64;
 
     // Back to feet and miles an hour.
     let lines: Vec<[f64; 2]> = draws
@@ -169,7 +159,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect();
     let (slope, slopes) = moments(lines.iter().map(|l| l[1]));
     let (size, sizes) = moments(draws.iter().map(|q| q[2].exp() * distances));
-    println!("{DRAWS} draws, {:.0} % accepted", 100.0 * accepted);
+    println!("{DRAWS} draws, {divergences} trajectories that diverged");
     println!("feet for each mile an hour: {slope:.2} +- {slopes:.2}; errors of {size:.1} +- {sizes:.1} feet");
 
     // With flat priors the slope is the least squares' in the mean, its distribution Student's with n - 2 degrees of freedom, whose
@@ -179,8 +169,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let left: f64 = x.iter().zip(&y).map(|(x, y)| (y - expected * x).powi(2)).sum();
     let (expected, error) = (expected * distances / speeds, (left / (n - 4.0) / (n - 1.0)).sqrt() * distances / speeds);
     println!("least squares: {expected:.2} +- {error:.2}");
-    if (slope - expected).abs() > 0.1 * error || (slopes / error - 1.0).abs() > 0.1 || accepted < 0.8 {
-        return Err(format!("the draws are not of the posterior: {slope} +- {slopes}").into());
+    if (slope - expected).abs() > 0.1 * error || (slopes / error - 1.0).abs() > 0.1 || divergences > 0 {
+        return Err(format!("the draws are not of the posterior: {slope} +- {slopes}, {divergences} diverged").into());
     }
     std::fs::create_dir_all(&directory)?;
     let path = directory.join("cars.svg");
