@@ -148,6 +148,11 @@ fn ancestors(g: &Graph, literal: Literal) -> Vec<(Literal, Literal)> {
     all
 }
 
+/// Whether a literal is `other`, or a conjunction that begins with it.
+pub(super) fn implies(g: &Graph, literal: Literal, other: Literal) -> bool {
+    literal == other || ancestors(g, literal).iter().any(|a| a.0 == other)
+}
+
 /// A literal without negations.
 fn simple(g: &Graph, (c, value): Literal) -> Literal {
     match g.node(c) {

@@ -13,6 +13,8 @@ mod linear;
 mod scan;
 mod transpose;
 
+use std::collections::BTreeMap;
+
 use crate::ir::{Graph, Term};
 
 /// The roots and their tangents, given tangents of inputs. `roots` are arrays; the tangent of one that is not real is itself.
@@ -65,7 +67,7 @@ impl Derivative {
     /// The gradients of `<roots, cotangents>`, in the order of the inputs.
     pub fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
         let seeds: Vec<Option<Term>> = cotangents.iter().map(|&c| Some(c)).collect();
-        let found = transpose::transpose(g, &self.dual, &seeds, transpose::Masked::No);
+        let found = transpose::transpose(g, &self.dual, &seeds, transpose::Masked::No, &BTreeMap::new()).leaves;
         let gradient = |&k: &u32| match found.get(&delta::Leaf::Input(k)) {
             Some(ct) => ct.term,
             None => {

@@ -10,7 +10,7 @@ use super::delta::{Delta, DeltaId, Leaf, ScanDelta, Tangent};
 use super::dual::{Dualise, dual_of};
 use super::keep::{kept, reread};
 use super::linear::Masked;
-use super::transpose::Cotangent;
+use super::transpose::{Cotangent, Running};
 use super::{forward as fwd, transpose as rev};
 
 /// Primal term and tangent of a loop.
@@ -248,7 +248,13 @@ fn derived_originals(s: &Scan) -> usize {
 }
 
 /// The cotangents that a loop sends to its arguments, given those of its parts.
-pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Cotangent>) -> Vec<(DeltaId, Cotangent)> {
+/// `before` are cotangents of captures that it goes on with: the first one sent to such a capture has them in it.
+pub(super) fn transpose(
+    g: &mut Graph,
+    s: &ScanDelta,
+    parts: &BTreeMap<usize, Cotangent>,
+    before: &Running,
+) -> Vec<(DeltaId, Cotangent)> {
     let (carries, caught) = (s.scan.init.len(), s.scan.captures.len());
     // A part without a cotangent contributes zeros: inside, they are zeros of something not taken.
     let all: Vec<usize> = (0..s.body.primal.len())
@@ -269,14 +275,20 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
         }
     }
     let mut sums: Vec<(usize, Term)> = Vec::new();
+    let mut gone_on: BTreeMap<usize, Cotangent> = BTreeMap::new();
+    let mut left = before.clone();
     for k in 0..caught {
-        if s.captures[k].is_some() {
+        if let Some(id) = s.captures[k] {
             let (number, term) = derived.param(g, &s.scan.body.params[carries + k].clone());
             order.push(number);
             sums.push((k, term));
-            outer_init.push(g.zeros_like(s.scan.captures[k]));
+            let begin = left.remove(&id);
+            gone_on.extend(begin.map(|ct| (k, ct)));
+            outer_init.push(begin.map_or_else(|| g.zeros_like(s.scan.captures[k]), |ct| ct.term));
         }
     }
+    let param = |k: usize| Leaf::Param(u32::try_from(k).unwrap_or(u32::MAX));
+    let leaf_sums: BTreeMap<Leaf, Term> = sums.iter().map(|&(k, sum)| (param(carries + k), sum)).collect();
     order.extend(carries..carries + caught);
     let mut outer_xs = s.saved.clone();
     outer_xs.extend(&s.scan.xs);
@@ -292,15 +304,15 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
     }
     // What a step sends to the one before it may be a zero of an arm that this step has not taken.
     let found = loop {
-        let found = rev::transpose(g, &s.body, &seeds, masked);
-        let leaf = |k: usize| found.get(&Leaf::Param(u32::try_from(k).unwrap_or(u32::MAX)));
+        let found = rev::transpose(g, &s.body, &seeds, masked, &leaf_sums);
+        let leaf = |k: usize| found.leaves.get(&param(k));
         let sent = (0..carries).filter_map(leaf).map(|ct| ct.hidden(g)).max().unwrap_or(Masked::No);
         if sent <= masked {
             break found;
         }
         masked = sent;
     };
-    let leaf = |k: usize| found.get(&Leaf::Param(u32::try_from(k).unwrap_or(u32::MAX))).copied();
+    let leaf = |k: usize| found.leaves.get(&param(k)).copied();
     let hidden = |g: &Graph, k: usize| leaf(k).map_or(masked, |ct| ct.hidden(g).max(masked));
     let mut results = Vec::new();
     let mut init_places = Vec::new();
@@ -315,6 +327,7 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
     for (k, sum) in sums {
         sum_places.push((k, results.len()));
         results.push(match leaf(carries + k) {
+            Some(ct) if found.summed.contains(&param(carries + k)) => ct.term,
             Some(ct) => g.add(sum, ct.term),
             None => sum,
         });
@@ -340,12 +353,14 @@ pub(super) fn transpose(g: &mut Graph, s: &ScanDelta, parts: &BTreeMap<usize, Co
     // Captures are not looked at by a loop of no steps: then their cotangents are zeros of something not read.
     let runs = g.int_value(s.scan.count).is_some_and(|n| n > 0);
     let unread = if runs { Masked::No } else { Masked::Unread };
+    // Captures first: what a capture's cotangent was before is in the first one that is sent to it.
     let mut targets = Vec::new();
+    for (k, place) in sum_places {
+        let own = hidden(g, carries + k).max(unread);
+        targets.push((s.captures[k], place, gone_on.get(&k).map_or(own, |ct| own.min(ct.hidden(g)))));
+    }
     for (k, place) in init_places {
         targets.push((s.init[k], place, hidden(g, k)));
-    }
-    for (k, place) in sum_places {
-        targets.push((s.captures[k], place, hidden(g, carries + k).max(unread)));
     }
     for (k, place) in row_places {
         targets.push((s.xs[k], place, hidden(g, carries + caught + k)));

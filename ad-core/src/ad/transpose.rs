@@ -1,7 +1,7 @@
 //! The symbolic reverse pass (BOT Figs. 17 and 19): cotangents flow from the results to the leaves through the transposes of the Deltas,
 //! from the highest number down, so that each Delta is visited once, when all that is above it has contributed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::{Graph, Node, Put, Term};
 
@@ -31,8 +31,14 @@ pub(super) fn transpose(
     dual: &Dual,
     seeds: &[Option<Term>],
     masked: Masked,
-) -> BTreeMap<Leaf, Cotangent> {
-    let mut pass = Pass { dual, pending: vec![Pending::None; dual.deltas.len()], leaves: BTreeMap::new() };
+    sums: &BTreeMap<Leaf, Term>,
+) -> Found {
+    let mut pass = Pass {
+        dual,
+        pending: vec![Pending::None; dual.deltas.len()],
+        found: Found { leaves: BTreeMap::new(), summed: BTreeSet::new() },
+        sums,
+    };
     for (id, seed) in dual.tangents.iter().zip(seeds) {
         if let (Some(id), Some(term)) = (id, seed) {
             pass.give(g, *id, Cotangent { term: *term, masked });
@@ -44,15 +50,26 @@ pub(super) fn transpose(
             Pending::One(ct) => pass.visit(g, &dual.deltas[k], ct),
             Pending::Parts(parts) => {
                 if let Delta::Scan(s) = &dual.deltas[k] {
-                    for (id, ct) in loop_cotangents(g, s, &parts) {
+                    let before = pass.running(g, s, &parts);
+                    for (id, ct) in loop_cotangents(g, s, &parts, &before) {
                         pass.give(g, id, ct);
                     }
                 }
             }
         }
     }
-    pass.leaves
+    pass.found
 }
+
+/// The cotangents of leaves.
+pub(super) struct Found {
+    pub(super) leaves: BTreeMap<Leaf, Cotangent>,
+    /// Leaves whose cotangent has the sum in it that was given for them.
+    pub(super) summed: BTreeSet<Leaf>,
+}
+
+/// The cotangents of a loop's captures before it contributes to them, where it adds to them itself.
+pub(super) type Running = BTreeMap<DeltaId, Cotangent>;
 
 #[derive(Clone)]
 enum Pending {
@@ -65,10 +82,54 @@ enum Pending {
 struct Pass<'d> {
     dual: &'d Dual,
     pending: Vec<Pending>,
-    leaves: BTreeMap<Leaf, Cotangent>,
+    found: Found,
+    /// What the loop around has added up for a leaf in its steps so far.
+    sums: &'d BTreeMap<Leaf, Term>,
 }
 
 impl Pass<'_> {
+    /// What has been contributed so far to arrays that this loop captures: the loop goes on with that, instead of beginning with zeros that
+    /// are then added to it. So a loop in a loop adds to one array in place, however few elements of it each of its steps reads.
+    fn running(&mut self, g: &mut Graph, s: &super::delta::ScanDelta, parts: &BTreeMap<usize, Cotangent>) -> Running {
+        let mut all = Running::new();
+        let under = common_literal(g, parts);
+        // What is masked stays apart from what is not, unless the loop runs under that mask.
+        let joins = |g: &Graph, t: Term| match zero_arm(g, t) {
+            Some((mask, _)) => under.is_some_and(|literal| condition::implies(g, literal, mask)),
+            None => true,
+        };
+        for &id in s.captures.iter().flatten() {
+            let before = match std::mem::replace(&mut self.pending[id.0 as usize], Pending::None) {
+                Pending::One(ct) if g.rank(ct.term) > 0 && joins(g, ct.term) => Some(ct),
+                other => {
+                    let nothing = matches!(other, Pending::None);
+                    self.pending[id.0 as usize] = other;
+                    if !nothing {
+                        continue;
+                    }
+                    None
+                }
+            };
+            let sum = match *self.dual.get(id) {
+                Delta::Leaf(leaf) if !self.found.summed.contains(&leaf) => {
+                    self.sums.get(&leaf).filter(|&&t| g.rank(t) > 0).map(|&t| (leaf, t))
+                }
+                _ => None,
+            };
+            let before = match (sum, before) {
+                (Some((leaf, sum)), before) => {
+                    self.found.summed.insert(leaf);
+                    // It began as a zero of something that was not read.
+                    let sum = Cotangent { term: sum, masked: Masked::Arm };
+                    Some(before.map_or(sum, |ct| add(g, Some(sum), ct)))
+                }
+                (None, before) => before,
+            };
+            all.extend(before.map(|ct| (id, ct)));
+        }
+        all
+    }
+
     /// Repeated use adds.
     fn give(&mut self, g: &mut Graph, id: DeltaId, ct: Cotangent) {
         if is_zero(g, ct.term) {
@@ -97,8 +158,8 @@ impl Pass<'_> {
         let Cotangent { term, masked } = ct;
         match delta {
             Delta::Leaf(leaf) => {
-                let sum = add(g, self.leaves.get(leaf).copied(), ct);
-                self.leaves.insert(*leaf, sum);
+                let sum = add(g, self.found.leaves.get(leaf).copied(), ct);
+                self.found.leaves.insert(*leaf, sum);
             }
             Delta::Add(a, b) => {
                 self.give(g, *a, ct);
@@ -186,22 +247,49 @@ fn commute(g: &mut Graph, ct: Term, operation: &dyn Fn(&mut Graph, Term) -> Term
     }
 }
 
+/// The condition under which all these cotangents are, if it is one.
+fn common_literal(g: &Graph, parts: &BTreeMap<usize, Cotangent>) -> Option<condition::Literal> {
+    let mut all = parts.values().map(|ct| zero_arm(g, ct.term).map(|arm| arm.0));
+    let first = all.next()??;
+    all.all(|l| l == Some(first)).then_some(first)
+}
+
 /// A loop commutes with a conditional too: if all its cotangents are zero unless one condition holds, it runs under that condition.
 fn loop_cotangents(
     g: &mut Graph,
     s: &super::delta::ScanDelta,
     parts: &BTreeMap<usize, Cotangent>,
+    before: &Running,
 ) -> Vec<(DeltaId, Cotangent)> {
-    let arms: Option<Vec<_>> = parts.values().map(|ct| zero_arm(g, ct.term)).collect();
-    let Some(arms) = arms else { return scan::transpose(g, s, parts) };
-    let Some(&(literal, _)) = arms.first() else { return Vec::new() };
-    if arms.iter().any(|a| a.0 != literal) {
-        return scan::transpose(g, s, parts);
-    }
-    let inner: BTreeMap<usize, Cotangent> =
-        parts.iter().zip(&arms).map(|((&k, ct), arm)| (k, Cotangent { term: arm.1, masked: ct.masked })).collect();
-    loop_cotangents(g, s, &inner)
+    let Some(literal) = common_literal(g, parts) else { return scan::transpose(g, s, parts, before) };
+    let arm = |g: &Graph, ct: &Cotangent| Cotangent {
+        term: zero_arm(g, ct.term).map_or(ct.term, |arm| arm.1),
+        masked: ct.masked,
+    };
+    let inner: BTreeMap<usize, Cotangent> = parts.iter().map(|(&k, ct)| (k, arm(g, ct))).collect();
+    let unmasked = before.iter().map(|(&id, ct)| (id, arm(g, ct))).collect();
+    let mut left = before.clone();
+    loop_cotangents(g, s, &inner, &unmasked)
         .into_iter()
-        .map(|(id, ct)| (id, Cotangent { term: wrap(g, ct.term, literal), masked: ct.masked }))
+        .map(|(id, ct)| {
+            // The loop has gone on with the first of a capture's cotangents; further ones are its own.
+            let Some(before) = left.remove(&id) else {
+                return (id, Cotangent { term: wrap(g, ct.term, literal), masked: ct.masked });
+            };
+            let term = match zero_arm(g, before.term) {
+                Some((mask, _)) if mask == literal => wrap(g, ct.term, mask),
+                Some((mask, arm)) => {
+                    let term = either(g, literal, ct.term, arm);
+                    wrap(g, term, mask)
+                }
+                None => either(g, literal, ct.term, before.term),
+            };
+            (id, Cotangent { term, masked: ct.masked })
+        })
         .collect()
+}
+
+/// `then` where the literal holds, else `other`.
+fn either(g: &mut Graph, literal: condition::Literal, then: Term, other: Term) -> Term {
+    if literal.1 { g.cond(literal.0, then, other) } else { g.cond(literal.0, other, then) }
 }

@@ -76,6 +76,10 @@ pub(super) struct Driver<'a> {
     hoisted: Vec<(Term, TokenStream, Vec<Term>)>,
     /// Arrays with such memory.
     outside: HashSet<Term>,
+    /// Rows of loops whose memory is new, so zero where no step has written, and each place is written once at most.
+    fresh: HashSet<Term>,
+    /// By all rows of a loop: what is written where the row belongs.
+    places: HashMap<Term, Term>,
     /// What statements of loops define that were kept.
     kept: HashSet<Term>,
 }
@@ -123,6 +127,8 @@ impl<'a> Driver<'a> {
             inside: 0,
             hoisted: Vec::new(),
             outside: HashSet::new(),
+            fresh: HashSet::new(),
+            places: HashMap::new(),
             kept: HashSet::new(),
         }
     }

@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) item: TokenStream,

@@ -16,7 +16,7 @@ use super::super::schedule::{Literal, Work};
 use super::super::signature::static_type;
 use super::super::store::{Class, alias_of, is_splat};
 use super::{Driver, Hold};
-use crate::ir::{Node, Term};
+use crate::ir::{Elem, Node, Term};
 
 impl Driver<'_> {
     /// Memory before the outermost loop, for an array that a step computes.
@@ -274,6 +274,10 @@ impl Driver<'_> {
             self.outside.insert(c.now);
         }
         for r in &l.rows {
+            if self.hold.get(&r.all) == Some(&Hold::Row) {
+                // The loop around has a place for it.
+                continue;
+            }
             let name = self.name(r.all);
             if self.inside > 0 {
                 self.hoist_as(r.all, &name, r.all);
@@ -283,6 +287,7 @@ impl Driver<'_> {
             let zero = self.style.zero(g.elem(r.all));
             let array = self.fresh_array(r.all, zero, names);
             head.extend(quote!(let mut #name = #array;));
+            self.fresh.insert(r.all);
         }
         head
     }
@@ -325,35 +330,67 @@ impl Driver<'_> {
                 let place = self.place(l, r, names, used);
                 let from = self.borrow(r.row, names);
                 code.extend(quote!(#place.copy_from_slice(#from);));
-            } else if self.writes_itself(l, r) {
+            } else if let Some(t) = self.written(l, r) {
                 let place = self.place(l, r, names, used);
-                let name = self.name(r.row);
-                self.hold.insert(r.row, Hold::Row);
-                self.outside.insert(r.row);
+                let name = self.name(t);
+                self.hold.insert(t, Hold::Row);
+                self.outside.insert(t);
+                self.places.insert(r.all, t);
+                if self.fresh.contains(&r.all) {
+                    self.fresh.insert(t);
+                }
                 code.extend(quote!(let #name = &mut #place;));
             }
         }
         code
     }
 
-    /// Whether a row is written where it belongs by the statement that computes it.
-    fn writes_itself(&self, l: &Loop, r: &Rows) -> bool {
+    /// What is written where the row belongs by the statement that computes it: the row itself, or what it is under conditions and zeros
+    /// otherwise, if the memory is zeros before.
+    fn written(&self, l: &Loop, r: &Rows) -> Option<Term> {
         let plan = self.plan;
-        let own = plan.scopes.of(r.row);
+        let (mut t, mut uses) = (r.row, 0);
+        while let (Node::Cond { then, other, .. }, true) = (self.g.node(t), self.fresh.contains(&r.all)) {
+            if plan.uses.get(&t) != Some(&1) {
+                return None;
+            }
+            uses = 1;
+            t = match (self.is_blank(*then), self.is_blank(*other)) {
+                (false, true) => *then,
+                (true, false) => *other,
+                _ => return None,
+            };
+        }
+        let own = plan.scopes.of(t);
         let here = own > 0 && plan.loops.all[own - 1].step == l.step;
-        let only =
-            l.rows.iter().filter(|other| other.row == r.row).count() == 1 && !l.carries.iter().any(|c| c.next == r.row);
-        let form = match self.g.node(r.row) {
+        let rows = l.rows.iter().filter(|other| other.row == t).count();
+        let only = rows + uses == 1 && !l.carries.iter().any(|c| c.next == t);
+        if !here || !only || self.hold.get(&t) == Some(&Hold::Row) && uses == 1 {
+            return None;
+        }
+        if let Some((n, Role::Rows(_))) = plan.loops.role(t) {
+            return (plan.scopes.parent[n] == own).then_some(t);
+        }
+        let form = match self.g.node(t) {
             Node::Param(..) | Node::Cond { .. } | Node::Scatter { .. } => false,
-            _ => alias_of(self.g, &plan.class, r.row).is_none(),
+            _ => alias_of(self.g, &plan.class, t).is_none(),
         };
-        let computed = own > 0
-            && plan.bodies[own - 1].iter().any(|&k| match &plan.steps[k].work {
-                Work::Whole(t) => *t == r.row,
-                Work::Nest { items, .. } => items.contains(&r.row),
-                _ => false,
-            });
-        here && only && form && computed && plan.class(r.row) == Class::Buffer
+        let computed = plan.bodies[own - 1].iter().any(|&k| match &plan.steps[k].work {
+            Work::Whole(u) => *u == t,
+            Work::Nest { items, .. } => items.contains(&t),
+            _ => false,
+        });
+        (form && computed && plan.class(t) == Class::Buffer).then_some(t)
+    }
+
+    /// Whether all its elements are what new memory has.
+    fn is_blank(&self, t: Term) -> bool {
+        let g = self.g;
+        match g.elem(t) {
+            Elem::Real(_) => g.real_value(t).is_some_and(|x| x.to_bits() == 0),
+            Elem::Int(_) => g.int_value(g.splat(t)) == Some(0),
+            Elem::Bool => g.bool_value(t) == Some(false),
+        }
     }
 
     /// The end of a step: rows, then the carried values. Also what it names.
@@ -368,9 +405,12 @@ impl Driver<'_> {
                 code.extend(quote!(#place = #value;));
                 continue;
             }
+            if let Some(&t) = self.places.get(&r.all) {
+                needed.push(t);
+                continue;
+            }
             needed.push(r.row);
-            let written = self.hold.get(&r.row) == Some(&Hold::Row) && self.writes_itself(l, r);
-            if !written && !l.carries.iter().any(|c| c.now == r.row) {
+            if !l.carries.iter().any(|c| c.now == r.row) {
                 let place = self.place(l, r, names, used);
                 let from = self.borrow(r.row, &mut needed);
                 code.extend(quote!(#place.copy_from_slice(#from);));
