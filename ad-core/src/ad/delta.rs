@@ -2,6 +2,7 @@
 //! A zero derivative has no Delta at all, so it costs nothing. Deltas are numbered in the order of the terms that they belong to,
 //! which is what lets the reverse pass be one walk from the highest number down.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::ir::{Elem, Scan, Term, Var};
@@ -73,6 +74,8 @@ pub(super) struct Dual {
     pub(super) primal: Vec<Term>,
     /// Their tangents; `None` is zero.
     pub(super) tangents: Vec<Option<DeltaId>>,
+    /// The loops outside of bodies, and what they are in the primal.
+    pub(super) loops: HashMap<Term, Term>,
 }
 
 impl Dual {

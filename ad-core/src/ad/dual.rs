@@ -33,6 +33,12 @@ pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(Leaf) -> bo
         }
     }
     let mut out = d.out;
+    out.loops = d
+        .primal
+        .iter()
+        .filter(|(t, p)| t != p && matches!(d.g.node(**t), Node::Scan(_)))
+        .map(|(&t, &p)| (t, p))
+        .collect();
     out.primal = roots.iter().map(|t| d.primal[t]).collect();
     out.tangents = roots.iter().map(|t| d.tangents[t].array()).collect();
     out

@@ -13,9 +13,9 @@ mod linear;
 mod scan;
 mod transpose;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use crate::ir::{Graph, Term};
+use crate::ir::{Graph, Node, Term};
 
 /// The roots and their tangents, given tangents of inputs. `roots` are arrays; the tangent of one that is not real is itself.
 /// The first part of the result are the roots again (loops among them now save what derivatives read).
@@ -54,6 +54,27 @@ impl Derivative {
         &self.dual.primal
     }
 
+    /// Other terms, which read the loops that save what the derivative reads instead of the same loops without.
+    pub fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
+        let fixed = crate::simplify::sizes(g, others);
+        let mut new: HashMap<Term, Term> = HashMap::new();
+        for t in g.reachable(others) {
+            let made = match (self.dual.loops.get(&t), g.node_rc(t)) {
+                _ if fixed.contains(&t) => t,
+                (Some(&primal), _) => primal,
+                (None, node) => match &*node {
+                    Node::Proj(tuple, k) => g.proj(new[tuple], *k as usize),
+                    node => {
+                        let mapped = node.map_children(|c| new[&c]);
+                        g.mk(mapped)
+                    }
+                },
+            };
+            new.insert(t, made);
+        }
+        others.iter().map(|t| new[t]).collect()
+    }
+
     /// The tangents of the roots, given those of inputs; an input without one has tangent zero.
     pub fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
         let tangents = forward::apply(g, &self.dual, &|leaf| match leaf {
@@ -71,7 +92,7 @@ impl Derivative {
         let gradient = |&k: &u32| match found.get(&delta::Leaf::Input(k)) {
             Some(ct) => ct.term,
             None => {
-                let input = g.mk(crate::ir::Node::Input(k));
+                let input = g.mk(Node::Input(k));
                 g.zeros_like(input)
             }
         };

@@ -105,10 +105,12 @@ fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace
         Derivative::ValueAndGrad => {
             let g = &mut program.graph;
             let seeds: Vec<Term> = results.iter().map(|&r| g.lit_like(r, 1.0)).collect();
-            let (values, found) = ad::reverse(g, &results, &seeds, &wrt);
+            let derivative = ad::Derivative::of(g, &results, &wrt);
+            let found = derivative.gradients(g, &seeds);
+            further.share_loops(g, &derivative);
             Made {
                 suffix: "value_and_grad",
-                values,
+                values: derivative.values().to_vec(),
                 blocks: gradients(found),
                 with_value: true,
                 destinations: Vec::new(),
@@ -122,7 +124,11 @@ fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace
         Derivative::Vjp => {
             let like: Vec<Output> = program.result.leaves().into_iter().cloned().collect();
             let seeds: Vec<Term> = like.iter().map(|out| further.cotangent(program, out)).collect();
-            let (values, found) = ad::reverse(&mut program.graph, &results, &seeds, &wrt);
+            let g = &mut program.graph;
+            let derivative = ad::Derivative::of(g, &results, &wrt);
+            let found = derivative.gradients(g, &seeds);
+            further.share_loops(g, &derivative);
+            let values = derivative.values().to_vec();
             Made { suffix: "vjp", values, blocks: gradients(found), with_value: true, destinations: Vec::new() }
         }
         Derivative::Jvp => {
@@ -203,6 +209,19 @@ struct Further {
 }
 
 impl Further {
+    /// The checks as terms over the loops that the derivative runs anyway.
+    fn share_loops(&mut self, g: &mut Graph, derivative: &ad::Derivative) {
+        let terms: Vec<Term> =
+            self.checks.iter().flat_map(|c| std::iter::once(c.ok).chain(c.shown.iter().map(|s| s.1))).collect();
+        let mut new = derivative.beside(g, &terms).into_iter();
+        for check in &mut self.checks {
+            check.ok = new.next().unwrap_or(check.ok);
+            for shown in &mut check.shown {
+                shown.1 = new.next().unwrap_or(shown.1);
+            }
+        }
+    }
+
     /// One parameter for each active one, of its shape: (input, term).
     fn along(&mut self, program: &mut Program, active: &[Param], what: &str) -> Vec<(u32, Term)> {
         let mut seeds = Vec::new();
