@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::corner::Moves;
 use super::lower::Lower;
 use super::value::Lowered;
 use crate::ir::range::{Linear, sides};
@@ -85,8 +86,9 @@ enum Ok {
     /// `linear >= 0` over `usize` atoms, provided that these sizes are not 0.
     Linear(Linear, Vec<Term>),
     /// A boolean scalar; and, where it holds by a linear condition without the conditions around it, that one:
-    /// it is enough, and it is asked first, because it needs no loop.
-    Term(Term, Option<(Linear, Vec<Term>)>),
+    /// it is enough, and it is asked first, because it needs no loop. Last what is enough without the conditions around it, if that is
+    /// no linear condition.
+    Term(Term, Option<(Linear, Vec<Term>)>, Option<Term>),
 }
 
 impl Lower<'_> {
@@ -213,7 +215,7 @@ impl Lower<'_> {
         let t = self.g.close_loop(&OpenLoop { count: size, reverse, stop, step: var, init, carried, results });
         for (k, (_, said)) in flags.into_iter().enumerate() {
             let ok = self.g.proj(t, carries + k);
-            self.check(Ok::Term(ok, None), said);
+            self.check(Ok::Term(ok, None, None), said);
         }
         let last = (0..carries).map(|k| self.g.proj(t, k)).collect();
         Result::Ok((last, (0..rows.len()).map(|k| self.g.proj(t, all + k)).collect()))
@@ -287,7 +289,7 @@ impl Lower<'_> {
             Some(l) if l.atoms.keys().all(|&t| *self.g.ty(t) == Type::scalar(Elem::USIZE)) => {
                 Ok::Linear(l.clone(), Vec::new())
             }
-            _ => Ok::Term(ok, None),
+            _ => Ok::Term(ok, None, Some(ok)),
         };
         // A value inside a loop cannot be shown outside of it.
         let shown = shown.into_iter().filter(|(_, t)| self.g.free(*t).is_empty() && !self.g.is_open(*t)).collect();
@@ -316,16 +318,19 @@ impl Lower<'_> {
         for k in (0..self.frames.len()).rev() {
             ok = match self.frames[k] {
                 Frame::Guard { cond, holds } => {
-                    let (inner, enough) = match ok {
-                        Ok::Linear(l, filled) => (self.linear_term(&l, &filled), Some((l, filled))),
-                        Ok::Term(t, enough) => (t, enough),
+                    let (inner, enough, corner) = match ok {
+                        Ok::Linear(l, filled) => {
+                            let t = self.linear_term(&l, &filled);
+                            (t, Some((l, filled)), Some(t))
+                        }
+                        Ok::Term(t, enough, corner) => (t, enough, corner),
                     };
                     let yes = self.g.lit_bool(true);
                     let (then, other) = if holds { (inner, yes) } else { (yes, inner) };
                     match self.g.bool_value(cond) {
-                        Some(value) if value == holds => Ok::Term(inner, enough),
-                        Some(_) => Ok::Term(yes, None),
-                        None => Ok::Term(self.g.cond(cond, then, other), enough),
+                        Some(value) if value == holds => Ok::Term(inner, enough, corner),
+                        Some(_) => Ok::Term(yes, None, None),
+                        None => Ok::Term(self.g.cond(cond, then, other), enough, corner),
                     }
                 }
                 Frame::Loop { var, size, mark } => self.close_loop(ok, var, size, mark),
@@ -333,11 +338,15 @@ impl Lower<'_> {
                     let carried = self.steps.get(level).map_or_else(Vec::new, |s| s.carried.clone());
                     let free = |me: &Self, l: &Linear| !l.atoms.keys().any(|&t| me.g.depends_on(t, &carried));
                     ok = match ok {
-                        Ok::Linear(l, filled) if !free(self, &l) => Ok::Term(self.linear_term(&l, &filled), None),
-                        Ok::Term(t, enough) => Ok::Term(t, enough.filter(|(l, _)| free(self, l))),
+                        Ok::Linear(l, filled) if !free(self, &l) => Ok::Term(self.linear_term(&l, &filled), None, None),
+                        Ok::Term(t, enough, corner) => Ok::Term(
+                            t,
+                            enough.filter(|(l, _)| free(self, l)),
+                            corner.filter(|&t| !self.g.depends_on(t, &carried)),
+                        ),
                         ok => ok,
                     };
-                    if let Ok::Term(t, _) = ok
+                    if let Ok::Term(t, ..) = ok
                         && self.g.depends_on(t, &carried)
                     {
                         if let Some(steps) = self.steps.get_mut(level)
@@ -353,16 +362,31 @@ impl Lower<'_> {
         }
         Some(match ok {
             Ok::Linear(l, filled) => self.linear_term(&l, &filled),
-            Ok::Term(t, Some((l, filled))) if !self.of_sizes_only(t) => {
-                let enough = self.linear_term(&l, &filled);
-                if self.g.bool_value(enough).is_some() || !self.of_sizes_only(enough) {
-                    return Some(t);
+            Ok::Term(t, ..) if self.of_sizes_only(t) => t,
+            Ok::Term(t, enough, corner) => {
+                let linear = enough
+                    .map(|(l, filled)| self.linear_term(&l, &filled))
+                    .filter(|&t| self.g.bool_value(t).is_none() && self.of_sizes_only(t));
+                let corner =
+                    corner.filter(|&c| c != t && super::corner::may_be_first(&self.g, c, &self.surely_known()));
+                match linear.or(corner) {
+                    Some(enough) => {
+                        let yes = self.g.lit_bool(true);
+                        self.g.cond(enough, yes, t)
+                    }
+                    None => t,
                 }
-                let yes = self.g.lit_bool(true);
-                self.g.cond(enough, yes, t)
             }
-            Ok::Term(t, _) => t,
         })
+    }
+
+    /// Sizes of the loops around this place that are come to under no condition: they are computed whatever happens.
+    fn surely_known(&self) -> Vec<Term> {
+        let sizes = self.frames.iter().map_while(|frame| match *frame {
+            Frame::Loop { size, .. } | Frame::Steps { size, .. } => Some(size),
+            Frame::Guard { .. } => None,
+        });
+        self.g.reachable(&sizes.collect::<Vec<_>>())
     }
 
     fn close_loop(&mut self, ok: Ok, var: Var, size: Term, mark: usize) -> Ok {
@@ -371,13 +395,41 @@ impl Lower<'_> {
                 Some((l, filled)) => Ok::Linear(l, filled),
                 None => {
                     let t = self.linear_term(&l, &filled);
-                    Ok::Term(self.for_all(t, var, size), None)
+                    self.close_term(t, Some(t), None, var, size)
                 }
             },
-            Ok::Term(t, enough) => {
+            Ok::Term(t, enough, corner) => {
                 let enough = enough.and_then(|(l, filled)| self.worst(&l, &filled, var, size, mark));
-                Ok::Term(self.for_all(t, var, size), enough)
+                self.close_term(t, corner, enough, var, size)
             }
+        }
+    }
+
+    /// For all values of the variable; where the worst of them is known, for that one.
+    fn close_term(
+        &mut self,
+        t: Term,
+        corner: Option<Term>,
+        enough: Option<(Linear, Vec<Term>)>,
+        var: Var,
+        size: Term,
+    ) -> Ok {
+        let exact = corner == Some(t);
+        let corner = corner.and_then(|c| {
+            let worst = match super::corner::moves(&self.g, c, var)? {
+                Moves::Not => return Some(self.where_filled(c, size)),
+                Moves::Up => self.g.lit_usize(0),
+                Moves::Down => {
+                    let one = self.g.lit_usize(1);
+                    self.g.int(IntOp::Sub, size, one)
+                }
+            };
+            let c = self.g.subst_vars(c, &[(var, worst)]);
+            Some(self.where_filled(c, size))
+        });
+        match corner {
+            Some(c) if exact => Ok::Term(c, enough, Some(c)),
+            _ => Ok::Term(self.for_all(t, var, size), enough, corner),
         }
     }
 

@@ -123,8 +123,16 @@ impl<'a> Lower<'a> {
                 };
                 // A product that has saturated is not undone by the division.
                 let back = self.g.int(IntOp::Div, result, b);
-                let (same, none) = (self.g.compare(Cmp::Eq, back, a), self.g.compare(Cmp::Eq, b, zero));
-                (exact, self.g.or(none, same), "integer overflow in a multiplication")
+                let none = self.g.compare(Cmp::Eq, b, zero);
+                // Without a sign, a * b <= high is a <= high / b.
+                let fits = if low == 0 {
+                    let most = self.filled_int(ty, high, &shape);
+                    let most = self.g.int(IntOp::Div, most, b);
+                    self.g.compare(Cmp::Le, a, most)
+                } else {
+                    self.g.compare(Cmp::Eq, back, a)
+                };
+                (exact, self.g.or(none, fits), "integer overflow in a multiplication")
             }
             IntOp::Pow => {
                 // One factor less, and then as a product: a power that has saturated is not undone by the division.

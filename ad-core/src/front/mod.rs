@@ -14,6 +14,7 @@ mod carry;
 mod changes;
 mod checks;
 mod consts;
+mod corner;
 mod depth;
 mod expr;
 mod flow;

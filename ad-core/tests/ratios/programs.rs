@@ -3,7 +3,6 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) item: TokenStream,
@@ -54,7 +53,7 @@ programs! {
         for i in 0..y.len() { s += y[i] * y[i]; }
         s
     }
-    log_sum_exp PLAIN 6.0 x {
+    log_sum_exp PLAIN 5.0 x {
         let mut most = x[0];
         for i in 1..x.len() {
             if x[i] > most { most = x[i]; }
@@ -168,7 +167,7 @@ programs! {
         for i in 0..n { s += l[i * n + i].ln(); }
         s
     }
-    bubble_sort MATRIX 9.0 x {
+    bubble_sort MATRIX 7.5 x {
         let mut y = x.to_vec();
         let n = y.len();
         for i in 0..n {
@@ -180,7 +179,7 @@ programs! {
         for i in 0..n { s += y[i] * (i as f64); }
         s
     }
-    floyd_warshall MATRIX 7.5 x {
+    floyd_warshall MATRIX 5.0 x {
         let m = x.len();
         let mut n = 0;
         for k in 1..m + 1 { if k * k <= m { n = k; } }

@@ -1,0 +1,101 @@
+//! Conditions that hold for all values of an index if they hold for the last one: `i * n + j < len`, or that this does not overflow. Such a
+//! check needs no loop; and where it is asked under conditions, it is enough that it holds without them.
+//!
+//! Must never say that a term moves in a direction if a saturated operation could turn it round: all operations that are looked at are
+//! monotone as they are, saturated or not.
+
+use std::collections::HashMap;
+
+use crate::ir::{Elem, Graph, Node, Term, Var};
+use crate::prim::{Cmp, IntOp, Prim};
+
+/// How a value moves as an index grows. For booleans, true is more than false.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Moves {
+    /// It does not depend on it.
+    Not,
+    /// It never becomes less.
+    Up,
+    /// It never becomes more.
+    Down,
+}
+
+impl Moves {
+    fn turned(self) -> Moves {
+        match self {
+            Moves::Not => Moves::Not,
+            Moves::Up => Moves::Down,
+            Moves::Down => Moves::Up,
+        }
+    }
+
+    fn with(self, other: Moves) -> Option<Moves> {
+        match (self, other) {
+            (Moves::Not, m) | (m, Moves::Not) => Some(m),
+            (a, b) => (a == b).then_some(a),
+        }
+    }
+}
+
+/// How `t` moves as `var` grows, if that can be seen.
+pub(super) fn moves(g: &Graph, t: Term, var: Var) -> Option<Moves> {
+    let mut found: HashMap<Term, Option<Moves>> = HashMap::new();
+    for t in g.reachable(&[t]) {
+        let own = if g.mentions(t, var) { one(g, t, var, &found) } else { Some(Moves::Not) };
+        found.insert(t, own);
+    }
+    found[&t]
+}
+
+fn one(g: &Graph, t: Term, var: Var, found: &HashMap<Term, Option<Moves>>) -> Option<Moves> {
+    let of = |t: Term| found.get(&t).copied().flatten();
+    let (prim, args) = match g.node(t) {
+        Node::Var(v) => return (*v == var).then_some(Moves::Up),
+        Node::Prim(prim, args) => (prim, args),
+        _ => return None,
+    };
+    if g.rank(t) > 0 {
+        return None;
+    }
+    let unsigned = matches!(g.elem(args[0]), Elem::Int(ty) if ty.range().0 == 0);
+    match prim {
+        Prim::Int(IntOp::Add | IntOp::Min | IntOp::Max) => of(args[0])?.with(of(args[1])?),
+        Prim::Int(IntOp::Sub) => of(args[0])?.with(of(args[1])?.turned()),
+        Prim::Int(IntOp::Mul) if unsigned => of(args[0])?.with(of(args[1])?),
+        // Divided by 0, it is what it is divided by 1 (`int_op`).
+        Prim::Int(IntOp::Div) if unsigned => of(args[0])?.with(of(args[1])?.turned()),
+        Prim::And | Prim::Or => of(args[0])?.with(of(args[1])?),
+        Prim::Not => Some(of(args[0])?.turned()),
+        Prim::Compare(op) if matches!(g.elem(args[0]), Elem::Int(_)) => {
+            let (a, b) = (of(args[0])?, of(args[1])?);
+            match op {
+                Cmp::Le | Cmp::Lt => a.turned().with(b),
+                Cmp::Ge | Cmp::Gt => a.with(b.turned()),
+                Cmp::Eq if unsigned && g.int_value(args[1]) == Some(0) => Some(a.turned()),
+                Cmp::Eq | Cmp::Ne => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whether it may be computed before what it is a condition of is reached: integers only, of what is in `known`.
+pub(super) fn may_be_first(g: &Graph, t: Term, known: &[Term]) -> bool {
+    let mut stack = vec![t];
+    for _ in 0..64 {
+        let Some(t) = stack.pop() else { return true };
+        if known.contains(&t) {
+            continue;
+        }
+        match g.node(t) {
+            Node::Size(..) | Node::Lit(_) => {}
+            Node::Input(_) if g.rank(t) == 0 => {}
+            Node::Prim(
+                Prim::Int(_) | Prim::IntNeg | Prim::Compare(_) | Prim::Not | Prim::And | Prim::Or | Prim::Cast(_),
+                args,
+            ) if g.rank(t) == 0 => stack.extend(args.iter().copied()),
+            _ => return false,
+        }
+    }
+    false
+}
