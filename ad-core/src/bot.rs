@@ -109,6 +109,8 @@ impl Bot<'_> {
                     loops::bulk(self.g, *scan, &exact, &wanted)
                 }
                 Node::Proj(tuple, k) => self.g.proj(done[tuple], *k as usize),
+                // The rules below look at what is computed, in whatever order.
+                Node::Prim(Prim::Own, args) if !self.exact.contains(&t) => done[&args[0]],
                 _ => {
                     let mapped = node.map_children(|c| done[&c]);
                     self.g.mk(mapped)

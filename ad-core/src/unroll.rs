@@ -21,6 +21,8 @@ pub const LIMIT: usize = 16;
 pub const PRODUCTS: usize = 64;
 /// Sums of so many elements are not the plain sum from left to right, where the function's own order counts.
 const ORDERED: usize = 8;
+/// The DSL's own sums have so many parts.
+const LANES: usize = 16;
 
 /// The roots with small arrays as scalars. Sums in `exact` keep their order.
 pub fn unroll(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
@@ -256,6 +258,10 @@ impl Unroll<'_> {
             Prim::Reduce(op, rank) => {
                 let (x, from) = (self.elements(args[0])?, from?);
                 let group = product(&from[from.len() - usize::from(*rank)..]);
+                // What the machine decides about, and what is a loop of its own.
+                if *op == Reduce::Distances || (*op == Reduce::Squares && group >= LANES) {
+                    return None;
+                }
                 Some(x.chunks(group).map(|group| self.reduce(*op, group)).collect())
             }
             Prim::Contract(spec) => self.contract(t, spec, args, shape),
@@ -302,7 +308,38 @@ impl Unroll<'_> {
                 }
                 place
             }
+            Reduce::InOrder => xs[1..].iter().fold(xs[0], |sum, &x| self.g.add(sum, x)),
+            Reduce::Unrolled => self.in_parts(Binary::Add, 0.0, xs, ORDERED),
+            Reduce::Factors => self.in_parts(Binary::Mul, 1.0, xs, ORDERED),
+            Reduce::Lanes => self.in_parts(Binary::Add, 0.0, xs, LANES),
+            Reduce::Squares => {
+                let squares: Vec<Term> = xs.iter().map(|&x| self.g.mul(x, x)).collect();
+                self.in_parts(Binary::Add, 0.0, &squares, LANES)
+            }
+            Reduce::Distances => xs[0],
         }
+    }
+
+    /// The fold of some scalars in so many parts, each of which begins with `start`: of ndarray's order all is added to one more, two
+    /// parts at a time; otherwise halves meet until one is left. Then the rest.
+    fn in_parts(&mut self, f: Binary, start: f64, xs: &[Term], count: usize) -> Term {
+        let start = self.g.lit_like(xs[0], start);
+        let whole = xs.len() / count * count;
+        let mut all = start;
+        if whole > 0 {
+            let mut parts: Vec<Term> = (0..count)
+                .map(|k| xs[..whole].iter().skip(k).step_by(count).fold(start, |p, &x| self.g.binary(f, p, x)))
+                .collect();
+            while parts.len() > if count == ORDERED { count / 2 } else { 1 } {
+                let half = parts.len() / 2;
+                parts = (0..half).map(|k| self.g.binary(f, parts[k], parts[k + half])).collect();
+            }
+            all = match parts[..] {
+                [one] => one,
+                _ => parts.iter().fold(start, |all, &p| self.g.binary(f, all, p)),
+            };
+        }
+        xs[whole..].iter().fold(all, |all, &x| self.g.binary(f, all, x))
     }
 
     fn contract(&mut self, t: Term, spec: &Contraction, args: &[Term], shape: &[usize]) -> Option<Vec<Term>> {

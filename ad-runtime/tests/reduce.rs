@@ -2,7 +2,10 @@
 
 mod common;
 
-use ad_runtime::kernel::{argmax, argmin, dot, maximum, minimum, product, sum, sum_of_squares};
+use ad_runtime::kernel::{
+    argmax, argmin, dot, exact_product, maximum, minimum, product, sum, sum_in_order, sum_of_squared_distances,
+    sum_of_squares,
+};
 use common::{close, numbers};
 use proptest::prelude::*;
 
@@ -132,4 +135,18 @@ fn argmin_of_nothing() {
 #[should_panic(expected = "dot of 2 and 3 elements")]
 fn dot_of_different_lengths() {
     let _ = dot(&[1.0, 2.0], &[1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn orders_of_the_function_itself() {
+    for n in 0..70 {
+        let x: Vec<f64> = (0..n).map(|i| (f64::from(i) * 0.37).sin() + 0.6).collect();
+        let whole = ndarray::ArrayView1::from(&x);
+        assert_eq!(sum_in_order(&x).to_bits(), x.iter().sum::<f64>().to_bits());
+        assert_eq!(exact_product(&x).to_bits(), whole.product().to_bits());
+        if n > 0 {
+            let variance = sum_of_squared_distances(&x) / f64::from(n);
+            assert_eq!(variance.to_bits(), whole.var(0.0).to_bits());
+        }
+    }
 }

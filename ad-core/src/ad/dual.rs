@@ -220,6 +220,7 @@ impl Dualise<'_, '_> {
                 let from = self.g.elem(now[0]);
                 self.apply(Lin::Cast { from, to: *to }, x)
             }
+            Prim::Own => x,
             Prim::Replicate(axes) => self.apply(Lin::Replicate { axes: axes.clone(), sizes: now[1..].to_vec() }, x),
             Prim::Sum(axes) => {
                 let from = from(self.g);
@@ -269,6 +270,12 @@ impl Dualise<'_, '_> {
             | Prim::Or
             | Prim::Iota
             | Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => None,
+            Prim::Fused => None,
+            // Read as the second way of a number, whose first one has the derivative.
+            Prim::Reduce(op, _) => {
+                debug_assert!(op.is_own(), "{op:?} has a derivative");
+                None
+            }
         }
     }
 

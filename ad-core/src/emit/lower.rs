@@ -104,6 +104,7 @@ impl Lower<'_> {
             // Over no axes a reduction is what it reduces.
             Node::Prim(Prim::Reduce(op, 0), args) if !matches!(op, Reduce::ArgMax | Reduce::ArgMin) => args[0],
             Node::Prim(Prim::Sum(axes), args) if axes.is_empty() => args[0],
+            Node::Prim(Prim::Own, args) => args[usize::from(exact)],
             // Nothing is added.
             Node::Scatter { dst, src, .. } if is_empty(g, *src) || is_empty(g, *dst) => *dst,
             Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),

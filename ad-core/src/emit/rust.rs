@@ -62,7 +62,9 @@ impl Expr {
             return self.clone();
         }
         let (a, b) = (self.at(prec::MUL), other.at(prec::MUL + 1));
-        Expr::new(quote!(#a * #b), prec::MUL, 1)
+        // Of literals the product has no type either.
+        let receiver = self.receiver.as_ref().filter(|_| other.receiver.is_some()).map(|a| quote!(#a * #b));
+        Expr { receiver, ..Expr::new(quote!(#a * #b), prec::MUL, 1) }
     }
 
     /// `self + other`, in the same way.
@@ -74,7 +76,8 @@ impl Expr {
             return self.clone();
         }
         let (a, b) = (self.at(prec::ADD), other.at(prec::ADD + 1));
-        Expr::new(quote!(#a + #b), prec::ADD, 1)
+        let receiver = self.receiver.as_ref().filter(|_| other.receiver.is_some()).map(|a| quote!(#a + #b));
+        Expr { receiver, ..Expr::new(quote!(#a + #b), prec::ADD, 1) }
     }
 
     /// The tokens as the receiver of a method.
@@ -287,6 +290,7 @@ impl Style {
             Prim::Or => infix(quote!(||), prec::OR, prec::OR + 1),
             Prim::Cast(to) => self.cast(from, *to, args[0]),
             Prim::StopGradient => args[0].clone(),
+            Prim::Fused => method("mul_add", args),
             _ => return Err(format!("{} is no scalar operation", prim.name())),
         })
     }

@@ -20,9 +20,9 @@ pub(super) const BUILDING: &[Entry] = &[
     row("one_hot", On::Dsl, (2, 2), one_hot, "zeros with a one at i"),
 ];
 
-/// Reductions.
+/// Reductions: real ones in the order of `ad_runtime::dsl`.
 pub(super) const REDUCING: &[Entry] = &[
-    row("sum", On::Dsl, (1, 1), sum, "sum of all elements"),
+    row("sum", On::Dsl, (1, 1), sum_in_lanes, "sum of all elements"),
     row("sum_outer", On::Dsl, (1, 1), sum_outer, "sum over the first axis"),
     row("maximum", On::Dsl, (1, 1), maximum, "largest element"),
     row("minimum", On::Dsl, (1, 1), minimum, "smallest element"),
@@ -171,6 +171,15 @@ pub(super) fn sum_over(me: &mut Lower, x: Term, axes: &[u8], range: SrcRange) ->
     }
 }
 
+/// A number of an array's elements, `free`, with what the function itself computes of these: a reduction over the last `rank` axes.
+pub(super) fn own(me: &mut Lower, free: Term, op: Reduce, rank: usize, x: Term) -> Term {
+    if rank == 0 || !me.g.elem(x).is_real() {
+        return free;
+    }
+    let own = me.g.reduce(op, rank, x);
+    me.g.own(free, own)
+}
+
 /// All axes of an array.
 pub(super) fn all_axes(me: &Lower, x: Term) -> Vec<u8> {
     (0..me.g.rank(x)).map(|k| u8::try_from(k).unwrap_or(u8::MAX)).collect()
@@ -181,6 +190,14 @@ pub(super) fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
     let x = me.of_any_rank(x, range)?;
     let axes = all_axes(me, x);
     Ok(Value::Term(sum_over(me, x, &axes, range)?))
+}
+
+fn sum_in_lanes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let Value::Term(free) = sum(me, call)? else { return Err(crate::diag::Poison) };
+    let (x, range) = call.arg(0)?;
+    let x = me.of_any_rank(x, range)?;
+    let rank = me.g.rank(x);
+    Ok(Value::Term(own(me, free, Reduce::Lanes, rank, x)))
 }
 
 fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -245,6 +262,8 @@ fn logsumexp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let shifted = g.sub(x, shifts);
     let exps = g.unary(Unary::Exp, shifted);
     let total = g.sum_all(exps);
+    let total = own(me, total, Reduce::Lanes, rank, exps);
+    let g = &mut me.g;
     let none = g.compare(Cmp::Eq, total, zero);
     let safe = g.select(none, one, total);
     let ln = g.unary(Unary::Ln, safe);
@@ -259,6 +278,8 @@ fn norm<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let x = me.real_term(&Value::Term(x), range)?;
     let squares = me.g.mul(x, x);
     let sum = me.g.sum_all(squares);
+    let rank = me.g.rank(x);
+    let sum = own(me, sum, Reduce::Squares, rank, x);
     Ok(Value::Term(super::methods::reduce::root(me, sum)))
 }
 
@@ -282,6 +303,8 @@ fn softmax<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let shifted = g.sub(x, shift);
     let exps = g.unary(Unary::Exp, shifted);
     let total = g.sum_axes(exps, &[last]);
+    let total = own(me, total, Reduce::Lanes, 1, exps);
+    let g = &mut me.g;
     let empty = g.compare(Cmp::Eq, total, zero);
     let safe = g.select(empty, one, total);
     let safe = g.replicate_axes(safe, &[last], &[size]);

@@ -63,7 +63,8 @@ fn mul_add<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let args = reals(me, call)?;
     let [x, a, b] = args[..] else { return Err(Poison) };
     let product = me.g.mul(x, a);
-    Ok(Value::Term(me.g.add(product, b)))
+    let (free, own) = (me.g.add(product, b), me.g.prim(Prim::Fused, &[x, a, b]));
+    Ok(Value::Term(me.g.own(free, own)))
 }
 
 fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -7,14 +7,14 @@
 use std::rc::Rc;
 
 use super::carry::{Carrier, Form, Key, Leaves};
-use super::functions::all_axes;
+use super::functions::{all_axes, own};
 use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, Lit, Term};
-use crate::prim::{Binary, IntOp};
+use crate::prim::{Binary, IntOp, Reduce};
 
 /// Functions and methods.
 pub(super) const TABLE: &[Entry] = &[
@@ -24,7 +24,7 @@ pub(super) const TABLE: &[Entry] = &[
     row("scanl", On::Dsl, (3, 3), scanl, "init, and the accumulator after each item"),
     row("scanr", On::Dsl, (3, 3), scanr, "the accumulator after each item from the last to the first, and init"),
     row("product", On::Dsl, (1, 1), product, "product of all elements"),
-    row("product", On::Array, (0, 0), product, "product of all elements"),
+    row("product", On::Array, (0, 0), product_of_array, "product of all elements"),
     row("product_axis", On::Array, (1, 1), product_axis, "product over one axis"),
     row("fold", On::Array, (2, 2), fold_items, "`fold` over the elements in row-major order"),
     row("fold", On::Iter, (2, 2), fold_items, "the accumulator after all items"),
@@ -319,6 +319,15 @@ fn product<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     me.product_of_items(&seq, Some(elem), range)
 }
 
+/// In ndarray's order.
+fn product_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let Value::Term(free) = product(me, call)? else { return Err(Poison) };
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let rank = me.g.rank(x);
+    Ok(Value::Term(own(me, free, Reduce::Factors, rank, x)))
+}
+
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
@@ -343,6 +352,7 @@ fn product_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
     let k = super::methods::sizes::axis_arg(me, call, x)?;
+    let (lanes, last_axis) = (x, k + 1 == me.g.rank(x));
     let mut perm = all_axes(me, x);
     let outer = perm.remove(k);
     perm.insert(0, outer);
@@ -362,5 +372,9 @@ fn product_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
             _ => me.int_checked(IntOp::Mul, a, b),
         }))
     })?;
+    // What is contiguous has ndarray's order; along other axes it goes from the first to the last.
+    if let (Value::Term(free), true) = (&last, last_axis) {
+        return Ok(Value::Term(own(me, *free, Reduce::Factors, 1, lanes)));
+    }
     Ok(last)
 }

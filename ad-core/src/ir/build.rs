@@ -97,6 +97,12 @@ impl Graph {
         self.prim(Prim::Reduce(op, axis(rank)), &[t])
     }
 
+    /// One number in two ways: see [`Prim::Own`].
+    #[track_caller]
+    pub fn own(&mut self, free: Term, own: Term) -> Term {
+        if free == own { free } else { self.prim(Prim::Own, &[free, own]) }
+    }
+
     /// Axis k of the result is axis `perm[k]` of t.
     #[track_caller]
     pub fn transpose(&mut self, t: Term, perm: &[u8]) -> Term {

@@ -242,6 +242,18 @@ fn infer_prim(g: &Graph, prim: &Prim, args: &[Term]) -> Typed {
             array(g, args[0])?;
             Ok(g.ty(args[0]).clone())
         }
+        Prim::Fused => {
+            arity(3)?;
+            let shape = same_shape()?;
+            ensure!(elem(0)?.is_real() && elem(0)? == elem(1)? && elem(0)? == elem(2)?, "reals of one type are fused");
+            shaped(elem(0)?, shape)
+        }
+        Prim::Own => {
+            arity(2)?;
+            let shape = same_shape()?;
+            ensure!(elem(0)?.is_real() && elem(0)? == elem(1)?, "a number in two ways is a real of one type");
+            shaped(elem(0)?, shape)
+        }
         Prim::Replicate(axes) => {
             arity(1 + axes.len())?;
             args[1..].iter().try_for_each(|&t| size(g, t))?;
@@ -289,6 +301,10 @@ fn infer_prim(g: &Graph, prim: &Prim, args: &[Term]) -> Typed {
                 Reduce::All | Reduce::Any => {
                     ensure!(elem == Elem::Bool, "all and any are of booleans");
                     Elem::Bool
+                }
+                _ => {
+                    ensure!(elem.is_real() && *rank > 0, "a reduction in an order of its own is of arrays of reals");
+                    elem
                 }
             };
             shaped(elem, shape[..shape.len() - usize::from(*rank)].iter().copied())

@@ -6,6 +6,7 @@
 //! So only the taken arm of a conditional runs. An explicit stack of tasks: programs are deep, and tests have small stacks.
 
 mod array;
+mod order;
 mod scalar;
 mod value;
 

@@ -179,7 +179,10 @@ fn simplified(
     exact: &HashSet<Term>,
     trace: &mut Trace,
 ) -> Vec<Term> {
-    let mut simple = simplify::simplify_with(g, roots, exact, trace);
+    // Differentiation has made other loops of those whose steps it saves something of.
+    let mut before = own_decisions(g, roots, values, outputs);
+    before.extend(exact);
+    let mut simple = simplify::simplify_with(g, roots, &before, trace);
     let mut exact = own_decisions(g, &simple, values, outputs);
     // What in the loops of the derivative carries nothing is no loop.
     let apart = bot::bulk_loops(g, &simple, &exact);

@@ -75,6 +75,27 @@ pub enum Reduce {
     All,
     /// Whether any holds.
     Any,
+    /// The sum from the first element to the last, beginning with -0, as of an iterator: -0 of none.
+    InOrder,
+    /// The sum in the order of ndarray's own `sum` of what is contiguous: eight partial sums from 0, `(0 + 4) + (1 + 5) + ..`, and the rest.
+    Unrolled,
+    /// The sum in the order of the DSL's own: sixteen partial sums, added as a balanced tree, and the rest.
+    Lanes,
+    /// The sum of squares as the DSL's `norm` takes it: as in `Lanes`, fused where the processor fuses.
+    Squares,
+    /// The product in the order of ndarray's own, as in `Unrolled`; 1 of none.
+    Factors,
+    /// The sum of squared distances from the mean, one element after the other (Welford), as in ndarray's `var`; 0 of none.
+    Distances,
+}
+
+impl Reduce {
+    /// Whether it is a real number by a function's own operations in their own order: the second argument of [`Prim::Own`].
+    #[must_use]
+    pub fn is_own(self) -> bool {
+        use Reduce::{Distances, Factors, InOrder, Lanes, Squares, Unrolled};
+        matches!(self, InOrder | Unrolled | Lanes | Squares | Factors | Distances)
+    }
 }
 
 /// A primitive. Arguments are listed in brackets. "Elementwise" means: all arguments have one shape, the result has it too.
@@ -106,6 +127,12 @@ pub enum Prim {
     Cast(Elem),
     /// `[x]`: the value, with derivative zero.
     StopGradient,
+    /// `[a, b, c]`, real, elementwise: `a * b + c`, rounded once. Without a derivative: it is read as `own`, below.
+    Fused,
+    /// `[free, own]`, real, elementwise: one number in two ways. `own` has the last bits of the function itself, by its operations in their
+    /// order, and is read where a decision depends on it; `free` is equal by the laws of real numbers, has the derivative, and is all that
+    /// is left where none does.
+    Own,
     /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending); BOT's `replicate` is position 0.
     Replicate(Box<[u8]>),
     /// `[x]`: sum over these axes (ascending), real; BOT's `sumOuter` is axis 0.
@@ -147,7 +174,9 @@ impl Prim {
             | Prim::Or
             | Prim::Select
             | Prim::Cast(_)
-            | Prim::StopGradient => true,
+            | Prim::StopGradient
+            | Prim::Fused
+            | Prim::Own => true,
             Prim::Replicate(_)
             | Prim::Sum(_)
             | Prim::Reduce(..)
@@ -212,6 +241,8 @@ impl Prim {
             Prim::Select => "select".into(),
             Prim::Cast(elem) => format!("as_{elem:?}"),
             Prim::StopGradient => "stop_gradient".into(),
+            Prim::Fused => "fused".into(),
+            Prim::Own => "own".into(),
             Prim::Replicate(axes) => format!("replicate{}", list(axes)),
             Prim::Sum(axes) => format!("sum{}", list(axes)),
             Prim::Reduce(op, rank) => format!("{}[{rank}]", format!("{op:?}").to_lowercase()),

@@ -13,6 +13,7 @@ pub(super) const RULES: &[Rule] = &[
     rule!("mul.neg", "-x * -y = x * y; -x * y = x * -y = -(x * y); likewise /", Exact, mul_neg),
     rule!("add.same", "x + x = 2 * x", Exact, add_same),
     rule!("powi.small", "x.powi(1) = x; x.powi(2) = x * x", Exact, powi_small),
+    rule!("own.free", "own(free, x) = free, where no decision depends on it", Loose, own_free),
     rule!("stop.known", "stop_gradient of a term that has no derivative is the term", Exact, stop_known),
 ];
 
@@ -139,6 +140,11 @@ fn powi_small(g: &mut Graph, t: Term) -> Option<Term> {
         Node::Lit(Lit::Int(IntTy::I32, 2)) => Some(g.mul(x, x)),
         _ => None,
     }
+}
+
+fn own_free(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Own, args) = g.node(t) else { return None };
+    Some(args[0])
 }
 
 fn stop_known(g: &mut Graph, t: Term) -> Option<Term> {

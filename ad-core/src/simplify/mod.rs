@@ -201,6 +201,8 @@ pub(crate) fn follow(g: &Graph, exact: &mut HashSet<Term>, mut stack: Vec<Term>)
                 }
                 _ => stack.push(*tuple),
             },
+            // Computed in the function's own way.
+            Node::Prim(Prim::Own, args) => stack.push(args[1]),
             Node::Scan(scan) => {
                 stack.extend(&scan.body.results);
                 g.node(t).for_each_child(|c| stack.push(c));
@@ -284,6 +286,7 @@ impl Simplifier<'_> {
                     Prim::Recast => g.recast(args[0], &args[1..]),
                     Prim::Slice(steps) => g.slice(args[0], &args[1..=steps.len()], steps, &args[1 + steps.len()..]),
                     Prim::Pad(steps) => g.pad(args[0], &args[1..=steps.len()], steps, &args[1 + steps.len()..]),
+                    Prim::Own => g.own(args[0], args[1]),
                     _ => g.prim(prim.clone(), &args),
                 }
             }

@@ -80,6 +80,8 @@ pub fn prim_name(prim: &Prim) -> String {
         Prim::Cast(to) if to.is_real() => "cast to a real".into(),
         Prim::Cast(_) => "cast to an integer".into(),
         Prim::StopGradient => "stop gradient".into(),
+        Prim::Fused => "fused".into(),
+        Prim::Own => "own".into(),
         Prim::Replicate(_) => "replicate".into(),
         Prim::Sum(_) => "sum".into(),
         Prim::Reduce(op, _) => format!("reduce {op:?}"),
@@ -124,6 +126,8 @@ pub fn all_names() -> BTreeSet<String> {
         "cast to a real",
         "cast to an integer",
         "stop gradient",
+        "fused",
+        "own",
         "replicate",
         "sum",
         "transpose",
@@ -144,7 +148,8 @@ pub fn all_names() -> BTreeSet<String> {
     for &op in IntOp::ALL {
         names.insert(prim_name(&Prim::Int(op)));
     }
-    for op in [Reduce::Max, Reduce::Min, Reduce::ArgMax, Reduce::ArgMin, Reduce::All, Reduce::Any] {
+    use Reduce::{All, Any, ArgMax, ArgMin, Distances, Factors, InOrder, Lanes, Max, Min, Squares, Unrolled};
+    for op in [Max, Min, ArgMax, ArgMin, All, Any, InOrder, Unrolled, Lanes, Squares, Factors, Distances] {
         names.insert(prim_name(&Prim::Reduce(op, 1)));
     }
     names

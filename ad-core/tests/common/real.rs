@@ -353,7 +353,9 @@ impl Gen {
     /// Sums, extrema, contractions.
     fn reduction(&mut self, env: &mut Env, shape: &[Term]) -> Term {
         let kind = self.rng.below(10);
-        if kind < 4 {
+        if kind < 4 && self.rng.chance(40) {
+            self.in_two_ways(env, shape)
+        } else if kind < 4 {
             let mut larger = shape.to_vec();
             let mut axes = Vec::new();
             for _ in 0..1 + self.rng.below(2) {
@@ -379,6 +381,38 @@ impl Gen {
         } else {
             self.contraction(env, shape)
         }
+    }
+
+    /// A number of which decisions read another form.
+    fn in_two_ways(&mut self, env: &mut Env, shape: &[Term]) -> Term {
+        if self.rng.chance(20) {
+            let [a, b, c] = [(); 3].map(|()| self.real(env, shape));
+            let product = self.g.mul(a, b);
+            let (free, own) = (self.g.add(product, c), self.g.prim(Prim::Fused, &[a, b, c]));
+            return self.g.own(free, own);
+        }
+        if self.rng.chance(20) {
+            let (a, b) = (self.real(env, shape), self.real(env, shape));
+            let pair = self.g.stack(&[a, b]);
+            let last: Vec<u8> = (1..=shape.len()).map(|k| k as u8).chain([0]).collect();
+            let pair = self.g.transpose(pair, &last);
+            if self.rng.chance(50) {
+                let (free, own) = (self.g.mul(a, b), self.g.reduce(Reduce::Factors, 1, pair));
+                return self.g.own(free, own);
+            }
+            let (half, d) = (self.constant(shape, 0.5), self.g.sub(a, b));
+            let square = self.g.mul(d, d);
+            let (free, own) = (self.g.mul(half, square), self.g.reduce(Reduce::Distances, 1, pair));
+            return self.g.own(free, own);
+        }
+        let over = 1 + self.rng.below(2);
+        let larger: Vec<Term> = shape.iter().copied().chain(self.shape(over)).collect();
+        let x = self.real(env, &larger);
+        let axes: Vec<u8> = (shape.len()..larger.len()).map(|k| k as u8).collect();
+        let op = self.rng.pick(&[Reduce::InOrder, Reduce::Unrolled, Reduce::Lanes, Reduce::Squares]);
+        let y = if op == Reduce::Squares { self.g.mul(x, x) } else { x };
+        let (free, own) = (self.g.sum_axes(y, &axes), self.g.reduce(op, over, x));
+        self.g.own(free, own)
     }
 
     fn contraction(&mut self, env: &mut Env, shape: &[Term]) -> Term {

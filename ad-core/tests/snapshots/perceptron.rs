@@ -434,7 +434,7 @@ fn loss_value_and_grad(
     let mut m4 = m3;
     compute_m4(&mut m4, &v2, labels_len, w2_cols);
     let mut v3 = ::std::vec![0.0; labels_len];
-    ::ad::runtime::kernel::each_row(&mut v3, &m4, ::ad::runtime::kernel::exact_sum);
+    ::ad::runtime::kernel::each_row(&mut v3, &m4, ::ad::runtime::kernel::sum);
     let mut v4 = v3;
     let t4 = compute_t4_and_v4(
         &mut v4,

@@ -153,6 +153,32 @@ pub fn exact_sum<F: Real>(x: &[F]) -> F {
     ArrayView1::from(x).sum()
 }
 
+/// The sum from the first element to the last in the order of an iterator; -0 of none.
+#[inline]
+#[must_use]
+pub fn sum_in_order<F: Real>(x: &[F]) -> F {
+    x.iter().fold(-F::zero(), |total, &v| total + v)
+}
+
+/// The product of the elements in ndarray's own order.
+#[must_use]
+pub fn exact_product<F: Real>(x: &[F]) -> F {
+    ArrayView1::from(x).product()
+}
+
+/// The sum of squared distances from the mean, as ndarray's `var` takes it: one element after the other (Welford).
+#[must_use]
+pub fn sum_of_squared_distances<F: Real>(x: &[F]) -> F {
+    let (mut mean, mut total) = (F::zero(), F::zero());
+    for (i, &v) in x.iter().enumerate() {
+        let before = v - mean;
+        // A count that the type does not have is infinite.
+        mean += before / F::from(i + 1).unwrap_or_else(F::infinity);
+        total = (v - mean).mul_add(before, total);
+    }
+    total
+}
+
 /// The dot product in ndarray's own order.
 ///
 /// # Panics

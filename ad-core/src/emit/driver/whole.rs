@@ -290,6 +290,12 @@ impl Driver<'_> {
             Node::Prim(Prim::Reduce(op, _), args) => {
                 let real = g.elem(args[0]).is_real();
                 let kernel = self.style.kernel(match (op, real) {
+                    (Reduce::InOrder, _) => "sum_in_order",
+                    (Reduce::Unrolled, _) => "exact_sum",
+                    (Reduce::Lanes, _) => "sum",
+                    (Reduce::Squares, _) => "sum_of_squares",
+                    (Reduce::Factors, _) => "exact_product",
+                    (Reduce::Distances, _) => "sum_of_squared_distances",
                     (Reduce::Max, true) => "largest",
                     (Reduce::Min, true) => "smallest",
                     (Reduce::Max, false) => "largest_whole",

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::catalogue;
 use crate::catalogue::refused;
 use crate::diag::{Poison, SrcRange};
-use crate::front::functions::{all_axes, sum_over};
+use crate::front::functions::{all_axes, own, sum_over};
 use crate::front::lower::Lower;
 use crate::front::table::{Call, Entry, On, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
@@ -131,8 +131,23 @@ fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     if me.g.rank(t) != seq.dims.len() {
         return Err(me.error(range, catalogue::sum_of_arrays()));
     }
-    let axes = all_axes(me, t);
-    Ok(Value::Term(sum_over(me, t, &axes, range)?))
+    let (axes, elem) = (all_axes(me, t), me.g.elem(t));
+    let free = sum_over(me, t, &axes, range)?;
+    let Elem::Real(ty) = elem else { return Ok(Value::Term(free)) };
+    // What is no item adds nothing, not even to -0.
+    let mut items = t;
+    if !seq.whole() {
+        let (before, mark) = (me.noted(), me.facts.mark());
+        let there =
+            me.build_all(&seq.dims, range, &mut |me, ix| Ok(Value::Term(me.present(&seq, ix)?.ok_or(Poison)?)))?;
+        me.forget_since(&before);
+        me.facts.forget(mark);
+        let nothing = me.g.lit_real(ty, -0.0);
+        let shape = me.g.shape(t).to_vec();
+        let nothing = me.g.broadcast(nothing, &shape);
+        items = me.g.select(there, t, nothing);
+    }
+    Ok(Value::Term(own(me, free, Reduce::InOrder, axes.len(), items)))
 }
 
 /// Of a function with a name; that of a closure in its place is a loop (`Lower::each_loop`).

@@ -11,7 +11,7 @@ use crate::front::lower::Lower;
 use crate::front::table::{Call, Entry, On, row};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::{Contraction, Term, Type, axis};
-use crate::prim::{Cmp, IntOp, Unary};
+use crate::prim::{Cmp, IntOp, Reduce, Unary};
 
 /// Reductions.
 pub(in crate::front) const TABLE: &[Entry] = &[
@@ -105,6 +105,11 @@ fn variance<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axes: &[u8], ddof: usiz
     let distance = me.g.sub(x, means);
     let square = me.g.mul(distance, distance);
     let total = me.g.sum_axes(square, axes);
+    // ndarray goes along these axes from the first element to the last.
+    let others = (0..shape.len()).map(axis).filter(|k| !axes.contains(k));
+    let perm: Vec<u8> = others.chain(axes.iter().copied()).collect();
+    let lanes = me.g.transpose(x, &perm);
+    let total = functions::own(me, total, Reduce::Distances, axes.len(), lanes);
     let freedom = me.g.sub(count, ddof);
     let freedom = me.g.broadcast(freedom, &own);
     Ok(me.g.div(total, freedom))

@@ -1,6 +1,7 @@
 //! Meaning of the primitives on arrays of dual numbers: index by index, nothing fused, nothing clever.
 //! Must never know about terms or scopes, and shares no kernel with `ad-runtime`.
 
+use super::order;
 use super::scalar;
 use super::value::{Array, Data, Dual, ravel, unravel};
 use crate::ir::{Contraction, Elem, IntTy, RealTy};
@@ -46,7 +47,8 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Sum(_) | Prim::Reduce(..) if args[0].elem.is_real() => work.real += input,
         Prim::Sum(_) | Prim::Reduce(..) => work.discrete += input,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
-        Prim::StopGradient => {}
+        Prim::Fused => work.real += 2 * n,
+        Prim::StopGradient | Prim::Own => {}
         Prim::Replicate(_)
         | Prim::Transpose(_)
         | Prim::Reshape
@@ -129,6 +131,17 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             }
             _ => args[0].clone(),
         }),
+        Prim::Fused => {
+            let ((ty, xs), (_, ys), (_, zs)) = (reals(args[0])?, reals(args[1])?, reals(args[2])?);
+            same(args)?;
+            let all = xs.iter().zip(ys).zip(zs);
+            real_like(args[0], all.map(|((x, y), z)| Dual::constant(order::fused(ty, [x.v, y.v, z.v]))))
+        }
+        Prim::Own => {
+            let ((_, free), (_, own)) = (reals(args[0])?, reals(args[1])?);
+            same(args)?;
+            real_like(args[0], free.iter().zip(own).map(|(free, own)| Dual { v: own.v, d: free.d }))
+        }
         Prim::Replicate(axes) => {
             let is_new = |axis: usize| axes.iter().position(|&a| usize::from(a) == axis);
             let mut shape = Vec::new();
@@ -154,6 +167,16 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
                 let to: Vec<usize> = kept.iter().map(|&axis| ix[axis]).collect();
                 let to = ravel(&to, &shape).ok_or("sum's index")?;
                 add_at(&mut out, to, args[0], k)?;
+            }
+            // What is contiguous is added in ndarray's order.
+            if let (Elem::Real(ty), true) = (args[0].elem, kept.iter().enumerate().all(|(n, &k)| n == k)) {
+                let (_, xs) = reals(args[0])?;
+                let size: usize = args[0].shape[kept.len()..].iter().product();
+                if let Data::Real(sums) = &mut out.data {
+                    for (k, sum) in sums.iter_mut().enumerate() {
+                        sum.v = order::own(Reduce::Unrolled, ty, &xs[k * size..][..size]);
+                    }
+                }
             }
             Ok(out)
         }
@@ -287,6 +310,10 @@ fn reduce(op: Reduce, rank: usize, x: &Array) -> Out {
                 r.reduce(|a, b| if beats(a, b) { b } else { a }).map_or(0, |k| (k - start) as i128)
             };
             (Elem::USIZE, Data::Int(ranges.map(best).collect()))
+        }
+        (op, Data::Real(xs)) if op.is_own() => {
+            let (ty, _) = reals(x)?;
+            (x.elem, Data::Real(ranges.map(|r| Dual::constant(order::own(op, ty, &xs[r]))).collect()))
         }
         (Reduce::All, Data::Bool(xs)) => (Elem::Bool, Data::Bool(ranges.map(|r| xs[r].iter().all(|&b| b)).collect())),
         (Reduce::Any, Data::Bool(xs)) => (Elem::Bool, Data::Bool(ranges.map(|r| xs[r].iter().any(|&b| b)).collect())),

@@ -1,0 +1,162 @@
+//! Decisions are the function's own, to the last bit: each program branches on `s > c`, the place where it changes arms is found by the
+//! function itself, and its derivative has to change arms there and nowhere else.
+
+use ad::prelude::*;
+
+/// Floats in their order, by number.
+trait Ordered: Copy + PartialEq + std::fmt::Debug {
+    const LEAST: i64;
+    const MOST: i64;
+    fn numbered(k: i64) -> Self;
+    fn of(x: f64) -> Self;
+}
+
+impl Ordered for f64 {
+    const LEAST: i64 = -0x7ff0_0000_0000_0000;
+    const MOST: i64 = 0x7ff0_0000_0000_0000;
+    fn numbered(k: i64) -> f64 {
+        if k < 0 { -f64::from_bits(-k as u64) } else { f64::from_bits(k as u64) }
+    }
+    fn of(x: f64) -> f64 {
+        x
+    }
+}
+
+impl Ordered for f32 {
+    const LEAST: i64 = -0x7f80_0000;
+    const MOST: i64 = 0x7f80_0000;
+    fn numbered(k: i64) -> f32 {
+        if k < 0 { -f32::from_bits(-k as u32) } else { f32::from_bits(k as u32) }
+    }
+    fn of(x: f64) -> f32 {
+        x as f32
+    }
+}
+
+/// `f(c)` is 2 where `s > c` and 3 elsewhere: the derivative changes arms where f does.
+fn flips<F: Ordered>(f: impl Fn(F) -> F, derived: impl Fn(F) -> (F, F)) -> Result<(), String> {
+    let two = F::of(2.0);
+    let arm = |k: i64| {
+        let c = F::numbered(k);
+        let (value, found) = (f(c), derived(c));
+        if found == (value, value) { Ok(()) } else { Err(format!("{value:?} is {found:?} at {c:?}")) }
+    };
+    let (mut low, mut high) = (F::LEAST, F::MOST);
+    // Unless it never is, or `s` is no number.
+    while f(F::numbered(low)) == two && high.abs_diff(low) > 1 {
+        let middle = i64::midpoint(low, high);
+        *(if f(F::numbered(middle)) == two { &mut low } else { &mut high }) = middle;
+    }
+    arm(low)?;
+    arm(high)
+}
+
+struct Random(u64);
+
+impl Random {
+    /// Between -0.7 and 1.3, of a few magnitudes.
+    fn next<F: Ordered>(&mut self) -> F {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let x = (self.0 >> 11) as f64 / (1_u64 << 53) as f64;
+        F::of((x * 2.0 - 0.7) * [1.0, 0.01, 1.0, 7.0][(self.0 >> 5) as usize % 4])
+    }
+
+    fn vector<F: Ordered>(&mut self, n: usize) -> Array1<F> {
+        Array1::from_shape_fn(n, |_| self.next())
+    }
+
+    fn matrix<F: Ordered>(&mut self, n: usize, m: usize) -> Array2<F> {
+        Array2::from_shape_fn((n, m), |_| self.next())
+    }
+}
+
+/// Programs over one argument; `w` is 1, so that the value and its derivative by `w` are the arm. All are run on each argument.
+macro_rules! programs {
+    ($of:ident: $F:ident, $arg:ident: $A:ty; $($name:ident $derived:ident { $($body:tt)* })*) => {
+        mod $of {
+            #![allow(clippy::all, clippy::pedantic, reason = "programs as people write them")]
+            use ad::prelude::*;
+            $(
+                #[differentiate(wrt($arg, w))]
+                pub fn $name($arg: $A, c: $F, w: $F) -> $F {
+                    let s = { $($body)* };
+                    if s > c { 2.0 * w } else { 3.0 * w }
+                }
+            )*
+            /// Names those whose derivative decides in another way.
+            pub fn all($arg: $A, wrong: &mut std::collections::BTreeMap<&'static str, String>) {
+                $(
+                    let found = super::flips(
+                        |c| $name($arg, c, 1.0),
+                        |c| { let (value, (_, by_w)) = $derived($arg, c, 1.0); (value, by_w) },
+                    );
+                    if let Err(e) = found {
+                        wrong.entry(stringify!($name)).or_insert(format!("{e}, {:?}", $arg.dim()));
+                    }
+                )*
+            }
+        }
+    };
+}
+
+macro_rules! vectors {
+    ($of:ident, $F:ident) => {
+        programs! { $of: $F, x: &Array1<$F>;
+            iter_sum iter_sum_value_and_grad { x.iter().sum::<$F>() }
+            iter_sum_typed iter_sum_typed_value_and_grad { let s: $F = x.iter().map(|v| v * v).sum(); s }
+            reciprocal reciprocal_value_and_grad { 1.0 / x.iter().sum::<$F>() }
+            array_sum array_sum_value_and_grad { x.sum() }
+            array_reciprocal array_reciprocal_value_and_grad { 1.0 / x.sum() }
+            dsl_sum dsl_sum_value_and_grad { sum(x) }
+            dsl_norm dsl_norm_value_and_grad { norm(x) }
+            dsl_softmax dsl_softmax_value_and_grad { if x.len() > 2 { softmax(x)[1] } else { 0.0 } }
+            dsl_logsumexp dsl_logsumexp_value_and_grad { logsumexp(x) }
+            filtered filtered_value_and_grad { x.iter().filter(|&&v| v > 0.1).sum::<$F>() }
+            nothing nothing_value_and_grad { 1.0 / x.iter().filter(|&&v| v > 9.0).map(|v| v * 2.0).sum::<$F>() }
+            zipped zipped_value_and_grad { x.iter().zip(x.iter().skip(1)).map(|(a, b)| a * b).sum::<$F>() }
+            reversed reversed_value_and_grad { x.iter().rev().sum::<$F>() }
+            windows windows_value_and_grad { x.windows(3).into_iter().map(|v| v[0] * v[2] - v[1]).sum::<$F>() }
+            folded folded_value_and_grad { x.iter().fold(0.0, |a, v| a + v) }
+            dsl_folded dsl_folded_value_and_grad { fold(0.0, x, |a, v| a + v) }
+            looped looped_value_and_grad { let mut s = 0.0; for i in 0..x.len() { s += x[i]; } s }
+            looped_items looped_items_value_and_grad { let mut s = 1.0; for v in x { s -= v * v; } s }
+            looped_under looped_under_value_and_grad { let mut s = 0.0; for &v in x.iter() { if v > 0.0 { s += v; } } s }
+            two_sums two_sums_value_and_grad {
+                let (mut s, mut t) = (0.0, 0.0);
+                for &v in x.iter() { s += v; t += v * v; }
+                t - s * s
+            }
+            iter_product iter_product_value_and_grad { x.iter().map(|v| v + 1.0).product::<$F>() }
+            array_product array_product_value_and_grad { x.product() }
+            dsl_product dsl_product_value_and_grad { product(x) }
+            axis_sum axis_sum_value_and_grad { x.sum_axis(Axis(0))[()] }
+            mean mean_value_and_grad { if x.len() > 0 { x.mean().unwrap() } else { 0.0 } }
+            variance variance_value_and_grad { x.var(0.0) }
+            deviation deviation_value_and_grad { if x.len() > 1 { x.std(1.0) } else { 0.0 } }
+            dot dot_value_and_grad { x.dot(x) }
+            dot_of_more dot_of_more_value_and_grad { (x * 2.0).dot(&x.mapv(|v| v + 1.0)) }
+            fused fused_value_and_grad { let mut s = 0.0; for &v in x.iter() { s = v.mul_add(v, s); } s }
+            built built_value_and_grad { build1(x.len(), |i| x[i] * x[i]).sum() }
+            nested nested_value_and_grad { build1(3, |i| x.iter().map(|v| v * i as $F).sum::<$F>()).sum() }
+            mapped mapped_value_and_grad { x.mapv(|v| v * v - 1.0).sum() }
+            in_loop in_loop_value_and_grad { let mut t = 0.0; for i in 0..3 { t = t * 0.5 + x.iter().map(|v| v - i as $F).sum::<$F>(); } t }
+            array_in_loop array_in_loop_value_and_grad { let mut t = 0.0; for i in 0..3 { t = t * 0.5 + (x - i as $F).sum(); } t }
+        }
+    };
+}
+vectors!(of_f64, f64);
+vectors!(of_f32, f32);
+
+#[test]
+fn sums_and_products_of_vectors() {
+    let (mut random, mut wrong, mut wrong_f32) = (Random(1), Default::default(), Default::default());
+    for n in (0..35).chain([40, 47, 48, 63, 64, 65, 99, 100]) {
+        for _ in 0..2 {
+            of_f64::all(&random.vector(n), &mut wrong);
+            of_f32::all(&random.vector(n), &mut wrong_f32);
+        }
+    }
+    of_f64::all(&Array1::from_elem(3, -0.0), &mut wrong);
+    of_f32::all(&Array1::from_elem(9, -0.0), &mut wrong_f32);
+    assert!(wrong.is_empty() && wrong_f32.is_empty(), "{wrong:#?} {wrong_f32:#?}");
+}
