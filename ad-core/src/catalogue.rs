@@ -153,13 +153,13 @@ pub fn derivative_of_high_rank(option: &str, name: &str, result: u8, param: u8) 
 
 pub fn check_grad_of_no_call() -> Message {
     message("`check_grad!` is of a call of a differentiated function")
-        .help("write `check_grad!(f(&x, 2.0))`; what is checked, and how closely: `check_grad!(f(&x, 2.0), jvp, wrt(0), tolerance = 1e-4)`")
+        .help("write `check_grad!(f(&x, 2.0))`; what is checked, and how closely: `check_grad!(f(&x, 2.0), jvp, tolerance = 1e-4)`")
 }
 
 pub fn check_grad_option(text: &str, near: Option<&str>) -> Message {
     message(format!("`check_grad!` has no option `{text}`")).maybe(
         near,
-        "the options are `grad`, `vjp`, `jvp`, `jacobian`, `hvp`, `hessian`, `tolerance = 1e-4`, and `wrt(0, 2)` with positions of arguments",
+        "the options are `grad`, `vjp`, `jvp`, `jacobian`, `hvp`, `hessian`, `pullback`, `into` (all that were written, if there is none of these), and `tolerance = 1e-4`",
     )
 }
 

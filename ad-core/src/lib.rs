@@ -156,6 +156,7 @@ fn derivatives(program: program::Program, folder: Option<&Path>) -> Result<Token
         written.extend(tokens.map_err(|e| format!("{}: {e}", staged.name))?);
         prepared.program.graph = graph;
     }
+    written.extend(emit::check(&prepared.program));
     written.extend(emit::proofs(&prepared.program));
     if let Some((place, log)) = log {
         // A dump that cannot be written must not fail the build.

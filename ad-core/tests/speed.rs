@@ -4,10 +4,11 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The function `<name>_value_and_grad` (or `_vjp`) as it is written, without spaces.
+/// The function `<name>_value_and_grad` (or `_vjp`) as it is written, without spaces, and without the hidden function behind it.
 fn written(attr: TokenStream, item: TokenStream) -> String {
     let text = ad_core::expand(attr, item).to_string();
-    text.split_whitespace().collect()
+    let text: String = text.split_whitespace().collect();
+    text.split("#[doc(hidden)]").next().unwrap_or_default().into()
 }
 
 #[test]

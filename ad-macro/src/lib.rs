@@ -26,20 +26,20 @@ pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Checks what `#[differentiate]` wrote for a function, at a point, against central differences; panics with the worst entry.
 ///
-/// - `check_grad!(f(args))` checks `f_value_and_grad`. Others by name: `grad`, `vjp`, `jvp`, `jacobian`, `hvp`, `hessian` (the last two against
-///   differences of `f_grad`, which has to be there). With `jvp` beside `grad` or `vjp`, forwards is held against reverse as well.
-///   Of a function without `f_value_and_grad` say what it has: `check_grad!(f(args), vjp)`. A derivative that the attribute did not write is rustc's error
-///   "cannot find function `f_value_and_grad`".
-/// - `wrt(0, 2)`: the positions of the active arguments. Needed where the attribute has `wrt`, and for `jvp` and `hvp` where some
-///   arguments are not of real type; otherwise it is all arguments of real type.
-/// - `crate = "path::to::ad"`, as for the attribute.
-/// - `tolerance = 1e-4`: what is allowed, relative to the largest number compared and at least 1. By default 1e-6, with `f32` anywhere 2e-3.
+/// `check_grad!(f(args))` checks all derivatives that there are of `f`: `f_value_and_grad`, `f_vjp`, `f_pullback`, `f_value_and_grad_into`, `f_value_and_jacobian` and `f_jvp` against
+/// differences of `f`, every entry of every active parameter; `f_hvp` and `f_hessian` against differences of the gradient, or of `f` where there is no `f_grad`; and what goes forwards
+/// against what goes backwards, where there are both. Behind the call may stand
 ///
-/// Arguments may be all that a differentiated function takes; for `jvp` and `hvp`, a slice of an array has to look like one (`&x[..]`). Of arguments with more than 256 entries, 256 are compared, evenly spread.
-/// The function should be smooth near the point: at a kink, differences say something else.
+/// - the names of options, so that only these are checked: `grad`, `vjp`, `jvp`, `jacobian`, `hvp`, `hessian`, `pullback`, `into`;
+/// - `tolerance = 1e-4`: what is allowed, relative to the largest number compared and at least 1. By default 1e-6, with `f32` anywhere 2e-3; forwards and backwards may differ by a hundredth of that.
+///
+/// The attribute writes a hidden function beside `f`, which is found by the path of `f`: from another module, `check_grad!(model::f(args))` or `use model::*;`. "Cannot find function `__ad_check_f`" says that there is
+/// none there.
+///
+/// Of parameters with more than 256 entries, 256 are compared, evenly spread. The function should be smooth near the point: at a kink, differences say something else.
 ///
 /// # Panics
-/// If a derivative is not what differences say; the message has the argument, the entry and both numbers.
+/// If a derivative is not what differences say; the message has the parameter, the entry and both numbers. If a derivative that is named was not written.
 ///
 /// ```ignore
 /// #[differentiate(grad, jvp)]
@@ -48,7 +48,7 @@ pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 ///
 /// ad::check_grad!(f(&array![0.1, 0.2], 3));
-/// ad::check_grad!(f(&array![0.1, 0.2], 3), grad, jvp, wrt(0), tolerance = 1e-8);
+/// ad::check_grad!(f(&array![0.1, 0.2], 3), jvp, tolerance = 1e-8);
 /// ```
 #[proc_macro]
 pub fn check_grad(tokens: TokenStream) -> TokenStream {

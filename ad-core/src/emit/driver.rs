@@ -254,7 +254,10 @@ impl<'a> Driver<'a> {
             self.size_owner.insert(t, k);
             if p.rank == 0 {
                 let value = match p.container {
-                    Container::ScalarRef => quote!(*#param),
+                    Container::ScalarRef => {
+                        let stars = std::iter::repeat_n(quote!(*), super::signature::references(&p.ty).0);
+                        quote!(#(#stars)* #param)
+                    }
                     Container::NdArray => quote!(#param[()]),
                     Container::Slice | Container::Static => quote!(#param[0]),
                     Container::Scalar => {

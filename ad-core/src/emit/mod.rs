@@ -6,6 +6,7 @@
 //! Nothing here may panic on a user's program: what cannot be emitted is an `Err` that says so.
 
 mod block;
+mod check;
 mod contract;
 mod driver;
 mod kernel;
@@ -21,6 +22,8 @@ mod split;
 mod store;
 mod update;
 
+pub use check::check;
+pub(crate) use check::check_name;
 pub use proof::proofs;
 pub use signature::emit_second;
 pub(crate) use signature::{argument_type, destination_type, tree_type};

@@ -1,7 +1,7 @@
 //! Types at the border of a routine: what tangents and cotangents are passed as, what gradients are returned as (the contract's
 //! sections "Passing" and "Types"), and the derivatives that are written without terms: `f_grad`, which is `f_value_and_grad` without the value, and `f_jacobian` likewise.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 use crate::ir::Elem;
@@ -117,6 +117,24 @@ pub(crate) fn destination_type(
         _ => {
             let owned = owned_type(program, container, elem, rank, lens);
             quote!(&mut #owned)
+        }
+    }
+}
+
+/// How many references stand in front of a type, and what is behind them.
+pub(super) fn references(ty: &TokenStream) -> (usize, Vec<TokenTree>) {
+    let mut references = 0;
+    let mut tokens: Vec<TokenTree> = ty.clone().into_iter().collect();
+    loop {
+        match &*tokens {
+            [TokenTree::Punct(p), rest @ ..] if p.as_char() == '&' => {
+                references += 1;
+                // A lifetime is a quote and a name.
+                let skip = if matches!(rest, [TokenTree::Punct(q), ..] if q.as_char() == '\'') { 2 } else { 0 };
+                tokens = rest[skip..].to_vec();
+            }
+            [TokenTree::Group(g)] if g.delimiter() != Delimiter::Bracket => tokens = g.stream().into_iter().collect(),
+            _ => return (references, tokens),
         }
     }
 }

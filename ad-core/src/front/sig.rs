@@ -10,6 +10,7 @@ use super::types::{self, Generics, Leaf};
 use super::value::Lowered;
 use crate::catalogue;
 use crate::diag::{Diags, Poison, SrcRange, suggest, text_of};
+use crate::emit;
 use crate::program::{Container, Options, pair};
 
 /// A signature that is understood.
@@ -368,6 +369,7 @@ impl Sig {
                 .collect();
             stubs.extend(self.stub(&why, "value_and_grad_into", &places, result));
         }
+        stubs.extend(self.check_stub(&why));
         stubs
     }
 
@@ -378,6 +380,24 @@ impl Sig {
         let lens = lens.into_iter().map(types::Len::Named).collect();
         let leaf = Leaf { container, rank: result.rank + param.rank, lens, ..param.clone() };
         types::owned_tokens(&leaf, self.real_param.as_ref(), &self.options.krate)
+    }
+
+    /// What stands in for the function that `check_grad!` calls.
+    fn check_stub(&self, why: &str) -> TokenStream {
+        let Sig { vis, cfgs, generics, where_clause, .. } = self;
+        let krate = &self.options.krate;
+        let name = emit::check_name(&self.name);
+        let types = self.params.iter().map(|p| &p.ty);
+        let message = format!("the derivatives of `{}` were not written: {why}", self.name);
+        let message = message.replace('{', "{{").replace('}', "}}");
+        quote! {
+            #[doc(hidden)]
+            #cfgs
+            #[allow(dead_code, clippy::all, clippy::pedantic, reason = "stands in for a function that could not be written")]
+            #vis fn #name #generics (_: #krate::runtime::check::How<'_>, #(_: #types),*) #where_clause {
+                ::core::panic!(#message)
+            }
+        }
     }
 
     fn stub(&self, why: &str, suffix: &str, more: &[TokenStream], result: &TokenStream) -> TokenStream {

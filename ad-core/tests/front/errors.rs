@@ -341,6 +341,21 @@ fn stubs_have_the_right_signatures() {
         ) -> (Array1<f64>, Array1<f64>) {
             ::core::panic!("`f_jvp` was not written, because of `f`: it has an error")
         }
+        #[doc(hidden)]
+        #[allow(
+            dead_code,
+            clippy::all,
+            clippy::pedantic,
+            reason = "stands in for a function that could not be written"
+        )]
+        pub fn __ad_check_f<'a>(
+            _: ::ad::runtime::check::How<'_>,
+            _: ArrayView2<'a, f64>,
+            _: usize,
+            _: &[f64],
+        ) {
+            ::core::panic!("the derivatives of `f` were not written: it has an error")
+        }
     "#]]
     .assert_eq(&prettyplease::unparse(&file));
 }

@@ -202,6 +202,52 @@ fn histogram_energy_value_and_grad(
     compute_v2(&mut v2, weights, bins, &v1, weights_len);
     (t1, v2)
 }
+#[doc(hidden)]
+#[allow(dead_code, reason = "not every function is checked")]
+#[allow(
+    clippy::elidable_lifetime_names,
+    clippy::extra_unused_lifetimes,
+    clippy::large_types_passed_by_value,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::ptr_arg,
+    clippy::redundant_closure_for_method_calls,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::type_complexity,
+    non_snake_case,
+    reason = "parameters and name are the function's own"
+)]
+#[inline]
+fn __ad_check_histogram_energy(
+    how0: ::ad::runtime::check::How<'_>,
+    argument0: &[f32],
+    argument1: &[usize],
+    argument2: usize,
+) {
+    let own0 = ::ad::runtime::check::slice(argument0);
+    let mut check0 = ::ad::runtime::check::Check::new(
+        how0,
+        ::std::vec::Vec::from([::ad::runtime::check::point("weights", &own0)]),
+        |at0| ::ad::runtime::check::leaf(
+            &histogram_energy(&at0.moved(0usize, &own0)[..], argument1, argument2),
+        ),
+    );
+    check0
+        .grad(|at0| {
+            let (value0, part0) = histogram_energy_value_and_grad(
+                &at0.moved(0usize, &own0)[..],
+                argument1,
+                argument2,
+            );
+            (
+                ::ad::runtime::check::leaf(&value0),
+                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0)]),
+            )
+        });
+    check0.done();
+}
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
 const _: () = {
     /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.

@@ -185,6 +185,52 @@ pub fn logistic_value_and_grad(
     ::ad::runtime::kernel::gemv_t(&mut v2, &x_data, &v1, false);
     (t1, ::ad::runtime::kernel::assemble([w_len], v2))
 }
+#[doc(hidden)]
+#[allow(dead_code, reason = "not every function is checked")]
+#[allow(
+    clippy::elidable_lifetime_names,
+    clippy::extra_unused_lifetimes,
+    clippy::large_types_passed_by_value,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::ptr_arg,
+    clippy::redundant_closure_for_method_calls,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::type_complexity,
+    non_snake_case,
+    reason = "parameters and name are the function's own"
+)]
+#[inline]
+pub fn __ad_check_logistic(
+    how0: ::ad::runtime::check::How<'_>,
+    argument0: &Array1<f64>,
+    argument1: &Array2<f64>,
+    argument2: &Array1<f64>,
+) {
+    let own0 = argument0.clone();
+    let mut check0 = ::ad::runtime::check::Check::new(
+        how0,
+        ::std::vec::Vec::from([::ad::runtime::check::point("w", &own0)]),
+        |at0| ::ad::runtime::check::leaf(
+            &logistic(&at0.moved(0usize, &own0), argument1, argument2),
+        ),
+    );
+    check0
+        .grad(|at0| {
+            let (value0, part0) = logistic_value_and_grad(
+                &at0.moved(0usize, &own0),
+                argument1,
+                argument2,
+            );
+            (
+                ::ad::runtime::check::leaf(&value0),
+                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0)]),
+            )
+        });
+    check0.done();
+}
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
 const _: () = {
     const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;

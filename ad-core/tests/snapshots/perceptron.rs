@@ -494,6 +494,78 @@ fn loss_value_and_grad(
         ),
     )
 }
+#[doc(hidden)]
+#[allow(dead_code, reason = "not every function is checked")]
+#[allow(
+    clippy::elidable_lifetime_names,
+    clippy::extra_unused_lifetimes,
+    clippy::large_types_passed_by_value,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::ptr_arg,
+    clippy::redundant_closure_for_method_calls,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::type_complexity,
+    non_snake_case,
+    reason = "parameters and name are the function's own"
+)]
+#[inline]
+fn __ad_check_loss(
+    how0: ::ad::runtime::check::How<'_>,
+    argument0: &Array2<f64>,
+    argument1: &Array1<f64>,
+    argument2: &Array2<f64>,
+    argument3: &Array1<f64>,
+    argument4: &Array2<f64>,
+    argument5: &Array1<usize>,
+) {
+    let own0 = argument0.clone();
+    let own1 = argument1.clone();
+    let own2 = argument2.clone();
+    let own3 = argument3.clone();
+    let mut check0 = ::ad::runtime::check::Check::new(
+        how0,
+        ::std::vec::Vec::from([
+            ::ad::runtime::check::point("w1", &own0),
+            ::ad::runtime::check::point("b1", &own1),
+            ::ad::runtime::check::point("w2", &own2),
+            ::ad::runtime::check::point("b2", &own3),
+        ]),
+        |at0| ::ad::runtime::check::leaf(
+            &loss(
+                &at0.moved(0usize, &own0),
+                &at0.moved(1usize, &own1),
+                &at0.moved(2usize, &own2),
+                &at0.moved(3usize, &own3),
+                argument4,
+                argument5,
+            ),
+        ),
+    );
+    check0
+        .grad(|at0| {
+            let (value0, (part0, part1, part2, part3)) = loss_value_and_grad(
+                &at0.moved(0usize, &own0),
+                &at0.moved(1usize, &own1),
+                &at0.moved(2usize, &own2),
+                &at0.moved(3usize, &own3),
+                argument4,
+                argument5,
+            );
+            (
+                ::ad::runtime::check::leaf(&value0),
+                ::std::vec::Vec::from([
+                    ::ad::runtime::check::leaf(&part0),
+                    ::ad::runtime::check::leaf(&part1),
+                    ::ad::runtime::check::leaf(&part2),
+                    ::ad::runtime::check::leaf(&part3),
+                ]),
+            )
+        });
+    check0.done();
+}
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
 const _: () = {
     const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x| x;

@@ -124,6 +124,53 @@ fn wave_value_and_grad(x: f64, y: f64) -> (f64, (f64, f64)) {
     let t6 = 2.0 * ::ad::runtime::kernel::mul_zero(t4, y);
     (t2, (t5, t6))
 }
+#[doc(hidden)]
+#[allow(dead_code, reason = "not every function is checked")]
+#[allow(
+    clippy::elidable_lifetime_names,
+    clippy::extra_unused_lifetimes,
+    clippy::large_types_passed_by_value,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::ptr_arg,
+    clippy::redundant_closure_for_method_calls,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::type_complexity,
+    non_snake_case,
+    reason = "parameters and name are the function's own"
+)]
+#[inline]
+fn __ad_check_wave(how0: ::ad::runtime::check::How<'_>, argument0: f64, argument1: f64) {
+    let own0 = argument0;
+    let own1 = argument1;
+    let mut check0 = ::ad::runtime::check::Check::new(
+        how0,
+        ::std::vec::Vec::from([
+            ::ad::runtime::check::point("x", &own0),
+            ::ad::runtime::check::point("y", &own1),
+        ]),
+        |at0| ::ad::runtime::check::leaf(
+            &wave(at0.moved(0usize, &own0), at0.moved(1usize, &own1)),
+        ),
+    );
+    check0
+        .grad(|at0| {
+            let (value0, (part0, part1)) = wave_value_and_grad(
+                at0.moved(0usize, &own0),
+                at0.moved(1usize, &own1),
+            );
+            (
+                ::ad::runtime::check::leaf(&value0),
+                ::std::vec::Vec::from([
+                    ::ad::runtime::check::leaf(&part0),
+                    ::ad::runtime::check::leaf(&part1),
+                ]),
+            )
+        });
+    check0.done();
+}
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
 const _: () = {
     /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.

@@ -316,6 +316,59 @@ fn smooth_jvp(
         ::ad::runtime::kernel::assemble([idx_len], v2),
     )
 }
+#[doc(hidden)]
+#[allow(dead_code, reason = "not every function is checked")]
+#[allow(
+    clippy::elidable_lifetime_names,
+    clippy::extra_unused_lifetimes,
+    clippy::large_types_passed_by_value,
+    clippy::needless_lifetimes,
+    clippy::needless_pass_by_value,
+    clippy::ptr_arg,
+    clippy::redundant_closure_for_method_calls,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::type_complexity,
+    non_snake_case,
+    reason = "parameters and name are the function's own"
+)]
+#[inline]
+fn __ad_check_smooth(
+    how0: ::ad::runtime::check::How<'_>,
+    argument0: &Array1<f64>,
+    argument1: &Array1<usize>,
+) {
+    let own0 = argument0.clone();
+    let mut check0 = ::ad::runtime::check::Check::new(
+        how0,
+        ::std::vec::Vec::from([::ad::runtime::check::point("x", &own0)]),
+        |at0| ::ad::runtime::check::leaf(&smooth(&at0.moved(0usize, &own0), argument1)),
+    );
+    check0
+        .vjp(|at0| {
+            let value0 = smooth(argument0, argument1);
+            let (value0, part0) = smooth_vjp(
+                argument0,
+                argument1,
+                &::ad::runtime::check::refill(&value0, at0),
+            );
+            (
+                ::ad::runtime::check::leaf(&value0),
+                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0)]),
+            )
+        });
+    check0
+        .jvp(|at0| {
+            let (value0, back0) = smooth_jvp(
+                argument0,
+                argument1,
+                &at0.of(0usize, &own0),
+            );
+            (::ad::runtime::check::leaf(&value0), ::ad::runtime::check::leaf(&back0))
+        });
+    check0.done();
+}
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
 const _: () = {
     const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;

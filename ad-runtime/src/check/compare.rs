@@ -1,0 +1,239 @@
+//! What is found against what is expected, and the report: the worst entry, by parameter and index.
+
+use super::{Along, At, Check, Entry, Leaf, slope, weights};
+
+/// One comparison: where, what was found, what differences say.
+type Compared = (Place, f64, f64);
+
+/// Where an entry is; written out for the worst one only.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// The function's value.
+    Value(usize),
+    /// The derivative of a component of the result by an entry; of all of them together where there is a cotangent.
+    By(Entry, Option<usize>),
+    /// The derivative of a component along a tangent of all parameters.
+    Along(usize),
+    /// The second derivative by two entries.
+    Twice(Entry, Entry),
+    /// `<u, J t> = <J' u, t>`.
+    Both,
+}
+
+/// An entry of a gradient.
+pub(super) fn entry(parts: &[Leaf], at: Entry) -> f64 {
+    parts.get(at.of).and_then(|part| part.values.get(at.at)).copied().unwrap_or(f64::NAN)
+}
+
+impl Check<'_> {
+    /// The value that a derivative returns beside it against that of the function.
+    pub(super) fn same_value(&self, option: &str, found: &Leaf) {
+        let call = self.how.0;
+        assert!(found.shape == self.value.shape, "check_grad!({call}): the value of `{option}` is of another shape");
+        let all = found.values.iter().zip(&self.value.values).enumerate();
+        self.judge(option, 1.0, all.map(|(i, (&a, &b))| (Place::Value(i), a, b)).collect());
+    }
+
+    /// The parts of a gradient have to be of the shapes of their parameters.
+    fn fitting(&self, option: &str, parts: &[Leaf]) {
+        let call = self.how.0;
+        assert!(parts.len() == self.points.len(), "check_grad!({call}): `{option}` has {} parts", parts.len());
+        for (part, point) in parts.iter().zip(&self.points) {
+            assert!(
+                part.shape == point.leaf.shape,
+                "check_grad!({call}): the part of `{option}` for `{}` is of shape {:?} instead of {:?}",
+                point.name,
+                part.shape,
+                point.leaf.shape,
+            );
+        }
+    }
+
+    /// What goes backwards from a cotangent.
+    pub(super) fn backwards(&mut self, option: &str, value: &Leaf, parts: Vec<Leaf>, weights: Vec<f64>) {
+        self.same_value(option, value);
+        self.fitting(option, &parts);
+        let weighted = |column: &[f64]| column.iter().zip(&weights).map(|(d, w)| d * w).sum();
+        let all = self.columns().iter().map(|(e, column)| (Place::By(*e, None), entry(&parts, *e), weighted(column)));
+        self.judge(option, 1.0, all.collect());
+        self.reverse = Some((weights, parts));
+    }
+
+    /// The blocks of a Jacobian: the result's indices first.
+    pub(super) fn blocks(&self, option: &str, blocks: &[Leaf]) {
+        let call = self.how.0;
+        assert!(blocks.len() == self.points.len(), "check_grad!({call}): `{option}` has {} parts", blocks.len());
+        for (block, point) in blocks.iter().zip(&self.points) {
+            let shape = [&self.value.shape[..], &point.leaf.shape[..]].concat();
+            let name = point.name;
+            // A static array of nothing has no shape inside.
+            let fits = block.shape == shape || block.values.is_empty() && shape.contains(&0);
+            assert!(
+                fits,
+                "check_grad!({call}): the block for `{name}` is of shape {:?} instead of {shape:?}",
+                block.shape
+            );
+        }
+        let mut all = Vec::new();
+        for (e, column) in self.columns() {
+            let n = self.points[e.of].leaf.values.len();
+            for (i, &expected) in column.iter().enumerate() {
+                let found = blocks[e.of].values.get(i * n + e.at).copied().unwrap_or(f64::NAN);
+                all.push((Place::By(*e, Some(i)), found, expected));
+            }
+        }
+        self.judge(option, 1.0, all);
+    }
+
+    /// A tangent that is 1 at an entry.
+    fn unit(&self, at: Entry) -> Along {
+        let mut along = Along(self.points.iter().map(|p| vec![0.0; p.leaf.values.len()]).collect());
+        along.0[at.of][at.at] = 1.0;
+        along
+    }
+
+    /// A tangent without zeros.
+    fn tangent(&self) -> Along {
+        let total = self.points.iter().map(|p| p.leaf.values.len()).sum();
+        let mut signed = weights(total).into_iter().enumerate().map(|(i, w)| if i % 3 == 1 { -w } else { w });
+        Along(self.points.iter().map(|p| signed.by_ref().take(p.leaf.values.len()).collect()).collect())
+    }
+
+    /// The forward derivative, along every entry that is compared, and along all together.
+    pub(super) fn forwards(&mut self, of: impl Fn(&Along) -> (Leaf, Leaf)) {
+        let call = self.how.0;
+        let mut all = Vec::new();
+        let shape = &self.value.shape;
+        let of = |along: &Along| {
+            let (value, tangent) = of(along);
+            assert!(tangent.shape == *shape, "check_grad!({call}): the tangent of the result is of another shape");
+            (value, tangent)
+        };
+        for (e, column) in self.columns() {
+            let found = of(&self.unit(*e)).1;
+            let place = |i: usize| Place::By(*e, Some(i));
+            all.extend(column.iter().enumerate().map(|(i, &expected)| (place(i), found.values[i], expected)));
+        }
+        self.judge("jvp", 1.0, all);
+        let tangent = self.tangent();
+        let (value, found) = of(&tangent);
+        self.same_value("jvp", &value);
+        let moves = self.all_entries(usize::MAX);
+        let along = |h: f64| {
+            let by = |e: &Entry| (*e, h * tangent.0[e.of][e.at]);
+            (self.function)(&At(moves.iter().map(by).collect())).values
+        };
+        // Points with many entries are moved by each of them.
+        if moves.len() <= super::ENTRIES {
+            let expected = slope(if self.is_single() { 3e-2 } else { 1e-3 }, along);
+            let all = found.values.iter().zip(expected).enumerate();
+            self.judge("jvp", 1.0, all.map(|(i, (&found, expected))| (Place::Along(i), found, expected)).collect());
+        }
+        self.forward = Some((tangent, found));
+    }
+
+    /// `<u, J t> = <J' u, t>`: the forward derivative against the reverse one.
+    pub(super) fn both_ways(&self) {
+        if let (Some((tangent, found)), Some((weights, parts))) = (&self.forward, &self.reverse) {
+            let left: f64 = found.values.iter().zip(weights).map(|(a, b)| a * b).sum();
+            let inner =
+                |(part, along): (&Leaf, &Vec<f64>)| -> f64 { part.values.iter().zip(along).map(|(a, b)| a * b).sum() };
+            let right = parts.iter().zip(&tangent.0).map(inner).sum();
+            // There is no error of differences here.
+            self.judge("jvp", 0.01, vec![(Place::Both, left, right)]);
+        }
+    }
+
+    /// Products with the Hessian, along every entry that is compared.
+    pub(super) fn products(&self, of: impl Fn(&Along) -> Vec<Leaf>) {
+        let mut all = Vec::new();
+        let mut last: Option<(Entry, Vec<Leaf>)> = None;
+        for &(a, b, expected) in self.second() {
+            if last.as_ref().is_none_or(|l| l.0 != a) {
+                let parts = of(&self.unit(a));
+                self.fitting("hvp", &parts);
+                last = Some((a, parts));
+            }
+            let found = last.as_ref().map_or(f64::NAN, |l| entry(&l.1, b));
+            all.push((Place::Twice(a, b), found, expected));
+        }
+        self.judge("hvp", 1.0, all);
+    }
+
+    /// The Hessian of the one active parameter.
+    pub(super) fn whole_hessian(&self, hessian: &Leaf) {
+        let call = self.how.0;
+        let n = self.points[0].leaf.values.len();
+        let found = hessian.values.len();
+        assert!(found == n * n, "check_grad!({call}): `hessian` has {found} entries instead of {n} times {n}");
+        let all = self
+            .second()
+            .iter()
+            .map(|&(a, b, expected)| (Place::Twice(a, b), hessian.values[b.at * n + a.at], expected));
+        self.judge("hessian", 1.0, all.collect());
+    }
+
+    /// Panics with the worst comparison if any is off by more than is allowed, relative to the largest number around.
+    fn judge(&self, option: &str, part: f64, all: Vec<Compared>) {
+        let scale = all.iter().flat_map(|c| [c.1, c.2]).filter(|x| x.is_finite()).fold(1.0, |m: f64, x| m.max(x.abs()));
+        let allowed = self.how.2.unwrap_or(part * if self.is_single() { 2e-3 } else { 1e-6 }) * scale;
+        let mut worst: Option<(f64, Compared)> = None;
+        for compared in all {
+            let (_, found, expected) = compared;
+            let same = found == expected || found.is_nan() && expected.is_nan();
+            let error = if same { 0.0 } else { (found - expected).abs() };
+            // NaN is worse than anything.
+            let excess = if error.is_nan() { f64::INFINITY } else { error / allowed };
+            if worst.as_ref().is_none_or(|w| excess > w.0) {
+                worst = Some((excess, compared));
+            }
+        }
+        let Some((excess, (place, found, expected))) = worst else { return };
+        let call = self.how.0;
+        let (this, that) = match place {
+            Place::Value(_) => ("derivative's: ", "function's:   "),
+            Place::Both => ("forwards:     ", "backwards:    "),
+            _ => ("derivative:   ", "differences:  "),
+        };
+        assert!(
+            excess <= 1.0,
+            "check_grad!({call}): `{option}` is wrong, or the function is not smooth here\n  worst:        {}\n  {this}{found:e}\n  {that}{expected:e}\n  allowed:      {allowed:e}",
+            self.place(place),
+        );
+    }
+
+    fn place(&self, place: Place) -> String {
+        let entry = |e: Entry| {
+            let point = &self.points[e.of];
+            let index = index(e.at, &point.leaf.shape);
+            if index.is_empty() {
+                format!("parameter `{}`", point.name)
+            } else {
+                format!("parameter `{}`, entry {index}", point.name)
+            }
+        };
+        let component = |i: usize| {
+            let index = index(i, &self.value.shape);
+            if index.is_empty() { String::new() } else { format!(", component {index} of the result") }
+        };
+        match place {
+            Place::Value(i) => format!("the value{}", component(i)),
+            Place::By(e, i) => entry(e) + &i.map_or_else(String::new, component),
+            Place::Along(i) => format!("all parameters together{}", component(i)),
+            Place::Twice(a, b) => format!("{}, and {}", entry(a), entry(b)),
+            Place::Both => "`<u, J t>` and `<J' u, t>`".into(),
+        }
+    }
+}
+
+/// The indices of entry j of an array of this shape; nothing for a number.
+fn index(j: usize, shape: &[usize]) -> String {
+    let mut rest = j;
+    let mut index: Vec<usize> = Vec::new();
+    for &n in shape.iter().rev() {
+        index.push(rest % n.max(1));
+        rest /= n.max(1);
+    }
+    index.reverse();
+    if index.is_empty() { String::new() } else { format!("{index:?}") }
+}
