@@ -147,6 +147,46 @@ macro_rules! vectors {
 vectors!(of_f64, f64);
 vectors!(of_f32, f32);
 
+macro_rules! matrices {
+    ($of:ident, $F:ident) => {
+        programs! { $of: $F, x: &Array2<$F>;
+            iter_sum iter_sum_value_and_grad { x.iter().sum::<$F>() }
+            array_sum array_sum_value_and_grad { x.sum() }
+            dsl_sum dsl_sum_value_and_grad { sum(x) }
+            mean mean_value_and_grad { if x.len() > 0 { x.mean().unwrap() } else { 0.0 } }
+            variance variance_value_and_grad { x.var(0.0) }
+            array_product array_product_value_and_grad { x.product() }
+            rows rows_value_and_grad { x.sum_axis(Axis(1)).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            columns columns_value_and_grad { x.sum_axis(Axis(0)).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            means means_value_and_grad { if x.nrows() > 0 { x.mean_axis(Axis(0)).unwrap().iter().fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
+            variances variances_value_and_grad { if x.nrows() > 0 { x.var_axis(Axis(0), 0.0).iter().fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
+            row_variances row_variances_value_and_grad { if x.ncols() > 0 { x.std_axis(Axis(1), 0.0).iter().fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
+            row_products row_products_value_and_grad { x.product_axis(Axis(1)).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            column_products column_products_value_and_grad { x.product_axis(Axis(0)).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            built built_value_and_grad { build1(x.nrows(), |i| x.row(i).sum()).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            by_rows by_rows_value_and_grad { x.rows().into_iter().map(|r| r.iter().sum::<$F>()).fold(0.5, |a, v| a * 0.5 + v) }
+            by_outer by_outer_value_and_grad { x.outer_iter().map(|r| r.sum()).fold(0.5, |a, v| a * 0.5 + v) }
+            softmaxes softmaxes_value_and_grad { if x.len() > 0 { let p = softmax(x); p[[0, 0]] } else { 0.0 } }
+            vector vector_value_and_grad { let v = x.sum_axis(Axis(1)).mapv(|v| v * 0.3); v.dot(x).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            of_vector of_vector_value_and_grad { let v = x.sum_axis(Axis(0)).mapv(|v| v * 0.3); x.dot(&v).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            transposed_vector transposed_vector_value_and_grad {
+                let v = x.sum_axis(Axis(1)).mapv(|v| v * 0.3);
+                x.t().dot(&v).iter().fold(0.5, |a, v| a * 0.5 + v)
+            }
+            squared squared_value_and_grad { x.dot(&x.t()).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            squared_too squared_too_value_and_grad { x.t().dot(x).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            product_of product_of_value_and_grad { let y = x.t().mapv(|v| v - 0.1); x.dot(&y).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            looped looped_value_and_grad {
+                let mut s = 0.0;
+                for i in 0..x.nrows() { for j in 0..x.ncols() { s += x[[i, j]] * x[[i, j]]; } }
+                s
+            }
+        }
+    };
+}
+matrices!(matrices_f64, f64);
+matrices!(matrices_f32, f32);
+
 #[test]
 fn sums_and_products_of_vectors() {
     let (mut random, mut wrong, mut wrong_f32) = (Random(1), Default::default(), Default::default());
@@ -158,5 +198,17 @@ fn sums_and_products_of_vectors() {
     }
     of_f64::all(&Array1::from_elem(3, -0.0), &mut wrong);
     of_f32::all(&Array1::from_elem(9, -0.0), &mut wrong_f32);
+    assert!(wrong.is_empty() && wrong_f32.is_empty(), "{wrong:#?} {wrong_f32:#?}");
+}
+
+#[test]
+fn sums_and_products_of_matrices() {
+    let (mut random, mut wrong, mut wrong_f32) = (Random(2), Default::default(), Default::default());
+    for n in [0, 1, 2, 3, 7, 8, 9, 17] {
+        for m in [0, 1, 2, 5, 8, 9, 16, 33] {
+            matrices_f64::all(&random.matrix(n, m), &mut wrong);
+            matrices_f32::all(&random.matrix(n, m), &mut wrong_f32);
+        }
+    }
     assert!(wrong.is_empty() && wrong_f32.is_empty(), "{wrong:#?} {wrong_f32:#?}");
 }

@@ -264,7 +264,8 @@ fn logsumexp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let total = g.sum_all(exps);
     let total = own(me, total, Reduce::Lanes, rank, exps);
     let g = &mut me.g;
-    let none = g.compare(Cmp::Eq, total, zero);
+    // The sum is 0 there, and nowhere else.
+    let none = g.compare(Cmp::Eq, largest, minus);
     let safe = g.select(none, one, total);
     let ln = g.unary(Unary::Ln, safe);
     let value = g.add(shift, ln);
@@ -305,8 +306,8 @@ fn softmax<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let total = g.sum_axes(exps, &[last]);
     let total = own(me, total, Reduce::Lanes, 1, exps);
     let g = &mut me.g;
-    let empty = g.compare(Cmp::Eq, total, zero);
-    let safe = g.select(empty, one, total);
+    // The sum is 0 there, and nowhere else.
+    let safe = g.select(none, one, total);
     let safe = g.replicate_axes(safe, &[last], &[size]);
     Ok(Value::Term(g.div(exps, safe)))
 }

@@ -128,6 +128,7 @@ pub(crate) fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
         Node::Call(_, args) => stack.extend(args.iter().copied()),
         Node::Gather { index, .. } | Node::Scatter { index, .. } => stack.extend(index.iter().copied()),
         Node::Prim(prim, args) => match prim {
+            Prim::Compare(_) if is_firm(g, args) => {}
             Prim::Compare(_) | Prim::Order => stack.extend(args.iter().copied()),
             Prim::Select => stack.push(args[0]),
             Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => stack.push(args[0]),
@@ -139,6 +140,18 @@ pub(crate) fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
         },
         _ => {}
     }
+}
+
+/// Whether a comparison does not depend on last bits: it asks whether a maximum is infinite, as `softmax` and `logsumexp` do.
+fn is_firm(g: &Graph, args: &[Term]) -> bool {
+    let mut t = args[0];
+    if !g.real_value(g.splat(args[1])).is_some_and(f64::is_infinite) {
+        return false;
+    }
+    while let Node::Prim(Prim::StopGradient | Prim::Recast | Prim::Reshape, args) = g.node(t) {
+        t = args[0];
+    }
+    matches!(g.node(t), Node::Prim(Prim::Reduce(Reduce::Max, _), _))
 }
 
 fn collect(g: &Graph, roots: &[Term], mut stack: Vec<Term>, outer: bool) -> HashSet<Term> {
@@ -201,6 +214,7 @@ pub(crate) fn follow(g: &Graph, exact: &mut HashSet<Term>, mut stack: Vec<Term>)
                 }
                 _ => stack.push(*tuple),
             },
+            Node::Prim(Prim::Compare(_), args) if is_firm(g, args) => {}
             // Computed in the function's own way.
             Node::Prim(Prim::Own, args) => stack.push(args[1]),
             Node::Scan(scan) => {

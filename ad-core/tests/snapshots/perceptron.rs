@@ -169,14 +169,26 @@ fn loss_value_and_grad(
         w1_cols: usize,
         images_rows: usize,
     ) {
-        let b1 = &b1[..w1_cols];
-        for i in 0..images_rows {
-            let hidden_row = &mut hidden[i * w1_cols..][..w1_cols];
-            for j in 0..w1_cols {
-                let t1 = hidden_row[j];
-                hidden_row[j] = (t1 + b1[j]).tanh();
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            hidden: &mut [f64],
+            b1: &[f64],
+            w1_cols: usize,
+            images_rows: usize,
+        ) {
+            let b1 = &b1[..w1_cols];
+            for i in 0..images_rows {
+                let hidden_row = &mut hidden[i * w1_cols..][..w1_cols];
+                for j in 0..w1_cols {
+                    let t1 = hidden_row[j];
+                    hidden_row[j] = I::tanh(t1 + b1[j]);
+                }
             }
         }
+        ::ad::runtime::dispatched!(
+            'a,; loops(hidden : & 'a mut [f64], b1 : & 'a[f64], w1_cols : usize,
+            images_rows : usize) -> ()
+        );
     }
     ///A loop nest over 2 axes.
     fn compute_m3(
@@ -201,24 +213,62 @@ fn loss_value_and_grad(
         }
     }
     ///A loop nest over 1 axis.
-    fn compute_v2(v2: &mut [f64], labels_len: usize) {
+    fn compute_v2(v2: &mut [f64], v1: &[f64], labels_len: usize) {
+        let v1 = &v1[..labels_len];
         let v2 = &mut v2[..labels_len];
         for i in 0..labels_len {
-            let t1 = v2[i];
-            let t2 = if t1 < f64::INFINITY && t1 > f64::NEG_INFINITY { t1 } else { 0.0 };
-            v2[i] = t2;
+            let t1 = if v1[i] < f64::INFINITY && v1[i] > f64::NEG_INFINITY {
+                v1[i]
+            } else {
+                0.0
+            };
+            v2[i] = t1;
         }
     }
     ///A loop nest over 2 axes.
-    fn compute_m4(m4: &mut [f64], v2: &[f64], labels_len: usize, w2_cols: usize) {
-        for i in 0..labels_len {
-            let t1 = v2[i];
-            let m4_row = &mut m4[i * w2_cols..][..w2_cols];
-            for j in 0..w2_cols {
-                let t2 = m4_row[j];
-                m4_row[j] = (t2 - t1).exp();
+    fn compute_m4_and_v3(
+        m4: &mut [f64],
+        v3: &mut [f64],
+        v2: &[f64],
+        labels_len: usize,
+        w2_cols: usize,
+    ) {
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            m4: &mut [f64],
+            v3: &mut [f64],
+            v2: &[f64],
+            labels_len: usize,
+            w2_cols: usize,
+        ) {
+            for i in 0..labels_len {
+                let t1 = v2[i];
+                let mut v3_lanes = [0.0; 16];
+                let m4_row = &mut m4[i * w2_cols..][..w2_cols];
+                let (m4_chunks, m4_rest) = m4_row.as_chunks_mut::<16>();
+                for c in 0..w2_cols / 16 {
+                    let m4_row = &mut m4_chunks[c];
+                    for l in 0..16 {
+                        let t2 = m4_row[l];
+                        let t3 = I::exp(t2 - t1);
+                        m4_row[l] = t3;
+                        v3_lanes[l] += t3;
+                    }
+                }
+                let mut v3_rest = ::ad::runtime::kernel::lanes(v3_lanes);
+                for l in 0..w2_cols % 16 {
+                    let t2 = m4_rest[l];
+                    let t3 = I::exp(t2 - t1);
+                    m4_rest[l] = t3;
+                    v3_rest += t3;
+                }
+                v3[i] = v3_rest;
             }
         }
+        ::ad::runtime::dispatched!(
+            'a,; loops(m4 : & 'a mut [f64], v3 : & 'a mut [f64], v2 : & 'a[f64],
+            labels_len : usize, w2_cols : usize) -> ()
+        );
     }
     ///A loop nest over 1 axis.
     fn compute_t4_and_v4(
@@ -226,6 +276,7 @@ fn loss_value_and_grad(
         labels: &[usize],
         b2: &[f64],
         m2: &[f64],
+        v1: &[f64],
         v2: &[f64],
         labels_len: usize,
         w2_cols: usize,
@@ -237,6 +288,7 @@ fn loss_value_and_grad(
             labels: &[usize],
             b2: &[f64],
             m2: &[f64],
+            v1: &[f64],
             v2: &[f64],
             labels_len: usize,
             w2_cols: usize,
@@ -245,10 +297,11 @@ fn loss_value_and_grad(
             let mut t4_sum: f64 = 0.0;
             let labels = &labels[..labels_len];
             let v4 = &mut v4[..labels_len];
+            let v1 = &v1[..labels_len];
             let v2 = &v2[..labels_len];
             for i in 0..labels_len {
                 let t1 = v4[i];
-                let t3 = t1 == 0.0;
+                let t3 = v1[i] == f64::NEG_INFINITY;
                 let t4 = if t3 { 1.0 } else { t1 };
                 let t5 = if t3 { f64::NEG_INFINITY } else { v2[i] + I::ln(t4) };
                 let t6 = if t3 { 0.0 } else { t2 / t4 };
@@ -264,8 +317,8 @@ fn loss_value_and_grad(
         }
         ::ad::runtime::dispatched!(
             'a,; loops(v4 : & 'a mut [f64], labels : & 'a[usize], b2 : & 'a[f64], m2 : &
-            'a[f64], v2 : & 'a[f64], labels_len : usize, w2_cols : usize, t2 : f64) ->
-            f64
+            'a[f64], v1 : & 'a[f64], v2 : & 'a[f64], labels_len : usize, w2_cols : usize,
+            t2 : f64) -> f64
         )
     }
     ///Adds a block of the result.
@@ -429,18 +482,18 @@ fn loss_value_and_grad(
     compute_m3(&mut m3, &b2_data, &m2, w2_cols, labels_len);
     let mut v1 = ::std::vec![0.0; labels_len];
     ::ad::runtime::kernel::each_row(&mut v1, &m3, ::ad::runtime::kernel::largest);
-    let mut v2 = v1;
-    compute_v2(&mut v2, labels_len);
+    let mut v2 = ::std::vec![0.0; labels_len];
+    compute_v2(&mut v2, &v1, labels_len);
     let mut m4 = m3;
-    compute_m4(&mut m4, &v2, labels_len, w2_cols);
     let mut v3 = ::std::vec![0.0; labels_len];
-    ::ad::runtime::kernel::each_row(&mut v3, &m4, ::ad::runtime::kernel::sum);
+    compute_m4_and_v3(&mut m4, &mut v3, &v2, labels_len, w2_cols);
     let mut v4 = v3;
     let t4 = compute_t4_and_v4(
         &mut v4,
         &labels_data,
         &b2_data,
         &m2,
+        &v1,
         &v2,
         labels_len,
         w2_cols,

@@ -20,7 +20,8 @@
 //!
 //! Must never read a destination that is to be overwritten, and never transpose by copying.
 
-use ndarray::{ArrayView2, ArrayViewMut2, linalg::general_mat_mul};
+use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
 
 use super::isa::dispatched;
 use super::product::{by_loops, gemv_in, gemv_t_in, ger_in};
@@ -177,4 +178,31 @@ pub fn ger<F: Real>(a: &mut [F], x: &[F], y: &[F], accumulate: bool) {
 #[track_caller]
 fn check_matrix<F>(a: &[F], rows: usize, columns: usize) {
     assert!(a.len() == rows * columns, "{} elements are not a matrix of shape ({rows}, {columns})", a.len());
+}
+
+/// The product of a matrix and a vector as ndarray itself computes it: `out = a x`, a of the shape (m, k), for `[m, k] = sizes`. For what a
+/// decision depends on.
+///
+/// # Panics
+///
+/// If a length is not the product of its sizes.
+#[track_caller]
+pub fn exact_gemv<F: Real>(out: &mut [F], a: Operand<'_, F>, x: &[F], [m, k]: [usize; 2]) {
+    assert!(a.data().len() == m * k && x.len() == k && out.len() == m, "exact_gemv: lengths");
+    let mut out = ArrayViewMut1::from(out);
+    general_mat_vec_mul(F::one(), &a.view(m, k), &ArrayView1::from(x), F::zero(), &mut out);
+}
+
+/// The product of two matrices as ndarray itself computes it; the arguments are those of [`gemm`]. For what a decision depends on.
+///
+/// # Panics
+///
+/// If a length is not the product of its sizes.
+#[track_caller]
+pub fn exact_gemm<F: Real>(c: &mut [F], a: Operand<'_, F>, b: Operand<'_, F>, [m, k, n]: [usize; 3]) {
+    assert!(a.data().len() == m * k && b.data().len() == k * n && c.len() == m * n, "exact_gemm: lengths");
+    let product = a.view(m, k).dot(&b.view(k, n));
+    for (out, &v) in c.iter_mut().zip(product.iter()) {
+        *out = v;
+    }
 }

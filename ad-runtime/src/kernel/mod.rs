@@ -36,7 +36,7 @@ pub use generated::{
 };
 pub use isa::{Body, Fused, Isa, Plain, dispatch, force_plain};
 pub use layout::{Destination, assemble, contiguous, destination, destination_slice, overwrite};
-pub use matrix::{Operand, gemm, gemm_off_heap, gemv, gemv_t, ger};
+pub use matrix::{Operand, exact_gemm, exact_gemv, gemm, gemm_off_heap, gemv, gemv_t, ger};
 pub use product::{by_loops, gemv_in, gemv_t_in, ger_in};
 pub use reduce::{
     argmax, argmin, dot, dot_in, maximum, maximum_in, minimum, minimum_in, product, sum, sum_in, sum_of_squares,

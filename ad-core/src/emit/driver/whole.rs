@@ -230,9 +230,15 @@ impl Driver<'_> {
                     let [batch, m, k, n] = sizes;
                     let (ta, tb) = (p.a.1, p.b.1);
                     quote!(#kernel(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
-                } else if exact && p.n.is_empty() && !p.a.1 {
-                    let (each, dot) = (self.style.kernel("each_row"), self.style.kernel("exact_dot"));
-                    quote!(#each(#out, #a, |row| #dot(row, #b));)
+                } else if exact && (p.n.is_empty() || p.m.is_empty()) {
+                    // Of a matrix with a vector on its left ndarray takes the transpose, whose rows are its columns.
+                    let kernel = self.style.kernel("exact_gemv");
+                    let (rows, transposed) = if p.n.is_empty() { (&p.m, p.a.1) } else { (&p.n, !p.b.1) };
+                    let [rows, inner] = [rows, &p.k].map(|s| self.product(s, &mut names).tokens);
+                    let (matrix, vector) = if p.n.is_empty() { (&a, &b) } else { (&b, &a) };
+                    let flag = format_ident!("{}", if transposed { "Transposed" } else { "Plain" });
+                    let operand = self.style.kernel("Operand");
+                    quote!(#kernel(#out, #operand::#flag(#matrix), #vector, [#rows, #inner]);)
                 } else if p.n.is_empty() {
                     let kernel = gemv(p.a.1);
                     quote!(#kernel(#out, #a, #b, false);)
@@ -240,14 +246,17 @@ impl Driver<'_> {
                     let kernel = gemv(!p.b.1);
                     quote!(#kernel(#out, #b, #a, false);)
                 } else {
-                    let (kernel, operand) = (
-                        self.style.kernel(if on_stack { "gemm_off_heap" } else { "gemm" }),
-                        self.style.kernel("Operand"),
-                    );
+                    let kernel = match (on_stack, exact) {
+                        (true, _) => "gemm_off_heap",
+                        (false, true) => "exact_gemm",
+                        (false, false) => "gemm",
+                    };
+                    let (kernel, operand) = (self.style.kernel(kernel), self.style.kernel("Operand"));
                     let flag = |t: bool| format_ident!("{}", if t { "Transposed" } else { "Plain" });
                     let (fa, fb) = (flag(p.a.1), flag(p.b.1));
                     let [m, k, n] = [&p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
-                    quote!(#kernel(#out, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n], false);)
+                    let added = if exact && !on_stack { quote!() } else { quote!(, false) };
+                    quote!(#kernel(#out, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n] #added);)
                 });
                 self.plain(guard, code, vec![t], names);
                 Ok(())
