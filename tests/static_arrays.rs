@@ -120,3 +120,46 @@ fn constants() {
     assert_eq!(weighted_value_and_grad(x, w, [true; 4]).1, ([2.0, 2.0, 2.0, 3.0], [4.0, 8.0, 12.0, 0.0]));
     assert_eq!(weighted_value_and_grad(x, w, [false; 4]), (4.875, ([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, -0.25])));
 }
+
+const WEIGHTS: [f64; 3] = [2.0, 3.0, 5.0];
+static OFFSETS: &[f64] = &[0.5, 0.25];
+const ORDER: &[usize; 3] = &[2, 0, 1];
+const TURN: [[f64; 2]; 2] = [[0.0, -1.0], [1.0, 0.0]];
+
+mod tables {
+    pub const HALVES: [f32; 2] = [0.5, 1.5];
+}
+
+#[differentiate(grad, jvp, hvp, pullback)]
+fn of_tables(x: &[f64], y: f64) -> f64 {
+    let w: [f64; 3] = WEIGHTS;
+    let picked: f64 = ORDER.iter().zip(&WEIGHTS).map(|(&i, v)| x[i] * v).sum();
+    let mut s = w[1] * y;
+    for (k, v) in OFFSETS.iter().enumerate() {
+        s += y * v * OFFSETS[OFFSETS.len() - 1 - k] * x[ORDER[k]];
+    }
+    picked * x[0] + s * WEIGHTS[2]
+}
+
+#[differentiate(vjp)]
+fn turned(p: [f64; 2]) -> [f64; 2] {
+    let m: [[f64; 2]; 2] = TURN;
+    [m[0][0] * p[0] + TURN[0][1] * p[1], m[1][0] * p[0] + TURN[1][1] * p[1]]
+}
+
+#[differentiate]
+fn halved(x: [f32; 2]) -> f32 {
+    let h: &[f32] = &tables::HALVES;
+    x[0] * h[0] + x[1] * tables::HALVES[1]
+}
+
+#[test]
+fn constant_arrays() {
+    let (x, y): (&[f64], f64) = (&[1.0, 2.0, 3.0], 7.0);
+    ad::check_grad!(of_tables(x, y), grad, jvp, hvp);
+    let (value, back) = of_tables_pullback(x, y);
+    assert_eq!(value, of_tables(x, y));
+    assert_eq!(back(1.0), of_tables_grad(x, y));
+    assert_eq!(turned_vjp([2.0, 3.0], [1.0, 10.0]), ([-3.0, 2.0], [10.0, -1.0]));
+    assert_eq!(halved_grad([1.0, 1.0]), [0.5, 1.5]);
+}

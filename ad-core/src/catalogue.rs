@@ -253,7 +253,7 @@ pub fn rank_too_high(ty: &str, most: u8) -> Message {
 }
 
 pub fn element_type_missing(ty: &str) -> Message {
-    message(format!("`{ty}` does not say what its elements are")).help("write the element type: `Array1<f64>`")
+    message(format!("`{ty}` does not say what its elements are")).instead_of_rustc().help("write the element type: `Array1<f64>`")
 }
 
 pub fn nested_sequences(ty: &str) -> Message {
@@ -269,14 +269,23 @@ pub fn element_type(ty: &str) -> Message {
 // Names and calls.
 
 pub fn unknown_name(name: &str, near: Option<&str>) -> Message {
-    message(format!("`{name}` is not known inside the function"))
+    let text = message(format!("`{name}` is not known inside the function"))
         .maybe(near, "pass it as a parameter, or bind it with `let`")
-        .note("the attribute sees this function only")
+        .note("the attribute sees this function only");
+    // It may be a slip of the pen, and a name that nobody has.
+    if near.is_some() { text.instead_of_rustc() } else { text }
 }
 
-pub fn unseen_constant(name: &str) -> Message {
+pub fn unseen_constant(name: &str, array: Option<bool>) -> Message {
+    let local = name.rsplit("::").next().unwrap_or(name).to_lowercase();
+    let (number, whole) = (format!("`let {local}: f64 = {name};`"), format!("`let {local}: [f64; 3] = {name};`"));
+    let code = match array {
+        Some(true) => whole,
+        Some(false) => number,
+        None => format!("{number}, or of an array {whole}"),
+    };
     message(format!("the type of the constant `{name}` cannot be seen from here"))
-        .help(format!("say it where it is used: `let {}: f64 = {name};`", name.to_lowercase()))
+        .help(format!("say it where it is used: {code}"))
         .note("the attribute sees this function only")
 }
 
@@ -398,9 +407,9 @@ pub fn compound_shape(place: &str) -> Message {
         .help("write `a = a + b` if the result may have another shape")
 }
 
-pub fn unknown_label(name: &str) -> Message {
+pub fn unknown_label(name: &str, near: Option<&str>) -> Message {
     message(format!("there is no block or loop with the label `'{name}`")).instead_of_rustc()
-        .help(format!("write the label in front of it: `'{name}: loop {{ .. }}`"))
+        .maybe(near, &format!("write the label in front of it: `'{name}: loop {{ .. }}`"))
 }
 
 pub fn break_outside(what: &str) -> Message {
@@ -502,7 +511,7 @@ pub fn axis_out_of_range(axis: usize, rank: usize) -> Message {
 }
 
 pub fn rows_of_no_matrix(method: &str, rank: usize) -> Message {
-    message(format!("`{method}` is of matrices, this array has rank {rank}")).help(if rank == 1 {
+    message(format!("`{method}` is of matrices, this array has rank {rank}")).instead_of_rustc().help(if rank == 1 {
         "write `x.len()` or `x[i]`"
     } else {
         "write `x.shape()[k]` or `x.index_axis(Axis(k), i)`"
@@ -514,7 +523,7 @@ pub fn dot(a: &str, b: &str) -> Message {
 }
 
 pub fn build_of_arrays() -> Message {
-    message("the closure of `build` gives one element, not an array")
+    message("the closure of `build` gives one element, not an array").instead_of_rustc()
         .help("use `build1`, whose closure may give an array")
 }
 

@@ -70,7 +70,8 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
         };
         if !known {
             let text = text_of(&part, 40);
-            let near = suggest(&text, OPTIONS.iter().copied().chain(["tolerance"]));
+            let name = text.split(['(', ' ', '=']).next().unwrap_or_default();
+            let near = suggest(name, OPTIONS.iter().copied().chain(["tolerance"]));
             diags.push(SrcRange::of(&part), catalogue::check_grad_option(&text, near));
         }
     }

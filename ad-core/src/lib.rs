@@ -86,7 +86,7 @@ pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Pat
     let errors = failure.diags.list().to_vec();
     let internal = internal || errors.iter().any(|e| e.message.entry == "internal");
     let twice = errors.iter().any(|e| e.message.twice && !e.message.rustc);
-    let item = if twice { without_body(item) } else { item };
+    let item = if twice { without_body(front::mended(item)) } else { item };
     Expansion { tokens: beside(&item, &failure.into_tokens()), errors, internal }
 }
 

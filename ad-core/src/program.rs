@@ -96,7 +96,7 @@ pub struct Param {
     pub input: Option<u32>,
 }
 
-/// A scalar that is known when the function is compiled and not when the macro runs: a const parameter, a constant outside of the
+/// A scalar or array that is known when the function is compiled and not when the macro runs: a const parameter, a constant outside of the
 /// function. An input of the graph that is no parameter; what it is called where rustc knows its value.
 #[derive(Clone, Debug)]
 pub struct Constant {
@@ -104,8 +104,10 @@ pub struct Constant {
     pub input: u32,
     /// The path (or an expression of such paths).
     pub path: TokenStream,
-    /// Its type, which the emitted code states.
+    /// Its type, which the emitted code states; of an array that of its elements.
     pub elem: Elem,
+    /// The sizes of an array, outermost first: constants too.
+    pub lens: Vec<TokenStream>,
 }
 
 /// A result leaf of a routine.

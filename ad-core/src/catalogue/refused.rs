@@ -158,13 +158,35 @@ const MACROS: &[Row] = &[
     row("azip", "say what each element is with `build` or `mapv`"),
 ];
 
+/// Macros that are understood, for suggestions.
+const UNDERSTOOD: &[&str] = &[
+    "array",
+    "vec",
+    "s",
+    "stack",
+    "concatenate",
+    "matches",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "panic",
+    "unreachable",
+];
+
 /// A macro that is not understood.
 pub fn macro_call(name: &str) -> Message {
     let what = format!("`{name}!`");
     match MACROS.iter().find(|r| r.name == name) {
         Some(r) => refused(&what, r.way_out).entry(id("macro", name)),
         None => {
-            let message = refused(&what, "write what it expands to; `array!`, `vec!` and `s!` are understood");
+            let known = MACROS.iter().map(|r| r.name).chain(UNDERSTOOD.iter().copied());
+            let message = match crate::diag::suggest(name, known) {
+                Some(near) => refused(&what, &format!("did you mean `{near}!`?")).instead_of_rustc(),
+                None => refused(&what, "write what it expands to; `array!`, `vec!` and `s!` are understood"),
+            };
             foreign::translate(Kind::Macro, name, message).entry(id("construct", "another macro"))
         }
     }
@@ -332,5 +354,7 @@ pub fn kind_of_type(ty: &syn::Type, text: &str) -> Message {
         _ => "other",
     };
     let way_out = KINDS_OF_TYPES.iter().find(|r| r.name == kind).map_or("", |r| r.way_out);
-    message(format!("the type `{text}` is not accepted")).help(way_out).entry(id("kind of type", kind))
+    let message = message(format!("the type `{text}` is not accepted")).help(way_out).entry(id("kind of type", kind));
+    // rustc knows no size of a slice by value.
+    if kind == "slice" { message.instead_of_rustc() } else { message }
 }

@@ -238,13 +238,33 @@ impl<'a> Driver<'a> {
         for c in &self.program.constants {
             let Some(&t) = input_of.get(&c.input) else { continue };
             let (path, ty) = (&c.path, self.style.ty(c.elem));
-            let last = path.clone().into_iter().filter_map(|tt| match tt {
-                proc_macro2::TokenTree::Ident(name) => Some(name.to_string()),
+            let words = path.clone().into_iter().filter_map(|tt| match tt {
+                proc_macro2::TokenTree::Ident(name) => Some(name.to_string().to_lowercase()),
                 _ => None,
             });
-            let name = self.taken.fresh(&last.last().unwrap_or_default().to_lowercase());
+            let words: Vec<String> = words.collect();
+            let name = match &words[..] {
+                [.., of, len] if len == "len" => format!("{of}_len"),
+                words => words.last().cloned().unwrap_or_default(),
+            };
+            let name = self.taken.fresh(&name);
             self.names.insert(t, name.clone());
-            self.plain(&[], quote!(let #name: #ty = #path;), vec![t], Vec::new());
+            if self.g.rank(t) == 0 {
+                self.plain(&[], quote!(let #name: #ty = #path;), vec![t], Vec::new());
+                continue;
+            }
+            // What the user has may be an array, a slice or a reference to one.
+            let whole = self.taken.fresh(&format!("{name}_whole"));
+            let slice = match self.g.rank(t) {
+                1 => quote!(&#whole[..]),
+                rank => {
+                    let flat = (1..rank).map(|_| quote!(.as_flattened()));
+                    quote!(#whole[..] #(#flat)*)
+                }
+            };
+            self.hold.insert(t, Hold::Borrowed);
+            let code = quote!(let #whole = &#path; let #name: &[#ty] = #slice;);
+            self.plain(&[], code, vec![t], Vec::new());
         }
         let params = self.params;
         for (k, p) in params.iter().enumerate() {

@@ -284,7 +284,7 @@ impl<'a> Lower<'a> {
 pub(super) fn axis_words(text: &str, axis: usize, rank: usize) -> String {
     let text = text.trim_start_matches('&');
     // Words for what has no text of its own.
-    let words = ["the first ", "the other ", "another "].iter().any(|start| text.starts_with(start));
+    let words = ["the first ", "the other ", "the result", "another "].iter().any(|start| text.starts_with(start));
     let of = if words { text.to_string() } else { format!("`{text}`") };
     match (rank, axis) {
         (1, _) => format!("length of {of}"),

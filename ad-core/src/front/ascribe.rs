@@ -1,18 +1,26 @@
 //! Type annotations: `let x: T`, `|x: T|`, `-> T`. They decide the type of literals, and a value of another kind is an error.
 //! A type that is not known here (an alias, a name of the user's) says nothing.
 
+use proc_macro2::TokenStream;
 use syn::{GenericArgument, PathArguments, Type};
 
 use super::lower::{Lower, elem_name};
-use super::types::{elem_of, ndarray_rank};
-use super::value::{Lowered, Value, Want};
+use super::types::{Len, elem_of, ndarray_rank};
+use super::value::{Lowered, Number, Value, Want};
 use crate::catalogue;
 use crate::diag::{Diags, SrcRange};
 use crate::ir::{Elem, Term};
+use crate::program::Container;
 
 impl<'a> Lower<'a> {
     /// A value as what its annotation says.
     pub(super) fn ascribe(&mut self, value: Value<'a>, ty: &Type, range: SrcRange) -> Lowered<Value<'a>> {
+        if let Value::Number(n) = &value
+            && let Number::Outer(path) = &**n
+            && let Some(array) = self.outer_array(path, ty)
+        {
+            return Ok(array);
+        }
         match ty {
             Type::Paren(p) => return self.ascribe(value, &p.elem, range),
             Type::Group(p) => return self.ascribe(value, &p.elem, range),
@@ -56,6 +64,18 @@ impl<'a> Lower<'a> {
         }
         let (found, wanted) = (self.describe(&found.2), self.words(elem, rank));
         Err(self.error(range, catalogue::expected(&wanted, &found)))
+    }
+
+    /// A constant outside of the function that its annotation says to be an array: `let w: [f64; 3] = W;`, `let w: &[f64] = &W;`.
+    fn outer_array(&mut self, path: &TokenStream, ty: &Type) -> Option<Value<'a>> {
+        let leaf = super::types::leaf(ty, &self.sig.generics(), &mut Diags::new()).ok()?;
+        let lens: Vec<Len> = match leaf.container {
+            Container::Static => leaf.lens,
+            Container::Slice => vec![Len::Named(super::shapes::length_of_constant(path, 0))],
+            _ => return None,
+        };
+        let array = self.constant_array(path, leaf.elem, &lens);
+        Some(self.rows(array, true))
     }
 
     fn words(&self, elem: Elem, rank: usize) -> String {

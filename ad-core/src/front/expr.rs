@@ -125,7 +125,11 @@ impl<'a> Lower<'a> {
         }
         match types::elem_named(suffix, None) {
             Some(elem) => Ok(Value::Term(self.number(&number, elem, range)?)),
-            None => Err(self.error(range, catalogue::unknown_type(suffix, None))),
+            None => {
+                let near = suggest(suffix, types::NUMBERS.iter().copied());
+                let refused = refused::named_type(suffix);
+                Err(self.error(range, refused.unwrap_or_else(|| catalogue::unknown_type(suffix, near))))
+            }
         }
     }
 
@@ -185,6 +189,33 @@ impl<'a> Lower<'a> {
         let mut near: Option<String> = suggest(&last, self.scope.names()).map(str::to_string);
         near = near.or_else(|| table::nearest(&[On::Dsl], &last).map(str::to_string));
         self.error(range, catalogue::unknown_name(&text, near.as_deref()))
+    }
+
+    /// The nearest name among what a path may lead to: `Array1::zeroes`, `f64::sqr`, `ndarray::stak`, `build_1`.
+    fn nearest_function(&self, path: &syn::Path, last: &str) -> Option<String> {
+        let owner = path.segments.iter().rev().nth(1).map_or_else(String::new, |s| s.ident.to_string());
+        let on: &[On] = match &*owner {
+            "" => &[On::Dsl, On::Nd],
+            "iter" => &[On::Std],
+            "mem" => &[On::Mem],
+            "ndarray" | "linalg" => &[On::Nd],
+            "Vec" | "Array" => &[On::Assoc],
+            _ if types::ndarray_rank(&owner).is_some() => &[On::Assoc],
+            _ => match types::elem_named(&owner, self.sig.real_param.as_ref()) {
+                Some(Elem::Real(_)) => &[On::Real],
+                Some(Elem::Int(_)) => &[On::Int],
+                _ => &[On::Dsl],
+            },
+        };
+        if owner.is_empty()
+            && let Some(near) = suggest(last, self.scope.names())
+        {
+            return Some(near.to_string());
+        }
+        let near = table::nearest(on, last)?;
+        let mut of = path.clone();
+        let _ = of.segments.pop();
+        Some(format!("{}{near}", of.to_token_stream().to_string().replace(' ', "")))
     }
 
     /// `x ** 2`, which Rust reads as `x * (*2)`, and `x ^ 2` of a real number.
@@ -389,8 +420,7 @@ impl<'a> Lower<'a> {
             if table::is_later(&last) {
                 return Err(self.error(range, catalogue::later(&format!("`{last}`"))));
             }
-            let near = table::nearest(&[On::Dsl], &last).map(str::to_string);
-            let near = near.or_else(|| suggest(&last, self.scope.names()).map(str::to_string));
+            let near = self.nearest_function(&p.path, &last);
             let method = [On::Real, On::Array].iter().any(|&on| table::find(on, &last).is_some());
             return Err(self.error(SrcRange::of(p), catalogue::unknown_function(&text, near.as_deref(), method)));
         };
@@ -521,19 +551,35 @@ impl<'a> Lower<'a> {
         if let Value::Never = receiver {
             return Ok(Value::Never);
         }
+        if let Value::Number(n) = &receiver
+            && let Some((path, before)) = n.of_array()
+            && m.args.is_empty()
+        {
+            match &*name {
+                "len" => {
+                    let len = super::shapes::length_of_constant(path, before.len());
+                    return Ok(Value::Term(self.constant(&len, Elem::USIZE)));
+                }
+                "iter" | "into_iter" => return Ok(Value::Seq(self.seq(&receiver, range)?)),
+                _ => {}
+            }
+        }
         let Some(entry) = self.method_entry(Some(&receiver), &name) else {
             if let Value::Number(n) = &receiver
                 && let Some(path) = n.outer()
             {
                 let text = path.to_string().replace(' ', "");
-                return Err(self.error(SrcRange::of(&m.receiver), catalogue::unseen_constant(&text)));
+                let on = |on| table::find(on, &name).is_some();
+                let array = n.array_if_known().or(Some(on(On::Array) && !on(On::Real)));
+                return Err(self.error(SrcRange::of(&m.receiver), catalogue::unseen_constant(&text, array)));
             }
             if table::is_later(&name) {
                 return Err(self.error(range, catalogue::later(&format!("`.{name}()`"))));
             }
             let kind = self.kind_of(&receiver);
             let found = self.describe(&receiver);
-            let near = table::nearest(&[kind, On::Any], &name);
+            let place = if kind == On::Array { On::Place } else { kind };
+            let near = table::nearest(&[kind, On::Any, place], &name);
             let as_function = table::find(On::Dsl, &name).is_some();
             return Err(self.error(name_range, catalogue::unknown_method(&name, &found, near, as_function)));
         };

@@ -399,7 +399,12 @@ impl<'a> Lower<'a> {
         let name = label.to_string();
         match self.label_at(&name) {
             Some(k) => Ok(k),
-            None => Err(self.error(SrcRange::of(label), catalogue::unknown_label(&name))),
+            None => {
+                let labels: Vec<String> = self.targets.iter().filter_map(|t| t.label.clone()).collect();
+                let near =
+                    crate::diag::suggest(&name, labels.iter().map(String::as_str)).map(|near| format!("'{near}"));
+                Err(self.error(SrcRange::of(label), catalogue::unknown_label(&name, near.as_deref())))
+            }
         }
     }
 

@@ -129,7 +129,7 @@ fn one_hot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((n, rn), (i, ri)) = (call.arg(0)?, call.arg(1)?);
     let (n, i) = (me.size(n, rn), me.usize(i, ri));
     let (n, i) = (n?, i?);
-    me.require_lt(i, n, "one_hot: index out of range");
+    me.require_index(i, n, "length of the result of `one_hot`".to_string());
     let ty = match call.generics.and_then(|ty| super::types::elem_of(ty, me.sig.real_param.as_ref())) {
         Some(Elem::Real(ty)) => ty,
         _ => match me.default_real() {

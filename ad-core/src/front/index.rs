@@ -1,13 +1,15 @@
 //! Reading elements: `x[i]`, `x[[i, j]]`, `&x[a..b]`, each index with its check.
 
+use std::rc::Rc;
+
 use syn::ExprIndex;
 
 use super::arith::axis_words;
 use super::lower::Lower;
-use super::value::{Lowered, Value};
+use super::value::{Lowered, Number, Value};
 use crate::catalogue;
 use crate::diag::{SrcRange, text_of};
-use crate::ir::Term;
+use crate::ir::{Elem, Term};
 
 impl<'a> Lower<'a> {
     /// `base[index]`.
@@ -15,6 +17,17 @@ impl<'a> Lower<'a> {
         let (base, index) = (self.expr(&x.expr), self.expr(&x.index));
         let (base, index) = (base?, index?);
         let (rb, ri) = (SrcRange::of(&x.expr), SrcRange::of(&x.index));
+        if let Value::Number(n) = &base
+            && let Value::Number(_) | Value::Term(_) = &index
+            && let Some((path, before)) = n.of_array()
+        {
+            // An array of which only rustc knows the type: its element is a constant, of the type of what it meets.
+            let size = self.constant(&super::shapes::length_of_constant(path, before.len()), Elem::USIZE);
+            let i = self.usize(&index, ri)?;
+            self.require_index(i, size, axis_words(&text_of(&x.expr, 30), 0, 1));
+            let indices = before.iter().copied().chain([i]).collect();
+            return Ok(Value::Number(Number::At(Rc::clone(path), indices).into()));
+        }
         if let Value::Range(r) = &index {
             let nested = matches!(base, Value::Nested(_) | Value::List(_));
             let x = self.array(&base, rb)?;

@@ -80,6 +80,15 @@ impl<'a> Lower<'a> {
                 }
                 _ => Err(self.error(range, catalogue::open_range())),
             },
+            Value::Number(n) if n.of_array().is_some() => {
+                let (path, before) = n.of_array().ok_or(Poison)?;
+                let (path, before) = (Rc::clone(path), before.to_vec());
+                let size = self.constant(&super::shapes::length_of_constant(&path, before.len()), Elem::USIZE);
+                Ok(Seq::new([size], move |_: &mut Lower<'a>, ix: &[Term]| {
+                    let indices = before.iter().chain(ix).copied().collect();
+                    Ok(Value::Number(super::value::Number::At(Rc::clone(&path), indices).into()))
+                }))
+            }
             Value::Tuple(parts) => {
                 let _ = parts;
                 let found = self.describe(value);

@@ -249,7 +249,7 @@ impl<'a> Lower<'a> {
             Value::Number(n) => {
                 if let (Some(path), Want::Any, false) = (n.outer(), want, n.is_float()) {
                     let text = path.to_string().replace(' ', "");
-                    return Err(self.error(range, catalogue::unseen_constant(&text)));
+                    return Err(self.error(range, catalogue::unseen_constant(&text, n.array_if_known())));
                 }
                 let elem = match want {
                     Want::Elem(elem) => elem,
@@ -341,6 +341,7 @@ impl<'a> Lower<'a> {
                 Ok(self.choose(*how, a, b))
             }
             (Number::Outer(path), _) => Ok(self.constant(path, elem)),
+            (Number::At(path, indices), _) => Ok(self.element_of_constant(path, indices, elem)),
             (Number::Std(path, x), Elem::Real(ty)) => {
                 self.assume_const(path, ty, *x);
                 Ok(self.real(ty, *x))

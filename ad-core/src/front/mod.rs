@@ -127,6 +127,22 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
     Err(Failure { diags, stubs })
 }
 
+/// A function whose signature rustc would not accept, as one that it does: what has been said of a type need not be said twice.
+#[must_use]
+pub fn mended(item: TokenStream) -> TokenStream {
+    let Ok(mut function) = syn::parse2::<ItemFn>(item.clone()) else { return item };
+    let mut mended = false;
+    for arg in &mut function.sig.inputs {
+        if let syn::FnArg::Typed(arg) = arg {
+            mended |= types::mend(&mut arg.ty);
+        }
+    }
+    if let syn::ReturnType::Type(_, ty) = &mut function.sig.output {
+        mended |= types::mend(ty);
+    }
+    if mended { quote::quote!(#function) } else { item }
+}
+
 /// Stand-ins for the derivative functions of a function; empty where its signature itself is wrong.
 #[must_use]
 pub fn stubs(attr: TokenStream, item: TokenStream) -> TokenStream {

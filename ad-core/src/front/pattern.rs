@@ -174,7 +174,7 @@ impl<'a> Lower<'a> {
                         self.equal(value, &Value::Term(n), range)
                     }
                     Some(_) => Err(self.error(range, refused::construct(refused::Construct::RealPattern))),
-                    None => Err(self.error(range, catalogue::unseen_constant(&text))),
+                    None => Err(self.error(range, catalogue::unseen_constant(&text, Some(false)))),
                 }
             }
             Pat::TupleStruct(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some") => {
@@ -266,7 +266,7 @@ impl<'a> Lower<'a> {
                     let path: proc_macro2::TokenStream = name.parse().map_err(|_| Poison)?;
                     self.equal(value, &Value::Number(Number::Outer(path.into()).into()), range)
                 }
-                None => Err(self.error(range, catalogue::unseen_constant(name))),
+                None => Err(self.error(range, catalogue::unseen_constant(name, Some(false)))),
             },
         }
     }

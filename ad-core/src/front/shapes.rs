@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
+use quote::quote;
 use syn::ItemFn;
 
 use super::lower::Lower;
@@ -109,12 +110,7 @@ impl Lower<'_> {
 
     /// A constant that rustc knows the value of; of a size, its representative.
     pub(super) fn constant(&mut self, path: &TokenStream, elem: Elem) -> Term {
-        let text = path.to_string();
-        let found = self.constants.iter().position(|c| c.elem == elem && c.path.to_string() == text);
-        let k = found.unwrap_or_else(|| {
-            self.declare_constant(path.clone(), elem);
-            self.constants.len() - 1
-        });
+        let k = self.known_constant(path, elem, &[]);
         if elem == Elem::USIZE {
             let size = self.classes.find(Size::Constant(u32::try_from(k).unwrap_or(u32::MAX)));
             return self.size_term(size);
@@ -123,16 +119,43 @@ impl Lower<'_> {
         self.g.mk(Node::Input(input))
     }
 
-    fn declare_constant(&mut self, path: TokenStream, elem: Elem) {
+    /// A constant array: rustc knows its elements, and its sizes, which are constants of their own.
+    pub(super) fn constant_array(&mut self, path: &TokenStream, elem: Elem, lens: &[Len]) -> Term {
+        let k = self.known_constant(path, elem, lens);
+        let input = self.constants[k].input;
+        self.g.mk(Node::Input(input))
+    }
+
+    /// An element of a constant array of which nothing but this says the type.
+    pub(super) fn element_of_constant(&mut self, path: &TokenStream, indices: &[Term], elem: Elem) -> Term {
+        let lens: Vec<Len> = (0..indices.len()).map(|k| Len::Named(length_of_constant(path, k))).collect();
+        let array = self.constant_array(path, elem, &lens);
+        self.g.index(array, indices)
+    }
+
+    /// The number of a constant, declared if it is new.
+    fn known_constant(&mut self, path: &TokenStream, elem: Elem, lens: &[Len]) -> usize {
+        let text = path.to_string();
+        let same = |c: &Constant| c.elem == elem && c.lens.len() == lens.len() && c.path.to_string() == text;
+        match self.constants.iter().position(same) {
+            Some(k) => k,
+            None => self.declare_constant(path.clone(), elem, lens),
+        }
+    }
+
+    fn declare_constant(&mut self, path: TokenStream, elem: Elem, lens: &[Len]) -> usize {
+        let shape: Vec<Term> = lens.iter().map(|len| self.static_size(len)).collect();
         let input = u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX);
-        self.g.add_input_shaped(elem, Vec::new());
-        self.constants.push(Constant { input, path, elem });
+        self.g.add_input_shaped(elem, shape);
+        self.constants.push(Constant { input, path, elem, lens: lens.iter().map(Len::tokens).collect() });
+        self.constants.len() - 1
     }
 
     /// Declares the constants known so far and the parameters: each axis by the representative of its size.
     pub(super) fn declare(&mut self, known: &[Constant]) {
         for c in known {
-            self.declare_constant(c.path.clone(), c.elem);
+            let lens: Vec<Len> = c.lens.iter().map(|len| Len::read(len.clone())).collect();
+            self.declare_constant(c.path.clone(), c.elem, &lens);
         }
         let sig = self.sig;
         for len in sig.params.iter().flat_map(|p| &p.leaf.lens) {
@@ -213,6 +236,12 @@ impl Lower<'_> {
         }
         Ok(true)
     }
+}
+
+/// The size of a constant array along an axis: `W.len()`, `W[0].len()`.
+pub(super) fn length_of_constant(path: &TokenStream, axis: usize) -> TokenStream {
+    let first = (0..axis).map(|_| quote!([0]));
+    quote!(#path #(#first)*.len())
 }
 
 /// Lowers a function whose signature is understood.

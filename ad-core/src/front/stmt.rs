@@ -64,6 +64,12 @@ impl<'a> Lower<'a> {
             self.item(item.ident.to_string(), value.ok());
         }
         for stmt in &block.stmts {
+            // What is refused has been said where it stands; what names it is no second mistake.
+            let named = match stmt {
+                Stmt::Item(item) => named_by(item),
+                _ => Vec::new(),
+            };
+            named.into_iter().for_each(|name| self.item(name, None));
             let Stmt::Item(Item::Fn(f)) = stmt else { continue };
             let sig = &f.sig;
             let plain = sig.generics.params.is_empty()
@@ -117,6 +123,28 @@ impl<'a> Lower<'a> {
         value?;
         bound
     }
+}
+
+/// The names of values that an item which is refused brings into scope.
+fn named_by(item: &Item) -> Vec<String> {
+    fn used(tree: &syn::UseTree, names: &mut Vec<String>) {
+        match tree {
+            syn::UseTree::Path(p) => used(&p.tree, names),
+            syn::UseTree::Name(n) => names.push(n.ident.to_string()),
+            syn::UseTree::Rename(r) => names.push(r.rename.to_string()),
+            syn::UseTree::Group(g) => g.items.iter().for_each(|tree| used(tree, names)),
+            _ => {}
+        }
+    }
+    let mut names = Vec::new();
+    match item {
+        Item::Static(i) => names.push(i.ident.to_string()),
+        Item::Struct(i) => names.push(i.ident.to_string()),
+        Item::Enum(i) => names.push(i.ident.to_string()),
+        Item::Use(i) => used(&i.tree, &mut names),
+        _ => {}
+    }
+    names
 }
 
 impl<'a> Lower<'a> {

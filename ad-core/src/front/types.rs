@@ -35,6 +35,11 @@ pub(super) enum Len {
 }
 
 impl Len {
+    /// What [`Len::tokens`] wrote.
+    pub(super) fn read(tokens: TokenStream) -> Self {
+        syn::parse2::<Expr>(tokens.clone()).map_or(Len::Named(tokens), |e| len(&e))
+    }
+
     /// The size as the type has it.
     pub(super) fn tokens(&self) -> TokenStream {
         match self {
@@ -68,17 +73,11 @@ impl Generics {
     }
 }
 
-/// Names of types, for suggestions.
+/// Names of types of numbers, for suggestions.
+pub(super) const NUMBERS: &[&str] = &["f64", "f32", "usize", "isize", "i32", "i64", "u32", "u64", "u8"];
+
+/// Names of other types, for suggestions.
 const KNOWN: &[&str] = &[
-    "f64",
-    "f32",
-    "usize",
-    "isize",
-    "i32",
-    "i64",
-    "u32",
-    "u64",
-    "u8",
     "bool",
     "Vec",
     "Array0",
@@ -180,6 +179,30 @@ pub(super) fn leaf(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered
     }
 }
 
+/// Makes a type that is refused one that rustc accepts, if it is not: `Array1` without elements, a slice by value.
+pub(super) fn mend(ty: &mut Type) -> bool {
+    match ty {
+        Type::Paren(p) => mend(&mut p.elem),
+        Type::Group(p) => mend(&mut p.elem),
+        Type::Slice(_) => {
+            *ty = syn::parse_quote!(&'static #ty);
+            true
+        }
+        Type::Reference(r) => !matches!(&*r.elem, Type::Slice(_)) && mend(&mut r.elem),
+        Type::Path(p) => {
+            let Some(last) = p.path.segments.last_mut() else { return false };
+            let name = last.ident.to_string();
+            let bare = matches!(last.arguments, PathArguments::None);
+            let array = bare && (name == "Vec" || ndarray_rank(&name).is_some());
+            if array {
+                last.arguments = PathArguments::AngleBracketed(syn::parse_quote!(<f64>));
+            }
+            array
+        }
+        _ => false,
+    }
+}
+
 /// The size in `[F; size]`. Arithmetic on literals is a number, so that shapes which are equal are seen to be.
 pub(super) fn len(e: &Expr) -> Len {
     fn number(e: &Expr) -> Option<usize> {
@@ -241,8 +264,9 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
         let elem = argument(ty, &last.arguments, generics, diags)?;
         return leaf(Container::Slice, elem, 1, true);
     }
-    let message = catalogue::refused::named_type(&name)
-        .unwrap_or_else(|| catalogue::unknown_type(&name, crate::diag::suggest(&name, KNOWN.iter().copied())));
+    let message = catalogue::refused::named_type(&name).unwrap_or_else(|| {
+        catalogue::unknown_type(&name, crate::diag::suggest(&name, NUMBERS.iter().chain(KNOWN).copied()))
+    });
     Err(diags.push(SrcRange::of(ty), message))
 }
 

@@ -106,6 +106,8 @@ pub(super) enum Number {
     Choice(super::arith::Join, Rc<Number>, Rc<Number>),
     /// A constant outside of the function: its type is that of what it meets, and the emitted code states it.
     Outer(Rc<TokenStream>),
+    /// An element of a constant array outside of the function, by its indices, which have been checked: of the type of what it meets.
+    At(Rc<TokenStream>, Rc<[Term]>),
     /// A constant that is taken to be one of `std::f64::consts`, and its value.
     Std(Rc<TokenStream>, f64),
     /// A bit operation on integers.
@@ -121,17 +123,40 @@ impl Number {
     pub(super) fn is_float(&self) -> bool {
         match self {
             Number::Float(_) => true,
-            Number::Int(_) | Number::Outer(_) => false,
+            Number::Int(_) | Number::Outer(_) | Number::At(..) => false,
             Number::Std(..) => true,
             Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => a.is_float(),
             Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => a.is_float() || b.is_float(),
         }
     }
 
+    /// The constant array outside of the function that it may be (or a part of), with the indices of the part.
+    pub(super) fn of_array(&self) -> Option<(&Rc<TokenStream>, &[Term])> {
+        match self {
+            Number::Outer(path) => Some((path, &[])),
+            Number::At(path, indices) => Some((path, indices)),
+            _ => None,
+        }
+    }
+
+    /// Whether the constant in it is an array, if that is known.
+    pub(super) fn array_if_known(&self) -> Option<bool> {
+        match self {
+            Number::Outer(_) => None,
+            Number::At(..) => Some(true),
+            Number::Float(_) | Number::Int(_) | Number::Std(..) => Some(false),
+            Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => a.array_if_known(),
+            Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => {
+                // Arithmetic on arrays is ndarray's, and a constant is none of these.
+                Some(a.array_if_known() == Some(true) || b.array_if_known() == Some(true))
+            }
+        }
+    }
+
     /// The constant outside of the function that is in it, if nothing but that says what type it has.
     pub(super) fn outer(&self) -> Option<&TokenStream> {
         match self {
-            Number::Outer(path) => Some(path),
+            Number::Outer(path) | Number::At(path, _) => Some(path),
             Number::Float(_) | Number::Int(_) | Number::Std(..) => None,
             Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => a.outer(),
             Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => a.outer().or(b.outer()),

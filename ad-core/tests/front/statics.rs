@@ -94,16 +94,70 @@ fn constants_outside() {
     assert_eq!(run(&p, &[vector(&[1.0, 2.0]), sizes(&[], &[1]), sizes(&[], &[4])]), [12.0]);
     let p = program(quote!(), quote! { fn f(x: f64) -> f64 { x * COUNT as f64 } });
     assert_eq!(p.constants[0].path.to_string(), "COUNT as f64");
-    let text = errors(quote!(), quote! { fn f(x: f64) -> f64 { x * RATE.sqrt() + WEIGHTS[0] } });
+    let text = errors(
+        quote!(),
+        quote! { fn f(x: f64) -> f64 { let y = build1(2, |i| WEIGHTS[i]); x * RATE.sqrt() + y[0] + x * sum(&WEIGHTS) } },
+    );
     expect![[r#"
+        the type of the constant `WEIGHTS` cannot be seen from here
+        = help: say it where it is used: `let weights: [f64; 3] = WEIGHTS;`
+        = note: the attribute sees this function only
+
         the type of the constant `RATE` cannot be seen from here
         = help: say it where it is used: `let rate: f64 = RATE;`
         = note: the attribute sees this function only
 
         the type of the constant `WEIGHTS` cannot be seen from here
-        = help: say it where it is used: `let weights: f64 = WEIGHTS;`
+        = help: say it where it is used: `let weights: f64 = WEIGHTS;`, or of an array `let weights: [f64; 3] = WEIGHTS;`
         = note: the attribute sees this function only"#]]
     .assert_eq(&text);
+}
+
+/// Arrays outside of the function: an element has the type of what it meets, a `let` says that of the whole.
+#[test]
+fn constant_arrays_outside() {
+    let paths =
+        |p: &super::Program| p.constants.iter().map(|c| c.path.to_string().replace(' ', "")).collect::<Vec<_>>();
+    let run = |p: &super::Program, params: &[super::Value], constants: &[(&str, &super::Value)]| {
+        let input = |k: u32| match p.constants.iter().position(|c| c.input == k) {
+            Some(k) => constants.iter().find(|c| c.0 == paths(p)[k]).expect("the constant").1.clone(),
+            None => params[p.params.iter().position(|p| p.input == Some(k)).expect("a parameter")].clone(),
+        };
+        let count = u32::try_from(p.graph.inputs().len()).expect("few inputs");
+        super::run(p, &(0..count).map(input).collect::<Vec<_>>())
+    };
+    let (w, three, two) = (vector(&[2.0, 3.0, 5.0]), sizes(&[], &[3]), sizes(&[], &[2]));
+    let constants = [("W.len()", &three), ("W", &w)];
+    let p = program(quote!(), quote! { fn f(x: f64) -> f64 { x * W[0] + W[2] } });
+    assert_eq!(run(&p, &[scalar(7.0)], &constants), [19.0]);
+    let first = "entry: index out of range in `W[0]` (length of `W`)";
+    assert_eq!(checks(&p), [first, &first.replace("[0]", "[2]")].join("\n"));
+    let p = program(quote!(), quote! { fn f(x: &[f64]) -> f64 { x.iter().zip(&W).map(|(a, b)| a * b).sum() } });
+    assert_eq!(run(&p, std::slice::from_ref(&w), &constants), [38.0]);
+    let p = program(
+        quote!(),
+        quote! { fn f(x: f64) -> f64 { let mut s = x; for (i, v) in W.iter().enumerate() { s += x * v * W[W.len() - 1 - i]; } s } },
+    );
+    assert_eq!(run(&p, &[scalar(1.0)], &constants), [30.0]);
+    // As indices, and in rows.
+    let p = program(quote!(), quote! { fn f(x: &[f64]) -> f64 { IDS.iter().map(|&i| x[i]).sum::<f64>() * x[IDS[0]] } });
+    let ids = sizes(&[2], &[2, 0]);
+    assert_eq!(run(&p, std::slice::from_ref(&w), &[("IDS.len()", &two), ("IDS", &ids)]), [35.0]);
+    let p = program(
+        quote!(),
+        quote! { fn f(x: f64) -> f64 { let mut s = 0.0; for r in M { for v in r { s += x * v; } } s * M[1][0] } },
+    );
+    let m = array(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(run(&p, &[scalar(2.0)], &[("M.len()", &two), ("M[0].len()", &two), ("M", &m)]), [60.0]);
+    // By a `let`: what the type says is known.
+    let p = program(
+        quote!(),
+        quote! { fn f(x: f64) -> f64 { let w: [f64; 3] = W; let [a, _, c] = w; x * a + c * sum(&w) } },
+    );
+    assert_eq!((paths(&p), checks(&p)), (vec!["W".to_string()], String::new()));
+    assert_eq!(run(&p, &[scalar(7.0)], &constants), [64.0]);
+    let p = program(quote!(), quote! { fn f(x: f64) -> f64 { let w: &[f64] = &tables::W; x * w.iter().sum::<f64>() } });
+    assert_eq!(run(&p, &[scalar(2.0)], &[("tables::W.len()", &three), ("tables::W", &w)]), [20.0]);
 }
 
 #[test]

@@ -176,6 +176,8 @@ impl<'a> Lower<'a> {
         match x {
             Value::Term(t) | Value::Nested(t) => Ok(*t),
             Value::List(_) | Value::Matrix(_) => self.array(x, range),
+            // Nothing says what it is.
+            Value::Number(n) if n.outer().is_some() => self.array(x, range),
             other => {
                 let found = self.describe(other);
                 Err(self.error(range, catalogue::expected("an array", &found)))

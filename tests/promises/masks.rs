@@ -1,0 +1,88 @@
+//! Arms that are not taken, and elements outside of masks.
+
+use ad::prelude::*;
+
+/// What has no finite value, or derivative, at zero and below.
+#[differentiate(grad, vjp, jvp, hvp)]
+fn arms(x: &Array1<f64>, k: f64) -> f64 {
+    let lazy = build1(x.len(), |i| if x[i] > 0.0 { x[i].ln() * x[i].sqrt() / x[i] } else { k * x[i] });
+    let strict = build1(x.len(), |i| select(x[i] > 0.0, x[i].powf(-0.5) * k, x[i]));
+    let matched = build1(x.len(), |i| match x[i] > 0.0 {
+        true => (1.0 / x[i]).exp().ln(),
+        false => x[i] * x[i],
+    });
+    let whole = if k > 0.0 { (x / k).sum() } else { x.mapv(f64::sqrt).sum() };
+    lazy.sum() + strict.sum() + matched.sum() + whole
+}
+
+/// "An arm that is not taken, and an element outside a mask, contribute nothing, not even NaN".
+#[test]
+fn arms_that_are_not_taken_contribute_nothing() {
+    let x = array![0.0, -1.0, 4.0, -0.0, f64::NEG_INFINITY];
+    let (dx, _) = arms_grad(&x, 1.0);
+    let k = 1.0;
+    for (i, &v) in x.iter().enumerate().filter(|(_, v)| **v <= 0.0) {
+        assert_eq!(dx[i], k + 1.0 + 2.0 * v + 1.0 / k, "{v}");
+    }
+    assert!(dx[2].is_finite());
+    let (_, (vx, _)) = arms_vjp(&x, 1.0, 1.0);
+    assert_eq!(vx, dx);
+    let x = array![0.0, -1.0, 4.0, -0.0, -3.0];
+    let direction = array![1.0, 1.0, 0.0, 1.0, 0.0];
+    assert_eq!(arms_jvp(&x, 1.0, &direction, 0.0).1, 3.0 * 3.0 - 2.0);
+    let (second, _) = arms_hvp(&x, 1.0, &direction, 0.0);
+    assert_eq!(second, array![2.0, 2.0, 0.0, 2.0, 0.0]);
+}
+
+#[differentiate(grad, vjp, jvp)]
+fn masked_in_loops(x: &Array1<f64>) -> f64 {
+    let mut s = 0.0;
+    for &v in x {
+        if v <= 0.0 {
+            continue;
+        }
+        s += v.ln() + 1.0 / v;
+    }
+    let kept: f64 = x.iter().filter(|v| **v > 0.0).map(|v| v.sqrt().recip()).sum();
+    let mut largest = 0.0;
+    let mut i = 0;
+    while i < x.len() && x[i] < 100.0 {
+        largest = if x[i] > 1.0 { (x[i] - 1.0).sqrt() } else { largest };
+        i += 1;
+    }
+    s + kept + largest
+}
+
+/// The same in loops, of iterators that leave items out, and of steps that are not taken.
+#[test]
+fn items_that_are_left_out_contribute_nothing() {
+    let x = array![0.0, -1.0, 4.0, 1.0, f64::INFINITY];
+    let (value, gradient) = masked_in_loops_value_and_grad(&x.slice(s![..4]).to_owned());
+    assert!(value.is_finite());
+    let expected =
+        |v: f64| 1.0 / v - 1.0 / (v * v) - 0.5 * v.powf(-1.5) + if v > 1.0 { 0.5 / (v - 1.0).sqrt() } else { 0.0 };
+    for (g, &v) in gradient.iter().zip(&x) {
+        let expected = if v > 0.0 { expected(v) } else { 0.0 };
+        assert!((g - expected).abs() < 1e-14, "{v}: {g} instead of {expected}");
+    }
+    // A step behind the end of the loop, at infinity.
+    let gradient = masked_in_loops_grad(&x);
+    assert!(gradient.iter().take(4).all(|g| g.is_finite()));
+    assert_eq!(gradient[4], 0.0);
+}
+
+#[differentiate]
+fn outside(x: &Array1<f64>, ids: &[usize]) -> f64 {
+    let tail = x.slice(s![1..]).mapv(f64::ln).sum();
+    let root = x[0].sqrt();
+    let picked = gather([ids.len()], x, |[i]| [ids[i]]).mapv(|v| 1.0 / v).sum();
+    tail + if x[0] > 0.0 { root } else { 0.0 } + picked
+}
+
+/// What is computed before a condition, and used in an arm that is not taken: masked after the local derivative.
+#[test]
+fn what_a_condition_hides_is_masked_after_the_local_derivative() {
+    let (value, gradient) = outside_value_and_grad(&array![0.0, 1.0, 2.0], &[2]);
+    assert_eq!(value, 2.0_f64.ln() + 0.5);
+    assert_eq!(gradient, array![0.0, 1.0, 0.25]);
+}

@@ -1,0 +1,163 @@
+//! What the function itself panics at, and that nothing else does.
+
+use ad::prelude::*;
+
+use crate::panics::{calls, panic_of};
+
+#[differentiate(grad, vjp, jvp, jacobian, hvp, hessian, pullback, into)]
+fn out_of_range(x: &Array1<f64>, k: usize) -> f64 {
+    let square = x.dot(x);
+    square * x[k]
+}
+const OUT_OF_RANGE: u32 = line!() - 2;
+
+#[differentiate(grad, vjp, jvp, jacobian, hvp, hessian, pullback, into)]
+fn overflowing(x: &Array1<f64>, k: usize) -> f64 {
+    let square = x.dot(x);
+    square * (k - 2) as f64
+}
+const OVERFLOWING: u32 = line!() - 2;
+
+#[differentiate(grad, vjp, jvp, jacobian, hvp, hessian, pullback, into)]
+fn divided(x: &Array1<f64>, k: usize) -> f64 {
+    let square = x.dot(x);
+    square * (6 / k) as f64
+}
+const DIVIDED: u32 = line!() - 2;
+
+/// "An index out of range, an integer overflow or a division by zero of integers that `f` itself would reach panics in the gradient too,
+/// with its source line": in everything that the attribute writes.
+#[test]
+fn what_the_function_panics_at_panics_everywhere() {
+    let x = array![1.0, 2.0];
+    let cases = [
+        (
+            calls!(&x, 5, out_of_range out_of_range_grad out_of_range_value_and_grad out_of_range_vjp out_of_range_jvp out_of_range_jacobian out_of_range_hvp out_of_range_hessian out_of_range_pullback out_of_range_value_and_grad_into),
+            OUT_OF_RANGE,
+            "out_of_range: index out of range: `x[k]` (length of `x` = 2, index = 5)",
+        ),
+        (
+            calls!(&x, 1, overflowing overflowing_grad overflowing_value_and_grad overflowing_vjp overflowing_jvp overflowing_jacobian overflowing_hvp overflowing_hessian overflowing_pullback overflowing_value_and_grad_into),
+            OVERFLOWING,
+            "overflowing: integer overflow in a subtraction: `k - 2`",
+        ),
+        (
+            calls!(&x, 0, divided divided_grad divided_value_and_grad divided_vjp divided_jvp divided_jacobian divided_hvp divided_hessian divided_pullback divided_value_and_grad_into),
+            DIVIDED,
+            "divided: division by zero: `6 / k`",
+        ),
+    ];
+    for (calls, line, expected) in cases {
+        for (name, call) in calls {
+            let (text, at, _) = panic_of(call);
+            assert_eq!(at, line, "{name}: {text}");
+            assert!(name == "function" || text == expected, "{name}: {text}");
+        }
+    }
+}
+
+#[differentiate(grad, vjp, jvp, jacobian, hvp, hessian, pullback, into)]
+fn guarded(x: &Array1<f64>, k: usize) -> f64 {
+    let square = x.dot(x);
+    let in_an_arm = if k < x.len() { x[k] * (k + 1) as f64 / (6 / (k + 1)) as f64 } else { square };
+    let mut in_a_loop = 0.0;
+    for i in 2..k.min(2) {
+        in_a_loop += x[i + 7] * (i - 9) as f64 * (1 / (i - i)) as f64;
+    }
+    let behind_and = if k < x.len() && x[k] > 0.0 { 1.0 } else { 0.0 };
+    let in_a_match = match k {
+        0 | 1 => x[k + 1],
+        _ => 0.0,
+    };
+    let in_a_closure = |j: usize| x[j];
+    let called = if k == 0 { in_a_closure(k) } else { 0.0 };
+    let of_nothing = build1(k - k, |i| x[i + 100]).sum();
+    square + in_an_arm + in_a_loop + behind_and + in_a_match + called + of_nothing
+}
+
+/// "One that `f` would not reach (behind an `if`, in a loop of zero iterations) never does: a term that may panic does not leave an arm
+/// or a loop."
+#[test]
+fn what_is_not_reached_never_panics() {
+    for (x, ks) in [(array![1.0, 2.0, 3.0], 0..9), (array![], 5..9)] {
+        for k in ks {
+            for (_, call) in calls!(&x, k, guarded guarded_grad guarded_value_and_grad guarded_vjp guarded_jvp guarded_jacobian guarded_hvp guarded_hessian guarded_pullback guarded_value_and_grad_into)
+            {
+                call();
+            }
+            let (value, gradient) = guarded_value_and_grad(&x, k);
+            assert!((value - guarded(&x, k)).abs() <= 1e-13 * value.abs());
+            assert_eq!(gradient, guarded_vjp(&x, k, 1.0).1);
+        }
+    }
+    let x = array![1.0, 2.0, 3.0];
+    ad::check_grad!(guarded(&x, 0), grad, jvp, hvp);
+    ad::check_grad!(guarded(&x, 7), grad, jvp, hvp);
+}
+
+#[differentiate]
+fn in_steps(x: &Array1<f64>, ids: &[usize], stop: f64) -> f64 {
+    let mut s = 0.0;
+    for &i in ids {
+        if s > stop {
+            break;
+        }
+        s += x[i];
+    }
+    s * s
+}
+const IN_STEPS: u32 = line!() - 4;
+
+/// The same of what a loop carries: the step that would be out of range comes after the loop has been left, or not.
+#[test]
+fn steps_that_are_not_taken_never_panic() {
+    let x = array![1.0, 2.0];
+    assert_eq!(in_steps_grad(&x, &[0, 1, 9], 2.5).0, array![6.0, 6.0]);
+    assert_eq!(panic_of(|| in_steps(&x, &[0, 1, 9], 3.5)).1, IN_STEPS);
+    assert_eq!(panic_of(|| in_steps_grad(&x, &[0, 1, 9], 3.5)).1, IN_STEPS);
+}
+
+#[differentiate]
+fn not_looked_at(x: &Array1<f64>, k: usize, n: i32) -> f64 {
+    let _ = x[k];
+    let _unused = 7 / n;
+    x.sum()
+}
+
+/// What nothing depends on is reached all the same.
+#[test]
+fn what_nothing_depends_on_panics_too() {
+    let x = array![1.0, 2.0];
+    assert_eq!(not_looked_at_grad(&x, 1, 1), array![1.0, 1.0]);
+    for (k, n) in [(2, 1), (1, 0)] {
+        let (_, line, _) = panic_of(|| not_looked_at(&x, k, n));
+        assert_eq!(panic_of(|| not_looked_at_grad(&x, k, n)).1, line);
+    }
+}
+
+#[differentiate(grad, vjp, jvp)]
+fn asserted(x: &Array1<f64>, n: usize) -> f64 {
+    assert!(n < 4, "{n} is too much");
+    let s = x.sum();
+    assert!(s > 0.0);
+    if n == 3 {
+        panic!("three");
+    }
+    s * n as f64
+}
+
+/// `assert!` and `panic!` are kept: they say what they say in the function, at its line.
+#[test]
+fn assertions_are_the_functions_own() {
+    let x = array![1.0, 2.0];
+    assert_eq!(asserted_grad(&x, 2), array![2.0, 2.0]);
+    for (x, n, words) in [(&x, 5, "is too much"), (&-&x, 1, "assertion failed"), (&x, 3, "three")] {
+        let (_, line, _) = panic_of(|| asserted(x, n));
+        for (text, at, _) in
+            [panic_of(|| asserted_grad(x, n)), panic_of(|| asserted_vjp(x, n, 1.0)), panic_of(|| asserted_jvp(x, n, x))]
+        {
+            assert!(text.contains(words), "{text}");
+            assert_eq!(at, line, "{text}");
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The module that `file_module.rs` names.
