@@ -192,7 +192,7 @@ fn histogram_energy_value_and_grad(
     let c2 = compute_c2(bins, n, weights_len);
     ::core::assert!(
         c2,
-        "histogram_energy: index out of range: `scatter([n], &w, |[i]| [bins[i]])` (length of `the result` = {})",
+        "histogram_energy: index out of range: `scatter([n], &w, |[i]| [bins[i]])` (length of the result = {})",
         n
     );
     let mut v1 = ::std::vec![0.0_f32; n];
