@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::ir::bound::{Bound, bound};
 use crate::ir::{Body, Graph, Scan, Term, Type};
 
 use super::delta::{Delta, DeltaId, Leaf, ScanDelta, Tangent};
@@ -60,8 +61,15 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let saved_values: Vec<Term> = (0..carries).map(|k| d.g.param(k, s.body.params[k].clone())).collect();
     let saveable = s.body.params[..carries].iter().all(|ty| matches!(ty, Type::Array(..)));
     assert!(saveable, "carried tuples are split into components before differentiation");
-    results.extend(&saved_values);
-    let kept = kept(d.g, &body, s);
+    // Steps that do nothing save nothing: what is said of them is that they do nothing.
+    let bound = bound(d.g, &Scan { body: Body { results: body.primal.clone().into(), ..s.body.clone() }, ..scan.clone() });
+    results.extend(saved_values.iter().map(|&t| only_within(d.g, t, bound)));
+    let mut kept = kept(d.g, &body, s);
+    for (t, row, _) in &mut kept {
+        if row == t {
+            *row = only_within(d.g, *row, bound);
+        }
+    }
     results.extend(kept.iter().map(|k| k.1));
     let mut augmented = scan.clone();
     augmented.body = Body { params: s.body.params.clone(), results: results.into() };
@@ -95,6 +103,13 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         .map(|(k, has)| if has { Tangent::Array(d.out.push(Delta::Part(id, k))) } else { Tangent::Zero })
         .collect();
     (primal, Tangent::Tuple(parts))
+}
+
+/// A row, or zeros in steps that do nothing.
+fn only_within(g: &mut Graph, row: Term, bound: Option<Bound>) -> Term {
+    let Some(Bound { literal: (c, value), .. }) = bound else { return row };
+    let zeros = crate::trips::zeros(g, row);
+    if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) }
 }
 
 /// Builds the body of a derived loop. Its terms are first made over the original body's parameters (which are numbered from 0)

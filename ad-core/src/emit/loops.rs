@@ -34,14 +34,17 @@ pub(super) struct Rows {
 /// One loop.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
+    /// The number of steps, and of rows.
     pub(super) count: Term,
+    /// How many of them there are that do anything: the first ones.
+    pub(super) steps: Term,
     pub(super) reverse: bool,
     /// Ends the loop before the next step.
     pub(super) stop: Option<Term>,
     /// The index of the step: a leaf.
     pub(super) step: Term,
-    /// `step < count`, which holds inside.
-    pub(super) inside: Term,
+    /// `step < count` and `step < steps`, which hold inside.
+    pub(super) inside: [Term; 2],
     pub(super) carries: Vec<Carry>,
     pub(super) rows: Vec<Rows>,
     /// How many loops it stands in, in the program.
@@ -96,12 +99,14 @@ impl Loops {
             Role::Step => {}
             Role::Carry(k) | Role::Last(k) => {
                 f(l.count);
+                f(l.steps);
                 l.stop.into_iter().for_each(&mut f);
                 f(l.carries[k].init);
                 f(l.carries[k].next);
             }
             Role::Rows(k) => {
                 f(l.count);
+                f(l.steps);
                 l.stop.into_iter().for_each(&mut f);
                 f(l.rows[k].row);
             }
@@ -180,7 +185,7 @@ impl Scopes {
                 Some((n, Role::Last(_) | Role::Rows(_))) => {
                     if !std::mem::replace(&mut placed[n], true) {
                         let l = &loops.all[n];
-                        let mut ends = vec![l.count];
+                        let mut ends = vec![l.count, l.steps];
                         ends.extend(l.stop);
                         ends.extend(l.carries.iter().flat_map(|c| [c.init, c.next]));
                         ends.extend(l.rows.iter().map(|r| r.row));

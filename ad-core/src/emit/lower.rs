@@ -9,7 +9,8 @@ use super::kernel::trivial;
 use super::loops::{Carry, Loop, Loops, Rows, leaf};
 use super::update::update;
 use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type};
-use crate::prim::{Cmp, Prim, Reduce};
+use crate::ir::bound::{Bound, bound};
+use crate::prim::{Cmp, IntOp, Prim, Reduce};
 
 /// The terms of the emitter's sublanguage that equal the roots.
 pub(super) struct Lowered {
@@ -50,7 +51,7 @@ impl Lower<'_> {
     /// Everything that `roots` reach; `env` are the arguments of the body that they are of. Recursion is over nested loops only.
     fn all(&mut self, roots: &[Term], inside: &mut HashMap<Term, Term>, env: &[Term]) -> Result<(), String> {
         for t in self.g.reachable(roots) {
-            if self.outside.contains_key(&t) {
+            if self.outside.contains_key(&t) || inside.contains_key(&t) {
                 continue;
             }
             let node = self.g.node_rc(t);
@@ -135,7 +136,6 @@ impl Lower<'_> {
         let g = &mut *self.g;
         let carries = scan.init.len();
         let step = leaf(g, Type::scalar(Elem::USIZE));
-        let inside = g.compare(Cmp::Lt, step, scan.count);
         // What each step leaves as it is is no state.
         let fixed = |g: &Graph, k: usize| matches!(g.node(scan.body.results[k]), Node::Param(n, _) if *n as usize == k);
         let mut env: Vec<Term> = Vec::new();
@@ -154,6 +154,15 @@ impl Lower<'_> {
         }
         self.depth += 1;
         let mut body = HashMap::new();
+        let mut steps = scan.count;
+        if let Some(Bound { literal, limit }) = bound(self.g, &scan) {
+            let mut outer = HashMap::new();
+            self.all(&[limit], &mut outer, &env)?;
+            let limit = outer.get(&limit).or_else(|| self.outside.get(&limit)).copied().unwrap_or(limit);
+            steps = self.g.int(IntOp::Min, scan.count, limit);
+            let holds = self.g.lit_bool(literal.1);
+            body.insert(literal.0, holds);
+        }
         self.all(&scan.body.results, &mut body, &env)?;
         self.depth -= 1;
         let results: Vec<Term> = scan
@@ -165,10 +174,11 @@ impl Lower<'_> {
         let g = &mut *self.g;
         let mut l = Loop {
             count: scan.count,
+            steps,
             reverse: scan.reverse,
             stop: scan.stop.map(|k| env[k]),
             step,
-            inside,
+            inside: [g.compare(Cmp::Lt, step, scan.count), g.compare(Cmp::Lt, step, steps)],
             carries: Vec::new(),
             rows: Vec::new(),
             depth: self.depth,

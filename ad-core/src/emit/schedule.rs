@@ -232,7 +232,7 @@ pub(super) fn plan(
     for &t in &reach {
         g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
     }
-    let counts = loops.all.iter().flat_map(|l| std::iter::once(l.count).chain(l.stop));
+    let counts = loops.all.iter().flat_map(|l| [l.count, l.steps].into_iter().chain(l.stop));
     for t in roots.iter().copied().chain(counts).chain(read[results.len()..].iter().copied()) {
         *uses.entry(t).or_default() += 1;
     }
@@ -346,7 +346,7 @@ fn loop_reads(
     sets: &Guards,
 ) -> BTreeMap<Term, bool> {
     let l = &loops.all[n];
-    let mut found: BTreeMap<Term, bool> = BTreeMap::from([(l.count, false)]);
+    let mut found: BTreeMap<Term, bool> = BTreeMap::from([(l.count, false), (l.steps, false)]);
     found.extend(l.stop.map(|t| (t, false)));
     let ends = l.carries.iter().flat_map(|c| [c.init, c.next]).chain(l.rows.iter().map(|r| r.row));
     for t in ends {

@@ -4,6 +4,7 @@
 //! It must never mention `syn` or a token: a place in the user's source is a [`Loc`], a small integer
 //! into a table that only the front end and the emitter can read.
 
+pub(crate) mod bound;
 mod build;
 mod graph;
 mod infer;

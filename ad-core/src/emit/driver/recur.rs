@@ -16,7 +16,8 @@ use super::super::schedule::{Literal, Work};
 use super::super::signature::static_type;
 use super::super::store::{Class, alias_of, is_splat};
 use super::{Driver, Hold};
-use crate::ir::{Elem, Node, Term};
+use crate::ir::bound::is_blank;
+use crate::ir::{Node, Term};
 
 impl Driver<'_> {
     /// Memory before the outermost loop, for an array that a step computes.
@@ -161,7 +162,7 @@ impl Driver<'_> {
         let l = &plan.loops.all[n];
         let mut names = Vec::new();
         let mut head = self.begin(l, k, &mut names);
-        let (count, named) = self.scalar_expr(l.count);
+        let (count, named) = self.scalar_expr(l.steps);
         names.extend(named);
         let step = self.taken.fresh(["i", "j", "k"].get(self.inside).copied().unwrap_or("i"));
         self.names.insert(l.step, step.clone());
@@ -169,7 +170,7 @@ impl Driver<'_> {
         let stop = l.stop.filter(|&t| self.g.bool_value(t) != Some(false)).map(|t| self.argument(t, &mut names));
 
         let outer = std::mem::take(&mut self.statements);
-        let mark = self.known.enter(&[(l.inside, true)]);
+        let mark = self.known.enter(&l.inside.map(|c| (c, true)));
         self.inside += 1;
         let mut used = BTreeSet::new();
         let first = self.rows_to_write(l, &mut names, &mut used);
@@ -205,7 +206,7 @@ impl Driver<'_> {
             head = quote!(#memory #head);
             self.kept.clear();
         }
-        let endless = self.g.int_value(l.count) == Some(i128::from(u64::MAX));
+        let endless = l.steps == l.count && self.g.int_value(l.count) == Some(i128::from(u64::MAX));
         let carried = l.stop.is_some_and(|t| l.carries.iter().any(|c| c.now == t));
         let code = match stop {
             Some(stop) if endless && carried && !uses_step => quote!(#head while !#stop { #first #body #last }),
@@ -276,12 +277,14 @@ impl Driver<'_> {
         for r in &l.rows {
             if self.hold.get(&r.all) == Some(&Hold::Row) {
                 // The loop around has a place for it.
+                head.extend(self.blank_rest(l, r, names));
                 continue;
             }
             let name = self.name(r.all);
             if self.inside > 0 {
                 self.hoist_as(r.all, &name, r.all);
                 self.outside.insert(r.all);
+                head.extend(self.blank_rest(l, r, names));
                 continue;
             }
             let zero = self.style.zero(g.elem(r.all));
@@ -290,6 +293,24 @@ impl Driver<'_> {
             self.fresh.insert(r.all);
         }
         head
+    }
+
+    /// Rows of steps that do nothing are zeros, whatever was in their memory before.
+    fn blank_rest(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>) -> TokenStream {
+        if l.steps == l.count || self.fresh.contains(&r.all) {
+            return TokenStream::new();
+        }
+        let all = self.slice_mut(r.all, &self.names[&r.all]);
+        let (steps, named) = self.scalar_expr(l.steps);
+        names.extend(named);
+        let start = if self.g.rank(r.row) == 0 {
+            steps.tokens
+        } else {
+            let row = self.product(self.g.shape(r.row), names);
+            steps.times(&row).tokens
+        };
+        let zero = self.style.zero(self.g.elem(r.all));
+        quote!(#all[#start..].fill(#zero);)
     }
 
     /// What the loop around carries, if that is what this loop goes on with and leaves behind, and nobody else reads: one memory for both.
@@ -355,7 +376,7 @@ impl Driver<'_> {
                 return None;
             }
             uses = 1;
-            t = match (self.is_blank(*then), self.is_blank(*other)) {
+            t = match (is_blank(self.g, *then), is_blank(self.g, *other)) {
                 (false, true) => *then,
                 (true, false) => *other,
                 _ => return None,
@@ -381,16 +402,6 @@ impl Driver<'_> {
             _ => false,
         });
         (form && computed && plan.class(t) == Class::Buffer).then_some(t)
-    }
-
-    /// Whether all its elements are what new memory has.
-    fn is_blank(&self, t: Term) -> bool {
-        let g = self.g;
-        match g.elem(t) {
-            Elem::Real(_) => g.real_value(t).is_some_and(|x| x.to_bits() == 0),
-            Elem::Int(_) => g.int_value(g.splat(t)) == Some(0),
-            Elem::Bool => g.bool_value(t) == Some(false),
-        }
     }
 
     /// The end of a step: rows, then the carried values. Also what it names.

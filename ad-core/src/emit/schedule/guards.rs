@@ -116,6 +116,7 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
             if left[n] == 0 {
                 let (l, own) = (&loops.all[n], if of_loop[n] == UNUSED { none } else { of_loop[n] });
                 use_under(&mut guard, l.count, own, &mut sets);
+                use_under(&mut guard, l.steps, own, &mut sets);
                 l.stop.iter().for_each(|&t| use_under(&mut guard, t, own, &mut sets));
                 for c in &l.carries {
                     use_under(&mut guard, c.init, own, &mut sets);
