@@ -2,7 +2,7 @@
 //! values included, is a row that nobody reads, and such rows are not emitted (`emit::loops`).
 //!
 //! The rule: cheap things are computed again from what is saved; saved are
-//! - results of dear functions (the tables' column: exponentials, logarithms, powers), if they differ from step to step;
+//! - results of dear functions (the tables' column: exponentials, logarithms, powers) and sums, if they differ from step to step;
 //! - elements and parts that a step reads of a carried array, if the derived body reads nothing else of that array: then a step saves these
 //!   and not the array;
 //! - what an inner loop has saved of its steps, if these are no carried arrays and the loop would be run again from a carried array that the
@@ -42,13 +42,50 @@ pub(super) fn kept(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term, Of)
         let zeros = crate::trips::zeros(g, t);
         guard.iter().fold(t, |row, &(c, value)| if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) })
     };
+    let masks = masks(g, &body.primal);
     found
         .into_iter()
         .map(|(t, guard, of)| {
-            let row = if guard.is_empty() { t } else { under(g, t, guard) };
+            let mut row = t;
+            for &(mask, value) in masks.get(&t).into_iter().flatten() {
+                let zeros = crate::trips::zeros(g, t);
+                row = if value { g.select(mask, row, zeros) } else { g.select(mask, zeros, row) };
+            }
+            if !guard.is_empty() {
+                row = under(g, row, guard);
+            }
             (t, row, of)
         })
         .collect()
+}
+
+/// Of real arrays: the masks that all their uses have in common. Where the mask does not hold, nobody looks, and zeros are as good.
+fn masks(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Literal>> {
+    let mut all: HashMap<Term, Vec<Literal>> = roots.iter().map(|&t| (t, Vec::new())).collect();
+    let give = |all: &mut HashMap<Term, Vec<Literal>>, t: Term, set: &[Literal]| {
+        all.entry(t).and_modify(|old| old.retain(|l| set.contains(l))).or_insert_with(|| set.to_vec());
+    };
+    for t in g.reachable(roots).into_iter().rev() {
+        let own = all.get(&t).cloned().unwrap_or_default();
+        match g.node(t) {
+            Node::Prim(Prim::Select, args) if g.rank(args[0]) > 0 => {
+                let zero = |t: Term| crate::ir::bound::is_blank(g, t);
+                give(&mut all, args[0], &[]);
+                for (k, value, other) in [(1, true, 2), (2, false, 1)] {
+                    let mut set = own.clone();
+                    if zero(args[other]) && set.len() < DEEPEST {
+                        set.push((args[0], value));
+                    }
+                    give(&mut all, args[k], &set);
+                }
+            }
+            Node::Prim(Prim::Unary(_) | Prim::Binary(_), args) if g.rank(t) > 0 => {
+                args.iter().for_each(|&c| give(&mut all, c, &own));
+            }
+            node => node.for_each_child(|c| give(&mut all, c, &[])),
+        }
+    }
+    all
 }
 
 /// Terms, and the conditions that all their uses have in common.
@@ -190,6 +227,8 @@ fn dear(g: &Graph, t: Term) -> bool {
         Node::Prim(Prim::Unary(f), _) => f.row().dear,
         Node::Prim(Prim::Binary(f), _) => f.row().dear,
         Node::Prim(Prim::PowI, _) => true,
+        // What has fewer axes than what it is made of.
+        Node::Prim(Prim::Sum(_) | Prim::Contract(_), args) => args.iter().any(|&x| g.rank(x) > g.rank(t)),
         _ => false,
     }
 }

@@ -59,6 +59,8 @@ pub(super) enum Arg {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
     Whole,
+    /// As many of the first ones as the caller says.
+    Prefix,
     Interior(i128),
     Ends(i128),
 }

@@ -8,8 +8,8 @@ use super::kernel::{Id, Kernel, Op};
 use super::known::Known;
 use super::nest::{Fold, Item, operands};
 use super::store::{Class, padded_parts};
-use crate::ir::{Graph, Lit, Node, Term};
-use crate::prim::{Cmp, IntOp, Prim};
+use crate::ir::{Graph, Lit, Node, Put, Term};
+use crate::prim::{Binary, Cmp, IntOp, Prim, Unary};
 
 /// Elements that a block may leave out.
 const NEAR: i128 = 16;
@@ -83,6 +83,112 @@ pub(super) fn interior<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Interior<'a
     if tests.is_empty() {
         return None;
     }
+    let (kernel, items) = decided(k, items, &tests, inner, low);
+    let highs = highs.into_iter().map(|(id, offset)| (k.node(id).op.clone(), offset)).collect();
+    Some(Interior { kernel, items, low, highs })
+}
+
+/// The beginning of the innermost loop, where an index test holds without which the items neither add nor store anything but zeros.
+pub(super) struct Prefix<'a> {
+    pub(super) kernel: Kernel<'a>,
+    pub(super) items: Vec<Item>,
+    /// A closed scalar: the first index behind it.
+    pub(super) end: Op,
+}
+
+/// The beginning of a nest that is all that it does, if there is such a test.
+pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Prefix<'a>> {
+    let inner = k.loops.len().checked_sub(1)?;
+    for (id, node) in k.nodes.iter().enumerate() {
+        let Op::Prim(Prim::Compare(op), args) = &node.op else { continue };
+        let is_var = |id: Id| matches!(k.node(id).op, Op::Var(v) if usize::from(v) == inner);
+        let (end, value) = match op {
+            Cmp::Lt if is_var(args[0]) => (args[1], true),
+            Cmp::Gt if is_var(args[1]) => (args[0], true),
+            Cmp::Ge if is_var(args[0]) => (args[1], false),
+            Cmp::Le if is_var(args[1]) => (args[0], false),
+            _ => continue,
+        };
+        let this = u32::try_from(id).unwrap_or(u32::MAX);
+        if k.node(end).level == 0 && matches!(k.node(end).op, Op::Scalar(_)) && idle(k, items, (this, !value)) {
+            let (kernel, items) = decided(k, items, &HashMap::from([(this, value)]), inner, 0);
+            return Some(Prefix { kernel, items, end: k.node(end).op.clone() });
+        }
+    }
+    None
+}
+
+/// What a node is where a test has a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Is {
+    /// Zero; whether it is a positive one.
+    Zero(bool),
+    Bool(bool),
+    Other(Id),
+}
+
+/// Whether the items do nothing but store zeros where this test has this value.
+fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
+    let mut is: Vec<Is> = Vec::with_capacity(k.nodes.len());
+    for (id, node) in k.nodes.iter().enumerate() {
+        let this = u32::try_from(id).unwrap_or(u32::MAX);
+        let of = |c: Id| is[c as usize];
+        let own = match &node.op {
+            _ if this == fact.0 => Is::Bool(fact.1),
+            Op::Lit(Lit::Bool(b)) => Is::Bool(*b),
+            Op::Lit(Lit::Int(_, 0)) => Is::Zero(true),
+            Op::Lit(lit @ Lit::Real(..)) if lit.as_real() == Some(0.0) => {
+                Is::Zero(lit.as_real().is_some_and(f64::is_sign_positive))
+            }
+            Op::If(c, a, b) => match of(*c) {
+                Is::Bool(true) => of(*a),
+                Is::Bool(false) => of(*b),
+                _ if of(*a) == of(*b) => of(*a),
+                _ => Is::Other(this),
+            },
+            Op::Prim(prim, args) => match (prim, &**args) {
+                (Prim::And, &[a, b]) => match (of(a), of(b)) {
+                    (Is::Bool(false), _) | (_, Is::Bool(false)) => Is::Bool(false),
+                    (Is::Bool(true), x) | (x, Is::Bool(true)) => x,
+                    _ => Is::Other(this),
+                },
+                (Prim::Not, &[a]) => match of(a) {
+                    Is::Bool(b) => Is::Bool(!b),
+                    _ => Is::Other(this),
+                },
+                (Prim::Unary(Unary::Neg), &[a]) => match of(a) {
+                    Is::Zero(positive) => Is::Zero(!positive),
+                    _ => Is::Other(this),
+                },
+                (Prim::Binary(Binary::Add), &[a, b]) => match (of(a), of(b)) {
+                    (Is::Zero(a), Is::Zero(b)) => Is::Zero(a || b),
+                    _ => Is::Other(this),
+                },
+                _ => Is::Other(this),
+            },
+            _ => Is::Other(this),
+        };
+        is.push(own);
+    }
+    items.iter().all(|item| match *item {
+        Item::Store { value, .. } => matches!(is[value as usize], Is::Zero(true) | Is::Bool(false)),
+        Item::Fold { fold: Fold::Sum, value, .. }
+        | Item::Scatter { put: Put::Add, value, .. }
+        | Item::Block { value, .. } => matches!(is[value as usize], Is::Zero(_)),
+        Item::Fold { fold: Fold::All, value, .. } => is[value as usize] == Is::Bool(true),
+        Item::Fold { fold: Fold::Any, value, .. } => is[value as usize] == Is::Bool(false),
+        Item::Scatter { put: Put::Set, .. } => false,
+    })
+}
+
+/// The nest where these tests have these values, with the innermost index counted from `low`.
+fn decided<'a>(
+    k: &Kernel<'a>,
+    items: &[Item],
+    tests: &HashMap<Id, bool>,
+    inner: usize,
+    low: i128,
+) -> (Kernel<'a>, Vec<Item>) {
     let mut new = k.empty();
     let mut map: Vec<Id> = Vec::with_capacity(k.nodes.len());
     for (id, node) in k.nodes.iter().enumerate() {
@@ -125,11 +231,17 @@ pub(super) fn interior<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Interior<'a
         .map(|item| match item.clone() {
             Item::Store { out, value } => Item::Store { out, value: map[value as usize] },
             Item::Fold { out, fold, reduced, value } => Item::Fold { out, fold, reduced, value: map[value as usize] },
-            other => other,
+            Item::Scatter { out, put, ix, value } => {
+                let ix = ix.iter().map(|&i| map[i as usize]).collect();
+                Item::Scatter { out, put, ix, value: map[value as usize] }
+            }
+            Item::Block { out, ix, value } => {
+                let ix = ix.iter().map(|&i| map[i as usize]).collect();
+                Item::Block { out, ix, value: map[value as usize] }
+            }
         })
         .collect();
-    let highs = highs.into_iter().map(|(id, offset)| (k.node(id).op.clone(), offset)).collect();
-    Some(Interior { kernel: new, items, low, highs })
+    (new, items)
 }
 
 /// What a comparison is in the interior, which is narrowed to where that is so; `None` if it does not only depend on the innermost index.

@@ -312,7 +312,7 @@ fn visit(
             read(*dst, context, !is_splat(g, *dst));
             // Elements of a loop's array that are moved about in it are read before any is written.
             let moved = matches!(g.node(innermost(g, *dst)), Node::Param(..)) && !is_splat(g, *src);
-            read(*src, over, moved && g.rank(*src) > 0 && g.depends_on(*src, &[innermost(g, *dst)]));
+            read(*src, over, moved && g.rank(*src) > 0 && reads_elements(g, *src, innermost(g, *dst)));
             let through = contexts.path(over, t);
             index.iter().for_each(|&c| read(c, through, false));
         }
@@ -325,6 +325,22 @@ fn visit(
         }
         node => node.for_each_child(|c| read(c, context, false)),
     }
+}
+
+/// Whether the elements of `t` are computed from elements of this array, not counting scalars: those are computed before.
+fn reads_elements(g: &Graph, t: Term, array: Term) -> bool {
+    let mut seen = HashSet::new();
+    let mut stack = vec![t];
+    while let Some(t) = stack.pop() {
+        if t == array {
+            return true;
+        }
+        let scalar = g.free(t).is_empty() && g.rank(t) == 0;
+        if t > array && !scalar && seen.insert(t) {
+            g.node(t).for_each_child(|c| stack.push(c));
+        }
+    }
+    false
 }
 
 /// The array that elements are put into, one after the other.

@@ -72,6 +72,13 @@ fn settled(g: &mut Graph, now: Term, sum: &[Term], facts: &mut Vec<Literal>, dee
     if deep == 0 {
         return None;
     }
+    if !holders.is_empty() && holders.len() < flat.len() {
+        // What is only added is added once, behind the choice between those that have the array in them.
+        let (with, without): (Vec<usize>, Vec<usize>) = (0..flat.len()).partition(|k| holders.contains(k));
+        let with: Vec<Term> = with.into_iter().map(|k| flat[k]).collect();
+        let chain = settled(g, now, &with, facts, deep)?;
+        return Some(without.into_iter().fold(chain, |acc, k| add(g, acc, flat[k])));
+    }
     let mut decides = holders.iter().find_map(|&k| match *g.node(flat[k]) {
         Node::Cond { cond, .. } => Some(cond),
         _ => None,

@@ -9,11 +9,48 @@ use quote::quote;
 use super::super::kernel::{Kernel, Op};
 use super::super::nest::{Arg, Item, Nest, Part};
 use super::super::schedule::Literal as Guard;
-use super::super::split::Interior;
+use super::super::split::{Interior, Prefix, prefix};
 use super::Driver;
 use crate::ir::Term;
 
 impl Driver<'_> {
+    /// The beginning of a nest that is all of it, if what it stores lies where zeros are.
+    pub(super) fn prefix<'k>(&self, kernel: &Kernel<'k>, items: &[Item]) -> Option<Prefix<'k>> {
+        let blank = |t: Term| self.g.rank(t) == 1 || self.fresh.contains(&t);
+        let fits = items.iter().all(|item| match *item {
+            Item::Store { out, .. } => out.is_none_or(blank),
+            _ => true,
+        });
+        if fits { prefix(kernel, items) } else { None }
+    }
+
+    /// How many elements it has; behind them are zeros.
+    pub(super) fn begins(
+        &mut self,
+        prefix: &Prefix<'_>,
+        names: &mut Vec<Term>,
+        code: &mut TokenStream,
+    ) -> Result<TokenStream, String> {
+        let (size, named) = self.scalar_expr(*prefix.kernel.loops.last().ok_or("a nest without loops")?);
+        names.extend(named);
+        let Op::Scalar(end) = prefix.end else { return Err("a bound that is no scalar".into()) };
+        let (end, named) = self.scalar_expr(end);
+        names.extend(named);
+        let (size, end) = (size.receiver(), end.tokens);
+        let inside = self.taken.fresh("inside");
+        code.extend(quote!(let #inside = #size.min(#end);));
+        for item in &prefix.items {
+            if let Item::Store { out: Some(t), .. } = *item
+                && !self.fresh.contains(&t)
+            {
+                let all = self.slice_mut(t, &self.names[&t]);
+                let zero = self.style.zero(self.g.elem(t));
+                code.extend(quote!(#all[#inside..].fill(#zero);));
+            }
+        }
+        Ok(quote!(#inside))
+    }
+
     pub(super) fn split(
         &mut self,
         kernel: &Kernel<'_>,

@@ -78,7 +78,7 @@ impl Driver<'_> {
     }
 
     /// `t` as the receiver of a method of mutable slices.
-    fn slice_mut(&self, t: Term, name: &Ident) -> TokenStream {
+    pub(super) fn slice_mut(&self, t: Term, name: &Ident) -> TokenStream {
         match self.hold.get(&t) {
             Some(Hold::Stack(depth)) if *depth > 1 => super::stack::flat(&quote!(#name), *depth, true),
             _ => quote!(#name),

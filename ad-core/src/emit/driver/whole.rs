@@ -56,6 +56,11 @@ impl Driver<'_> {
         let g = self.g;
         let mut names = Vec::new();
         let mut code = TokenStream::new();
+        let prefix = if self.inside > 0 && reused.is_empty() { self.prefix(kernel, items) } else { None };
+        let (kernel, items, part) = match &prefix {
+            Some(prefix) => (&prefix.kernel, &*prefix.items, Part::Prefix),
+            None => (kernel, items, Part::Whole),
+        };
         for &t in outs {
             self.name(t);
             if let Some((&of, _)) = reused.iter().find(|r| *r.1 == t) {
@@ -68,8 +73,12 @@ impl Driver<'_> {
                 code.extend(self.allocate(t, &mut names, added));
             }
         }
+        let inside = match &prefix {
+            Some(prefix) => self.begins(prefix, &mut names, &mut code)?,
+            None => quote!(),
+        };
         let title = self.function_name(verb, outs);
-        let function = Nest::new(g, self.style, &self.names, &self.known, kernel, items, (reused, &Part::Whole))
+        let function = Nest::new(g, self.style, &self.names, &self.known, kernel, items, (reused, &part))
             .function(&title, doc)?;
         let mut args = Vec::new();
         for arg in &function.args {
@@ -77,7 +86,7 @@ impl Driver<'_> {
                 Arg::Out(t) => self.out(*t),
                 Arg::Buffer(t) => self.borrow(*t, &mut names),
                 Arg::Scalar(t) => self.argument(*t, &mut names),
-                Arg::Length => quote!(),
+                Arg::Length => quote!(#inside),
             });
         }
         let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();

@@ -83,7 +83,7 @@ impl Nest<'_, '_> {
             }
             return product.unwrap_or_else(|| Expr::atom(quote!(1)));
         }
-        if matches!(self.part, Part::Interior(_)) && v + 1 == self.depth {
+        if matches!(self.part, Part::Interior(_) | Part::Prefix) && v + 1 == self.depth {
             let length = &self.length;
             return Expr::atom(quote!(#length));
         }
@@ -150,7 +150,7 @@ impl Nest<'_, '_> {
             _ => None,
         });
         let in_range = exact
-            && *self.part == Part::Whole
+            && matches!(self.part, Part::Whole | Part::Prefix)
             && match (last, closed) {
                 _ if self.flat => true,
                 (Some(last), None) => self.known.fits(None, Some(self.k.loops[inner]), last),
