@@ -44,9 +44,6 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
             all.iter().map(|r| r[3]).collect::<Vec<_>>()
         );
         let last = ratios[ratios.len() - 1];
-        if p.bound.is_infinite() {
-            continue;
-        }
         // What is saved is at most what the function has read; a triangular loop saves in a rectangle.
         let most = &all[all.len() - 1];
         if most[3] > 2.0 * most[1] {

@@ -62,7 +62,8 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let saveable = s.body.params[..carries].iter().all(|ty| matches!(ty, Type::Array(..)));
     assert!(saveable, "carried tuples are split into components before differentiation");
     // Steps that do nothing save nothing: what is said of them is that they do nothing.
-    let bound = bound(d.g, &Scan { body: Body { results: body.primal.clone().into(), ..s.body.clone() }, ..scan.clone() });
+    let bound =
+        bound(d.g, &Scan { body: Body { results: body.primal.clone().into(), ..s.body.clone() }, ..scan.clone() });
     results.extend(saved_values.iter().map(|&t| only_within(d.g, t, bound)));
     let mut kept = kept(d.g, &body, s);
     for (t, row, _) in &mut kept {

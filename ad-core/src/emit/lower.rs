@@ -8,8 +8,8 @@ use super::contract::{as_product, peel};
 use super::kernel::trivial;
 use super::loops::{Carry, Loop, Loops, Rows, leaf};
 use super::update::update;
-use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type};
 use crate::ir::bound::{Bound, bound};
+use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 
 /// The terms of the emitter's sublanguage that equal the roots.

@@ -118,7 +118,8 @@ pub(crate) fn is_blank(g: &Graph, t: Term) -> bool {
 
 /// `step < limit`, if that is what the condition says.
 fn limit(g: &mut Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Term> {
-    let (first, fixed) = (scan.init.len() + scan.captures.len(), scan.init.len()..scan.init.len() + scan.captures.len());
+    let (first, fixed) =
+        (scan.init.len() + scan.captures.len(), scan.init.len()..scan.init.len() + scan.captures.len());
     let Node::Prim(Prim::Compare(op), args) = g.node(cond) else { return None };
     let (op, args) = (*op, [args[0], args[1]]);
     let is_step = |g: &Graph, t: Term| match g.node(t) {

@@ -78,8 +78,8 @@ impl Driver<'_> {
             None => quote!(),
         };
         let title = self.function_name(verb, outs);
-        let function = Nest::new(g, self.style, &self.names, &self.known, kernel, items, (reused, &part))
-            .function(&title, doc)?;
+        let function =
+            Nest::new(g, self.style, &self.names, &self.known, kernel, items, (reused, &part)).function(&title, doc)?;
         let mut args = Vec::new();
         for arg in &function.args {
             args.push(match arg {
