@@ -184,6 +184,70 @@ macro_rules! matrices {
         }
     };
 }
+macro_rules! views {
+    ($of:ident, $F:ident) => {
+        programs! { $of: $F, x: &Array2<$F>;
+            transposed transposed_value_and_grad { x.t().sum() }
+            transposed_mean transposed_mean_value_and_grad { if x.len() > 0 { x.t().mean().unwrap() } else { 0.0 } }
+            transposed_variance transposed_variance_value_and_grad { x.t().var(0.0) }
+            transposed_product transposed_product_value_and_grad { x.t().product() }
+            transposed_iter transposed_iter_value_and_grad { x.t().iter().sum::<$F>() }
+            transposed_dsl transposed_dsl_value_and_grad { sum(&x.t()) }
+            transposed_rows transposed_rows_value_and_grad { x.t().sum_axis(Axis(1)).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            transposed_columns transposed_columns_value_and_grad { x.t().sum_axis(Axis(0)).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            transposed_means transposed_means_value_and_grad { if x.ncols() > 0 { x.t().mean_axis(Axis(0)).unwrap().iter().fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
+            owned owned_value_and_grad { x.t().to_owned().sum() }
+            column column_value_and_grad { if x.ncols() > 0 { x.column(x.ncols() - 1).sum() } else { 0.0 } }
+            column_mean column_mean_value_and_grad { if x.len() > 0 { x.column(0).mean().unwrap() } else { 0.0 } }
+            column_owned column_owned_value_and_grad { if x.ncols() > 0 { x.column(0).to_owned().sum() } else { 0.0 } }
+            column_product column_product_value_and_grad { if x.ncols() > 0 { x.column(0).product() } else { 0.0 } }
+            column_variance column_variance_value_and_grad { if x.ncols() > 0 { x.column(0).var(0.0) } else { 0.0 } }
+            columns columns_value_and_grad { build1(x.ncols(), |j| x.column(j).sum()).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            by_columns by_columns_value_and_grad { x.columns().into_iter().map(|c| c.sum()).fold(0.5, |a, v| a * 0.5 + v) }
+            by_axis by_axis_value_and_grad { x.axis_iter(Axis(1)).map(|c| c.dot(&c)).fold(0.5, |a, v| a * 0.5 + v) }
+            lanes lanes_value_and_grad { x.map_axis(Axis(0), |c| c.sum()).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            row row_value_and_grad { if x.nrows() > 0 { x.row(x.nrows() - 1).sum() } else { 0.0 } }
+            strided_row strided_row_value_and_grad { if x.nrows() > 0 { x.row(0).slice(s![..;2]).sum() } else { 0.0 } }
+            backwards backwards_value_and_grad { if x.nrows() > 0 { x.row(0).slice(s![..;-1]).sum() } else { 0.0 } }
+            backwards_variance backwards_variance_value_and_grad { if x.nrows() > 0 { x.row(0).slice(s![..;-1]).var(0.0) } else { 0.0 } }
+            backwards_dot backwards_dot_value_and_grad { if x.nrows() > 0 { x.row(0).slice(s![..;-1]).dot(&x.row(0)) } else { 0.0 } }
+            all_backwards all_backwards_value_and_grad { x.slice(s![..;-1, ..;-1]).sum() }
+            rows_backwards rows_backwards_value_and_grad { x.slice(s![..;-1, ..]).sum_axis(Axis(1)).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            rows_each_backwards rows_each_backwards_value_and_grad { x.slice(s![.., ..;-1]).sum_axis(Axis(1)).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            inner inner_value_and_grad { if x.nrows() > 1 && x.ncols() > 1 { x.slice(s![1.., 1..]).sum() } else { 0.0 } }
+            inner_variance inner_variance_value_and_grad { if x.nrows() > 1 && x.ncols() > 1 { x.slice(s![1.., 1..]).t().var(0.0) } else { 0.0 } }
+            some_rows some_rows_value_and_grad { if x.nrows() > 1 { x.slice(s![1.., ..]).sum() } else { 0.0 } }
+            every_other_row every_other_row_value_and_grad { x.slice(s![..;2, ..]).sum() }
+            every_other every_other_value_and_grad { x.slice(s![.., ..;2]).sum() }
+            every_other_transposed every_other_transposed_value_and_grad { x.slice(s![.., ..;2]).t().sum() }
+            one_row one_row_value_and_grad { if x.nrows() > 2 { x.slice(s![2, ..]).sum() } else { 0.0 } }
+            one_column one_column_value_and_grad { if x.ncols() > 2 { x.slice(s![.., 2]).sum() } else { 0.0 } }
+            diagonal diagonal_value_and_grad { x.diag().sum() }
+            dot dot_value_and_grad { if x.ncols() > 1 { x.column(0).dot(&x.column(1)) } else { 0.0 } }
+            dot_of_column dot_of_column_value_and_grad { if x.ncols() > 0 { x.t().dot(&x.column(0)).iter().fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
+            column_dot column_dot_value_and_grad { if x.ncols() > 0 { x.column(0).dot(x).iter().fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
+            part_dot part_dot_value_and_grad {
+                let w = x.sum_axis(Axis(0));
+                x.slice(s![.., ..;2]).dot(&w.slice(s![..;2])).iter().fold(0.5, |a, v| a * 0.5 + v)
+            }
+            inner_dot inner_dot_value_and_grad {
+                let w = x.sum_axis(Axis(0));
+                if x.ncols() > 1 { x.slice(s![.., 1..]).dot(&w.slice(s![1..])).iter().fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 }
+            }
+            dot_part dot_part_value_and_grad {
+                let w = x.sum_axis(Axis(1));
+                w.dot(&x.slice(s![.., ..;2])).iter().fold(0.5, |a, v| a * 0.5 + v)
+            }
+            gathered gathered_value_and_grad {
+                let n = x.ncols();
+                if x.nrows() > 0 { gather([n], x, |[j]| [0, n - 1 - j]).sum() } else { 0.0 }
+            }
+            chosen chosen_value_and_grad { if x.ncols() > 0 { x.select(Axis(1), &[0]).sum() } else { 0.0 } }
+        }
+    };
+}
+views!(views_f64, f64);
+views!(views_f32, f32);
 matrices!(matrices_f64, f64);
 matrices!(matrices_f32, f32);
 
@@ -208,6 +272,18 @@ fn sums_and_products_of_matrices() {
         for m in [0, 1, 2, 5, 8, 9, 16, 33] {
             matrices_f64::all(&random.matrix(n, m), &mut wrong);
             matrices_f32::all(&random.matrix(n, m), &mut wrong_f32);
+        }
+    }
+    assert!(wrong.is_empty() && wrong_f32.is_empty(), "{wrong:#?} {wrong_f32:#?}");
+}
+
+#[test]
+fn sums_and_products_of_views() {
+    let (mut random, mut wrong, mut wrong_f32) = (Random(3), Default::default(), Default::default());
+    for n in [0, 1, 2, 3, 8, 17] {
+        for m in [0, 1, 2, 9, 17] {
+            views_f64::all(&random.matrix(n, m), &mut wrong);
+            views_f32::all(&random.matrix(n, m), &mut wrong_f32);
         }
     }
     assert!(wrong.is_empty() && wrong_f32.is_empty(), "{wrong:#?} {wrong_f32:#?}");

@@ -94,7 +94,8 @@ fn gather<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (sizes, x) = (sizes?, x?);
     let into = me.g.shape(x).to_vec();
     let (vars, index) = mapped_index(me, &sizes, &into, (f, rf, call.text(1)))?;
-    Ok(Value::Term(me.g.gather(x, sizes.into(), &vars, &index)))
+    let t = me.g.gather(x, sizes.into(), &vars, &index);
+    Ok(Value::Term(me.made(t)))
 }
 
 fn scatter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -185,11 +186,19 @@ pub(super) fn all_axes(me: &Lower, x: Term) -> Vec<u8> {
     (0..me.g.rank(x)).map(|k| u8::try_from(k).unwrap_or(u8::MAX)).collect()
 }
 
-pub(super) fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.of_any_rank(x, range)?;
     let axes = all_axes(me, x);
     Ok(Value::Term(sum_over(me, x, &axes, range)?))
+}
+
+/// In ndarray's order.
+pub(super) fn sum_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let Value::Term(free) = sum(me, call)? else { return Err(crate::diag::Poison) };
+    let (x, range) = call.arg(0)?;
+    let x = me.of_any_rank(x, range)?;
+    Ok(Value::Term(me.own_sum(free, x)))
 }
 
 fn sum_in_lanes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

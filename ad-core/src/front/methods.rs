@@ -31,8 +31,8 @@ pub(super) const SCALAR: &[Entry] = &[
 /// Methods of every value: copies and views are the value itself.
 pub(super) const ANY: &[Entry] = &[
     row("clone", On::Any, (0, 0), itself, "the value"),
-    row("to_owned", On::Any, (0, 0), itself, "the value"),
-    row("into_owned", On::Any, (0, 0), itself, "the value"),
+    row("to_owned", On::Any, (0, 0), copy, "the value"),
+    row("into_owned", On::Any, (0, 0), copy, "the value"),
     row("to_vec", On::Any, (0, 0), itself, "the value"),
     row("view", On::Any, (0, 0), itself, "the value"),
     row("as_slice", On::Any, (0, 0), some, "the elements, an `Option`"),
@@ -43,6 +43,13 @@ pub(super) const ANY: &[Entry] = &[
 
 fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(call.arg(0)?.0.clone())
+}
+
+fn copy<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(match call.arg(0)?.0 {
+        Value::Term(t) => Value::Term(me.copied(*t)),
+        other => other.clone(),
+    })
 }
 
 fn some<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

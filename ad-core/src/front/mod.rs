@@ -25,6 +25,7 @@ mod iter;
 mod loops;
 mod lower;
 mod macros;
+mod memory;
 mod methods;
 mod options;
 mod order;

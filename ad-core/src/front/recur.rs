@@ -324,8 +324,7 @@ fn product_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
     let Value::Term(free) = product(me, call)? else { return Err(Poison) };
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
-    let rank = me.g.rank(x);
-    Ok(Value::Term(own(me, free, Reduce::Factors, rank, x)))
+    Ok(Value::Term(if me.g.elem(x).is_real() { me.own_product(free, x) } else { free }))
 }
 
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -1,4 +1,4 @@
-//! The same elements in another arrangement. Memory layouts are not modelled: what ndarray refuses because of one is done.
+//! The same elements in another arrangement. What ndarray refuses because of a memory layout is done; in which order it adds up is in `front::memory`.
 
 use super::construct::constant;
 use super::elementwise::each;

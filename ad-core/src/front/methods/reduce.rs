@@ -15,7 +15,7 @@ use crate::prim::{Cmp, IntOp, Reduce, Unary};
 
 /// Reductions.
 pub(in crate::front) const TABLE: &[Entry] = &[
-    row("sum", On::Array, (0, 0), functions::sum, "sum of all elements"),
+    row("sum", On::Array, (0, 0), functions::sum_of_array, "sum of all elements"),
     row("mean", On::Array, (0, 0), mean, "mean of all elements, an `Option`"),
     row("sum_axis", On::Array, (1, 1), sum_axis, "sum over one axis"),
     row("mean_axis", On::Array, (1, 1), mean_axis, "mean over one axis, an `Option`"),
@@ -37,6 +37,10 @@ fn mean_over<'a>(me: &mut Lower<'a>, x: Term, axes: &[u8], range: SrcRange) -> L
         count = me.g.int(IntOp::Mul, count, shape[usize::from(k)]);
     }
     let sum = me.g.sum_axes(x, axes);
+    let sum = match axes {
+        &[k] if me.g.rank(x) > 1 => me.own_sum_axis(sum, x, usize::from(k)),
+        _ => me.own_sum(sum, x),
+    };
     let divisor = me.g.cast(elem, count);
     let shape = me.g.shape(sum).to_vec();
     let divisor = me.g.broadcast(divisor, &shape);
@@ -55,8 +59,9 @@ fn mean<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn sum_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
-    let axis = axis(axis_arg(me, call, x)?);
-    Ok(Value::Term(sum_over(me, x, &[axis], range)?))
+    let k = axis_arg(me, call, x)?;
+    let free = sum_over(me, x, &[axis(k)], range)?;
+    Ok(Value::Term(me.own_sum_axis(free, x, k)))
 }
 
 fn mean_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -105,7 +110,12 @@ fn variance<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axes: &[u8], ddof: usiz
     let distance = me.g.sub(x, means);
     let square = me.g.mul(distance, distance);
     let total = me.g.sum_axes(square, axes);
-    // ndarray goes along these axes from the first element to the last.
+    // Over all axes ndarray goes along memory, over one of them from the first element to the last.
+    if axes.len() == shape.len() && !axes.is_empty() {
+        let total = me.own_fold(Reduce::Distances, total, x);
+        let freedom = me.g.sub(count, ddof);
+        return Ok(me.g.div(total, freedom));
+    }
     let others = (0..shape.len()).map(axis).filter(|k| !axes.contains(k));
     let perm: Vec<u8> = others.chain(axes.iter().copied()).collect();
     let lanes = me.g.transpose(x, &perm);
@@ -188,5 +198,10 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     renamed[0] = sa[inner];
     let b = me.g.recast(b, &renamed);
     let spec = Contraction { a: labels.0.into(), b: labels.1.into(), out: labels.2.into() };
-    Ok(Value::Term(me.g.contract(a, b, spec)))
+    let free = me.g.contract(a, b, spec);
+    Ok(Value::Term(match (sa.len(), renamed.len()) {
+        (2, 2) => free,
+        (1, 2) => me.own_dot(free, (b, 0), a),
+        (_, _) => me.own_dot(free, (a, inner), b),
+    }))
 }

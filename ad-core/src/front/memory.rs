@@ -1,0 +1,346 @@
+//! In which order ndarray adds up what a view shows: it goes along memory where that is contiguous, and lane by lane where it is not.
+//! Where a view's elements are is read off its term: transpositions, slices and indices of something that is in standard layout, as results
+//! and (it is assumed here, so that the same inputs give the same bits) parameters are. Only what decisions read depends on it.
+//! Must never change what is computed, only the order that [`crate::prim::Prim::Own`] has of it.
+
+use super::lower::Lower;
+use crate::ir::{Graph, Node, Term, axis};
+use crate::prim::{Cmp, IntOp, Prim, Reduce};
+
+/// Where the elements of one axis are.
+#[derive(Clone, Copy)]
+struct Along {
+    /// Which axis of the array in memory it is: the last one has neighbours.
+    place: usize,
+    step: i64,
+    /// How far apart neighbours of that axis are.
+    unit: Term,
+    /// Of a slice: ndarray gives it the stride 0 if it has at most one element.
+    sliced: bool,
+}
+
+/// A view of an array in memory.
+pub(super) struct View {
+    axes: Vec<Along>,
+    /// Whether all elements are next to each other.
+    contiguous: Term,
+    /// The elements as they come in memory, if they are.
+    in_memory: Term,
+}
+
+impl Lower<'_> {
+    /// How a term shows an array in memory, if it does so in another order than that of its own axes.
+    pub(super) fn view(&mut self, t: Term) -> Option<View> {
+        let axes = self.along(t)?;
+        let shape = self.g.shape(t).to_vec();
+        let mut inwards: Vec<usize> = (0..axes.len()).collect();
+        inwards.sort_by_key(|&k| std::cmp::Reverse(axes[k].place));
+        let one = self.g.lit_usize(1);
+        let (mut contiguous, mut expected) = (self.g.lit_bool(true), one);
+        for &k in &inwards {
+            let near = if axes[k].step.unsigned_abs() == 1 {
+                self.same_size(axes[k].unit, expected)
+            } else {
+                self.g.lit_bool(false)
+            };
+            if self.g.bool_value(near) != Some(true) {
+                let few = self.g.compare(Cmp::Le, shape[k], one);
+                let fits = self.g.or(near, few);
+                contiguous = self.g.and(contiguous, fits);
+            }
+            expected = self.times(expected, shape[k]);
+        }
+        let outwards: Vec<u8> = inwards.iter().rev().map(|&k| axis(k)).collect();
+        let sorted = self.g.transpose(t, &outwards);
+        let sizes = self.g.shape(sorted).to_vec();
+        let zero = self.g.lit_usize(0);
+        let (mut starts, mut steps) = (Vec::new(), Vec::new());
+        for (&k, &n) in outwards.iter().zip(&sizes) {
+            let back = axes[usize::from(k)].step < 0;
+            starts.push(if back { self.g.int(IntOp::Sub, n, one) } else { zero });
+            steps.push(if back { -1 } else { 1 });
+        }
+        let in_memory = self.g.slice(sorted, &starts, &steps, &sizes);
+        if in_memory == t && self.g.bool_value(contiguous) == Some(true) {
+            return None;
+        }
+        Some(View { axes, contiguous, in_memory })
+    }
+
+    fn same_size(&mut self, a: Term, b: Term) -> Term {
+        if a == b { self.g.lit_bool(true) } else { self.g.compare(Cmp::Eq, a, b) }
+    }
+
+    fn times(&mut self, a: Term, b: Term) -> Term {
+        match (self.g.int_value(a), self.g.int_value(b)) {
+            (Some(1), _) => b,
+            (_, Some(1)) => a,
+            _ => self.g.int(IntOp::Mul, a, b),
+        }
+    }
+
+    /// The axes of a view; `None` for what is no view.
+    fn along(&mut self, t: Term) -> Option<Vec<Along>> {
+        // Down to what is in memory, and up again.
+        let mut chain = Vec::new();
+        let mut base = t;
+        loop {
+            base = match self.g.node(base) {
+                Node::Prim(Prim::Transpose(_) | Prim::Slice(_), args) => args[0],
+                Node::Prim(Prim::Recast, args) if self.g.shape(args[0]) != self.g.shape(base) => args[0],
+                Node::Gather { src, .. } => *src,
+                _ => break,
+            };
+            chain.push(base);
+        }
+        // What is stacked along an inner axis is an array of its own.
+        if chain.is_empty() || matches!(self.g.node(base), Node::Prim(Prim::Stack, _)) {
+            return None;
+        }
+        let shape = self.g.shape(base).to_vec();
+        let mut unit = self.g.lit_usize(1);
+        let mut axes: Vec<Along> = Vec::new();
+        for (place, &n) in shape.iter().enumerate().rev() {
+            axes.push(Along { place, step: 1, unit, sliced: false });
+            unit = self.times(unit, n);
+        }
+        axes.reverse();
+        chain.pop();
+        for u in chain.into_iter().rev().chain([t]) {
+            axes = match self.g.node(u).clone() {
+                Node::Prim(Prim::Transpose(perm), _) => perm.iter().map(|&k| axes[usize::from(k)]).collect(),
+                Node::Prim(Prim::Slice(steps), _) => axes
+                    .iter()
+                    .zip(&steps)
+                    .map(|(a, s)| Along { step: a.step.saturating_mul(*s), sliced: true, ..*a })
+                    .collect(),
+                Node::Gather { vars, index, .. } => {
+                    let mut left = Vec::new();
+                    for &v in &vars {
+                        let v = self.g.mk(Node::Var(v));
+                        let mut found: Option<Along> = None;
+                        for (&i, a) in index.iter().zip(&axes) {
+                            let Some(step) = step_of(&self.g, i, v)? else { continue };
+                            let own = Along { step: a.step.saturating_mul(step), sliced: true, ..*a };
+                            found = Some(match found {
+                                None => own,
+                                // A diagonal.
+                                Some(first) => Along { unit: self.g.int(IntOp::Add, first.unit, own.unit), ..own },
+                            });
+                        }
+                        left.push(found?);
+                    }
+                    left.extend(&axes[index.len()..]);
+                    left
+                }
+                _ => axes,
+            };
+        }
+        Some(axes)
+    }
+
+    /// 0 and the elements over the last `rank` axes, one after the other.
+    fn in_order(&mut self, t: Term, rank: usize) -> Term {
+        let sum = self.g.reduce(Reduce::InOrder, rank, t);
+        let zero = self.g.zeros_like(sum);
+        self.g.add(zero, sum)
+    }
+
+    /// Whether the lanes of one axis are slices.
+    fn lanes_are_slices(&mut self, view: &View, k: usize) -> Term {
+        let one = self.g.lit_usize(1);
+        match view.axes[k].step {
+            1 => self.same_size(view.axes[k].unit, one),
+            _ => self.g.lit_bool(false),
+        }
+    }
+
+    /// Whether an axis is the one that ndarray takes for the nearest: of the smallest stride, the last of several.
+    fn is_nearest(&mut self, t: Term, view: &View, k: usize) -> Term {
+        let shape = self.g.shape(t).to_vec();
+        let (zero, one) = (self.g.lit_usize(0), self.g.lit_usize(1));
+        let strides: Vec<Term> = (0..shape.len())
+            .map(|n| {
+                let a = view.axes[n];
+                let by = self.g.lit_usize(usize::try_from(a.step.unsigned_abs()).unwrap_or(usize::MAX));
+                let stride = self.times(a.unit, by);
+                if !a.sliced {
+                    return stride;
+                }
+                let few = self.g.compare(Cmp::Le, shape[n], one);
+                self.choice(few, zero, stride)
+            })
+            .collect();
+        let mut nearest = self.g.lit_bool(true);
+        for (n, &other) in strides.iter().enumerate().filter(|&(n, _)| n != k) {
+            let op = if n < k { Cmp::Le } else { Cmp::Lt };
+            let nearer = self.g.compare(op, strides[k], other);
+            nearest = self.g.and(nearest, nearer);
+        }
+        nearest
+    }
+
+    fn choice(&mut self, c: Term, a: Term, b: Term) -> Term {
+        match self.g.bool_value(c) {
+            Some(true) => a,
+            Some(false) => b,
+            None => self.g.cond(c, a, b),
+        }
+    }
+
+    /// A sum over all axes with ndarray's own. (Of what is no view a plain sum is.)
+    pub(super) fn own_sum(&mut self, free: Term, t: Term) -> Term {
+        let rank = self.g.rank(t);
+        if rank == 0 || !self.g.elem(t).is_real() {
+            return free;
+        }
+        let Some(view) = self.view(t) else { return free };
+        let whole = self.g.reduce(Reduce::Unrolled, rank, view.in_memory);
+        let slices = self.lanes_are_slices(&view, rank - 1);
+        let (fast, slow) = (self.g.reduce(Reduce::Unrolled, 1, t), self.in_order(t, 1));
+        let mut rows = self.choice(slices, fast, slow);
+        if rank > 1 {
+            rows = self.in_order(rows, rank - 1);
+        }
+        let own = self.choice(view.contiguous, whole, rows);
+        self.g.own(free, own)
+    }
+
+    /// A sum over one axis with ndarray's own: by lanes, if they are the nearest in memory, and otherwise one part after the other.
+    pub(super) fn own_sum_axis(&mut self, free: Term, t: Term, k: usize) -> Term {
+        if !self.g.elem(t).is_real() {
+            return free;
+        }
+        let Some(view) = self.view(t) else { return free };
+        let lanes = super::methods::layout::move_axis(self, t, k, self.g.rank(t) - 1);
+        // A lane that goes backwards is added up as it comes in memory.
+        let memory = if view.axes[k].step == -1 { self.backwards(lanes) } else { lanes };
+        let one = self.g.lit_usize(1);
+        let mut near = match view.axes[k].step {
+            1 | -1 => self.same_size(view.axes[k].unit, one),
+            _ => self.g.lit_bool(false),
+        };
+        let nearest = self.is_nearest(t, &view, k);
+        near = self.g.and(near, nearest);
+        let (fast, slow) = (self.g.reduce(Reduce::Unrolled, 1, memory), self.in_order(lanes, 1));
+        let own = self.choice(near, fast, slow);
+        self.g.own(free, own)
+    }
+
+    /// The last axis from its end.
+    fn backwards(&mut self, t: Term) -> Term {
+        let shape = self.g.shape(t).to_vec();
+        let (zero, one) = (self.g.lit_usize(0), self.g.lit_usize(1));
+        let (mut starts, mut steps) = (vec![zero; shape.len()], vec![1; shape.len()]);
+        if let (Some(start), Some(step), Some(&n)) = (starts.last_mut(), steps.last_mut(), shape.last()) {
+            (*start, *step) = (self.g.int(IntOp::Sub, n, one), -1);
+        }
+        self.g.slice(t, &starts, &steps, &shape)
+    }
+
+    /// The elements in the order in which ndarray's `fold` meets them, contiguous or not.
+    pub(super) fn own_fold(&mut self, op: Reduce, free: Term, t: Term) -> Term {
+        let rank = self.g.rank(t);
+        let Some(view) = self.view(t) else { return super::functions::own(self, free, op, rank, t) };
+        let whole = self.g.reduce(op, rank, view.in_memory);
+        let mut lanes = self.g.reduce(op, rank, t);
+        for k in 0..rank - 1 {
+            let mut perm: Vec<u8> = (0..rank).map(axis).collect();
+            perm.swap(k, rank - 1);
+            let moved = self.g.transpose(t, &perm);
+            let moved = self.g.reduce(op, rank, moved);
+            let nearest = self.is_nearest(t, &view, k);
+            lanes = self.choice(nearest, moved, lanes);
+        }
+        let own = self.choice(view.contiguous, whole, lanes);
+        self.g.own(free, own)
+    }
+
+    /// A product of all elements with ndarray's own; `free` goes from the first to the last.
+    pub(super) fn own_product(&mut self, free: Term, t: Term) -> Term {
+        let rank = self.g.rank(t);
+        let Some(view) = self.view(t) else { return super::functions::own(self, free, Reduce::Factors, rank, t) };
+        let whole = self.g.reduce(Reduce::Factors, rank, view.in_memory);
+        let own = self.choice(view.contiguous, whole, free);
+        self.g.own(free, own)
+    }
+
+    /// A product with a vector, by the dot products of ndarray: unrolled where both are slices, and otherwise in order.
+    /// `rows`: which axis of `a` is summed over.
+    pub(super) fn own_dot(&mut self, free: Term, (a, rows): (Term, usize), b: Term) -> Term {
+        let (va, vb) = (self.view(a), self.view(b));
+        // A whole matrix, transposed or not, is what the product itself is computed of.
+        let whole =
+            |me: &Self, v: &Option<View>| v.as_ref().is_none_or(|v| me.g.bool_value(v.contiguous) == Some(true));
+        let plain = match (&va, self.g.rank(a)) {
+            (None, _) => true,
+            (Some(v), 2) => whole(self, &va) && v.axes.iter().all(|x| x.step == 1),
+            _ => false,
+        };
+        if plain && vb.is_none() {
+            return free;
+        }
+        let one = self.g.lit_usize(1);
+        let mut slices = match &va {
+            Some(v) => self.lanes_are_slices(v, rows),
+            // The lanes of the first axis of a matrix have its columns between them.
+            None if rows + 1 < self.g.rank(a) => self.same_size(self.g.shape(a)[1], one),
+            None => self.g.lit_bool(true),
+        };
+        if let Some(v) = &vb {
+            let more = self.lanes_are_slices(v, 0);
+            slices = self.g.and(slices, more);
+        }
+        let last = self.g.rank(a) - 1;
+        let lanes = super::methods::layout::move_axis(self, a, rows, last);
+        let shape = self.g.shape(lanes).to_vec();
+        let axes: Vec<u8> = (0..last).map(axis).collect();
+        let b = self.g.recast(b, &shape[last..]);
+        let spread = self.g.replicate_axes(b, &axes, &shape[..last]);
+        let products = self.g.mul(lanes, spread);
+        let (fast, slow) = (self.g.reduce(Reduce::Unrolled, 1, products), self.in_order(products, 1));
+        let own = self.choice(slices, fast, slow);
+        if self.g.ty(own) == self.g.ty(free) { self.g.own(free, own) } else { free }
+    }
+
+    /// What a function of the DSL makes is in standard layout, even if it shows other elements.
+    pub(super) fn made(&mut self, t: Term) -> Term {
+        if self.view(t).is_some() { self.renewed(t) } else { t }
+    }
+
+    fn renewed(&mut self, t: Term) -> Term {
+        let args: Vec<Term> = std::iter::once(t).chain(self.g.shape(t).to_vec()).collect();
+        self.g.prim(Prim::Recast, &args)
+    }
+
+    /// A copy of a view that is not contiguous is an array in standard layout: a term of its own, until it is simplified.
+    pub(super) fn copied(&mut self, t: Term) -> Term {
+        match self.view(t) {
+            Some(view) if self.g.bool_value(view.contiguous) != Some(true) => self.renewed(t),
+            _ => t,
+        }
+    }
+}
+
+/// How far an index goes for each step of a variable: `start + v * n` or `start - v * n`; inside: none where it does not mention it. Outside:
+/// none where it is anything else.
+#[allow(clippy::option_option, reason = "see above")]
+fn step_of(g: &Graph, i: Term, v: Term) -> Option<Option<i64>> {
+    if !g.depends_on(i, &[v]) {
+        return Some(None);
+    }
+    let times = |t: Term| match g.node(t) {
+        _ if t == v => Some(1),
+        Node::Prim(Prim::Int(IntOp::Mul), args) if args[0] == v => i64::try_from(g.int_value(args[1])?).ok(),
+        _ => None,
+    };
+    if let Some(n) = times(i) {
+        return Some(Some(n));
+    }
+    match g.node(i) {
+        Node::Prim(Prim::Int(IntOp::Add), args) if !g.depends_on(args[0], &[v]) => Some(times(args[1])),
+        Node::Prim(Prim::Int(IntOp::Add), args) if !g.depends_on(args[1], &[v]) => Some(times(args[0])),
+        Node::Prim(Prim::Int(IntOp::Sub), args) if !g.depends_on(args[0], &[v]) => Some(times(args[1]).map(|n| -n)),
+        _ => None,
+    }
+}
