@@ -19,7 +19,19 @@ use crate::prim::{Prim, Reduce};
 /// The roots without builds and calls, closed bodies included. The result satisfies `valid::normal_form`.
 pub fn transform(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     let exact = crate::simplify::decisions(g, roots);
-    let mut bot = Bot { g, exact };
+    let mut sizes: Vec<Term> = crate::simplify::sizes(g, roots).into_iter().collect();
+    sizes.sort_unstable();
+    let mut bot = Bot { g, exact, sizes: HashMap::new() };
+    // The oldest first: a size may come out of a loop over arrays of another size. It is part of types: it stays the term that it is,
+    // unless it has to be changed.
+    for size in sizes {
+        let looped = bot.g.reachable(&[size]).iter().any(|&t| matches!(bot.g.node(t), Node::Scan(_)));
+        if looped {
+            let fine = crate::ir::valid::normal_form(bot.g, &[size]).is_ok();
+            let new = if fine { size } else { bot.eliminate_all(&[size])[0] };
+            bot.sizes.insert(size, new);
+        }
+    }
     bot.eliminate_all(roots)
 }
 
@@ -33,18 +45,24 @@ struct Bot<'g> {
     g: &'g mut Graph,
     /// What decisions depend on: summed in the order of the function.
     exact: HashSet<Term>,
+    /// Sizes that come out of loops, without builds: types say these from here on.
+    sizes: HashMap<Term, Term>,
 }
 
 impl Bot<'_> {
+    /// A type with its sizes as they are now.
+    fn resized(&self, ty: &Type) -> Type {
+        match ty {
+            Type::Array(elem, shape) => {
+                Type::Array(*elem, shape.iter().map(|n| *self.sizes.get(n).unwrap_or(n)).collect())
+            }
+            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|ty| self.resized(ty)).collect()),
+        }
+    }
+
     /// Rewrites the terms and all they reach. Recursion is over nested binders and bodies only; a scope itself is a worklist.
     fn eliminate_all(&mut self, roots: &[Term]) -> Vec<Term> {
-        let mut done: HashMap<Term, Term> = HashMap::new();
-        // A size is part of types: it stays the term that it is, unless it has to be changed.
-        for size in crate::simplify::sizes(self.g, roots) {
-            if matches!(self.g.node(size), Node::Proj(..)) && crate::ir::valid::normal_form(self.g, &[size]).is_ok() {
-                done.insert(size, size);
-            }
-        }
+        let mut done = self.sizes.clone();
         let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
         while let Some((t, children_done)) = stack.pop() {
             if done.contains_key(&t) {
@@ -93,7 +111,8 @@ impl Bot<'_> {
                     let args: Vec<Term> = args.iter().map(|a| done[a]).collect();
                     self.opened(&body.results, true);
                     let results = self.eliminate_all(&body.results);
-                    let body = Body { params: body.params, results: results.into() };
+                    let params = body.params.iter().map(|ty| self.resized(ty)).collect();
+                    let body = Body { params, results: results.into() };
                     let results = self.g.instantiate(&body, &args);
                     match &results[..] {
                         [one] => *one,
@@ -104,6 +123,7 @@ impl Bot<'_> {
                     let results = self.eliminate_all(&scan.body.results);
                     let Node::Scan(mut scan) = node.map_children(|c| done[&c]) else { return Vec::new() };
                     scan.body.results = results.into();
+                    scan.body.params = scan.body.params.iter().map(|ty| self.resized(ty)).collect();
                     let wanted = loops::wanted(self.g, roots, t);
                     let exact = loops::exact_parts(self.g, &self.exact, t);
                     loops::bulk(self.g, *scan, &exact, &wanted)
@@ -111,13 +131,17 @@ impl Bot<'_> {
                 Node::Proj(tuple, k) => self.g.proj(done[tuple], *k as usize),
                 // The rules below look at what is computed, in whatever order.
                 Node::Prim(Prim::Own, args) if !self.exact.contains(&t) => done[&args[0]],
+                Node::Param(k, ty) if !self.sizes.is_empty() => {
+                    let ty = self.resized(ty);
+                    self.g.param(*k as usize, ty)
+                }
                 _ => {
                     let mapped = node.map_children(|c| done[&c]);
                     self.g.mk(mapped)
                 }
             };
             self.g.at(before);
-            debug_assert_eq!(self.g.ty(t), self.g.ty(new), "the transform keeps types");
+            debug_assert_eq!(self.resized(self.g.ty(t)), *self.g.ty(new), "the transform keeps types");
             done.insert(t, new);
         }
         roots.iter().map(|t| done[t]).collect()

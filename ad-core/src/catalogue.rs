@@ -351,8 +351,14 @@ pub fn carried_shape(name: &str) -> Message {
 
 pub fn grows_now_and_then(name: &str) -> Message {
     message(format!("how many elements `{name}` has would depend on values or on the step"))
-        .help(format!("push to `{name}` once in each step; or make it with all its elements, and assign them: `{name}[k] = ..`"))
+        .help(format!("push to `{name}` in a loop with a limit: `for _ in 0..most {{ if done {{ break; }} .. }}`; or make it with all its elements, and assign them: `{name}[k] = ..`"))
         .note("the sizes of arrays are known when the function is called")
+}
+
+pub fn changing_length() -> Message {
+    message("how many elements this has depends on values or on the step of a loop around it")
+        .help("read its elements here (`v[i]`, `v.last()`, `v.iter()`) and `v.len()`; behind the loop a `Vec` is an array again")
+        .note("the sizes of arrays are the same in all steps of a loop")
 }
 
 pub fn endless_loop() -> Message {

@@ -281,3 +281,63 @@ fn a_skipped_item_is_one_that_changes_nothing() {
         ]
     });
 }
+
+#[test]
+fn a_while_is_a_for_with_a_stop() {
+    law(0, |Bodies { f, .. }| {
+        [
+            format!("let mut a = c; let mut i = 0; while i < n && a < 0.9 {{ let v = x[i]; a = {f}; i += 1; }} a"),
+            format!("let mut a = c; for i in 0..n {{ if a >= 0.9 {{ break; }} let v = x[i]; a = {f}; }} a"),
+        ]
+    });
+}
+
+#[test]
+fn a_loop_that_is_left_is_a_while() {
+    law(1, |Bodies { f, h, .. }| {
+        [
+            format!(
+                "let mut a = c; let mut i = 0; let last = loop {{ let v = x[i]; a = {f}; i += 1; if i >= n || a > 0.8 {{ break {h}; }} }}; a + last"
+            ),
+            format!(
+                "let mut a = c; let mut i = 0; let mut going = true; let mut last = 0.0; while going {{ let v = x[i]; a = {f}; i += 1; if i >= n || a > 0.8 {{ going = false; last = {h}; }} }} a + last"
+            ),
+        ]
+    });
+}
+
+#[test]
+fn an_early_return_is_an_arm() {
+    law(0, |Bodies { f, h, .. }| {
+        [
+            format!("let mut a = c; for &v in x {{ if v > 0.4 {{ return {h} + a; }} a = {f}; }} a"),
+            format!(
+                "let mut a = c; let mut left = false; let mut r = 0.0; for &v in x {{ if !left {{ if v > 0.4 {{ left = true; r = {h} + a; }} else {{ a = {f}; }} }} }} if left {{ r }} else {{ a }}"
+            ),
+        ]
+    });
+}
+
+#[test]
+fn two_loops_that_do_not_meet_are_one() {
+    law(0, |Bodies { f, g, .. }| {
+        [
+            format!("let (mut a, mut b) = (c, 0.5); for &v in x {{ a = {f}; {{ let a = b; b = {g}; }} }} a * b"),
+            format!(
+                "let mut b = 0.5; for &v in x {{ let a = b; b = {g}; }} let mut a = c; for &v in x {{ a = {f}; }} a * b"
+            ),
+        ]
+    });
+}
+
+#[test]
+fn what_is_pushed_are_the_rows() {
+    law(0, |Bodies { f, .. }| {
+        [
+            format!(
+                "let mut a = c; let mut y = vec![c]; for &v in x {{ a = {f}; y.push(a); }} let r = Array1::from_vec(y); {WEIGHED}"
+            ),
+            format!("let r = scanl(c, x, |a, v| {f}); {WEIGHED}"),
+        ]
+    });
+}

@@ -35,6 +35,7 @@ fn every_stage_means_what_the_source_means() {
     let first = number("AD_SEED", 0);
     let (mut wild, mut panics, mut kinds) = (0, 0, BTreeMap::new());
     let (mut uses, mut single): (BTreeMap<String, usize>, BTreeSet<String>) = Default::default();
+    let mut control: BTreeMap<&str, usize> = BTreeMap::new();
     let mut failures = Vec::new();
     for seed in first..first + cases {
         match check(&forms, seed) {
@@ -43,6 +44,9 @@ fn every_stage_means_what_the_source_means() {
                 panics += u64::from(matches!(outcome, Outcome::Panics(_)));
                 let source = program(&forms, seed);
                 *kinds.entry(source.real.text()).or_insert(0) += 1;
+                for word in CONTROL.iter().filter(|word| source.text.contains(**word)) {
+                    *control.entry(word).or_default() += 1;
+                }
                 if source.real == Real::F32 {
                     single.extend(source.uses.iter().cloned());
                 }
@@ -53,12 +57,14 @@ fn every_stage_means_what_the_source_means() {
             Err(e) => failures.push(e),
         }
     }
-    println!("{cases} programs, {wild} wild, {panics} that panic, {kinds:?}\n{uses:?}");
+    println!("{cases} programs, {wild} wild, {panics} that panic, {kinds:?}\n{uses:?}\n{control:?}");
     let shown = number("AD_SHOWN", 4) as usize;
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures[..failures.len().min(shown)].join("\n"));
     if cases < 2 * forms.len() as u64 {
         return;
     }
+    let rare: Vec<&&str> = CONTROL.iter().filter(|word| control.get(**word).copied().unwrap_or(0) < 3).collect();
+    assert_eq!(rare, Vec::<&&str>::new(), "statements that random programs hardly have");
     assert!(wild * 20 < cases && panics * 20 < cases, "{wild} wild, {panics} panic");
     assert!(kinds[Real::F32.text()] * 10 > cases && kinds[Real::Param.text()] * 20 > cases, "{kinds:?}");
     let rows = ad_core::front::described();
@@ -71,6 +77,29 @@ fn every_stage_means_what_the_source_means() {
     let unknown: Vec<&String> = uses.keys().filter(|u| !rows.iter().any(|r| **u == row(r.on, r.name))).collect();
     assert_eq!(unknown, Vec::<&String>::new(), "rows that are not in the front end's table");
 }
+
+/// What changes the course of a program, and what a loop changes: no row of the table says that it is there.
+const CONTROL: &[&str] = &[
+    "while ",
+    "loop {",
+    "for ",
+    ".rev()",
+    "break;",
+    "break '",
+    "continue;",
+    "continue '",
+    "return ",
+    "if ",
+    "match ",
+    " += ",
+    " -= ",
+    " *= ",
+    "] = ",
+    "] *= ",
+    ".swap(",
+    "std::mem::swap(",
+    ".push(",
+];
 
 /// Rows that the generator does not write: what they give has a type that only its surroundings say (tests of their own have them).
 const LEFT_OUT: &[&str] = &["value.borrow", "value.as_ref", "iterator.iter"];

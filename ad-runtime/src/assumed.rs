@@ -37,7 +37,8 @@ pub mod methods {
     }
 
     methods! { OfVectors, VECTORS:
-        chunks_exact chunks_exact_mut fill first get is_empty iter iter_mut last len push split_at split_first split_last swap to_vec windows
+        chunks chunks_exact chunks_exact_mut clear copy_from_slice fill first get is_empty iter iter_mut last len pop push reverse
+        rotate_left rotate_right split_at split_first split_last swap to_vec truncate windows
     }
 
     methods! { OfReals, REALS:

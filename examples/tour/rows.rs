@@ -225,9 +225,20 @@ fn loops(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
             total += row[j] * total.cos();
         }
     }
+    let mut descent = vec![total];
     for s in &smooth {
         squares.push(s * s + total);
+        while descent.last().is_some_and(|last| last < s) {
+            descent.pop();
+        }
+        descent.push(*s);
     }
+    squares.rotate_left(1);
+    descent.reverse();
+    descent.rotate_right(1);
+    descent.truncate(2);
+    total += descent.iter().sum::<f64>();
+    descent.clear();
     let mut size = total;
     while size > 1.0 {
         size /= 2.0;

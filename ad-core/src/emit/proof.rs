@@ -109,7 +109,10 @@ const OF_VALUES: &[&str] = &[
     "split_at",
 ];
 /// Those by mutable reference.
-const OF_MUTABLE: &[&str] = &["invert_axis", "push", "reverse_axes", "swap_axes"];
+const OF_MUTABLE: &[&str] = &["clear", "invert_axis", "pop", "push", "reverse_axes", "swap_axes", "truncate"];
+/// Those that only vectors have.
+const OF_VECTORS_ONLY: &[&str] =
+    &["chunks", "clear", "copy_from_slice", "pop", "reverse", "rotate_left", "rotate_right", "truncate"];
 /// Those that vectors have, or what they deref to.
 const OF_VECTORS: &[&str] = &[
     "chunks_exact",
@@ -149,6 +152,10 @@ const CHANGING: &[&str] = &[
     "indexed_iter_mut",
     "chunks_exact_mut",
     "exact_chunks_mut",
+    "copy_from_slice",
+    "reverse",
+    "rotate_left",
+    "rotate_right",
 ];
 
 /// That methods are those of the type: a trait that has all of them makes the same method of any other trait ambiguous,
@@ -168,9 +175,12 @@ fn methods(program: &Program) -> Option<TokenStream> {
         let mut owners = Vec::new();
         if *rank > 0 {
             let (array, view) = (format_ident!("Array{rank}"), format_ident!("ArrayView{rank}"));
-            owners.push(quote!(#krate::ndarray::#array<#elem>));
-            owners.push(quote!(#krate::ndarray::#view<'_, #elem>));
-            if *rank == 1 && OF_VECTORS.contains(&text) {
+            let only = OF_VECTORS_ONLY.contains(&text);
+            if !only {
+                owners.push(quote!(#krate::ndarray::#array<#elem>));
+                owners.push(quote!(#krate::ndarray::#view<'_, #elem>));
+            }
+            if *rank == 1 && (only || OF_VECTORS.contains(&text)) {
                 owners.push(quote!(::std::vec::Vec<#elem>));
             }
         } else {

@@ -233,6 +233,17 @@ impl<'a> Lower<'a> {
             (Value::Unit, Value::Unit) => Ok(Value::Unit),
             (Value::Tuple(xs), Value::Tuple(ys)) if xs.len() == ys.len() => Ok(Value::Tuple(parts(self, xs, ys)?)),
             (Value::List(xs), Value::List(ys)) if xs.len() == ys.len() => Ok(Value::List(parts(self, xs, ys)?)),
+            (Value::Stack(x), Value::Stack(y)) if x.all.len() == y.all.len() => Ok(self.join_stacks(how.cond, x, y)),
+            (Value::Stack(x), Value::List(none)) if none.is_empty() => {
+                let zero = self.g.lit_usize(0);
+                let y = self.shorter_stack(x, zero);
+                Ok(self.join_stacks(how.cond, x, &y))
+            }
+            (Value::List(none), Value::Stack(y)) if none.is_empty() => {
+                let zero = self.g.lit_usize(0);
+                let x = self.shorter_stack(y, zero);
+                Ok(self.join_stacks(how.cond, &x, y))
+            }
             (Value::Nothing, Value::Nothing) => Ok(Value::Nothing),
             (Value::Maybe(x, there), Value::Nothing) => {
                 let none = self.g.lit_bool(false);
@@ -251,7 +262,7 @@ impl<'a> Lower<'a> {
             }
             _ => {
                 let nested = |v: &Value| match v {
-                    Value::Nested(_) => true,
+                    Value::Nested(_) | Value::Filled(..) => true,
                     Value::List(parts) => parts.iter().any(|p| matches!(p, Value::List(_) | Value::Nested(_))),
                     _ => false,
                 };

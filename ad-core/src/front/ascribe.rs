@@ -8,7 +8,7 @@ use super::lower::{Lower, elem_name};
 use super::types::{Len, elem_of, ndarray_rank};
 use super::value::{Lowered, Number, Value, Want};
 use crate::catalogue;
-use crate::diag::{Diags, SrcRange};
+use crate::diag::{Diags, Poison, SrcRange};
 use crate::ir::{Elem, Term};
 use crate::program::Container;
 
@@ -50,7 +50,7 @@ impl<'a> Lower<'a> {
         let Some((elem, rank)) = self.annotated(ty) else { return Ok(value) };
         let found = match &value {
             Value::Number(_) if rank == 0 => return Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
-            Value::List(_) | Value::Matrix(_) if rank > 0 => return Ok(value),
+            Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::Stack(_) if rank > 0 => return Ok(value),
             Value::Term(t) | Value::Nested(t) => (self.g.elem(*t), self.g.rank(*t), value.clone()),
             Value::Tuple(_) | Value::Seq(_) | Value::Range(_) | Value::Maybe(..) | Value::Number(_) => {
                 let found = self.describe(&value);
@@ -59,6 +59,12 @@ impl<'a> Lower<'a> {
             }
             _ => return Ok(value),
         };
+        if found.1 == rank
+            && let Value::Term(t) | Value::Nested(t) = &found.2
+            && self.soften(*t, elem)
+        {
+            return Err(Poison);
+        }
         if (found.0, found.1) == (elem, rank) {
             return Ok(found.2);
         }

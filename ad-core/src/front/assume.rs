@@ -65,7 +65,7 @@ impl<'a> Lower<'a> {
         };
         let rank = match receiver {
             Value::Term(t) | Value::Nested(t) => self.g.rank(*t),
-            Value::List(_) => 1,
+            Value::List(_) | Value::Stack(_) => 1,
             Value::Matrix(_) => 2,
             _ => 0,
         };

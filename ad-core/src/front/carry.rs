@@ -58,6 +58,8 @@ pub(super) enum Carrier<'n> {
     Variable(&'n str),
     /// The accumulator of a closure.
     Accumulator,
+    /// An element of a `Vec`.
+    Element,
 }
 
 impl Carrier<'_> {
@@ -66,6 +68,7 @@ impl Carrier<'_> {
         match self {
             Carrier::Variable(name) => catalogue::carried_changes(name, was, is),
             Carrier::Accumulator => catalogue::accumulator_changes(was, is),
+            Carrier::Element => catalogue::types_differ(was, is),
         }
     }
 
@@ -73,9 +76,9 @@ impl Carrier<'_> {
     fn parts(self, was: usize, is: Option<usize>) -> Message {
         match self {
             Carrier::Variable(name) => catalogue::carried_shape(name),
-            Carrier::Accumulator => {
+            Carrier::Accumulator | Carrier::Element => {
                 let is = is.map_or_else(|| "an array of unknown size".to_string(), |is| format!("{is} parts"));
-                catalogue::accumulator_changes(&format!("{was} parts"), &is)
+                self.changes(&format!("{was} parts"), &is)
             }
         }
     }
@@ -85,6 +88,7 @@ impl Carrier<'_> {
         match self {
             Carrier::Variable(name) => [name.to_string(), format!("what `{name}` becomes in the loop")],
             Carrier::Accumulator => ["the accumulator".to_string(), "what the closure makes of it".to_string()],
+            Carrier::Element => ["an element".to_string(), "another element".to_string()],
         }
     }
 }
@@ -136,6 +140,17 @@ impl<'a> Lower<'a> {
                 out.keys.push(Some(key.clone()));
                 Form::Leaf { nested: false }
             }
+            Value::Filled(_, sizes) => {
+                key.leaf += 1;
+                let elem = match self.chosen.get(key) {
+                    Some(Chosen::Elem(elem)) => *elem,
+                    _ => Elem::Int(IntTy::I32),
+                };
+                let nested = sizes.len() > 1;
+                out.terms.push(self.term_as(value, Want::Elem(elem), range)?);
+                out.keys.push(Some(key.clone()));
+                Form::Leaf { nested }
+            }
             Value::Matrix(_) => {
                 let t = self.term(value, range)?;
                 out.terms.push(t);
@@ -185,7 +200,39 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn kind(&mut self, value: &Value<'a>) -> Option<Kind> {
+    /// The form of the elements of an empty `Vec`, and some values of them: real numbers, until something else is pushed.
+    pub(super) fn unseen(&mut self, key: &Key, out: &mut Leaves) -> Form {
+        let kind = match self.chosen.get(key) {
+            Some(Chosen::Some(kind)) => kind.clone(),
+            _ => Kind::Scalar(self.default_real()),
+        };
+        self.absent(&kind, out)
+    }
+
+    /// Whether a form with these leaves is of a kind.
+    pub(super) fn of_kind(&self, leaves: &[Term], form: &Form, kind: &Kind) -> bool {
+        match (form, kind) {
+            (Form::Leaf { .. }, Kind::Scalar(elem)) => leaves.first().is_some_and(|&t| self.g.elem(t) == *elem),
+            (Form::Tuple(forms), Kind::Tuple(kinds)) if forms.len() == kinds.len() => {
+                let mut leaves = leaves;
+                forms.iter().zip(kinds).all(|(form, kind)| {
+                    let (own, rest) = leaves.split_at(form.leaves().min(leaves.len()));
+                    leaves = rest;
+                    self.of_kind(own, form, kind)
+                })
+            }
+            _ => false,
+        }
+    }
+
+    /// Notes what the elements of a `Vec` are, for the next pass.
+    pub(super) fn decide(&mut self, key: &Key, kind: Kind) {
+        if !self.chosen.contains_key(key) {
+            self.decided.insert(key.clone(), Chosen::Some(kind));
+        }
+    }
+
+    pub(super) fn kind(&mut self, value: &Value<'a>) -> Option<Kind> {
         match value {
             Value::Term(t) if self.g.rank(*t) == 0 => Some(Kind::Scalar(self.g.elem(*t))),
             Value::Number(n) if n.outer().is_none() => {
@@ -285,7 +332,12 @@ impl<'a> Lower<'a> {
             },
             (
                 Form::Leaf { .. },
-                Value::Term(_) | Value::Nested(_) | Value::Number(_) | Value::List(_) | Value::Matrix(_),
+                Value::Term(_)
+                | Value::Nested(_)
+                | Value::Number(_)
+                | Value::List(_)
+                | Value::Matrix(_)
+                | Value::Filled(..),
             ) => {
                 let now = *now.next().ok_or(Poison)?;
                 let t = self.term_as(value, Want::Elem(self.g.elem(now)), range)?;
@@ -352,6 +404,7 @@ impl<'a> Lower<'a> {
                 Node::Prim(_, args) => stack.extend(args.iter().filter(|&&a| self.g.ty(a).as_array().is_some())),
                 Node::Cond { then, other, .. } => stack.extend([*then, *other]),
                 Node::Gather { src, .. } => stack.push(*src),
+                Node::Scatter { dst, src, .. } => stack.extend([*dst, *src]),
                 _ => {}
             }
         }

@@ -9,7 +9,7 @@ use super::slice::{Axis, Cut};
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Number, Range, Value, Want};
 use crate::catalogue;
-use crate::diag::Poison;
+use crate::diag::{Poison, SrcRange};
 use crate::ir::{Node, Term};
 use crate::prim::{Cmp, IntOp};
 
@@ -30,9 +30,16 @@ pub(super) const TABLE: &[Entry] = &[
     row("reverse_axes", On::Place, (0, 0), reverse_axes, "puts the axes of a local array or view in reverse order"),
     row("invert_axis", On::Place, (1, 1), invert_axis, "reverses a local array or view along an axis"),
     row("swap", On::Place, (2, 2), swap_elements, "exchanges two elements"),
+    row("reverse", On::Place, (0, 0), reverse, "puts the elements of a slice or `Vec` in reverse order"),
+    row("rotate_left", On::Place, (1, 1), rotate, "moves the first k elements of a slice or `Vec` behind the others"),
+    row("rotate_right", On::Place, (1, 1), rotate, "moves the last k elements of a slice or `Vec` before the others"),
+    row("copy_from_slice", On::Place, (1, 1), copy, "each element of another slice of the same length"),
     row("new", On::Assoc, (0, 0), no_elements, "no elements: `Vec::new()`, to be pushed to"),
     row("with_capacity", On::Assoc, (1, 1), no_elements, "no elements: `Vec::with_capacity(n)`, to be pushed to"),
     row("push", On::Place, (1, 1), push, "one more element at the end of a `Vec`"),
+    row("pop", On::Place, (0, 0), pop, "takes the last element of a `Vec`, an `Option`"),
+    row("truncate", On::Place, (1, 1), truncate, "leaves the first n elements of a `Vec`"),
+    row("clear", On::Place, (0, 0), clear, "leaves no element of a `Vec`"),
 ];
 
 pub(super) fn place_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Place> {
@@ -173,6 +180,19 @@ fn assign<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Unit)
 }
 
+fn copy<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (place, t) = changed(me, call)?;
+    let (new, range) = call.arg(1)?;
+    let new = me.term_as(new, Want::Elem(me.g.elem(t)), range)?;
+    if me.g.elem(new) != me.g.elem(t) || me.g.rank(new) != me.g.rank(t) {
+        let (a, b) = (me.describe(&Value::Term(t)), me.describe(&Value::Term(new)));
+        return Err(me.error(range, catalogue::types_differ(&a, &b)));
+    }
+    let new = me.same_shape(t, new, [call.text(0).to_string(), call.text(1).to_string()], range)?;
+    me.write_place(&place, Value::Term(new))?;
+    Ok(Value::Unit)
+}
+
 fn fill<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (place, t) = changed(me, call)?;
     let (x, range) = call.arg(1)?;
@@ -208,6 +228,51 @@ fn swap_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     Ok(Value::Unit)
 }
 
+/// The elements of a place along its first axis, each from where `from` says (given the index and their number).
+fn moved<'a>(
+    me: &mut Lower<'a>,
+    place: &Place,
+    from: impl Fn(&mut Lower<'a>, Term, Term) -> Term,
+) -> Lowered<Value<'a>> {
+    let old = me.read_place(place)?;
+    let nested = matches!(old, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+    let t = me.array(&old, place.range)?;
+    let n = me.g.shape(t)[0];
+    let var = me.g.fresh();
+    let i = me.g.mk(Node::Var(var));
+    let at = from(me, i, n);
+    let new = me.g.gather(t, [n].into(), &[var], &[at]);
+    let new = me.rows(new, nested);
+    me.write_place(place, new)?;
+    Ok(Value::Unit)
+}
+
+fn reverse<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    moved(me, &place, |me, i, n| {
+        let one = me.g.lit_usize(1);
+        let last = me.g.int(IntOp::Sub, n, one);
+        me.g.int(IntOp::Sub, last, i)
+    })
+}
+
+fn rotate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (place, t) = changed(me, call)?;
+    let (k, range) = call.arg(1)?;
+    let k = me.usize(k, range)?;
+    let n = me.g.shape(t)[0];
+    me.require_le(k, n, "more elements are rotated than there are");
+    let left = call.name == "rotate_left";
+    moved(me, &place, |me, i, n| {
+        let by = if left { k } else { me.g.int(IntOp::Sub, n, k) };
+        let at = me.g.int(IntOp::Add, i, by);
+        // Both are at most n, so the sum is below 2n where there is an element.
+        let over = me.g.compare(Cmp::Le, n, at);
+        let back = me.g.int(IntOp::Sub, at, n);
+        me.g.select(over, back, at)
+    })
+}
+
 fn no_elements<'a>(_: &mut Lower<'a>, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::List(Rc::new([])))
 }
@@ -219,6 +284,7 @@ fn push<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let new = match &old {
         Value::Never => Value::Never,
         Value::List(parts) => Value::List(parts.iter().cloned().chain([x.clone()]).collect()),
+        Value::Stack(stack) => me.push_on(&Rc::clone(stack), x, range)?,
         old => {
             let t = me.array(old, range)?;
             let x = me.term_as(x, Want::Elem(me.g.elem(t)), range)?;
@@ -240,6 +306,91 @@ fn push<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     };
     me.write_place(&place, new)?;
     Ok(Value::Unit)
+}
+
+fn pop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let old = me.read_place(&place)?;
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    let (last, new) = match &old {
+        Value::Never => return Ok(Value::Never),
+        Value::List(parts) => match parts.split_last() {
+            None => return Ok(Value::Nothing),
+            Some((last, rest)) => {
+                let yes = me.g.lit_bool(true);
+                (Value::Maybe(last.clone().into(), yes), Value::List(rest.into()))
+            }
+        },
+        Value::Stack(stack) => {
+            let stack = Rc::clone(stack);
+            let there = me.g.compare(Cmp::Lt, zero, stack.len);
+            let at = me.g.int(IntOp::Sub, stack.len, one);
+            let last = me.under(there, true, |me| me.stacked(&stack, at))?;
+            (Value::Maybe(last.into(), there), Value::Stack(me.shorter_stack(&stack, at).into()))
+        }
+        old => {
+            let nested = matches!(old, Value::Nested(_) | Value::Filled(..));
+            let t = me.array(old, place.range)?;
+            let n = me.g.shape(t)[0];
+            let there = me.g.compare(Cmp::Lt, zero, n);
+            let at = me.g.int(IntOp::Sub, n, one);
+            let last = me.g.index(t, &[at]);
+            let last = me.rows(last, nested);
+            let rest = first_rows(me, t, at);
+            (Value::Maybe(last.into(), there), me.rows(rest, nested))
+        }
+    };
+    me.write_place(&place, new)?;
+    Ok(last)
+}
+
+/// The first n elements of an array, of which there are as many.
+fn first_rows(me: &mut Lower<'_>, t: Term, n: Term) -> Term {
+    let zero = me.g.lit_usize(0);
+    let mut sizes = me.g.shape(t).to_vec();
+    sizes[0] = n;
+    let (starts, steps) = (vec![zero; sizes.len()], vec![1; sizes.len()]);
+    me.g.slice(t, &starts, &steps, &sizes)
+}
+
+fn shortened<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, most: Term, range: SrcRange) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let old = me.read_place(&place)?;
+    let new = match &old {
+        Value::Never => Value::Never,
+        Value::Stack(stack) => {
+            let stack = Rc::clone(stack);
+            let len = me.g.int(IntOp::Min, stack.len, most);
+            Value::Stack(me.shorter_stack(&stack, len).into())
+        }
+        Value::List(parts) if me.g.int_value(most).is_some() => {
+            let n = me.g.int_value(most).and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
+            Value::List(parts[..n.min(parts.len())].into())
+        }
+        old => {
+            let nested = matches!(old, Value::Nested(_) | Value::Filled(..));
+            let t = me.array(old, place.range)?;
+            if !me.is_closed(most) {
+                return Err(me.error(range, catalogue::size_depends_on_index()));
+            }
+            let n = me.g.int(IntOp::Min, me.g.shape(t)[0], most);
+            let rest = first_rows(me, t, n);
+            me.rows(rest, nested)
+        }
+    };
+    me.write_place(&place, new)?;
+    Ok(Value::Unit)
+}
+
+fn truncate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (n, range) = call.arg(1)?;
+    let n = me.usize(n, range)?;
+    shortened(me, call, n, range)
+}
+
+fn clear<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let zero = me.g.lit_usize(0);
+    shortened(me, call, zero, call.range)
 }
 
 fn swap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -267,7 +418,7 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         Value::Maybe(..) | Value::Nothing => Value::Nothing,
         Value::Number(n) => Value::Number(if n.is_float() { Number::Float(0.0) } else { Number::Int(0) }.into()),
         Value::Term(t) if me.g.rank(*t) == 0 => Value::Term(zero(me, me.g.elem(*t))),
-        Value::List(_) => Value::List(Rc::new([])),
+        Value::List(_) | Value::Stack(_) => Value::List(Rc::new([])),
         // The elements of what is pushed later have this type.
         Value::Term(t) | Value::Nested(t) if me.g.rank(*t) == 1 => {
             let (zero, none) = (zero(me, me.g.elem(*t)), me.g.lit_usize(0));

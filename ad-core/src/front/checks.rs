@@ -212,6 +212,10 @@ impl Lower<'_> {
         }
         let all = results.len();
         results.extend(&rows);
+        if let Some(k) = stop {
+            let of: Vec<Term> = init.iter().chain(&results).copied().collect();
+            init[k] = self.or_not_reached(init[k], &of);
+        }
         let t = self.g.close_loop(&OpenLoop { count: size, reverse, stop, step: var, init, carried, results });
         for (k, (_, said)) in flags.into_iter().enumerate() {
             let ok = self.g.proj(t, carries + k);
@@ -219,6 +223,44 @@ impl Lower<'_> {
         }
         let last = (0..carries).map(|k| self.g.proj(t, k)).collect();
         Result::Ok((last, (0..rows.len()).map(|k| self.g.proj(t, all + k)).collect()))
+    }
+
+    /// A loop of these terms may never end. Where it takes nothing from a loop around it, it may be run before that: it is left at once if
+    /// that has no steps, or none that comes to it.
+    fn or_not_reached(&mut self, mut left: Term, of: &[Term]) -> Term {
+        let leaves = |me: &mut Self, frame: &Frame| match *frame {
+            Frame::Loop { var, .. } => vec![me.g.mk(Node::Var(var))],
+            Frame::Steps { var, level, .. } => {
+                let mut leaves = me.steps.get(level).map_or_else(Vec::new, |s| s.carried.clone());
+                leaves.push(me.g.mk(Node::Var(var)));
+                leaves
+            }
+            Frame::Guard { .. } => Vec::new(),
+        };
+        let frames = self.frames.clone();
+        let mut around: Vec<(usize, Vec<Term>)> = Vec::new();
+        for (k, frame) in frames.iter().enumerate() {
+            let leaves = leaves(self, frame);
+            if !leaves.is_empty() && !of.iter().any(|&t| self.g.depends_on(t, &leaves)) {
+                around.push((k, leaves));
+            }
+        }
+        let Some(&(first, _)) = around.first() else { return left };
+        for frame in &frames[first..] {
+            if let Frame::Guard { cond, holds } = *frame {
+                let not = if holds { self.g.not(cond) } else { cond };
+                left = self.g.or(not, left);
+            }
+        }
+        for (k, leaves) in around {
+            if let Frame::Loop { size, mark, .. } | Frame::Steps { size, mark, .. } = frames[k]
+                && !self.g.depends_on(left, &leaves)
+                && !self.filled_outside(size, mark)
+            {
+                left = self.where_filled(left, size);
+            }
+        }
+        left
     }
 
     /// Lowers where a condition has a value.

@@ -87,6 +87,16 @@ impl<'a> Lower<'a> {
                     return Ok(Value::Tuple(Rc::new([value, len])));
                 }
                 let len = me.size(&len, SrcRange::of(&r.len))?;
+                match &value {
+                    Value::Number(n) if !n.is_float() && n.outer().is_none() => {
+                        return Ok(Value::Filled(Rc::clone(n), [len].into()));
+                    }
+                    Value::Filled(n, sizes) => {
+                        let sizes = std::iter::once(len).chain(sizes.iter().copied()).collect();
+                        return Ok(Value::Filled(Rc::clone(n), sizes));
+                    }
+                    _ => {}
+                }
                 let t = me.term(&value, SrcRange::of(&r.expr))?;
                 let repeated = me.g.replicate(len, t);
                 Ok(me.rows(repeated, true))
@@ -508,10 +518,29 @@ impl<'a> Lower<'a> {
         Err(self.error(range, catalogue::axis()))
     }
 
+    /// Whether an expression is an `Ordering`, whose methods change nothing.
+    fn orders(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Paren(p) => self.orders(&p.expr),
+            Expr::Group(g) => self.orders(&g.expr),
+            Expr::Call(_) => true,
+            Expr::MethodCall(m) => table::find(On::Place, &m.method.to_string()).is_none(),
+            Expr::Path(p) => match p.path.get_ident().and_then(|name| self.scope.get(&name.to_string())) {
+                Some(Ok(Value::Ordering(_))) => true,
+                Some(Ok(Value::Cell(cell))) => {
+                    matches!(self.store.held(*cell), Some(super::state::Held::Value(Value::Ordering(_))))
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     fn method(&mut self, m: &'a ExprMethodCall) -> Lowered<Value<'a>> {
         let range = SrcRange::of(m);
         let name = m.method.to_string();
-        let receiver = match table::find(On::Place, &name) {
+        let place = table::find(On::Place, &name);
+        let receiver = match place.filter(|_| table::find(On::Ordering, &name).is_none() || !self.orders(&m.receiver)) {
             Some(entry) => {
                 let receiver = self.place(&m.receiver).map(|p| Value::Place(Rc::new(p)));
                 let mut values = vec![receiver];

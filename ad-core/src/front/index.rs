@@ -29,9 +29,12 @@ impl<'a> Lower<'a> {
             return Ok(Value::Number(Number::At(Rc::clone(path), indices).into()));
         }
         if let Value::Range(r) = &index {
-            let nested = matches!(base, Value::Nested(_) | Value::List(_));
+            let nested = matches!(base, Value::Nested(_) | Value::List(_) | Value::Filled(..));
             let x = self.array(&base, rb)?;
             let r = r.clone();
+            if let Some(part) = self.open_slice(x, &[super::slice::Axis::Range(r.clone(), None)], ri)? {
+                return Ok(part);
+            }
             let part = self.slice(x, &[super::slice::Axis::Range(r, None)], ri)?;
             return Ok(self.rows(part, nested));
         }
@@ -45,7 +48,12 @@ impl<'a> Lower<'a> {
                 };
             }
         }
-        let rows = matches!(base, Value::Nested(_) | Value::List(_));
+        if let Value::Stack(stack) = &base {
+            let (stack, i) = (std::rc::Rc::clone(stack), self.usize(&index, ri)?);
+            self.require_index(i, stack.len, axis_words(&text_of(&x.expr, 30), 0, 1));
+            return self.stacked(&stack, i);
+        }
+        let rows = matches!(base, Value::Nested(_) | Value::List(_) | Value::Filled(..));
         let array = self.term(&base, rb)?;
         if rows && let Value::Number(_) | Value::Term(_) = &index {
             let i = self.usize(&index, ri)?;

@@ -32,9 +32,9 @@ pub(super) const TABLE: &[Entry] = &[
     row("saturating_sub", On::Int, (1, 1), saturating, "the difference, or the end of the type"),
     row("saturating_mul", On::Int, (1, 1), saturating, "the product, or the end of the type"),
     row("saturating_pow", On::Int, (1, 1), saturating, "the power, or the end of the type"),
-    row("wrapping_add", On::Int, (1, 1), wrapping, "the sum, its low bits (types of at most 32 bits)"),
-    row("wrapping_sub", On::Int, (1, 1), wrapping, "the difference, its low bits (types of at most 32 bits)"),
-    row("wrapping_mul", On::Int, (1, 1), wrapping, "the product, its low bits (types of at most 32 bits)"),
+    row("wrapping_add", On::Int, (1, 1), wrapping, "the sum, its low bits"),
+    row("wrapping_sub", On::Int, (1, 1), wrapping, "the difference, its low bits"),
+    row("wrapping_mul", On::Int, (1, 1), wrapping, "the product, its low bits"),
     row("checked_add", On::Int, (1, 1), checked, "the sum, an `Option`"),
     row("checked_sub", On::Int, (1, 1), checked, "the difference, an `Option`"),
     row("checked_mul", On::Int, (1, 1), checked, "the product, an `Option`"),
@@ -431,6 +431,48 @@ fn checked<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Maybe(Value::Term(outcome.result).into(), ok))
 }
 
+impl Lower<'_> {
+    /// In halves of 32 bits, of which nothing overflows in 64.
+    fn wrapping_halves(&mut self, op: IntOp, ty: IntTy, a: Term, b: Term) -> Term {
+        let wide = Elem::Int(IntTy::U64);
+        let (a, b) = (self.g.cast(wide, a), self.g.cast(wide, b));
+        let shape = self.g.shape(a).to_vec();
+        let number = |me: &mut Self, n: i128| me.filled_int(IntTy::U64, n, &shape);
+        let (mask, half, one) = (number(self, 0xffff_ffff), number(self, 32), number(self, 1));
+        let low = |me: &mut Self, t: Term| me.g.int(IntOp::BitAnd, t, mask);
+        let high = |me: &mut Self, t: Term| me.g.int(IntOp::Shr, t, half);
+        let sum = |me: &mut Self, a: Term, b: Term| {
+            let (la, lb, ha, hb) = (low(me, a), low(me, b), high(me, a), high(me, b));
+            let less = me.g.int(IntOp::Add, la, lb);
+            let carry = high(me, less);
+            let more = me.g.int(IntOp::Add, ha, hb);
+            let more = me.g.int(IntOp::Add, more, carry);
+            let (less, more) = (low(me, less), me.g.int(IntOp::Shl, more, half));
+            me.g.int(IntOp::BitOr, more, less)
+        };
+        let result = match op {
+            IntOp::Mul => {
+                let (la, lb, ha, hb) = (low(self, a), low(self, b), high(self, a), high(self, b));
+                let (less, p, q) =
+                    (self.g.int(IntOp::Mul, la, lb), self.g.int(IntOp::Mul, ha, lb), self.g.int(IntOp::Mul, la, hb));
+                let (p, q) = (low(self, p), low(self, q));
+                let more = self.g.int(IntOp::Add, p, q);
+                let more = self.g.int(IntOp::Shl, more, half);
+                sum(self, less, more)
+            }
+            IntOp::Sub => {
+                // The complement of b, and one more.
+                let all = number(self, i128::from(u64::MAX));
+                let rest = self.g.int(IntOp::BitXor, b, all);
+                let negated = sum(self, rest, one);
+                sum(self, a, negated)
+            }
+            _ => sum(self, a, b),
+        };
+        self.g.cast(Elem::Int(ty), result)
+    }
+}
+
 /// In a wider type, where nothing saturates, and back by a cast, which keeps the low bits.
 fn wrapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (op, ty, a, b) = me.operands(call)?;
@@ -439,7 +481,7 @@ fn wrapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         // A difference is negative where it wraps; a product is below 2^64.
         IntTy::U8 | IntTy::U32 if op == IntOp::Mul => IntTy::U64,
         IntTy::U8 | IntTy::U32 => IntTy::I64,
-        _ => return Err(me.error(call.range, catalogue::later(&format!("`{}` of `{}`", call.name, ty.name())))),
+        _ => return Ok(Value::Term(me.wrapping_halves(op, ty, a, b))),
     };
     let (a, b) = (me.g.cast(Elem::Int(wide), a), me.g.cast(Elem::Int(wide), b));
     let result = me.g.int(op, a, b);

@@ -41,6 +41,7 @@ pub(super) const TABLE: &[Entry] = &[
     row("windows", On::Array, (1, 1), windows, "the parts of n elements that follow each other by one"),
     row("chunks_exact", On::Array, (1, 1), chunks, "the parts of n elements that follow each other"),
     row("exact_chunks", On::Array, (1, 1), chunks, "the parts of n elements that follow each other"),
+    row("chunks", On::Array, (1, 1), all_chunks, "the parts of n elements that follow each other, and the rest"),
     row("repeat", On::Std, (1, 1), repeat, "one item without end: `std::iter::repeat(x)`"),
     row("repeat_n", On::Std, (2, 2), repeat_n, "one item n times: `std::iter::repeat_n(x, n)`"),
     row("once", On::Std, (1, 1), once, "one item: `std::iter::once(x)`"),
@@ -101,7 +102,8 @@ impl<'a> Lower<'a> {
                 seq.keep = Some(Rc::new(move |_, _| Ok(there)));
                 Ok(seq)
             }
-            Value::List(_) | Value::Nested(_) => {
+            Value::Stack(stack) => self.stack_seq(&Rc::clone(stack)),
+            Value::List(_) | Value::Nested(_) | Value::Filled(..) => {
                 if let Value::List(parts) = value
                     && parts.iter().any(|p| matches!(p, Value::Tuple(_) | Value::Closure(_) | Value::Function(..)))
                 {
@@ -207,7 +209,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A length as a term that is the same in every step of the loops around it, if it is.
-    fn closed(&mut self, len: Term) -> Option<Term> {
+    pub(super) fn closed(&mut self, len: Term) -> Option<Term> {
         if self.is_closed(len) {
             return Some(len);
         }
@@ -435,6 +437,35 @@ fn windows<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     overlapping(me, call, false)
+}
+
+/// The last part may be shorter.
+fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
+    let nested = matches!(x, Value::Nested(_));
+    let x = me.array(x, rx)?;
+    if me.g.rank(x) != 1 && !nested {
+        let found = me.describe(&Value::Term(x));
+        return Err(me.error(rx, catalogue::expected("an array of rank 1", &found)));
+    }
+    let size = me.size(size, rs)?;
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    me.require_lt(zero, size, "parts of no elements");
+    let n = me.g.shape(x)[0];
+    let less = me.g.int(IntOp::Sub, size, one);
+    let more = me.g.int(IntOp::Add, n, less);
+    let count = me.g.int(IntOp::Div, more, size);
+    Ok(Value::Seq(Seq::new([count], move |me: &mut Lower<'a>, ix: &[Term]| {
+        let start = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, size);
+        let var = me.g.fresh();
+        let offset = me.g.mk(Node::Var(var));
+        let at = me.g.int(IntOp::Add, start, offset);
+        let all = vec![me.g.gather(x, [size].into(), &[var], &[at])];
+        let rest = me.g.int(IntOp::Sub, n, start);
+        let (len, more) = (me.g.int(IntOp::Min, size, rest), me.no_longer());
+        let form = super::carry::Form::Leaf { nested: nested && me.g.rank(x) > 2 };
+        Ok(Value::Stack(Rc::new(super::stack::Stack { all, form, len, more, open: None })))
+    })))
 }
 
 fn repeated<'a>(item: &Value<'a>, n: Term) -> Value<'a> {

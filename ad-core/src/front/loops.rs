@@ -4,6 +4,8 @@
 //!
 //! A step behind a jump changes nothing: nothing of it may be checked, and nothing of it may reach a gradient.
 
+mod lengths;
+
 use syn::Expr;
 
 use super::carry::{Carrier, Form, Key, Leaves};
@@ -11,6 +13,7 @@ use super::checks::{More, Recurrence, Stepped};
 use super::flow::Leave;
 use super::lower::Lower;
 use super::outward::Outward;
+use super::stack::{Longer, Stack};
 use super::state::{Cell, Held, same};
 use super::table::On;
 use super::value::{Lowered, Seq, Value, Want};
@@ -35,6 +38,20 @@ struct Grown<'a> {
     start: Value<'a>,
 }
 
+/// A `Vec` that a step makes longer or shorter.
+#[derive(Clone)]
+struct Stacked {
+    cell: Cell,
+    name: String,
+    start: Stack,
+    /// Whether it was one before the loop.
+    was: bool,
+    /// How many leaves there are before its own; its length comes last.
+    first: usize,
+    /// So much longer in each step: then the number of the step says its length.
+    each: Option<Term>,
+}
+
 /// What is lowered in each step.
 type Body<'a, 's> = &'s dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>>;
 
@@ -47,8 +64,22 @@ struct Loop<'a, 's> {
     key: Key,
     carried: Vec<Carried>,
     grown: Vec<Grown<'a>>,
+    stacks: Vec<Stacked>,
     leaves: Vec<Leave>,
     range: SrcRange,
+}
+
+/// What a loop is made of, before it is known how its variables are carried.
+struct Start<'a, 's> {
+    seq: Option<&'s Seq<'a>>,
+    body: Body<'a, 's>,
+    outward: &'s Outward,
+    key: Key,
+    range: SrcRange,
+    /// The loop among the targets.
+    own: usize,
+    /// Variables that hold nothing before it.
+    unset: Vec<Cell>,
 }
 
 /// The values behind some steps.
@@ -58,6 +89,10 @@ struct Behind {
     left: Vec<(Term, Vec<Payload>)>,
     /// What is pushed to each `Vec`: an array of the elements.
     pushed: Vec<Option<Term>>,
+    /// How much longer each of the others is.
+    longer: Vec<Longer>,
+    /// In one step.
+    once: Vec<Longer>,
 }
 
 /// A value that a jump carries out.
@@ -197,21 +232,17 @@ impl<'a> Lower<'a> {
         let cells = self.store.len();
         let (before, scope) = (self.store.clone(), self.scope.clone());
         let result = self.loop_target(label, |me, own| {
-            let mut init = Leaves::default();
-            let grown = me.grown(outward);
-            let carried = me.carried(outward, &grown, &key, &mut init, range)?;
-            let unset: Vec<Cell> = me
-                .changed_cells(outward)
-                .into_iter()
-                .filter(|&c| matches!(me.store.held(c), Some(Held::Unset)))
-                .collect();
-            let leaves = me.jump_cells(outward, own, &unset, &grown);
-            let l = Loop { seq, body, key, carried, grown, leaves, range };
+            let mut start = Start { seq, body, outward, key, range, own, unset: Vec::new() };
+            start.unset = me.changed_cells(outward);
+            start.unset.retain(|&c| matches!(me.store.held(c), Some(Held::Unset)));
+            let (grown, stacks) = me.lengths(&start)?;
+            let (l, init) = me.begun(&start, grown, stacks)?;
             let base = me.store.clone();
             let behind = me.nest(&l, init.terms, &init.keys, &mut Vec::new());
             me.scope = scope;
-            let may: Vec<Cell> =
-                l.carried.iter().map(|c| c.cell).chain(l.grown.iter().map(|g| g.cell)).chain(unset).collect();
+            let mut may = start.unset;
+            may.extend(l.carried.iter().map(|c| c.cell).chain(l.grown.iter().map(|g| g.cell)));
+            may.extend(l.stacks.iter().map(|s| s.cell));
             let odd = me.store.changed(&before, cells, &may);
             me.store = base;
             let behind = behind?;
@@ -223,6 +254,11 @@ impl<'a> Lower<'a> {
                 let value = Self::formed(&c.form, &mut behind.next[c.first..].iter())?;
                 me.hint(&value, &c.name);
                 me.store.put(c.cell, Held::Value(value));
+            }
+            for (s, longer) in l.stacks.iter().zip(&behind.longer) {
+                let value = me.left_stack(&l, s, &behind.next, *longer)?;
+                me.hint(&value, &s.name);
+                me.store.put(s.cell, Held::Value(value));
             }
             for (g, rows) in l.grown.iter().zip(&behind.pushed) {
                 let Some(rows) = *rows else { continue };
@@ -327,18 +363,35 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn carried(
+    /// The loop, and what it carries before the first step.
+    fn begun<'s>(
         &mut self,
-        outward: &Outward,
-        grown: &[Grown<'a>],
-        key: &Key,
-        init: &mut Leaves,
-        range: SrcRange,
-    ) -> Lowered<Vec<Carried>> {
+        start: &Start<'a, 's>,
+        grown: Vec<Grown<'a>>,
+        mut stacks: Vec<Stacked>,
+    ) -> Lowered<(Loop<'a, 's>, Leaves)> {
+        let mut init = Leaves::default();
+        let known: Vec<Cell> = grown.iter().map(|g| g.cell).chain(stacks.iter().map(|s| s.cell)).collect();
+        let carried = self.carried(start, &known, &mut init)?;
+        for s in &mut stacks {
+            s.first = init.terms.len();
+            init.terms.extend(&s.start.all);
+            init.terms.extend(s.each.is_none().then_some(s.start.len));
+            for &t in &init.terms[s.first..] {
+                init.keys.push(self.soft.get(&t).and_then(|keys| keys.first().cloned()));
+            }
+        }
+        let leaves = self.jump_cells(start.outward, start.own, &start.unset, &grown);
+        let (seq, body, key, range) = (start.seq, start.body, start.key.clone(), start.range);
+        Ok((Loop { seq, body, key, carried, grown, stacks, leaves, range }, init))
+    }
+
+    fn carried(&mut self, start: &Start<'a, '_>, known: &[Cell], init: &mut Leaves) -> Lowered<Vec<Carried>> {
+        let (key, range) = (&start.key, start.range);
         let mut carried = Vec::new();
-        for cell in self.changed_cells(outward) {
+        for cell in self.changed_cells(start.outward) {
             let Some(Held::Value(value)) = self.store.held(cell).cloned() else { continue };
-            if grown.iter().any(|g| g.cell == cell) {
+            if known.contains(&cell) {
                 continue;
             }
             let name = self.store.name(cell).to_string();
@@ -409,6 +462,7 @@ impl<'a> Lower<'a> {
         let carried = all.len();
         let mut payloads: Vec<Vec<Payload>> = Vec::new();
         let mut sizes: Vec<Option<Term>> = Vec::new();
+        let (mut longer, mut once): (Vec<Longer>, Vec<Longer>) = Default::default();
         let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, stop, init: all }, |me, i, now| {
             for (&t, key) in now.iter().zip(keys) {
                 me.softened(t, key.as_slice());
@@ -448,6 +502,8 @@ impl<'a> Lower<'a> {
             if next.len() < carried {
                 next.push(gone.unwrap_or(no));
             }
+            longer = std::mem::take(&mut behind.longer);
+            once = std::mem::take(&mut behind.once);
             payloads = behind.left.into_iter().map(|(_, payload)| payload).collect();
             let rows = behind.pushed.iter().flatten().map(|&t| me.row(t, done)).collect();
             sizes = behind.pushed.iter().map(|t| t.map(|t| me.g.shape(t)[0])).collect();
@@ -479,8 +535,14 @@ impl<'a> Lower<'a> {
                 self.softened(*t, key.as_slice());
             }
         }
+        // Whoever returns from the loop has no use for it.
+        let all = l.leaves.iter().all(|leave| self.leaves_function(leave.target));
+        let longer = longer
+            .into_iter()
+            .map(|one| self.so_often(Some(size).filter(|_| !counts), Longer { exact: one.exact && all, ..one }))
+            .collect();
         let flags = last[carries..carries + jumps].iter().copied();
-        Ok(Behind { next: last[..carries].to_vec(), left: flags.zip(payloads).collect(), pushed })
+        Ok(Behind { next: last[..carries].to_vec(), left: flags.zip(payloads).collect(), pushed, longer, once })
     }
 
     /// What a step pushes, as a row; of a step that is not run, zeros.
@@ -528,6 +590,10 @@ impl<'a> Lower<'a> {
         for (flag, _) in &mut behind.left {
             *flag = self.g.cond(there, *flag, no);
         }
+        let as_before = self.no_longer();
+        for longer in &mut behind.longer {
+            longer.exact &= *longer == as_before;
+        }
         if let Some((g, _)) = l.grown.iter().zip(&behind.pushed).find(|(_, t)| t.is_some()) {
             return Err(self.error(l.range, catalogue::grows_now_and_then(&g.name)));
         }
@@ -542,6 +608,10 @@ impl<'a> Lower<'a> {
         for g in &l.grown {
             self.store.put(g.cell, Held::Value(Value::List([].into())));
         }
+        for s in &l.stacks {
+            let stack = self.stack_at(l, s, now, index);
+            self.store.put(s.cell, Held::Value(Value::Stack(stack.into())));
+        }
         self.step_target(l.leaves.clone(), l.range, |me| (l.body)(me, index))?;
         let mut next = Vec::new();
         for c in &l.carried {
@@ -551,6 +621,10 @@ impl<'a> Lower<'a> {
             };
             let own = &now[c.first..c.first + c.form.leaves()];
             self.refit(&value, &c.form, &mut own.iter(), &mut next, (Carrier::Variable(&c.name), l.range))?;
+        }
+        let mut longer = Vec::new();
+        for s in &l.stacks {
+            longer.push(self.stack_behind(l, s, now, &mut next)?);
         }
         let mut left = Vec::new();
         for (k, leave) in l.leaves.iter().enumerate() {
@@ -581,7 +655,7 @@ impl<'a> Lower<'a> {
             }
             pushed.push(t);
         }
-        Ok(Behind { next, left, pushed })
+        Ok(Behind { next, left, pushed, once: longer.clone(), longer })
     }
 
     /// What a step has pushed.

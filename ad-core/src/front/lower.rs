@@ -71,6 +71,8 @@ pub(super) struct Lower<'a> {
     pub compared: BTreeSet<String>,
     /// Whether the next check is one of builds with debug assertions only.
     pub debug: bool,
+    /// How many lowerings around the place are made for what they come to only.
+    pub attempts: u32,
     depth: u32,
 }
 
@@ -106,6 +108,7 @@ impl<'a> Lower<'a> {
             bound: Vec::new(),
             compared: BTreeSet::new(),
             debug: false,
+            attempts: 0,
             depth: 0,
         }
     }
@@ -235,6 +238,7 @@ impl<'a> Lower<'a> {
         match value {
             Value::Term(t) | Value::Nested(t) => Some(self.g.elem(*t)),
             Value::List(parts) | Value::Matrix(parts) => parts.iter().find_map(|p| self.elem_of(p)),
+            Value::Stack(stack) => stack.plain().map(|(all, _)| self.g.elem(all)),
             _ => None,
         }
     }
@@ -270,6 +274,15 @@ impl<'a> Lower<'a> {
                 let same = self.same_shapes(&terms, range)?;
                 Ok(self.g.stack(&same))
             }
+            Value::Filled(n, sizes) => {
+                let sizes = Rc::clone(sizes);
+                let n = self.term_as(&Value::Number(Rc::clone(n)), want, range)?;
+                Ok(self.g.broadcast(n, &sizes))
+            }
+            Value::Stack(stack) if stack.plain().is_some() => {
+                let value = self.unstacked(&Rc::clone(stack), range)?;
+                self.term_as(&value, want, range)
+            }
             Value::Place(place) => {
                 let value = self.read_place(place)?;
                 self.term_as(&value, want, range)
@@ -298,6 +311,7 @@ impl<'a> Lower<'a> {
             | Value::Axis(_)
             | Value::Zip(_)
             | Value::Cell(_)
+            | Value::Stack(_)
             | Value::Unit => {
                 let found = self.describe(value);
                 Err(self.error(range, catalogue::not_an_array(&found, matches!(value, Value::Maybe(..)))))
@@ -557,6 +571,10 @@ impl<'a> Lower<'a> {
             // `let x: Array1<f32> = Array1::zeros(n);`
             &Value::Term(t) => Ok(Value::Term(self.filled_as(t, elem))),
             Value::Number(_) => Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
+            Value::Filled(..) => {
+                let t = self.term_as(&value, Want::Elem(elem), range)?;
+                Ok(self.rows(t, true))
+            }
             _ => Ok(value),
         }
     }

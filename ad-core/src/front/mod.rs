@@ -39,6 +39,7 @@ mod refuse;
 mod shapes;
 mod sig;
 mod slice;
+mod stack;
 mod state;
 mod stmt;
 mod table;

@@ -252,6 +252,9 @@ impl<'ast> Visit<'ast> for Outward {
             m.args.iter().for_each(|e| self.visit_expr(e));
             return;
         }
+        if matches!(m.method.to_string().as_str(), "pop" | "truncate" | "clear") {
+            self.pushed.extend(self.outer(&m.receiver));
+        }
         if let Some(f) = each(m) {
             self.visit_expr(&m.receiver);
             let jumps = self.jumps.clone();

@@ -33,6 +33,8 @@ enum Step {
     Field(usize),
     /// A part of an array: of each axis one index or a range. The last step.
     Part(Rc<[Cut]>),
+    /// An element of a `Vec` whose length changes.
+    Element(Term),
 }
 
 impl Place {
@@ -129,8 +131,10 @@ impl<'a> Lower<'a> {
             (Step::Field(k), Value::Tuple(parts) | Value::List(parts)) if *k < parts.len() => Ok(parts[*k].clone()),
             (_, Value::Never) => Ok(Value::Never),
             (Step::Field(k), _) => Err(self.error(place.range, catalogue::field(&k.to_string()))),
+            (Step::Element(at), Value::Stack(stack)) => self.stacked(&Rc::clone(stack), *at),
+            (Step::Element(_), _) => Err(Poison),
             (Step::Part(cuts), _) => {
-                let nested = matches!(value, Value::Nested(_) | Value::List(_));
+                let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
                 let t = self.term(value, place.range)?;
                 let part = self.take_part(t, cuts);
                 Ok(self.rows(part, nested))
@@ -150,7 +154,14 @@ impl<'a> Lower<'a> {
                 };
             }
         }
-        let nested = matches!(value, Value::Nested(_) | Value::List(_));
+        if let (Value::Stack(stack), Value::Number(_) | Value::Term(_)) = (&value, index) {
+            let (len, at) = (stack.len, self.usize(index, range)?);
+            self.require_index(at, len, super::arith::axis_words(text, 0, 1));
+            let mut place = place;
+            place.steps.push(Step::Element(at));
+            return Ok(place);
+        }
+        let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
         let t = self.term(&value, place.range)?;
         let shape = self.g.shape(t).to_vec();
         if let Value::Range(r) = index {
@@ -240,6 +251,12 @@ impl<'a> Lower<'a> {
         let k = match step {
             Step::Field(k) => *k,
             Step::Part(cuts) => return self.with_part(old, cuts, &new, place),
+            Step::Element(at) => {
+                let part = self.inner(old, step, place)?;
+                let part = self.replaced(&part, rest, new, place)?;
+                let Value::Stack(stack) = old else { return Ok(Value::Never) };
+                return self.put_on(&Rc::clone(stack), *at, &part, place.range);
+            }
         };
         let part = self.inner(old, step, place)?;
         let part = self.replaced(&part, rest, new, place)?;
@@ -258,12 +275,15 @@ impl<'a> Lower<'a> {
         if let Value::Never = old {
             return Ok(Value::Never);
         }
-        let nested = matches!(old, Value::Nested(_) | Value::List(_));
+        let nested = matches!(old, Value::Nested(_) | Value::List(_) | Value::Filled(..));
         let want = self.elem_of(old).or(self.elem_of(new)).map_or(Want::Any, Want::Elem);
         let t = self.term_as(old, want, place.range)?;
         let new = self.term_as(new, Want::Elem(self.g.elem(t)), place.range)?;
         let part = self.take_part(t, cuts);
         if self.g.elem(part) != self.g.elem(new) {
+            if self.soften(t, self.g.elem(new)) {
+                return Err(Poison);
+            }
             let (a, b) = (self.describe(&Value::Term(part)), self.describe(&Value::Term(new)));
             return Err(self.error(place.range, catalogue::types_differ(&a, &b)));
         }

@@ -4,9 +4,11 @@ use std::rc::Rc;
 
 use super::lower::Lower;
 use super::slice::Axis;
+use super::stack::Stack;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Range, Value};
 use crate::catalogue;
+use crate::diag::Poison;
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
@@ -32,6 +34,12 @@ fn element<'a>(me: &mut Lower<'a>, x: Term, index: &[Term]) -> Value<'a> {
 
 fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (index, ri)) = (call.arg(0)?, call.arg(1)?);
+    if let Value::Stack(stack) = x
+        && !matches!(index, Value::Range(_))
+    {
+        let at = me.usize(index, ri)?;
+        return of_stack(me, &Rc::clone(stack), at);
+    }
     let x = me.array(x, rx)?;
     let parts: Vec<Value> = match index {
         Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
@@ -45,8 +53,19 @@ fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(element(me, x, &index))
 }
 
+/// An element of a `Vec` whose length changes.
+fn of_stack<'a>(me: &mut Lower<'a>, stack: &Stack, at: Term) -> Lowered<Value<'a>> {
+    let there = me.g.compare(Cmp::Lt, at, stack.len);
+    let value = me.under(there, true, |me| me.stacked(stack, at))?;
+    Ok(Value::Maybe(value.into(), there))
+}
+
 fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
+    if let Value::Stack(stack) = x {
+        let zero = me.g.lit_usize(0);
+        return of_stack(me, &Rc::clone(stack), zero);
+    }
     let x = me.array(x, range)?;
     let zero = me.g.lit_usize(0);
     let index = vec![zero; me.g.rank(x)];
@@ -55,6 +74,19 @@ fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
+    if let Value::Stack(stack) = x {
+        let stack = Rc::clone(stack);
+        let Value::Maybe(value, _) = ({
+            let one = me.g.lit_usize(1);
+            let at = me.g.int(IntOp::Sub, stack.len, one);
+            of_stack(me, &stack, at)?
+        }) else {
+            return Err(Poison);
+        };
+        let zero = me.g.lit_usize(0);
+        let there = me.g.compare(Cmp::Lt, zero, stack.len);
+        return Ok(Value::Maybe(value, there));
+    }
     let x = me.array(x, range)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     let sizes = me.g.shape(x).to_vec();

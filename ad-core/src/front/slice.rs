@@ -92,6 +92,11 @@ fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (spec, rs)) = (call.arg(0)?, call.arg(1)?);
     let x = me.array(x, rx)?;
     let (axes, new) = slice_axes(me, spec, me.g.rank(x), rs)?;
+    if new.is_empty()
+        && let Some(part) = me.open_slice(x, &axes, rs)?
+    {
+        return Ok(part);
+    }
     let x = me.slice(x, &axes, rs)?;
     let ones = vec![me.g.lit_usize(1); new.len()];
     Ok(Value::Term(me.g.replicate_axes(x, &new, &ones)))
@@ -239,7 +244,45 @@ impl<'a> Lower<'a> {
         self.usize(value, range)
     }
 
-    fn cut(&mut self, r: &Range<'a>, step: i64, size: Term, range: SrcRange) -> Lowered<Cut> {
+    /// A part of an array along one axis, of a length that the loops around it decide: the first axis that is left. `None` if it is another.
+    pub(super) fn open_slice(&mut self, x: Term, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Option<Value<'a>>> {
+        let shape = self.g.shape(x).to_vec();
+        let ranges: Vec<usize> = (0..axes.len()).filter(|&k| matches!(axes[k], Axis::Range(..))).collect();
+        let (Some(&k), true) = (ranges.first(), axes.len() <= shape.len()) else { return Ok(None) };
+        let Axis::Range(r, None | Some(1)) = &axes[k] else { return Ok(None) };
+        let noted = self.noted();
+        let (start, end) = self.bounds(r, shape[k], range)?;
+        let len = self.g.int(IntOp::Sub, end, start);
+        if self.closed(len).is_some() {
+            self.forget_since(&noted);
+            return Ok(None);
+        }
+        let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false }), None);
+        let rest: Vec<Axis> = axes
+            .iter()
+            .enumerate()
+            .map(|(n, axis)| match axis {
+                Axis::Index(i) => Axis::Index(i.clone()),
+                Axis::Range(r, step) if n != k => Axis::Range(Rc::clone(r), *step),
+                Axis::Range(..) => whole(),
+            })
+            .collect();
+        let mut all = self.slice(x, &rest, range)?;
+        let zero = self.g.lit_usize(0);
+        if start != zero {
+            let room = self.g.shape(all)[0];
+            let var = self.g.fresh();
+            let i = self.g.mk(crate::ir::Node::Var(var));
+            let at = self.g.int(IntOp::Add, start, i);
+            all = self.g.gather(all, [room].into(), &[var], &[at]);
+        }
+        let more = self.no_longer();
+        let form = super::carry::Form::Leaf { nested: false };
+        Ok(Some(Value::Stack(Rc::new(super::stack::Stack { all: vec![all], form, len, more, open: None }))))
+    }
+
+    /// From where to where: checked to be in order and in range.
+    fn bounds(&mut self, r: &Range<'a>, size: Term, range: SrcRange) -> Lowered<(Term, Term)> {
         let start = match &r.start {
             Some(start) => self.counted(start, size, range)?,
             None => self.g.lit_usize(0),
@@ -254,6 +297,11 @@ impl<'a> Lower<'a> {
         }
         self.require_le(start, end, "the start of a slice is behind its end");
         self.require_le(end, size, "the end of a slice is out of range");
+        Ok((start, end))
+    }
+
+    fn cut(&mut self, r: &Range<'a>, step: i64, size: Term, range: SrcRange) -> Lowered<Cut> {
+        let (start, end) = self.bounds(r, size, range)?;
         let len = self.g.int(IntOp::Sub, end, start);
         let len = self.closed_len(len, range)?;
         let by = self.g.lit_usize(usize::try_from(step.unsigned_abs()).unwrap_or(usize::MAX));

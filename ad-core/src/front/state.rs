@@ -245,6 +245,8 @@ pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
         (Value::Closure(a), Value::Closure(b)) => Rc::ptr_eq(a, b),
         (Value::Range(a), Value::Range(b)) => Rc::ptr_eq(a, b),
         (Value::Seq(a), Value::Seq(b)) => Rc::ptr_eq(&a.item, &b.item),
+        (Value::Filled(a, n), Value::Filled(b, m)) => Rc::ptr_eq(a, b) && n == m,
+        (Value::Stack(a), Value::Stack(b)) => a.same(b),
         (Value::Maybe(a, c), Value::Maybe(b, d)) => c == d && same(a, b),
         (Value::Axis(a), Value::Axis(b)) => a == b,
         (Value::Unit, Value::Unit) | (Value::Never, Value::Never) => true,

@@ -9,6 +9,7 @@ use syn::{Block, Expr, Pat, Type};
 use super::lower::Lower;
 use super::order::Order;
 use super::place::Place;
+use super::stack::Stack;
 use super::state::{Cell, Store};
 use super::table::Entry;
 use crate::diag::Poison;
@@ -29,6 +30,10 @@ pub(super) enum Value<'a> {
     Nested(Term),
     /// `[a, b, c]`: an array literal, an index or a shape.
     List(Rc<[Value<'a>]>),
+    /// `vec![0; n]`: one integer, whose type is still open, at each index of an array of arrays.
+    Filled(Rc<Number>, Rc<[Term]>),
+    /// A `Vec` in a loop that changes its length.
+    Stack(Rc<Stack>),
     /// `array![[a, b], [c, d]]`: an ndarray of rank two or more, whose element type may still be open.
     Matrix(Rc<[Value<'a>]>),
     /// `std::array::from_fn(f)`, until a type says of which size.
@@ -80,6 +85,8 @@ impl Value<'_> {
             Value::Term(_) | Value::Nested(_) | Value::Matrix(_) => "an array or scalar",
             Value::Number(_) => "a number",
             Value::List(_) => "an array literal",
+            Value::Filled(..) => "an array of integers",
+            Value::Stack(_) => "a `Vec` whose length changes",
             Value::FromFn(_) => "an array of a size that nothing says",
             Value::Tuple(_) => "a tuple",
             Value::Closure(_) | Value::Function(..) => "a function",

@@ -70,6 +70,18 @@ fn that_do_not_panic() {
     integer(IntTy::Usize, quote!(n.saturating_sub(3)), &[(1, Some(0)), (5, Some(2))]);
     integer(IntTy::I32, quote!(n.wrapping_add(i32::MAX)), &[(1, Some(i32::MIN.into()))]);
     integer(IntTy::U8, quote!(n.wrapping_sub(3)), &[(1, Some(254))]);
+    integer(
+        IntTy::U64,
+        quote!((n + u64::MAX / 3).wrapping_mul(6_364_136_223_846_793_005)),
+        &[(1, Some(i128::from((1 + u64::MAX / 3).wrapping_mul(6_364_136_223_846_793_005))))],
+    );
+    integer(IntTy::U64, quote!(n.wrapping_sub(u64::MAX).wrapping_add(u64::MAX)), &[(7, Some(7))]);
+    integer(IntTy::U64, quote!(n.wrapping_sub(5)), &[(3, Some(i128::from(u64::MAX) - 1))]);
+    integer(
+        IntTy::I64,
+        quote!(n.wrapping_mul(i64::MAX).wrapping_add(i64::MIN).wrapping_sub(1)),
+        &[(-5, Some(i128::from((-5_i64).wrapping_mul(i64::MAX).wrapping_add(i64::MIN).wrapping_sub(1))))],
+    );
     integer(IntTy::U32, quote!(n.wrapping_mul(n)), &[((1 << 16) + 1, Some((1 << 17) + 1))]);
     integer(IntTy::U8, quote!(n.checked_add(3).unwrap_or(9)), &[(255, Some(9)), (2, Some(5))]);
     integer(IntTy::I32, quote!(7_i32.checked_div(n).map_or(0, |q| q + 1)), &[(0, Some(0)), (2, Some(4))]);

@@ -102,6 +102,63 @@ fn pushing() {
 }
 
 #[test]
+fn vectors_that_are_read_while_they_grow() {
+    agrees! { fn f(x: slice) { let mut v = vec![x[0]]; for i in 1..x.len() { let y = v[i - 1] * v[i - 1] + x[i]; v.push(y); } v.iter().sum::<f64>() + v[v.len() - 1] } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = vec![]; for a in x { let last = v.last().copied().unwrap_or(1.0); v.push(last * a + 0.1); } v.iter().map(|y| y * y).sum() } [V(vec![0.3, 0.9, -0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = vec![1.0, x[0]]; for a in x { let n = v.len(); let y = v[n - 1] * a + v[n - 2]; v.push(y); v.push(y * 0.5); v[0] += y; } let mut s = 0.0; for (i, y) in v.iter().enumerate() { s += y * i as f64; } s } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = vec![0.5]; for i in 0..x.len() { for j in 0..2 { let y = v[2 * i + j] * x[i]; v.push(y); } } v.iter().sum() } [V(vec![0.3, 0.9, -0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = vec![0.5]; for i in 0..x.len() { for j in 0..i { let y = v[v.len() - 1 - j % v.len()] * x[i]; v.push(y); } } let mut s = 0.0; for i in 0..v.len() { s += v[i] * (i + 1) as f64; } s } [V(vec![0.3, 0.9, -0.2, 1.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = vec![0.5]; for i in 0..3 { v.push(x[v.len()]); let _ = i; } v[1] } [V(vec![0.3, 0.9, -0.2, 1.2])] [V(vec![0.3, 0.9, 0.1])] }
+    agrees! { fn f(x: slice) { let mut v = vec![0.5]; for i in 0..3 { v.push(x[0]); if v[i + 2] > 0.0 { break; } } v[1] } [V(vec![0.3])] }
+}
+
+#[test]
+fn vectors_of_lengths_that_values_decide() {
+    agrees! { fn f(x: slice) { let mut large = Vec::new(); for v in x { if *v > 0.25 { large.push(*v * 2.0); } } let mut s = 1.0; for (i, v) in large.iter().enumerate() { s = s * v + i as f64; } s * large.len() as f64 } [V(vec![0.3, 0.1, 0.9, -0.2])] [V(vec![0.1])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut before = vec![]; for v in x { if *v > 1.0 { break; } before.push(*v); } before.iter().map(|v| v.sqrt()).sum::<f64>() } [V(vec![0.3, 0.9, 1.2, -0.2])] [V(vec![0.3])] [V(vec![1.3])] }
+    agrees! { fn f(x: slice) { let mut stack = x.to_vec(); let mut s = 1.0; while let Some(v) = stack.pop() { s = s * v + 1.0; } s + stack.len() as f64 } [V(vec![0.3, 0.9, 1.2, -0.2])] [V(vec![])] }
+    // Hull of points: pushes and pops.
+    agrees! { fn f(x: slice) { let mut hull: Vec<f64> = Vec::new(); for &v in x { while hull.len() > 1 && hull[hull.len() - 1] < v { hull.pop(); } hull.push(v); } let mut s = 0.0; for (i, v) in hull.iter().enumerate() { s += v * v * (i + 1) as f64; } s } [V(vec![0.3, 0.9, 1.2, -0.2, 0.5])] [V(vec![0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..3 { let mut large = vec![x[i]]; for v in x { if *v > x[i] { large.push(*v); } } for v in &large { s += v * large.len() as f64; } } s } [V(vec![0.3, 0.9, 1.2, -0.2])] [V(vec![0.3])] }
+    agrees! { fn f(x: slice) { let mut pairs = Vec::new(); for (i, v) in x.iter().enumerate() { if *v > 0.0 { pairs.push((i, *v)); } } let mut s = 0.0; for (i, v) in pairs.iter() { s += v * v * x[*i]; } if let Some((i, v)) = pairs.last() { s += v * *i as f64; } s } [V(vec![0.3, -0.9, 1.2, -0.2])] [V(vec![-0.3])] }
+    agrees! { fn f(x: slice) { let mut at = vec![]; for i in 0..x.len() { if x[i] > 0.0 { at.push(i); } } let mut s = 0.0; for i in at { s += x[i] * x[i]; } s } [V(vec![0.3, -0.9, 1.2, -0.2])] [V(vec![-0.3])] }
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); v.pop(); v.truncate(2); let last = v.pop(); let mut w = vec![x[0], 2.0]; w.clear(); w.push(x[0]); last.map_or(0.5, |y| y * y) + v.iter().sum::<f64>() * w[0] } [V(vec![0.3, -0.9, 1.2, -0.2])] [V(vec![0.3])] [V(vec![])] }
+    // Breadth first, with room for what is pushed in all.
+    agrees! { fn f(x: slice) { let n = x.len(); let mut queue = vec![0]; let mut at = 0; let mut s = 0.0; for _ in 0..n { if at >= queue.len() { break; } let i = queue[at]; at += 1; s += x[i] * (at as f64); for j in [2 * i + 1, 2 * i + 2] { if j < n { queue.push(j); } } } s } [V(vec![0.3, -0.9, 1.2, -0.2, 0.7, 0.1])] [V(vec![0.3])] }
+}
+
+#[test]
+fn integers_whose_types_uses_say() {
+    agrees! { fn f(x: slice) { let n = x.len(); let mut count = vec![0; n]; for i in 0..n { count[i] += i; } let mut s = 0.0; for i in 0..n { s += x[count[i]]; } s } [V(vec![0.3, -0.9])] }
+    agrees! { fn f(x: slice) { let mut count = [0; 3]; let mut flags = [0; 3]; for (i, v) in x.iter().enumerate() { count[i % 3] += 1; if *v > 0.0 { flags[i % 3] = 1_i32; } } let k: usize = count[0]; x[k] * flags[0] as f64 } [V(vec![0.3, -0.9])] }
+    agrees! { fn f(x: slice) { let mut perm = vec![0; x.len()]; for (i, p) in perm.iter_mut().enumerate() { *p = x.len() - 1 - i; } let mut s = 0.0; for (i, &p) in perm.iter().enumerate() { s += x[p] * i as f64; } s } [V(vec![0.3, -0.9, 0.2])] }
+    agrees! { fn f(x: slice) { let mut t = vec![vec![0; 2]; 3]; t[1][1] = x.len(); for i in 0..3 { t[i][0] += i; } x[t[1][0]] * t[1][1] as f64 } [V(vec![0.3, -0.9, 0.2])] }
+}
+
+#[test]
+fn parts_of_lengths_that_loops_decide() {
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { for v in &x[..i] { s += v * x[i]; } s *= x[i..].iter().sum::<f64>(); let part = &x[1..=i]; if part.len() > 1 { s += part[1] * part[part.len() - 1]; } } s } [V(vec![0.3, 0.7, 0.2, 1.3])] [V(vec![0.1])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 1.0; for i in 0..x.len() { s += x[i + 1..].iter().zip(&x[..i]).map(|(a, b)| a * b).sum::<f64>() * s; } s } [V(vec![0.3, 0.7, 0.2, 1.3])] [V(vec![0.1])] [V(vec![])] }
+    agrees! { fn f(x: slice, n: int) { let mut s = 1.0; for i in 0..n { s += x[i..n].iter().product::<f64>(); } s } [V(vec![0.3, 0.7, 0.2, 1.3]), N(3)] [V(vec![0.1]), N(2)] [V(vec![]), N(0)] }
+    agrees! { fn f(x: slice) { let mut s = 1.0; for c in x.chunks(2) { let mut p = 1.0; for v in c { p *= v; } s += p * s + c[0]; if c.len() == 1 { s += c[0]; } } s } [V(vec![0.3, 0.7, 0.2, 1.3, 0.4])] [V(vec![0.1])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); v.reverse(); v.rotate_left(1); v[1..].reverse(); v.rotate_right(2); let mut w = vec![0.0; v.len()]; w.copy_from_slice(&v); let mut s = 0.0; for (i, a) in w.iter().enumerate() { s = s * a + i as f64; } s } [V(vec![0.3, 0.7, 0.2, 1.3, 0.4])] [V(vec![0.1, 0.2])] [V(vec![0.1])] }
+}
+
+#[test]
+fn loops_that_never_end_are_not_reached() {
+    agrees! { fn f(x: slice) { let n = x.len(); let mut s = 1.0; for i in 0..n { let mut k = n; while k != 3 { k = (k + 1) % 4; if n == 0 { k = 1; } } s += k as f64 * x[i]; } s } [V(vec![])] [V(vec![0.3, 0.7])] }
+    agrees! { fn f(x: slice) { let t: f64 = x.iter().sum(); let mut s = 1.0; for v in x { if *v > 0.5 { let mut k = 5.0; while k > 0.0 { k -= t; } s += k * v; } } s } [V(vec![])] [V(vec![0.3, 0.72])] [V(vec![0.3, -0.7])] }
+    agrees! { fn f(x: slice) { let t: f64 = x.iter().sum(); x.iter().map(|v| { let mut k = t + 1.0; while k > 0.0 { k -= t; } v * k }).sum() } [V(vec![])] [V(vec![0.3, 0.72])] }
+    agrees! { fn f(x: slice) { let t: f64 = x.iter().sum(); let mut s = 1.0; for v in x { if *v < 0.0 { break; } for w in x { if w < v { let mut k = 5.0; while k > 0.0 { k -= t; } s += k * v; } } } s } [V(vec![])] [V(vec![0.3, 0.72])] [V(vec![-0.3, -0.7])] }
+}
+
+#[test]
+fn sizes_that_loops_find() {
+    agrees! { fn f(x: slice) { let mut n = 0; let mut total = 0.0; for i in 0..4 { let y: Vec<f64> = x.iter().map(|v| v * i as f64).collect(); if y.iter().sum::<f64>() > 1.5 { n += 1; } total += y[0]; } let z: Vec<f64> = (0..n).map(|i| x[0] * i as f64 + total).collect(); z.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.7, 0.2])] [V(vec![0.1])] }
+    agrees! { fn f(x: slice) { let mut n = 0; let mut t = x.to_vec(); while t.iter().sum::<f64>() > 0.1 { t = t.iter().map(|v| v * 0.6).collect(); n += 1; } let mut y = vec![0.0; n]; for i in 0..n { y[i] = x[0] * i as f64 + t[0]; } y.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.7, 0.2])] [V(vec![0.0])] }
+}
+
+#[test]
 fn until() {
     agrees! { fn f(x: real) { let mut y = x; while y > 1.0 { y /= 2.0; } y } [R(7.3)] [R(0.3)] }
     agrees! { fn f(x: slice) { let mut i = 0; let mut s = 0.0; while i < x.len() && x[i] > 0.0 { s += x[i].sqrt(); i += 1; } s * i as f64 } [V(vec![0.3, 0.9, -1.0, 2.0])] [V(vec![0.3, 0.9])] [V(vec![])] [V(vec![-1.0])] }

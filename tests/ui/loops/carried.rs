@@ -32,26 +32,36 @@ fn ranges(x: &Array1<f64>) -> f64 {
 }
 
 #[differentiate]
+fn halves(x: &Array1<f64>) -> f64 {
+    let mut y = x[0];
+    let mut all = vec![y];
+    while y > 0.1 {
+        y *= 0.5;
+        all.push(y);
+    }
+    all.iter().sum()
+}
+
+#[differentiate]
 fn some(x: &Array1<f64>) -> f64 {
+    let mut one = vec![x[0]];
+    if x[0] > 1.0 {
+        one.push(x[1]);
+    }
+    one.iter().sum()
+}
+
+#[differentiate]
+fn as_an_array(x: &Array1<f64>) -> f64 {
     let mut large = Vec::new();
+    let mut total = 0.0;
     for v in x {
         if *v > 1.0 {
             large.push(*v);
         }
+        total += Array1::from_vec(large.clone()).dot(&Array1::from_vec(large.clone()));
     }
-    large.iter().sum()
-}
-
-#[differentiate]
-fn until(x: &Array1<f64>) -> f64 {
-    let mut before = vec![];
-    for v in x {
-        if *v > 1.0 {
-            break;
-        }
-        before.push(*v);
-    }
-    before.iter().sum()
+    total
 }
 
 fn main() {
@@ -59,5 +69,6 @@ fn main() {
     println!("{}", shrinks(&x) + shrinks_grad(&x)[0]);
     println!("{}", nothing_yet(&x) + nothing_yet_grad(&x)[0]);
     println!("{}", ranges(&x) + ranges_grad(&x)[0]);
-    println!("{}", some(&x) + some_grad(&x)[0] + until(&x) + until_grad(&x)[0]);
+    println!("{}", some(&x) + some_grad(&x)[0] + halves(&x) + halves_grad(&x)[0]);
+    println!("{}", as_an_array(&x) + as_an_array_grad(&x)[0]);
 }

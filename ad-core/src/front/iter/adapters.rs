@@ -297,6 +297,8 @@ fn filter_map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     let (item, before) = (Rc::clone(&seq.item), seq.keep.clone());
     let option = move |me: &mut Lower<'a>, ix: &[Term]| match item(me, ix)? {
         Value::Maybe(value, there) => Ok(((*value).clone(), there)),
+        // Nothing is ever found, or nothing gets here.
+        Value::Nothing | Value::Never => Ok((Value::Never, me.g.lit_bool(false))),
         other => {
             let found = me.describe(&other);
             Err(me.error(range, catalogue::expected("an `Option`", &found)))

@@ -93,6 +93,9 @@ impl<'a> Lower<'a> {
 
     /// How many items there are.
     pub(super) fn item_count(&mut self, seq: &Seq<'a>, range: SrcRange) -> Lowered<Term> {
+        if let (Some(len), None) = (seq.len, &seq.keep) {
+            return Ok(len);
+        }
         self.ends(seq, range)?;
         if seq.keep.is_none() && seq.dims.len() == 1 {
             return self.length(seq);

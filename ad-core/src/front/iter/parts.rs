@@ -41,7 +41,7 @@ impl<'a> Lower<'a> {
         let value = self.read_place(place)?;
         let t = self.array(&value, place.range)?;
         let axes = match value {
-            Value::Nested(_) | Value::List(_) => 1,
+            Value::Nested(_) | Value::List(_) | Value::Filled(..) => 1,
             _ => self.g.rank(t),
         };
         Ok(self.parts_mut(place.clone(), t, (0..axes).collect()))

@@ -71,7 +71,7 @@ pub(in crate::front) fn each<'a>(
             Value::Number(n) if n.is_float() && real => me.term_as(&value, want, range)?,
             _ => me.term(&value, range)?,
         };
-        rows = sizes.len() == 1 && matches!(value, Value::List(_) | Value::Nested(_));
+        rows = sizes.len() == 1 && matches!(value, Value::List(_) | Value::Nested(_) | Value::Filled(..));
         if me.g.rank(t) > 0 && !rows {
             return Err(me.error(range, catalogue::map_to_arrays()));
         }

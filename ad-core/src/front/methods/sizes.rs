@@ -45,6 +45,8 @@ fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
     match call.arg(0)? {
         // An array literal is an array of that many elements, an array of arrays one of its rows.
         (Value::List(parts), _) => Ok(vec![me.g.lit_usize(parts.len())]),
+        (Value::Stack(stack), _) => Ok(vec![stack.len]),
+        (Value::Filled(_, sizes), _) => Ok(sizes[..1].to_vec()),
         (&Value::Nested(t), _) => Ok(me.g.shape(t)[..1].to_vec()),
         (x, range) => {
             let x = me.of_any_rank(x, range)?;

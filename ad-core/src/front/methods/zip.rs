@@ -175,7 +175,7 @@ impl<'a> Lower<'a> {
     pub(in crate::front) fn of_any_rank(&mut self, x: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         match x {
             Value::Term(t) | Value::Nested(t) => Ok(*t),
-            Value::List(_) | Value::Matrix(_) => self.array(x, range),
+            Value::List(_) | Value::Matrix(_) | Value::Filled(..) => self.array(x, range),
             // Nothing says what it is.
             Value::Number(n) if n.outer().is_some() => self.array(x, range),
             other => {
