@@ -414,3 +414,69 @@ fn gradients_into_buffers_of_all_kinds() {
         assert_eq!(forked_value_and_grad(&x, &y, s), (value, (dx, dy, ds)));
     }
 }
+
+/// Maps whose derivatives are, in part, linear: what is known of their seeds is used (`ad::unit`).
+mod linear {
+    use ad::prelude::*;
+
+    #[differentiate(jacobian, jvp, vjp, pullback)]
+    pub fn layer(a: &Array2<f64>, b: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
+        b.dot(&a.dot(x).mapv(f64::tanh))
+    }
+
+    #[differentiate(jacobian, jvp)]
+    pub fn normalised(x: &Array1<f64>) -> Array1<f64> {
+        let y = x - x.mapv(f64::exp).sum().ln();
+        y * x.dot(x)
+    }
+
+    #[differentiate(jacobian)]
+    pub fn product(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
+        a.dot(b) + b.t().dot(&a.t()).t()
+    }
+
+    #[differentiate(grad, hessian, hvp, wrt(x))]
+    pub fn quadratic(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
+        x.dot(&a.dot(x)) * x.sum()
+    }
+
+    #[differentiate(jacobian)]
+    pub fn narrow(b: &Array2<f64>, x: &Array2<f64>, v: &Array1<f64>) -> Array1<f64> {
+        b.dot(&(x.dot(v) * x.sum_axis(Axis(1))))
+    }
+
+    #[differentiate(jacobian, wrt(x))]
+    pub fn summed(x: &Array2<f64>, w: &Array1<f64>) -> Array1<f64> {
+        x.sum_axis(Axis(0)) * w + x.t().dot(&x.column(0)) + x.sum()
+    }
+
+    #[differentiate(jacobian, wrt(x))]
+    pub fn plain(a: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
+        a.dot(x)
+    }
+}
+
+#[test]
+fn seeds_that_are_unit_vectors() {
+    let matrix = |m: usize, n: usize| {
+        let all = wave(m * n).into_raw_vec_and_offset().0;
+        Array2::from_shape_vec((m, n), all).unwrap()
+    };
+    // Square ones too, where an axis could be taken for another.
+    for (k, m, n) in [(2, 3, 4), (3, 3, 3), (1, 4, 2), (1, 1, 1), (2, 0, 3), (2, 3, 0), (0, 2, 2)] {
+        ad::check_grad!(linear::layer(&matrix(m, n), &matrix(k, m), &wave(n)));
+        ad::check_grad!(linear::product(&matrix(k, m), &matrix(m, n)));
+        ad::check_grad!(linear::narrow(&matrix(k, m), &matrix(m, n), &wave(n)));
+        ad::check_grad!(linear::normalised(&wave(n)));
+        ad::check_grad!(linear::quadratic(&matrix(n, n), &wave(n)));
+        if n > 0 {
+            ad::check_grad!(linear::summed(&matrix(m, n), &wave(n)));
+        }
+    }
+    let a = matrix(3, 4);
+    assert_eq!(linear::plain_jacobian(&a, &wave(4)), a, "the same bits");
+    // What a seed does not reach contributes nothing.
+    let mut far = a.clone();
+    far[[1, 2]] = f64::INFINITY;
+    assert_eq!(linear::plain_jacobian(&far, &wave(4)), far);
+}

@@ -167,3 +167,83 @@ fn masks_of_the_derivative_are_no_decisions() {
     );
     assert!(!code.contains("I::mul_add(x_row[l], x_row[l], -"), "{code}");
 }
+
+/// How often a matrix kernel is called, and how many loop nests there are.
+fn kernels(attr: TokenStream, item: TokenStream) -> (usize, usize) {
+    let code = written(attr, item);
+    let products = ["kernel::gemm(", "kernel::gemv(", "kernel::dot("].iter().map(|k| code.matches(k).count()).sum();
+    (products, code.matches("fncompute_").count())
+}
+
+#[test]
+fn jacobians_of_linear_maps_cost_no_product_with_the_unit_matrix() {
+    // The one product is the value.
+    let linear = quote!(
+        fn f(a: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
+            a.dot(x)
+        }
+    );
+    assert_eq!(kernels(quote!(jacobian, wrt(x)), linear), (1, 0));
+    let twice = quote!(
+        fn f(a: &Array2<f64>, b: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
+            b.dot(&a.dot(x))
+        }
+    );
+    assert_eq!(kernels(quote!(jacobian, wrt(x)), twice), (3, 0), "two of the value, one of the Jacobian");
+    let layer = quote!(
+        fn f(a: &Array2<f64>, b: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
+            b.dot(&a.dot(x).mapv(f64::tanh))
+        }
+    );
+    assert_eq!(kernels(quote!(jacobian, wrt(x)), layer).0, 3);
+    // Backwards, as the result is the smaller one.
+    let rows = quote!(
+        fn f(b: &Array2<f64>, x: &Array2<f64>, v: &Array1<f64>) -> Array1<f64> {
+            b.dot(&x.dot(v).mapv(f64::tanh))
+        }
+    );
+    assert_eq!(kernels(quote!(jacobian, wrt(x)), rows).0, 2);
+    // By the whole matrix.
+    let weights = quote!(
+        fn f(w: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
+            w.dot(x)
+        }
+    );
+    assert_eq!(kernels(quote!(jacobian, wrt(w)), weights).0, 1);
+    let product = quote!(
+        fn f(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
+            a.dot(b)
+        }
+    );
+    assert_eq!(kernels(quote!(jacobian), product).0, 1);
+    let quadratic = quote!(
+        fn f(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
+            x.dot(&a.dot(x))
+        }
+    );
+    assert_eq!(kernels(quote!(hessian, wrt(x)), quadratic).0, 0, "it is the sum of the matrix and its transpose");
+}
+
+#[test]
+fn what_is_the_same_in_each_row_of_a_jacobian_is_computed_once() {
+    let code = written(
+        quote!(jacobian),
+        quote!(
+            fn f(x: &Array1<f64>) -> Array1<f64> {
+                x.mapv(|x| x.sin() * x)
+            }
+        ),
+    );
+    assert_eq!(code.matches(".cos()").count(), 1, "{code}");
+    let code = code.split("fncompute_").last().expect("the loop over the Jacobian");
+    assert!(!code.contains("cos(") && !code.contains("sin("), "{code}");
+    let code = written(
+        quote!(jacobian),
+        quote!(
+            fn f(x: &Array1<f64>) -> Array1<f64> {
+                x * x.mapv(f64::exp).sum()
+            }
+        ),
+    );
+    assert_eq!(code.matches("I::exp(").count(), 2, "in the lanes, and for what is left over: {code}");
+}

@@ -8,6 +8,7 @@ use crate::ir::{Contraction, Elem, Graph, Node, Put, Term, Var};
 use crate::prim::{Binary, Prim, Scaling, Unary};
 
 use super::condition::{wrap, zero_arm};
+use super::unit;
 
 /// A linear map from one array to another. Terms in it are of the primal program.
 #[derive(Clone, Debug)]
@@ -87,7 +88,7 @@ impl Lin {
             Lin::Scale(f, Scaling::Absorbing) => scale(g, x, *f, Masked::Arm),
             Lin::Scale(f, Scaling::Plain) => scale(g, x, *f, Masked::No),
             Lin::Replicate { axes, sizes } => g.replicate_axes(x, axes, sizes),
-            Lin::Sum { axes, .. } => g.sum_axes(x, axes),
+            Lin::Sum { axes, .. } => unit::sum(g, x, axes),
             Lin::Transpose(perm) => g.transpose(x, perm),
             Lin::Reshape { to, .. } => g.reshape(x, to),
             Lin::Recast { to, .. } => g.recast(x, to),
@@ -97,7 +98,7 @@ impl Lin {
                 g.mk(Node::Gather { src: x, sizes: sizes.clone(), vars: vars.clone(), index: index.clone() })
             }
             Lin::Scatter { vars, index, to, .. } => scatter_onto_zeros(g, x, vars, index, to),
-            Lin::Contract { spec, with } => g.contract(x, *with, spec.clone()),
+            Lin::Contract { spec, with } => unit::contract(g, x, *with, spec.clone()),
             Lin::Cast { to, .. } => g.cast(*to, x),
         }
     }
@@ -114,7 +115,7 @@ impl Lin {
                 let masked = if *scaling == Scaling::Absorbing { Masked::Arm } else { masked };
                 scale(g, ct, *f, masked)
             }
-            Lin::Replicate { axes, .. } => g.sum_axes(ct, axes),
+            Lin::Replicate { axes, .. } => unit::sum(g, ct, axes),
             Lin::Sum { axes, from } => {
                 let sizes: Vec<Term> = axes.iter().map(|&a| from[usize::from(a)]).collect();
                 g.replicate_axes(ct, axes, &sizes)
@@ -136,7 +137,7 @@ impl Lin {
             }
             Lin::Contract { spec, with } => {
                 let spec = Contraction { a: spec.out.clone(), b: spec.b.clone(), out: spec.a.clone() };
-                g.contract(ct, *with, spec)
+                unit::contract(g, ct, *with, spec)
             }
             Lin::Cast { from, .. } => g.cast(*from, ct),
         }

@@ -12,6 +12,7 @@ mod keep;
 mod linear;
 mod scan;
 mod transpose;
+mod unit;
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,0 +1,153 @@
+//! Seeds of Jacobians and Hessians are unit vectors at a variable. Where a tangent or a cotangent is known to be zero but at one index of an
+//! axis, a sum along that axis is its value there, and a contraction along it reads the other operand there: so the derivative of a linear map costs no
+//! product with the unit matrix, and what is not in the mask contributes nothing, as everywhere (`linear`).
+//!
+//! A bound variable that stands free in a term of this module is one of such a seed, and in range for the axis that it is compared with.
+//! Must never be applied to what is no derivative: there, a zero times an infinity has to stay a NaN.
+
+use crate::ir::{Contraction, Graph, Node, Term, axis};
+use crate::prim::{Binary, Cmp, Prim, Unary};
+
+/// How deep a term is looked into.
+const DEPTH: usize = 8;
+
+/// The axes along which a term is zero but at one index, each with that index.
+fn units(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
+    let Node::Prim(prim, args) = g.node(x) else { return Vec::new() };
+    if depth == 0 {
+        return Vec::new();
+    }
+    let below = |k: usize| units(g, args[k], depth - 1);
+    match prim {
+        Prim::Select if super::linear::is_zero(g, args[2]) => {
+            let mut found = Vec::new();
+            conjuncts(g, args[0], depth, &mut found);
+            found.extend(below(1));
+            found
+        }
+        Prim::Unary(Unary::Neg) | Prim::Cast(_) | Prim::Binary(Binary::Div | Binary::MulZero) => below(0),
+        Prim::Binary(Binary::Mul) => below(0).into_iter().chain(below(1)).collect(),
+        Prim::Binary(Binary::Add | Binary::Sub) => {
+            let other = below(1);
+            below(0).into_iter().filter(|unit| other.contains(unit)).collect()
+        }
+        Prim::Transpose(perm) => below(0)
+            .into_iter()
+            .filter_map(|(a, at)| perm.iter().position(|&p| p == a).map(|k| (axis(k), at)))
+            .collect(),
+        Prim::Replicate(new) => {
+            let old: Vec<u8> = (0..g.rank(x)).map(axis).filter(|a| !new.contains(a)).collect();
+            below(0).into_iter().map(|(a, at)| (old[usize::from(a)], at)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What a mask says of indices.
+fn conjuncts(g: &Graph, mask: Term, depth: usize, found: &mut Vec<(u8, Term)>) {
+    let Node::Prim(prim, args) = g.node(mask) else { return };
+    match prim {
+        Prim::And if depth > 0 => args.iter().for_each(|&m| conjuncts(g, m, depth - 1, found)),
+        Prim::Compare(Cmp::Eq) => {
+            for (own, at) in [(args[0], args[1]), (args[1], args[0])] {
+                let at = g.splat(at);
+                if let (Node::Var(_), Some(a)) = (g.node(at), counts(g, own)) {
+                    found.push((a, at));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The axis along which a term is the index.
+fn counts(g: &Graph, t: Term) -> Option<u8> {
+    match g.node(t) {
+        Node::Prim(Prim::Iota, _) => Some(0),
+        Node::Prim(Prim::Replicate(new), args) if matches!(g.node(args[0]), Node::Prim(Prim::Iota, _)) => {
+            (0..g.rank(t)).map(axis).find(|a| !new.contains(a))
+        }
+        _ => None,
+    }
+}
+
+/// The part of a term at an index of an axis.
+fn part(g: &mut Graph, x: Term, at: (u8, Term), depth: usize) -> Term {
+    let (k, index) = at;
+    let node = g.node_rc(x);
+    if g.rank(g.splat(x)) == 0 {
+        let mut shape = g.shape(x).to_vec();
+        shape.remove(usize::from(k));
+        let scalar = g.splat(x);
+        return g.broadcast(scalar, &shape);
+    }
+    let without = |a: u8| if a > k { a - 1 } else { a };
+    match &*node {
+        Node::Prim(Prim::Iota, _) => index,
+        Node::Prim(Prim::Replicate(new), args) => {
+            let left: Vec<(u8, Term)> = new
+                .iter()
+                .copied()
+                .zip(args[1..].iter().copied())
+                .filter(|n| n.0 != k)
+                .map(|(a, n)| (without(a), n))
+                .collect();
+            let (axes, sizes): (Vec<u8>, Vec<Term>) = left.into_iter().unzip();
+            let inner = if new.contains(&k) {
+                args[0]
+            } else {
+                let own = (0..k).filter(|a| !new.contains(a)).count();
+                part(g, args[0], (axis(own), index), depth)
+            };
+            g.replicate_axes(inner, &axes, &sizes)
+        }
+        Node::Prim(Prim::Transpose(perm), args) => {
+            let own = perm[usize::from(k)];
+            let left: Vec<u8> =
+                perm.iter().copied().filter(|&p| p != own).map(|p| if p > own { p - 1 } else { p }).collect();
+            let inner = part(g, args[0], (own, index), depth);
+            g.transpose(inner, &left)
+        }
+        Node::Prim(prim, args) if prim.is_elementwise() && depth > 0 => {
+            let args: Vec<Term> = args.iter().map(|&a| part(g, a, at, depth - 1)).collect();
+            match prim {
+                Prim::Select => g.select(args[0], args[1], args[2]),
+                Prim::And => g.and(args[0], args[1]),
+                // The index itself, as integers are what is compared with a variable.
+                Prim::Compare(Cmp::Eq) if args[0] == args[1] && matches!(g.node(g.splat(args[0])), Node::Var(_)) => {
+                    let (yes, shape) = (g.lit_bool(true), g.shape(args[0]).to_vec());
+                    g.broadcast(yes, &shape)
+                }
+                Prim::Compare(op) => g.compare(*op, args[0], args[1]),
+                _ => g.prim(prim.clone(), &args),
+            }
+        }
+        _ => {
+            let perm: Vec<u8> = std::iter::once(k).chain((0..g.rank(x)).map(axis).filter(|&a| a != k)).collect();
+            let first = g.transpose(x, &perm);
+            g.index(first, &[index])
+        }
+    }
+}
+
+/// The sum of a derivative over these axes.
+pub(super) fn sum(g: &mut Graph, x: Term, axes: &[u8]) -> Term {
+    let Some(at) = units(g, x, DEPTH).into_iter().find(|u| axes.contains(&u.0)) else { return g.sum_axes(x, axes) };
+    let left: Vec<u8> = axes.iter().filter(|&&a| a != at.0).map(|&a| if a > at.0 { a - 1 } else { a }).collect();
+    let x = part(g, x, at, DEPTH);
+    sum(g, x, &left)
+}
+
+/// The contraction of a derivative with another array.
+pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
+    let summed = |u: &(u8, Term)| !spec.out.contains(&spec.a[usize::from(u.0)]);
+    let Some(at) = units(g, x, DEPTH).into_iter().find(summed) else { return g.contract(x, with, spec) };
+    let label = spec.a[usize::from(at.0)];
+    let x = part(g, x, at, DEPTH);
+    let with = match spec.b.iter().position(|&l| l == label) {
+        Some(k) => part(g, with, (axis(k), at.1), 0),
+        None => with,
+    };
+    let others = |labels: &[u8]| labels.iter().copied().filter(|&l| l != label).collect();
+    contract(g, x, with, Contraction { a: others(&spec.a), b: others(&spec.b), out: spec.out })
+}
