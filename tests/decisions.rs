@@ -75,6 +75,8 @@ macro_rules! programs {
     ($of:ident: $F:ident, $arg:ident: $A:ty; $($name:ident $derived:ident { $($body:tt)* })*) => {
         mod $of {
             #![allow(clippy::all, clippy::pedantic, reason = "programs as people write them")]
+            #[allow(unused_imports, reason = "not every list of programs puts arrays together")]
+            use ad::ndarray::{self, concatenate};
             use ad::prelude::*;
             $(
                 #[differentiate(wrt($arg, w))]
@@ -144,6 +146,36 @@ macro_rules! vectors {
         }
     };
 }
+macro_rules! scalars {
+    ($of:ident, $F:ident) => {
+        programs! { $of: $F, x: &Array1<$F>;
+            log log_value_and_grad { x[0].abs().log(3.0) + x[1].abs().log2() + x[0].abs().log10() + x[1].abs().ln_1p() }
+            degrees degrees_value_and_grad { x[0].to_degrees() + x[1].to_radians() }
+            powers powers_value_and_grad { x[0].powi(3) + x[1].powi(-2) + x[0].abs().powf(0.7) + x[1].cbrt() }
+            five five_value_and_grad { x[0].powi(5) - x[1].powi(7) }
+            variable variable_value_and_grad { let mut s = 0.0; for k in 0..9 { s += x[0].powi(k as i32) * x[1]; } s }
+            hypot hypot_value_and_grad { x[0].hypot(x[1]) - x[0].atan2(x[1]) }
+            exponentials exponentials_value_and_grad { x[0].exp() + x[1].exp2() - x[0].exp_m1() + x[1].sinh() * x[0].tanh() - x[1].cosh() }
+            inverse inverse_value_and_grad { x[0].asinh() + x[1].atan() + x[0].recip() - x[1].tan() }
+            remainder remainder_value_and_grad { (x[0] * 10.0) % x[1] + x[0].fract() - x[1].trunc() + (x[0] * 9.0).rem_euclid(x[1].abs()) }
+            clamped clamped_value_and_grad { x[0].clamp(-0.5, 0.5) * x[1].min(0.3).max(x[0]) - x[0].copysign(x[1]) * x[1].signum() }
+            dsl dsl_value_and_grad { sigmoid(x[0]) + relu(x[1]) - softplus(x[0]) * erf(x[1]) + erfc(x[0]) - ln_gamma(x[1].abs() + 0.5) * digamma(x[0].abs() + 0.5) }
+            circle circle_value_and_grad { let (s, c) = x[0].sin_cos(); s * x[1] + c }
+            constants constants_value_and_grad { x[0] * 0.1 + x[1] / 3.0 - std::f64::consts::PI as $F * x[0] }
+            line line_value_and_grad { (Array1::linspace(x[0], x[1], 7) * 0.3).iter().fold(0.5, |a, v| a * 0.5 + v) }
+            polynomial polynomial_value_and_grad { ((x[0] * 2.0 + 1.0) * x[0] - 3.0) * x[0] + x[1] + x[1] - x[0] * x[0] / x[1] - -x[1] }
+            zeros zeros_value_and_grad { let z = x[0] * 0.0; 1.0 / concatenate![Axis(0), array![z], *x][0] + x[1] }
+            stacked stacked_value_and_grad { let z = x[0] * 0.0; let y = x * 0.0; 1.0 / ndarray::stack![Axis(0), y, y][[0, 0]] + 1.0 / array![[x[0], z], [z, z]][[1, 0]] }
+            scanned scanned_value_and_grad { let z = x[0] * -0.0; 1.0 / scanl(z, x, |a, v| a * v)[0] }
+            scanned_back scanned_back_value_and_grad { let z = x[0] * -0.0; 1.0 / scanr(z, x, |a, v| a * v)[1] }
+            assigned assigned_value_and_grad { let mut y = Array1::zeros(3); y[1] = x[0] * 0.0; y.slice_mut(s![2..]).assign(&x.slice(s![..1])); 1.0 / y[1] + y[2] }
+            pushed pushed_value_and_grad { let mut y = Vec::new(); for v in x.iter() { y.push(v * 0.0); } 1.0 / y[0] + x[1] }
+            negated negated_value_and_grad { 1.0 / -(x[0] * 0.0) + 1.0 / (0.0 - x[0] * 0.0) + x[1] }
+        }
+    };
+}
+scalars!(scalars_f64, f64);
+scalars!(scalars_f32, f32);
 vectors!(of_f64, f64);
 vectors!(of_f32, f32);
 
@@ -173,6 +205,7 @@ macro_rules! matrices {
                 let v = x.sum_axis(Axis(1)).mapv(|v| v * 0.3);
                 x.t().dot(&v).iter().fold(0.5, |a, v| a * 0.5 + v)
             }
+            outer outer_value_and_grad { let s = sum_outer(x); s.iter().fold(0.5, |a, v| a * 0.5 + v) }
             squared squared_value_and_grad { x.dot(&x.t()).iter().fold(0.5, |a, v| a * 0.5 + v) }
             squared_too squared_too_value_and_grad { x.t().dot(x).iter().fold(0.5, |a, v| a * 0.5 + v) }
             product_of product_of_value_and_grad { let y = x.t().mapv(|v| v - 0.1); x.dot(&y).iter().fold(0.5, |a, v| a * 0.5 + v) }
@@ -196,6 +229,8 @@ macro_rules! views {
             transposed_rows transposed_rows_value_and_grad { x.t().sum_axis(Axis(1)).iter().fold(0.5, |a, v| a * 0.5 + v) }
             transposed_columns transposed_columns_value_and_grad { x.t().sum_axis(Axis(0)).iter().fold(0.5, |a, v| a * 0.5 + v) }
             transposed_means transposed_means_value_and_grad { if x.ncols() > 0 { x.t().mean_axis(Axis(0)).unwrap().iter().fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
+            transposed_fold transposed_fold_value_and_grad { x.t().fold(0.5, |a, v| a * 0.5 + v) }
+            backwards_fold backwards_fold_value_and_grad { if x.nrows() > 0 { x.row(0).slice(s![..;-1]).fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
             owned owned_value_and_grad { x.t().to_owned().sum() }
             column column_value_and_grad { if x.ncols() > 0 { x.column(x.ncols() - 1).sum() } else { 0.0 } }
             column_mean column_mean_value_and_grad { if x.len() > 0 { x.column(0).mean().unwrap() } else { 0.0 } }
@@ -285,6 +320,16 @@ fn sums_and_products_of_views() {
             views_f64::all(&random.matrix(n, m), &mut wrong);
             views_f32::all(&random.matrix(n, m), &mut wrong_f32);
         }
+    }
+    assert!(wrong.is_empty() && wrong_f32.is_empty(), "{wrong:#?} {wrong_f32:#?}");
+}
+
+#[test]
+fn scalars() {
+    let (mut random, mut wrong, mut wrong_f32) = (Random(4), Default::default(), Default::default());
+    for _ in 0..40 {
+        scalars_f64::all(&random.vector(2), &mut wrong);
+        scalars_f32::all(&random.vector(2), &mut wrong_f32);
     }
     assert!(wrong.is_empty() && wrong_f32.is_empty(), "{wrong:#?} {wrong_f32:#?}");
 }

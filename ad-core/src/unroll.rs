@@ -312,6 +312,16 @@ impl Unroll<'_> {
             Reduce::Unrolled => self.in_parts(Binary::Add, 0.0, xs, ORDERED),
             Reduce::Factors => self.in_parts(Binary::Mul, 1.0, xs, ORDERED),
             Reduce::Lanes => self.in_parts(Binary::Add, 0.0, xs, LANES),
+            Reduce::Fours => {
+                let mut all = self.g.zeros_like(xs[0]);
+                let (fours, rest) = xs.as_chunks::<4>();
+                for &[a, b, c, d] in fours {
+                    let (first, second) = (self.g.add(a, b), self.g.add(c, d));
+                    let four = self.g.add(first, second);
+                    all = self.g.add(all, four);
+                }
+                rest.iter().fold(all, |sum, &x| self.g.add(sum, x))
+            }
             Reduce::Squares => {
                 let squares: Vec<Term> = xs.iter().map(|&x| self.g.mul(x, x)).collect();
                 self.in_parts(Binary::Add, 0.0, &squares, LANES)

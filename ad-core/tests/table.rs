@@ -466,7 +466,8 @@ fn successor(prim: &Prim) -> Option<Prim> {
         Prim::Reduce(Reduce::Any, _) => Prim::Reduce(Reduce::InOrder, 1),
         Prim::Reduce(Reduce::InOrder, _) => Prim::Reduce(Reduce::Unrolled, 1),
         Prim::Reduce(Reduce::Unrolled, _) => Prim::Reduce(Reduce::Lanes, 2),
-        Prim::Reduce(Reduce::Lanes, _) => Prim::Reduce(Reduce::Squares, 1),
+        Prim::Reduce(Reduce::Lanes, _) => Prim::Reduce(Reduce::Fours, 2),
+        Prim::Reduce(Reduce::Fours, _) => Prim::Reduce(Reduce::Squares, 1),
         Prim::Reduce(Reduce::Squares, _) => Prim::Reduce(Reduce::Factors, 1),
         Prim::Reduce(Reduce::Factors, _) => Prim::Reduce(Reduce::Distances, 1),
         Prim::Reduce(Reduce::Distances, _) => Prim::Transpose([1, 0].into()),
@@ -549,7 +550,7 @@ fn example(prim: &Prim) -> (Vec<Value>, Value) {
         ),
         Prim::Own => (vec![m.clone(), m.clone()], m),
         Prim::Reduce(Reduce::InOrder | Reduce::Unrolled, _) => (vec![m], Value::reals(&[2], &[1.5, 1.1])),
-        Prim::Reduce(Reduce::Lanes, _) => (vec![m], Value::scalar(2.6)),
+        Prim::Reduce(Reduce::Lanes | Reduce::Fours, _) => (vec![m], Value::scalar(2.6)),
         Prim::Reduce(Reduce::Squares, _) => (vec![m], Value::reals(&[2], &[5.25, 2.83])),
         Prim::Reduce(Reduce::Factors, _) => (vec![m], Value::reals(&[2], &[-1.0, -0.315])),
         Prim::Reduce(Reduce::Distances, _) => (vec![m], Value::reals(&[2], &[4.5, 2.83 - 1.21 / 3.0])),
@@ -663,6 +664,10 @@ fn orders_keep_their_bits() {
             (Reduce::InOrder, x.iter().sum::<f64>()),
             (Reduce::Unrolled, parts(&x, |a, b| a + b, 0.0)),
             (Reduce::Factors, parts(&x, |a, b| a * b, 1.0)),
+            (Reduce::Fours, {
+                let fours = x.chunks_exact(4).fold(0.0, |s, c| s + ((c[0] + c[1]) + (c[2] + c[3])));
+                x.chunks_exact(4).remainder().iter().fold(fours, |s, v| s + v)
+            }),
             (Reduce::Lanes, if n < 16 { x.iter().fold(0.0, |a, b| a + b) } else { f64::NAN }),
             (Reduce::Squares, if n < 16 { x.iter().fold(0.0, |a, b| a + b * b) } else { f64::NAN }),
         ] {

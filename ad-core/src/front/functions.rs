@@ -212,7 +212,21 @@ fn sum_in_lanes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
 fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
-    Ok(Value::Term(sum_over(me, x, &[0], range)?))
+    let free = sum_over(me, x, &[0], range)?;
+    let rank = me.g.rank(x);
+    if rank == 1 || !me.g.elem(x).is_real() {
+        return Ok(Value::Term(own(me, free, Reduce::Lanes, 1, x)));
+    }
+    let lanes = super::methods::layout::move_axis(me, x, 0, rank - 1);
+    let width = me.g.shape(x)[1..].to_vec();
+    let (width, one) = (me.product_of(&width), me.g.lit_usize(1));
+    let single = me.g.compare(Cmp::Eq, width, one);
+    let (row, rows) = (me.g.reduce(Reduce::Lanes, 1, lanes), me.g.reduce(Reduce::Fours, 1, lanes));
+    let own = match me.g.bool_value(single) {
+        Some(c) => [rows, row][usize::from(c)],
+        None => me.g.cond(single, row, rows),
+    };
+    Ok(Value::Term(me.g.own(free, own)))
 }
 
 /// Every axis has to have an element.

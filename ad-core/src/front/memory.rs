@@ -303,6 +303,14 @@ impl Lower<'_> {
         if self.g.ty(own) == self.g.ty(free) { self.g.own(free, own) } else { free }
     }
 
+    /// The elements as they come in memory, where that is known to be possible; those of `t` otherwise.
+    pub(super) fn in_memory(&mut self, t: Term) -> Term {
+        match self.view(t) {
+            Some(view) if self.g.bool_value(view.contiguous) == Some(true) => view.in_memory,
+            _ => t,
+        }
+    }
+
     /// What a function of the DSL makes is in standard layout, even if it shows other elements.
     pub(super) fn made(&mut self, t: Term) -> Term {
         if self.view(t).is_some() { self.renewed(t) } else { t }

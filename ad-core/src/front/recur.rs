@@ -26,7 +26,7 @@ pub(super) const TABLE: &[Entry] = &[
     row("product", On::Dsl, (1, 1), product, "product of all elements"),
     row("product", On::Array, (0, 0), product_of_array, "product of all elements"),
     row("product_axis", On::Array, (1, 1), product_axis, "product over one axis"),
-    row("fold", On::Array, (2, 2), fold_items, "`fold` over the elements in row-major order"),
+    row("fold", On::Array, (2, 2), fold_elements, "`fold` over the elements as they come in memory"),
     row("fold", On::Iter, (2, 2), fold_items, "the accumulator after all items"),
     row("product", On::Iter, (0, 0), product_items, "product of the items: `.product::<f64>()`"),
 ];
@@ -249,6 +249,15 @@ fn fold_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
 }
 
+/// ndarray's own goes along memory where a view is contiguous.
+fn fold_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), init) = (call.arg(0)?, call.arg(1)?);
+    let x = me.array(x, rx)?;
+    let x = me.in_memory(x);
+    let seq = me.seq(&Value::Term(x), rx)?;
+    Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
+}
+
 /// The accumulators after each item, which have to be one array each, and the first one.
 fn accumulators<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, reverse: bool) -> Lowered<(Term, Term, SrcRange)> {
     let (seq, (init, ri)) = arguments(me, call)?;
@@ -284,9 +293,11 @@ fn with_row(me: &mut Lower<'_>, rows: Term, one: Term, first: bool) -> Term {
         let steps = vec![1; shape.len()];
         let start = |at: Term| -> Vec<Term> { std::iter::once(at).chain(shape[1..].iter().map(|_| zero)).collect() };
         let (of_rows, of_one) = if first { (literal, zero) } else { (zero, n) };
+        let own = super::methods::join::written(me, &[(rows, of_rows), (single, of_one)], 0, &sizes);
         let rows = me.g.pad(rows, &start(of_rows), &steps, &sizes);
         let one = me.g.pad(single, &start(of_one), &steps, &sizes);
-        return if first { me.g.add(one, rows) } else { me.g.add(rows, one) };
+        let free = if first { me.g.add(one, rows) } else { me.g.add(rows, one) };
+        return own.map_or(free, |own| me.g.own(free, own));
     }
     let var = me.g.fresh();
     let i = me.g.mk(crate::ir::Node::Var(var));

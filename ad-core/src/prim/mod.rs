@@ -81,6 +81,8 @@ pub enum Reduce {
     Unrolled,
     /// The sum in the order of the DSL's own: sixteen partial sums, added as a balanced tree, and the rest.
     Lanes,
+    /// The sum in the order of the DSL's `sum_outer`: four elements, in pairs, are added at a time, and then the rest.
+    Fours,
     /// The sum of squares as the DSL's `norm` takes it: as in `Lanes`, fused where the processor fuses.
     Squares,
     /// The product in the order of ndarray's own, as in `Unrolled`; 1 of none.
@@ -93,8 +95,8 @@ impl Reduce {
     /// Whether it is a real number by a function's own operations in their own order: the second argument of [`Prim::Own`].
     #[must_use]
     pub fn is_own(self) -> bool {
-        use Reduce::{Distances, Factors, InOrder, Lanes, Squares, Unrolled};
-        matches!(self, InOrder | Unrolled | Lanes | Squares | Factors | Distances)
+        use Reduce::{Distances, Factors, Fours, InOrder, Lanes, Squares, Unrolled};
+        matches!(self, InOrder | Unrolled | Lanes | Fours | Squares | Factors | Distances)
     }
 }
 

@@ -409,7 +409,7 @@ impl Gen {
         let larger: Vec<Term> = shape.iter().copied().chain(self.shape(over)).collect();
         let x = self.real(env, &larger);
         let axes: Vec<u8> = (shape.len()..larger.len()).map(|k| k as u8).collect();
-        let op = self.rng.pick(&[Reduce::InOrder, Reduce::Unrolled, Reduce::Lanes, Reduce::Squares]);
+        let op = self.rng.pick(&[Reduce::InOrder, Reduce::Unrolled, Reduce::Lanes, Reduce::Fours, Reduce::Squares]);
         let y = if op == Reduce::Squares { self.g.mul(x, x) } else { x };
         let (free, own) = (self.g.sum_axes(y, &axes), self.g.reduce(op, over, x));
         self.g.own(free, own)

@@ -160,6 +160,15 @@ pub fn sum_in_order<F: Real>(x: &[F]) -> F {
     x.iter().fold(-F::zero(), |total, &v| total + v)
 }
 
+/// The sum in the order of [`super::column_sums`]: four at a time.
+#[inline]
+#[must_use]
+pub fn sum_in_fours<F: Real>(x: &[F]) -> F {
+    let (fours, rest) = x.as_chunks::<4>();
+    let all = fours.iter().fold(F::zero(), |total, &[a, b, c, d]| total + ((a + b) + (c + d)));
+    rest.iter().fold(all, |total, &v| total + v)
+}
+
 /// The product of the elements in ndarray's own order.
 #[must_use]
 pub fn exact_product<F: Real>(x: &[F]) -> F {

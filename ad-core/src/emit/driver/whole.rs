@@ -311,6 +311,7 @@ impl Driver<'_> {
                     (Reduce::InOrder, _) => "sum_in_order",
                     (Reduce::Unrolled, _) => "exact_sum",
                     (Reduce::Lanes, _) => "sum",
+                    (Reduce::Fours, _) => "sum_in_fours",
                     (Reduce::Squares, _) => "sum_of_squares",
                     (Reduce::Factors, _) => "exact_product",
                     (Reduce::Distances, _) => "sum_of_squared_distances",

@@ -7,7 +7,7 @@ use crate::front::arith::axis_words;
 use crate::front::lower::Lower;
 use crate::front::table::{Call, Entry, On, row};
 use crate::front::value::{Lowered, Value};
-use crate::ir::{Contraction, Elem, Term};
+use crate::ir::{Contraction, Elem, Node, Term, Var};
 use crate::prim::IntOp;
 
 /// Free functions of ndarray.
@@ -106,6 +106,7 @@ fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     let mut sizes = shape;
     sizes[along] = total;
     let steps = vec![1; rank];
+    let own = written(me, &placed, along, &sizes);
     let mut joined: Option<Term> = None;
     for (t, start) in placed {
         let mut starts = vec![me.g.lit_usize(0); rank];
@@ -121,7 +122,21 @@ fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
         });
     }
     let t = joined.ok_or(crate::diag::Poison)?;
+    let t = own.map_or(t, |own| me.g.own(t, own));
     Ok(fine(me, t))
+}
+
+/// Real arrays, each from its place along an axis on, bit by bit: a sum of blocks has no -0.
+pub(in crate::front) fn written(me: &mut Lower, parts: &[(Term, Term)], along: usize, sizes: &[Term]) -> Option<Term> {
+    let elem = parts.first().map(|p| me.g.elem(p.0)).filter(|e| e.is_real())?;
+    let mut all = me.g.lit_shaped(elem, sizes, 0.0);
+    for &(part, start) in parts {
+        let vars: Vec<Var> = (0..=along).map(|_| me.g.fresh()).collect();
+        let mut index: Vec<Term> = vars.iter().map(|&v| me.g.mk(Node::Var(v))).collect();
+        index[along] = me.g.int(IntOp::Add, start, index[along]);
+        all = me.g.update(all, part, &vars, &index);
+    }
+    Some(all)
 }
 
 fn kron<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

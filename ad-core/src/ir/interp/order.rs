@@ -50,6 +50,12 @@ pub(super) fn own(op: Reduce, ty: RealTy, xs: &[Dual]) -> f64 {
         Reduce::Unrolled => unrolled(xs, 0.0, |a, b| r.add(a, b)),
         Reduce::Factors => unrolled(xs, 1.0, |a, b| r.mul(a, b)),
         Reduce::Lanes => lanes(r, xs.len(), |k, s| r.add(s, xs[k])),
+        Reduce::Fours => {
+            let whole = xs.len() / 4 * 4;
+            let pair = |a: usize| r.add(xs[a], xs[a + 1]);
+            let all = (0..whole).step_by(4).fold(0.0, |s, k| r.add(s, r.add(pair(k), pair(k + 2))));
+            xs[whole..].iter().fold(all, |s, &x| r.add(s, x))
+        }
         Reduce::Squares => {
             let fused = xs.len() >= 16 && fuses();
             lanes(r, xs.len(), |k, s| if fused { r.fused(xs[k], xs[k], s) } else { r.add(s, r.mul(xs[k], xs[k])) })
