@@ -352,6 +352,203 @@ fn indexed(x: &[f64]) -> f64 {
     m.sum() * y.sum()
 }
 
+#[differentiate]
+fn swaps(x: &[f64]) -> f64 {
+    let (mut a, mut b) = (x[0], 1.0);
+    let mut y = x.to_vec();
+    for i in 0..x.len() {
+        (a, b) = (b * x[i], a + x[i]);
+        std::mem::swap(&mut a, &mut b);
+        y.swap(i, x.len() - 1 - i);
+        y[i] += a;
+    }
+    a * b + y.iter().enumerate().map(|(i, v)| v * v * i as f64).sum::<f64>()
+}
+
+#[differentiate]
+fn shadowed(x: &[f64]) -> f64 {
+    let mut s = 1.0;
+    for v in x {
+        let t = s;
+        {
+            let mut s = *v;
+            s *= t;
+            let t = s.sin();
+            if t > 2.0 {
+                break;
+            }
+        }
+        let v = v * t;
+        s += v;
+    }
+    s
+}
+
+#[differentiate]
+fn one_arm(x: &[f64]) -> f64 {
+    let mut best = x[0];
+    let mut at = 0;
+    let last;
+    for i in 1..x.len() {
+        if x[i] > best {
+            best = x[i];
+            at = i;
+        }
+    }
+    if at > 0 {
+        last = x[at - 1];
+    } else {
+        last = best * best;
+    }
+    best * at as f64 + last
+}
+
+#[differentiate]
+fn orbit(x: &[f64]) -> f64 {
+    let mut v = vec![x[0]];
+    for i in 1..20 {
+        let y = x[1] * v[i - 1] * (1.0 - v[i - 1]);
+        v.push(y);
+    }
+    v.iter().sum::<f64>() * v[v.len() - 2]
+}
+
+/// The upper hull of points, by a stack.
+#[differentiate]
+fn hull(x: &[f64]) -> f64 {
+    let mut stack: Vec<(usize, f64)> = Vec::new();
+    for (i, &v) in x.iter().enumerate() {
+        while stack.len() > 1 {
+            let ((a, p), (b, q)) = (stack[stack.len() - 2], stack[stack.len() - 1]);
+            if (q - p) * ((i - a) as f64) >= (v - p) * ((b - a) as f64) {
+                break;
+            }
+            stack.pop();
+        }
+        stack.push((i, v));
+    }
+    let mut area = 0.0;
+    for k in 1..stack.len() {
+        let ((a, p), (b, q)) = (stack[k - 1], stack[k]);
+        area += 0.5 * (p + q) * (b - a) as f64;
+    }
+    area * area
+}
+
+/// Euler's method with steps that grow, and the integral of what it wrote down.
+#[differentiate]
+fn trajectory(x: &[f64]) -> f64 {
+    let (mut t, mut y, mut h) = (0.0, x[0], 0.1);
+    let mut ts = vec![t];
+    let mut ys = vec![y];
+    while t < 1.0 {
+        let k = -x[1] * y;
+        y += h * k;
+        t += h;
+        if k.abs() < 0.5 {
+            h *= 1.5;
+        }
+        ts.push(t);
+        ys.push(y);
+    }
+    let mut s = 0.0;
+    for i in 1..ys.len() {
+        s += (ts[i] - ts[i - 1]) * (ys[i] * ys[i] + ys[i - 1]);
+    }
+    s
+}
+
+#[differentiate]
+fn sampled(x: &[f64]) -> f64 {
+    let mut seed: u64 = 42;
+    let mut kept = Vec::new();
+    for _ in 0..40 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let u = (seed >> 11) as f64 / (1_u64 << 53) as f64;
+        if u < 0.4 {
+            kept.push((x[0] * u + x[1]).sin());
+        }
+    }
+    kept.iter().sum::<f64>() / kept.len() as f64
+}
+
+#[differentiate]
+fn of_parts(x: &[f64]) -> f64 {
+    let mut s = 1.0;
+    for c in x.chunks(2) {
+        let mut p = 1.0;
+        for v in c {
+            p *= v;
+        }
+        s += p * s;
+    }
+    for i in 0..x.len() {
+        s += x[..i].iter().zip(&x[i..]).map(|(a, b)| a * b).sum::<f64>() * x[i];
+    }
+    s
+}
+
+/// No step runs where there is none, however long it would take.
+#[differentiate]
+fn never_ends(x: &[f64]) -> f64 {
+    let total: f64 = x.iter().sum();
+    let mut s = 1.0;
+    for v in x {
+        let mut k = 5.0;
+        while k > 0.0 {
+            k -= total;
+        }
+        s += k * v;
+    }
+    s
+}
+
+/// How large an array is comes out of a loop over arrays.
+#[differentiate]
+fn sized(x: &[f64]) -> f64 {
+    let mut n = 0;
+    let mut t = build1(x.len(), |i| x[i]);
+    while t.sum() > 0.1 {
+        t = build1(x.len(), |i| t[i] * 0.7);
+        n += 1;
+    }
+    let y = build1(n, |i| x[0] * i as f64 + t.sum());
+    y.dot(&y)
+}
+
+#[test]
+fn order_of_evaluation() {
+    let x = [0.7, 1.3, 0.4, 1.9, 0.2];
+    for x in [&x[..], &x[..1], &x[..2]] {
+        verify(swaps, swaps_value_and_grad, x);
+        verify(shadowed, shadowed_value_and_grad, x);
+        verify(one_arm, one_arm_value_and_grad, x);
+    }
+    both_panic(one_arm, one_arm_value_and_grad, &[]);
+}
+
+#[test]
+fn vectors_that_grow() {
+    verify(orbit, orbit_value_and_grad, &[0.3, 2.9]);
+    verify(hull, hull_value_and_grad, &[0.7, 1.3, 0.4, 1.9, 0.2, 0.5]);
+    verify(hull, hull_value_and_grad, &[0.7]);
+    verify(hull, hull_value_and_grad, &[]);
+    verify(trajectory, trajectory_value_and_grad, &[0.9, 1.7]);
+    verify(trajectory, trajectory_value_and_grad, &[-0.3, 0.2]);
+    verify(sampled, sampled_value_and_grad, &[0.9, 1.7]);
+}
+
+#[test]
+fn lengths_that_loops_decide() {
+    for x in [&[0.7, 1.3, 0.4, 1.9, 0.2][..], &[0.3], &[]] {
+        verify(of_parts, of_parts_value_and_grad, x);
+    }
+    verify(never_ends, never_ends_value_and_grad, &[]);
+    verify(never_ends, never_ends_value_and_grad, &[0.3, 0.72]);
+    verify(sized, sized_value_and_grad, &[0.7, 1.3, 0.4]);
+    verify(sized, sized_value_and_grad, &[0.01]);
+}
+
 #[test]
 fn parts_that_are_changed() {
     verify(along_axes, along_axes_value_and_grad, &[0.3, 0.9, -1.2]);

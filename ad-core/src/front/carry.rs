@@ -209,22 +209,6 @@ impl<'a> Lower<'a> {
         self.absent(&kind, out)
     }
 
-    /// Whether a form with these leaves is of a kind.
-    pub(super) fn of_kind(&self, leaves: &[Term], form: &Form, kind: &Kind) -> bool {
-        match (form, kind) {
-            (Form::Leaf { .. }, Kind::Scalar(elem)) => leaves.first().is_some_and(|&t| self.g.elem(t) == *elem),
-            (Form::Tuple(forms), Kind::Tuple(kinds)) if forms.len() == kinds.len() => {
-                let mut leaves = leaves;
-                forms.iter().zip(kinds).all(|(form, kind)| {
-                    let (own, rest) = leaves.split_at(form.leaves().min(leaves.len()));
-                    leaves = rest;
-                    self.of_kind(own, form, kind)
-                })
-            }
-            _ => false,
-        }
-    }
-
     /// Notes what the elements of a `Vec` are, for the next pass.
     pub(super) fn decide(&mut self, key: &Key, kind: Kind) {
         if !self.chosen.contains_key(key) {

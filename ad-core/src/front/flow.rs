@@ -185,6 +185,14 @@ impl<'a> Lower<'a> {
             .collect()
     }
 
+    /// That the place is not reached, by all conditions around it.
+    pub(super) fn path_not_taken(&mut self) -> Term {
+        match self.negated_path(0) {
+            Some(not) => not,
+            None => self.g.lit_bool(false),
+        }
+    }
+
     /// That one of the conditions since a depth does not hold; `None` if there are none.
     fn negated_path(&mut self, depth: usize) -> Option<Term> {
         let path = self.conditions(depth);

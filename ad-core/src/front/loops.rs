@@ -65,6 +65,8 @@ struct Loop<'a, 's> {
     carried: Vec<Carried>,
     grown: Vec<Grown<'a>>,
     stacks: Vec<Stacked>,
+    /// Lowered to count its steps: what is pushed is not kept, and must not be looked at.
+    counted: bool,
     leaves: Vec<Leave>,
     range: SrcRange,
 }
@@ -93,6 +95,8 @@ struct Behind {
     longer: Vec<Longer>,
     /// In one step.
     once: Vec<Longer>,
+    /// The number of steps, of a loop without an end of its own.
+    count: Option<Term>,
 }
 
 /// A value that a jump carries out.
@@ -162,6 +166,14 @@ impl<'a> Lower<'a> {
     pub(super) fn each_item(&mut self, items: &Value<'a>, f: &Value<'a>, ranges: [SrcRange; 2]) -> Lowered<()> {
         let seq = self.seq(items, ranges[0])?;
         self.ends(&seq, ranges[0])?;
+        let held;
+        let f = match f {
+            Value::Place(place) => {
+                held = self.read_place(place)?;
+                &held
+            }
+            f => f,
+        };
         let item = std::rc::Rc::clone(&seq.item);
         let body = |me: &mut Self, ix: &[Term]| {
             let item = item(me, ix)?;
@@ -383,7 +395,7 @@ impl<'a> Lower<'a> {
         }
         let leaves = self.jump_cells(start.outward, start.own, &start.unset, &grown);
         let (seq, body, key, range) = (start.seq, start.body, start.key.clone(), start.range);
-        Ok((Loop { seq, body, key, carried, grown, stacks, leaves, range }, init))
+        Ok((Loop { seq, body, key, carried, grown, stacks, counted: false, leaves, range }, init))
     }
 
     fn carried(&mut self, start: &Start<'a, '_>, known: &[Cell], init: &mut Leaves) -> Lowered<Vec<Carried>> {
@@ -451,6 +463,10 @@ impl<'a> Lower<'a> {
         if counts {
             all.push(zero);
         }
+        if l.counted {
+            // As a part of sizes it is run whatever the conditions are.
+            all[carries] = self.path_not_taken();
+        }
         let stop = match jumps {
             0 if len.is_none() => None,
             1 if len.is_none() => Some(carries),
@@ -504,6 +520,9 @@ impl<'a> Lower<'a> {
             }
             longer = std::mem::take(&mut behind.longer);
             once = std::mem::take(&mut behind.once);
+            if l.counted {
+                me.unseen_elements(l, now, &next, &more)?;
+            }
             payloads = behind.left.into_iter().map(|(_, payload)| payload).collect();
             let rows = behind.pushed.iter().flatten().map(|&t| me.row(t, done)).collect();
             sizes = behind.pushed.iter().map(|t| t.map(|t| me.g.shape(t)[0])).collect();
@@ -541,8 +560,9 @@ impl<'a> Lower<'a> {
             .into_iter()
             .map(|one| self.so_often(Some(size).filter(|_| !counts), Longer { exact: one.exact && all, ..one }))
             .collect();
+        let count = counts.then(|| last[carries + jumps]);
         let flags = last[carries..carries + jumps].iter().copied();
-        Ok(Behind { next: last[..carries].to_vec(), left: flags.zip(payloads).collect(), pushed, longer, once })
+        Ok(Behind { next: last[..carries].to_vec(), left: flags.zip(payloads).collect(), pushed, longer, once, count })
     }
 
     /// What a step pushes, as a row; of a step that is not run, zeros.
@@ -655,7 +675,7 @@ impl<'a> Lower<'a> {
             }
             pushed.push(t);
         }
-        Ok(Behind { next, left, pushed, once: longer.clone(), longer })
+        Ok(Behind { next, left, pushed, once: longer.clone(), longer, count: None })
     }
 
     /// What a step has pushed.

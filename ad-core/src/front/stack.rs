@@ -173,6 +173,10 @@ impl<'a> Lower<'a> {
 
     /// An element, which has been checked to be there.
     pub(super) fn stacked(&mut self, stack: &Stack, at: Term) -> Lowered<Value<'a>> {
+        // Until the first push says what it is.
+        if stack.open.as_ref().is_some_and(|key| !self.chosen.contains_key(key)) {
+            return Ok(Value::Never);
+        }
         let leaves: Vec<Term> = stack.all.iter().map(|&all| self.g.index(all, &[at])).collect();
         Self::formed(&stack.form, &mut leaves.iter())
     }
@@ -228,8 +232,8 @@ impl<'a> Lower<'a> {
             })
             .collect();
         if let Some(key) = &stack.open
+            && !self.chosen.contains_key(key)
             && let Some(kind) = self.kind(x)
-            && !self.of_kind(&now, &stack.form, &kind)
         {
             self.decide(key, kind);
             return Err(Poison);

@@ -1,6 +1,7 @@
 //! Loops as people write them: values against Rust, gradients against differences, checks where Rust panics and nowhere else.
 
 use super::native::{self, Arg::*, agrees, ty};
+use super::*;
 
 use quote::quote;
 
@@ -125,6 +126,20 @@ fn vectors_of_lengths_that_values_decide() {
     agrees! { fn f(x: slice) { let mut v = x.to_vec(); v.pop(); v.truncate(2); let last = v.pop(); let mut w = vec![x[0], 2.0]; w.clear(); w.push(x[0]); last.map_or(0.5, |y| y * y) + v.iter().sum::<f64>() * w[0] } [V(vec![0.3, -0.9, 1.2, -0.2])] [V(vec![0.3])] [V(vec![])] }
     // Breadth first, with room for what is pushed in all.
     agrees! { fn f(x: slice) { let n = x.len(); let mut queue = vec![0]; let mut at = 0; let mut s = 0.0; for _ in 0..n { if at >= queue.len() { break; } let i = queue[at]; at += 1; s += x[i] * (at as f64); for j in [2 * i + 1, 2 * i + 2] { if j < n { queue.push(j); } } } s } [V(vec![0.3, -0.9, 1.2, -0.2, 0.7, 0.1])] [V(vec![0.3])] }
+}
+
+#[test]
+fn vectors_that_a_while_pushes_to() {
+    agrees! { fn f(x: slice) { let mut t = 0.0; let mut y = x[0]; let mut h = 0.1; let mut ts = vec![t]; let mut ys = vec![y]; while t < 1.0 { let k = -x[1] * y; y += h * k; t += h; if k.abs() < 0.5 { h *= 1.5; } ts.push(t); ys.push(y); } let mut s = 0.0; for i in 1..ys.len() { s += (ts[i] - ts[i - 1]) * (ys[i] + ys[i - 1]); } s } [V(vec![0.9, 1.7])] [V(vec![-0.3, 0.2])] }
+    agrees! { fn f(x: slice) { let mut v = Vec::new(); while v.len() < 5 { v.push(x[0] * v.len() as f64 + 1.0); } v.iter().product() } [V(vec![0.3])] }
+    agrees! { fn f(x: slice) { let mut v = vec![]; let mut y = x[0]; loop { y *= 0.5; if y < 0.05 { break; } if y < 0.3 { v.push(y * y); } } let mut s = v.len() as f64; for a in &v { s = s * a + x[0]; } s } [V(vec![1.3])] [V(vec![0.01])] }
+    agrees! { fn f(x: slice) { if x[0] > 0.0 { let mut v = vec![1.0]; let mut y = 1.0; while y < 3.0 { y += x[0]; let z = v[v.len() - 1] * y; v.push(z); } let n = v.len(); v[n - 1] + n as f64 } else { x[0] } } [V(vec![0.71])] [V(vec![0.0])] }
+    // What is pushed decides when it ends: not yet.
+    let text = errors(
+        quote!(),
+        quote! { fn f(x: f64) -> f64 { let mut v = vec![x]; while v[v.len() - 1] < 3.0 { let y = v[v.len() - 1] * 1.5; v.push(y); } v.iter().sum() } },
+    );
+    assert!(text.contains("how many elements `v` has"), "{text}");
 }
 
 #[test]

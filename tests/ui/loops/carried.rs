@@ -33,11 +33,10 @@ fn ranges(x: &Array1<f64>) -> f64 {
 
 #[differentiate]
 fn halves(x: &Array1<f64>) -> f64 {
-    let mut y = x[0];
-    let mut all = vec![y];
-    while y > 0.1 {
-        y *= 0.5;
-        all.push(y);
+    let mut all = vec![x[0]];
+    while all[all.len() - 1] > 0.1 {
+        let half = 0.5 * all[all.len() - 1];
+        all.push(half);
     }
     all.iter().sum()
 }

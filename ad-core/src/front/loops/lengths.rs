@@ -4,6 +4,7 @@
 use super::{Grown, Loop, Stacked, Start};
 use crate::catalogue;
 use crate::diag::Poison;
+use crate::front::checks::Frame;
 use crate::front::lower::Lower;
 use crate::front::stack::{Longer, Stack};
 use crate::front::state::{Cell, Held};
@@ -60,13 +61,19 @@ impl<'a> Lower<'a> {
                 return Err(Poison);
             }
         };
+        let every = found.clone();
         let times = start.seq.map(|seq| seq.dims.to_vec()).unwrap_or_default();
         for ((cell, name, value), longer) in found.into_iter().zip(longer) {
             let (step, all) = longer;
             if all.exact && grown.iter().any(|g| g.cell == cell) {
                 continue;
             }
-            let Some(most) = all.most else {
+            let most = match (all.most, step.most) {
+                (Some(most), _) => Some(most),
+                (None, Some(step)) => self.steps_of(start, &every)?.map(|count| self.g.int(IntOp::Mul, count, step)),
+                _ => None,
+            };
+            let Some(most) = most else {
                 return Err(self.error(start.range, catalogue::grows_now_and_then(&name)));
             };
             grown.retain(|g| g.cell != cell);
@@ -83,6 +90,42 @@ impl<'a> Lower<'a> {
             stacks.push(self.stacked_from(start, cell, &name, &value, (room, each))?);
         }
         Ok((grown, stacks))
+    }
+
+    /// How many steps a `while` or `loop` takes, by a run of it that keeps nothing of what is pushed; `None` where that is not the same in
+    /// every step of a loop around it, or depends on what is pushed.
+    fn steps_of(&mut self, start: &Start<'a, '_>, found: &[(Cell, String, Value<'a>)]) -> Lowered<Option<Term>> {
+        let inside = self.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
+        if start.seq.is_some() || inside {
+            return Ok(None);
+        }
+        let run = |me: &mut Self| {
+            let one = me.g.lit_usize(1);
+            let mut stacks = Vec::new();
+            for (cell, name, value) in found {
+                stacks.push(me.stacked_from(start, *cell, name, value, (one, None))?);
+            }
+            let (mut l, init) = me.begun(start, Vec::new(), stacks)?;
+            l.counted = true;
+            me.nest(&l, init.terms, &init.keys, &mut Vec::new())
+        };
+        let count = self.attempt(run).ok().and_then(|behind| behind.count);
+        if self.decided.is_empty() { Ok(count) } else { Err(Poison) }
+    }
+
+    /// Nothing that decides how often a loop runs may depend on what is pushed in it.
+    pub(super) fn unseen_elements(
+        &mut self,
+        l: &Loop<'a, '_>,
+        now: &[Term],
+        next: &[Term],
+        more: &[crate::front::checks::More],
+    ) -> Lowered<()> {
+        let elements: Vec<usize> = l.stacks.iter().flat_map(|s| s.first..s.first + s.start.all.len()).collect();
+        let leaves: Vec<Term> = elements.iter().map(|&k| now[k]).collect();
+        let others = next.iter().enumerate().filter(|(k, _)| !elements.contains(k)).map(|(_, &t)| t);
+        let mut all = others.chain(more.iter().map(|m| m.next));
+        if all.any(|t| self.g.depends_on(t, &leaves)) { Err(Poison) } else { Ok(()) }
     }
 
     /// Variables that are pushed to or popped from, and what they hold.
@@ -192,6 +235,10 @@ impl<'a> Lower<'a> {
         };
         for (k, t) in all.into_iter().enumerate() {
             let before = now[s.first + k];
+            if l.counted {
+                next.push(before);
+                continue;
+            }
             if self.g.ty(t) != self.g.ty(before) {
                 return Err(self.error(l.range, catalogue::carried_shape(&s.name)));
             }
