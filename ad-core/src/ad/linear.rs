@@ -160,7 +160,9 @@ impl Lin {
 
 /// What is known of a cotangent's zeros once its root is hidden.
 pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: Masked) -> Masked {
-    match as_select(g, ct) {
+    // A condition around it stays around everything.
+    let inner = zero_arm(g, ct).map_or(ct, |(_, inner)| inner);
+    match as_select(g, inner) {
         Some((_, a, b)) if is_zero(g, a) || is_zero(g, b) => Masked::Arm,
         _ => masked,
     }

@@ -8,6 +8,8 @@
 //! | rows | rows that depend on nothing carried | a build |
 //! | sum | `acc + e` | beginning + the sum of a build |
 //! | elements | `acc[f] += e` | one scatter over all steps |
+//! | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition | the same, and for the decision the sum in its order ([`Prim::Own`]) |
+//! | winner | `if e < acc { e } else { acc }`, e computed | the same choice between the beginning and e at the place of the smallest: only there e has a derivative |
 //! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(beginning, maximum of a build)` |
 //! | writes | `acc[f] = e`, at another place in each step | one update over all steps |
 //! | masks | `if c { one of these } else { acc }` | the same, of what is masked |
@@ -23,7 +25,7 @@
 //! are one product of matrices. Whatever else depends on nothing carried stays in the step: saving it would cost memory for all steps, and
 //! computing it again costs a step no more than reading it does.
 //!
-//! A sum that a decision depends on keeps its order and so its loop. Must never put a loop that is left in a step into bulk: all steps would
+//! Any other sum that a decision depends on keeps its order and so its loop. Must never put a loop that is left in a step into bulk: all steps would
 //! be in memory at once.
 
 mod make;
@@ -109,16 +111,20 @@ pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -
 enum Piece {
     /// Adds a term.
     Add(Term),
+    /// Adds a number to a sum from 0 that keeps the order of the steps.
+    InOrder(Term),
     /// Adds or puts elements, at places that are opened.
     Scatter { put: Put, src: Term, vars: Vec<Var>, index: Vec<Term> },
     /// Takes the greater or the smaller.
     Extremum(Reduce, Term),
+    /// The same, of what a step computes: its place is a decision, and only there is it computed again, for its derivative.
+    Winner(Reduce, Term),
 }
 
 impl Piece {
     fn terms(&self) -> Vec<Term> {
         match self {
-            Piece::Add(e) | Piece::Extremum(_, e) => vec![*e],
+            Piece::Add(e) | Piece::InOrder(e) | Piece::Extremum(_, e) | Piece::Winner(_, e) => vec![*e],
             Piece::Scatter { src, index, .. } => std::iter::once(*src).chain(index.iter().copied()).collect(),
         }
     }
@@ -126,6 +132,8 @@ impl Piece {
     fn with(&self, terms: &[Term]) -> Piece {
         match self {
             Piece::Add(_) => Piece::Add(terms[0]),
+            Piece::InOrder(_) => Piece::InOrder(terms[0]),
+            Piece::Winner(op, _) => Piece::Winner(*op, terms[0]),
             Piece::Extremum(op, _) => Piece::Extremum(*op, terms[0]),
             Piece::Scatter { put, vars, .. } => {
                 Piece::Scatter { put: *put, src: terms[0], vars: vars.clone(), index: terms[1..].to_vec() }
@@ -454,7 +462,8 @@ impl<'g> Parts<'g> {
                     {
                         let e = if then == own { other } else { then };
                         if free(self, &[e]) {
-                            found.push(Piece::Extremum(op, e));
+                            let computed = self.g.rank(e) == 0 && matches!(self.g.node(e), Node::Prim(..));
+                            found.push(if computed { Piece::Winner(op, e) } else { Piece::Extremum(op, e) });
                             continue;
                         }
                     }
@@ -475,11 +484,20 @@ impl<'g> Parts<'g> {
         }
         // One chain of additions, or one extremum, or one write.
         let adds = |p: &Piece| matches!(p, Piece::Add(_) | Piece::Scatter { put: Put::Add, .. });
-        if found.iter().all(adds) {
-            return (!self.exact[k]).then_some(found);
+        if found.iter().all(adds) && !self.exact[k] {
+            return Some(found);
         }
         match &found[..] {
-            [Piece::Extremum(..)] => Some(found),
+            // Under a condition it stays a loop, which need not run where that does not hold.
+            [Piece::Add(e)]
+                if self.g.rank(*e) == 0
+                    && !self.scan.reverse
+                    && !matches!(self.g.node(*e), Node::Cond { .. } | Node::Prim(Prim::Select, _)) =>
+            {
+                let zero = self.g.real_value(self.scan.init[k]).is_some_and(|x| x.to_bits() == 0);
+                zero.then(|| vec![Piece::InOrder(*e)])
+            }
+            [Piece::Extremum(..) | Piece::Winner(..)] => Some(found),
             [Piece::Scatter { put: Put::Set, vars, index, .. }] => {
                 let (vars, index) = (vars.clone(), index.clone());
                 index.iter().any(|&ix| self.moves(ix, &vars)).then_some(found)

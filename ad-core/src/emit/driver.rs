@@ -5,12 +5,15 @@ mod ends;
 mod into;
 mod recur;
 mod stack;
+mod tiles;
 mod whole;
 
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
+
+pub(super) use tiles::describe as describe_block;
 
 use super::block::{Join, Spell, Statement, live, nested};
 use super::kernel::Kernel;
@@ -82,6 +85,8 @@ pub(super) struct Driver<'a> {
     places: HashMap<Term, Term>,
     /// What statements of loops define that were kept.
     kept: HashSet<Term>,
+    /// The blocks that the steps being written are done in.
+    tile: Option<tiles::Block>,
 }
 
 /// Expressions are written inline up to this size.
@@ -130,6 +135,7 @@ impl<'a> Driver<'a> {
             fresh: HashSet::new(),
             places: HashMap::new(),
             kept: HashSet::new(),
+            tile: None,
         }
     }
 
@@ -138,8 +144,18 @@ impl<'a> Driver<'a> {
         self.into = into::Into::of(self.g, self.params, result, destinations);
         self.budget = stack::Budget::of(self.g, self.params, result);
         self.inputs();
-        for &k in &self.plan.order {
-            self.step(k)?;
+        let (mut k, plan) = (0, self.plan);
+        while let Some(&step) = plan.order.get(k) {
+            match plan.tiles.iter().find(|t| t.steps.start == k) {
+                Some(tile) => {
+                    self.blocks(tile)?;
+                    k = tile.steps.end;
+                }
+                None => {
+                    self.step(step)?;
+                    k += 1;
+                }
+            }
         }
         let statements = std::mem::take(&mut self.statements);
         let mut needed: Vec<Term> = Vec::new();
@@ -524,7 +540,7 @@ impl<'a> Driver<'a> {
                     &self.known,
                     &kernel,
                     &items,
-                    (&HashMap::new(), &Part::Whole),
+                    (&HashMap::new(), &Part::Whole, None),
                 )
                 .inline(value)?;
                 // An element is read by its place in the whole array.

@@ -133,6 +133,11 @@ impl<'a> Kernel<'a> {
         self.op(Op::Lit(zero))
     }
 
+    /// The index of each axis of the domain, where that is not the loop of the same number.
+    pub(super) fn set_identity(&mut self, identity: Vec<Id>) {
+        self.identity = identity;
+    }
+
     /// The loops' own indices.
     pub(super) fn identity(&self) -> &[Id] {
         &self.identity

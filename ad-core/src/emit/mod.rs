@@ -9,6 +9,7 @@ mod block;
 mod check;
 mod contract;
 mod driver;
+mod items;
 mod kernel;
 mod known;
 mod loops;
@@ -20,6 +21,7 @@ mod schedule;
 mod signature;
 mod split;
 mod store;
+mod tiles;
 mod update;
 
 pub use check::check;
@@ -75,7 +77,8 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
     let check_terms: Vec<CheckTerms> = checks.iter().map(reads).collect();
     let own = routine.own.iter().flatten().filter_map(|t| new.get(t).copied()).collect();
     let decided = routine.own.is_some().then_some(Decided { own, outer });
-    let plan = schedule::plan(g, loops, &result.terms(), &check_terms, decided)?;
+    let mut plan = schedule::plan(g, loops, &result.terms(), &check_terms, decided)?;
+    tiles::form(g, &mut plan, &hints);
     Ok(Prepared { checks, result, hints, plan })
 }
 
@@ -182,6 +185,9 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<S
     let mut stack: Vec<(usize, usize)> = plan.order.iter().rev().map(|&k| (k, 0)).collect();
     while let Some((k, depth)) = stack.pop() {
         let step = &plan.steps[k];
+        if let Some(tile) = plan.tiles.iter().find(|t| depth == 0 && plan.order.get(t.steps.start) == Some(&k)) {
+            text.push_str(&driver::describe_block(g, &plan, tile));
+        }
         let guard: Vec<String> =
             step.guard.iter().map(|(c, v)| format!("{}%{}", if *v { "" } else { "!" }, c.index())).collect();
         let guard = if guard.is_empty() { String::new() } else { format!(" if {}", guard.join(" && ")) };

@@ -25,6 +25,8 @@ use crate::ir::{Elem, Graph, Lit, Put, Term};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fold {
     Sum,
+    /// A sum from -0, one element after the other.
+    InOrder,
     All,
     Any,
 }
@@ -34,8 +36,8 @@ pub(super) enum Fold {
 pub(super) enum Item {
     /// Stores it; `None` where it is only used by the other items.
     Store { out: Option<Term>, value: Id },
-    /// Folds it over the loops marked.
-    Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id },
+    /// Folds it over the loops marked; `added`: together with what is there.
+    Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id, added: bool },
     /// Adds it (or puts it) at an index of `out`; what falls outside is dropped.
     Scatter { out: Term, put: Put, ix: Vec<Id>, value: Id },
     /// Adds it at a shifted index of `out`; the whole block is in range.
@@ -121,6 +123,8 @@ pub(super) struct Nest<'a, 'k> {
     reused: &'k HashMap<Term, Term>,
     /// Which part of the innermost loop it is, and the name of the number of elements in the interior.
     part: &'k Part,
+    /// The condition under which the innermost loop is run.
+    mask: Option<Id>,
     length: Ident,
     /// Loops that remain, and whether they are the whole domain walked as one.
     depth: usize,
@@ -167,7 +171,7 @@ impl<'a, 'k> Nest<'a, 'k> {
         known: &'a Known<'a>,
         k: &'k Kernel<'a>,
         items: &'k [Item],
-        (reused, part): (&'k HashMap<Term, Term>, &'k Part),
+        (reused, part, mask): (&'k HashMap<Term, Term>, &'k Part, Option<Id>),
     ) -> Self {
         let flat = *part == Part::Whole && is_flat(k, items);
         let depth = if flat { 1 } else { k.loops.len() };
@@ -180,6 +184,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             items,
             reused,
             part,
+            mask,
             length: Ident::new("inside", Span::mixed_site()),
             depth,
             flat,
@@ -368,7 +373,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                     let place = self.row_element(row);
                     quote!(#place = #value;)
                 }
-                Item::Fold { out, fold, reduced, value } => {
+                Item::Fold { out, fold, reduced, value, .. } => {
                     let real = *fold == Fold::Sum && self.g.elem(*out).is_real();
                     let place = if let Some(acc) = accumulators.get(out) {
                         if real && self.variant == Variant::Lane {
@@ -434,8 +439,8 @@ impl<'a, 'k> Nest<'a, 'k> {
     fn accumulate(&self, fold: Fold, elem: Elem, place: &TokenStream, value: &Expr) -> TokenStream {
         let tokens = &value.tokens;
         match (fold, elem) {
-            (Fold::Sum, Elem::Real(_)) => quote!(#place += #tokens;),
-            (Fold::Sum, _) => quote!(#place = #place.wrapping_add(#tokens);),
+            (Fold::Sum | Fold::InOrder, Elem::Real(_)) => quote!(#place += #tokens;),
+            (Fold::Sum | Fold::InOrder, _) => quote!(#place = #place.wrapping_add(#tokens);),
             (Fold::All, _) => quote!(#place &= #tokens;),
             (Fold::Any, _) => quote!(#place |= #tokens;),
         }
@@ -466,7 +471,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             self.write_nodes(0..=d - 1)?;
         }
         for item in self.items {
-            let Item::Fold { out, fold, reduced, .. } = item else { continue };
+            let Item::Fold { out, fold, reduced, added, .. } = item else { continue };
             let reduced: Vec<bool> = if self.flat { vec![true] } else { reduced.clone() };
             let suffix = reduced.iter().rev().take_while(|r| **r).count();
             if suffix == 0 && self.g.rank(*out) > 0 {
@@ -474,7 +479,14 @@ impl<'a, 'k> Nest<'a, 'k> {
             }
             let start = d - suffix;
             let elem = self.g.elem(*out);
-            let zero = if *fold == Fold::All { quote!(true) } else { self.style.zero(elem) };
+            let zero = match fold {
+                Fold::All => quote!(true),
+                Fold::InOrder => {
+                    let zero = self.style.zero(elem);
+                    quote!(-#zero)
+                }
+                _ => self.style.zero(elem),
+            };
             let ty = self.style.ty(elem);
             let total = if lanes && *fold == Fold::Sum && elem.is_real() {
                 let base = self.driver[out].to_string();
@@ -523,7 +535,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             let at = self.linear(&ix, &sizes, true).tokens;
             let of = &self.arg_names[out];
             let place = quote!(#of[#at]);
-            let again = reduced[..start].iter().any(|r| *r);
+            let again = *added || reduced[..start].iter().any(|r| *r);
             let post =
                 if again { self.accumulate(*fold, elem, &place, &Expr::atom(total)) } else { quote!(#place = #total;) };
             self.post[start].extend(post);

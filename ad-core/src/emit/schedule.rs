@@ -62,6 +62,8 @@ pub(super) struct Plan {
     pub(super) in_place: HashMap<Term, Term>,
     /// The steps that read a term, ascending.
     pub(super) readers: HashMap<Term, Vec<usize>>,
+    /// Runs of steps that are done block by block, in order.
+    pub(super) tiles: Vec<super::tiles::Tile>,
     /// How often a term is a child of a reachable term or a root.
     pub(super) uses: HashMap<Term, u32>,
     /// Terms that decisions depend on: computed with exactly the function's own operations.
@@ -111,7 +113,10 @@ fn reads(g: &Graph, class: &[Class], t: Term) -> BTreeMap<Term, bool> {
     let children = |t: Term, pointwise: bool, stack: &mut Vec<(Term, bool)>| match g.node(t) {
         Node::Prim(prim, args) => {
             let keeps = prim.is_elementwise()
-                || matches!(prim, Prim::Recast | Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any, _));
+                || matches!(
+                    prim,
+                    Prim::Recast | Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder, _)
+                );
             for (k, &c) in args.iter().enumerate() {
                 let c = if matches!(prim, Prim::Contract(_)) { peel(g, c).0 } else { c };
                 stack.push((c, pointwise && keeps && (k == 0 || prim.is_elementwise())));
@@ -249,6 +254,7 @@ pub(super) fn plan(
         bodies: vec![Vec::new(); loops.all.len()],
         in_place: HashMap::new(),
         readers: HashMap::new(),
+        tiles: Vec::new(),
         uses,
         exact,
         stencils,

@@ -177,7 +177,7 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
         | Item::Block { value, .. } => matches!(is[value as usize], Is::Zero(_)),
         Item::Fold { fold: Fold::All, value, .. } => is[value as usize] == Is::Bool(true),
         Item::Fold { fold: Fold::Any, value, .. } => is[value as usize] == Is::Bool(false),
-        Item::Scatter { put: Put::Set, .. } => false,
+        Item::Fold { fold: Fold::InOrder, .. } | Item::Scatter { put: Put::Set, .. } => false,
     })
 }
 
@@ -230,7 +230,9 @@ fn decided<'a>(
         .iter()
         .map(|item| match item.clone() {
             Item::Store { out, value } => Item::Store { out, value: map[value as usize] },
-            Item::Fold { out, fold, reduced, value } => Item::Fold { out, fold, reduced, value: map[value as usize] },
+            Item::Fold { out, fold, reduced, value, added } => {
+                Item::Fold { out, fold, reduced, value: map[value as usize], added }
+            }
             Item::Scatter { out, put, ix, value } => {
                 let ix = ix.iter().map(|&i| map[i as usize]).collect();
                 Item::Scatter { out, put, ix, value: map[value as usize] }

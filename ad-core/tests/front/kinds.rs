@@ -93,14 +93,16 @@ fn what_loops_become() {
         // The first is kept where NaN comes first: not a maximum.
         "scan": fn f(x: &Array1<f64>) -> f64 { let mut m = x[0]; for i in 1..x.len() { if x[i] > m { m = x[i]; } } m * m } (x())
         "scan": fn f(x: &Array1<f64>) -> f64 { let mut m = 0.0; let mut at = 0; for i in 0..x.len() { if x[i] > m { m = x[i]; at = i; } } x[at] * x[at] } (x())
+        // The choices of the loop are made once more, at the place of the winner alone.
+        "sum": fn f(x: &Array2<f64>) -> f64 { let mut m = f64::INFINITY; for i in 0..x.nrows() { let mut d = 0.0; for j in 0..x.ncols() { d += (x[[i, j]] - 0.3).abs(); } if d < m { m = d; } } m * m } (m())
         // Loops.
         "scan": fn f(x: &Array1<f64>) -> f64 { let mut p = 1.0; for v in x { p *= v; } p } (x())
         "scan, scatter": fn f(x: &Array1<f64>) -> f64 { let mut y = x.clone(); for i in 1..x.len() { y[i] += y[i - 1]; } y[1] * y[4] } (x())
         "scan, update": fn f(b: &Array1<f64>) -> f64 { let mut x = b.clone(); for _ in 0..3 { for i in 1..b.len() - 1 { x[i] = (b[i] - x[i - 1] - x[i + 1]) / 4.0; } } x[1] * x[2] } (x())
         "scan": fn f(x: &Array1<f64>) -> f64 { let (mut a, mut b) = (0.5, 1.0); for v in x { a = a * v + 1.0; b = (b + v).sin(); } a * b } (x())
         "scan": fn f(x: &Array1<f64>) -> f64 { let (mut h, mut loss) = (0.5, 0.0); for v in x { h = (h + v).tanh(); loss += (h - 0.3) * (h - 0.3); } loss } (x())
-        // A decision depends on the order.
-        "scan": fn f(x: &Array1<f64>) -> f64 { let mut s = 0.0; for v in x { s += v; } if s > 1.0 { s } else { x[0] } } (x())
+        // A decision depends on the order: the sum has one.
+        "sum": fn f(x: &Array1<f64>) -> f64 { let mut s = 0.0; for v in x { s += v; } if s > 1.0 { s } else { x[0] } } (x())
     }
     assert!(wrong.is_empty(), "{wrong}");
 }

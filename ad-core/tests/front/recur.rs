@@ -1,6 +1,8 @@
 //! Recurrences: values against loops in Rust, gradients against differences and closed forms, checks inside of steps.
 
+use ad_core::ir::Term;
 use ad_core::pipeline::{self, Derivative};
+use ad_core::prim::{Prim, Reduce};
 
 use super::*;
 use crate::recurrences::programs;
@@ -77,6 +79,14 @@ fn loops(item: TokenStream) -> bool {
     g.reachable(&prepared.program.result.terms()).iter().any(|&t| matches!(g.node(t), ad_core::ir::Node::Scan(_)))
 }
 
+/// Whether no loop is left, but a sum that keeps the order of its steps.
+fn in_order(item: TokenStream) -> bool {
+    let prepared = pipeline::prepare(program(quote!(grad), item.clone()), None);
+    let g = &prepared.program.graph;
+    let ordered = |t: Term| matches!(g.node(t), ad_core::ir::Node::Prim(Prim::Reduce(Reduce::InOrder, _), _));
+    !loops(item) && g.reachable(&prepared.program.result.terms()).into_iter().any(ordered)
+}
+
 #[test]
 fn what_is_only_added_to_is_a_sum() {
     assert!(!loops(quote! { fn f(x: &Array1<f64>) -> f64 { fold(0.0, x, |a, e| a + e * e) } }));
@@ -86,14 +96,14 @@ fn what_is_only_added_to_is_a_sum() {
     assert!(loops(quote! { fn f(x: &Array1<f64>) -> f64 { fold(0.0, x, |a, e| a + e * a) } }));
     // A check depends on it.
     assert!(loops(quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { fold(0, 0..n, |a, i| a + i) as f64 * x.sum() } }));
-    // A decision depends on it.
-    assert!(loops(
+    // A decision depends on it: a sum in the order of the steps.
+    assert!(in_order(
         quote! { fn f(x: &Array1<f64>) -> f64 { build1(x.len(), |i| { let s = fold(0.0, x, |a, e| a + e * x[i]); if s > 1.0 { 1.0 } else { s } }).sum() } }
     ));
-    assert!(loops(
+    assert!(in_order(
         quote! { fn f(x: &Array1<f64>) -> f64 { let all = build1(x.len(), |i| fold(0.0, x, |a, e| a + e * x[i])); if all.sum() > 1.0 { 1.0 } else { x[0] } } }
     ));
-    assert!(loops(
+    assert!(in_order(
         quote! { fn f(x: &Array1<f64>, y: f64) -> f64 { let s = fold(0.0, x, |a, e| a + e * e); if s > 1.0 { y } else { s } } }
     ));
 }

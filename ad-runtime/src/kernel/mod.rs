@@ -18,6 +18,7 @@
 //!
 //! No kernel may allocate, but for [`contiguous`] and [`destination`] when they have to copy.
 
+mod blocks;
 mod fast;
 mod generated;
 mod isa;
@@ -28,6 +29,7 @@ mod reduce;
 mod special;
 mod vector;
 
+pub use blocks::{block, largest_columns, packed, places_of_largest, places_of_smallest, smallest_columns};
 pub use generated::{
     Whole, cut, each_row, exact_dot, exact_product, exact_sum, fits, gemm_each, gemm_each_off_heap, joined, lanes,
     largest, largest_whole, order, place_of_largest, place_of_smallest, position_of_largest, position_of_smallest,

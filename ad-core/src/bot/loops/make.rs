@@ -78,8 +78,13 @@ impl Parts<'_> {
                 Fate::Pieces(pieces) => {
                     // The last of the chain was met first.
                     pieces.iter().rev().fold(self.scan.init[k], |acc, p| {
-                        let p = p.with(&self.at_step(&p.terms(), &args));
-                        self.over_steps(acc, &p, var)
+                        let each = p.with(&self.at_step(&p.terms(), &args));
+                        match (p, &each) {
+                            (Piece::Winner(op, e), Piece::Winner(_, each)) => {
+                                self.winner(acc, *op, (*e, *each), var, &rows)
+                            }
+                            _ => self.over_steps(acc, &each, var),
+                        }
                     })
                 }
             };
@@ -97,10 +102,32 @@ impl Parts<'_> {
         }
     }
 
+    /// The first best step's own value, or the beginning. Its place is a decision, as the choices of the loop were.
+    fn winner(&mut self, acc: Term, op: Reduce, (e, each): (Term, Term), var: Var, rows: &[Term]) -> Term {
+        let count = self.scan.count;
+        let all = Lift::new(self.g, var, count).lift(each);
+        let greatest = op == Reduce::Max;
+        let place = self.g.reduce(if greatest { Reduce::ArgMax } else { Reduce::ArgMin }, 1, all);
+        let args = self.args_at(place, rows);
+        let best = self.at_step(&[e], &args)[0];
+        // The choice as the loop made it last: a NaN is none, and leaves no trace.
+        let better = self.g.compare(if greatest { Cmp::Gt } else { Cmp::Lt }, best, acc);
+        let met = self.g.cond(better, best, acc);
+        // Of no step the beginning is left.
+        let zero = self.g.lit_usize(0);
+        let none = self.g.compare(Cmp::Eq, count, zero);
+        self.g.cond(none, acc, met)
+    }
+
     /// A step's number, and what the parameters of the body and its saved terms are at it.
     pub(super) fn step(&mut self, rows: &[Term]) -> (Var, Vec<Term>) {
         let var = self.g.fresh();
         let i = self.g.mk(Node::Var(var));
+        (var, self.args_at(i, rows))
+    }
+
+    /// What the parameters of the body and its saved terms are at a step.
+    fn args_at(&mut self, i: Term, rows: &[Term]) -> Vec<Term> {
         let mut args: Vec<Term> = self.scan.init.iter().chain(&self.scan.captures).copied().collect();
         let xs = self.scan.xs.clone();
         for &x in &xs {
@@ -112,7 +139,7 @@ impl Parts<'_> {
             let row = self.g.index(all, &[i]);
             args.push(row);
         }
-        (var, args)
+        args
     }
 
     /// Row i of an array; of counted steps the count.
@@ -154,6 +181,14 @@ impl Parts<'_> {
                 };
                 if self.g.real_value(filled) == Some(0.0) { sum } else { self.g.add(acc, sum) }
             }
+            Piece::InOrder(e) => {
+                let all = lift.lift(*e);
+                let sum = self.g.sum_axes(all, &[0]);
+                let in_order = self.g.reduce(Reduce::InOrder, 1, all);
+                // That begins with -0.
+                let own = self.g.add(acc, in_order);
+                self.g.own(sum, own)
+            }
             Piece::Scatter { put, src, vars, index } => {
                 let src = lift.lift(*src);
                 let fresh = lift.g.fresh();
@@ -164,7 +199,7 @@ impl Parts<'_> {
                     Put::Set => self.g.update(acc, src, &vars, &index),
                 }
             }
-            Piece::Extremum(op, e) => {
+            Piece::Extremum(op, e) | Piece::Winner(op, e) => {
                 let all = lift.lift(*e);
                 let rank = self.g.rank(all);
                 let last: Vec<u8> = (1..rank).chain([0]).map(crate::ir::axis).collect();

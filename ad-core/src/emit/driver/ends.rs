@@ -104,9 +104,17 @@ impl Driver<'_> {
         let ends = self.function_names.fresh(&format!("{title}_ends"));
         let (middle, both) = (Part::Interior(interior.low), Part::Ends(interior.low));
         let functions = [
-            Nest::new(g, self.style, &self.names, &self.known, &interior.kernel, &interior.items, (&none, &middle))
-                .function(&title, "The interior, where no test is needed.")?,
-            Nest::new(g, self.style, &self.names, &self.known, kernel, items, (&none, &both))
+            Nest::new(
+                g,
+                self.style,
+                &self.names,
+                &self.known,
+                &interior.kernel,
+                &interior.items,
+                (&none, &middle, None),
+            )
+            .function(&title, "The interior, where no test is needed.")?,
+            Nest::new(g, self.style, &self.names, &self.known, kernel, items, (&none, &both, None))
                 .function(&ends, "What lies before and behind the interior.")?,
         ];
         let mut calls = Vec::new();

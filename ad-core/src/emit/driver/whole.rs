@@ -8,26 +8,33 @@ use quote::{format_ident, quote};
 
 use super::super::block::{Join, Statement};
 use super::super::contract::as_product;
+use super::super::items::{items, masked, members};
 use super::super::kernel::{Kernel, Op};
 use super::super::loops::Role;
-use super::super::nest::{Arg, Fold, Item, Nest, Part};
+use super::super::nest::{Arg, Item, Nest, Part};
 use super::super::rust::typed;
-use super::super::schedule::{Literal, Work, domain_of};
+use super::super::schedule::{Literal, Work};
 use super::super::split::interior;
 use super::super::store::{Class, adds_rows, alias_of, is_splat, padded_parts, repeats};
 use super::{Driver, Hold};
-use crate::ir::{Graph, Node, Put, Term};
-use crate::prim::{Binary, Cmp, Prim, Reduce};
+use crate::ir::{Node, Put, Term};
+use crate::prim::{Binary, Prim, Reduce};
 
 impl Driver<'_> {
+    /// What a sum starts from, and other arrays are filled with.
+    pub(super) fn start(&self, t: Term) -> TokenStream {
+        let zero = self.style.zero(self.g.elem(t));
+        match self.g.node(t) {
+            Node::Prim(Prim::Reduce(Reduce::All, _), _) => quote!(true),
+            Node::Prim(Prim::Reduce(Reduce::InOrder, _), _) => quote!(-#zero),
+            _ => zero,
+        }
+    }
+
     /// `let mut name = vec![..]`, filled with what a sum starts from. In a loop the memory is there already, and is filled again
     /// if it is added to.
     pub(super) fn allocate(&mut self, t: Term, names: &mut Vec<Term>, added: bool) -> TokenStream {
-        let elem = self.g.elem(t);
-        let fill = match self.g.node(t) {
-            Node::Prim(Prim::Reduce(Reduce::All, _), _) => quote!(true),
-            _ => self.style.zero(elem),
-        };
+        let fill = self.start(t);
         if self.inside > 0 {
             self.hoist(t);
             let out = self.name(t);
@@ -78,8 +85,10 @@ impl Driver<'_> {
             None => quote!(),
         };
         let title = self.function_name(verb, outs);
-        let function =
-            Nest::new(g, self.style, &self.names, &self.known, kernel, items, (reused, &part)).function(&title, doc)?;
+        let mut masked_items = items.to_vec();
+        let mask = if part == Part::Whole && self.inside == 0 { masked(g, kernel, &mut masked_items) } else { None };
+        let function = Nest::new(g, self.style, &self.names, &self.known, kernel, &masked_items, (reused, &part, mask))
+            .function(&title, doc)?;
         let mut args = Vec::new();
         for arg in &function.args {
             args.push(match arg {
@@ -116,48 +125,12 @@ impl Driver<'_> {
         if domain.iter().any(|&n| g.int_value(n) == Some(0)) {
             return self.nothing(terms, guard);
         }
-        let stored = |t: Term| domain_of(g, t) == g.shape(t);
-        let members: Vec<Term> = terms.iter().copied().filter(|&t| stored(t) && !is_fold(g, t)).collect();
-        let mut kernel = Kernel::new(g, plan, self.hints, domain.to_vec(), members);
-        let identity = kernel.identity().to_vec();
-        let mut items = Vec::new();
-        let mut outs = Vec::new();
-        for &t in terms {
-            match g.node(t) {
-                Node::Prim(Prim::Sum(axes), args) => {
-                    let reduced = (0..domain.len()).map(|k| axes.iter().any(|&a| usize::from(a) == k)).collect();
-                    let mut value = kernel.element(args[0], &identity, &[])?;
-                    // A sum over nearly the whole domain.
-                    for (k, (&n, &size)) in domain_of(g, t).iter().zip(domain).enumerate() {
-                        if n != size {
-                            let n = kernel.element(n, &[], &[])?;
-                            let inside = kernel.op(Op::Prim(Prim::Compare(Cmp::Lt), [identity[k], n].into()));
-                            let zero = kernel.zero(value);
-                            value = kernel.choose(inside, value, zero);
-                        }
-                    }
-                    items.push(Item::Fold { out: t, fold: Fold::Sum, reduced, value });
-                    outs.push(t);
-                }
-                Node::Prim(Prim::Reduce(op, rank), args) => {
-                    let kept = domain.len() - usize::from(*rank);
-                    let reduced = (0..domain.len()).map(|k| k >= kept).collect();
-                    let value = kernel.element(args[0], &identity, &[])?;
-                    let fold = if *op == Reduce::All { Fold::All } else { Fold::Any };
-                    items.push(Item::Fold { out: t, fold, reduced, value });
-                    outs.push(t);
-                }
-                _ => {
-                    let value = kernel.definition(t, &identity)?;
-                    let elsewhere = plan.readers.get(&t).is_some_and(|r| r.iter().any(|&s| s != step));
-                    let kept = elsewhere || plan.results.contains(&t);
-                    items.push(Item::Store { out: kept.then_some(t), value });
-                    if kept {
-                        outs.push(t);
-                    }
-                }
-            }
+        if self.tile.is_some() {
+            return self.nest_in_block(domain, terms, guard, step);
         }
+        let mut kernel = Kernel::new(g, plan, self.hints, domain.to_vec(), members(g, terms));
+        let identity = kernel.identity().to_vec();
+        let (items, outs) = items(g, plan, &mut kernel, (domain, &identity), terms, step)?;
         let shape = domain.len();
         let doc = format!("A loop nest over {shape} {}.", if shape == 1 { "axis" } else { "axes" });
         if terms.iter().any(|t| plan.stencils.contains(t))
@@ -171,6 +144,9 @@ impl Driver<'_> {
 
     pub(super) fn whole(&mut self, t: Term, guard: &[Literal], k: usize) -> Result<(), String> {
         let g = self.g;
+        if self.tile.is_some() {
+            return self.extrema_in_block(t, guard);
+        }
         let mut names = Vec::new();
         match g.node(t) {
             Node::Cond { cond, then, other } => {
@@ -497,10 +473,7 @@ impl Driver<'_> {
         for &t in terms {
             let mut names = Vec::new();
             let name = self.name(t);
-            let fill = match self.g.node(t) {
-                Node::Prim(Prim::Reduce(Reduce::All, _), _) => quote!(true),
-                _ => self.style.zero(self.g.elem(t)),
-            };
+            let fill = self.start(t);
             let code = if self.g.rank(t) == 0 {
                 quote!(let #name = #fill;)
             } else if self.inside > 0 {
@@ -622,8 +595,4 @@ impl Driver<'_> {
         self.lent.extend([then, other]);
         self.plain(guard, quote!(let #name: &[#ty] = if #c { #a } else { #b };), vec![t], names);
     }
-}
-
-fn is_fold(g: &Graph, t: Term) -> bool {
-    matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..), _))
 }

@@ -48,9 +48,11 @@ impl Nest<'_, '_> {
         if self.depth == 0 || matches!(self.part, Part::Ends(_)) || count.is_some_and(|c| c < SHORTEST) {
             return false;
         }
-        let sums = self.items.iter().any(
-            |item| matches!(item, Item::Fold { out, fold: Fold::Sum, .. } if self.g.elem(*out).is_real() && !self.exact(*out)),
-        );
+        let sums = self.items.iter().any(|item| {
+            matches!(item, Item::Fold { out, fold: Fold::Sum, .. } if self.g.elem(*out).is_real() && !self.exact(*out))
+                // Sums in order, side by side.
+                || matches!(item, Item::Fold { fold: Fold::InOrder, reduced, .. } if reduced.last() == Some(&false))
+        });
         let (mut operations, mut functions) = (0, false);
         for (id, node) in self.k.nodes.iter().enumerate() {
             let Op::Prim(prim, _) = &node.op else { continue };

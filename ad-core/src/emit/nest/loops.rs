@@ -69,7 +69,13 @@ impl Nest<'_, '_> {
         for level in (0..d).rev() {
             let pre = self.code.remove(&(level, 0)).unwrap_or_default();
             let post = std::mem::take(&mut self.post[level]);
-            code = quote!(#pre #code #post);
+            code = match self.mask {
+                Some(c) if level == inner => {
+                    let c = self.value(c)?.tokens;
+                    quote!(#pre if #c { #code #post })
+                }
+                _ => quote!(#pre #code #post),
+            };
             if level > 0 {
                 let var = self.loop_var(level - 1, self.used_vars[level - 1]);
                 let n = self.extent(level - 1).at(prec::ADD);

@@ -165,7 +165,7 @@ impl Nest<'_, '_> {
     }
 
     pub(super) fn roots(&self) -> Vec<Id> {
-        let mut roots = Vec::new();
+        let mut roots: Vec<Id> = self.mask.into_iter().collect();
         for item in self.items {
             match item {
                 Item::Store { out: None, .. } => {}

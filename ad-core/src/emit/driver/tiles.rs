@@ -1,0 +1,266 @@
+//! Steps that are done block by block (`emit/tiles.rs`): memory for one block before the loop over blocks, packed rows, calls on parts
+//! of arrays, sums that go on from block to block. Must never decide which steps these are.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::super::block::Statement;
+use super::super::items::masked;
+use super::super::nest::{Arg, Item, Nest, Part};
+use super::super::rust::{Expr, prec};
+use super::super::schedule::{Literal, Work};
+use super::super::tiles::{Blocked, Tile, blocked, buffers, extremum, is_over, widths};
+use super::Driver;
+use crate::ir::{Graph, Node, Term};
+use crate::prim::Prim;
+
+/// The loop over blocks that is being written.
+pub(super) struct Block {
+    n: Term,
+    /// Names: items of a block, the first item, the number of items.
+    size: Ident,
+    first: Ident,
+    count: Ident,
+    private: HashSet<Term>,
+    /// Arrays from outside, as they are packed.
+    packed: BTreeMap<Term, Ident>,
+    /// Arrays of one block, in order of appearance.
+    memory: Vec<Term>,
+    /// What stands before the loop.
+    before: TokenStream,
+    names: Vec<Term>,
+    defines: Vec<Term>,
+}
+
+impl Driver<'_> {
+    /// The steps of a run, for all blocks.
+    pub(super) fn blocks(&mut self, tile: &Tile) -> Result<(), String> {
+        let plan = self.plan;
+        let guard = plan.steps[plan.order[tile.steps.start]].guard.clone();
+        let [size, first, count] = ["block", "first", "count"].map(|name| self.taken.fresh(name));
+        self.tile = Some(Block {
+            n: tile.n,
+            size,
+            first,
+            count,
+            private: tile.private.clone(),
+            packed: BTreeMap::new(),
+            memory: Vec::new(),
+            before: TokenStream::new(),
+            names: Vec::new(),
+            defines: Vec::new(),
+        });
+        let outside = std::mem::take(&mut self.statements);
+        for k in tile.steps.clone() {
+            self.step(plan.order[k])?;
+        }
+        let steps = std::mem::replace(&mut self.statements, outside);
+        let Some(mut block) = self.tile.take() else { return Err("a block is in no block".into()) };
+        let (mut names, mut defines) = (std::mem::take(&mut block.names), std::mem::take(&mut block.defines));
+        let Block { size, first, count, before, .. } = &block;
+        let n = self.scalar_expr(block.n).0;
+        names.extend(self.scalar_expr(block.n).1);
+        // What an item has in memory.
+        let mut width: Option<Expr> = None;
+        for (sizes, times) in widths(self.g, block.memory.iter().chain(block.packed.keys()).copied()) {
+            let factor = proc_macro2::Literal::usize_unsuffixed(times);
+            let of = match (times, &*sizes) {
+                (_, []) => Expr::atom(quote!(#factor)),
+                (1, _) => self.product(&sizes, &mut names),
+                _ => Expr::atom(quote!(#factor)).times(&self.product(&sizes, &mut names)),
+            };
+            width = Some(width.map_or(of.clone(), |w| w.plus(&of)));
+        }
+        let width = width.map_or(quote!(1), |w| w.tokens);
+        let mut memory = TokenStream::new();
+        for &t in &block.memory {
+            let (name, zero) = (self.names[&t].clone(), self.style.zero(self.g.elem(t)));
+            let numbers = self.in_block(t, size, &mut names);
+            memory.extend(quote!(let mut #name = ::std::vec![#zero; #numbers];));
+        }
+        let mut packing = TokenStream::new();
+        let packed = self.style.kernel("packed");
+        for (&t, name) in &block.packed {
+            let zero = self.style.zero(self.g.elem(t));
+            let (numbers, part) = (self.in_block(t, size, &mut names), self.in_block(t, count, &mut names));
+            let start = self.in_block(t, first, &mut names);
+            let from = &self.names[&t];
+            names.push(t);
+            memory.extend(quote!(let mut #name = ::std::vec![#zero; #numbers];));
+            packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
+        }
+        let kernel = self.style.kernel("block");
+        let mut code = TokenStream::new();
+        for s in steps {
+            code.extend(s.code);
+            names.extend(s.names);
+        }
+        defines.dedup();
+        names.retain(|t| !defines.contains(t) && !block.memory.contains(t));
+        let (n, least) = (n.at(prec::ADD), n.tokens);
+        let code = quote! {
+            let #size = #kernel(#least, #width);
+            #memory
+            #before
+            for #first in (0..#n).step_by(#size) {
+                let #count = #size.min(#n - #first);
+                #packing
+                #code
+            }
+        };
+        self.statements.push(Statement { guard, code, defines, names, ..Statement::default() });
+        Ok(())
+    }
+
+    /// The numbers of so many items of an array.
+    fn in_block(&self, t: Term, items: &Ident, names: &mut Vec<Term>) -> TokenStream {
+        let mut numbers = Expr::atom(quote!(#items));
+        for &n in &self.g.shape(t)[1..] {
+            let (n, named) = self.scalar_expr(n);
+            names.extend(named);
+            numbers = numbers.times(&n);
+        }
+        numbers.tokens
+    }
+
+    /// The part of an array that is of the block.
+    fn part(&self, block: &Block, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
+        if !is_over(self.g, t, block.n) {
+            return if out { self.out(t) } else { self.borrow(t, names) };
+        }
+        names.push(t);
+        let (count, first) = (&block.count, &block.first);
+        let name = block.packed.get(&t).unwrap_or(&self.names[&t]);
+        let numbers = self.in_block(t, count, names);
+        let and = if out { quote!(&mut) } else { quote!(&) };
+        if block.packed.contains_key(&t) || block.private.contains(&t) {
+            quote!(#and #name[..#numbers])
+        } else {
+            quote!(#and #name[#first..][..#numbers])
+        }
+    }
+
+    /// Memory for what a step writes: of the block, or of all items and then only written in parts. What is added to begins anew.
+    fn memory(&mut self, block: &mut Block, t: Term, added: bool) -> TokenStream {
+        let fill = self.start(t);
+        let over = is_over(self.g, t, block.n);
+        let name = self.name(t);
+        if over && block.private.contains(&t) {
+            block.memory.push(t);
+            self.hold.insert(t, super::Hold::Owned);
+            if !added {
+                return quote!();
+            }
+            let numbers = self.in_block(t, &block.count, &mut block.names);
+            return quote!(#name[..#numbers].fill(#fill););
+        }
+        let mut names = Vec::new();
+        let array = self.new_array(t, fill, &mut names);
+        block.names.extend(names);
+        block.before.extend(quote!(let mut #name = #array;));
+        block.defines.push(t);
+        quote!()
+    }
+
+    /// A nest as a step of a block.
+    pub(super) fn nest_in_block(
+        &mut self,
+        domain: &[Term],
+        terms: &[Term],
+        guard: &[Literal],
+        step: usize,
+    ) -> Result<(), String> {
+        let g = self.g;
+        let Some(mut block) = self.tile.take() else { return Err("a nest outside of a block".into()) };
+        let made = blocked(g, self.plan, self.hints, block.n, (domain, terms), step);
+        let Some(Blocked { kernel, mut items, outs }) = made else {
+            return Err("a nest that no block can have".into());
+        };
+        for t in buffers(&kernel) {
+            let outer = is_over(g, t, block.n) && g.rank(t) > 1 && !block.private.contains(&t);
+            if outer && !block.packed.contains_key(&t) {
+                let name = self.taken.fresh(&format!("{}_block", self.names[&t].to_string().trim_end_matches("_data")));
+                block.packed.insert(t, name);
+            }
+        }
+        let (mut code, mut names) = (TokenStream::new(), Vec::new());
+        for &t in &outs {
+            self.name(t);
+            if g.rank(t) > 0 {
+                let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
+                code.extend(self.memory(&mut block, t, added));
+            }
+        }
+        let title = self.function_name("compute", &outs);
+        let doc = format!("{} of the items of a block.", if domain.len() == 1 { "Numbers" } else { "Arrays" });
+        let mask = masked(g, &kernel, &mut items);
+        let (none, whole) = (HashMap::new(), Part::Whole);
+        let function = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, (&none, &whole, mask))
+            .function(&title, &doc)?;
+        let mut args = Vec::new();
+        for arg in &function.args {
+            args.push(match arg {
+                Arg::Out(t) => self.part(&block, *t, true, &mut names),
+                Arg::Buffer(t) => self.part(&block, *t, false, &mut names),
+                Arg::Scalar(t) if *t == block.n => {
+                    let count = &block.count;
+                    quote!(#count)
+                }
+                Arg::Scalar(t) => self.argument(*t, &mut names),
+                Arg::Length => quote!(),
+            });
+        }
+        let turbofish = &function.turbofish;
+        let call = quote!(#title #turbofish (#(#args),*));
+        for &t in &function.returns {
+            let (name, elem) = (self.name(t), g.elem(t));
+            let (zero, ty) = (self.style.zero(elem), self.style.ty(elem));
+            block.before.extend(quote!(let mut #name: #ty = #zero;));
+            block.defines.push(t);
+        }
+        let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
+        code.extend(match &*returns {
+            [] => quote!(#call;),
+            [one] => quote!(#one += #call;),
+            many => {
+                let sums = self.taken.fresh("sums");
+                let places = (0..many.len()).map(proc_macro2::Literal::usize_unsuffixed);
+                quote!(let #sums = #call; #(#many += #sums.#places;)*)
+            }
+        });
+        self.functions.push(function.item);
+        self.tile = Some(block);
+        self.plain(guard, code, Vec::new(), names);
+        Ok(())
+    }
+
+    /// Extrema of the items of a block.
+    pub(super) fn extrema_in_block(&mut self, t: Term, guard: &[Literal]) -> Result<(), String> {
+        let Some(mut block) = self.tile.take() else { return Err("extrema outside of a block".into()) };
+        let Node::Prim(Prim::Reduce(op, _), args) = self.g.node(t) else { return Err("no extrema".into()) };
+        let Some(kernel) = extremum(*op) else { return Err("no extrema".into()) };
+        let (kernel, mut names) = (self.style.kernel(kernel), Vec::new());
+        let code = self.memory(&mut block, t, false);
+        let x = if block.private.contains(&args[0]) || self.g.rank(args[0]) == 1 {
+            self.part(&block, args[0], false, &mut names)
+        } else {
+            let name = self.taken.fresh(&format!("{}_block", self.names[&args[0]]));
+            block.packed.entry(args[0]).or_insert(name);
+            self.part(&block, args[0], false, &mut names)
+        };
+        let (out, count) = (self.part(&block, t, true, &mut names), &block.count);
+        let code = quote!(#code #kernel(#out, #x, #count););
+        self.tile = Some(block);
+        self.plain(guard, code, Vec::new(), names);
+        Ok(())
+    }
+}
+
+/// The steps of a run in words.
+pub(in super::super) fn describe(g: &Graph, plan: &super::super::schedule::Plan, tile: &Tile) -> String {
+    let steps = tile.steps.clone().filter(|&k| !matches!(plan.steps[k].work, Work::Check(_))).count();
+    let arrays = tile.private.iter().filter(|&&t| g.rank(t) > 1).count();
+    format!("in blocks of %{}: {steps} steps, {arrays} arrays of one block\n", tile.n.index())
+}

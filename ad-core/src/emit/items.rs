@@ -1,0 +1,95 @@
+//! What a nest computes, as items over a scalar kernel. Must never decide what is in a nest.
+
+use super::kernel::{Id, Kernel, Op};
+use super::nest::{Fold, Item};
+use super::schedule::{Plan, domain_of};
+use crate::ir::{Graph, Lit, Node, Term};
+use crate::prim::{Cmp, Prim, Reduce};
+
+/// The terms of a nest that it has at hand at its own indices.
+pub(super) fn members(g: &Graph, terms: &[Term]) -> Vec<Term> {
+    let stored = |t: Term| domain_of(g, t) == g.shape(t);
+    terms.iter().copied().filter(|&t| stored(t) && !is_fold(g, t)).collect()
+}
+
+fn is_fold(g: &Graph, t: Term) -> bool {
+    matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..), _))
+}
+
+/// The items of the nest that is this step, and what it writes or returns. The domain comes with the index of each of its axes; of the
+/// items, what is said of loops is said of the axes of the domain.
+pub(super) fn items(
+    g: &Graph,
+    plan: &Plan,
+    kernel: &mut Kernel<'_>,
+    (domain, identity): (&[Term], &[Id]),
+    terms: &[Term],
+    step: usize,
+) -> Result<(Vec<Item>, Vec<Term>), String> {
+    let (mut items, mut outs) = (Vec::new(), Vec::new());
+    for &t in terms {
+        match g.node(t) {
+            Node::Prim(Prim::Sum(axes), args) => {
+                let reduced = (0..domain.len()).map(|k| axes.iter().any(|&a| usize::from(a) == k)).collect();
+                let mut value = kernel.element(args[0], identity, &[])?;
+                // A sum over nearly the whole domain.
+                for (k, (&n, &size)) in domain_of(g, t).iter().zip(domain).enumerate() {
+                    if n != size {
+                        let n = kernel.element(n, &[], &[])?;
+                        let inside = kernel.op(Op::Prim(Prim::Compare(Cmp::Lt), [identity[k], n].into()));
+                        let zero = kernel.zero(value);
+                        value = kernel.choose(inside, value, zero);
+                    }
+                }
+                items.push(Item::Fold { out: t, fold: Fold::Sum, reduced, value, added: false });
+                outs.push(t);
+            }
+            Node::Prim(Prim::Reduce(op, rank), args) => {
+                let kept = domain.len() - usize::from(*rank);
+                let reduced = (0..domain.len()).map(|k| k >= kept).collect();
+                let value = kernel.element(args[0], identity, &[])?;
+                let fold = match op {
+                    Reduce::All => Fold::All,
+                    Reduce::InOrder => Fold::InOrder,
+                    _ => Fold::Any,
+                };
+                items.push(Item::Fold { out: t, fold, reduced, value, added: false });
+                outs.push(t);
+            }
+            _ => {
+                let value = kernel.definition(t, identity)?;
+                let elsewhere = plan.readers.get(&t).is_some_and(|r| r.iter().any(|&s| s != step));
+                let kept = elsewhere || plan.results.contains(&t);
+                items.push(Item::Store { out: kept.then_some(t), value });
+                if kept {
+                    outs.push(t);
+                }
+            }
+        }
+    }
+    Ok((items, outs))
+}
+
+/// The condition under which the innermost loop does anything at all, if each item adds nothing where it does not hold, and it does
+/// not depend on the innermost index: the items are then what is added where it holds.
+pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Option<Id> {
+    let mut mask = None;
+    for item in &*items {
+        let Item::Fold { out, fold: Fold::Sum, value, .. } = item else { return None };
+        let Op::If(c, _, zero) = kernel.node(*value).op else { return None };
+        let nothing = matches!(kernel.node(zero).op, Op::Lit(Lit::Real(_, bits)) if f64::from_bits(bits) == 0.0);
+        let outer = (1..kernel.loops.len()).contains(&usize::from(kernel.node(c).level));
+        if !nothing || !outer || g.rank(*out) == 0 || mask.is_some_and(|m| m != c) {
+            return None;
+        }
+        mask = Some(c);
+    }
+    for item in items {
+        if let Item::Fold { value, .. } = item
+            && let Op::If(_, a, _) = kernel.node(*value).op
+        {
+            *value = a;
+        }
+    }
+    mask
+}

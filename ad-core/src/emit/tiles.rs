@@ -1,0 +1,338 @@
+//! Blocks of items. Where a program makes arrays with a row for each of many items, each row of rows of the same item alone, a run of
+//! steps is done for one block of items after the other: no array over all items is made, and what one step leaves is in the cache for the
+//! next. So the forward and the reverse pass of a sum over items are one loop, and nothing is saved across items.
+//!
+//! In a block the items are the *last* axis of every array, and so the innermost loop: lanes are filled by independent items, and no
+//! sum is taken across lanes but those over items. What comes from outside is packed so, block by block.
+//!
+//! This module says which steps can be done so and which pay. Must never take in a step that reads another item's row, the number of
+//! items, or a sum over items; nor move a step over a check.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use super::items::{items, members};
+use super::kernel::{Kernel, Op};
+use super::nest::{Fold, Item, operands};
+use super::schedule::{Plan, Step, Work};
+use super::store::Class;
+use crate::ir::{Graph, Node, Term};
+use crate::prim::{Prim, Reduce};
+
+/// A run of steps done block by block.
+#[derive(Clone, Debug)]
+pub(super) struct Tile {
+    /// The number of items.
+    pub(super) n: Term,
+    /// Places in the order of the routine.
+    pub(super) steps: Range<usize>,
+    /// Arrays over items that only these steps know.
+    pub(super) private: HashSet<Term>,
+}
+
+/// A nest over items, its loops in the order of a block: items last.
+pub(super) struct Blocked<'a> {
+    pub(super) kernel: Kernel<'a>,
+    pub(super) items: Vec<Item>,
+    pub(super) outs: Vec<Term>,
+}
+
+/// Whether the array has a row for each item.
+pub(super) fn is_over(g: &Graph, t: Term, n: Term) -> bool {
+    g.rank(t) > 0 && g.shape(t)[0] == n && !g.shape(t)[1..].contains(&n)
+}
+
+/// A nest as it is done in a block; `None` if it cannot be.
+pub(super) fn blocked<'a>(
+    g: &'a Graph,
+    plan: &'a Plan,
+    hints: &'a HashMap<Term, String>,
+    n: Term,
+    (domain, terms): (&[Term], &[Term]),
+    step: usize,
+) -> Option<Blocked<'a>> {
+    if domain.first() != Some(&n) || domain[1..].contains(&n) || terms.iter().any(|t| plan.stencils.contains(t)) {
+        return None;
+    }
+    let mut loops = domain[1..].to_vec();
+    loops.push(n);
+    let mut kernel = Kernel::new(g, plan, hints, loops, members(g, terms));
+    let natural = kernel.identity().to_vec();
+    let item = *natural.last()?;
+    let mut identity = natural.clone();
+    identity.rotate_right(1);
+    kernel.set_identity(identity.clone());
+    let (mut items, outs) = items(g, plan, &mut kernel, (domain, &identity), terms, step).ok()?;
+    kernel.set_identity(natural);
+    for i in &mut items {
+        match i {
+            Item::Store { out, value } => {
+                if *value == item || out.is_some_and(|t| !is_over(g, t, n)) {
+                    return None;
+                }
+            }
+            Item::Fold { out, fold, reduced, value, added } => {
+                let over_items = reduced[0];
+                if *value == item || (over_items && (*fold != Fold::Sum || !g.elem(*out).is_real())) {
+                    return None;
+                }
+                *added = over_items;
+                reduced.rotate_left(1);
+            }
+            Item::Scatter { .. } | Item::Block { .. } => return None,
+        }
+    }
+    for k in 0..kernel.nodes.len() {
+        let read = operands(&kernel.nodes[k].op);
+        match &mut kernel.nodes[k].op {
+            Op::Scalar(t) if *t == n => return None,
+            Op::Load { buf, sizes, ix } => {
+                let own = is_over(g, *buf, n) && **sizes == *g.shape(*buf);
+                if own && ix[0] == item && !ix[1..].contains(&item) {
+                    sizes.rotate_left(1);
+                    ix.rotate_left(1);
+                } else if read.contains(&item) || sizes.contains(&n) || g.shape(*buf).contains(&n) {
+                    return None;
+                }
+            }
+            _ if read.contains(&item) => return None,
+            _ => {}
+        }
+    }
+    Some(Blocked { kernel, items, outs })
+}
+
+/// The kernel that takes the extrema of all items of a block.
+pub(super) fn extremum(op: Reduce) -> Option<&'static str> {
+    match op {
+        Reduce::Max => Some("largest_columns"),
+        Reduce::Min => Some("smallest_columns"),
+        Reduce::ArgMax => Some("places_of_largest"),
+        Reduce::ArgMin => Some("places_of_smallest"),
+        _ => None,
+    }
+}
+
+/// What a run is made of.
+struct Run {
+    n: Term,
+    guard: Vec<super::schedule::Literal>,
+    steps: Vec<usize>,
+    /// Over items.
+    rows: HashSet<Term>,
+    /// Not over items, and what depends on them: not known before the run has ended.
+    late: HashSet<Term>,
+    before: Vec<usize>,
+    after: Vec<usize>,
+}
+
+struct Former<'a> {
+    g: &'a Graph,
+    plan: &'a Plan,
+    hints: &'a HashMap<Term, String>,
+    reads: Vec<BTreeSet<Term>>,
+}
+
+/// Finds the runs, and brings the steps of each together.
+pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>) {
+    let count = plan.order.len();
+    if plan.order.iter().enumerate().any(|(k, &s)| k != s) {
+        return;
+    }
+    let mut reads: Vec<BTreeSet<Term>> = vec![BTreeSet::new(); plan.steps.len()];
+    for (&t, steps) in &plan.readers {
+        for &s in steps {
+            reads[s].insert(t);
+        }
+    }
+    let former = Former { g, plan, hints, reads };
+    let mut order: Vec<usize> = (0..count).collect();
+    let mut tiles: Vec<Tile> = Vec::new();
+    let mut from = 0;
+    while from < order.len() {
+        match former.run(&order[from..]) {
+            Some((run, private)) => {
+                let start = from + run.before.len();
+                let end = start + run.steps.len();
+                let mut new = run.before;
+                new.extend(run.steps);
+                new.extend(run.after);
+                order.splice(from.., new);
+                tiles.push(Tile { n: run.n, steps: start..end, private });
+                from = end;
+            }
+            None => from += 1,
+        }
+    }
+    if tiles.is_empty() {
+        return;
+    }
+    // Steps are numbered in their order.
+    let mut place = vec![0; count];
+    for (new, &old) in order.iter().enumerate() {
+        place[old] = new;
+    }
+    for steps in plan.readers.values_mut() {
+        for s in steps.iter_mut().filter(|s| **s < count) {
+            *s = place[*s];
+        }
+        steps.sort_unstable();
+    }
+    let moved: Vec<Step> = order.iter().map(|&old| plan.steps[old].clone()).collect();
+    plan.steps.splice(..count, moved);
+    plan.tiles = tiles;
+}
+
+impl Former<'_> {
+    /// A run that begins with the first of these steps, if one pays.
+    fn run(&self, order: &[usize]) -> Option<(Run, HashSet<Term>)> {
+        let first = &self.plan.steps[*order.first()?];
+        let n = match &first.work {
+            Work::Nest { domain, .. } => *domain.first()?,
+            _ => return None,
+        };
+        if self.g.int_value(n).is_some() {
+            return None;
+        }
+        // What is read by others as well stays as it is laid out: a nest that makes more than a number for each item for them is none of the run.
+        let mut banned: BTreeSet<usize> = BTreeSet::new();
+        loop {
+            let run = self.collect(order, n, &banned)?;
+            let inside: HashSet<usize> = run.steps.iter().copied().collect();
+            let own = |t: &Term| {
+                !self.plan.results.contains(t)
+                    && self.plan.readers.get(t).is_some_and(|r| r.iter().all(|s| inside.contains(s)))
+            };
+            let public: BTreeSet<usize> = run
+                .steps
+                .iter()
+                .copied()
+                .filter(|&s| self.defines(s).iter().any(|t| run.rows.contains(t) && self.g.rank(*t) > 1 && !own(t)))
+                .collect();
+            if public.is_empty() {
+                let private: HashSet<Term> = run.rows.iter().copied().filter(own).collect();
+                return self.pays(&run, &private).then_some((run, private));
+            }
+            banned.extend(public);
+        }
+    }
+
+    /// Whether arrays over items of more than one axis are made, read again, and no longer made: each is a pass over memory that is saved.
+    fn pays(&self, run: &Run, private: &HashSet<Term>) -> bool {
+        let saved = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
+        saved > 0 && run.steps.len() > 1
+    }
+
+    fn defines(&self, step: usize) -> Vec<Term> {
+        match &self.plan.steps[step].work {
+            Work::Check(_) => Vec::new(),
+            Work::Scalar(t) | Work::Whole(t) => vec![*t],
+            Work::Nest { items, .. } => items.clone(),
+            Work::Loop(n) => {
+                let l = &self.plan.loops.all[*n];
+                l.carries.iter().map(|c| c.last).chain(l.rows.iter().map(|r| r.all)).collect()
+            }
+        }
+    }
+
+    /// All steps that can be in one run with the first one. What stands between them and needs nothing of the run comes before it, what
+    /// does need something after it; at a check, or where memory is handed on, the run has ended.
+    fn collect(&self, order: &[usize], n: Term, banned: &BTreeSet<usize>) -> Option<Run> {
+        let guard = self.plan.steps[order[0]].guard.clone();
+        let mut run = Run {
+            n,
+            guard,
+            steps: Vec::new(),
+            rows: HashSet::new(),
+            late: HashSet::new(),
+            before: Vec::new(),
+            after: Vec::new(),
+        };
+        for (k, &s) in order.iter().enumerate() {
+            if matches!(self.plan.steps[s].work, Work::Check(_)) {
+                run.after.extend(&order[k..]);
+                break;
+            }
+            let waits = self.reads[s].iter().any(|t| run.late.contains(t));
+            if !waits && !banned.contains(&s) && self.joins(&mut run, s) {
+                run.steps.push(s);
+                continue;
+            }
+            if k == 0 {
+                return None;
+            }
+            if waits || self.reads[s].iter().any(|t| run.rows.contains(t)) {
+                run.late.extend(self.defines(s));
+                run.after.push(s);
+            } else {
+                run.before.push(s);
+            }
+        }
+        (run.steps.len() > 1).then_some(run)
+    }
+
+    /// Whether the step can be done in blocks of items; then what it makes is the run's.
+    fn joins(&self, run: &mut Run, s: usize) -> bool {
+        let (g, step) = (self.g, &self.plan.steps[s]);
+        if step.guard != run.guard {
+            return false;
+        }
+        match &step.work {
+            Work::Nest { domain, items } => {
+                let Some(made) = blocked(g, self.plan, self.hints, run.n, (domain, items), s) else { return false };
+                let over = |t: &Term| match made.items.iter().find_map(|i| self.reduces(i, *t)) {
+                    Some(over_items) => !over_items,
+                    None => true,
+                };
+                for t in items {
+                    if over(t) {
+                        run.rows.insert(*t)
+                    } else {
+                        run.late.insert(*t)
+                    };
+                }
+                true
+            }
+            Work::Whole(t) => {
+                let Node::Prim(Prim::Reduce(op, _), args) = g.node(*t) else { return false };
+                let rows = is_over(g, *t, run.n) && is_over(g, args[0], run.n) && g.elem(args[0]).is_real();
+                let fits = rows && extremum(*op).is_some() && self.plan.class(args[0]) == Class::Buffer;
+                if fits {
+                    run.rows.insert(*t);
+                }
+                fits
+            }
+            _ => false,
+        }
+    }
+
+    /// Of a fold to this term, whether it is over the items.
+    fn reduces(&self, item: &Item, t: Term) -> Option<bool> {
+        match item {
+            Item::Fold { out, reduced, .. } if *out == t => Some(reduced.last() == Some(&true)),
+            _ => None,
+        }
+    }
+}
+
+/// Numbers that an item has in memory, as products of sizes.
+pub(super) fn widths(g: &Graph, arrays: impl IntoIterator<Item = Term>) -> BTreeMap<Vec<Term>, usize> {
+    let mut found = BTreeMap::new();
+    for t in arrays {
+        *found.entry(g.shape(t)[1..].to_vec()).or_default() += 1;
+    }
+    found
+}
+
+/// The arrays that a kernel reads, in order of appearance.
+pub(super) fn buffers(kernel: &Kernel<'_>) -> Vec<Term> {
+    let mut found: Vec<Term> = Vec::new();
+    for node in &kernel.nodes {
+        if let Op::Load { buf, .. } = node.op
+            && !found.contains(&buf)
+        {
+            found.push(buf);
+        }
+    }
+    found
+}

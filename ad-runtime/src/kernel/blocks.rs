@@ -1,0 +1,140 @@
+//! Blocks of items (`emit/tiles.rs` of the compiler): arrays whose last axis runs over the items of a block, so that what is done to one
+//! item is done to all of them in lanes. Must never depend on how many blocks there are but by the order of sums.
+
+use super::isa::{Isa, dispatched};
+use crate::Real;
+
+/// Numbers of all items of a block that are in memory at a time: half a megabyte, which second-level caches have (measured: a quarter or twice of it is slower by a fifth).
+const NUMBERS: usize = 1 << 16;
+/// Columns side by side.
+const LANES: usize = 16;
+/// Fewer items than this leave lanes empty.
+const FEWEST: usize = 16;
+/// More than this gain nothing.
+const MOST: usize = 256;
+
+/// How many of `len` items are a block, if each has so many numbers in memory: a multiple of sixteen, but for a block that is all items.
+#[inline]
+#[must_use]
+pub fn block(len: usize, width: usize) -> usize {
+    let items = (NUMBERS / width.max(1)).clamp(FEWEST, MOST) / FEWEST * FEWEST;
+    items.min(len.max(1))
+}
+
+/// The numbers of `count` items, item by item, as rows over the items.
+///
+/// # Panics
+/// If `out` is shorter than `rows`.
+#[inline]
+pub fn packed<A: Copy>(out: &mut [A], rows: &[A], count: usize) {
+    if count == 0 {
+        return;
+    }
+    let width = rows.len() / count;
+    let out = &mut out[..width * count];
+    for i in 0..count {
+        let row = &rows[i * width..][..width];
+        for (j, &x) in row.iter().enumerate() {
+            out[j * count + i] = x;
+        }
+    }
+}
+
+/// [`super::largest`] of each column of `count`-wide rows.
+#[inline]
+pub fn largest_columns<F: Real>(out: &mut [F], x: &[F], count: usize) {
+    groups(out, x, count, F::neg_infinity(), |out, x, count| {
+        dispatched!('a, F; largest_in(out: &'a mut [F], x: &'a [F], count: usize) -> ());
+    });
+}
+
+/// [`super::smallest`] of each column of `count`-wide rows.
+#[inline]
+pub fn smallest_columns<F: Real>(out: &mut [F], x: &[F], count: usize) {
+    groups(out, x, count, F::infinity(), |out, x, count| {
+        dispatched!('a, F; smallest_in(out: &'a mut [F], x: &'a [F], count: usize) -> ());
+    });
+}
+
+/// [`super::place_of_largest`] of each column of `count`-wide rows.
+#[inline]
+pub fn places_of_largest<F: Real>(out: &mut [usize], x: &[F], count: usize) {
+    groups(out, x, count, 0, |out, x, count| {
+        dispatched!('a, F; places_of_largest_in(out: &'a mut [usize], x: &'a [F], count: usize) -> ());
+    });
+}
+
+/// [`super::place_of_smallest`] of each column of `count`-wide rows.
+#[inline]
+pub fn places_of_smallest<F: Real>(out: &mut [usize], x: &[F], count: usize) {
+    groups(out, x, count, 0, |out, x, count| {
+        dispatched!('a, F; places_of_smallest_in(out: &'a mut [usize], x: &'a [F], count: usize) -> ());
+    });
+}
+
+/// `out` has as many rows as there are groups of rows in `x`; a group without rows has no extremum.
+#[inline]
+fn groups<A: Copy, B: Copy>(out: &mut [A], x: &[B], count: usize, none: A, one: impl Fn(&mut [A], &[B], usize)) {
+    if out.is_empty() || count == 0 {
+        return;
+    }
+    let group = x.len() / (out.len() / count);
+    for (k, out) in out.chunks_exact_mut(count).enumerate() {
+        if group == 0 {
+            out.fill(none);
+        } else {
+            one(out, &x[k * group..][..group], count);
+        }
+    }
+}
+
+macro_rules! columns {
+    ($($name:ident $places:ident by $better:expr;)*) => {$(
+        #[inline(always)]
+        #[allow(clippy::extra_unused_type_parameters, reason = "what is dispatched has this shape")]
+        fn $name<I: Isa, F: Real>(out: &mut [F], x: &[F], count: usize) {
+            columns(x, count, $better, |i, best, _| out[i] = best);
+        }
+
+        #[inline(always)]
+        #[allow(clippy::extra_unused_type_parameters, reason = "what is dispatched has this shape")]
+        fn $places<I: Isa, F: Real>(out: &mut [usize], x: &[F], count: usize) {
+            columns(x, count, $better, |i, _, place| out[i] = place);
+        }
+    )*};
+}
+columns! {
+    largest_in places_of_largest_in by |a, b| b > a;
+    smallest_in places_of_smallest_in by |a, b| b < a;
+}
+
+/// For each column its first best element and the row of that; NaN is ignored, and the first row is the best where all are NaN.
+#[inline(always)]
+fn columns<F: Real>(x: &[F], count: usize, better: impl Fn(F, F) -> bool, mut found: impl FnMut(usize, F, usize)) {
+    let better = |best: F, x: F| better(best, x) | (best.is_nan() & !x.is_nan());
+    let whole = count / LANES * LANES;
+    for start in (0..whole).step_by(LANES) {
+        let (mut best, mut place) = ([F::zero(); LANES], [0; LANES]);
+        best.copy_from_slice(&x[start..][..LANES]);
+        for (r, row) in x.chunks_exact(count).enumerate().skip(1) {
+            let row = &row[start..][..LANES];
+            for l in 0..LANES {
+                let wins = better(best[l], row[l]);
+                place[l] = if wins { r } else { place[l] };
+                best[l] = if wins { row[l] } else { best[l] };
+            }
+        }
+        for l in 0..LANES {
+            found(start + l, best[l], place[l]);
+        }
+    }
+    for i in whole..count {
+        let (mut best, mut place) = (x[i], 0);
+        for (r, row) in x.chunks_exact(count).enumerate().skip(1) {
+            if better(best, row[i]) {
+                (best, place) = (row[i], r);
+            }
+        }
+        found(i, best, place);
+    }
+}

@@ -1,0 +1,230 @@
+//! Sums over many items, done block by block: the same gradient as item by item, whatever the number of items, the layout and the type;
+//! and no memory for all items.
+
+mod allocator;
+
+use ad::ndarray::{Array1, Array2, Axis, s};
+use ad::prelude::*;
+use allocator::counted;
+
+/// A mixture of Gaussians: `s` are the inverse deviations.
+#[differentiate(wrt(w, m, s))]
+fn mixture(x: &Array2<f64>, w: &Array1<f64>, m: &Array2<f64>, s: &Array2<f64>) -> f64 {
+    let (n, d) = x.dim();
+    let k = w.len();
+    let mut total = 0.0;
+    for i in 0..n {
+        let mut beta = Array1::<f64>::zeros(k);
+        for c in 0..k {
+            let mut squares = 0.0;
+            for j in 0..d {
+                let z = (x[[i, j]] - m[[c, j]]) * s[[c, j]];
+                squares += z * z;
+            }
+            beta[c] = w[c] - 0.5 * squares;
+        }
+        total += logsumexp(&beta);
+    }
+    total
+}
+
+/// Rows below a diagonal, a softmax by item, and a row of results for each item; items of weight 0 are not looked at.
+#[differentiate(grad, into, wrt(a, x))]
+fn lower<T: Real>(x: &Array2<T>, a: &Array2<T>, weight: &Array1<T>) -> T {
+    let (n, d) = x.dim();
+    let mut total = T::zero();
+    for i in 0..n {
+        if weight[i] > T::zero() {
+            let mut z = Array1::<T>::zeros(d);
+            for r in 0..d {
+                for j in 0..r {
+                    z[r] += a[[r, j]] * x[[i, j]];
+                }
+            }
+            let p = softmax(&z);
+            for r in 0..d {
+                total += weight[i] * p[r] * (x[[i, r]] * z[r]).sin();
+            }
+        }
+    }
+    total
+}
+
+/// The squared distance of each point to the nearest centre.
+#[differentiate(grad, wrt(centres))]
+fn nearest(points: &Array2<f64>, centres: &Array2<f64>) -> f64 {
+    let mut cost = 0.0;
+    for i in 0..points.nrows() {
+        let mut best = f64::INFINITY;
+        for j in 0..centres.nrows() {
+            let mut distance = 0.0;
+            for k in 0..points.ncols() {
+                let d = points[[i, k]] - centres[[j, k]];
+                distance += d * d;
+            }
+            if distance < best {
+                best = distance;
+            }
+        }
+        cost += best;
+    }
+    cost
+}
+
+fn numbers(n: usize, seed: u64) -> Array1<f64> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    Array1::from_shape_simple_fn(n, || rng.f64() - 0.5)
+}
+
+fn matrix(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+    numbers(rows * columns, seed).into_shape_with_order((rows, columns)).unwrap()
+}
+
+#[track_caller]
+fn close(a: &Array2<f64>, b: &Array2<f64>) {
+    let scale = b.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+    assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * scale), "{a:?}\n{b:?}");
+}
+
+/// A sum over items is the sum of those of fewer items, each of which fits one block; one that is one item is checked against differences.
+#[test]
+fn many_blocks_are_the_sum_of_their_items() {
+    let (d, k) = (150, 7);
+    let (w, m, inverse) = (numbers(k, 2), matrix(k, d, 3), matrix(k, d, 4) * 0.2 + 0.3);
+    for n in [0, 1, 15, 16, 17, 500, 1031] {
+        let x = matrix(n, d, 5);
+        let (value, (dw, dm, ds)) = mixture_value_and_grad(&x, &w, &m, &inverse);
+        assert!((value - mixture(&x, &w, &m, &inverse)).abs() <= 1e-12 * value.abs());
+        let (mut sum, mut sw, mut sm, mut ss) = (0.0, Array1::zeros(k), Array2::zeros((k, d)), Array2::zeros((k, d)));
+        for rows in x.axis_chunks_iter(Axis(0), 5) {
+            let (value, (dw, dm, ds)) = mixture_value_and_grad(&rows.to_owned(), &w, &m, &inverse);
+            sum += value;
+            sw += &dw;
+            sm += &dm;
+            ss += &ds;
+        }
+        assert!((value - sum).abs() <= 1e-12 * value.abs(), "{n}: {value} {sum}");
+        assert!(dw.iter().zip(&sw).all(|(a, b)| (a - b).abs() < 1e-10), "{n}: {dw} {sw}");
+        close(&dm, &sm);
+        close(&ds, &ss);
+    }
+    let x = matrix(3, d, 5);
+    let (_, (dw, dm, ds)) = mixture_value_and_grad(&x, &w, &m, &inverse);
+    let h = 1e-5;
+    for c in [0, 6] {
+        let by = |up: &mut dyn FnMut(f64, &mut Array1<f64>, &mut Array2<f64>, &mut Array2<f64>)| {
+            let mut at = |h: f64| {
+                let (mut w, mut m, mut s) = (w.clone(), m.clone(), inverse.clone());
+                up(h, &mut w, &mut m, &mut s);
+                mixture(&x, &w, &m, &s)
+            };
+            (at(h) - at(-h)) / (2.0 * h)
+        };
+        assert!((by(&mut |h, w, _, _| w[c] += h) - dw[c]).abs() < 1e-7);
+        assert!((by(&mut |h, _, m, _| m[[c, 11]] += h) - dm[[c, 11]]).abs() < 1e-7);
+        assert!((by(&mut |h, _, _, s| s[[c, 149]] += h) - ds[[c, 149]]).abs() < 1e-7);
+    }
+}
+
+#[test]
+fn layout_and_destination_change_no_bit() {
+    let (n, d) = (700, 160);
+    let (x, a, weight) = (matrix(n, d, 1), matrix(d, d, 2), numbers(n, 3));
+    let (value, (da, dx)) = {
+        let (value, (dx, da)) = lower_value_and_grad(&x, &a, &weight);
+        (value, (da, dx))
+    };
+    let backwards = x.slice(s![..;-1, ..;-1]).to_owned();
+    let turned = x.t().as_standard_layout().reversed_axes().into_owned();
+    for x in [backwards.slice(s![..;-1, ..;-1]).to_owned(), turned] {
+        let (again, (dx2, da2)) = lower_value_and_grad(&x, &a, &weight);
+        assert_eq!((again.to_bits(), &dx2, &da2), (value.to_bits(), &dx, &da));
+    }
+    let (mut into_x, mut into_a) = (Array2::from_elem((n, d), 7.0), Array2::from_elem((d, d), 7.0));
+    let again = lower_value_and_grad_into(&x, &a, &weight, &mut into_x, &mut into_a);
+    assert_eq!((again.to_bits(), &into_x, &into_a), (value.to_bits(), &dx, &da));
+    let (narrow, (_, da32)) =
+        lower_value_and_grad(&x.mapv(|x| x as f32), &a.mapv(|x| x as f32), &weight.mapv(|x| x as f32));
+    assert!((f64::from(narrow) - value).abs() < 1e-3 * value.abs().max(1.0));
+    assert!(da32.iter().zip(&da).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-3));
+}
+
+/// Neither a NaN of an item that is not looked at, nor what lies above the diagonal.
+#[test]
+fn what_is_masked_leaves_no_trace() {
+    let (n, d) = (300, 40);
+    let (mut x, mut a, mut weight) = (matrix(n, d, 1), matrix(d, d, 2), numbers(n, 3).mapv(|w| w + 0.6));
+    weight[77] = 0.0;
+    let (value, (dx, da)) = lower_value_and_grad(&x, &a, &weight);
+    x.row_mut(77).fill(f64::NAN);
+    for r in 0..d {
+        for j in r..d {
+            a[[r, j]] = f64::NAN;
+        }
+    }
+    let (again, (dx2, da2)) = lower_value_and_grad(&x, &a, &weight);
+    assert_eq!((value, dx, da), (again, dx2, da2));
+}
+
+/// Arrays over all items and components would be 8 megabytes each.
+#[test]
+fn memory_does_not_grow_with_the_items() {
+    let (d, k) = (10, 100);
+    let (w, m, s) = (numbers(k, 2), matrix(k, d, 3), matrix(k, d, 4) + 1.5);
+    let of = |n: usize| {
+        let x = matrix(n, d, 5);
+        counted(|| mixture_value_and_grad(&x, &w, &m, &s)).1.bytes
+    };
+    let (few, many) = (of(1_000), of(10_000));
+    assert!(many <= few && many < 1 << 20, "{few} {many}");
+}
+
+/// Only the winner has a derivative: the first of equals, by the function's own sums, never a NaN.
+#[test]
+fn winners_are_the_functions_own() {
+    let (k, d) = (30, 5);
+    for n in [0, 1, 400, 1500] {
+        let mut points = matrix(n, d, 1);
+        let mut centres = matrix(k, d, 2);
+        // Equal ones, and distances that differ by their last bits if they are summed in another order.
+        for j in 0..k / 2 {
+            let row: Vec<f64> = centres.row(j).to_vec();
+            for (c, x) in row.into_iter().rev().enumerate() {
+                centres[[k / 2 + j, c]] = x;
+            }
+        }
+        centres.row_mut(7).fill(f64::NAN);
+        for i in 0..n {
+            let x = points[[i, 0]];
+            points.row_mut(i).fill(x);
+        }
+        let mut expected = Array2::<f64>::zeros((k, d));
+        for p in points.rows() {
+            let (mut best, mut winner) = (f64::INFINITY, None);
+            for (j, c) in centres.rows().into_iter().enumerate() {
+                let distance = p.iter().zip(c).fold(0.0, |s, (p, c)| s + (p - c) * (p - c));
+                if distance < best {
+                    (best, winner) = (distance, Some(j));
+                }
+            }
+            let winner = winner.unwrap();
+            for (g, (p, c)) in expected.row_mut(winner).iter_mut().zip(p.iter().zip(centres.row(winner))) {
+                *g += 2.0 * (c - p);
+            }
+        }
+        let (value, gradient) = nearest_value_and_grad(&points, &centres);
+        assert!((value - nearest(&points, &centres)).abs() <= 1e-12 * value.abs());
+        close(&gradient, &expected);
+    }
+    // A point that is nowhere is near to nothing.
+    let (mut points, centres) = (matrix(40, d, 1), matrix(k, d, 2));
+    let without = nearest_grad(&points, &centres) - nearest_grad(&points.slice(s![3..4, ..]).to_owned(), &centres);
+    points[[3, 2]] = f64::NAN;
+    let (value, gradient) = nearest_value_and_grad(&points, &centres);
+    assert_eq!(value, f64::INFINITY);
+    close(&gradient, &without);
+    assert_eq!(nearest_value_and_grad(&points, &Array2::zeros((0, d))), (f64::INFINITY, Array2::zeros((0, d))));
+    let (points, centres) = (matrix(20_000, d, 1), matrix(100, d, 2));
+    let bytes = counted(|| nearest_grad(&points, &centres)).1.bytes;
+    assert!(bytes < 2 << 20, "{bytes}");
+}
