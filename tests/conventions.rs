@@ -256,6 +256,47 @@ fn empty_arrays() {
     assert_eq!(soft_value_and_grad(&none), (soft(&none), none));
 }
 
+#[differentiate]
+fn multiplied(x: &Array1<f64>, y: f64) -> f64 {
+    y * product(x) + y * y * x.product() * x.iter().product::<f64>()
+}
+
+#[differentiate]
+fn chosen_by(x: &Array1<f64>, y: f64) -> f64 {
+    y * argmax(x) as f64
+}
+
+#[differentiate]
+fn chosen_from_below(x: &Array1<f64>, y: f64) -> f64 {
+    y * argmin(x) as f64
+}
+
+#[differentiate]
+fn mean_or(x: &Array1<f64>, y: f64) -> f64 {
+    match x.mean() {
+        Some(mean) => mean * y,
+        None => y * y,
+    }
+}
+
+#[test]
+fn nothing_multiplied_is_one_and_nothing_has_no_mean_and_no_extremum() {
+    let none = Array1::<f64>::zeros(0);
+    assert_eq!(multiplied_value_and_grad(&none, 3.0), (12.0, (none.clone(), 7.0)));
+    assert_eq!(mean_or_value_and_grad(&none, 3.0), (9.0, (none.clone(), 6.0)));
+    assert_eq!(mean_or_value_and_grad(&array![1.0, 3.0], 3.0), (6.0, (array![1.5, 1.5], 2.0)));
+    assert_eq!(chosen_by_value_and_grad(&array![1.0, 3.0, 3.0], 2.0), (2.0, (Array1::zeros(3), 1.0)));
+    assert_eq!(chosen_from_below_value_and_grad(&array![1.0, 3.0, 1.0], 2.0), (0.0, (Array1::zeros(3), 0.0)));
+    type Chosen = fn(&Array1<f64>, f64) -> (Array1<f64>, f64);
+    for (f, gradient) in [
+        (chosen_by as fn(&Array1<f64>, f64) -> f64, chosen_by_grad as Chosen),
+        (chosen_from_below, chosen_from_below_grad),
+    ] {
+        assert!(std::panic::catch_unwind(|| f(&Array1::zeros(0), 1.0)).is_err());
+        assert!(std::panic::catch_unwind(|| gradient(&Array1::zeros(0), 1.0)).is_err());
+    }
+}
+
 #[test]
 fn logsumexp_of_infinities() {
     assert_eq!(soft(&array![-INF, -INF]), -INF);

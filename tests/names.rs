@@ -45,17 +45,24 @@ fn what_means_something_else_is_understood() {
 /// A method that is understood and that no trait of `assumed` has would break every function that calls it.
 #[test]
 fn every_method_can_be_proved() {
-    use ad::runtime::assumed::methods::{ARRAYS, INTEGERS, REALS, VECTORS};
+    use ad::runtime::assumed::methods::{ARRAYS, INTEGERS, OPTIONS, ORDERINGS, RANK_ZERO, REALS, VECTORS};
     // Those of traits are ambiguous in the function itself.
     let of_traits = ["clone", "into", "borrow", "as_ref", "into_iter", "cmp", "partial_cmp"];
     for row in ad_core::front::described() {
         let names = match row.on {
             "array" | "mutable array" => ARRAYS,
             "real" => REALS,
+            "Option" => OPTIONS,
+            "Ordering" => ORDERINGS,
             "integer" if !["max", "min", "clamp"].contains(&row.name) => INTEGERS,
             _ => continue,
         };
         assert!(names.contains(&row.name) || of_traits.contains(&row.name), "{} of {}", row.name, row.on);
+        // An array of rank 0 is not told from a number.
+        if row.on == "array" && !of_traits.contains(&row.name) {
+            let known = RANK_ZERO.contains(&row.name) || REALS.contains(&row.name) || row.name == "abs_sub";
+            assert!(known, "{} of an array of rank 0", row.name);
+        }
     }
     assert!(VECTORS.iter().all(|name| ARRAYS.contains(name)));
 }

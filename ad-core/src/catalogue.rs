@@ -188,6 +188,10 @@ pub fn syntax(reason: &str) -> Message {
     message(reason)
 }
 
+pub fn several_indices(index: &str) -> Message {
+    message("several indices stand in one more pair of brackets").help(format!("write `[[{index}]]`"))
+}
+
 pub fn method() -> Message {
     message("methods cannot be differentiated yet")
         .help("write a free function that takes what it needs of `self` as parameters")
@@ -207,8 +211,11 @@ pub fn const_parameter(name: &str) -> Message {
 }
 
 pub fn type_parameter_without_real(name: &str, bounds: &[String]) -> Message {
-    let text = message(format!("the type parameter `{name}` is not a real number"))
-        .help(format!("write `{name}: Real`, for `f32` and `f64`"));
+    let text = message(format!("the type parameter `{name}` is not a real number"));
+    if bounds.iter().any(|bound| bound.starts_with("Fn")) {
+        return text.help("call the function in the body instead of taking it as a parameter");
+    }
+    let text = text.help(format!("write `{name}: Real`, for `f32` and `f64`"));
     bounds.iter().fold(text, |text, bound| foreign::translate(Kind::Bound, bound, text))
 }
 
@@ -431,6 +438,14 @@ pub fn field(name: &str) -> Message {
         .help("take a tuple apart with `let (a, b) = ..;`; structs are not built yet")
 }
 
+pub fn method_without_call(name: &str) -> Message {
+    message(format!("`{name}` is a method, not a field")).instead_of_rustc().help(format!("write `.{name}()`"))
+}
+
+pub fn no_such_part(k: usize, parts: usize) -> Message {
+    message(format!("this tuple has {parts} parts, and no `.{k}`")).instead_of_rustc().help("parts are counted from 0")
+}
+
 pub fn literal(text: &str) -> Message {
     message(format!("the literal `{text}` is no number")).help("use numbers and booleans")
 }
@@ -446,7 +461,14 @@ pub fn condition(found: &str) -> Message {
 }
 
 pub fn types_differ(a: &str, b: &str) -> Message {
-    message(format!("the types differ: {a} and {b}")).help("convert one of them: `x as f64`, or `x.mapv(|v| v as f64)`").left_to_rustc(scalar(a) && scalar(b))
+    let text = message(format!("the types differ: {a} and {b}")).instead_of_rustc();
+    if !scalar(a) || !scalar(b) {
+        return text.help("convert one of them: `x as f64`, or `x.mapv(|v| v as f64)`");
+    }
+    // What is no real number becomes one, and a single a double.
+    let to_second = b == "`f64`" || (b == "`f32`" && a != "`f64`");
+    let (from, to) = if to_second { (a, b) } else { (b, a) };
+    text.help(format!("convert the {from}: `x as {}`", to.trim_matches('`')))
 }
 
 pub fn not_an_array(found: &str, option: bool) -> Message {
@@ -459,7 +481,7 @@ pub fn result_type(found: &str, declared: &str) -> Message {
 }
 
 pub fn literal_type(found: &str, wanted: &str, literal: Option<i128>) -> Message {
-    let text = message(format!("expected `{wanted}`, found {found}")).left_to_rustc(true);
+    let text = message(format!("expected `{wanted}`, found {found}")).instead_of_rustc();
     match literal {
         Some(n) => text.help(format!("write `{n}.0`")),
         None => text,
@@ -506,6 +528,20 @@ pub fn index_rank(given: usize, rank: usize) -> Message {
 
 pub fn index_never_in_range(index: i128, len: usize) -> Message {
     message(format!("the index {index} is out of range for {len} elements"))
+}
+
+pub fn negative_index(n: i128, array: &str) -> Message {
+    let array = array.trim_start_matches('&');
+    let help = if n == 1 { format!("write `{array}[{array}.len() - 1]`, or `{array}.last().unwrap()`") } else { format!("write `{array}[{array}.len() - {n}]`") };
+    message("an index counts from the first element, and is never negative").instead_of_rustc().help(help)
+}
+
+pub fn index_type(found: &str, index: &str) -> Message {
+    message(format!("an index is a `usize`, this is {found}")).instead_of_rustc().help(if index.contains(' ') {
+        format!("write `({index}) as usize`")
+    } else {
+        format!("write `{index} as usize`")
+    })
 }
 
 pub fn axis() -> Message {

@@ -260,6 +260,13 @@ pub enum Assumed {
         /// Its last segment.
         name: Ident,
     },
+    /// A method of `Option` or `Ordering`.
+    OfStd {
+        /// Its name.
+        name: Ident,
+        /// The type.
+        ty: TokenStream,
+    },
     /// A method of ndarray's arrays, of vectors or of numbers, and of no trait of the user's.
     Method {
         /// Its name.
@@ -268,6 +275,10 @@ pub enum Assumed {
         elem: Elem,
         /// The rank of what it is called on; 0 for numbers.
         rank: usize,
+        /// Whether it is a method of arrays.
+        array: bool,
+        /// The sizes of what it is called on, where they are literals: it may be an array of static size.
+        sizes: Vec<usize>,
     },
 }
 
@@ -279,8 +290,12 @@ impl Assumed {
             (Assumed::Path { path: a, .. }, Assumed::Path { path: b, .. })
             | (Assumed::OfNumber { path: a, .. }, Assumed::OfNumber { path: b, .. })
             | (Assumed::Macro { path: a, .. }, Assumed::Macro { path: b, .. }) => a.to_string() == b.to_string(),
-            (Assumed::Method { name: a, elem: e, rank: m }, Assumed::Method { name: b, elem: f, rank: n }) => {
-                (a, e, m) == (b, f, n)
+            (
+                Assumed::Method { name: a, elem: e, rank: m, array: x, sizes: s },
+                Assumed::Method { name: b, elem: f, rank: n, array: y, sizes: t },
+            ) => (a, e, m, x, s) == (b, f, n, y, t),
+            (Assumed::OfStd { name: a, ty: x }, Assumed::OfStd { name: b, ty: y }) => {
+                a == b && x.to_string() == y.to_string()
             }
             _ => false,
         }

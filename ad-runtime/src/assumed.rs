@@ -53,6 +53,24 @@ pub mod methods {
         wrapping_mul wrapping_sub
     }
 
+    // What arrays have and numbers have not: of arrays of rank 0, which the macro does not tell from numbers.
+    methods! { OfRankZero, RANK_ZERO:
+        as_slice as_standard_layout axis_iter broadcast chunks_exact column columns diag diff dim dot exact_chunks fill first
+        flatten fold get index_axis index_axis_move indexed_iter insert_axis into_diag into_dimensionality into_flat
+        into_raw_vec_and_offset into_scalar into_shape into_shape_clone into_shape_with_order is_any_infinite is_any_nan is_empty
+        is_square iter lanes last len len_of map map_axis mapv mapv_into mapv_into_any mean mean_axis ncols ndim nrows outer_iter
+        permuted_axes pow2 product product_axis raw_dim reborrow remove_axis reversed_axes row rows select shape slice slice_axis
+        slice_move split_at split_first split_last std std_axis sum sum_axis t to_shape to_vec tril triu var var_axis view windows
+    }
+
+    methods! { OfOptions, OPTIONS:
+        unwrap expect unwrap_or unwrap_or_else unwrap_or_default map map_or map_or_else and_then is_some is_none copied cloned
+    }
+
+    methods! { OfOrderings, ORDERINGS:
+        reverse then then_with is_lt is_le is_gt is_ge is_eq is_ne
+    }
+
     impl<S: RawData, D> OfArrays for ArrayBase<S, D> {}
     impl<S: RawData, D> OfArrays for &ArrayBase<S, D> {}
     impl<S: RawData, D> OfArrays for &&ArrayBase<S, D> {}
@@ -61,6 +79,15 @@ pub mod methods {
     impl<A> OfVectors for &Vec<A> {}
     impl<A> OfVectors for &&Vec<A> {}
     impl<A> OfVectors for &mut Vec<A> {}
+    impl<A, const N: usize> OfVectors for [A; N] {}
+    impl<A, const N: usize> OfVectors for &[A; N] {}
+    impl<A, const N: usize> OfVectors for &&[A; N] {}
+    impl<A, const N: usize> OfVectors for &mut [A; N] {}
+
+    impl<A> OfOptions for Option<A> {}
+    impl<A> OfOptions for &Option<A> {}
+    impl OfOrderings for std::cmp::Ordering {}
+    impl OfOrderings for &std::cmp::Ordering {}
 
     macro_rules! numbers {
         ($name:ident: $($ty:ty)*) => {
@@ -73,5 +100,6 @@ pub mod methods {
     }
 
     numbers! { OfReals: f32 f64 }
+    numbers! { OfRankZero: f32 f64 usize isize i32 i64 u32 u64 u8 bool }
     numbers! { OfIntegers: usize isize i32 i64 u32 u64 u8 }
 }

@@ -200,6 +200,7 @@ const IDIOMS: &[Idiom] = &[
     idiom(Option, &["has_aux"], JAX, "a second function for what is not differentiated"),
     idiom(Option, &["reverse", "backward"], "other libraries", "`#[differentiate]`: reverse mode is the default"),
     idiom(Option, &["forward"], "other libraries", "`jvp`"),
+    idiom(Option, &["gradient", "gradients", "derivative", "value_and_grad"], "other libraries", "`grad`"),
     // Bounds.
     idiom(Bound, &["Float", "FloatCore", "NumCast", "FromPrimitive"], "num_traits", "`T: Real`"),
     idiom(Bound, &["RealField", "ComplexField", "Scalar"], NALGEBRA, "`T: Real`"),
@@ -223,15 +224,14 @@ fn id(idiom: &Idiom) -> String {
 #[must_use]
 pub fn translate(kind: Kind, name: &str, message: Message) -> Message {
     match IDIOMS.iter().find(|i| i.kind == kind && i.names.contains(&name)) {
-        Some(idiom) => Message {
-            entry: id(idiom),
-            help: Some(match idiom.here.strip_prefix("nothing: ") {
-                Some(reason) => format!("{}'s `{name}` has no counterpart: {reason}", idiom.from),
-                None => format!("for {}'s `{name}` write {}", idiom.from, idiom.here),
-            }),
-            note: None,
-            ..message
-        },
+        Some(idiom) => {
+            let of = if idiom.from.ends_with('s') { format!("{}'", idiom.from) } else { format!("{}'s", idiom.from) };
+            let help = match idiom.here.strip_prefix("nothing: ") {
+                Some(reason) => format!("{of} `{name}` has no counterpart: {reason}"),
+                None => format!("for {of} `{name}` write {}", idiom.here),
+            };
+            Message { entry: id(idiom), help: Some(help), note: None, ..message }
+        }
         None => message,
     }
 }

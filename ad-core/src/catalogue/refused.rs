@@ -192,6 +192,9 @@ pub fn macro_call(name: &str) -> Message {
     }
 }
 
+const ORDERED: &str =
+    "take the order as a parameter `ids: &[usize]`: sort in the function that calls this one, and read `x[ids[i]]`";
+
 /// Methods of ndarray's arrays that change them, hang on their memory layout, or have another name here.
 const METHODS: &[Row] = &[
     row("zip_mut_with", "bind the result: `let x = map2(&x, &y, |a, b| ..);`"),
@@ -213,6 +216,11 @@ const METHODS: &[Row] = &[
     row("par_mapv_inplace", "bind the result: `let x = x.mapv(|v| ..);`"),
     row("uget", "write `x[i]`, or `x[[i, j]]`: generated code has no bounds checks where they can be proved away"),
     row("partition", "take the order as a parameter `ids: &[usize]`, and read `x[ids[i]]`"),
+    row("reduce", "begin with a value: `.fold(init, |acc, x| ..)`, or the function `reduce(init, &xs, |acc, x| ..)`"),
+    row("scan", "it is a function: `scan(init, &xs, |acc, x| ..)`, the accumulator after each item"),
+    row("sort", ORDERED),
+    row("sort_by", ORDERED),
+    row("sort_unstable_by", ORDERED),
     row("into_dyn", "keep the rank: ranks are fixed when the macro runs"),
     row("strides", "leave it out: a result does not depend on the memory layout"),
     row("is_standard_layout", "leave it out: a result does not depend on the memory layout"),

@@ -165,7 +165,17 @@ fn methods(program: &Program) -> Option<TokenStream> {
     let style = super::style(program);
     let mut calls = Vec::new();
     for assumed in &program.assumed {
-        let Assumed::Method { name, elem, rank } = assumed else { continue };
+        if let Assumed::OfStd { name, ty } = assumed {
+            // By value, the type's own come first where they take it by value.
+            let by_reference = matches!(name.to_string().as_str(), "is_some" | "is_none");
+            calls.push(if by_reference {
+                quote!(let _ = |x: #ty| x.#name();)
+            } else {
+                quote!(let _ = |x: &#ty| x.#name();)
+            });
+            continue;
+        }
+        let Assumed::Method { name, elem, rank, array, sizes } = assumed else { continue };
         let elem = match elem {
             Elem::Real(RealTy::Param) => quote!(f64),
             elem => style.ty(*elem),
@@ -183,11 +193,17 @@ fn methods(program: &Program) -> Option<TokenStream> {
             if *rank == 1 && (only || OF_VECTORS.contains(&text)) {
                 owners.push(quote!(::std::vec::Vec<#elem>));
             }
+            if OF_VECTORS.contains(&text) && !sizes.is_empty() {
+                let lens: Vec<TokenStream> =
+                    sizes.iter().map(|&n| Literal::usize_unsuffixed(n).to_token_stream()).collect();
+                owners.push(super::signature::static_type(elem, &lens));
+            }
         } else {
             owners.push(elem);
         }
         let forms: &[&str] = match text {
             "total_cmp" => &["v"],
+            _ if *rank == 0 && *array => &["v", "r", "rr"],
             _ if *rank == 0 || OF_VALUES.contains(&text) => &["r", "rr"],
             _ if OF_REFERENCES.contains(&text) => &["v"],
             _ if OF_MUTABLE.contains(&text) => &["v", "r"],
@@ -306,6 +322,12 @@ fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
         Assumed::OfNumber { path, elem, name } => {
             let span = name.span();
             let ty = super::style(program).ty(*elem);
+            if name == "from" {
+                // Of which of its `from`s, inference is told.
+                return Some(quote_spanned! {span=>
+                    #krate::runtime::kernel::same(<::core::primitive::#ty as ::core::convert::From<u8>>::from, #path);
+                });
+            }
             return Some(quote_spanned!(span=> #krate::runtime::kernel::same(<::core::primitive::#ty>::#name, #path);));
         }
         _ => return None,
@@ -320,6 +342,9 @@ fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
             return Some(quote_spanned! {span=>
                 let _: fn(#path<(), #krate::ndarray::Ix1>) -> #krate::ndarray::Zip<(), #krate::ndarray::Ix1> = |zip| zip;
             });
+        }
+        "None" => {
+            return Some(quote_spanned! {span=> let _: ::core::option::Option<()> = #path; });
         }
         "Slice" => {
             return Some(quote_spanned! {span=> let _: fn(#path) -> #krate::ndarray::Slice = |slice| slice; });

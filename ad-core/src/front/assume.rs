@@ -2,7 +2,7 @@
 //! it (`emit/proof.rs`). A name that is noted here and turns out to be another one is a compile error, never a wrong gradient.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::{Expr, Path, PathArguments};
 
 use super::lower::Lower;
@@ -52,6 +52,21 @@ impl<'a> Lower<'a> {
     /// Notes a method. Of those of iterators and options every other one is ambiguous or comes later anyway.
     pub(super) fn assume_method(&mut self, name: &Ident, on: On, receiver: &Value<'a>, written: &Expr) {
         let text = name.to_string();
+        if let On::Option | On::Ordering = on {
+            let elem = match receiver {
+                Value::Maybe(inner, _) => self.elem_of(inner),
+                _ => None,
+            };
+            let elem = super::types::elem_tokens(elem.unwrap_or(Elem::F64), None);
+            let types = match on {
+                On::Option => {
+                    vec![quote!(::core::option::Option<#elem>), quote!(::core::option::Option<&#elem>)]
+                }
+                _ => vec![quote!(::core::cmp::Ordering)],
+            };
+            types.into_iter().for_each(|ty| self.assume(Assumed::OfStd { name: name.clone(), ty }));
+            return;
+        }
         let place;
         let receiver = match receiver {
             Value::Place(p) => match self.read_place(p) {
@@ -71,16 +86,28 @@ impl<'a> Lower<'a> {
         };
         let Some(elem) = self.elem_of(receiver) else { return };
         let taken = match on {
-            // One of rank 0 is not told from a number, which has no such methods of its own.
-            On::Array | On::Place => rank > 0,
-            On::Any => rank > 0 && matches!(&*text, "view" | "to_vec" | "as_slice" | "to_owned"),
+            // One of rank 0 is not told from a number, which may have such methods of a trait of the user's.
+            On::Array => true,
+            On::Place => rank > 0,
+            On::Any => matches!(&*text, "view" | "to_vec" | "as_slice") || rank > 0 && text == "to_owned",
             // By value, the type's own method comes first.
             On::Real => rank == 0 && !by_value(written),
             On::Int => rank == 0 && !by_value(written) && !OF_ORD.contains(&&*text),
             _ => false,
         };
         if taken && !OF_TRAITS.contains(&&*text) {
-            self.assume(Assumed::Method { name: name.clone(), elem, rank });
+            let sizes = match receiver {
+                Value::Term(t) | Value::Nested(t) => self.g.shape(*t).to_vec(),
+                _ => Vec::new(),
+            };
+            let sizes: Option<Vec<usize>> = sizes.iter().map(|&n| usize::try_from(self.g.int_value(n)?).ok()).collect();
+            self.assume(Assumed::Method {
+                name: name.clone(),
+                elem,
+                rank,
+                array: matches!(on, On::Array | On::Place | On::Any),
+                sizes: sizes.unwrap_or_default(),
+            });
         }
     }
 

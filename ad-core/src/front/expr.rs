@@ -173,6 +173,7 @@ impl<'a> Lower<'a> {
         if let [.., name] = &names[..]
             && name == "None"
         {
+            self.assume_path(&p.path, &p.path.segments[p.path.segments.len() - 1].ident);
             return Ok(Value::Nothing);
         }
         if let [.., of, name] = &names[..]
@@ -387,7 +388,13 @@ impl<'a> Lower<'a> {
         {
             return Ok(part.clone());
         }
-        Err(self.error(SrcRange::of(f), catalogue::field(&text_of(&f.member, 40))))
+        let name = text_of(&f.member, 40);
+        let message = match (&value, &f.member) {
+            (Value::Tuple(parts), syn::Member::Unnamed(k)) => catalogue::no_such_part(k.index as usize, parts.len()),
+            _ if self.method_entry(Some(&value), &name).is_some() => catalogue::method_without_call(&name),
+            _ => catalogue::field(&name),
+        };
+        Err(self.error(SrcRange::of(f), message))
     }
 
     fn call_expr(&mut self, c: &'a ExprCall) -> Lowered<Value<'a>> {
@@ -660,7 +667,7 @@ impl<'a> Lower<'a> {
                 _ => table::find_method(on, &name),
             };
             // Of a type parameter, and of a trait, rustc checks more than we could.
-            if !matches!(&*name, "from" | "lit") && elem != Elem::Real(RealTy::Param) {
+            if name != "lit" && elem != Elem::Real(RealTy::Param) {
                 self.assume_number(path, elem, &last.ident);
             }
             return Ok(entry.map(|entry| Resolved { elem: Some(elem), ..plain(entry) }));

@@ -9,7 +9,7 @@ use super::lower::Lower;
 use super::value::{Lowered, Number, Value};
 use crate::catalogue;
 use crate::diag::{SrcRange, text_of};
-use crate::ir::{Elem, Term};
+use crate::ir::{Elem, IntTy, Term};
 
 impl<'a> Lower<'a> {
     /// `base[index]`.
@@ -23,7 +23,7 @@ impl<'a> Lower<'a> {
         {
             // An array of which only rustc knows the type: its element is a constant, of the type of what it meets.
             let size = self.constant(&super::shapes::length_of_constant(path, before.len()), Elem::USIZE);
-            let i = self.usize(&index, ri)?;
+            let i = self.index_in(x, &index, ri)?;
             self.require_index(i, size, axis_words(&text_of(&x.expr, 30), 0, 1));
             let indices = before.iter().copied().chain([i]).collect();
             return Ok(Value::Number(Number::At(Rc::clone(path), indices).into()));
@@ -39,7 +39,7 @@ impl<'a> Lower<'a> {
             return Ok(self.rows(part, nested));
         }
         if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&base, &index) {
-            let k = self.usize(&index, ri)?;
+            let k = self.index_in(x, &index, ri)?;
             if let Some(k) = self.g.int_value(k) {
                 let part = usize::try_from(k).ok().and_then(|k| parts.get(k));
                 return match part {
@@ -56,7 +56,7 @@ impl<'a> Lower<'a> {
         let rows = matches!(base, Value::Nested(_) | Value::List(_) | Value::Filled(..));
         let array = self.term(&base, rb)?;
         if rows && let Value::Number(_) | Value::Term(_) = &index {
-            let i = self.usize(&index, ri)?;
+            let i = self.index_in(x, &index, ri)?;
             self.require_indices(array, &[i], &text_of(&x.expr, 30));
             let row = self.g.index(array, &[i]);
             return Ok(self.rows(row, true));
@@ -69,9 +69,33 @@ impl<'a> Lower<'a> {
         if parts.len() != self.g.rank(array) {
             return Err(self.error(ri, catalogue::index_rank(parts.len(), self.g.rank(array))));
         }
-        let indices = parts.iter().map(|p| self.usize(p, ri)).collect::<Lowered<Vec<Term>>>()?;
+        let indices = parts.iter().map(|p| self.index_in(x, p, ri)).collect::<Lowered<Vec<Term>>>()?;
         self.require_indices(array, &indices, &text_of(&x.expr, 30));
         Ok(Value::Term(self.g.index(array, &indices)))
+    }
+
+    /// One index of `x`, with words of its own for what other languages have.
+    fn index_in(&mut self, x: &ExprIndex, index: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        match index {
+            Value::Number(n) => {
+                if let Number::Neg(n) = &**n
+                    && let Number::Int(n) = **n
+                    && n > 0
+                {
+                    return Err(self.error(range, catalogue::negative_index(n, &text_of(&x.expr, 30))));
+                }
+            }
+            &Value::Term(t) if self.g.rank(t) == 0 && matches!(self.g.elem(t), Elem::Int(ty) if ty != IntTy::Usize) => {
+                // A literal may have been given a type too early.
+                if !self.soften(t, Elem::USIZE) {
+                    let (found, text) = (self.describe(index), text_of(&x.index, 30));
+                    return Err(self.error(range, catalogue::index_type(&found, &text)));
+                }
+                return Err(crate::diag::Poison);
+            }
+            _ => {}
+        }
+        self.usize(index, range)
     }
 
     /// Each index is below the size of its axis.

@@ -92,10 +92,12 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
         Err(e) => {
             // Another kind of item is a mistake of the attribute's place; a function that does not parse is rustc's to explain,
             // but what is not explained by anyone must not go through.
+            let indices = several_indices(item.clone());
             let place = syn::parse2::<syn::Item>(item).ok().as_ref().and_then(catalogue::refused::item);
-            let (range, message) = match place {
-                Some(message) => (range, message),
-                None => (SrcRange { first: e.span(), last: e.span() }, catalogue::syntax(&e.to_string())),
+            let (range, message) = match (place, indices) {
+                (Some(message), _) => (range, message),
+                (None, Some((range, index))) => (range, catalogue::several_indices(&index)),
+                (None, None) => (SrcRange { first: e.span(), last: e.span() }, catalogue::syntax(&e.to_string())),
             };
             diags.push(range, message);
             return Err(Failure { diags, stubs: TokenStream::new() });
@@ -127,6 +129,32 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
     }
     let stubs = sig.stubs(&diags);
     Err(Failure { diags, stubs })
+}
+
+/// `x[i, j]`, where there is one: the place and the indices. It is looked for in what does not parse.
+fn several_indices(tokens: TokenStream) -> Option<(SrcRange, String)> {
+    use proc_macro2::{Delimiter, TokenTree};
+    const KEYWORDS: &[&str] = &["in", "return", "break", "else", "match", "if", "mut", "ref", "move", "let"];
+    let mut before = None;
+    for token in tokens {
+        if let TokenTree::Group(g) = &token {
+            let commas = || g.stream().into_iter().any(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ','));
+            let indexed = match &before {
+                Some(TokenTree::Ident(i)) => !KEYWORDS.contains(&i.to_string().as_str()),
+                Some(TokenTree::Group(g)) => g.delimiter() != Delimiter::Brace,
+                _ => false,
+            };
+            if g.delimiter() == Delimiter::Bracket && indexed && commas() {
+                let index = crate::diag::text_of(&g.stream(), 40);
+                return Some((SrcRange { first: g.span_open(), last: g.span_close() }, index));
+            }
+            if let Some(found) = several_indices(g.stream()) {
+                return Some(found);
+            }
+        }
+        before = Some(token);
+    }
+    None
 }
 
 /// A function whose signature rustc would not accept, as one that it does: what has been said of a type need not be said twice.

@@ -243,13 +243,13 @@ fn types() {
     says(
         quote! { fn f(x: f64, n: usize) -> f64 { x * n } },
         expect![[r#"
-            (left to rustc) the types differ: `f64` and `usize`
-            = help: convert one of them: `x as f64`, or `x.mapv(|v| v as f64)`"#]],
+            the types differ: `f64` and `usize`
+            = help: convert the `usize`: `x as f64`"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { x + 1 } },
         expect![[r#"
-            (left to rustc) expected `f64`, found an integer literal
+            expected `f64`, found an integer literal
             = help: write `1.0`"#]],
     );
     says(

@@ -5,7 +5,7 @@ use ad::prelude::*;
 #[differentiate]
 fn f(x: &Array1<f64>) -> f64 {
     let mut v = x.to_vec();
-    v.sort_by(f64::total_cmp);
+    v.clear();
     v[0]
 }
 

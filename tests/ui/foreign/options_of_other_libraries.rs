@@ -17,4 +17,9 @@ fn f2(x: f64) -> f64 {
     x * x
 }
 
+#[differentiate(gradient)]
+fn f3(x: f64) -> f64 {
+    x * x
+}
+
 fn main() {}

@@ -1,4 +1,4 @@
-//! Left to rustc: an integer literal where a real number is wanted.
+//! An integer literal where a real number is wanted.
 
 use ad::prelude::*;
 

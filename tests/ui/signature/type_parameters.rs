@@ -13,4 +13,9 @@ fn g<T: Real, U: Real>(x: T, y: U) -> T {
     x * x
 }
 
+#[differentiate]
+fn h<F: Fn(f64) -> f64>(k: F, x: f64) -> f64 {
+    k(x)
+}
+
 fn main() {}
