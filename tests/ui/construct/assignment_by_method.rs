@@ -5,7 +5,7 @@ use ad::prelude::*;
 #[differentiate]
 fn f(x: &Array1<f64>) -> f64 {
     let mut v = x.to_vec();
-    v.clear();
+    v.remove(0);
     v[0]
 }
 
