@@ -50,6 +50,7 @@ fn every_method_can_be_proved() {
     let of_traits = ["clone", "into", "borrow", "as_ref", "into_iter", "cmp", "partial_cmp"];
     for row in ad_core::front::described() {
         let names = match row.on {
+            "array" | "mutable array" if VECTORS.contains(&row.name) => VECTORS,
             "array" | "mutable array" => ARRAYS,
             "real" => REALS,
             "Option" => OPTIONS,
@@ -64,7 +65,6 @@ fn every_method_can_be_proved() {
             assert!(known, "{} of an array of rank 0", row.name);
         }
     }
-    assert!(VECTORS.iter().all(|name| ARRAYS.contains(name)));
 }
 
 fn folder(kind: &str) -> PathBuf {

@@ -55,7 +55,7 @@ pub mod methods {
 
     // What arrays have and numbers have not: of arrays of rank 0, which the macro does not tell from numbers.
     methods! { OfRankZero, RANK_ZERO:
-        as_slice as_standard_layout axis_iter broadcast chunks_exact column columns diag diff dim dot exact_chunks fill first
+        as_slice as_standard_layout axis_iter broadcast chunks chunks_exact column columns diag diff dim dot exact_chunks fill first
         flatten fold get index_axis index_axis_move indexed_iter insert_axis into_diag into_dimensionality into_flat
         into_raw_vec_and_offset into_scalar into_shape into_shape_clone into_shape_with_order is_any_infinite is_any_nan is_empty
         is_square iter lanes last len len_of map map_axis mapv mapv_into mapv_into_any mean mean_axis ncols ndim nrows outer_iter

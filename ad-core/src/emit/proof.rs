@@ -193,7 +193,7 @@ fn methods(program: &Program) -> Option<TokenStream> {
             if *rank == 1 && (only || OF_VECTORS.contains(&text)) {
                 owners.push(quote!(::std::vec::Vec<#elem>));
             }
-            if OF_VECTORS.contains(&text) && !sizes.is_empty() {
+            if (only || OF_VECTORS.contains(&text)) && !sizes.is_empty() {
                 let lens: Vec<TokenStream> =
                     sizes.iter().map(|&n| Literal::usize_unsuffixed(n).to_token_stream()).collect();
                 owners.push(super::signature::static_type(elem, &lens));
