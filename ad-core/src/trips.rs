@@ -105,7 +105,7 @@ impl Counting {
             && (scan.stop.is_some()
                 || g.reachable(&scan.body.results)
                     .into_iter()
-                    .any(|t| matches!(g.node(t), Node::Scan(inner) if self.stops(g, t, inner))));
+                    .any(|t| g.is_open(t) && matches!(g.node(t), Node::Scan(inner) if self.stops(g, t, inner))));
         self.known.insert(t, found);
         found
     }
@@ -134,7 +134,8 @@ impl Counting {
     /// The loops of a body that are changed, oldest first.
     fn inner(&mut self, g: &Graph, results: &[Term]) -> Vec<Term> {
         let mut found = g.reachable(results);
-        found.retain(|&t| matches!(g.node(t), Node::Scan(scan) if self.stops(g, t, scan)));
+        // One that has nothing of the step in it has no derivative: a size comes from it.
+        found.retain(|&t| g.is_open(t) && matches!(g.node(t), Node::Scan(scan) if self.stops(g, t, scan)));
         found
     }
 

@@ -1,5 +1,5 @@
-//! Counters in a program's text. A block counts what it does itself, once each time it is entered: arithmetic, comparisons, calls and elements
-//! read; what an index is computed from is not counted. What goes over a slice (copies, fills, new arrays) counts its elements.
+//! Counters in a program's text. A block counts what it does itself, once each time it is entered: arithmetic (of numbers and of indices), calls and
+//! elements read or written. What goes over a slice (copies, fills, new arrays) counts its elements; a swap is two that are read and two that are written.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -85,7 +85,7 @@ fn punct(t: Option<&TokenTree>) -> char {
     }
 }
 
-/// `n` counts what these tokens do, unless they are an index.
+/// `n` counts what these tokens do.
 fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
     for (k, t) in tokens.iter().enumerate() {
@@ -117,7 +117,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                         *n += u64::from(
                             counts && (!ident(before).is_empty() || matches!(before, Some(TokenTree::Group(_)))),
                         );
-                        walk(&g.stream().into_iter().collect::<Vec<_>>(), n, false)
+                        walk(&g.stream().into_iter().collect::<Vec<_>>(), n, counts)
                     }
                     Delimiter::Bracket => g.stream(),
                     _ => {
@@ -157,6 +157,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                 ];
                 *n += u64::from(counts && method && called && !FREE.contains(&name.as_str()));
                 *n += 2 * u64::from(counts && name == "mul_add");
+                *n += 3 * u64::from(counts && method && name == "swap");
                 if new == name { t.clone() } else { Ident::new(new, Span::call_site()).into() }
             }
             TokenTree::Punct(p) => {
