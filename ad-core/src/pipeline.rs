@@ -70,6 +70,8 @@ impl Log {
 pub struct Prepared {
     /// The front end's program; `result` and `checks` are build-free now.
     pub program: Program,
+    /// The results where no derivative is taken of them: they come with counting the steps of loops.
+    plain: Vec<Term>,
     exact: HashSet<Term>,
 }
 
@@ -105,9 +107,12 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let unrolled = unroll::unroll(g, &roots, &exact);
     let roots = if unrolled == roots { roots } else { simplify::simplify(g, &unrolled) };
     let wrt: Vec<u32> = program.active.iter().filter_map(|&k| program.params[k].input).collect();
-    let (mut counted, checks) = trips::counted(g, &roots[..results], &roots[results..], &wrt);
-    counted.extend(checks);
-    let roots = if counted == roots { roots } else { simplify::simplify(g, &counted) };
+    let others: Vec<Term> = roots[results..].iter().chain(&roots[..results]).copied().collect();
+    let (mut counted, others) = trips::counted(g, &roots[..results], &others, &wrt);
+    counted.extend(others);
+    let unchanged = counted.iter().zip(roots.iter().chain(&roots[..results])).all(|(a, b)| a == b);
+    let mut roots = if unchanged { counted } else { simplify::simplify(g, &counted) };
+    let plain = roots.split_off(roots.len() - results);
     note(g, "primal", &roots, true);
     let exact = simplify::decisions(g, &roots);
     let mut terms = roots.iter().copied();
@@ -122,5 +127,5 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     // A check that always holds is none.
     let g = &program.graph;
     program.checks.retain(|c| g.bool_value(c.ok) != Some(true));
-    Prepared { program, exact }
+    Prepared { program, plain, exact }
 }

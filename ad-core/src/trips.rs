@@ -4,7 +4,7 @@
 //!
 //! - A loop of the routine itself then runs for exactly that number of steps.
 //! - A loop inside another loop runs for the greatest number of steps that it takes in any step of the outer one (the shadow of the outer loop
-//!   carries the maximum: sizes are closed), and a step after its own end leaves everything as it is.
+//!   carries the maximum: sizes are closed) at most, and counts its own steps: its derivative leaves out those that it has not taken (`ad::scan`).
 //!
 //! Must never run a loop where the program would not have come to it: it might not end. A count is taken under the conditions that all
 //! uses of the loop have in common. It never changes a type: rows of steps that do not run are zeros.
@@ -97,25 +97,23 @@ struct Counting {
 
 impl Counting {
     /// Recursion is over nested loops.
-    fn stops(&mut self, g: &Graph, t: Term, scan: &Scan) -> bool {
+    fn stops(&mut self, g: &mut Graph, t: Term, scan: &Scan) -> bool {
         if let Some(&known) = self.known.get(&t) {
             return known;
         }
         let found = has_real(g, t)
-            && (scan.stop.is_some()
-                || g.reachable(&scan.body.results)
-                    .into_iter()
-                    .any(|t| g.is_open(t) && matches!(g.node(t), Node::Scan(inner) if self.stops(g, t, inner))));
+            && ((scan.stop.is_some() && !counts_itself(g, scan))
+                || g.reachable(&scan.body.results).into_iter().any(|t| g.is_open(t) && self.is_wanted(g, t)));
         self.known.insert(t, found);
         found
     }
 
     /// The loops with such a loop in them that an active input reaches. (A superset: activity is decided by differentiation.)
-    fn wanted(&mut self, g: &Graph, roots: &[Term], active: &[u32]) -> HashSet<Term> {
+    fn wanted(&mut self, g: &mut Graph, roots: &[Term], active: &[u32]) -> HashSet<Term> {
         let mut reached: HashSet<Term> = HashSet::new();
         let mut wanted = HashSet::new();
         for t in g.reachable(roots) {
-            let node = g.node(t);
+            let node = &*g.node_rc(t);
             let mut any = matches!(node, Node::Input(k) if active.contains(k));
             node.for_each_child(|c| any |= reached.contains(&c));
             if !any || matches!(node, Node::Prim(Prim::StopGradient, _)) || !has_real(g, t) {
@@ -131,19 +129,25 @@ impl Counting {
         wanted
     }
 
+    /// Whether a term is a loop that is changed.
+    fn is_wanted(&mut self, g: &mut Graph, t: Term) -> bool {
+        match &*g.node_rc(t) {
+            Node::Scan(scan) => self.stops(g, t, scan),
+            _ => false,
+        }
+    }
+
     /// The loops of a body that are changed, oldest first.
-    fn inner(&mut self, g: &Graph, results: &[Term]) -> Vec<Term> {
-        let mut found = g.reachable(results);
+    fn inner(&mut self, g: &mut Graph, results: &[Term]) -> Vec<Term> {
         // One that has nothing of the step in it has no derivative: a size comes from it.
-        found.retain(|&t| g.is_open(t) && matches!(g.node(t), Node::Scan(scan) if self.stops(g, t, scan)));
-        found
+        g.reachable(results).into_iter().filter(|&t| g.is_open(t) && self.is_wanted(g, t)).collect()
     }
 
     /// How many counts a loop and the loops in it have.
-    fn number(&mut self, g: &Graph, scan: &Scan) -> usize {
+    fn number(&mut self, g: &mut Graph, scan: &Scan) -> usize {
         let mut n = usize::from(scan.stop.is_some());
         for t in self.inner(g, &scan.body.results) {
-            if let Node::Scan(inner) = g.node(t) {
+            if let Node::Scan(inner) = &*g.node_rc(t) {
                 n += self.number(g, inner);
             }
         }
@@ -239,7 +243,7 @@ impl Counting {
         }
     }
 
-    /// The loop for so many steps; if that may be too many, steps after its end change nothing.
+    /// The loop for so many steps; if that may be too many, it still stops early, and its last carried value counts its steps.
     fn convert(&mut self, g: &mut Graph, scan: Scan, mut bounds: Vec<Term>, masked: bool) -> Term {
         let carries = scan.init.len();
         let own = scan.stop.map(|_| bounds.remove(0));
@@ -260,13 +264,6 @@ impl Counting {
             let body = Body { params: scan.body.params.clone(), results: results.into() };
             return g.scan(Scan { body, ..scan });
         };
-        if masked {
-            let stopped = g.param(stop, Type::scalar(Elem::Bool));
-            for (k, result) in results.iter_mut().enumerate() {
-                let old = if k < carries { g.param(k, scan.body.params[k].clone()) } else { zeros(g, *result) };
-                *result = g.cond(stopped, old, *result);
-            }
-        }
         // In reverse the steps that run are the last ones.
         let zero = g.lit_usize(0);
         let first = if scan.reverse { g.int(IntOp::Sub, scan.count, count) } else { zero };
@@ -284,13 +281,18 @@ impl Counting {
                 g.slice(x, &starts, &steps, &lens)
             })
             .collect();
-        let body = Body { params: scan.body.params.clone(), results: results.into() };
-        let produced = body.results.len() - carries;
+        let produced = results.len() - carries;
         let whole = scan.count;
-        let new = g.scan(Scan { count, stop: None, xs: xs.into(), body, ..scan });
+        let mut new = Scan { count, stop: None, xs: xs.into(), ..scan };
+        if masked {
+            new.stop = Some(stop);
+            with_counter(g, &mut new, &mut results);
+        }
+        new.body.results = results.into();
+        let (counted, new) = (usize::from(masked), g.scan(new));
         let mut parts: Vec<Term> = (0..carries).map(|k| g.proj(new, k)).collect();
         for k in carries..carries + produced {
-            let rows = g.proj(new, k);
+            let rows = g.proj(new, k + counted);
             parts.push(if g.elem(rows).is_real() {
                 let (starts, steps) = place(g, rows);
                 let sizes: Vec<Term> = std::iter::once(whole).chain(g.shape(rows)[1..].iter().copied()).collect();
@@ -309,6 +311,39 @@ impl Counting {
         let at = g.int(IntOp::Sub, i, first);
         g.gather(rows, [whole].into(), &[var], &[at])
     }
+}
+
+/// Whether a loop that may stop early says how many steps it has taken, as its last carried value, and could not take more than there can
+/// be rows of: so far [`counted`] has got it.
+pub(crate) fn counts_itself(g: &mut Graph, scan: &Scan) -> bool {
+    let Some(last) = scan.init.len().checked_sub(1) else { return false };
+    if scan.body.params[last] != Type::scalar(Elem::USIZE) || g.int_value(scan.init[last]) != Some(0) {
+        return false;
+    }
+    let (n, one) = (g.param(last, Type::scalar(Elem::USIZE)), g.lit_usize(1));
+    let next = g.int(IntOp::Add, n, one);
+    scan.body.results[last] == next && g.int_value(scan.count) != Some(i128::from(u64::MAX))
+}
+
+/// One more carried value, the last one: how many steps the loop has taken.
+fn with_counter(g: &mut Graph, scan: &mut Scan, results: &mut Vec<Term>) {
+    let (carries, counter) = (scan.init.len(), Type::scalar(Elem::USIZE));
+    let mut types = scan.body.params.to_vec();
+    let params = types.len();
+    types.push(counter.clone());
+    let (n, one, zero) = (g.param(params, counter.clone()), g.lit_usize(1), g.lit_usize(0));
+    results.insert(carries, g.int(IntOp::Add, n, one));
+    let place = |k: usize| match k {
+        _ if k < carries => k,
+        _ if k == params => carries,
+        _ => k + 1,
+    };
+    let args: Vec<Term> = types.iter().enumerate().map(|(k, ty)| g.param(place(k), ty.clone())).collect();
+    *results = g.instantiate(&Body { params: types.clone().into(), results: results.clone().into() }, &args);
+    types.pop();
+    types.insert(carries, counter);
+    scan.body.params = types.into();
+    scan.init = scan.init.iter().copied().chain([zero]).collect();
 }
 
 /// A count under the conditions under which the program comes to the loop.

@@ -27,7 +27,7 @@ const LANES: usize = 16;
 /// The roots with small arrays as scalars. Sums in `exact` keep their order.
 pub fn unroll(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
     let reach = g.reachable(roots);
-    let sizes = crate::simplify::sizes(g, roots);
+    let sizes = crate::simplify::fixed(g, roots);
     let mut u = Unroll { g, exact, parts: HashMap::new(), sizes, whole: HashMap::new() };
     for t in reach {
         let loc = u.g.loc(t);

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::ir::bound::{Bound, bound};
-use crate::ir::{Body, Graph, Scan, Term, Type};
+use crate::ir::{Body, Elem, Graph, Scan, Term, Type};
+use crate::prim::{Cmp, IntOp};
 
 use super::delta::{Delta, DeltaId, Leaf, ScanDelta, Tangent};
 use super::dual::{Dualise, dual_of};
@@ -54,7 +55,10 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     if !carried.contains(&true) && body.tangents.iter().all(Option::is_none) {
         return (d.g.mk(crate::ir::Node::Scan(Box::new(scan))), Tangent::Zero);
     }
-    assert!(s.stop.is_none(), "a loop that stops early is counted before differentiation (`trips`)");
+    assert!(
+        s.stop.is_none() || crate::trips::counts_itself(d.g, s),
+        "a loop that stops early counts its steps before differentiation (`trips`)"
+    );
     // The augmented loop: one more array for each carried value, its value at the start of each step.
     let produced = s.body.results.len() - carries;
     let mut results = body.primal.clone();
@@ -81,6 +85,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let kept: Vec<_> =
         kept.into_iter().enumerate().map(|(k, (t, _, of))| (t, d.g.proj(augmented, first + k), of)).collect();
     let primal = d.g.tuple(&parts);
+    let taken = s.stop.map(|_| parts[carries - 1]);
     debug_assert_eq!(d.g.ty(t), d.g.ty(primal));
     let of = |ts: &[Tangent]| ts.iter().map(Tangent::array).collect::<Vec<_>>();
     let captures = scan.captures.len();
@@ -90,6 +95,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let delta = ScanDelta {
         saved,
         kept,
+        taken,
         carried,
         init: of(&init),
         captures: of(&rest[..captures]),
@@ -171,6 +177,43 @@ impl Derived {
         xs.extend(all.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
     }
 
+    /// What the loop captures in order to leave out the steps that the original loop has not taken.
+    fn limit(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        order: &mut Vec<usize>,
+        captures: &mut Vec<Term>,
+    ) -> Option<Term> {
+        let taken = s.taken?;
+        // In reverse the steps that are taken are the last ones.
+        captures.push(if s.scan.reverse { g.int(IntOp::Sub, s.scan.count, taken) } else { taken });
+        let (number, param) = self.param(g, &Type::scalar(Elem::USIZE));
+        order.push(number);
+        Some(param)
+    }
+
+    /// The results where the original loop has taken the step, else these.
+    fn where_taken(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        limit: Option<Term>,
+        (results, others): (&mut [Term], &[Option<Term>]),
+        (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
+    ) {
+        let Some(limit) = limit else { return };
+        let (number, step) = self.param(g, &Type::scalar(Elem::USIZE));
+        order.push(number);
+        xs.push(g.iota(s.scan.count));
+        let before = g.compare(Cmp::Lt, step, limit);
+        for (result, other) in results.iter_mut().zip(others) {
+            let other = other.unwrap_or_else(|| g.zeros_like(*result));
+            let (then, other) = if s.scan.reverse { (other, *result) } else { (*result, other) };
+            *result = g.cond(before, then, other);
+        }
+    }
+
     fn finish(&self, g: &mut Graph, order: &[usize], results: &[Term]) -> Body {
         let mut args = vec![None; self.types.len()];
         for (new, &old) in order.iter().enumerate() {
@@ -223,6 +266,12 @@ pub(super) fn forward(
             outer_captures.push(*t);
         }
     }
+    let limit = derived.limit(g, s, &mut order, &mut outer_captures);
+    let mut tangent = |g: &mut Graph, k: usize, order: &mut Vec<usize>| {
+        let (number, term) = derived.param(g, &s.scan.body.params[k].clone());
+        leaf_terms.insert(u32::try_from(k).unwrap_or(u32::MAX), term);
+        order.push(number);
+    };
     let mut outer_xs = s.saved.clone();
     outer_xs.extend(&s.scan.xs);
     order.extend((0..carries).chain(carries + caught..derived_originals(&s.scan)));
@@ -236,16 +285,19 @@ pub(super) fn forward(
         Leaf::Param(k) => leaf_terms.get(&k).copied(),
         Leaf::Input(_) => None,
     });
-    let mut results = Vec::new();
+    let (mut results, mut others) = (Vec::new(), Vec::new());
     let mut places = vec![None; s.body.primal.len()];
     for (k, tangent) in tangents.iter().enumerate() {
         let wanted = if k < carries { s.carried[k] } else { tangent.is_some() };
         if wanted {
             places[k] = Some(results.len());
             results.push(tangent.unwrap_or_else(|| g.zeros_like(s.body.primal[k])));
+            let number = u32::try_from(k).unwrap_or(u32::MAX);
+            others.push(if k < carries { leaf_terms.get(&number).copied() } else { None });
         }
     }
     derived.reread(g, s, &mut results, &mut order, &mut outer_xs);
+    derived.where_taken(g, s, limit, (&mut results, &others), (&mut order, &mut outer_xs));
     let body = derived.finish(g, &order, &results);
     let new = g.scan(Scan {
         count: s.scan.count,
@@ -306,6 +358,8 @@ pub(super) fn transpose(
     let param = |k: usize| Leaf::Param(u32::try_from(k).unwrap_or(u32::MAX));
     let leaf_sums: BTreeMap<Leaf, Term> = sums.iter().map(|&(k, sum)| (param(carries + k), sum)).collect();
     order.extend(carries..carries + caught);
+    let mut outer_captures = s.scan.captures.to_vec();
+    let limit = derived.limit(g, s, &mut order, &mut outer_captures);
     let mut outer_xs = s.saved.clone();
     outer_xs.extend(&s.scan.xs);
     order.extend((0..carries).chain(carries + caught..derived.originals));
@@ -330,18 +384,20 @@ pub(super) fn transpose(
     };
     let leaf = |k: usize| found.leaves.get(&param(k)).copied();
     let hidden = |g: &Graph, k: usize| leaf(k).map_or(masked, |ct| ct.hidden(g).max(masked));
-    let mut results = Vec::new();
+    let (mut results, mut others) = (Vec::new(), Vec::new());
     let mut init_places = Vec::new();
     for k in 0..carries {
         if s.carried[k] {
             init_places.push((k, results.len()));
             let zero = g.param(k, s.scan.body.params[k].clone());
             results.push(leaf(k).map_or_else(|| g.zeros_like(zero), |ct| ct.term));
+            others.push(seeds[k]);
         }
     }
     let mut sum_places = Vec::new();
     for (k, sum) in sums {
         sum_places.push((k, results.len()));
+        others.push(Some(sum));
         results.push(match leaf(carries + k) {
             Some(ct) if found.summed.contains(&param(carries + k)) => ct.term,
             Some(ct) => g.add(sum, ct.term),
@@ -353,16 +409,18 @@ pub(super) fn transpose(
         if let (Some(_), Some(ct)) = (delta, leaf(carries + caught + k)) {
             row_places.push((k, results.len()));
             results.push(ct.term);
+            others.push(None);
         }
     }
     derived.reread(g, s, &mut results, &mut order, &mut outer_xs);
+    derived.where_taken(g, s, limit, (&mut results, &others), (&mut order, &mut outer_xs));
     let body = derived.finish(g, &order, &results);
     let new = g.scan(Scan {
         count: s.scan.count,
         reverse: !s.scan.reverse,
         stop: None,
         init: outer_init.into(),
-        captures: s.scan.captures.clone(),
+        captures: outer_captures.into(),
         xs: outer_xs.into(),
         body,
     });

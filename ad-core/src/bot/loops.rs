@@ -43,7 +43,7 @@ const MANY: usize = 64;
 /// The same roots, with the rules applied to all loops: a pass of its own, after differentiation.
 pub(crate) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
     // Sizes in types stay the terms that they are.
-    let mut done: HashMap<Term, Term> = crate::simplify::sizes(g, roots).into_iter().map(|n| (n, n)).collect();
+    let mut done: HashMap<Term, Term> = crate::simplify::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
     for t in g.reachable(roots) {
         if done.contains_key(&t) {
             continue;

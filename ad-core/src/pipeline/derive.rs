@@ -110,7 +110,7 @@ fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace
             further.share_loops(g, &derivative);
             Made {
                 suffix: "value_and_grad",
-                values: derivative.values().to_vec(),
+                values: values(g, &prepared.plain, &results, &derivative),
                 blocks: gradients(found),
                 with_value: true,
                 destinations: Vec::new(),
@@ -128,7 +128,7 @@ fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace
             let derivative = ad::Derivative::of(g, &results, &wrt);
             let found = derivative.gradients(g, &seeds);
             further.share_loops(g, &derivative);
-            let values = derivative.values().to_vec();
+            let values = values(g, &prepared.plain, &results, &derivative);
             Made { suffix: "vjp", values, blocks: gradients(found), with_value: true, destinations: Vec::new() }
         }
         Derivative::Jvp => {
@@ -156,6 +156,11 @@ fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace
             Made { suffix: "hessian", values, blocks, with_value: false, destinations: Vec::new() }
         }
     }
+}
+
+/// The function's results beside a derivative of them: out of the loops that it runs anyway, or that count the steps of its loops.
+fn values(g: &mut Graph, plain: &[Term], results: &[Term], derivative: &ad::Derivative) -> Vec<Term> {
+    if plain == results { derivative.values().to_vec() } else { derivative.beside(g, plain) }
 }
 
 /// The function and its gradient, simplified: what second derivatives are made of.

@@ -76,7 +76,7 @@ pub fn simplify(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
 /// The simplified roots, where only exact rules may touch the terms in `exact`.
 pub fn simplify_with(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, trace: &mut Trace) -> Vec<Term> {
     // A size that is part of a type stays the term that it is: with another, terms of one type would be of two.
-    let done = sizes(g, roots).into_iter().map(|size| (size, size)).collect();
+    let done = fixed(g, roots).into_iter().map(|size| (size, size)).collect();
     let mut s = Simplifier { g, exact, trace, done, depth: 0 };
     s.run(roots, false)
 }
@@ -94,6 +94,15 @@ pub(crate) fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
         }
     }
     sizes
+}
+
+/// What a pass leaves as it is: sizes, and loops that sizes are parts of, so that whatever else is read of such a loop is not a second one.
+pub(crate) fn fixed(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+    let mut all = sizes(g, roots);
+    let loops: Vec<Term> =
+        all.iter().filter_map(|&n| if let Node::Proj(t, _) = *g.node(n) { Some(t) } else { None }).collect();
+    all.extend(loops);
+    all
 }
 
 fn sizes_of(ty: &Type, sizes: &mut HashSet<Term>) {

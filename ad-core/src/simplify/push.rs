@@ -18,7 +18,7 @@ pub fn push(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
         g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
     }
     // A size in a type stays the term that it is.
-    let mut done: HashMap<Term, Term> = super::sizes(g, roots).into_iter().map(|n| (n, n)).collect();
+    let mut done: HashMap<Term, Term> = super::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
     for t in reachable {
         if done.contains_key(&t) {
             continue;

@@ -24,7 +24,7 @@ pub fn share(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> 
         }
     }
     // A size in a type stays the term that it is.
-    let mut done: HashMap<Term, Term> = super::sizes(g, roots).into_iter().map(|n| (n, n)).collect();
+    let mut done: HashMap<Term, Term> = super::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
     for t in reachable {
         if done.contains_key(&t) {
             continue;

@@ -42,7 +42,7 @@ pub fn measure(name: &str, n: usize, f: fn(&[f64]) -> f64, g: fn(&[f64]) -> (f64
 
 /// The functions in a module of their own, with their counters.
 pub(crate) fn instrumented(tokens: TokenStream, name: &str) -> String {
-    let body = block(without_proofs(tokens), false);
+    let body = block(without_proofs(tokens), None);
     let (module, f, g) = (format_ident!("of_{name}"), format_ident!("{name}"), format_ident!("{name}_value_and_grad"));
     let all = quote!(mod #module { use crate::Counted as _; #body } pub use #module::{#f, #g};);
     match syn::parse2::<syn::File>(all.clone()) {
@@ -58,12 +58,12 @@ fn without_proofs(tokens: TokenStream) -> TokenStream {
     quote!(#file)
 }
 
-/// The same tokens with counters in the blocks among them.
-fn block(tokens: TokenStream, counts: bool) -> TokenStream {
+/// The same tokens with counters in the blocks among them; in this one too, unless it is none: `before` is what is done each time before it is entered.
+fn block(tokens: TokenStream, before: Option<u64>) -> TokenStream {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let mut n = 0;
+    let mut n = before.unwrap_or(0);
     let inner = walk(&tokens, &mut n, true);
-    if counts && n > 0 {
+    if before.is_some() && n > 0 {
         let n = proc_macro2::Literal::u64_unsuffixed(n);
         quote!(crate::tick(#n); #inner)
     } else {
@@ -88,13 +88,18 @@ fn punct(t: Option<&TokenTree>) -> char {
 /// `n` counts what these tokens do.
 fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
+    // What had been counted where a `while` begins: its condition is asked in each step, and once more.
+    let mut condition: Option<u64> = None;
     for (k, t) in tokens.iter().enumerate() {
         let before = k.checked_sub(1).map(|k| &tokens[k]);
         let more = match t {
             TokenTree::Group(g) => {
                 let (open, span) = (g.delimiter(), g.span());
                 let made = match open {
-                    Delimiter::Brace if !matches!(ident(before).as_str(), "use" | "match") => block(g.stream(), true),
+                    Delimiter::Brace if !matches!(ident(before).as_str(), "use" | "match") => {
+                        let each = condition.take().map_or(0, |before| *n - before);
+                        block(g.stream(), Some(each))
+                    }
                     Delimiter::Bracket
                         if punct(before) == '!' && ident(k.checked_sub(2).map(|k| &tokens[k])) == "vec" =>
                     {
@@ -132,6 +137,9 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
             }
             TokenTree::Ident(i) => {
                 let name = i.to_string();
+                if name == "while" {
+                    condition = Some(*n);
+                }
                 let method = punct(before) == '.';
                 let new = match name.as_str() {
                     "fill" if method => "filled",
@@ -157,6 +165,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                 ];
                 *n += u64::from(counts && method && called && !FREE.contains(&name.as_str()));
                 *n += 2 * u64::from(counts && name == "mul_add");
+                *n += u64::from(counts && matches!(&*name, "mul_zero" | "quotient"));
                 *n += 3 * u64::from(counts && method && name == "swap");
                 if new == name { t.clone() } else { Ident::new(new, Span::call_site()).into() }
             }
