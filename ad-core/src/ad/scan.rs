@@ -386,12 +386,12 @@ pub(super) fn transpose(
     let hidden = |g: &Graph, k: usize| leaf(k).map_or(masked, |ct| ct.hidden(g).max(masked));
     let (mut results, mut others) = (Vec::new(), Vec::new());
     let mut init_places = Vec::new();
-    for k in 0..carries {
+    for (k, &seed) in seeds.iter().enumerate().take(carries) {
         if s.carried[k] {
             init_places.push((k, results.len()));
             let zero = g.param(k, s.scan.body.params[k].clone());
             results.push(leaf(k).map_or_else(|| g.zeros_like(zero), |ct| ct.term));
-            others.push(seeds[k]);
+            others.push(seed);
         }
     }
     let mut sum_places = Vec::new();
