@@ -9,8 +9,8 @@
 //! compared in the same way. The table at the end has the medians. A second one has products with the Hessian beside the gradients
 //! that they are derived from.
 //!
-//! On a machine with other work medians say little: with `AD_MINIMA` the three are run in turns, without criterion,
-//! and the first table has the least time of each.
+//! On a machine with other work medians say little: with `AD_MINIMA` all that are compared are run in turns, without criterion,
+//! and the tables have the least time of each.
 
 mod annotated;
 mod by_hand;
@@ -146,6 +146,26 @@ fn main() {
                 let (camera, point, weight, feature) = at();
                 annotated::reprojection(camera, point, weight, feature)
             },
+        );
+    }
+    {
+        let (inputs, hidden, outputs) = (50, 100, 20);
+        let (a, b, x) =
+            (matrix(vector(hidden * inputs), inputs), matrix(vector(outputs * hidden), hidden), vector(inputs));
+        bench.compare(
+            "j Jacobian of two layers, 50-100-20",
+            || by_hand::layers(black_box(&a), black_box(&b), black_box(&x)),
+            || annotated::layers_value_and_jacobian(black_box(&a), black_box(&b), black_box(&x)),
+            || annotated::layers(black_box(&a), black_box(&b), black_box(&x)),
+        );
+    }
+    {
+        let x = vector(500);
+        bench.compare(
+            "k Jacobian with two bands, 499 x 500",
+            || by_hand::neighbours(black_box(&x)),
+            || annotated::neighbours_value_and_jacobian(black_box(&x)),
+            || annotated::neighbours(black_box(&x)),
         );
     }
     {
@@ -296,7 +316,7 @@ fn matrix(entries: Array1<f64>, columns: usize) -> Array2<f64> {
     entries.into_shape_with_order((rows, columns)).expect("whole rows")
 }
 
-/// The least times so far, by workload.
+/// The least times so far, by workload: of by hand, ours and the function, or of the gradient and the product.
 type Minima = HashMap<&'static str, [f64; 3]>;
 
 /// Criterion, where it leaves its estimates, and the workloads so far.
@@ -339,6 +359,12 @@ impl Bench {
         Self { criterion, directory, started: SystemTime::now(), names: Vec::new(), products: Vec::new(), minima: None }
     }
 
+    /// Whether a workload is to be run: criterion sees to that itself.
+    fn wanted(&self, name: &str) -> bool {
+        let Some((wanted, _)) = &self.minima else { return true };
+        wanted.is_empty() || wanted.iter().any(|w| name.starts_with(w.as_str()))
+    }
+
     /// Checks that the three agree, then times them.
     fn compare<V: Entries, G: Entries>(
         &mut self,
@@ -347,10 +373,7 @@ impl Bench {
         ours: impl Fn() -> (V, G),
         function: impl Fn() -> V,
     ) {
-        if let Some((wanted, _)) = &self.minima
-            && !wanted.is_empty()
-            && !wanted.iter().any(|w| name.starts_with(w.as_str()))
-        {
+        if !self.wanted(name) {
             return;
         }
         let (hand_value, hand_gradient) = by_hand();
@@ -391,7 +414,7 @@ impl Bench {
         gradient: impl Fn() -> G,
         product: impl Fn() -> G,
     ) {
-        if self.minima.is_some() {
+        if !self.wanted(name) {
             return;
         }
         let step = 1e-5;
@@ -401,6 +424,16 @@ impl Bench {
             assert_close(name, &slope, found, 1e-6);
         }
         self.products.push(name);
+        if let Some((_, minima)) = &mut self.minima {
+            let (mut least, mut calls) = ([f64::INFINITY; 3], [1; 2]);
+            let begin = Instant::now();
+            while least[0].is_infinite() || begin.elapsed() < Duration::from_secs(2) {
+                let times = [batch(&gradient, &mut calls[0]), batch(&product, &mut calls[1])];
+                least.iter_mut().zip(times).for_each(|(a, b)| *a = a.min(b));
+            }
+            minima.insert(name, least);
+            return;
+        }
         let mut group = self.criterion.benchmark_group(name);
         group.bench_function(GRADIENT, |b| b.iter(&gradient));
         group.bench_function(PRODUCT, |b| b.iter(&product));
@@ -441,7 +474,8 @@ impl Bench {
     /// The median in nanoseconds, if it is of this run: criterion keeps those of earlier ones.
     fn median(&self, name: &str, which: &str) -> Option<f64> {
         if let Some((_, minima)) = &self.minima {
-            let at = [BY_HAND, OURS, FUNCTION].iter().position(|w| *w == which)?;
+            let at = |these: &[&str]| these.iter().position(|w| *w == which);
+            let at = at(&[BY_HAND, OURS, FUNCTION]).or_else(|| at(&[GRADIENT, PRODUCT]))?;
             return Some(minima.get(name)?[at]);
         }
         let path = self.directory.join(name).join(which).join("new/estimates.json");

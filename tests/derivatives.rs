@@ -480,3 +480,83 @@ fn seeds_that_are_unit_vectors() {
     far[[1, 2]] = f64::INFINITY;
     assert_eq!(linear::plain_jacobian(&far, &wave(4)), far);
 }
+
+/// Loops, branches and updates through every option that there is.
+mod programs {
+    use ad::prelude::*;
+
+    #[differentiate(grad, jvp, vjp, hvp, pullback, into, jacobian)]
+    pub fn cell(x: [f64; 3], w: [[f64; 3]; 3], n: usize) -> f64 {
+        let mut h = x;
+        for _ in 0..n {
+            let mut new = [0.0; 3];
+            for i in 0..3 {
+                let mut s = 0.0;
+                for j in 0..3 {
+                    s += w[i][j] * h[j];
+                }
+                new[i] = s.tanh();
+            }
+            h = new;
+        }
+        h[0] * h[1] + h[2]
+    }
+
+    #[differentiate(grad, hvp, hessian, jvp, into, vjp, pullback, wrt(x))]
+    pub fn path(x: &Array1<f64>, order: &[usize]) -> f64 {
+        let s = scan(1.0, x, |acc, e| acc * 0.5 + (e * acc).cos());
+        order.iter().map(|&k| s[k] * x[k]).sum()
+    }
+
+    #[differentiate(grad, jvp, hvp, vjp, into, pullback)]
+    pub fn log_determinant(a: &Array2<f64>) -> f64 {
+        let n = a.nrows();
+        let mut l = a.clone();
+        let mut s = 0.0;
+        for k in 0..n {
+            s += l[[k, k]].ln();
+            for i in k + 1..n {
+                let f = l[[i, k]] / l[[k, k]];
+                for j in k..n {
+                    let v = l[[k, j]];
+                    l[[i, j]] -= f * v;
+                }
+            }
+        }
+        s
+    }
+
+    #[differentiate(vjp, jvp, jacobian, pullback, wrt(q, k))]
+    pub fn attention(q: &Array2<f64>, k: &Array2<f64>, v: ArrayView2<'_, f64>) -> Array2<f64> {
+        softmax(&q.dot(&k.t())).dot(&v)
+    }
+
+    #[differentiate(vjp, jvp, jacobian, pullback)]
+    pub fn gates(x: &[f32], t: f32, mask: &[bool]) -> Vec<f32> {
+        let gate = |a: f32, m: bool| {
+            if m {
+                (a * t).sin()
+            } else if a > 0.5 {
+                a * a * t
+            } else {
+                t.exp() - a
+            }
+        };
+        x.iter().zip(mask).map(|(&a, &m)| gate(a, m)).collect()
+    }
+}
+
+#[test]
+fn programs_through_every_option() {
+    let matrix = |m: usize, n: usize| Array2::from_shape_vec((m, n), wave(m * n).to_vec()).unwrap();
+    let weights = [[0.1, 0.2, -0.3], [0.4, -0.5, 0.6], [0.7, 0.8, 0.9]];
+    for n in 0..4 {
+        ad::check_grad!(programs::cell([0.3, -0.4, 0.5], weights, n));
+        ad::check_grad!(programs::log_determinant(&(matrix(n, n) * 0.2 + Array2::<f64>::eye(n) * 2.0)));
+        ad::check_grad!(programs::attention(&matrix(n, 2), &matrix(4, 2), matrix(4, 5).view()));
+    }
+    ad::check_grad!(programs::path(&wave(5), &[4, 0, 2, 2]));
+    ad::check_grad!(programs::path(&wave(0), &[]));
+    ad::check_grad!(programs::gates(&[0.2, 0.7, 0.3, 0.9], 0.4, &[true, false, false, true]));
+    ad::check_grad!(programs::gates(&[], 0.4, &[]));
+}

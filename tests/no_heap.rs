@@ -1,6 +1,8 @@
 //! Functions of arrays of static size touch no heap, nor do gradients into the caller's buffers: counted by the allocator itself.
 
 mod allocator;
+#[path = "programs/reprojection.rs"]
+mod reprojection;
 
 use ad::prelude::*;
 use allocator::counted;
@@ -105,6 +107,8 @@ fn buffers_small_jacobians_and_pullbacks_allocate_nothing() {
         let (_, back) = scaled_pullback([0.5, 0.1], v);
         (back([1.0, 0.0, 0.0]), back([0.0, 1.0, 0.0]))
     });
+    // The 2 x 15 block of bundle adjustment.
+    without_heap(|| reprojection::reprojection_value_and_jacobian(&[0.1; 11], &[1.0, 2.0, 3.0], 0.5, [1.0, 2.0]));
     without_heap(|| (bowl_hessian([0.1, 0.2, 0.3, 0.4]), bowl_hvp([0.1, 0.2, 0.3, 0.4], [1.0; 4])));
 }
 

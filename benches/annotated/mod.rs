@@ -77,3 +77,15 @@ pub fn log_sum_exp(x: &Array1<f64>) -> f64 {
     let max = maximum(x);
     (x - max).mapv(f64::exp).sum().ln() + max
 }
+
+/// j
+#[differentiate(jacobian, wrt(x))]
+pub fn layers(a: &Array2<f64>, b: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
+    b.dot(&a.dot(x).mapv(f64::tanh))
+}
+
+/// k
+#[differentiate(jacobian)]
+pub fn neighbours(x: &Array1<f64>) -> Array1<f64> {
+    build1(x.len() - 1, |i| 10.0 * (x[i + 1] - x[i] * x[i]))
+}

@@ -2,6 +2,7 @@
 //! plain loops over slices, checked against nothing but mathematics. They are the bar, so they may use whatever
 //! makes them fast; `wide` says what that is.
 
+mod blocks;
 mod bundle;
 mod mixture;
 mod perceptron;
@@ -11,6 +12,7 @@ pub mod wide;
 
 use ad::ndarray::{Array1, Array2};
 
+pub use blocks::{layers, neighbours};
 pub use bundle::reprojection;
 pub use mixture::{diagonal, gmm};
 pub use perceptron::perceptron;
