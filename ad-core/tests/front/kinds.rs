@@ -151,3 +151,39 @@ fn weights_of_a_recurrent_net() {
     near("net", &value, &run(&program(quote!(grad), item.clone()), &inputs), 1e-12);
     near("net", &gradient, &differences(item, &inputs), 1e-6);
 }
+
+/// Sums over items whose temporaries have rows: in blocks of items, without an array over all of them; products of matrices stay whole.
+#[test]
+fn sums_over_items_are_done_in_blocks() {
+    let written = |options: TokenStream, item: TokenStream| {
+        let expansion = ad_core::expansion(options, item);
+        assert!(expansion.errors.is_empty(), "{:?}", expansion.errors);
+        expansion.tokens.to_string()
+    };
+    let text = written(
+        quote!(wrt(m)),
+        quote! { fn mixture(x: &Array2<f64>, m: &Array2<f64>) -> f64 {
+            let ((n, d), k) = (x.dim(), m.nrows());
+            let mut total = 0.0;
+            for i in 0..n {
+                let mut beta = Array1::<f64>::zeros(k);
+                for c in 0..k {
+                    let mut squares = 0.0;
+                    for j in 0..d { squares += (x[[i, j]] - m[[c, j]]) * (x[[i, j]] - m[[c, j]]); }
+                    beta[c] = -squares;
+                }
+                total += logsumexp(&beta);
+            }
+            total
+        } },
+    );
+    assert!(text.contains("step_by") && text.contains("largest_columns") && text.contains("packed"), "{text}");
+    assert!(!text.contains("n * k"), "{text}");
+    let text = written(
+        quote!(),
+        quote! { fn logistic(w: &Array1<f64>, x: &Array2<f64>) -> f64 {
+            x.dot(w).mapv(|s| s.exp().ln_1p()).sum()
+        } },
+    );
+    assert!(!text.contains("step_by") && text.contains("gemv"), "{text}");
+}
