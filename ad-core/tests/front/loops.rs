@@ -64,6 +64,14 @@ fn checks_of_iterations() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { assert!(s < 1.0, "too much"); s += v; } s } [V(vec![0.3, 0.8])] [V(vec![0.3, 0.8, 0.1])] }
 }
 
+/// What is asked at the last index without the conditions around it is asked in all steps where that fails.
+#[test]
+fn checks_at_the_last_index() {
+    agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { for j in 0..i { s += x[i * n + j]; } } s } [V(vec![0.3; 9]), N(3)] [V(vec![0.3; 8]), N(3)] [V(vec![0.3; 7]), N(3)] [V(vec![]), N(1)] [V(vec![]), N(0)] }
+    agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { for j in 0..n { if j < i { s += x[i * n + j]; } } } s } [V(vec![0.3; 9]), N(3)] [V(vec![0.3; 8]), N(3)] [V(vec![0.3; 7]), N(3)] [V(vec![]), N(1)] }
+    agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { if x[i] > 1.0 { s += x[i * n]; } } s } [V(vec![0.3, 0.4, 0.5]), N(3)] [V(vec![0.3, 1.4, 0.5, 0.6]), N(3)] [V(vec![0.3, 1.4, 0.5]), N(3)] [V(vec![0.3, 0.4, 1.5, 0.1, 0.2]), N(3)] }
+}
+
 #[test]
 fn types_of_literals() {
     agrees! { fn f(x: slice) { let mut k = 0; let mut s = 0.0; for v in x { s += x[k] * v; k += 1; } s } [V(vec![0.3, 0.9])] }

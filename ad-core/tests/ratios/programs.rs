@@ -251,4 +251,27 @@ programs! {
         for i in 0..best.len() { s += best[i] * best[i]; }
         s
     }
+    insertion_sort MATRIX x {
+        let mut y = x.to_vec();
+        for i in 1..y.len() {
+            let mut j = i;
+            while j > 0 && y[j - 1] > y[j] {
+                y.swap(j - 1, j);
+                j -= 1;
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..y.len() { s += y[i] * y[i] * (i as f64); }
+        s
+    }
+    back_to_a_peak MATRIX x {
+        let mut s: f64 = 0.1;
+        for i in 0..x.len() {
+            for j in (0..i).rev() {
+                if x[j] > 0.89 { break; }
+                s = s * 0.9 + x[j] * x[i] * s.sin();
+            }
+        }
+        s
+    }
 }
