@@ -48,6 +48,14 @@ impl<'a> Lower<'a> {
                 };
             }
         }
+        if let Value::List(parts) = &base
+            && parts.iter().any(|p| matches!(p, Value::Tuple(_)))
+            && let Value::Number(_) | Value::Term(_) = &index
+        {
+            let (i, n) = (self.usize(&index, ri)?, self.g.lit_usize(parts.len()));
+            self.require_index(i, n, axis_words(&text_of(&x.expr, 30), 0, 1));
+            return self.one_of(&std::rc::Rc::clone(parts), i, ri);
+        }
         if let Value::Stack(stack) = &base {
             let (stack, i) = (std::rc::Rc::clone(stack), self.usize(&index, ri)?);
             self.require_index(i, stack.len, axis_words(&text_of(&x.expr, 30), 0, 1));

@@ -127,13 +127,18 @@ impl<'a> Lower<'a> {
         let n = self.g.lit_usize(parts.len());
         Seq::new([n], move |me: &mut Lower<'a>, ix: &[Term]| {
             let at = ix.first().copied().ok_or(Poison)?;
-            let mut parts = parts.iter().enumerate().rev();
-            let (_, last) = parts.next().ok_or(Poison)?;
-            parts.try_fold(last.clone(), |rest, (k, part)| {
-                let k = me.g.lit_usize(k);
-                let cond = me.g.compare(Cmp::Eq, at, k);
-                me.join(super::arith::Join { cond, strict: false }, part, &rest, range)
-            })
+            me.one_of(&parts, at, range)
+        })
+    }
+
+    /// The part at an index, which is in range.
+    pub(super) fn one_of(&mut self, parts: &[Value<'a>], at: Term, range: SrcRange) -> Lowered<Value<'a>> {
+        let mut parts = parts.iter().enumerate().rev();
+        let (_, last) = parts.next().ok_or(Poison)?;
+        parts.try_fold(last.clone(), |rest, (k, part)| {
+            let k = self.g.lit_usize(k);
+            let cond = self.g.compare(Cmp::Eq, at, k);
+            self.join(super::arith::Join { cond, strict: false }, part, &rest, range)
         })
     }
 

@@ -132,6 +132,7 @@ impl<'a> Lower<'a> {
             (_, Value::Never) => Ok(Value::Never),
             (Step::Field(k), _) => Err(self.error(place.range, catalogue::field(&k.to_string()))),
             (Step::Element(at), Value::Stack(stack)) => self.stacked(&Rc::clone(stack), *at),
+            (Step::Element(at), Value::List(parts)) => self.one_of(&Rc::clone(parts), *at, place.range),
             (Step::Element(_), _) => Err(Poison),
             (Step::Part(cuts), _) => {
                 let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
@@ -154,8 +155,15 @@ impl<'a> Lower<'a> {
                 };
             }
         }
-        if let (Value::Stack(stack), Value::Number(_) | Value::Term(_)) = (&value, index) {
-            let (len, at) = (stack.len, self.usize(index, range)?);
+        let len = match &value {
+            Value::Stack(stack) => Some(stack.len),
+            Value::List(parts) if parts.iter().any(|p| matches!(p, Value::Tuple(_))) => {
+                Some(self.g.lit_usize(parts.len()))
+            }
+            _ => None,
+        };
+        if let (Some(len), Value::Number(_) | Value::Term(_)) = (len, index) {
+            let at = self.usize(index, range)?;
             self.require_index(at, len, super::arith::axis_words(text, 0, 1));
             let mut place = place;
             place.steps.push(Step::Element(at));
@@ -254,6 +262,16 @@ impl<'a> Lower<'a> {
             Step::Element(at) => {
                 let part = self.inner(old, step, place)?;
                 let part = self.replaced(&part, rest, new, place)?;
+                if let Value::List(parts) = old {
+                    let mut all = Vec::new();
+                    for (k, old) in parts.iter().enumerate() {
+                        let k = self.g.lit_usize(k);
+                        let cond = self.g.compare(crate::prim::Cmp::Eq, *at, k);
+                        let how = super::arith::Join { cond, strict: false };
+                        all.push(self.join(how, &part, old, place.range)?);
+                    }
+                    return Ok(Value::List(all.into()));
+                }
                 let Value::Stack(stack) = old else { return Ok(Value::Never) };
                 return self.put_on(&Rc::clone(stack), *at, &part, place.range);
             }

@@ -151,6 +151,11 @@ fn vectors_that_a_while_pushes_to() {
 }
 
 #[test]
+fn tuples_in_arrays() {
+    agrees! { fn f(x: slice) { let mut p = [(x[0], x[1]), (x[1], x[0] * x[1])]; for _ in 0..3 { for i in 0..2 { let (a, b) = p[i]; p[i] = (a + 0.1 * b, b - 0.1 * a.sin()); p[1 - i].1 += 0.01 * a; } let (q, r) = (p[0], p[1]); p[0].1 += 0.01 * (r.0 - q.0); } p[0].0 * p[1].1 } [V(vec![0.3, -0.9])] }
+}
+
+#[test]
 fn integers_whose_types_uses_say() {
     agrees! { fn f(x: slice) { let n = x.len(); let mut count = vec![0; n]; for i in 0..n { count[i] += i; } let mut s = 0.0; for i in 0..n { s += x[count[i]]; } s } [V(vec![0.3, -0.9])] }
     agrees! { fn f(x: slice) { let mut count = [0; 3]; let mut flags = [0; 3]; for (i, v) in x.iter().enumerate() { count[i % 3] += 1; if *v > 0.0 { flags[i % 3] = 1_i32; } } let k: usize = count[0]; x[k] * flags[0] as f64 } [V(vec![0.3, -0.9])] }

@@ -4,8 +4,8 @@ use ad::prelude::*;
 
 #[differentiate]
 fn f(x: &Array1<f64>) -> f64 {
-    let mut v = x.to_vec();
-    v.remove(0);
+    let mut v = x.clone();
+    v.map_inplace(|e| *e *= 2.0);
     v[0]
 }
 
