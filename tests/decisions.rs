@@ -93,7 +93,7 @@ macro_rules! programs {
                         |c| { let (value, (_, by_w)) = $derived($arg, c, 1.0); (value, by_w) },
                     );
                     if let Err(e) = found {
-                        wrong.entry(stringify!($name)).or_insert(format!("{e}, {:?}", $arg.dim()));
+                        wrong.entry(stringify!($name)).or_insert(format!("{e}, of {:?}", $arg));
                     }
                 )*
             }
@@ -286,6 +286,36 @@ views!(views_f32, f32);
 matrices!(matrices_f64, f64);
 matrices!(matrices_f32, f32);
 
+macro_rules! of_std {
+    ($of:ident, $A:ty) => {
+        programs! { $of: f64, x: $A;
+            iter_sum iter_sum_value_and_grad { x.iter().sum::<f64>() }
+            squares squares_value_and_grad { x.iter().map(|v| v * v).sum::<f64>() }
+            filtered filtered_value_and_grad { x.iter().filter(|v| **v > 0.2).sum::<f64>() }
+            looped looped_value_and_grad { let mut s = 0.0; for i in 0..x.len() { s += x[i] * x[i]; } s }
+            folded folded_value_and_grad { x.iter().fold(0.0, |a, v| a + v) }
+            dsl_sum dsl_sum_value_and_grad { sum(x) }
+            dsl_norm dsl_norm_value_and_grad { norm(x) }
+            dsl_product dsl_product_value_and_grad { product(x) }
+            iter_product iter_product_value_and_grad { x.iter().product::<f64>() }
+            while_loop while_loop_value_and_grad { let (mut s, mut i) = (0.0, 0); while i < x.len() { s += x[i]; i += 1; } s }
+            stepped stepped_value_and_grad {
+                // What is decided in each step is carried on.
+                let mut t = 0.1;
+                for i in 0..4 {
+                    let s = x.iter().map(|v| v * t).sum::<f64>();
+                    if s > 0.5 { t *= 0.9; } else { t += s * (i as f64); }
+                }
+                t
+            }
+        }
+    };
+}
+of_std!(slices, &[f64]);
+of_std!(five, &[f64; 5]);
+of_std!(sixteen, &[f64; 16]);
+of_std!(twenty, &[f64; 20]);
+
 #[test]
 fn sums_and_products_of_vectors() {
     let (mut random, mut wrong, mut wrong_f32) = (Random(1), Default::default(), Default::default());
@@ -332,4 +362,54 @@ fn scalars() {
         scalars_f32::all(&random.vector(2), &mut wrong_f32);
     }
     assert!(wrong.is_empty() && wrong_f32.is_empty(), "{wrong:#?} {wrong_f32:#?}");
+}
+
+#[test]
+fn slices_and_static_arrays() {
+    let (mut random, mut wrong) = (Random(5), Default::default());
+    for n in 0..40 {
+        slices::all(random.vector(n).as_slice().unwrap(), &mut wrong);
+        five::all(&std::array::from_fn(|_| random.next()), &mut wrong);
+        sixteen::all(&std::array::from_fn(|_| random.next()), &mut wrong);
+        twenty::all(&std::array::from_fn(|_| random.next()), &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[differentiate(grad, vjp, jvp, hvp, hessian, pullback, into, wrt(x))]
+fn by_all(x: &Array1<f64>, c: f64) -> f64 {
+    let s = x.iter().map(|v| v * v).sum::<f64>();
+    if s > c { s } else { s * s }
+}
+
+/// Every derivative decides as the function does.
+#[test]
+fn all_derivatives_decide_alike() {
+    let mut random = Random(6);
+    for n in 1..40 {
+        let x: Array1<f64> = random.vector(n);
+        let s = x.iter().map(|v| v * v).sum::<f64>();
+        for (c, by) in [(s, 2.0 * s), (s.next_down(), 1.0)] {
+            let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b.abs();
+            let value = by_all(&x, c);
+            let one = Array1::ones(n);
+            let along = (&x * by * 2.0).sum();
+            assert_eq!(by_all_value_and_grad(&x, c).0, value);
+            assert!(near(by_all_grad(&x, c)[0], 2.0 * by * x[0]));
+            assert!(near(by_all_vjp(&x, c, 1.0).1[0], 2.0 * by * x[0]));
+            let (v, t) = by_all_jvp(&x, c, &one);
+            assert!(v == value && (t - along).abs() <= 1e-11 * (1.0 + along.abs()));
+            let (v, back) = by_all_pullback(&x, c);
+            assert!(v == value && near(back(1.0)[0], 2.0 * by * x[0]));
+            let mut into = Array1::zeros(n);
+            assert_eq!(by_all_value_and_grad_into(&x, c, &mut into), value);
+            assert!(near(into[0], 2.0 * by * x[0]));
+            // 2 I, or 4 s I + 8 x x'.
+            let second = if by == 1.0 { 2.0 } else { 4.0 * s + 8.0 * x[0] * x[0] };
+            assert!(near(by_all_hessian(&x, c)[[0, 0]], second));
+            let mut unit = Array1::zeros(n);
+            unit[0] = 1.0;
+            assert!(near(by_all_hvp(&x, c, &unit)[0], second));
+        }
+    }
 }

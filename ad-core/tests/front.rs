@@ -2,6 +2,8 @@
 
 #[path = "front/arrays.rs"]
 mod arrays;
+#[path = "front/decisions.rs"]
+mod decisions;
 #[path = "front/errors.rs"]
 mod errors;
 #[path = "front/flow.rs"]

@@ -232,7 +232,9 @@ fn params(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Vec<
             }
         };
         match types::leaf(&typed.ty, generics, diags) {
-            Ok(leaf) => params.push(SigParam { name, mutable, ty: typed.ty.to_token_stream(), leaf }),
+            Ok(leaf) => {
+                params.push(SigParam { name, mutable, ty: types::ungrouped(&typed.ty).to_token_stream(), leaf })
+            }
             Err(Poison) => result = Err(Poison),
         }
     }

@@ -179,6 +179,15 @@ pub(super) fn leaf(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered
     }
 }
 
+/// The type as it would be written: what a `macro_rules!` has handed on stands in groups that nobody sees.
+pub(super) fn ungrouped(ty: &Type) -> Type {
+    match ty {
+        Type::Group(p) => ungrouped(&p.elem),
+        Type::Reference(r) => Type::Reference(syn::TypeReference { elem: ungrouped(&r.elem).into(), ..r.clone() }),
+        _ => ty.clone(),
+    }
+}
+
 /// Makes a type that is refused one that rustc accepts, if it is not: `Array1` without elements, a slice by value.
 pub(super) fn mend(ty: &mut Type) -> bool {
     match ty {
