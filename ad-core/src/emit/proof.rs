@@ -171,7 +171,13 @@ fn methods(program: &Program) -> Option<TokenStream> {
             calls.push(if by_reference {
                 quote!(let _ = |x: #ty| x.#name();)
             } else {
-                quote!(let _ = |x: &#ty| x.#name();)
+                // `&Option<&F>` written out is a lint's.
+                quote! {
+                    let _ = |x: #ty| {
+                        let x = &x;
+                        x.#name()
+                    };
+                }
             });
             continue;
         }

@@ -663,7 +663,13 @@ const _: () = {
         let _ = |x: ::ad::ndarray::ArrayView1<'_, f64>| x.mean();
         let _ = |x: &::ad::ndarray::ArrayView1<'_, f64>| x.mean();
         let _ = |x: &&::ad::ndarray::ArrayView1<'_, f64>| x.mean();
-        let _ = |x: &::core::option::Option<f64>| x.unwrap();
-        let _ = |x: &::core::option::Option<&f64>| x.unwrap();
+        let _ = |x: ::core::option::Option<f64>| {
+            let x = &x;
+            x.unwrap()
+        };
+        let _ = |x: ::core::option::Option<&f64>| {
+            let x = &x;
+            x.unwrap()
+        };
     }
 };
