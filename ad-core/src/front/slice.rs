@@ -250,11 +250,13 @@ impl<'a> Lower<'a> {
         let ranges: Vec<usize> = (0..axes.len()).filter(|&k| matches!(axes[k], Axis::Range(..))).collect();
         let (Some(&k), true) = (ranges.first(), axes.len() <= shape.len()) else { return Ok(None) };
         let Axis::Range(r, None | Some(1)) = &axes[k] else { return Ok(None) };
-        let noted = self.noted();
+        let (noted, mark) = (self.noted(), self.facts.mark());
         let (start, end) = self.bounds(r, shape[k], range)?;
         let len = self.g.int(IntOp::Sub, end, start);
         if self.closed(len).is_some() {
+            // Whoever slices then has to check anew: nothing is known yet.
             self.forget_since(&noted);
+            self.facts.forget(mark);
             return Ok(None);
         }
         let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false }), None);

@@ -140,3 +140,13 @@ fn overflow_and_division() {
     assert_eq!(failed(&p, &[scalar(1.0), int(i32::MAX)]), ["integer overflow in an addition"]);
     assert_eq!(failed(&p, &[scalar(1.0), int(i32::MIN)]), ["integer overflow in a negation"]);
 }
+
+/// Slices are checked, once.
+#[test]
+fn slices_are_checked() {
+    let p = program(quote!(), quote! { fn f(x: &Array2<f64>, k: usize) -> f64 { x.slice(s![1.., ..k]).sum() } });
+    let (k, x) = (super::sizes(&[], &[2]), array(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    assert_eq!(run(&p, &[x.clone(), k.clone()]), [9.0]);
+    assert_eq!(failed(&p, &[array(&[0, 3], &[]), k]).len(), 1);
+    assert_eq!(failed(&p, &[x, super::sizes(&[], &[4])]).len(), 1);
+}
