@@ -64,7 +64,7 @@ pub mod methods {
     }
 
     methods! { OfOptions, OPTIONS:
-        unwrap expect unwrap_or unwrap_or_else unwrap_or_default map map_or map_or_else and_then is_some is_none copied cloned
+        unwrap expect unwrap_or unwrap_or_else unwrap_or_default map map_or map_or_else and_then is_some is_none is_some_and is_none_or copied cloned
     }
 
     methods! { OfOrderings, ORDERINGS:

@@ -244,6 +244,16 @@ impl<'a> Lower<'a> {
                 let x = self.shorter_stack(y, zero);
                 Ok(self.join_stacks(how.cond, &x, y))
             }
+            (Value::List(some), Value::List(none)) if none.is_empty() && !how.strict => {
+                let some = self.array(a, range)?;
+                let none = self.no_rows(some);
+                self.join_lengths(how.cond, [some, none], false, range)
+            }
+            (Value::List(none), Value::List(some)) if none.is_empty() && !how.strict => {
+                let some = self.array(b, range)?;
+                let none = self.no_rows(some);
+                self.join_lengths(how.cond, [none, some], false, range)
+            }
             (Value::Nothing, Value::Nothing) => Ok(Value::Nothing),
             (Value::Maybe(x, there), Value::Nothing) => {
                 let none = self.g.lit_bool(false);
@@ -271,6 +281,12 @@ impl<'a> Lower<'a> {
                 if self.g.elem(a) != self.g.elem(b) {
                     let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
                     return Err(self.error(range, catalogue::types_differ(&a, &b)));
+                }
+                if !how.strict && self.g.rank(a) > 0 && self.g.rank(a) == self.g.rank(b) {
+                    let (na, nb) = (self.g.shape(a)[0], self.g.shape(b)[0]);
+                    if na != nb && self.never_equal(na, nb) {
+                        return self.join_lengths(how.cond, [a, b], nested, range);
+                    }
                 }
                 let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
                 let t = self.choose(how, a, b);

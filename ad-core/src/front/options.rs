@@ -25,6 +25,8 @@ pub(super) const TABLE: &[Entry] = &[
     row("and_then", On::Option, (1, 1), and_then, "f of the value, an `Option` itself"),
     row("is_some", On::Option, (0, 0), is_some, "whether there is a value"),
     row("is_none", On::Option, (0, 0), is_none, "whether there is none"),
+    row("is_some_and", On::Option, (1, 1), is_some_and, "whether there is a value, and f holds of it"),
+    row("is_none_or", On::Option, (1, 1), is_none_or, "whether there is none, or f holds of it"),
     row("copied", On::Option, (0, 0), itself, "the same"),
     row("cloned", On::Option, (0, 0), itself, "the same"),
     row("then", On::Bool, (1, 1), then, "the value of a closure where it holds, an `Option`"),
@@ -132,6 +134,16 @@ fn and_then<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn is_some<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(parts(me, call)?.1))
+}
+
+fn is_some_and<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (f, range) = call.arg(1)?;
+    or(me, call, |me, v| me.apply(f, &[v], range), |me| Ok(Value::Term(me.g.lit_bool(false))))
+}
+
+fn is_none_or<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (f, range) = call.arg(1)?;
+    or(me, call, |me, v| me.apply(f, &[v], range), |me| Ok(Value::Term(me.g.lit_bool(true))))
 }
 
 fn is_none<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -11,6 +11,7 @@ use super::lower::Lower;
 use super::value::{Lowered, Seq, Value};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
+use crate::ir::range::Linear;
 use crate::ir::{Node, Term};
 use crate::prim::{Cmp, IntOp};
 
@@ -265,6 +266,60 @@ impl<'a> Lower<'a> {
             Longer { most, exact: false }
         };
         Value::Stack(Rc::new(Stack { all, len, more, ..a.clone() }))
+    }
+
+    /// One of two arrays of which the one is always longer, by a condition: how long it is depends on that.
+    pub(super) fn join_lengths(
+        &mut self,
+        cond: Term,
+        arms: [Term; 2],
+        nested: bool,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let lens = arms.map(|t| self.g.shape(t)[0]);
+        let room = self.g.int(IntOp::Max, lens[0], lens[1]);
+        let more = self.no_longer();
+        let form = Form::Leaf { nested };
+        let [a, b] = arms.map(|t| self.roomy(t, room));
+        // Rows have one shape in both.
+        let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
+        let stacks = [(a, lens[0]), (b, lens[1])].map(|(t, len)| Stack {
+            all: vec![t],
+            form: form.clone(),
+            len,
+            more,
+            open: None,
+        });
+        match self.join_stacks(cond, &stacks[0], &stacks[1]) {
+            Value::Stack(stack) if self.is_closed(stack.len) => self.unstacked(&stack, range),
+            stack => Ok(stack),
+        }
+    }
+
+    /// An array of such rows that has none.
+    pub(super) fn no_rows(&mut self, t: Term) -> Term {
+        let zero = self.g.lit_usize(0);
+        let mut sizes = self.g.shape(t).to_vec();
+        sizes[0] = zero;
+        let (starts, steps) = (vec![zero; sizes.len()], vec![1; sizes.len()]);
+        self.g.slice(t, &starts, &steps, &sizes)
+    }
+
+    /// Whether two sizes are known to differ, whatever they are.
+    pub(super) fn never_equal(&mut self, a: Term, b: Term) -> bool {
+        let one = Linear::constant(1);
+        let (la, lb) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+        let above = |me: &mut Self, a: &Linear, b: &Linear| {
+            let goal = b.combine(1, a, -1).and_then(|d| d.combine(1, &one, -1));
+            goal.is_some_and(|goal| me.facts.prove(&me.g, &goal))
+        };
+        if above(self, &la, &lb) || above(self, &lb, &la) {
+            return true;
+        }
+        [(a, b), (b, a)].into_iter().any(|(choice, size)| match *self.g.node(choice) {
+            Node::Cond { then, other, .. } => self.never_equal(then, size) && self.never_equal(other, size),
+            _ => false,
+        })
     }
 
     /// Another element at an index.

@@ -193,7 +193,9 @@ impl<'a> Lower<'a> {
                 (Held::Value(Value::Never), Held::Value(value)) | (Held::Value(value), Held::Value(Value::Never)) => {
                     Held::Value(value.clone())
                 }
-                (Held::Value(Value::List(a)), Held::Value(Value::List(b))) if a.len() != b.len() => {
+                (Held::Value(Value::List(a)), Held::Value(Value::List(b)))
+                    if a.len() != b.len() && a.iter().chain(&**b).any(|part| matches!(part, Value::Tuple(_))) =>
+                {
                     let name = Rc::clone(&then.0[k].name);
                     self.error(range, catalogue::grows_now_and_then(&name));
                     Held::Broken

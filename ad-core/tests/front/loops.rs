@@ -122,6 +122,16 @@ fn vectors_that_are_read_while_they_grow() {
 }
 
 #[test]
+fn arms_of_which_one_is_longer() {
+    agrees! { fn f(x: slice) { let mut v = vec![x[0], x[1]]; if x[0] > 0.5 { v.push(x[2] * x[0]); } v.iter().map(|y| y * y).sum::<f64>() * v.len() as f64 + v[v.len() - 1] } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.8, 0.9, -0.2])] }
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); if x.len() > 2 && x[1] > 0.0 { v.push(x[0]); v.push(2.0); } let mut s = 0.0; for (i, y) in v.iter().enumerate() { s += y * y * i as f64; } s } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.8, -0.9, -0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let v = if x[0] > 0.5 { vec![x[1], x[2]] } else { vec![x[1], x[2], x[0]] }; v.iter().product::<f64>() } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.8, 0.9, -0.2])] }
+    agrees! { fn f(x: slice) { let mut v = Vec::new(); if x[0] > 0.5 { v.push(x[1]); v.push(x[1] * x[0]); } let mut w = vec![]; if x[1] > 0.5 { w.push(2.0); } else { w.push(x[2]); w.push(1.0); } v.iter().sum::<f64>() + w.iter().map(|y| y * x[0]).sum::<f64>() + v.len() as f64 } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.8, -0.9, -0.2])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for a in x { let mut v = vec![*a]; if *a > 0.0 { v.push(a * x[0]); } else { v.push(1.0); v.push(*a); } for y in &v { s += y * v.len() as f64; } } s } [V(vec![0.3, 0.9, -0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = vec![x[0]]; match x.len() { 2 => v.push(x[1]), 3 => { v.push(x[2]); v.push(x[1] * x[0]); } _ => {} } v[v.len() - 1] * v.len() as f64 } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.8, 0.9])] [V(vec![0.8])] }
+}
+
+#[test]
 fn vectors_of_lengths_that_values_decide() {
     agrees! { fn f(x: slice) { let mut large = Vec::new(); for v in x { if *v > 0.25 { large.push(*v * 2.0); } } let mut s = 1.0; for (i, v) in large.iter().enumerate() { s = s * v + i as f64; } s * large.len() as f64 } [V(vec![0.3, 0.1, 0.9, -0.2])] [V(vec![0.1])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut before = vec![]; for v in x { if *v > 1.0 { break; } before.push(*v); } before.iter().map(|v| v.sqrt()).sum::<f64>() } [V(vec![0.3, 0.9, 1.2, -0.2])] [V(vec![0.3])] [V(vec![1.3])] }

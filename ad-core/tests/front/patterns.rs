@@ -96,7 +96,7 @@ fn options() {
             let b = match x.get(i + 1) { Some(v) if *v > 2.0 => v * 2.0, Some(_) => 0.0, None => -1.0 };
             let c = x.get(i).map_or(5.0, |v| v + 1.0) + x.get(i).copied().unwrap_or(0.5) + x.get(i).map(|v| v * v).unwrap_or_default();
             let d = (i > 0).then(|| x[i - 1]).unwrap_or_else(|| x[0]);
-            let e = if x.get(i).is_some() && !x.get(i).is_none() { 100.0 } else { 0.0 };
+            let e = if x.get(i).is_some() && !x.get(i).is_none() && x.get(i).is_some_and(|v| *v < 9.0) && x.get(i + 1).is_none_or(|v| *v > 2.5) { 100.0 } else { 0.0 };
             let h = if i > 1 { Some(x[i - 2]) } else { None };
             a + b + c + d + e + h.unwrap_or(0.0)
         }
@@ -112,7 +112,7 @@ fn options() {
         };
         let c = get(i).map_or(5.0, |v| v + 1.0) + get(i).unwrap_or(0.5) + get(i).map(|v| v * v).unwrap_or_default();
         let d = if i > 0 { get(i - 1) } else { get(0) };
-        let e = if get(i).is_some() { 100.0 } else { 0.0 };
+        let e = if get(i).is_some() && get(i + 1).is_none_or(|v| v > 2.5) { 100.0 } else { 0.0 };
         let h = if i > 1 { get(i - 2) } else { Some(0.0) };
         let p = program(quote!(), f.clone());
         let inputs = [vector(&x), sizes(&[], &[i])];
