@@ -86,6 +86,9 @@ fn close(a: &Array2<f64>, b: &Array2<f64>) {
     assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * scale), "{a:?}\n{b:?}");
 }
 
+/// Moves a parameter of the mixture by so much.
+type Move<'a> = dyn FnMut(f64, &mut Array1<f64>, &mut Array2<f64>, &mut Array2<f64>) + 'a;
+
 /// A sum over items is the sum of those of fewer items, each of which fits one block; one that is one item is checked against differences.
 #[test]
 fn many_blocks_are_the_sum_of_their_items() {
@@ -112,7 +115,7 @@ fn many_blocks_are_the_sum_of_their_items() {
     let (_, (dw, dm, ds)) = mixture_value_and_grad(&x, &w, &m, &inverse);
     let h = 1e-5;
     for c in [0, 6] {
-        let by = |up: &mut dyn FnMut(f64, &mut Array1<f64>, &mut Array2<f64>, &mut Array2<f64>)| {
+        let by = |up: &mut Move<'_>| {
             let mut at = |h: f64| {
                 let (mut w, mut m, mut s) = (w.clone(), m.clone(), inverse.clone());
                 up(h, &mut w, &mut m, &mut s);

@@ -385,6 +385,7 @@ fn shadowed(x: &[f64]) -> f64 {
 }
 
 #[differentiate]
+#[allow(clippy::needless_late_init, reason = "a variable that is assigned behind a loop")]
 fn one_arm(x: &[f64]) -> f64 {
     let mut best = x[0];
     let mut at = 0;

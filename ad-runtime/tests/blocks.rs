@@ -10,7 +10,7 @@ fn a_block_is_whole_lanes_of_items_that_fit() {
     assert_eq!(kernel::block(1 << 20, usize::MAX), 16);
     for width in 1..5_000 {
         let items = kernel::block(1 << 20, width);
-        assert!(items % 16 == 0 && (16..=256).contains(&items));
+        assert!(items.is_multiple_of(16) && (16..=256).contains(&items));
     }
 }
 
