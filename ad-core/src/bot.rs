@@ -22,15 +22,12 @@ pub fn transform(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     let mut sizes: Vec<Term> = crate::simplify::sizes(g, roots).into_iter().collect();
     sizes.sort_unstable();
     let mut bot = Bot { g, exact, sizes: HashMap::new() };
-    // The oldest first: a size may come out of a loop over arrays of another size. It is part of types: it stays the term that it is,
-    // unless it has to be changed.
+    // The oldest first: a size may come out of a loop, or be counted, over arrays of another size. It is part of types: it stays the
+    // term that it is, unless it has to be changed.
     for size in sizes {
-        let looped = bot.g.reachable(&[size]).iter().any(|&t| matches!(bot.g.node(t), Node::Scan(_)));
-        if looped {
-            let fine = crate::ir::valid::normal_form(bot.g, &[size]).is_ok();
-            let new = if fine { size } else { bot.eliminate_all(&[size])[0] };
-            bot.sizes.insert(size, new);
-        }
+        let fine = crate::ir::valid::normal_form(bot.g, &[size]).is_ok();
+        let new = if fine { size } else { bot.eliminate_all(&[size])[0] };
+        bot.sizes.insert(size, new);
     }
     bot.eliminate_all(roots)
 }
@@ -45,7 +42,7 @@ struct Bot<'g> {
     g: &'g mut Graph,
     /// What decisions depend on: summed in the order of the function.
     exact: HashSet<Term>,
-    /// Sizes that come out of loops, without builds: types say these from here on.
+    /// Sizes without builds: types say these from here on.
     sizes: HashMap<Term, Term>,
 }
 

@@ -43,11 +43,11 @@ fn halves(x: &Array1<f64>) -> f64 {
 
 #[differentiate]
 fn some(x: &Array1<f64>) -> f64 {
-    let mut one = vec![x[0]];
+    let mut one = vec![(x[0], 1.0)];
     if x[0] > 1.0 {
-        one.push(x[1]);
+        one.push((x[1], 2.0));
     }
-    one.iter().sum()
+    one.iter().map(|(a, b)| a * b).sum()
 }
 
 #[differentiate]

@@ -80,7 +80,8 @@ impl Writer<'_> {
             }
         }
         if ways.is_empty() || self.rng.chance(8) {
-            return n.to_string();
+            // Of a range of these the index may be used by methods alone, which do not say which integer it is.
+            return format!("{n}_usize");
         }
         let (text, row) = self.rng.pick(&ways);
         if !row.is_empty() {
