@@ -251,6 +251,28 @@ fn jacobians_of_all_containers() {
 }
 
 /// Nothing in: nothing out, of the right shapes.
+/// Of one function, wide and tall: the Jacobian, its rows by `vjp` of unit cotangents, its columns by `jvp` of unit tangents.
+#[test]
+fn jacobians_by_rows_by_columns_and_by_differences() {
+    for (rows, columns) in [(2, 5), (5, 2)] {
+        let (x, w) = (wave(columns), Array2::from_shape_vec((rows, columns), wave(rows * columns).to_vec()).unwrap());
+        let unit = |n: usize, k: usize| Array1::from_shape_fn(n, |i| f64::from(u8::from(i == k)));
+        let (whole, ..) = softened_jacobian(&x, &w, 0.8);
+        agree(
+            whole.iter().copied(),
+            &differences(x.as_slice().unwrap(), |x| softened(&Array1::from(x.to_vec()), &w, 0.8).to_vec()),
+        );
+        for i in 0..rows {
+            let (_, (row, ..)) = softened_vjp(&x, &w, 0.8, &unit(rows, i));
+            agree(row, &[whole.row(i).to_vec()]);
+        }
+        for j in 0..columns {
+            let (_, column) = softened_jvp(&x, &w, 0.8, &unit(columns, j), &Array2::zeros((rows, columns)), 0.0);
+            agree(column, &[whole.column(j).to_vec()]);
+        }
+    }
+}
+
 #[test]
 fn empty_jacobians() {
     let (jx, jk) = orbit_jacobian(&Array1::zeros(0), 0.8);
