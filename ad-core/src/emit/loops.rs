@@ -91,6 +91,14 @@ impl Loops {
         self.roles.get(&t).copied()
     }
 
+    /// What a leaf is left by: the number of the loop, and the carried value.
+    pub(super) fn begun(&self, t: Term) -> Option<(usize, &Carry)> {
+        match self.role(t)? {
+            (n, Role::Last(k)) => Some((n, &self.all[n].carries[k])),
+            _ => None,
+        }
+    }
+
     /// What a leaf stands for, if it is needed: terms that are then needed too.
     fn behind(&self, t: Term, mut f: impl FnMut(Term)) {
         let Some((n, role)) = self.role(t) else { return };
@@ -212,9 +220,9 @@ impl Scopes {
     }
 }
 
-/// How a carried array becomes its next value by additions to some of its elements only: the terms on the way, oldest first.
-/// Each is a scatter onto the one before, or a lazy choice between two such ways.
-pub(super) fn way(g: &Graph, now: Term, next: Term) -> Option<Vec<Term>> {
+/// How a carried array becomes its next value by changes of some of its elements only: the terms on the way, oldest first.
+/// Each is a scatter onto the one before, what an inner loop leaves of the one before, or a lazy choice between two such ways.
+pub(super) fn way(g: &Graph, loops: &Loops, now: Term, next: Term) -> Option<Vec<Term>> {
     let mut found: BTreeSet<Term> = BTreeSet::new();
     let mut stack = vec![next];
     while let Some(t) = stack.pop() {
@@ -224,7 +232,7 @@ pub(super) fn way(g: &Graph, now: Term, next: Term) -> Option<Vec<Term>> {
         match g.node(t) {
             Node::Scatter { dst, .. } => stack.push(*dst),
             Node::Cond { then, other, .. } => stack.extend([*then, *other]),
-            _ => return None,
+            _ => stack.push(loops.begun(t)?.1.init),
         }
     }
     if next == now { None } else { Some(found.into_iter().collect()) }

@@ -27,8 +27,15 @@ pub(super) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
         Some(own) => crate::simplify::decisions_in_loops(g, roots, own.iter().copied().collect()),
         None => crate::simplify::decisions(g, roots),
     };
-    let mut lower =
-        Lower { g, exact, outside: HashMap::new(), loops: Loops::default(), depth: 0, inner: HashSet::new() };
+    let mut lower = Lower {
+        g,
+        exact,
+        outside: HashMap::new(),
+        loops: Loops::default(),
+        depth: 0,
+        carried: Vec::new(),
+        inner: HashSet::new(),
+    };
     let mut inside = HashMap::new();
     lower.all(roots, &mut inside, &[])?;
     let Lower { outside: new, loops, inner, .. } = lower;
@@ -43,6 +50,8 @@ struct Lower<'g> {
     outside: HashMap<Term, Term>,
     loops: Loops,
     depth: usize,
+    /// What the loops around carry.
+    carried: Vec<Term>,
     /// What bodies have made.
     inner: HashSet<Term>,
 }
@@ -92,6 +101,10 @@ impl Lower<'_> {
                     *other
                 }
             }
+            Node::Cond { cond, then, other } if both_known(g, *then, *other) => match g.bool_value(*then) {
+                Some(true) => *cond,
+                _ => g.not(*cond),
+            },
             Node::Cond { cond, then, other } if matches!(g.ty(t), Type::Tuple(_)) => {
                 by_component(g, *cond, *then, *other)
             }
@@ -131,18 +144,29 @@ impl Lower<'_> {
         }
     }
 
+    /// What a loop begins with, as changes of elements of an array that a loop around it carries, if it is that.
+    fn changed(&mut self, init: Term) -> Term {
+        let like = |g: &Graph, t: Term| t != init && g.ty(t) == g.ty(init);
+        let around: Vec<Term> = self.carried.iter().rev().copied().filter(|&t| like(self.g, t)).collect();
+        around.into_iter().find_map(|now| update(self.g, &self.loops, now, init)).unwrap_or(init)
+    }
+
     /// A loop: its body over leaves of its own, its results as leaves.
-    fn scan(&mut self, scan: Scan) -> Result<Term, String> {
+    fn scan(&mut self, mut scan: Scan) -> Result<Term, String> {
         let g = &mut *self.g;
         let carries = scan.init.len();
         let step = leaf(g, Type::scalar(Elem::USIZE));
         // What each step leaves as it is is no state.
         let fixed = |g: &Graph, k: usize| matches!(g.node(scan.body.results[k]), Node::Param(n, _) if *n as usize == k);
         let mut env: Vec<Term> = Vec::new();
-        for (k, &init) in scan.init.iter().enumerate() {
+        for (k, init) in scan.init.iter_mut().enumerate() {
             let ty = self.lowered(&scan.body.params[k]);
-            let g = &mut *self.g;
-            env.push(if fixed(g, k) { init } else { leaf(g, ty) });
+            if fixed(self.g, k) {
+                env.push(*init);
+                continue;
+            }
+            *init = self.changed(*init);
+            env.push(leaf(self.g, ty));
         }
         let g = &mut *self.g;
         env.extend(&scan.captures);
@@ -152,6 +176,8 @@ impl Lower<'_> {
         if env.iter().any(|&t| matches!(g.ty(t), Type::Tuple(_))) {
             return Err("a loop over tuples has reached the emitter".into());
         }
+        let around = self.carried.len();
+        self.carried.extend(&env[..carries]);
         self.depth += 1;
         let mut body = HashMap::new();
         let mut steps = scan.count;
@@ -165,6 +191,7 @@ impl Lower<'_> {
         }
         self.all(&scan.body.results, &mut body, &env)?;
         self.depth -= 1;
+        self.carried.truncate(around);
         let results: Vec<Term> = scan
             .body
             .results
@@ -190,7 +217,7 @@ impl Lower<'_> {
                 parts.push(init);
                 continue;
             }
-            let next = update(g, now, results[k]).unwrap_or(results[k]);
+            let next = update(g, &self.loops, now, results[k]).unwrap_or(results[k]);
             // Newer than all that the body computes.
             let ty = g.ty(now).clone();
             let last = leaf(g, ty);
@@ -221,6 +248,12 @@ fn row(g: &mut Graph, x: Term, step: Term) -> Term {
         }
         _ => g.index(x, &[step]),
     }
+}
+
+/// Whether a choice is its condition, or that it does not hold.
+fn both_known(g: &Graph, then: Term, other: Term) -> bool {
+    let known = |t: Term| g.ty(t).as_array().filter(|ty| ty.1.is_empty()).and_then(|_| g.bool_value(t));
+    matches!((known(then), known(other)), (Some(a), Some(b)) if a != b)
 }
 
 /// A conditional of tuples as a tuple of conditionals. The recursion is as deep as the type.

@@ -18,7 +18,7 @@ use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
 use group::group;
 use guards::{Guards, guards};
-use order::{list_schedule, places};
+use order::{InPlace, list_schedule, places};
 
 /// A condition and the value it must have.
 pub(super) type Literal = (Term, bool);
@@ -58,7 +58,7 @@ pub(super) struct Plan {
     pub(super) bodies: Vec<Vec<usize>>,
     pub(super) loops: Loops,
     pub(super) scopes: Scopes,
-    /// Carried arrays that are added to where they are: what each term on the way stands for.
+    /// Carried arrays that are changed where they are: whose memory each term on the way is.
     pub(super) in_place: HashMap<Term, Term>,
     /// The steps that read a term, ascending.
     pub(super) readers: HashMap<Term, Vec<usize>>,
@@ -265,16 +265,27 @@ pub(super) fn plan(
     for scope in 0..=plan.bodies.len() {
         let own: Vec<usize> = (0..statements.len()).filter(|&s| statements[s].scope == scope).collect();
         let all = All { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
-        let (before, in_place) = if scope == 0 { Default::default() } else { places(&all, &own, &plan, scope - 1) };
-        let order = match list_schedule(&all, &own, &before) {
-            Some(order) => {
-                plan.in_place.extend(in_place);
-                order
-            }
-            // What is read after it should have been added to: the loop works on copies.
-            None => list_schedule(&all, &own, &[])
-                .ok_or_else(|| "the conditions of the program depend on each other".to_string())?,
+        let mut chosen = if scope == 0 { Vec::new() } else { places(&all, &own, &plan, scope - 1) };
+        let ordered = |chosen: &[InPlace]| {
+            let before: Vec<(usize, usize)> = chosen.iter().flat_map(|c| c.before.iter().copied()).collect();
+            list_schedule(&all, &own, &before)
         };
+        let mut order = ordered(&chosen);
+        if order.is_none() {
+            // Of some array something is read after it should have been changed: the loop works on a copy of that one.
+            let wanted = std::mem::take(&mut chosen);
+            order = ordered(&chosen);
+            for one in wanted {
+                chosen.push(one);
+                match ordered(&chosen) {
+                    Some(found) => order = Some(found),
+                    None => drop(chosen.pop()),
+                }
+            }
+        }
+        let order = order.ok_or_else(|| "the conditions of the program depend on each other".to_string())?;
+        let in_place: Vec<(Term, Term)> = chosen.iter().flat_map(InPlace::terms).collect();
+        plan.in_place.extend(in_place);
         group(&all, &mut plan, &order, scope);
     }
     for list in plan.readers.values_mut() {

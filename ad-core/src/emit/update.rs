@@ -2,6 +2,7 @@
 //! array that a loop reads element by element stay in one place, at a cost that does not depend on the array's size.
 //! Must never reassociate where all elements are added anyway.
 
+use super::loops::{Loops, way};
 use crate::ad::condition::{Literal, parts};
 use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::{Binary, IntOp, Prim};
@@ -11,29 +12,30 @@ const MANY: usize = 64;
 /// Conditions inside conditions that are looked at.
 const DEEP: usize = 8;
 
-/// `next` as a chain of writes to elements of `now` and additions to them, if it is one and is not already written as one.
-pub(super) fn update(g: &mut Graph, now: Term, next: Term) -> Option<Term> {
+/// `next` as a chain of writes to elements of `now` and additions to them, if it is one and is not already written as one. What an inner
+/// loop leaves of such a chain is part of it.
+pub(super) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Option<Term> {
     if g.rank(now) == 0 || next == now {
         return None;
     }
-    chained(g, now, next, DEEP)
+    chained(g, (loops, now), next, DEEP)
 }
 
 /// Scatters onto, choices between and sums of one such chain and what [`is_update`], with the additions moved into the chain.
-fn chained(g: &mut Graph, now: Term, next: Term, deep: usize) -> Option<Term> {
+fn chained(g: &mut Graph, (loops, now): (&Loops, Term), next: Term, deep: usize) -> Option<Term> {
     let (mut t, mut outer) = (next, Vec::new());
     while let (true, Node::Scatter { dst, .. }) = (t != now, g.node(t)) {
         outer.push(t);
         t = *dst;
     }
     let mut onto = match *g.node(t) {
-        _ if t == now => t,
+        _ if t == now || left(g, loops, now, t) => t,
         _ if deep == 0 => return None,
         Node::Cond { cond, then, other } => {
-            let (then, other) = (chained(g, now, then, deep - 1)?, chained(g, now, other, deep - 1)?);
+            let (then, other) = (chained(g, (loops, now), then, deep - 1)?, chained(g, (loops, now), other, deep - 1)?);
             g.cond(cond, then, other)
         }
-        Node::Prim(Prim::Binary(Binary::Add), _) => settled(g, now, &[t], &mut Vec::new(), deep - 1)?,
+        Node::Prim(Prim::Binary(Binary::Add), _) => settled(g, (loops, now), &[t], &mut Vec::new(), deep - 1)?,
         _ => return None,
     };
     for t in outer.into_iter().rev() {
@@ -44,9 +46,14 @@ fn chained(g: &mut Graph, now: Term, next: Term, deep: usize) -> Option<Term> {
     Some(onto)
 }
 
+/// Whether it is what an inner loop leaves of such a chain.
+fn left(g: &Graph, loops: &Loops, now: Term, t: Term) -> bool {
+    loops.begun(t).is_some_and(|(_, c)| c.init == now || way(g, loops, now, c.init).is_some())
+}
+
 /// The sum of these, as one chain under each of the conditions that decide which summands have the array in them: the cotangents of
 /// an array from the arms of a step come as a sum of conditionals, and only under its conditions is it one array that is changed.
-fn settled(g: &mut Graph, now: Term, sum: &[Term], facts: &mut Vec<Literal>, deep: usize) -> Option<Term> {
+fn settled(g: &mut Graph, way: (&Loops, Term), sum: &[Term], facts: &mut Vec<Literal>, deep: usize) -> Option<Term> {
     let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
     while let Some(t) = stack.pop() {
         if flat.len() + stack.len() > MANY {
@@ -66,7 +73,7 @@ fn settled(g: &mut Graph, now: Term, sum: &[Term], facts: &mut Vec<Literal>, dee
     let holders: Vec<usize> = (0..flat.len()).filter(|&k| !is_update(g, flat[k], DEEP)).collect();
     if let [at] = *holders {
         let chain = flat.remove(at);
-        let chain = chained(g, now, chain, deep)?;
+        let chain = chained(g, way, chain, deep)?;
         return Some(flat.into_iter().fold(chain, |acc, t| add(g, acc, t)));
     }
     if deep == 0 {
@@ -76,7 +83,7 @@ fn settled(g: &mut Graph, now: Term, sum: &[Term], facts: &mut Vec<Literal>, dee
         // What is only added is added once, behind the choice between those that have the array in them.
         let (with, without): (Vec<usize>, Vec<usize>) = (0..flat.len()).partition(|k| holders.contains(k));
         let with: Vec<Term> = with.into_iter().map(|k| flat[k]).collect();
-        let chain = settled(g, now, &with, facts, deep)?;
+        let chain = settled(g, way, &with, facts, deep)?;
         return Some(without.into_iter().fold(chain, |acc, k| add(g, acc, flat[k])));
     }
     let mut decides = holders.iter().find_map(|&k| match *g.node(flat[k]) {
@@ -96,7 +103,7 @@ fn settled(g: &mut Graph, now: Term, sum: &[Term], facts: &mut Vec<Literal>, dee
     }
     let mut arm = |value: bool| {
         facts.push((decides, value));
-        let made = settled(g, now, &flat, facts, deep - 1);
+        let made = settled(g, way, &flat, facts, deep - 1);
         facts.pop();
         made
     };

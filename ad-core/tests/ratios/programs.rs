@@ -274,4 +274,79 @@ programs! {
         }
         s
     }
+    elimination MATRIX x {
+        let m = x.len();
+        let mut n = 0;
+        for k in 1..m + 1 { if k * k <= m { n = k; } }
+        let mut a = x.to_vec();
+        for i in 0..n { a[i * n + i] += n as f64; }
+        for k in 0..n {
+            for i in k + 1..n {
+                a[i * n + k] /= a[k * n + k];
+                for j in k + 1..n { a[i * n + j] -= a[i * n + k] * a[k * n + j]; }
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..n { s += a[i * n + i].ln(); }
+        s
+    }
+    gauss_jordan MATRIX x {
+        let m = x.len();
+        let mut n = 0;
+        for k in 1..m + 1 { if k * k <= m { n = k; } }
+        let mut a = x.to_vec();
+        for i in 0..n { a[i * n + i] += n as f64; }
+        for k in 0..n {
+            let p = 1.0 / a[k * n + k];
+            a[k * n + k] = 1.0;
+            for j in 0..n { a[k * n + j] *= p; }
+            for i in 0..n {
+                if i != k {
+                    let f = a[i * n + k];
+                    a[i * n + k] = 0.0;
+                    for j in 0..n { a[i * n + j] -= f * a[k * n + j]; }
+                }
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..m { s += a[i] * a[i]; }
+        s
+    }
+    relaxation MATRIX x {
+        let m = x.len();
+        let mut n = 0;
+        for k in 1..m + 1 { if k * k <= m { n = k; } }
+        let mut d = x.to_vec();
+        for k in 0..n {
+            d[k * n + k] *= 0.5;
+            for i in 0..n {
+                let to = d[i * n + k];
+                if to < 0.7 {
+                    d[i * n + k] = to + 0.01;
+                    for j in 0..n {
+                        let through = to + d[k * n + j];
+                        if through < d[i * n + j] { d[i * n + j] = 0.5 * (through + d[i * n + j]); }
+                    }
+                }
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..m { s += d[i] * d[i]; }
+        s
+    }
+    right_sides MATRIX x {
+        let m = x.len();
+        let mut n = 0;
+        for k in 1..m + 1 { if k * k <= m { n = k; } }
+        let mut b = x.to_vec();
+        for c in 0..n {
+            for i in 0..n {
+                b[i * n + c] /= 2.0 + x[i * n + i];
+                for r in i + 1..n { b[r * n + c] -= x[r * n + i] * b[i * n + c] * 0.2; }
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..m { s += b[i] * b[i]; }
+        s
+    }
 }

@@ -10,7 +10,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::block::{Statement, live, nested};
-use super::super::loops::{Carry, Loop, Role, Rows};
+use super::super::loops::{Loop, Role, Rows};
 use super::super::rust::Expr;
 use super::super::schedule::{Literal, Work};
 use super::super::signature::static_type;
@@ -219,13 +219,14 @@ impl Driver<'_> {
         names.retain(|&t| !scopes.contains(n + 1, scopes.of(t)) && !defines.contains(&t));
         names.sort_unstable();
         names.dedup();
-        self.statements.push(Statement { guard: guard.to_vec(), code, defines, names, ..Statement::default() });
+        let effect = l.carries.iter().any(|c| plan.in_place.contains_key(&c.last));
+        self.statements.push(Statement { guard: guard.to_vec(), code, defines, names, effect, ..Statement::default() });
         Ok(())
     }
 
     /// Carried values before the first step, and memory for rows.
     fn begin(&mut self, l: &Loop, k: usize, names: &mut Vec<Term>) -> TokenStream {
-        let g = self.g;
+        let (g, plan) = (self.g, self.plan);
         let mut head = TokenStream::new();
         for c in &l.carries {
             let hint = self.hints.get(&c.last).or_else(|| self.hints.get(&c.now)).map_or("acc", String::as_str);
@@ -238,7 +239,8 @@ impl Driver<'_> {
                 head.extend(quote!(let mut #name: #ty = #init;));
                 continue;
             }
-            if let Some(outer) = self.carried_on(l, c) {
+            if let Some(&outer) = plan.in_place.get(&c.last) {
+                // What a loop around carries: one memory for both.
                 names.push(outer);
                 self.same_memory(c.last, outer);
                 self.same_memory(c.now, outer);
@@ -311,23 +313,6 @@ impl Driver<'_> {
         };
         let zero = self.style.zero(self.g.elem(r.all));
         quote!(#all[#start..].fill(#zero);)
-    }
-
-    /// What the loop around carries, if that is what this loop goes on with and leaves behind, and nobody else reads: one memory for both.
-    fn carried_on(&self, l: &Loop, c: &Carry) -> Option<Term> {
-        let plan = self.plan;
-        let (around, Role::Carry(k)) = plan.loops.role(c.init)? else { return None };
-        let (n, _) = plan.loops.role(l.step)?;
-        let outer = &plan.loops.all[around];
-        let carry = outer.carries.get(k)?;
-        // Rows of the former state are written before the step, those of what is left behind after it.
-        let alone = |t: Term| {
-            let rows = outer.rows.iter().filter(|r| r.row == t).count();
-            plan.uses.get(&t).is_some_and(|&n| n as usize == rows + 1)
-        };
-        let own = plan.scopes.parent[n] == around + 1 && carry.next == c.last;
-        let kept = outer.carries.iter().any(|d| d.next == carry.now);
-        (own && !kept && alone(carry.now) && alone(c.last)).then_some(carry.now)
     }
 
     /// The part of `all` that this step writes.

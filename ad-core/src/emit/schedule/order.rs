@@ -2,81 +2,152 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::super::loops::way;
+use super::super::loops::{Carry, way};
 use super::super::store::{Class, alias_of};
-use super::{All, Of, Plan, reads};
+use super::{All, Literal, Of, Plan, reads};
+use crate::ad::condition;
 use crate::ir::{Graph, Node, Term};
 use crate::prim::Prim;
 
-/// The carried arrays of a loop that can be added to in place, as the terms on the way from one step to the next,
-/// and which statements then have to come before which.
-pub(super) fn places(
-    all: &All<'_>,
-    own: &[usize],
-    plan: &Plan,
-    n: usize,
-) -> (Vec<(usize, usize)>, HashMap<Term, Term>) {
+/// Parts of a condition that are looked at.
+const PARTS: usize = 64;
+
+/// A carried array of a loop that can be changed where it is.
+pub(super) struct InPlace {
+    now: Term,
+    /// The terms on the way from one step to the next: they are one memory.
+    pub(super) way: Vec<Term>,
+    /// Which statements then have to come before which.
+    pub(super) before: Vec<(usize, usize)>,
+}
+
+impl InPlace {
+    /// Each term on the way, and whose memory it is.
+    pub(super) fn terms(&self) -> impl Iterator<Item = (Term, Term)> + '_ {
+        self.way.iter().map(|&t| (t, self.now))
+    }
+}
+
+/// The carried arrays of loop `n` that can be changed where they are, each for itself.
+pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec<InPlace> {
+    let mut found: Vec<InPlace> = Vec::new();
+    for c in plan.loops.all[n].carries.iter().filter(|c| all.g.rank(c.now) > 0) {
+        let Some(way) = way(all.g, &plan.loops, c.now, c.next) else { continue };
+        let taken = |t: &Term| found.iter().any(|other| other.way.contains(t));
+        if way.iter().any(taken) {
+            continue;
+        }
+        found.extend(place(all, own, plan, n, c, way));
+    }
+    found
+}
+
+/// Whether the way of this carried array can be gone in one memory.
+fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, way: Vec<Term>) -> Option<InPlace> {
     let (g, l) = (all.g, &plan.loops.all[n]);
-    let (mut before, mut in_place) = (Vec::new(), HashMap::new());
+    let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
+    // The former value must not be wanted at the end, and one on the way only by the next.
+    let wanted = l.carries.iter().any(|d| d.next == c.now)
+        || ends().filter(|&t| t == c.next).count() > l.rows.iter().filter(|r| r.row == c.next).count() + 1
+        || ends().any(|t| t != c.next && way.contains(&t));
+    if wanted || !way.iter().all(|&t| plan.scopes.of(t) == n + 1) {
+        return None;
+    }
     let of = |s: usize| match all.statements[s].of {
         Of::Term(t) => Some(t),
         _ => None,
     };
-    for c in l.carries.iter().filter(|c| g.rank(c.now) > 0) {
-        let Some(way) = way(g, c.now, c.next) else { continue };
-        let here = |t: Term| plan.scopes.of(t) == n + 1 && !in_place.contains_key(&t);
-        let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
-        // The former value must not be wanted at the end, and one on the way only by the next.
-        let wanted = l.carries.iter().any(|d| d.next == c.now)
-            || ends().filter(|&t| t == c.next).count() > l.rows.iter().filter(|r| r.row == c.next).count() + 1
-            || ends().any(|t| t != c.next && way.contains(&t));
-        if wanted || !way.iter().all(|&t| here(t)) {
-            continue;
+    // What changes the array: a scatter, or a loop.
+    let changes: BTreeSet<usize> = way.iter().filter_map(|t| all.of_term.get(t).copied()).collect();
+    let mut before = Vec::new();
+    // All former states of the array, and what shows them: they are one memory.
+    let mut shown: BTreeSet<Term> = BTreeSet::from([c.now]);
+    for &t in &way {
+        let from = match g.node(t) {
+            Node::Scatter { dst, .. } => *dst,
+            Node::Cond { cond, then, other } => {
+                if !apart(all, plan, c.now, (*cond, *then, *other)) {
+                    return None;
+                }
+                continue;
+            }
+            _ => plan.loops.begun(t)?.1.init,
+        };
+        // All that shows this state of the array: it, and what is the same memory under another name.
+        let mut same: BTreeSet<Term> = BTreeSet::from([from]);
+        for &s in own {
+            let Some(u) = of(s).filter(|u| !way.contains(u)) else { continue };
+            let alias = alias_of(g, &plan.class, u).is_some_and(|a| same.contains(&a));
+            let choice = matches!(g.node(u), Node::Cond { then, other, .. }
+                if g.rank(u) > 0 && (same.contains(then) || same.contains(other)));
+            if alias || choice {
+                same.insert(u);
+            }
         }
-        let mut edges = Vec::new();
-        let mut possible = true;
-        // All former states of the array, and what shows them: they are one memory.
-        let mut shown: BTreeSet<Term> = BTreeSet::from([c.now]);
-        for &t in &way {
-            let Node::Scatter { dst, src, index, .. } = g.node(t) else { continue };
-            // All that shows this state of the array: it, and what is the same memory under another name.
-            let mut same: BTreeSet<Term> = BTreeSet::from([*dst]);
-            for &s in own {
-                let Some(u) = of(s).filter(|u| !way.contains(u)) else { continue };
-                let alias = alias_of(g, &plan.class, u).is_some_and(|a| same.contains(&a));
-                let choice = matches!(g.node(u), Node::Cond { then, other, .. }
-                    if g.rank(u) > 0 && (same.contains(then) || same.contains(other)));
-                if alias || choice {
-                    same.insert(u);
-                }
-            }
-            possible &= !ends().any(|t| t != c.next && same.contains(&t) && t != c.now);
-            for &s in own {
-                let statement = &all.statements[s];
-                if of(s).is_some_and(|u| way.contains(&u)) {
-                    continue;
-                }
-                if statement.reads.keys().any(|r| same.contains(r)) {
-                    edges.push((s, all.of_term[&t]));
-                }
-            }
-            // What is put there must not be read from the same memory.
-            let mut inner: BTreeMap<Term, bool> = BTreeMap::new();
-            for &u in std::iter::once(src).chain(&**index) {
-                match plan.class(u) {
-                    Class::View => inner.extend(reads(g, &plan.class, u)),
-                    _ => drop(inner.insert(u, false)),
-                }
-            }
-            shown.extend(same);
-            possible &= !inner.keys().any(|u| shown.contains(u));
+        if ends().any(|t| t != c.next && same.contains(&t) && t != c.now) {
+            return None;
         }
-        if possible {
-            before.extend(edges);
-            in_place.extend(way.iter().map(|&t| (t, c.now)));
+        for &s in own.iter().filter(|s| !changes.contains(*s)) {
+            if all.statements[s].reads.keys().any(|r| same.contains(r)) {
+                before.push((s, all.of_term[&t]));
+            }
+        }
+        shown.extend(same);
+        if shows(all, plan, t, &shown) {
+            return None;
         }
     }
-    (before, in_place)
+    Some(InPlace { now: c.now, way, before })
+}
+
+/// Whether what is put into an array, or what a loop that changes it does, reads one of these.
+fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
+    let g = all.g;
+    if let Node::Scatter { src, index, .. } = g.node(t) {
+        let mut inner: BTreeMap<Term, bool> = BTreeMap::new();
+        for &u in std::iter::once(src).chain(&**index) {
+            match plan.class(u) {
+                Class::View => inner.extend(reads(g, &plan.class, u)),
+                _ => drop(inner.insert(u, false)),
+            }
+        }
+        return inner.keys().any(|u| shown.contains(u));
+    }
+    let Some((m, own)) = plan.loops.begun(t) else { return true };
+    let l = &plan.loops.all[m];
+    // The loops in it tell what they read of outside.
+    let body = all.statements.iter().filter(|s| s.scope == m + 1).flat_map(|s| s.reads.keys());
+    let others = l.carries.iter().filter(|c| c.last != own.last).map(|c| &c.init);
+    let left = l.carries.iter().map(|c| &c.next).chain(l.rows.iter().map(|r| &r.row));
+    body.chain(others).chain(left).any(|u| shown.contains(u))
+}
+
+/// Whether what only one arm of a choice does to the array is done under its condition: the other one must find the array as it was.
+fn apart(all: &All<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
+    let members = |arm: Term| -> BTreeSet<Term> { way(all.g, &plan.loops, now, arm).into_iter().flatten().collect() };
+    let (yes, no) = (members(then), members(other));
+    let under = |t: &Term, value: bool| {
+        let guard = all.of_term.get(t).map(|&s| &all.sets.sets[all.statements[s].guard as usize]);
+        guard.is_some_and(|guard| holds(all.g, guard, (cond, value)))
+    };
+    yes.difference(&no).all(|t| under(t, true)) && no.difference(&yes).all(|t| under(t, false))
+}
+
+/// Whether these conditions together say so: each part of a conjunction is asked for.
+fn holds(g: &Graph, guard: &[Literal], literal: Literal) -> bool {
+    let mut stack = vec![literal];
+    for _ in 0..PARTS {
+        let Some(l) = stack.pop() else { return true };
+        if guard.contains(&l) {
+            continue;
+        }
+        let parts = condition::parts(g, l);
+        if parts.is_empty() {
+            return false;
+        }
+        stack.extend(parts);
+    }
+    false
 }
 
 /// Kahn's algorithm, for the statements of one scope; `before` are further pairs (earlier, later). Checks and what they need come first;

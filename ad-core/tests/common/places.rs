@@ -1,0 +1,60 @@
+//! Arrays that loops inside of loops change: what is changed where it is, and what must be a copy.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{Program, real};
+
+/// The list.
+pub(super) fn programs() -> Vec<Program> {
+    let mut all = Vec::new();
+    let mut add = |name, item: TokenStream| {
+        let inputs = vec![real(&[4], &[0.5, -1.5, 2.0, 0.75])];
+        all.push(Program { name, item, inputs });
+    };
+    add(
+        "copied_before_choice",
+        quote! { fn copied_before_choice(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); let mut s = 0.0; for i in 0..n { let mut b = a.clone(); b[i] = a[i] * 2.0 + s; s += b[(i + 1) % n] * b[i]; if s > -1.0 { a = b; } } s + a[0] * a[n - 1] } },
+    );
+    add(
+        "changed_in_both_arms",
+        quote! { fn changed_in_both_arms(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); for i in 0..n { if a[i] > 0.6 { a[(i + 1) % n] += a[i] * a[i]; } else { a[(i + 2) % n] *= a[i]; a[i] = 0.3; } } (&a * &a).sum() } },
+    );
+    add(
+        "former_state_in_inner_loop",
+        quote! { fn former_state_in_inner_loop(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); for k in 0..n { let b = a.clone(); for i in 0..n { a[i] += b[(i + k) % n] * a[(i + 1) % n] * 0.5; } } (&a * &a).sum() } },
+    );
+    add(
+        "inner_loop_in_an_arm",
+        quote! { fn inner_loop_in_an_arm(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); for k in 0..n { if a[k] > 0.6 { for i in 0..n { a[i] -= a[k] * 0.1 * a[(i + 1) % n]; } } else { a[k] *= 1.5; } } (&a * &a).sum() } },
+    );
+    add(
+        "changed_around_inner_loops",
+        quote! { fn changed_around_inner_loops(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); let mut s = 0.0; for k in 0..n { let old = a[k]; a[k] += 0.25; for i in 1..n { a[i] = a[i] * a[i - 1] * 0.5; } s += a[1] * old; a[1] = s; for i in 0..k { a[k] -= a[i] * a[i]; } a[k] *= old; } s + (&a * &a).sum() } },
+    );
+    add(
+        "two_arrays_change_places",
+        quote! { fn two_arrays_change_places(x: &Array1<f64>) -> f64 { let n = x.len(); let (mut a, mut b) = (x.clone(), x.mapv(|v| v * v)); for k in 0..n { for i in 0..n { let t = a[i]; a[i] = b[(i + k) % n] * 0.5; b[(i + k) % n] = t; } std::mem::swap(&mut a, &mut b); a[k] += b[0] * 0.25; } (&a * &b).sum() } },
+    );
+    add(
+        "replaced_in_inner_loop",
+        quote! { fn replaced_in_inner_loop(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); for k in 0..n { a[k] *= 0.5; for i in 0..3 { let c = a.mapv(|v| v * 0.9 + 0.1 * a[i]); a = c; a[i] += 0.2; } } (&a * &a).sum() } },
+    );
+    add(
+        "both_from_one",
+        quote! { fn both_from_one(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); let mut s = 0.0; for k in 0..n { let mut b = a.clone(); for i in 0..n { a[i] *= 0.5; b[i] += a[(i + 1) % n] * b[k]; } s += b[k] * a[0]; } s } },
+    );
+    add(
+        "stops_inside",
+        quote! { fn stops_inside(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); for k in 0..n { a[k] += 0.1; let mut i = 0; while i < n && a[i].abs() < 1.8 { a[(i + k) % n] *= 1.25; i += 1; } a[k] *= a[k]; } a.sum() } },
+    );
+    add(
+        "three_deep",
+        quote! { fn three_deep(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); let mut c = 1.0; for k in 0..n { a[k] *= c; for i in k + 1..n { a[i] = a[i] / (2.0 + a[k] * a[k]); for j in 0..i { a[i] -= a[j] * a[k] * c; c *= 0.9; } c += a[i] * 0.1; } } c + (&a * &a).sum() } },
+    );
+    add(
+        "state_before_and_behind",
+        quote! { fn state_before_and_behind(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); let mut s = 0.0; for k in 0..n { let before = a.clone(); for i in 0..n { a[i] = a[i] * 0.5 + a[k]; } s += (&before * &a).sum(); } s } },
+    );
+    all
+}
