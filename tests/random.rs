@@ -1,8 +1,9 @@
 //! Random source programs, compiled through the macro and run: what the annotated function gives, what the functions that the macro
 //! writes give, and what the reference interpreter says are one. In debug and in release; on every memory layout of the arguments,
-//! with the same bits; and on empty arrays, where they panic together if they do.
+//! with the same bits; and on empty arrays, where they panic together if they do. And once more as they are written where every choice by
+//! cost is made by chance: what is stored, which loops are joined, what is overwritten.
 //!
-//! The programs are written to a crate of their own, several to a module. `AD_CASES` and `AD_SEED` choose others.
+//! The programs are written to a crate of their own, several to a module. `AD_CASES` and `AD_SEED` choose others, `AD_CHANCE` other choices.
 
 #[path = "../ad-core/tests/common/mod.rs"]
 mod common;
@@ -22,12 +23,17 @@ fn number(name: &str, default: u64) -> u64 {
 
 #[test]
 fn in_debug() {
-    run("dev");
+    run("dev", None);
 }
 
 #[test]
 fn in_release() {
-    run("release");
+    run("release", None);
+}
+
+#[test]
+fn in_debug_whatever_is_chosen() {
+    run("dev", Some(number("AD_CHANCE", 0)));
 }
 
 /// How the arguments are passed.
@@ -47,7 +53,7 @@ enum Values {
     Repeated,
 }
 
-fn run(profile: &str) {
+fn run(profile: &str, chance: Option<u64>) {
     let forms = forms();
     let (cases, mut seed) = (number("AD_CASES", 200) as usize, number("AD_SEED", 0));
     let mut programs = Vec::new();
@@ -60,7 +66,7 @@ fn run(profile: &str) {
             Err(e) => panic!("seed {}: {e}\n{}", source.seed, source.text),
         }
     }
-    let root = write_crate(profile, &programs);
+    let root = write_crate(profile, &programs, chance);
     let numbers = numbers(&root, profile);
     let mut failures = Vec::new();
     for (k, source) in programs.iter().enumerate() {
@@ -161,13 +167,14 @@ fn check(source: &Source, expected: &Outcome, found: &[Parts; 3]) -> Result<(), 
 /// Programs in a module.
 const MODULE: usize = 25;
 
-fn write_crate(profile: &str, programs: &[Source]) -> PathBuf {
-    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("random").join(profile);
+fn write_crate(profile: &str, programs: &[Source], chance: Option<u64>) -> PathBuf {
+    let folder = if chance.is_some() { "chosen" } else { profile };
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("random").join(folder);
     std::fs::create_dir_all(root.join("src")).expect("a directory");
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = workspace.display().to_string().replace('\\', "/");
     let manifest = format!(
-        "[package]\nname = \"random\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nad = {{ path = \"{path}\" }}\n\n\
+        "[package]\nname = \"random-{folder}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nad = {{ path = \"{path}\" }}\n\n\
          [profile.dev.package.ad-core]\nopt-level = 1\n\
          [profile.release]\nopt-level = 1\noverflow-checks = true\n[profile.release.package.ad-core]\nopt-level = 1\n"
     );
@@ -175,7 +182,7 @@ fn write_crate(profile: &str, programs: &[Source]) -> PathBuf {
     for first in (0..programs.len()).step_by(MODULE) {
         let mut text = String::from("use crate::*;\n\n");
         for (k, source) in programs.iter().enumerate().skip(first).take(MODULE) {
-            text.push_str(&module(k, source));
+            text.push_str(&module(k, source, chance));
             writeln!(main, "    show({k}, m{first}::p{k}::run);").expect("a string grows");
         }
         write(&root.join(format!("src/m{first}.rs")), &text);
@@ -263,8 +270,19 @@ fn fixed(arg: &Arg, x: &str) -> String {
     }
 }
 
+/// The function under its attribute, or what the attribute writes if choices are made by chance.
+fn annotated(source: &Source, chance: Option<u64>) -> String {
+    let Source { seed, options, text, .. } = source;
+    let Some(chance) = chance else { return format!("#[differentiate({options})]\n{text}") };
+    let tokens = |text: &str| text.parse().expect("a program is tokens");
+    let written =
+        ad_core::choice::by_chance(seed + chance, || ad_core::expand(tokens(options), tokens(text))).to_string();
+    // One token a line would do; a paragraph for an item is kinder to whoever looks.
+    written.replace("# [doc", "\n# [doc")
+}
+
 /// A program and how it is called: call 0 is the function itself, 1 the gradient (or `vjp`), 2 the tangent.
-fn module(k: usize, source: &Source) -> String {
+fn module(k: usize, source: &Source, chance: Option<u64>) -> String {
     let f = source.real.concrete();
     let mut set_up = String::new();
     let mut args = Vec::new();
@@ -362,12 +380,11 @@ fn module(k: usize, source: &Source) -> String {
         "panic!(\"not asked for\")".into()
     };
     format!(
-        "pub mod p{k} {{\n    use crate::*;\n\n    // seed {}\n    #[differentiate({})]\n    {}\n\
+        "pub mod p{k} {{\n    use crate::*;\n\n    // seed {}\n    {}\n\
          \x20   pub fn run(mode: usize, call: usize) -> Vec<Vec<f64>> {{\n{set_up}\
          \x20       match call {{\n            0 => vec![f({args}).numbers()],\n            1 => {{\n                {gradient}\n            }}\n            _ => {{\n                {tangent}\n            }}\n        }}\n    }}\n}}\n\n",
         source.seed,
-        source.options,
-        source.text.replace('\n', "\n    ").trim_end(),
+        annotated(source, chance).replace('\n', "\n    ").trim_end(),
     )
 }
 

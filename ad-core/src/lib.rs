@@ -8,6 +8,8 @@ pub mod ad;
 pub mod bot;
 pub mod catalogue;
 pub mod check_grad;
+#[doc(hidden)]
+pub mod choice;
 pub mod diag;
 pub mod emit;
 mod flatten;
@@ -130,6 +132,9 @@ fn derivatives(program: program::Program, folder: Option<&Path>) -> Result<Token
         (options.into, Derivative::Into),
     ];
     for (_, which) in wanted.into_iter().filter(|w| w.0) {
+        if log_ref.is_some() {
+            choice::record();
+        }
         let routine = pipeline::derive(&mut prepared, which, log_ref.as_deref_mut());
         let second = match which {
             Derivative::ValueAndGrad => Some(("grad", "gradient")),
@@ -149,6 +154,9 @@ fn derivatives(program: program::Program, folder: Option<&Path>) -> Result<Token
         let staged = pipeline::pullback(&mut prepared, log_ref.as_deref_mut());
         let mut graph = std::mem::take(&mut prepared.program.graph);
         for routine in [&staged.first, &staged.second] {
+            if log_ref.is_some() {
+                choice::record();
+            }
             describe(&mut graph, &prepared.program, routine, log_ref.as_deref_mut());
         }
         stage::enter("the emitter");
@@ -167,10 +175,11 @@ fn derivatives(program: program::Program, folder: Option<&Path>) -> Result<Token
     Ok(written)
 }
 
-/// The plan of a routine, into the record.
+/// The plan of a routine and the choices that led to it, into the record.
 fn describe(g: &mut ir::Graph, program: &program::Program, routine: &program::Routine, log: Option<&mut Log>) {
     if let Some(log) = log {
-        let text = emit::describe(g, program, routine);
-        log.stages.push((format!("{}: schedule", routine.name), text.unwrap_or_else(|e| e)));
+        let [schedule, choices] = emit::describe(g, program, routine).unwrap_or_else(|e| [e, String::new()]);
+        log.stages.push((format!("{}: schedule", routine.name), schedule));
+        log.stages.push((format!("{}: choices by cost", routine.name), choices));
     }
 }

@@ -1,20 +1,35 @@
 //! What `AD_DUMP` writes: every stage of a function, from the source to the schedule of its loops.
 
+use proc_macro2::TokenStream;
 use quote::quote;
+
+/// The record of a function, which must not change what is written.
+fn record(attr: TokenStream, item: TokenStream) -> String {
+    let name = item.clone().into_iter().nth(1).expect("the name of a function").to_string();
+    let folder = std::env::temp_dir().join(format!("ad-dump-{}-{name}", std::process::id()));
+    let plain = ad_core::expand(attr.clone(), item.clone()).to_string();
+    let dumped = ad_core::expand_and_dump(attr, item, Some(&folder)).tokens.to_string();
+    assert_eq!(plain, dumped, "a record changes nothing");
+    let text = std::fs::read_to_string(folder.join(format!("{name}.txt"))).expect("the record");
+    let _ = std::fs::remove_dir_all(&folder);
+    text
+}
+
+/// What is said of choices by cost.
+fn choices(attr: TokenStream, item: TokenStream) -> String {
+    let text = record(attr, item);
+    let part = text.split("==== ").find(|part| part.contains(": choices by cost\n")).expect("the choices");
+    part.to_string()
+}
 
 #[test]
 fn every_stage_is_written() {
-    let folder = std::env::temp_dir().join(format!("ad-dump-{}", std::process::id()));
     let item = quote! {
         fn energy(x: &Array1<f64>) -> f64 {
             build1(x.len(), |i| x[i] * x[i]).sum()
         }
     };
-    let plain = ad_core::expand_and_dump(quote!(grad, jvp), item.clone(), None).tokens.to_string();
-    let dumped = ad_core::expand_and_dump(quote!(grad, jvp), item, Some(&folder)).tokens.to_string();
-    assert_eq!(plain, dumped, "a record changes nothing");
-    let text = std::fs::read_to_string(folder.join("energy.txt")).expect("the record");
-    let _ = std::fs::remove_dir_all(&folder);
+    let text = record(quote!(grad, jvp), item);
     let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("==== ")).collect();
     let expected = [
         "source",
@@ -24,11 +39,91 @@ fn every_stage_is_written() {
         "value_and_grad, simplified",
         "value_and_grad: rules that fired",
         "energy_value_and_grad: schedule",
+        "energy_value_and_grad: choices by cost",
         "jvp, as differentiated",
         "jvp, simplified",
         "jvp: rules that fired",
         "energy_jvp: schedule",
+        "energy_jvp: choices by cost",
     ];
     assert_eq!(headings, expected);
     assert!(text.contains("build1"), "the source has its builds:\n{text}");
+}
+
+/// Each kind of choice is there with the costs that were compared.
+#[test]
+fn choices_by_cost_are_said_with_their_reasons() {
+    let dense = choices(
+        quote!(wrt(w)),
+        quote! {
+            fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
+                let scores = x.dot(w);
+                build1(y.len(), |i| (-y[i] * scores[i]).exp().ln_1p()).mean().unwrap()
+            }
+        },
+    );
+    let stencil = choices(
+        quote!(),
+        quote! {
+            fn rosenbrock(x: &Array1<f64>) -> f64 {
+                build1(x.len() - 1, |i| {
+                    let t = x[i + 1] - x[i] * x[i];
+                    100.0 * t * t + (1.0 - x[i]).exp()
+                })
+                .sum()
+            }
+        },
+    );
+    let mixture = choices(
+        quote!(wrt(m)),
+        quote! {
+            fn mixture(x: &Array2<f64>, m: &Array2<f64>) -> f64 {
+                let mut total = 0.0;
+                for i in 0..x.nrows() {
+                    let beta = build1(m.nrows(), |c| {
+                        let squares = build1(m.ncols(), |j| (x[[i, j]] - m[[c, j]]) * (x[[i, j]] - m[[c, j]]));
+                        -0.5 * squares.sum()
+                    });
+                    total += logsumexp(&beta);
+                }
+                total
+            }
+        },
+    );
+    let shared = choices(
+        quote!(),
+        quote! {
+            fn log_sum_exp(x: &Array1<f64>) -> f64 {
+                let max = maximum(x);
+                (x - max).mapv(f64::exp).sum().ln() + max
+            }
+        },
+    );
+    let recurrent = choices(
+        quote!(),
+        quote! {
+            fn forward(x: &Array1<f64>) -> f64 {
+                let mut s = 0.0;
+                for i in 0..x.len() {
+                    s = (s * x[i] + x[x.len() - 1 - i]).sin();
+                }
+                s
+            }
+        },
+    );
+    let expected = [
+        (&dense, "a kernel (a matrix and a vector, of arrays in memory)"),
+        (&dense, "compiled for two machines (sums, vectorised functions, "),
+        (&dense, "in the loop of %"),
+        (&stencil, "one loop, split into interior and ends (the ends are few elements)"),
+        (&stencil, "the loop is shortened to its interior, without tests"),
+        (&mixture, "in blocks of items of %"),
+        (&shared, "stored ("),
+        (&shared, "by several loops, > 8"),
+        (&shared, "overwrites %"),
+        (&recurrent, "added to in place ("),
+    ];
+    for (text, line) in expected {
+        assert!(text.contains(line), "no `{line}` in\n{text}");
+    }
 }

@@ -54,7 +54,7 @@ fn time_is_linear_in_the_program() {
 fn the_plan_can_be_read() {
     let mut case = corpus::logistic();
     let (program, routine) = case.routine();
-    let text = ad_core::emit::describe(&mut case.g, &program, &routine).expect("it can be planned");
+    let [text, _] = ad_core::emit::describe(&mut case.g, &program, &routine).expect("it can be planned");
     let lines: Vec<&str> = text.lines().collect();
     let loops = lines.iter().filter(|l| l.contains(": loop over [")).count();
     // Loss and cotangent of the scores are one loop between two matrix products.
@@ -63,8 +63,7 @@ fn the_plan_can_be_read() {
 }
 
 /// Functions with recurrences and their gradients, by the whole pipeline.
-#[test]
-fn recurrences_run_and_pass_the_lints() {
+fn with_recurrences() -> Vec<support::Case> {
     use ad_core::pipeline::{self, Derivative};
     let mut cases = Vec::new();
     for p in recurrences::programs() {
@@ -80,13 +79,57 @@ fn recurrences_run_and_pass_the_lints() {
         }
         cases.push(case);
     }
-    let root = write_crate("emit-recurrences", &mut cases);
+    cases
+}
+
+#[test]
+fn recurrences_run_and_pass_the_lints() {
+    let root = write_crate("emit-recurrences", &mut with_recurrences());
     if let Err(e) = cargo(&root, &["run", "--offline", "--quiet"]) {
         panic!("{e}");
     }
     if let Err(e) = cargo(&root, &["clippy", "--offline", "--quiet", "--lib"]) {
         panic!("{e}");
     }
+}
+
+/// A number that the environment has.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|n| n.parse().ok())
+}
+
+/// What is stored, which statements share a loop, what is overwritten, which kernel computes: whatever is chosen, the same is computed.
+/// `EMIT_CHANCE` makes other choices.
+#[test]
+fn programs_run_whatever_is_chosen() {
+    let mut cases = Vec::new();
+    for more in 0..2 {
+        let all = corpus::all().into_iter().chain(stopping::all()).chain(with_recurrences());
+        for (k, mut case) in all.enumerate() {
+            case.name = format!("{}_{k}_{more}", case.name).leak();
+            case.chance = Some(number("EMIT_CHANCE").unwrap_or(0) + more);
+            cases.push(case);
+        }
+    }
+    let root = write_crate("emit-chosen", &mut cases);
+    if let Err(e) = cargo(&root, &["run", "--offline", "--quiet"]) {
+        panic!("{e}");
+    }
+}
+
+/// Two seeds give other code, and one the same; without a seed there is no chance at all.
+#[test]
+fn chance_is_the_tests_alone() {
+    let text = |chance| {
+        let mut case = corpus::logistic();
+        case.chance = chance;
+        pretty(&case.emit())
+    };
+    let plain = text(None);
+    let made: std::collections::BTreeSet<String> = (0..20).map(|seed| text(Some(seed))).collect();
+    assert!(made.len() > 10, "{} of 20", made.len());
+    assert_eq!(text(Some(3)), text(Some(3)));
+    assert_eq!(text(None), plain);
 }
 
 /// Seeds whose code did not compile: a reduction over no axes beside what reads it (214), a choice under its own condition (391).
@@ -96,9 +139,18 @@ const ONCE_WRONG: [u64; 2] = [214, 391];
 /// `EMIT_RANDOM` is how many, `EMIT_SEED` where they begin.
 #[test]
 fn random_programs_run() {
+    random_programs("emit-random", |_| None);
+}
+
+/// The same, with every choice by cost made by chance; `EMIT_CHANCE` makes other choices.
+#[test]
+fn random_programs_run_whatever_is_chosen() {
+    random_programs("emit-random-chosen", |seed| Some(seed + number("EMIT_CHANCE").unwrap_or(0)));
+}
+
+fn random_programs(root: &str, chance: impl Fn(u64) -> Option<u64>) {
     let (mut cases, mut refused) = (Vec::new(), std::collections::BTreeMap::<String, usize>::new());
-    let wanted = std::env::var("EMIT_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(42);
-    let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let wanted = number("EMIT_RANDOM").unwrap_or(42) as usize;
     let first = number("EMIT_SEED").unwrap_or(0);
     for seed in ONCE_WRONG.into_iter().chain((first..).filter(|seed| !ONCE_WRONG.contains(seed))) {
         if cases.len() == wanted {
@@ -113,13 +165,14 @@ fn random_programs_run() {
         let all = ad_core::simplify::simplify(&mut g, &all);
         let name: &'static str = format!("random_{seed}").leak();
         let mut case = support::Case::of(name, g, &all, inputs);
+        case.chance = chance(seed);
         match case.try_emit() {
             Ok(_) => cases.push(case),
             Err(e) => *refused.entry(e).or_default() += 1,
         }
     }
     println!("refused: {refused:?}");
-    let root = write_crate("emit-random", &mut cases);
+    let root = write_crate(root, &mut cases);
     if let Err(e) = cargo(&root, &["run", "--offline", "--quiet"]) {
         panic!("{e}");
     }

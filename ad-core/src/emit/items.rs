@@ -3,6 +3,7 @@
 use super::kernel::{Id, Kernel, Op};
 use super::nest::{Fold, Item};
 use super::schedule::{Plan, domain_of};
+use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Lit, Node, Term};
 use crate::prim::{Cmp, Prim, Reduce};
 
@@ -83,6 +84,11 @@ pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Opti
             return None;
         }
         mask = Some(c);
+    }
+    let about = items.iter().find_map(|i| if let Item::Fold { out, .. } = i { Some(out.index()) } else { None })?;
+    let under = || "not at all where a condition on the outer indices does not hold: nothing is added there".into();
+    if mask.is_none() || !choose(Kind::Bounds, (about, 1), true, under) {
+        return None;
     }
     for item in items {
         if let Item::Fold { value, .. } = item

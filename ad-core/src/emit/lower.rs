@@ -8,6 +8,7 @@ use super::contract::{as_product, peel};
 use super::kernel::trivial;
 use super::loops::{Carry, Loop, Loops, Rows, leaf};
 use super::update::update;
+use crate::choice::{Kind, choose_if};
 use crate::ir::bound::{Bound, bound};
 use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
@@ -129,7 +130,7 @@ impl Lower<'_> {
                 let rows = g.sum_axes(*src, &axes);
                 g.add(*dst, rows)
             }
-            Node::Prim(Prim::Contract(spec), args) => contraction(g, spec, args[0], args[1], exact),
+            Node::Prim(Prim::Contract(spec), args) => contraction(g, t, spec, args[0], args[1], exact),
             _ => g.mk(mapped),
         })
     }
@@ -277,14 +278,27 @@ fn always_stored(g: &Graph, t: Term) -> bool {
     }
 }
 
-fn contraction(g: &mut Graph, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
+fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
     let kernel = as_product(g, spec, a, b).is_some_and(|p| {
         // An outer product is a view; a dot product of what is computed on the way is one loop with it;
         // a batch of dot products is a sum along rows.
         let dot = p.m.is_empty() && p.n.is_empty();
+        let batch = !p.batch.is_empty();
+        let stored = always_stored(g, a) && always_stored(g, b);
+        let why = || {
+            let form = match (p.m.is_empty(), p.n.is_empty()) {
+                (true, true) => "a dot product",
+                (false, false) if p.k.is_empty() => "an outer product",
+                (false, false) => "a product of matrices",
+                _ => "a matrix and a vector",
+            };
+            let each = if batch { ", one for each of a batch" } else { "" };
+            let of = if stored { "of arrays in memory" } else { "of what is computed on the way" };
+            format!("({form}{each}, {of})")
+        };
         // One that a decision depends on is computed as the function does it.
-        let stored = exact || (always_stored(g, a) && always_stored(g, b));
-        !p.k.is_empty() && (!dot || (p.batch.is_empty() && stored))
+        let by_cost = !p.k.is_empty() && (!dot || (!batch && (exact || stored)));
+        choose_if(!exact && !p.k.is_empty(), Kind::Kernel, (t.index(), 0), by_cost, why)
     });
     if kernel {
         return g.prim(Prim::Contract(spec.clone()), &[a, b]);

@@ -35,6 +35,7 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
+use crate::choice;
 use crate::ir::{Graph, Term};
 use crate::program::{Check, Phase, Program, Routine, Staged};
 use lower::Lowered;
@@ -160,12 +161,19 @@ pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::G
     (Ident::new("fn", span), body)
 }
 
-/// The plan of a routine in words, for `AD_DUMP`.
+/// The plan of a routine in words, for `AD_DUMP`; and the choices by cost since [`choice::record`], up to the last token.
 ///
 /// # Errors
 /// As [`emit_routine`].
-pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<String, String> {
-    let Prepared { checks, hints, plan, .. } = prepare(g, program, routine)?;
+pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<[String; 2], String> {
+    let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
+    let style = style(program);
+    driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints)
+        .body(&result, &routine.destinations)?;
+    let choices = choice::recorded(|k| match hints.iter().find(|(t, _)| t.index() == k) {
+        Some((_, hint)) => format!("%{k} {hint}"),
+        None => format!("%{k}"),
+    });
     let show = |t: &Term| {
         let node = match g.node(*t) {
             crate::ir::Node::Prim(prim, _) => prim.name(),
@@ -224,7 +232,7 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<S
         };
         text.push_str(&format!("{}{k}{guard}: {what}\n", "    ".repeat(depth)));
     }
-    Ok(text)
+    Ok([text, choices])
 }
 
 /// How this program's tokens are written.

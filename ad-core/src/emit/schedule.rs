@@ -14,6 +14,7 @@ use super::known::Known;
 use super::loops::{Loops, Role, Scope, Scopes};
 use super::split::is_stencil;
 use super::store::{Around, Class, classify, is_splat};
+use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
 use group::group;
@@ -245,7 +246,8 @@ pub(super) fn plan(
     let stencils = reach
         .iter()
         .copied()
-        .filter(|&t| class[t.index()] == Class::Buffer && g.free(t).is_empty() && is_stencil(g, &known, &class, t));
+        .filter(|&t| class[t.index()] == Class::Buffer && g.free(t).is_empty() && is_stencil(g, &known, &class, t))
+        .filter(|t| choose(Kind::Split, (t.index(), 0), true, || "(the ends are few elements)".into()));
     let stencils = stencils.collect();
     let mut plan = Plan {
         class,

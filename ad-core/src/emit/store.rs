@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::contract::peel;
 use super::loops::{Loops, Role, Scopes};
+use crate::choice::{Kind, choose, choose_if};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Prim, Reduce, Unary};
 
@@ -29,6 +30,8 @@ const SHIFTED: u32 = 16;
 const REUSED: u32 = 4;
 const DEAR: u32 = 20;
 const MOST: u32 = 1 << 20;
+/// Work that nothing computes again, not even to see whether it may.
+const ENDLESS: u32 = 256;
 
 /// Whether `t` is one scalar everywhere.
 pub(super) fn is_splat(g: &Graph, t: Term) -> bool {
@@ -130,9 +133,34 @@ pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: Around
     round(g, reach, roots, around, Some(&readers)).0
 }
 
-/// Whether so much work is worth storing for these readers.
-fn worth_storing(r: Readers, work: u32) -> bool {
-    r.forced || r.contexts.saturating_mul(work) > SHIFTED || (r.roots && work > TWICE) || (r.reused && work >= REUSED)
+/// Whether a term of so much work is stored for these readers.
+fn worth_storing(t: Term, r: Readers, work: u32) -> bool {
+    let (shifted, twice, reused) =
+        (r.contexts.saturating_mul(work) > SHIFTED, r.roots && work > TWICE, r.reused && work >= REUSED);
+    let why = || {
+        let mut readers = Vec::new();
+        if r.contexts > 0 {
+            readers.push(format!(
+                "at {} more indices, {} {SHIFTED}",
+                r.contexts,
+                if shifted { "in all >" } else { "in all <=" }
+            ));
+        }
+        if r.roots {
+            readers.push(format!("by several loops, {} {TWICE}", if twice { ">" } else { "<=" }));
+        }
+        if r.reused {
+            readers.push(format!("in each step of a loop, {} {REUSED}", if reused { ">=" } else { "<" }));
+        }
+        // Read once by one loop: what would it be stored for?
+        if readers.is_empty() {
+            return String::new();
+        }
+        let work = if work >= MOST { "more operations than are counted".into() } else { format!("{work} operations") };
+        format!("({work} an element; read {})", readers.join("; "))
+    };
+    let by_cost = shifted || twice || reused;
+    r.forced || choose_if(!by_cost || work < ENDLESS, Kind::Store, (t.index(), 0), by_cost, why)
 }
 
 fn round(
@@ -154,7 +182,7 @@ fn round(
             g.node(t).for_each_child(|c| total = total.saturating_add(passed_on[c.index()]));
             let total = total.min(MOST);
             cost[t.index()] = total;
-            let stored = g.free(t).is_empty() && known.is_some_and(|r| worth_storing(r[t.index()], total));
+            let stored = g.free(t).is_empty() && known.is_some_and(|r| worth_storing(t, r[t.index()], total));
             passed_on[t.index()] = if stored { 0 } else { total };
         } else {
             class[t.index()] = Class::Buffer;
@@ -169,7 +197,7 @@ fn round(
     for &t in reach.iter().rev() {
         let r = readers[t.index()];
         let work = cost[t.index()];
-        if class[t.index()] == Class::View && g.rank(t) > 0 && worth_storing(r, work) && g.free(t).is_empty() {
+        if class[t.index()] == Class::View && g.rank(t) > 0 && g.free(t).is_empty() && worth_storing(t, r, work) {
             class[t.index()] = Class::Buffer;
         }
         visit(g, t, class[t.index()], r, (around, &cost), &mut contexts, &mut readers);
@@ -183,7 +211,8 @@ pub(super) fn adds_rows(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Te
     match g.node(t) {
         Node::Prim(Prim::Sum(axes), args) => {
             let leading = axes.iter().enumerate().all(|(k, &a)| usize::from(a) == k) && axes.len() < g.rank(args[0]);
-            leading && g.elem(t).is_real() && !exact.contains(&t) && class[args[0].index()] == Class::Buffer
+            let fits = leading && g.elem(t).is_real() && !exact.contains(&t) && class[args[0].index()] == Class::Buffer;
+            fits && choose(Kind::Kernel, (t.index(), 1), true, || "(sums of the rows of an array in memory)".into())
         }
         _ => false,
     }
@@ -193,9 +222,10 @@ pub(super) fn adds_rows(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Te
 pub(super) fn repeats(g: &Graph, class: &[Class], t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Replicate(axes), args) => {
-            axes.iter().enumerate().all(|(k, &a)| usize::from(a) == k)
+            let fits = axes.iter().enumerate().all(|(k, &a)| usize::from(a) == k)
                 && g.rank(args[0]) > 0
-                && class[args[0].index()] == Class::Buffer
+                && class[args[0].index()] == Class::Buffer;
+            fits && choose(Kind::Kernel, (t.index(), 2), true, || "(an array in memory, repeated)".into())
         }
         _ => false,
     }

@@ -16,6 +16,7 @@ use super::kernel::{Kernel, Op};
 use super::nest::{Fold, Item, operands};
 use super::schedule::{Plan, Step, Work};
 use super::store::Class;
+use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
 
@@ -220,7 +221,15 @@ impl Former<'_> {
     /// Whether arrays over items of more than one axis are made, read again, and no longer made: each is a pass over memory that is saved.
     fn pays(&self, run: &Run, private: &HashSet<Term>) -> bool {
         let saved = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
-        saved > 0 && run.steps.len() > 1
+        let first = self.defines(run.steps[0]).first().map_or(0, |t| t.index());
+        let why = || {
+            format!(
+                "of %{} ({} steps; {saved} arrays with rows of items are not made, at least 1)",
+                run.n.index(),
+                run.steps.len()
+            )
+        };
+        choose(Kind::Tile, (first, run.steps.len()), saved > 0, why)
     }
 
     fn defines(&self, step: usize) -> Vec<Term> {

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::contraction::unless_empty;
+use crate::choice::{Kind, choose};
 use crate::ir::{Contraction, Graph, Node, Term, axis};
 use crate::prim::Prim;
 
@@ -25,7 +26,7 @@ pub fn associate(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Te
         let loc = g.loc(t);
         let before = g.at(loc);
         let new = match lone_labels(g, t).filter(|_| !exact.contains(&t)) {
-            Some((c, [a, b], lone)) if uses.get(&contracted(g, t)) == Some(&1) => {
+            Some((c, [a, b], lone)) if pays(t, uses.get(&contracted(g, t)).copied().unwrap_or(0)) => {
                 sum_operands(g, &c, [done[&a], done[&b]], &lone)
             }
             _ => {
@@ -37,6 +38,11 @@ pub fn associate(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Te
         done.insert(t, new);
     }
     roots.iter().map(|t| done[t]).collect()
+}
+
+/// Whether nothing else reads the contraction that is summed.
+fn pays(t: Term, readers: usize) -> bool {
+    choose(Kind::Associate, (t.index(), 0), readers == 1, || format!("({readers} readers of the product)"))
 }
 
 fn contracted(g: &Graph, t: Term) -> Term {

@@ -29,6 +29,8 @@ pub(crate) struct Case {
     pub(crate) generics: TokenStream,
     /// Values of the inputs, one list for each run.
     pub(crate) runs: Vec<Vec<Value>>,
+    /// Choices by cost are made by chance.
+    pub(crate) chance: Option<u64>,
 }
 
 impl Case {
@@ -43,6 +45,7 @@ impl Case {
             hints: BTreeMap::new(),
             generics: TokenStream::new(),
             runs: Vec::new(),
+            chance: None,
         }
     }
 
@@ -148,13 +151,17 @@ impl Case {
     /// The routine as tokens, or why not.
     pub(crate) fn try_emit(&mut self) -> Result<TokenStream, String> {
         let (program, routine) = self.routine();
-        emit_routine(&mut self.g, &program, &routine)
+        let chance = self.chance;
+        let mut emit = || emit_routine(&mut self.g, &program, &routine);
+        match chance {
+            Some(seed) => ad_core::choice::by_chance(seed, emit),
+            None => emit(),
+        }
     }
 
     /// The routine as tokens.
     pub(crate) fn emit(&mut self) -> TokenStream {
-        let (program, routine) = self.routine();
-        match emit_routine(&mut self.g, &program, &routine) {
+        match self.try_emit() {
             Ok(tokens) => tokens,
             Err(e) => panic!("{}: {e}", self.name),
         }
@@ -296,8 +303,9 @@ pub(crate) fn write_crate(name: &str, cases: &mut [Case]) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(root.join("src")).expect("the folder can be made");
     let runtime = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../ad-runtime");
+    // Crates of one name are one to cargo, wherever they are: with one target folder, a test would run what another one has built.
     let manifest = format!(
-        "[package]\nname = \"emit-corpus\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n\
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[lib]\nname = \"emit_corpus\"\n\
          [dependencies]\nad-runtime = {{ path = {runtime:?} }}\nndarray = \"0.17\"\n\
          [profile.dev]\nopt-level = 0\n"
     );

@@ -11,6 +11,7 @@ use super::super::nest::{Arg, Item, Nest, Part};
 use super::super::schedule::Literal as Guard;
 use super::super::split::{Interior, Prefix, prefix};
 use super::Driver;
+use crate::choice::{Kind, choose};
 use crate::ir::Term;
 
 impl Driver<'_> {
@@ -21,7 +22,9 @@ impl Driver<'_> {
             Item::Store { out, .. } => out.is_none_or(blank),
             _ => true,
         });
-        if fits { prefix(kernel, items) } else { None }
+        let about = kernel.loops.last().map_or(0, |n| n.index());
+        let why = || "to the part that an index test lets do anything".into();
+        prefix(kernel, items).filter(|_| fits && choose(Kind::Bounds, (about, 2 + kernel.nodes.len()), true, why))
     }
 
     /// How many elements it has; behind them are zeros.

@@ -317,13 +317,17 @@ impl Driver<'_> {
 
     /// The part of `all` that this step writes.
     fn place(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
-        used.insert(l.step);
         let (all, step) = (&self.names[&r.all], &self.names[&l.step]);
         if self.g.rank(r.row) == 0 {
+            used.insert(l.step);
             return quote!(#all[#step]);
         }
         let all = self.slice_mut(r.all, all);
         let m = self.product(self.g.shape(r.row), names);
+        // All rows without elements begin at 0.
+        if !m.is(0) {
+            used.insert(l.step);
+        }
         let (start, m) = (Expr::atom(quote!(#step)).times(&m).tokens, m.tokens);
         quote!(#all[#start..][..#m])
     }

@@ -17,6 +17,7 @@ use super::super::schedule::{Literal, Work};
 use super::super::split::interior;
 use super::super::store::{Class, adds_rows, alias_of, is_splat, padded_parts, repeats};
 use super::{Driver, Hold};
+use crate::choice::{Kind, choose};
 use crate::ir::{Node, Put, Term};
 use crate::prim::{Binary, Prim, Reduce};
 
@@ -135,6 +136,7 @@ impl Driver<'_> {
         let doc = format!("A loop nest over {shape} {}.", if shape == 1 { "axis" } else { "axes" });
         if terms.iter().any(|t| plan.stencils.contains(t))
             && let Some(interior) = interior(&kernel, &items)
+            && choose(Kind::Bounds, (terms[0].index(), 0), true, || "to its interior, without tests".into())
         {
             return self.split(&kernel, &items, &interior, &outs, guard);
         }
@@ -495,7 +497,9 @@ impl Driver<'_> {
             _ => false,
         };
         let only = self.plan.uses.get(&t) == Some(&1) && self.plan.readers.get(&t).is_some_and(|r| r == &[k]);
-        (only || once) && self.dies(t, k)
+        (only || once)
+            && self.dies(t, k)
+            && choose(Kind::Move, (t.index(), k), true, || "(nothing else reads it)".into())
     }
 
     /// Whether the array is ours and nothing reads it after step `k`.
@@ -538,7 +542,10 @@ impl Driver<'_> {
                 }
                 _ => None,
             });
-            if let Some(buf) = found {
+            let why = |buf: Term| format!("%{} (which nothing reads any more)", buf.index());
+            if let Some(buf) = found
+                && choose(Kind::Reuse, (out.index(), buf.index()), true, || why(buf))
+            {
                 reused.insert(buf, *out);
             }
         }

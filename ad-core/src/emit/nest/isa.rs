@@ -8,6 +8,7 @@ use quote::quote;
 use super::super::kernel::{Id, Op};
 use super::super::rust::{Expr, prec, typed};
 use super::{Fold, Item, Nest, Part};
+use crate::choice::{Kind, choose};
 use crate::prim::{Binary, Emit, Prim};
 
 /// Functions of `Isa`: one row for each of its vectorised methods of the same name.
@@ -61,7 +62,22 @@ impl Nest<'_, '_> {
                 functions |= vectorised(prim).is_some();
             }
         }
-        functions || sums || operations >= CHAIN
+        let by_cost = functions || sums || operations >= CHAIN;
+        let why = || {
+            let count = format!("{operations} operations on reals an element, from {CHAIN} on");
+            let or = |has: bool, what| if has { format!("{what}, ") } else { String::new() };
+            format!("({}{}{count})", or(sums, "sums"), or(functions, "vectorised functions"))
+        };
+        choose(Kind::Dispatch, self.key(self.k.nodes.len()), by_cost, why)
+    }
+
+    /// What a choice about a node is known by.
+    pub(super) fn key(&self, id: usize) -> (usize, usize) {
+        let first = self.items.iter().find_map(|item| match item {
+            Item::Store { out, .. } => *out,
+            Item::Fold { out, .. } | Item::Scatter { out, .. } | Item::Block { out, .. } => Some(*out),
+        });
+        (first.map_or(0, |t| t.index()), id)
     }
 
     /// Whether a decision depends on the term.
@@ -98,6 +114,9 @@ impl Nest<'_, '_> {
             let node = &self.k.nodes[id];
             let Op::Prim(Prim::Binary(op @ (Binary::Add | Binary::Sub)), args) = &node.op else { continue };
             if self.uses[id] == 0 || node.exact || !node.elem.is_real() {
+                continue;
+            }
+            if !choose(Kind::MulAdd, self.key(id), true, String::new) {
                 continue;
             }
             let (level, [a, b]) = (self.level(this), [args[0], args[1]]);

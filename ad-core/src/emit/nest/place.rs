@@ -3,6 +3,7 @@
 
 use super::super::kernel::{Id, Op};
 use super::{Arg, Arm, Item, Nest, operands};
+use crate::choice::{Kind, choose_if};
 use crate::ir::{Node, Term};
 use crate::prim::Prim;
 
@@ -116,7 +117,8 @@ impl Nest<'_, '_> {
                 own = self.arms[own].parent;
             }
             let mut place = 0;
-            let mut dear = self.is_dear(this);
+            let named = matches!(self.k.nodes[id].op, Op::Var(_) | Op::Lit(_) | Op::Scalar(_));
+            let mut dear = choose_if(!named, Kind::Lazy, self.key(id), self.is_dear(this), String::new);
             for c in self.reads(id) {
                 let at = self.place[c as usize];
                 if at != 0 && self.arms[at].choice == this {

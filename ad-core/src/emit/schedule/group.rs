@@ -9,6 +9,7 @@ use super::super::split::is_within;
 use super::super::store::{Class, adds_rows, alias_of, is_exact_sum, is_splat, padded_parts, repeats};
 use super::order::is_let;
 use super::{All, Literal, Of, Plan, Step, Work, domain_of};
+use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
 
@@ -103,6 +104,10 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
             }
             _ => false,
         };
+        let first_of = |nest: usize| match &steps[nest].work {
+            Work::Nest { items, .. } => items.first().map_or(0, |t| t.index()),
+            _ => 0,
+        };
         let mut found = nests.iter().rev().take(4).copied().find(|&nest| room(nest) && fits(nest) && alike(nest));
         if found.is_none() && (stencil || full(t)) {
             // A sum over nearly the domain of a sum of blocks is taken in the same loop.
@@ -118,6 +123,16 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
                 _ => false,
             });
         }
+        let room_for = found.is_some();
+        let wide = || nests.iter().rev().take(4).copied().find(|&nest| fits(nest) && alike(nest));
+        found = found.or_else(wide).filter(|&nest| {
+            let why = || match (nests.contains(&nest), room_for) {
+                (_, false) => format!("%{} (which computes {WIDEST} arrays and sums already)", first_of(nest)),
+                (true, _) => format!("%{} (the same domain and condition)", first_of(nest)),
+                (false, _) => format!("%{} (nearly the same domain)", first_of(nest)),
+            };
+            choose(Kind::Fuse, (t.index(), nest), room_for, why)
+        });
         match found {
             Some(nest) => {
                 if let Work::Nest { items, domain: of_nest } = &mut steps[nest].work {

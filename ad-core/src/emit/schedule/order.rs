@@ -6,6 +6,7 @@ use super::super::loops::{Carry, way};
 use super::super::store::{Class, alias_of};
 use super::{All, Literal, Of, Plan, reads};
 use crate::ad::condition;
+use crate::choice::{Kind, choose_if};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::Prim;
 
@@ -37,7 +38,14 @@ pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec
         if way.iter().any(taken) {
             continue;
         }
-        found.extend(place(all, own, plan, n, c, way));
+        let made = place(all, own, plan, n, c, way);
+        let why = || match &made {
+            Some(made) => format!("({} readers of its former states come first)", made.before.len()),
+            None => "(what a step puts there is read from it, or its former state is wanted later)".into(),
+        };
+        if choose_if(made.is_some(), Kind::InPlace, (c.last.index(), 0), made.is_some(), why) {
+            found.extend(made);
+        }
     }
     found
 }

@@ -1,0 +1,142 @@
+//! Choices by cost: whoever has one says here what the costs say, and why, and does what comes back. That is what the costs say; but the
+//! record of a function (`AD_DUMP`) shows each choice with its reason, and tests can have choices made by chance ([`by_chance`]), since
+//! none of them may change what is computed.
+//!
+//! A choice is known by its kind and its key, and comes out the same as often as it is asked. Outside of [`by_chance`], which nothing but
+//! tests calls, this module never changes an answer: what a user's program becomes depends on the program alone. What must be so for the
+//! sake of meaning (the order of a sum that a decision depends on, say) is no choice and never comes here.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+/// What is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Kind {
+    /// A sum over a label of one operand of a contraction is taken first.
+    Associate,
+    /// A contraction is a call of a matrix kernel, or a loop nest; a sum over leading axes, a repetition too.
+    Kernel,
+    /// An array is stored, or computed where it is read.
+    Store,
+    /// A statement joins the nest of an earlier one.
+    Fuse,
+    /// A sum of blocks is one nest, split into its interior and its ends, or a pass for each block.
+    Split,
+    /// A run of nests is done for a block of items after the other.
+    Tile,
+    /// A carried array is added to where it is.
+    InPlace,
+    /// A result takes the memory of an array that dies in its nest.
+    Reuse,
+    /// An array that another statement goes on with is moved, not copied.
+    Move,
+    /// A nest is compiled for the instructions that the processor turns out to have.
+    Dispatch,
+    /// A product is fused with the sum that reads it.
+    MulAdd,
+    /// A part of an element is computed in the arm that alone uses it.
+    Lazy,
+    /// The innermost loop is shortened to, or run under, what a test says of it.
+    Bounds,
+}
+
+impl Kind {
+    /// What is said where the answer is yes, and where it is no.
+    fn words(self) -> [&'static str; 2] {
+        match self {
+            Kind::Associate => ["summed before the product", "summed after the product"],
+            Kind::Kernel => ["a kernel", "a loop nest"],
+            Kind::Store => ["stored", "computed where it is read"],
+            Kind::Fuse => ["in the loop of", "a loop of its own, not that of"],
+            Kind::Split => ["one loop, split into interior and ends", "a pass for each block"],
+            Kind::Tile => ["in blocks of items", "not in blocks of items"],
+            Kind::InPlace => ["added to in place", "computed beside the former state"],
+            Kind::Reuse => ["overwrites", "does not overwrite"],
+            Kind::Move => ["moved", "copied or borrowed"],
+            Kind::Dispatch => ["compiled for two machines", "compiled for any machine"],
+            Kind::MulAdd => ["fused", "not fused"],
+            Kind::Lazy => ["in its arm", "before the choice"],
+            Kind::Bounds => ["the loop is shortened", "the whole loop is run"],
+        }
+    }
+
+    /// Whether there is one for nearly every operation: too many for a record.
+    fn is_small(self) -> bool {
+        matches!(self, Kind::MulAdd | Kind::Lazy)
+    }
+}
+
+/// The term that a choice is about, by its number, and what tells choices of one kind about it apart.
+type Key = (usize, usize);
+
+/// Choices with their answers and reasons.
+type Record = BTreeMap<(Kind, Key), (bool, String)>;
+
+thread_local! {
+    static SEED: Cell<Option<u64>> = const { Cell::new(None) };
+    static RECORD: RefCell<Option<Record>> = const { RefCell::new(None) };
+}
+
+/// The answer to a question. `why` is the rest of a sentence that begins with the answer, and names the costs that were compared; it is only
+/// asked for the record, where nothing is kept if it is empty.
+pub(crate) fn choose(kind: Kind, key: Key, by_cost: bool, why: impl FnOnce() -> String) -> bool {
+    let answer = match SEED.get() {
+        Some(seed) => mixed(seed, [kind as u64, key.0 as u64, key.1 as u64]),
+        None => by_cost,
+    };
+    RECORD.with_borrow_mut(|record| {
+        // What is asked again is said once, as it is known at last.
+        if let Some(record) = record.as_mut().filter(|_| !kind.is_small()) {
+            match why() {
+                why if why.is_empty() => drop(record.remove(&(kind, key))),
+                why => drop(record.insert((kind, key), (answer, why))),
+            }
+        }
+    });
+    answer
+}
+
+/// [`choose`], where only one of the answers can be had by chance: the other one is too dear or impossible.
+pub(crate) fn choose_if(possible: bool, kind: Kind, key: Key, by_cost: bool, why: impl FnOnce() -> String) -> bool {
+    if possible || SEED.get().is_none() { choose(kind, key, by_cost, why) } else { by_cost }
+}
+
+/// One of two with equal chances, the same each time (the finaliser of splitmix64).
+fn mixed(seed: u64, words: [u64; 3]) -> bool {
+    let mut x = seed;
+    for word in words {
+        x = (x ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^= x >> 31;
+    }
+    x & 1 == 1
+}
+
+/// What the call gives if every choice on this thread is made by chance. For tests: each answer has to compute the same.
+#[doc(hidden)]
+pub fn by_chance<R>(seed: u64, call: impl FnOnce() -> R) -> R {
+    struct Before(Option<u64>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            SEED.set(self.0);
+        }
+    }
+    let _before = Before(SEED.replace(Some(seed)));
+    call()
+}
+
+/// Keeps the choices of this thread from here on.
+pub(crate) fn record() {
+    RECORD.set(Some(Record::new()));
+}
+
+/// What was chosen since [`record`], which is over: lines of a term, as `name` shows it, and what is done with it for which reason.
+pub(crate) fn recorded(name: impl Fn(usize) -> String) -> String {
+    let record = RECORD.take().unwrap_or_default();
+    let line = |((kind, (about, _)), (answer, why)): (&(Kind, Key), &(bool, String))| {
+        let [yes, no] = kind.words();
+        format!("{}: {} {why}\n", name(*about), if *answer { yes } else { no })
+    };
+    record.iter().map(line).collect()
+}
