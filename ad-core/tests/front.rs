@@ -16,6 +16,8 @@ mod integers;
 mod iters;
 #[path = "front/kinds.rs"]
 mod kinds;
+#[path = "front/literals.rs"]
+mod literals;
 #[path = "front/loops.rs"]
 mod loops;
 #[path = "front/meaning.rs"]

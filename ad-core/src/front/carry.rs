@@ -1,5 +1,5 @@
 //! What a loop carries of a variable: its value as terms, and back. And the types of literals that a loop carries: `let mut n = 0;` has
-//! the type that its uses say, some of which stand behind the loop. It is taken to be the literal's own at first; where that meets
+//! the type that its uses say, some of which stand behind the loop (the same for the items of `0..9`). It is taken to be the literal's own at first; where that meets
 //! another type the function is lowered once more with that one (`Lower::chosen`).
 //!
 //! Must never carry a value under another type or shape than it has in every step.
@@ -362,38 +362,74 @@ impl<'a> Lower<'a> {
         self.same_shape(now, t, who.words(), range)
     }
 
-    /// Whether a term has its type only from literals that loops carry, and could have another: the next pass gives them that one.
+    /// Whether a term has its type only from literals, and could have another: the next pass gives them that one.
     pub(super) fn soften(&mut self, t: Term, to: Elem) -> bool {
         let alike = |a: Elem, b: Elem| a != b && a.is_real() == b.is_real() && a != Elem::Bool && b != Elem::Bool;
-        let from = self.g.elem(t);
-        if !alike(from, to) {
+        if !alike(self.g.elem(t), to) {
             return false;
         }
-        let (mut stack, mut seen, mut any) = (vec![t], std::collections::BTreeSet::new(), false);
-        while let Some(t) = stack.pop() {
-            if self.g.elem(t) != from || !seen.insert(t) {
-                continue;
-            }
-            if let Some(keys) = self.soft.get(&t) {
-                for key in keys {
-                    if !self.chosen.contains_key(key) && !self.decided.contains_key(key) {
-                        self.decided.insert(key.clone(), Chosen::Elem(to));
-                        any = true;
-                    }
-                }
-                continue;
-            }
-            match self.g.node(t) {
-                Node::Prim(Prim::Compare(_) | Prim::Cast(_), _) | Node::Scan(_) => {}
-                Node::Prim(_, args) => stack.extend(args.iter().filter(|&&a| self.g.ty(a).as_array().is_some())),
-                Node::Cond { then, other, .. } => stack.extend([*then, *other]),
-                Node::Gather { src, .. } => stack.push(*src),
-                Node::Scatter { dst, src, .. } => stack.extend([*dst, *src]),
-                _ => {}
+        let mut any = false;
+        for key in self.open_in(t) {
+            if !self.chosen.contains_key(&key) && !self.decided.contains_key(&key) {
+                self.decided.insert(key, Chosen::Elem(to));
+                any = true;
             }
         }
         // That it was found already is as good.
         any || !self.decided.is_empty()
+    }
+
+    /// The literals that a term has its type from.
+    pub(super) fn open_in(&self, t: Term) -> Vec<Key> {
+        let from = self.g.elem(t);
+        let (mut stack, mut seen, mut found) = (vec![t], std::collections::BTreeSet::new(), Vec::new());
+        while let Some(t) = stack.pop() {
+            if self.g.ty(t).as_array().is_none() || self.g.elem(t) != from || !seen.insert(t) {
+                continue;
+            }
+            if let Some(keys) = self.soft.get(&t) {
+                found.extend(keys.iter().filter(|key| !self.chosen.contains_key(*key)).cloned());
+                continue;
+            }
+            match self.g.node(t) {
+                Node::Prim(Prim::Compare(_) | Prim::Cast(_), _) | Node::Scan(_) => {}
+                Node::Prim(_, args) => stack.extend(args),
+                Node::Cond { then, other, .. } => stack.extend([*then, *other]),
+                Node::Gather { src, .. } => stack.push(*src),
+                Node::Scatter { dst, src, .. } => stack.extend([*dst, *src]),
+                Node::Build { body, .. } => stack.push(*body),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The type that an array of integer literals has where nothing says one, and the literal that stands for all of it while that is open.
+    pub(super) fn literal_type(&self, value: &Value<'a>) -> (Want, Option<Key>) {
+        let mut at = value;
+        let number = loop {
+            at = match at {
+                Value::List(parts) | Value::Matrix(parts) if value.is_open_inside() => match parts.first() {
+                    Some(part) => part,
+                    None => return (Want::Any, None),
+                },
+                Value::Filled(n, _) | Value::Number(n) if !n.is_float() && n.outer().is_none() => break n,
+                _ => return (Want::Any, None),
+            };
+        };
+        let Some((_, key)) = self.literals.get(&(Rc::as_ptr(number) as usize)) else { return (Want::Any, None) };
+        match self.chosen.get(key) {
+            Some(Chosen::Elem(elem)) => (Want::Elem(*elem), None),
+            _ => (Want::Any, Some(key.clone())),
+        }
+    }
+
+    /// Notes that a term has its type from the same literals as the one that it is made of.
+    pub(super) fn open_like(&mut self, t: Term, of: Term) {
+        if matches!(self.g.elem(t), Elem::Int(_)) && !self.soft.is_empty() && self.open_in(t).is_empty() {
+            let keys = self.open_in(of);
+            self.softened(t, &keys);
+        }
     }
 
     /// Notes that a term has the type of these literals.

@@ -158,7 +158,7 @@ fn invert_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     turned(me, call, |me, t| {
         let axis = super::methods::sizes::axis_arg(me, call, t)?;
         let shape = me.g.shape(t).to_vec();
-        let all = || Rc::new(Range { start: None, end: None, inclusive: false });
+        let all = || Rc::new(Range { start: None, end: None, inclusive: false, key: None });
         let axes: Vec<Axis> = (0..shape.len()).map(|k| Axis::Range(all(), (k == axis).then_some(-1))).collect();
         let cuts = me.cuts(&shape, &axes, call.range)?;
         Ok(me.take_part(t, &cuts))

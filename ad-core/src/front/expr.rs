@@ -76,7 +76,8 @@ impl<'a> Lower<'a> {
                 let mut end = |side: &'a Option<Box<Expr>>| side.as_ref().map(|e| self.expr(e)).transpose();
                 let (start, end) = (end(&r.start), end(&r.end));
                 let inclusive = matches!(r.limits, syn::RangeLimits::Closed(_));
-                Ok(Value::Range(Rc::new(Range { start: start?, end: end?, inclusive })))
+                let key = Some(super::carry::Key::new(r, ""));
+                Ok(Value::Range(Rc::new(Range { start: start?, end: end?, inclusive, key })))
             }
             Expr::Field(f) => self.field(f),
             Expr::Repeat(r) => self.at(r, |me| {
@@ -131,7 +132,9 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, catalogue::literal(&text_of(lit, 40))));
         };
         if suffix.is_empty() {
-            return Ok(Value::Number(number.into()));
+            let number = Rc::new(number);
+            self.literals.insert(Rc::as_ptr(&number) as usize, (Rc::clone(&number), super::carry::Key::new(lit, "")));
+            return Ok(Value::Number(number));
         }
         match types::elem_named(suffix, None) {
             Some(elem) => Ok(Value::Term(self.number(&number, elem, range)?)),

@@ -372,6 +372,12 @@ pub(super) fn reals_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, named: Optio
 /// Two scalars in order, as an integer of a type.
 pub(super) fn ints<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(IntTy, Vec<Term>)> {
     let elem = call.args.iter().find_map(|v| me.elem_of(v)).unwrap_or(Elem::Int(IntTy::I32));
+    let other = call.args.iter().find_map(|v| me.elem_of(v).filter(|e| *e != elem));
+    if let (Some(other), Some(Value::Term(first))) = (other, call.args.first())
+        && me.soften(*first, other)
+    {
+        return Err(crate::diag::Poison);
+    }
     let Elem::Int(ty) = elem else {
         return Err(me.error(call.range, catalogue::expected("integers", "another type")));
     };

@@ -49,12 +49,20 @@ impl<'a> Lower<'a> {
             }
         }
         if let Value::List(parts) = &base
-            && parts.iter().any(|p| matches!(p, Value::Tuple(_)))
+            && (parts.iter().any(|p| matches!(p, Value::Tuple(_))) || base.is_open_inside())
             && let Value::Number(_) | Value::Term(_) = &index
         {
             let (i, n) = (self.usize(&index, ri)?, self.g.lit_usize(parts.len()));
             self.require_index(i, n, axis_words(&text_of(&x.expr, 30), 0, 1));
             return self.one_of(&std::rc::Rc::clone(parts), i, ri);
+        }
+        if let Value::Filled(n, sizes) = &base
+            && let Value::Number(_) | Value::Term(_) = &index
+        {
+            let (i, size, rest) = (self.index_in(x, &index, ri)?, sizes[0], &sizes[1..]);
+            self.require_index(i, size, axis_words(&text_of(&x.expr, 30), 0, 1));
+            let n = Rc::clone(n);
+            return Ok(if rest.is_empty() { Value::Number(n) } else { Value::Filled(n, rest.into()) });
         }
         if let Value::Stack(stack) = &base {
             let (stack, i) = (std::rc::Rc::clone(stack), self.usize(&index, ri)?);
@@ -66,7 +74,7 @@ impl<'a> Lower<'a> {
         if rows && let Value::Number(_) | Value::Term(_) = &index {
             let i = self.index_in(x, &index, ri)?;
             self.require_indices(array, &[i], &text_of(&x.expr, 30));
-            let row = self.g.index(array, &[i]);
+            let row = self.element_of(array, &[i]);
             return Ok(self.rows(row, true));
         }
         let parts: Vec<Value> = match &index {
@@ -79,7 +87,14 @@ impl<'a> Lower<'a> {
         }
         let indices = parts.iter().map(|p| self.index_in(x, p, ri)).collect::<Lowered<Vec<Term>>>()?;
         self.require_indices(array, &indices, &text_of(&x.expr, 30));
-        Ok(Value::Term(self.g.index(array, &indices)))
+        Ok(Value::Term(self.element_of(array, &indices)))
+    }
+
+    /// `array[indices]`, which has its type from the same literals as the array.
+    fn element_of(&mut self, array: Term, indices: &[Term]) -> Term {
+        let element = self.g.index(array, indices);
+        self.open_like(element, array);
+        element
     }
 
     /// One index of `x`, with words of its own for what other languages have.

@@ -8,6 +8,7 @@ mod adapters;
 pub(super) mod choose;
 pub(super) mod consume;
 mod parts;
+mod ranges;
 
 use std::rc::Rc;
 
@@ -15,10 +16,10 @@ use super::checks::Frame;
 use super::lower::Lower;
 use super::slice::front_axis;
 use super::table::{Call, Entry, On, row};
-use super::value::{Lowered, Seq, Value};
+use super::value::{Lowered, Number, Seq, Value};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
-use crate::ir::{Elem, IntTy, Lit, Node, Term};
+use crate::ir::{Elem, Lit, Node, Term};
 use crate::prim::{Cmp, IntOp, Prim};
 
 pub(super) use adapters::TABLE as ADAPTERS;
@@ -73,14 +74,7 @@ impl<'a> Lower<'a> {
         match value {
             Value::Seq(seq) => Ok(seq.clone()),
             Value::Place(place) => self.seq_of_place(&place.clone()),
-            Value::Range(r) => match (&r.start, &r.end) {
-                (Some(start), Some(end)) => self.range_seq(&start.clone(), &end.clone(), r.inclusive, range),
-                (Some(start), None) => {
-                    let start = start.clone();
-                    self.endless(&start, range)
-                }
-                _ => Err(self.error(range, catalogue::open_range())),
-            },
+            Value::Range(r) => self.range_seq(&Rc::clone(r), range),
             Value::Number(n) if n.of_array().is_some() => {
                 let (path, before) = n.of_array().ok_or(Poison)?;
                 let (path, before) = (Rc::clone(path), before.to_vec());
@@ -109,6 +103,12 @@ impl<'a> Lower<'a> {
                 {
                     return Ok(self.listed(Rc::clone(parts), range));
                 }
+                if let Value::List(parts) = value
+                    && !parts.is_empty()
+                    && parts.iter().all(Value::is_open_inside)
+                {
+                    return Ok(self.listed(Rc::clone(parts), range));
+                }
                 let x = self.array(value, range)?;
                 Ok(Seq::new(&self.g.shape(x)[..1], move |me: &mut Lower<'a>, ix: &[Term]| {
                     let row = me.g.index(x, ix);
@@ -133,6 +133,26 @@ impl<'a> Lower<'a> {
 
     /// The part at an index, which is in range.
     pub(super) fn one_of(&mut self, parts: &[Value<'a>], at: Term, range: SrcRange) -> Lowered<Value<'a>> {
+        let open = |part: &Value<'a>| match part {
+            Value::Number(n) if part.is_open() => Some(Rc::clone(n)),
+            _ => None,
+        };
+        if let Some(numbers) = parts.iter().map(open).collect() {
+            return Ok(Value::Number(Number::Of(numbers, at).into()));
+        }
+        let columns = |part: &Value<'a>| match part {
+            Value::Tuple(columns) => Some((true, Rc::clone(columns))),
+            Value::List(columns) => Some((false, Rc::clone(columns))),
+            _ => None,
+        };
+        if let Some(rows) = parts.iter().map(columns).collect::<Option<Vec<_>>>()
+            && let Some((tuple, first)) = rows.first()
+            && rows.iter().all(|(t, row)| t == tuple && row.len() == first.len())
+        {
+            let column = |k: usize| rows.iter().map(|(_, row)| row[k].clone()).collect::<Vec<Value<'a>>>();
+            let columns = (0..first.len()).map(|k| self.one_of(&column(k), at, range)).collect::<Lowered<_>>()?;
+            return Ok(if *tuple { Value::Tuple(columns) } else { Value::List(columns) });
+        }
         let mut parts = parts.iter().enumerate().rev();
         let (_, last) = parts.next().ok_or(Poison)?;
         parts.try_fold(last.clone(), |rest, (k, part)| {
@@ -140,57 +160,6 @@ impl<'a> Lower<'a> {
             let cond = self.g.compare(Cmp::Eq, at, k);
             self.join(super::arith::Join { cond, strict: false }, part, &rest, range)
         })
-    }
-
-    fn range_seq(&mut self, start: &Value<'a>, end: &Value<'a>, inclusive: bool, range: SrcRange) -> Lowered<Seq<'a>> {
-        let elem = self.elem_of(start).or(self.elem_of(end));
-        let ty = match elem {
-            Some(Elem::Int(ty)) => ty,
-            None => IntTy::Usize,
-            Some(_) => return Err(self.error(range, catalogue::expected("a range of integers", "another range"))),
-        };
-        let (start, end) = (self.integer(start, ty, range), self.integer(end, ty, range));
-        let (start, end) = (start?, end?);
-        let one = self.g.lit(Lit::Int(ty, 1));
-        // An empty range has length 0, and so has the saturating difference of unsigned numbers.
-        let lower = if ty.range().0 < 0 { self.g.int(IntOp::Min, start, end) } else { start };
-        let mut count = self.g.int(IntOp::Sub, end, lower);
-        if inclusive {
-            let empty = self.g.compare(Cmp::Gt, start, end);
-            let more = self.g.int(IntOp::Add, count, one);
-            let zero = self.g.lit(Lit::Int(ty, 0));
-            count = self.g.select(empty, zero, more);
-        }
-        let len = self.g.cast(Elem::USIZE, count);
-        let (size, len) = match self.closed(len) {
-            Some(len) => (len, None),
-            None => match self.most(count) {
-                Some(most) => (self.g.cast(Elem::USIZE, most), Some(len)),
-                // Only a loop knows what to do with it.
-                None => (self.g.lit_usize(usize::MAX), Some(len)),
-            },
-        };
-        let mut seq = Seq::new([size], move |me: &mut Lower<'a>, ix: &[Term]| {
-            let i = me.g.cast(Elem::Int(ty), ix.first().copied().ok_or(Poison)?);
-            Ok(Value::Term(me.g.int(IntOp::Add, start, i)))
-        });
-        seq.len = len;
-        Ok(seq)
-    }
-
-    /// `a..`: as long as nothing ends it, of the largest length that there is.
-    fn endless(&mut self, start: &Value<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
-        let ty = match self.elem_of(start) {
-            Some(Elem::Int(ty)) => ty,
-            None => IntTy::Usize,
-            Some(_) => return Err(self.error(range, catalogue::expected("a range of integers", "another range"))),
-        };
-        let start = self.integer(start, ty, range)?;
-        let most = self.g.lit_usize(usize::MAX);
-        Ok(Seq::new([most], move |me: &mut Lower<'a>, ix: &[Term]| {
-            let i = me.g.cast(Elem::Int(ty), ix.first().copied().ok_or(Poison)?);
-            Ok(Value::Term(me.int_checked(IntOp::Add, start, i)))
-        }))
     }
 
     /// The length of an iterator with one index; open where it depends on loops around it.

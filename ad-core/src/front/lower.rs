@@ -50,6 +50,8 @@ pub(super) struct Lower<'a> {
     pub chosen: BTreeMap<Key, Chosen>,
     pub decided: BTreeMap<Key, Chosen>,
     pub soft: BTreeMap<Term, Vec<Key>>,
+    /// The integer literals without a suffix, by their places in memory.
+    pub literals: BTreeMap<usize, (Rc<Number>, Key)>,
     pub facts: Facts,
     pub checks: Vec<Check>,
     pub equations: Vec<Equation>,
@@ -96,6 +98,7 @@ impl<'a> Lower<'a> {
             chosen: BTreeMap::new(),
             decided: BTreeMap::new(),
             soft: BTreeMap::new(),
+            literals: BTreeMap::new(),
             facts: Facts::new(),
             checks: Vec::new(),
             equations: Vec::new(),
@@ -266,18 +269,24 @@ impl<'a> Lower<'a> {
                 if parts.is_empty() {
                     return Err(self.error(range, catalogue::empty_literal()));
                 }
-                let want = match (parts.iter().find_map(|p| self.elem_of(p)), want) {
-                    (Some(elem), _) => Want::Elem(elem),
-                    (None, want) => want,
+                let (want, key) = match (parts.iter().find_map(|p| self.elem_of(p)), want) {
+                    (Some(elem), _) => (Want::Elem(elem), None),
+                    (None, Want::Any) => self.literal_type(value),
+                    (None, want) => (want, None),
                 };
                 let terms = parts.iter().map(|p| self.term_as(p, want, range)).collect::<Lowered<Vec<Term>>>()?;
                 let same = self.same_shapes(&terms, range)?;
-                Ok(self.g.stack(&same))
+                let all = self.g.stack(&same);
+                self.softened(all, key.as_slice());
+                Ok(all)
             }
             Value::Filled(n, sizes) => {
                 let sizes = Rc::clone(sizes);
+                let (want, key) = if want == Want::Any { self.literal_type(value) } else { (want, None) };
                 let n = self.term_as(&Value::Number(Rc::clone(n)), want, range)?;
-                Ok(self.g.broadcast(n, &sizes))
+                let all = self.g.broadcast(n, &sizes);
+                self.softened(all, key.as_slice());
+                Ok(all)
             }
             Value::Stack(stack) if stack.plain().is_some() => {
                 let value = self.unstacked(&Rc::clone(stack), range)?;
@@ -326,6 +335,9 @@ impl<'a> Lower<'a> {
         for &t in &terms[1..] {
             let words = ["the first element".to_string(), "another element".to_string()];
             if self.g.elem(t) != self.g.elem(first) {
+                if self.soften(t, self.g.elem(first)) || self.soften(first, self.g.elem(t)) {
+                    return Err(Poison);
+                }
                 let (a, b) = (self.describe(&Value::Term(first)), self.describe(&Value::Term(t)));
                 return Err(self.error(range, catalogue::types_differ(&a, &b)));
             }
@@ -353,6 +365,11 @@ impl<'a> Lower<'a> {
             (Number::Choice(how, a, b), _) => {
                 let (a, b) = (self.number(a, elem, range)?, self.number(b, elem, range)?);
                 Ok(self.choose(*how, a, b))
+            }
+            (Number::Of(parts, at), _) => {
+                let parts = parts.iter().map(|p| self.number(p, elem, range)).collect::<Lowered<Vec<Term>>>()?;
+                let all = self.g.stack(&parts);
+                Ok(self.g.index(all, &[*at]))
             }
             (Number::Outer(path), _) => Ok(self.constant(path, elem)),
             (Number::At(path, indices), _) => Ok(self.element_of_constant(path, indices, elem)),
@@ -542,7 +559,7 @@ impl<'a> Lower<'a> {
             me.term(&value, range)
         });
         let body = body?;
-        Ok(self.g.build(size, var, body))
+        Ok(self.built(size, var, body))
     }
 
     /// [`Lower::build_with`] over several axes.
@@ -557,7 +574,14 @@ impl<'a> Lower<'a> {
             me.term(&value, range)
         });
         let body = body?;
-        Ok(sizes.iter().zip(vars).rev().fold(body, |body, (&size, var)| self.g.build(size, var, body)))
+        Ok(sizes.iter().zip(vars).rev().fold(body, |body, (&size, var)| self.built(size, var, body)))
+    }
+
+    /// A build, which has its type from the same literals as its elements.
+    fn built(&mut self, size: Term, var: crate::ir::Var, body: Term) -> Term {
+        let all = self.g.build(size, var, body);
+        self.open_like(all, body);
+        all
     }
 
     /// Literals that the type says the element type of.

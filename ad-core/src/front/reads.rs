@@ -107,7 +107,7 @@ fn rows<'a>(
     end: Option<Term>,
     call: &Call<'a, '_>,
 ) -> Lowered<Value<'a>> {
-    let range = Range { start: start.map(Value::Term), end: end.map(Value::Term), inclusive: false };
+    let range = Range { start: start.map(Value::Term), end: end.map(Value::Term), inclusive: false, key: None };
     Ok(Value::Term(me.slice(x, &[Axis::Range(Rc::new(range), None)], call.range)?))
 }
 
@@ -142,9 +142,9 @@ fn split_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     };
     let at = me.usize(at, ra)?;
     let mut part = |start: Option<Term>, end: Option<Term>| {
-        let all = |_| Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false }), None);
+        let all = |_| Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false, key: None }), None);
         let mut axes: Vec<Axis> = (0..axis).map(all).collect();
-        let range = Range { start: start.map(Value::Term), end: end.map(Value::Term), inclusive: false };
+        let range = Range { start: start.map(Value::Term), end: end.map(Value::Term), inclusive: false, key: None };
         axes.push(Axis::Range(Rc::new(range), None));
         me.slice(x, &axes, call.range).map(Value::Term)
     };

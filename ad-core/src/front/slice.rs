@@ -151,7 +151,7 @@ fn slice_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     let Value::Range(r) = part else {
         return Err(me.error(rp, catalogue::slice_argument()));
     };
-    let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false }), None);
+    let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false, key: None }), None);
     let mut axes: Vec<Axis> = (0..axis).map(|_| whole()).collect();
     axes.push(Axis::Range(Rc::clone(r), None));
     Ok(Value::Term(me.slice(x, &axes, rp)?))
@@ -259,7 +259,7 @@ impl<'a> Lower<'a> {
             self.facts.forget(mark);
             return Ok(None);
         }
-        let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false }), None);
+        let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false, key: None }), None);
         let rest: Vec<Axis> = axes
             .iter()
             .enumerate()

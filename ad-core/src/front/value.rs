@@ -6,6 +6,7 @@ use std::rc::Rc;
 use proc_macro2::TokenStream;
 use syn::{Block, Expr, Pat, Type};
 
+use super::carry::Key;
 use super::lower::Lower;
 use super::order::Order;
 use super::place::Place;
@@ -79,6 +80,19 @@ impl Value<'_> {
         }
     }
 
+    /// Whether it is an integer of no type yet: literals, that rustc gives the type of what they meet.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Value::Number(n) if !n.is_float() && n.outer().is_none())
+    }
+
+    /// Whether it is such an integer, or a literal of these.
+    pub(super) fn is_open_inside(&self) -> bool {
+        match self {
+            Value::List(parts) | Value::Matrix(parts) => !parts.is_empty() && parts.iter().all(Value::is_open_inside),
+            _ => self.is_open(),
+        }
+    }
+
     /// The kind of value, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
@@ -123,6 +137,8 @@ pub(super) enum Number {
     Shift(IntOp, Rc<Number>, Term),
     /// `!`.
     Not(Rc<Number>),
+    /// One of several literals, by an index that has been checked.
+    Of(Rc<[Rc<Number>]>, Term),
 }
 
 impl Number {
@@ -133,6 +149,7 @@ impl Number {
             Number::Int(_) | Number::Outer(_) | Number::At(..) => false,
             Number::Std(..) => true,
             Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => a.is_float(),
+            Number::Of(parts, _) => parts.iter().any(|p| p.is_float()),
             Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => a.is_float() || b.is_float(),
         }
     }
@@ -151,7 +168,7 @@ impl Number {
         match self {
             Number::Outer(_) => None,
             Number::At(..) => Some(true),
-            Number::Float(_) | Number::Int(_) | Number::Std(..) => Some(false),
+            Number::Float(_) | Number::Int(_) | Number::Std(..) | Number::Of(..) => Some(false),
             Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => a.array_if_known(),
             Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => {
                 // Arithmetic on arrays is ndarray's, and a constant is none of these.
@@ -164,7 +181,7 @@ impl Number {
     pub(super) fn outer(&self) -> Option<&TokenStream> {
         match self {
             Number::Outer(path) | Number::At(path, _) => Some(path),
-            Number::Float(_) | Number::Int(_) | Number::Std(..) => None,
+            Number::Float(_) | Number::Int(_) | Number::Std(..) | Number::Of(..) => None,
             Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => a.outer(),
             Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => a.outer().or(b.outer()),
         }
@@ -194,6 +211,8 @@ pub(super) struct Range<'a> {
     pub start: Option<Value<'a>>,
     pub end: Option<Value<'a>>,
     pub inclusive: bool,
+    /// For its type, where its ends are literals.
+    pub key: Option<Key>,
 }
 
 type Item<'a> = dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a;

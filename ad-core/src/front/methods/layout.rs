@@ -261,9 +261,10 @@ fn tril<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 /// A range of one axis, the others whole.
 pub(in crate::front) fn along<'a>(axis: usize, start: Option<Value<'a>>, end: Option<Value<'a>>) -> Vec<Axis<'a>> {
-    let mut axes: Vec<Axis> =
-        (0..axis).map(|_| Axis::Range(Range { start: None, end: None, inclusive: false }.into(), None)).collect();
-    axes.push(Axis::Range(Range { start, end, inclusive: false }.into(), None));
+    let mut axes: Vec<Axis> = (0..axis)
+        .map(|_| Axis::Range(Range { start: None, end: None, inclusive: false, key: None }.into(), None))
+        .collect();
+    axes.push(Axis::Range(Range { start, end, inclusive: false, key: None }.into(), None));
     axes
 }
 
