@@ -5,7 +5,7 @@
 //! - results of dear functions (the tables' column: exponentials, logarithms, powers) and sums, if they differ from step to step;
 //! - elements and parts that a step reads of a carried array, if the derived body reads nothing else of that array: then a step saves these
 //!   and not the array;
-//! - what an inner loop has saved of its steps, if these are no carried arrays and the loop would be run again from a carried array that the
+//! - what an inner loop has saved of its steps, and how many it has taken, if these are no carried arrays and the loop would be run again from a carried array that the
 //!   derived body reads nothing else of: then the outer loop saves neither the array nor runs the inner loop again.
 //!
 //! So what is saved is at most what the function has read. Must never compute in a step what the function computes in an arm only, but for an
@@ -117,7 +117,8 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Literal>, Of)> {
     }
     for delta in &body.deltas {
         let Delta::Scan(inner) = delta else { continue };
-        let all = inner.saved.iter().map(|&t| (t, true)).chain(inner.kept.iter().map(|k| (k.1, false)));
+        let saved = inner.saved.iter().map(|&t| (t, true));
+        let all = saved.chain(inner.kept.iter().map(|k| (k.1, false))).chain(inner.taken.map(|t| (t, false)));
         let mut arrays: Option<Vec<Term>> = None;
         for (t, saved) in all {
             let Node::Proj(scan, _) = *g.node(t) else { continue };

@@ -29,6 +29,8 @@ pub(super) struct Rows {
     pub(super) row: Term,
     /// All rows, after the loop: a leaf.
     pub(super) all: Term,
+    /// Whether nobody knows before the loop how many there are: what comes out of it says so.
+    pub(super) grows: bool,
 }
 
 /// One loop.

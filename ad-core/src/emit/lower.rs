@@ -2,11 +2,12 @@
 //! so that they fuse like any other. Must never change a value's bits where a decision depends on it (contractions are
 //! reassociated anyway), and never copy an operand.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::contract::{as_product, peel};
 use super::kernel::trivial;
 use super::loops::{Carry, Loop, Loops, Rows, leaf};
+use super::runs::{OneRun, runs};
 use super::update::update;
 use crate::choice::{Kind, choose_if};
 use crate::ir::bound::{Bound, bound};
@@ -24,13 +25,19 @@ pub(super) struct Lowered {
 
 /// Lowers, or says what cannot be emitted. `own`: what the function's own decisions depend on; where that is not known, all are.
 pub(super) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<Lowered, String> {
-    let exact = match own {
+    let runs = runs(g, roots);
+    let mut exact = match own {
         Some(own) => crate::simplify::decisions_in_loops(g, roots, own.iter().copied().collect()),
         None => crate::simplify::decisions(g, roots),
     };
+    for run in runs.values() {
+        let decides: Vec<Term> = run.same.iter().filter(|(t, _)| exact.contains(t)).map(|(_, &same)| same).collect();
+        exact.extend(decides);
+    }
     let mut lower = Lower {
         g,
         exact,
+        runs,
         outside: HashMap::new(),
         loops: Loops::default(),
         depth: 0,
@@ -47,6 +54,8 @@ pub(super) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
 struct Lower<'g> {
     g: &'g mut Graph,
     exact: HashSet<Term>,
+    /// Loops that do the work of others.
+    runs: BTreeMap<Term, OneRun>,
     /// Terms that mention no parameter of a body.
     outside: HashMap<Term, Term>,
     loops: Loops,
@@ -65,6 +74,12 @@ impl Lower<'_> {
                 continue;
             }
             let node = self.g.node_rc(t);
+            if matches!(*node, Node::Scan(_))
+                && let Some(made) = self.one_run(t)?
+            {
+                self.outside.insert(t, made);
+                continue;
+            }
             let mapped = {
                 let new = |c: Term| inside.get(&c).or_else(|| self.outside.get(&c)).copied().unwrap_or(c);
                 node.map_children(new)
@@ -88,7 +103,7 @@ impl Lower<'_> {
     /// One term over lowered children.
     fn one(&mut self, t: Term, mapped: Node) -> Result<Term, String> {
         if let Node::Scan(scan) = mapped {
-            return self.scan(*scan);
+            return self.scan(*scan, None);
         }
         let exact = self.exact.contains(&t);
         let g = &mut *self.g;
@@ -145,6 +160,32 @@ impl Lower<'_> {
         }
     }
 
+    /// A loop that does the work of another one, or that other one, whose parts are parts of the first.
+    fn one_run(&mut self, t: Term) -> Result<Option<Term>, String> {
+        if let Some(run) = self.runs.get(&t) {
+            let (scan, counter) = (run.scan.clone(), run.counter);
+            let Node::Scan(old) = &*self.g.node_rc(t) else { return Ok(None) };
+            let args: Vec<Term> = scan.captures.iter().chain(&scan.xs).copied().collect();
+            self.all(&args, &mut HashMap::new(), &[])?;
+            let outside = &self.outside;
+            let Node::Scan(mapped) = Node::Scan(scan.into()).map_children(|c| outside[&c]) else { return Ok(None) };
+            let first = old.body.results.len();
+            return self.scan(*mapped, counter.map(|k| (k, first))).map(Some);
+        }
+        let Some((first, parts)) =
+            self.runs.iter().find(|(_, run)| run.other == t).map(|(&s, run)| (s, run.parts.clone()))
+        else {
+            return Ok(None);
+        };
+        self.all(&[first], &mut HashMap::new(), &[])?;
+        let made = self.outside[&first];
+        let Node::Scan(other) = &*self.g.node_rc(t) else { return Ok(None) };
+        // Nobody reads the other parts.
+        let all: Vec<Term> =
+            (0..other.body.results.len()).map(|k| self.g.proj(made, parts.get(&k).copied().unwrap_or(0))).collect();
+        Ok(Some(self.g.tuple(&all)))
+    }
+
     /// What a loop begins with, as changes of elements of an array that a loop around it carries, if it is that.
     fn changed(&mut self, init: Term) -> Term {
         let like = |g: &Graph, t: Term| t != init && g.ty(t) == g.ty(init);
@@ -153,7 +194,8 @@ impl Lower<'_> {
     }
 
     /// A loop: its body over leaves of its own, its results as leaves.
-    fn scan(&mut self, mut scan: Scan) -> Result<Term, String> {
+    /// `counter` is the carried value that counts the last rows, if they are not as many as there are steps at most.
+    fn scan(&mut self, mut scan: Scan, counter: Option<(usize, usize)>) -> Result<Term, String> {
         let g = &mut *self.g;
         let carries = scan.init.len();
         let step = leaf(g, Type::scalar(Elem::USIZE));
@@ -225,11 +267,12 @@ impl Lower<'_> {
             l.carries.push(Carry { init, now, next, last });
             parts.push(last);
         }
-        for &row in &results[carries..] {
+        for (k, &row) in results.iter().enumerate().skip(carries) {
             let (elem, shape) = (g.elem(row), g.shape(row).to_vec());
-            let shape = std::iter::once(scan.count).chain(shape).collect();
+            let counter = counter.filter(|c| k >= c.1).map(|c| parts[c.0]);
+            let shape = std::iter::once(counter.unwrap_or(scan.count)).chain(shape).collect();
             let all = leaf(g, Type::Array(elem, shape));
-            l.rows.push(Rows { row, all });
+            l.rows.push(Rows { row, all, grows: counter.is_some() });
             parts.push(all);
         }
         self.loops.push(l);

@@ -16,6 +16,7 @@ mod loops;
 mod lower;
 mod nest;
 mod proof;
+mod runs;
 mod rust;
 mod schedule;
 mod signature;

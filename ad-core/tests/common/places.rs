@@ -1,4 +1,4 @@
-//! Arrays that loops inside of loops change: what is changed where it is, and what must be a copy.
+//! Arrays that loops inside of loops change: what is changed where it is, and what must be a copy. Loops that save while they count their steps.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -55,6 +55,30 @@ pub(super) fn programs() -> Vec<Program> {
     add(
         "state_before_and_behind",
         quote! { fn state_before_and_behind(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); let mut s = 0.0; for k in 0..n { let before = a.clone(); for i in 0..n { a[i] = a[i] * 0.5 + a[k]; } s += (&before * &a).sum(); } s } },
+    );
+    add(
+        "saved_while_counted",
+        quote! { fn saved_while_counted(x: &Array1<f64>) -> f64 { let a = x[0] * x[0] + 1.0; let mut y = a; let mut v = x.clone(); while (y * y - a).abs() > 1e-9 { y = 0.5 * (y + a / y); v = v.mapv(|e| e * y.sin() + x[1]); } y + (&v * &v).sum() } },
+    );
+    add(
+        "saved_until_it_breaks",
+        quote! { fn saved_until_it_breaks(x: &Array1<f64>) -> f64 { let n = x.len(); let mut s = 0.1_f64; let mut y = x.clone(); for i in 0..20 { if s > 1.2 { break; } s = s * 1.1 + x[i % n] * x[i % n] * s.sin(); y[i % n] *= s; } s + y.sum() } },
+    );
+    add(
+        "saved_until_it_breaks_backwards",
+        quote! { fn saved_until_it_breaks_backwards(x: &Array1<f64>) -> f64 { let mut s = 0.1_f64; for i in (0..x.len()).rev() { if s > 0.6 { break; } s = s * 1.5 + x[i] * x[i] * s.cos(); } s } },
+    );
+    add(
+        "counted_in_a_loop_that_carries",
+        quote! { fn counted_in_a_loop_that_carries(x: &Array1<f64>) -> f64 { let mut s = 0.3_f64; let mut p = 1.0; for i in 0..x.len() { for j in 0..x.len() { if x[j] * s > 0.9 { break; } s = s * 0.9 + x[j] * x[i] * s.sin(); } p *= s + x[i]; if s > 0.2 { let mut k = 0; while s.abs() < 2.0 && k < 7 { s *= 1.3; p += s * 0.1; k += 1; } } } s + p } },
+    );
+    add(
+        "sorted_by_insertion",
+        quote! { fn sorted_by_insertion(x: &Array1<f64>) -> f64 { let mut y = x.clone(); for i in 1..y.len() { let mut j = i; while j > 0 && y[j - 1] > y[j] { let t = y[j]; y[j] = y[j - 1]; y[j - 1] = t; j -= 1; } } let mut s = 0.0; for i in 0..y.len() { s += y[i] * y[i] * (i as f64); } s } },
+    );
+    add(
+        "saved_under_a_condition",
+        quote! { fn saved_under_a_condition(x: &Array1<f64>) -> f64 { let mut y = x[0]; if x[1] < 0.0 { while y < 5.0 { y = y * 1.3 + x[2]; } } else { while y < 7.0 { y += x[3]; } } y * y } },
     );
     all
 }

@@ -126,7 +126,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                     }
                     Delimiter::Bracket => g.stream(),
                     _ => {
-                        let copies = ident(before) == "copy_from_slice";
+                        let copies = matches!(&*ident(before), "copy_from_slice" | "extend_from_slice");
                         let inner = walk(&g.stream().into_iter().collect::<Vec<_>>(), n, counts);
                         if copies { quote!(crate::over(#inner)) } else { inner }
                     }

@@ -289,6 +289,13 @@ impl Driver<'_> {
                 head.extend(self.blank_rest(l, r, names));
                 continue;
             }
+            if r.grows {
+                let ty = self.style.ty(g.elem(r.all));
+                self.hold.insert(r.all, Hold::Owned);
+                head.extend(quote!(let mut #name: ::std::vec::Vec<#ty> = ::std::vec::Vec::new();));
+                self.fresh.insert(r.all);
+                continue;
+            }
             let zero = self.style.zero(g.elem(r.all));
             let array = self.fresh_array(r.all, zero, names);
             head.extend(quote!(let mut #name = #array;));
@@ -332,16 +339,33 @@ impl Driver<'_> {
         quote!(#all[#start..][..#m])
     }
 
+    /// A row that is copied from where it is.
+    fn written_row(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
+        let from = self.borrow(r.row, names);
+        if r.grows {
+            let all = &self.names[&r.all];
+            return quote!(#all.extend_from_slice(#from););
+        }
+        let place = self.place(l, r, names, used);
+        quote!(#place.copy_from_slice(#from);)
+    }
+
     /// At the beginning of a step: rows that are carried values as they are now, and places for rows that the body writes itself.
     fn rows_to_write(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
-        let mut code = TokenStream::new();
-        for r in l.rows.iter().filter(|r| self.g.rank(r.row) > 0) {
+        let (g, mut code) = (self.g, TokenStream::new());
+        for r in l.rows.iter().filter(|r| g.rank(r.row) > 0) {
             if l.carries.iter().any(|c| c.now == r.row) {
-                let place = self.place(l, r, names, used);
-                let from = self.borrow(r.row, names);
-                code.extend(quote!(#place.copy_from_slice(#from);));
+                code.extend(self.written_row(l, r, names, used));
             } else if let Some(t) = self.written(l, r) {
-                let place = self.place(l, r, names, used);
+                let place = if r.grows {
+                    let (all, len, m) =
+                        (self.names[&r.all].clone(), self.taken.fresh("len"), self.product(g.shape(r.row), names));
+                    let (m, zero) = (m.tokens, self.style.zero(g.elem(r.all)));
+                    code.extend(quote!(let #len = #all.len(); #all.resize(#len + #m, #zero);));
+                    quote!(#all[#len..])
+                } else {
+                    self.place(l, r, names, used)
+                };
                 let name = self.name(t);
                 self.hold.insert(t, Hold::Row);
                 self.outside.insert(t);
@@ -401,6 +425,11 @@ impl Driver<'_> {
         for r in &l.rows {
             if g.rank(r.row) == 0 {
                 let value = self.argument(r.row, &mut needed);
+                if r.grows {
+                    let all = &self.names[&r.all];
+                    code.extend(quote!(#all.push(#value);));
+                    continue;
+                }
                 let place = self.place(l, r, names, used);
                 code.extend(quote!(#place = #value;));
                 continue;
@@ -411,9 +440,7 @@ impl Driver<'_> {
             }
             needed.push(r.row);
             if !l.carries.iter().any(|c| c.now == r.row) {
-                let place = self.place(l, r, names, used);
-                let from = self.borrow(r.row, &mut needed);
-                code.extend(quote!(#place.copy_from_slice(#from);));
+                code.extend(self.written_row(l, r, &mut needed, used));
             }
         }
         let (mut to, mut from) = (Vec::new(), Vec::new());

@@ -1,0 +1,453 @@
+//! Two loops that take the same steps, as one run. A loop that stops early is differentiated as a loop of as many steps as a first run of it counts
+//! (`trips`); what the second run is for is to save rows. Here the first run saves them: into memory that grows step by step, if how many steps there
+//! are is what it counts.
+//!
+//! That two loops take the same steps is read off their bodies, term by term. Must never bring a loop that may not end under fewer conditions, nor
+//! let a row depend on what the first run finds.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::ir::{Body, Graph, Node, Scan, Term};
+use crate::prim::{IntOp, Prim};
+
+/// A loop that does the work of another one as well.
+pub(super) struct OneRun {
+    /// It, with rows behind its own.
+    pub(super) scan: Scan,
+    /// Which of its carried values counts the rows that it adds, if they are not as many as it has steps at most.
+    pub(super) counter: Option<usize>,
+    /// The other one.
+    pub(super) other: Term,
+    /// Which parts of the other one are which of its own.
+    pub(super) parts: BTreeMap<usize, usize>,
+    /// Terms of the other one's body, and what they are in its own.
+    pub(super) same: HashMap<Term, Term>,
+}
+
+/// Ways to tell carried values apart that are tried.
+const TRIES: usize = 16;
+
+/// The loops that do the work of another one as well, by their terms.
+pub(super) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, OneRun> {
+    let mut found = BTreeMap::new();
+    let all = deep(g, roots);
+    let loops: Vec<(Term, Scan)> = all
+        .iter()
+        .filter_map(|&t| match g.node(t) {
+            Node::Scan(scan) if !g.is_open(t) && g.free(t).is_empty() => Some((t, (**scan).clone())),
+            _ => None,
+        })
+        .collect();
+    let stops = |g: &Graph, s: &Scan| s.stop.is_some() || !stopping(g, &s.body.results).is_empty();
+    if loops.len() < 2 || !loops.iter().any(|(_, s)| stops(g, s)) {
+        return found;
+    }
+    let needed = parts_needed(g, &all, roots);
+    let guards = crate::trips::guards(g, roots);
+    let mut taken: BTreeSet<Term> = BTreeSet::new();
+    for (first, s) in &loops {
+        if !stops(g, s) {
+            continue;
+        }
+        for (other, a) in &loops {
+            let Some(Some(needed)) = needed.get(other) else { continue };
+            if other == first || taken.contains(first) || taken.contains(other) || a.stop.is_some() {
+                continue;
+            }
+            // What the first run is under, the other one must be under too.
+            let under =
+                guards.get(first).is_none_or(|l| l.iter().all(|l| guards.get(other).is_some_and(|o| o.contains(l))));
+            let both = Both { first: *first, s, other: *other, a, needed };
+            if let Some(run) = under.then(|| both.one_run(g)).flatten() {
+                taken.extend([*first, *other]);
+                found.insert(*first, run);
+            }
+        }
+    }
+    found
+}
+
+/// All terms below these, bodies and sizes included, ascending.
+fn deep(g: &Graph, roots: &[Term]) -> Vec<Term> {
+    let mut seen: HashSet<Term> = HashSet::new();
+    let mut stack = roots.to_vec();
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        g.node(t).for_each_child(|c| stack.push(c));
+        if let Node::Scan(scan) = g.node(t) {
+            stack.extend(&*scan.body.results);
+        }
+        if let Some((_, shape)) = g.ty(t).as_array() {
+            stack.extend(shape);
+        }
+    }
+    let mut all: Vec<Term> = seen.into_iter().collect();
+    all.sort_unstable();
+    all
+}
+
+/// The loops of a body that stop early.
+fn stopping(g: &Graph, results: &[Term]) -> Vec<Term> {
+    let stops = |t: &Term| g.is_open(*t) && matches!(g.node(*t), Node::Scan(scan) if scan.stop.is_some());
+    g.reachable(results).into_iter().filter(stops).collect()
+}
+
+/// Which parts of each loop are read; none if it is read as a whole.
+fn parts_needed(g: &Graph, all: &[Term], roots: &[Term]) -> HashMap<Term, Option<BTreeSet<usize>>> {
+    let mut needed: HashMap<Term, Option<BTreeSet<usize>>> = HashMap::new();
+    for &t in all {
+        match *g.node(t) {
+            Node::Proj(tuple, k) => {
+                if let Some(parts) = needed.entry(tuple).or_insert_with(|| Some(BTreeSet::new())) {
+                    parts.insert(k as usize);
+                }
+            }
+            ref node => node.for_each_child(|c| {
+                if matches!(g.node(c), Node::Scan(_)) {
+                    needed.insert(c, None);
+                }
+            }),
+        }
+    }
+    for t in roots {
+        needed.insert(*t, None);
+    }
+    needed
+}
+
+/// Without what only says that there is no derivative.
+fn plain(g: &Graph, mut t: Term) -> Term {
+    while let Node::Prim(Prim::StopGradient, args) = g.node(t) {
+        t = args[0];
+    }
+    t
+}
+
+/// The array of whose first rows this one consists.
+fn whole(g: &Graph, t: Term) -> Term {
+    let t = plain(g, t);
+    let Node::Prim(Prim::Slice(steps), args) = g.node(t) else { return t };
+    let rank = steps.len();
+    let first = steps.iter().all(|&s| s == 1) && args[1..=rank].iter().all(|&s| g.int_value(s) == Some(0));
+    if first && g.shape(t)[1..] == g.shape(args[0])[1..] { plain(g, args[0]) } else { t }
+}
+
+/// Whether both give a step the same row.
+fn same_rows(g: &Graph, a: Term, b: Term) -> bool {
+    let (a, b) = (whole(g, a), whole(g, b));
+    let steps = |t: Term| matches!(g.node(t), Node::Prim(Prim::Iota, _));
+    a == b || (steps(a) && steps(b))
+}
+
+/// Whether a carried value counts the steps.
+fn counts(g: &mut Graph, s: &Scan, k: usize) -> bool {
+    if s.init.get(k).is_none_or(|&t| g.int_value(t) != Some(0)) {
+        return false;
+    }
+    let (n, one) = (g.param(k, s.body.params[k].clone()), g.lit_usize(1));
+    let next = g.int(IntOp::Add, n, one);
+    s.body.results[k] == next
+}
+
+/// What stands outside of a loop, as the other loop sees it: by the loop's arguments, in order.
+type Args = Vec<Option<Term>>;
+
+/// The other loop's values as this one's.
+struct Matched {
+    /// Of each carried value that is needed.
+    carries: Vec<Option<usize>>,
+    /// Of the terms of the body.
+    map: HashMap<Term, Term>,
+    /// What it takes beside.
+    more: More,
+}
+
+/// Captures and consumed arrays, by the numbers of parameters behind those of a body.
+type More = (Vec<(usize, Term)>, Vec<(usize, Term)>);
+
+struct Both<'a> {
+    first: Term,
+    s: &'a Scan,
+    other: Term,
+    a: &'a Scan,
+    /// Parts of the other one.
+    needed: &'a BTreeSet<usize>,
+}
+
+impl Both<'_> {
+    fn one_run(&self, g: &mut Graph) -> Option<OneRun> {
+        let (s, a) = (self.s, self.a);
+        let counter = match *g.node(a.count) {
+            Node::Proj(of, k) if of == self.first => Some(k as usize),
+            _ => None,
+        };
+        match counter {
+            Some(k) if s.stop.is_some() && !s.reverse && !a.reverse && counts(g, s, k) => {}
+            None if s.stop.is_none() && a.count == s.count && a.reverse == s.reverse => {
+                // Without a bound that the first run finds, the two have nothing to do with each other.
+                if deep(g, &a.body.results).binary_search(&self.first).is_err() {
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+        let args: Args = a.init.iter().chain(&a.captures).chain(&a.xs).map(|&t| Some(plain(g, t))).collect();
+        let Matched { carries, map, more } = self.matched(g, a, s, &args, self.needed, true)?;
+        let rows: Vec<usize> = self.needed.iter().copied().filter(|&k| k >= a.init.len()).collect();
+        let mut results = s.body.results.to_vec();
+        results.extend(rows.iter().map(|&k| map[&a.body.results[k]]));
+        // What is saved must be there without the first run, and ask for nothing that the first run does not do anyway.
+        let mut read: Vec<Term> = results[s.body.results.len()..].to_vec();
+        let of_body = g.reachable(&read);
+        let old = s.body.params.len();
+        let used =
+            |n: &(usize, Term)| of_body.iter().any(|&t| matches!(g.node(t), Node::Param(k, _) if *k as usize == n.0));
+        let more: More = (more.0.into_iter().filter(used).collect(), more.1.into_iter().filter(used).collect());
+        debug_assert!(more.0.iter().chain(&more.1).all(|n| n.0 >= old), "new parameters are behind the others");
+        read.extend(more.0.iter().chain(&more.1).map(|n| n.1));
+        if deep(g, &read).iter().any(|&t| t == self.first || t == self.other) {
+            return None;
+        }
+        let (before, now) = (crate::trips::guards(g, &s.body.results), crate::trips::guards(g, &results));
+        if stopping(g, &results).iter().any(|t| before.get(t) != now.get(t)) {
+            return None;
+        }
+        let scan = with_more(g, s, &results, more);
+        let first_row = s.body.results.len();
+        let mut parts: BTreeMap<usize, usize> = rows.iter().enumerate().map(|(n, &k)| (k, first_row + n)).collect();
+        parts.extend(carries.iter().enumerate().filter_map(|(k, place)| Some((k, (*place)?))));
+        Some(OneRun { scan, counter, other: self.other, parts, same: map })
+    }
+
+    /// `a`'s carried values and terms as those of `s`, if these parts of it can be told so. `args` are what `a` begins with, captures and consumes.
+    fn matched(
+        &self,
+        g: &mut Graph,
+        a: &Scan,
+        s: &Scan,
+        args: &Args,
+        needed: &BTreeSet<usize>,
+        may_take_more: bool,
+    ) -> Option<Matched> {
+        let (carries, captures) = (a.init.len(), a.captures.len());
+        let stop_is = |k: usize, n: usize| (a.stop == Some(k)) == (s.stop == Some(n)) || a.stop.is_none();
+        let candidates: Vec<Vec<usize>> = (0..carries)
+            .map(|k| {
+                let fits = |n: &usize| {
+                    a.body.params[k] == s.body.params[*n] && args[k] == Some(plain(g, s.init[*n])) && stop_is(k, *n)
+                };
+                (0..s.init.len()).filter(fits).collect()
+            })
+            .collect();
+        let mut choice: Vec<usize> = vec![0; carries];
+        // Those in the same order first.
+        let mut from = 0;
+        for (k, places) in candidates.iter().enumerate() {
+            choice[k] = places.iter().position(|&n| n >= from).unwrap_or(0);
+            from = places.get(choice[k]).map_or(from, |n| n + 1);
+        }
+        for _ in 0..TRIES {
+            let mut params: Vec<Option<Term>> = Vec::new();
+            for (k, places) in candidates.iter().enumerate() {
+                params.push(places.get(choice[k]).map(|&n| g.param(n, a.body.params[k].clone())));
+            }
+            let mut more = (Vec::new(), Vec::new());
+            for (k, arg) in args.iter().enumerate().skip(carries) {
+                let ty = a.body.params[k].clone();
+                let (of, first): (&[Term], usize) = if k < carries + captures {
+                    (&s.captures, s.init.len())
+                } else {
+                    (&s.xs, s.init.len() + s.captures.len())
+                };
+                let captured = k < carries + captures;
+                let equal = |&t: &Term| match *arg {
+                    Some(arg) if captured => plain(g, t) == arg,
+                    Some(arg) => same_rows(g, t, arg),
+                    None => false,
+                };
+                let place = of.iter().position(equal).map(|n| first + n);
+                let place = place.filter(|&n| s.body.params[n] == ty).or_else(|| {
+                    let arg = arg.filter(|_| may_take_more)?;
+                    let new = s.body.params.len() + more.0.len() + more.1.len();
+                    if captured {
+                        more.0.push((new, arg))
+                    } else {
+                        more.1.push((new, whole(g, arg)))
+                    }
+                    Some(new)
+                });
+                params.push(place.map(|n| g.param(n, ty)));
+            }
+            let map = self.terms(g, a, s, &params);
+            match wrong(g, a, s, (&candidates, &choice), &map, needed)? {
+                Ok(carries) => {
+                    return Some(Matched { carries, map, more });
+                }
+                Err(k) => {
+                    choice[k] += 1;
+                    if choice[k] >= candidates[k].len() {
+                        return None;
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The terms of `a`'s body as terms of `s`'s.
+    fn terms(&self, g: &mut Graph, a: &Scan, s: &Scan, params: &[Option<Term>]) -> HashMap<Term, Term> {
+        let mut map: HashMap<Term, Term> = HashMap::new();
+        let mut pairs: HashMap<Term, (Term, Vec<Option<usize>>)> = HashMap::new();
+        for t in g.reachable(&a.body.results) {
+            if !g.is_open(t) {
+                map.insert(t, t);
+                continue;
+            }
+            let node = g.node_rc(t);
+            if let Node::Scan(inner) = &*node
+                && let Some(pair) = self.inner(g, inner, s, &map)
+            {
+                pairs.insert(t, pair);
+                continue;
+            }
+            let made = match &*node {
+                Node::Param(k, _) => params.get(*k as usize).copied().flatten(),
+                Node::Proj(of, k) if pairs.contains_key(of) => {
+                    let (same, carries) = &pairs[of];
+                    carries.get(*k as usize).copied().flatten().map(|n| g.proj(*same, n))
+                }
+                node => {
+                    let mut all = true;
+                    node.for_each_child(|c| all &= map.contains_key(&c));
+                    if all { g.try_mk(node.map_children(|c| map[&c])).ok() } else { None }
+                }
+            };
+            if let Some(made) = made {
+                map.insert(t, made);
+            }
+        }
+        map
+    }
+
+    /// The loop in `s` that takes the steps of this loop in `a`, which has a bound that the first run finds; and the places of its carried values.
+    fn inner(
+        &self,
+        g: &mut Graph,
+        a: &Scan,
+        s: &Scan,
+        map: &HashMap<Term, Term>,
+    ) -> Option<(Term, Vec<Option<usize>>)> {
+        let Node::Proj(of, bound) = *g.node(a.count) else { return None };
+        if of != self.first {
+            return None;
+        }
+        let args: Args =
+            a.init.iter().chain(&a.captures).chain(&a.xs).map(|t| map.get(t).map(|&t| plain(g, t))).collect();
+        let needed: BTreeSet<usize> = (0..a.init.len()).collect();
+        for t in stopping(g, &s.body.results) {
+            let Node::Scan(same) = &*g.node_rc(t) else { continue };
+            if same.reverse != a.reverse || !bounded(g, self.s, bound as usize, t, same) {
+                continue;
+            }
+            if let Some(m) = self.matched(g, a, same, &args, &needed, false)
+                && a.stop.is_some_and(|k| m.carries[k] == same.stop)
+            {
+                return Some((t, m.carries));
+            }
+        }
+        None
+    }
+}
+
+/// Whether the loop's carried value of this number is the greatest count of the steps of a loop in it.
+fn bounded(g: &mut Graph, s: &Scan, bound: usize, inner: Term, of: &Scan) -> bool {
+    let Some(&next) = s.body.results.get(bound) else { return false };
+    let most = g.param(bound, s.body.params[bound].clone());
+    let Node::Prim(Prim::Int(IntOp::Max), args) = g.node(next).clone() else { return false };
+    let mut n = match *args {
+        [a, b] if a == most => b,
+        [a, b] if b == most => a,
+        _ => return false,
+    };
+    // It is nothing where the loop is not come to.
+    while let Node::Cond { then, other, .. } = *g.node(n) {
+        n = match (g.int_value(then), g.int_value(other)) {
+            (Some(0), _) => other,
+            (_, Some(0)) => then,
+            _ => return false,
+        };
+    }
+    match *g.node(n) {
+        Node::Proj(t, k) if t == inner => counts(g, of, k as usize),
+        _ => false,
+    }
+}
+
+/// The places of the carried values that these parts need, or one that has been given the wrong place; none if a part cannot be told.
+fn wrong(
+    g: &Graph,
+    a: &Scan,
+    s: &Scan,
+    (candidates, choice): (&[Vec<usize>], &[usize]),
+    map: &HashMap<Term, Term>,
+    needed: &BTreeSet<usize>,
+) -> Option<Result<Vec<Option<usize>>, usize>> {
+    let mut places: Vec<Option<usize>> = vec![None; a.init.len()];
+    let mut stack: Vec<usize> = needed.iter().copied().collect();
+    let mut seen: BTreeSet<usize> = BTreeSet::new();
+    while let Some(k) = stack.pop() {
+        if !seen.insert(k) {
+            continue;
+        }
+        let result = a.body.results[k];
+        if k < a.init.len() {
+            let &n = candidates[k].get(choice[k])?;
+            if map.get(&result) != Some(&s.body.results[n]) {
+                return Some(Err(k));
+            }
+            places[k] = Some(n);
+        } else {
+            map.get(&result)?;
+        }
+        let carried = |t: Term| match g.node(t) {
+            Node::Param(k, _) if (*k as usize) < a.init.len() => Some(*k as usize),
+            _ => None,
+        };
+        stack.extend(g.reachable(&[result]).into_iter().filter_map(carried));
+    }
+    Some(Ok(places))
+}
+
+/// The loop with these results, over further captures and consumed arrays.
+fn with_more(g: &mut Graph, s: &Scan, results: &[Term], (captures, xs): More) -> Scan {
+    let (old, first) = (s.body.params.len(), s.init.len() + s.captures.len());
+    let last = captures.iter().chain(&xs).map(|n| n.0 + 1).max().unwrap_or(old);
+    let mut types = s.body.params.to_vec();
+    types.resize(last, crate::ir::Type::scalar(crate::ir::Elem::USIZE));
+    for &(n, t) in &captures {
+        types[n] = g.ty(t).clone();
+    }
+    for &(n, x) in &xs {
+        types[n] = crate::ir::Type::Array(g.elem(x), g.shape(x)[1..].into());
+    }
+    let mut places: Vec<usize> = (0..last).map(|k| if k < first { k } else { k + captures.len() }).collect();
+    for (k, n) in captures.iter().enumerate() {
+        places[n.0] = first + k;
+    }
+    for (k, n) in xs.iter().enumerate() {
+        places[n.0] = old + captures.len() + k;
+    }
+    let args: Vec<Term> = (0..last).map(|k| g.param(places[k], types[k].clone())).collect();
+    let results = g.instantiate(&Body { params: types.clone().into(), results: results.into() }, &args);
+    let mut params = types[..old].to_vec();
+    params.splice(first..first, captures.iter().map(|n| types[n.0].clone()));
+    params.extend(xs.iter().map(|n| types[n.0].clone()));
+    Scan {
+        captures: s.captures.iter().copied().chain(captures.into_iter().map(|n| n.1)).collect(),
+        xs: s.xs.iter().copied().chain(xs.into_iter().map(|n| n.1)).collect(),
+        body: Body { params: params.into(), results: results.into() },
+        ..s.clone()
+    }
+}
