@@ -34,6 +34,7 @@ struct Stats {
     unrolled: usize,
     /// Programs with parts that are shared, or sums that are taken before products.
     associated: usize,
+    hoisted: usize,
     source: Histogram,
     derived: Histogram,
     by_difference: usize,
@@ -159,6 +160,10 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     run.valid("gradient, associated", &shared)?;
     run.same("gradient, associated", &shared, &values)?;
     stats.associated += usize::from(shared != gradient);
+    let hoisted = simplify::hoist::hoist(&mut run.g, &shared, &exact);
+    run.valid("gradient, maps behind sums", &hoisted)?;
+    run.same("gradient, maps behind sums", &hoisted, &values)?;
+    stats.hoisted += usize::from(hoisted != shared);
     stats.alive += usize::from(values[roots.len()..].iter().flat_map(Value::values).any(|x| x != 0.0));
     let all = [lazy.total(), bulk_work.total(), work.total(), gradient_work.total()];
     stats.work.iter_mut().zip(all).for_each(|(sum, w)| *sum += w);

@@ -4,7 +4,7 @@
 use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
 use ad_core::prim::{Binary, IntOp, Prim, Reduce, Unary};
-use ad_core::simplify::{Exactness, Rule, associate, push, share, simplify, tables};
+use ad_core::simplify::{Exactness, Rule, associate, hoist, push, share, simplify, tables};
 
 /// A graph with some inputs: scalars, vectors of 3, matrices of 3 x 4.
 struct Fixture {
@@ -425,6 +425,16 @@ fn examples(rule: &str) -> Vec<Example> {
                 let twice = f.g.scatter(hot, f.s, &[], &[one]);
                 f.g.add(f.x, twice)
             },
+            |f| {
+                let (hot, zeros) = (f.one_hot(), f.g.zeros_like(f.x));
+                let one = f.g.lit_usize(1);
+                let positive = f.g.lit_like(f.s, 0.0);
+                let positive = f.g.compare(ad_core::prim::Cmp::Gt, f.s, positive);
+                let element = f.g.scatter(zeros, f.s, &[], &[one]);
+                let masked = f.g.cond(positive, element, zeros);
+                let _ = hot;
+                f.g.add(f.x, masked)
+            },
         ],
         "contract.operand.transpose" => vec![|f| {
             let t = f.g.transpose(f.a, &[1, 0]);
@@ -633,4 +643,61 @@ fn sums_of_contractions_are_associated() {
             }
         }
     }
+}
+
+/// `sum_n of -(sum_j select mask (x_nj *0 w_jk) 0)` and its like: the map is applied once, to the sum of the items.
+#[test]
+fn linear_maps_are_taken_out_of_sums() {
+    let none = std::collections::HashSet::new();
+    for (absorbing, masked, negated) in [(true, true, true), (false, false, true), (true, false, false)] {
+        for sizes in [[4, 3, 2], [0, 3, 2], [4, 0, 2], [1, 1, 1]] {
+            let mut g = Graph::new();
+            let x = g.add_input(Elem::F64, 2);
+            let w = g.add_input(Elem::F64, 2);
+            let mask = g.add_input(Elem::Bool, 2);
+            let (n, j) = (g.shape(x)[0], g.shape(x)[1]);
+            let k = g.shape(w)[1];
+            let (w, mask) = (g.recast(w, &[j, k]), g.recast(mask, &[j, k]));
+            let spread = g.replicate_axes(x, &[2], &[k]);
+            let (shared, shared_mask) = (g.replicate(n, w), g.replicate(n, mask));
+            let f = if absorbing { Binary::MulZero } else { Binary::Mul };
+            let mut items = g.binary(f, spread, shared);
+            if masked {
+                let zero = g.zeros_like(items);
+                items = g.select(shared_mask, items, zero);
+            }
+            let each = g.sum_axes(items, &[1]);
+            let each = if negated { g.neg(each) } else { each };
+            let sum = g.sum_axes(each, &[0]);
+            let new = hoist::hoist(&mut g, &[sum], &none)[0];
+            assert_eq!(valid::validate(&g, &[new]), Ok(()));
+            assert_eq!(g.ty(new), g.ty(sum));
+            let over = |g: &Graph, t: Term| g.reachable(&[t]).iter().filter(|u| g.rank(**u) == 3).count();
+            assert_eq!((over(&g, sum) > 0, over(&g, new)), (true, 0), "no array over items, rows and columns is left");
+            let read = hoist::hoist(&mut g, &[sum, each], &none);
+            assert_eq!(read, [sum, each], "what is needed anyway is summed as it is");
+            assert_eq!(hoist::hoist(&mut g, &[sum], &std::collections::HashSet::from([sum])), vec![sum]);
+            let of = |rows: usize, columns: usize, phase: f64| {
+                let xs: Vec<f64> = (0..rows * columns).map(|k| ((k as f64 + 1.0) * 0.7 + phase).sin()).collect();
+                Value::reals(&[rows, columns], &xs).with_tangent(&xs.iter().map(|x| x * x).collect::<Vec<_>>())
+            };
+            let [n, j, k] = sizes;
+            let bools: Vec<bool> = (0..j * k).map(|i| i % 3 != 1).collect();
+            let inputs = vec![of(n, j, 0.3), of(j, k, 1.1), Value::bools(&[j, k], &bools)];
+            let values = Interp::new(&g, &inputs).eval_all(&[sum, new]).unwrap();
+            let all = |v: &Value| [v.values(), v.tangents()].concat();
+            for (p, q) in all(&values[0]).iter().zip(all(&values[1])) {
+                assert!((p - q).abs() <= 1e-13, "{sizes:?}: {p} {q}");
+            }
+        }
+    }
+    // Nothing is smaller here: both factors vary.
+    let mut g = Graph::new();
+    let x = g.add_input(Elem::F64, 2);
+    let (n, j) = (g.shape(x)[0], g.shape(x)[1]);
+    let y = g.add_input_shaped(Elem::F64, vec![n, j]);
+    let (a, b) = (g.replicate_axes(x, &[2], &[j]), g.replicate_axes(y, &[1], &[j]));
+    let items = g.binary(Binary::MulZero, a, b);
+    let sum = g.sum_axes(items, &[0]);
+    assert_eq!(hoist::hoist(&mut g, &[sum], &none), vec![sum]);
 }

@@ -247,3 +247,57 @@ fn what_is_the_same_in_each_row_of_a_jacobian_is_computed_once() {
     );
     assert_eq!(code.matches("I::exp(").count(), 2, "in the lanes, and for what is left over: {code}");
 }
+
+/// The largest element from the first one on: no loop that carries it and saves what it was, no copy of the rest, and its derivative
+/// is added where it belongs.
+#[test]
+fn a_maximum_from_the_first_element_is_its_place() {
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                let mut largest = x[0];
+                for i in 1..x.len() {
+                    if x[i] > largest {
+                        largest = x[i];
+                    }
+                }
+                let mut sum = 0.0;
+                for &e in x {
+                    sum += (e - largest).exp();
+                }
+                largest + sum.ln()
+            }
+        },
+    );
+    assert!(code.contains("place_of_largest(&x_data[1..][..k1])"), "{code}");
+    assert_eq!(code.matches("vec![").count(), 1, "the gradient alone: {code}");
+    assert_eq!(code.matches("_lanes[l]+=").count(), 1, "exponentials are summed once: {code}");
+}
+
+/// The gradient of a matrix that all items share: what it is multiplied by is summed first.
+#[test]
+fn linear_maps_are_applied_once() {
+    let code = written(
+        quote!(wrt(m)),
+        quote! {
+            fn f(x: &Array2<f64>, a: &Array2<f64>, m: &Array1<f64>) -> f64 {
+                let (n, d) = x.dim();
+                let mut total = 0.0;
+                for i in 0..n {
+                    for r in 0..d {
+                        let mut z = 0.0;
+                        for j in 0..r {
+                            z += a[[r, j]] * (x[[i, j]] - m[j]);
+                        }
+                        total += (z * z).sin();
+                    }
+                }
+                total
+            }
+        },
+    );
+    // Forwards, and nothing of items, rows and columns backwards.
+    let nests = code.matches("[j*x_rows..]").count() + code.matches("[k*x_rows..]").count();
+    assert!(nests <= 2, "{nests} {code}");
+}

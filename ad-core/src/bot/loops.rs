@@ -9,7 +9,7 @@
 //! | sum | `acc + e` | beginning + the sum of a build |
 //! | elements | `acc[f] += e` | one scatter over all steps |
 //! | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition | the same, and for the decision the sum in its order ([`Prim::Own`]) |
-//! | winner | `if e < acc { e } else { acc }`, e computed | the same choice between the beginning and e at the place of the smallest: only there e has a derivative |
+//! | winner | `if e < acc { e } else { acc }`, e computed, or a beginning that may be NaN | the same choice between the beginning and e at the place of the smallest: only there e has a derivative |
 //! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(beginning, maximum of a build)` |
 //! | writes | `acc[f] = e`, at another place in each step | one update over all steps |
 //! | masks | `if c { one of these } else { acc }` | the same, of what is masked |
@@ -458,11 +458,12 @@ impl<'g> Parts<'g> {
                 Node::Cond { cond, then, other } => {
                     if let Some(op) = self.comparison(own, cond, then, other)
                         && mask.is_none()
-                        && self.g.real_value(self.scan.init[k]).is_some_and(|x| !x.is_nan())
                     {
                         let e = if then == own { other } else { then };
-                        if free(self, &[e]) {
-                            let computed = self.g.rank(e) == 0 && matches!(self.g.node(e), Node::Prim(..));
+                        // Nothing is better than a NaN, which only a number that is known is not.
+                        let number = self.g.real_value(self.scan.init[k]).is_some_and(|x| !x.is_nan());
+                        if free(self, &[e]) && (number || self.g.rank(e) == 0) {
+                            let computed = self.g.rank(e) == 0 && matches!(self.g.node(e), Node::Prim(..)) || !number;
                             found.push(if computed { Piece::Winner(op, e) } else { Piece::Extremum(op, e) });
                             continue;
                         }

@@ -239,6 +239,14 @@ pub(super) fn alias_of(g: &Graph, class: &[Class], t: Term) -> Option<Term> {
     }
 }
 
+/// A part of an array of one axis, which is contiguous: of which array, from where, how much.
+pub(super) fn part_of(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
+    match g.node(t) {
+        Node::Prim(Prim::Slice(steps), args) if steps[..] == [1] => Some((args[0], args[1], args[2])),
+        _ => None,
+    }
+}
+
 /// A stored sum of which some parts are zero but for a block (the transposes of slices): the blocks are added in passes of
 /// their own, which have no test inside (`speed.md`: the adjoint of `x[i]`, `x[i + 1]`). First the dense parts, then the pads.
 pub(super) fn padded_parts(g: &Graph, class: &[Class], t: Term) -> Option<(Vec<Term>, Vec<Term>)> {
@@ -303,6 +311,13 @@ fn visit(
             Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder, _) => {
                 let over = contexts.domain(g.shape(args[0]));
                 read(args[0], over, false);
+            }
+            // The array that a part is of is stored, not the part.
+            Prim::Reduce(..) if g.rank(t) == 0 && part_of(g, args[0]).is_some() => {
+                read(args[0], contexts.path(context, t), false);
+                if let Some((of, ..)) = part_of(g, args[0]) {
+                    read(of, contexts.path(context, t), true);
+                }
             }
             Prim::Reduce(..) => read(args[0], contexts.path(context, t), true),
             Prim::Stack => args.iter().for_each(|&c| read(c, contexts.path(context, t), true)),

@@ -51,6 +51,7 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
     let exact = own_decisions(g, &simple, values.len(), outputs);
     let simple = simplify::share::share(g, &simple, &exact);
     let simple = simplify::associate::associate(g, &simple, &exact);
+    let simple = simplify::hoist::hoist(g, &simple, &exact);
     debug_assert_eq!(valid::validate(g, &simple), Ok(()), "after {suffix}");
     if let Some(log) = log {
         log.terms(&format!("{suffix}, as differentiated"), g, &roots, &program.hints);

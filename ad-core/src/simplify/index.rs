@@ -64,7 +64,12 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         index_update
     ),
-    rule!("add.scatter", "x + scatter 0 src f = scatter 0 src f + x = scatter x src f", Loose, add_scatter),
+    rule!(
+        "add.scatter",
+        "x + scatter 0 src f = scatter 0 src f + x = scatter x src f; the same of one element under a condition",
+        Loose,
+        add_scatter
+    ),
 ];
 
 fn gather_parts(g: &Graph, t: Term) -> Option<(Term, Box<[Term]>, usize)> {
@@ -452,8 +457,29 @@ fn add_scatter(g: &mut Graph, t: Term) -> Option<Term> {
         {
             return Some(replace_innermost(g, s, x));
         }
+        if let Some(new) = add_element(g, x, s) {
+            return Some(new);
+        }
     }
     None
+}
+
+/// `x + cond c (scatter 0 e f) 0 = scatter x (cond c e 0) (cond c f 0)`, of single elements: nothing of the array's size but x.
+fn add_element(g: &mut Graph, x: Term, s: Term) -> Option<Term> {
+    let Node::Cond { cond, then, other } = *g.node(s) else { return None };
+    if !zero(g, other) {
+        return None;
+    }
+    let Node::Scatter { put: Put::Add, dst, src, ref vars, ref index } = *g.node(then) else { return None };
+    if !zero(g, dst) || !vars.is_empty() || g.rank(src) > 0 {
+        return None;
+    }
+    let index = index.clone();
+    let nothing = g.zeros_like(src);
+    let src = g.cond(cond, src, nothing);
+    let nowhere = g.lit_usize(0);
+    let index: Vec<Term> = index.iter().map(|&ix| g.cond(cond, ix, nowhere)).collect();
+    Some(g.scatter(x, src, &[], &index))
 }
 
 /// What a chain of scatters starts from.

@@ -8,6 +8,7 @@ mod arith;
 pub mod associate;
 mod contraction;
 mod control;
+pub mod hoist;
 pub(crate) mod index;
 mod layout;
 pub mod push;

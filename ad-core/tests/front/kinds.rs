@@ -90,8 +90,8 @@ fn what_loops_become() {
         "maximum": fn f(x: &Array1<f64>) -> f64 { let mut m = f64::NEG_INFINITY; for i in 0..x.len() { m = m.max(x[i] * x[i]); } m } (x())
         "minimum": fn f(x: &Array1<f64>) -> f64 { let mut m = x[0]; for i in 1..x.len() { m = m.min(x[i]); } m * m } (x())
         "maximum": fn f(x: &Array1<f64>) -> f64 { let mut m = 0.0; for v in x { if *v > m { m = *v; } } m * m } (x())
-        // The first is kept where NaN comes first: not a maximum.
-        "scan": fn f(x: &Array1<f64>) -> f64 { let mut m = x[0]; for i in 1..x.len() { if x[i] > m { m = x[i]; } } m * m } (x())
+        // The first is kept where NaN comes first: not a maximum, but its place.
+        "build": fn f(x: &Array1<f64>) -> f64 { let mut m = x[0]; for i in 1..x.len() { if x[i] > m { m = x[i]; } } m * m } (x())
         "scan": fn f(x: &Array1<f64>) -> f64 { let mut m = 0.0; let mut at = 0; for i in 0..x.len() { if x[i] > m { m = x[i]; at = i; } } x[at] * x[at] } (x())
         // The choices of the loop are made once more, at the place of the winner alone.
         "sum": fn f(x: &Array2<f64>) -> f64 { let mut m = f64::INFINITY; for i in 0..x.nrows() { let mut d = 0.0; for j in 0..x.ncols() { d += (x[[i, j]] - 0.3).abs(); } if d < m { m = d; } } m * m } (m())

@@ -34,6 +34,18 @@ fn order_of_evaluation() {
     agrees! { fn f(b: slice) { let mut x = b.to_vec(); let n = x.len(); for i in 0..n / 2 { x.swap(i, n - 1 - i); } let mut s = 0.0; for i in 0..n { s += x[i] * (i as f64 + 1.0); } s } [V(vec![0.3, 0.9, -1.2, 0.5, 1.5])] }
 }
 
+/// From a beginning that may be NaN, which nothing is greater than.
+#[test]
+fn extrema_from_the_first_element() {
+    let nan = f64::NAN;
+    agrees! { fn f(x: slice) { let mut m = x[0]; for i in 1..x.len() { if x[i] > m { m = x[i]; } } m * m }
+    [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![1.3, 0.9])] [V(vec![0.3])] [V(vec![-2.0, nan, -1.0, nan])] }
+    agrees! { fn f(x: slice) { let mut m = x[0] * x[0]; for v in x { if v.sin() < m { m = v.sin(); } } m * x[1] }
+    [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.0, -0.9])] }
+    agrees! { fn f(x: slice) { let mut m = x[0]; for v in &x[1..] { if *v > m { m = *v; } } if m.is_nan() { x[1] } else { m } }
+    [V(vec![nan, 0.9, -1.2])] [V(vec![0.3, nan, -1.2])] [V(vec![0.3, 0.9])] }
+}
+
 #[test]
 fn nested_loops() {
     agrees! { fn f(x: slice) { let n = x.len(); let mut s = 0.0; for i in 0..n { let mut t = 1.0; for j in 0..n { t += x[i] * x[j]; } s += t * t; } s } [V(vec![0.3, 0.9, -1.2])] }

@@ -12,10 +12,10 @@ use super::super::items::{items, masked, members};
 use super::super::kernel::{Kernel, Op};
 use super::super::loops::Role;
 use super::super::nest::{Arg, Item, Nest, Part};
-use super::super::rust::typed;
+use super::super::rust::{prec, typed};
 use super::super::schedule::{Literal, Work};
 use super::super::split::interior;
-use super::super::store::{Class, adds_rows, alias_of, is_splat, padded_parts, repeats};
+use super::super::store::{Class, adds_rows, alias_of, is_splat, padded_parts, part_of, repeats};
 use super::{Driver, Hold};
 use crate::choice::{Kind, choose};
 use crate::ir::{Node, Put, Term};
@@ -303,7 +303,7 @@ impl Driver<'_> {
                     (Reduce::ArgMin, false) => "position_of_smallest",
                     _ => return Err("all and any are loops".into()),
                 });
-                let x = self.borrow(args[0], &mut names);
+                let x = self.borrow_part(args[0], &mut names);
                 if g.rank(t) == 0 {
                     let name = self.name(t);
                     self.plain(guard, quote!(let #name = #kernel(#x);), vec![t], names);
@@ -367,6 +367,22 @@ impl Driver<'_> {
             }
             node => Err(format!("nothing computes {node:?}")),
         }
+    }
+
+    /// A stored array, or a part of one, as a `&[F]` argument.
+    fn borrow_part(&self, t: Term, names: &mut Vec<Term>) -> TokenStream {
+        let (g, view) = (self.g, self.plan.class(t) == Class::View);
+        let Some((of, start, len)) = part_of(g, t).filter(|_| view) else { return self.borrow(t, names) };
+        if self.known.fits(Some(start), Some(len), g.shape(of)[0]) {
+            names.push(of);
+            let ((at, n), from) = ((self.scalar_expr(start), self.scalar_expr(len)), &self.names[&of]);
+            names.extend(at.1.into_iter().chain(n.1));
+            let (at, n) = (at.0.at(prec::ADD), n.0.at(prec::ADD));
+            return quote!(&#from[#at..][..#n]);
+        }
+        let (from, at, n) = (self.borrow(of, names), self.argument(start, names), self.argument(len, names));
+        let (cut, fill) = (self.style.kernel("cut"), self.style.zero(g.elem(t)));
+        quote!(&#cut(#from, #at, #n, #fill))
     }
 
     /// An array that is another one: taken over where nothing else reads that, borrowed or copied otherwise.
