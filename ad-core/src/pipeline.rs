@@ -101,6 +101,10 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     note(g, "bulk operations", &roots, true);
     stage::enter("simplification");
     let roots = simplify::simplify(g, &roots);
+    // What a step reads of what it has written is now known to be that.
+    let exact = simplify::decisions(g, &roots);
+    let apart = bot::bulk_loops(g, &roots, &exact);
+    let roots = if apart == roots { roots } else { simplify::simplify(g, &apart) };
     let roots = simplify::push::push(g, &roots);
     let roots = simplify::simplify(g, &roots);
     let exact = simplify::decisions(g, &roots);

@@ -1,5 +1,7 @@
 //! The front end: what functions mean (by the reference interpreter), which checks they keep, and what is said about mistakes.
 
+#[path = "front/apart.rs"]
+mod apart;
 #[path = "front/arrays.rs"]
 mod arrays;
 #[path = "front/decisions.rs"]

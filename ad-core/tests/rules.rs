@@ -3,7 +3,7 @@
 
 use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
-use ad_core::prim::{Binary, IntOp, Prim, Reduce, Unary};
+use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
 use ad_core::simplify::{Exactness, Rule, associate, hoist, push, share, simplify, tables};
 
 /// A graph with some inputs: scalars, vectors of 3, matrices of 3 x 4.
@@ -414,6 +414,88 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.index(again, &[one])
             },
         ],
+        "scatter.back" => vec![
+            |f| {
+                let (zero, one, two) = (f.lit(f.x, 0.0), f.g.lit_usize(1), f.g.lit_usize(2));
+                let (iota, none, few) = (f.g.iota(f.n), f.g.lit_usize(0), f.g.lit_usize(2));
+                let (none, few) = (f.g.broadcast(none, &[f.n]), f.g.broadcast(few, &[f.n]));
+                let (first, from) = (f.g.compare(Cmp::Eq, iota, none), f.g.compare(Cmp::Ge, iota, few));
+                let (x, y) = (f.g.select(first, zero, f.x), f.g.select(from, f.y, zero));
+                let v = f.g.fresh();
+                let i = f.g.mk(Node::Var(v));
+                let (back, further) = (f.g.int(IntOp::Sub, i, one), f.g.int(IntOp::Sub, i, two));
+                let once = f.g.scatter(f.y, x, &[v], &[back]);
+                f.g.scatter(once, y, &[v], &[further])
+            },
+            |f| {
+                let (zero, one) = (f.lit(f.a, 0.0), f.g.lit_usize(1));
+                let (iota, none) = (f.g.iota(f.k), f.g.lit_usize(0));
+                let none = f.g.broadcast(none, &[f.k]);
+                let first = f.g.compare(Cmp::Ne, iota, none);
+                let rows = f.g.replicate_axes(first, &[0], &[f.n]);
+                let x = f.g.select(rows, f.a, zero);
+                let (u, v) = (f.g.fresh(), f.g.fresh());
+                let (i, j) = (f.g.mk(Node::Var(u)), f.g.mk(Node::Var(v)));
+                let back = f.g.int(IntOp::Sub, j, one);
+                f.g.scatter(f.b, x, &[u, v], &[i, back])
+            },
+        ],
+        "scatter.pad" => vec![
+            |f| {
+                let (zero, one, two) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.lit_usize(2));
+                let blocks = [(f.x, one), (f.y, zero)].map(|(x, start)| {
+                    let part = f.g.slice(x, &[zero], &[1], &[two]);
+                    f.g.pad(part, &[start], &[1], &[f.k])
+                });
+                let sum = f.g.add(blocks[0], blocks[1]);
+                f.g.scatter(f.a, sum, &[], &[two])
+            },
+            |f| {
+                // What sticks out of the row is nowhere.
+                let (zero, one, two) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.lit_usize(2));
+                let block = f.g.slice(f.b, &[zero, zero], &[1, 1], &[f.n, two]);
+                let block = f.g.pad(block, &[zero, one], &[1, 2], &[f.n, f.k]);
+                let v = f.g.fresh();
+                let i = f.g.mk(Node::Var(v));
+                let at = f.g.index(f.ids, &[i]);
+                f.g.scatter(f.a, block, &[v], &[at])
+            },
+        ],
+        "scatter.row" => vec![
+            |f| {
+                let one = f.g.lit_usize(1);
+                let v = f.g.fresh();
+                let j = f.g.mk(Node::Var(v));
+                let row = f.g.index(f.b, &[one]);
+                f.g.scatter(f.a, row, &[v], &[one, j])
+            },
+            |f| {
+                let (u, v) = (f.g.fresh(), f.g.fresh());
+                let (i, j) = (f.g.mk(Node::Var(u)), f.g.mk(Node::Var(v)));
+                let at = f.g.int(IntOp::Div, i, f.n);
+                let next = f.g.int(IntOp::Add, at, i);
+                f.g.update(f.a, f.b, &[u, v], &[next, j])
+            },
+        ],
+        "index.apart" => vec![|f| {
+            let (zero, one) = (f.g.lit_usize(0), f.g.lit_usize(1));
+            let at = f.g.index(f.ids, &[zero]);
+            let next = f.g.int(IntOp::Add, at, one);
+            let v = f.g.fresh();
+            let j = f.g.mk(Node::Var(v));
+            let row = f.g.index(f.b, &[one]);
+            let new = f.g.update(f.a, row, &[v], &[next, j]);
+            f.g.index(new, &[at])
+        }],
+        "scatter.past" => vec![|f| {
+            let (zero, one, two) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.lit_usize(2));
+            let rows = [zero, one, two].map(|k| f.g.index(f.b, &[k]));
+            let v = f.g.fresh();
+            let j = f.g.mk(Node::Var(v));
+            let first = f.g.update(f.a, rows[0], &[v], &[one, j]);
+            let other = f.g.update(first, rows[1], &[v], &[two, j]);
+            f.g.scatter(other, rows[2], &[v], &[one, j])
+        }],
         "add.scatter" => vec![
             |f| {
                 let hot = f.one_hot();

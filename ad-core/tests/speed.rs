@@ -301,3 +301,51 @@ fn linear_maps_are_applied_once() {
     let nests = code.matches("[j*x_rows..]").count() + code.matches("[k*x_rows..]").count();
     assert!(nests <= 2, "{nests} {code}");
 }
+
+#[test]
+fn steps_with_parts_of_their_own_are_one_loop_over_rows() {
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(w: &Array2<f64>, times: usize) -> f64 {
+                let (rows, n) = w.dim();
+                let mut h = w.to_owned();
+                let mut y = w.row(0).to_owned();
+                for _ in 0..times {
+                    for r in 0..rows {
+                        for j in 0..n {
+                            h[[r, j]] = (h[[r, j]] * w[[r, j]] + y[j]).tanh();
+                            y[j] = h[[r, j]] * y[j];
+                        }
+                    }
+                }
+                sum(&h)
+            }
+        },
+    );
+    // Once, with the instructions of the machine; what it was is saved, also of what an inner loop carries and computes as a whole.
+    assert_eq!(code.matches("I::tanh(").count(), 1, "{code}");
+    assert_eq!(code.matches(".tanh()").count(), 1, "the function itself: {code}");
+}
+
+#[test]
+fn what_the_index_decides_is_decided_before_the_loop() {
+    let code = written(
+        quote!(vjp),
+        quote! {
+            fn f(x: &Array1<f64>, steps: usize) -> Array1<f64> {
+                let mut y = x.to_owned();
+                for _ in 0..steps {
+                    y = build1(x.len(), |i| if i == 0 { x[0] } else { y[i] + x[i] * y[i - 1] });
+                }
+                y
+            }
+        },
+    );
+    let interiors: Vec<&str> = code.split("fnloops<").skip(1).map(|f| f.split("dispatched!").next().unwrap()).collect();
+    assert!(!interiors.is_empty(), "{code}");
+    for body in interiors {
+        assert!(!body.contains("if") && !body.contains("saturating_sub"), "a test inside: {body}");
+    }
+    assert!(!code.contains("scatter_acc"), "the adjoint of the one before is a shifted row: {code}");
+}

@@ -5,7 +5,8 @@
 //! - results of dear functions (the tables' column: exponentials, logarithms, powers) and sums, if they differ from step to step;
 //! - elements and parts that a step reads of a carried array, if the derived body reads nothing else of that array: then a step saves these
 //!   and not the array;
-//! - what an inner loop has saved of its steps, and how many it has taken, if these are no carried arrays and the loop would be run again from a carried array that the
+//! - what an inner loop has saved of its steps, and how many it has taken, if these are no carried arrays (but such as a step computes as a
+//!   whole) and the loop would be run again from a carried array that the
 //!   derived body reads nothing else of: then the outer loop saves neither the array nor runs the inner loop again.
 //!
 //! So what is saved is at most what the function has read. Must never compute in a step what the function computes in an arm only, but for an
@@ -14,7 +15,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::ir::{Graph, Node, Scan, Term, Type};
-use crate::prim::Prim;
+use crate::prim::{Binary, Prim};
 
 use super::condition::Literal;
 use super::delta::{Delta, Dual};
@@ -117,8 +118,10 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Literal>, Of)> {
     }
     for delta in &body.deltas {
         let Delta::Scan(inner) = delta else { continue };
+        let left = left_behind(g, &body.primal, inner.saved.iter().chain(inner.kept.iter().map(|k| &k.1)));
         let saved = inner.saved.iter().map(|&t| (t, true));
         let all = saved.chain(inner.kept.iter().map(|k| (k.1, false))).chain(inner.taken.map(|t| (t, false)));
+        let all = all.chain(left.into_iter().map(|t| (t, false)));
         let mut arrays: Option<Vec<Term>> = None;
         for (t, saved) in all {
             let Node::Proj(scan, _) = *g.node(t) else { continue };
@@ -130,13 +133,28 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Literal>, Of)> {
                 .get_or_insert_with(|| g.reachable(&[scan]).into_iter().filter(|&x| carried(x)).collect())
                 .clone();
             if !arrays.is_empty() && matches!(g.ty(t), Type::Array(..)) {
-                found.push((t, guard.clone(), Of::Loop { scan, arrays, whole: saved && g.rank(t) > 1 }));
+                let whole = saved && g.rank(t) > 1 && !rows_anew(g, t);
+                found.push((t, guard.clone(), Of::Loop { scan, arrays, whole }));
             }
         }
     }
     let mut seen = HashSet::new();
     found.retain(|(t, ..)| seen.insert(*t));
     found
+}
+
+/// What a loop leaves behind of the values that it carries, if it computes them as a whole in each step: it is known by rows of it.
+fn left_behind<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = &'a Term>) -> Vec<Term> {
+    let loops: HashSet<Term> =
+        rows.filter_map(|&t| if let Node::Proj(s, _) = *g.node(t) { Some(s) } else { None }).collect();
+    let anew = |t: &Term| match *g.node(*t) {
+        Node::Proj(scan, k) if loops.contains(&scan) => match g.node(scan) {
+            Node::Scan(s) => g.rank(*t) == 0 && (k as usize) < s.init.len() || computed_anew(g, s, k as usize),
+            _ => false,
+        },
+        _ => false,
+    };
+    g.reachable(roots).into_iter().filter(anew).collect()
 }
 
 /// Replaces what is kept by these parameters; which of them the results now read.
@@ -193,9 +211,40 @@ fn replace(g: &mut Graph, roots: &[Term], swap: &HashMap<Term, Term>) -> Vec<Ter
     roots.iter().map(|t| map[t]).collect()
 }
 
-/// The array of which it is an element, a row, or what is read there at several indices.
+/// Whether rows of a loop are a carried array that each step computes as a whole: a step's work is then no less than what a row of it takes.
+fn rows_anew(g: &Graph, t: Term) -> bool {
+    let Node::Proj(scan, k) = *g.node(t) else { return false };
+    let Node::Scan(s) = g.node(scan) else { return false };
+    let row = s.body.results.get(k as usize);
+    row.and_then(|&row| param_number(g, row)).is_some_and(|n| computed_anew(g, s, n))
+}
+
+/// Whether each step computes a carried value as a whole, and does not go on with some of what it was.
+fn computed_anew(g: &Graph, s: &Scan, n: usize) -> bool {
+    let Some(&next) = s.body.results.get(n).filter(|_| n < s.init.len()) else { return false };
+    let own = |t: Term| param_number(g, t) == Some(n);
+    let mut stack = vec![next];
+    let mut seen = HashSet::new();
+    while let Some(t) = stack.pop() {
+        if own(t) {
+            return false;
+        }
+        match g.node(t) {
+            _ if !seen.insert(t) => {}
+            Node::Scatter { dst, .. } => stack.push(*dst),
+            Node::Cond { then, other, .. } => stack.extend([*then, *other]),
+            Node::Prim(Prim::Binary(Binary::Add) | Prim::Recast, args) => stack.extend(args.iter().copied()),
+            Node::Param(..) | Node::Scan(_) | Node::Proj(..) => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// The array of which it is an element, a row, a part of a row, or what is read there at several indices.
 fn part_of(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
+        Node::Prim(Prim::Slice(_), args) if matches!(g.node(args[0]), Node::Gather { .. }) => part_of(g, args[0]),
         Node::Gather { src, index, .. } if !index.is_empty() => param_number(g, *src).map(|_| *src),
         _ => None,
     }

@@ -12,10 +12,11 @@
 //! | winner | `if e < acc { e } else { acc }`, e computed, or a beginning that may be NaN | the same choice between the beginning and e at the place of the smallest: only there e has a derivative |
 //! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(beginning, maximum of a build)` |
 //! | writes | `acc[f] = e`, at another place in each step | one update over all steps |
+//! | apart | arrays that each step reads and writes at a place of its own only | reads of the beginning; each write one update over all steps |
 //! | masks | `if c { one of these } else { acc }` | the same, of what is masked |
 //! | products | a contraction with what is the same in each step | rows of one contraction before the loop |
 //!
-//! `acc` is read by nothing else, and `e`, `f` and `c` depend on nothing carried. There is one exception, which is the cost rule of sums:
+//! `acc` is read by nothing else (but where its steps are apart), and `e`, `f` and `c` depend on nothing carried. There is one exception, which is the cost rule of sums:
 //! where all that e needs of carried values has *fewer axes* than e, rows of that are saved and the sum is taken after the loop. For an outer
 //! product that is two vectors a step instead of a pass over a matrix, and the sum is one contraction (the weight gradient of a recurrent
 //! net). A scalar in a loop that stays has nothing smaller, and stays. What is saved anyway costs nothing, so what needs no more follows.
@@ -28,6 +29,7 @@
 //! Any other sum that a decision depends on keeps its order and so its loop. Must never put a loop that is left in a step into bulk: all steps would
 //! be in memory at once.
 
+mod apart;
 mod make;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -165,12 +167,14 @@ struct Parts<'g> {
     fate: Vec<Fate>,
     /// Terms of the body that become rows for what has left the loop.
     saved: Vec<Term>,
+    /// Carried arrays of which a step reads what was there before the loop.
+    apart: BTreeSet<usize>,
 }
 
 impl<'g> Parts<'g> {
     fn new(g: &'g mut Graph, scan: Scan, exact: Vec<bool>, wanted: Vec<bool>) -> Self {
         let fate = scan.body.results.iter().map(|_| Fate::Stays).collect();
-        Parts { g, scan, exact, wanted, fate, saved: Vec::new() }
+        Parts { g, scan, exact, wanted, fate, saved: Vec::new(), apart: BTreeSet::new() }
     }
 
     fn carries(&self) -> usize {
@@ -180,6 +184,7 @@ impl<'g> Parts<'g> {
     fn all(mut self) -> Term {
         self.fixed();
         self.unused();
+        self.apart();
         self.products();
         self.decide();
         // What stayed for the sake of what has left.
@@ -193,6 +198,11 @@ impl<'g> Parts<'g> {
             Node::Param(k, _) if (*k as usize) < self.carries() => Some(*k as usize),
             _ => None,
         }
+    }
+
+    /// Whether a step may read something else of a carried value than what was there before the loop.
+    fn changes(&self, k: usize) -> bool {
+        !matches!(self.fate[k], Fate::Beginning) && !self.apart.contains(&k)
     }
 
     /// The carried values that a term depends on.
@@ -308,8 +318,7 @@ impl<'g> Parts<'g> {
         let roots: Vec<Term> = (0..results.len()).filter(|&k| stays(k)).map(|k| results[k]).collect();
         let first = self.carries() + self.scan.captures.len();
         let inside = self.with_any(&roots, |me, t| {
-            matches!(me.g.node(t), Node::Scan(_))
-                || me.carried(t).is_some_and(|k| !matches!(me.fate[k], Fate::Beginning))
+            matches!(me.g.node(t), Node::Scan(_)) || me.carried(t).is_some_and(|k| me.changes(k))
         });
         let of_step = self.with_any(&roots, |me, t| matches!(me.g.node(t), Node::Param(k, _) if *k as usize >= first));
         let mut found = Vec::new();
@@ -370,8 +379,7 @@ impl<'g> Parts<'g> {
 
     /// Whether terms can be computed outside: of nothing carried, or (given a number of axes) of what has fewer and is then saved.
     fn leaves(&self, roots: &[Term], limit: Option<usize>, saved: &mut Vec<Term>) -> bool {
-        let varies =
-            self.with_any(roots, |me, t| me.carried(t).is_some_and(|k| !matches!(me.fate[k], Fate::Beginning)));
+        let varies = self.with_any(roots, |me, t| me.carried(t).is_some_and(|k| me.changes(k)));
         let mut seen = HashSet::new();
         let mut stack = roots.to_vec();
         while let Some(t) = stack.pop() {
@@ -597,7 +605,7 @@ impl<'g> Parts<'g> {
                 Node::Param(p, _) => {
                     let p = *p as usize;
                     let (n, c) = (me.carries(), me.scan.captures.len());
-                    (n..n + c).contains(&p) || (p < n && matches!(me.fate[p], Fate::Beginning))
+                    (n..n + c).contains(&p) || (p < n && !me.changes(p))
                 }
                 _ => true,
             })

@@ -46,6 +46,17 @@ pub(super) struct Interior<'a> {
     pub(super) highs: Vec<(Op, i128)>,
 }
 
+impl Interior<'_> {
+    /// Whether it is all but a few elements.
+    pub(super) fn is_nearly_all(&self, known: &Known<'_>) -> bool {
+        let Some(&size) = self.kernel.loops.last() else { return false };
+        self.highs.iter().all(|(high, offset)| match high {
+            Op::Scalar(t) => known.near(*t, size, NEAR + offset),
+            _ => false,
+        })
+    }
+}
+
 /// The interior of a nest of stores and full sums, if a test on the innermost index can be decided for all but a few elements.
 pub(super) fn interior<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Interior<'a>> {
     let inner = k.loops.len().checked_sub(1)?;
@@ -261,12 +272,23 @@ fn decide(
         _ => None,
     };
     let is_var = |id: Id| matches!(k.node(id).op, Op::Var(v) if usize::from(v) == inner);
-    // The index less so much; where it is smaller than that it is 0, so the interior begins there.
-    let index = |id: Id| -> Option<i128> {
-        match &k.node(id).op {
-            Op::Var(_) if is_var(id) => Some(0),
-            Op::Prim(Prim::Int(IntOp::Sub), args) if is_var(args[0]) => int(args[1]),
-            _ => None,
+    // The index less so much (negative: and so much more); where it is smaller than that it is 0, so the interior begins there.
+    let index = |mut id: Id| -> Option<i128> {
+        let mut less = 0;
+        loop {
+            match &k.node(id).op {
+                Op::Var(_) if is_var(id) => return Some(less),
+                Op::Prim(Prim::Int(IntOp::Sub), args) if less >= 0 => less += int(args[1]).filter(|n| *n <= NEAR)?,
+                Op::Prim(Prim::Int(IntOp::Add), args) if less <= 0 => {
+                    let more = if int(args[0]).is_some() { [args[1], args[0]] } else { [args[0], args[1]] };
+                    less -= int(more[1]).filter(|n| *n <= NEAR)?;
+                    id = more[0];
+                    continue;
+                }
+                _ => return None,
+            }
+            let Op::Prim(_, args) = &k.node(id).op else { return None };
+            id = args[0];
         }
     };
     let (op, index, bound) = match (index(a), index(b)) {
@@ -274,7 +296,7 @@ fn decide(
         (None, Some(less)) => (flipped(op), less, a),
         _ => return None,
     };
-    if !(0..=NEAR).contains(&index) {
+    if !(-NEAR..=NEAR).contains(&index) {
         return None;
     }
     let literal = int(bound).filter(|n| (0..=NEAR).contains(n));
@@ -283,6 +305,8 @@ fn decide(
         (Cmp::Gt, Some(n)) => (true, n + 1),
         (Cmp::Lt, Some(n)) => (false, n),
         (Cmp::Le, Some(n)) => (false, n + 1),
+        (Cmp::Eq, Some(n)) => (false, n + 1),
+        (Cmp::Ne, Some(n)) => (true, n + 1),
         (Cmp::Lt, None) if k.node(bound).level == 0 && matches!(k.node(bound).op, Op::Scalar(_) | Op::Lit(_)) => {
             let high = highs.entry(bound).or_insert(index);
             *high = (*high).min(index);

@@ -56,6 +56,9 @@ fn own_cost(g: &Graph, t: Term) -> Option<u32> {
             Prim::Binary(f) if f.row().dear => DEAR,
             Prim::PowI => DEAR,
             Prim::Pad(_) => 2,
+            // The index of a loop, and what is the same at each.
+            Prim::Iota => 0,
+            Prim::Replicate(_) if is_splat(g, t) => 0,
             _ => 1,
         },
         Node::Gather { .. } => 2,

@@ -6,6 +6,7 @@ use super::loops::{Loops, way};
 use crate::ad::condition::{Literal, parts};
 use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::{Binary, IntOp, Prim};
+use crate::simplify::part::less_a_few;
 
 /// Summands of one sum that are looked at.
 const MANY: usize = 64;
@@ -157,7 +158,11 @@ fn is_update(g: &Graph, t: Term, deep: usize) -> bool {
             summands(g, *dst, &mut sum).is_some() && sum.iter().all(|&t| is_update(g, t, deep - 1))
         }
         Node::Cond { then, other, .. } => is_update(g, *then, deep - 1) && is_update(g, *other, deep - 1),
-        Node::Prim(Prim::Pad(steps), _) => steps.iter().all(|&s| s > 0),
+        // Blocks that are nearly all of it are added in one pass with whatever else is: see `split`.
+        Node::Prim(Prim::Pad(steps), args) => {
+            let few = |(&len, &size): (&Term, &Term)| len == size || less_a_few(g, len, size);
+            steps.iter().all(|&s| s > 0) && !g.shape(args[0]).iter().zip(g.shape(t)).all(few)
+        }
         _ => false,
     }
 }

@@ -431,7 +431,7 @@ fn index_update(g: &mut Graph, t: Term) -> Option<Term> {
 
 /// An index as a term and a constant that is added: where two differ in the constant only, they are different places, as far as they are
 /// places at all (sums stop at the greatest number, which is no place).
-fn offset(g: &Graph, t: Term) -> (Option<Term>, i128) {
+pub(super) fn offset(g: &Graph, t: Term) -> (Option<Term>, i128) {
     if let Some(n) = g.int_value(t) {
         return (None, n);
     }

@@ -11,6 +11,7 @@ mod control;
 pub mod hoist;
 pub(crate) mod index;
 mod layout;
+pub(crate) mod part;
 pub mod push;
 pub mod share;
 
@@ -61,8 +62,8 @@ use rule;
 
 /// All tables, in the order in which they are tried.
 #[must_use]
-pub fn tables() -> [&'static [Rule]; 5] {
-    [control::RULES, arith::RULES, layout::RULES, index::RULES, contraction::RULES]
+pub fn tables() -> [&'static [Rule]; 6] {
+    [control::RULES, arith::RULES, layout::RULES, index::RULES, part::RULES, contraction::RULES]
 }
 
 /// How often each rule fired, and the terms that it fired on, for tests and `AD_DUMP`.

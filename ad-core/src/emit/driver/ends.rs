@@ -87,11 +87,11 @@ impl Driver<'_> {
                 _ => return Err("a bound that is no scalar".into()),
             };
             let bound = high.receiver();
-            let bound = if *offset == 0 {
-                bound
-            } else {
-                let offset = Literal::i128_unsuffixed(*offset);
-                quote!(#bound.saturating_add(#offset))
+            let distance = Literal::i128_unsuffixed(offset.abs());
+            let bound = match *offset {
+                0 => bound,
+                ..0 => quote!(#bound.saturating_sub(#distance)),
+                _ => quote!(#bound.saturating_add(#distance)),
             };
             length = quote!(#length.min(#bound));
         }

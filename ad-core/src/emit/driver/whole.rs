@@ -134,8 +134,8 @@ impl Driver<'_> {
         let (items, outs) = items(g, plan, &mut kernel, (domain, &identity), terms, step)?;
         let shape = domain.len();
         let doc = format!("A loop nest over {shape} {}.", if shape == 1 { "axis" } else { "axes" });
-        if terms.iter().any(|t| plan.stencils.contains(t))
-            && let Some(interior) = interior(&kernel, &items)
+        if let Some(interior) = interior(&kernel, &items)
+            && (terms.iter().any(|t| plan.stencils.contains(t)) || interior.is_nearly_all(&self.known))
             && choose(Kind::Bounds, (terms[0].index(), 0), true, || "to its interior, without tests".into())
         {
             return self.split(&kernel, &items, &interior, &outs, guard);

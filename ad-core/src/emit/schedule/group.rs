@@ -14,7 +14,7 @@ use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
 
 /// Terms of one nest: more would fight for registers.
-const WIDEST: usize = 8;
+const WIDEST: usize = 12;
 
 /// Whether the term is computed element by element by a nest that others may join.
 fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
