@@ -14,6 +14,8 @@ mod bits;
 mod entry;
 #[path = "promises/masks.rs"]
 mod masks;
+#[path = "promises/no_step.rs"]
+mod no_step;
 #[path = "promises/panics.rs"]
 mod panics;
 #[path = "promises/reached.rs"]

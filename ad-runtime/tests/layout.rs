@@ -4,7 +4,7 @@ mod common;
 
 use std::borrow::Cow;
 
-use ad_runtime::kernel::{assemble, contiguous};
+use ad_runtime::kernel::{self, assemble, contiguous};
 use common::{array1, array2, array3, layouts};
 use ndarray::{Array, Array0, Array2, Array6, ArrayView3, Dimension, arr0, array, s};
 use proptest::prelude::*;
@@ -94,4 +94,22 @@ fn assembled_arrays_are_standard() {
 #[should_panic(expected = "5 elements do not fill an array of shape [2, 3]")]
 fn assemble_refuses_a_wrong_length() {
     let _ = assemble([2, 3], vec![0; 5]);
+}
+
+/// What a loop that makes no step would have read may be shorter or longer than it says.
+#[test]
+fn arrays_of_other_sizes_are_extended_and_cut() {
+    let x = [1.0, 2.0, 3.0];
+    assert_eq!(*kernel::extended(&x, 2, 0.0), x);
+    assert!(matches!(kernel::extended(&x, 3, 0.0), std::borrow::Cow::Borrowed(_)));
+    assert_eq!(*kernel::extended(&x, 5, 0.0), [1.0, 2.0, 3.0, 0.0, 0.0]);
+    assert_eq!(*kernel::extended(&[], 1, 7.0), [7.0]);
+    assert_eq!(*kernel::cut(&x, 0, 2, 0.0), [1.0, 2.0]);
+    assert_eq!(*kernel::cut(&x, 1, 3, 0.0), [2.0, 3.0, 0.0]);
+    assert_eq!(kernel::resized(x.to_vec(), 1, 0.0), [1.0]);
+    assert_eq!(kernel::resized(x.to_vec(), 4, 0.0), [1.0, 2.0, 3.0, 0.0]);
+    let same = x.to_vec();
+    let place = same.as_ptr();
+    let resized = kernel::resized(same, 3, 0.0);
+    assert_eq!(resized.as_ptr(), place, "nothing is copied");
 }

@@ -72,6 +72,7 @@ fn other_shapes_are_checked_where_they_are_reached() {
         assert_eq!(line, CONDITIONAL);
     }
     assert_eq!(panic_of(|| mismatch_in_a_loop_grad(&x, &y, 2)).1, IN_A_LOOP);
+    assert_eq!(mismatch_in_a_loop_grad(&x, &y, 0), array![1.0, 1.0, 1.0]);
 }
 
 #[differentiate(grad, vjp, jvp, hvp, into)]

@@ -46,6 +46,7 @@ pub(super) fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Opt
         }
         (base, sorted)
     };
+    let (shape_a, shape_b) = (g.shape(a).to_vec(), g.shape(b).to_vec());
     let ((a, la), (b, lb)) = (stored(a, &spec.a), stored(b, &spec.b));
     let out = &*spec.out;
     let batch = out.iter().take_while(|l| la.contains(l) && lb.contains(l)).count();
@@ -68,11 +69,12 @@ pub(super) fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Opt
         }
     };
     let (a_summed_first, b_summed_first) = (flag(ra, &rows)?, flag(rb, &columns)?);
-    let sizes = |of: Term, labels: &[u8], pick: &[u8]| -> Vec<Term> {
-        let shape = g.shape(of);
-        pick.iter().filter_map(|l| labels.iter().position(|m| m == l)).map(|axis| shape[axis]).collect()
+    // As the contraction knows them: the array behind may have other ones.
+    let sizes = |of: &[Term], labels: &[u8], pick: &[u8]| -> Vec<Term> {
+        pick.iter().filter_map(|l| labels.iter().position(|m| m == l)).map(|axis| of[axis]).collect()
     };
-    let (sizes_a, sizes_b) = (|pick: &[u8]| sizes(a, &la, pick), |pick: &[u8]| sizes(b, &lb, pick));
+    let sizes_a = |pick: &[u8]| sizes(&shape_a, &spec.a, pick);
+    let sizes_b = |pick: &[u8]| sizes(&shape_b, &spec.b, pick);
     let (batch, k) = (sizes_a(&out[..batch]), sizes_a(&summed));
     if rest == join(&rows, &columns) {
         let (m, n) = (sizes_a(&rows), sizes_b(&columns));

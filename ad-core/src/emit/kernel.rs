@@ -379,7 +379,9 @@ impl<'a> Kernel<'a> {
             Prim::Recast => {
                 // A stored array under the sizes that the reader knows it by.
                 if self.plan.class(args[0]) == Class::Buffer && !self.members.contains(&args[0]) {
-                    return Ok(self.op(Op::Load { buf: args[0], sizes: g.shape(t).into(), ix: ix.into() }));
+                    // An element alone is read from what there is.
+                    let sizes = if self.loops.is_empty() { g.shape(args[0]) } else { g.shape(t) };
+                    return Ok(self.op(Op::Load { buf: args[0], sizes: sizes.into(), ix: ix.into() }));
                 }
                 ix
             }

@@ -111,7 +111,7 @@ impl Lower<'_> {
         let (var, term, mark) = self.enter(size);
         let depth = self.frames.len();
         self.frames.push(Frame::Loop { var, size, mark });
-        let result = f(self, term);
+        let result = self.unsure(|me| f(me, term));
         self.frames.truncate(depth);
         self.facts.forget(mark);
         (var, result)
@@ -193,7 +193,7 @@ impl Lower<'_> {
         self.steps.push(Steps { carried: carried.clone(), flags: Vec::new() });
         let depth = self.frames.len();
         self.frames.push(Frame::Steps { var, size, mark, level });
-        let made = f(self, step, &carried);
+        let made = self.unsure(|me| f(me, step, &carried));
         self.frames.truncate(depth);
         self.facts.forget(mark);
         let flags = self.steps.pop().unwrap_or_default().flags;
@@ -216,6 +216,9 @@ impl Lower<'_> {
             let of: Vec<Term> = init.iter().chain(&results).copied().collect();
             init[k] = self.or_not_reached(init[k], &of);
         }
+        let leaves: Vec<Term> = carried.iter().copied().chain([step]).collect();
+        let left = stop.map(|k| init[k]);
+        self.once_in_steps(size, left, &leaves, &mut results);
         let t = self.g.close_loop(&OpenLoop { count: size, reverse, stop, step: var, init, carried, results });
         for (k, (_, said)) in flags.into_iter().enumerate() {
             let ok = self.g.proj(t, carries + k);
@@ -270,7 +273,7 @@ impl Lower<'_> {
         // What was left behind an exit adds guards of its own, which end here too.
         let depth = self.frames.len();
         self.frames.push(Frame::Guard { cond, holds });
-        let result = f(self);
+        let result = self.unsure(f);
         self.frames.truncate(depth);
         self.facts.forget(mark);
         result

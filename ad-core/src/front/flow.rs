@@ -159,6 +159,7 @@ impl<'a> Lower<'a> {
     /// From here on, to the end of what is around, a condition has this value.
     fn guard(&mut self, cond: Term, holds: bool) {
         self.facts.assume(&self.g, cond, holds);
+        self.unsure.left.get_or_insert(self.g.len());
         self.frames.push(Frame::Guard { cond, holds });
     }
 
@@ -270,7 +271,9 @@ impl<'a> Lower<'a> {
         let (frames, cells, outside, outer_exits) = (self.frames.len(), self.store.len(), self.reached, self.exits());
         let mark = self.facts.mark();
         self.targets.push(Target { kind, label, frames, cells, exits: Vec::new(), leaves });
+        let before = self.unsure.left.take();
         let value = f(self);
+        let guarded = std::mem::replace(&mut self.unsure.left, before);
         let exits = self.targets.pop().map_or_else(Vec::new, |t| t.exits);
         if exits.is_empty() {
             // What holds at the end holds behind it too.
@@ -280,6 +283,8 @@ impl<'a> Lower<'a> {
                 self.facts.forget(mark);
                 self.reached = outside;
             }
+            // Longer than need be, if what is behind is under the same guards.
+            guarded.into_iter().for_each(|start| self.unsure_since(start));
             return value;
         }
         let falls = self.reached.then(|| self.conditions(frames));
@@ -287,6 +292,7 @@ impl<'a> Lower<'a> {
         self.frames.truncate(frames);
         self.facts.forget(mark);
         self.reached = outside;
+        guarded.into_iter().for_each(|start| self.unsure_since(start));
         let value = value?;
         let mut ways: Vec<Exit> = exits;
         if let Some(path) = falls {

@@ -300,7 +300,7 @@ impl<'a> Lower<'a> {
     /// Lowers something for what it comes to; what would have to be checked there is not.
     pub(super) fn unchecked<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
         let (noted, mark) = (self.noted(), self.facts.mark());
-        let result = f(self);
+        let result = self.unsure(f);
         self.forget_since(&noted);
         self.facts.forget(mark);
         result

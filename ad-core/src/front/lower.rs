@@ -11,6 +11,7 @@ use super::arith::Arith;
 use super::carry::{Chosen, Key};
 use super::checks::{Frame, Steps};
 use super::flow::Target;
+use super::once::Unsure;
 use super::shapes::{Classes, Equation};
 use super::sig::Sig;
 use super::state::Store;
@@ -44,6 +45,8 @@ pub(super) struct Lower<'a> {
     pub reached: bool,
     pub targets: Vec<Target<'a>>,
     pub frames: Vec<Frame>,
+    /// What was made where control may not come.
+    pub unsure: Unsure,
     /// Recurrences around the place, the outermost first.
     pub steps: Vec<Steps>,
     /// The types of literals that earlier passes have found, those that this one has, and the terms that have theirs from literals.
@@ -94,6 +97,7 @@ impl<'a> Lower<'a> {
             reached: true,
             targets: Vec::new(),
             frames: Vec::new(),
+            unsure: Unsure::default(),
             steps: Vec::new(),
             chosen: BTreeMap::new(),
             decided: BTreeMap::new(),
@@ -579,7 +583,8 @@ impl<'a> Lower<'a> {
 
     /// A build, which has its type from the same literals as its elements.
     fn built(&mut self, size: Term, var: crate::ir::Var, body: Term) -> Term {
-        let all = self.g.build(size, var, body);
+        let value = self.once(size, var, body);
+        let all = self.g.build(size, var, value);
         self.open_like(all, body);
         all
     }

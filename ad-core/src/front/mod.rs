@@ -27,6 +27,7 @@ mod lower;
 mod macros;
 mod memory;
 mod methods;
+mod once;
 mod options;
 mod order;
 mod outward;

@@ -176,7 +176,7 @@ impl<'a> Lower<'a> {
             index.push(self.g.placeholder(elem));
         }
         let frames = self.frames.len();
-        let found = (seq.item)(self, &index).and_then(|item| step(self, init.clone(), item));
+        let found = self.unsure(|me| (seq.item)(me, &index).and_then(|item| step(me, init.clone(), item)));
         self.frames.truncate(frames);
         (self.diags, self.checks, self.equations, self.hints) = (diags, checks, equations, hints);
         self.places.truncate(places);

@@ -85,7 +85,7 @@ impl<'a> Lower<'a> {
         let lengths = (self.places.len(), self.frames.len(), self.assumed.len(), self.consts.len(), self.bound.len());
         let (facts, captured, debug, targets) = (self.facts.mark(), self.captured, self.debug, self.targets.len());
         self.attempts += 1;
-        let result = f(self);
+        let result = self.unsure(f);
         self.attempts -= 1;
         (self.diags, self.checks, self.equations, self.steps) = (diags, checks, equations, steps);
         (self.hints, self.compared) = (hints, compared);

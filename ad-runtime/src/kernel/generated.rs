@@ -48,6 +48,22 @@ pub fn cut<A: Copy>(x: &[A], start: usize, len: usize, fill: A) -> Cow<'_, [A]> 
     }
 }
 
+/// At least `len` elements: more of `fill` where the array has less (never an error). What a loop without steps would have read may
+/// be of any size.
+#[inline]
+#[must_use]
+pub fn extended<A: Copy>(x: &[A], len: usize, fill: A) -> Cow<'_, [A]> {
+    if x.len() < len { outside(x, 0, len, fill) } else { Cow::Borrowed(x) }
+}
+
+/// The array with so many elements, the same one if it has them: see [`extended`].
+#[inline]
+#[must_use]
+pub fn resized<A: Copy>(mut x: Vec<A>, len: usize, fill: A) -> Vec<A> {
+    x.resize(len, fill);
+    x
+}
+
 #[cold]
 fn outside<A: Copy>(x: &[A], start: usize, len: usize, fill: A) -> Cow<'_, [A]> {
     let mut row: Vec<A> = x.get(start..).unwrap_or_default().iter().copied().take(len).collect();

@@ -203,6 +203,7 @@ impl Driver<'_> {
         for arg in &function.args {
             args.push(match arg {
                 Arg::Out(t) => self.part(&block, *t, true, &mut names),
+                Arg::Buffer(t) if !is_over(g, *t, block.n) => self.read_by(&kernel, *t, &mut names),
                 Arg::Buffer(t) => self.part(&block, *t, false, &mut names),
                 Arg::Scalar(t) if *t == block.n => {
                     let count = &block.count;

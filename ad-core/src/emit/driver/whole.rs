@@ -94,7 +94,7 @@ impl Driver<'_> {
         for arg in &function.args {
             args.push(match arg {
                 Arg::Out(t) => self.out(*t),
-                Arg::Buffer(t) => self.borrow(*t, &mut names),
+                Arg::Buffer(t) => self.read_by(kernel, *t, &mut names),
                 Arg::Scalar(t) => self.argument(*t, &mut names),
                 Arg::Length => quote!(#inside),
             });
@@ -113,6 +113,51 @@ impl Driver<'_> {
         names.retain(|t| !defines.contains(t));
         self.plain(guard, code, defines, names);
         Ok(())
+    }
+
+    /// A stored array as the argument of a loop nest, which may know it by other sizes: as long as these say.
+    pub(super) fn read_by(&self, kernel: &Kernel<'_>, t: Term, names: &mut Vec<Term>) -> TokenStream {
+        let mut x = self.borrow(t, names);
+        let mut seen: Vec<&[Term]> = Vec::new();
+        for node in &kernel.nodes {
+            let Op::Load { buf, sizes, .. } = &node.op else { continue };
+            if *buf != t || seen.contains(&&**sizes) || self.as_many(sizes, self.g.shape(t)) {
+                continue;
+            }
+            seen.push(sizes);
+            let (extended, n) = (self.style.kernel("extended"), self.product(sizes, names).tokens);
+            let zero = self.style.zero(self.g.elem(t));
+            x = quote!(&#extended(#x, #n, #zero));
+        }
+        x
+    }
+
+    /// An operand of a matrix product, with exactly the elements that its sizes say.
+    fn operand(&self, t: Term, sizes: &[&Vec<Term>; 3], names: &mut Vec<Term>) -> TokenStream {
+        let (x, sizes) = (self.borrow(t, names), sizes.map(|s| s.clone()).concat());
+        if self.as_many(&sizes, self.g.shape(t)) {
+            return x;
+        }
+        let (cut, n) = (self.style.kernel("cut"), self.product(&sizes, names).tokens);
+        let zero = self.style.zero(self.g.elem(t));
+        quote!(&#cut(#x, 0, #n, #zero))
+    }
+
+    /// Whether arrays of these shapes are known to have as many elements. What is made equal by a check at the entry is one size; where
+    /// the check is one of a loop or an arm, the sizes may differ if that does not run.
+    fn as_many(&self, a: &[Term], b: &[Term]) -> bool {
+        let left = |a: &[Term], b: &[Term]| -> Vec<Term> {
+            let mut left = a.to_vec();
+            for n in b {
+                if let Some(at) = left.iter().position(|m| m == n) {
+                    left.swap_remove(at);
+                }
+            }
+            left
+        };
+        let (a, b) = (left(a, b), left(b, a));
+        let same = |m: Term, n: Term| self.known.fits(None, Some(m), n) && self.known.fits(None, Some(n), m);
+        a.len() == b.len() && a.iter().zip(&b).all(|(&m, &n)| same(m, n))
     }
 
     pub(super) fn nest(
@@ -199,7 +244,8 @@ impl Driver<'_> {
                 let Some(p) = as_product(g, spec, args[0], args[1]) else {
                     return Err("a contraction that is no matrix product".into());
                 };
-                let (a, b) = (self.borrow(p.a.0, &mut names), self.borrow(p.b.0, &mut names));
+                let a = self.operand(p.a.0, &[&p.batch, &p.m, &p.k], &mut names);
+                let b = self.operand(p.b.0, &[&p.batch, &p.k, &p.n], &mut names);
                 let name = self.name(t);
                 let exact = self.plan.exact.contains(&t);
                 if g.rank(t) == 0 {
@@ -391,7 +437,23 @@ impl Driver<'_> {
         let owned = self.moves(of, k);
         let name = self.name(t);
         let from = self.borrow(of, &mut names);
-        let code = if owned {
+        let code = if !self.as_many(self.g.shape(t), self.g.shape(of)) {
+            let n = self.product(self.g.shape(t), &mut names).tokens;
+            let zero = self.style.zero(self.g.elem(t));
+            let owned = owned && self.hold.get(&of) == Some(&Hold::Owned);
+            self.hold.insert(t, if owned { Hold::Owned } else { Hold::Contiguous });
+            let fitted = self.style.kernel(if owned { "resized" } else { "cut" });
+            let given = &self.names[&of];
+            if owned {
+                quote!(let #name = #fitted(#given, #n, #zero);)
+            } else if guard.is_empty() || self.inside > 0 {
+                self.lent.insert(of);
+                quote!(let #name = #fitted(#from, 0, #n, #zero);)
+            } else {
+                self.hold.insert(t, Hold::Owned);
+                quote!(let #name = #fitted(#from, 0, #n, #zero).into_owned();)
+            }
+        } else if owned {
             self.take_over(t, of);
             let from = &self.names[&of];
             quote!(let #name = #from;)

@@ -84,7 +84,11 @@ fn key_array<'a>(
     f: impl FnOnce(&mut Lower<'a>, Term) -> Lowered<Vec<Term>>,
 ) -> Lowered<Vec<Term>> {
     let (var, keys) = me.in_loop(size, f);
-    Ok(keys?.into_iter().map(|key| me.g.build(size, var, key)).collect())
+    let mut build = |key| {
+        let key = me.once(size, var, key);
+        me.g.build(size, var, key)
+    };
+    Ok(keys?.into_iter().map(&mut build).collect())
 }
 
 /// Which items there are, as an array; `None`: all.

@@ -1,0 +1,200 @@
+//! What is the same in every step of a loop is computed once, before it, by the stages behind. Where the loop may make no step, the
+//! function computes none of it, so what it would bring (a factor that is infinite) must not come into a derivative: such a term
+//! stands under the condition that there is a step, here, where it is known what was written inside of the loop.
+//!
+//! Must never put a condition around what the function computes whether there is a step or not.
+
+use std::collections::{HashMap, HashSet};
+
+use super::lower::Lower;
+use crate::ir::{Node, Term, Var};
+use crate::prim::{Binary, Cmp, Prim, Unary};
+
+/// How much of a term is looked at before it counts as one that multiplies.
+const MANY: usize = 64;
+
+/// Terms that were made where control may not come: in loops, arms, and what is only lowered to be looked at.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unsure {
+    /// From the first up to the second, ascending, and no two overlap.
+    ranges: Vec<(usize, usize)>,
+    /// Since when control may have left, where that is not over yet.
+    pub left: Option<usize>,
+}
+
+impl Unsure {
+    fn add(&mut self, start: usize, end: usize) {
+        if start < end {
+            self.ranges.retain(|r| r.0 < start);
+            self.ranges.push((start, end));
+        }
+    }
+
+    fn contains(&self, t: Term) -> bool {
+        let k = self.ranges.partition_point(|r| r.0 <= t.index());
+        k > 0 && t.index() < self.ranges[k - 1].1
+    }
+}
+
+impl Lower<'_> {
+    /// Lowers where control may not come.
+    pub(super) fn unsure<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        let start = self.g.len();
+        let result = f(self);
+        self.unsure_since(start);
+        result
+    }
+
+    /// What has been made since then was made where control may not come.
+    pub(super) fn unsure_since(&mut self, start: usize) {
+        let end = self.g.len();
+        self.unsure.add(start, end);
+    }
+
+    /// The value of an element of a build, given its variable and size.
+    pub(super) fn once(&mut self, size: Term, var: Var, value: Term) -> Term {
+        let leaf = self.g.mk(Node::Var(var));
+        let mut values = [value];
+        self.once_in_steps(size, None, &[leaf], &mut values);
+        values[0]
+    }
+
+    /// These terms of a loop of `size` steps with what of them is the same in each step under the condition that there is a step: that
+    /// the size is not 0 and the loop is not left at once. The leaves are what differs from step to step, the oldest first.
+    pub(super) fn once_in_steps(&mut self, size: Term, left: Option<Term>, leaves: &[Term], roots: &mut [Term]) {
+        let zero = self.g.lit_usize(0);
+        let steps = self.g.compare(Cmp::Lt, zero, size);
+        let runs = match left {
+            Some(left) => {
+                let not = self.g.not(left);
+                self.g.and(steps, not)
+            }
+            None => steps,
+        };
+        if self.g.bool_value(runs).is_some() {
+            return;
+        }
+        let Some(&oldest) = leaves.iter().min() else { return };
+        let mut new: HashMap<Term, Term> = HashMap::new();
+        let varies: HashSet<Term> = self.varying(leaves, oldest, roots);
+        for root in roots {
+            *root = self.with_step(*root, (runs, oldest), &varies, &mut new);
+        }
+    }
+
+    /// The terms that depend on the leaves.
+    fn varying(&self, leaves: &[Term], oldest: Term, roots: &[Term]) -> HashSet<Term> {
+        let mut varies: HashSet<Term> = leaves.iter().copied().collect();
+        let mut seen: HashSet<Term> = HashSet::new();
+        let mut stack: Vec<(Term, bool)> = roots.iter().map(|&t| (t, false)).collect();
+        while let Some((t, children_done)) = stack.pop() {
+            if children_done {
+                let mut any = false;
+                self.g.node(t).for_each_child(|c| any |= varies.contains(&c));
+                if any {
+                    varies.insert(t);
+                }
+            } else if t > oldest && seen.insert(t) {
+                // Children are older than parents.
+                stack.push((t, true));
+                self.g.node(t).for_each_child(|c| stack.push((c, false)));
+            }
+        }
+        varies
+    }
+
+    fn with_step(
+        &mut self,
+        root: Term,
+        (runs, oldest): (Term, Term),
+        varies: &HashSet<Term>,
+        new: &mut HashMap<Term, Term>,
+    ) -> Term {
+        let mut stack = vec![(root, false)];
+        while let Some((t, children_done)) = stack.pop() {
+            if new.contains_key(&t) {
+                continue;
+            }
+            if !varies.contains(&t) {
+                let made = if self.multiplies(t, oldest) {
+                    let zeros = self.g.zeros_like(t);
+                    self.g.cond(runs, t, zeros)
+                } else {
+                    t
+                };
+                new.insert(t, made);
+                continue;
+            }
+            if !children_done {
+                stack.push((t, true));
+                self.g.node(t).for_each_child(|c| stack.push((c, false)));
+                continue;
+            }
+            let node = self.g.node_rc(t);
+            let mut same = true;
+            node.for_each_child(|c| same &= new[&c] == c);
+            let made = if same {
+                t
+            } else {
+                let here = self.g.loc(t);
+                let before = self.g.at(here);
+                let mapped = node.map_children(|c| new[&c]);
+                let made = self.g.mk(mapped);
+                self.g.at(before);
+                made
+            };
+            new.insert(t, made);
+        }
+        new[&root]
+    }
+
+    /// Whether a term, of which only counts what was made inside of the loop, multiplies its derivative by anything but a literal.
+    fn multiplies(&self, t: Term, oldest: Term) -> bool {
+        if !self.g.ty(t).as_array().is_some_and(|(elem, _)| elem.is_real()) {
+            return false;
+        }
+        let mut stack = vec![t];
+        let mut seen: HashSet<Term> = HashSet::new();
+        while let Some(t) = stack.pop() {
+            if t < oldest && !self.unsure.contains(t) || !seen.insert(t) {
+                continue;
+            }
+            if seen.len() > MANY {
+                return true;
+            }
+            // What is counted has no derivative.
+            if self.g.ty(t).as_array().is_some_and(|(elem, _)| !elem.is_real()) {
+                continue;
+            }
+            let constant = |t: Term| self.g.real_value(t).is_some_and(f64::is_finite);
+            match self.g.node(t) {
+                Node::Input(_) | Node::Param(..) | Node::Lit(_) | Node::Var(_) | Node::Size(..) => {}
+                Node::Tuple(parts) => stack.extend(parts.iter().copied()),
+                Node::Proj(tuple, _) => stack.push(*tuple),
+                Node::Gather { src, .. } => stack.push(*src),
+                Node::Cond { then, other, .. } => stack.extend([*then, *other]),
+                Node::Build { body, .. } => stack.push(*body),
+                Node::Scan(_) | Node::Call(..) | Node::Scatter { .. } => return true,
+                Node::Prim(prim, args) => match prim {
+                    Prim::Binary(Binary::Add | Binary::Sub) | Prim::Unary(Unary::Neg) | Prim::Stack | Prim::Own => {
+                        stack.extend(args.iter().copied())
+                    }
+                    Prim::Binary(Binary::Mul) if constant(args[0]) => stack.push(args[1]),
+                    Prim::Binary(Binary::Mul | Binary::Div) if constant(args[1]) => stack.push(args[0]),
+                    Prim::Select => stack.extend([args[1], args[2]]),
+                    Prim::StopGradient | Prim::Iota => {}
+                    Prim::Replicate(_)
+                    | Prim::Sum(_)
+                    | Prim::Transpose(_)
+                    | Prim::Reshape
+                    | Prim::Recast
+                    | Prim::Slice(_)
+                    | Prim::Pad(_)
+                    | Prim::Cast(_) => stack.push(args[0]),
+                    _ => return true,
+                },
+            }
+        }
+        false
+    }
+}
