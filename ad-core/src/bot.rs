@@ -21,13 +21,13 @@ pub fn transform(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     let exact = crate::simplify::decisions(g, roots);
     let mut sizes: Vec<Term> = crate::simplify::sizes(g, roots).into_iter().collect();
     sizes.sort_unstable();
-    let mut bot = Bot { g, exact, sizes: HashMap::new() };
+    let mut bot = Bot { g, exact, done: Done::default() };
     // The oldest first: a size may come out of a loop, or be counted, over arrays of another size. It is part of types: it stays the
     // term that it is, unless it has to be changed.
     for size in sizes {
         let fine = crate::ir::valid::normal_form(bot.g, &[size]).is_ok();
         let new = if fine { size } else { bot.eliminate_all(&[size])[0] };
-        bot.sizes.insert(size, new);
+        bot.done.sizes.insert(size, new);
     }
     bot.eliminate_all(roots)
 }
@@ -42,8 +42,35 @@ struct Bot<'g> {
     g: &'g mut Graph,
     /// What decisions depend on: summed in the order of the function.
     exact: HashSet<Term>,
+    done: Done,
+}
+
+/// What is done, scope by scope: an inner one has what is done in those around it. A closed body sees nothing of what is outside.
+#[derive(Default)]
+struct Done {
     /// Sizes without builds: types say these from here on.
     sizes: HashMap<Term, Term>,
+    scopes: Vec<HashMap<Term, Term>>,
+    /// Where the innermost closed body begins.
+    base: usize,
+}
+
+impl Done {
+    fn get(&self, t: Term) -> Option<Term> {
+        let here = self.scopes[self.base..].iter().rev().chain([&self.sizes]);
+        here.filter_map(|scope| scope.get(&t)).copied().next()
+    }
+
+    /// Of a child: those come first.
+    fn of(&self, t: Term) -> Term {
+        self.get(t).unwrap_or(t)
+    }
+
+    fn set(&mut self, t: Term, new: Term) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(t, new);
+        }
+    }
 }
 
 impl Bot<'_> {
@@ -51,25 +78,52 @@ impl Bot<'_> {
     fn resized(&self, ty: &Type) -> Type {
         match ty {
             Type::Array(elem, shape) => {
-                Type::Array(*elem, shape.iter().map(|n| *self.sizes.get(n).unwrap_or(n)).collect())
+                Type::Array(*elem, shape.iter().map(|n| *self.done.sizes.get(n).unwrap_or(n)).collect())
             }
             Type::Tuple(parts) => Type::Tuple(parts.iter().map(|ty| self.resized(ty)).collect()),
         }
     }
 
+    /// The body of a function or a loop.
+    fn eliminate_body(&mut self, roots: &[Term]) -> Vec<Term> {
+        let around = std::mem::replace(&mut self.done.base, self.done.scopes.len());
+        let results = self.eliminate_all(roots);
+        self.done.base = around;
+        results
+    }
+
+    /// Of the body of a binder, the largest terms that are of this scope already: no binder in it binds a variable of theirs. They are done
+    /// here, once, and not anew in each body that mentions them: a chain of builds would double the work with each.
+    fn of_this_scope(&self, body: Term, stack: &mut Vec<(Term, bool)>) {
+        let (mut seen, mut inside) = (HashSet::from([body]), vec![body]);
+        while let Some(t) = inside.pop() {
+            if self.g.free(t).iter().all(|v| v.is_fresh()) {
+                stack.push((t, false));
+                continue;
+            }
+            self.g.node(t).for_each_child(|c| {
+                if seen.insert(c) {
+                    inside.push(c);
+                }
+            });
+        }
+    }
+
     /// Rewrites the terms and all they reach. Recursion is over nested binders and bodies only; a scope itself is a worklist.
     fn eliminate_all(&mut self, roots: &[Term]) -> Vec<Term> {
-        let mut done = self.sizes.clone();
+        self.done.scopes.push(HashMap::new());
         let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
         while let Some((t, children_done)) = stack.pop() {
-            if done.contains_key(&t) {
+            if self.done.get(t).is_some() {
                 continue;
             }
             let node = self.g.node_rc(t);
             if !children_done {
                 stack.push((t, true));
                 node.for_each_scoped_child(|c, inside| {
-                    if !inside {
+                    if inside {
+                        self.of_this_scope(c, &mut stack);
+                    } else {
                         stack.push((c, false));
                     }
                 });
@@ -79,7 +133,7 @@ impl Bot<'_> {
             let before = self.g.at(here);
             let new = match &*node {
                 Node::Build { size, .. } => {
-                    let size = done[size];
+                    let size = self.done.of(*size);
                     let (vars, scoped) = self.g.open_binder(&node);
                     self.opened(&scoped, self.exact.contains(&t));
                     let body = self.eliminate_all(&scoped)[0];
@@ -90,8 +144,8 @@ impl Bot<'_> {
                     self.opened(&scoped, true);
                     let mut index = self.eliminate_all(&scoped);
                     let sizes = match &*node {
-                        Node::Gather { sizes, .. } => sizes.iter().map(|n| done[n]).collect::<Vec<_>>(),
-                        Node::Scatter { src, .. } => self.g.shape(done[src])[..vars.len()].to_vec(),
+                        Node::Gather { sizes, .. } => sizes.iter().map(|&n| self.done.of(n)).collect::<Vec<_>>(),
+                        Node::Scatter { src, .. } => self.g.shape(self.done.of(*src))[..vars.len()].to_vec(),
                         _ => Vec::new(),
                     };
                     // An index function only reads: what else it computes from its variables is computed in bulk before.
@@ -101,13 +155,14 @@ impl Bot<'_> {
                         index = index.iter().map(|&ix| lift.lift_index(ix, fresh)).collect();
                         *var = fresh;
                     }
-                    self.g.rebuild_binder(&node, |c| done[c], &vars, &index)
+                    let done = &self.done;
+                    self.g.rebuild_binder(&node, |&c| done.of(c), &vars, &index)
                 }
                 Node::Call(func, args) => {
                     let body = self.g.functions()[func.0 as usize].body.clone();
-                    let args: Vec<Term> = args.iter().map(|a| done[a]).collect();
+                    let args: Vec<Term> = args.iter().map(|&a| self.done.of(a)).collect();
                     self.opened(&body.results, true);
-                    let results = self.eliminate_all(&body.results);
+                    let results = self.eliminate_body(&body.results);
                     let params = body.params.iter().map(|ty| self.resized(ty)).collect();
                     let body = Body { params, results: results.into() };
                     let results = self.g.instantiate(&body, &args);
@@ -117,31 +172,33 @@ impl Bot<'_> {
                     }
                 }
                 Node::Scan(scan) => {
-                    let results = self.eliminate_all(&scan.body.results);
-                    let Node::Scan(mut scan) = node.map_children(|c| done[&c]) else { return Vec::new() };
+                    let results = self.eliminate_body(&scan.body.results);
+                    let Node::Scan(mut scan) = node.map_children(|c| self.done.of(c)) else { return Vec::new() };
                     scan.body.results = results.into();
                     scan.body.params = scan.body.params.iter().map(|ty| self.resized(ty)).collect();
                     let wanted = loops::wanted(self.g, roots, t);
                     let exact = loops::exact_parts(self.g, &self.exact, t);
                     loops::bulk(self.g, *scan, &exact, &wanted)
                 }
-                Node::Proj(tuple, k) => self.g.proj(done[tuple], *k as usize),
+                Node::Proj(tuple, k) => self.g.proj(self.done.of(*tuple), *k as usize),
                 // The rules below look at what is computed, in whatever order.
-                Node::Prim(Prim::Own, args) if !self.exact.contains(&t) => done[&args[0]],
-                Node::Param(k, ty) if !self.sizes.is_empty() => {
+                Node::Prim(Prim::Own, args) if !self.exact.contains(&t) => self.done.of(args[0]),
+                Node::Param(k, ty) if !self.done.sizes.is_empty() => {
                     let ty = self.resized(ty);
                     self.g.param(*k as usize, ty)
                 }
                 _ => {
-                    let mapped = node.map_children(|c| done[&c]);
+                    let mapped = node.map_children(|c| self.done.of(c));
                     self.g.mk(mapped)
                 }
             };
             self.g.at(before);
             debug_assert_eq!(self.resized(self.g.ty(t)), *self.g.ty(new), "the transform keeps types");
-            done.insert(t, new);
+            self.done.set(t, new);
         }
-        roots.iter().map(|t| done[t]).collect()
+        let results = roots.iter().map(|&t| self.done.of(t)).collect();
+        self.done.scopes.pop();
+        results
     }
 }
 

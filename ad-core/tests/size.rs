@@ -1,0 +1,192 @@
+//! How much is written: no more than a constant times the function, whatever the sizes of its arrays are. What a build of it costs is measured
+//! by `cargo run -p ad-core --example cost`.
+
+#[path = "common/arrays.rs"]
+mod arrays;
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+
+/// What is written for a function, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Size {
+    tokens: usize,
+    /// Functions of loop nests.
+    nests: usize,
+    /// Nests that are instantiated for two machines.
+    dispatched: usize,
+    /// Calls of kernels that are generic over what is done with the elements: each closure would be another instance.
+    closures: usize,
+}
+
+fn written(function: TokenStream) -> Size {
+    let emitted = ad_core::expand(quote!(), function);
+    let text: String = emitted.to_string().split_whitespace().collect();
+    assert!(!text.contains("compile_error"), "{text}");
+    // Behind it is the hidden function of `check_grad!`.
+    let text = text.split("#[doc(hidden)]").next().unwrap_or_default();
+    let (_, derivative) = text.split_once("_value_and_grad").expect("the gradient");
+    let calls = derivative.split("kernel::").skip(1);
+    Size {
+        tokens: count(emitted),
+        nests: derivative.matches("fncompute_").count(),
+        dispatched: derivative.matches("dispatched!").count(),
+        closures: calls.filter(|call| call.split(';').next().is_some_and(|call| call.contains('|'))).count(),
+    }
+}
+
+/// Tokens, those in groups included.
+fn count(tokens: TokenStream) -> usize {
+    let of = |token| match token {
+        TokenTree::Group(group) => 2 + count(group.stream()),
+        _ => 1,
+    };
+    tokens.into_iter().map(of).sum()
+}
+
+#[test]
+fn code_is_linear_in_the_statements() {
+    let sizes = [25, 50, 100, 200].map(|n| (n, written(arrays::statements(n))));
+    println!("{sizes:?}");
+    let (_, short) = sizes[0];
+    for (n, size) in sizes {
+        let times = n / 25;
+        assert!(10 * size.tokens <= 11 * times * short.tokens, "{sizes:?}");
+        // Forwards and backwards, and what is stored for both.
+        assert!(size.nests <= 2 * n, "{sizes:?}");
+        assert!(size.dispatched <= size.nests, "{sizes:?}");
+        assert_eq!(size.closures, 0, "{sizes:?}");
+    }
+}
+
+/// A network of static arrays, each of this size; a loop of so many steps over one of them.
+fn of_size(n: usize) -> TokenStream {
+    let n = proc_macro2::Literal::usize_unsuffixed(n);
+    quote! {
+        fn f(x: [f64; #n], w: [[f64; #n]; #n]) -> f64 {
+            let mut total = 0.0;
+            for i in 0..#n {
+                let mut h = 0.0;
+                for j in 0..#n {
+                    h += w[i][j] * x[j];
+                }
+                total += h.tanh();
+            }
+            let mut s = 1.0;
+            for k in 0..#n {
+                s = (s * x[k]).sin();
+            }
+            total + s
+        }
+    }
+}
+
+#[test]
+fn code_does_not_grow_with_sizes() {
+    // Above 16 elements nothing is unrolled, though the macro knows the size: from some sizes on arrays are on the heap, and loops are
+    // compiled for two machines.
+    let sizes = [20, 63, 100, 1_000, 100_000].map(|n| written(of_size(n)));
+    assert!(sizes.iter().all(|size| 4 * size.tokens < 5 * sizes[0].tokens), "{sizes:?}");
+    let [.., large, larger] = sizes;
+    assert!(10 * larger.tokens.abs_diff(large.tokens) < larger.tokens && larger.nests == large.nests, "{sizes:?}");
+    // A size that is known at run time is never unrolled: there is one function for all.
+    let symbolic = written(quote! {
+        fn f(x: &Array1<f64>, w: &Array2<f64>) -> f64 {
+            let mut total = 0.0;
+            for i in 0..x.len() {
+                let mut h = 0.0;
+                for j in 0..x.len() {
+                    h += w[[i, j]] * x[j];
+                }
+                total += h.tanh();
+            }
+            let mut s = 1.0;
+            for k in 0..x.len() {
+                s = (s * x[k]).sin();
+            }
+            total + s
+        }
+    });
+    assert!(symbolic.tokens < 2 * sizes[0].tokens, "{symbolic:?}, {sizes:?}");
+    // Steps of a loop are not, either.
+    let steps = [30, 3_000, 3_000_000].map(|n| {
+        let n = proc_macro2::Literal::usize_unsuffixed(n);
+        written(quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                let mut y = x.clone();
+                for _ in 0..#n {
+                    y = y.mapv(f64::sin) + x;
+                }
+                y.sum()
+            }
+        })
+    });
+    assert!(steps.windows(2).all(|w| w[0] == w[1]), "{steps:?}");
+}
+
+/// Terms that all stages up to the emitter make.
+fn terms(function: TokenStream) -> usize {
+    use ad_core::pipeline::{self, Derivative};
+    let Ok(program) = ad_core::front::parse(quote!(), function) else { panic!("the function has errors") };
+    let mut prepared = pipeline::prepare(program, None);
+    pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+    prepared.program.graph.len()
+}
+
+/// Each build reads the two before it: what is built already is built once, and not again in the body of each that reads it.
+#[test]
+fn builds_of_builds_are_linear() {
+    let chain = |n: usize| -> Vec<TokenStream> {
+        let name = |k: usize| quote::format_ident!("t{k}");
+        let build = |k: usize| {
+            let (new, a, b) = (name(k + 2), name(k + 1), name(k));
+            quote!(let #new = build1(#a.len(), |i| if #a[i] > #b[i] { #a[i] * x[i] } else { #b[i].sin() });)
+        };
+        (0..n).map(build).collect()
+    };
+    let last = |n: usize| quote::format_ident!("t{}", n + 1);
+    let straight = |n: usize| {
+        let (builds, last) = (chain(n), last(n));
+        terms(quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                let t0 = x * 2.0;
+                let t1 = x * 3.0;
+                #(#builds)*
+                #last.sum()
+            }
+        })
+    };
+    let in_a_loop = |n: usize| {
+        let (builds, last) = (chain(n), last(n));
+        terms(quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                let mut t0 = x * 2.0;
+                for _ in 0..7 {
+                    let t1 = x * 3.0;
+                    #(#builds)*
+                    t0 = #last;
+                }
+                t0.sum()
+            }
+        })
+    };
+    let in_a_build = |n: usize| {
+        let (builds, last) = (chain(n), last(n));
+        terms(quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                let rows = build1(x.len(), |k| {
+                    let t0 = x * x[k];
+                    let t1 = x * 3.0;
+                    #(#builds)*
+                    #last.sum()
+                });
+                rows.sum()
+            }
+        })
+    };
+    for (short, long) in
+        [(straight(20), straight(80)), (in_a_loop(20), in_a_loop(80)), (in_a_build(20), in_a_build(80))]
+    {
+        assert!(long < 5 * short, "{short} terms, {long} terms");
+    }
+}
