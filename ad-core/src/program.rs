@@ -279,7 +279,37 @@ pub enum Assumed {
         array: bool,
         /// The sizes of what it is called on, where they are literals: it may be an array of static size.
         sizes: Vec<usize>,
+        /// What it is called on, as far as Rust's method look-up goes, if that is certain.
+        receiver: Option<Receiver>,
     },
+}
+
+/// What has the elements of a receiver.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Owner {
+    /// A number, or something of ndarray or std that nothing says more of.
+    Any,
+    /// `ArrayN`.
+    Array,
+    /// `ArrayViewN`.
+    View,
+    /// `ArrayRefN`.
+    Shared,
+    /// `Vec`.
+    Vector,
+    /// A slice.
+    Slice,
+    /// `[F; N]`.
+    Static,
+}
+
+/// A receiver: how many references to what.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Receiver {
+    /// References around it.
+    pub refs: u8,
+    /// What they refer to.
+    pub owner: Owner,
 }
 
 impl Assumed {
@@ -291,9 +321,9 @@ impl Assumed {
             | (Assumed::OfNumber { path: a, .. }, Assumed::OfNumber { path: b, .. })
             | (Assumed::Macro { path: a, .. }, Assumed::Macro { path: b, .. }) => a.to_string() == b.to_string(),
             (
-                Assumed::Method { name: a, elem: e, rank: m, array: x, sizes: s },
-                Assumed::Method { name: b, elem: f, rank: n, array: y, sizes: t },
-            ) => (a, e, m, x, s) == (b, f, n, y, t),
+                Assumed::Method { name: a, elem: e, rank: m, array: x, sizes: s, receiver: p },
+                Assumed::Method { name: b, elem: f, rank: n, array: y, sizes: t, receiver: q },
+            ) => (a, e, m, x, s, p) == (b, f, n, y, t, q),
             (Assumed::OfStd { name: a, ty: x }, Assumed::OfStd { name: b, ty: y }) => {
                 a == b && x.to_string() == y.to_string()
             }

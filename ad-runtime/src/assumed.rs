@@ -11,7 +11,7 @@ pub use std::{
 /// own kind of type, since rustc proposes traits in errors about methods that do not exist.
 #[allow(missing_docs, clippy::should_implement_trait, clippy::wrong_self_convention, reason = "only the names matter")]
 pub mod methods {
-    use ndarray::{ArrayBase, RawData};
+    use ndarray::{ArrayBase, ArrayRef, RawData};
 
     macro_rules! methods {
         ($name:ident, $names:ident: $($method:ident)*) => {
@@ -74,14 +74,19 @@ pub mod methods {
     impl<S: RawData, D> OfArrays for ArrayBase<S, D> {}
     impl<S: RawData, D> OfArrays for &ArrayBase<S, D> {}
     impl<S: RawData, D> OfArrays for &&ArrayBase<S, D> {}
+    impl<S: RawData, D> OfArrays for &&&ArrayBase<S, D> {}
     impl<S: RawData, D> OfArrays for &mut ArrayBase<S, D> {}
+    impl<A, D> OfArrays for &ArrayRef<A, D> {}
+    impl<A> OfVectors for &&[A] {}
     impl<A> OfVectors for Vec<A> {}
     impl<A> OfVectors for &Vec<A> {}
     impl<A> OfVectors for &&Vec<A> {}
+    impl<A> OfVectors for &&&Vec<A> {}
     impl<A> OfVectors for &mut Vec<A> {}
     impl<A, const N: usize> OfVectors for [A; N] {}
     impl<A, const N: usize> OfVectors for &[A; N] {}
     impl<A, const N: usize> OfVectors for &&[A; N] {}
+    impl<A, const N: usize> OfVectors for &&&[A; N] {}
     impl<A, const N: usize> OfVectors for &mut [A; N] {}
 
     impl<A> OfOptions for Option<A> {}
@@ -95,6 +100,8 @@ pub mod methods {
                 impl $name for $ty {}
                 impl $name for &$ty {}
                 impl $name for &&$ty {}
+                impl $name for &&&$ty {}
+                impl $name for &mut $ty {}
             )*
         };
     }

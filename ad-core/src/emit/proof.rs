@@ -9,7 +9,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit::{self, Visit};
 
 use crate::ir::{Elem, RealTy};
-use crate::program::{Assumed, AssumedConst, Program};
+use crate::program::{Assumed, AssumedConst, Owner, Program};
 
 /// The proofs of a function, for all of its derivatives.
 #[must_use]
@@ -133,30 +133,79 @@ const OF_VECTORS: &[&str] = &[
     "to_vec",
     "windows",
 ];
-/// Those of places that ndarray has on what the array derefs to.
-const CHANGING: &[&str] = &[
-    "assign",
-    "column_mut",
-    "fill",
-    "index_axis_mut",
-    "mapv_inplace",
-    "row_mut",
-    "slice_mut",
-    "swap",
-    "view_mut",
-    "iter_mut",
-    "outer_iter_mut",
-    "axis_iter_mut",
-    "rows_mut",
-    "columns_mut",
-    "indexed_iter_mut",
-    "chunks_exact_mut",
-    "exact_chunks_mut",
-    "copy_from_slice",
-    "reverse",
-    "rotate_left",
-    "rotate_right",
+/// Those that `ArrayRefN` has only on what it derefs to.
+const OF_LAYOUTS: &[&str] = &[
+    "dim",
+    "invert_axis",
+    "is_empty",
+    "is_square",
+    "len",
+    "len_of",
+    "ndim",
+    "nrows",
+    "ncols",
+    "raw_dim",
+    "shape",
+    "swap_axes",
 ];
+
+/// How a type has a method.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Own {
+    Value,
+    Reference,
+    Mutable,
+    /// On what it derefs to.
+    Deref,
+}
+
+impl Own {
+    fn of(name: &str, rank: usize, array: bool) -> Own {
+        match name {
+            "total_cmp" => Own::Reference,
+            _ if rank == 0 && array => Own::Deref,
+            _ if rank == 0 || OF_VALUES.contains(&name) => Own::Value,
+            _ if OF_REFERENCES.contains(&name) => Own::Reference,
+            _ if OF_MUTABLE.contains(&name) => Own::Mutable,
+            _ => Own::Deref,
+        }
+    }
+}
+
+/// A form of a receiver: references to the type, or a mutable one.
+enum Form {
+    Refs(u8),
+    Mutable,
+}
+
+/// The forms in which Rust looks for a method of a receiver before it finds the type's own. A receiver of `n` references is looked up with `n`
+/// of them, then `n + 1`, then `n - 1`, and so on down to the type, `&` and `&mut` of it, and then what it derefs to.
+fn forms(own: Own, refs: Option<u8>) -> Vec<Form> {
+    // Nothing is called by more references than two without it being known.
+    let (low, high) = refs.map_or((0, 1), |n| (n, n));
+    let first = match own {
+        // By value it is found at once, and behind a reference only after that.
+        Own::Value => 1,
+        Own::Reference if low > 0 => 2,
+        Own::Reference | Own::Mutable | Own::Deref => 0,
+    };
+    let last = match own {
+        Own::Value if high == 0 => return Vec::new(),
+        // Found in the first form, `&T`; of an unknown receiver only this one is asked.
+        Own::Reference if high == 1 => {
+            return if low == 0 { vec![Form::Refs(0)] } else { Vec::new() };
+        }
+        Own::Reference if high == 0 => 0,
+        // `&mut T` counts as one reference, if it is known at all.
+        Own::Mutable => return vec![Form::Refs(0), Form::Refs(1)],
+        Own::Value | Own::Reference | Own::Deref => high.min(2) + 1,
+    };
+    let mut forms: Vec<Form> = (first..=last).map(Form::Refs).collect();
+    if own == Own::Deref {
+        forms.push(Form::Mutable);
+    }
+    forms
+}
 
 /// That methods are those of the type: a trait that has all of them makes the same method of any other trait ambiguous,
 /// in each form of the receiver that comes before the one in which the type has it.
@@ -181,48 +230,55 @@ fn methods(program: &Program) -> Option<TokenStream> {
             });
             continue;
         }
-        let Assumed::Method { name, elem, rank, array, sizes } = assumed else { continue };
+        let Assumed::Method { name, elem, rank, array, sizes, receiver } = assumed else { continue };
         let elem = match elem {
             Elem::Real(RealTy::Param) => quote!(f64),
             elem => style.ty(*elem),
         };
         let text = name.to_string();
         let text = text.as_str();
+        let owner = receiver.map_or(Owner::Any, |r| r.owner);
+        let may = |o: Owner| owner == Owner::Any || owner == o;
         let mut owners = Vec::new();
         if *rank > 0 {
-            let (array, view) = (format_ident!("Array{rank}"), format_ident!("ArrayView{rank}"));
             let only = OF_VECTORS_ONLY.contains(&text);
-            if !only {
+            let vectors = only || OF_VECTORS.contains(&text);
+            if !only && may(Owner::Array) {
+                let array = format_ident!("Array{rank}");
                 owners.push(quote!(#krate::ndarray::#array<#elem>));
+            }
+            if !only && may(Owner::View) {
+                let view = format_ident!("ArrayView{rank}");
                 owners.push(quote!(#krate::ndarray::#view<'_, #elem>));
             }
-            if *rank == 1 && (only || OF_VECTORS.contains(&text)) {
+            if *rank == 1 && vectors && may(Owner::Vector) {
                 owners.push(quote!(::std::vec::Vec<#elem>));
             }
-            if (only || OF_VECTORS.contains(&text)) && !sizes.is_empty() {
+            if vectors && !sizes.is_empty() && may(Owner::Static) {
                 let lens: Vec<TokenStream> =
                     sizes.iter().map(|&n| Literal::usize_unsuffixed(n).to_token_stream()).collect();
-                owners.push(super::signature::static_type(elem, &lens));
+                owners.push(super::signature::static_type(elem.clone(), &lens));
+            }
+            // Behind one reference, a slice's own come first.
+            if *rank == 1 && vectors && may(Owner::Slice) && receiver.is_none_or(|r| r.refs > 1) {
+                calls.push(quote!(let _ = |x: &&[#elem]| x.#name();));
+            }
+            // What these have is found on what they deref to, and they are behind a reference always.
+            if OF_LAYOUTS.contains(&text) && may(Owner::Shared) {
+                let shared = format_ident!("ArrayRef{rank}");
+                calls.push(quote!(let _ = |x: &#krate::ndarray::#shared<#elem>| x.#name();));
             }
         } else {
             owners.push(elem);
         }
-        let forms: &[&str] = match text {
-            "total_cmp" => &["v"],
-            _ if *rank == 0 && *array => &["v", "r", "rr"],
-            _ if *rank == 0 || OF_VALUES.contains(&text) => &["r", "rr"],
-            _ if OF_REFERENCES.contains(&text) => &["v"],
-            _ if OF_MUTABLE.contains(&text) => &["v", "r"],
-            _ if CHANGING.contains(&text) => &["v", "r", "m"],
-            _ => &["v", "r", "rr"],
-        };
         for owner in owners {
-            calls.extend(forms.iter().map(|form| {
-                let receiver = match *form {
-                    "v" => quote!(#owner),
-                    "r" => quote!(&#owner),
-                    "m" => quote!(&mut #owner),
-                    _ => quote!(&&#owner),
+            calls.extend(forms(Own::of(text, *rank, *array), receiver.map(|r| r.refs)).into_iter().map(|form| {
+                let receiver = match form {
+                    Form::Refs(n) => {
+                        let refs = (0..n).map(|_| quote!(&));
+                        quote!(#(#refs)* #owner)
+                    }
+                    Form::Mutable => quote!(&mut #owner),
                 };
                 quote!(let _ = |x: #receiver| x.#name();)
             }));

@@ -3,7 +3,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Expr, Path, PathArguments};
+use syn::{ExprMethodCall, Path, PathArguments};
 
 use super::lower::Lower;
 use super::table::On;
@@ -50,7 +50,8 @@ impl<'a> Lower<'a> {
     }
 
     /// Notes a method. Of those of iterators and options every other one is ambiguous or comes later anyway.
-    pub(super) fn assume_method(&mut self, name: &Ident, on: On, receiver: &Value<'a>, written: &Expr) {
+    pub(super) fn assume_method(&mut self, call: &ExprMethodCall, on: On, receiver: &Value<'a>) {
+        let (name, known) = (&call.method, self.receivers.get(call));
         let text = name.to_string();
         if let On::Option | On::Ordering = on {
             let elem = match receiver {
@@ -90,9 +91,8 @@ impl<'a> Lower<'a> {
             On::Array => true,
             On::Place => rank > 0,
             On::Any => matches!(&*text, "view" | "to_vec" | "as_slice") || rank > 0 && text == "to_owned",
-            // By value, the type's own method comes first.
-            On::Real => rank == 0 && !by_value(written),
-            On::Int => rank == 0 && !by_value(written) && !OF_ORD.contains(&&*text),
+            On::Real => rank == 0,
+            On::Int => rank == 0 && !OF_ORD.contains(&&*text),
             _ => false,
         };
         if taken && !OF_TRAITS.contains(&&*text) {
@@ -107,6 +107,7 @@ impl<'a> Lower<'a> {
                 rank,
                 array: matches!(on, On::Array | On::Place | On::Any),
                 sizes: sizes.unwrap_or_default(),
+                receiver: known,
             });
         }
     }
@@ -124,15 +125,5 @@ impl<'a> Lower<'a> {
         if !self.assumed.iter().any(|old| old.same(&new)) {
             self.assumed.push(new);
         }
-    }
-}
-
-/// Whether an expression of scalar type is certain to be no reference.
-fn by_value(e: &Expr) -> bool {
-    match e {
-        Expr::Paren(p) => by_value(&p.expr),
-        Expr::Group(g) => by_value(&g.expr),
-        Expr::Unary(_) | Expr::Binary(_) | Expr::Lit(_) | Expr::Index(_) | Expr::Cast(_) => true,
-        _ => false,
     }
 }

@@ -559,7 +559,7 @@ impl<'a> Lower<'a> {
                 let ranges = std::iter::once(&*m.receiver).chain(&m.args).map(SrcRange::of).collect();
                 let texts = std::iter::once(&*m.receiver).chain(&m.args).map(|e| text_of(e, 30)).collect();
                 if let Some(receiver) = args.first() {
-                    self.assume_method(&m.method, entry.on, receiver, &m.receiver);
+                    self.assume_method(m, entry.on, receiver);
                 }
                 return self
                     .call(entry, Call { name: entry.name, args, ranges, texts, range, generics: None, rank: None });
@@ -626,7 +626,7 @@ impl<'a> Lower<'a> {
         if entry.on == On::Iter && table::is_advancing(&name) && super::place::names_one(&m.receiver) {
             return Err(self.error(range, refused::advanced(&name)));
         }
-        self.assume_method(&m.method, entry.on, &receiver, &m.receiver);
+        self.assume_method(m, entry.on, &receiver);
         let generics = m.turbofish.as_ref().and_then(|t| {
             t.args.iter().find_map(|a| match a {
                 GenericArgument::Type(ty) => Some(ty),

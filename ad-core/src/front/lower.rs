@@ -68,6 +68,8 @@ pub(super) struct Lower<'a> {
     pub items: Scope<'a>,
     /// Constants of std, assumed to be what a bare name is: the path, its type, and the value.
     pub consts: Vec<AssumedConst>,
+    /// What the methods of the body are called on.
+    pub receivers: Rc<super::refs::Receivers>,
     /// What names were taken for.
     pub assumed: Vec<Assumed>,
     /// Names that patterns of `match` were taken to bind.
@@ -111,6 +113,7 @@ impl<'a> Lower<'a> {
             first_param: 0,
             items: Scope::default(),
             consts: Vec::new(),
+            receivers: Rc::default(),
             assumed: Vec::new(),
             bound: Vec::new(),
             compared: BTreeSet::new(),

@@ -36,6 +36,7 @@ mod pattern;
 mod place;
 mod reads;
 mod recur;
+mod refs;
 mod refuse;
 mod shapes;
 mod sig;

@@ -2,6 +2,7 @@
 //! the passes before it have found, until there are no new ones (design, decision 5). An equation becomes one check at the entry.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -252,11 +253,13 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
     // Each pass but the last unites two classes, of which there are finitely many.
     let symbols = 2 + sig.params.iter().map(|p| usize::from(p.leaf.rank) + 1).sum::<usize>();
     let mut chosen = BTreeMap::new();
+    let receivers = Rc::new(super::refs::Receivers::of(item));
     let mut passes = 0;
     while passes < symbols + constants.len() + chosen.len() {
         passes += 1;
         let mut lower = Lower::new(sig);
         lower.chosen.clone_from(&chosen);
+        lower.receivers = Rc::clone(&receivers);
         lower.classes = classes.clone();
         lower.declare(&constants);
         let result = lower.function(item);

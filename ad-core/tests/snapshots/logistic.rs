@@ -250,17 +250,13 @@ const _: () = {
         let _ = |x: ::ad::ndarray::Array2<f64>| x.dot();
         let _ = |x: &::ad::ndarray::Array2<f64>| x.dot();
         let _ = |x: &&::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: ::ad::ndarray::ArrayView2<'_, f64>| x.dot();
-        let _ = |x: &::ad::ndarray::ArrayView2<'_, f64>| x.dot();
-        let _ = |x: &&::ad::ndarray::ArrayView2<'_, f64>| x.dot();
+        let _ = |x: &mut ::ad::ndarray::Array2<f64>| x.dot();
+        let _ = |x: &::ad::ndarray::ArrayRef1<f64>| x.len();
         let _ = |x: ::ad::ndarray::Array1<f64>| x.len();
         let _ = |x: ::ad::ndarray::ArrayView1<'_, f64>| x.len();
         let _ = |x: ::std::vec::Vec<f64>| x.len();
         let _ = |x: ::ad::ndarray::Array1<f64>| x.sum();
         let _ = |x: &::ad::ndarray::Array1<f64>| x.sum();
-        let _ = |x: &&::ad::ndarray::Array1<f64>| x.sum();
-        let _ = |x: ::ad::ndarray::ArrayView1<'_, f64>| x.sum();
-        let _ = |x: &::ad::ndarray::ArrayView1<'_, f64>| x.sum();
-        let _ = |x: &&::ad::ndarray::ArrayView1<'_, f64>| x.sum();
+        let _ = |x: &mut ::ad::ndarray::Array1<f64>| x.sum();
     }
 };

@@ -171,12 +171,3 @@ fn __ad_check_wave(how0: ::ad::runtime::check::How<'_>, argument0: f64, argument
         });
     check0.done();
 }
-#[allow(dead_code, reason = "what is proved by compiling is never run")]
-const _: () = {
-    /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
-    fn assumed_methods() {
-        use ::ad::runtime::assumed::methods::*;
-        let _ = |x: &f64| x.sin();
-        let _ = |x: &&f64| x.sin();
-    }
-};

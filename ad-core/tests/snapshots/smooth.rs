@@ -378,11 +378,4 @@ const _: () = {
         ::ad::runtime::kernel::same(::ad::prelude::build1, f);
         let _ = f(0, |_| 0.0_f64);
     }
-    /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
-    fn assumed_methods() {
-        use ::ad::runtime::assumed::methods::*;
-        let _ = |x: ::ad::ndarray::Array1<usize>| x.len();
-        let _ = |x: ::ad::ndarray::ArrayView1<'_, usize>| x.len();
-        let _ = |x: ::std::vec::Vec<usize>| x.len();
-    }
 };

@@ -1,0 +1,708 @@
+//! How many references stand before the receiver of a method: a reading of the body by types as Rust has them, for the proof that
+//! methods are the type's own (`emit/proof.rs`). Lowering tells no reference from what it refers to, but Rust's choice between a
+//! type's own method and a trait's depends on it: `x.abs()` of an `f64` is std's whatever traits there are, that of a `&f64` is not.
+//!
+//! It knows little and says what it is certain of. It must never say less references than there are, nor another type; whatever
+//! it has no rule for is unknown, and is proved for every form that there may be.
+
+use std::collections::BTreeMap;
+
+use syn::{Block, Expr, ExprCall, ExprClosure, ExprMethodCall, Local, Pat, Stmt, Type, UnOp};
+
+use crate::program::{Owner, Receiver};
+
+/// What is known of the receivers of method calls, by their places in memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Receivers(BTreeMap<usize, Receiver>);
+
+impl Receivers {
+    /// Reads a function.
+    pub(super) fn of(function: &syn::ItemFn) -> Self {
+        let mut reader = Reader::default();
+        for arg in &function.sig.inputs {
+            if let syn::FnArg::Typed(arg) = arg {
+                let ty = written(&arg.ty);
+                reader.bind(&arg.pat, ty);
+            }
+        }
+        reader.block(&function.block);
+        reader.found
+    }
+
+    /// What a method is called on.
+    pub(super) fn get(&self, call: &ExprMethodCall) -> Option<Receiver> {
+        self.0.get(&place(call)).copied()
+    }
+}
+
+fn place(call: &ExprMethodCall) -> usize {
+    std::ptr::from_ref(call) as usize
+}
+
+/// A type of Rust's.
+#[derive(Clone, PartialEq, Debug)]
+enum Ty {
+    /// Numbers and arrays of numbers, by value.
+    Plain(Owner),
+    Ref(Box<Ty>),
+    Tuple(Vec<Ty>),
+    /// An iterator.
+    Iter(Box<Ty>),
+    /// `rows()` and the like, which are iterated by `into_iter`.
+    Lanes,
+    Option(Box<Ty>),
+    /// A closure that results in this.
+    Fn(Box<Ty>),
+    Unknown,
+}
+
+const NUMBER: Ty = Ty::Plain(Owner::Any);
+const ARRAY: Ty = Ty::Plain(Owner::Array);
+const VIEW: Ty = Ty::Plain(Owner::View);
+
+impl Ty {
+    fn to(self) -> Ty {
+        Ty::Ref(self.into())
+    }
+
+    /// What it refers to, and by how many references.
+    fn stripped(&self) -> (u8, &Ty) {
+        let (mut at, mut refs) = (self, 0_u8);
+        while let Ty::Ref(inner) = at {
+            (at, refs) = (&**inner, refs.saturating_add(1));
+        }
+        (refs, at)
+    }
+
+    /// Without one reference: what `clone` makes of a reference, and `copied` of an iterator's items.
+    fn copied(&self) -> Ty {
+        match self {
+            Ty::Ref(inner) => (**inner).clone(),
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// The items of what it is as an iterator.
+    fn items(&self) -> Ty {
+        let (refs, inner) = self.stripped();
+        match (refs, inner) {
+            (0, Ty::Iter(item)) => (**item).clone(),
+            (0, Ty::Plain(Owner::Array | Owner::Vector | Owner::Static)) => NUMBER,
+            (_, Ty::Lanes) => VIEW,
+            (0, Ty::Plain(Owner::View)) | (1, Ty::Plain(_)) => NUMBER.to(),
+            _ => Ty::Unknown,
+        }
+    }
+}
+
+/// The type that a user has written.
+fn written(ty: &Type) -> Ty {
+    match ty {
+        Type::Paren(p) => written(&p.elem),
+        Type::Group(g) => written(&g.elem),
+        Type::Reference(r) if r.mutability.is_none() => match written(&r.elem) {
+            Ty::Unknown => Ty::Unknown,
+            inner => inner.to(),
+        },
+        Type::Tuple(t) => Ty::Tuple(t.elems.iter().map(written).collect()),
+        Type::Array(a) if matches!(written(&a.elem), Ty::Plain(_)) => Ty::Plain(Owner::Static),
+        Type::Slice(s) if matches!(written(&s.elem), Ty::Plain(_)) => Ty::Plain(Owner::Slice),
+        Type::Path(p) => {
+            let Some(last) = p.path.segments.last() else { return Ty::Unknown };
+            let name = last.ident.to_string();
+            let plain = || {
+                let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return false };
+                args.args
+                    .iter()
+                    .any(|a| matches!(a, syn::GenericArgument::Type(t) if matches!(written(t), Ty::Plain(_))))
+            };
+            match &*name {
+                "f64" | "f32" | "usize" | "isize" | "i32" | "i64" | "u32" | "u64" | "u8" | "bool" => NUMBER,
+                "Vec" if plain() => Ty::Plain(Owner::Vector),
+                _ if name.starts_with("ArrayView") && plain() => VIEW,
+                _ if name.starts_with("ArrayRef") && plain() => Ty::Plain(Owner::Shared),
+                _ if name.starts_with("Array") && plain() => ARRAY,
+                _ => Ty::Unknown,
+            }
+        }
+        _ => Ty::Unknown,
+    }
+}
+
+/// Methods of arrays that result in a new array.
+const ARRAYS: &[&str] = &[
+    "mapv",
+    "sum_axis",
+    "mean_axis",
+    "product_axis",
+    "var_axis",
+    "std_axis",
+    "mapv_into",
+    "to_owned",
+    "select",
+    "powi",
+    "powf",
+    "pow2",
+    "diff",
+    "triu",
+    "tril",
+    "into_owned",
+];
+/// Those that result in a view.
+const VIEWS: &[&str] = &["t", "row", "column", "slice", "index_axis", "view", "diag", "slice_axis"];
+/// Those that result in a number, or a number or an array of ndarray's own that nothing is called on by reference.
+const NUMBERS: &[&str] =
+    &["sum", "product", "dot", "var", "std", "len", "nrows", "ncols", "ndim", "len_of", "is_empty", "is_square"];
+
+/// How deep it reads.
+const DEPTH: u32 = 150;
+
+#[derive(Default)]
+struct Reader {
+    found: Receivers,
+    names: Vec<(String, Ty)>,
+    depth: u32,
+}
+
+impl Reader {
+    fn name(&mut self, name: &str, ty: Ty) {
+        self.names.push((name.to_string(), ty));
+    }
+
+    /// Binds the names of a pattern.
+    fn bind(&mut self, pat: &Pat, ty: Ty) {
+        match pat {
+            Pat::Ident(p) if p.subpat.is_none() => {
+                // `ref x`, and names that may be constants.
+                let ty = if p.by_ref.is_some() { Ty::Unknown } else { ty };
+                self.name(&p.ident.to_string(), ty);
+            }
+            Pat::Paren(p) => self.bind(&p.pat, ty),
+            Pat::Type(p) => {
+                let said = written(&p.ty);
+                self.bind(&p.pat, if said == Ty::Unknown { ty } else { said });
+            }
+            Pat::Reference(p) => self.bind(&p.pat, ty.copied()),
+            Pat::Tuple(_) | Pat::Slice(_) | Pat::TupleStruct(_) => {
+                let (refs, inner) = ty.stripped();
+                let (parts, same): (Vec<&Pat>, Option<Ty>) = match (pat, inner) {
+                    (Pat::Tuple(p), Ty::Tuple(tys)) if tys.len() == p.elems.len() => {
+                        for (pat, ty) in p.elems.iter().zip(tys) {
+                            self.bind(pat, if refs > 0 { ty.clone().to() } else { ty.clone() });
+                        }
+                        return;
+                    }
+                    // Indices; an array that is taken apart.
+                    (Pat::Tuple(p), Ty::Plain(_)) => (p.elems.iter().collect(), (refs == 0).then_some(NUMBER)),
+                    (Pat::Slice(p), Ty::Plain(owner)) if *owner == Owner::Static || *owner == Owner::Any => {
+                        (p.elems.iter().collect(), (refs == 0).then_some(NUMBER))
+                    }
+                    (Pat::TupleStruct(p), Ty::Option(inner)) => {
+                        (p.elems.iter().collect(), (refs == 0).then(|| (**inner).clone()))
+                    }
+                    (Pat::Tuple(p), _) => (p.elems.iter().collect(), None),
+                    (Pat::Slice(p), _) => (p.elems.iter().collect(), None),
+                    (Pat::TupleStruct(p), _) => (p.elems.iter().collect(), None),
+                    _ => return,
+                };
+                for part in parts {
+                    self.bind(part, same.clone().unwrap_or(Ty::Unknown));
+                }
+            }
+            other => {
+                let mut names = Names::default();
+                syn::visit::Visit::visit_pat(&mut names, other);
+                for name in names.0 {
+                    self.name(&name, Ty::Unknown);
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, block: &Block) -> Ty {
+        let names = self.names.len();
+        let mut last = Ty::Unknown;
+        // Functions and constants of the block are seen in all of it.
+        for stmt in &block.stmts {
+            match stmt {
+                Stmt::Item(syn::Item::Fn(f)) => self.name(&f.sig.ident.to_string(), Ty::Unknown),
+                Stmt::Item(syn::Item::Const(c)) => {
+                    let ty = written(&c.ty);
+                    self.name(&c.ident.to_string(), ty);
+                }
+                _ => {}
+            }
+        }
+        for stmt in &block.stmts {
+            match stmt {
+                Stmt::Local(l) => self.local(l),
+                Stmt::Expr(e, semi) => {
+                    let ty = self.ty(e);
+                    last = if semi.is_none() { ty } else { Ty::Unknown };
+                }
+                Stmt::Item(syn::Item::Fn(f)) => {
+                    // It sees no variables, but what has their names is unknown or a parameter.
+                    let names = self.names.len();
+                    for arg in &f.sig.inputs {
+                        if let syn::FnArg::Typed(arg) = arg {
+                            let ty = written(&arg.ty);
+                            self.bind(&arg.pat, ty);
+                        }
+                    }
+                    self.block(&f.block);
+                    self.names.truncate(names);
+                }
+                Stmt::Item(_) | Stmt::Macro(_) => {}
+            }
+        }
+        self.names.truncate(names);
+        last
+    }
+
+    fn local(&mut self, l: &Local) {
+        let ty = match &l.init {
+            Some(init) => {
+                let ty = self.ty(&init.expr);
+                if let Some((_, other)) = &init.diverge {
+                    self.ty(other);
+                }
+                ty
+            }
+            None => Ty::Unknown,
+        };
+        self.bind(&l.pat, ty);
+    }
+
+    /// The type of an expression, reading all that is in it.
+    fn ty(&mut self, e: &Expr) -> Ty {
+        if self.depth >= DEPTH {
+            return Ty::Unknown;
+        }
+        self.depth += 1;
+        let ty = self.form(e);
+        self.depth -= 1;
+        ty
+    }
+
+    fn all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<Ty> {
+        exprs.into_iter().map(|e| self.ty(e)).collect()
+    }
+
+    fn form(&mut self, e: &Expr) -> Ty {
+        match e {
+            Expr::Paren(p) => self.ty(&p.expr),
+            Expr::Group(g) => {
+                let ty = self.ty(&g.expr);
+                if super::macros::is_ndarray(g) && matches!(ty, Ty::Plain(_)) { ARRAY } else { ty }
+            }
+            Expr::Lit(_) => NUMBER,
+            Expr::Path(p) => {
+                let name = p.path.get_ident().map(ToString::to_string);
+                let bound = name.and_then(|name| self.names.iter().rev().find(|(n, _)| *n == name));
+                bound.map_or(Ty::Unknown, |(_, ty)| ty.clone())
+            }
+            Expr::Binary(_) => {
+                // Down its left side by a loop, since it nests as deep as the chain is long.
+                let mut left = e;
+                while let Expr::Binary(b) = left {
+                    self.ty(&b.right);
+                    left = &b.left;
+                }
+                self.ty(left);
+                NUMBER
+            }
+            Expr::Unary(u) => match (self.ty(&u.expr), &u.op) {
+                (_, UnOp::Neg(_) | UnOp::Not(_)) => NUMBER,
+                (ty, _) => ty.copied(),
+            },
+            Expr::Reference(r) => match self.ty(&r.expr) {
+                Ty::Unknown => Ty::Unknown,
+                _ if r.mutability.is_some() => Ty::Unknown,
+                ty => ty.to(),
+            },
+            Expr::Cast(c) => {
+                self.ty(&c.expr);
+                NUMBER
+            }
+            Expr::Index(x) => {
+                let of = self.ty(&x.expr);
+                let index = self.ty(&x.index);
+                match (of.stripped().1, index) {
+                    (Ty::Plain(Owner::Static | Owner::Slice | Owner::Vector), Ty::Iter(_)) => Ty::Plain(Owner::Slice),
+                    (Ty::Plain(_), Ty::Iter(_)) => Ty::Unknown,
+                    (Ty::Plain(Owner::Static), _) => Ty::Plain(Owner::Any),
+                    (Ty::Plain(_), _) => NUMBER,
+                    _ => Ty::Unknown,
+                }
+            }
+            Expr::Tuple(t) => Ty::Tuple(self.all(&t.elems)),
+            Expr::Array(a) => self.listed(&a.elems.iter().collect::<Vec<_>>()),
+            Expr::Repeat(r) => {
+                self.ty(&r.len);
+                self.listed(&[&r.expr])
+            }
+            Expr::Range(r) => {
+                for end in [&r.start, &r.end].into_iter().flatten() {
+                    self.ty(end);
+                }
+                Ty::Iter(NUMBER.into())
+            }
+            Expr::Field(f) => match (self.ty(&f.base).stripped().1, &f.member) {
+                (Ty::Tuple(parts), syn::Member::Unnamed(k)) => {
+                    parts.get(k.index as usize).cloned().unwrap_or(Ty::Unknown)
+                }
+                _ => Ty::Unknown,
+            },
+            Expr::Closure(c) => Ty::Fn(self.closure(c, &[]).into()),
+            Expr::Call(c) => self.call(c),
+            Expr::MethodCall(m) => self.method(m),
+            Expr::Block(b) => self.block(&b.block),
+            Expr::If(i) => {
+                let names = self.names.len();
+                self.condition(&i.cond);
+                let then = self.block(&i.then_branch);
+                self.names.truncate(names);
+                let other = i.else_branch.as_ref().map(|(_, e)| self.ty(e));
+                either(then, other)
+            }
+            Expr::Match(m) => {
+                let of = self.ty(&m.expr);
+                let mut result = Ty::Unknown;
+                for arm in &m.arms {
+                    let names = self.names.len();
+                    let pat = if let Pat::Guard(p) = &arm.pat { &*p.pat } else { &arm.pat };
+                    self.bind(pat, of.clone());
+                    if let Pat::Guard(p) = &arm.pat {
+                        self.ty(&p.guard);
+                    }
+                    let ty = self.ty(&arm.body);
+                    result = either(result, Some(ty));
+                    self.names.truncate(names);
+                }
+                result
+            }
+            Expr::ForLoop(l) => {
+                let items = self.ty(&l.expr).items();
+                let names = self.names.len();
+                self.bind(&l.pat, items);
+                self.block(&l.body);
+                self.names.truncate(names);
+                Ty::Unknown
+            }
+            Expr::While(l) => {
+                let names = self.names.len();
+                self.condition(&l.cond);
+                self.block(&l.body);
+                self.names.truncate(names);
+                Ty::Unknown
+            }
+            Expr::Loop(l) => {
+                self.block(&l.body);
+                Ty::Unknown
+            }
+            Expr::Assign(a) => {
+                self.all([&*a.left, &*a.right]);
+                Ty::Unknown
+            }
+            Expr::Return(r) => {
+                self.all(r.expr.as_deref());
+                Ty::Unknown
+            }
+            Expr::Break(b) => {
+                self.all(b.expr.as_deref());
+                Ty::Unknown
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// A condition, with the names that it binds.
+    fn condition(&mut self, e: &Expr) {
+        match e {
+            Expr::Let(l) => {
+                let ty = self.ty(&l.expr);
+                self.bind(&l.pat, ty);
+            }
+            Expr::Binary(b) if matches!(b.op, syn::BinOp::And(_)) => {
+                self.condition(&b.left);
+                self.condition(&b.right);
+            }
+            other => {
+                self.ty(other);
+            }
+        }
+    }
+
+    /// The elements of a literal.
+    fn listed(&mut self, exprs: &[&Expr]) -> Ty {
+        let tys = self.all(exprs.iter().copied());
+        if tys.iter().all(|ty| matches!(ty, Ty::Plain(Owner::Any | Owner::Static))) {
+            Ty::Plain(Owner::Any)
+        } else {
+            Ty::Unknown
+        }
+    }
+
+    /// The result of a closure whose parameters are these, as far as they are known.
+    fn closure(&mut self, c: &ExprClosure, params: &[Ty]) -> Ty {
+        let names = self.names.len();
+        for (k, pat) in c.inputs.iter().enumerate() {
+            self.bind(pat, params.get(k).cloned().unwrap_or(Ty::Unknown));
+        }
+        let result = self.ty(&c.body);
+        self.names.truncate(names);
+        result
+    }
+
+    /// An argument that is called with these.
+    fn called(&mut self, e: &Expr, params: &[Ty]) -> Ty {
+        match e {
+            Expr::Closure(c) => self.closure(c, params),
+            other => match self.ty(other) {
+                Ty::Fn(result) => *result,
+                _ if of_numbers(other) => NUMBER,
+                _ => Ty::Unknown,
+            },
+        }
+    }
+
+    fn call(&mut self, c: &ExprCall) -> Ty {
+        let args: Vec<&Expr> = c.args.iter().collect();
+        let Expr::Path(p) = &*c.func else {
+            self.all(args);
+            return Ty::Unknown;
+        };
+        let names: Vec<String> = p.path.segments.iter().map(|s| s.ident.to_string()).collect();
+        let (Some(name), owner) = (names.last(), names.iter().rev().nth(1)) else { return Ty::Unknown };
+        if names.len() == 1
+            && let Some((_, of)) = self.names.iter().rev().find(|(n, _)| n == name)
+        {
+            let result = if let Ty::Fn(result) = of { (**result).clone() } else { Ty::Unknown };
+            self.all(args);
+            return result;
+        }
+        match (name.as_str(), &args[..]) {
+            ("build1", [n, f]) => {
+                self.ty(n);
+                self.called(f, &[NUMBER]);
+                ARRAY
+            }
+            ("build", [n, f]) => {
+                self.ty(n);
+                self.called(f, &[Ty::Plain(Owner::Static)]);
+                ARRAY
+            }
+            ("from_shape_fn", [n, f]) => {
+                self.ty(n);
+
+                if let Ty::Plain(_) = self.called(f, &[NUMBER]) { ARRAY } else { Ty::Unknown }
+            }
+            ("gather" | "scatter", [n, x, f]) => {
+                self.all([*n, *x]);
+                self.called(f, &[Ty::Plain(Owner::Static)]);
+                ARRAY
+            }
+            ("map2", [a, b, f]) => {
+                self.all([*a, *b]);
+                self.called(f, &[NUMBER, NUMBER]);
+                ARRAY
+            }
+            ("fold" | "reduce" | "scan" | "scanl" | "scanr", [init, xs, f]) => {
+                let init = self.ty(init);
+                // The DSL's items are by value; those of an array of two axes are views.
+                let item = match self.ty(xs) {
+                    Ty::Iter(item) => *item,
+                    _ => Ty::Unknown,
+                };
+                self.called(f, &[init.clone(), item]);
+                if name == "fold" || name == "reduce" { init } else { Ty::Unknown }
+            }
+            ("Some", [x]) => Ty::Option(self.ty(x).into()),
+            _ => {
+                let args = self.all(args);
+                let number = ["f64", "f32", "usize", "isize", "i32", "i64", "u32", "u64", "u8"];
+                match (name.as_str(), owner) {
+                    // Of `Ord`, which references have too.
+                    ("max" | "min" | "clamp", Some(_))
+                        if args.iter().any(|a| matches!(a, Ty::Ref(_) | Ty::Unknown)) =>
+                    {
+                        Ty::Unknown
+                    }
+                    (_, Some(of))
+                        if number.contains(&of.as_str())
+                            && !name.starts_with("checked")
+                            && !name.ends_with("cmp")
+                            && name != "sin_cos" =>
+                    {
+                        NUMBER
+                    }
+                    ("zeros" | "ones" | "eye" | "linspace", Some(of)) if of.starts_with("Array") => ARRAY,
+                    (
+                        "sigmoid" | "relu" | "softplus" | "erf" | "erfc" | "ln_gamma" | "digamma" | "sum" | "product"
+                        | "maximum" | "minimum" | "norm" | "logsumexp" | "argmax" | "argmin",
+                        _,
+                    ) => NUMBER,
+                    ("softmax" | "iota" | "replicate" | "one_hot" | "sum_outer", _) => ARRAY,
+                    _ => Ty::Unknown,
+                }
+            }
+        }
+    }
+
+    fn method(&mut self, m: &ExprMethodCall) -> Ty {
+        let of = self.ty(&m.receiver);
+        let (refs, inner) = of.stripped();
+        if let Ty::Plain(owner) = inner {
+            self.found.0.insert(place(m), Receiver { refs, owner: *owner });
+        }
+        let name = m.method.to_string();
+        let args: Vec<&Expr> = m.args.iter().collect();
+        let inner = inner.clone();
+        match inner {
+            Ty::Plain(owner) => self.method_of_numbers(&name, (refs, owner, &of), &args),
+            Ty::Iter(item) if refs == 0 => self.method_of_iterators(&name, &item, &args),
+            Ty::Lanes if matches!(&*name, "into_iter" | "iter") => Ty::Iter(VIEW.into()),
+            Ty::Option(item) if refs == 0 => self.method_of_options(&name, &item, &args),
+            _ => {
+                self.all(args);
+                if name == "clone" || name == "to_owned" { of.copied() } else { Ty::Unknown }
+            }
+        }
+    }
+
+    /// Of numbers, and of arrays of numbers.
+    fn method_of_numbers(&mut self, name: &str, (refs, owner, of): (u8, Owner, &Ty), args: &[&Expr]) -> Ty {
+        let native = matches!(owner, Owner::Vector | Owner::Slice | Owner::Static);
+        let nd = matches!(owner, Owner::Array | Owner::View | Owner::Shared);
+        match (name, args) {
+            ("mapv", [f]) => {
+                return if let Ty::Plain(_) = self.called(f, &[NUMBER]) { ARRAY } else { Ty::Unknown };
+            }
+            ("map", [f]) if nd => {
+                let result = self.called(f, &[NUMBER.to()]);
+                return if let Ty::Plain(_) = result { ARRAY } else { Ty::Unknown };
+            }
+            ("map", [f]) if owner == Owner::Static => {
+                // Of an array of arrays, too.
+                let result = self.called(f, &[NUMBER]);
+                return if let Ty::Plain(_) = result { Ty::Plain(Owner::Static) } else { Ty::Unknown };
+            }
+            ("fold", [init, f]) if nd => {
+                let init = self.ty(init);
+                self.called(f, &[init.clone(), NUMBER.to()]);
+                return init;
+            }
+            _ => {}
+        }
+        self.all(args.iter().copied());
+        match name {
+            "clone" if refs > 0 => of.copied(),
+            "clone" => of.clone(),
+            // Of `Ord`, which references to integers have too.
+            "max" | "min" | "clamp" if refs > 0 => Ty::Unknown,
+            "iter" => Ty::Iter(NUMBER.to().into()),
+            "into_iter" => Ty::Iter(of.items().into()),
+            "outer_iter" | "axis_iter" => Ty::Iter(VIEW.into()),
+            "rows" | "columns" | "lanes" => Ty::Lanes,
+            "windows" | "chunks_exact" | "chunks" if native => Ty::Iter(Ty::Plain(Owner::Slice).to().into()),
+            "windows" if nd => Ty::Lanes,
+            "first" | "last" | "get" => Ty::Option(NUMBER.to().into()),
+            "mean" => Ty::Option(NUMBER.into()),
+            "indexed_iter" => Ty::Iter(Ty::Tuple(vec![NUMBER, NUMBER.to()]).into()),
+            "enumerate" | "sin_cos" | "partial_cmp" | "total_cmp" | "cmp" => Ty::Unknown,
+            "to_vec" => Ty::Plain(Owner::Vector),
+            _ if VIEWS.contains(&name) && nd => VIEW,
+            _ if ARRAYS.contains(&name) && nd => ARRAY,
+            _ if NUMBERS.contains(&name) => NUMBER,
+            // A number's own methods result in numbers; an array's may be anything.
+            _ if super::table::find(super::table::On::Real, name).is_some() && !nd && !native => NUMBER,
+            _ => Ty::Unknown,
+        }
+    }
+
+    fn method_of_iterators(&mut self, name: &str, item: &Ty, args: &[&Expr]) -> Ty {
+        let same = || Ty::Iter(item.clone().into());
+        let some = || Ty::Option(item.clone().into());
+        match (name, args) {
+            ("map", [f]) => Ty::Iter(self.called(f, std::slice::from_ref(item)).into()),
+            ("for_each" | "all" | "any" | "position", [f]) => {
+                self.called(f, std::slice::from_ref(item));
+                NUMBER
+            }
+            ("filter", [f]) => {
+                self.called(f, &[item.clone().to()]);
+                same()
+            }
+            ("find", [f]) => {
+                self.called(f, &[item.clone().to()]);
+                some()
+            }
+            ("max_by" | "min_by", [f]) => {
+                self.called(f, &[item.clone().to(), item.clone().to()]);
+                some()
+            }
+            ("fold", [init, f]) => {
+                let init = self.ty(init);
+                self.called(f, &[init.clone(), item.clone()]);
+                init
+            }
+            ("zip", [other]) => {
+                let other = self.ty(other).items();
+                Ty::Iter(Ty::Tuple(vec![item.clone(), other]).into())
+            }
+            ("skip" | "take" | "step_by" | "chain", [arg]) => {
+                self.ty(arg);
+                same()
+            }
+            ("rev" | "iter" | "into_iter" | "by_ref", []) => same(),
+            ("enumerate", []) => Ty::Iter(Ty::Tuple(vec![NUMBER, item.clone()]).into()),
+            ("copied" | "cloned", []) => Ty::Iter(item.copied().into()),
+            ("sum" | "product" | "count", []) => NUMBER,
+            ("last" | "max" | "min", []) => some(),
+            _ => {
+                self.all(args.iter().copied());
+                Ty::Unknown
+            }
+        }
+    }
+
+    fn method_of_options(&mut self, name: &str, item: &Ty, args: &[&Expr]) -> Ty {
+        match (name, args) {
+            ("map", [f]) => Ty::Option(self.called(f, std::slice::from_ref(item)).into()),
+            ("unwrap" | "expect" | "unwrap_or" | "unwrap_or_default", _) => {
+                self.all(args.iter().copied());
+                item.clone()
+            }
+            ("copied" | "cloned", []) => Ty::Option(item.copied().into()),
+            _ => {
+                self.all(args.iter().copied());
+                Ty::Unknown
+            }
+        }
+    }
+}
+
+/// Whether it is the path of a function of a type of numbers: `f64::exp`.
+fn of_numbers(e: &Expr) -> bool {
+    let Expr::Path(p) = e else { return false };
+    p.path.segments.iter().rev().nth(1).is_some_and(|s| s.ident == "f64" || s.ident == "f32")
+}
+
+/// The type of two branches: that of the one of which it is known.
+fn either(a: Ty, b: Option<Ty>) -> Ty {
+    match (a, b) {
+        (Ty::Unknown, Some(b)) => b,
+        (a, _) => a,
+    }
+}
+
+/// The names in a pattern.
+#[derive(Default)]
+struct Names(Vec<String>);
+
+impl syn::visit::Visit<'_> for Names {
+    fn visit_pat_ident(&mut self, p: &syn::PatIdent) {
+        self.0.push(p.ident.to_string());
+        syn::visit::visit_pat_ident(self, p);
+    }
+}
