@@ -40,8 +40,8 @@ pub(super) enum Item {
     Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id, added: bool },
     /// Adds it (or puts it) at an index of `out`; what falls outside is dropped.
     Scatter { out: Term, put: Put, ix: Vec<Id>, value: Id },
-    /// Adds it at a shifted index of `out`; the whole block is in range.
-    Block { out: Term, ix: Vec<Id>, value: Id },
+    /// Adds it (or puts it) at a shifted index of `out`; the whole block is in range.
+    Block { out: Term, put: Put, ix: Vec<Id>, value: Id },
 }
 
 /// An argument of the function of a nest.
@@ -400,10 +400,16 @@ impl<'a, 'k> Nest<'a, 'k> {
                         self.accumulate(*fold, self.g.elem(*out), &place, &value)
                     }
                 }
-                Item::Block { out, ix, value } => {
+                Item::Block { out, put, ix, value } => {
                     let row = self.block_row(*out, ix)?;
                     let place = self.row_element(row);
-                    self.add_to(&place, *value)?
+                    match put {
+                        Put::Add => self.add_to(&place, *value)?,
+                        Put::Set => {
+                            let value = self.value(*value)?.tokens;
+                            quote!(#place = #value;)
+                        }
+                    }
                 }
                 Item::Scatter { out, put, ix, value } => {
                     let value = self.value(*value)?.tokens;

@@ -185,10 +185,12 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
         Item::Store { value, .. } => matches!(is[value as usize], Is::Zero(true) | Is::Bool(false)),
         Item::Fold { fold: Fold::Sum, value, .. }
         | Item::Scatter { put: Put::Add, value, .. }
-        | Item::Block { value, .. } => matches!(is[value as usize], Is::Zero(_)),
+        | Item::Block { put: Put::Add, value, .. } => matches!(is[value as usize], Is::Zero(_)),
         Item::Fold { fold: Fold::All, value, .. } => is[value as usize] == Is::Bool(true),
         Item::Fold { fold: Fold::Any, value, .. } => is[value as usize] == Is::Bool(false),
-        Item::Fold { fold: Fold::InOrder, .. } | Item::Scatter { put: Put::Set, .. } => false,
+        Item::Fold { fold: Fold::InOrder, .. }
+        | Item::Scatter { put: Put::Set, .. }
+        | Item::Block { put: Put::Set, .. } => false,
     })
 }
 
@@ -248,9 +250,9 @@ fn decided<'a>(
                 let ix = ix.iter().map(|&i| map[i as usize]).collect();
                 Item::Scatter { out, put, ix, value: map[value as usize] }
             }
-            Item::Block { out, ix, value } => {
+            Item::Block { out, put, ix, value } => {
                 let ix = ix.iter().map(|&i| map[i as usize]).collect();
-                Item::Block { out, ix, value: map[value as usize] }
+                Item::Block { out, put, ix, value: map[value as usize] }
             }
         })
         .collect();

@@ -6,15 +6,84 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
-use super::super::kernel::{Kernel, Op};
+use super::super::kernel::{Id, Kernel, Op};
 use super::super::nest::{Arg, Item, Nest, Part};
+use super::super::rust::prec;
 use super::super::schedule::Literal as Guard;
 use super::super::split::{Interior, Prefix, prefix};
 use super::Driver;
 use crate::choice::{Kind, choose};
-use crate::ir::Term;
+use crate::ir::{Lit, Term};
+use crate::prim::{IntOp, Prim};
+
+/// A scatter along rows of what it writes to.
+pub(super) struct Along {
+    pub(super) items: Vec<Item>,
+    /// How many elements of a row are there, if that need not be all, and what that names.
+    pub(super) within: Option<(TokenStream, Vec<Term>)>,
+}
 
 impl Driver<'_> {
+    /// A scatter whose innermost loop goes along the last axis, as additions or writes to the part of a row that is there: without a test inside.
+    pub(super) fn along_rows(&self, kernel: &Kernel<'_>, items: &[Item]) -> Option<Along> {
+        let [Item::Scatter { out, put, ix, value }] = items else { return None };
+        let inner = kernel.loops.len().checked_sub(1)?;
+        let op = |id: Id| &kernel.node(id).op;
+        let is_inner = |id: Id| matches!(op(id), Op::Var(v) if usize::from(*v) == inner);
+        let closed = |id: Id| match op(id) {
+            Op::Scalar(t) => Some(*t),
+            Op::Lit(Lit::Int(_, n)) => self.g.find_usize(usize::try_from(*n).ok()?),
+            _ => None,
+        };
+        let (&last, outer) = ix.split_last()?;
+        let start = match op(last) {
+            _ if is_inner(last) => None,
+            Op::Prim(Prim::Int(IntOp::Add), args) => match **args {
+                [a, b] if is_inner(a) => Some(closed(b)?),
+                [a, b] if is_inner(b) => Some(closed(a)?),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let sizes = self.g.shape(*out);
+        let (mut named, mut inside) = (Vec::new(), None::<TokenStream>);
+        for (&i, &size) in outer.iter().zip(sizes) {
+            match op(i) {
+                Op::Var(v) if self.known.fits(None, Some(kernel.loops[usize::from(*v)]), size) && !is_inner(i) => {}
+                _ => {
+                    let i = closed(i)?;
+                    if self.known.below(i, size) {
+                        continue;
+                    }
+                    let ((i, more), (size, most)) = (self.scalar_expr(i), self.scalar_expr(size));
+                    named.extend(more.into_iter().chain(most));
+                    let (i, size) = (i.at(prec::COMPARE + 1), size.tokens);
+                    inside = Some(inside.map_or(quote!(#i < #size), |before| quote!(#before && #i < #size)));
+                }
+            }
+        }
+        let items = vec![Item::Block { out: *out, put: *put, ix: ix.clone(), value: *value }];
+        let (&size, len) = (sizes.last()?, kernel.loops[inner]);
+        if inside.is_none() && self.known.fits(start, Some(len), size) {
+            return Some(Along { items, within: None });
+        }
+        let ((len, more), (size, most)) = (self.scalar_expr(len), self.scalar_expr(size));
+        named.extend(more.into_iter().chain(most));
+        let size = match start {
+            Some(start) if self.g.int_value(start) != Some(0) => {
+                let (start, more) = self.scalar_expr(start);
+                named.extend(more);
+                let (size, start) = (size.receiver(), start.tokens);
+                quote!(#size.saturating_sub(#start))
+            }
+            _ => size.tokens,
+        };
+        let len = len.receiver();
+        let length = quote!(#len.min(#size));
+        let length = inside.map_or(length.clone(), |c| quote!(if #c { #length } else { 0 }));
+        Some(Along { items, within: Some((length, named)) })
+    }
+
     /// The beginning of a nest that is all of it, if what it stores lies where zeros are.
     pub(super) fn prefix<'k>(&self, kernel: &Kernel<'k>, items: &[Item]) -> Option<Prefix<'k>> {
         let blank = |t: Term| self.g.rank(t) == 1 || self.fresh.contains(&t);

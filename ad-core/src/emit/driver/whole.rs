@@ -16,6 +16,7 @@ use super::super::rust::{prec, typed};
 use super::super::schedule::{Literal, Work};
 use super::super::split::interior;
 use super::super::store::{Class, adds_rows, alias_of, is_splat, padded_parts, part_of, repeats};
+use super::ends::Along;
 use super::{Driver, Hold};
 use crate::choice::{Kind, choose};
 use crate::ir::{Node, Put, Term};
@@ -81,10 +82,19 @@ impl Driver<'_> {
                 code.extend(self.allocate(t, &mut names, added));
             }
         }
-        let inside = match &prefix {
-            Some(prefix) => self.begins(prefix, &mut names, &mut code)?,
-            None => quote!(),
-        };
+        let rows = if prefix.is_none() { self.along_rows(kernel, items) } else { None };
+        let (mut inside, mut within, mut part) = (quote!(), None, part);
+        if let Some(prefix) = &prefix {
+            inside = self.begins(prefix, &mut names, &mut code)?;
+        } else if let Some(Along { within: Some((length, named)), .. }) = &rows {
+            let name = self.taken.fresh("inside");
+            code.extend(quote!(let #name = #length;));
+            names.extend(named);
+            inside = quote!(#name);
+            within = Some(name);
+            part = Part::Prefix;
+        }
+        let items = rows.as_ref().map_or(items, |r| &r.items[..]);
         let title = self.function_name(verb, outs);
         let mut masked_items = items.to_vec();
         let mask = if part == Part::Whole && self.inside == 0 { masked(g, kernel, &mut masked_items) } else { None };
@@ -103,7 +113,10 @@ impl Driver<'_> {
         let turbofish = &function.turbofish;
         let call = quote!(#title #turbofish (#(#args),*));
         code.extend(match &*returns {
-            [] => quote!(#call;),
+            [] => match within {
+                Some(inside) => quote!(if #inside > 0 { #call; }),
+                None => quote!(#call;),
+            },
             [one] => quote!(let #one = #call;),
             many => quote!(let (#(#many),*) = #call;),
         });
@@ -509,7 +522,7 @@ impl Driver<'_> {
                 self.call(&kernel, &[scatter], ("add", "Adds at a stride."), &[t], guard, (false, &HashMap::new()))?;
                 continue;
             }
-            let item = Item::Block { out: t, ix, value };
+            let item = Item::Block { out: t, put: Put::Add, ix, value };
             self.call(&kernel, &[item], ("add", "Adds a block of the result."), &[t], guard, (false, &HashMap::new()))?;
             let mut fits: Option<TokenStream> = None;
             for k in 0..rank {

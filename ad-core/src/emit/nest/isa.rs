@@ -9,6 +9,7 @@ use super::super::kernel::{Id, Op};
 use super::super::rust::{Expr, prec, typed};
 use super::{Fold, Item, Nest, Part};
 use crate::choice::{Kind, choose};
+use crate::ir::Put;
 use crate::prim::{Binary, Emit, Prim};
 
 /// Functions of `Isa`: one row for each of its vectorised methods of the same name.
@@ -80,6 +81,14 @@ impl Nest<'_, '_> {
         (first.map_or(0, |t| t.index()), id)
     }
 
+    /// Whether the innermost loop computes functions that are vectorised.
+    pub(super) fn has_functions(&self) -> bool {
+        self.k.nodes.iter().enumerate().any(|(id, node)| {
+            let inner = usize::from(node.level) >= self.depth && self.uses[id] > 0 && !node.exact;
+            inner && matches!(&node.op, Op::Prim(prim, _) if vectorised(prim).is_some())
+        })
+    }
+
     /// Whether a decision depends on the term.
     pub(super) fn exact(&self, t: crate::ir::Term) -> bool {
         self.k.plan().exact.contains(&t)
@@ -133,7 +142,8 @@ impl Nest<'_, '_> {
             self.absorbed[product as usize] = true;
         }
         for item in self.items {
-            let (Item::Fold { out, fold: Fold::Sum, value, .. } | Item::Block { out, value, .. }) = item else {
+            let (Item::Fold { out, fold: Fold::Sum, value, .. } | Item::Block { out, put: Put::Add, value, .. }) = item
+            else {
                 continue;
             };
             if !self.exact(*out) && self.product(*value, self.depth).is_some() {

@@ -9,7 +9,10 @@ use quote::{format_ident, quote};
 use super::super::kernel::Op;
 use super::super::rust::{Expr, prec};
 use super::{Fold, Item, Nest, Part, Row, Variant};
-use crate::ir::Term;
+use crate::ir::{Put, Term};
+
+/// Elements of a block of a loop with vectorised functions: whole vectors of either precision.
+const BLOCK: i128 = 8;
 
 /// Independent accumulators of a sum (`speed.md`).
 pub(super) fn lanes() -> TokenStream {
@@ -48,8 +51,10 @@ impl Nest<'_, '_> {
             let (rest, rest_used) = variant(self, Variant::Rest)?;
             self.lane_loops(&n, (body, used), (rest, rest_used))
         } else {
+            let blocks = if self.overlaps() { Some(variant(self, Variant::Lane)?) } else { None };
             let (body, used) = variant(self, Variant::Plain)?;
             let var = self.loop_var(inner, used);
+            let blocks = blocks.map(|(body, used)| self.overlapping(&n, &body, used));
             let (receiver, n) = (n.receiver(), n.at(prec::ADD));
             match self.part {
                 Part::Ends(low) => {
@@ -62,7 +67,11 @@ impl Nest<'_, '_> {
                         quote!(for #var in (0..#receiver.min(#low)).chain(#behind) { #body })
                     }
                 }
-                _ => quote!(for #var in 0..#n { #body }),
+                _ => match blocks {
+                    Some((Some(enough), blocks)) => quote!(if #enough { #blocks } else { for #var in 0..#n { #body } }),
+                    Some((None, blocks)) => blocks,
+                    None => quote!(for #var in 0..#n { #body }),
+                },
             }
         };
         let mut code = loops;
@@ -83,6 +92,69 @@ impl Nest<'_, '_> {
             }
         }
         Ok(code)
+    }
+
+    /// Whether the innermost loop is done in blocks of [`BLOCK`] elements, of which the last one begins so early that it is whole: functions that
+    /// are vectorised cost as much for what is left over, element by element, as for a few whole blocks. Some elements are computed twice, so
+    /// nothing may be added to, nor overwritten that is read.
+    pub(super) fn overlaps(&self) -> bool {
+        let stores = |item: &Item| matches!(item, Item::Store { .. } | Item::Block { put: Put::Set, .. });
+        self.isa
+            && self.depth > 0
+            && self.mask.is_none()
+            && !matches!(self.part, Part::Ends(_))
+            && self.reused.is_empty()
+            && self.literal_extent().is_none_or(|n| n >= BLOCK)
+            && self.items.iter().all(stores)
+            && self.has_functions()
+            && !self.reads_points()
+            && self.place.iter().all(|&arm| arm == 0)
+    }
+
+    /// The loop over such blocks, and the condition that there is one.
+    fn overlapping(&mut self, n: &Expr, body: &TokenStream, used: bool) -> (Option<TokenStream>, TokenStream) {
+        let (block, start) = (self.names.fresh("c"), self.names.fresh("start"));
+        let (lane, var) = (&self.lane, &self.vars[self.depth - 1]);
+        let number = proc_macro2::Literal::i128_unsuffixed;
+        let width = number(BLOCK);
+        let mut picks = TokenStream::new();
+        for Row { name, out, .. } in &self.row_list {
+            picks.extend(if *out {
+                quote!(let #name = &mut #name[#start..][..#width];)
+            } else {
+                quote!(let #name = &#name[#start..][..#width];)
+            });
+        }
+        let (enough, count, last) = match self.literal_extent() {
+            Some(n) => {
+                let (count, last) = (number((n + BLOCK - 1) / BLOCK), number(n - BLOCK));
+                (None, quote!(#count), quote!(#last))
+            }
+            None => {
+                let (receiver, n) = (n.receiver(), n.at(prec::ADD));
+                (Some(quote!(#n >= #width)), quote!(#receiver.div_ceil(#width)), quote!(#n - #width))
+            }
+        };
+        let index = if used { quote!(let #var = #start + #lane;) } else { quote!() };
+        let blocks = quote! {
+            for #block in 0..#count {
+                let #start = (#width * #block).min(#last);
+                #picks
+                for #lane in 0..#width { #index #body }
+            }
+        };
+        (enough, blocks)
+    }
+
+    /// Whether the innermost loop reads elements that are in no row.
+    fn reads_points(&self) -> bool {
+        (0..self.k.nodes.len()).any(|id| {
+            let this = u32::try_from(id).unwrap_or(0);
+            self.uses[id] > 0
+                && matches!(self.k.nodes[id].op, Op::Load { .. })
+                && self.level(this) == self.depth
+                && self.row_key(this).is_none()
+        })
     }
 
     pub(super) fn loop_var(&self, v: usize, used: bool) -> TokenStream {
@@ -152,13 +224,6 @@ impl Nest<'_, '_> {
             }
             _ => false,
         });
-        let points = (0..self.k.nodes.len()).any(|id| {
-            let this = u32::try_from(id).unwrap_or(0);
-            self.uses[id] > 0
-                && matches!(self.k.nodes[id].op, Op::Load { .. })
-                && self.level(this) == self.depth
-                && self.row_key(this).is_none()
-        });
         // A short row of known length is a plain loop.
         let short = self.depth > 0 && self.literal_extent().is_some_and(|n| n < 32);
         let ends = matches!(self.part, Part::Ends(_));
@@ -166,7 +231,7 @@ impl Nest<'_, '_> {
             && !short
             && !ends
             && sums
-            && !points
+            && !self.reads_points()
             && !self.items.iter().any(|i| matches!(i, Item::Scatter { .. }))
     }
 }

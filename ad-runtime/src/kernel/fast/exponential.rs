@@ -77,6 +77,17 @@ macro_rules! precision {
                 exp_sum(x, -0.0)
             }
 
+            /// `exp(x)` where that is at most 1.
+            #[inline(always)]
+            fn exp_down(x: $f) -> $f {
+                const UP: $u = 64;
+                const DOWN: $f = $f::from_bits((BIAS - UP) << MANTISSA);
+                let (shifted, e) = reduced(if x < $exp_low { $exp_low } else { x }, -0.0);
+                // 2^64 times as much is a normal number, and only the second product rounds where the result is none.
+                let scale = power_of_two(shifted.wrapping_add(UP));
+                (1.0 + e) * scale * DOWN
+            }
+
             #[inline(always)]
             pub(crate) fn exp_m1(x: $f) -> $f {
                 let (shifted, e) = reduced(between(x, $exp_m1_low, $exp_high), -0.0);
@@ -164,13 +175,13 @@ macro_rules! precision {
             #[inline(always)]
             pub(crate) fn sigmoid(x: $f) -> $f {
                 // exp of a number that is not positive never overflows; which quotient it enters depends on the sign.
-                let e = exp(-x.abs());
+                let e = exp_down(-x.abs());
                 (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
             }
 
             #[inline(always)]
             pub(crate) fn softplus(x: $f) -> $f {
-                let tail = ln_1p_finite(exp(-x.abs()));
+                let tail = ln_1p_finite(exp_down(-x.abs()));
                 if x > 0.0 { x + tail } else { tail }
             }
         }
