@@ -360,6 +360,7 @@ impl Lower<'_> {
     /// The condition under which all runs of the loops around this place, where they get here, satisfy `ok`; none if it depends on what
     /// a recurrence carries, which then keeps it.
     fn close(&mut self, mut ok: Ok, said: &Said) -> Option<Term> {
+        let tight = self.tight(&ok);
         for k in (0..self.frames.len()).rev() {
             ok = match self.frames[k] {
                 Frame::Guard { cond, holds } => {
@@ -414,7 +415,7 @@ impl Lower<'_> {
                     .filter(|&t| self.g.bool_value(t).is_none() && self.of_sizes_only(t));
                 let corner =
                     corner.filter(|&c| c != t && super::corner::may_be_first(&self.g, c, &self.surely_known()));
-                match linear.or(corner) {
+                match tight.filter(|&c| c != t).or(linear).or(corner) {
                     Some(enough) => {
                         let yes = self.g.lit_bool(true);
                         self.g.cond(enough, yes, t)
@@ -423,6 +424,88 @@ impl Lower<'_> {
                 }
             }
         })
+    }
+
+    /// What is enough for all runs of the loops around this place, by the bounds that are known of what changes in them: it needs no loop. Only
+    /// where there are conditions: without, a loop's last step says the same.
+    fn tight(&mut self, ok: &Ok) -> Option<Term> {
+        let guarded = self.frames.iter().position(|f| !matches!(f, Frame::Guard { .. }))?;
+        if !self.frames[guarded..].iter().any(|f| matches!(f, Frame::Guard { .. })) {
+            return None;
+        }
+        let enough = match ok {
+            Ok::Linear(l, _) => match self.closed_least(l) {
+                Some(least) => self.linear_term(&least, &[]),
+                None => {
+                    let t = self.linear_term(l, &[]);
+                    self.enough(t)?
+                }
+            },
+            Ok::Term(t, ..) => self.enough(*t)?,
+        };
+        let known = self.surely_known();
+        let first = self.g.bool_value(enough) != Some(false) && super::corner::may_be_first(&self.g, enough, &known);
+        first.then_some(enough)
+    }
+
+    /// What a linear form is at least in all runs.
+    fn closed_least(&mut self, l: &Linear) -> Option<Linear> {
+        let g = &self.g;
+        self.facts.at_least(g, l, &|t| g.free(t).is_empty() && !g.is_open(t))
+    }
+
+    /// A closed condition by which this one holds in all runs.
+    fn enough(&mut self, t: Term) -> Option<Term> {
+        let Node::Prim(prim, args) = self.g.node(t).clone() else {
+            return self.g.bool_value(t).map(|_| t);
+        };
+        match prim {
+            Prim::And | Prim::Or => {
+                let (a, b) = (self.enough(args[0])?, self.enough(args[1])?);
+                Some(if prim == Prim::And { self.g.and(a, b) } else { self.g.or(a, b) })
+            }
+            Prim::Compare(op @ (Cmp::Lt | Cmp::Le | Cmp::Gt | Cmp::Ge))
+                if matches!(self.g.elem(args[0]), Elem::Int(_)) =>
+            {
+                let less = matches!(op, Cmp::Lt | Cmp::Le);
+                let (a, b) = (self.closed_bound(args[0], less)?, self.closed_bound(args[1], !less)?);
+                Some(self.g.compare(op, a, b))
+            }
+            _ => None,
+        }
+    }
+
+    /// A closed term that an integer is at most (`up`) or at least. Operations are monotone, saturated or not.
+    fn closed_bound(&mut self, t: Term, up: bool) -> Option<Term> {
+        if self.g.free(t).is_empty() && !self.g.is_open(t) {
+            return Some(t);
+        }
+        let usize_ty = Type::scalar(Elem::USIZE);
+        if *self.g.ty(t) != usize_ty {
+            return None;
+        }
+        let l = self.facts.linear(&self.g, t);
+        let sign = if up { -1 } else { 1 };
+        let turned = l.combine(sign, &Linear::default(), 0)?;
+        let parts = l.atoms.keys().all(|&t| *self.g.ty(t) == usize_ty);
+        if let Some(least) = self.closed_least(&turned).filter(|_| parts)
+            && let Some(bound) = least.combine(sign, &Linear::default(), 0)
+            && bound.atoms.keys().all(|&t| *self.g.ty(t) == usize_ty)
+        {
+            let (plus, minus) = sides(&mut self.g, &bound);
+            // Where the sum might saturate, the difference could be too small.
+            let sum = matches!(self.g.node(plus), Node::Prim(Prim::Int(_), _));
+            let exact = !sum || !self.facts.linear(&self.g, plus).atoms.contains_key(&plus);
+            return Some(if exact || !up { self.g.int(IntOp::Sub, plus, minus) } else { plus });
+        }
+        let Node::Prim(Prim::Int(op), args) = self.g.node(t).clone() else { return None };
+        let other = match op {
+            IntOp::Add | IntOp::Mul | IntOp::Min | IntOp::Max => up,
+            IntOp::Sub | IntOp::Div => !up,
+            _ => return None,
+        };
+        let (a, b) = (self.closed_bound(args[0], up)?, self.closed_bound(args[1], other)?);
+        Some(self.g.int(op, a, b))
     }
 
     /// Sizes of the loops around this place that are come to under no condition: they are computed whatever happens.

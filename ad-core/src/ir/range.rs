@@ -87,6 +87,8 @@ pub struct Facts {
 /// How often a goal may be rewritten before the prover gives up.
 const BUDGET: u32 = 4000;
 const DEPTH: u32 = 8;
+/// Facts that are tried for a bound.
+const BOUNDS: u32 = 64;
 /// How many terms a linear form is made from at most: what is left out stands for itself.
 const LOOKS: u32 = 2000;
 
@@ -179,6 +181,52 @@ impl Facts {
     pub fn prove_le(&mut self, g: &Graph, a: Term, b: Term) -> bool {
         let (a, b) = (self.linear(g, a), self.linear(g, b));
         b.minus(&a).is_some_and(|goal| self.prove(g, &goal))
+    }
+
+    /// The greatest that is found of what `l` is at least, made of `closed` terms only.
+    pub fn at_least(&mut self, g: &Graph, l: &Linear, closed: &dyn Fn(Term) -> bool) -> Option<Linear> {
+        let (mut found, mut budget) = (Vec::new(), BOUNDS);
+        self.eliminate(g, l, closed, DEPTH, &mut budget, &mut found);
+        found.into_iter().fold(None, |best: Option<Linear>, one| match best {
+            Some(best) if !one.minus(&best).is_some_and(|more| self.prove(g, &more)) => Some(best),
+            _ => Some(one),
+        })
+    }
+
+    /// Replaces what is not closed by what the facts say that it is at least (or, where it is subtracted, at most).
+    fn eliminate(
+        &self,
+        g: &Graph,
+        l: &Linear,
+        closed: &dyn Fn(Term) -> bool,
+        depth: u32,
+        budget: &mut u32,
+        found: &mut Vec<Linear>,
+    ) {
+        // The innermost first: it is the newest.
+        let Some((&t, &c)) = l.atoms.iter().rev().find(|a| !closed(*a.0)) else {
+            if !found.contains(l) {
+                found.push(l.clone());
+            }
+            return;
+        };
+        if depth == 0 {
+            return;
+        }
+        let facts = self.about.get(&t).map_or(&[][..], |about| about).iter().map(|&k| &self.known[k]);
+        let unsigned = int_ty(g, t).is_some_and(|ty| ty.range().0 == 0).then(|| Linear::atom(t));
+        for fact in facts.chain(&unsigned) {
+            let Some(&f) = fact.atoms.get(&t) else { continue };
+            if (c < 0) != (f < 0) || c % f != 0 || *budget == 0 {
+                continue;
+            }
+            *budget -= 1;
+            if let Some(rest) = l.combine(1, fact, -(c / f))
+                && rest.atoms.len() <= l.atoms.len() + 2
+            {
+                self.eliminate(g, &rest, closed, depth - 1, budget, found);
+            }
+        }
     }
 
     /// Whether `low <= l <= high` follows.

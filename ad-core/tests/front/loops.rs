@@ -68,6 +68,15 @@ fn exits() {
 }
 
 #[test]
+fn checks_in_triangles() {
+    // Enough by the bounds of the indices; not enough, and still no panic; too short.
+    agrees! { fn f(x: slice, n: int) { let mut s = 0.3_f64; for i in 0..n { for j in i + 1..n { s += x[i * n + j] * s.cos(); } } s } [V(vec![0.3; 9]), N(3)] [V(vec![0.3; 6]), N(3)] [V(vec![0.3; 5]), N(3)] [V(vec![]), N(1)] [V(vec![]), N(0)] }
+    agrees! { fn f(x: slice, n: int) { let mut s = 0.3_f64; for i in 0..n { for j in 0..=i { s += x[i * n + j] * s.cos(); } } s } [V(vec![0.3; 9]), N(3)] [V(vec![0.3; 8]), N(3)] [V(vec![]), N(0)] }
+    agrees! { fn f(x: slice, n: int, m: int) { let mut s = 0.3_f64; for i in 0..n { for j in i..n { if j < m { for k in j + 1..n { s += x[k - j + i * j] * s.cos(); } } } } s } [V(vec![0.3; 9]), N(3), N(3)] [V(vec![0.3; 4]), N(3), N(2)] [V(vec![0.3; 3]), N(3), N(1)] [V(vec![0.3; 2]), N(3), N(2)] }
+    agrees! { fn f(x: slice, n: int) { let mut s = 0.3_f64; for i in 0..n { for j in (0..i).rev() { s += x[i - j - 1] * x[n - 1 - j] * s.cos(); } } s } [V(vec![0.3, 0.4, 0.1]), N(3)] [V(vec![0.3, 0.2]), N(3)] [V(vec![0.3]), N(2)] }
+}
+
+#[test]
 fn checks_of_iterations() {
     agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { s += x[i]; } s } [V(vec![0.3, 0.9]), N(1)] [V(vec![0.3, 0.9]), N(3)] [V(vec![]), N(0)] }
     agrees! { fn f(x: slice, n: int) { let mut k = 0; let mut s = 0.0; for _ in 0..n { s += x[k]; k = 2 * k + 1; } s } [V(vec![0.3, 0.9, 0.1, 0.4]), N(3)] [V(vec![0.3, 0.9, 0.1]), N(3)] [V(vec![0.3, 0.9, 0.1]), N(2)] }

@@ -1,5 +1,5 @@
 //! Counters in a program's text. A block counts what it does itself, once each time it is entered: arithmetic (of numbers and of indices), calls and
-//! elements read or written. What goes over a slice (copies, fills, new arrays) counts its elements; a swap is two that are read and two that are written.
+//! comparisons, elements read or written. What goes over a slice (copies, fills, new arrays) counts its elements; a swap is two that are read and two that are written.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,14 +13,24 @@ pub(crate) const PRELUDE: &str = r#"
 pub mod ad { pub use ad_runtime as runtime; pub use ndarray; }
 use std::cell::Cell;
 thread_local! { static DONE: Cell<u64> = const { Cell::new(0) }; static MADE: Cell<u64> = const { Cell::new(0) }; }
-pub fn tick(n: u64) { DONE.with(|d| d.set(d.get() + n)); }
+pub fn tick(n: u64) { DONE.with(|d| { d.set(d.get() + n); assert!(d.get() < LONGEST, "too long"); }); }
+/// What takes longer is not run to its end: it may have none for these numbers.
+const LONGEST: u64 = 100_000_000;
 pub fn over<T>(x: &[T]) -> &[T] { tick(x.len() as u64); x }
 pub fn vector<T: Clone>(x: T, n: usize) -> Vec<T> { tick(n as u64); MADE.with(|m| m.set(m.get() + n as u64)); vec![x; n] }
-pub trait Counted { type E; fn filled(&mut self, x: Self::E); fn copied_out(&self) -> Vec<Self::E>; }
+pub trait Counted { type E; type Out; fn filled(&mut self, x: Self::E); fn copied_out(&self) -> Self::Out; }
+fn made(n: usize) { tick(n as u64); MADE.with(|m| m.set(m.get() + n as u64)); }
 impl<T: Clone> Counted for [T] {
     type E = T;
+    type Out = Vec<T>;
     fn filled(&mut self, x: T) { tick(self.len() as u64); self.fill(x) }
-    fn copied_out(&self) -> Vec<T> { tick(self.len() as u64); MADE.with(|m| m.set(m.get() + self.len() as u64)); self.to_vec() }
+    fn copied_out(&self) -> Vec<T> { made(self.len()); self.to_vec() }
+}
+impl<T: Clone, D: ndarray::Dimension> Counted for ndarray::Array<T, D> {
+    type E = T;
+    type Out = Self;
+    fn filled(&mut self, x: T) { tick(self.len() as u64); self.fill(x) }
+    fn copied_out(&self) -> Self { made(self.len()); self.clone() }
 }
 pub fn measure(name: &str, n: usize, f: fn(&[f64]) -> f64, g: fn(&[f64]) -> (f64, Vec<f64>)) {
     let x: Vec<f64> = (0..n).map(|k| 0.6 + 0.3 * (k as f64 * 1.7).sin()).collect();
@@ -38,13 +48,41 @@ pub fn measure(name: &str, n: usize, f: fn(&[f64]) -> f64, g: fn(&[f64]) -> (f64
     }
     println!("{name} {n} {} {} {}", function.0, derivative.0, derivative.1);
 }
+pub fn numbers(n: usize, seed: usize) -> Vec<f64> {
+    (0..n).map(|k| 0.6 + 0.3 * ((k * (seed + 1)) as f64 * 1.7 + seed as f64).sin()).collect()
+}
+pub fn matrix(n: usize, seed: usize) -> ndarray::Array2<f64> {
+    let side = (n as f64).sqrt() as usize;
+    ndarray::Array2::from_shape_vec((side, side), numbers(side * side, seed)).unwrap()
+}
+/// Counts at growing sizes, as long as that is quick; where the function panics, so must the gradient.
+pub fn growing(name: &str, f: fn(usize) -> f64, g: fn(usize) -> f64) {
+    for n in [10, 30, 100, 300, 1000] {
+        let taken = || (DONE.with(|d| d.take()), MADE.with(|m| m.take()));
+        taken();
+        let value = std::panic::catch_unwind(|| f(n));
+        let function = taken();
+        if function.0 > 4_000_000 { return; }
+        let same = std::panic::catch_unwind(|| g(n));
+        let derivative = taken();
+        match (value, same) {
+            (Ok(value), Ok(same)) => {
+                let agree = (value - same).abs() <= 1e-9 * value.abs().max(1.0) || value.to_bits() == same.to_bits() || (value.is_nan() && same.is_nan());
+                assert!(agree, "{name} at {n}: {same} is not {value}");
+                println!("{name} {n} {} {} {}", function.0, derivative.0, derivative.1);
+            }
+            (Err(_), Err(_)) => {}
+            (value, same) => panic!("{name} at {n}: {value:?} and {same:?}"),
+        }
+    }
+}
 "#;
 
 /// The functions in a module of their own, with their counters.
 pub(crate) fn instrumented(tokens: TokenStream, name: &str) -> String {
     let body = block(without_proofs(tokens), None);
     let (module, f, g) = (format_ident!("of_{name}"), format_ident!("{name}"), format_ident!("{name}_value_and_grad"));
-    let all = quote!(mod #module { use crate::Counted as _; #body } pub use #module::{#f, #g};);
+    let all = quote!(mod #module { use crate::Counted as _; use ndarray::*; #body } pub use #module::{#f, #g};);
     match syn::parse2::<syn::File>(all.clone()) {
         Ok(file) => prettyplease::unparse(&file),
         Err(e) => panic!("{name}: {e}\n{all}"),
@@ -85,11 +123,29 @@ fn punct(t: Option<&TokenTree>) -> char {
     }
 }
 
+/// To go to the next step: an addition and a comparison.
+const STEP: u64 = 2;
+
+/// How many elements a step of a loop over this takes: none of a range.
+fn elements(over: &[TokenTree]) -> u64 {
+    let over: Vec<&TokenTree> =
+        over.iter().take_while(|t| !matches!(t, TokenTree::Group(g) if g.delimiter() == Delimiter::Brace)).collect();
+    let range =
+        |tokens: &[TokenTree]| tokens.windows(2).any(|w| punct(Some(&w[0])) == '.' && punct(Some(&w[1])) == '.');
+    let flat: Vec<TokenTree> = over.iter().map(|t| (*t).clone()).collect();
+    let inner =
+        over.iter().any(|t| matches!(t, TokenTree::Group(g) if range(&g.stream().into_iter().collect::<Vec<_>>())));
+    let zipped = over.iter().filter(|t| matches!(t, TokenTree::Ident(i) if i == "zip")).count() as u64;
+    u64::from(!range(&flat) && !inner) + zipped
+}
+
 /// `n` counts what these tokens do.
 fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
     // What had been counted where a `while` begins: its condition is asked in each step, and once more.
     let mut condition: Option<u64> = None;
+    // What a step costs by itself.
+    let mut items: u64 = 0;
     for (k, t) in tokens.iter().enumerate() {
         let before = k.checked_sub(1).map(|k| &tokens[k]);
         let more = match t {
@@ -98,7 +154,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                 let made = match open {
                     Delimiter::Brace if !matches!(ident(before).as_str(), "use" | "match") => {
                         let each = condition.take().map_or(0, |before| *n - before);
-                        block(g.stream(), Some(each))
+                        block(g.stream(), Some(each + std::mem::take(&mut items)))
                     }
                     Delimiter::Bracket
                         if punct(before) == '!' && ident(k.checked_sub(2).map(|k| &tokens[k])) == "vec" =>
@@ -119,9 +175,16 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                         g.stream()
                     }
                     Delimiter::Bracket if punct(before) != '#' => {
-                        *n += u64::from(
-                            counts && (!ident(before).is_empty() || matches!(before, Some(TokenTree::Group(_)))),
-                        );
+                        let index =
+                            counts && (!ident(before).is_empty() || matches!(before, Some(TokenTree::Group(_))));
+                        // Where an element of a matrix is costs a product and a sum.
+                        let axes = match &*g.stream().into_iter().collect::<Vec<_>>() {
+                            [TokenTree::Group(ix)] if ix.delimiter() == Delimiter::Bracket => {
+                                ix.stream().into_iter().filter(|t| punct(Some(t)) == ',').count() as u64
+                            }
+                            _ => 0,
+                        };
+                        *n += u64::from(index) * (1 + 2 * axes);
                         walk(&g.stream().into_iter().collect::<Vec<_>>(), n, counts)
                     }
                     Delimiter::Bracket => g.stream(),
@@ -140,10 +203,13 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                 if name == "while" {
                     condition = Some(*n);
                 }
+                if name == "in" {
+                    items = STEP + elements(&tokens[k + 1..]);
+                }
                 let method = punct(before) == '.';
                 let new = match name.as_str() {
                     "fill" if method => "filled",
-                    "to_vec" if method => "copied_out",
+                    "to_vec" | "to_owned" if method => "copied_out",
                     "clone" if method => "copied_out",
                     _ => &name,
                 };
@@ -175,6 +241,14 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                 let arrow = matches!((p.as_char(), next), ('-', '>'));
                 let whole = p.spacing() == Spacing::Alone || next == '=' || matches!(next, '-' | '&' | '*' | '!');
                 *n += u64::from(counts && operand && !arrow && whole && "+-*/".contains(p.as_char()));
+                let generic = punct(before) == ':'
+                    || matches!(before, Some(TokenTree::Ident(i)) if i.to_string().starts_with(char::is_uppercase));
+                let compares = match p.as_char() {
+                    '<' | '>' => !generic,
+                    '=' | '!' => next == '=',
+                    _ => false,
+                };
+                *n += u64::from(counts && operand && compares);
                 t.clone()
             }
             TokenTree::Literal(_) => t.clone(),
@@ -199,12 +273,12 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
 }
 
 /// A crate of its own, beside those of the emitter's tests.
-pub(crate) fn write(lib: &str, main: &str) -> PathBuf {
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("emit-ratios");
+pub(crate) fn write(name: &str, lib: &str, main: &str) -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("emit-{name}"));
     std::fs::create_dir_all(root.join("src")).expect("the folder can be made");
     let runtime = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../ad-runtime");
     let manifest = format!(
-        "[package]\nname = \"ratios\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n\
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n\
          [dependencies]\nad-runtime = {{ path = {runtime:?} }}\nndarray = \"0.17\"\n[profile.dev]\nopt-level = 0\n"
     );
     for (path, text) in [("Cargo.toml", &*manifest), ("src/lib.rs", lib), ("src/main.rs", main)] {

@@ -349,4 +349,27 @@ programs! {
         for i in 0..m { s += b[i] * b[i]; }
         s
     }
+    ldlt MATRIX x {
+        let m = x.len();
+        let mut n = 0;
+        for k in 1..m + 1 { if k * k <= m { n = k; } }
+        let mut a = x.to_vec();
+        for i in 0..n { a[i * n + i] += n as f64; }
+        let mut d = vec![0.0; n];
+        for j in 0..n {
+            d[j] = a[j * n + j];
+            for i in j + 1..n { a[i * n + j] /= d[j]; }
+            for i in j + 1..n {
+                for k in j + 1..i + 1 { a[i * n + k] -= a[i * n + j] * d[j] * a[k * n + j]; }
+            }
+        }
+        let mut y = d.to_vec();
+        for i in 0..n {
+            for j in 0..i { y[i] -= a[i * n + j] * y[j] * 0.1; }
+            y[i] /= d[i];
+        }
+        let mut s = 0.0;
+        for i in 0..n { s += y[i] * y[i] + d[i].ln(); }
+        s
+    }
 }

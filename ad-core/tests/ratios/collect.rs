@@ -1,0 +1,243 @@
+//! The loop programs of the other tests: annotated functions and what `agrees!` runs, if all their work is in plain loops, which is what the
+//! counters see.
+
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::visit::Visit;
+
+/// A program, with what it is given for a size.
+pub(crate) struct Collected {
+    /// One of its own.
+    pub(crate) name: String,
+    pub(crate) place: String,
+    pub(crate) item: TokenStream,
+    /// By parameter, over `n`.
+    pub(crate) arguments: Vec<TokenStream>,
+}
+
+/// Methods and functions that do a fixed number of operations, or that the counters know.
+const PLAIN: [&str; 70] = [
+    "abs",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "sinh",
+    "cosh",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "exp",
+    "exp2",
+    "exp_m1",
+    "ln",
+    "ln_1p",
+    "log2",
+    "log10",
+    "log",
+    "sqrt",
+    "cbrt",
+    "powi",
+    "powf",
+    "recip",
+    "signum",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "fract",
+    "hypot",
+    "mul_add",
+    "max",
+    "min",
+    "clamp",
+    "is_nan",
+    "is_finite",
+    "is_empty",
+    "len",
+    "nrows",
+    "ncols",
+    "dim",
+    "shape",
+    "iter",
+    "rev",
+    "enumerate",
+    "zip",
+    "copied",
+    "cloned",
+    "skip",
+    "take",
+    "step_by",
+    "clone",
+    "to_vec",
+    "to_owned",
+    "swap",
+    "push",
+    "pop",
+    "from",
+    "abs_diff",
+    "rem_euclid",
+    "div_euclid",
+    "saturating_sub",
+    "wrapping_add",
+    "wrapping_sub",
+    "wrapping_mul",
+    "Some",
+    "zeros",
+    "ones",
+    "raw_dim",
+];
+
+/// All of them, in the order of their files.
+pub(crate) fn all() -> Vec<Collected> {
+    let core = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in [core.join("../tests"), core.join("tests")] {
+        rust_files(&folder, &mut files);
+    }
+    let mut found: Vec<Collected> = Vec::new();
+    for path in files {
+        let text = std::fs::read_to_string(&path).expect("the file can be read");
+        let Ok(file) = syn::parse_file(&text) else { continue };
+        let of_core = path.strip_prefix(&core).ok().filter(|p| !p.starts_with(".."));
+        let place = of_core.map_or_else(
+            || format!("tests/{}", path.file_name().unwrap_or_default().display()),
+            |p| p.display().to_string(),
+        );
+        let mut programs = Programs { found: Vec::new() };
+        programs.visit_file(&file);
+        for f in programs.found {
+            let name = format!("{}_{}", f.sig.ident, found.len());
+            found.extend(collected(f, name, &place));
+        }
+    }
+    found
+}
+
+fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(folder).expect("the folder can be read").map(|e| e.expect("an entry").path()).collect();
+    entries.sort();
+    for path in entries {
+        // What is refused, what the macro wrote, and what is counted anyway.
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && !["ui", "snapshots", "ratios", "fixtures"].contains(&&*name) {
+            rust_files(&path, files);
+        } else if name.ends_with(".rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Functions with the attribute, and those in `agrees!`.
+struct Programs {
+    found: Vec<syn::ItemFn>,
+}
+
+impl Visit<'_> for Programs {
+    fn visit_item_fn(&mut self, f: &syn::ItemFn) {
+        let options = |a: &syn::Attribute| match &a.meta {
+            syn::Meta::Path(_) => true,
+            syn::Meta::List(l) => !l.tokens.to_string().contains("mode"),
+            syn::Meta::NameValue(_) => false,
+        };
+        if f.attrs.iter().any(|a| a.path().is_ident("differentiate") && options(a)) {
+            self.found.push(f.clone());
+        }
+        syn::visit::visit_item_fn(self, f);
+    }
+
+    fn visit_macro(&mut self, m: &syn::Macro) {
+        if m.path.is_ident("agrees") {
+            self.found.extend(of_agrees(m.tokens.clone()));
+        }
+    }
+}
+
+/// `fn f(x: slice, n: int) { .. } [..]`.
+fn of_agrees(tokens: TokenStream) -> Option<syn::ItemFn> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let groups: Vec<&proc_macro2::Group> = tokens
+        .iter()
+        .filter_map(|t| match t {
+            TokenTree::Group(g) => Some(g),
+            _ => None,
+        })
+        .collect();
+    let (Some(TokenTree::Ident(name)), [params, body, ..]) = (tokens.get(1), &*groups) else { return None };
+    if params.delimiter() != Delimiter::Parenthesis || body.delimiter() != Delimiter::Brace {
+        return None;
+    }
+    let params = params.stream().into_iter().map(|t| match &t {
+        TokenTree::Ident(i) if *i == "slice" => quote!(&[f64]),
+        TokenTree::Ident(i) if *i == "real" => quote!(f64),
+        TokenTree::Ident(i) if *i == "int" => quote!(usize),
+        _ => t.to_token_stream(),
+    });
+    syn::parse2(quote!(fn #name(#(#params)*) -> f64 #body)).ok()
+}
+
+/// The program, if its work is in plain loops and something can be given to it.
+fn collected(f: syn::ItemFn, name: String, place: &str) -> Option<Collected> {
+    let mut plain = Plain { plain: true, loops: false };
+    plain.visit_block(&f.block);
+    let real = matches!(&f.sig.output, syn::ReturnType::Type(_, ty) if ty.to_token_stream().to_string() == "f64");
+    if !plain.plain || !plain.loops || !real || !f.sig.generics.params.is_empty() {
+        return None;
+    }
+    let arguments = f.sig.inputs.iter().enumerate().map(|(k, p)| match p {
+        syn::FnArg::Typed(p) => argument(&p.ty.to_token_stream().to_string().replace(' ', ""), k),
+        syn::FnArg::Receiver(_) => None,
+    });
+    let arguments = arguments.collect::<Option<Vec<_>>>()?;
+    let ident = Ident::new(&name, Span::call_site());
+    let (inputs, output, block) = (&f.sig.inputs, &f.sig.output, &f.block);
+    let item = quote!(pub fn #ident(#inputs) #output #block);
+    Some(Collected { name, place: place.to_string(), item, arguments })
+}
+
+/// What is given for a parameter of this type.
+fn argument(ty: &str, k: usize) -> Option<TokenStream> {
+    Some(match ty {
+        "&[f64]" | "&Vec<f64>" => quote!(&numbers(n, #k)),
+        "&Array1<f64>" | "&ArrayRef1<f64>" => quote!(&ndarray::Array1::from(numbers(n, #k))),
+        "&Array2<f64>" | "&ArrayRef2<f64>" => quote!(&matrix(n, #k)),
+        "usize" => quote!(n),
+        "f64" => quote!(numbers(1, #k)[0]),
+        _ => return None,
+    })
+}
+
+/// Whether there is a loop, and nothing that the counters do not see.
+struct Plain {
+    plain: bool,
+    loops: bool,
+}
+
+impl Visit<'_> for Plain {
+    fn visit_expr(&mut self, e: &syn::Expr) {
+        match e {
+            syn::Expr::ForLoop(_) | syn::Expr::While(_) | syn::Expr::Loop(_) => self.loops = true,
+            syn::Expr::Closure(_) => self.plain = false,
+            syn::Expr::MethodCall(call) => self.plain &= PLAIN.iter().any(|m| call.method == m),
+            syn::Expr::Call(call) => {
+                let name = call.func.to_token_stream().to_string();
+                let last = name.rsplit(':').next().unwrap_or_default().trim().to_string();
+                self.plain &= PLAIN.contains(&&*last);
+            }
+            syn::Expr::Reference(r) => {
+                // Arithmetic of whole arrays.
+                self.plain &= !matches!(&*r.expr, syn::Expr::Binary(_));
+            }
+            _ => {}
+        }
+        syn::visit::visit_expr(self, e);
+    }
+
+    fn visit_macro(&mut self, m: &syn::Macro) {
+        self.plain &= ["vec", "assert", "assert_eq", "panic", "debug_assert"].iter().any(|name| m.path.is_ident(name));
+    }
+}
