@@ -1,5 +1,5 @@
 //! "Generated code names every lint that it allows, each with a reason; never `warnings` or `unused`": of what the attribute
-//! writes for every third annotated function of this repository. (That it compiles under the strictest lints is shown by `emit.rs` and, through
+//! writes for every third annotated function of this repository. (That it compiles under the strictest lints is shown by `strict.rs`, `emit.rs` and, through
 //! the macro, by `tests/outside.rs`.)
 
 #[allow(dead_code, reason = "what mutates is for another test")]

@@ -238,6 +238,7 @@ pub fn check(program: &Program) -> TokenStream {
             clippy::needless_pass_by_value,
             clippy::ptr_arg,
             clippy::redundant_closure_for_method_calls,
+            clippy::similar_names,
             clippy::too_many_arguments,
             clippy::too_many_lines,
             clippy::trivially_copy_pass_by_ref,

@@ -23,6 +23,7 @@ pub fn proofs(program: &Program) -> TokenStream {
         written.extend(quote! {
             /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
             fn assumed_functions(x: &#krate::ndarray::Array1<f64>) {
+                let _ = x;
                 #(#functions)*
             }
         });
@@ -35,6 +36,11 @@ pub fn proofs(program: &Program) -> TokenStream {
     quote! {
         #cfgs
         #[allow(dead_code, reason = "what is proved by compiling is never run")]
+        #[allow(
+            clippy::semicolon_if_nothing_returned,
+            clippy::wildcard_imports,
+            reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
+        )]
         const _: () = {
             #written
         };
@@ -224,7 +230,7 @@ fn methods(program: &Program) -> Option<TokenStream> {
                 quote! {
                     let _ = |x: #ty| {
                         let x = &x;
-                        x.#name()
+                        x.#name();
                     };
                 }
             });
@@ -370,10 +376,16 @@ fn constant(c: &AssumedConst) -> TokenStream {
     let span = path.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
     #[allow(clippy::cast_possible_truncation, reason = "the constant is of this type")]
     let (ty, bits) = match c.ty {
-        RealTy::F32 => (quote!(f32), Literal::u32_suffixed((c.value as f32).to_bits())),
-        _ => (quote!(f64), Literal::u64_suffixed(c.value.to_bits())),
+        RealTy::F32 => (quote!(f32), bits((c.value as f32).to_bits().into(), 2)),
+        _ => (quote!(f64), bits(c.value.to_bits(), 4)),
     };
     quote_spanned!(span=> const _: () = ::core::assert!(<#ty>::to_bits(#path) == #bits);)
+}
+
+/// Bits in groups of four digits, as people write them.
+fn bits(bits: u64, groups: u32) -> Literal {
+    let digits: Vec<String> = (0..groups).rev().map(|k| format!("{:04x}", bits >> (16 * k) & 0xffff)).collect();
+    format!("0x{}", digits.join("_")).parse().unwrap_or_else(|_| Literal::u64_unsuffixed(bits))
 }
 
 /// That a path is the function or type that it was taken for.

@@ -16,6 +16,7 @@ fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::double_comparisons,
     clippy::elidable_lifetime_names,
     clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
@@ -34,6 +35,8 @@ fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
     clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_cast,
+    clippy::unnecessary_min_or_max,
     clippy::unreadable_literal,
     clippy::used_underscore_binding,
     non_snake_case,
@@ -75,6 +78,7 @@ fn histogram_energy_grad(
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::double_comparisons,
     clippy::elidable_lifetime_names,
     clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
@@ -93,6 +97,8 @@ fn histogram_energy_grad(
     clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_cast,
+    clippy::unnecessary_min_or_max,
     clippy::unreadable_literal,
     clippy::used_underscore_binding,
     non_snake_case,
@@ -212,6 +218,7 @@ fn histogram_energy_value_and_grad(
     clippy::needless_pass_by_value,
     clippy::ptr_arg,
     clippy::redundant_closure_for_method_calls,
+    clippy::similar_names,
     clippy::too_many_arguments,
     clippy::too_many_lines,
     clippy::trivially_copy_pass_by_ref,
@@ -249,9 +256,15 @@ fn __ad_check_histogram_energy(
     check0.done();
 }
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
+#[allow(
+    clippy::semicolon_if_nothing_returned,
+    clippy::wildcard_imports,
+    reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
+)]
 const _: () = {
     /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
     fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        let _ = x;
         let f = build1;
         ::ad::runtime::kernel::same(::ad::prelude::build1, f);
         let _ = f(0, |_| 0.0_f64);

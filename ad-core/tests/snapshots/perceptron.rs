@@ -30,6 +30,7 @@ fn loss(
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::double_comparisons,
     clippy::elidable_lifetime_names,
     clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
@@ -48,6 +49,8 @@ fn loss(
     clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_cast,
+    clippy::unnecessary_min_or_max,
     clippy::unreadable_literal,
     clippy::used_underscore_binding,
     non_snake_case,
@@ -97,6 +100,7 @@ fn loss_grad(
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::double_comparisons,
     clippy::elidable_lifetime_names,
     clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
@@ -115,6 +119,8 @@ fn loss_grad(
     clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_cast,
+    clippy::unnecessary_min_or_max,
     clippy::unreadable_literal,
     clippy::used_underscore_binding,
     non_snake_case,
@@ -557,6 +563,7 @@ fn loss_value_and_grad(
     clippy::needless_pass_by_value,
     clippy::ptr_arg,
     clippy::redundant_closure_for_method_calls,
+    clippy::similar_names,
     clippy::too_many_arguments,
     clippy::too_many_lines,
     clippy::trivially_copy_pass_by_ref,
@@ -620,11 +627,17 @@ fn __ad_check_loss(
     check0.done();
 }
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
+#[allow(
+    clippy::semicolon_if_nothing_returned,
+    clippy::wildcard_imports,
+    reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
+)]
 const _: () = {
     const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x| x;
     const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
     /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
     fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        let _ = x;
         ::ad::runtime::kernel::same(<::core::primitive::f64>::tanh, f64::tanh);
         let f = build1;
         ::ad::runtime::kernel::same(::ad::prelude::build1, f);
@@ -660,11 +673,11 @@ const _: () = {
         let _ = |x: &mut ::ad::ndarray::Array1<f64>| x.mean();
         let _ = |x: ::core::option::Option<f64>| {
             let x = &x;
-            x.unwrap()
+            x.unwrap();
         };
         let _ = |x: ::core::option::Option<&f64>| {
             let x = &x;
-            x.unwrap()
+            x.unwrap();
         };
     }
 };

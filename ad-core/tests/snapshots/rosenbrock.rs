@@ -22,6 +22,7 @@ fn rosenbrock(x: &Array1<f64>) -> f64 {
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::double_comparisons,
     clippy::elidable_lifetime_names,
     clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
@@ -40,6 +41,8 @@ fn rosenbrock(x: &Array1<f64>) -> f64 {
     clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_cast,
+    clippy::unnecessary_min_or_max,
     clippy::unreadable_literal,
     clippy::used_underscore_binding,
     non_snake_case,
@@ -77,6 +80,7 @@ fn rosenbrock_grad(x: &Array1<f64>) -> ::ad::ndarray::Array1<f64> {
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::double_comparisons,
     clippy::elidable_lifetime_names,
     clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
@@ -95,6 +99,8 @@ fn rosenbrock_grad(x: &Array1<f64>) -> ::ad::ndarray::Array1<f64> {
     clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_cast,
+    clippy::unnecessary_min_or_max,
     clippy::unreadable_literal,
     clippy::used_underscore_binding,
     non_snake_case,
@@ -226,6 +232,7 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
     clippy::needless_pass_by_value,
     clippy::ptr_arg,
     clippy::redundant_closure_for_method_calls,
+    clippy::similar_names,
     clippy::too_many_arguments,
     clippy::too_many_lines,
     clippy::trivially_copy_pass_by_ref,
@@ -252,10 +259,16 @@ fn __ad_check_rosenbrock(how0: ::ad::runtime::check::How<'_>, argument0: &Array1
     check0.done();
 }
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
+#[allow(
+    clippy::semicolon_if_nothing_returned,
+    clippy::wildcard_imports,
+    reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
+)]
 const _: () = {
     const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
     /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
     fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        let _ = x;
         let f = build1;
         ::ad::runtime::kernel::same(::ad::prelude::build1, f);
         let _ = f(0, |_| 0.0_f64);

@@ -17,6 +17,7 @@ fn smooth(x: &Array1<f64>, idx: &Array1<usize>) -> Array1<f64> {
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::double_comparisons,
     clippy::elidable_lifetime_names,
     clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
@@ -35,6 +36,8 @@ fn smooth(x: &Array1<f64>, idx: &Array1<usize>) -> Array1<f64> {
     clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_cast,
+    clippy::unnecessary_min_or_max,
     clippy::unreadable_literal,
     clippy::used_underscore_binding,
     non_snake_case,
@@ -175,6 +178,7 @@ fn smooth_vjp(
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::double_comparisons,
     clippy::elidable_lifetime_names,
     clippy::excessive_precision,
     clippy::extra_unused_lifetimes,
@@ -193,6 +197,8 @@ fn smooth_vjp(
     clippy::reversed_empty_ranges,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_cast,
+    clippy::unnecessary_min_or_max,
     clippy::unreadable_literal,
     clippy::used_underscore_binding,
     non_snake_case,
@@ -326,6 +332,7 @@ fn smooth_jvp(
     clippy::needless_pass_by_value,
     clippy::ptr_arg,
     clippy::redundant_closure_for_method_calls,
+    clippy::similar_names,
     clippy::too_many_arguments,
     clippy::too_many_lines,
     clippy::trivially_copy_pass_by_ref,
@@ -370,10 +377,16 @@ fn __ad_check_smooth(
     check0.done();
 }
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
+#[allow(
+    clippy::semicolon_if_nothing_returned,
+    clippy::wildcard_imports,
+    reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
+)]
 const _: () = {
     const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
     /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
     fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
+        let _ = x;
         let f = build1;
         ::ad::runtime::kernel::same(::ad::prelude::build1, f);
         let _ = f(0, |_| 0.0_f64);
