@@ -225,6 +225,18 @@ fn loops(bench: &mut Bench, vector: &mut impl FnMut(usize) -> Array1<f64>) {
         );
     }
     {
+        let (channels, outputs, size) = (8, 8, 256);
+        let x = vector(channels * size * size).into_shape_with_order((channels, size, size)).expect("as many entries");
+        let w = vector(outputs * channels * 9);
+        let w = w.into_shape_with_order((outputs, channels, 3, 3)).expect("as many entries");
+        bench.compare(
+            Row::kernel("j convolution, 3 x 3 on 256 x 256, 8 to 8", x.len()),
+            || by_hand::convolution(black_box(&x), black_box(&w)),
+            || annotated::loops::convolution_value_and_grad(black_box(&x), black_box(&w)),
+            || annotated::loops::convolution(black_box(&x), black_box(&w)),
+        );
+    }
+    {
         let x = vector(10_000) * 8.0;
         bench.compare(
             Row::problem("lse, 10000", 1.3, x.len()),

@@ -20,6 +20,8 @@
 //! }
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub use ad_macro::{check_grad, differentiate};
 
 #[doc(hidden)]

@@ -41,22 +41,22 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What is said where the answer is yes, and where it is no.
-    fn words(self) -> [&'static str; 2] {
+    /// The question, and what is said where the answer is yes, and where it is no.
+    fn words(self) -> [&'static str; 3] {
         match self {
-            Kind::Associate => ["summed before the product", "summed after the product"],
-            Kind::Kernel => ["a kernel", "a loop nest"],
-            Kind::Store => ["stored", "computed where it is read"],
-            Kind::Fuse => ["in the loop of", "a loop of its own, not that of"],
-            Kind::Split => ["one loop, split into interior and ends", "a pass for each block"],
-            Kind::Tile => ["in blocks of items", "not in blocks of items"],
-            Kind::InPlace => ["added to in place", "computed beside the former state"],
-            Kind::Reuse => ["overwrites", "does not overwrite"],
-            Kind::Move => ["moved", "copied or borrowed"],
-            Kind::Dispatch => ["compiled for two machines", "compiled for any machine"],
-            Kind::MulAdd => ["fused", "not fused"],
-            Kind::Lazy => ["in its arm", "before the choice"],
-            Kind::Bounds => ["the loop is shortened", "the whole loop is run"],
+            Kind::Associate => ["sums of products", "summed before the product", "summed after the product"],
+            Kind::Kernel => ["kernels or loop nests", "a kernel", "a loop nest"],
+            Kind::Store => ["store or compute again", "stored", "computed where it is read"],
+            Kind::Fuse => ["one loop or two", "in the loop of", "a loop of its own, not that of"],
+            Kind::Split => ["sums of blocks", "one loop, split into interior and ends", "a pass for each block"],
+            Kind::Tile => ["blocks of items", "in blocks of items", "not in blocks of items"],
+            Kind::InPlace => ["arrays that loops carry", "changed in place", "computed beside the former state"],
+            Kind::Reuse => ["memory of dead arrays", "overwrites", "does not overwrite"],
+            Kind::Move => ["arrays that are gone on with", "moved", "copied or borrowed"],
+            Kind::Dispatch => ["instructions", "compiled for two machines", "compiled for any machine"],
+            Kind::MulAdd => ["fused multiply-add", "fused", "not fused"],
+            Kind::Lazy => ["arms of elements", "in its arm", "before the choice"],
+            Kind::Bounds => ["bounds of innermost loops", "the loop is shortened", "the whole loop is run"],
         }
     }
 
@@ -131,12 +131,17 @@ pub(crate) fn record() {
     RECORD.set(Some(Record::new()));
 }
 
-/// What was chosen since [`record`], which is over: lines of a term, as `name` shows it, and what is done with it for which reason.
+/// What was chosen since [`record`], which is over: by kind, lines of a term, as `name` shows it, and what is done with it for which reason.
 pub(crate) fn recorded(name: impl Fn(usize) -> String) -> String {
     let record = RECORD.take().unwrap_or_default();
-    let line = |((kind, (about, _)), (answer, why)): (&(Kind, Key), &(bool, String))| {
-        let [yes, no] = kind.words();
-        format!("{}: {} {why}\n", name(*about), if *answer { yes } else { no })
-    };
-    record.iter().map(line).collect()
+    let (mut text, mut last) = (String::new(), None);
+    for ((kind, (about, _)), (answer, why)) in &record {
+        let [question, yes, no] = kind.words();
+        if last.replace(*kind) != Some(*kind) {
+            text.push_str(&format!("{question}\n"));
+        }
+        let said = if *answer { yes } else { no };
+        text.push_str(&format!("    {}: {said} {why}\n", name(*about)));
+    }
+    text
 }

@@ -4,6 +4,8 @@
 //!
 //! BOT, CHAD, DN, KN and UNF in comments are the papers that ARCHITECTURE.md names; figures and rules are cited where they are implemented.
 
+#![forbid(unsafe_code)]
+
 pub mod ad;
 pub mod bot;
 pub mod catalogue;

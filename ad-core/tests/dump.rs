@@ -121,7 +121,7 @@ fn choices_by_cost_are_said_with_their_reasons() {
         (&shared, "stored ("),
         (&shared, "by several loops, > 8"),
         (&shared, "overwrites %"),
-        (&recurrent, "added to in place ("),
+        (&recurrent, "changed in place ("),
     ];
     for (text, line) in expected {
         assert!(text.contains(line), "no `{line}` in\n{text}");

@@ -1,5 +1,7 @@
 //! The attribute macro of `ad`: tokens in, one call into the compiler, tokens out. Nothing is decided here.
 
+#![forbid(unsafe_code)]
+
 use proc_macro::TokenStream;
 
 /// Writes the derivatives of a function beside it.

@@ -40,3 +40,27 @@ pub fn recurrent(w: &Array2<f64>, u: &Array2<f64>, b: &Array1<f64>, inputs: &Arr
     }
     0.5 * (&h * &h).sum()
 }
+
+/// j: `x` is channels x height x width, `w` outputs x inputs x 3 x 3.
+#[differentiate]
+pub fn convolution(x: &Array3<f64>, w: &Array4<f64>) -> f64 {
+    let (inputs, height, width) = x.dim();
+    let outputs = w.dim().0;
+    let mut total = 0.0;
+    for o in 0..outputs {
+        for i in 0..height - 2 {
+            for j in 0..width - 2 {
+                let mut s = 0.0;
+                for c in 0..inputs {
+                    for p in 0..3 {
+                        for q in 0..3 {
+                            s += w[[o, c, p, q]] * x[[c, i + p, j + q]];
+                        }
+                    }
+                }
+                total += s.max(0.0);
+            }
+        }
+    }
+    total
+}

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod bundle;
+mod convolution;
 mod mixture;
 mod perceptron;
 mod recurrent;
@@ -14,6 +15,7 @@ use ad::ndarray::{Array1, Array2};
 
 pub use blocks::{layers, neighbours};
 pub use bundle::reprojection;
+pub use convolution::convolution;
 pub use mixture::{diagonal, gmm};
 pub use perceptron::perceptron;
 pub use recurrent::{kmeans, llsq, lstm, ode, recurrent};

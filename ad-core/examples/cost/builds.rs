@@ -50,22 +50,22 @@ pub fn table(root: &Path) -> String {
     }
     let mut text = String::from("| | debug build | release build |\n| --- | --- | --- |\n");
     for subject in &subjects {
-        let [debug, release] = [false, true].map(|release| seconds(subject, &own, release));
+        let [debug, release] = [false, true].map(|release| seconds(subject, &root.join("target"), release));
         let _ = writeln!(text, "| {} | {debug:.1} s | {release:.1} s |", subject.name);
     }
     text
 }
 
 /// Of a build of the subject alone: all that it needs is built before.
-fn seconds(subject: &Subject, own: &Path, release: bool) -> f64 {
+fn seconds(subject: &Subject, target: &Path, release: bool) -> f64 {
     let build = |again: &str| {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["rustc", "--offline", "--quiet"]).args(&subject.arguments).current_dir(&subject.folder);
-        cargo.env("CARGO_TARGET_DIR", own.join("target")).env("CARGO_INCREMENTAL", "0").env_remove("RUSTFLAGS");
+        cargo.env("CARGO_TARGET_DIR", target).env_remove("RUSTFLAGS");
         if release {
             cargo.arg("--release");
         }
-        // What is the last crate's alone makes it new, and nothing else.
+        // What is the last crate's alone makes it new, and nothing else; what is kept of its last build goes as well.
         cargo.args(["--", "--cfg", &format!("build_{again}"), "-A", "unexpected_cfgs"]);
         assert!(cargo.status().expect("cargo runs").success(), "{}", subject.name);
     };

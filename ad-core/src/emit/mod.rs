@@ -171,10 +171,6 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<[
     let style = style(program);
     driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints)
         .body(&result, &routine.destinations)?;
-    let choices = choice::recorded(|k| match hints.iter().find(|(t, _)| t.index() == k) {
-        Some((_, hint)) => format!("%{k} {hint}"),
-        None => format!("%{k}"),
-    });
     let show = |t: &Term| {
         let node = match g.node(*t) {
             crate::ir::Node::Prim(prim, _) => prim.name(),
@@ -182,6 +178,7 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<[
             crate::ir::Node::Scatter { put: crate::ir::Put::Add, .. } => "scatter".into(),
             crate::ir::Node::Scatter { put: crate::ir::Put::Set, .. } => "update".into(),
             crate::ir::Node::Cond { .. } => "cond".into(),
+            crate::ir::Node::Param(..) => "of a loop".into(),
             node => format!("{node:?}"),
         };
         match hints.get(t) {
@@ -189,6 +186,8 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<[
             None => format!("%{}: {node}", t.index()),
         }
     };
+    let name = |k: usize| u32::try_from(k).ok().filter(|_| k < g.len()).map_or(String::new(), |k| show(&Term(k)));
+    let choices = choice::recorded(name);
     let mut text = String::new();
     // Bodies of loops are written below their loop, further to the right; an explicit stack of (step, depth).
     let mut stack: Vec<(usize, usize)> = plan.order.iter().rev().map(|&k| (k, 0)).collect();

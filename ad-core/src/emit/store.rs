@@ -155,8 +155,8 @@ fn worth_storing(t: Term, r: Readers, work: u32) -> bool {
         if r.reused {
             readers.push(format!("in each step of a loop, {} {REUSED}", if reused { ">=" } else { "<" }));
         }
-        // Read once by one loop: what would it be stored for?
-        if readers.is_empty() {
+        // Free, or read once by one loop: what would it be stored for?
+        if readers.is_empty() || work == 0 {
             return String::new();
         }
         let work = if work >= MOST { "more operations than are counted".into() } else { format!("{work} operations") };

@@ -1,0 +1,76 @@
+//! `docs/performance.md`: its commands are commands of this repository, and its tables are where the benches write them. Times are not tested.
+
+use std::path::Path;
+
+fn read(file: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap_or_else(|e| panic!("{file}: {e}"))
+}
+
+#[test]
+fn commands_are_there() {
+    let text = read("docs/performance.md");
+    let (manifest, benches) = (
+        read("Cargo.toml"),
+        ["benches/measure/mod.rs", "benches/measure/table.rs", "benches/measure/docs.rs"].map(read).concat(),
+    );
+    let commands = text.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the commands");
+    assert!(commands.lines().count() > 3, "{commands}");
+    for line in commands.lines() {
+        let words: Vec<&str> = line.split(" #").next().unwrap_or_default().split_whitespace().collect();
+        let variable = words.first().and_then(|w| w.split_once('='));
+        if let Some((name, _)) = variable {
+            assert!(benches.contains(&format!("\"{name}\"")), "{name} is read by no bench");
+        }
+        let after = |option: &str| words.iter().position(|w| *w == option).and_then(|k| words.get(k + 1)).copied();
+        match (after("--bench"), after("--example")) {
+            (Some(bench), None) => assert!(manifest.contains(&format!("[[bench]]\nname = \"{bench}\"")), "{line}"),
+            (None, Some(example)) => {
+                let path = format!("{}/examples/{example}/main.rs", after("-p").unwrap_or("."));
+                assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path).exists(), "{path}");
+            }
+            _ => panic!("{line}: no command that is known here"),
+        }
+    }
+}
+
+#[test]
+fn tables_have_their_places() {
+    let text = read("docs/performance.md");
+    for (section, by) in [("workloads", "benches/measure/table.rs"), ("expansion", "ad-core/examples/cost/main.rs")] {
+        assert_eq!(text.matches(&format!("<!-- {section} -->\n")).count(), 1, "{section}");
+        assert_eq!(text.matches(&format!("<!-- end of {section} -->")).count(), 1, "{section}");
+        assert!(read(by).contains(&format!("docs::write(\"{section}\"")), "{by} writes {section}");
+        // Whoever reads the figures finds the machine.
+        let part = text.split(&format!("<!-- {section} -->\n")).nth(1).unwrap_or_default();
+        let part = part.split("<!-- end of").next().unwrap_or_default();
+        assert!(part.starts_with("On ") && part.contains("rustc"), "{section} has no figures: AD_DOCS=1");
+    }
+}
+
+/// Code beyond the build's instructions is entered in one place, under the processor's own word (`ad-runtime/tests/plain.rs` runs without it);
+/// nothing else is `unsafe`, so no index can be wrong without a panic. Every other crate forbids it.
+#[test]
+fn one_place_is_unsafe() {
+    let mut places = Vec::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = ["ad-runtime/src", "ad-core/src", "ad-macro/src", "src"].map(|folder| root.join(folder)).to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a source file");
+            for line in text.lines().filter(|line| line.contains("allow(unsafe_code")) {
+                places.push(format!("{}: {}", path.strip_prefix(root).unwrap_or(&path).display(), line.trim()));
+            }
+        }
+    }
+    assert_eq!(places.len(), 1, "{places:?}");
+    assert!(places[0].starts_with("ad-runtime/src/kernel/isa.rs"), "{places:?}");
+    for file in ["ad-core/src/lib.rs", "ad-macro/src/lib.rs", "src/lib.rs"] {
+        assert!(read(file).contains("#![forbid(unsafe_code)]"), "{file}");
+    }
+    assert!(read("ad-runtime/src/lib.rs").contains("#![deny(unsafe_code)]"));
+}
