@@ -358,13 +358,13 @@ pub fn carried_shape(name: &str) -> Message {
 
 pub fn grows_now_and_then(name: &str) -> Message {
     message(format!("how many elements `{name}` has would depend on values or on the step"))
-        .help(format!("push to `{name}` in a loop with a limit: `for _ in 0..most {{ if done {{ break; }} .. }}`; or make it with all its elements, and assign them: `{name}[k] = ..`"))
+        .help(format!("say before the loop how many it has at most: `let mut {name} = Vec::with_capacity(most);`; or push in a loop with a limit: `for _ in 0..most {{ if done {{ break; }} .. }}`"))
         .note("the sizes of arrays are known when the function is called")
 }
 
 pub fn changing_length() -> Message {
     message("how many elements this has depends on values or on the step of a loop around it")
-        .help("read its elements here (`v[i]`, `v.last()`, `v.iter()`) and `v.len()`; behind the loop a `Vec` is an array again")
+        .help("read its elements here (`v[i]`, `v.last()`, `v.iter()`, `v[..k]`), `v.len()`, `sum`, `mean` and `dot`; behind the loop a `Vec` is an array again")
         .note("the sizes of arrays are the same in all steps of a loop")
 }
 

@@ -18,6 +18,8 @@ mod integers;
 mod iters;
 #[path = "front/kinds.rs"]
 mod kinds;
+#[path = "front/lengths.rs"]
+mod lengths;
 #[path = "front/literals.rs"]
 mod literals;
 #[path = "front/loops.rs"]

@@ -37,8 +37,9 @@ pub mod methods {
     }
 
     methods! { OfVectors, VECTORS:
-        chunks chunks_exact chunks_exact_mut clear copy_from_slice fill first get is_empty iter iter_mut last len pop push reverse
-        rotate_left rotate_right split_at split_first split_last swap to_vec truncate windows
+        chunks chunks_exact chunks_exact_mut clear copy_from_slice extend_from_slice fill first first_mut get insert is_empty
+        iter iter_mut last last_mut len pop push remove retain reverse rotate_left rotate_right split_at split_first split_last swap
+        swap_remove to_vec truncate windows
     }
 
     methods! { OfReals, REALS:

@@ -255,6 +255,36 @@ fn loops(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     squares.iter().sum::<f64>() + before * total * root
 }
 
+/// A `Vec` that becomes longer, shorter or another one, and parts of a length that a loop decides.
+#[differentiate]
+fn vectors(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let mut list = v.to_vec();
+    list.retain(|e| *e > -10.0);
+    list.extend(v.iter().filter(|e| **e > 0.2));
+    list.extend_from_slice(&[m[[0, 0]], 2.0]);
+    list.insert(1, m[[1, 1]]);
+    let removed = list.remove(0) * list.swap_remove(0);
+    if let Some(last) = list.last_mut() {
+        *last *= removed;
+    }
+    if let Some(first) = list.first_mut() {
+        *first += 1.0;
+    }
+    let mut items = list.iter().peekable();
+    let mut total = 0.0;
+    while let Some(item) = items.next() {
+        total += items.peek().map_or(1.0, |next| item * **next);
+    }
+    while list.len() > 1 {
+        list = list.windows(2).map(|pair| pair[0] - 0.5 * pair[1]).filter(|d| d.abs() < 100.0).collect();
+    }
+    for k in 1..v.len() {
+        let before = v.slice(s![..k]);
+        total += before.sum() * before.mean().unwrap() * before.dot(&before) * before.len() as f64;
+    }
+    total + list.iter().sum::<f64>()
+}
+
 /// The same elements in other shapes and orders.
 #[differentiate]
 fn layouts(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
@@ -328,13 +358,14 @@ pub fn show(table: &mut Table) {
     table.row("", "r", dr.as_flattened(), &quotients.flatten().to_vec());
     type Two = fn(&Array2<f64>, &Array1<f64>) -> f64;
     type TwoGradients = fn(&Array2<f64>, &Array1<f64>) -> (Array2<f64>, Array1<f64>);
-    let all: [(&str, Two, TwoGradients); 6] = [
+    let all: [(&str, Two, TwoGradients); 7] = [
         ("elementwise", elementwise, elementwise_grad),
         ("reductions", reductions, reductions_grad),
         ("layouts", layouts, layouts_grad),
         ("iterators_of_parts", iterators_of_parts, iterators_of_parts_grad),
         ("statements", statements, statements_grad),
         ("loops", loops, loops_grad),
+        ("vectors", vectors, vectors_grad),
     ];
     for (name, f, gradient) in all {
         let (dm, dv) = gradient(&m, &v);

@@ -37,7 +37,6 @@ pub(super) fn all() -> impl Iterator<Item = String> {
         "pattern",
         "another macro",
         "counted after filter",
-        "collected after filter",
         "comparison of items",
         "advanced iterator",
     ]
@@ -120,15 +119,6 @@ pub fn counted_after_filter(what: &str) -> Message {
     .entry(id("construct", "counted after filter"))
 }
 
-/// A `filter` whose items become an array.
-pub fn collected_after_filter() -> Message {
-    refused(
-        "an array of the items that `filter` leaves",
-        "its size would depend on values: sum or count them, or put a neutral value in place: `map(|x| if x > 0.0 { x } else { 0.0 })`",
-    )
-    .entry(id("construct", "collected after filter"))
-}
-
 /// A method that leaves an iterator with a name somewhere else.
 pub fn advanced(method: &str) -> Message {
     refused(
@@ -209,13 +199,7 @@ const METHODS: &[Row] = &[
     row("push_row", "write `let x = concatenate![Axis(0), x, r.insert_axis(Axis(0))];`"),
     row("push_column", "write `let x = concatenate![Axis(1), x, c.insert_axis(Axis(1))];`"),
     row("append", "write `let x = concatenate![Axis(0), x, y];`"),
-    row("extend", "push each item: `for v in items { x.push(v); }`"),
-    row("extend_from_slice", "push each element: `for v in y { x.push(*v); }`"),
-    row("retain", "push what stays to another `Vec`: `for v in &x { if .. { y.push(*v); } }`"),
-    row("insert", "push it and move it to its place: `x.push(v); x[k..].rotate_right(1);`"),
-    row("remove", "move it to the end and take it there: `x[k..].rotate_left(1); let v = x.pop();`"),
     row("split_at_mut", "index the whole: `x[i] += x[k + i];`"),
-    row("peekable", "index what is iterated: `for i in 0..x.len() { .. x.get(i + 1) .. }`"),
     row("for_each", "say what each element becomes: `map`, `mapv` or `map_collect`"),
     row("fold_axis", "fold each lane: `x.map_axis(Axis(k), |lane| lane.sum())`"),
     row("par_iter", "write `iter`; generated code decides itself what runs together"),

@@ -115,10 +115,38 @@ const OF_VALUES: &[&str] = &[
     "split_at",
 ];
 /// Those by mutable reference.
-const OF_MUTABLE: &[&str] = &["clear", "invert_axis", "pop", "push", "reverse_axes", "swap_axes", "truncate"];
+const OF_MUTABLE: &[&str] = &[
+    "clear",
+    "extend_from_slice",
+    "insert",
+    "invert_axis",
+    "pop",
+    "push",
+    "remove",
+    "retain",
+    "reverse_axes",
+    "swap_axes",
+    "swap_remove",
+    "truncate",
+];
 /// Those that only vectors have.
-const OF_VECTORS_ONLY: &[&str] =
-    &["chunks", "clear", "copy_from_slice", "pop", "reverse", "rotate_left", "rotate_right", "truncate"];
+const OF_VECTORS_ONLY: &[&str] = &[
+    "chunks",
+    "clear",
+    "copy_from_slice",
+    "extend_from_slice",
+    "first_mut",
+    "insert",
+    "last_mut",
+    "pop",
+    "remove",
+    "retain",
+    "reverse",
+    "rotate_left",
+    "rotate_right",
+    "swap_remove",
+    "truncate",
+];
 /// Those that vectors have, or what they deref to.
 const OF_VECTORS: &[&str] = &[
     "chunks_exact",

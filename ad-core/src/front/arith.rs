@@ -234,25 +234,27 @@ impl<'a> Lower<'a> {
             (Value::Tuple(xs), Value::Tuple(ys)) if xs.len() == ys.len() => Ok(Value::Tuple(parts(self, xs, ys)?)),
             (Value::List(xs), Value::List(ys)) if xs.len() == ys.len() => Ok(Value::List(parts(self, xs, ys)?)),
             (Value::Stack(x), Value::Stack(y)) if x.all.len() == y.all.len() => Ok(self.join_stacks(how.cond, x, y)),
-            (Value::Stack(x), Value::List(none)) if none.is_empty() => {
-                let zero = self.g.lit_usize(0);
-                let y = self.shorter_stack(x, zero);
-                Ok(self.join_stacks(how.cond, x, &y))
+            (Value::Stack(_), Value::List(_) | Value::Term(_) | Value::Nested(_))
+            | (Value::List(_) | Value::Term(_) | Value::Nested(_), Value::Stack(_))
+            | (Value::List(_), Value::List(_))
+                if !how.strict && self.lengths_differ(a, b) =>
+            {
+                match self.join_lists(how.cond, [a, b], range)? {
+                    Some(joined) => Ok(joined),
+                    None => {
+                        let (a, b) = (self.describe(a), self.describe(b));
+                        Err(self.error(range, catalogue::types_differ(&a, &b)))
+                    }
+                }
             }
-            (Value::List(none), Value::Stack(y)) if none.is_empty() => {
-                let zero = self.g.lit_usize(0);
-                let x = self.shorter_stack(y, zero);
-                Ok(self.join_stacks(how.cond, &x, y))
-            }
-            (Value::List(some), Value::List(none)) if none.is_empty() && !how.strict => {
-                let some = self.array(a, range)?;
-                let none = self.no_rows(some);
-                self.join_lengths(how.cond, [some, none], false, range)
-            }
-            (Value::List(none), Value::List(some)) if none.is_empty() && !how.strict => {
-                let some = self.array(b, range)?;
-                let none = self.no_rows(some);
-                self.join_lengths(how.cond, [none, some], false, range)
+            (Value::Cursor(_) | Value::Seq(_), Value::Cursor(_) | Value::Seq(_)) => {
+                match (self.cursor(a, range)?, self.cursor(b, range)?) {
+                    (Some(x), Some(y)) if std::rc::Rc::ptr_eq(&x.seq.item, &y.seq.item) => {
+                        let at = self.choose(how, x.at, y.at);
+                        Ok(Value::Cursor(super::value::Cursor { seq: x.seq.clone(), at }.into()))
+                    }
+                    _ => Err(self.error(range, catalogue::types_differ("an iterator", "another iterator"))),
+                }
             }
             (Value::Nothing, Value::Nothing) => Ok(Value::Nothing),
             (Value::Maybe(x, there), Value::Nothing) => {
@@ -284,7 +286,7 @@ impl<'a> Lower<'a> {
                 }
                 if !how.strict && self.g.rank(a) > 0 && self.g.rank(a) == self.g.rank(b) {
                     let (na, nb) = (self.g.shape(a)[0], self.g.shape(b)[0]);
-                    if na != nb && self.never_equal(na, nb) {
+                    if na != nb && (self.never_equal(na, nb) || self.one_is_part(na, nb)) {
                         return self.join_lengths(how.cond, [a, b], nested, range);
                     }
                 }

@@ -13,7 +13,7 @@ use crate::ir::{Elem, RealTy};
 use crate::program::{Assumed, AssumedConst};
 
 /// Methods of traits of std: another trait's of the same name is ambiguous in the function itself.
-const OF_TRAITS: &[&str] = &["clone", "into", "borrow", "as_ref", "into_iter", "cmp", "partial_cmp"];
+const OF_TRAITS: &[&str] = &["clone", "into", "borrow", "as_ref", "into_iter", "cmp", "partial_cmp", "extend", "next"];
 /// Methods of `Ord`, which integers have with all references to them.
 const OF_ORD: &[&str] = &["max", "min", "clamp"];
 

@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use super::lower::Lower;
-use super::value::{Lowered, Value, Want};
+use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Message, Poison, SrcRange};
 use crate::ir::{Elem, IntTy, Node, Term};
@@ -27,6 +27,8 @@ pub(super) enum Chosen {
     Elem(Elem),
     /// A `None`: an `Option` of this.
     Some(Kind),
+    /// An array that becomes one of another length.
+    Length,
 }
 
 /// The type of a value of scalars.
@@ -37,18 +39,20 @@ pub(super) enum Kind {
 }
 
 /// The structure of a carried value.
-#[derive(Clone, Debug)]
-pub(super) enum Form {
+#[derive(Clone)]
+pub(super) enum Form<'a> {
     Leaf {
         nested: bool,
     },
     Unit,
-    Tuple(Vec<Form>),
-    List(Vec<Form>),
+    Tuple(Vec<Form<'a>>),
+    List(Vec<Form<'a>>),
     /// The value, and whether it is there.
-    Maybe(Box<Form>),
+    Maybe(Box<Form<'a>>),
     /// `None`, of nothing that is known yet.
     Nothing(Key),
+    /// How far this iterator has gone.
+    Cursor(Seq<'a>),
 }
 
 /// What is carried, for messages.
@@ -106,6 +110,11 @@ impl Key {
         Key { at: std::ptr::from_ref(at) as usize, name: name.into(), leaf: 0 }
     }
 
+    /// Something that stands at a place, by its number.
+    pub(super) fn at(place: usize, name: &str) -> Self {
+        Key { at: place, name: name.into(), leaf: 0 }
+    }
+
     /// Those of another variable in it.
     pub(super) fn of(&self, name: &str) -> Self {
         Key { at: self.at, name: name.into(), leaf: 0 }
@@ -120,7 +129,7 @@ impl<'a> Lower<'a> {
         key: &mut Key,
         out: &mut Leaves,
         range: SrcRange,
-    ) -> Lowered<Option<Form>> {
+    ) -> Lowered<Option<Form<'a>>> {
         Ok(Some(match value {
             Value::Term(t) | Value::Nested(t) => {
                 out.terms.push(*t);
@@ -184,12 +193,18 @@ impl<'a> Lower<'a> {
                 }
             }
             Value::Unit => Form::Unit,
+            Value::Seq(_) | Value::Cursor(_) => {
+                let Some(cursor) = self.cursor(value, range)? else { return Ok(None) };
+                out.terms.push(cursor.at);
+                out.keys.push(None);
+                Form::Cursor(cursor.seq.clone())
+            }
             _ => return Ok(None),
         }))
     }
 
     /// Some value of a type, that nobody looks at.
-    fn absent(&mut self, kind: &Kind, out: &mut Leaves) -> Form {
+    fn absent(&mut self, kind: &Kind, out: &mut Leaves) -> Form<'a> {
         match kind {
             Kind::Scalar(elem) => {
                 out.terms.push(super::iter::consume::zero(self, *elem));
@@ -201,7 +216,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The form of the elements of an empty `Vec`, and some values of them: real numbers, until something else is pushed.
-    pub(super) fn unseen(&mut self, key: &Key, out: &mut Leaves) -> Form {
+    pub(super) fn unseen(&mut self, key: &Key, out: &mut Leaves) -> Form<'a> {
         let kind = match self.chosen.get(key) {
             Some(Chosen::Some(kind)) => kind.clone(),
             _ => Kind::Scalar(self.default_real()),
@@ -216,6 +231,15 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Notes that a variable becomes an array of another length, for the next pass; whether that is news.
+    pub(super) fn changes_length(&mut self, key: &Key) -> bool {
+        let news = !self.chosen.contains_key(key);
+        if news {
+            self.decided.insert(key.clone(), Chosen::Length);
+        }
+        news
+    }
+
     pub(super) fn kind(&mut self, value: &Value<'a>) -> Option<Kind> {
         match value {
             Value::Term(t) if self.g.rank(*t) == 0 => Some(Kind::Scalar(self.g.elem(*t))),
@@ -228,8 +252,8 @@ impl<'a> Lower<'a> {
     }
 
     /// A value of this form.
-    pub(super) fn formed(form: &Form, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
-        let parts = |forms: &[Form], leaves: &mut std::slice::Iter<'_, Term>| -> Lowered<Rc<[Value<'a>]>> {
+    pub(super) fn formed(form: &Form<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
+        let parts = |forms: &[Form<'a>], leaves: &mut std::slice::Iter<'_, Term>| -> Lowered<Rc<[Value<'a>]>> {
             forms.iter().map(|p| Self::formed(p, leaves)).collect()
         };
         Ok(match form {
@@ -245,6 +269,10 @@ impl<'a> Lower<'a> {
                 Value::Maybe(value.into(), *leaves.next().ok_or(Poison)?)
             }
             Form::Nothing(_) => Value::Nothing,
+            Form::Cursor(seq) => {
+                let at = *leaves.next().ok_or(Poison)?;
+                Value::Cursor(Rc::new(super::value::Cursor { seq: seq.clone(), at }))
+            }
         })
     }
 
@@ -252,14 +280,14 @@ impl<'a> Lower<'a> {
     pub(super) fn refit(
         &mut self,
         value: &Value<'a>,
-        form: &Form,
+        form: &Form<'a>,
         now: &mut std::slice::Iter<'_, Term>,
         out: &mut Vec<Term>,
         (who, range): (Carrier, SrcRange),
     ) -> Lowered<()> {
         let several = |me: &mut Self,
                        parts: &[Value<'a>],
-                       forms: &[Form],
+                       forms: &[Form<'a>],
                        now: &mut std::slice::Iter<'_, Term>,
                        out: &mut Vec<Term>| {
             if parts.len() != forms.len() {
@@ -296,6 +324,11 @@ impl<'a> Lower<'a> {
                 self.refit(inner, form, now, out, (who, range))?;
                 now.next().ok_or(Poison)?;
                 out.push(*there);
+                Ok(())
+            }
+            (Form::Cursor(seq), Value::Cursor(cursor)) if Rc::ptr_eq(&seq.item, &cursor.seq.item) => {
+                now.next().ok_or(Poison)?;
+                out.push(cursor.at);
                 Ok(())
             }
             (Form::Maybe(form), Value::Nothing) => {
@@ -440,11 +473,11 @@ impl<'a> Lower<'a> {
     }
 }
 
-impl Form {
+impl Form<'_> {
     /// How many terms it has.
     pub(super) fn leaves(&self) -> usize {
         match self {
-            Form::Leaf { .. } => 1,
+            Form::Leaf { .. } | Form::Cursor(_) => 1,
             Form::Unit | Form::Nothing(_) => 0,
             Form::Tuple(parts) | Form::List(parts) => parts.iter().map(Form::leaves).sum(),
             Form::Maybe(form) => form.leaves() + 1,

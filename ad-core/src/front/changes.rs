@@ -35,7 +35,7 @@ pub(super) const TABLE: &[Entry] = &[
     row("rotate_right", On::Place, (1, 1), rotate, "moves the last k elements of a slice or `Vec` before the others"),
     row("copy_from_slice", On::Place, (1, 1), copy, "each element of another slice of the same length"),
     row("new", On::Assoc, (0, 0), no_elements, "no elements: `Vec::new()`, to be pushed to"),
-    row("with_capacity", On::Assoc, (1, 1), no_elements, "no elements: `Vec::with_capacity(n)`, to be pushed to"),
+    row("with_capacity", On::Assoc, (1, 1), with_capacity, "no elements: `Vec::with_capacity(n)`, to be pushed to"),
     row("push", On::Place, (1, 1), push, "one more element at the end of a `Vec`"),
     row("pop", On::Place, (0, 0), pop, "takes the last element of a `Vec`, an `Option`"),
     row("truncate", On::Place, (1, 1), truncate, "leaves the first n elements of a `Vec`"),
@@ -229,12 +229,27 @@ fn swap_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
 }
 
 /// The elements of a place along its first axis, each from where `from` says (given the index and their number).
-fn moved<'a>(
+pub(super) fn moved<'a>(
     me: &mut Lower<'a>,
     place: &Place,
     from: impl Fn(&mut Lower<'a>, Term, Term) -> Term,
 ) -> Lowered<Value<'a>> {
     let old = me.read_place(place)?;
+    if let Value::Stack(stack) = &old {
+        let stack = Rc::clone(stack);
+        let mut all = Vec::new();
+        for &t in &stack.all {
+            let room = me.g.shape(t)[0];
+            let var = me.g.fresh();
+            let i = me.g.mk(Node::Var(var));
+            let at = from(me, i, stack.len);
+            all.push(me.g.gather(t, [room].into(), &[var], &[at]));
+        }
+        let window = stack.window.map(|_| 0);
+        let new = Value::Stack(Rc::new(super::stack::Stack { all, window, ..(*stack).clone() }));
+        me.write_place(place, new)?;
+        return Ok(Value::Unit);
+    }
     let nested = matches!(old, Value::Nested(_) | Value::List(_) | Value::Filled(..));
     let t = me.array(&old, place.range)?;
     let n = me.g.shape(t)[0];
@@ -247,6 +262,18 @@ fn moved<'a>(
     Ok(Value::Unit)
 }
 
+/// How many elements a place has along its first axis.
+pub(super) fn length_at<'a>(me: &mut Lower<'a>, place: &Place) -> Lowered<Term> {
+    match me.read_place(place)? {
+        Value::Stack(stack) => Ok(stack.len),
+        Value::List(parts) => Ok(me.g.lit_usize(parts.len())),
+        value => {
+            let t = me.array(&value, place.range)?;
+            Ok(me.g.shape(t)[0])
+        }
+    }
+}
+
 fn reverse<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     moved(me, &place, |me, i, n| {
@@ -257,10 +284,10 @@ fn reverse<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn rotate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
+    let place = place_arg(me, call, 0)?;
     let (k, range) = call.arg(1)?;
     let k = me.usize(k, range)?;
-    let n = me.g.shape(t)[0];
+    let n = length_at(me, &place)?;
     me.require_le(k, n, "more elements are rotated than there are");
     let left = call.name == "rotate_left";
     moved(me, &place, |me, i, n| {
@@ -277,13 +304,34 @@ fn no_elements<'a>(_: &mut Lower<'a>, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::List(Rc::new([])))
 }
 
+/// Where nothing else says how many elements there can be at most, this does.
+fn with_capacity<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (n, range) = call.arg(0)?;
+    let n = me.usize(n, range)?;
+    let none: Rc<[Value<'a>]> = Rc::new([]);
+    me.capacities.push((Rc::clone(&none), n));
+    Ok(Value::List(none))
+}
+
 fn push<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let (x, range) = call.arg(1)?;
-    let old = me.read_place(&place)?;
+    push_to(me, &place, x, range)?;
+    Ok(Value::Unit)
+}
+
+/// One more element at the end of what a place holds.
+pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, range: SrcRange) -> Lowered<()> {
+    let old = me.read_place(place)?;
     let new = match &old {
         Value::Never => Value::Never,
-        Value::List(parts) => Value::List(parts.iter().cloned().chain([x.clone()]).collect()),
+        Value::List(parts) => {
+            let more: Rc<[Value<'a>]> = parts.iter().cloned().chain([x.clone()]).collect();
+            if let Some(&(_, n)) = me.capacities.iter().find(|(list, _)| Rc::ptr_eq(list, parts)) {
+                me.capacities.push((Rc::clone(&more), n));
+            }
+            Value::List(more)
+        }
         Value::Stack(stack) => me.push_on(&Rc::clone(stack), x, range)?,
         old => {
             let t = me.array(old, range)?;
@@ -304,13 +352,17 @@ fn push<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             Value::Term(g.build(more, var, element))
         }
     };
-    me.write_place(&place, new)?;
-    Ok(Value::Unit)
+    me.write_place(place, new)
 }
 
 fn pop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
-    let old = me.read_place(&place)?;
+    pop_from(me, &place)
+}
+
+/// Takes the last element of what a place holds.
+pub(super) fn pop_from<'a>(me: &mut Lower<'a>, place: &Place) -> Lowered<Value<'a>> {
+    let old = me.read_place(place)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     let (last, new) = match &old {
         Value::Never => return Ok(Value::Never),
@@ -340,7 +392,7 @@ fn pop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             (Value::Maybe(last.into(), there), me.rows(rest, nested))
         }
     };
-    me.write_place(&place, new)?;
+    me.write_place(place, new)?;
     Ok(last)
 }
 

@@ -550,6 +550,8 @@ impl<'a> Lower<'a> {
         let range = SrcRange::of(m);
         let name = m.method.to_string();
         let place = table::find(On::Place, &name);
+        // The next item of an iterator without a name is its first one.
+        let place = place.filter(|_| name != "next" || super::place::names_one(&m.receiver));
         let receiver = match place.filter(|_| table::find(On::Ordering, &name).is_none() || !self.orders(&m.receiver)) {
             Some(entry) => {
                 let receiver = self.place(&m.receiver).map(|p| Value::Place(Rc::new(p)));
@@ -579,9 +581,6 @@ impl<'a> Lower<'a> {
                 && self.method_entry(receiver.as_ref().ok(), &name).is_none()
         }) {
             return Err(self.error(range, message));
-        }
-        if name == "next" && receiver.as_ref().is_ok_and(|r| self.kind_of(r) == On::Iter) {
-            return Err(self.error(range, refused::advanced(&name)));
         }
         if table::is_mutating(&name) && self.method_entry(receiver.as_ref().ok(), &name).is_none() {
             return Err(self.error(range, refused::mutation(&name)));

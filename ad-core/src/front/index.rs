@@ -30,6 +30,9 @@ impl<'a> Lower<'a> {
         }
         if let Value::Range(r) = &index {
             let nested = matches!(base, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+            if let Value::Stack(stack) = &base {
+                return self.part_of_stack(&Rc::clone(stack), &r.clone(), ri);
+            }
             let x = self.array(&base, rb)?;
             let r = r.clone();
             if let Some(part) = self.open_slice(x, &[super::slice::Axis::Range(r.clone(), None)], ri)? {

@@ -7,6 +7,7 @@
 mod adapters;
 pub(super) mod choose;
 pub(super) mod consume;
+mod cursor;
 mod parts;
 mod ranges;
 
@@ -25,6 +26,7 @@ use crate::prim::{Cmp, IntOp, Prim};
 pub(super) use adapters::TABLE as ADAPTERS;
 pub(super) use choose::TABLE as CHOOSING;
 pub(super) use consume::TABLE as CONSUMING;
+pub(super) use cursor::TABLE as CURSORS;
 pub(super) use parts::TABLE as PARTS;
 
 /// What makes iterators.
@@ -73,6 +75,7 @@ impl<'a> Lower<'a> {
     pub(super) fn seq(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
         match value {
             Value::Seq(seq) => Ok(seq.clone()),
+            Value::Cursor(cursor) => self.rest_of(&cursor.clone()),
             Value::Place(place) => self.seq_of_place(&place.clone()),
             Value::Range(r) => self.range_seq(&Rc::clone(r), range),
             Value::Number(n) if n.of_array().is_some() => {
@@ -381,28 +384,45 @@ fn indexed_iter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
 /// Parts of `size` elements of the first axis, of which part k starts at `k * step`.
 fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
-    let x = me.array(x, rx)?;
-    if me.g.rank(x) != 1 {
-        let found = me.describe(&Value::Term(x));
-        return Err(me.error(rx, catalogue::expected("an array of rank 1", &found)));
-    }
+    let (x, there) = vector_or_part(me, x, rx)?;
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     me.require_lt(zero, size, "parts of no elements");
-    let n = me.g.shape(x)[0];
-    let (count, step) = if by_one {
-        let more = me.g.int(IntOp::Add, n, one);
-        (me.g.int(IntOp::Sub, more, size), one)
-    } else {
-        (me.g.int(IntOp::Div, n, size), size)
+    let step = if by_one { one } else { size };
+    let count = |me: &mut Lower<'a>, n: Term| {
+        if by_one {
+            let more = me.g.int(IntOp::Add, n, one);
+            me.g.int(IntOp::Sub, more, size)
+        } else {
+            me.g.int(IntOp::Div, n, size)
+        }
     };
-    Ok(Value::Seq(Seq::new([count], move |me: &mut Lower<'a>, ix: &[Term]| {
+    let n = me.g.shape(x)[0];
+    let most = count(me, n);
+    let mut seq = Seq::new([most], move |me: &mut Lower<'a>, ix: &[Term]| {
         let start = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, step);
         let var = me.g.fresh();
         let offset = me.g.mk(Node::Var(var));
         let at = me.g.int(IntOp::Add, start, offset);
         Ok(Value::Term(me.g.gather(x, [size].into(), &[var], &[at])))
-    })))
+    });
+    seq.len = there.map(|there| count(me, there));
+    Ok(Value::Seq(seq))
+}
+
+/// A vector; or a part of one, and how many elements it has.
+fn vector_or_part<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<(Term, Option<Term>)> {
+    let (x, there) = match x {
+        Value::Stack(stack) if stack.plain().is_some() && !me.is_closed(stack.len) => {
+            (stack.all.first().copied().ok_or(Poison)?, Some(stack.len))
+        }
+        x => (me.array(x, range)?, None),
+    };
+    if me.g.rank(x) == 1 {
+        return Ok((x, there));
+    }
+    let found = me.describe(&Value::Term(x));
+    Err(me.error(range, catalogue::expected("an array of rank 1", &found)))
 }
 
 fn windows<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -417,19 +437,21 @@ fn chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
     let nested = matches!(x, Value::Nested(_));
-    let x = me.array(x, rx)?;
-    if me.g.rank(x) != 1 && !nested {
-        let found = me.describe(&Value::Term(x));
-        return Err(me.error(rx, catalogue::expected("an array of rank 1", &found)));
-    }
+    let (x, there) = match x {
+        Value::Nested(t) => (*t, None),
+        x => vector_or_part(me, x, rx)?,
+    };
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     me.require_lt(zero, size, "parts of no elements");
-    let n = me.g.shape(x)[0];
     let less = me.g.int(IntOp::Sub, size, one);
-    let more = me.g.int(IntOp::Add, n, less);
-    let count = me.g.int(IntOp::Div, more, size);
-    Ok(Value::Seq(Seq::new([count], move |me: &mut Lower<'a>, ix: &[Term]| {
+    let count = |me: &mut Lower<'a>, n: Term| {
+        let more = me.g.int(IntOp::Add, n, less);
+        me.g.int(IntOp::Div, more, size)
+    };
+    let all = me.g.shape(x)[0];
+    let (most, n) = (count(me, all), there.unwrap_or(all));
+    let mut seq = Seq::new([most], move |me: &mut Lower<'a>, ix: &[Term]| {
         let start = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, size);
         let var = me.g.fresh();
         let offset = me.g.mk(Node::Var(var));
@@ -438,8 +460,10 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
         let rest = me.g.int(IntOp::Sub, n, start);
         let (len, more) = (me.g.int(IntOp::Min, size, rest), me.no_longer());
         let form = super::carry::Form::Leaf { nested: nested && me.g.rank(x) > 2 };
-        Ok(Value::Stack(Rc::new(super::stack::Stack { all, form, len, more, open: None })))
-    })))
+        Ok(Value::Stack(Rc::new(super::stack::Stack { all, form, ..super::stack::Stack::bare(len, more) })))
+    });
+    seq.len = there.map(|there| count(me, there));
+    Ok(Value::Seq(seq))
 }
 
 fn repeated<'a>(item: &Value<'a>, n: Term) -> Value<'a> {

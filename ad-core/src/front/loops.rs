@@ -23,10 +23,10 @@ use crate::ir::{Term, Type};
 use crate::prim::{Cmp, IntOp};
 
 /// A variable that a loop may change.
-struct Carried {
+struct Carried<'a> {
     cell: Cell,
     name: String,
-    form: Form,
+    form: Form<'a>,
     /// How many leaves there are before its own.
     first: usize,
 }
@@ -40,12 +40,14 @@ struct Grown<'a> {
 
 /// A `Vec` that a step makes longer or shorter.
 #[derive(Clone)]
-struct Stacked {
+struct Stacked<'a> {
     cell: Cell,
     name: String,
-    start: Stack,
-    /// Whether it was one before the loop.
-    was: bool,
+    start: Stack<'a>,
+    /// Which slot it has in the steps: that of a loop around that carries it already, or one of its own.
+    slot: usize,
+    /// The slot that it had before the loop.
+    outer: Option<usize>,
     /// How many leaves there are before its own; its length comes last.
     first: usize,
     /// So much longer in each step: then the number of the step says its length.
@@ -53,7 +55,7 @@ struct Stacked {
 }
 
 /// What is lowered in each step.
-type Body<'a, 's> = &'s dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>>;
+pub(super) type Body<'a, 's> = &'s dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>>;
 
 /// A loop that is being lowered.
 struct Loop<'a, 's> {
@@ -62,9 +64,9 @@ struct Loop<'a, 's> {
     body: Body<'a, 's>,
     /// For the types of literals.
     key: Key,
-    carried: Vec<Carried>,
+    carried: Vec<Carried<'a>>,
     grown: Vec<Grown<'a>>,
-    stacks: Vec<Stacked>,
+    stacks: Vec<Stacked<'a>>,
     /// Lowered to count its steps: what is pushed is not kept, and must not be looked at.
     counted: bool,
     leaves: Vec<Leave>,
@@ -85,10 +87,10 @@ struct Start<'a, 's> {
 }
 
 /// The values behind some steps.
-struct Behind {
+struct Behind<'a> {
     next: Vec<Term>,
     /// Of each jump, whether it was taken, and the values that it carries.
-    left: Vec<(Term, Vec<Payload>)>,
+    left: Vec<(Term, Vec<Payload<'a>>)>,
     /// What is pushed to each `Vec`: an array of the elements.
     pushed: Vec<Option<Term>>,
     /// How much longer each of the others is.
@@ -101,11 +103,16 @@ struct Behind {
 
 /// A value that a jump carries out.
 #[derive(Clone)]
-struct Payload {
+struct Payload<'a> {
     /// Where it is put behind the loop.
     cell: Cell,
-    form: Form,
+    form: Form<'a>,
     leaves: Leaves,
+}
+
+/// What is noted of a variable that becomes an array of another length.
+fn length_of(key: &Key, name: &str) -> Key {
+    key.of(&format!("#{name}"))
 }
 
 impl<'a> Lower<'a> {
@@ -234,7 +241,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a loop: what the variables hold behind it. The value is that of `break`.
-    fn looped(
+    pub(super) fn looped(
         &mut self,
         (seq, body): (Option<&Seq<'a>>, Body<'a, '_>),
         outward: &Outward,
@@ -380,12 +387,17 @@ impl<'a> Lower<'a> {
         &mut self,
         start: &Start<'a, 's>,
         grown: Vec<Grown<'a>>,
-        mut stacks: Vec<Stacked>,
+        mut stacks: Vec<Stacked<'a>>,
     ) -> Lowered<(Loop<'a, 's>, Leaves)> {
         let mut init = Leaves::default();
         let known: Vec<Cell> = grown.iter().map(|g| g.cell).chain(stacks.iter().map(|s| s.cell)).collect();
         let carried = self.carried(start, &known, &mut init)?;
         for s in &mut stacks {
+            // What is carried has one slot in all steps, that of an own one being new.
+            s.slot = s.outer.unwrap_or_else(|| {
+                self.slots += 1;
+                self.slots
+            });
             s.first = init.terms.len();
             init.terms.extend(&s.start.all);
             init.terms.extend(s.each.is_none().then_some(s.start.len));
@@ -398,7 +410,7 @@ impl<'a> Lower<'a> {
         Ok((Loop { seq, body, key, carried, grown, stacks, counted: false, leaves, range }, init))
     }
 
-    fn carried(&mut self, start: &Start<'a, '_>, known: &[Cell], init: &mut Leaves) -> Lowered<Vec<Carried>> {
+    fn carried(&mut self, start: &Start<'a, '_>, known: &[Cell], init: &mut Leaves) -> Lowered<Vec<Carried<'a>>> {
         let (key, range) = (&start.key, start.range);
         let mut carried = Vec::new();
         for cell in self.changed_cells(start.outward) {
@@ -446,7 +458,7 @@ impl<'a> Lower<'a> {
         init: Vec<Term>,
         keys: &[Option<Key>],
         index: &mut Vec<Term>,
-    ) -> Lowered<Behind> {
+    ) -> Lowered<Behind<'a>> {
         let endless = self.g.lit_usize(usize::MAX);
         let size = match l.seq {
             Some(seq) => seq.dims.get(index.len()).copied(),
@@ -476,7 +488,7 @@ impl<'a> Lower<'a> {
             }
         };
         let carried = all.len();
-        let mut payloads: Vec<Vec<Payload>> = Vec::new();
+        let mut payloads: Vec<Vec<Payload<'a>>> = Vec::new();
         let mut sizes: Vec<Option<Term>> = Vec::new();
         let (mut longer, mut once): (Vec<Longer>, Vec<Longer>) = Default::default();
         let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, stop, init: all }, |me, i, now| {
@@ -595,7 +607,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The body, once.
-    fn step(&mut self, l: &Loop<'a, '_>, now: Vec<Term>, index: &[Term]) -> Lowered<Behind> {
+    fn step(&mut self, l: &Loop<'a, '_>, now: Vec<Term>, index: &[Term]) -> Lowered<Behind<'a>> {
         let there = match l.seq {
             Some(seq) => self.present(seq, index)?,
             None => None,
@@ -620,7 +632,7 @@ impl<'a> Lower<'a> {
         Ok(behind)
     }
 
-    fn run(&mut self, l: &Loop<'a, '_>, now: &[Term], index: &[Term]) -> Lowered<Behind> {
+    fn run(&mut self, l: &Loop<'a, '_>, now: &[Term], index: &[Term]) -> Lowered<Behind<'a>> {
         for c in &l.carried {
             let value = Self::formed(&c.form, &mut now[c.first..].iter())?;
             self.store.put(c.cell, Held::Value(value));
@@ -640,6 +652,9 @@ impl<'a> Lower<'a> {
                 _ => return Err(Poison),
             };
             let own = &now[c.first..c.first + c.form.leaves()];
+            if self.of_another_length(&c.form, own, &value) && self.changes_length(&length_of(&l.key, &c.name)) {
+                return Err(Poison);
+            }
             self.refit(&value, &c.form, &mut own.iter(), &mut next, (Carrier::Variable(&c.name), l.range))?;
         }
         let mut longer = Vec::new();

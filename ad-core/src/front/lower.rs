@@ -80,6 +80,12 @@ pub(super) struct Lower<'a> {
     pub debug: bool,
     /// How many lowerings around the place are made for what they come to only.
     pub attempts: u32,
+    /// Elements of a `Vec` that a run which only counts does not know.
+    pub unseen: Vec<Term>,
+    /// How many loops have carried a `Vec` of a length that changes.
+    pub slots: usize,
+    /// Empty lists that were made with room for so many elements; kept, so that their addresses are their own.
+    pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
     depth: u32,
 }
 
@@ -119,6 +125,9 @@ impl<'a> Lower<'a> {
             compared: BTreeSet::new(),
             debug: false,
             attempts: 0,
+            unseen: Vec::new(),
+            slots: 0,
+            capacities: Vec::new(),
             depth: 0,
         }
     }
@@ -317,6 +326,7 @@ impl<'a> Lower<'a> {
             }
             Value::Range(_)
             | Value::Seq(_)
+            | Value::Cursor(_)
             | Value::Tuple(_)
             | Value::Closure(_)
             | Value::FromFn(_)

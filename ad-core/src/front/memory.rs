@@ -147,7 +147,7 @@ impl Lower<'_> {
     }
 
     /// Whether the lanes of one axis are slices.
-    fn lanes_are_slices(&mut self, view: &View, k: usize) -> Term {
+    pub(super) fn lanes_are_slices(&mut self, view: &View, k: usize) -> Term {
         let one = self.g.lit_usize(1);
         match view.axes[k].step {
             1 => self.same_size(view.axes[k].unit, one),

@@ -13,6 +13,7 @@ mod attr;
 mod carry;
 mod changes;
 mod checks;
+mod collected;
 mod consts;
 mod corner;
 mod depth;

@@ -51,6 +51,17 @@ impl Outward {
         found
     }
 
+    /// What a loop does that only pushes to a variable; one that may leave items out looks at what is there.
+    pub(super) fn of_pushing(name: &str, always: bool) -> Self {
+        let mut found = Outward::default();
+        found.changed.insert(name.to_string());
+        found.pushed.insert(name.to_string());
+        if !always {
+            found.mentioned.insert(name.to_string());
+        }
+        found
+    }
+
     /// What `for_each` does: the closure is the body, and its jumps are its own.
     pub(super) fn of_each(items: &Expr, f: &syn::ExprClosure) -> Self {
         let mut found = Outward::default();
@@ -252,7 +263,7 @@ impl<'ast> Visit<'ast> for Outward {
             m.args.iter().for_each(|e| self.visit_expr(e));
             return;
         }
-        if matches!(m.method.to_string().as_str(), "pop" | "truncate" | "clear") {
+        if super::collected::CHANGE_LENGTH.contains(&m.method.to_string().as_str()) {
             self.pushed.extend(self.outer(&m.receiver));
         }
         if let Some(f) = each(m) {

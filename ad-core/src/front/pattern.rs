@@ -3,6 +3,8 @@
 //!
 //! A name in a pattern must never be taken for a variable where Rust takes it for a constant.
 
+use std::rc::Rc;
+
 use syn::{Expr, ExprMatch, Lit, Pat};
 
 use super::lower::Lower;
@@ -283,6 +285,22 @@ impl<'a> Lower<'a> {
         let mut fits = self.g.lit_bool(true);
         let Some(value) = value else {
             return Ok(Split { parts: pats.into_iter().map(|p| (p, None)).collect(), fits });
+        };
+        // Of something that can be changed: so can its parts.
+        let held;
+        let value = match value {
+            Value::Place(place) => {
+                held = self.read_place(place)?;
+                if let (Value::Tuple(vs), None) = (&held, rest)
+                    && vs.len() == fixed
+                {
+                    let part = |k: usize| Some(Value::Place(Rc::new((**place).clone().inside(k))));
+                    let parts = pats.into_iter().enumerate().map(|(k, p)| (p, part(k))).collect();
+                    return Ok(Split { parts, fits });
+                }
+                &held
+            }
+            value => value,
         };
         let before = rest.unwrap_or(pats.len());
         let mut values: Vec<Option<Value>> = Vec::new();

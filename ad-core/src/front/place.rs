@@ -38,13 +38,29 @@ enum Step {
 }
 
 impl Place {
+    /// A whole variable.
+    pub(super) fn variable(cell: Cell, text: &str, range: SrcRange) -> Place {
+        Place { cell, steps: Vec::new(), text: text.to_string(), range }
+    }
+
+    /// Whether it is one.
+    pub(super) fn is_variable(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// An element of a `Vec` whose length changes, or of a literal of tuples, which is known to be there.
+    pub(super) fn at(mut self, index: Term) -> Place {
+        self.steps.push(Step::Element(index));
+        self
+    }
+
     /// Whether it is a part of an array: a view of it, in Rust.
     pub(super) fn is_part(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Part(_)))
     }
 
     /// A part of a tuple or of an array literal.
-    fn inside(mut self, k: usize) -> Place {
+    pub(super) fn inside(mut self, k: usize) -> Place {
         self.steps.push(Step::Field(k));
         self
     }

@@ -54,7 +54,7 @@ fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 /// An element of a `Vec` whose length changes.
-fn of_stack<'a>(me: &mut Lower<'a>, stack: &Stack, at: Term) -> Lowered<Value<'a>> {
+fn of_stack<'a>(me: &mut Lower<'a>, stack: &Stack<'a>, at: Term) -> Lowered<Value<'a>> {
     let there = me.g.compare(Cmp::Lt, at, stack.len);
     let value = me.under(there, true, |me| me.stacked(stack, at))?;
     Ok(Value::Maybe(value.into(), there))

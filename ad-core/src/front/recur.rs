@@ -58,7 +58,7 @@ impl<'a> Lower<'a> {
         value: &Value<'a>,
         wants: &mut dyn Iterator<Item = Want>,
         range: SrcRange,
-    ) -> Lowered<(Form, Vec<Term>)> {
+    ) -> Lowered<(Form<'a>, Vec<Term>)> {
         let value = self.decided_as(value, wants, range)?;
         let mut leaves = Leaves::default();
         // Its literals have their types: none is asked for again.
@@ -115,7 +115,7 @@ impl<'a> Lower<'a> {
     /// One loop for each length of the sequence, the outermost first.
     fn nested(
         &mut self,
-        form: &Form,
+        form: &Form<'a>,
         init: Vec<Term>,
         seq: &Seq<'a>,
         (reverse, rows): (bool, Rows),

@@ -90,6 +90,11 @@ fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (spec, rs)) = (call.arg(0)?, call.arg(1)?);
+    if let (Value::Stack(stack), Value::Tuple(parts)) = (x, spec)
+        && let [Value::Range(r)] = &**parts
+    {
+        return me.part_of_stack(&Rc::clone(stack), &r.clone(), rs);
+    }
     let x = me.array(x, rx)?;
     let (axes, new) = slice_axes(me, spec, me.g.rank(x), rs)?;
     if new.is_empty()
@@ -280,7 +285,38 @@ impl<'a> Lower<'a> {
         }
         let more = self.no_longer();
         let form = super::carry::Form::Leaf { nested: false };
-        Ok(Some(Value::Stack(Rc::new(super::stack::Stack { all: vec![all], form, len, more, open: None }))))
+        let part = super::stack::Stack { all: vec![all], form, ..super::stack::Stack::bare(len, more) };
+        Ok(Some(Value::Stack(Rc::new(part))))
+    }
+
+    /// A part of what has a length that changes.
+    pub(super) fn part_of_stack(
+        &mut self,
+        stack: &super::stack::Stack<'a>,
+        r: &Range<'a>,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let (start, end) = self.bounds(r, stack.len, range)?;
+        let len = self.g.int(IntOp::Sub, end, start);
+        let (zero, mut part) = (self.g.lit_usize(0), self.loose(stack));
+        if start != zero {
+            for t in &mut part.all {
+                let room = self.g.shape(*t)[0];
+                let var = self.g.fresh();
+                let i = self.g.mk(Node::Var(var));
+                let at = self.g.int(IntOp::Add, start, i);
+                *t = self.g.gather(*t, [room].into(), &[var], &[at]);
+            }
+        }
+        part.len = len;
+        part.window = part.window.map(|_| 0);
+        if let Some(len) = self.closed(len) {
+            part.len = len;
+            let room = len;
+            let part = self.with_room(&part, room);
+            return self.unstacked(&part, range);
+        }
+        Ok(Value::Stack(Rc::new(part)))
     }
 
     /// From where to where: checked to be in order and in range.

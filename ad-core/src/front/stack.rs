@@ -22,25 +22,44 @@ pub(super) struct Longer {
     pub most: Option<Term>,
     /// Whether it is just that much, in every step.
     pub exact: bool,
+    /// Another one took its place, which has at most so many elements, closed, whatever there was before.
+    pub instead: Option<Term>,
+    /// Another one that the loop carries took its place.
+    pub exchanged: bool,
 }
 
+/// How many of the last elements a run that only counts knows.
+const WINDOW: usize = 4;
+pub(super) const PAST_CAPACITY: &str = "more elements than the `Vec` was said to have room for";
+
 /// A `Vec` of a length that changes.
-#[derive(Clone, Debug)]
-pub(super) struct Stack {
+#[derive(Clone)]
+pub(super) struct Stack<'a> {
     /// Of each leaf of an element, one array.
     pub all: Vec<Term>,
-    pub form: Form,
+    pub form: Form<'a>,
     /// How many of the elements are there.
     pub len: Term,
     pub more: Longer,
     /// Where nothing is known of its elements but what is pushed.
     pub open: Option<Key>,
+    /// The loop around that carries it, by a number: there is room for all that is pushed in that. Without one, what is pushed needs more.
+    pub slot: Option<usize>,
+    /// Whether there is room for what the user said there would be, which is checked.
+    pub limited: bool,
+    /// In a run that only counts: the arrays hold the last so many elements.
+    pub window: Option<usize>,
 }
 
-impl Stack {
+impl Stack<'_> {
+    /// Without elements: the rest of one that is made anew.
+    pub(super) fn bare(len: Term, more: Longer) -> Self {
+        Stack { all: Vec::new(), form: Form::Unit, len, more, open: None, slot: None, limited: false, window: None }
+    }
+
     /// Whether two are known to be one.
-    pub(super) fn same(&self, other: &Stack) -> bool {
-        self.all == other.all && self.len == other.len && self.more == other.more
+    pub(super) fn same(&self, other: &Stack<'_>) -> bool {
+        self.all == other.all && self.len == other.len && self.more == other.more && self.slot == other.slot
     }
 
     /// The array of the elements, if they are not tuples.
@@ -55,13 +74,22 @@ impl Stack {
 impl<'a> Lower<'a> {
     /// As long as before.
     pub(super) fn no_longer(&mut self) -> Longer {
-        Longer { most: Some(self.g.lit_usize(0)), exact: true }
+        Longer { most: Some(self.g.lit_usize(0)), exact: true, instead: None, exchanged: false }
     }
 
     /// First the one, then the other.
     pub(super) fn both(&mut self, a: Longer, b: Longer) -> Longer {
         let most = a.most.zip(b.most).map(|(a, b)| self.g.int(IntOp::Add, a, b));
-        Longer { most, exact: a.exact && b.exact }
+        let instead = self.more_of(a.instead, b.instead);
+        Longer { most, exact: a.exact && b.exact, instead, exchanged: a.exchanged || b.exchanged }
+    }
+
+    /// The greater of two, or the one that there is.
+    pub(super) fn more_of(&mut self, a: Option<Term>, b: Option<Term>) -> Option<Term> {
+        match (a, b) {
+            (Some(a), Some(b)) if a != b => Some(self.g.int(IntOp::Max, a, b)),
+            (a, b) => a.or(b),
+        }
     }
 
     /// So many times; `None`: nobody knows how often.
@@ -72,7 +100,7 @@ impl<'a> Lower<'a> {
             (Some(size), Some(most)) => Some(self.g.int(IntOp::Mul, size, most)),
             _ => None,
         };
-        Longer { most, exact: one.exact && size.is_some() }
+        Longer { most, exact: one.exact && size.is_some(), ..one }
     }
 
     /// Lowers something for what it comes to: nothing else of it is kept, not its errors either; but what it
@@ -108,16 +136,17 @@ impl<'a> Lower<'a> {
         room: Term,
         key: &Key,
         range: SrcRange,
-    ) -> Lowered<Option<Stack>> {
+    ) -> Lowered<Option<Stack<'a>>> {
         let none = self.g.lit_usize(0);
         let more = self.no_longer();
         match value {
-            Value::Stack(stack) => Ok(Some((**stack).clone())),
+            Value::Stack(stack) if stack.slot.is_some() => Ok(Some((**stack).clone())),
+            Value::Stack(stack) => Ok(Some(self.with_room(stack, room))),
             Value::List(parts) if parts.is_empty() => {
                 let mut leaves = Leaves::default();
                 let form = self.unseen(key, &mut leaves);
                 let all = leaves.terms.into_iter().map(|zero| self.g.broadcast(zero, &[room])).collect();
-                Ok(Some(Stack { all, form, len: none, more, open: Some(key.clone()) }))
+                Ok(Some(Stack { all, form, open: Some(key.clone()), ..Stack::bare(none, more) }))
             }
             Value::List(parts) => {
                 let mut rows: Vec<Leaves> = Vec::new();
@@ -141,7 +170,7 @@ impl<'a> Lower<'a> {
                     all.push(leaf);
                 }
                 let len = self.g.lit_usize(parts.len());
-                Ok(Some(Stack { all, form, len, more, open: None }))
+                Ok(Some(Stack { all, form, ..Stack::bare(len, more) }))
             }
             Value::Term(t) | Value::Nested(t) if self.g.rank(*t) > 0 => {
                 let nested = matches!(value, Value::Nested(_)) && self.g.rank(*t) > 2;
@@ -149,17 +178,55 @@ impl<'a> Lower<'a> {
                 let keys = self.soft.get(t).cloned().unwrap_or_default();
                 let all = vec![self.roomy(*t, room)];
                 self.softened(all[0], &keys);
-                Ok(Some(Stack { all, form: Form::Leaf { nested }, len, more, open: None }))
+                Ok(Some(Stack { all, form: Form::Leaf { nested }, ..Stack::bare(len, more) }))
             }
             _ => Ok(None),
         }
     }
 
-    /// An array with more rows: zeros, which nobody reads.
+    /// How many elements there is room for.
+    pub(super) fn room(&mut self, stack: &Stack<'a>) -> Term {
+        match stack.all.first() {
+            Some(&all) => self.g.shape(all)[0],
+            None => self.g.lit_usize(0),
+        }
+    }
+
+    /// The same elements in arrays of another size, which is at least their number; no loop carries it.
+    pub(super) fn with_room(&mut self, stack: &Stack<'a>, room: Term) -> Stack<'a> {
+        let all = stack.all.iter().map(|&t| self.roomy(t, room)).collect();
+        Stack { all, slot: None, ..stack.clone() }
+    }
+
+    /// The same, that no loop carries: with room for what has been pushed in the step of the one that did.
+    pub(super) fn loose(&mut self, stack: &Stack<'a>) -> Stack<'a> {
+        if stack.slot.is_none() {
+            return stack.clone();
+        }
+        let mut room = self.room(stack);
+        if let Some(most) = stack.more.most {
+            room = self.g.int(IntOp::Add, room, most);
+        }
+        let most = stack.more.most.map(|_| self.g.lit_usize(0));
+        let mut own = self.with_room(stack, room);
+        own.more = Longer { most, ..self.no_longer() };
+        own
+    }
+
+    /// An array with another number of rows: more are zeros, which nobody reads, and fewer are without those that nobody reads.
     fn roomy(&mut self, t: Term, room: Term) -> Term {
         let n = self.g.shape(t)[0];
         if n == room {
             return t;
+        }
+        if let (Some(n), Some(m)) = (self.g.int_value(n), self.g.int_value(room))
+            && m < n
+        {
+            let mut sizes = self.g.shape(t).to_vec();
+            sizes[0] = room;
+            let zero = self.g.lit_usize(0);
+            let (starts, steps) = (vec![zero; sizes.len()], vec![1; sizes.len()]);
+            return self.g.slice(t, &starts, &steps, &sizes);
         }
         let rest = self.g.shape(t)[1..].to_vec();
         let zero = super::iter::consume::zero(self, self.g.elem(t));
@@ -173,17 +240,61 @@ impl<'a> Lower<'a> {
     }
 
     /// An element, which has been checked to be there.
-    pub(super) fn stacked(&mut self, stack: &Stack, at: Term) -> Lowered<Value<'a>> {
+    pub(super) fn stacked(&mut self, stack: &Stack<'a>, at: Term) -> Lowered<Value<'a>> {
         // Until the first push says what it is.
         if stack.open.as_ref().is_some_and(|key| !self.chosen.contains_key(key)) {
             return Ok(Value::Never);
         }
-        let leaves: Vec<Term> = stack.all.iter().map(|&all| self.g.index(all, &[at])).collect();
+        let leaves: Vec<Term> = match stack.window {
+            None | Some(0) => stack.all.iter().map(|&all| self.g.index(all, &[at])).collect(),
+            Some(known) => {
+                // Of the last ones, by how far they are from the end.
+                let (len, from) = (self.facts.linear(&self.g, stack.len), self.facts.linear(&self.g, at));
+                let back = len.combine(1, &from, -1).filter(|d| d.atoms.is_empty()).map(|d| d.constant);
+                let at = back.and_then(|back| usize::try_from(back).ok()).filter(|back| (1..=known).contains(back));
+                let at = at.map(|back| self.g.lit_usize(WINDOW - back));
+                let leaf = |me: &mut Self, all: Term| match at {
+                    Some(at) => me.g.index(all, &[at]),
+                    None => {
+                        let (elem, sizes) = (me.g.elem(all), me.g.shape(all)[1..].to_vec());
+                        let t = me.g.placeholder(crate::ir::Type::Array(elem, sizes.into()));
+                        me.unseen.push(t);
+                        t
+                    }
+                };
+                stack.all.iter().map(|&all| leaf(self, all)).collect()
+            }
+        };
         Self::formed(&stack.form, &mut leaves.iter())
     }
 
+    /// The last elements of it only, for a run that counts.
+    pub(super) fn windowed(&mut self, stack: &Stack<'a>) -> Stack<'a> {
+        let all = stack.all.clone();
+        let all = all.into_iter().map(|t| self.last_rows(t, stack.len, None)).collect();
+        Stack { all, window: Some(WINDOW), slot: None, ..stack.clone() }
+    }
+
+    /// The last rows of an array that has so many, of which one more may be the last.
+    fn last_rows(&mut self, t: Term, len: Term, x: Option<Term>) -> Term {
+        let window = self.g.lit_usize(WINDOW);
+        let var = self.g.fresh();
+        let i = self.g.mk(Node::Var(var));
+        let Some(x) = x else {
+            let at = self.g.int(IntOp::Add, len, i);
+            let at = self.g.int(IntOp::Sub, at, window);
+            return self.g.gather(t, [window].into(), &[var], &[at]);
+        };
+        let (last, one) = (self.g.lit_usize(WINDOW - 1), self.g.lit_usize(1));
+        let before = self.g.compare(Cmp::Lt, i, last);
+        let next = self.g.int(IntOp::Add, i, one);
+        let old = self.g.index(t, &[next]);
+        let row = self.g.cond(before, old, x);
+        self.g.build(window, var, row)
+    }
+
     /// The elements.
-    pub(super) fn stack_seq(&mut self, stack: &Rc<Stack>) -> Lowered<Seq<'a>> {
+    pub(super) fn stack_seq(&mut self, stack: &Rc<Stack<'a>>) -> Lowered<Seq<'a>> {
         let stack = Rc::clone(stack);
         let room = stack.all.first().map(|&all| self.g.shape(all)[0]).ok_or(Poison)?;
         let len = stack.len;
@@ -199,7 +310,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The array of the elements, where the length is closed.
-    pub(super) fn unstacked(&mut self, stack: &Stack, range: SrcRange) -> Lowered<Value<'a>> {
+    pub(super) fn unstacked(&mut self, stack: &Stack<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         if !self.is_closed(stack.len) {
             return Err(self.error(range, catalogue::changing_length()));
         }
@@ -223,7 +334,7 @@ impl<'a> Lower<'a> {
     }
 
     /// One more element.
-    pub(super) fn push_on(&mut self, stack: &Stack, x: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+    pub(super) fn push_on(&mut self, stack: &Stack<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let now: Vec<Term> = stack
             .all
             .iter()
@@ -241,31 +352,131 @@ impl<'a> Lower<'a> {
         }
         let mut leaves = Vec::new();
         self.refit(x, &stack.form, &mut now.iter(), &mut leaves, (Carrier::Element, range))?;
-        let all = stack.all.iter().zip(leaves).map(|(&all, x)| self.g.update(all, x, &[], &[stack.len])).collect();
         let one = self.g.lit_usize(1);
         let len = self.g.int(IntOp::Add, stack.len, one);
-        let most = stack.more.most.map(|most| self.g.int(IntOp::Add, most, one));
-        let more = Longer { most, ..stack.more };
+        let room = self.room(stack);
+        let (mut all, mut more) = (stack.all.clone(), stack.more);
+        if let Some(known) = stack.window {
+            let all = all.into_iter().zip(leaves).map(|(all, x)| self.last_rows(all, stack.len, Some(x))).collect();
+            let window = Some(WINDOW.min(known + 1));
+            return Ok(Value::Stack(Rc::new(Stack { all, len, window, ..stack.clone() })));
+        }
+        if stack.slot.is_none() {
+            let room = self.g.int(IntOp::Add, room, one);
+            all = all.into_iter().map(|t| self.roomy(t, room)).collect();
+        } else {
+            more.most = more.most.map(|most| self.g.int(IntOp::Add, most, one));
+            if stack.limited {
+                self.require_lt(stack.len, room, PAST_CAPACITY);
+            }
+        }
+        let all = all.into_iter().zip(leaves).map(|(all, x)| self.g.update(all, x, &[], &[stack.len])).collect();
         Ok(Value::Stack(Rc::new(Stack { all, len, more, ..stack.clone() })))
     }
 
     /// The same with another length, which is no greater.
-    pub(super) fn shorter_stack(&mut self, stack: &Stack, len: Term) -> Stack {
+    pub(super) fn shorter_stack(&mut self, stack: &Stack<'a>, len: Term) -> Stack<'a> {
         let more = Longer { exact: false, ..stack.more };
-        Stack { len, more, ..stack.clone() }
+        // What was before the last elements is not known.
+        let window = stack.window.map(|_| 0);
+        Stack { len, more, window, ..stack.clone() }
     }
 
     /// One of two states of a `Vec`, by a condition.
-    pub(super) fn join_stacks(&mut self, cond: Term, a: &Stack, b: &Stack) -> Value<'a> {
+    pub(super) fn join_stacks(&mut self, cond: Term, a: &Stack<'a>, b: &Stack<'a>) -> Value<'a> {
+        let (mut a, mut b) = (a.clone(), b.clone());
+        if a.slot != b.slot || a.slot.is_none() {
+            (a, b) = (self.loose(&a), self.loose(&b));
+            let (n, m) = (self.room(&a), self.room(&b));
+            let room = if n == m { n } else { self.g.int(IntOp::Max, n, m) };
+            (a, b) = (self.with_room(&a, room), self.with_room(&b, room));
+        }
         let all = a.all.iter().zip(&b.all).map(|(&a, &b)| self.g.cond(cond, a, b)).collect();
         let len = self.g.cond(cond, a.len, b.len);
         let more = if a.more == b.more {
             a.more
         } else {
             let most = a.more.most.zip(b.more.most).map(|(a, b)| self.g.int(IntOp::Max, a, b));
-            Longer { most, exact: false }
+            let instead = self.more_of(a.more.instead, b.more.instead);
+            Longer { most, exact: false, instead, exchanged: a.more.exchanged || b.more.exchanged }
         };
-        Value::Stack(Rc::new(Stack { all, len, more, ..a.clone() }))
+        let (limited, window) = (a.limited || b.limited, a.window.zip(b.window).map(|(a, b)| a.min(b)));
+        let open = a.open.clone().filter(|_| b.open.is_some());
+        Value::Stack(Rc::new(Stack { all, len, more, limited, window, open, ..a }))
+    }
+
+    /// One of two lists of different length, by a condition, where at least one is no array: of tuples, or of a length that is not known.
+    pub(super) fn join_lists(
+        &mut self,
+        cond: Term,
+        arms: [&Value<'a>; 2],
+        range: SrcRange,
+    ) -> Lowered<Option<Value<'a>>> {
+        let none = |v: &Value| matches!(v, Value::List(parts) if parts.is_empty());
+        let key = Key::at(self.here.0 as usize, "arms");
+        let zero = self.g.lit_usize(0);
+        // The arm that says what an element is.
+        let first = usize::from(none(arms[0]));
+        let Some(a) = self.listed_as_stack(arms[first], &key, range)? else { return Ok(None) };
+        let b = if none(arms[1 - first]) {
+            self.shorter_stack(&a, zero)
+        } else {
+            match self.listed_as_stack(arms[1 - first], &key, range)? {
+                Some(b) if b.all.len() == a.all.len() => b,
+                _ => return Ok(None),
+            }
+        };
+        let mut pair = [a, b];
+        for k in 0..pair[0].all.len() {
+            let (x, y) = (pair[0].all[k], pair[1].all[k]);
+            if self.g.elem(x) != self.g.elem(y) {
+                if self.soften(x, self.g.elem(y)) || self.soften(y, self.g.elem(x)) {
+                    return Err(Poison);
+                }
+                let (x, y) = (self.describe(&Value::Term(x)), self.describe(&Value::Term(y)));
+                return Err(self.error(range, catalogue::types_differ(&x, &y)));
+            }
+            if self.g.rank(x) != self.g.rank(y) {
+                return Err(self.error(range, catalogue::ranks_differ(self.g.rank(x), self.g.rank(y))));
+            }
+            let mut sizes = self.g.shape(y)[..1].to_vec();
+            sizes.extend(&self.g.shape(x)[1..]);
+            for axis in 1..sizes.len() {
+                let words = ["the first arm".to_string(), "the other arm".to_string()];
+                self.equate(sizes[axis], self.g.shape(y)[axis], words, range)?;
+            }
+            pair[1].all[k] = self.g.recast(y, &sizes);
+        }
+        if first == 1 {
+            pair.swap(0, 1);
+        }
+        Ok(Some(match self.join_stacks(cond, &pair[0], &pair[1]) {
+            Value::Stack(stack) if stack.slot.is_none() && self.is_closed(stack.len) => {
+                self.unstacked(&stack, range)?
+            }
+            joined => joined,
+        }))
+    }
+
+    /// Whether two lists are not known to have one length.
+    pub(super) fn lengths_differ(&self, a: &Value<'a>, b: &Value<'a>) -> bool {
+        match (a, b) {
+            (Value::List(a), Value::List(b)) => a.len() != b.len(),
+            (Value::Stack(a), Value::Stack(b)) => !a.same(b),
+            (Value::Stack(_), _) | (_, Value::Stack(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// A list with room for its elements.
+    fn listed_as_stack(&mut self, value: &Value<'a>, key: &Key, range: SrcRange) -> Lowered<Option<Stack<'a>>> {
+        let room = match value {
+            Value::Stack(stack) => return Ok(Some((**stack).clone())),
+            Value::List(parts) => self.g.lit_usize(parts.len()),
+            Value::Term(t) | Value::Nested(t) if self.g.rank(*t) > 0 => self.g.shape(*t)[0],
+            _ => return Ok(None),
+        };
+        self.stack(value, room, key, range)
     }
 
     /// One of two arrays of which the one is always longer, by a condition: how long it is depends on that.
@@ -286,9 +497,7 @@ impl<'a> Lower<'a> {
         let stacks = [(a, lens[0]), (b, lens[1])].map(|(t, len)| Stack {
             all: vec![t],
             form: form.clone(),
-            len,
-            more,
-            open: None,
+            ..Stack::bare(len, more)
         });
         match self.join_stacks(cond, &stacks[0], &stacks[1]) {
             Value::Stack(stack) if self.is_closed(stack.len) => self.unstacked(&stack, range),
@@ -296,13 +505,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An array of such rows that has none.
-    pub(super) fn no_rows(&mut self, t: Term) -> Term {
-        let zero = self.g.lit_usize(0);
-        let mut sizes = self.g.shape(t).to_vec();
-        sizes[0] = zero;
-        let (starts, steps) = (vec![zero; sizes.len()], vec![1; sizes.len()]);
-        self.g.slice(t, &starts, &steps, &sizes)
+    /// Whether the one is known to be no greater than the other, and not to be the same: half of it, or what is left of it.
+    pub(super) fn one_is_part(&mut self, a: Term, b: Term) -> bool {
+        let (less, more) = (self.facts.prove_le(&self.g, a, b), self.facts.prove_le(&self.g, b, a));
+        less != more
     }
 
     /// Whether two sizes are known to differ, whatever they are.
@@ -323,7 +529,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Another element at an index.
-    pub(super) fn put_on(&mut self, stack: &Stack, at: Term, x: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+    pub(super) fn put_on(&mut self, stack: &Stack<'a>, at: Term, x: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let now: Vec<Term> = stack.all.iter().map(|&all| self.g.index(all, &[at])).collect();
         let mut leaves = Vec::new();
         self.refit(x, &stack.form, &mut now.iter(), &mut leaves, (Carrier::Element, range))?;

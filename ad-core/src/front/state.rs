@@ -193,13 +193,6 @@ impl<'a> Lower<'a> {
                 (Held::Value(Value::Never), Held::Value(value)) | (Held::Value(value), Held::Value(Value::Never)) => {
                     Held::Value(value.clone())
                 }
-                (Held::Value(Value::List(a)), Held::Value(Value::List(b)))
-                    if a.len() != b.len() && a.iter().chain(&**b).any(|part| matches!(part, Value::Tuple(_))) =>
-                {
-                    let name = Rc::clone(&then.0[k].name);
-                    self.error(range, catalogue::grows_now_and_then(&name));
-                    Held::Broken
-                }
                 (Held::Value(a), Held::Value(b)) => {
                     let name = Rc::clone(&then.0[k].name);
                     match self.join(Join { cond, strict: false }, a, b, range) {
@@ -247,6 +240,7 @@ pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
         (Value::Closure(a), Value::Closure(b)) => Rc::ptr_eq(a, b),
         (Value::Range(a), Value::Range(b)) => Rc::ptr_eq(a, b),
         (Value::Seq(a), Value::Seq(b)) => Rc::ptr_eq(&a.item, &b.item),
+        (Value::Cursor(a), Value::Cursor(b)) => a.at == b.at && Rc::ptr_eq(&a.seq.item, &b.seq.item),
         (Value::Filled(a, n), Value::Filled(b, m)) => Rc::ptr_eq(a, b) && n == m,
         (Value::Stack(a), Value::Stack(b)) => a.same(b),
         (Value::Maybe(a, c), Value::Maybe(b, d)) => c == d && same(a, b),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::lower::Lower;
 use super::value::{Lowered, Value};
-use super::{changes, functions, integers, iter, methods, options, order, reads, recur, slice};
+use super::{changes, collected, functions, integers, iter, methods, options, order, reads, recur, slice};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange, suggest};
 use crate::ir::Elem;
@@ -128,7 +128,9 @@ const TABLES: &[&[Entry]] = &[
     slice::TABLE,
     reads::TABLE,
     changes::TABLE,
+    collected::TABLE,
     iter::TABLE,
+    iter::CURSORS,
     recur::TABLE,
     iter::ADAPTERS,
     iter::CONSUMING,
@@ -197,23 +199,11 @@ const LATER: &[&str] = &[
     "cycle",
     "try_fold",
     "inspect",
-    "peekable",
     "trailing_zeros",
 ];
 
 /// Methods that change their receiver: refused as mutation.
-const MUTATING: &[&str] = &[
-    "map_inplace",
-    "sort",
-    "sort_by",
-    "extend",
-    "add_assign",
-    "sub_assign",
-    "mul_assign",
-    "remove",
-    "as_slice_mut",
-    "next",
-];
+const MUTATING: &[&str] = &["map_inplace", "sort", "sort_by", "add_assign", "sub_assign", "mul_assign", "as_slice_mut"];
 
 /// Methods that take `&mut self` of an iterator, and leave it behind the last item that they have seen.
 const ADVANCING: &[&str] = &["by_ref", "nth", "all", "any", "position", "find"];
@@ -327,7 +317,7 @@ impl<'a> Lower<'a> {
             Value::Number(n) if n.outer().is_some() => On::Any,
             Value::Number(_) => On::Int,
             Value::List(_) | Value::Matrix(_) | Value::Nested(_) | Value::Filled(..) | Value::Stack(_) => On::Array,
-            Value::Range(_) | Value::Seq(_) => On::Iter,
+            Value::Range(_) | Value::Seq(_) | Value::Cursor(_) => On::Iter,
             Value::Maybe(..) | Value::Nothing => On::Option,
             Value::Tuple(_) => On::Tuple,
             Value::Ordering(_) => On::Ordering,

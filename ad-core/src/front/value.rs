@@ -34,7 +34,7 @@ pub(super) enum Value<'a> {
     /// `vec![0; n]`: one integer, whose type is still open, at each index of an array of arrays.
     Filled(Rc<Number>, Rc<[Term]>),
     /// A `Vec` in a loop that changes its length.
-    Stack(Rc<Stack>),
+    Stack(Rc<Stack<'a>>),
     /// `array![[a, b], [c, d]]`: an ndarray of rank two or more, whose element type may still be open.
     Matrix(Rc<[Value<'a>]>),
     /// `std::array::from_fn(f)`, until a type says of which size.
@@ -49,6 +49,8 @@ pub(super) enum Value<'a> {
     Range(Rc<Range<'a>>),
     /// An iterator.
     Seq(Seq<'a>),
+    /// An iterator that has gone on so far.
+    Cursor(Rc<Cursor<'a>>),
     /// An `Option`: the value, and whether there is one.
     Maybe(Rc<Value<'a>>, Term),
     /// `None`.
@@ -105,7 +107,7 @@ impl Value<'_> {
             Value::Tuple(_) => "a tuple",
             Value::Closure(_) | Value::Function(..) => "a function",
             Value::Range(_) => "a range",
-            Value::Seq(_) => "an iterator",
+            Value::Seq(_) | Value::Cursor(_) => "an iterator",
             Value::Maybe(..) | Value::Nothing => "an `Option`",
             Value::Ordering(_) => "an `Ordering`",
             Value::Axis(_) => "an axis",
@@ -231,6 +233,12 @@ pub(super) struct Seq<'a> {
     pub keep: Option<Rc<Keep<'a>>>,
     /// The item at an index.
     pub item: Rc<Item<'a>>,
+}
+
+/// An iterator of one index whose next item is that at `at`.
+pub(super) struct Cursor<'a> {
+    pub seq: Seq<'a>,
+    pub at: Term,
 }
 
 /// Names in scope, the innermost first; sharing its tail with the scopes around it, so that a closure keeps its own for nothing.

@@ -254,13 +254,8 @@ fn mistakes() {
         quote!(x.iter().filter(|v| **v > 0.0).enumerate().map(|(i, v)| v * i as f64).sum::<f64>()),
         "`enumerate` behind `filter`",
     );
-    error(quote!(x.iter().filter(|v| **v > 0.0).collect::<Vec<_>>()[0]), "an array of the items that `filter` leaves");
     error(quote!(*x.iter().max_by(|a, b| (**a - **b).total_cmp(&0.0)).unwrap()), "this comparison of items");
     error(quote!((0..).map(|i| i as f64).sum::<f64>()), "this range has no end");
-    error(
-        quote!((0..x.len()).map(|i| (0..i).map(|j| x[j]).collect::<Vec<f64>>()[0]).sum::<f64>()),
-        "a size depends on the index",
-    );
     error(quote!(x.iter().take_while(|v| **v > 0.0).sum::<f64>()), "`.take_while()` is not built yet");
 }
 
@@ -289,7 +284,7 @@ fn iterators_that_go_on() {
         quote! { let mut it = x.iter(); let all = it.all(|v| *v > 0.0); let b: f64 = it.sum(); if all { b } else { 1.0 } },
         quote! { let mut it = x.iter(); let k = it.position(|v| *v > 0.0).unwrap_or(0); let b: f64 = it.sum(); b + x[k] },
         quote! { let mut it = x.iter(); let a = it.find(|v| **v > 0.0).unwrap_or(&x[0]); let b: f64 = it.sum(); b + a },
-        quote! { let mut it = x.iter(); let a = it.next().unwrap(); let b: f64 = it.sum(); b + a },
+        quote! { let mut it = x.iter().filter(|v| **v > 0.0); let a = it.next().unwrap(); let b: f64 = it.sum(); b + a },
         quote! { let mut it = x.iter(); let mut s = 0.0; for v in it.by_ref() { s += v; if s > 1.0 { break; } } let b: f64 = it.sum(); b + s },
         quote! { let mut it = (x.iter(), 1.0); let a = it.0.nth(0).unwrap(); let b: f64 = it.0.sum(); b + a },
         quote! { let mut it = 0..3; let a = it.nth(0).unwrap(); let b: usize = it.sum(); x[a + b] },

@@ -12,7 +12,7 @@ fn f(x: &Array1<f64>) -> f64 {
 
 #[differentiate]
 fn g(x: &[f64]) -> f64 {
-    let mut items = x.iter();
+    let mut items = x.iter().filter(|v| **v > 1.0);
     let first = items.next().unwrap();
     first * items.sum::<f64>()
 }

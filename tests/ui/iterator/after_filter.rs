@@ -7,9 +7,4 @@ fn f(x: &Array1<f64>) -> f64 {
     x.iter().filter(|v| **v > 0.0).enumerate().map(|(i, v)| v * i as f64).sum::<f64>()
 }
 
-#[differentiate]
-fn g(x: &Array1<f64>) -> f64 {
-    x.iter().copied().filter(|v| *v > 0.0).collect::<Vec<f64>>()[0]
-}
-
 fn main() {}

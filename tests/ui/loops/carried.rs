@@ -4,9 +4,9 @@ use ad::prelude::*;
 
 #[differentiate]
 fn shrinks(x: &Array1<f64>) -> f64 {
-    let mut all = x.clone();
+    let mut all = Array2::from_elem((4, x.len()), x[0]);
     for _ in 0..3 {
-        all = all.slice(s![1..]).to_owned();
+        all = all.slice(s![1.., ..]).to_owned();
     }
     all.sum()
 }
@@ -34,7 +34,7 @@ fn ranges(x: &Array1<f64>) -> f64 {
 #[differentiate]
 fn halves(x: &Array1<f64>) -> f64 {
     let mut all = vec![x[0]];
-    while all[all.len() - 1] > 0.1 {
+    while all[all.len() / 2] > 0.1 {
         let half = 0.5 * all[all.len() - 1];
         all.push(half);
     }
@@ -42,12 +42,17 @@ fn halves(x: &Array1<f64>) -> f64 {
 }
 
 #[differentiate]
-fn some(x: &Array1<f64>) -> f64 {
-    let mut one = vec![(x[0], 1.0)];
-    if x[0] > 1.0 {
-        one.push((x[1], 2.0));
+fn doubles(x: &Array1<f64>) -> f64 {
+    let mut all = vec![x[0]];
+    for _ in 0..3 {
+        let mut next = Vec::new();
+        for v in &all {
+            next.push(*v);
+            next.push(v * v);
+        }
+        all = next;
     }
-    one.iter().map(|(a, b)| a * b).sum()
+    all.iter().sum()
 }
 
 #[differentiate]
@@ -68,6 +73,6 @@ fn main() {
     println!("{}", shrinks(&x) + shrinks_grad(&x)[0]);
     println!("{}", nothing_yet(&x) + nothing_yet_grad(&x)[0]);
     println!("{}", ranges(&x) + ranges_grad(&x)[0]);
-    println!("{}", some(&x) + some_grad(&x)[0] + halves(&x) + halves_grad(&x)[0]);
+    println!("{}", doubles(&x) + doubles_grad(&x)[0] + halves(&x) + halves_grad(&x)[0]);
     println!("{}", as_an_array(&x) + as_an_array_grad(&x)[0]);
 }

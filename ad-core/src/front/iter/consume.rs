@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use crate::catalogue;
-use crate::catalogue::refused;
 use crate::diag::{Poison, SrcRange};
 use crate::front::functions::{all_axes, own, sum_over};
 use crate::front::lower::Lower;
@@ -57,10 +56,7 @@ impl<'a> Lower<'a> {
 
     /// All items as an array.
     pub(super) fn collected(&mut self, seq: &Seq<'a>, range: SrcRange, want: Want) -> Lowered<Term> {
-        if seq.keep.is_some() {
-            return Err(self.error(range, refused::collected_after_filter()));
-        }
-        if seq.len.is_some() {
+        if !seq.whole() {
             return Err(self.error(range, catalogue::size_depends_on_index()));
         }
         self.filled(seq, range, want, |_, _| Err(Poison))
@@ -230,11 +226,14 @@ fn any<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 pub(in crate::front) fn collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
+    let want = named_elem(me, call).map_or(Want::Any, Want::Elem);
+    if !seq.whole() {
+        return me.collected_items(&seq, want, range);
+    }
     if seq.dims.len() > 1 {
         let seq = super::adapters::counted(me, &Value::Seq(seq), "collect", range)?;
         return Ok(Value::Term(me.collected(&seq, range, Want::Any)?));
     }
-    let want = named_elem(me, call).map_or(Want::Any, Want::Elem);
     let t = me.collected(&seq, range, want)?;
     // A `Vec` of rows is indexed row by row.
     Ok(me.rows(t, true))
@@ -253,7 +252,11 @@ fn unzip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
                 Err(me.error(range, catalogue::expected("pairs", &found)))
             }
         };
-        let part = me.flat(Seq { item: Rc::new(item), ..seq.clone() }, range)?;
+        let part = Seq { item: Rc::new(item), ..seq.clone() };
+        if !part.whole() {
+            return me.collected_items(&part, Want::Any, range);
+        }
+        let part = me.flat(part, range)?;
         let t = me.collected(&part, range, Want::Any)?;
         Ok(me.rows(t, true))
     };

@@ -2,18 +2,20 @@
 
 use std::rc::Rc;
 
-use crate::front::changes::changed;
+use crate::front::changes::{changed, length_at, place_arg};
 use crate::front::lower::Lower;
 use crate::front::place::Place;
 use crate::front::slice::Cut;
 use crate::front::table::{Call, Entry, On, row};
 use crate::front::value::{Lowered, Seq, Value};
 use crate::ir::Term;
-use crate::prim::IntOp;
+use crate::prim::{Cmp, IntOp};
 
 /// What makes them.
 pub(in crate::front) const TABLE: &[Entry] = &[
     row("iter_mut", On::Place, (0, 0), iter_mut, "the elements, to be changed: `for v in x.iter_mut() { *v *= 2.0; }`"),
+    row("last_mut", On::Place, (0, 0), last_mut, "the last element, to be changed, an `Option`"),
+    row("first_mut", On::Place, (0, 0), first_mut, "the first element, to be changed, an `Option`"),
     row("outer_iter_mut", On::Place, (0, 0), outer_iter_mut, "the parts along the first axis, to be changed"),
     row("axis_iter_mut", On::Place, (1, 1), axis_iter_mut, "the parts along an axis, to be changed"),
     row("rows_mut", On::Place, (0, 0), rows_mut, "the rows, to be changed"),
@@ -39,6 +41,16 @@ impl<'a> Lower<'a> {
     /// The elements of what a mutable reference refers to: rows, of an array of arrays.
     pub(in crate::front) fn seq_of_place(&mut self, place: &Place) -> Lowered<Seq<'a>> {
         let value = self.read_place(place)?;
+        let tuples = matches!(&value, Value::List(parts) if parts.iter().any(|p| matches!(p, Value::Tuple(_))));
+        if let (Value::List(parts), true) = (&value, tuples) {
+            return Ok(elements(self.g.lit_usize(parts.len()), place.clone()));
+        }
+        if let Value::Stack(stack) = &value {
+            let stack = Rc::clone(stack);
+            let mut seq = elements(self.room(&stack), place.clone());
+            seq.len = Some(stack.len);
+            return Ok(seq);
+        }
         let t = self.array(&value, place.range)?;
         let axes = match value {
             Value::Nested(_) | Value::List(_) | Value::Filled(..) => 1,
@@ -61,8 +73,38 @@ impl<'a> Lower<'a> {
     }
 }
 
+/// The elements of what is no array.
+fn elements<'a>(n: Term, place: Place) -> Seq<'a> {
+    Seq::new([n], move |_: &mut Lower<'a>, ix: &[Term]| {
+        let at = ix.first().copied().ok_or(crate::diag::Poison)?;
+        Ok(Value::Place(Rc::new(place.clone().at(at))))
+    })
+}
+
+/// The element at an end of a place, if there is one.
+fn end_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, last: bool) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let n = length_at(me, &place)?;
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    let there = me.g.compare(Cmp::Lt, zero, n);
+    let at = if last { me.g.int(IntOp::Sub, n, one) } else { zero };
+    if me.g.bool_value(there) == Some(false) {
+        return Ok(Value::Nothing);
+    }
+    let place = me.under(there, true, |me| me.element(place, &Value::Term(at), call.range, call.text(0)))?;
+    Ok(Value::Maybe(Value::Place(Rc::new(place)).into(), there))
+}
+
+fn last_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    end_of(me, call, true)
+}
+
+fn first_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    end_of(me, call, false)
+}
+
 fn iter_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, _) = changed(me, call)?;
+    let place = place_arg(me, call, 0)?;
     Ok(Value::Seq(me.seq_of_place(&place)?))
 }
 

@@ -66,10 +66,13 @@ impl<'a> Lower<'a> {
         let lower = if ty.range().0 < 0 { self.g.int(IntOp::Min, start, end) } else { start };
         let mut count = self.g.int(IntOp::Sub, end, lower);
         if inclusive {
-            let empty = self.g.compare(Cmp::Gt, start, end);
             let more = self.g.int(IntOp::Add, count, one);
-            let zero = self.g.lit(Lit::Int(ty, 0));
-            count = self.g.select(empty, zero, more);
+            count = if self.facts.prove_le(&self.g, start, end) {
+                more
+            } else {
+                let (empty, zero) = (self.g.compare(Cmp::Gt, start, end), self.g.lit(Lit::Int(ty, 0)));
+                self.g.select(empty, zero, more)
+            };
         }
         let len = self.g.cast(Elem::USIZE, count);
         let (size, len) = match self.closed(len) {

@@ -1,30 +1,34 @@
 //! How a loop carries a `Vec` whose length it changes: as rows, where each step pushes and nothing in the loop looks at it; or with room for
 //! all elements that it can have (`stack`).
 
+use std::rc::Rc;
+
 use super::{Grown, Loop, Stacked, Start};
 use crate::catalogue;
 use crate::diag::Poison;
+use crate::front::carry::Form;
 use crate::front::checks::Frame;
 use crate::front::lower::Lower;
 use crate::front::stack::{Longer, Stack};
 use crate::front::state::{Cell, Held};
 use crate::front::value::{Lowered, Value};
-use crate::ir::Term;
-use crate::prim::IntOp;
+use crate::ir::{Node, Term};
+use crate::prim::{IntOp, Prim};
 
 /// Lowerings inside one another that are made for what they come to: each doubles the work.
 const ATTEMPTS: u32 = 3;
 
 impl<'a> Lower<'a> {
     /// Each `Vec` whose length the loop changes, in one of the two ways.
-    pub(super) fn lengths(&mut self, start: &Start<'a, '_>) -> Lowered<(Vec<Grown<'a>>, Vec<Stacked>)> {
+    pub(super) fn lengths(&mut self, start: &Start<'a, '_>) -> Lowered<(Vec<Grown<'a>>, Vec<Stacked<'a>>)> {
         let (mut grown, mut stacks) = (self.grown(start.outward), Vec::new());
         let found = self.of_changing_length(start);
         if found.is_empty() {
             return Ok((grown, stacks));
         }
-        let stacks_only = found.iter().all(|(_, _, value)| matches!(value, Value::Stack(_)));
-        if stacks_only && self.attempts > 0 {
+        // For those that a loop around carries there is room already.
+        let carried = found.iter().all(|(_, _, value)| matches!(value, Value::Stack(s) if s.slot.is_some()));
+        if carried {
             let zero = self.g.lit_usize(0);
             for (cell, name, value) in found {
                 stacks.push(self.stacked_from(start, cell, &name, &value, (zero, None))?);
@@ -43,7 +47,7 @@ impl<'a> Lower<'a> {
             return Ok((grown, stacks));
         }
         // Room for more than there is, to see how much is needed.
-        let room = self.g.lit_usize(usize::MAX >> 16);
+        let room = self.g.lit_usize(usize::MAX >> (16 + 4 * self.attempts));
         let try_all = |me: &mut Self| {
             let mut stacks = Vec::new();
             for (cell, name, value) in &found {
@@ -63,31 +67,66 @@ impl<'a> Lower<'a> {
         };
         let every = found.clone();
         let times = start.seq.map(|seq| seq.dims.to_vec()).unwrap_or_default();
-        for ((cell, name, value), longer) in found.into_iter().zip(longer) {
-            let (step, all) = longer;
-            if all.exact && grown.iter().any(|g| g.cell == cell) {
-                continue;
-            }
-            let most = match (all.most, step.most) {
-                (Some(most), _) => Some(most),
-                (None, Some(step)) => self.steps_of(start, &every)?.map(|count| self.g.int(IntOp::Mul, count, step)),
-                _ => None,
-            };
-            let Some(most) = most else {
-                return Err(self.error(start.range, catalogue::grows_now_and_then(&name)));
-            };
-            grown.retain(|g| g.cell != cell);
-            let before = match &value {
-                Value::Stack(_) => most,
+        let mut befores = Vec::new();
+        for (_, _, value) in &found {
+            let before = match value {
+                Value::Stack(stack) => self.room(&Rc::clone(stack)),
                 Value::List(parts) => self.g.lit_usize(parts.len()),
                 value => {
                     let t = self.array(value, start.range)?;
                     self.g.shape(t)[0]
                 }
             };
-            let room = self.g.int(IntOp::Add, before, most);
-            let each = step.most.filter(|_| all.exact && !times.is_empty());
-            stacks.push(self.stacked_from(start, cell, &name, &value, (room, each))?);
+            befores.push(before);
+        }
+        // Where they take each other's place, any of them may become as long as any other.
+        let exchanged = longer.iter().any(|(step, _)| step.exchanged);
+        let largest = befores.iter().fold(None, |most, &n| self.more_of(most, Some(n)));
+        let most_in_a_step = longer.iter().fold(None, |most, (step, _)| self.more_of(most, step.most));
+        let instead_of_any = longer.iter().fold(None, |most, (step, _)| self.more_of(most, step.instead));
+        let unlimited = longer.iter().any(|(step, _)| step.most.is_none());
+        for (k, (cell, name, value)) in found.into_iter().enumerate() {
+            let (step, all) = longer[k];
+            if all.exact && all.instead.is_none() && grown.iter().any(|g| g.cell == cell) {
+                continue;
+            }
+            grown.retain(|g| g.cell != cell);
+            if let Value::Stack(stack) = &value
+                && stack.slot.is_some()
+            {
+                stacks.push(self.stacked_from(start, cell, &name, &value, (room, None))?);
+                continue;
+            }
+            let (in_a_step, instead) = match (exchanged, unlimited) {
+                (false, _) => (step.most, step.instead),
+                (true, false) => (most_in_a_step, instead_of_any),
+                (true, true) => (None, instead_of_any),
+            };
+            let most = match (all.most, in_a_step) {
+                (Some(most), _) if !exchanged => Some(most),
+                (_, Some(one)) if self.g.int_value(one) == Some(0) => Some(one),
+                (_, Some(one)) => match start.seq.filter(|_| all.most.is_some()) {
+                    Some(seq) => {
+                        let steps = seq.dims.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size));
+                        Some(steps)
+                    }
+                    None => self.steps_of(start, &every)?.map(|count| self.g.int(IntOp::Mul, count, one)),
+                },
+                _ => None,
+            };
+            let before = if exchanged { largest.unwrap_or(befores[k]) } else { befores[k] };
+            let (room, limited) = match (most, self.capacity_of(&value)) {
+                (Some(most), _) => {
+                    let before = self.more_of(Some(before), instead).unwrap_or(before);
+                    (self.g.int(IntOp::Add, before, most), false)
+                }
+                (None, Some(capacity)) => (self.g.int(IntOp::Max, before, capacity), true),
+                (None, None) => return Err(self.error(start.range, catalogue::grows_now_and_then(&name))),
+            };
+            let each = step.most.filter(|_| all.exact && step.instead.is_none() && !times.is_empty());
+            let mut stack = self.stacked_from(start, cell, &name, &value, (room, each))?;
+            stack.start.limited = limited;
+            stacks.push(stack);
         }
         Ok((grown, stacks))
     }
@@ -99,18 +138,42 @@ impl<'a> Lower<'a> {
         if start.seq.is_some() || inside {
             return Ok(None);
         }
-        let run = |me: &mut Self| {
-            let one = me.g.lit_usize(1);
-            let mut stacks = Vec::new();
-            for (cell, name, value) in found {
-                stacks.push(me.stacked_from(start, *cell, name, value, (one, None))?);
+        let mut count = None;
+        // Of the last elements something is known where nothing is taken away from them.
+        for windows in [true, false] {
+            let run = |me: &mut Self| {
+                let mut stacks = Vec::new();
+                for (cell, name, value) in found {
+                    let room = match value {
+                        Value::Stack(stack) => me.room(&Rc::clone(stack)),
+                        Value::List(parts) => me.g.lit_usize(parts.len().max(1)),
+                        value => {
+                            let t = me.array(value, start.range)?;
+                            me.g.shape(t)[0]
+                        }
+                    };
+                    let mut stack = me.stacked_from(start, *cell, name, value, (room, None))?;
+                    stack.start = me.windowed(&stack.start);
+                    stack.start.window = stack.start.window.filter(|_| windows).or(Some(0));
+                    stacks.push(stack);
+                }
+                let (mut l, init) = me.begun(start, Vec::new(), stacks)?;
+                l.counted = true;
+                me.nest(&l, init.terms, &init.keys, &mut Vec::new())
+            };
+            let unseen = self.unseen.len();
+            count = self.attempt(run).ok().and_then(|behind| behind.count);
+            // A check may have asked for what is not known.
+            let unknown = self.unseen.split_off(unseen);
+            count = count.filter(|&count| !self.g.depends_on(count, &unknown));
+            if !self.decided.is_empty() {
+                return Err(Poison);
             }
-            let (mut l, init) = me.begun(start, Vec::new(), stacks)?;
-            l.counted = true;
-            me.nest(&l, init.terms, &init.keys, &mut Vec::new())
-        };
-        let count = self.attempt(run).ok().and_then(|behind| behind.count);
-        if self.decided.is_empty() { Ok(count) } else { Err(Poison) }
+            if count.is_some() {
+                break;
+            }
+        }
+        Ok(count)
     }
 
     /// Nothing that decides how often a loop runs may depend on what is pushed in it.
@@ -122,10 +185,47 @@ impl<'a> Lower<'a> {
         more: &[crate::front::checks::More],
     ) -> Lowered<()> {
         let elements: Vec<usize> = l.stacks.iter().flat_map(|s| s.first..s.first + s.start.all.len()).collect();
-        let leaves: Vec<Term> = elements.iter().map(|&k| now[k]).collect();
-        let others = next.iter().enumerate().filter(|(k, _)| !elements.contains(k)).map(|(_, &t)| t);
-        let mut all = others.chain(more.iter().map(|m| m.next));
-        if all.any(|t| self.g.depends_on(t, &leaves)) { Err(Poison) } else { Ok(()) }
+        let mut unknown = self.unseen.clone();
+        if l.stacks.iter().any(|s| s.start.window == Some(0)) {
+            unknown.extend(elements.iter().map(|&k| now[k]));
+            let others = next.iter().enumerate().filter(|(k, _)| !elements.contains(k)).map(|(_, &t)| t);
+            let mut all = others.chain(more.iter().map(|m| m.next));
+            return if all.any(|t| self.g.depends_on(t, &unknown)) { Err(Poison) } else { Ok(()) };
+        }
+        let mut all = next.iter().copied().chain(more.iter().map(|m| m.next));
+        if all.any(|t| self.g.depends_on(t, &unknown)) { Err(Poison) } else { Ok(()) }
+    }
+
+    /// Whether a value is an array of another length than the one that a step began with.
+    pub(super) fn of_another_length(&mut self, form: &Form<'a>, now: &[Term], value: &Value<'a>) -> bool {
+        let n = match (form, now.first()) {
+            (Form::List(parts), _) => self.g.lit_usize(parts.len()),
+            (Form::Leaf { .. }, Some(&t)) if self.g.rank(t) > 0 => self.g.shape(t)[0],
+            _ => return false,
+        };
+        let m = match value {
+            Value::Stack(stack) if stack.plain().is_some() || matches!(form, Form::List(_)) => return true,
+            Value::Term(t) | Value::Nested(t) if self.g.rank(*t) > 0 => self.g.shape(*t)[0],
+            Value::List(parts) => self.g.lit_usize(parts.len()),
+            Value::Filled(_, sizes) => sizes[0],
+            _ => return false,
+        };
+        let may = n == m
+            || (self.facts.prove_le(&self.g, n, m) && self.facts.prove_le(&self.g, m, n))
+            || (self.size_of(n).is_some()
+                && self.size_of(m).is_some()
+                && (self.g.int_value(n).is_none() || self.g.int_value(m).is_none()));
+        // Only a `Vec` or an array of rank 1 is one of rows that come and go.
+        let rows = matches!(value, Value::List(_) | Value::Nested(_) | Value::Filled(..))
+            || matches!(value, Value::Term(t) if self.g.rank(*t) == 1);
+        !may && rows
+    }
+
+    /// For how many elements the user has made room.
+    fn capacity_of(&self, value: &Value<'a>) -> Option<Term> {
+        let Value::List(parts) = value else { return None };
+        let made = self.capacities.iter().find(|(list, _)| Rc::ptr_eq(list, parts))?.1;
+        self.is_closed(made).then_some(made)
     }
 
     /// Variables that are pushed to or popped from, and what they hold.
@@ -143,10 +243,14 @@ impl<'a> Lower<'a> {
         changed
             .filter_map(|cell| {
                 let Some(Held::Value(value)) = self.store.held(cell) else { return None };
+                let changes = pushed.contains(&cell) || {
+                    let key = super::length_of(&start.key, self.store.name(cell));
+                    self.chosen.contains_key(&key)
+                };
                 let found = match value {
                     Value::Stack(_) => true,
-                    Value::List(_) | Value::Filled(..) => pushed.contains(&cell),
-                    Value::Term(t) | Value::Nested(t) => pushed.contains(&cell) && self.g.rank(*t) > 0,
+                    Value::List(_) | Value::Filled(..) => changes,
+                    Value::Term(t) | Value::Nested(t) => changes && self.g.rank(*t) > 0,
                     _ => false,
                 };
                 found.then(|| (cell, self.store.name(cell).to_string(), value.clone()))
@@ -161,13 +265,13 @@ impl<'a> Lower<'a> {
         name: &str,
         value: &Value<'a>,
         (room, each): (Term, Option<Term>),
-    ) -> Lowered<Stacked> {
+    ) -> Lowered<Stacked<'a>> {
         let Some(stack) = self.stack(value, room, &start.key.of(name), start.range)? else {
             let found = self.describe(value);
             return Err(self.error(start.range, catalogue::carried_kind(&found)));
         };
-        let was = matches!(value, Value::Stack(_));
-        Ok(Stacked { cell, name: name.to_string(), start: stack, was, first: 0, each })
+        let outer = stack.slot;
+        Ok(Stacked { cell, name: name.to_string(), start: stack, slot: 0, outer, first: 0, each })
     }
 
     /// The loop lowered for how long each `Vec` becomes: in a step, and in all.
@@ -175,7 +279,7 @@ impl<'a> Lower<'a> {
         &mut self,
         start: &Start<'a, '_>,
         grown: Vec<Grown<'a>>,
-        stacks: Vec<Stacked>,
+        stacks: Vec<Stacked<'a>>,
     ) -> Lowered<Vec<(Longer, Longer)>> {
         let (l, init) = self.begun(start, grown, stacks)?;
         let behind = self.nest(&l, init.terms, &init.keys, &mut Vec::new())?;
@@ -183,7 +287,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The `Vec` at the beginning of a step.
-    pub(super) fn stack_at(&mut self, l: &Loop<'a, '_>, s: &Stacked, now: &[Term], index: &[Term]) -> Stack {
+    pub(super) fn stack_at(&mut self, l: &Loop<'a, '_>, s: &Stacked<'a>, now: &[Term], index: &[Term]) -> Stack<'a> {
         let leaves = s.start.all.len();
         let all = now[s.first..s.first + leaves].to_vec();
         let len = match (s.each, l.seq) {
@@ -201,14 +305,14 @@ impl<'a> Lower<'a> {
             }
             _ => now[s.first + leaves],
         };
-        Stack { all, len, more: self.no_longer(), ..s.start.clone() }
+        Stack { all, len, more: self.no_longer(), slot: Some(s.slot), ..s.start.clone() }
     }
 
     /// Its leaves at the end of a step, and how much longer it is.
     pub(super) fn stack_behind(
         &mut self,
         l: &Loop<'a, '_>,
-        s: &Stacked,
+        s: &Stacked<'a>,
         now: &[Term],
         next: &mut Vec<Term>,
     ) -> Lowered<Longer> {
@@ -218,7 +322,12 @@ impl<'a> Lower<'a> {
         };
         let leaves = s.start.all.len();
         let (all, len, more) = match &value {
-            Value::Stack(stack) if stack.all.len() == leaves => (stack.all.clone(), stack.len, stack.more),
+            Value::Stack(stack) if stack.all.len() == leaves && stack.slot == Some(s.slot) => {
+                if l.counted && s.start.window.is_some_and(|known| stack.window.is_none_or(|now| now < known)) {
+                    return Err(Poison);
+                }
+                (stack.all.clone(), stack.len, stack.more)
+            }
             // It was taken.
             Value::List(parts) if parts.is_empty() => {
                 let more = Longer { exact: false, ..self.no_longer() };
@@ -228,14 +337,13 @@ impl<'a> Lower<'a> {
                 let zero = self.g.lit_usize(0);
                 (now[s.first..s.first + leaves].to_vec(), zero, self.no_longer())
             }
-            other => {
-                let (was, is) = ("a `Vec` whose length changes", self.describe(other));
-                return Err(self.error(l.range, catalogue::carried_changes(&s.name, was, &is)));
-            }
+            // In a run that counts only what is pushed is followed.
+            _ if l.counted => return Err(Poison),
+            other => self.instead(l, s, now, other)?,
         };
         for (k, t) in all.into_iter().enumerate() {
             let before = now[s.first + k];
-            if l.counted {
+            if l.counted && s.start.window == Some(0) {
                 next.push(before);
                 continue;
             }
@@ -246,7 +354,7 @@ impl<'a> Lower<'a> {
         }
         match s.each {
             None => next.push(len),
-            Some(each) if more == (Longer { most: Some(each), exact: true }) => {}
+            Some(each) if more.most == Some(each) && more.exact && more.instead.is_none() => {}
             Some(_) => return Err(self.error(l.range, catalogue::grows_now_and_then(&s.name))),
         }
         Ok(more)
@@ -256,7 +364,7 @@ impl<'a> Lower<'a> {
     pub(super) fn left_stack(
         &mut self,
         l: &Loop<'a, '_>,
-        s: &Stacked,
+        s: &Stacked<'a>,
         last: &[Term],
         longer: Longer,
     ) -> Lowered<Value<'a>> {
@@ -266,11 +374,91 @@ impl<'a> Lower<'a> {
             (Some(_), Some(all)) => self.g.int(IntOp::Add, s.start.len, all),
             _ => last[s.first + leaves],
         };
-        let more = if s.was { self.both(s.start.more, longer) } else { longer };
-        let stack = Stack { all, len, more, ..s.start.clone() };
-        if !s.was && self.is_closed(len) {
+        let most = longer.most.map(|_| self.g.lit_usize(0));
+        let more = match s.outer {
+            Some(_) => self.both(s.start.more, longer),
+            // There is room in it for all that it has.
+            None => Longer { most: most.or_else(|| s.start.limited.then(|| self.g.lit_usize(0))), ..self.no_longer() },
+        };
+        let limited = s.start.limited && s.outer.is_some();
+        let stack = Stack { all, len, more, slot: s.outer, limited, ..s.start.clone() };
+        if s.outer.is_none() && self.is_closed(len) {
             return self.unstacked(&stack, l.range);
         }
         Ok(Value::Stack(stack.into()))
+    }
+
+    /// What took the place of a `Vec` of the loop: its leaves in as much room, and how much longer it may be.
+    fn instead(
+        &mut self,
+        l: &Loop<'a, '_>,
+        s: &Stacked<'a>,
+        now: &[Term],
+        value: &Value<'a>,
+    ) -> Lowered<(Vec<Term>, Term, Longer)> {
+        let none = self.no_longer();
+        let room = now.get(s.first).map_or_else(|| none.most.unwrap_or(s.start.len), |&t| self.g.shape(t)[0]);
+        let other = l.stacks.iter().any(|o| matches!(value, Value::Stack(v) if v.slot == Some(o.slot)));
+        let found = self.stack(value, room, &l.key.of(&s.name), l.range)?;
+        let Some(found) = found.filter(|found| found.all.len() == s.start.all.len()) else {
+            let (was, is) = ("a `Vec` whose length changes", self.describe(value));
+            return Err(self.error(l.range, catalogue::carried_changes(&s.name, was, &is)));
+        };
+        for k in 0..found.all.len() {
+            let (x, before) = (found.all[k], now[s.first + k]);
+            if self.g.elem(x) != self.g.elem(before) {
+                if self.soften(before, self.g.elem(x)) || self.soften(x, self.g.elem(before)) {
+                    return Err(Poison);
+                }
+                let (x, y) = (self.describe(&Value::Term(before)), self.describe(&Value::Term(x)));
+                return Err(self.error(l.range, catalogue::carried_changes(&s.name, &x, &y)));
+            }
+        }
+        let more = if other {
+            Longer { exact: false, exchanged: true, ..found.more }
+        } else {
+            let own = match value {
+                Value::Stack(stack) => {
+                    let stack = self.loose(stack);
+                    stack.more.most.map(|_| self.room(&stack))
+                }
+                _ => Some(found.len),
+            };
+            let bound = own.and_then(|own| self.relative(own, room));
+            match bound {
+                Some((most, instead)) => Longer { most: Some(most), exact: false, instead, exchanged: false },
+                None => Longer { most: None, exact: false, ..none },
+            }
+        };
+        if s.start.limited {
+            self.require_le(found.len, room, crate::front::stack::PAST_CAPACITY);
+        }
+        let found = self.with_room(&found, room);
+        Ok((found.all, found.len, more))
+    }
+
+    /// A number of elements against the room that there was before: how many more there may be, or how many there are at most whatever
+    /// there was. In a lowering for what it comes to the room is a number that no array has: what is made of it shows.
+    fn relative(&mut self, own: Term, room: Term) -> Option<(Term, Option<Term>)> {
+        let none = self.g.lit_usize(0);
+        let much = self.g.int_value(room).filter(|&n| n > 1 << 32);
+        let Some(much) = much else { return Some((none, Some(own))) };
+        let mut l = self.facts.linear(&self.g, own);
+        let grows = |me: &Self, t: Term| {
+            let from = me.g.reachable(&[t]);
+            from.into_iter().any(|u| u == room) && !matches!(me.g.node(t), Node::Prim(Prim::Int(IntOp::Min), _))
+        };
+        if l.atoms.keys().any(|&t| grows(self, t)) {
+            return None;
+        }
+        if l.constant.abs() < 1 << 32 {
+            return Some((none, Some(own)));
+        }
+        l.constant -= much;
+        if l.constant < -(1 << 32) && l.constant + much > 0 {
+            return Some((none, None)).filter(|_| l.atoms.values().all(|&c| c < 0));
+        }
+        let small = l.constant.abs() < 1 << 32;
+        small.then(|| (crate::ir::range::to_term(&mut self.g, &l), None))
     }
 }

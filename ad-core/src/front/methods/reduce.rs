@@ -15,7 +15,7 @@ use crate::prim::{Cmp, IntOp, Reduce, Unary};
 
 /// Reductions.
 pub(in crate::front) const TABLE: &[Entry] = &[
-    row("sum", On::Array, (0, 0), functions::sum_of_array, "sum of all elements"),
+    row("sum", On::Array, (0, 0), sum, "sum of all elements"),
     row("mean", On::Array, (0, 0), mean, "mean of all elements, an `Option`"),
     row("sum_axis", On::Array, (1, 1), sum_axis, "sum over one axis"),
     row("mean_axis", On::Array, (1, 1), mean_axis, "mean over one axis, an `Option`"),
@@ -49,8 +49,19 @@ fn mean_over<'a>(me: &mut Lower<'a>, x: Term, axes: &[u8], range: SrcRange) -> L
     Ok(Value::Maybe(Value::Term(me.g.div(sum, divisor)).into(), there))
 }
 
+fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    match super::open::open(me, x) {
+        Some(part) => Ok(Value::Term(super::open::sum(me, &part, range)?)),
+        None => functions::sum_of_array(me, call),
+    }
+}
+
 fn mean<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
+    if let Some(part) = super::open::open(me, x) {
+        return super::open::mean(me, &part, range);
+    }
     let x = me.of_any_rank(x, range)?;
     let axes = all_axes(me, x);
     mean_over(me, x, &axes, range)
@@ -172,6 +183,9 @@ fn map_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    if let Some(product) = super::open::dot(me, call)? {
+        return Ok(product);
+    }
     let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
     let (a, b) = (me.array(a, ra), me.array(b, rb));
     let (a, b) = (a?, b?);

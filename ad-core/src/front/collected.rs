@@ -1,0 +1,183 @@
+//! A `Vec` of what an iterator leaves: `collect` behind a `filter` and of parts of a length that a loop decides, and the methods that
+//! put elements into a `Vec` or take them out. All of it is pushing, in a loop over the items.
+//!
+//! Must never collect an item that is not there, nor lose one: what is pushed has room by the rules of `loops::lengths`.
+
+use std::rc::Rc;
+
+use super::carry::Key;
+use super::changes::{length_at, moved, place_arg, pop_from, push_to};
+use super::lower::Lower;
+use super::outward::Outward;
+use super::place::Place;
+use super::stack::Stack;
+use super::state::Held;
+use super::table::{Call, Entry, On, row};
+use super::value::{Lowered, Seq, Value, Want};
+use crate::catalogue;
+use crate::diag::{Poison, SrcRange};
+use crate::ir::Term;
+use crate::prim::{Cmp, IntOp};
+
+/// Methods that change how many elements a `Vec` has.
+pub(super) const CHANGE_LENGTH: &[&str] =
+    &["pop", "truncate", "clear", "insert", "remove", "swap_remove", "retain", "extend", "extend_from_slice"];
+
+/// Those of them that are here.
+pub(super) const TABLE: &[Entry] = &[
+    row("insert", On::Place, (2, 2), insert, "an element at an index of a `Vec`, those from there on behind it"),
+    row("remove", On::Place, (1, 1), remove, "takes the element at an index of a `Vec`"),
+    row("swap_remove", On::Place, (1, 1), swap_remove, "takes an element of a `Vec`, the last one in its place"),
+    row("retain", On::Place, (1, 1), retain, "leaves the elements of a `Vec` for which f holds"),
+    row("extend", On::Place, (1, 1), extend, "pushes the items of an iterator to a `Vec`"),
+    row("extend_from_slice", On::Place, (1, 1), extend, "pushes the elements of a slice to a `Vec`"),
+];
+
+impl<'a> Lower<'a> {
+    /// The items of an iterator that need not have all of them, as a `Vec`.
+    pub(super) fn collected_items(&mut self, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<Value<'a>> {
+        if let (Some(len), None, 1) = (seq.len, &seq.keep, seq.dims.len()) {
+            // Numbers in order: no loop is needed.
+            let all = |me: &mut Self| me.filled(seq, range, want, |me, elem| Ok(super::iter::consume::zero(me, elem)));
+            if self.attempt(|me| all(me).map(|t| me.g.rank(t)) == Ok(1)) {
+                let (t, more) = (all(self)?, self.no_longer());
+                let form = super::carry::Form::Leaf { nested: false };
+                let stack = Stack { all: vec![t], form, ..Stack::bare(len, more) };
+                return Ok(Value::Stack(Rc::new(stack)));
+            }
+            if !self.decided.is_empty() {
+                return Err(Poison);
+            }
+        }
+        let (cells, outer) = (self.store.len(), self.scope.clone());
+        let name = " collected".to_string();
+        self.bind_cell(name.clone(), Held::Value(Value::List(Rc::new([]))), true);
+        let made = self.push_all(&name, seq, want, range);
+        let found = self.store.held(super::state::Cell(cells)).cloned();
+        self.store.truncate(cells);
+        self.scope = outer;
+        made?;
+        match found {
+            // Nothing is known of its elements, and there are none.
+            Some(Held::Value(value)) => Ok(value),
+            _ => Err(Poison),
+        }
+    }
+
+    /// Pushes all items to the variable of a name.
+    fn push_all(&mut self, name: &str, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<()> {
+        self.ends(seq, range)?;
+        let Some(Ok(Value::Cell(cell))) = self.scope.get(name) else { return Err(Poison) };
+        let place = Place::variable(*cell, name.trim(), range);
+        let body = |me: &mut Self, ix: &[Term]| {
+            let item = (seq.item)(me, ix)?;
+            let item = match (&item, want) {
+                (Value::Number(_), Want::Elem(_)) => Value::Term(me.term_as(&item, want, range)?),
+                _ => item,
+            };
+            push_to(me, &place, &item, range)?;
+            Ok(Value::Unit)
+        };
+        let outward = Outward::of_pushing(name, seq.whole());
+        let key = Key::at(self.here.0 as usize, "pushed");
+        self.looped((Some(seq), &body), &outward, (None, key), range)?;
+        Ok(())
+    }
+}
+
+fn extended<'a>(me: &mut Lower<'a>, place: &Place, items: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+    if !place.is_variable() {
+        return Err(me.error(range, catalogue::later("`extend` of a part of a variable")));
+    }
+    let seq = me.seq(items, range)?;
+    let want = match me.read_place(place)? {
+        Value::Never => return Ok(Value::Unit),
+        old => me.elem_of(&old).map_or(Want::Any, Want::Elem),
+    };
+    let outer = me.scope.clone();
+    let name = format!(" {}", place.text);
+    me.scope.bind(name.clone(), Some(Value::Cell(place.cell)));
+    let pushed = me.push_all(&name, &seq, want, range);
+    me.scope = outer;
+    pushed.map(|()| Value::Unit)
+}
+
+fn extend<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let (items, range) = call.arg(1)?;
+    extended(me, &place, items, range)
+}
+
+fn retain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let (f, rf) = call.arg(1)?;
+    let old = me.read_place(&place)?;
+    if matches!(old, Value::Never) {
+        return Ok(Value::Unit);
+    }
+    let mut seq = me.seq(&old, place.range)?;
+    let (f, item) = (f.clone(), Rc::clone(&seq.item));
+    seq.keep = Some(Rc::new(move |me, ix| {
+        let value = item(me, ix)?;
+        let value = me.apply(&f, &[value], rf)?;
+        me.boolean(&value, rf)
+    }));
+    let want = me.elem_of(&old).map_or(Want::Any, Want::Elem);
+    let new = me.collected_items(&seq, want, call.range)?;
+    me.write_place(&place, new)?;
+    Ok(Value::Unit)
+}
+
+fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let ((at, ra), (x, rx)) = (call.arg(1)?, call.arg(2)?);
+    let at = me.usize(at, ra)?;
+    let before = length_at(me, &place)?;
+    me.require_le(at, before, "an element is inserted behind the end");
+    push_to(me, &place, x, rx)?;
+    moved(me, &place, |me, i, n| {
+        let one = me.g.lit_usize(1);
+        let (earlier, here) = (me.g.compare(Cmp::Lt, i, at), me.g.compare(Cmp::Eq, i, at));
+        let (last, previous) = (me.g.int(IntOp::Sub, n, one), me.g.int(IntOp::Sub, i, one));
+        let behind = me.g.select(here, last, previous);
+        me.g.select(earlier, i, behind)
+    })
+}
+
+fn remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    taken_out(me, call, |me, i, n, at| {
+        let one = me.g.lit_usize(1);
+        let next = me.g.int(IntOp::Add, i, one);
+        let (earlier, last) = (me.g.compare(Cmp::Lt, i, at), me.g.compare(Cmp::Le, n, next));
+        let behind = me.g.select(last, at, next);
+        me.g.select(earlier, i, behind)
+    })
+}
+
+fn swap_remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    taken_out(me, call, |me, i, n, at| {
+        let one = me.g.lit_usize(1);
+        let end = me.g.int(IntOp::Sub, n, one);
+        let (here, last) = (me.g.compare(Cmp::Eq, i, at), me.g.compare(Cmp::Eq, i, end));
+        let other = me.g.select(last, at, i);
+        me.g.select(here, end, other)
+    })
+}
+
+/// The element at an index is moved to the end, and taken there. `from` says which one each is, by the index and their number.
+fn taken_out<'a>(
+    me: &mut Lower<'a>,
+    call: &Call<'a, '_>,
+    from: impl Fn(&mut Lower<'a>, Term, Term, Term) -> Term,
+) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let (at, range) = call.arg(1)?;
+    let at = me.usize(at, range)?;
+    let n = length_at(me, &place)?;
+    me.require_index(at, n, super::arith::axis_words(call.text(0), 0, 1));
+    moved(me, &place, |me, i, n| from(me, i, n, at))?;
+    match pop_from(me, &place)? {
+        Value::Maybe(value, _) => Ok((*value).clone()),
+        other => Ok(other),
+    }
+}

@@ -1,0 +1,102 @@
+//! Iterators that are asked for one item after the other: `while let Some(v) = it.next()`. How far one has gone is a number, which a loop
+//! carries; the items stay a function of the index.
+
+use std::rc::Rc;
+
+use crate::catalogue::refused;
+use crate::diag::{Poison, SrcRange};
+use crate::front::changes::place_arg;
+use crate::front::lower::Lower;
+use crate::front::table::{Call, Entry, On, row};
+use crate::front::value::{Cursor, Lowered, Seq, Value};
+use crate::ir::Term;
+use crate::prim::{Cmp, IntOp};
+
+/// Methods that take the next item, or look at it.
+pub(in crate::front) const TABLE: &[Entry] = &[
+    row("next", On::Place, (0, 0), next, "the next item of an iterator, an `Option`"),
+    row("next", On::Iter, (0, 0), first, "the first item, an `Option`"),
+    row("peek", On::Place, (0, 0), peek, "the item that `next` would take, an `Option`"),
+    row("peekable", On::Iter, (0, 0), itself, "the iterator, with `peek`"),
+];
+
+impl<'a> Lower<'a> {
+    /// An iterator that goes on from where it is; `None` if that is no number.
+    pub(in crate::front) fn cursor(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Option<Rc<Cursor<'a>>>> {
+        if let Value::Cursor(cursor) = value {
+            return Ok(Some(Rc::clone(cursor)));
+        }
+        let seq = self.seq(value, range)?;
+        if seq.keep.is_some() {
+            return Ok(None);
+        }
+        let (seq, at) = (self.flat(seq, range)?, self.g.lit_usize(0));
+        Ok(Some(Rc::new(Cursor { seq, at })))
+    }
+
+    /// The items that it has not gone past.
+    pub(in crate::front) fn rest_of(&mut self, cursor: &Rc<Cursor<'a>>) -> Lowered<Seq<'a>> {
+        let (len, size) = (self.length(&cursor.seq)?, cursor.seq.dims.first().copied().ok_or(Poison)?);
+        let rest = self.g.int(IntOp::Sub, len, cursor.at);
+        let closed = self.is_closed(rest);
+        let own = Rc::clone(cursor);
+        let mut seq = Seq::new([if closed { rest } else { size }], move |me: &mut Lower<'a>, ix: &[Term]| {
+            let k = me.g.int(IntOp::Add, ix.first().copied().ok_or(Poison)?, own.at);
+            (own.seq.item)(me, &[k])
+        });
+        seq.len = (!closed).then_some(rest);
+        Ok(seq)
+    }
+
+    /// The item that comes next, and whether there is one.
+    fn coming(&mut self, cursor: &Cursor<'a>) -> Lowered<(Value<'a>, Term)> {
+        let len = self.length(&cursor.seq)?;
+        let there = self.g.compare(Cmp::Lt, cursor.at, len);
+        let item = self.under(there, true, |me| (cursor.seq.item)(me, &[cursor.at]))?;
+        Ok((Value::Maybe(item.into(), there), there))
+    }
+}
+
+fn of_place<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Rc<Cursor<'a>>> {
+    let place = place_arg(me, call, 0)?;
+    let value = me.read_place(&place)?;
+    if !matches!(value, Value::Seq(_) | Value::Cursor(_) | Value::Range(_)) {
+        return Err(me.error(call.range, refused::mutation(call.name)));
+    }
+    match me.cursor(&value, place.range)? {
+        Some(cursor) => Ok(cursor),
+        None => Err(me.error(call.range, refused::advanced(call.name))),
+    }
+}
+
+fn next<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (place, cursor) = (place_arg(me, call, 0)?, of_place(me, call)?);
+    let (item, there) = me.coming(&cursor)?;
+    let one = me.g.lit_usize(1);
+    let behind = me.g.int(IntOp::Add, cursor.at, one);
+    let at = match me.g.bool_value(there) {
+        Some(true) => behind,
+        Some(false) => cursor.at,
+        None => me.g.select(there, behind, cursor.at),
+    };
+    me.write_place(&place, Value::Cursor(Rc::new(Cursor { seq: cursor.seq.clone(), at })))?;
+    Ok(item)
+}
+
+fn peek<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let cursor = of_place(me, call)?;
+    Ok(me.coming(&cursor)?.0)
+}
+
+/// Of an iterator that nobody has a name for.
+fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    match me.cursor(x, range)? {
+        Some(cursor) => Ok(me.coming(&cursor)?.0),
+        None => Err(me.error(call.range, refused::advanced(call.name))),
+    }
+}
+
+fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(call.arg(0)?.0.clone())
+}

@@ -1,0 +1,131 @@
+//! A `Vec` that becomes longer, shorter or another one in a loop, and parts of arrays whose length a loop decides: values against Rust,
+//! gradients against differences, panics where Rust panics.
+
+use super::native::{self, Arg::*, agrees, ty};
+use super::*;
+
+use quote::quote;
+
+/// What a `Vec` has room for in a step: what is pushed behind a loop or an `if` is not lost.
+#[test]
+fn pushed_more_than_once_in_a_step() {
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { let mut v = vec![x[i]]; for a in x { if *a >= x[i] { v.push(*a); } } v.push(7.0 * x[i]); v.push(6.0 * x[i]); for (k, a) in v.iter().enumerate() { s += a * a * k as f64; } } s } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { let mut v = vec![]; for a in x { if *a >= x[i] { v.push(*a); } } for a in x { if *a <= x[i] { v.push(*a * 2.0); } } for (k, a) in v.iter().enumerate() { s += a * a * k as f64; } } s } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for a in x { let mut v = vec![*a]; if *a > 0.0 { v.push(a * 2.0); } if *a > 0.1 { v.push(a * 3.0); } v.push(a * 4.0); for (k, a) in v.iter().enumerate() { s += a * a * k as f64; } } s } [V(vec![0.3, 0.9, -0.2, 0.05])] [V(vec![])] }
+}
+
+#[test]
+fn tuples_in_arms() {
+    agrees! { fn f(x: slice) { let mut v = vec![(x[0], 1.0)]; if x[1] > 0.0 { v.push((x[1], 2.0)); } v.iter().map(|(a, b)| a * b).sum::<f64>() * v.len() as f64 } [V(vec![0.3, 0.9])] [V(vec![0.3, -0.9])] }
+    agrees! { fn f(x: slice) { let mut v = Vec::new(); if x[1] > 0.0 { v.push((x[1], 2.0)); } let mut s = x[0]; for (a, b) in &v { s += a * b * s; } s } [V(vec![0.3, 0.9])] [V(vec![0.3, -0.9])] }
+    agrees! { fn f(x: slice) { let v = if x[1] > 0.0 { vec![(x[1], 2.0)] } else { vec![(x[0], 1.0), (x[1], x[0])] }; v.iter().map(|&(a, b)| a * b + b).sum() } [V(vec![0.3, 0.9])] [V(vec![0.3, -0.9])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for a in x { let mut v = vec![(*a, 1)]; if *a > 0.0 { v.push((a * 2.0, 2)); } else { v.push((a * 3.0, 3)); v.push((1.0, 4)); } v.push((*a, 5)); for (b, k) in &v { s += b * *k as f64; } } s } [V(vec![0.3, 0.9, -0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut at = vec![(0, x[0])]; if x[0] > 0.5 { at.push((1, x[1])); } let mut s = 0.0; for (i, v) in at { s += x[i] * v; } s } [V(vec![0.3, 0.9])] [V(vec![0.6, -0.9])] }
+}
+
+/// What is pushed last decides when the loop ends.
+#[test]
+fn ends_by_what_is_pushed() {
+    agrees! { fn f(x: slice) { let mut v = vec![x[0].abs() + 0.5]; while v[v.len() - 1] < 3.0 { let y = v[v.len() - 1] * 1.5; v.push(y); } v.iter().sum() } [V(vec![0.3])] [V(vec![5.0])] }
+    agrees! { fn f(x: slice) { let mut v = vec![x[0].abs() + 0.5, x[1].abs()]; loop { let n = v.len(); let next = v[n - 1] + v[n - 2]; if next > 20.0 { break; } v.push(next); } v.iter().map(|a| a.sin()).sum::<f64>() * v.len() as f64 } [V(vec![0.3, 0.8])] [V(vec![30.0, 1.0])] }
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); while *v.last().unwrap() > 0.1 { v.push(v[v.len() - 1] * 0.5 * x[0]); } v.iter().map(|a| a * a).sum() } [V(vec![0.9, 0.8])] [V(vec![0.3, 0.05])] [V(vec![])] }
+    // One that is further back, or was there before: said by how many there can be.
+    let text = errors(
+        quote!(),
+        quote! { fn f(x: f64) -> f64 { let mut v = vec![x]; while v[v.len() / 2] < 3.0 { let y = v[v.len() - 1] * 1.5; v.push(y); } v.iter().sum() } },
+    );
+    assert!(text.contains("how many elements `v` has") && text.contains("Vec::with_capacity(most)"), "{text}");
+}
+
+/// How many there can be is said where nothing else does; a gradient that finds more panics.
+#[test]
+fn room_that_is_said() {
+    agrees! { fn f(x: slice) { let mut s = 0.0; for &a in x { let mut v = Vec::with_capacity(12); let mut y = a.abs() + 0.1; while y < 4.0 { v.push(y); y *= 1.7; } for (i, b) in v.iter().enumerate() { s += b * i as f64; } } s } [V(vec![0.3, 0.8])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let n = x.len(); let mut stack = Vec::with_capacity(2 * n + 4); stack.push((0, 1.0)); let mut s = 0.0; while let Some((i, w)) = stack.pop() { if i >= n { continue; } s += w * x[i]; stack.push((2 * i + 1, w * 0.5)); stack.push((2 * i + 2, w * x[i])); } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let g = |t: f64| (x[0] * t).exp() + x[1] * t; let simpson = |a: f64, b: f64| (b - a) / 6.0 * (g(a) + 4.0 * g(0.5 * (a + b)) + g(b)); let mut stack = Vec::with_capacity(32); stack.push((0.0, 2.0)); let mut total = 0.0; while let Some((a, b)) = stack.pop() { let m = 0.5 * (a + b); let (whole, halves) = (simpson(a, b), simpson(a, m) + simpson(m, b)); if (whole - halves).abs() < 1e-3 { total += halves; } else { stack.push((a, m)); stack.push((m, b)); } } total } [V(vec![1.3, 0.8])] }
+    // More than was said: `f` goes on, the derivative says so.
+    let source = program(
+        quote!(),
+        quote! { fn f(x: &[f64]) -> f64 { let mut s = 0.0; for &a in x { let mut v = Vec::with_capacity(2); let mut y = a; while y < 4.0 { v.push(y); y *= 1.7; } s += v.iter().sum::<f64>(); } s } },
+    );
+    assert_eq!(failed(&source, &[vector(&[2.0, 3.0])]), Vec::<String>::new());
+    let text = failed(&source, &[vector(&[2.0, 1.0])]).join("; ");
+    assert!(text.contains("more elements than the `Vec` was said to have room for"), "{text}");
+}
+
+#[test]
+fn replaced_by_one_of_another_length() {
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); let mut s = 0.0; while v.len() > 1 { v = v.chunks_exact(2).map(|c| c[0] * c[1] + 0.1).collect(); s += v[0]; } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); let mut s = 0.0; for _ in 0..2 { v = v.windows(2).map(|w| w[1] - w[0] * w[0]).collect(); s += v.iter().sum::<f64>(); } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![0.3, 0.4])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); for k in 0..3 { v = v.iter().map(|a| a * 0.8).filter(|a| *a > 0.1 * k as f64).collect(); } v.iter().map(|a| a * a).sum() } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut row = vec![x[0]]; for _ in 0..3 { let mut next = vec![x[0]]; for w in row.windows(2) { next.push(w[0] + w[1]); } next.push(x[1]); row = next; } row.iter().map(|a| a * a).sum() } [V(vec![0.3, 0.8])] }
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); let mut k = v.len() / 2; loop { let p = v[0]; let below: Vec<f64> = v.iter().copied().filter(|a| *a < p).collect(); let above: Vec<f64> = v.iter().copied().filter(|a| *a > p).collect(); if k < below.len() { v = below; } else if k == below.len() { break p * p; } else { k -= below.len() + 1; v = above; } } } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = vec![x[0]]; let mut w = vec![x[1], x[0]]; let mut s = 0.0; for k in 0..4 { std::mem::swap(&mut v, &mut w); v.push(x[0] * k as f64); for (i, a) in w.iter().enumerate() { s += a * (i + 1) as f64; } } s + v.iter().sum::<f64>() } [V(vec![0.3, 0.8])] }
+    agrees! { fn f(x: slice) { let n = x.len() / 2; let mut prev: Vec<f64> = (0..=n).map(|j| j as f64 * 0.7).collect(); for i in 0..n { let mut cur = vec![0.0; n + 1]; cur[0] = prev[0] + 0.7; for j in 0..n { let sub = prev[j] + (x[i] - x[n + j]).abs(); cur[j + 1] = -((-sub).exp() + (-prev[j + 1] - 0.7).exp() + (-cur[j] - 0.7).exp()).ln(); } prev = cur; } prev[n] } [V(vec![0.3, 0.8, -0.4, 0.7])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = Vec::with_capacity(20); v.push(x[0]); for k in 0..3 { let mut w = Vec::new(); for a in &v { w.push(a * 0.5 + k as f64); if *a > 0.2 { w.push(a * a); } } v = w; } v.iter().map(|a| a * a).sum() } [V(vec![0.3])] [V(vec![-0.3])] }
+    // In an inner loop.
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); let mut s = 0.0; for i in 0..3 { for j in 0..2 { v = v.iter().map(|a| a * 0.9).filter(|a| *a > 0.05 * (i + j) as f64).collect(); } s += v.iter().sum::<f64>() * v.len() as f64; } s } [V(vec![0.3, 0.8, -0.4, 0.07, 0.2])] [V(vec![])] }
+    let text = errors(
+        quote!(),
+        quote! { fn f(x: &[f64]) -> f64 { let mut v = vec![x[0]]; for _ in 0..3 { let mut w = Vec::new(); for a in &v { w.push(*a); w.push(a * a); } v = w; } v.iter().sum() } },
+    );
+    assert!(text.contains("how many elements `v` has") && text.contains("Vec::with_capacity(most)"), "{text}");
+}
+
+#[test]
+fn what_filters_leave() {
+    agrees! { fn f(x: slice) { let v: Vec<f64> = x.iter().copied().filter(|a| *a > 0.25).collect(); let mut s = v.len() as f64; for i in 0..v.len() { s = s * v[i] + 1.0; } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let v: Vec<(usize, f64)> = x.iter().copied().enumerate().filter(|(i, a)| *a > 0.25 && i % 2 == 0).collect(); v.iter().map(|(i, a)| a * a * (i + 1) as f64).sum() } [V(vec![0.3, 0.8, -0.4, 0.7, 0.9])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for a in x { let v: Vec<f64> = x.iter().filter(|b| *b < a).map(|b| b * a).collect(); if let Some(m) = v.last() { s += m * v.len() as f64; } let w: Vec<f64> = x[..v.len()].iter().map(|b| b * b).collect(); s += w.iter().sum::<f64>(); } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.9])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let v: Vec<f64> = x.iter().flat_map(|a| x.iter().map(move |b| a * b)).filter(|p| *p > 0.1).collect(); v.iter().enumerate().map(|(i, p)| p * i as f64).sum() } [V(vec![0.3, 0.8, -0.4])] [V(vec![])] }
+}
+
+#[test]
+fn put_in_and_taken_out() {
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); for k in 0..3 { v.retain(|a| *a > 0.1 * k as f64); for a in v.iter_mut() { *a *= 0.9; } } v.iter().map(|a| a * a).sum() } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut q: Vec<f64> = Vec::new(); let mut s = 0.0; for &v in x { q.push(v); if q.len() > 3 { q.remove(0); } s += q.iter().sum::<f64>() * v; } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut sorted: Vec<f64> = Vec::new(); let mut s = 0.0; for &v in x { let at = sorted.iter().position(|&a| a > v).unwrap_or(sorted.len()); sorted.insert(at, v); s += sorted[sorted.len() / 2] * sorted[0]; } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = vec![x[0]]; for k in 0..2 { let more: Vec<f64> = x.iter().map(|a| a * k as f64).collect(); v.extend(more.iter()); v.extend_from_slice(&x[..1]); } v.iter().map(|a| a * a).sum() } [V(vec![0.3, 0.8])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); let a = v.remove(1); v.insert(0, a * a); let b = v.swap_remove(0); v.insert(v.len(), b); let mut w = vec![2.0]; w.extend_from_slice(&v); let mut s = v.len() as f64; for (i, a) in w.iter().enumerate() { s += a * a * i as f64; } s } [V(vec![0.3, 0.8, 0.5])] [V(vec![0.3, 0.4])] [V(vec![0.3])] }
+    agrees! { fn f(x: slice, n: int) { let mut v = x.to_vec(); v.insert(n, 2.0); v[0] * v[v.len() - 1] } [V(vec![0.3, 0.8]), N(2)] [V(vec![0.3, 0.8]), N(3)] [V(vec![0.3, 0.8]), N(0)] }
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); v.extend(x.iter().filter(|a| **a > 0.25)); v.extend(vec![x[0]; 2]); v.iter().enumerate().map(|(i, a)| a * a * i as f64).sum() } [V(vec![0.3, 0.8, 0.1])] }
+}
+
+#[test]
+fn sums_of_parts() {
+    agrees! { fn f(x: slice) { let mut s = 1.0; let mut k = 0; while k < x.len() { let mut v = x[..k].to_vec(); v.reverse(); for (i, a) in v.iter().enumerate() { s += a * i as f64; } let w = &v[v.len() / 2..]; s += w.iter().sum::<f64>(); k += 2; } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }
+}
+
+#[test]
+fn one_item_after_the_other() {
+    agrees! { fn f(x: slice) { let mut it = x.iter(); let mut s = 0.0; while let Some(v) = it.next() { s = s * v + 1.0; } s } [V(vec![0.3, 0.8, -0.4])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut it = x.iter(); let mut s = *it.next().unwrap(); for v in it { s = s * v + 1.0; } s } [V(vec![0.3, 0.8, -0.4])] [V(vec![0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut it = x.iter().peekable(); let mut s = 0.0; while let Some(v) = it.next() { if let Some(n) = it.peek() { s += *v * **n; } } s } [V(vec![0.3, 0.8, -0.4])] [V(vec![])] }
+    // Two at a time, from the end, and what is left.
+    agrees! { fn f(x: slice) { let mut it = x.iter().rev().enumerate(); let mut s = 1.0; loop { let Some((i, a)) = it.next() else { break }; if i > 3 { s *= a; break; } match it.next() { Some((_, b)) => s += a * b * i as f64, None => { s -= a; break; } } } s + it.map(|(i, v)| v * i as f64).sum::<f64>() } [V(vec![0.3, 0.8, -0.4, 0.2, 0.7, 1.1, 0.9])] [V(vec![0.3, 0.8, -0.4])] [V(vec![])] }
+    // A merge of two.
+    agrees! { fn f(x: slice) { let (a, b) = x.split_at(x.len() / 2); let (mut p, mut q) = (a.iter().peekable(), b.iter().peekable()); let mut s = 0.0; let mut k = 1.0; loop { let v = match (p.peek(), q.peek()) { (Some(u), Some(w)) => if u <= w { p.next() } else { q.next() }, (Some(_), None) => p.next(), (None, Some(_)) => q.next(), (None, None) => None }; let Some(v) = v else { break }; s += v * v * k; k += 1.0; } s } [V(vec![0.3, 0.8, -0.4, 0.2, 0.7])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut it = x.iter(); let mut s = 0.0; for k in 0..3 { for _ in 0..k { if let Some(v) = it.next() { s = s * v + k as f64; } } } s } [V(vec![0.3, 0.8, -0.4])] [V(vec![0.3, 0.8, -0.4, 0.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { x.iter().skip(1).next().map_or(2.0, |v| v * v) } [V(vec![0.3, 0.8])] [V(vec![])] }
+}
+
+#[test]
+fn elements_that_are_changed() {
+    agrees! { fn f(x: slice) { let mut groups: Vec<(f64, usize)> = Vec::new(); for &v in x { match groups.last_mut() { Some((sum, n)) if *sum / *n as f64 > v => { *sum += v; *n += 1; } _ => groups.push((v, 1)) } } groups.iter().map(|(s, n)| s * s / *n as f64).sum() } [V(vec![0.3, 0.8, -0.4, 0.25, 0.7])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); if let Some(last) = v.last_mut() { *last *= x[0]; } if let Some(first) = v.first_mut() { *first += 1.0; } v.iter().map(|a| a * a).sum() } [V(vec![0.3, 0.8, -0.4])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut p = vec![(x[0], 1.0), (x[1], 2.0)]; for (a, b) in p.iter_mut() { *a += *b; *b *= *a; } let mut v = Vec::new(); for a in x { if *a > 0.0 { v.push((*a, 1.0)); } for q in v.iter_mut() { q.0 *= 0.9; q.1 += *a; } } p[0].1 * p[1].1 + v.iter().map(|(a, b)| a * b).sum::<f64>() } [V(vec![0.3, 0.8, -0.4])] }
+}
+
+/// Of a range of literals: what its uses say.
+#[test]
+fn types_of_ranges() {
+    agrees! { fn f(x: slice) { let mut s = 0.0; let mut k = 1.0; for i in 0..20 { let p = 0.5_f64.powi(i); s += x[0] * p * k; k = -k; } s } [V(vec![0.3])] }
+    agrees! { fn f(x: slice) { let mut from = vec![0; 3]; let mut s = 0.0; for i in 0..3 { from[i] = i; s += x[from[i]] * i as f64; } s } [V(vec![0.3, 0.8, -0.4])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 1..4 { for j in 0..2 { s += x[j] * x[i - 1].powi(j as i32); } } s } [V(vec![0.3, 0.8, -0.4])] }
+}
+
+/// One arm's array is a part of the other's.
+#[test]
+fn arms_of_which_one_is_shorter() {
+    agrees! { fn f(x: slice) { let v = if x[0] > 0.5 { x[..x.len() / 2].to_vec() } else { x.to_vec() }; v.iter().enumerate().map(|(i, a)| a * a * (i + 1) as f64).sum() } [V(vec![0.3, 0.8, -0.4])] [V(vec![0.7, 0.8, -0.4])] }
+}

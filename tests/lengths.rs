@@ -1,0 +1,326 @@
+//! A `Vec` that becomes longer, shorter or another one, and parts of a length that a loop decides, as the macro writes them: values are the
+//! function's own, gradients those of central differences. (What the front end makes of more of them is in `ad-core/tests/front/lengths.rs`.)
+
+// As people write them.
+#![allow(clippy::needless_range_loop, clippy::vec_init_then_push, clippy::while_let_on_iterator)]
+
+use ad::prelude::*;
+
+#[track_caller]
+fn verify(f: fn(&[f64]) -> f64, value_and_grad: fn(&[f64]) -> (f64, Vec<f64>), x: &[f64]) {
+    let (value, gradient) = value_and_grad(x);
+    let own = f(x);
+    assert!((value - own).abs() <= 1e-12 * own.abs().max(1.0), "value {value} is not {own}");
+    let h = 1e-5;
+    for (k, &g) in gradient.iter().enumerate() {
+        let at = |d: f64| {
+            let mut x = x.to_vec();
+            x[k] += d;
+            f(&x)
+        };
+        let central = (at(h) - at(-h)) / (2.0 * h);
+        assert!((g - central).abs() <= 1e-7 * central.abs().max(1.0), "at {k}: {g} is not {central}");
+    }
+}
+
+/// What is pushed behind a loop has room, too.
+#[differentiate]
+fn pushed_after(x: &[f64]) -> f64 {
+    let mut s = 0.0;
+    for i in 0..x.len() {
+        let mut v = vec![x[i]];
+        for a in x {
+            if *a >= x[i] {
+                v.push(*a);
+            }
+        }
+        v.push(7.0 * x[i]);
+        v.push(6.0 * x[i]);
+        for (k, a) in v.iter().enumerate() {
+            s += a * a * k as f64;
+        }
+    }
+    s
+}
+
+/// A tree, depth first, with room that is said.
+#[differentiate]
+fn stack_dfs(x: &[f64]) -> f64 {
+    let n = x.len();
+    let mut stack = Vec::with_capacity(2 * n + 4);
+    stack.push((0_usize, 1.0));
+    let mut s = 0.0;
+    while let Some((i, w)) = stack.pop() {
+        if i >= n {
+            continue;
+        }
+        s += w * x[i];
+        stack.push((2 * i + 1, w * 0.5));
+        stack.push((2 * i + 2, w * x[i]));
+    }
+    s
+}
+
+/// Pairs are put together until one is left.
+#[differentiate]
+fn halved(x: &[f64]) -> f64 {
+    let mut v = x.to_vec();
+    let mut s = 0.0;
+    while v.len() > 1 {
+        v = v.chunks_exact(2).map(|c| c[0] * c[1] + 0.1).collect();
+        s += v[0];
+    }
+    s
+}
+
+/// The median, by what is below and above.
+#[differentiate]
+fn quick_select(x: &[f64]) -> f64 {
+    let mut v = x.to_vec();
+    let mut k = v.len() / 2;
+    loop {
+        let p = v[0];
+        let below: Vec<f64> = v.iter().copied().filter(|a| *a < p).collect();
+        let above: Vec<f64> = v.iter().copied().filter(|a| *a > p).collect();
+        if k < below.len() {
+            v = below;
+        } else if k == below.len() {
+            break p * p;
+        } else {
+            k -= below.len() + 1;
+            v = above;
+        }
+    }
+}
+
+/// The last three.
+#[differentiate]
+fn window_remove(x: &[f64]) -> f64 {
+    let mut q: Vec<f64> = Vec::new();
+    let mut s = 0.0;
+    for &v in x {
+        q.push(v);
+        if q.len() > 3 {
+            q.remove(0);
+        }
+        s += q.iter().sum::<f64>() * v;
+    }
+    s
+}
+
+/// Medians of all beginnings.
+#[differentiate]
+fn inserted(x: &[f64]) -> f64 {
+    let mut sorted: Vec<f64> = Vec::new();
+    let mut s = 0.0;
+    for &v in x {
+        let at = sorted.iter().position(|&a| a > v).unwrap_or(sorted.len());
+        sorted.insert(at, v);
+        s += sorted[sorted.len() / 2];
+    }
+    s
+}
+
+/// Groups, of which the last one is changed.
+#[differentiate]
+fn dedup(x: &[f64]) -> f64 {
+    let mut groups: Vec<(f64, usize)> = Vec::new();
+    for &v in x {
+        match groups.last_mut() {
+            Some((sum, n)) if *sum / *n as f64 > v => {
+                *sum += v;
+                *n += 1;
+            }
+            _ => groups.push((v, 1)),
+        }
+    }
+    groups.iter().map(|(s, n)| s * s / *n as f64).sum()
+}
+
+/// Neighbours, one item after the other.
+#[differentiate]
+fn peeked(x: &[f64]) -> f64 {
+    let mut it = x.iter().peekable();
+    let mut s = 0.0;
+    while let Some(v) = it.next() {
+        if let Some(n) = it.peek() {
+            s += *v * **n;
+        }
+    }
+    s
+}
+
+/// How far each is from the mean of those before it.
+#[differentiate]
+fn part_means(x: &[f64]) -> f64 {
+    let v = Array1::from_vec(x.to_vec());
+    let mut s = 0.0;
+    for i in 1..v.len() {
+        let before = v.slice(s![..i]);
+        s += (v[i] - before.mean().unwrap()).powi(2);
+        s += before.iter().fold(0.0_f64, |m, &a| m.max(a));
+    }
+    s
+}
+
+/// Sums of parts that decide.
+#[differentiate]
+fn decided_by_parts(x: &[f64]) -> f64 {
+    let v = Array1::from_vec(x.to_vec());
+    let mut s = 0.0;
+    for k in 0..v.len() {
+        if v.slice(s![..k]).sum() > 0.7 * v.slice(s![k..]).sum() {
+            s += v[k];
+        }
+        if v.slice(s![..k]).dot(&v.slice(s![..k])) > 0.5 {
+            s *= v[k];
+        }
+    }
+    s
+}
+
+/// Ends by the last two.
+#[differentiate]
+fn while_by_last(x: &[f64]) -> f64 {
+    let mut v = vec![x[0].abs() + 0.5, x[1].abs()];
+    loop {
+        let n = v.len();
+        let next = v[n - 1] + v[n - 2];
+        if next > 20.0 {
+            break;
+        }
+        v.push(next);
+    }
+    v.iter().map(|a| a.sin()).sum::<f64>() * v.len() as f64
+}
+
+/// Tuples pushed under a condition.
+#[differentiate]
+fn tuples_if(x: &[f64]) -> f64 {
+    let mut v = vec![(x[0], 1.0)];
+    if x[1] > 0.0 {
+        v.push((x[1], 2.0));
+    }
+    v.iter().map(|(a, b)| a * b).sum::<f64>() * v.len() as f64
+}
+
+/// Cholesky's decomposition with products of rows.
+#[differentiate]
+fn cholesky(x: &[f64]) -> f64 {
+    let n = x.len();
+    let a = Array2::from_shape_fn((n, n), |(i, j)| x[i] * x[j] * 0.1 + if i == j { 3.0 } else { 0.0 });
+    let mut l = Array2::<f64>::zeros((n, n));
+    for i in 0..n {
+        for j in 0..=i {
+            let s = l.slice(s![i, ..j]).dot(&l.slice(s![j, ..j]));
+            l[[i, j]] = if i == j { (a[[i, i]] - s).sqrt() } else { (a[[i, j]] - s) / l[[j, j]] };
+        }
+    }
+    l.diag().mapv(f64::ln).sum()
+}
+
+/// An alignment of two sequences, row by row.
+#[differentiate]
+fn soft_align(x: &[f64]) -> f64 {
+    let n = x.len() / 2;
+    let mut prev: Vec<f64> = (0..=n).map(|j| j as f64 * 0.7).collect();
+    for i in 0..n {
+        let mut cur = vec![0.0; n + 1];
+        cur[0] = prev[0] + 0.7;
+        for j in 0..n {
+            let sub = prev[j] + (x[i] - x[n + j]).abs();
+            let (del, ins) = (prev[j + 1] + 0.7, cur[j] + 0.7);
+            let t = 0.5;
+            cur[j + 1] = -t * ((-sub / t).exp() + (-del / t).exp() + (-ins / t).exp()).ln();
+        }
+        prev = cur;
+    }
+    prev[n]
+}
+
+/// Intervals on a stack, halved until they are good enough.
+#[differentiate]
+fn adaptive_simpson(x: &[f64]) -> f64 {
+    let f = |t: f64| (x[0] * t).exp() + x[1] * t;
+    let simpson = |a: f64, b: f64| (b - a) / 6.0 * (f(a) + 4.0 * f(0.5 * (a + b)) + f(b));
+    let mut stack = Vec::with_capacity(64);
+    stack.push((0.0, 2.0));
+    let mut total = 0.0;
+    let mut guard = 0;
+    while let Some((a, b)) = stack.pop() {
+        let m = 0.5 * (a + b);
+        let (whole, halves) = (simpson(a, b), simpson(a, m) + simpson(m, b));
+        guard += 1;
+        if (whole - halves as f64).abs() < 1e-3 || guard > 100 {
+            total += halves;
+        } else {
+            stack.push((a, m));
+            stack.push((m, b));
+        }
+    }
+    total
+}
+
+/// What stays, three times.
+#[differentiate]
+fn retained(x: &[f64]) -> f64 {
+    let mut v = x.to_vec();
+    for k in 0..3 {
+        v.retain(|a| *a > 0.1 * k as f64);
+        for a in v.iter_mut() {
+            *a *= 0.9;
+        }
+    }
+    v.iter().map(|a| a * a).sum()
+}
+
+#[test]
+fn values_and_gradients() {
+    let long = [0.31, 0.72, -0.43, 1.15, 0.27, 0.93, -0.88, 0.51];
+    for x in [&long[..], &long[..4], &[0.45, 0.8], &[-0.37], &[]] {
+        verify(pushed_after, pushed_after_value_and_grad, x);
+        verify(stack_dfs, stack_dfs_value_and_grad, x);
+        verify(halved, halved_value_and_grad, x);
+        verify(window_remove, window_remove_value_and_grad, x);
+        verify(inserted, inserted_value_and_grad, x);
+        verify(dedup, dedup_value_and_grad, x);
+        verify(peeked, peeked_value_and_grad, x);
+        verify(part_means, part_means_value_and_grad, x);
+        verify(decided_by_parts, decided_by_parts_value_and_grad, x);
+        verify(cholesky, cholesky_value_and_grad, x);
+        verify(soft_align, soft_align_value_and_grad, x);
+        verify(retained, retained_value_and_grad, x);
+    }
+    for x in [&long[..], &long[..5], &[0.45]] {
+        verify(quick_select, quick_select_value_and_grad, x);
+        verify(tuples_if, tuples_if_value_and_grad, &[x[0], 0.7]);
+        verify(tuples_if, tuples_if_value_and_grad, &[x[0], -0.7]);
+        verify(while_by_last, while_by_last_value_and_grad, &[x[0], 0.8]);
+        verify(adaptive_simpson, adaptive_simpson_value_and_grad, &[x[0], 0.8]);
+    }
+}
+
+/// Depth first, and wider than was said.
+#[differentiate]
+fn crowded(x: &[f64]) -> f64 {
+    let mut stack = Vec::with_capacity(3);
+    stack.push((0, 1.0));
+    let mut s = 0.0;
+    while let Some((i, w)) = stack.pop() {
+        if i < x.len() {
+            s += w * x[i];
+            stack.push((i + 1, 0.5));
+            stack.push((i + 2, w * x[i]));
+            stack.push((i + 3, w));
+        }
+    }
+    s
+}
+
+/// More than was said to have room: `f` goes on, the derivative says so.
+#[test]
+#[should_panic(expected = "more elements than the `Vec` was said to have room for")]
+fn past_its_capacity() {
+    let _ = crowded(&[1.0, 2.0, 3.0]);
+    let _ = crowded_value_and_grad(&[1.0, 2.0, 3.0]);
+}
