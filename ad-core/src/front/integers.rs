@@ -10,7 +10,7 @@ use super::value::{Lowered, Value, Want};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::range::Linear;
-use crate::ir::{Elem, IntTy, Lit, Term, Type};
+use crate::ir::{Elem, IntTy, Lit, Node, Term, Type};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 
 /// Methods of integers.
@@ -83,6 +83,12 @@ impl<'a> Lower<'a> {
         let (low, high) = ty.range();
         let shape = self.g.shape(a).to_vec();
         let result = self.g.int(op, a, b);
+        if matches!(self.g.node(result), Node::Prim(Prim::Cast(_), _)) {
+            // `1 + k - 1` is a number k of steps, of the type that the range is given.
+            let mut keys = self.open_in(a);
+            keys.extend(self.open_in(b));
+            self.softened(result, &keys);
+        }
         let fine = Outcome { result, ok: None, goal: None, what: "" };
         let scalar = shape.is_empty();
         let (mut la, mut lb) = (Linear::default(), Linear::default());
