@@ -441,9 +441,10 @@ impl<'a> Lower<'a> {
             }
             let mut sizes = self.g.shape(y)[..1].to_vec();
             sizes.extend(&self.g.shape(x)[1..]);
-            for axis in 1..sizes.len() {
+            let own = self.g.shape(y).to_vec();
+            for (&n, &m) in sizes.iter().zip(&own).skip(1) {
                 let words = ["the first arm".to_string(), "the other arm".to_string()];
-                self.equate(sizes[axis], self.g.shape(y)[axis], words, range)?;
+                self.equate(n, m, words, range)?;
             }
             pair[1].all[k] = self.g.recast(y, &sizes);
         }
