@@ -233,16 +233,84 @@ fn pushed(x: &Array1<f64>, n: usize) -> f64 {
     v.iter().sum()
 }
 
+#[differentiate(grad, vjp, jvp, hvp)]
+fn nested(x: &Array1<f64>, sizes: &[usize]) -> f64 {
+    let (n, m) = (sizes[0], sizes[1]);
+    let mut s = 1.0;
+    for i in 0..n {
+        for j in 0..m {
+            s += x[i] * x[2] * x[j] * (x[0] * x[1]);
+        }
+    }
+    s
+}
+
+#[differentiate(grad, vjp, jvp, hvp)]
+fn build_of_sums(x: &Array1<f64>, sizes: &[usize]) -> f64 {
+    let (n, m) = (sizes[0], sizes[1]);
+    1.0 + build1(n, |i| (0..m).map(|j| x[j] * (x[i] * x[0]) + x[i].exp() * x[1]).sum::<f64>()).sum()
+}
+
+#[differentiate(grad, vjp, jvp, hvp)]
+fn loop_in_build(x: &Array1<f64>, sizes: &[usize]) -> f64 {
+    let (n, m) = (sizes[0], sizes[1]);
+    build1(n, |i| {
+        let mut h = 0.0;
+        for _ in 0..m {
+            h = (h + x[i] * x[0]).sin() * (x[1] * x[2]);
+        }
+        h
+    })
+    .sum()
+        + 1.0
+}
+
+#[differentiate(grad, vjp, jvp, hvp)]
+fn build_in_loop(x: &Array1<f64>, sizes: &[usize]) -> f64 {
+    let (n, m) = (sizes[0], sizes[1]);
+    let mut s = 1.0;
+    for i in 0..n {
+        let v = build1(m, |j| x[j] * (x[i] * x[0]));
+        s += v.sum() * s;
+    }
+    s
+}
+
+#[differentiate(grad, vjp, jvp, hvp)]
+fn row_after_row(x: &Array1<f64>, sizes: &[usize]) -> f64 {
+    let (n, m) = (sizes[0], sizes[1]);
+    let mut s: f64 = 1.0;
+    let w = build1(n, |i| build1(m, |j| x[i] * x[j]));
+    for i in 0..n {
+        s += w.row(i).sum() * s.ln() + (&w.row(i) * x[0] * x[1]).sum();
+    }
+    s
+}
+
+#[differentiate(grad, vjp, jvp, hvp)]
+fn while_in_for(x: &Array1<f64>, sizes: &[usize]) -> f64 {
+    let (n, m) = (sizes[0], sizes[1]);
+    let mut s = 1.0;
+    for i in 0..n {
+        let mut j = 0;
+        while j < m && s < 100.0 {
+            s += x[i] * x[0] * x[1];
+            j += 1;
+        }
+    }
+    s
+}
+
 macro_rules! no_step {
-    ($x:ident: $($f:ident $grad:ident $vjp:ident $jvp:ident $hvp:ident;)*) => {
+    ($x:ident $size:expr => $($f:ident $grad:ident $vjp:ident $jvp:ident $hvp:ident;)*) => {
         let (none, v) = (Array1::<f64>::zeros(3), Array1::<f64>::ones(3));
         $(
             let name = stringify!($f);
-            assert_eq!($f(&$x, 0), 1.0, "{name}");
-            assert_eq!($grad(&$x, 0), (1.0, none.clone()), "{name} at {}", $x);
-            assert_eq!($vjp(&$x, 0, 2.0), (1.0, none.clone()), "{name} at {}", $x);
-            assert_eq!($jvp(&$x, 0, &v), (1.0, 0.0), "{name} at {}", $x);
-            assert_eq!($hvp(&$x, 0, &v), none, "{name} at {}", $x);
+            assert_eq!($f(&$x, $size), 1.0, "{name}");
+            assert_eq!($grad(&$x, $size), (1.0, none.clone()), "{name} at {}", $x);
+            assert_eq!($vjp(&$x, $size, 2.0), (1.0, none.clone()), "{name} at {}", $x);
+            assert_eq!($jvp(&$x, $size, &v), (1.0, 0.0), "{name} at {}", $x);
+            assert_eq!($hvp(&$x, $size, &v), none, "{name} at {}", $x);
         )*
     };
 }
@@ -252,7 +320,7 @@ macro_rules! no_step {
 #[test]
 fn an_iteration_that_does_not_run_brings_nothing() {
     for x in [array![f64::INFINITY, 2.0, 0.0], array![0.0, f64::NEG_INFINITY, 1.0], array![0.0, 0.0, f64::NAN]] {
-        no_step! { x:
+        no_step! { x 0 =>
             product product_value_and_grad product_vjp product_jvp product_hvp;
             shared_by_two_loops shared_by_two_loops_value_and_grad shared_by_two_loops_vjp shared_by_two_loops_jvp shared_by_two_loops_hvp;
             built built_value_and_grad built_vjp built_jvp built_hvp;
@@ -267,6 +335,22 @@ fn an_iteration_that_does_not_run_brings_nothing() {
             in_a_function in_a_function_value_and_grad in_a_function_vjp in_a_function_jvp in_a_function_hvp;
             in_an_arm_and_a_loop in_an_arm_and_a_loop_value_and_grad in_an_arm_and_a_loop_vjp in_an_arm_and_a_loop_jvp in_an_arm_and_a_loop_hvp;
             pushed pushed_value_and_grad pushed_vjp pushed_jvp pushed_hvp;
+        }
+        no_step! { x &[2, 0] =>
+            nested nested_value_and_grad nested_vjp nested_jvp nested_hvp;
+            build_of_sums build_of_sums_value_and_grad build_of_sums_vjp build_of_sums_jvp build_of_sums_hvp;
+            loop_in_build loop_in_build_value_and_grad loop_in_build_vjp loop_in_build_jvp loop_in_build_hvp;
+            build_in_loop build_in_loop_value_and_grad build_in_loop_vjp build_in_loop_jvp build_in_loop_hvp;
+            row_after_row row_after_row_value_and_grad row_after_row_vjp row_after_row_jvp row_after_row_hvp;
+            while_in_for while_in_for_value_and_grad while_in_for_vjp while_in_for_jvp while_in_for_hvp;
+        }
+        no_step! { x &[0, 2] =>
+            nested nested_value_and_grad nested_vjp nested_jvp nested_hvp;
+            build_of_sums build_of_sums_value_and_grad build_of_sums_vjp build_of_sums_jvp build_of_sums_hvp;
+            loop_in_build loop_in_build_value_and_grad loop_in_build_vjp loop_in_build_jvp loop_in_build_hvp;
+            build_in_loop build_in_loop_value_and_grad build_in_loop_vjp build_in_loop_jvp build_in_loop_hvp;
+            row_after_row row_after_row_value_and_grad row_after_row_vjp row_after_row_jvp row_after_row_hvp;
+            while_in_for while_in_for_value_and_grad while_in_for_vjp while_in_for_jvp while_in_for_hvp;
         }
     }
 }
