@@ -111,6 +111,21 @@ fn examples(rule: &str) -> Vec<Example> {
             let inner = f.g.cond(f.c, f.x, z);
             f.g.cond(f.c, inner, f.y)
         }],
+        "cond.elements" => vec![
+            |f| {
+                let zeros = f.g.lit_like(f.x, 0.0);
+                let places = [f.g.lit_usize(1), f.g.lit_usize(2)];
+                let one = f.g.scatter(zeros, f.s, &[], &places[..1]);
+                let two = f.g.scatter(one, f.s, &[], &places[1..]);
+                f.g.cond(f.c, two, zeros)
+            },
+            |f| {
+                let zeros = f.g.lit_like(f.x, 0.0);
+                let place = f.g.lit_usize(1);
+                let one = f.g.scatter(zeros, f.s, &[], &[place]);
+                f.g.cond(f.c, zeros, one)
+            },
+        ],
         "select.known" => vec![|f| {
             let c = f.g.lit_bool(false);
             let m = f.g.replicate(f.n, c);
@@ -229,6 +244,16 @@ fn examples(rule: &str) -> Vec<Example> {
             |f| {
                 let r = f.g.replicate_axes(f.a, &[1, 3], &[f.n, f.k]);
                 f.g.sum_axes(r, &[1, 2])
+            },
+        ],
+        "sum.literal" => vec![
+            |f| {
+                let c = f.g.lit_shaped(Elem::F64, &[f.n, f.k], 1.5);
+                f.g.sum_axes(c, &[0, 1])
+            },
+            |f| {
+                let c = f.g.lit_shaped(Elem::F64, &[f.n, f.k], -2.0);
+                f.g.sum_axes(c, &[1])
             },
         ],
         "sum.single" => vec![|f| {

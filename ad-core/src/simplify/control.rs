@@ -1,13 +1,19 @@
 //! Laws of conditionals, choices and truth values.
 
 use super::{Rule, rule};
-use crate::ir::{Graph, Node, Term};
+use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::Prim;
 
 pub(super) const RULES: &[Rule] = &[
     rule!("cond.known", "cond(true, a, b) = a; cond(false, a, b) = b", Exact, cond_known),
     rule!("cond.not", "cond(!c, a, b) = cond(c, b, a)", Exact, cond_not),
     rule!("cond.nested", "cond(c, cond(c, a, _), b) = cond(c, a, b), and in the other arm", Exact, cond_nested),
+    rule!(
+        "cond.elements",
+        "cond(c, scatter_add(.., s), zeros) = scatter_add(zeros.., cond(c, s, 0)), for numbers s at places that cost nothing",
+        Exact,
+        cond_elements
+    ),
     rule!("select.known", "select(true.., a, b) = a; select(false.., a, b) = b", Exact, select_known),
     rule!("select.not", "select(!m, a, b) = select(m, b, a)", Exact, select_not),
     rule!(
@@ -56,6 +62,61 @@ fn cond_nested(g: &mut Graph, t: Term) -> Option<Term> {
     let a2 = cond(g, a).filter(|inner| inner.0 == c).map_or(a, |inner| inner.1);
     let b2 = cond(g, b).filter(|inner| inner.0 == c).map_or(b, |inner| inner.2);
     ((a, b) != (a2, b2)).then(|| g.cond(c, a2, b2))
+}
+
+/// Operations of a place that are looked at.
+const PLACE: usize = 16;
+
+/// Whether places are computed by so few operations on integers at hand that a condition around them saves nothing.
+fn at_hand(g: &Graph, places: &[Term]) -> bool {
+    let mut stack = places.to_vec();
+    let mut left = PLACE;
+    while let Some(t) = stack.pop() {
+        let fine = match g.node(t) {
+            Node::Lit(_) | Node::Var(_) | Node::Size(..) | Node::Input(_) | Node::Param(..) => true,
+            Node::Prim(Prim::Int(_), args) => {
+                stack.extend(args.iter().copied());
+                true
+            }
+            _ => false,
+        };
+        if !fine || left == 0 {
+            return false;
+        }
+        left -= 1;
+    }
+    true
+}
+
+fn zeros(g: &Graph, t: Term) -> bool {
+    g.real_value(t).is_some_and(|x| x.to_bits() == 0)
+}
+
+/// A conditional of arrays copies one of them, or asks for two; one of numbers costs nothing.
+fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, a, b) = cond(g, t)?;
+    let (of, value) = if zeros(g, b) { (a, true) } else { (b, false) };
+    if !zeros(g, if value { b } else { a }) {
+        return None;
+    }
+    let mut chain = Vec::new();
+    let mut at = of;
+    while let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(at) {
+        if g.rank(*src) > 0 || !at_hand(g, index) {
+            return None;
+        }
+        chain.push((*src, vars.clone(), index.clone()));
+        at = *dst;
+    }
+    if chain.is_empty() || !zeros(g, at) {
+        return None;
+    }
+    for (src, vars, index) in chain.into_iter().rev() {
+        let zero = g.zeros_like(src);
+        let src = if value { g.cond(c, src, zero) } else { g.cond(c, zero, src) };
+        at = g.mk(Node::Scatter { put: Put::Add, dst: at, src, vars, index });
+    }
+    Some(at)
 }
 
 fn select_known(g: &mut Graph, t: Term) -> Option<Term> {

@@ -1,7 +1,7 @@
 //! Laws of layout: replicate, sum, transpose, reshape, slice and pad among themselves, and replicate through elementwise operations.
 
 use super::{Rule, rule};
-use crate::ir::{Graph, Node, Term, axis};
+use crate::ir::{Elem, Graph, Node, Term, axis};
 use crate::prim::Prim;
 
 pub(super) const RULES: &[Rule] = &[
@@ -22,6 +22,7 @@ pub(super) const RULES: &[Rule] = &[
     rule!("sum.transpose", "sum (tr p x) = tr q (sum x)", Loose, sum_transpose),
     rule!("sum.sum", "sum (sum x) = sum x over both sets of axes", Loose, sum_sum),
     rule!("sum.replicate", "sum (replicate x) = replicate (sum x), for different axes", Loose, sum_replicate),
+    rule!("sum.literal", "sum (replicate c) = c n, for a finite literal c", Loose, sum_literal),
     rule!("sum.single", "sum of an axis of size 1 drops it (but for the sign of zero)", Loose, sum_single),
     rule!("elementwise.replicate", "op (replicate x) (replicate y) = replicate (op x y)", Exact, elementwise_replicate),
     rule!("reshape.reshape", "reshape (reshape x) = reshape x", Exact, reshape_reshape),
@@ -162,6 +163,21 @@ fn sum_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     let left: Vec<u8> =
         axes.iter().filter(|a| new.contains(a)).filter_map(|a| stays.iter().position(|s| s == a)).map(axis).collect();
     Some(g.sum_axes(r, &left))
+}
+
+fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {
+    let (x, axes) = summed(g, t)?;
+    let c = g.real_value(x).filter(|c| c.is_finite())?;
+    let elem = g.elem(x);
+    let Elem::Real(ty) = elem else { return None };
+    let sizes: Vec<Term> = axes.iter().map(|&a| g.shape(x)[usize::from(a)]).collect();
+    let mut sum = g.lit_real(ty, c);
+    for n in sizes {
+        let n = g.cast(elem, n);
+        sum = g.mul(sum, n);
+    }
+    let shape = g.shape(t).to_vec();
+    Some(g.broadcast(sum, &shape))
 }
 
 fn is_one(g: &Graph, n: Term) -> bool {

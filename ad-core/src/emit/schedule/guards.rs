@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use super::super::loops::{Loops, Role, Scopes};
 use super::Literal;
 use crate::ad::condition;
-use crate::ir::{Graph, Node, Term};
+use crate::ir::{Graph, Node, Term, Type};
+use crate::prim::{Cmp, Prim};
 
 /// Guards deeper than this are cut off: what lies deeper is computed where it might not be needed.
 const DEEPEST: usize = 16;
@@ -65,6 +66,33 @@ impl Guards {
         }
     }
 
+    /// A guard of `t` without the conditions that a size of its loop is not 0: that loop then makes no step anyway. So what is under such
+    /// a condition and what is not share a loop.
+    fn without_filled(&mut self, g: &Graph, t: Term, id: u32) -> u32 {
+        let filled = |&(cond, holds): &Literal| match g.node(cond) {
+            Node::Prim(Prim::Compare(Cmp::Lt), args) if holds && g.int_value(args[0]) == Some(0) => Some(args[1]),
+            _ => None,
+        };
+        if !self.sets[id as usize].iter().any(|l| filled(l).is_some()) {
+            return id;
+        }
+        let mut sizes: Vec<Term> = Vec::new();
+        let mut of = |t: Term| {
+            if let Type::Array(_, shape) = g.ty(t) {
+                sizes.extend(shape.iter().copied());
+            }
+        };
+        of(t);
+        match g.node(t) {
+            Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), args) => args.iter().for_each(|&c| of(c)),
+            Node::Scatter { src, .. } => of(*src),
+            _ => {}
+        }
+        let kept = |l: &&Literal| filled(l).is_none_or(|n| !sizes.contains(&n));
+        let kept: Vec<Literal> = self.sets[id as usize].iter().filter(kept).copied().collect();
+        self.id(kept)
+    }
+
     fn meet(&mut self, a: u32, b: u32) -> u32 {
         if a == b {
             return a;
@@ -107,6 +135,8 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
         let own = guard[t.index()];
         // A leaf of a loop in its body: whoever reads it stands in the body.
         let own = if own == UNUSED { none } else { own };
+        let own = sets.without_filled(g, t, own);
+        guard[t.index()] = if guard[t.index()] == UNUSED { UNUSED } else { own };
         if let Some((n, Role::Last(_) | Role::Rows(_))) = loops.role(t) {
             // What nobody reads asks for nothing.
             if guard[t.index()] != UNUSED {
