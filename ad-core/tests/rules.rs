@@ -111,21 +111,15 @@ fn examples(rule: &str) -> Vec<Example> {
             let inner = f.g.cond(f.c, f.x, z);
             f.g.cond(f.c, inner, f.y)
         }],
-        "cond.elements" => vec![
-            |f| {
-                let zeros = f.g.lit_like(f.x, 0.0);
-                let places = [f.g.lit_usize(1), f.g.lit_usize(2)];
-                let one = f.g.scatter(zeros, f.s, &[], &places[..1]);
-                let two = f.g.scatter(one, f.s, &[], &places[1..]);
-                f.g.cond(f.c, two, zeros)
-            },
-            |f| {
-                let zeros = f.g.lit_like(f.x, 0.0);
-                let place = f.g.lit_usize(1);
-                let one = f.g.scatter(zeros, f.s, &[], &[place]);
-                f.g.cond(f.c, zeros, one)
-            },
-        ],
+        "cond.elements" => vec![|f| {
+            let zeros = f.g.lit_like(f.x, 0.0);
+            let places = [f.g.lit_usize(1), f.g.lit_usize(2)];
+            let one = f.g.scatter(zeros, f.s, &[], &places[..1]);
+            let two = f.g.scatter(one, f.s, &[], &places[1..]);
+            let none = f.g.lit_usize(0);
+            let filled = f.g.compare(Cmp::Lt, none, f.k);
+            f.g.cond(filled, two, zeros)
+        }],
         "select.known" => vec![|f| {
             let c = f.g.lit_bool(false);
             let m = f.g.replicate(f.n, c);

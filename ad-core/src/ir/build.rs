@@ -388,6 +388,15 @@ impl Graph {
         }
     }
 
+    /// The size that a condition says not to be 0, if it says nothing else.
+    #[must_use]
+    pub fn not_empty(&self, cond: Term) -> Option<Term> {
+        match self.node(cond) {
+            Node::Prim(Prim::Compare(Cmp::Lt), args) if self.int_value(args[0]) == Some(0) => Some(args[1]),
+            _ => None,
+        }
+    }
+
     /// The scalar that all elements of `t` are, if it is one replicated; else `t`.
     #[must_use]
     pub fn splat(&self, mut t: Term) -> Term {

@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
     rule!("cond.nested", "cond(c, cond(c, a, _), b) = cond(c, a, b), and in the other arm", Exact, cond_nested),
     rule!(
         "cond.elements",
-        "cond(c, scatter_add(.., s), zeros) = scatter_add(zeros.., cond(c, s, 0)), for numbers s at places that cost nothing",
+        "cond(0 < n, scatter_add(.., s), zeros) = scatter_add(zeros.., cond(0 < n, s, 0)), for numbers s at places that cost nothing",
         Exact,
         cond_elements
     ),
@@ -92,15 +92,16 @@ fn zeros(g: &Graph, t: Term) -> bool {
     g.real_value(t).is_some_and(|x| x.to_bits() == 0)
 }
 
-/// A conditional of arrays copies one of them, or asks for two; one of numbers costs nothing.
+/// A conditional of arrays copies one of them, or asks for two; one of numbers costs nothing. (Conditions that hold now and then are left
+/// around the whole: where they do not hold, nothing is added.)
 fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, a, b) = cond(g, t)?;
-    let (of, value) = if zeros(g, b) { (a, true) } else { (b, false) };
-    if !zeros(g, if value { b } else { a }) {
+    g.not_empty(c)?;
+    if !zeros(g, b) {
         return None;
     }
     let mut chain = Vec::new();
-    let mut at = of;
+    let mut at = a;
     while let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(at) {
         if g.rank(*src) > 0 || !at_hand(g, index) {
             return None;
@@ -113,7 +114,7 @@ fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
     }
     for (src, vars, index) in chain.into_iter().rev() {
         let zero = g.zeros_like(src);
-        let src = if value { g.cond(c, src, zero) } else { g.cond(c, zero, src) };
+        let src = g.cond(c, src, zero);
         at = g.mk(Node::Scatter { put: Put::Add, dst: at, src, vars, index });
     }
     Some(at)

@@ -7,7 +7,7 @@ use super::super::loops::{Loops, Role, Scopes};
 use super::Literal;
 use crate::ad::condition;
 use crate::ir::{Graph, Node, Term, Type};
-use crate::prim::{Cmp, Prim};
+use crate::prim::Prim;
 
 /// Guards deeper than this are cut off: what lies deeper is computed where it might not be needed.
 const DEEPEST: usize = 16;
@@ -69,10 +69,7 @@ impl Guards {
     /// A guard of `t` without the conditions that a size of its loop is not 0: that loop then makes no step anyway. So what is under such
     /// a condition and what is not share a loop.
     fn without_filled(&mut self, g: &Graph, t: Term, id: u32) -> u32 {
-        let filled = |&(cond, holds): &Literal| match g.node(cond) {
-            Node::Prim(Prim::Compare(Cmp::Lt), args) if holds && g.int_value(args[0]) == Some(0) => Some(args[1]),
-            _ => None,
-        };
+        let filled = |&(cond, holds): &Literal| g.not_empty(cond).filter(|_| holds);
         if !self.sets[id as usize].iter().any(|l| filled(l).is_some()) {
             return id;
         }
