@@ -10,6 +10,7 @@
 //! | elements | `acc[f] += e` | one scatter over all steps |
 //! | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition | the same, and for the decision the sum in its order ([`Prim::Own`]) |
 //! | winner | `if e < acc { e } else { acc }`, e computed, or a beginning that may be NaN | the same choice between the beginning and e at the place of the smallest: only there e has a derivative |
+//! | followers | `if e < acc { p } else { other }` beside a winner `acc` | p at the place of the smallest, if that is less than the beginning |
 //! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(beginning, maximum of a build)` |
 //! | writes | `acc[f] = e`, at another place in each step | one update over all steps |
 //! | apart | arrays that each step reads and writes at a place of its own only | reads of the beginning; each write one update over all steps |
@@ -156,6 +157,8 @@ enum Fate {
     Rows(Term),
     /// The beginning and these.
     Pieces(Vec<Piece>),
+    /// What the step of the greatest or smallest says, if that is better than the beginning of this carried value.
+    Follows { leader: usize, op: Reduce, e: Term, payload: Term },
 }
 
 /// A loop over components at work.
@@ -254,6 +257,9 @@ impl<'g> Parts<'g> {
 
     /// Which parts leave the loop.
     fn decide(&mut self) {
+        for k in 0..self.carries() {
+            self.followers(k);
+        }
         let results = self.scan.body.results.clone();
         let mut pieces: BTreeMap<usize, Vec<Piece>> = BTreeMap::new();
         for (k, &r) in results.iter().enumerate() {
@@ -297,6 +303,44 @@ impl<'g> Parts<'g> {
                     pieces.insert(k, all);
                 }
             }
+        }
+    }
+
+    /// Carried values that change where a better one than the carried value k is found (`if e < best { best = e; at = i; }`), and nowhere else.
+    fn followers(&mut self, k: usize) {
+        let results = self.scan.body.results.clone();
+        let stays = |me: &Self, j: usize| matches!(me.fate[j], Fate::Stays);
+        let own = |me: &mut Self, j: usize| me.g.param(j, me.scan.body.params[j].clone());
+        let Node::Cond { cond, then, other } = *self.g.node(results[k]) else { return };
+        let acc = own(self, k);
+        let Some(op) = self.comparison(acc, cond, then, other).filter(|_| stays(self, k)) else { return };
+        let first = self.g.real_value(self.scan.init[k]).is_some_and(|x| !x.is_nan());
+        if !first || self.g.rank(then) > 0 || !self.leaves(&[then], None, &mut Vec::new()) {
+            return;
+        }
+        let mut found = Vec::new();
+        for j in 0..self.carries() {
+            if j == k || !stays(self, j) {
+                continue;
+            }
+            let before = own(self, j);
+            if let Node::Cond { cond: c, then: payload, other } = *self.g.node(results[j])
+                && (c, other) == (cond, before)
+                && self.leaves(&[payload], None, &mut Vec::new())
+            {
+                found.push((j, payload));
+            }
+        }
+        // Nothing that stays may read what leaves.
+        let group: Vec<usize> = found.iter().map(|f| f.0).chain([k]).collect();
+        let rest: Vec<Term> =
+            (0..results.len()).filter(|j| !group.contains(j) && stays(self, *j)).map(|j| results[j]).collect();
+        let read = self.reads(&rest);
+        if group.iter().any(|j| read.contains(j)) {
+            return;
+        }
+        for (j, payload) in found {
+            self.fate[j] = Fate::Follows { leader: k, op, e: then, payload };
         }
     }
 

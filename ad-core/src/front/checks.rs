@@ -210,6 +210,14 @@ impl Lower<'_> {
             carried.push(flag);
             results.push(self.g.and(flag, *ok));
         }
+        // Where the function fails it ends; a loop without an end of its own might not.
+        let endless = self.g.int_value(size) == Some(i128::from(u64::MAX));
+        if let Some(k) = stop.filter(|_| endless) {
+            for (n, _) in flags.iter().enumerate().filter(|(_, (_, said))| !said.debug) {
+                let failed = self.g.not(results[carries + n]);
+                results[k] = self.g.or(results[k], failed);
+            }
+        }
         let all = results.len();
         results.extend(&rows);
         if let Some(k) = stop {

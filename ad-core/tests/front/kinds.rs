@@ -25,6 +25,7 @@ fn forms(g: &Graph, roots: &[Term], out: &mut BTreeSet<&'static str>) {
             Node::Prim(Prim::Contract(_), _) => "contraction",
             Node::Prim(Prim::Reduce(Reduce::Max, _), _) => "maximum",
             Node::Prim(Prim::Reduce(Reduce::Min, _), _) => "minimum",
+            Node::Prim(Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin, _), _) => "place",
             _ => continue,
         };
         out.insert(form);
@@ -86,16 +87,28 @@ fn what_loops_become() {
         "contraction": fn f(a: &Array2<f64>, b: &Array2<f64>) -> f64 { let mut c = Array2::zeros((a.nrows(), b.ncols())); for i in 0..a.nrows() { for j in 0..b.ncols() { for k in 0..a.ncols() { c[[i, j]] += a[[i, k]] * b[[k, j]]; } } } c[[0, 1]] * c[[1, 0]] } (m(), m())
         "contraction": fn f(a: &Array2<f64>, b: &Array2<f64>) -> f64 { let mut c = Array2::zeros((a.nrows(), b.ncols())); for i in 0..a.nrows() { for j in 0..b.ncols() { let mut s = 0.0; for k in 0..a.ncols() { s += a[[i, k]] * b[[k, j]]; } c[[i, j]] = s; } } c[[0, 1]] * c[[1, 0]] } (m(), m())
         "sum": fn f(x: &Array1<f64>, w: &Array1<f64>) -> f64 { let n = x.len() - w.len() + 1; let mut y = Array1::zeros(n); for i in 0..n { for j in 0..w.len() { y[i] += x[i + j] * w[j]; } } y[0] * y[1] } (x(), vector(&[0.5, 2.0]))
+        "sum": fn f(x: &Array2<f64>) -> f64 { let mut beta = Array1::ones(x.ncols()); for i in 0..x.nrows() { for c in 0..x.ncols() { beta[c] -= x[[i, c]] * x[[i, c]]; } } beta[0] * beta[1] } (m())
+        // Several at once, of different kinds.
+        "maximum, sum": fn f(x: &Array1<f64>) -> f64 { let (mut s, mut q, mut m) = (0.0, 1.0, 0.0_f64); for v in x { s += v; q -= v * v; m = m.max(*v); } s * q * m } (x())
         // Extrema.
         "maximum": fn f(x: &Array1<f64>) -> f64 { let mut m = f64::NEG_INFINITY; for i in 0..x.len() { m = m.max(x[i] * x[i]); } m } (x())
         "minimum": fn f(x: &Array1<f64>) -> f64 { let mut m = x[0]; for i in 1..x.len() { m = m.min(x[i]); } m * m } (x())
         "maximum": fn f(x: &Array1<f64>) -> f64 { let mut m = 0.0; for v in x { if *v > m { m = *v; } } m * m } (x())
         // The first is kept where NaN comes first: not a maximum, but its place.
-        "build": fn f(x: &Array1<f64>) -> f64 { let mut m = x[0]; for i in 1..x.len() { if x[i] > m { m = x[i]; } } m * m } (x())
-        "scan": fn f(x: &Array1<f64>) -> f64 { let mut m = 0.0; let mut at = 0; for i in 0..x.len() { if x[i] > m { m = x[i]; at = i; } } x[at] * x[at] } (x())
+        "place": fn f(x: &Array1<f64>) -> f64 { let mut m = x[0]; for i in 1..x.len() { if x[i] > m { m = x[i]; } } m * m } (x())
+        "place": fn f(x: &Array1<f64>) -> f64 { let mut m = 0.0; let mut at = 0; for i in 0..x.len() { if x[i] > m { m = x[i]; at = i; } } x[at] * x[at] } (x())
+        "maximum, place": fn f(x: &Array1<f64>) -> f64 { let (mut m, mut at) = (f64::NEG_INFINITY, 0); for (i, v) in x.iter().enumerate() { if *v > m { m = *v; at = i; } } m * x[at] * (at as f64 + 1.0) } (x())
+        "place, sum": fn f(x: &Array2<f64>) -> f64 { let (mut m, mut at) = (f64::INFINITY, 0); for i in 0..x.nrows() { let mut d = 0.0; for j in 0..x.ncols() { d += x[[i, j]] * x[[i, j]]; } if d < m { m = d; at = i; } } m * x[[at, 0]] } (m())
+        "place": fn f(x: &Array1<f64>) -> f64 { let (mut m, mut other, mut n) = (f64::INFINITY, 0.0, 2); for i in 1..x.len() { if x[i] < m { m = x[i]; other = x[i - 1] * x[i]; n = 3 * i; } } other * n as f64 } (x())
+        // Something else goes on with the place: a loop.
+        "scan": fn f(x: &Array1<f64>) -> f64 { let (mut m, mut at, mut s) = (0.0, 0, 0.0); for i in 0..x.len() { if x[i] > m { m = x[i]; at = i; } s += x[at]; } s } (x())
         // The choices of the loop are made once more, at the place of the winner alone.
-        "sum": fn f(x: &Array2<f64>) -> f64 { let mut m = f64::INFINITY; for i in 0..x.nrows() { let mut d = 0.0; for j in 0..x.ncols() { d += (x[[i, j]] - 0.3).abs(); } if d < m { m = d; } } m * m } (m())
-        // Loops.
+        "place, sum": fn f(x: &Array2<f64>) -> f64 { let mut m = f64::INFINITY; for i in 0..x.nrows() { let mut d = 0.0; for j in 0..x.ncols() { d += (x[[i, j]] - 0.3).abs(); } if d < m { m = d; } } m * m } (m())
+        // Loops. A product is one from the left whose steps are kept, and its derivative one from the right: what `product` is, and as cheap.
+        "scan": fn f(x: &Array1<f64>) -> f64 { x.product() } (x())
+        "scan": fn f(x: &Array1<f64>) -> f64 { x.iter().product() } (x())
+        // A count may overflow in any of its steps, which is asked in each; it has no derivative.
+        "scan": fn f(x: &Array1<f64>) -> f64 { let mut n = 0; for v in x { if *v > 0.6 { n += 1; } } x[n] * x[n] } (x())
         "scan": fn f(x: &Array1<f64>) -> f64 { let mut p = 1.0; for v in x { p *= v; } p } (x())
         "scan, scatter": fn f(x: &Array1<f64>) -> f64 { let mut y = x.clone(); for i in 1..x.len() { y[i] += y[i - 1]; } y[1] * y[4] } (x())
         "scan, update": fn f(b: &Array1<f64>) -> f64 { let mut x = b.clone(); for _ in 0..3 { for i in 1..b.len() - 1 { x[i] = (b[i] - x[i - 1] - x[i + 1]) / 4.0; } } x[1] * x[2] } (x())

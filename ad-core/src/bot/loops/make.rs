@@ -75,6 +75,14 @@ impl Parts<'_> {
                     let r = self.at_step(&[r], &args)[0];
                     Lift::new(self.g, var, self.scan.count).lift(r)
                 }
+                Fate::Follows { leader, op, e, payload } => {
+                    let each = self.at_step(&[e], &args)[0];
+                    let (met, none, at) = self.best(self.scan.init[leader], op, (e, each), var, &rows);
+                    let payload = self.at_step(&[payload], &at)[0];
+                    let begin = self.scan.init[k];
+                    let met = self.g.cond(met.0, payload, begin);
+                    self.g.cond(none, begin, met)
+                }
                 Fate::Pieces(pieces) => {
                     // The last of the chain was met first.
                     pieces.iter().rev().fold(self.scan.init[k], |acc, p| {
@@ -103,7 +111,21 @@ impl Parts<'_> {
     }
 
     /// The first best step's own value, or the beginning. Its place is a decision, as the choices of the loop were.
-    fn winner(&mut self, acc: Term, op: Reduce, (e, each): (Term, Term), var: Var, rows: &[Term]) -> Term {
+    fn winner(&mut self, acc: Term, op: Reduce, e: (Term, Term), var: Var, rows: &[Term]) -> Term {
+        let ((better, best), none, _) = self.best(acc, op, e, var, rows);
+        let met = self.g.cond(better, best, acc);
+        self.g.cond(none, acc, met)
+    }
+
+    /// Whether the best step's own value is better than the beginning, and that value; whether there is no step; and what the parameters are there.
+    fn best(
+        &mut self,
+        acc: Term,
+        op: Reduce,
+        (e, each): (Term, Term),
+        var: Var,
+        rows: &[Term],
+    ) -> ((Term, Term), Term, Vec<Term>) {
         let count = self.scan.count;
         let all = Lift::new(self.g, var, count).lift(each);
         let greatest = op == Reduce::Max;
@@ -112,11 +134,10 @@ impl Parts<'_> {
         let best = self.at_step(&[e], &args)[0];
         // The choice as the loop made it last: a NaN is none, and leaves no trace.
         let better = self.g.compare(if greatest { Cmp::Gt } else { Cmp::Lt }, best, acc);
-        let met = self.g.cond(better, best, acc);
         // Of no step the beginning is left.
         let zero = self.g.lit_usize(0);
         let none = self.g.compare(Cmp::Eq, count, zero);
-        self.g.cond(none, acc, met)
+        ((better, best), none, args)
     }
 
     /// A step's number, and what the parameters of the body and its saved terms are at it.
