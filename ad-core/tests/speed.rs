@@ -353,3 +353,52 @@ fn what_the_index_decides_is_decided_before_the_loop() {
     }
     assert!(!code.contains("scatter_acc"), "the adjoint of the one before is a shifted row: {code}");
 }
+
+/// Checks that stand under the conditions of loops say what is in range inside of them: no row is cut with a test.
+#[test]
+fn what_checks_say_under_conditions_is_known_in_the_loops() {
+    let code = written(
+        quote!(wrt(w)),
+        quote! {
+            fn f(x: &Array1<f64>, w: &Array2<f64>, steps: usize) -> f64 {
+                let n = x.len();
+                let mut y = x.to_owned();
+                for t in 0..steps {
+                    let mut z = Array1::<f64>::zeros(n);
+                    for j in 0..n {
+                        z[j] = (y[j] * w[[2 * t + 1, j]] + w[[0, n + j]]).tanh();
+                    }
+                    for j in 0..n {
+                        y[j] = z[j] * w[[2 * t, j]];
+                    }
+                }
+                y.sum()
+            }
+        },
+    );
+    assert!(!code.contains("kernel::cut("), "{code}");
+    assert!(!code.contains("saturating_sub("), "all of a row is there: {code}");
+    assert!(code.contains("ifn>0{"), "where there is anything to do: {code}");
+}
+
+/// What an inner loop begins with is computed in the memory that it goes on with.
+#[test]
+fn what_a_loop_begins_with_is_not_copied() {
+    let code = written(
+        quote!(wrt(w)),
+        quote! {
+            fn f(w: &Array1<f64>, x: &Array2<f64>, inner: usize) -> f64 {
+                let mut total = 0.0;
+                for t in 0..x.nrows() {
+                    let mut y = x.row(t).to_owned() * w;
+                    for _ in 0..inner {
+                        y = (&y * w).mapv(f64::sin);
+                    }
+                    total += y.sum() * total.cos();
+                }
+                total
+            }
+        },
+    );
+    assert!(!code.contains(".copy_from_slice(&v"), "what is carried and saved is copied, nothing else: {code}");
+}

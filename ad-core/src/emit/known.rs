@@ -26,7 +26,7 @@ impl<'a> Known<'a> {
 
     /// From here on the condition holds.
     pub(super) fn checked(&self, ok: Term) {
-        self.facts.borrow_mut().assume(self.g, ok, true);
+        self.facts.borrow_mut().assume_for_good(self.g, ok);
     }
 
     /// Inside a guard; undone by [`Known::leave`] with the number returned.
@@ -36,7 +36,32 @@ impl<'a> Known<'a> {
         for &(cond, holds) in guard {
             facts.assume(self.g, cond, holds);
         }
+        if facts.mark() > mark {
+            facts.settle(self.g);
+        }
         mark
+    }
+
+    /// Where none of these sizes is 0, if anything else is known there, as [`Known::enter`].
+    pub(super) fn enter_nonempty(&self, sizes: &[Term]) -> Option<usize> {
+        let mut facts = self.facts.borrow_mut();
+        let mark = facts.mark();
+        for &n in sizes {
+            let some = facts.linear(self.g, n).combine(1, &Linear::constant(-1), 1);
+            some.into_iter().for_each(|fact| facts.learn(fact));
+        }
+        let own = facts.mark();
+        if own > mark {
+            facts.settle(self.g);
+        }
+        if facts.mark() > own {
+            return Some(mark);
+        }
+        if own > mark {
+            self.asked.borrow_mut().clear();
+        }
+        facts.forget(mark);
+        None
     }
 
     pub(super) fn leave(&self, mark: usize) {

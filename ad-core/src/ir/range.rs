@@ -79,11 +79,15 @@ pub struct Facts {
     /// Questions inside a question (is this sum linear?) share one budget.
     budget: u32,
     depth: u32,
+    /// Disjunctions that hold for good: what is left of one where all else is refuted is a fact (see [`Facts::settle`]).
+    either: Vec<Vec<(Term, bool)>>,
     /// Terms that a linear form may still look at, and how many calls deep it is: terms share their parts, so walks are exponential.
     looks: u32,
     inside: u32,
 }
 
+/// Parts of a disjunction that are looked at.
+const MOST_PARTS: usize = 8;
 /// How often a goal may be rewritten before the prover gives up.
 const BUDGET: u32 = 4000;
 const DEPTH: u32 = 8;
@@ -132,6 +136,119 @@ impl Facts {
         self.known.push(fact);
     }
 
+    /// Learns for good that a boolean scalar holds, also where it is a disjunction.
+    pub fn assume_for_good(&mut self, g: &Graph, cond: Term) {
+        self.assume(g, cond, true);
+        let (mut parts, mut stack) = (Vec::new(), vec![(cond, true)]);
+        while let Some((t, holds)) = stack.pop() {
+            match (g.node(t), holds) {
+                (Node::Prim(Prim::Not, args), _) => stack.push((args[0], !holds)),
+                (Node::Prim(Prim::Or, args), true) | (Node::Prim(Prim::And, args), false) => {
+                    stack.extend([(args[1], holds), (args[0], holds)]);
+                }
+                _ => parts.push((t, holds)),
+            }
+            if parts.len() + stack.len() > MOST_PARTS {
+                return;
+            }
+        }
+        if parts.len() > 1 {
+            self.either.push(parts);
+            self.settle(g);
+        }
+    }
+
+    /// Learns what is left of the disjunctions where all else is refuted by what is known here, or says less: `n == 0` says less than
+    /// `n * c <= size`.
+    pub fn settle(&mut self, g: &Graph) {
+        for k in 0..self.either.len() {
+            let mut left: Vec<(Term, bool)> = Vec::new();
+            for &part in &self.either[k].clone() {
+                if !self.refuted(g, part) {
+                    left.push(part);
+                }
+            }
+            if left.len() == 2 {
+                let [a, b] = [left[0], left[1]];
+                if self.implies(g, a, b) {
+                    left.remove(0);
+                } else if self.implies(g, b, a) {
+                    left.remove(1);
+                }
+            }
+            if let [(t, holds)] = left[..] {
+                self.assume(g, t, holds);
+            }
+        }
+    }
+
+    /// A comparison of integers as `difference op 0`.
+    fn comparison(&mut self, g: &Graph, (t, holds): (Term, bool)) -> Option<(Linear, Cmp)> {
+        let Node::Prim(Prim::Compare(op), args) = g.node(t) else { return None };
+        if !matches!(g.elem(args[0]), Elem::Int(_)) || g.rank(args[0]) > 0 {
+            return None;
+        }
+        let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
+        Some((a.minus(&b)?, if holds { *op } else { negated(*op) }))
+    }
+
+    fn refuted(&mut self, g: &Graph, part: (Term, bool)) -> bool {
+        let Some((l, op)) = self.comparison(g, part) else { return false };
+        let below = Linear::default().minus(&l);
+        let mut positive =
+            |l: Option<Linear>, n: i128| l.and_then(|l| l.plus(-n)).is_some_and(|goal| self.prove(g, &goal));
+        match op {
+            Cmp::Eq => positive(Some(l), 1) || positive(below, 1),
+            Cmp::Le => positive(Some(l), 1),
+            Cmp::Lt => positive(Some(l), 0),
+            Cmp::Ge => positive(below, 1),
+            Cmp::Gt => positive(below, 0),
+            Cmp::Ne => false,
+        }
+    }
+
+    /// Whether `n == 0` implies an inequality because that holds of 0 whatever else is.
+    fn implies(&mut self, g: &Graph, zero: (Term, bool), other: (Term, bool)) -> bool {
+        let (Some((n, Cmp::Eq)), Some((l, op))) = (self.comparison(g, zero), self.comparison(g, other)) else {
+            return false;
+        };
+        let Some((&atom, 1)) = n.atoms.first_key_value().map(|(t, c)| (t, *c)) else { return false };
+        if n.atoms.len() > 1 || n.constant != 0 {
+            return false;
+        }
+        let mut rest = l;
+        rest.atoms.remove(&atom);
+        // What is not linear in it, but no more than it times something.
+        rest.atoms.retain(|&t, _| {
+            !matches!(g.node(t), Node::Prim(Prim::Int(IntOp::Mul), args)
+            if args.iter().any(|&a| self.linear(g, a) == Linear::atom(atom)))
+        });
+        let rest = if matches!(op, Cmp::Le | Cmp::Lt) { Linear::default().minus(&rest) } else { Some(rest) };
+        let strict = i128::from(matches!(op, Cmp::Lt | Cmp::Gt));
+        matches!(op, Cmp::Le | Cmp::Lt | Cmp::Ge | Cmp::Gt)
+            && rest.and_then(|l| l.plus(-strict)).and_then(|l| lower_bound(g, &l)).is_some_and(|low| low >= 0)
+    }
+
+    /// A saturating sum or product that is no greater than what is smaller than the greatest number is exact, and so are those that it is of.
+    fn not_saturated(&mut self, g: &Graph, t: Term, most: &Linear, deep: u32) {
+        let Some(ty) = int_ty(g, t).filter(|ty| ty.range().0 == 0) else { return };
+        let Node::Prim(Prim::Int(op @ (IntOp::Add | IntOp::Mul)), args) = g.node(t) else { return };
+        let room = Linear::constant(ty.range().1 - 1).minus(most).and_then(|l| lower_bound(g, &l));
+        if room.is_none_or(|low| low < 0) {
+            return;
+        }
+        let other = |k: usize| *op == IntOp::Add || g.int_value(args[1 - k]).is_some_and(|n| n > 0);
+        for k in (0..2).filter(|&k| deep > 0 && other(k)) {
+            self.not_saturated(g, args[k], most, deep - 1);
+        }
+        if self.linear(g, t) != Linear::atom(t) {
+            return;
+        }
+        let Some(exact) = self.exact(g, *op, args[0], args[1]) else { return };
+        let own = Linear::atom(t);
+        [own.minus(&exact), exact.minus(&own)].into_iter().flatten().for_each(|fact| self.learn(fact));
+    }
+
     /// Learns that a boolean scalar is `holds`.
     pub fn assume(&mut self, g: &Graph, cond: Term, holds: bool) {
         let Node::Prim(prim, args) = g.node(cond) else { return };
@@ -158,6 +275,14 @@ impl Facts {
                     Cmp::Ne => vec![],
                 };
                 facts.into_iter().flatten().for_each(|f| self.learn(f));
+                match op {
+                    Cmp::Le | Cmp::Lt | Cmp::Eq => self.not_saturated(g, args[0], &b, DEPTH),
+                    _ => {}
+                }
+                match op {
+                    Cmp::Ge | Cmp::Gt | Cmp::Eq => self.not_saturated(g, args[1], &a, DEPTH),
+                    _ => {}
+                }
             }
             _ => {}
         }

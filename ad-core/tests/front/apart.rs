@@ -39,3 +39,15 @@ fn neighbours_before() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { s += x[i] * x[i.saturating_sub(2)]; } s } [V(vec![0.3, 0.9, -1.2, 0.4, 0.7])] [V(vec![0.3])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { s += if i == 0 { 1.0 } else { x[i] * x[i.saturating_sub(2)] }; } s } [V(vec![0.3, 0.9, -1.2, 0.4, 0.7])] [V(vec![0.3, 0.2])] }
 }
+
+#[test]
+fn rows_and_parts_of_rows() {
+    // Where there are no columns nothing is asked of the rows; where there are, too few of them are an error.
+    agrees! { fn f(w: slice, x: slice, t: int, n: int) { let mut y = x.to_vec(); for k in 0..t { for j in 0..n { y[j] = (y[j] * w[2 * n * k + j] + w[2 * n * k + n + j]).sin(); } } y.iter().sum() }
+    [V(vec![0.3, 0.9, -1.2, 0.4, 0.7, 0.2, 0.1, -0.8]), V(vec![0.5, 0.7]), N(2), N(2)]
+    [V(vec![0.3, 0.9, -1.2, 0.4, 0.7, 0.2, 0.1, -0.8]), V(vec![0.5, 0.7]), N(2), N(1)]
+    [V(vec![0.3, 0.9, -1.2, 0.4, 0.7, 0.2, 0.1]), V(vec![0.5, 0.7]), N(2), N(2)]
+    [V(vec![0.3, 0.9, -1.2, 0.4]), V(vec![0.5]), N(1), N(2)]
+    [V(vec![]), V(vec![0.5, 0.7]), N(3), N(0)]
+    [V(vec![]), V(vec![]), N(0), N(4)] }
+}

@@ -129,7 +129,7 @@ fn histogram_energy_value_and_grad(
     ///A loop nest over 1 axis.
     fn compute_c2(bins: &[usize], n: usize, weights_len: usize) -> bool {
         let mut c2_sum: bool = true;
-        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
+        let bins_row = &bins[0..][..weights_len];
         for i in 0..weights_len {
             c2_sum &= bins_row[i].saturating_add(1) <= n;
         }
@@ -143,7 +143,7 @@ fn histogram_energy_value_and_grad(
         n: usize,
         weights_len: usize,
     ) {
-        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
+        let bins_row = &bins[0..][..weights_len];
         let weights = &weights[..weights_len];
         for i in 0..weights_len {
             if bins_row[i] < n {
@@ -181,7 +181,7 @@ fn histogram_energy_value_and_grad(
         weights_len: usize,
     ) {
         let weights = &weights[..weights_len];
-        let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
+        let bins_row = &bins[0..][..weights_len];
         let v2 = &mut v2[..weights_len];
         for i in 0..weights_len {
             v2[i] = 2.0

@@ -206,12 +206,7 @@ fn loss_value_and_grad(
     ) {
         let b2 = &b2[..w2_cols];
         for i in 0..labels_len {
-            let m2_row = &*::ad::runtime::kernel::cut(
-                m2,
-                i.saturating_mul(w2_cols),
-                w2_cols,
-                0.0,
-            );
+            let m2_row = &m2[i * w2_cols..][..w2_cols];
             let m3_row = &mut m3[i * w2_cols..][..w2_cols];
             for j in 0..w2_cols {
                 m3_row[j] = m2_row[j] + b2[j];
@@ -344,38 +339,17 @@ fn loss_value_and_grad(
             }
         }
     }
-    ///Adds the part of a block that is inside.
-    fn add_m5_2(
-        m5: &mut [f64],
-        m4: &[f64],
-        v4: &[f64],
-        images_rows: usize,
-        w2_cols: usize,
-        labels_len: usize,
-    ) {
-        for i in 0..labels_len {
-            let t1 = v4[i];
-            let m4_row = &m4[i * w2_cols..][..w2_cols];
-            for j in 0..w2_cols {
-                if i < images_rows {
-                    m5[i * w2_cols + j]
-                        += ::ad::runtime::kernel::mul_zero(t1, m4_row[j]);
-                }
-            }
-        }
-    }
     ///Adds at computed positions; what falls outside is dropped.
     fn scatter_m6(
         m6: &mut [f64],
         labels: &[usize],
-        images_rows: usize,
         w2_cols: usize,
         labels_len: usize,
         t3: f64,
     ) {
         let labels = &labels[..labels_len];
         for i in 0..labels_len {
-            if i < images_rows && labels[i] < w2_cols {
+            if labels[i] < w2_cols {
                 m6[i * w2_cols + labels[i]] += t3;
             }
         }
@@ -507,13 +481,9 @@ fn loss_value_and_grad(
     );
     let t5 = t4 / t1;
     let mut m5 = ::std::vec![0.0; images_rows * w2_cols];
-    if ::ad::runtime::kernel::fits(0, labels_len, images_rows) {
-        add_m5(&mut m5, &m4, &v4, w2_cols, labels_len);
-    } else {
-        add_m5_2(&mut m5, &m4, &v4, images_rows, w2_cols, labels_len);
-    }
+    add_m5(&mut m5, &m4, &v4, w2_cols, labels_len);
     let mut m6 = m5;
-    scatter_m6(&mut m6, &labels_data, images_rows, w2_cols, labels_len, t3);
+    scatter_m6(&mut m6, &labels_data, w2_cols, labels_len, t3);
     let mut m7 = ::std::vec![0.0; images_rows * w1_cols];
     ::ad::runtime::kernel::gemm(
         &mut m7,

@@ -10,7 +10,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::block::{Statement, live, nested};
-use super::super::loops::{Loop, Role, Rows};
+use super::super::loops::{Carry, Loop, Role, Rows};
 use super::super::rust::Expr;
 use super::super::schedule::{Literal, Work};
 use super::super::signature::static_type;
@@ -251,7 +251,11 @@ impl Driver<'_> {
                 self.hoist_as(c.last, &name, c.last);
                 self.outside.insert(c.last);
                 let to = self.slice_mut(c.last, &name);
-                head.extend(if splat {
+                head.extend(if self.begins_alone(c, k) {
+                    names.push(c.init);
+                    let init = &self.names[&c.init];
+                    quote!(::core::mem::swap(&mut #name, &mut #init);)
+                } else if splat {
                     let fill = self.splat(c.init, names);
                     quote!(#to.fill(#fill);)
                 } else {
@@ -302,6 +306,22 @@ impl Driver<'_> {
             self.fresh.insert(r.all);
         }
         head
+    }
+
+    /// Whether what a carried array begins with is computed anew each time that the loop is come to, and read by nothing else: its memory is
+    /// then as good as the carried array's own.
+    fn begins_alone(&self, c: &Carry, k: usize) -> bool {
+        let plan = self.plan;
+        let own = |t: Term| self.hold.get(&t) == Some(&Hold::Owned) && self.outside.contains(&t);
+        own(c.last)
+            && own(c.init)
+            && plan.uses.get(&c.init) == Some(&1)
+            && plan.readers.get(&c.init).is_some_and(|r| r == &[k])
+            && plan.loops.role(c.init).is_none()
+            && !plan.in_place.contains_key(&c.init)
+            && !self.lent.contains(&c.init)
+            && self.hoisted.iter().filter(|h| h.0 == c.init).count() == 1
+            && plan.steps.iter().any(|s| matches!(&s.work, Work::Nest { items, .. } if items.contains(&c.init)))
     }
 
     /// Rows of steps that do nothing are zeros, whatever was in their memory before.

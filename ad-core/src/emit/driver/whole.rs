@@ -11,7 +11,7 @@ use super::super::contract::as_product;
 use super::super::items::{items, masked, members};
 use super::super::kernel::{Kernel, Op};
 use super::super::loops::Role;
-use super::super::nest::{Arg, Item, Nest, Part};
+use super::super::nest::{Arg, Fold, Item, Nest, Part};
 use super::super::rust::{prec, typed};
 use super::super::schedule::{Literal, Work};
 use super::super::split::interior;
@@ -82,6 +82,13 @@ impl Driver<'_> {
                 code.extend(self.allocate(t, &mut names, added));
             }
         }
+        // What is only known where there is anything to do is known inside.
+        let nothing = |i: &Item| match i {
+            Item::Store { .. } | Item::Scatter { .. } | Item::Block { .. } => true,
+            Item::Fold { out, fold, .. } => *fold == Fold::Sum && g.rank(*out) == 0,
+        };
+        let some =
+            if self.inside > 0 && items.iter().all(nothing) { self.known.enter_nonempty(&kernel.loops) } else { None };
         let rows = if prefix.is_none() { self.along_rows(kernel, items) } else { None };
         let (mut inside, mut within, mut part) = (quote!(), None, part);
         if let Some(prefix) = &prefix {
@@ -100,6 +107,16 @@ impl Driver<'_> {
         let mask = if part == Part::Whole && self.inside == 0 { masked(g, kernel, &mut masked_items) } else { None };
         let function = Nest::new(g, self.style, &self.names, &self.known, kernel, &masked_items, (reused, &part, mask))
             .function(&title, doc)?;
+        let mut nonempty: Option<TokenStream> = None;
+        if let Some(mark) = some {
+            self.known.leave(mark);
+            for &n in kernel.loops.iter().filter(|&&n| g.int_value(n).is_none()) {
+                let (n, named) = self.scalar_expr(n);
+                names.extend(named);
+                let n = n.at(prec::COMPARE + 1);
+                nonempty = Some(nonempty.map_or(quote!(#n > 0), |before| quote!(#before && #n > 0)));
+            }
+        }
         let mut args = Vec::new();
         for arg in &function.args {
             args.push(match arg {
@@ -112,10 +129,16 @@ impl Driver<'_> {
         let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
         let turbofish = &function.turbofish;
         let call = quote!(#title #turbofish (#(#args),*));
+        let zeros: Vec<TokenStream> = function.returns.iter().map(|&t| self.style.zero(g.elem(t))).collect();
         code.extend(match &*returns {
-            [] => match within {
-                Some(inside) => quote!(if #inside > 0 { #call; }),
-                None => quote!(#call;),
+            [one] if nonempty.is_some() => quote!(let #one = if #nonempty { #call } else { #(#zeros)* };),
+            many if nonempty.is_some() && !many.is_empty() => {
+                quote!(let (#(#many),*) = if #nonempty { #call } else { (#(#zeros),*) };)
+            }
+            [] => match (within, nonempty) {
+                (Some(inside), _) => quote!(if #inside > 0 { #call; }),
+                (None, Some(nonempty)) => quote!(if #nonempty { #call; }),
+                (None, None) => quote!(#call;),
             },
             [one] => quote!(let #one = #call;),
             many => quote!(let (#(#many),*) = #call;),

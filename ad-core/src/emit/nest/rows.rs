@@ -15,7 +15,10 @@ impl Nest<'_, '_> {
     pub(super) fn proven(&self, ix: Id, size: Term) -> bool {
         match self.k.node(ix).op {
             Op::Var(v) => self.known.fits(None, Some(self.k.loops[usize::from(v)]), size),
-            Op::Lit(Lit::Int(_, n)) => self.g.int_value(size).is_some_and(|size| n < size),
+            Op::Lit(Lit::Int(_, n)) => match self.g.int_value(size) {
+                Some(size) => n < size,
+                None => self.term_of_literal(ix).is_some_and(|t| self.known.below(t, size)),
+            },
             Op::Scalar(t) => self.known.below(t, size),
             _ => false,
         }
