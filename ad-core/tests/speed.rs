@@ -402,3 +402,22 @@ fn what_a_loop_begins_with_is_not_copied() {
     );
     assert!(!code.contains(".copy_from_slice(&v"), "what is carried and saved is copied, nothing else: {code}");
 }
+
+/// Of a sum that is zero but at the ends the interior adds nothing, and its rows need no test.
+#[test]
+fn what_is_only_at_the_ends_is_not_in_the_interior() {
+    let code = written(
+        quote!(vjp),
+        quote! {
+            fn f(x: &Array1<f64>, steps: usize) -> Array1<f64> {
+                let mut y = x.to_owned();
+                for _ in 0..steps {
+                    y = build1(x.len(), |i| if i == 0 { x[0] } else { y[i] + x[i] * y[i - 1] });
+                }
+                y
+            }
+        },
+    );
+    assert!(!code.contains("_lanes"), "the sum over the first elements is of the ends alone: {code}");
+    assert!(code.contains("letacc_row=&acc[0..][..inside];"), "{code}");
+}

@@ -94,7 +94,9 @@ pub(super) fn interior<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Interior<'a
     if tests.is_empty() {
         return None;
     }
-    let (kernel, items) = decided(k, items, &tests, inner, low);
+    let (kernel, mut items) = decided(k, items, &tests, inner, low);
+    // Of what is zero but at the ends the interior adds nothing.
+    items.retain(|item| !matches!(item, Item::Fold { value, .. } if is_zero(&kernel, *value)));
     let highs = highs.into_iter().map(|(id, offset)| (k.node(id).op.clone(), offset)).collect();
     Some(Interior { kernel, items, low, highs })
 }
@@ -217,6 +219,12 @@ fn decided<'a>(
                 let (c, a, b) = (of(c), of(a), of(b));
                 new.choose(c, a, b)
             }
+            // A sum of zeros, as tests leave them.
+            (Op::Prim(Prim::Binary(Binary::Add), args), _)
+                if !node.exact && args.iter().all(|c| is_zero(&new, map[*c as usize])) =>
+            {
+                of(&args[0])
+            }
             (Op::Prim(Prim::And, args), _) => {
                 let (a, b) = (of(&args[0]), of(&args[1]));
                 new.both(a, b)
@@ -257,6 +265,10 @@ fn decided<'a>(
         })
         .collect();
     (new, items)
+}
+
+fn is_zero(k: &Kernel<'_>, id: Id) -> bool {
+    matches!(k.node(id).op, Op::Lit(lit @ Lit::Real(..)) if lit.as_real().is_some_and(|x| x.to_bits() == 0))
 }
 
 /// What a comparison is in the interior, which is narrowed to where that is so; `None` if it does not only depend on the innermost index.

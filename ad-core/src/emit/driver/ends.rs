@@ -203,12 +203,29 @@ impl Driver<'_> {
             let turbofish = &function.turbofish;
             calls.push(quote!(#title #turbofish(#(#args),*)));
         }
+        // Of some sums the interior has no part.
+        let all = functions[1].returns.clone();
+        let lacks = |t: &Term| !functions[0].returns.contains(t);
+        let only: Vec<Ident> = all.iter().filter(|t| lacks(t)).map(|&t| self.name(t)).collect();
         let returns: Vec<Ident> = functions[0].returns.iter().map(|&t| self.name(t)).collect();
         let zeros: Vec<TokenStream> = functions[0].returns.iter().map(|&t| self.style.zero(g.elem(t))).collect();
+        let names_of: Vec<Ident> = all.iter().map(|&t| self.name(t)).collect();
         let more: Vec<Ident> = returns.iter().map(|name| self.taken.fresh(&format!("{name}_ends"))).collect();
         let (interior, ends) = (&calls[0], &calls[1]);
+        let tuple = |parts: &[TokenStream]| if let [one] = parts { one.clone() } else { quote!((#(#parts),*)) };
+        let tokens = |names: &[Ident]| names.iter().map(|name| quote!(#name)).collect::<Vec<_>>();
+        let (all_names, more_names) = (tuple(&tokens(&names_of)), tuple(&tokens(&more)));
+        let no_more = tuple(&zeros);
         code.extend(match &*returns {
-            [] => quote!(if #inside > 0 { #interior; } #ends;),
+            [] if only.is_empty() => quote!(if #inside > 0 { #interior; } #ends;),
+            [] => {
+                quote!(let #all_names = #ends; if #inside > 0 { #interior; })
+            }
+            _ if !only.is_empty() => quote! {
+                let #all_names = #ends;
+                let #more_names = if #inside > 0 { #interior } else { #no_more };
+                #(let #returns = #returns + #more;)*
+            },
             [one] => {
                 let more = &more[0];
                 quote! {
@@ -223,7 +240,7 @@ impl Driver<'_> {
             },
         });
         let mut defines = outs.to_vec();
-        defines.extend(functions[0].returns.iter().filter(|t| !outs.contains(t)));
+        defines.extend(all.iter().filter(|t| !outs.contains(t)));
         self.functions.extend(functions.into_iter().map(|f| f.item));
         names.retain(|t| !defines.contains(t));
         self.plain(guard, code, defines, names);

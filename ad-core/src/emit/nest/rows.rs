@@ -160,9 +160,25 @@ impl Nest<'_, '_> {
                 (Some(last), Some(Some(base))) => self.known.fits(Some(base), Some(self.k.loops[inner]), last),
                 _ => false,
             };
-        // A row that is the whole array keeps its name.
-        let whole =
-            key.outer.is_empty() && key.base.is_none() && in_range && (self.flat || last == Some(self.k.loops[inner]));
+        // The interior begins at `low` and ends where the loop does at the latest.
+        let in_range = in_range
+            || match (*self.part, key.base.map(|b| &self.k.node(b).op)) {
+                (Part::Interior(low), base) => {
+                    let near = match base {
+                        None => true,
+                        Some(Op::Lit(Lit::Int(_, n))) => (0..=low).contains(n),
+                        _ => false,
+                    };
+                    near && exact && last.is_some_and(|n| self.known.fits(None, Some(self.k.loops[inner]), n))
+                }
+                _ => false,
+            };
+        // A row that is the whole array keeps its name; what is only a part of it must not be in the way of other rows.
+        let whole = *self.part == Part::Whole
+            && key.outer.is_empty()
+            && key.base.is_none()
+            && in_range
+            && (self.flat || last == Some(self.k.loops[inner]));
         let row = self.new_row(&of, whole, false);
         let name = self.row_list[row].name.clone();
         let cut = if whole {
