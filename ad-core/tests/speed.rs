@@ -421,3 +421,29 @@ fn what_is_only_at_the_ends_is_not_in_the_interior() {
     assert!(!code.contains("_lanes"), "the sum over the first elements is of the ends alone: {code}");
     assert!(code.contains("letacc_row=&acc[0..][..inside];"), "{code}");
 }
+
+/// What checks say under conditions is asked at each loop and nest: a function of many of both is not to wait for it.
+#[test]
+fn many_checks_under_conditions_cost_little() {
+    let steps = (0_usize..30).map(|k| {
+        quote! {
+            for j in 0..n { z[j] = (y[j] * w[[t, #k * n + j]]).tanh(); }
+            for j in 0..n { y[j] = z[j] * w[[#k, j]]; }
+        }
+    });
+    let begin = std::time::Instant::now();
+    let code = written(
+        quote!(wrt(w)),
+        quote! {
+            fn f(x: &Array1<f64>, w: &Array2<f64>, steps: usize) -> f64 {
+                let n = x.len();
+                let mut y = x.to_owned();
+                let mut z = x.to_owned();
+                for t in 0..steps { #(#steps)* }
+                y.sum()
+            }
+        },
+    );
+    assert!(code.contains("I::tanh("), "{code}");
+    assert!(begin.elapsed().as_secs() < 30, "half a second without optimisation, and more than minutes without bounds");
+}

@@ -86,6 +86,9 @@ pub struct Facts {
     inside: u32,
 }
 
+/// Disjunctions from which on they are left alone, and how much all of them may cost at one place.
+const MOST_EITHER: usize = 20;
+const SETTLING: u32 = 1000;
 /// Parts of a disjunction that are looked at.
 const MOST_PARTS: usize = 8;
 /// How often a goal may be rewritten before the prover gives up.
@@ -161,6 +164,11 @@ impl Facts {
     /// Learns what is left of the disjunctions where all else is refuted by what is known here, or says less: `n == 0` says less than
     /// `n * c <= size`.
     pub fn settle(&mut self, g: &Graph) {
+        if self.either.len() > MOST_EITHER {
+            return;
+        }
+        // One budget for all of them: this is asked at each loop and nest.
+        (self.budget, self.depth) = (SETTLING, self.depth + 1);
         for k in 0..self.either.len() {
             let mut left: Vec<(Term, bool)> = Vec::new();
             for &part in &self.either[k].clone() {
@@ -180,6 +188,7 @@ impl Facts {
                 self.assume(g, t, holds);
             }
         }
+        self.depth -= 1;
     }
 
     /// A comparison of integers as `difference op 0`.
