@@ -468,7 +468,10 @@ pub fn types_differ(a: &str, b: &str) -> Message {
     // What is no real number becomes one, and a single a double.
     let to_second = b == "`f64`" || (b == "`f32`" && a != "`f64`");
     let (from, to) = if to_second { (a, b) } else { (b, a) };
-    text.help(format!("convert the {from}: `x as {}`", to.trim_matches('`')))
+    let to = to.trim_matches('`');
+    // Mostly a literal that nothing has given another type.
+    let literal = if from == "`i32`" { ", or write the literal that it comes from as `0.0`" } else { "" };
+    text.help(format!("convert the {from}: `x as {to}`{literal}"))
 }
 
 pub fn not_an_array(found: &str, option: bool) -> Message {
@@ -544,8 +547,16 @@ pub fn index_type(found: &str, index: &str) -> Message {
     })
 }
 
+pub fn part_sizes(rank: usize, found: usize) -> Message {
+    let names: Vec<String> = (0..rank).map(|k| format!("n{k}")).collect();
+    let form = if rank == 1 { "n".to_string() } else { format!("({})", names.join(", ")) };
+    message(format!("a part of an array of rank {rank} has a size for each axis, here they are {found}"))
+        .help(format!("write `{form}`"))
+        .instead_of_rustc()
+}
+
 pub fn axis() -> Message {
-    message("the axis has to be known when the macro runs").help("write `Axis(0)`")
+    message("the axis has to be known when the macro runs").help("write `Axis(0)`").instead_of_rustc()
 }
 
 pub fn axis_out_of_range(axis: usize, rank: usize) -> Message {

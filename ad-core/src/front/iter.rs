@@ -384,6 +384,11 @@ fn indexed_iter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
 /// Parts of `size` elements of the first axis, of which part k starts at `k * step`.
 fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
+    if let Value::Term(x) = x
+        && me.g.rank(*x) > 1
+    {
+        return blocks(me, *x, (size, rs), by_one);
+    }
     let (x, there) = vector_or_part(me, x, rx)?;
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
@@ -408,6 +413,38 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
     });
     seq.len = there.map(|there| count(me, there));
     Ok(Value::Seq(seq))
+}
+
+/// Parts of an array of several axes, with a size for each.
+fn blocks<'a>(me: &mut Lower<'a>, x: Term, (sizes, range): (&Value<'a>, SrcRange), by_one: bool) -> Lowered<Value<'a>> {
+    let sizes = me.sizes(sizes, range)?;
+    let rank = me.g.rank(x);
+    if sizes.len() != rank {
+        return Err(me.error(range, catalogue::part_sizes(rank, sizes.len())));
+    }
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    let mut counts = Vec::new();
+    for (axis, &size) in sizes.iter().enumerate() {
+        me.require_lt(zero, size, "parts of no elements");
+        let n = me.g.shape(x)[axis];
+        counts.push(if by_one {
+            let more = me.g.int(IntOp::Add, n, one);
+            me.g.int(IntOp::Sub, more, size)
+        } else {
+            me.g.int(IntOp::Div, n, size)
+        });
+    }
+    Ok(Value::Seq(Seq::new(counts, move |me: &mut Lower<'a>, ix: &[Term]| {
+        let (mut vars, mut at) = (Vec::new(), Vec::new());
+        for (&i, &size) in ix.iter().zip(&sizes) {
+            let start = if by_one { i } else { me.g.int(IntOp::Mul, i, size) };
+            let var = me.g.fresh();
+            let offset = me.g.mk(Node::Var(var));
+            vars.push(var);
+            at.push(me.g.int(IntOp::Add, start, offset));
+        }
+        Ok(Value::Term(me.g.gather(x, sizes.clone().into(), &vars, &at)))
+    })))
 }
 
 /// A vector; or a part of one, and how many elements it has.

@@ -43,6 +43,7 @@ mod shapes;
 mod sig;
 mod slice;
 mod stack;
+mod stand_in;
 mod state;
 mod stmt;
 mod table;
@@ -64,7 +65,7 @@ pub use table::{Described, described, markdown};
 pub struct Failure {
     /// The errors.
     pub diags: Diags,
-    /// Stand-ins for the derivative functions; empty where the signature itself is wrong.
+    /// Stand-ins for the derivative functions; empty where it is no function, or no free one.
     pub stubs: TokenStream,
 }
 
@@ -114,7 +115,7 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
         return Err(Failure { diags, stubs: TokenStream::new() });
     }
     let Ok(sig) = sig::parse(&item, &attr, &mut diags) else {
-        return Err(Failure { diags, stubs: TokenStream::new() });
+        return Err(Failure { diags, stubs: stand_in::of(&item, &attr) });
     };
     let macros = macros::rewrite(&mut item.block, &mut diags);
     if diags.is_empty() {
@@ -176,7 +177,7 @@ pub fn mended(item: TokenStream) -> TokenStream {
     if mended { quote::quote!(#function) } else { item }
 }
 
-/// Stand-ins for the derivative functions of a function; empty where its signature itself is wrong.
+/// Stand-ins for the derivative functions of a function whose signature is understood.
 #[must_use]
 pub fn stubs(attr: TokenStream, item: TokenStream) -> TokenStream {
     let mut diags = Diags::new();

@@ -162,7 +162,7 @@ fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
 
 /// Lifetimes, one type parameter with the bound `Real`, and const parameters of type `usize`.
 /// A parameter without the bound counts as one with it from here on, so that its uses are no further errors.
-fn generics(item: &ItemFn, diags: &mut Diags) -> (Generics, Lowered<()>) {
+pub(super) fn generics(item: &ItemFn, diags: &mut Diags) -> (Generics, Lowered<()>) {
     let mut found = Generics::default();
     let mut result = Ok(());
     let bounds = |bounds: &syn::punctuated::Punctuated<TypeParamBound, syn::Token![+]>| -> Vec<String> {
@@ -242,7 +242,7 @@ fn params(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Vec<
 }
 
 /// The name of a parameter, and whether it is `mut`.
-fn param_name(pat: &Pat, k: usize) -> Option<(Ident, bool)> {
+pub(super) fn param_name(pat: &Pat, k: usize) -> Option<(Ident, bool)> {
     match pat {
         Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => Some((p.ident.clone(), p.mutability.is_some())),
         Pat::Reference(p) => param_name(&p.pat, k),

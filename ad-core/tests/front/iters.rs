@@ -307,3 +307,23 @@ fn iterators_that_go_on() {
         { let it = x.iter(); let some = it.clone().any(|v| *v > 3.5); let b: f64 = it.sum(); if some { b } else { 1.0 } },
     );
 }
+
+#[test]
+fn windows_of_any_rank() {
+    let x = array(&[3, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+    means(
+        quote! { fn f(x: &Array2<f64>) -> f64 { x.windows((2, 2)).into_iter().map(|w| w[[0, 1]] * w[[1, 0]]).sum() } },
+        std::slice::from_ref(&x),
+        &[2.0 * 4.0 + 3.0 * 5.0 + 5.0 * 7.0 + 6.0 * 8.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> f64 { let mut s = 0.0; for w in x.exact_chunks((1, 2)) { s = 2.0 * s + w.sum(); } s } },
+        std::slice::from_ref(&x),
+        &[4.0 * 3.0 + 2.0 * 9.0 + 15.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> f64 { x.windows([1, 4]).into_iter().map(|w| w.sum()).sum() } },
+        &[x],
+        &[0.0],
+    );
+}
