@@ -276,3 +276,20 @@ fn results() {
     assert_eq!((value, gradient), ([1.0, 4.0], [2.0, 4.0]));
     assert_eq!(result_single_jvp([1.0, 2.0], [1.0, 1.0]).1, [2.0, 4.0]);
 }
+
+// num-traits' own constants of a type parameter.
+
+#[differentiate]
+fn mean_square<T: Real>(x: &Array1<T>) -> T {
+    let half = T::from(0.5).unwrap();
+    let n = T::from(x.len()).unwrap_or(T::one());
+    x.mapv(|v| v * v).sum() * half / n
+}
+
+#[test]
+fn constants_of_a_type_parameter_by_num_traits() {
+    let x = array![1.0, 2.0, 3.0, 4.0];
+    assert_eq!(mean_square_value_and_grad(&x), (mean_square(&x), &x / 4.0));
+    let x = array![1.0_f32, 2.0];
+    assert_eq!(mean_square_grad(&x), array![0.5, 1.0]);
+}

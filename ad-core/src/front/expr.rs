@@ -496,7 +496,13 @@ impl<'a> Lower<'a> {
                 _ => Value::Term(self.g.cast(elem, t)),
             }));
         }
-        Some(self.cast(value, elem, call.range))
+        let made = self.cast(value, elem, call.range);
+        if elem != Elem::Real(RealTy::Param) {
+            return Some(made);
+        }
+        // Of a type parameter it is num-traits' `NumCast::from`: an `Option`, which every number has a value in.
+        let always = self.g.lit_bool(true);
+        Some(made.map(|value| Value::Maybe(value.into(), always)))
     }
 
     /// `std::array::from_fn(|i| ..)`: of the size in `::<_, N, _>`, or of that which a type says later.
