@@ -16,8 +16,12 @@ const BOUND: f64 = 5.0;
 /// Not right yet, and how far: where the steps of an inner loop that stops early are saved, the loops are run once more before, to count them.
 const ABOVE: [(&str, f64); 1] = [("insertion_sort", 6.0)];
 /// Of the collected ones, by what is in them, and how far: a `Vec` that a `while` makes longer (the loop is run once more for how long it gets), few
-/// operations under many conditions.
-const COLLECTED_ABOVE: [(&str, f64); 10] = [
+/// operations under many conditions; a `Vec` that is pushed to behind a loop or in an arm of a step (it is copied into more room each time).
+const COLLECTED_ABOVE: [(&str, f64); 14] = [
+    ("v . push (7.0 * x [i])", 8.0),
+    ("v . push (a * 4.0)", 8.0),
+    ("v . push ((* a , 5))", 8.0),
+    ("s += x [k + j] ; } k += 1", 8.0),
     ("'outer : for i in 0 .. x . len ()", 9.0),
     ("h *= 1.5 ; } ts . push (t)", 20.0),
     ("powi (2) * s . cos ()", 6.0),
