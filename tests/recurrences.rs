@@ -182,3 +182,64 @@ fn a_step_that_writes_one_element_saves_no_array() {
     }
     checks(smoothed, smoothed_value_and_grad, &array![0.5, -0.25, 1.5, 0.75]);
 }
+
+#[differentiate]
+fn eliminated(x: &Array2<f64>) -> f64 {
+    let n = x.nrows();
+    let mut a = x.clone();
+    for k in 0..n {
+        for i in k + 1..n {
+            a[[i, k]] /= a[[k, k]];
+            for j in k + 1..n {
+                a[[i, j]] -= a[[i, k]] * a[[k, j]];
+            }
+        }
+    }
+    let mut s = 0.0;
+    for i in 0..n {
+        s += a[[i, i]].ln();
+    }
+    s
+}
+
+/// What is saved are the two factors of each product, and the two operands of each quotient: no array, though loops in loops change it.
+#[test]
+fn elimination_saves_what_its_reverse_reads() {
+    for n in [4, 12, 40] {
+        let x =
+            Array2::from_shape_fn((n, n), |(i, j)| if i == j { n as f64 } else { 0.3 * ((i * n + j) as f64).sin() });
+        let ((value, gradient), used) = counted(|| eliminated_value_and_grad(&x));
+        assert!(used.bytes <= 8 * (2 * n * n * n + 8 * n * n) && used.times <= 14, "{n}: {used:?}");
+        assert!((value - eliminated(&x)).abs() <= 1e-12 * value.abs());
+        // The logarithm of the determinant: its gradient is the inverse, transposed.
+        let one = gradient.t().dot(&x);
+        assert!(one.indexed_iter().all(|((i, j), e)| (e - f64::from(u8::from(i == j))).abs() < 1e-9), "{one}");
+    }
+}
+
+#[differentiate]
+fn root(a: f64) -> f64 {
+    let mut y = a;
+    let mut n = 0;
+    while (y * y - a).abs() > 1e-14 * a && n < 100_000 {
+        y = y * 0.999 + 0.001 * a / y;
+        n += 1;
+    }
+    y
+}
+
+/// A loop that stops early saves while it counts: memory that doubles, so bytes in proportion to the steps, and few allocations.
+#[test]
+fn a_loop_saves_while_it_counts() {
+    let a = 7.0;
+    let (mut y, mut steps) = (a, 0);
+    while f64::abs(y * y - a) > 1e-14 * a && steps < 100_000 {
+        y = y * 0.999 + 0.001 * a / y;
+        steps += 1;
+    }
+    assert!(steps > 1000);
+    let ((value, slope), used) = counted(|| root_value_and_grad(a));
+    // Two rows: the number, and how many steps there were. Each doubling is a new allocation.
+    assert!(used.bytes <= 2 * 8 * 4 * (steps + 8) && used.times <= 2 * 20, "{steps}: {used:?}");
+    assert!((value - a.sqrt()).abs() < 1e-12 && (slope - 0.5 / a.sqrt()).abs() < 1e-3, "{value} {slope}");
+}

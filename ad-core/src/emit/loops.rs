@@ -29,8 +29,18 @@ pub(super) struct Rows {
     pub(super) row: Term,
     /// All rows, after the loop: a leaf.
     pub(super) all: Term,
-    /// Whether nobody knows before the loop how many there are: what comes out of it says so.
-    pub(super) grows: bool,
+    pub(super) how: Growth,
+}
+
+/// Where rows are while the loop runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Growth {
+    /// In their places: how many there are is known before.
+    None,
+    /// Behind each other, in memory that grows: what comes out of the loop says how many there are.
+    Steps,
+    /// The row is all rows of an inner loop, which stand behind each other, those of one step behind those of the step before, in memory that grows.
+    Inner,
 }
 
 /// One loop.

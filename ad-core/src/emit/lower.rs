@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::contract::{as_product, peel};
 use super::kernel::trivial;
-use super::loops::{Carry, Loop, Loops, Rows, leaf};
-use super::runs::{OneRun, runs};
+use super::loops::{Carry, Growth, Loop, Loops, Rows, leaf};
+use super::runs::{Inner, OneRun, runs};
 use super::update::update;
 use crate::choice::{Kind, choose_if};
 use crate::ir::bound::{Bound, bound};
@@ -38,6 +38,7 @@ pub(super) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
         g,
         exact,
         runs,
+        inner_rows: HashMap::new(),
         outside: HashMap::new(),
         loops: Loops::default(),
         depth: 0,
@@ -56,6 +57,8 @@ struct Lower<'g> {
     exact: HashSet<Term>,
     /// Loops that do the work of others.
     runs: BTreeMap<Term, OneRun>,
+    /// What loops in bodies save beside.
+    inner_rows: HashMap<Term, Vec<Term>>,
     /// Terms that mention no parameter of a body.
     outside: HashMap<Term, Term>,
     loops: Loops,
@@ -102,8 +105,11 @@ impl Lower<'_> {
 
     /// One term over lowered children.
     fn one(&mut self, t: Term, mapped: Node) -> Result<Term, String> {
-        if let Node::Scan(scan) = mapped {
-            return self.scan(*scan, None);
+        if let Node::Scan(mut scan) = mapped {
+            let Some(rows) = self.inner_rows.get(&t) else { return self.scan(*scan, None, &[]) };
+            let first = scan.body.results.len();
+            scan.body.results = scan.body.results.iter().chain(rows).copied().collect();
+            return self.scan(*scan, Some((None, first)), &[]);
         }
         let exact = self.exact.contains(&t);
         let g = &mut *self.g;
@@ -163,14 +169,15 @@ impl Lower<'_> {
     /// A loop that does the work of another one, or that other one, whose parts are parts of the first.
     fn one_run(&mut self, t: Term) -> Result<Option<Term>, String> {
         if let Some(run) = self.runs.get(&t) {
-            let (scan, counter) = (run.scan.clone(), run.counter);
+            let (scan, counter, inner) = (run.scan.clone(), run.counter, run.inner.clone());
+            self.inner_rows.extend(inner.iter().map(|i| (i.of, i.rows.clone())));
             let Node::Scan(old) = &*self.g.node_rc(t) else { return Ok(None) };
             let args: Vec<Term> = scan.captures.iter().chain(&scan.xs).copied().collect();
             self.all(&args, &mut HashMap::new(), &[])?;
             let outside = &self.outside;
             let Node::Scan(mapped) = Node::Scan(scan.into()).map_children(|c| outside[&c]) else { return Ok(None) };
             let first = old.body.results.len();
-            return self.scan(*mapped, counter.map(|k| (k, first))).map(Some);
+            return self.scan(*mapped, counter.map(|k| (Some(k), first)), &inner).map(Some);
         }
         let Some((first, parts)) =
             self.runs.iter().find(|(_, run)| run.other == t).map(|(&s, run)| (s, run.parts.clone()))
@@ -194,8 +201,14 @@ impl Lower<'_> {
     }
 
     /// A loop: its body over leaves of its own, its results as leaves.
-    /// `counter` is the carried value that counts the last rows, if they are not as many as there are steps at most.
-    fn scan(&mut self, mut scan: Scan, counter: Option<(usize, usize)>) -> Result<Term, String> {
+    /// Rows from a number on grow, if nobody knows before how many there will be: a carried value counts them, or nobody does, since the loop around
+    /// makes them `inner` rows of its own.
+    fn scan(
+        &mut self,
+        mut scan: Scan,
+        growing: Option<(Option<usize>, usize)>,
+        inner: &[Inner],
+    ) -> Result<Term, String> {
         let g = &mut *self.g;
         let carries = scan.init.len();
         let step = leaf(g, Type::scalar(Elem::USIZE));
@@ -269,11 +282,39 @@ impl Lower<'_> {
         }
         for (k, &row) in results.iter().enumerate().skip(carries) {
             let (elem, shape) = (g.elem(row), g.shape(row).to_vec());
-            let counter = counter.filter(|c| k >= c.1).map(|c| parts[c.0]);
-            let shape = std::iter::once(counter.unwrap_or(scan.count)).chain(shape).collect();
-            let all = leaf(g, Type::Array(elem, shape));
-            l.rows.push(Rows { row, all, grows: counter.is_some() });
+            let size = match growing.filter(|c| k >= c.1) {
+                Some((Some(counter), _)) => parts[counter],
+                Some((None, _)) => g.lit_usize(0),
+                None => scan.count,
+            };
+            let all = leaf(g, Type::Array(elem, std::iter::once(size).chain(shape).collect()));
+            let how = if growing.is_some_and(|c| k >= c.1) { Growth::Steps } else { Growth::None };
+            l.rows.push(Rows { row, all, how });
             parts.push(all);
+        }
+        for one in inner {
+            let (Some(&of), Some(&steps)) = (body.get(&one.of), body.get(&one.steps)) else {
+                return Err("an inner loop that is not in the body".into());
+            };
+            let Node::Tuple(all) = g.node(of).clone() else { return Err("a loop without parts".into()) };
+            // How many rows there are before a step.
+            let (usize_ty, zero) = (Type::scalar(Elem::USIZE), g.lit_usize(0));
+            let now = leaf(g, usize_ty.clone());
+            let next = g.int(IntOp::Add, now, steps);
+            let last = leaf(g, usize_ty);
+            l.carries.push(Carry { init: zero, now, next, last });
+            let before = leaf(g, Type::Array(Elem::USIZE, [scan.count].into()));
+            l.rows.push(Rows { row: now, all: before, how: Growth::None });
+            for &row in &all[all.len() - one.rows.len()..] {
+                let (elem, shape) = (g.elem(row), g.shape(row)[1..].to_vec());
+                let all = leaf(g, Type::Array(elem, std::iter::once(last).chain(shape).collect()));
+                l.rows.push(Rows { row, all, how: Growth::Inner });
+                let vars = [g.fresh(), g.fresh()];
+                let [i, j] = vars.map(|v| g.mk(Node::Var(v)));
+                let first = g.index(before, &[i]);
+                let at = g.int(IntOp::Add, first, j);
+                parts.push(g.gather(all, [scan.count, parts[one.bound]].into(), &vars, &[at]));
+            }
         }
         self.loops.push(l);
         Ok(self.g.tuple(&parts))

@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crate::ad::condition::Literal;
+use crate::ir::bound::is_blank;
 use crate::ir::{Body, Graph, Node, Scan, Term};
 use crate::prim::{IntOp, Prim};
 
@@ -22,6 +24,22 @@ pub(super) struct OneRun {
     pub(super) parts: BTreeMap<usize, usize>,
     /// Terms of the other one's body, and what they are in its own.
     pub(super) same: HashMap<Term, Term>,
+    /// Its loops that save too.
+    pub(super) inner: Vec<Inner>,
+}
+
+/// A loop in a loop that saves while the outer one finds out how many rows there are at most.
+#[derive(Clone)]
+pub(super) struct Inner {
+    /// It, in the body.
+    pub(super) of: Term,
+    /// What it saves, over its own parameters.
+    pub(super) rows: Vec<Term>,
+    /// Which parts of the other outer loop these are.
+    pub(super) parts: Vec<usize>,
+    /// The carried value of the outer loop that says how many rows there are at most, and how many there are in a step of it.
+    pub(super) bound: usize,
+    pub(super) steps: Term,
 }
 
 /// Ways to tell carried values apart that are tried.
@@ -162,6 +180,25 @@ struct Matched {
     map: HashMap<Term, Term>,
     /// What it takes beside.
     more: More,
+    /// Of loops in the body: the loop that takes the same steps.
+    pairs: HashMap<Term, Pair>,
+}
+
+/// The loop that takes the same steps, the places of the carried values, and terms of the body.
+struct Pair {
+    same: Term,
+    carries: Vec<Option<usize>>,
+    map: HashMap<Term, Term>,
+    bound: usize,
+    steps: Term,
+}
+
+/// A row that a loop in the body makes, and under what: the part, the loop, the loop's own part.
+struct OfInner {
+    part: usize,
+    of: Term,
+    row: usize,
+    under: Vec<Literal>,
 }
 
 /// Captures and consumed arrays, by the numbers of parameters behind those of a body.
@@ -194,8 +231,14 @@ impl Both<'_> {
             _ => return None,
         }
         let args: Args = a.init.iter().chain(&a.captures).chain(&a.xs).map(|&t| Some(plain(g, t))).collect();
-        let Matched { carries, map, more } = self.matched(g, a, s, &args, self.needed, true)?;
-        let rows: Vec<usize> = self.needed.iter().copied().filter(|&k| k >= a.init.len()).collect();
+        let of_inner: Vec<OfInner> = self.needed.iter().filter_map(|&k| self.of_inner(g, k)).collect();
+        let mut needed = self.needed.clone();
+        for one in &of_inner {
+            needed.remove(&one.part);
+            needed.extend(g.reachable(&[one.of]).into_iter().filter_map(|t| carried(g, a, t)));
+        }
+        let Matched { carries, map, more, pairs } = self.matched(g, a, s, &args, &needed, true)?;
+        let rows: Vec<usize> = needed.iter().copied().filter(|&k| k >= a.init.len()).collect();
         let mut results = s.body.results.to_vec();
         results.extend(rows.iter().map(|&k| map[&a.body.results[k]]));
         // What is saved must be there without the first run, and ask for nothing that the first run does not do anyway.
@@ -214,11 +257,85 @@ impl Both<'_> {
         if stopping(g, &results).iter().any(|t| before.get(t) != now.get(t)) {
             return None;
         }
-        let scan = with_more(g, s, &results, more);
+        let mut inner = self.inner_rows(g, &of_inner, &map, &pairs, &before)?;
+        let also: Vec<Term> = inner.iter().flat_map(|i| [i.of, i.steps]).collect();
+        let (scan, also) = with_more(g, s, &results, also, more);
+        for (i, also) in inner.iter_mut().zip(also.chunks(2)) {
+            (i.of, i.steps) = (also[0], also[1]);
+        }
         let first_row = s.body.results.len();
         let mut parts: BTreeMap<usize, usize> = rows.iter().enumerate().map(|(n, &k)| (k, first_row + n)).collect();
+        let behind = inner.iter().flat_map(|i| i.parts.iter().copied()).enumerate();
+        parts.extend(behind.map(|(n, k)| (k, first_row + rows.len() + n)));
         parts.extend(carries.iter().enumerate().filter_map(|(k, place)| Some((k, (*place)?))));
-        Some(OneRun { scan, counter, other: self.other, parts, same: map })
+        Some(OneRun { scan, counter, other: self.other, parts, same: map, inner })
+    }
+
+    /// A part that is the rows of a loop in the body of which the first run finds the bound.
+    fn of_inner(&self, g: &Graph, part: usize) -> Option<OfInner> {
+        let (mut t, mut under) = (*self.a.body.results.get(part).filter(|_| part >= self.a.init.len())?, Vec::new());
+        while let Node::Cond { cond, then, other } = *g.node(t) {
+            let (arm, value) = match (is_blank(g, then), is_blank(g, other)) {
+                (false, true) => (then, true),
+                (true, false) => (other, false),
+                _ => return None,
+            };
+            under.push((cond, value));
+            t = arm;
+        }
+        let Node::Proj(of, row) = *g.node(t) else { return None };
+        let Node::Scan(inner) = g.node(of) else { return None };
+        let bounded = matches!(*g.node(inner.count), Node::Proj(first, _) if first == self.first);
+        let forwards = !inner.reverse && !self.a.reverse && !self.s.reverse && self.s.stop.is_none();
+        let row = row as usize;
+        (bounded && forwards && inner.stop.is_some() && row >= inner.init.len()).then_some(OfInner {
+            part,
+            of,
+            row,
+            under,
+        })
+    }
+
+    /// These rows as rows of this one's inner loops.
+    fn inner_rows(
+        &self,
+        g: &mut Graph,
+        rows: &[OfInner],
+        map: &HashMap<Term, Term>,
+        pairs: &HashMap<Term, Pair>,
+        guards: &HashMap<Term, Vec<Literal>>,
+    ) -> Option<Vec<Inner>> {
+        let mut found: Vec<Inner> = Vec::new();
+        for OfInner { part, of, row, under } in rows {
+            let pair = pairs.get(of)?;
+            let (Node::Scan(a), Node::Scan(same)) = (&*g.node_rc(*of), &*g.node_rc(pair.same)) else { return None };
+            let guard = guards.get(&pair.same)?;
+            let row = *pair.map.get(&a.body.results[*row])?;
+            if !under.iter().all(|(c, value)| map.get(c).is_some_and(|&c| guard.contains(&(c, *value)))) {
+                return None;
+            }
+            let results: Vec<Term> = same.body.results.iter().copied().chain([row]).collect();
+            let (before, now) = (crate::trips::guards(g, &same.body.results), crate::trips::guards(g, &results));
+            let weaker = stopping(g, &results).iter().any(|t| before.get(t) != now.get(t));
+            let read = deep(g, &[row]);
+            if weaker || same.reverse || read.iter().any(|&t| t == self.first || t == self.other) {
+                return None;
+            }
+            match found.iter_mut().find(|i| i.of == pair.same) {
+                Some(one) => {
+                    one.rows.push(row);
+                    one.parts.push(*part);
+                }
+                None => found.push(Inner {
+                    of: pair.same,
+                    rows: vec![row],
+                    parts: vec![*part],
+                    bound: pair.bound,
+                    steps: pair.steps,
+                }),
+            }
+        }
+        Some(found)
     }
 
     /// `a`'s carried values and terms as those of `s`, if these parts of it can be told so. `args` are what `a` begins with, captures and consumes.
@@ -280,10 +397,10 @@ impl Both<'_> {
                 });
                 params.push(place.map(|n| g.param(n, ty)));
             }
-            let map = self.terms(g, a, s, &params);
+            let (map, pairs) = self.terms(g, a, s, &params);
             match wrong(g, a, s, (&candidates, &choice), &map, needed)? {
                 Ok(carries) => {
-                    return Some(Matched { carries, map, more });
+                    return Some(Matched { carries, map, more, pairs });
                 }
                 Err(k) => {
                     choice[k] += 1;
@@ -297,9 +414,15 @@ impl Both<'_> {
     }
 
     /// The terms of `a`'s body as terms of `s`'s.
-    fn terms(&self, g: &mut Graph, a: &Scan, s: &Scan, params: &[Option<Term>]) -> HashMap<Term, Term> {
+    fn terms(
+        &self,
+        g: &mut Graph,
+        a: &Scan,
+        s: &Scan,
+        params: &[Option<Term>],
+    ) -> (HashMap<Term, Term>, HashMap<Term, Pair>) {
         let mut map: HashMap<Term, Term> = HashMap::new();
-        let mut pairs: HashMap<Term, (Term, Vec<Option<usize>>)> = HashMap::new();
+        let mut pairs: HashMap<Term, Pair> = HashMap::new();
         for t in g.reachable(&a.body.results) {
             if !g.is_open(t) {
                 map.insert(t, t);
@@ -315,8 +438,8 @@ impl Both<'_> {
             let made = match &*node {
                 Node::Param(k, _) => params.get(*k as usize).copied().flatten(),
                 Node::Proj(of, k) if pairs.contains_key(of) => {
-                    let (same, carries) = &pairs[of];
-                    carries.get(*k as usize).copied().flatten().map(|n| g.proj(*same, n))
+                    let pair = &pairs[of];
+                    pair.carries.get(*k as usize).copied().flatten().map(|n| g.proj(pair.same, n))
                 }
                 node => {
                     let mut all = true;
@@ -328,17 +451,11 @@ impl Both<'_> {
                 map.insert(t, made);
             }
         }
-        map
+        (map, pairs)
     }
 
     /// The loop in `s` that takes the steps of this loop in `a`, which has a bound that the first run finds; and the places of its carried values.
-    fn inner(
-        &self,
-        g: &mut Graph,
-        a: &Scan,
-        s: &Scan,
-        map: &HashMap<Term, Term>,
-    ) -> Option<(Term, Vec<Option<usize>>)> {
+    fn inner(&self, g: &mut Graph, a: &Scan, s: &Scan, map: &HashMap<Term, Term>) -> Option<Pair> {
         let Node::Proj(of, bound) = *g.node(a.count) else { return None };
         if of != self.first {
             return None;
@@ -348,41 +465,41 @@ impl Both<'_> {
         let needed: BTreeSet<usize> = (0..a.init.len()).collect();
         for t in stopping(g, &s.body.results) {
             let Node::Scan(same) = &*g.node_rc(t) else { continue };
-            if same.reverse != a.reverse || !bounded(g, self.s, bound as usize, t, same) {
+            if same.reverse != a.reverse {
                 continue;
             }
+            let Some(steps) = bounded(g, self.s, bound as usize, t, same) else { continue };
             if let Some(m) = self.matched(g, a, same, &args, &needed, false)
                 && a.stop.is_some_and(|k| m.carries[k] == same.stop)
             {
-                return Some((t, m.carries));
+                return Some(Pair { same: t, carries: m.carries, map: m.map, bound: bound as usize, steps });
             }
         }
         None
     }
 }
 
-/// Whether the loop's carried value of this number is the greatest count of the steps of a loop in it.
-fn bounded(g: &mut Graph, s: &Scan, bound: usize, inner: Term, of: &Scan) -> bool {
-    let Some(&next) = s.body.results.get(bound) else { return false };
+/// How many steps an inner loop takes, if the loop's carried value of this number is the greatest of that.
+fn bounded(g: &mut Graph, s: &Scan, bound: usize, inner: Term, of: &Scan) -> Option<Term> {
+    let next = *s.body.results.get(bound)?;
     let most = g.param(bound, s.body.params[bound].clone());
-    let Node::Prim(Prim::Int(IntOp::Max), args) = g.node(next).clone() else { return false };
-    let mut n = match *args {
+    let Node::Prim(Prim::Int(IntOp::Max), args) = g.node(next).clone() else { return None };
+    let steps = match *args {
         [a, b] if a == most => b,
         [a, b] if b == most => a,
-        _ => return false,
+        _ => return None,
     };
+    let mut n = steps;
     // It is nothing where the loop is not come to.
     while let Node::Cond { then, other, .. } = *g.node(n) {
         n = match (g.int_value(then), g.int_value(other)) {
             (Some(0), _) => other,
             (_, Some(0)) => then,
-            _ => return false,
+            _ => return None,
         };
     }
-    match *g.node(n) {
-        Node::Proj(t, k) if t == inner => counts(g, of, k as usize),
-        _ => false,
-    }
+    let Node::Proj(t, k) = *g.node(n) else { return None };
+    (t == inner && counts(g, of, k as usize)).then_some(steps)
 }
 
 /// The places of the carried values that these parts need, or one that has been given the wrong place; none if a part cannot be told.
@@ -411,17 +528,21 @@ fn wrong(
         } else {
             map.get(&result)?;
         }
-        let carried = |t: Term| match g.node(t) {
-            Node::Param(k, _) if (*k as usize) < a.init.len() => Some(*k as usize),
-            _ => None,
-        };
-        stack.extend(g.reachable(&[result]).into_iter().filter_map(carried));
+        stack.extend(g.reachable(&[result]).into_iter().filter_map(|t| carried(g, a, t)));
     }
     Some(Ok(places))
 }
 
-/// The loop with these results, over further captures and consumed arrays.
-fn with_more(g: &mut Graph, s: &Scan, results: &[Term], (captures, xs): More) -> Scan {
+/// The number of the carried value that a term of a body is.
+fn carried(g: &Graph, of: &Scan, t: Term) -> Option<usize> {
+    match g.node(t) {
+        Node::Param(k, _) if (*k as usize) < of.init.len() => Some(*k as usize),
+        _ => None,
+    }
+}
+
+/// The loop with these results, over further captures and consumed arrays; and what other terms of its body are then.
+fn with_more(g: &mut Graph, s: &Scan, results: &[Term], also: Vec<Term>, (captures, xs): More) -> (Scan, Vec<Term>) {
     let (old, first) = (s.body.params.len(), s.init.len() + s.captures.len());
     let last = captures.iter().chain(&xs).map(|n| n.0 + 1).max().unwrap_or(old);
     let mut types = s.body.params.to_vec();
@@ -440,14 +561,17 @@ fn with_more(g: &mut Graph, s: &Scan, results: &[Term], (captures, xs): More) ->
         places[n.0] = old + captures.len() + k;
     }
     let args: Vec<Term> = (0..last).map(|k| g.param(places[k], types[k].clone())).collect();
-    let results = g.instantiate(&Body { params: types.clone().into(), results: results.into() }, &args);
+    let all = results.iter().copied().chain(also).collect();
+    let mut all = g.instantiate(&Body { params: types.clone().into(), results: all }, &args);
+    let also = all.split_off(results.len());
     let mut params = types[..old].to_vec();
     params.splice(first..first, captures.iter().map(|n| types[n.0].clone()));
     params.extend(xs.iter().map(|n| types[n.0].clone()));
-    Scan {
+    let scan = Scan {
         captures: s.captures.iter().copied().chain(captures.into_iter().map(|n| n.1)).collect(),
         xs: s.xs.iter().copied().chain(xs.into_iter().map(|n| n.1)).collect(),
-        body: Body { params: params.into(), results: results.into() },
+        body: Body { params: params.into(), results: all.into() },
         ..s.clone()
-    }
+    };
+    (scan, also)
 }

@@ -160,3 +160,127 @@ fn limit(g: &mut Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Term
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{OpenLoop, RealTy, Type};
+
+    /// A loop of ten steps over what a step is given: the graph, the step, an integer and a number from outside, and what is carried.
+    fn of(body: impl FnOnce(&mut Graph, [Term; 4]) -> Vec<Term>) -> (Graph, Scan, Term) {
+        let mut g = Graph::new();
+        let limit = g.add_input(Elem::USIZE, 0);
+        let x = g.add_input(Elem::Real(RealTy::F64), 0);
+        let (step, now) = (g.fresh(), g.placeholder(Type::scalar(Elem::Real(RealTy::F64))));
+        let i = g.mk(Node::Var(step));
+        let results = body(&mut g, [i, limit, x, now]);
+        let l = OpenLoop {
+            count: g.lit_usize(10),
+            reverse: false,
+            stop: None,
+            step,
+            init: vec![x],
+            carried: vec![now],
+            results,
+        };
+        let t = g.close_loop(&l);
+        let t = match g.node(t) {
+            Node::Tuple(parts) => match *g.node(parts[0]) {
+                Node::Proj(scan, _) => scan,
+                _ => t,
+            },
+            _ => t,
+        };
+        let Node::Scan(scan) = g.node(t).clone() else { panic!("a loop") };
+        (g, *scan, limit)
+    }
+
+    /// The condition's value, whether the limit is the integer from outside, and what is added to it.
+    fn found(body: impl FnOnce(&mut Graph, [Term; 4]) -> Vec<Term>) -> Option<(bool, bool, i128)> {
+        let (mut g, scan, limit) = of(body);
+        let Bound { literal: (_, value), limit: found } = bound(&mut g, &scan)?;
+        let captured = |t: Term| match g.node(t) {
+            Node::Param(k, _) => scan.captures[*k as usize - scan.init.len()] == limit,
+            // What may be a size is not captured.
+            _ => t == limit,
+        };
+        Some(match g.node(found) {
+            Node::Prim(Prim::Int(IntOp::Add), args) => {
+                let (of, more) = if captured(args[0]) { (args[0], args[1]) } else { (args[1], args[0]) };
+                (value, captured(of), g.int_value(more).unwrap_or(-1))
+            }
+            _ => (value, captured(found), 0),
+        })
+    }
+
+    #[test]
+    fn steps_that_leave_everything_as_it_is() {
+        let below = |op: Cmp| {
+            found(move |g, [i, limit, x, now]| {
+                let (c, more) = (g.compare(op, i, limit), g.mul(now, x));
+                vec![if matches!(op, Cmp::Lt | Cmp::Le) { g.cond(c, more, now) } else { g.cond(c, now, more) }]
+            })
+        };
+        assert_eq!(below(Cmp::Lt), Some((true, true, 0)));
+        assert_eq!(below(Cmp::Le), Some((true, true, 1)));
+        assert_eq!(below(Cmp::Ge), Some((false, true, 0)));
+        assert_eq!(below(Cmp::Gt), Some((false, true, 1)));
+        // The other way round: the limit is compared with the step.
+        let turned = found(|g, [i, limit, x, now]| {
+            let (c, more) = (g.compare(Cmp::Gt, limit, i), g.mul(now, x));
+            vec![g.cond(c, more, now)]
+        });
+        assert_eq!(turned, Some((true, true, 0)));
+        // Something is added, or nothing.
+        let added = found(|g, [i, limit, x, now]| {
+            let (c, zero) = (g.compare(Cmp::Lt, i, limit), g.lit_like(x, 0.0));
+            let more = g.cond(c, x, zero);
+            vec![g.add(now, more)]
+        });
+        assert_eq!(added, Some((true, true, 0)));
+    }
+
+    #[test]
+    fn rows_of_idle_steps_are_zeros() {
+        let row = |blank: f64| {
+            found(move |g, [i, limit, x, now]| {
+                let (c, more) = (g.compare(Cmp::Lt, i, limit), g.mul(now, x));
+                let (next, none) = (g.cond(c, more, now), g.lit_like(x, blank));
+                let row = g.cond(c, x, none);
+                vec![next, row]
+            })
+        };
+        assert_eq!(row(0.0), Some((true, true, 0)));
+        assert_eq!(row(1.0), None);
+        assert_eq!(row(-0.0), None, "new memory holds no negative zero");
+    }
+
+    #[test]
+    fn steps_that_change_something_are_taken() {
+        // The other arm changes what is carried.
+        assert_eq!(
+            found(|g, [i, limit, x, now]| {
+                let (c, more, less) = (g.compare(Cmp::Lt, i, limit), g.mul(now, x), g.add(now, x));
+                vec![g.cond(c, more, less)]
+            }),
+            None
+        );
+        // From a step on, not up to it.
+        assert_eq!(
+            found(|g, [i, limit, x, now]| {
+                let (c, more) = (g.compare(Cmp::Ge, i, limit), g.mul(now, x));
+                vec![g.cond(c, more, now)]
+            }),
+            None
+        );
+        // What it is compared with changes from step to step.
+        assert_eq!(
+            found(|g, [i, _, x, now]| {
+                let k = g.cast(Elem::USIZE, now);
+                let (c, more) = (g.compare(Cmp::Lt, i, k), g.mul(now, x));
+                vec![g.cond(c, more, now)]
+            }),
+            None
+        );
+    }
+}

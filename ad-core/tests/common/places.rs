@@ -77,6 +77,14 @@ pub(super) fn programs() -> Vec<Program> {
         quote! { fn sorted_by_insertion(x: &Array1<f64>) -> f64 { let mut y = x.clone(); for i in 1..y.len() { let mut j = i; while j > 0 && y[j - 1] > y[j] { let t = y[j]; y[j] = y[j - 1]; y[j - 1] = t; j -= 1; } } let mut s = 0.0; for i in 0..y.len() { s += y[i] * y[i] * (i as f64); } s } },
     );
     add(
+        "inner_loops_save_while_the_outer_one_counts",
+        quote! { fn inner_loops_save_while_the_outer_one_counts(x: &Array1<f64>) -> f64 { let n = x.len(); let mut y = x.clone(); let mut s = 0.5; for i in 0..n { if x[i] > -1.0 { let mut j = 0; while j < n && y[j] < 1.8 { y[j] = y[j] * y[(j + 1) % n] * 0.1 + x[i].abs() + 0.3 * s; j += 1; } s += y[i]; } for j in 0..i { if y[j] > 2.5 { break; } y[j] *= y[i] * 0.5; s *= 0.9; } } s + (&y * &y).sum() } },
+    );
+    add(
+        "rows_of_inner_loops_that_stop",
+        quote! { fn rows_of_inner_loops_that_stop(x: &Array1<f64>) -> f64 { let n = x.len(); let mut m = Array2::zeros((n, 2)); let mut v = x.slice(s![..2]).to_owned(); for i in 0..n { let mut k = 0; while v[0].abs() + v[1].abs() < 4.0 && k < 5 + i { v = v.mapv(|e| e * 1.2 + x[i] * 0.1); m[[i, k % 2]] += v[0] * v[1]; k += 1; } v = v.mapv(|e| e * 0.5); } (&m * &m).sum() + v.sum() } },
+    );
+    add(
         "saved_under_a_condition",
         quote! { fn saved_under_a_condition(x: &Array1<f64>) -> f64 { let mut y = x[0]; if x[1] < 0.0 { while y < 5.0 { y = y * 1.3 + x[2]; } } else { while y < 7.0 { y += x[3]; } } y * y } },
     );

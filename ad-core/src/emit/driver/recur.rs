@@ -10,7 +10,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::block::{Statement, live, nested};
-use super::super::loops::{Carry, Loop, Role, Rows};
+use super::super::loops::{Carry, Growth, Loop, Role, Rows};
 use super::super::rust::Expr;
 use super::super::schedule::{Literal, Work};
 use super::super::signature::static_type;
@@ -286,18 +286,18 @@ impl Driver<'_> {
                 head.extend(self.blank_rest(l, r, names));
                 continue;
             }
+            if r.how == Growth::Inner {
+                continue;
+            }
             let name = self.name(r.all);
+            if r.how == Growth::Steps {
+                head.extend(self.begin_growing(r, &name));
+                continue;
+            }
             if self.inside > 0 {
                 self.hoist_as(r.all, &name, r.all);
                 self.outside.insert(r.all);
                 head.extend(self.blank_rest(l, r, names));
-                continue;
-            }
-            if r.grows {
-                let ty = self.style.ty(g.elem(r.all));
-                self.hold.insert(r.all, Hold::Owned);
-                head.extend(quote!(let mut #name: ::std::vec::Vec<#ty> = ::std::vec::Vec::new();));
-                self.fresh.insert(r.all);
                 continue;
             }
             let zero = self.style.zero(g.elem(r.all));
@@ -322,6 +322,20 @@ impl Driver<'_> {
             && !self.lent.contains(&c.init)
             && self.hoisted.iter().filter(|h| h.0 == c.init).count() == 1
             && plan.steps.iter().any(|s| matches!(&s.work, Work::Nest { items, .. } if items.contains(&c.init)))
+    }
+
+    /// Memory of rows that grows.
+    fn begin_growing(&mut self, r: &Rows, name: &Ident) -> TokenStream {
+        self.hold.insert(r.all, Hold::Owned);
+        let ty = self.style.ty(self.g.elem(r.all));
+        let code = quote!(let mut #name: ::std::vec::Vec<#ty> = ::std::vec::Vec::new(););
+        self.fresh.insert(r.all);
+        if self.inside == 0 {
+            return code;
+        }
+        self.hoisted.push((r.all, code, Vec::new()));
+        self.outside.insert(r.all);
+        TokenStream::new()
     }
 
     /// Rows of steps that do nothing are zeros, whatever was in their memory before.
@@ -362,7 +376,7 @@ impl Driver<'_> {
     /// A row that is copied from where it is.
     fn written_row(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let from = self.borrow(r.row, names);
-        if r.grows {
+        if r.how == Growth::Steps {
             let all = &self.names[&r.all];
             return quote!(#all.extend_from_slice(#from););
         }
@@ -373,11 +387,11 @@ impl Driver<'_> {
     /// At the beginning of a step: rows that are carried values as they are now, and places for rows that the body writes itself.
     fn rows_to_write(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let (g, mut code) = (self.g, TokenStream::new());
-        for r in l.rows.iter().filter(|r| g.rank(r.row) > 0) {
+        for r in l.rows.iter().filter(|r| g.rank(r.row) > 0 && r.how != Growth::Inner) {
             if l.carries.iter().any(|c| c.now == r.row) {
                 code.extend(self.written_row(l, r, names, used));
             } else if let Some(t) = self.written(l, r) {
-                let place = if r.grows {
+                let place = if r.how == Growth::Steps {
                     let (all, len, m) =
                         (self.names[&r.all].clone(), self.taken.fresh("len"), self.product(g.shape(r.row), names));
                     let (m, zero) = (m.tokens, self.style.zero(g.elem(r.all)));
@@ -443,9 +457,15 @@ impl Driver<'_> {
         let mut code = TokenStream::new();
         let mut needed = Vec::new();
         for r in &l.rows {
+            if r.how == Growth::Inner {
+                // The inner loop's memory.
+                needed.push(r.row);
+                self.same_memory(r.all, r.row);
+                continue;
+            }
             if g.rank(r.row) == 0 {
                 let value = self.argument(r.row, &mut needed);
-                if r.grows {
+                if r.how == Growth::Steps {
                     let all = &self.names[&r.all];
                     code.extend(quote!(#all.push(#value);));
                     continue;

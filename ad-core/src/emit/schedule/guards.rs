@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::super::loops::{Loops, Role, Scopes};
+use super::super::loops::{Growth, Loops, Role, Scopes};
 use super::Literal;
 use crate::ad::condition;
 use crate::ir::{Graph, Node, Term, Type};
@@ -149,7 +149,8 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
                     use_under(&mut guard, c.init, own, &mut sets);
                     use_under(&mut guard, c.next, own, &mut sets);
                 }
-                for r in &l.rows {
+                // An inner loop makes its rows where it is come to.
+                for r in l.rows.iter().filter(|r| r.how != Growth::Inner) {
                     use_under(&mut guard, r.row, own, &mut sets);
                 }
             }
