@@ -9,7 +9,7 @@
 
 mod loops;
 
-pub(crate) use loops::pass as bulk_loops;
+pub(crate) use loops::{in_blocks, pass as bulk_loops};
 
 use std::collections::{HashMap, HashSet};
 

@@ -395,6 +395,26 @@ fn what_a_loop_begins_with_is_not_copied() {
                         y = (&y * w).mapv(f64::sin);
                     }
                     total += y.sum() * total.cos();
+}
+
+/// A sum over items with a recurrence in each: blocks of items, whose running products are arrays over the items, and what is saved of
+/// them meets the cotangents in one sum by rows.
+#[test]
+fn recurrences_of_items_fill_the_lanes() {
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>, n: usize) -> f64 {
+                let mut total = 0.0;
+                for i in 0..n {
+                    let t = i as f64 / 100.0;
+                    let mut power = 1.0;
+                    let mut r = 0.5;
+                    for j in 0..x.len() {
+                        r -= x[j] * power;
+                        power *= t;
+                    }
+                    total += r * r;
                 }
                 total
             }
@@ -420,6 +440,11 @@ fn what_is_only_at_the_ends_is_not_in_the_interior() {
     );
     assert!(!code.contains("_lanes"), "the sum over the first elements is of the ends alone: {code}");
     assert!(code.contains("letacc_row=&acc[0..][..inside];"), "{code}");
+    assert!(code.contains(".min(256)") || code.contains("/256"), "{code}");
+    assert!(code.contains("I::mul_add(-t"), "the recurrence of a block uses the machine: {code}");
+    let forwards = code.find("copy_from_slice(&acc").expect("rows of running products");
+    assert!(code[forwards..].contains("compute_v"), "{code}");
+    assert!(code.contains("_lanes[l]"), "items are summed in lanes: {code}");
 }
 
 /// What checks say under conditions is asked at each loop and nest: a function of many of both is not to wait for it.

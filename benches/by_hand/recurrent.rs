@@ -339,10 +339,11 @@ pub fn llsq(x: &Array1<f64>, n: usize) -> (f64, Array1<f64>) {
             let mut value = NONE;
             for start in (0..n).step_by(LANES) {
                 let (mut t, mut r, mut live) = (NONE, NONE, NONE);
-                for l in 0..LANES.min(n - start) {
-                    t[l] = -1.0 + 2.0 * (start + l) as f64 / (n - 1) as f64;
-                    r[l] = if t[l] == 0.0 { 0.0 } else { t[l].signum() };
-                    live[l] = 1.0;
+                // All lanes, so that none of them is in memory.
+                for l in 0..LANES {
+                    t[l] = if start + l < n { -1.0 + 2.0 * (start + l) as f64 / (n - 1) as f64 } else { 0.0 };
+                    r[l] = if t[l] > 0.0 { 1.0 } else { 0.0 } - if t[l] < 0.0 { 1.0 } else { 0.0 };
+                    live[l] = if start + l < n { 1.0 } else { 0.0 };
                 }
                 let mut power = [1.0; LANES];
                 for x in x {

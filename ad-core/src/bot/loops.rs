@@ -31,7 +31,10 @@
 //! be in memory at once.
 
 mod apart;
+mod blocks;
 mod make;
+
+pub(crate) use blocks::pass as in_blocks;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

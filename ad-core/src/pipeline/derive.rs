@@ -197,6 +197,12 @@ fn simplified(
         simple = simplify::simplify_with(g, &apart, &exact, trace);
         exact = own_decisions(g, &simple, values, outputs);
     }
+    let blocks = bot::in_blocks(g, &simple, &exact);
+    if blocks != simple {
+        exact = own_decisions(g, &blocks, values, outputs);
+        simple = simplify::simplify_with(g, &blocks, &exact, trace);
+        exact = own_decisions(g, &simple, values, outputs);
+    }
     let unrolled = unroll::unroll(g, &simple, &exact);
     if unrolled == simple {
         return simple;

@@ -45,6 +45,19 @@ fn extrema_from_the_first_element() {
     [V(vec![nan, 0.9, -1.2])] [V(vec![0.3, nan, -1.2])] [V(vec![0.3, 0.9])] }
 }
 
+/// Sums over steps that hold recurrences are done in blocks of steps: as many as fill one, several, some that are left, none.
+#[test]
+fn sums_of_recurrences() {
+    agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { let t = i as f64 / 100.0 - 0.4; let mut p = 1.0; let mut r = t; for v in x { r -= v * p; p *= t; } s += r * r; } s }
+    [V(vec![0.3, 0.9, -1.2]), N(0)] [V(vec![0.3, 0.9]), N(1)] [V(vec![0.3, 0.9]), N(15)] [V(vec![0.3, 0.9]), N(16)] [V(vec![0.3, 0.9, 0.1]), N(35)] [V(vec![]), N(40)] [V(vec![0.3, -0.2]), N(301)] }
+    // Of rows, under conditions, in two sums at once, with a count of its own inside.
+    agrees! { fn f(x: slice, y: slice, n: int) { let mut s = 0.0; let mut u = 0.0; for i in (0..y.len()).rev() { let mut h = x[0]; for j in 0..n { h = (h * y[i] + j as f64).sin(); } if y[i] > 0.0 { s += h; } u += h * h * x[1]; } s * u }
+    [V(vec![0.3, 0.9]), V((0..50).map(|k| (k as f64).cos()).collect()), N(3)] [V(vec![0.3, 0.9]), V((0..20).map(|k| (k as f64).cos()).collect()), N(0)] [V(vec![0.3, 0.9]), V(vec![0.2]), N(2)] }
+    // Its steps are not all alike, and an array is saved of each.
+    agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { let mut h = 0.1; let mut g = 0.0; for v in x { h = h * v + 0.01 * i as f64; g += h.sin() * v; } s += g * h; } s }
+    [V(vec![0.3, 0.9, -0.7, 0.2]), N(33)] [V(vec![0.3]), N(16)] }
+}
+
 #[test]
 fn nested_loops() {
     agrees! { fn f(x: slice) { let n = x.len(); let mut s = 0.0; for i in 0..n { let mut t = 1.0; for j in 0..n { t += x[i] * x[j]; } s += t * t; } s } [V(vec![0.3, 0.9, -1.2])] }

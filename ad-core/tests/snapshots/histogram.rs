@@ -180,13 +180,26 @@ fn histogram_energy_value_and_grad(
         v1: &[f32],
         weights_len: usize,
     ) {
-        let weights = &weights[..weights_len];
-        let bins_row = &bins[0..][..weights_len];
-        let v2 = &mut v2[..weights_len];
-        for i in 0..weights_len {
-            v2[i] = 2.0
-                * (2.0 * v1.get(bins_row[i]).copied().unwrap_or(0.0) * weights[i]);
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            v2: &mut [f32],
+            weights: &[f32],
+            bins: &[usize],
+            v1: &[f32],
+            weights_len: usize,
+        ) {
+            let weights = &weights[..weights_len];
+            let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
+            let v2 = &mut v2[..weights_len];
+            for i in 0..weights_len {
+                v2[i] = 2.0
+                    * (2.0 * v1.get(bins_row[i]).copied().unwrap_or(0.0) * weights[i]);
+            }
         }
+        ::ad::runtime::dispatched!(
+            'a,; loops(v2 : & 'a mut [f32], weights : & 'a[f32], bins : & 'a[usize], v1 :
+            & 'a[f32], weights_len : usize) -> ()
+        );
     }
     let weights_len = weights.len();
     let bins_len = bins.len();

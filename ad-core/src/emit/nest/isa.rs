@@ -18,7 +18,7 @@ const FUNCTIONS: &[&str] = &["exp", "exp_m1", "ln", "ln_1p", "tanh", "sigmoid", 
 /// A nest of fewer iterations (where all sizes are literals) is done before a call has paid.
 const SHORTEST: i128 = 64;
 /// Real operations of one iteration from which on a loop without sums and functions is bound by arithmetic and not by memory.
-const CHAIN: usize = 4;
+const CHAIN: usize = 3;
 
 /// `p * q + r` with one rounding, if the processor can: each factor, the addend, and which of product and addend are negated.
 #[derive(Clone, Copy)]

@@ -1,0 +1,230 @@
+//! Sums over steps that hold loops of numbers of their own (a running product, a recurrence for each item): several steps are done at
+//! once. The loop over steps becomes one over blocks of them; in a block the numbers of the inner loops are arrays over its steps, which
+//! fill the lanes of the machine, and what is saved for the derivative is that of one block. What does not fill a block is done as before.
+//!
+//! ```text
+//! for i in 0..n { s += e(i) }   =   for b in 0..n / size { s += sum_l e(b * size + l) }   for i in 0..n % size { s += e(n / size * size + i) }
+//! ```
+//!
+//! Only for sums (the order of steps is free), and only where inner loops carry numbers: loops that carry arrays fill the lanes by themselves.
+//! Must never put more steps into a block than their saved rows have room for.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Parts, Piece};
+use crate::bot::Lift;
+use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
+use crate::prim::{Cmp, IntOp, Prim};
+
+/// Steps of a block, at most (measured: half and twice as many are slower by a tenth).
+const STEPS: usize = 256;
+/// With fewer, a block costs more than its steps one by one.
+const FEWEST: usize = 16;
+/// Numbers that a block may save: half a megabyte.
+const NUMBERS: usize = 1 << 16;
+
+/// The same roots, with the loops that gain by it in blocks. After differentiation: before it a block would be saved, or run twice.
+pub(crate) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
+    // Sizes in types stay the terms that they are.
+    let mut done: HashMap<Term, Term> = crate::simplify::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
+    for t in g.reachable(roots) {
+        if done.contains_key(&t) {
+            continue;
+        }
+        let loc = g.loc(t);
+        let before = g.at(loc);
+        let node = g.node_rc(t);
+        let new = match node.map_children(|c| done[&c]) {
+            Node::Scan(scan) => {
+                let (exact, wanted) = (super::exact_parts(g, exact, t), super::wanted(g, roots, t));
+                let flat = !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
+                let parts = (flat && !exact.is_empty()).then(|| Parts::new(g, (*scan).clone(), exact, wanted));
+                match parts.and_then(Parts::in_blocks) {
+                    Some(new) => new,
+                    None => g.mk(Node::Scan(scan)),
+                }
+            }
+            Node::Proj(tuple, k) => g.proj(tuple, k as usize),
+            other => g.mk(other),
+        };
+        g.at(before);
+        done.insert(t, new);
+    }
+    roots.iter().map(|t| done[t]).collect()
+}
+
+impl Parts<'_> {
+    /// The loop over blocks, then the one over the steps that are left; as a tuple of their results.
+    fn in_blocks(mut self) -> Option<Term> {
+        let (carries, captures) = (self.carries(), self.scan.captures.len());
+        let results = self.scan.body.results.clone();
+        if self.scan.stop.is_some() || results.len() != carries || self.g.int_value(self.scan.count).is_some() {
+            return None;
+        }
+        // What each step adds to each carried value.
+        let mut added: Vec<Vec<Term>> = Vec::new();
+        for (k, &r) in results.iter().enumerate() {
+            let pieces = self.pieces(k, r)?;
+            let terms = pieces.iter().map(|p| if let Piece::Add(e) = p { Some(*e) } else { None });
+            added.push(terms.collect::<Option<Vec<Term>>>()?);
+        }
+        let all: Vec<Term> = added.concat();
+        if !self.reads(&all).is_empty() {
+            return None;
+        }
+        let saved = self.numbers(&all)?;
+
+        let (size, blocks) = self.size(&saved);
+        let count = self.scan.count;
+        let done = self.g.int(IntOp::Mul, blocks, size);
+        let rest = self.g.int(IntOp::Sub, count, done);
+        // Rows that steps consume are read by their number.
+        let counted = |g: &Graph, x: Term| matches!(g.node(x), Node::Prim(Prim::Iota, _));
+        let read: Vec<Term> = self.scan.xs.iter().copied().filter(|&x| !counted(self.g, x)).collect();
+        let outer: Vec<Term> = self.scan.captures.iter().chain(&read).copied().collect();
+        let mut params: Vec<Type> = self.scan.body.params[..carries].to_vec();
+        params.extend(outer.iter().map(|&t| self.g.ty(t).clone()));
+        let index = Type::scalar(Elem::USIZE);
+        params.push(index.clone());
+        let step = self.g.param(params.len() - 1, index);
+        let args = |me: &mut Self, at: Term| -> Vec<Term> {
+            let mut args: Vec<Term> = (0..carries + captures).map(|k| me.g.param(k, params[k].clone())).collect();
+            let mut next = carries + captures;
+            for x in me.scan.xs.clone() {
+                if counted(me.g, x) {
+                    args.push(at);
+                    continue;
+                }
+                let all = me.g.param(next, params[next].clone());
+                args.push(me.g.index(all, &[at]));
+                next += 1;
+            }
+            args
+        };
+        let adding = |me: &mut Self, at: Term| -> Vec<Term> {
+            let args = args(me, at);
+            let body = Body { params: me.scan.body.params.clone(), results: all.clone().into() };
+            me.g.instantiate(&body, &args)
+        };
+        let sums = |me: &mut Self, each: Vec<Term>| -> Box<[Term]> {
+            let mut each = each.into_iter();
+            (0..carries)
+                .map(|k| {
+                    let own = me.g.param(k, params[k].clone());
+                    let mine: Vec<Term> = (&mut each).take(added[k].len()).collect();
+                    mine.into_iter().rev().fold(own, |sum, e| me.g.add(sum, e))
+                })
+                .collect()
+        };
+        // A block.
+        let lane = self.g.fresh();
+        let lane_term = self.g.mk(Node::Var(lane));
+        let first = self.g.int(IntOp::Mul, step, size);
+        let at = self.g.int(IntOp::Add, first, lane_term);
+        let terms = adding(&mut self, at);
+        let mut lift = Lift::new(self.g, lane, size);
+        let all_lanes: Vec<Term> = terms.into_iter().map(|e| lift.lift(e)).collect();
+        let each: Vec<Term> = all_lanes.into_iter().map(|e| self.sum_of_lanes(e)).collect();
+        let block = sums(&mut self, each);
+        // A step of what is left.
+        let at = self.g.int(IntOp::Add, done, step);
+        let terms = adding(&mut self, at);
+        let single = sums(&mut self, terms);
+        let looped = |me: &mut Self, count: Term, init: Vec<Term>, results: Box<[Term]>| {
+            let steps = me.g.iota(count);
+            let scan = Scan {
+                count,
+                reverse: false,
+                stop: None,
+                init: init.into(),
+                captures: outer.clone().into(),
+                xs: [steps].into(),
+                body: Body { params: params.clone().into(), results },
+            };
+            let scan = me.g.scan(scan);
+            (0..carries).map(|k| me.g.proj(scan, k)).collect::<Vec<Term>>()
+        };
+        let init = self.scan.init.to_vec();
+        let whole = looped(&mut self, blocks, init, block);
+        let parts = looped(&mut self, rest, whole, single);
+        Some(self.g.tuple(&parts))
+    }
+
+    /// The sum over the first axis, taken with that axis innermost, as what inner loops save has it.
+    fn sum_of_lanes(&mut self, t: Term) -> Term {
+        let rank = self.g.rank(t);
+        let last: Vec<u8> = (1..rank).chain([0]).map(crate::ir::axis).collect();
+        let mut turned: HashMap<Term, Term> = HashMap::new();
+        for u in self.g.reachable(&[t]) {
+            if self.g.ty(u).as_array().is_none() || self.g.shape(u) != self.g.shape(t) {
+                continue;
+            }
+            let node = self.g.node_rc(u);
+            let new = match &*node {
+                Node::Prim(prim, args) if prim.is_elementwise() && args.iter().all(|a| turned.contains_key(a)) => {
+                    let args: Vec<Term> = args.iter().map(|a| turned[a]).collect();
+                    self.g.prim(prim.clone(), &args)
+                }
+                _ => self.g.transpose(u, &last),
+            };
+            turned.insert(u, new);
+        }
+        self.g.sum_axes(turned[&t], &[crate::ir::axis(rank - 1)])
+    }
+
+    /// Numbers that inner loops save in a step, as sizes, if there are inner loops and all that they carry are numbers.
+    fn numbers(&self, added: &[Term]) -> Option<Vec<Term>> {
+        let mut saved = Vec::new();
+        let mut any = false;
+        let carries = self.carries();
+        for t in self.g.reachable(added) {
+            match self.g.node(t) {
+                Node::Scan(inner) => {
+                    any = true;
+                    let number = |t: &Term| self.g.ty(*t).as_array().is_some_and(|(_, shape)| shape.is_empty());
+                    let closed = !self.g.reachable(&[inner.count]).iter().any(|u| {
+                        matches!(self.g.node(*u), Node::Param(k, _) if (*k as usize) < carries
+                            || *k as usize >= carries + self.scan.captures.len())
+                    });
+                    let nested = self.g.reachable(&inner.body.results);
+                    if inner.stop.is_some()
+                        || !closed
+                        || !inner.body.results.iter().all(number)
+                        || nested.iter().any(|u| matches!(self.g.node(*u), Node::Scan(_)))
+                    {
+                        return None;
+                    }
+                    saved.extend((inner.init.len()..inner.body.results.len()).map(|_| inner.count));
+                }
+                _ if self.g.ty(t).as_array().is_some_and(|(_, shape)| shape.len() > 1) => return None,
+                _ => {}
+            }
+        }
+        any.then_some(saved)
+    }
+
+    /// How many steps are a block, as even as can be, so that few are left; and how many blocks there are: none, if there is no room for
+    /// enough steps in one.
+    fn size(&mut self, saved: &[Term]) -> (Term, Term) {
+        let [steps, fewest, room, one] = [STEPS, FEWEST, NUMBERS, 1].map(|n| self.g.lit_usize(n));
+        let mut most = steps;
+        if !saved.is_empty() {
+            let mut width = saved[0];
+            for &n in &saved[1..] {
+                width = self.g.int(IntOp::Add, width, n);
+            }
+            let width = self.g.int(IntOp::Max, width, one);
+            let fit = self.g.int(IntOp::Div, room, width);
+            let fit = self.g.int(IntOp::Max, fit, one);
+            most = self.g.int(IntOp::Min, steps, fit);
+        }
+        let count = self.scan.count;
+        let last = self.g.int(IntOp::Sub, most, one);
+        let filled = self.g.int(IntOp::Add, count, last);
+        let blocks = self.g.int(IntOp::Div, filled, most);
+        let size = self.g.int(IntOp::Div, count, blocks);
+        let few = self.g.compare(Cmp::Lt, size, fewest);
+        let (none, blocks) = (self.g.lit_usize(0), self.g.int(IntOp::Div, count, size));
+        (size, self.g.cond(few, none, blocks))
+    }
+}
