@@ -250,6 +250,10 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.sum_axes(c, &[1])
             },
         ],
+        "sum.neg" => vec![|f| {
+            let minus = f.g.neg(f.a);
+            f.g.sum_axes(minus, &[1])
+        }],
         "sum.single" => vec![|f| {
             let one = f.g.lit_usize(1);
             let r = f.g.reshape(f.a, &[one, f.n, f.k]);

@@ -23,6 +23,7 @@ pub(super) const RULES: &[Rule] = &[
     rule!("sum.sum", "sum (sum x) = sum x over both sets of axes", Loose, sum_sum),
     rule!("sum.replicate", "sum (replicate x) = replicate (sum x), for different axes", Loose, sum_replicate),
     rule!("sum.literal", "sum (replicate c) = c n, for a finite literal c", Loose, sum_literal),
+    rule!("sum.neg", "sum (-x) = -(sum x), but for the sign of zero", Loose, sum_neg),
     rule!("sum.single", "sum of an axis of size 1 drops it (but for the sign of zero)", Loose, sum_single),
     rule!("elementwise.replicate", "op (replicate x) (replicate y) = replicate (op x y)", Exact, elementwise_replicate),
     rule!("reshape.reshape", "reshape (reshape x) = reshape x", Exact, reshape_reshape),
@@ -178,6 +179,15 @@ fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {
     }
     let shape = g.shape(t).to_vec();
     Some(g.broadcast(sum, &shape))
+}
+
+/// One operation instead of one for each element, and a product below it can be fused with the addition.
+fn sum_neg(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, axes) = summed(g, t)?;
+    let Node::Prim(Prim::Unary(crate::prim::Unary::Neg), args) = g.node(inner) else { return None };
+    let x = args[0];
+    let s = g.sum_axes(x, &axes);
+    Some(g.neg(s))
 }
 
 fn is_one(g: &Graph, n: Term) -> bool {

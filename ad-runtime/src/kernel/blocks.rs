@@ -89,52 +89,72 @@ fn groups<A: Copy, B: Copy>(out: &mut [A], x: &[B], count: usize, none: A, one: 
 }
 
 macro_rules! columns {
-    ($($name:ident $places:ident by $better:expr;)*) => {$(
+    ($($name:ident $places:ident from $worst:ident by $better:expr;)*) => {$(
         #[inline(always)]
         #[allow(clippy::extra_unused_type_parameters, reason = "what is dispatched has this shape")]
         fn $name<I: Isa, F: Real>(out: &mut [F], x: &[F], count: usize) {
-            columns(x, count, $better, |i, best, _| out[i] = best);
+            columns(x, count, (F::$worst(), $better), |i, best, _| out[i] = best);
         }
 
         #[inline(always)]
         #[allow(clippy::extra_unused_type_parameters, reason = "what is dispatched has this shape")]
         fn $places<I: Isa, F: Real>(out: &mut [usize], x: &[F], count: usize) {
-            columns(x, count, $better, |i, _, place| out[i] = place);
+            columns(x, count, (F::$worst(), $better), |i, _, place| out[i] = place);
         }
     )*};
 }
 columns! {
-    largest_in places_of_largest_in by |a, b| b > a;
-    smallest_in places_of_smallest_in by |a, b| b < a;
+    largest_in places_of_largest_in from neg_infinity by |a, b| b > a;
+    smallest_in places_of_smallest_in from infinity by |a, b| b < a;
 }
 
 /// For each column its first best element and the row of that; NaN is ignored, and the first row is the best where all are NaN.
+///
+/// Lanes start at `worst` and take only what beats it, so that one comparison decides. Where nothing does, all are `worst` or NaN, and
+/// the column is looked at once more.
 #[inline(always)]
-fn columns<F: Real>(x: &[F], count: usize, better: impl Fn(F, F) -> bool, mut found: impl FnMut(usize, F, usize)) {
-    let better = |best: F, x: F| better(best, x) | (best.is_nan() & !x.is_nan());
+fn columns<F: Real>(
+    x: &[F],
+    count: usize,
+    (worst, better): (F, impl Fn(F, F) -> bool),
+    mut found: impl FnMut(usize, F, usize),
+) {
     let whole = count / LANES * LANES;
     for start in (0..whole).step_by(LANES) {
-        let (mut best, mut place) = ([F::zero(); LANES], [0; LANES]);
-        best.copy_from_slice(&x[start..][..LANES]);
-        for (r, row) in x.chunks_exact(count).enumerate().skip(1) {
+        // Places as numbers of the same width: both choices are one kind of lane.
+        let (mut best, mut place) = ([worst; LANES], [u64::MAX; LANES]);
+        for (r, row) in (0_u64..).zip(x.chunks_exact(count)) {
             let row = &row[start..][..LANES];
             for l in 0..LANES {
                 let wins = better(best[l], row[l]);
-                place[l] = if wins { r } else { place[l] };
                 best[l] = if wins { row[l] } else { best[l] };
+                place[l] = if wins { r } else { place[l] };
             }
         }
         for l in 0..LANES {
-            found(start + l, best[l], place[l]);
+            match usize::try_from(place[l]) {
+                Ok(place) if place != usize::MAX => found(start + l, best[l], place),
+                _ => {
+                    let (best, place) = first_of_none(x, count, start + l, &better);
+                    found(start + l, best, place);
+                }
+            }
         }
     }
     for i in whole..count {
-        let (mut best, mut place) = (x[i], 0);
-        for (r, row) in x.chunks_exact(count).enumerate().skip(1) {
-            if better(best, row[i]) {
-                (best, place) = (row[i], r);
-            }
-        }
+        let (best, place) = first_of_none(x, count, i, &better);
         found(i, best, place);
     }
+}
+
+/// The same of one column, from its first element on.
+#[inline(never)]
+fn first_of_none<F: Real>(x: &[F], count: usize, i: usize, better: impl Fn(F, F) -> bool) -> (F, usize) {
+    let (mut best, mut place) = (x[i], 0);
+    for (r, row) in x.chunks_exact(count).enumerate().skip(1) {
+        if better(best, row[i]) | (best.is_nan() & !row[i].is_nan()) {
+            (best, place) = (row[i], r);
+        }
+    }
+    (best, place)
 }
