@@ -560,6 +560,17 @@ fn examples(rule: &str) -> Vec<Example> {
             f.g.transpose(r, &[1, 0])
         }],
         "contract.outer" => vec![|f| f.g.contract(f.x, f.a, contraction(&[0], &[1, 2], &[1, 0, 2]))],
+        "sum.contract" => vec![
+            |f| {
+                let r = f.g.contract(f.a, f.b, contraction(&[0, 1], &[0, 1], &[0]));
+                f.g.sum_axes(r, &[0])
+            },
+            |f| {
+                let (a, b) = (f.g.replicate(f.k, f.a), f.b);
+                let r = f.g.contract(a, b, contraction(&[2, 0, 1], &[0, 1], &[2, 0]));
+                f.g.sum_axes(r, &[0, 1])
+            },
+        ],
         "sum.product" => vec![
             |f| {
                 let (p, q) = (f.g.replicate(f.n, f.a), f.g.replicate_axes(f.b, &[1], &[f.n]));

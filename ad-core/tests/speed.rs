@@ -395,6 +395,57 @@ fn what_a_loop_begins_with_is_not_copied() {
                         y = (&y * w).mapv(f64::sin);
                     }
                     total += y.sum() * total.cos();
+                }
+                total
+            }
+        },
+    );
+    assert!(!code.contains(".copy_from_slice(&v"), "what is carried and saved is copied, nothing else: {code}");
+}
+
+/// Of a sum that is zero but at the ends the interior adds nothing, and its rows need no test.
+#[test]
+fn what_is_only_at_the_ends_is_not_in_the_interior() {
+    let code = written(
+        quote!(vjp),
+        quote! {
+            fn f(x: &Array1<f64>, steps: usize) -> Array1<f64> {
+                let mut y = x.to_owned();
+                for _ in 0..steps {
+                    y = build1(x.len(), |i| if i == 0 { x[0] } else { y[i] + x[i] * y[i - 1] });
+                }
+                y
+            }
+        },
+    );
+    assert!(!code.contains("_lanes"), "the sum over the first elements is of the ends alone: {code}");
+    assert!(code.contains("letacc_row=&acc[0..][..inside];"), "{code}");
+}
+
+/// What checks say under conditions is asked at each loop and nest: a function of many of both is not to wait for it.
+#[test]
+fn many_checks_under_conditions_cost_little() {
+    let steps = (0_usize..30).map(|k| {
+        quote! {
+            for j in 0..n { z[j] = (y[j] * w[[t, #k * n + j]]).tanh(); }
+            for j in 0..n { y[j] = z[j] * w[[#k, j]]; }
+        }
+    });
+    let begin = std::time::Instant::now();
+    let code = written(
+        quote!(wrt(w)),
+        quote! {
+            fn f(x: &Array1<f64>, w: &Array2<f64>, steps: usize) -> f64 {
+                let n = x.len();
+                let mut y = x.to_owned();
+                let mut z = x.to_owned();
+                for t in 0..steps { #(#steps)* }
+                y.sum()
+            }
+        },
+    );
+    assert!(code.contains("I::tanh("), "{code}");
+    assert!(begin.elapsed().as_secs() < 30, "half a second without optimisation, and more than minutes without bounds");
 }
 
 /// A sum over items with a recurrence in each: blocks of items, whose running products are arrays over the items, and what is saved of
@@ -423,52 +474,29 @@ fn recurrences_of_items_fill_the_lanes() {
     assert!(!code.contains(".copy_from_slice(&v"), "what is carried and saved is copied, nothing else: {code}");
 }
 
-/// Of a sum that is zero but at the ends the interior adds nothing, and its rows need no test.
+/// Sums of products over several indices, as loops say them: one product of matrices forwards and one for each gradient.
 #[test]
-fn what_is_only_at_the_ends_is_not_in_the_interior() {
+fn sums_over_several_indices_are_one_contraction() {
     let code = written(
-        quote!(vjp),
+        quote!(),
         quote! {
-            fn f(x: &Array1<f64>, steps: usize) -> Array1<f64> {
-                let mut y = x.to_owned();
-                for _ in 0..steps {
-                    y = build1(x.len(), |i| if i == 0 { x[0] } else { y[i] + x[i] * y[i - 1] });
+            fn f(w: &Array3<f64>, x: &Array2<f64>) -> f64 {
+                let (outputs, rows, columns) = w.dim();
+                let mut total = 0.0;
+                for o in 0..outputs {
+                    for i in 0..x.nrows() {
+                        let mut s = 0.0;
+                        for a in 0..rows {
+                            for b in 0..columns {
+                                s += w[[o, a, b]] * x[[i, a * columns + b]];
+                            }
+                        }
+                        total += s.sin();
+                    }
                 }
-                y
+                total
             }
         },
     );
-    assert!(!code.contains("_lanes"), "the sum over the first elements is of the ends alone: {code}");
-    assert!(code.contains("letacc_row=&acc[0..][..inside];"), "{code}");
-    assert!(code.contains(".min(256)") || code.contains("/256"), "{code}");
-    assert!(code.contains("I::mul_add(-t"), "the recurrence of a block uses the machine: {code}");
-    let forwards = code.find("copy_from_slice(&acc").expect("rows of running products");
-    assert!(code[forwards..].contains("compute_v"), "{code}");
-    assert!(code.contains("_lanes[l]"), "items are summed in lanes: {code}");
-}
-
-/// What checks say under conditions is asked at each loop and nest: a function of many of both is not to wait for it.
-#[test]
-fn many_checks_under_conditions_cost_little() {
-    let steps = (0_usize..30).map(|k| {
-        quote! {
-            for j in 0..n { z[j] = (y[j] * w[[t, #k * n + j]]).tanh(); }
-            for j in 0..n { y[j] = z[j] * w[[#k, j]]; }
-        }
-    });
-    let begin = std::time::Instant::now();
-    let code = written(
-        quote!(wrt(w)),
-        quote! {
-            fn f(x: &Array1<f64>, w: &Array2<f64>, steps: usize) -> f64 {
-                let n = x.len();
-                let mut y = x.to_owned();
-                let mut z = x.to_owned();
-                for t in 0..steps { #(#steps)* }
-                y.sum()
-            }
-        },
-    );
-    assert!(code.contains("I::tanh("), "{code}");
-    assert!(begin.elapsed().as_secs() < 30, "half a second without optimisation, and more than minutes without bounds");
+    assert_eq!(code.matches("kernel::gemm(").count(), 3, "{code}");
 }

@@ -26,6 +26,12 @@ pub(super) const RULES: &[Rule] = &[
         result_transpose
     ),
     rule!("contract.outer", "a contraction that sums nothing is a product of replicates", Loose, outer),
+    rule!(
+        "sum.contract",
+        "sum (contract a b) over labels of both = contract a b, with these labels summed",
+        Loose,
+        sum_contract
+    ),
     rule!("sum.product", "sum (a * b) = contract a b, where an operand is read more than once", Loose, sum_product),
 ];
 
@@ -127,6 +133,22 @@ fn outer(g: &mut Graph, t: Term) -> Option<Term> {
     };
     let (a, b) = (spread(a, &c.a), spread(b, &c.b));
     Some(g.mul(a, b))
+}
+
+/// Loops over several indices of one sum of products make one contraction and not one for the innermost of them.
+fn sum_contract(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Sum(axes), args) = g.node(t).clone() else { return None };
+    let (mut c, a, b) = contraction(g, args[0])?;
+    let summed = |k: usize| axes.contains(&axis(k));
+    let both = |l: u8| c.a.contains(&l) && c.b.contains(&l);
+    let left: Vec<(usize, u8)> = c.out.iter().copied().enumerate().filter(|&(k, l)| !(summed(k) && both(l))).collect();
+    if left.len() == c.out.len() {
+        return None;
+    }
+    let rest: Vec<u8> = (0..left.len()).filter(|&k| summed(left[k].0)).map(axis).collect();
+    c.out = left.iter().map(|p| p.1).collect();
+    let product = g.contract(a, b, c);
+    Some(g.sum_axes(product, &rest))
 }
 
 fn sum_product(g: &mut Graph, t: Term) -> Option<Term> {
