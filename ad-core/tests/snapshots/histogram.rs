@@ -189,7 +189,7 @@ fn histogram_energy_value_and_grad(
             weights_len: usize,
         ) {
             let weights = &weights[..weights_len];
-            let bins_row = &*::ad::runtime::kernel::cut(bins, 0, weights_len, 0);
+            let bins_row = &bins[0..][..weights_len];
             let v2 = &mut v2[..weights_len];
             for i in 0..weights_len {
                 v2[i] = 2.0
