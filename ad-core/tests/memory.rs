@@ -1,0 +1,116 @@
+//! What derivatives keep, and when they ask for memory: by the form of the code. How much it is when it runs, the workloads' bench measures.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+
+/// The derivative `<name>_<suffix>` as it is written.
+fn derivative(attr: TokenStream, item: TokenStream, suffix: &str) -> TokenStream {
+    let file: syn::File = syn::parse2(ad_core::expand(attr, item)).expect("the expansion parses");
+    let of = |item: &syn::Item| match item {
+        syn::Item::Fn(f) if f.sig.ident.to_string().ends_with(suffix) => Some(f.to_token_stream()),
+        _ => None,
+    };
+    file.items.iter().find_map(of).expect("the derivative")
+}
+
+/// Words inside of loops that ask for memory.
+fn asked_in_loops(tokens: TokenStream) -> Vec<String> {
+    let (mut found, mut stack) = (Vec::new(), vec![(tokens, false)]);
+    while let Some((tokens, mut inside)) = stack.pop() {
+        let around = inside;
+        for token in tokens {
+            match token {
+                TokenTree::Ident(word) => {
+                    let word = word.to_string();
+                    inside |= word == "for" || word == "while";
+                    if around && ["vec", "to_vec", "clone", "collect", "concat", "to_owned", "Vec"].contains(&&*word) {
+                        found.push(word);
+                    }
+                }
+                TokenTree::Group(group) => {
+                    stack.push((group.stream(), inside));
+                    // The body of the loop was this one.
+                    inside = if group.delimiter() == Delimiter::Brace { around } else { inside };
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// The problems in plain loops, `while` and nested ones among them: buffers of loops are made once.
+#[test]
+fn no_step_asks_for_memory() {
+    let mut count = 0;
+    for path in ["loops.rs", "gmm.rs", "kmeans.rs"] {
+        let path = format!("{}/../tests/programs/{path}", env!("CARGO_MANIFEST_DIR"));
+        let file = syn::parse_file(&std::fs::read_to_string(path).expect("the programs")).expect("it parses");
+        for item in file.items {
+            let syn::Item::Fn(mut f) = item else { continue };
+            let Some(at) = f.attrs.iter().position(|a| a.path().is_ident("differentiate")) else { continue };
+            let attr = match f.attrs.remove(at).meta {
+                syn::Meta::List(list) => list.tokens,
+                _ => TokenStream::new(),
+            };
+            let vector =
+                attr.to_string().contains("vjp") || f.sig.output.to_token_stream().to_string().contains("Array");
+            let suffix = if vector { "_vjp" } else { "_value_and_grad" };
+            let code = derivative(attr, f.to_token_stream(), suffix);
+            assert_eq!(asked_in_loops(code), Vec::<String>::new(), "{}", f.sig.ident);
+            count += 1;
+        }
+    }
+    assert!(count >= 5, "{count} programs");
+    let asks = quote!(for i in 0..3 {
+        let x = ::std::vec![0.0; i];
+    });
+    assert_eq!(asked_in_loops(asks), ["vec"]);
+}
+
+/// What no active argument reaches is computed where it is read; only what is active is kept for the way back.
+#[test]
+fn what_is_not_active_is_not_kept() {
+    let item = quote! {
+        fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
+            let mut h = 1.0;
+            for i in 0..x.len() {
+                h = h * y[i] * y[i] + x[i];
+            }
+            h
+        }
+    };
+    let arrays = |attr: TokenStream| {
+        let text: String = derivative(attr, item.clone(), "_value_and_grad").to_string();
+        text.split_whitespace().collect::<String>().matches("::std::vec![").count()
+    };
+    // The gradient is the one array: the way back needs `y` alone.
+    assert_eq!(arrays(quote!(wrt(x))), 1);
+    // By `y` it needs each `h` as well.
+    assert!(arrays(quote!(wrt(y))) > 1);
+}
+
+/// A dear arm is computed where it is taken only, in the derivative as well.
+#[test]
+fn dear_arms_are_lazy() {
+    let code = derivative(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                build1(x.len(), |i| if x[i] > 0.5 { x[i].sin() } else { x[i] * 2.0 }).sum()
+            }
+        },
+        "_value_and_grad",
+    );
+    let text: String = code.to_string().split_whitespace().collect();
+    for function in [".sin()", ".cos()"] {
+        for (at, _) in text.match_indices(function) {
+            let before = &text[..at];
+            let open = before.matches('{').count() - before.matches('}').count();
+            let arm =
+                before.rfind("if").is_some_and(|k| before[k..].matches('{').count() > before[k..].matches('}').count());
+            assert!(arm && open > 2, "{function} outside of its arm: {text}");
+        }
+        assert!(text.contains(function), "{text}");
+    }
+}
