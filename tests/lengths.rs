@@ -251,7 +251,7 @@ fn adaptive_simpson(x: &[f64]) -> f64 {
         let m = 0.5 * (a + b);
         let (whole, halves) = (simpson(a, b), simpson(a, m) + simpson(m, b));
         guard += 1;
-        if (whole - halves as f64).abs() < 1e-3 || guard > 100 {
+        if (whole - halves).abs() < 1e-3 || guard > 100 {
             total += halves;
         } else {
             stack.push((a, m));

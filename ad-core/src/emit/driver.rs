@@ -32,7 +32,7 @@ enum Hold {
     Owned,
     /// An array of static size of ours, nested so deep: see `stack`.
     Stack(usize),
-    /// A `Cow` of a parameter's elements.
+    /// A `Cow` of a parameter's elements, or of an array known by other sizes.
     Contiguous,
     /// A parameter that is a slice or a `Vec`; `true`: already a reference.
     Parameter(bool),
@@ -631,6 +631,7 @@ impl Spell for Driver<'_> {
             Some(lens) => super::signature::static_type(zero, lens),
             None if self.g.rank(t) == 0 => zero,
             None if self.hold.get(&t) == Some(&Hold::Borrowed) => quote!(&[][..]),
+            None if self.hold.get(&t) == Some(&Hold::Contiguous) => quote!(::std::borrow::Cow::Borrowed(&[][..])),
             None => quote!(::std::vec::Vec::new()),
         }
     }
