@@ -286,6 +286,36 @@ views!(views_f32, f32);
 matrices!(matrices_f64, f64);
 matrices!(matrices_f32, f32);
 
+// Of three axes: contiguous, with gaps, the other way round, and lanes of each axis.
+programs! { of_rank_3: f64, x: &Array3<f64>;
+    whole whole_value_and_grad { x.sum() }
+    whole_mean whole_mean_value_and_grad { if x.is_empty() { 0.0 } else { x.mean().unwrap() } }
+    iter_sum iter_sum_value_and_grad { x.iter().sum::<f64>() }
+    view view_value_and_grad { x.view().sum() }
+    outer outer_value_and_grad { if x.dim().0 > 1 { x.index_axis(Axis(0), 1).sum() } else { 0.0 } }
+    middle middle_value_and_grad { if x.dim().1 > 1 { x.index_axis(Axis(1), 1).sum() } else { 0.0 } }
+    inner inner_value_and_grad { if x.dim().2 > 1 { x.index_axis(Axis(2), 1).sum() } else { 0.0 } }
+    slice slice_value_and_grad { if x.dim().1 > 1 { x.slice(s![.., 1.., ..]).sum() } else { 0.0 } }
+    cut cut_value_and_grad { if x.dim().2 > 2 { x.slice(s![.., .., 1..-1]).sum() } else { 0.0 } }
+    blocks blocks_value_and_grad { if x.dim().0 > 1 { x.slice(s![1.., .., ..]).sum() } else { 0.0 } }
+    stepped stepped_value_and_grad { x.slice(s![.., ..;2, ..]).sum() }
+    backwards backwards_value_and_grad { x.slice(s![..;-1, .., ..;-1]).sum() }
+    turned turned_value_and_grad { x.view().permuted_axes([2, 0, 1]).sum() }
+    other_way other_way_value_and_grad { x.t().sum() }
+    turned_slice turned_slice_value_and_grad {
+        if x.dim().2 > 1 { x.slice(s![.., .., 1..]).permuted_axes([1, 2, 0]).sum() } else { 0.0 }
+    }
+    lane lane_value_and_grad { if x.dim().0 > 1 && x.dim().2 > 0 { x.slice(s![1, .., 0]).sum() } else { 0.0 } }
+    squares squares_value_and_grad { (x * x).sum() }
+    of_view_squares of_view_squares_value_and_grad {
+        if x.dim().1 > 1 { x.index_axis(Axis(1), 0).mapv(|v| v * v).sum() } else { 0.0 }
+    }
+    axis_0 axis_0_value_and_grad { let t = x.sum_axis(Axis(0)); if t.is_empty() { 0.0 } else { t[[0, 0]] } }
+    axis_1 axis_1_value_and_grad { let t = x.sum_axis(Axis(1)); if t.is_empty() { 0.0 } else { t[[0, 0]] } }
+    axis_2 axis_2_value_and_grad { let t = x.sum_axis(Axis(2)); if t.is_empty() { 0.0 } else { t[[0, 0]] } }
+    outer_rows outer_rows_value_and_grad { let mut s = 0.0; for v in x.outer_iter() { s += v.sum(); } s }
+}
+
 macro_rules! of_std {
     ($of:ident, $A:ty) => {
         programs! { $of: f64, x: $A;
@@ -340,6 +370,19 @@ fn sums_and_products_of_matrices() {
         }
     }
     assert!(wrong.is_empty() && wrong_f32.is_empty(), "{wrong:#?} {wrong_f32:#?}");
+}
+
+#[test]
+fn sums_of_arrays_of_three_axes() {
+    let (mut random, mut wrong) = (Random(6), Default::default());
+    for n in [0, 1, 2, 3, 9] {
+        for m in [1, 2, 5, 8] {
+            for k in [0, 1, 2, 7, 8, 17] {
+                of_rank_3::all(&Array3::from_shape_fn((n, m, k), |_| random.next()), &mut wrong);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
