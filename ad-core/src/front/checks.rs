@@ -210,13 +210,10 @@ impl Lower<'_> {
             carried.push(flag);
             results.push(self.g.and(flag, *ok));
         }
-        // Where the function fails it ends; a loop without an end of its own might not. Inside of another loop that is so for what the function
-        // itself does not ask: to carry the other checks would cost a gradient too much there.
+        // Where the function fails it ends; a loop without an end of its own might not.
         let endless = self.g.int_value(size) == Some(i128::from(u64::MAX));
-        let inside = self.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
         if let Some(k) = stop.filter(|_| endless) {
-            let ends = |said: &Said| !said.debug && (!inside || said.message == super::stack::PAST_CAPACITY);
-            for (n, _) in flags.iter().enumerate().filter(|(_, (_, said))| ends(said)) {
+            for (n, _) in flags.iter().enumerate().filter(|(_, (_, said))| !said.debug) {
                 let failed = self.g.not(results[carries + n]);
                 results[k] = self.g.or(results[k], failed);
             }

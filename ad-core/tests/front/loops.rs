@@ -228,6 +228,10 @@ fn sizes_that_loops_find() {
 fn panics_end_loops() {
     agrees! { fn f(x: slice) { let mut k = 0; while x[k] < 10.0 { k += 1; } x[k] * x[0] } [V(vec![0.3, 0.4])] [V(vec![0.3, 10.4])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut s = x[0]; loop { assert!(s < 3.0); if s == 2.5 { break; } s = (s * 1.5).min(3.0); } s } [V(vec![0.3])] }
+    // In loops too.
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..2 { let mut k = i; while x[k] < 10.0 { k += 1; } s += x[k] * x[i]; } s } [V(vec![0.3, 0.4])] [V(vec![0.3, 0.4, 10.4])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { let mut y = *v; loop { assert!(y < 3.0); if y > 2.4 { break; } y = (y * 1.5).min(3.0); } s += y; } s } [V(vec![0.3])] [V(vec![2.6, 2.45])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut h = 0.5; for i in 0..3 { let mut k = 0; while x[k + i] * h < 1.0 { k += 1; h *= x[k]; } } h } [V(vec![0.3, 0.4, 0.2, 0.9])] [V(vec![2.5, 3.0, 4.0, 5.0])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; let mut k = 0; while s < 1.0 { for j in 0..3 { s += x[k + j]; } k += 1; if k > 2 { s = 0.0; } } s } [V(vec![0.1; 9])] [V(vec![0.4; 4])] }
 }
 
