@@ -47,7 +47,7 @@ fn what_means_something_else_is_understood() {
 fn every_method_can_be_proved() {
     use ad::runtime::assumed::methods::{ARRAYS, INTEGERS, OPTIONS, ORDERINGS, RANK_ZERO, REALS, VECTORS};
     // Those of traits are ambiguous in the function itself.
-    let of_traits = ["clone", "into", "borrow", "as_ref", "into_iter", "cmp", "partial_cmp"];
+    let of_traits = ["clone", "into", "borrow", "as_ref", "into_iter", "cmp", "partial_cmp", "extend", "next"];
     for row in ad_core::front::described() {
         let names = match row.on {
             "array" | "mutable array" if VECTORS.contains(&row.name) => VECTORS,
