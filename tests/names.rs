@@ -45,11 +45,12 @@ fn what_means_something_else_is_understood() {
 /// A method that is understood and that no trait of `assumed` has would break every function that calls it.
 #[test]
 fn every_method_can_be_proved() {
-    use ad::runtime::assumed::methods::{ARRAYS, INTEGERS, OPTIONS, ORDERINGS, RANK_ZERO, REALS, VECTORS};
+    use ad::runtime::assumed::methods::{ARRAYS, INTEGERS, OPTIONS, ORDERINGS, PEEKABLES, RANK_ZERO, REALS, VECTORS};
     // Those of traits are ambiguous in the function itself.
     let of_traits = ["clone", "into", "borrow", "as_ref", "into_iter", "cmp", "partial_cmp", "extend", "next"];
     for row in ad_core::front::described() {
         let names = match row.on {
+            "mutable array" if PEEKABLES.contains(&row.name) => PEEKABLES,
             "array" | "mutable array" if VECTORS.contains(&row.name) => VECTORS,
             "array" | "mutable array" => ARRAYS,
             "real" => REALS,

@@ -72,6 +72,10 @@ pub mod methods {
         reverse then then_with is_lt is_le is_gt is_ge is_eq is_ne
     }
 
+    methods! { OfPeekables, PEEKABLES:
+        peek
+    }
+
     impl<S: RawData, D> OfArrays for ArrayBase<S, D> {}
     impl<S: RawData, D> OfArrays for &ArrayBase<S, D> {}
     impl<S: RawData, D> OfArrays for &&ArrayBase<S, D> {}
@@ -90,6 +94,8 @@ pub mod methods {
     impl<A, const N: usize> OfVectors for &&&[A; N] {}
     impl<A, const N: usize> OfVectors for &mut [A; N] {}
 
+    impl<I: Iterator> OfPeekables for std::iter::Peekable<I> {}
+    impl<I: Iterator> OfPeekables for &std::iter::Peekable<I> {}
     impl<A> OfOptions for Option<A> {}
     impl<A> OfOptions for &Option<A> {}
     impl OfOrderings for std::cmp::Ordering {}

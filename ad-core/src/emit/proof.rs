@@ -250,7 +250,7 @@ fn methods(program: &Program) -> Option<TokenStream> {
     for assumed in &program.assumed {
         if let Assumed::OfStd { name, ty } = assumed {
             // By value, the type's own come first where they take it by value.
-            let by_reference = matches!(name.to_string().as_str(), "is_some" | "is_none");
+            let by_reference = matches!(name.to_string().as_str(), "is_some" | "is_none" | "peek");
             calls.push(if by_reference {
                 quote!(let _ = |x: #ty| x.#name();)
             } else {

@@ -68,6 +68,14 @@ impl<'a> Lower<'a> {
             types.into_iter().for_each(|ty| self.assume(Assumed::OfStd { name: name.clone(), ty }));
             return;
         }
+        if let (On::Place, "peek") = (on, &*text) {
+            // By value and by reference, another trait's comes before the type's own, which takes `&mut self`.
+            let items = quote!(::core::iter::Peekable<::core::slice::Iter<'_, f64>>);
+            for ty in [quote!(#items), quote!(&#items)] {
+                self.assume(Assumed::OfStd { name: name.clone(), ty });
+            }
+            return;
+        }
         let place;
         let receiver = match receiver {
             Value::Place(p) => match self.read_place(p) {
