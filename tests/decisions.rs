@@ -261,6 +261,25 @@ macro_rules! views {
             dot dot_value_and_grad { if x.ncols() > 1 { x.column(0).dot(&x.column(1)) } else { 0.0 } }
             dot_of_column dot_of_column_value_and_grad { if x.ncols() > 0 { x.t().dot(&x.column(0)).iter().fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
             column_dot column_dot_value_and_grad { if x.ncols() > 0 { x.column(0).dot(x).iter().fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
+            dots_of_rows dots_of_rows_value_and_grad {
+                build1(x.nrows(), |i| x.dot(&x.row(i)).iter().fold(0.5, |a, v| a * 0.5 + v)).iter().fold(0.5, |a, v| a * 0.5 + v)
+            }
+            dots_of_all_rows dots_of_all_rows_value_and_grad {
+                build1(x.nrows(), |i| build1(x.nrows(), |j| x.row(i).dot(&x.row(j))).iter().fold(0.5, |a, v| a * 0.5 + v))
+                    .iter()
+                    .fold(0.5, |a, v| a * 0.5 + v)
+            }
+            dots_on_the_left dots_on_the_left_value_and_grad {
+                build1(x.ncols(), |i| x.column(i).to_owned().dot(x).iter().fold(0.5, |a, v| a * 0.5 + v)).iter().fold(0.5, |a, v| a * 0.5 + v)
+            }
+            dots_in_a_loop dots_in_a_loop_value_and_grad {
+                let mut s = 0.5;
+                for i in 0..x.nrows() {
+                    let y = x.dot(&x.row(i));
+                    for j in 0..y.len() { s = s * 0.5 + y[j]; }
+                }
+                s
+            }
             part_dot part_dot_value_and_grad {
                 let w = x.sum_axis(Axis(0));
                 x.slice(s![.., ..;2]).dot(&w.slice(s![..;2])).iter().fold(0.5, |a, v| a * 0.5 + v)

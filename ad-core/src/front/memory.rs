@@ -3,6 +3,7 @@
 //! and (it is assumed here, so that the same inputs give the same bits) parameters are. Only what decisions read depends on it.
 //! Must never change what is computed, only the order that [`crate::prim::Prim::Own`] has of it.
 
+use super::checks::Frame;
 use super::lower::Lower;
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
@@ -277,7 +278,9 @@ impl Lower<'_> {
             (Some(v), 2) => whole(self, &va) && v.axes.iter().all(|x| x.step == 1),
             _ => false,
         };
-        if plain && vb.is_none() {
+        // In a loop, all products of one matrix with vectors may become one of two matrices, which has another order.
+        let looped = self.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
+        if plain && vb.is_none() && !looped {
             return free;
         }
         let one = self.g.lit_usize(1);
