@@ -57,6 +57,33 @@ fn inner(x: &Array1<f64>, y: &Array1<f64>, n: usize, m: usize) -> f64 {
     s
 }
 
+/// Rows of which a part is written, in loops over rows that there may be none of.
+#[differentiate]
+fn parts_of_rows(a: &Array2<f64>, x: &Array1<f64>, idx: &Array1<usize>, sizes: &[usize]) -> f64 {
+    let (steps, n, m) = (sizes[0], sizes[1], sizes[2]);
+    let mut s: f64 = 0.3;
+    let mut b = a.clone();
+    for t in 0..steps {
+        let k = idx[t];
+        for i in 0..n {
+            for j in 0..m {
+                b[[i, j + k]] += s * x[j];
+            }
+        }
+        s = (s * b[[0, 0]]).sin();
+    }
+    s + b.sum()
+}
+
+#[test]
+fn rows_that_are_not_reached_are_not_cut() {
+    let (a, x, idx) = (Array2::from_elem((1, 5), 0.5), array![1.0, 2.0], array![0]);
+    let value = parts_of_rows(&a, &x, &idx, &[1, 0, 5]);
+    assert_eq!(parts_of_rows_value_and_grad(&a, &x, &idx, &[1, 0, 5]).0, value);
+    assert_eq!(parts_of_rows_grad(&a, &x, &idx, &[1, 0, 5]).1, array![0.0, 0.0]);
+    ad::check_grad!(parts_of_rows(&a, &x, &idx, &[1, 1, 2]));
+}
+
 /// "the others run where `f` reaches them": sizes that only a loop needs to be equal are anything, if it makes no step.
 #[test]
 fn sizes_of_what_is_not_reached_are_anything() {

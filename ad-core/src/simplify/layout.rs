@@ -172,11 +172,13 @@ fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {
     let elem = g.elem(x);
     let Elem::Real(ty) = elem else { return None };
     let sizes: Vec<Term> = axes.iter().map(|&a| g.shape(x)[usize::from(a)]).collect();
-    let mut sum = g.lit_real(ty, c);
+    // Sizes first: a partial product with the literal may be infinite, and a size 0.
+    let (mut count, c) = (None, g.lit_real(ty, c));
     for n in sizes {
         let n = g.cast(elem, n);
-        sum = g.mul(sum, n);
+        count = Some(count.map_or(n, |count| g.mul(count, n)));
     }
+    let sum = g.mul(count?, c);
     let shape = g.shape(t).to_vec();
     Some(g.broadcast(sum, &shape))
 }

@@ -223,6 +223,14 @@ fn sizes_that_loops_find() {
     agrees! { fn f(x: slice) { let mut n = 0; let mut t = x.to_vec(); while t.iter().sum::<f64>() > 0.1 { t = t.iter().map(|v| v * 0.6).collect(); n += 1; } let mut y = vec![0.0; n]; for i in 0..n { y[i] = x[0] * i as f64 + t[0]; } y.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.7, 0.2])] [V(vec![0.0])] }
 }
 
+/// A range may have one item more than its type has numbers.
+#[test]
+fn ranges_of_whole_types() {
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 250..=255_u8 { s += x[(i - 250) as usize] * i as f64; } s } [V(vec![0.3, 0.9, 1.5, 0.2, 0.7, 0.1])] [V(vec![0.3, 0.9, 1.5, 0.2, 0.7])] }
+    agrees! { fn f(x: slice, n: int) { let m = n as u8; let mut s = 1.0; for i in 253..=m { s = s * x[0] + x[(i - 253) as usize]; } s } [V(vec![0.3, 0.9, 1.5]), N(255)] [V(vec![0.3, 0.9, 1.5]), N(253)] [V(vec![0.3, 0.9]), N(255)] [V(vec![0.3]), N(4)] }
+    agrees! { fn f(x: slice) { (2_147_483_640..=2_147_483_647_i32).map(|i| x[(i - 2_147_483_640) as usize].sin()).sum::<f64>() } [V(vec![0.3, 0.9, 1.5, 0.2, 0.7, 0.1, 0.6, 0.4])] [V(vec![0.3; 7])] }
+}
+
 /// Where the function panics in a loop, the derivative does, and does not go on without end.
 #[test]
 fn panics_end_loops() {

@@ -136,7 +136,9 @@ impl Driver<'_> {
                 quote!(let (#(#many),*) = if #nonempty { #call } else { (#(#zeros),*) };)
             }
             [] => match (within, nonempty) {
-                (Some(inside), _) => quote!(if #inside > 0 { #call; }),
+                (Some(inside), None) => quote!(if #inside > 0 { #call; }),
+                // Rows that are cut before all loops are in range where all of them have steps.
+                (Some(inside), Some(nonempty)) => quote!(if #inside > 0 && #nonempty { #call; }),
                 (None, Some(nonempty)) => quote!(if #nonempty { #call; }),
                 (None, None) => quote!(#call;),
             },

@@ -61,16 +61,19 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Seq<'a>> {
         let (start, end) = (self.integer(start, ty, range), self.integer(end, ty, range));
         let (start, end) = (start?, end?);
-        let one = self.g.lit(Lit::Int(ty, 1));
         // An empty range has length 0, and so has the saturating difference of unsigned numbers.
         let lower = if ty.range().0 < 0 { self.g.int(IntOp::Min, start, end) } else { start };
         let mut count = self.g.int(IntOp::Sub, end, lower);
         if inclusive {
+            // There may be one more than the type has numbers for.
+            let wide = if ty.range().1 < IntTy::Usize.range().1 { IntTy::Usize } else { ty };
+            count = self.g.cast(Elem::Int(wide), count);
+            let one = self.g.lit(Lit::Int(wide, 1));
             let more = self.g.int(IntOp::Add, count, one);
             count = if self.facts.prove_le(&self.g, start, end) {
                 more
             } else {
-                let (empty, zero) = (self.g.compare(Cmp::Gt, start, end), self.g.lit(Lit::Int(ty, 0)));
+                let (empty, zero) = (self.g.compare(Cmp::Gt, start, end), self.g.lit(Lit::Int(wide, 0)));
                 self.g.select(empty, zero, more)
             };
         }
