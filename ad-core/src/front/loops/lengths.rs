@@ -16,7 +16,7 @@ use crate::ir::{Node, Term};
 use crate::prim::{IntOp, Prim};
 
 /// Lowerings inside one another that are made for what they come to: each doubles the work.
-const ATTEMPTS: u32 = 3;
+const ATTEMPTS: u32 = 5;
 
 impl<'a> Lower<'a> {
     /// Each `Vec` whose length the loop changes, in one of the two ways.
