@@ -324,3 +324,32 @@ fn past_its_capacity() {
     let _ = crowded(&[1.0, 2.0, 3.0]);
     let _ = crowded_value_and_grad(&[1.0, 2.0, 3.0]);
 }
+
+#[differentiate(vjp, jvp)]
+fn kept(x: &[f64]) -> Vec<f64> {
+    x.iter().filter(|v| **v > 0.0).map(|v| v * v).collect()
+}
+
+#[differentiate]
+fn shortened(x: &Array1<f64>, n: usize) -> Array1<f64> {
+    let mut out = Vec::new();
+    for i in 0..n {
+        if i % 3 != 1 {
+            out.push(x[i] * x[0]);
+        }
+    }
+    Array1::from_vec(out)
+}
+
+/// A result of which only the data say how long it is has cotangents of that length.
+#[test]
+fn results_as_long_as_data_say() {
+    let x = [1.0, -2.0, 3.0, 0.5];
+    assert_eq!(kept_vjp(&x, &[1.0, 10.0, 100.0]), (kept(&x), vec![2.0, 0.0, 60.0, 100.0]));
+    assert_eq!(kept_jvp(&x, &[1.0; 4]), (kept(&x), vec![2.0, 6.0, 1.0]));
+    assert_eq!(kept_vjp(&[-1.0], &[]), (vec![], vec![0.0]));
+    assert!(std::panic::catch_unwind(|| kept_vjp(&x, &[1.0, 10.0])).is_err());
+    let x = array![2.0, 3.0, 5.0, 7.0];
+    let (value, gradient) = shortened_vjp(&x, 4, &array![1.0, 1.0, 1.0]);
+    assert_eq!((value, gradient), (array![4.0, 10.0, 14.0], array![4.0 + 5.0 + 7.0, 0.0, 2.0, 2.0]));
+}
