@@ -439,7 +439,8 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
         Pat::TupleStruct(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some") && p.elems.len() == 1 => {
             let inner = match value {
                 Some(Value::Maybe(value, _)) => Some((*value).clone()),
-                // The arm is never taken.
+                // The arm is never taken; what a loop carries may be `None` only until its steps have been seen.
+                Some(Value::Nothing) => Some(Value::Never),
                 _ => None,
             };
             bind(me, &p.elems[0], inner)

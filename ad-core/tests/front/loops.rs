@@ -223,6 +223,14 @@ fn sizes_that_loops_find() {
     agrees! { fn f(x: slice) { let mut n = 0; let mut t = x.to_vec(); while t.iter().sum::<f64>() > 0.1 { t = t.iter().map(|v| v * 0.6).collect(); n += 1; } let mut y = vec![0.0; n]; for i in 0..n { y[i] = x[0] * i as f64 + t[0]; } y.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.7, 0.2])] [V(vec![0.0])] }
 }
 
+/// What is not there before the first step.
+#[test]
+fn options_that_loops_carry() {
+    agrees! { fn f(x: slice) { let mut last = None; let mut s = 0.0; for &v in x { if let Some(l) = last { s += l * v; } last = Some(v); } s } [V(vec![0.3, 0.9, 1.5])] [V(vec![0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut best: Option<usize> = None; for i in 0..x.len() { match best { Some(b) if x[b] >= x[i] => {} _ => best = Some(i) } } best.map_or(0.0, |b| x[b] * x[b]) } [V(vec![0.3, 0.9, 0.5])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut p: Option<(usize, f64)> = None; let mut s = 0.0; for (i, &v) in x.iter().enumerate() { if let Some((j, w)) = p { s += (i - j) as f64 * w * v; } if v > 0.0 { p = Some((i, v * v)); } } s } [V(vec![0.3, -0.9, 0.5, 2.0])] [V(vec![-0.3])] [V(vec![])] }
+}
+
 /// A range may have one item more than its type has numbers.
 #[test]
 fn ranges_of_whole_types() {
