@@ -608,6 +608,8 @@ impl<'a> Lower<'a> {
             parts.iter().map(|p| self.typed(p.clone(), elem, range)).collect()
         };
         match &value {
+            // Without elements it stays the list that room was made in.
+            Value::List(parts) if parts.is_empty() => Ok(value),
             Value::List(parts) => Ok(Value::List(all(parts)?)),
             Value::Matrix(parts) => Ok(Value::Matrix(all(parts)?)),
             // `let x: Array1<f32> = Array1::zeros(n);`

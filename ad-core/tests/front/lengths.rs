@@ -41,6 +41,7 @@ fn ends_by_what_is_pushed() {
 #[test]
 fn room_that_is_said() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for &a in x { let mut v = Vec::with_capacity(12); let mut y = a.abs() + 0.1; while y < 4.0 { v.push(y); y *= 1.7; } for (i, b) in v.iter().enumerate() { s += b * i as f64; } } s } [V(vec![0.3, 0.8])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for &a in x { let mut v: Vec<f64> = Vec::with_capacity(12); let mut y = a.abs() + 0.1; while y < 4.0 { v.push(y); y *= 1.7; } for (i, b) in v.iter().enumerate() { s += b * i as f64; } } s } [V(vec![0.3, 0.8])] [V(vec![])] }
     agrees! { fn f(x: slice) { let n = x.len(); let mut stack = Vec::with_capacity(2 * n + 4); stack.push((0, 1.0)); let mut s = 0.0; while let Some((i, w)) = stack.pop() { if i >= n { continue; } s += w * x[i]; stack.push((2 * i + 1, w * 0.5)); stack.push((2 * i + 2, w * x[i])); } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }
     agrees! { fn f(x: slice) { let g = |t: f64| (x[0] * t).exp() + x[1] * t; let simpson = |a: f64, b: f64| (b - a) / 6.0 * (g(a) + 4.0 * g(0.5 * (a + b)) + g(b)); let mut stack = Vec::with_capacity(32); stack.push((0.0, 2.0)); let mut total = 0.0; while let Some((a, b)) = stack.pop() { let m = 0.5 * (a + b); let (whole, halves) = (simpson(a, b), simpson(a, m) + simpson(m, b)); if (whole - halves).abs() < 1e-3 { total += halves; } else { stack.push((a, m)); stack.push((m, b)); } } total } [V(vec![1.3, 0.8])] }
     // More than was said: `f` goes on, the derivative says so.
