@@ -162,7 +162,7 @@ pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::G
     (Ident::new("fn", span), body)
 }
 
-/// The plan of a routine in words, for `AD_DUMP`; and the choices by cost since [`choice::record`], up to the last token.
+/// The plan of a routine in words, for `AD_DUMP`; and the choices by cost since `choice::record`, up to the last token.
 ///
 /// # Errors
 /// As [`emit_routine`].
