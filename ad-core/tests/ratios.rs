@@ -25,14 +25,14 @@ const COLLECTED_ABOVE: [(&str, f64); 17] = [
     ("r -= v * p ; p *= t", 6.0),
     ("g += h . sin () * v", 7.0),
     ("'outer : for i in 0 .. x . len ()", 9.0),
-    ("h *= 1.5 ; } ts . push (t)", 20.0),
+    ("h *= 1.5 ; } ts . push (t)", 11.0),
     ("powi (2) * s . cos ()", 6.0),
     ("for j in i + 1 .. n { s += x [i] * x [j] ; }", 6.0),
     ("y . push (s + 1.0)", 8.0),
     ("v [v . len () - 1 - j % v . len ()]", 6.0),
     ("stack . pop () { s = s * v + 1.0", 8.5),
-    ("if y < 0.3 { v . push (y * y) ; }", 50.0),
-    ("while y < 3.0 { y += x [0]", 50.0),
+    ("if y < 0.3 { v . push (y * y) ; }", 9.0),
+    ("while y < 3.0 { y += x [0]", 9.0),
     ("n /= 2", 7.0),
 ];
 /// Operations for each number of a gradient, beside: it is written even where the function does not look.
