@@ -495,10 +495,6 @@ pub fn literal_out_of_range(n: i128, ty: &str) -> Message {
     message(format!("`{n}` is out of range for `{ty}`"))
 }
 
-pub fn empty_literal() -> Message {
-    message("an empty array literal has no type").help("write `Array1::<f64>::zeros(0)`")
-}
-
 pub fn cast(found: &str, to: &str) -> Message {
     message(format!("{found} cannot be cast to `{to}`")).help("cast element by element: `x.mapv(|v| v as f64)`").left_to_rustc(scalar(found))
 }

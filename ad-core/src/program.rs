@@ -177,6 +177,9 @@ pub struct Check {
     pub ok: Term,
     /// What to say if it does not hold: without place, which the panic itself has.
     pub message: String,
+    /// The same as a format string, where it is the user's own: then it says all, and the expression is not shown behind it. Its holes
+    /// are filled by those of `shown` that have no name.
+    pub format: Option<String>,
     /// Sizes to show behind the message, as (name in the user's words, `usize` scalar).
     pub shown: Vec<(String, Term)>,
     /// The expression that fails.

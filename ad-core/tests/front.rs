@@ -140,7 +140,10 @@ fn checks(program: &Program) -> String {
         };
         let place = program.places.get(c.loc).map_or("", |p| &*p.text);
         let shown: Vec<&str> = c.shown.iter().map(|s| &*s.0).collect();
-        format!("{phase}: {} in `{place}` ({})", c.message, shown.join(", "))
+        match &c.format {
+            Some(format) => format!("{phase}: {format}"),
+            None => format!("{phase}: {} in `{place}` ({})", c.message, shown.join(", ")),
+        }
     };
     program.checks.iter().map(line).collect::<Vec<_>>().join("\n")
 }

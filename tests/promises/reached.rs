@@ -161,3 +161,38 @@ fn assertions_are_the_functions_own() {
         }
     }
 }
+
+#[differentiate(grad, jvp)]
+fn in_words(x: &[f64], n: usize, limit: f32) -> f64 {
+    assert!(n < 7, "n is {n}, {} of {:>4}", n + 1, x.len());
+    if n == 6 {
+        panic!("{{x[1]}} is {:.2} and {limit:?}", x[1]);
+    }
+    let s: f64 = x.iter().sum();
+    if s < 0.0 {
+        unreachable!("the sum {s}");
+    }
+    assert_ne!(n, 5, "{0} and {0:02}", n);
+    let first = *x.first().expect("there is {no} first");
+    assert!(first < 50.0, "{}", if n > 1 { "large" } else { "small" });
+    s * first * n as f64
+}
+
+/// A panic of the user's has the same text in the derivative, the function's name in front of it.
+#[test]
+fn the_text_of_a_panic_is_the_functions_own() {
+    let fail: [(&[f64], usize); 5] =
+        [(&[1.0, 2.0], 9), (&[1.0, 2.0], 6), (&[1.0, -2.0], 1), (&[1.0, 2.0], 5), (&[], 1)];
+    for (x, n) in fail {
+        let (text, line, _) = panic_of(|| in_words(x, n, 0.5));
+        // Of `assert_ne` the function's has both sides too, and of `unreachable` they are behind std's words.
+        let own = match n {
+            5 => "5 and 05".to_string(),
+            _ => text,
+        };
+        for (found, at, _) in [panic_of(|| in_words_grad(x, n, 0.5)), panic_of(|| in_words_jvp(x, n, 0.5, x, 0.0))] {
+            assert_eq!((found, at), (format!("in_words: {own}"), line));
+        }
+    }
+    assert!(panic_of(|| in_words_grad(&[60.0], 1, 0.5)).0.contains("`if n > 1 {"));
+}

@@ -411,17 +411,23 @@ impl<'a> Driver<'a> {
         let (ok, mut names) = self.scalar_expr(check.ok);
         let place = self.program.places.get(check.loc);
         let escape = |s: &str| s.replace('{', "{{").replace('}', "}}");
-        let mut message = format!("{}: {}", self.program.name, escape(&check.message));
-        if let Some(place) = place.filter(|p| !p.text.is_empty()) {
+        let said = check.format.clone().unwrap_or_else(|| escape(&check.message));
+        let mut message = format!("{}: {said}", self.program.name);
+        if let Some(place) = place.filter(|p| !p.text.is_empty() && check.format.is_none()) {
             message.push_str(&format!(": `{}`", escape(&place.text)));
         }
         let mut values = Vec::new();
-        for (n, (what, t)) in check.shown.iter().enumerate() {
+        // Those without a name are in the message.
+        let (within, behind): (Vec<_>, Vec<_>) = check.shown.iter().partition(|(what, _)| what.is_empty());
+        for (_, t) in within {
+            values.push(self.argument(*t, &mut names));
+        }
+        for (n, (what, t)) in behind.iter().enumerate() {
             message.push_str(if n == 0 { " (" } else { ", " });
             message.push_str(&format!("{} = {{}}", escape(what)));
             values.push(self.argument(*t, &mut names));
         }
-        if !check.shown.is_empty() {
+        if !behind.is_empty() {
             message.push(')');
         }
         let ok = ok.tokens;

@@ -279,6 +279,7 @@ impl<'a> Lower<'a> {
                     _ => false,
                 };
                 let nested = nested(a) || nested(b);
+                let (a, b) = (&self.none_of(a, b), &self.none_of(b, a));
                 let (a, b) = self.meet(a, b, [range, range])?;
                 if self.g.elem(a) != self.g.elem(b) {
                     let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
@@ -294,6 +295,19 @@ impl<'a> Lower<'a> {
                 let t = self.choose(how, a, b);
                 Ok(self.rows(t, nested))
             }
+        }
+    }
+
+    /// No elements, beside an array, are none of its rows.
+    fn none_of(&mut self, value: &Value<'a>, other: &Value<'a>) -> Value<'a> {
+        match (value, other) {
+            (Value::List(parts), Value::Term(t) | Value::Nested(t)) if parts.is_empty() && self.g.rank(*t) > 0 => {
+                let mut shape = self.g.shape(*t).to_vec();
+                shape[0] = self.g.lit_usize(0);
+                let zero = super::iter::consume::zero(self, self.g.elem(*t));
+                Value::Term(self.g.broadcast(zero, &shape))
+            }
+            _ => value.clone(),
         }
     }
 

@@ -50,6 +50,10 @@ impl<'a> Lower<'a> {
         let Some((elem, rank)) = self.annotated(ty) else { return Ok(value) };
         let found = match &value {
             Value::Number(_) if rank == 0 => return Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
+            Value::List(parts) if parts.is_empty() && rank > 0 => {
+                self.empties.push((std::rc::Rc::clone(parts), elem, rank));
+                return Ok(value);
+            }
             Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::Stack(_) if rank > 0 => return Ok(value),
             Value::Term(t) | Value::Nested(t) => (self.g.elem(*t), self.g.rank(*t), value.clone()),
             Value::Tuple(_) | Value::Seq(_) | Value::Range(_) | Value::Maybe(..) | Value::Number(_) => {

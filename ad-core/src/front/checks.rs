@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::corner::Moves;
 use super::lower::Lower;
 use super::value::Lowered;
+use super::words::Words;
 use crate::ir::range::{Linear, sides};
 use crate::ir::{Elem, Lit, Loc, Node, OpenLoop, Term, Type, Var};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
@@ -74,7 +75,7 @@ pub(super) struct Noted {
 /// What a check says.
 #[derive(Clone, Debug)]
 struct Said {
-    message: String,
+    words: Words,
     shown: Vec<(String, Term)>,
     loc: Loc,
     /// Only where debug assertions are.
@@ -328,6 +329,18 @@ impl Lower<'_> {
         self.require_shown(goal, ok, message, Vec::new());
     }
 
+    /// `ok` must hold, or the function panics with these words.
+    pub(super) fn require_saying(&mut self, ok: Term, words: &Words) {
+        if self.g.bool_value(ok) == Some(true) {
+            return;
+        }
+        let debug = std::mem::take(&mut self.debug);
+        self.check(
+            Ok::Term(ok, None, Some(ok)),
+            Said { words: words.clone(), shown: Vec::new(), loc: self.here, debug },
+        );
+    }
+
     /// [`Lower::require`], with sizes to show.
     pub(super) fn require_shown(&mut self, goal: Option<Linear>, ok: Term, message: &str, shown: Vec<(String, Term)>) {
         if self.g.bool_value(ok) == Some(true) {
@@ -347,7 +360,7 @@ impl Lower<'_> {
         // A value inside a loop cannot be shown outside of it.
         let shown = shown.into_iter().filter(|(_, t)| self.g.free(*t).is_empty() && !self.g.is_open(*t)).collect();
         let debug = std::mem::take(&mut self.debug);
-        self.check(start, Said { message: message.to_string(), shown, loc: self.here, debug });
+        self.check(start, Said { words: message.into(), shown, loc: self.here, debug });
         // If the check fails there is no result, so what follows may rely on it.
         if let Some(goal) = goal {
             self.facts.learn(goal);
@@ -361,8 +374,12 @@ impl Lower<'_> {
             return;
         }
         let phase = if self.of_sizes_only(closed) { Phase::Entry } else { Phase::Reached };
-        let Said { message, shown, loc, debug } = said;
-        self.checks.push(Check { ok: closed, message, shown, loc, phase, debug });
+        let Said { words, mut shown, loc, debug } = said;
+        let format = words.format(|t| self.told(t, closed)).map(|(format, values)| {
+            shown.splice(0..0, values.into_iter().map(|t| (String::new(), t)));
+            format
+        });
+        self.checks.push(Check { ok: closed, message: words.plain, format, shown, loc, phase, debug });
     }
 
     /// The condition under which all runs of the loops around this place, where they get here, satisfy `ok`; none if it depends on what

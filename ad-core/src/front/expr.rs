@@ -642,7 +642,8 @@ impl<'a> Lower<'a> {
         values.extend(args?);
         let mut ranges = vec![SrcRange::of(&m.receiver)];
         ranges.extend(m.args.iter().map(SrcRange::of));
-        let texts = std::iter::once(&*m.receiver).chain(&m.args).map(|e| text_of(e, 30)).collect();
+        let text = |e: &Expr| super::words::string(e).unwrap_or_else(|| text_of(e, 30));
+        let texts = std::iter::once(&*m.receiver).chain(&m.args).map(text).collect();
         self.call(entry, Call { name: entry.name, args: values, ranges, texts, range, generics, rank: None })
     }
 

@@ -467,9 +467,9 @@ impl<'a> Lower<'a> {
     }
 
     /// `panic!` and what is like it: a check that this place is not reached.
-    pub(super) fn panic(&mut self, message: &str) -> Value<'a> {
+    pub(super) fn panic(&mut self, said: &super::words::Words) -> Value<'a> {
         let no = self.g.lit_bool(false);
-        self.require(None, no, message);
+        self.require_saying(no, said);
         self.diverge();
         Value::Never
     }

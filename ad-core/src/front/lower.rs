@@ -86,6 +86,8 @@ pub(super) struct Lower<'a> {
     pub slots: usize,
     /// Empty lists that were made with room for so many elements; kept, so that their addresses are their own.
     pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
+    /// Empty lists that a type says the elements of, with the rank; likewise.
+    pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
     depth: u32,
 }
 
@@ -128,6 +130,7 @@ impl<'a> Lower<'a> {
             unseen: Vec::new(),
             slots: 0,
             capacities: Vec::new(),
+            empties: Vec::new(),
             depth: 0,
         }
     }
@@ -253,9 +256,12 @@ impl<'a> Lower<'a> {
     }
 
     /// The element type of a value, if it has one already.
-    pub(super) fn elem_of(&self, value: &Value) -> Option<Elem> {
+    pub(super) fn elem_of(&self, value: &Value<'a>) -> Option<Elem> {
         match value {
             Value::Term(t) | Value::Nested(t) => Some(self.g.elem(*t)),
+            Value::List(parts) | Value::Matrix(parts) if parts.is_empty() => {
+                self.empties.iter().find(|(empty, ..)| Rc::ptr_eq(empty, parts)).map(|&(_, elem, _)| elem)
+            }
             Value::List(parts) | Value::Matrix(parts) => parts.iter().find_map(|p| self.elem_of(p)),
             Value::Stack(stack) => stack.plain().map(|(all, _)| self.g.elem(all)),
             _ => None,
@@ -283,7 +289,7 @@ impl<'a> Lower<'a> {
             }
             Value::List(parts) | Value::Matrix(parts) => {
                 if parts.is_empty() {
-                    return Err(self.error(range, catalogue::empty_literal()));
+                    return Ok(self.no_elements(parts, want));
                 }
                 let (want, key) = match (parts.iter().find_map(|p| self.elem_of(p)), want) {
                     (Some(elem), _) => (Want::Elem(elem), None),
@@ -343,6 +349,20 @@ impl<'a> Lower<'a> {
                 Err(self.error(range, catalogue::not_an_array(&found, matches!(value, Value::Maybe(..)))))
             }
         }
+    }
+
+    /// An array of no elements: of the type that its annotation says, or else of that which is wanted of it. Nothing is computed with it, so
+    /// that where nobody says a type, any will do.
+    fn no_elements(&mut self, list: &Rc<[Value<'a>]>, want: Want) -> Term {
+        let said = self.empties.iter().find(|(empty, ..)| Rc::ptr_eq(empty, list)).map(|&(_, elem, rank)| (elem, rank));
+        let (elem, rank) = match (said, want) {
+            (Some(said), _) => said,
+            (None, Want::Elem(elem)) => (elem, 1),
+            (None, Want::Any) => (self.default_real(), 1),
+        };
+        let zero = super::iter::consume::zero(self, elem);
+        let none = self.g.lit_usize(0);
+        self.g.broadcast(zero, &vec![none; rank])
     }
 
     /// The terms, all with the shape of the first.

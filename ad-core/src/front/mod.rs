@@ -49,6 +49,7 @@ mod stmt;
 mod table;
 mod types;
 mod value;
+mod words;
 
 use proc_macro2::TokenStream;
 use syn::ItemFn;

@@ -7,6 +7,7 @@ use super::functions::reals;
 use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Value};
+use super::words::Words;
 use crate::catalogue;
 use crate::diag::Poison;
 use crate::ir::{Elem, IntTy, Lit, Term};
@@ -59,7 +60,12 @@ fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Option<Value<'
 
 fn unwrap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (value, there) = parts(me, call)?;
-    me.require(None, there, "unwrap of `None`");
+    if call.name == "expect" {
+        me.require_saying(there, &Words::own(call.text(1)));
+        me.facts.assume(&me.g, there, true);
+    } else {
+        me.require(None, there, "unwrap of `None`");
+    }
     value.ok_or_else(|| me.error(call.range, catalogue::expected("a value", "`None`")))
 }
 

@@ -1,4 +1,4 @@
-//! `assert!`, `panic!` and what is like them: what the function itself panics at becomes a check with the user's own words.
+//! `assert!`, `panic!` and what is like them: what the function itself panics at becomes a check with the user's own words (`words`).
 
 use proc_macro2::{Ident, Span};
 use syn::parse::Parser;
@@ -7,6 +7,7 @@ use syn::{Expr, ExprCall, ExprLit, ExprPath, Lit, LitStr, Macro, Path, Token};
 
 use super::lower::Lower;
 use super::value::{Lowered, Value};
+use super::words::{self, Words};
 use crate::catalogue;
 use crate::diag::{MARK, Poison, SrcRange, text_of};
 use crate::ir::{Elem, Node, Term, Type};
@@ -22,7 +23,7 @@ const MACROS: &[(&str, &str, usize)] = &[
     ("debug_assert_eq", "assertion `left == right` failed", 2),
     ("debug_assert_ne", "assertion `left != right` failed", 2),
     ("panic", "explicit panic", 0),
-    ("unreachable", "entered unreachable code", 0),
+    ("unreachable", "internal error: entered unreachable code", 0),
     ("todo", "not yet implemented", 0),
     ("unimplemented", "not implemented", 0),
 ];
@@ -43,15 +44,25 @@ fn call(name: &str, says: &str, compared: usize, args: Punctuated<Expr, Token![,
     let mut args = args.into_iter();
     let mut kept: Punctuated<Expr, Token![,]> = args.by_ref().take(compared).collect();
     let rest: Vec<Expr> = args.collect();
-    let said = match rest.split_first() {
-        None => says.to_string(),
+    let literal = |text: &str| Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(text, span)) });
+    // What it says, and the user's format string and its arguments, if these can be looked at.
+    match rest.split_first() {
+        None => kept.push(literal(says)),
         Some((Expr::Lit(ExprLit { lit: Lit::Str(format), .. }), values)) => {
-            let text = filled(&format.value(), values);
-            if compared == 0 && name != "panic" { format!("{says}: {text}") } else { text }
+            let before = if compared == 0 && name != "panic" { format!("{says}: ") } else { String::new() };
+            let format = format!("{before}{}", format.value());
+            let refs: Vec<&Expr> = values.iter().collect();
+            if values.iter().all(words::simple) {
+                kept.push(literal(&format));
+                kept.extend(values.iter().cloned());
+            } else {
+                kept.push(literal(&words::plain(&format, &refs).replace('{', "{{").replace('}', "}}")));
+            }
+            // That it is one.
+            kept.push(literal(""));
         }
-        Some((other, _)) => text_of(other, 60),
-    };
-    kept.push(Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(&said, span)) }));
+        Some((other, _)) => kept.push(literal(&text_of(other, 60))),
+    }
     let mut path = Path::from(Ident::new(MARK, span));
     path.leading_colon = Some(Token![::](span));
     path.segments.push(Ident::new(name, span).into());
@@ -61,41 +72,6 @@ fn call(name: &str, says: &str, compared: usize, args: Punctuated<Expr, Token![,
         paren_token: syn::token::Paren(span),
         args: kept,
     })
-}
-
-/// A format string with the expressions in place of their values: those are not there where the check is made.
-fn filled(format: &str, values: &[Expr]) -> String {
-    let mut text = String::new();
-    let mut next = 0;
-    let mut rest = format;
-    while let Some(at) = rest.find(['{', '}']) {
-        let (before, from) = rest.split_at(at);
-        text.push_str(before);
-        if from.starts_with("{{") || from.starts_with("}}") {
-            text.push_str(&from[..1]);
-            rest = &from[2..];
-            continue;
-        }
-        let Some(end) = from.find('}').filter(|_| from.starts_with('{')) else {
-            text.push_str(&from[..1]);
-            rest = &from[1..];
-            continue;
-        };
-        let named = from[1..end].split(':').next().unwrap_or("").trim();
-        let value = if named.is_empty() {
-            next += 1;
-            values.get(next - 1)
-        } else {
-            named.parse::<usize>().ok().and_then(|k| values.get(k))
-        };
-        let shown = value.map_or_else(|| named.to_string(), |e| text_of(e, 30));
-        text.push('`');
-        text.push_str(&shown);
-        text.push('`');
-        rest = &from[end + 1..];
-    }
-    text.push_str(rest);
-    text
 }
 
 /// The macro that a path of [`rewrite`] stands for.
@@ -110,17 +86,16 @@ pub(super) fn named(path: &Path) -> Option<&'static str> {
 impl<'a> Lower<'a> {
     /// A call that [`rewrite`] has written.
     pub(super) fn panicking(&mut self, name: &'static str, c: &'a ExprCall) -> Lowered<Value<'a>> {
-        let (Some(says), args) =
-            (c.args.last(), c.args.iter().take(c.args.len().saturating_sub(1)).collect::<Vec<_>>())
-        else {
+        let compared = MACROS.iter().find(|(n, _, _)| *n == name).map_or(0, |m| m.2);
+        let all: Vec<&'a Expr> = c.args.iter().collect();
+        let at = all.iter().position(|e| matches!(e, Expr::Lit(ExprLit { lit: Lit::Str(_), .. })));
+        let (args, said) = all.split_at(at.unwrap_or(all.len()).min(compared));
+        let (Some(says), args) = (said.first().and_then(|e| words::string(e)), args.to_vec()) else {
             return Err(Poison);
         };
-        let message = match says {
-            Expr::Lit(ExprLit { lit: Lit::Str(s), .. }) => s.value(),
-            _ => String::new(),
-        };
+        let own = said.len() > 1;
+        let values = said.get(1..said.len() - 1).unwrap_or_default().to_vec();
         let range = SrcRange::of(&c.func);
-        let compared = MACROS.iter().find(|(n, _, _)| *n == name).map_or(0, |m| m.2);
         if args.len() != compared {
             return Err(self.error(range, catalogue::arity(name, (compared, compared), args.len())));
         }
@@ -128,34 +103,39 @@ impl<'a> Lower<'a> {
         let text = format!("{name}!({})", texts.join(", "));
         let ranges: Vec<SrcRange> = args.iter().map(|e| SrcRange::of(*e)).collect();
         self.at_place(Place { range, text }, |me| {
-            let values = me.all(args)?;
-            let ok = match (name.trim_start_matches("debug_"), &values[..]) {
+            let compared = me.all(args)?;
+            let ok = match (name.trim_start_matches("debug_"), &compared[..]) {
                 ("assert", [ok]) => me.boolean(ok, ranges[0])?,
                 ("assert_eq", [a, b]) => me.equal_values(a, b, range)?,
                 ("assert_ne", [a, b]) => {
                     let equal = me.equal_values(a, b, range)?;
                     me.g.not(equal)
                 }
-                _ => return Ok(me.panic(&message)),
+                _ => {
+                    let said = if own { me.formatted(&says, &values) } else { (&*says).into() };
+                    return Ok(me.panic(&said));
+                }
             };
             let debug = name.starts_with("debug_");
-            me.ensure(ok, &message, debug, range)?;
+            // Looked at where it fails only.
+            let said = if own { me.under(ok, false, |me| me.formatted(&says, &values)) } else { (&*says).into() };
+            me.ensure(ok, &said, debug, range)?;
             Ok(Value::Unit)
         })
     }
 
     /// A condition that the function itself checks. Sizes that have to be equal are one size from here on.
-    fn ensure(&mut self, ok: Term, message: &str, debug: bool, range: SrcRange) -> Lowered<()> {
+    fn ensure(&mut self, ok: Term, said: &Words, debug: bool, range: SrcRange) -> Lowered<()> {
         if debug {
             self.debug = true;
-            self.require(None, ok, message);
+            self.require_saying(ok, said);
             self.debug = false;
             return Ok(());
         }
         match self.g.node(ok).clone() {
             Node::Prim(Prim::And, args) => {
-                self.ensure(args[0], message, debug, range)?;
-                return self.ensure(args[1], message, debug, range);
+                self.ensure(args[0], said, debug, range)?;
+                return self.ensure(args[1], said, debug, range);
             }
             Node::Prim(Prim::Compare(Cmp::Eq), args)
                 if *self.g.ty(args[0]) == Type::scalar(Elem::USIZE)
@@ -164,12 +144,12 @@ impl<'a> Lower<'a> {
                     && self.size_of(args[1]).is_some() =>
             {
                 let words = ["left".to_string(), "right".to_string()];
-                self.equate_saying(args[0], args[1], words, message, range)?;
+                self.equate_saying(args[0], args[1], words, said, range)?;
                 return Ok(());
             }
             _ => {}
         }
-        self.require(None, ok, message);
+        self.require_saying(ok, said);
         self.facts.assume(&self.g, ok, true);
         Ok(())
     }

@@ -12,6 +12,7 @@ use super::lower::Lower;
 use super::sig::Sig;
 use super::types::Len;
 use super::value::Lowered;
+use super::words::Words;
 use crate::catalogue;
 use crate::diag::{Diags, Poison, SrcRange};
 use crate::ir::{Elem, Lit, Loc, Node, Term, Type};
@@ -44,7 +45,7 @@ pub(super) struct Equation {
     pub sides: [Size; 2],
     /// The two in the user's words.
     pub words: [String; 2],
-    pub message: String,
+    pub said: Words,
     pub place: Place,
 }
 
@@ -204,7 +205,7 @@ impl Lower<'_> {
 
     /// Makes `b` have the size of `a` along an axis where they have to be equal: says so, and returns whether the two terms differ still.
     pub(super) fn equate(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<bool> {
-        self.equate_saying(a, b, words, "shapes differ", range)
+        self.equate_saying(a, b, words, &"shapes differ".into(), range)
     }
 
     /// [`Lower::equate`] with another message where they are not equal.
@@ -213,7 +214,7 @@ impl Lower<'_> {
         a: Term,
         b: Term,
         words: [String; 2],
-        message: &str,
+        said: &Words,
         range: SrcRange,
     ) -> Lowered<bool> {
         if a == b {
@@ -227,13 +228,13 @@ impl Lower<'_> {
             && self.unconditional()
         {
             let place = Place { range, text: self.text_here() };
-            self.equations.push(Equation { sides: [x, y], words, message: message.into(), place });
+            self.equations.push(Equation { sides: [x, y], words, said: said.without_values(), place });
             return Ok(true);
         }
         if !(self.facts.prove_le(&self.g, a, b) && self.facts.prove_le(&self.g, b, a)) {
             let [wa, wb] = words;
             let ok = self.g.compare(Cmp::Eq, a, b);
-            self.require_shown(None, ok, message, vec![(wa, a), (wb, b)]);
+            self.require_shown(None, ok, &said.plain, vec![(wa, a), (wb, b)]);
         }
         Ok(true)
     }
@@ -305,14 +306,15 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
 
 fn finish(mut lower: Lower<'_>, result: Term, equations: Vec<Equation>) -> Program {
     let mut checks = Vec::new();
-    for Equation { sides, words, message, place } in equations {
+    for Equation { sides, words, said, place } in equations {
         let terms = sides.map(|s| lower.size_term(s));
         lower.places.push(place);
         let loc = Loc(u32::try_from(lower.places.len() - 1).unwrap_or(0));
         let ok = lower.g.compare(Cmp::Eq, terms[0], terms[1]);
         checks.push(Check {
             ok,
-            message,
+            format: said.format(|_| None).map(|(format, _)| format),
+            message: said.plain,
             shown: words.into_iter().zip(terms).collect(),
             loc,
             phase: Phase::Entry,

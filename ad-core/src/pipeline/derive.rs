@@ -299,6 +299,7 @@ impl Further {
             let ok = g.compare(Cmp::Eq, own, size);
             self.checks.push(Check {
                 ok,
+                format: None,
                 message: format!("`{name}` does not have the shape of {shown} (axis {axis})"),
                 shown: vec![(format!("`{name}`"), own), (shown.to_string(), size)],
                 loc: crate::ir::Loc(0),

@@ -116,6 +116,7 @@ impl Case {
         let shown = shown.iter().map(|(n, t)| ((*n).to_string(), *t)).collect();
         self.checks.push(Check {
             ok,
+            format: None,
             message: message.to_string(),
             shown,
             loc: Loc(0),

@@ -92,7 +92,7 @@ fn the_words_of_assertions() {
     );
     expect_test::expect![[r#"
         entry: assertion `left == right` failed in `assert_eq!(n, 3)` (left, right)
-        reached: x is `x`, not `n + 1` in `assert!(x > 0.0)` ()
+        reached: x is {:.3}, not {:?}
         reached: assertion failed in `debug_assert!(x < 9.0)` ()"#]]
     .assert_eq(&checks(&p));
 }

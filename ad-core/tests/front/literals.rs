@@ -113,3 +113,25 @@ fn of_slices() {
         { let (mut a, mut b) = (0, 1); for _ in 0..3 { (a, b) = (b, a); } x[a] + x[b] }
     }
 }
+
+/// An array without elements has the type that is written, or that of what it meets.
+#[test]
+fn of_nothing() {
+    of_slices! { x:
+        { fn g(x: &[f64]) -> Vec<f64> { if x.len() < 3 { return vec![]; } x.to_vec() } g(x).iter().sum() }
+        { fn g(x: &[f64]) -> Vec<f64> { if x.is_empty() { return Vec::new(); } x.to_vec() } g(x).iter().map(|v| v * v).sum() }
+        { let v = if x.len() > 2 { x.to_vec() } else { vec![] }; v.iter().sum::<f64>() + v.len() as f64 }
+        { let v = if x.is_empty() { vec![] } else { x[1..].to_vec() }; v.iter().map(|a| a * a).sum() }
+        { let rows: Vec<[f64; 2]> = if x.len() > 2 { vec![[x[0], x[1]], [x[1], x[2]]] } else { vec![] }; rows.iter().map(|r| r[0] * r[1]).sum() }
+        { let rows = if x.len() > 2 { vec![[x[0], x[1]], [x[1], x[2]]] } else { vec![] }; rows.iter().map(|r| r[0] * r[1]).sum() }
+        { let e: Vec<f64> = vec![]; e.iter().sum::<f64>() + x[0] + e.len() as f64 }
+        { let ids: Vec<usize> = vec![]; let mut s = x[0]; for &i in &ids { s += x[i]; } for i in ids { s *= x[i]; } s }
+        { let ids: [usize; 0] = []; x[0] + ids.iter().map(|&i| x[i]).sum::<f64>() }
+        { let flags: Vec<bool> = Vec::new(); if flags.iter().all(|f| *f) { x[0] } else { x[1] } }
+        { let g = |v: &[f64]| v.iter().sum::<f64>() + v.len() as f64; g(&[]) * x[0] + g(x) }
+        { let mut e = vec![]; if x[0] > 0.0 { e = x.to_vec(); } e.iter().sum::<f64>() + e.len() as f64 }
+        { let e: Vec<f64> = Vec::new(); let m = e.iter().fold(0.0_f64, |a, b| a.max(*b)); m + x[0] * x[0] }
+        { let mut ids: Vec<usize> = vec![]; if x[0] > 0.0 { ids.push(2); } let mut s = x[1]; for &i in &ids { s *= x[i]; } s }
+        { let (a, b): (Vec<f64>, f64) = (vec![], x[0]); a.iter().sum::<f64>() + b }
+    }
+}

@@ -104,3 +104,27 @@ fn turned() {
         assert!(errors(quote!(), item).contains("of a mutable view"));
     }
 }
+
+#[test]
+fn parts_that_follow_each_other() {
+    let x = array(&[3, 4], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0]);
+    let one = std::slice::from_ref(&x);
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array2<f64> { let mut y = x.clone(); let mut k = 0.0; for mut p in y.exact_chunks_mut((2, 2)) { k += 100.0; p[[1, 0]] += k; p *= 2.0; } y } },
+        one,
+        &[2.0, 4.0, 6.0, 8.0, 210.0, 12.0, 414.0, 16.0, 9.0, 10.0, 11.0, 12.0],
+    );
+    means(
+        quote! { fn f(x: &Array2<f64>) -> Array2<f64> { let mut y = x.clone(); for mut p in y.exact_chunks_mut([1, 3]) { let s = p.sum(); p.fill(s); } y } },
+        one,
+        &[6.0, 6.0, 6.0, 4.0, 18.0, 18.0, 18.0, 8.0, 30.0, 30.0, 30.0, 12.0],
+    );
+    let said = errors(
+        quote!(),
+        quote! { fn f(x: &Array2<f64>) -> f64 { let mut y = x.clone(); for mut p in y.exact_chunks_mut(2) { p *= 2.0; } y.sum() } },
+    );
+    assert_eq!(
+        said,
+        "a part of an array of rank 2 has a size for each axis, here they are 1\n= help: write `(n0, n1)`"
+    );
+}

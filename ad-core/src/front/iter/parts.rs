@@ -141,21 +141,31 @@ fn indexed_iter_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
     })))
 }
 
+/// Parts of a size for each axis; of an array of arrays parts of so many rows.
 fn chunks_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
-    let (size, range) = call.arg(1)?;
-    if me.g.rank(t) != 1 {
-        let found = me.describe(&Value::Term(t));
-        return Err(me.error(range, crate::catalogue::expected("an array of rank 1", &found)));
+    let place = place_arg(me, call, 0)?;
+    let value = me.read_place(&place)?;
+    let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+    let t = me.array(&value, place.range)?;
+    let (sizes, range) = call.arg(1)?;
+    let sizes = me.sizes(sizes, range)?;
+    let shape = me.g.shape(t).to_vec();
+    let axes = if nested { 1 } else { shape.len() };
+    if sizes.len() != axes {
+        return Err(me.error(range, crate::catalogue::part_sizes(axes, sizes.len())));
     }
-    let size = me.size(size, range)?;
     let zero = me.g.lit_usize(0);
-    me.require_lt(zero, size, "parts of no elements");
-    let n = me.g.shape(t)[0];
-    let count = me.g.int(IntOp::Div, n, size);
-    Ok(Value::Seq(Seq::new([count], move |me: &mut Lower<'a>, ix: &[Term]| {
-        let k = ix.first().copied().ok_or(crate::diag::Poison)?;
-        let start = me.g.int(IntOp::Mul, k, size);
-        Ok(Value::Place(Rc::new(me.narrowed(place.clone(), &[Cut { start, step: 1, len: Some(size) }]))))
+    let mut counts = Vec::new();
+    for (&size, &n) in sizes.iter().zip(&shape) {
+        me.require_lt(zero, size, "parts of no elements");
+        counts.push(me.g.int(IntOp::Div, n, size));
+    }
+    Ok(Value::Seq(Seq::new(counts, move |me: &mut Lower<'a>, ix: &[Term]| {
+        let mut cuts = me.whole(&shape);
+        for ((cut, &k), &size) in cuts.iter_mut().zip(ix).zip(&sizes) {
+            let start = me.g.int(IntOp::Mul, k, size);
+            *cut = Cut { start, step: 1, len: Some(size) };
+        }
+        Ok(Value::Place(Rc::new(me.narrowed(place.clone(), &cuts))))
     })))
 }

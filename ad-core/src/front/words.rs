@@ -1,0 +1,244 @@
+//! What a panic of the user's function says, in the user's own words: a format string, with values where these cost the derivative
+//! nothing, and the expressions in their place where they would (inside of a loop there is no such value when the check is made).
+//! Must never make a check dearer, and never a second error: what cannot be lowered is shown as it is written.
+
+use std::rc::Rc;
+
+use syn::{Expr, ExprLit, Lit};
+
+use super::checks::Frame;
+use super::lower::Lower;
+use super::value::{Value, Want};
+use crate::diag::{SrcRange, text_of};
+use crate::ir::{Node, Term};
+
+/// A part of what is said.
+#[derive(Clone, Debug)]
+pub(super) enum Piece {
+    Text(String),
+    /// A scalar, how it is formatted (what stands behind the colon), and what stands for it if it cannot be told.
+    Value(Term, String, String),
+}
+
+/// The text of a check: ours, or the user's.
+#[derive(Clone, Debug)]
+pub(super) struct Words {
+    /// With expressions in place of values.
+    pub plain: String,
+    /// Where they are the user's own.
+    pub own: Option<Rc<[Piece]>>,
+}
+
+impl From<&str> for Words {
+    fn from(plain: &str) -> Self {
+        Words { plain: plain.to_string(), own: None }
+    }
+}
+
+impl Words {
+    /// A text of the user's without values.
+    pub(super) fn own(text: &str) -> Self {
+        Words { plain: text.to_string(), own: Some([Piece::Text(text.to_string())].into()) }
+    }
+
+    /// The same for later, when no term of today is there.
+    pub(super) fn without_values(&self) -> Self {
+        if self.own.is_some() { Words::own(&self.plain) } else { self.clone() }
+    }
+
+    /// The format string and the values that it shows, where `told` has them.
+    pub(super) fn format(&self, mut told: impl FnMut(Term) -> Option<Term>) -> Option<(String, Vec<Term>)> {
+        let (mut format, mut values) = (String::new(), Vec::new());
+        for piece in self.own.as_ref()?.iter() {
+            match piece {
+                Piece::Text(text) => format.push_str(&escaped(text)),
+                Piece::Value(t, spec, text) => match told(*t) {
+                    Some(t) => {
+                        format.push_str(&if spec.is_empty() { "{}".to_string() } else { format!("{{:{spec}}}") });
+                        values.push(t);
+                    }
+                    None => format.push_str(&escaped(&format!("`{text}`"))),
+                },
+            }
+        }
+        Some((format, values))
+    }
+}
+
+/// A text as a format string of itself.
+fn escaped(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}")
+}
+
+/// What stands in a format string.
+enum Part<'f> {
+    Text(String),
+    /// Which argument (its name, its number, or the next one), and how it is formatted.
+    Hole(&'f str, &'f str),
+}
+
+fn parsed(format: &str) -> Vec<Part<'_>> {
+    let (mut parts, mut text) = (Vec::new(), String::new());
+    let mut rest = format;
+    while let Some(at) = rest.find(['{', '}']) {
+        let (before, from) = rest.split_at(at);
+        text.push_str(before);
+        let end = from.find('}').filter(|_| from.starts_with('{') && !from.starts_with("{{"));
+        let Some(end) = end else {
+            text.push_str(&from[..1]);
+            rest = if from.starts_with("{{") || from.starts_with("}}") { &from[2..] } else { &from[1..] };
+            continue;
+        };
+        parts.push(Part::Text(std::mem::take(&mut text)));
+        let (which, how) = from[1..end].split_once(':').unwrap_or((&from[1..end], ""));
+        parts.push(Part::Hole(which.trim(), how));
+        rest = &from[end + 1..];
+    }
+    text.push_str(rest);
+    parts.push(Part::Text(text));
+    parts
+}
+
+/// Each hole of a format string with the argument that fills it, if it is one of those behind the string.
+fn filled<'f, 'e>(format: &'f str, values: &[&'e Expr]) -> Vec<(Part<'f>, Option<&'e Expr>)> {
+    let mut next = 0;
+    let named = |name: &str| {
+        values.iter().find_map(|e| match e {
+            Expr::Assign(a) => matches!(&*a.left, Expr::Path(p) if p.path.is_ident(name)).then_some(&*a.right),
+            _ => None,
+        })
+    };
+    let fill = |part: Part<'f>| {
+        let value = match part {
+            Part::Text(_) => None,
+            Part::Hole("", _) => {
+                next += 1;
+                values.get(next - 1).copied()
+            }
+            Part::Hole(which, _) => match which.parse::<usize>() {
+                Ok(k) => values.get(k).copied(),
+                Err(_) => named(which),
+            },
+        };
+        (part, value)
+    };
+    parsed(format).into_iter().map(fill).collect()
+}
+
+/// A format string with the expressions in place of their values.
+pub(super) fn plain(format: &str, values: &[&Expr]) -> String {
+    let part = |(part, value): (Part, Option<&Expr>)| match part {
+        Part::Text(text) => text,
+        Part::Hole(which, _) => format!("`{}`", value.map_or_else(|| which.to_string(), |e| text_of(e, 30))),
+    };
+    filled(format, values).into_iter().map(part).collect()
+}
+
+/// Methods that change nothing.
+const LOOKED_AT: &[&str] = &["len", "nrows", "ncols", "sum", "abs", "sqrt"];
+
+/// Expressions that are looked at for their values: those that can fail in few ways, and call nothing of the user's.
+pub(super) fn simple(e: &Expr) -> bool {
+    match e {
+        Expr::Path(_) | Expr::Lit(_) => true,
+        Expr::Paren(e) => simple(&e.expr),
+        Expr::Group(e) => simple(&e.expr),
+        Expr::Reference(e) => simple(&e.expr),
+        Expr::Unary(e) => simple(&e.expr),
+        Expr::Field(e) => simple(&e.base),
+        Expr::Cast(e) => simple(&e.expr),
+        Expr::Index(e) => simple(&e.expr) && simple(&e.index),
+        Expr::Binary(e) => simple(&e.left) && simple(&e.right),
+        Expr::MethodCall(m) => m.args.is_empty() && LOOKED_AT.contains(&&*m.method.to_string()) && simple(&m.receiver),
+        _ => false,
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// What a format string says here.
+    pub(super) fn formatted(&mut self, format: &str, values: &[&'a Expr]) -> Words {
+        let mut pieces = Vec::new();
+        for (part, value) in filled(format, values) {
+            pieces.push(match part {
+                Part::Text(text) => Piece::Text(text),
+                Part::Hole(which, how) => {
+                    let text = value.map_or_else(|| which.to_string(), |e| text_of(e, 30));
+                    // A width that is another argument (`{:1$}`, `{:w$}`, `{:.*}`) is left alone.
+                    let plain = !how.contains(['$', '*']);
+                    match self.said(which, value).filter(|_| plain) {
+                        Some(t) => Piece::Value(t, how.to_string(), text),
+                        None => Piece::Text(format!("`{text}`")),
+                    }
+                }
+            });
+        }
+        Words { plain: plain(format, values), own: Some(pieces.into()) }
+    }
+
+    /// The scalar that an argument is, if it is one.
+    fn said(&mut self, name: &str, value: Option<&'a Expr>) -> Option<Term> {
+        let range = SrcRange { first: proc_macro2::Span::call_site(), last: proc_macro2::Span::call_site() };
+        let t = self.attempt(|me| {
+            let value = match value {
+                Some(e) => me.expr(e).ok()?,
+                None => me.lookup(name, range)?.ok()?,
+            };
+            let want = match &value {
+                Value::Number(n) if n.outer().is_some() => return None,
+                _ => Want::Any,
+            };
+            me.term_as(&value, want, range).ok()
+        })?;
+        (self.g.rank(t) == 0).then_some(t)
+    }
+
+    /// A scalar as it is there when a check fails, if that costs nothing where it does not: a little arithmetic on arguments and sizes, and
+    /// what the check reads itself, under the same conditions as there (what stands under them might never end without).
+    pub(super) fn told(&mut self, t: Term, check: Term) -> Option<Term> {
+        const MOST: usize = 16;
+        if !self.is_closed(t) || self.g.rank(t) > 0 {
+            return None;
+        }
+        let known = self.g.reachable(&[check]);
+        let (mut stack, mut seen, mut cheap) = (vec![t], Vec::new(), true);
+        while let Some(t) = stack.pop() {
+            if seen.contains(&t) {
+                continue;
+            }
+            seen.push(t);
+            match self.g.node(t) {
+                Node::Input(_) | Node::Size(..) | Node::Lit(_) => continue,
+                Node::Prim(prim, _) if prim.is_elementwise() && self.g.rank(t) == 0 && seen.len() < MOST => {}
+                Node::Gather { src, .. } if self.g.rank(t) == 0 && matches!(self.g.node(*src), Node::Input(_)) => {}
+                _ if known.contains(&t) => {
+                    cheap = false;
+                    continue;
+                }
+                _ => return None,
+            }
+            self.g.node(t).for_each_child(|c| stack.push(c));
+        }
+        if cheap {
+            return Some(t);
+        }
+        let mut value = t;
+        let zero = super::iter::consume::zero(self, self.g.elem(t));
+        for frame in self.frames.clone().into_iter().rev() {
+            let Frame::Guard { cond, holds } = frame else { return None };
+            let (then, other) = if holds { (value, zero) } else { (zero, value) };
+            value = self.g.cond(cond, then, other);
+        }
+        Some(value)
+    }
+}
+
+/// The text of a literal that is a string.
+pub(super) fn string(e: &Expr) -> Option<String> {
+    match e {
+        Expr::Lit(ExprLit { lit: Lit::Str(s), .. }) => Some(s.value()),
+        Expr::Paren(e) => string(&e.expr),
+        Expr::Group(e) => string(&e.expr),
+        Expr::Reference(e) => string(&e.expr),
+        _ => None,
+    }
+}
