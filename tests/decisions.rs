@@ -229,6 +229,47 @@ macro_rules! views {
             transposed_rows transposed_rows_value_and_grad { x.t().sum_axis(Axis(1)).iter().fold(0.5, |a, v| a * 0.5 + v) }
             transposed_columns transposed_columns_value_and_grad { x.t().sum_axis(Axis(0)).iter().fold(0.5, |a, v| a * 0.5 + v) }
             transposed_means transposed_means_value_and_grad { if x.ncols() > 0 { x.t().mean_axis(Axis(0)).unwrap().iter().fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
+            transposed_mapped transposed_mapped_value_and_grad { x.t().mapv(|v| v * 1.5).sum() }
+            transposed_function transposed_function_value_and_grad { x.t().mapv($F::abs).sum() }
+            transposed_scaled transposed_scaled_value_and_grad { (&x.t() * 0.7).sum() }
+            transposed_negated transposed_negated_value_and_grad { (-x.t().to_owned()).sum() }
+            transposed_powers transposed_powers_value_and_grad { x.t().powi(2).sum() }
+            transposed_clamped transposed_clamped_value_and_grad { x.t().clamp(-0.5, 1.0).sum() }
+            transposed_twice transposed_twice_value_and_grad { (&x.t() * &x.t()).sum() }
+            transposed_and_standard transposed_and_standard_value_and_grad {
+                let y = Array2::from_elem((x.ncols(), x.nrows()), 0.3);
+                (&x.t() + &y).sum()
+            }
+            onto_transposed onto_transposed_value_and_grad {
+                let y = Array2::from_elem((x.ncols(), x.nrows()), 0.3);
+                (x.t().to_owned() + &y).sum()
+            }
+            onto_standard onto_standard_value_and_grad {
+                let y = Array2::from_elem((x.ncols(), x.nrows()), 0.3);
+                (y + &x.t()).sum()
+            }
+            into_the_right into_the_right_value_and_grad {
+                let y = Array2::from_elem((x.ncols(), x.nrows()), 0.3);
+                (&y * x.t().to_owned()).sum()
+            }
+            transposed_and_row transposed_and_row_value_and_grad { if x.ncols() > 0 { (&x.t() + &x.column(0)).sum() } else { 0.0 } }
+            transposed_zip transposed_zip_value_and_grad { ndarray::Zip::from(&x.t()).and(&x.t()).map_collect(|a, b| a * b + 0.1).sum() }
+            zip_of_both zip_of_both_value_and_grad {
+                let y = Array2::from_elem((x.ncols(), x.nrows()), 0.3);
+                ndarray::Zip::from(&x.t()).and(&y).map_collect(|a, b| a * b + 0.1).sum()
+            }
+            transposed_changed transposed_changed_value_and_grad {
+                let mut y = x.t().to_owned();
+                y *= 0.9;
+                y.mapv_inplace(|v| v + 0.1);
+                y += &x.t();
+                y.sum()
+            }
+            mapped_twice mapped_twice_value_and_grad { x.t().mapv(|v| v * 1.5).mapv(|v| v - 0.2).t().sum() }
+            transposed_mapped_product transposed_mapped_product_value_and_grad { x.t().mapv(|v| v + 0.5).product() }
+            transposed_mapped_variance transposed_mapped_variance_value_and_grad { x.t().mapv(|v| v * 1.5).var(0.0) }
+            backwards_mapped backwards_mapped_value_and_grad { x.slice(s![..;-1, ..]).mapv(|v| v * 1.5).sum() }
+            transposed_rows_of_mapped transposed_rows_of_mapped_value_and_grad { x.t().mapv(|v| v * 1.5).sum_axis(Axis(1)).iter().fold(0.5, |a, v| a * 0.5 + v) }
             transposed_fold transposed_fold_value_and_grad { x.t().fold(0.5, |a, v| a * 0.5 + v) }
             backwards_fold backwards_fold_value_and_grad { if x.nrows() > 0 { x.row(0).slice(s![..;-1]).fold(0.5, |a, v| a * 0.5 + v) } else { 0.0 } }
             owned owned_value_and_grad { x.t().to_owned().sum() }
@@ -254,6 +295,13 @@ macro_rules! views {
             some_rows some_rows_value_and_grad { if x.nrows() > 1 { x.slice(s![1.., ..]).sum() } else { 0.0 } }
             every_other_row every_other_row_value_and_grad { x.slice(s![..;2, ..]).sum() }
             every_other every_other_value_and_grad { x.slice(s![.., ..;2]).sum() }
+            part_fold part_fold_value_and_grad { x.slice(s![.., ..;2]).fold(0.5, |a, v| a * 0.5 + v) }
+            part_transposed_fold part_transposed_fold_value_and_grad { x.slice(s![.., ..;2]).t().fold(0.5, |a, v| a * 0.5 + v) }
+            rows_transposed_fold rows_transposed_fold_value_and_grad { x.slice(s![..;2, ..]).t().fold(0.5, |a, v| a * 0.5 + v) }
+            part_product part_product_value_and_grad { x.slice(s![.., ..;2]).product() }
+            rows_product rows_product_value_and_grad { x.slice(s![..;2, ..]).product() }
+            part_transposed_product part_transposed_product_value_and_grad { x.slice(s![..;2, ..]).t().product() }
+            part_mapped part_mapped_value_and_grad { x.slice(s![.., ..;2]).t().mapv(|v| v * 1.5).sum() }
             every_other_transposed every_other_transposed_value_and_grad { x.slice(s![.., ..;2]).t().sum() }
             one_row one_row_value_and_grad { if x.nrows() > 2 { x.slice(s![2, ..]).sum() } else { 0.0 } }
             one_column one_column_value_and_grad { if x.ncols() > 2 { x.slice(s![.., 2]).sum() } else { 0.0 } }
@@ -321,6 +369,18 @@ programs! { of_rank_3: f64, x: &Array3<f64>;
     backwards backwards_value_and_grad { x.slice(s![..;-1, .., ..;-1]).sum() }
     turned turned_value_and_grad { x.view().permuted_axes([2, 0, 1]).sum() }
     other_way other_way_value_and_grad { x.t().sum() }
+    turned_fold turned_fold_value_and_grad { x.view().permuted_axes([2, 0, 1]).fold(0.5, |a, v| a * 0.5 + v) }
+    turned_product turned_product_value_and_grad { x.view().permuted_axes([2, 0, 1]).product() }
+    turned_mapped turned_mapped_value_and_grad { x.view().permuted_axes([2, 0, 1]).mapv(|v| v * 1.5).sum() }
+    turned_together turned_together_value_and_grad {
+        let y = x.view().permuted_axes([2, 0, 1]);
+        // With one element along an axis, `Zip` takes another order.
+        if y.shape().iter().all(|n| *n > 1) { (&y + &y).sum() } else { 0.0 }
+    }
+    turned_and_more turned_and_more_value_and_grad { (&x.t() * &x.t()).mapv(|v| v + 0.25).sum() }
+    part_fold part_fold_value_and_grad { x.slice(s![.., ..;2, ..]).fold(0.5, |a, v| a * 0.5 + v) }
+    part_turned_fold part_turned_fold_value_and_grad { x.slice(s![.., ..;2, ..]).permuted_axes([2, 0, 1]).fold(0.5, |a, v| a * 0.5 + v) }
+    part_product part_product_value_and_grad { x.slice(s![.., ..;2, ..]).product() }
     turned_slice turned_slice_value_and_grad {
         if x.dim().2 > 1 { x.slice(s![.., .., 1..]).permuted_axes([1, 2, 0]).sum() } else { 0.0 }
     }

@@ -251,7 +251,7 @@ impl<'a> Lower<'a> {
             (UnOp::Neg(_), Value::Number(n)) => Ok(Value::Number(Number::Neg(n.clone()).into())),
             (UnOp::Neg(_), _) => {
                 let x = self.term(&value, range)?;
-                Ok(Value::Term(self.negate(x, range)?))
+                self.along_memory(x, |me, x| Ok(Value::Term(me.negate(x, range)?)))
             }
             (UnOp::Not(_), Value::Term(t)) if self.g.elem(*t) == Elem::Bool => Ok(Value::Term(self.g.not(*t))),
             (UnOp::Not(_), Value::Number(n)) => Ok(Value::Number(Number::Not(n.clone()).into())),
@@ -280,11 +280,14 @@ impl<'a> Lower<'a> {
         }
         let first = SrcRange::of(left).first;
         let mut acc = self.expr(left);
+        let mut by_reference = self.receivers.is_reference(left);
         let mut text = text_of(left, 30);
         for b in chain.into_iter().rev() {
             let right = SrcRange::of(&b.right);
             let range = SrcRange { first, last: right.last };
-            acc = self.operate(acc, b, [SrcRange { first, last: SrcRange::of(&b.op).first }, right], range, &text);
+            let ranges = [SrcRange { first, last: SrcRange::of(&b.op).first }, right];
+            acc = self.operate((acc, by_reference), b, ranges, range, &text);
+            by_reference = false;
             if text.len() < 30 {
                 text =
                     format!("{text} {} {}", b.op.to_token_stream().to_string().replace(' ', ""), text_of(&b.right, 30));
@@ -295,7 +298,7 @@ impl<'a> Lower<'a> {
 
     fn operate(
         &mut self,
-        left: Lowered<Value<'a>>,
+        (left, by_reference): (Lowered<Value<'a>>, bool),
         b: &'a ExprBinary,
         ranges: [SrcRange; 2],
         range: SrcRange,
@@ -307,15 +310,15 @@ impl<'a> Lower<'a> {
         let right = self.expr(&b.right);
         let (left, right) = (left?, right?);
         self.power(b, &left, range)?;
-        self.operation(&b.op, left, right, ranges, range, [text.to_string(), text_of(&b.right, 30)])
+        let by_reference = [by_reference, self.receivers.is_reference(&b.right)];
+        self.operation(&b.op, (left, right, by_reference), ranges, range, [text.to_string(), text_of(&b.right, 30)])
     }
 
-    /// An operator, but `&&`, `||` and assignments, on two values.
+    /// An operator, but `&&`, `||` and assignments, on two values, either of which may be a reference.
     pub(super) fn operation(
         &mut self,
         op: &BinOp,
-        left: Value<'a>,
-        right: Value<'a>,
+        (left, right, by_reference): (Value<'a>, Value<'a>, [bool; 2]),
         ranges: [SrcRange; 2],
         range: SrcRange,
         texts: [String; 2],
@@ -326,7 +329,7 @@ impl<'a> Lower<'a> {
             }
             let (x, y) = self.meet(&left, &right, ranges)?;
             let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { texts };
-            return Ok(Value::Term(self.arith(op, x, y, words, range)?));
+            return Ok(Value::Term(self.arith_along_memory(op, (x, y), by_reference, words, range)?));
         }
         let cmp = match op {
             BinOp::Eq(_) => Cmp::Eq,

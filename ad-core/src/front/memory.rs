@@ -3,8 +3,11 @@
 //! and (it is assumed here, so that the same inputs give the same bits) parameters are. Only what decisions read depends on it.
 //! Must never change what is computed, only the order that [`crate::prim::Prim::Own`] has of it.
 
+use super::arith::Arith;
 use super::checks::Frame;
 use super::lower::Lower;
+use super::value::{Lowered, Value};
+use crate::diag::SrcRange;
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 
@@ -25,11 +28,25 @@ pub(super) struct View {
     axes: Vec<Along>,
     /// Whether all elements are next to each other.
     contiguous: Term,
-    /// The elements as they come in memory, if they are.
+    /// How they come in memory, if they are.
+    order: Order,
+    /// The elements as they come in memory, if they do so in one piece.
     in_memory: Term,
 }
 
-impl Lower<'_> {
+/// An order of all elements: that of axes from the outermost to the innermost, some of which go backwards.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Order {
+    pub outwards: Vec<u8>,
+    back: Vec<bool>,
+}
+
+/// How ndarray's `Zip` sees an array: 2 of rows next to each other, -2 of columns, between them what only begins so.
+type Tendency = i32;
+const ROWS: Tendency = 2;
+const COLUMNS: Tendency = -2;
+
+impl<'a> Lower<'a> {
     /// How a term shows an array in memory, if it does so in another order than that of its own axes.
     pub(super) fn view(&mut self, t: Term) -> Option<View> {
         let axes = self.along(t)?;
@@ -52,20 +69,127 @@ impl Lower<'_> {
             expected = self.times(expected, shape[k]);
         }
         let outwards: Vec<u8> = inwards.iter().rev().map(|&k| axis(k)).collect();
-        let sorted = self.g.transpose(t, &outwards);
-        let sizes = self.g.shape(sorted).to_vec();
-        let zero = self.g.lit_usize(0);
-        let (mut starts, mut steps) = (Vec::new(), Vec::new());
-        for (&k, &n) in outwards.iter().zip(&sizes) {
-            let back = axes[usize::from(k)].step < 0;
-            starts.push(if back { self.g.int(IntOp::Sub, n, one) } else { zero });
-            steps.push(if back { -1 } else { 1 });
-        }
-        let in_memory = self.g.slice(sorted, &starts, &steps, &sizes);
+        let back = outwards.iter().map(|&k| axes[usize::from(k)].step < 0).collect();
+        let order = Order { outwards, back };
+        let in_memory = self.arranged(t, &order);
         if in_memory == t && self.g.bool_value(contiguous) == Some(true) {
             return None;
         }
-        Some(View { axes, contiguous, in_memory })
+        Some(View { axes, contiguous, order, in_memory })
+    }
+
+    /// The elements of `t` in an order. Axes that the order does not know stay behind the others.
+    fn arranged(&mut self, t: Term, order: &Order) -> Term {
+        let known = order.outwards.len();
+        let perm: Vec<u8> = order.outwards.iter().copied().chain((known..self.g.rank(t)).map(axis)).collect();
+        let t = self.g.transpose(t, &perm);
+        self.turned(t, &order.back)
+    }
+
+    /// What [`Lower::arranged`] made as it was before.
+    pub(super) fn shown(&mut self, t: Term, order: &Order) -> Term {
+        let t = self.turned(t, &order.back);
+        let mut perm: Vec<u8> = (0..self.g.rank(t)).map(axis).collect();
+        for (from, &k) in order.outwards.iter().enumerate() {
+            perm[usize::from(k)] = axis(from);
+        }
+        self.g.transpose(t, &perm)
+    }
+
+    /// Some of the first axes backwards.
+    fn turned(&mut self, t: Term, back: &[bool]) -> Term {
+        let sizes = self.g.shape(t).to_vec();
+        let (zero, one) = (self.g.lit_usize(0), self.g.lit_usize(1));
+        let (mut starts, mut steps) = (vec![zero; sizes.len()], vec![1; sizes.len()]);
+        for k in (0..back.len()).filter(|&k| back[k]) {
+            (starts[k], steps[k]) = (self.g.int(IntOp::Sub, sizes[k], one), -1);
+        }
+        self.g.slice(t, &starts, &steps, &sizes)
+    }
+
+    /// In which order an array is in one piece of memory, if that is known and another one than that of its own axes.
+    fn order(&mut self, t: Term) -> Option<Order> {
+        let view = self.view(t)?;
+        (self.g.bool_value(view.contiguous) == Some(true)).then_some(view.order)
+    }
+
+    /// An array of something elementwise of another: ndarray makes it in the order of that one where it is in one piece, and otherwise in standard
+    /// layout.
+    pub(super) fn along_memory(
+        &mut self,
+        x: Term,
+        f: impl FnOnce(&mut Self, Term) -> Lowered<Value<'a>>,
+    ) -> Lowered<Value<'a>> {
+        let Some(order) = self.order(x) else { return f(self, x) };
+        let x = self.arranged(x, &order);
+        Ok(match f(self, x)? {
+            Value::Term(t) if self.g.rank(t) >= order.outwards.len() => Value::Term(self.shown(t, &order)),
+            other => other,
+        })
+    }
+
+    /// Arithmetic of two values of which at least one is an array, in ndarray's order: what is there by value is written over, a number changes no order,
+    /// and of two references `Zip` decides.
+    pub(super) fn arith_along_memory(
+        &mut self,
+        op: Arith,
+        (x, y): (Term, Term),
+        by_reference: [bool; 2],
+        words: [String; 2],
+        range: SrcRange,
+    ) -> Lowered<Term> {
+        let own = [self.order(x), self.order(y)];
+        if own == [None, None] {
+            return self.arith(op, x, y, words, range);
+        }
+        let ranks = [self.g.rank(x), self.g.rank(y)];
+        let (a, b) = self.broadcast_both(x, y, words, range)?;
+        let whole = [self.g.shape(x) == self.g.shape(a), self.g.shape(y) == self.g.shape(b)];
+        let [of_x, of_y] = own;
+        let order = match (ranks, by_reference, whole) {
+            ([_, 0], ..) | (_, [false, _], [true, _]) => of_x,
+            ([0, _], ..) | (_, [true, false], [_, true]) => of_y,
+            _ => {
+                let shape = self.g.shape(a).to_vec();
+                self.zip_order(&[x, y], &shape)
+            }
+        };
+        let Some(order) = order else { return self.arith(op, a, b, Default::default(), range) };
+        let (a, b) = (self.arranged(a, &order), self.arranged(b, &order));
+        let made = self.arith(op, a, b, Default::default(), range)?;
+        Ok(self.shown(made, &order))
+    }
+
+    /// The order of what `Zip` collects: by columns if all are, or if more of them tend to it than to rows.
+    pub(super) fn zip_order(&mut self, of: &[Term], shape: &[Term]) -> Option<Order> {
+        let rank = shape.len();
+        let all: Vec<Tendency> = of.iter().map(|&t| self.tendency(t, shape)).collect();
+        let every = |by| all.iter().all(|&t| t == by);
+        let columns = rank > 1 && !every(ROWS) && (every(COLUMNS) || all.iter().sum::<Tendency>() < 0);
+        columns.then(|| Order { outwards: (0..rank).rev().map(axis).collect(), back: vec![false; rank] })
+    }
+
+    /// `shape`: to which it is stretched.
+    fn tendency(&mut self, t: Term, shape: &[Term]) -> Tendency {
+        let (rank, own) = (shape.len(), self.g.shape(t).to_vec());
+        let view = self.view(t);
+        let near = |me: &mut Self, k: usize| {
+            let Some(at) = (k + own.len()).checked_sub(rank).filter(|&at| own[at] == shape[k]) else { return false };
+            let Some(view) = &view else { return at + 1 == own.len() };
+            let near = me.lanes_are_slices(view, at);
+            me.g.bool_value(near) == Some(true)
+        };
+        if own == shape {
+            let Some(view) = &view else { return ROWS };
+            let whole = self.g.bool_value(view.contiguous) == Some(true) && !view.order.back.contains(&true);
+            if whole && view.order.outwards.iter().copied().eq((0..rank).map(axis)) {
+                return ROWS;
+            }
+            if whole && rank > 1 && view.order.outwards.iter().copied().eq((0..rank).rev().map(axis)) {
+                return COLUMNS;
+            }
+        }
+        if rank > 1 && near(self, 0) { -1 } else { i32::from(rank > 1 && near(self, rank - 1)) }
     }
 
     fn same_size(&mut self, a: Term, b: Term) -> Term {
@@ -230,40 +354,101 @@ impl Lower<'_> {
 
     /// The last axis from its end.
     fn backwards(&mut self, t: Term) -> Term {
-        let shape = self.g.shape(t).to_vec();
-        let (zero, one) = (self.g.lit_usize(0), self.g.lit_usize(1));
-        let (mut starts, mut steps) = (vec![zero; shape.len()], vec![1; shape.len()]);
-        if let (Some(start), Some(step), Some(&n)) = (starts.last_mut(), steps.last_mut(), shape.last()) {
-            (*start, *step) = (self.g.int(IntOp::Sub, n, one), -1);
+        let mut back = vec![false; self.g.rank(t)];
+        if let Some(last) = back.last_mut() {
+            *last = true;
         }
-        self.g.slice(t, &starts, &steps, &shape)
+        self.turned(t, &back)
     }
 
-    /// The elements in the order in which ndarray's `fold` meets them, contiguous or not.
+    /// A reduction with that over the elements in the order in which ndarray's `fold` meets them.
     pub(super) fn own_fold(&mut self, op: Reduce, free: Term, t: Term) -> Term {
-        let rank = self.g.rank(t);
-        let Some(view) = self.view(t) else { return super::functions::own(self, free, op, rank, t) };
-        let whole = self.g.reduce(op, rank, view.in_memory);
-        let mut lanes = self.g.reduce(op, rank, t);
-        for k in 0..rank - 1 {
+        let met = self.as_folded(t);
+        super::functions::own(self, free, op, self.g.rank(met), met)
+    }
+
+    /// The elements in the order in which ndarray's `fold` meets them: as they come in memory if they do so in one piece. Otherwise the axis whose
+    /// elements are the nearest to each other changes its place with the last one.
+    pub(super) fn as_folded(&mut self, t: Term) -> Term {
+        let Some(view) = self.view(t) else { return t };
+        if self.g.bool_value(view.contiguous) == Some(true) {
+            return view.in_memory;
+        }
+        let (rank, shape) = (view.axes.len(), self.g.shape(t).to_vec());
+        let mut places: Vec<usize> = (0..rank).collect();
+        places.sort_by_key(|&k| view.axes[k].place);
+        let swapped = |me: &mut Self, k: usize| {
             let mut perm: Vec<u8> = (0..rank).map(axis).collect();
             perm.swap(k, rank - 1);
-            let moved = self.g.transpose(t, &perm);
-            let moved = self.g.reduce(op, rank, moved);
-            let nearest = self.is_nearest(t, &view, k);
-            lanes = self.choice(nearest, moved, lanes);
+            me.g.transpose(t, &perm)
+        };
+        let mut met = match rank {
+            0 | 1 => t,
+            // With one element along an axis all orders of two are one.
+            2 => swapped(self, places[1]),
+            _ => {
+                let one = self.g.lit_usize(1);
+                let mut met = t;
+                for &k in &places {
+                    let (several, of_k) = (self.g.compare(Cmp::Gt, shape[k], one), swapped(self, k));
+                    met = self.one_order(several, of_k, met);
+                }
+                met
+            }
+        };
+        if met != view.in_memory {
+            met = self.one_order(view.contiguous, view.in_memory, met);
         }
-        let own = self.choice(view.contiguous, whole, lanes);
-        self.g.own(free, own)
+        met
     }
 
-    /// A product of all elements with ndarray's own; `free` goes from the first to the last.
-    pub(super) fn own_product(&mut self, free: Term, t: Term) -> Term {
+    /// Arrays of the same elements in different orders: one of them, by a condition.
+    fn one_order(&mut self, c: Term, a: Term, b: Term) -> Term {
+        if a == b {
+            return a;
+        }
+        let shape = self.g.shape(a).to_vec();
+        let n = self.product_of(&shape);
+        let [a, b] = [a, b].map(|t| {
+            let own = self.g.shape(t).to_vec();
+            let size = self.product_of(&own);
+            let flat = self.g.reshape(t, &[size]);
+            self.g.recast(flat, &[n])
+        });
+        self.choice(c, a, b)
+    }
+
+    /// A product of all elements with ndarray's own: of lanes that are slices unrolled, otherwise from the first element to the last, as
+    /// `in_order` multiplies and as `free` is.
+    pub(super) fn own_product(
+        &mut self,
+        (free, t): (Term, Term),
+        range: SrcRange,
+        in_order: impl Fn(&mut Self, Term) -> Lowered<Value<'a>>,
+    ) -> Lowered<Term> {
         let rank = self.g.rank(t);
-        let Some(view) = self.view(t) else { return super::functions::own(self, free, Reduce::Factors, rank, t) };
+        let Some(view) = self.view(t) else {
+            return Ok(super::functions::own(self, free, Reduce::Factors, rank, t));
+        };
+        let lanes = match self.g.bool_value(view.contiguous) {
+            Some(true) => free,
+            _ if rank < 2 => free,
+            _ => {
+                let outer = self.g.shape(t)[..rank - 1].to_vec();
+                let slow = self.build_all(&outer, range, &mut |me, ix| {
+                    let lane = me.g.index(t, ix);
+                    in_order(me, lane)
+                })?;
+                let fast = self.g.reduce(Reduce::Factors, 1, t);
+                let slices = self.lanes_are_slices(&view, rank - 1);
+                let each = self.choice(slices, fast, slow);
+                let all = in_order(self, each)?;
+                self.term(&all, range)?
+            }
+        };
         let whole = self.g.reduce(Reduce::Factors, rank, view.in_memory);
-        let own = self.choice(view.contiguous, whole, free);
-        self.g.own(free, own)
+        let own = self.choice(view.contiguous, whole, lanes);
+        Ok(self.g.own(free, own))
     }
 
     /// A product with a vector, by the dot products of ndarray: unrolled where both are slices, and otherwise in order.
@@ -304,14 +489,6 @@ impl Lower<'_> {
         let (fast, slow) = (self.g.reduce(Reduce::Unrolled, 1, products), self.in_order(products, 1));
         let own = self.choice(slices, fast, slow);
         if self.g.ty(own) == self.g.ty(free) { self.g.own(free, own) } else { free }
-    }
-
-    /// The elements as they come in memory, where that is known to be possible; those of `t` otherwise.
-    pub(super) fn in_memory(&mut self, t: Term) -> Term {
-        match self.view(t) {
-            Some(view) if self.g.bool_value(view.contiguous) == Some(true) => view.in_memory,
-            _ => t,
-        }
     }
 
     /// What a function of the DSL makes is in standard layout, even if it shows other elements.

@@ -62,9 +62,11 @@ pub(super) fn powi<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value
     let ((x, rx), (n, rn)) = (call.arg(0)?, call.arg(1)?);
     let (x, n) = (me.real_term(x, rx), me.integer(n, IntTy::I32, rn));
     let (x, n) = (x?, n?);
-    let shape = me.g.shape(x).to_vec();
-    let n = me.g.broadcast(n, &shape);
-    Ok(Value::Term(me.g.prim(Prim::PowI, &[x, n])))
+    me.along_memory(x, |me, x| {
+        let shape = me.g.shape(x).to_vec();
+        let n = me.g.broadcast(n, &shape);
+        Ok(Value::Term(me.g.prim(Prim::PowI, &[x, n])))
+    })
 }
 
 fn mul_add<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

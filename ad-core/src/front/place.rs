@@ -426,7 +426,7 @@ impl<'a> Lower<'a> {
         let ranges = [place.range, SrcRange::of(&b.right)];
         let op = plain(&b.op);
         let texts = [place.text.clone(), text_of(&b.right, 30)];
-        let new = self.operation(&op, old.clone(), right, ranges, range, texts)?;
+        let new = self.operation(&op, (old.clone(), right, [false, true]), ranges, range, texts)?;
         if let (Value::Term(a), Value::Term(b)) = (&old, &new)
             && self.g.shape(*a) != self.g.shape(*b)
         {

@@ -249,11 +249,11 @@ fn fold_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
 }
 
-/// ndarray's own goes along memory where a view is contiguous.
+/// ndarray's own goes along memory.
 fn fold_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), init) = (call.arg(0)?, call.arg(1)?);
     let x = me.array(x, rx)?;
-    let x = me.in_memory(x);
+    let x = me.as_folded(x);
     let seq = me.seq(&Value::Term(x), rx)?;
     Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
 }
@@ -335,7 +335,15 @@ fn product_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
     let Value::Term(free) = product(me, call)? else { return Err(Poison) };
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
-    Ok(Value::Term(if me.g.elem(x).is_real() { me.own_product(free, x) } else { free }))
+    let elem = me.g.elem(x);
+    if !elem.is_real() {
+        return Ok(Value::Term(free));
+    }
+    let own = me.own_product((free, x), range, |me, x| {
+        let seq = me.seq(&Value::Term(x), range)?;
+        me.product_of_items(&seq, Some(elem), range)
+    })?;
+    Ok(Value::Term(own))
 }
 
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -5,7 +5,7 @@
 //! It knows little and says what it is certain of. It must never say less references than there are, nor another type; whatever
 //! it has no rule for is unknown, and is proved for every form that there may be.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use syn::{Block, Expr, ExprCall, ExprClosure, ExprMethodCall, Local, Pat, Stmt, Type, UnOp};
 
@@ -13,7 +13,11 @@ use crate::program::{Owner, Receiver};
 
 /// What is known of the receivers of method calls, by their places in memory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Receivers(BTreeMap<usize, Receiver>);
+pub(super) struct Receivers {
+    methods: BTreeMap<usize, Receiver>,
+    /// Operands that are references to something.
+    operands: BTreeSet<usize>,
+}
 
 impl Receivers {
     /// Reads a function.
@@ -31,12 +35,17 @@ impl Receivers {
 
     /// What a method is called on.
     pub(super) fn get(&self, call: &ExprMethodCall) -> Option<Receiver> {
-        self.0.get(&place(call)).copied()
+        self.methods.get(&place(call)).copied()
+    }
+
+    /// Whether an operand of arithmetic is a reference, as far as is known.
+    pub(super) fn is_reference(&self, operand: &Expr) -> bool {
+        self.operands.contains(&place(operand))
     }
 }
 
-fn place(call: &ExprMethodCall) -> usize {
-    std::ptr::from_ref(call) as usize
+fn place<T>(of: &T) -> usize {
+    std::ptr::from_ref(of) as usize
 }
 
 /// A type of Rust's.
@@ -284,6 +293,13 @@ impl Reader {
         ty
     }
 
+    fn operand(&mut self, e: &Expr) {
+        let ty = self.ty(e);
+        if matches!(ty, Ty::Ref(_)) || matches!(e, Expr::Reference(_)) {
+            self.found.operands.insert(place(e));
+        }
+    }
+
     fn all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<Ty> {
         exprs.into_iter().map(|e| self.ty(e)).collect()
     }
@@ -305,10 +321,10 @@ impl Reader {
                 // Down its left side by a loop, since it nests as deep as the chain is long.
                 let mut left = e;
                 while let Expr::Binary(b) = left {
-                    self.ty(&b.right);
+                    self.operand(&b.right);
                     left = &b.left;
                 }
-                self.ty(left);
+                self.operand(left);
                 NUMBER
             }
             Expr::Unary(u) => match (self.ty(&u.expr), &u.op) {
@@ -553,7 +569,7 @@ impl Reader {
         let of = self.ty(&m.receiver);
         let (refs, inner) = of.stripped();
         if let Ty::Plain(owner) = inner {
-            self.found.0.insert(place(m), Receiver { refs, owner: *owner });
+            self.found.methods.insert(place(m), Receiver { refs, owner: *owner });
         }
         let name = m.method.to_string();
         let args: Vec<&Expr> = m.args.iter().collect();

@@ -288,7 +288,7 @@ impl<'a> Lower<'a> {
             How::Unary(f) => {
                 let (x, range) = call.arg(0)?;
                 let x = self.real_term(x, range)?;
-                Ok(Value::Term(self.g.unary(f, x)))
+                self.along_memory(x, |me, x| Ok(Value::Term(me.g.unary(f, x))))
             }
             How::Binary(f) => {
                 let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
@@ -297,9 +297,11 @@ impl<'a> Lower<'a> {
                     let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
                     return Err(self.error(call.range, catalogue::types_differ(&a, &b)));
                 }
-                let shape = self.g.shape(a).to_vec();
-                let b = self.g.broadcast(b, &shape);
-                Ok(Value::Term(self.g.binary(f, a, b)))
+                self.along_memory(a, |me, a| {
+                    let shape = me.g.shape(a).to_vec();
+                    let b = me.g.broadcast(b, &shape);
+                    Ok(Value::Term(me.g.binary(f, a, b)))
+                })
             }
         }
     }

@@ -44,14 +44,16 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         return Ok(me.rows(mapped, true));
     }
     let x = me.of_any_rank(x, rx)?;
-    if let Value::Function(Entry { how: How::Unary(op), .. }, _) = f {
-        let x = me.real_term(&Value::Term(x), rx)?;
-        return Ok(Value::Term(me.g.unary(*op, x)));
-    }
-    let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
-    each(me, &sizes, (rf, want), &mut |me, ix| {
-        let element = me.g.index(x, ix);
-        me.apply(f, &[Value::Term(element)], rf)
+    me.along_memory(x, |me, x| {
+        if let Value::Function(Entry { how: How::Unary(op), .. }, _) = f {
+            let x = me.real_term(&Value::Term(x), rx)?;
+            return Ok(Value::Term(me.g.unary(*op, x)));
+        }
+        let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
+        each(me, &sizes, (rf, want), &mut |me, ix| {
+            let element = me.g.index(x, ix);
+            me.apply(f, &[Value::Term(element)], rf)
+        })
     })
 }
 
@@ -90,11 +92,13 @@ fn lifted_as<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, name: &str) -> Lowered
     let x = me.array(x, range)?;
     let x = me.real_term(&Value::Term(x), range)?;
     let Some(entry) = table::find(On::Real, name) else { return Err(crate::diag::Poison) };
-    let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
-    each(me, &sizes, (range, want), &mut |me, ix| {
-        let mut args = vec![Value::Term(me.g.index(x, ix))];
-        args.extend_from_slice(&call.args[1..]);
-        me.call_entry(entry, None, args, call.ranges.clone(), call.range)
+    me.along_memory(x, |me, x| {
+        let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
+        each(me, &sizes, (range, want), &mut |me, ix| {
+            let mut args = vec![Value::Term(me.g.index(x, ix))];
+            args.extend_from_slice(&call.args[1..]);
+            me.call_entry(entry, None, args, call.ranges.clone(), call.range)
+        })
     })
 }
 
@@ -115,7 +119,7 @@ fn pow2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
     let x = me.real_term(&Value::Term(x), range)?;
-    Ok(Value::Term(me.g.mul(x, x)))
+    me.along_memory(x, |me, x| Ok(Value::Term(me.g.mul(x, x))))
 }
 
 fn abs_sub<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -26,6 +26,8 @@ pub(in crate::front) const TABLE: &[Entry] = &[
 /// Arrays (or other producers of items) of one shape.
 pub(in crate::front) struct Zip<'a> {
     parts: Vec<Seq<'a>>,
+    /// Those that are arrays, as they are in memory.
+    arrays: Vec<Term>,
     dims: Rc<[Term]>,
     /// What literals among the results are taken for.
     elem: Option<Elem>,
@@ -36,18 +38,19 @@ pub(in crate::front) struct Zip<'a> {
 
 fn start<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, indexed: bool) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let (seq, elem) = producer(me, x, range)?;
-    let (dims, text) = (Rc::clone(&seq.dims), call.text(0).to_string());
-    Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], dims, elem, indexed, text })))
+    let (seq, array) = producer(me, x, range)?;
+    let (dims, text, elem) = (Rc::clone(&seq.dims), call.text(0).to_string(), array.map(|t| me.g.elem(t)));
+    let arrays = array.into_iter().collect();
+    Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], arrays, dims, elem, indexed, text })))
 }
 
 /// An array as its elements, or an iterator as its items.
-fn producer<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<(Seq<'a>, Option<Elem>)> {
+fn producer<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<(Seq<'a>, Option<Term>)> {
     if let Value::Seq(seq) = x {
         return Ok((seq.clone(), None));
     }
     let t = me.of_any_rank(x, range)?;
-    Ok((me.seq_of(t), Some(me.g.elem(t))))
+    Ok((me.seq_of(t), Some(t)))
 }
 
 fn from<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -69,18 +72,19 @@ fn zip<'c, 'a>(me: &mut Lower<'a>, call: &'c Call<'a, '_>) -> Lowered<&'c Zip<'a
 }
 
 impl<'a> Zip<'a> {
-    fn with(&self, seq: Seq<'a>) -> Value<'a> {
-        let mut parts = self.parts.clone();
+    fn with(&self, seq: Seq<'a>, array: Option<Term>) -> Value<'a> {
+        let (mut parts, mut arrays) = (self.parts.clone(), self.arrays.clone());
         parts.push(seq);
+        arrays.extend(array);
         let (dims, text) = (Rc::clone(&self.dims), self.text.clone());
-        Value::Zip(Rc::new(Zip { parts, dims, elem: self.elem, indexed: self.indexed, text }))
+        Value::Zip(Rc::new(Zip { parts, arrays, dims, elem: self.elem, indexed: self.indexed, text }))
     }
 }
 
 fn and<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let zip = zip(me, call)?;
     let (x, range) = call.arg(1)?;
-    let (mut seq, _) = producer(me, x, range)?;
+    let (mut seq, array) = producer(me, x, range)?;
     let (own, dims) = (seq.dims.to_vec(), Rc::clone(&zip.dims));
     if own.len() != dims.len() {
         return Err(me.error(range, catalogue::ranks_differ(dims.len(), own.len())));
@@ -89,36 +93,48 @@ fn and<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let words = [axis_words(&zip.text, k, dims.len()), axis_words(call.text(1), k, dims.len())];
         me.equate(a, b, words, range)?;
     }
-    if !matches!(x, Value::Seq(_)) {
-        let t = me.of_any_rank(x, range)?;
-        let t = me.g.recast(t, &dims);
+    let array = array.map(|t| me.g.recast(t, &dims));
+    if let Some(t) = array {
         seq = me.seq_of(t);
     }
-    Ok(zip.with(seq))
+    Ok(zip.with(seq, array))
 }
 
 fn and_broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let zip = zip(me, call)?;
     let (x, range) = call.arg(1)?;
-    let t = me.of_any_rank(x, range)?;
-    let t = me.broadcast_to(t, &zip.dims, [zip.text.clone(), call.text(1).to_string()], range)?;
+    let array = me.of_any_rank(x, range)?;
+    let t = me.broadcast_to(array, &zip.dims, [zip.text.clone(), call.text(1).to_string()], range)?;
     let seq = me.seq_of(t);
-    Ok(zip.with(seq))
+    Ok(zip.with(seq, Some(array)))
 }
 
 fn map_collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let zip = zip(me, call)?;
     let (f, range) = call.arg(1)?;
     let want = zip.elem.map_or(Want::Any, Want::Elem);
-    each(me, &zip.dims, (range, want), &mut |me, ix| {
+    let columns = me.zip_order(&zip.arrays, &zip.dims);
+    let mut sizes = zip.dims.to_vec();
+    if columns.is_some() {
+        sizes.reverse();
+    }
+    let made = each(me, &sizes, (range, want), &mut |me, ix| {
+        let mut ix = ix.to_vec();
+        if columns.is_some() {
+            ix.reverse();
+        }
         let mut args = Vec::new();
         if zip.indexed {
-            args.push(position(ix));
+            args.push(position(&ix));
         }
         for part in &zip.parts {
-            args.push((part.item)(me, ix)?);
+            args.push((part.item)(me, &ix)?);
         }
         me.apply(f, &args, range)
+    })?;
+    Ok(match (made, columns) {
+        (Value::Term(t), Some(order)) => Value::Term(me.shown(t, &order)),
+        (made, _) => made,
     })
 }
 
