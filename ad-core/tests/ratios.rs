@@ -1,11 +1,17 @@
 //! What a gradient of a loop program costs, counted in the emitted program: the function and what the macro writes beside it are compiled
-//! with a counter in each block (`ratios/count.rs`) and run at growing sizes. The gradient must cost a fixed number of times the function:
-//! no step costs anything in proportion to an array of which it reads or writes an element.
+//! with counters and run at growing sizes. The gradient must cost a fixed number of times the function: no step costs anything in proportion
+//! to an array of which it reads or writes an element. There are two counts:
+//!
+//! - operations on numbers, which is what a number type that counts would see (`ratios/numbers.rs`): five times the function's, for every program;
+//! - all work: integers, conditions, and elements read, written and copied too (`ratios/count.rs`). A function may do less of it than of anything
+//!   else (`pop` and a test in a step), and its derivative has to say for each step which one it was: the bound is wider, and the same for all.
 
 #[path = "ratios/collect.rs"]
 mod collect;
 #[path = "ratios/count.rs"]
 mod count;
+#[path = "ratios/numbers.rs"]
+mod numbers;
 #[path = "ratios/programs.rs"]
 mod programs;
 
@@ -13,31 +19,13 @@ use std::fmt::Write as _;
 
 /// Gradients at most so many times the function (issue 4).
 const BOUND: f64 = 5.0;
-/// Of the collected ones, by what is in them, and how far: a `Vec` that a `while` makes longer (the loop is run once more for how long it gets), few
-/// operations under many conditions; a `Vec` that is pushed to behind a loop or in an arm of a step (it is copied into more room each time);
-/// recurrences of items in blocks, which count lane by lane what is one instruction for several lanes (llsq takes less time than the function).
-const COLLECTED_ABOVE: [(&str, f64); 17] = [
-    ("v . push (7.0 * x [i])", 8.0),
-    ("v . push (a * 4.0)", 8.0),
-    ("v . push ((* a , 5))", 8.0),
-    ("s += x [k + j] ; } k += 1", 8.0),
-    ("r -= x [j] * power ; power *= t", 6.0),
-    ("r -= v * p ; p *= t", 6.0),
-    ("g += h . sin () * v", 7.0),
-    ("'outer : for i in 0 .. x . len ()", 9.0),
-    ("h *= 1.5 ; } ts . push (t)", 11.0),
-    ("powi (2) * s . cos ()", 6.0),
-    ("for j in i + 1 .. n { s += x [i] * x [j] ; }", 6.0),
-    ("y . push (s + 1.0)", 8.0),
-    ("v [v . len () - 1 - j % v . len ()]", 6.0),
-    ("stack . pop () { s = s * v + 1.0", 8.5),
-    ("if y < 0.3 { v . push (y * y) ; }", 9.0),
-    ("while y < 3.0 { y += x [0]", 9.0),
-    ("n /= 2", 7.0),
-];
-/// Operations for each number of a gradient, beside: it is written even where the function does not look.
+/// All work at most so many times the function's.
+const WORK: f64 = 8.5;
+/// Work for each number of a gradient, beside: it is written even where the function does not look.
 const RESULT: f64 = 4.0;
-/// By how much the ratio at a size may be above that at the smallest one. What is done once in a call counts less at larger sizes.
+/// Operations on it.
+const ADDED: f64 = 1.0;
+/// By how much the ratio at the largest size may be above those at smaller ones. What is done once in a call counts less at larger sizes.
 const GROWTH: f64 = 1.15;
 
 #[test]
@@ -58,29 +46,69 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
     let out = count::run(&root);
     let mut wrong = String::new();
     for p in &programs {
-        let lines = out.lines().filter_map(|l| l.strip_prefix(p.name)?.strip_prefix(' '));
-        let all: Vec<Vec<f64>> = lines.map(|l| l.split(' ').map(|n| n.parse().expect("a number")).collect()).collect();
+        let all = measured(&out, p.name);
         assert_eq!(all.len(), p.sizes.len(), "{}: {out}", p.name);
-        let ratio = |row: &Vec<f64>| row[2] / row[1];
-        let ratios: Vec<f64> = all.iter().map(ratio).collect();
-        println!(
-            "{:20} {:?}: {ratios:.2?}, memory {:?}",
-            p.name,
-            p.sizes,
-            all.iter().map(|r| r[3]).collect::<Vec<_>>()
-        );
-        let last = ratios[ratios.len() - 1];
+        println!("{:20} {}", p.name, shown(&all));
         // What is saved is at most what the function has read; a triangular loop saves in a rectangle.
         let most = &all[all.len() - 1];
-        if most[3] > 2.0 * most[1] {
-            writeln!(wrong, "{}: {} numbers of memory for {} operations", p.name, most[3], most[1])
+        if most.memory > 2.0 * most.work[0] {
+            writeln!(wrong, "{}: {} numbers of memory for {} operations", p.name, most.memory, most.work[0])
                 .expect("a string grows");
         }
-        if last > BOUND || last > ratios[0].max(ratios[1]) * GROWTH {
-            writeln!(wrong, "{} at {:?}: {ratios:?}", p.name, p.sizes).expect("a string grows");
+        for m in &all {
+            if m.work[1] > BOUND * m.work[0] || m.numbers[1] > BOUND * m.numbers[0] + ADDED * m.size {
+                writeln!(wrong, "{}: {m:?}", p.name).expect("a string grows");
+            }
+        }
+        if grows(&all, 0.0) {
+            writeln!(wrong, "{} grows: {}", p.name, shown(&all)).expect("a string grows");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// A function and its gradient at a size.
+#[derive(Debug)]
+struct Measured {
+    size: f64,
+    /// All work of each.
+    work: [f64; 2],
+    /// Operations on numbers of each.
+    numbers: [f64; 2],
+    /// Numbers of memory that the gradient makes.
+    memory: f64,
+}
+
+/// What has been printed of a program.
+fn measured(out: &str, name: &str) -> Vec<Measured> {
+    let lines = out.lines().filter_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
+    let of = |line: &str| {
+        let row: Vec<f64> = line.split(' ').map(|n| n.parse().expect("a number")).collect();
+        let [size, f, g, memory, of_f, of_g] = row[..] else { panic!("{name}: {line}") };
+        Measured { size, work: [f, g], numbers: [of_f, of_g], memory }
+    };
+    lines.map(of).collect()
+}
+
+/// The ratios.
+fn shown(all: &[Measured]) -> String {
+    let ratio = |[f, g]: [f64; 2]| g / f;
+    let work: Vec<f64> = all.iter().map(|m| ratio(m.work)).collect();
+    let numbers: Vec<f64> = all.iter().map(|m| ratio(m.numbers)).collect();
+    let sizes: Vec<f64> = all.iter().map(|m| m.size).collect();
+    let last = all.last().map(|m| (m.work, m.numbers));
+    format!("{sizes:?}: numbers {numbers:.2?}, work {work:.2?}, at last {last:?}")
+}
+
+/// Whether one of the ratios grows with the size, without what is done for each number of `arguments` gradients.
+fn grows(all: &[Measured], arguments: f64) -> bool {
+    let [before @ .., last] = all else { return false };
+    let work = |m: &Measured| (m.work[1] - RESULT * m.size * arguments) / m.work[0];
+    let numbers = |m: &Measured| (m.numbers[1] - ADDED * m.size * arguments) / m.numbers[0];
+    let grow = |ratio: &dyn Fn(&Measured) -> f64| {
+        before.len() > 1 && ratio(last) > before.iter().map(ratio).fold(0.0, f64::max) * GROWTH
+    };
+    grow(&work) || grow(&numbers)
 }
 
 /// The loop programs of the other tests, at the sizes for which they run.
@@ -106,28 +134,24 @@ fn collected_gradients_cost_a_fixed_number_of_times_the_function() {
     let root = count::write("collected", &lib, &main);
     let out = count::run(&root);
     let mut wrong = String::new();
-    let mut measured = 0;
+    let mut found = 0;
     for p in &counted {
-        let lines = out.lines().filter_map(|l| l.strip_prefix(&p.name)?.strip_prefix(' '));
-        let all: Vec<Vec<f64>> = lines.map(|l| l.split(' ').map(|n| n.parse().expect("a number")).collect()).collect();
-        let ratios: Vec<f64> = all.iter().map(|row| row[2] / row[1]).collect();
-        println!(
-            "{:30} {:30} {:?}: {ratios:.2?}",
-            p.name,
-            p.place,
-            all.iter().map(|r| (r[0], r[1], r[2])).collect::<Vec<_>>()
-        );
-        measured += usize::from(!all.is_empty());
+        let all = measured(&out, &p.name);
+        println!("{:30} {:30} {}", p.name, p.place, shown(&all));
+        found += usize::from(!all.is_empty());
         // A gradient has an element for each number of the arguments, read or not.
-        let text = p.item.to_string();
-        let bound = COLLECTED_ABOVE.iter().find(|a| text.contains(a.0)).map_or(BOUND, |a| a.1);
-        let above = |row: &&Vec<f64>| row[2] > bound * row[1] + RESULT * row[0] * p.arguments.len() as f64;
-        if let Some(row) = all.iter().find(above) {
-            let excess = (row[2] - BOUND * row[1]) / row[0];
-            writeln!(wrong, "{} of {}: {ratios:.2?} {:?} {excess:.2}: {}", p.name, p.place, row, p.item)
-                .expect("a string grows");
+        let arguments = p.arguments.len() as f64;
+        let above = |m: &&Measured| {
+            m.numbers[1] > BOUND * m.numbers[0] + ADDED * m.size * arguments
+                || m.work[1] > WORK * m.work[0] + RESULT * m.size * arguments
+        };
+        if let Some(m) = all.iter().find(above) {
+            writeln!(wrong, "{} of {}: {m:?} {}: {}", p.name, p.place, shown(&all), p.item).expect("a string grows");
+        }
+        if grows(&all, arguments) {
+            writeln!(wrong, "{} of {} grows: {}: {}", p.name, p.place, shown(&all), p.item).expect("a string grows");
         }
     }
-    println!("{measured} of {} that are collected", counted.len());
+    println!("{found} of {} that are collected", counted.len());
     assert!(wrong.is_empty(), "{wrong}");
 }

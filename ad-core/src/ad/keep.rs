@@ -3,8 +3,8 @@
 //!
 //! The rule: cheap things are computed again from what is saved; saved are
 //! - results of dear functions (the tables' column: exponentials, logarithms, powers) and sums, if they differ from step to step;
-//! - elements and parts that a step reads of a carried array, if the derived body reads nothing else of that array: then a step saves these
-//!   and not the array;
+//! - elements and parts that a step reads of a carried array, or of what the step has made of it so far by writing elements of it, under
+//!   conditions or not, if the derived body reads nothing else of that array: then a step saves these and not the array;
 //! - what an inner loop has saved of its steps, and how many it has taken, if these are no carried arrays (but such as a step computes as a
 //!   whole) and the loop would be run again from a carried array that the
 //!   derived body reads nothing else of: then the outer loop saves neither the array nor runs the inner loop again.
@@ -110,7 +110,8 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Literal>, Of)> {
         }
         let Some(guard) = guards.get(&t).filter(|set| set.len() <= DEEPEST) else { continue };
         match part_of(g, t).filter(|&x| carried(x)) {
-            Some(x) if g.rank(t) == 0 && cheap(g, t) => found.push((t, Vec::new(), Of::Part(x))),
+            // Of what the step has changed there may be nothing outside of the arm that changes it.
+            Some(x) if g.rank(t) == 0 && cheap(g, t) && reads(g, t, x) => found.push((t, Vec::new(), Of::Part(x))),
             Some(x) => found.push((t, guard.clone(), Of::Part(x))),
             None if g.ty(t).is_real() && dear(g, t) => found.push((t, guard.clone(), Of::Dear)),
             _ => {}
@@ -241,13 +242,36 @@ fn computed_anew(g: &Graph, s: &Scan, n: usize) -> bool {
     true
 }
 
-/// The array of which it is an element, a row, a part of a row, or what is read there at several indices.
+/// The array of which it is an element, a row, a part of a row, or what is read there at several indices: as it is carried, or with elements
+/// written already.
 fn part_of(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
         Node::Prim(Prim::Slice(_), args) if matches!(g.node(args[0]), Node::Gather { .. }) => part_of(g, args[0]),
-        Node::Gather { src, index, .. } if !index.is_empty() => param_number(g, *src).map(|_| *src),
+        Node::Gather { src, index, .. } if !index.is_empty() => carried_as(g, *src),
         _ => None,
     }
+}
+
+/// The parameter of which an array is a later state: elements of it are written, and arms choose between such states.
+fn carried_as(g: &Graph, t: Term) -> Option<Term> {
+    let (mut found, mut stack, mut seen) = (None, vec![t], HashSet::new());
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        match g.node(t) {
+            Node::Param(..) if found.is_none_or(|x| x == t) => found = Some(t),
+            Node::Scatter { dst, .. } => stack.push(*dst),
+            Node::Cond { then, other, .. } if g.rank(t) > 0 => stack.extend([*then, *other]),
+            _ => return None,
+        }
+    }
+    found
+}
+
+/// Whether it is an element of this very array.
+fn reads(g: &Graph, t: Term, x: Term) -> bool {
+    matches!(g.node(t), Node::Gather { src, .. } if *src == x)
 }
 
 fn param_number(g: &Graph, t: Term) -> Option<usize> {

@@ -471,7 +471,7 @@ impl<'a> Lower<'a> {
         all.resize(carries + jumps, no);
         // A loop without an end of its own counts its steps itself.
         let counts = size == endless;
-        let len = l.seq.filter(|_| counts).and_then(|seq| seq.len);
+        let len = l.seq.filter(|seq| self.stops_behind(seq, jumps)).and_then(|seq| seq.len);
         if counts {
             all.push(zero);
         }
@@ -483,7 +483,7 @@ impl<'a> Lower<'a> {
             0 if len.is_none() => None,
             1 if len.is_none() => Some(carries),
             _ => {
-                all.push(len.map_or(no, |len| self.g.compare(Cmp::Le, len, zero)));
+                all.push(len.map_or(no, |len| self.g.compare(Cmp::Eq, len, zero)));
                 Some(all.len() - 1)
             }
         };
@@ -497,7 +497,8 @@ impl<'a> Lower<'a> {
             }
             // What depends on the number of the step is only asked for in steps that are run.
             let done = stop.map(|k| now[k]).filter(|_| !counts);
-            index.push(if counts { now[carries + jumps] } else { i });
+            let number = if counts { now[carries + jumps] } else { i };
+            index.push(number);
             let mut run = |me: &mut Self| me.nest(l, now[..carries].to_vec(), keys, index);
             let behind = match done {
                 Some(done) => me.under(done, false, run),
@@ -519,13 +520,13 @@ impl<'a> Lower<'a> {
             let flags: Vec<Term> = behind.left.iter().map(|(flag, _)| *flag).collect();
             let mut next: Vec<Term> = behind.next.iter().chain(&flags).copied().collect();
             let mut gone = flags.into_iter().reduce(|a, b| me.g.or(a, b));
+            let count = me.g.int(IntOp::Add, number, one);
             if counts {
-                let count = me.g.int(IntOp::Add, now[carries + jumps], one);
                 next.push(count);
-                if let Some(len) = len {
-                    let last = me.g.compare(Cmp::Le, len, count);
-                    gone = Some(gone.map_or(last, |gone| me.g.or(gone, last)));
-                }
+            }
+            if let Some(len) = len {
+                let last = me.g.compare(Cmp::Le, len, count);
+                gone = Some(gone.map_or(last, |gone| me.g.or(gone, last)));
             }
             if next.len() < carried {
                 next.push(gone.unwrap_or(no));
@@ -606,6 +607,13 @@ impl<'a> Lower<'a> {
         Ok(More { init, carried, next })
     }
 
+    /// Whether a loop with so many jumps out of it asks in each step for another item: one without an end of its own does, and one that may stop
+    /// anyway, since how many steps it takes is what is counted.
+    fn stops_behind(&self, seq: &Seq<'a>, jumps: usize) -> bool {
+        let endless = |&n: &Term| self.g.int_value(n) == Some(i128::from(u64::MAX));
+        seq.len.is_some() && (jumps > 0 || seq.dims.first().is_some_and(endless))
+    }
+
     /// The body, once.
     fn step(&mut self, l: &Loop<'a, '_>, now: Vec<Term>, index: &[Term]) -> Lowered<Behind<'a>> {
         let there = match l.seq {
@@ -613,14 +621,16 @@ impl<'a> Lower<'a> {
             None => None,
         };
         let Some(there) = there else { return self.run(l, &now, index) };
-        // Where there is no item everything stays.
         let mut behind = self.under(there, true, |me| me.run(l, &now, index))?;
-        let no = self.g.lit_bool(false);
-        for (new, &old) in behind.next.iter_mut().zip(&now) {
-            *new = self.g.cond(there, *new, old);
-        }
-        for (flag, _) in &mut behind.left {
-            *flag = self.g.cond(there, *flag, no);
+        // Where there is no item everything stays; a loop that stops behind its last item has no such step.
+        if l.seq.is_some_and(|seq| seq.keep.is_some() || !self.stops_behind(seq, l.leaves.len())) {
+            let no = self.g.lit_bool(false);
+            for (new, &old) in behind.next.iter_mut().zip(&now) {
+                *new = self.g.cond(there, *new, old);
+            }
+            for (flag, _) in &mut behind.left {
+                *flag = self.g.cond(there, *flag, no);
+            }
         }
         let as_before = self.no_longer();
         for longer in &mut behind.longer {

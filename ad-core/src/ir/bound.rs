@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::{Elem, Graph, Node, Scan, Term};
+use super::{Elem, Graph, Node, Put, Scan, Term};
 use crate::prim::{Binary, Cmp, IntOp, Prim};
 
 /// The condition under which a step does anything, and how many steps at the beginning it holds for.
@@ -69,6 +69,8 @@ fn idle(g: &Graph, scan: &Scan, reach: &[Term], fact: (Term, bool)) -> bool {
                 },
                 _ => plain(g, t),
             },
+            // Nothing is added.
+            Node::Scatter { put: Put::Add, dst, src, .. } if of(*src) == Is::Blank => of(*dst),
             _ => plain(g, t),
         };
         is.insert(t, own);
@@ -238,6 +240,38 @@ mod tests {
             vec![g.add(now, more)]
         });
         assert_eq!(added, Some((true, true, 0)));
+    }
+
+    #[test]
+    fn additions_of_nothing_to_an_element() {
+        let (mut g, f64s) = (Graph::new(), Elem::Real(RealTy::F64));
+        let (n, k) = (g.add_input(Elem::USIZE, 0), g.add_input(Elem::USIZE, 0));
+        let (x, y) = (g.add_input(f64s, 0), g.add_input(f64s, 0));
+        let (init, step) = (g.broadcast(x, &[n]), g.fresh());
+        let (i, now) = (g.mk(Node::Var(step)), g.placeholder(Type::Array(f64s, [n].into())));
+        let (c, zero) = (g.compare(Cmp::Lt, i, k), g.lit_like(x, 0.0));
+        let mut limited = |other: Term| {
+            let more = g.cond(c, y, other);
+            let next = g.scatter(now, more, &[], &[i]);
+            let count = g.lit_usize(10);
+            let l = OpenLoop {
+                count,
+                reverse: false,
+                stop: None,
+                step,
+                init: vec![init],
+                carried: vec![now],
+                results: vec![next],
+            };
+            let t = g.close_loop(&l);
+            let scan = g.reachable(&[t]).into_iter().find_map(|t| match g.node(t) {
+                Node::Scan(scan) => Some((**scan).clone()),
+                _ => None,
+            });
+            bound(&mut g, &scan.expect("a loop")).is_some()
+        };
+        assert!(limited(zero));
+        assert!(!limited(x));
     }
 
     #[test]

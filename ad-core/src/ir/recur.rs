@@ -217,16 +217,13 @@ impl Graph {
         if self.free(t).iter().any(|v| !v.is_fresh()) {
             return false;
         }
-        let (l, endless) = (c.l, Some(i128::from(u64::MAX)));
-        // A size is closed, wherever it comes from. A loop that might not end is not run before it is known that it is come to.
+        let l = c.l;
+        // A size is closed, wherever it comes from. A loop that might not end, and that the function would not come to without this one, is left
+        // at once there (`front::checks`).
         if self.is_size(t) {
             return true;
         }
-        let leaf = |t: Term| {
-            l.carried.contains(&t)
-                || matches!(self.node(t), Node::Var(v) if *v == l.step)
-                || matches!(self.node(t), Node::Scan(scan) if scan.stop.is_some() && self.int_value(scan.count) == endless)
-        };
+        let leaf = |t: Term| l.carried.contains(&t) || matches!(self.node(t), Node::Var(v) if *v == l.step);
         !self.any(t, &mut c.depends, &leaf)
     }
 

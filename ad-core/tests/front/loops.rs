@@ -187,6 +187,36 @@ fn vectors_that_a_while_pushes_to() {
     agrees! { fn f(x: slice) { if x[0] > 0.0 { let mut v = vec![1.0]; let mut y = 1.0; while y < 3.0 { y += x[0]; let z = v[v.len() - 1] * y; v.push(z); } let n = v.len(); v[n - 1] + n as f64 } else { x[0] } } [V(vec![0.71])] [V(vec![0.0])] }
 }
 
+/// A loop before another one is no part of its steps; where the function does not come to it, it is not run.
+#[test]
+fn loops_before_loops() {
+    agrees! { fn f(x: slice) { let mut y = x[0]; while y < 100.0 { y = y * 1.5 + x[1]; } let mut s = 1.0; for v in x { s = s * y * 0.01 + v; } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![101.0, -0.9])] [V(vec![0.3])] }
+    agrees! { fn f(x: slice, n: int) { let mut y = x[0]; if x[0] > 0.0 { while y < 2.0 { y += x[0]; } } let mut s = 1.0; for i in 0..n { let mut z = y; while z > 0.1 { z *= 0.5; } s += z * y + i as f64; if s > 3.0 { break; } } s * y } [V(vec![0.33]), N(0)] [V(vec![0.7]), N(4)] [V(vec![-0.7]), N(4)] }
+    agrees! { fn f(x: slice) { let mut s = 1.0; for v in x { let mut y = *v; while y < 3.0 { y = y * 1.5 + 0.2; } for w in x { s += (y * w).sin() * s; } } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 1.0; for v in x { if *v > 0.0 { let mut y = 1.0; while y < 3.0 { y += x[0]; } for w in x { s += y * w * s; } } } s } [V(vec![0.3, 0.9, -1.2])] [V(vec![-0.3, -0.9])] [V(vec![])] }
+}
+
+/// Elements that are read when elements of the array may have been written: they are saved, and not the array.
+#[test]
+fn elements_read_behind_their_change() {
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); for i in 0..x.len() { if x[i] > 0.5 { y[i] = x[i] * 2.0; } y[i] += x[i] * y[i]; } let mut s = 0.0; for v in &y { s += v * v; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); for i in 1..x.len() { if x[i] > 0.5 { y[i] = x[i] * y[i - 1]; y[i - 1] *= y[i]; } else if x[i] < 0.0 { y[0] = y[i] * y[0]; } y[i] += x[i] * y[i] * y[i - 1] + y[0]; } let mut s = 0.0; for v in &y { s += v * v; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.3, -0.1])] }
+    // Where it is not known whether the places are the same.
+    agrees! { fn f(x: slice) { let n = x.len(); let mut y = x.to_vec(); let mut s = 0.0; for i in 0..n { let k = (x[i] * 4.0).abs() as usize % n; if x[i] > 0.5 { y[i] = x[i] * y[k]; s += y[k] * y[k]; } y[k] = y[k] * y[i] + s; s += y[i] * y[(i + 1) % n]; } s + y[0] } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.6])] [V(vec![])] }
+    // An arm reads what it has changed, and behind the choice it is changed again.
+    agrees! { fn f(x: slice) { let n = x.len(); let mut y = x.to_vec(); let mut s = 0.0; for i in 0..n { let k = (x[i] * 4.0).abs() as usize % n; let mut t = 0.5; if x[i] > 0.5 { y[i] = x[i] * 2.0; t = y[k] * x[i]; } y[k] = 3.0 * x[i] + t; s += t * y[i]; } for v in &y { s += v * v; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.6])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut y = vec![[0.5, 1.5]; x.len()]; for i in 0..x.len() { if x[i] > 0.5 { y[i] = [x[i], x[i] * 2.0]; } let r = y[i]; y[i][1] += r[0] * r[1] * x[i]; } let mut s = 0.0; for r in &y { s += r[0] * r[1]; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![])] }
+}
+
+/// Steps of an inner loop that is left for the next one of the loop around, over as many items as that says.
+#[test]
+fn triangles_that_are_left() {
+    agrees! { fn f(x: slice) { let mut e = 0.0; 'outer: for i in 0..x.len() { for j in 0..i { let d = x[i] - x[j]; if d.abs() < 0.1 { continue 'outer; } if d > 4.0 { break 'outer; } e += 1.0 / (d * d); } e *= x[i]; } e } [V(vec![0.3, 0.9, 1.2, 0.35, 0.7])] [V(vec![0.3, 9.0, 1.2])] [V(vec![0.3])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 1.0; for i in 0..x.len() { for j in (i..x.len()).rev() { if x[j] < 0.0 { break; } s = s * x[i] + x[j]; } } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.3, 0.9])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut s = 1.0; for i in 0..x.len() { for v in &x[i..] { if *v < 0.0 { return s * v; } s += v * x[i] * s; } } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.9, -1.2])] [V(vec![])] }
+    agrees! { fn f(x: slice) { (0..x.len()).map(|i| { let mut s = 1.0; for j in 0..i { if x[j] > 1.0 { break; } s = s * x[j] + x[i]; } s }).sum() } [V(vec![0.3, 0.9, 1.2, 0.4])] [V(vec![])] }
+}
+
 #[test]
 fn tuples_in_arrays() {
     agrees! { fn f(x: slice) { let mut p = [(x[0], x[1]), (x[1], x[0] * x[1])]; for _ in 0..3 { for i in 0..2 { let (a, b) = p[i]; p[i] = (a + 0.1 * b, b - 0.1 * a.sin()); p[1 - i].1 += 0.01 * a; } let (q, r) = (p[0], p[1]); p[0].1 += 0.01 * (r.0 - q.0); } p[0].0 * p[1].1 } [V(vec![0.3, -0.9])] }

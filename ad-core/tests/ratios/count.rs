@@ -12,7 +12,20 @@ pub(crate) const PRELUDE: &str = r#"
 #![allow(warnings)]
 pub mod ad { pub use ad_runtime as runtime; pub use ndarray; }
 use std::cell::Cell;
-thread_local! { static DONE: Cell<u64> = const { Cell::new(0) }; static MADE: Cell<u64> = const { Cell::new(0) }; }
+thread_local! {
+    static DONE: Cell<u64> = const { Cell::new(0) };
+    static MADE: Cell<u64> = const { Cell::new(0) };
+    static NUMBERS: Cell<u64> = const { Cell::new(0) };
+}
+fn real<T>() -> bool { matches!(std::any::type_name::<T>(), "f64" | "&f64") }
+fn more(n: u64) { NUMBERS.with(|c| c.set(c.get() + n)); }
+/// An operation on numbers, if it is one.
+pub fn number<T>(x: T) -> T { if real::<T>() { more(1); } x }
+/// A function of numbers in lanes, which the other counters do not see.
+pub fn lanes<T>(x: T) -> T { let n = (size_of::<T>() / 8) as u64; tick(n); more(n); x }
+/// The lanes of a sum are added: as many numbers for three elements as for a thousand, so that this is work, and no operation on numbers of the program.
+pub fn joined<T>(n: u64, x: T) -> T { tick(n); x }
+pub fn summed<T>(x: &[T]) -> &[T] { tick(x.len() as u64); if real::<T>() { more(x.len() as u64); } x }
 pub fn tick(n: u64) { DONE.with(|d| { d.set(d.get() + n); assert!(d.get() < LONGEST, "too long"); }); }
 /// What takes longer is not run to its end: it may have none for these numbers.
 const LONGEST: u64 = 100_000_000;
@@ -34,7 +47,7 @@ impl<T: Clone, D: ndarray::Dimension> Counted for ndarray::Array<T, D> {
 }
 pub fn measure(name: &str, n: usize, f: fn(&[f64]) -> f64, g: fn(&[f64]) -> (f64, Vec<f64>)) {
     let x: Vec<f64> = (0..n).map(|k| 0.6 + 0.3 * (k as f64 * 1.7).sin()).collect();
-    let taken = || (DONE.with(|d| d.take()), MADE.with(|m| m.take()));
+    let taken = || (DONE.with(|d| d.take()), MADE.with(|m| m.take()), NUMBERS.with(|m| m.take()));
     taken();
     let value = f(&x);
     let function = taken();
@@ -46,7 +59,7 @@ pub fn measure(name: &str, n: usize, f: fn(&[f64]) -> f64, g: fn(&[f64]) -> (f64
         let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
         assert!((slope - gradient[k]).abs() <= 1e-4 * slope.abs().max(1.0), "{name} at {k} of {n}: {} is not {slope}", gradient[k]);
     }
-    println!("{name} {n} {} {} {}", function.0, derivative.0, derivative.1);
+    println!("{name} {n} {} {} {} {} {}", function.0, derivative.0, derivative.1, function.2, derivative.2);
 }
 pub fn numbers(n: usize, seed: usize) -> Vec<f64> {
     (0..n).map(|k| 0.6 + 0.3 * ((k * (seed + 1)) as f64 * 1.7 + seed as f64).sin()).collect()
@@ -58,7 +71,7 @@ pub fn matrix(n: usize, seed: usize) -> ndarray::Array2<f64> {
 /// Counts at growing sizes, as long as that is quick; where the function panics, so must the gradient.
 pub fn growing(name: &str, f: fn(usize) -> f64, g: fn(usize) -> f64) {
     for n in [10, 30, 100, 300, 1000] {
-        let taken = || (DONE.with(|d| d.take()), MADE.with(|m| m.take()));
+        let taken = || (DONE.with(|d| d.take()), MADE.with(|m| m.take()), NUMBERS.with(|m| m.take()));
         taken();
         let value = std::panic::catch_unwind(|| f(n));
         let function = taken();
@@ -69,7 +82,7 @@ pub fn growing(name: &str, f: fn(usize) -> f64, g: fn(usize) -> f64) {
             (Ok(value), Ok(same)) => {
                 let agree = (value - same).abs() <= 1e-9 * value.abs().max(1.0) || value.to_bits() == same.to_bits() || (value.is_nan() && same.is_nan());
                 assert!(agree, "{name} at {n}: {same} is not {value}");
-                println!("{name} {n} {} {} {}", function.0, derivative.0, derivative.1);
+                println!("{name} {n} {} {} {} {} {}", function.0, derivative.0, derivative.1, function.2, derivative.2);
             }
             (Err(_), Err(_)) => {}
             (value, same) => panic!("{name} at {n}: {value:?} and {same:?}"),
@@ -80,7 +93,9 @@ pub fn growing(name: &str, f: fn(usize) -> f64, g: fn(usize) -> f64) {
 
 /// The functions in a module of their own, with their counters.
 pub(crate) fn instrumented(tokens: TokenStream, name: &str) -> String {
-    let body = block(without_proofs(tokens), None);
+    let mut file = without_proofs(tokens);
+    super::numbers::counted(&mut file);
+    let body = block(quote!(#file), None);
     let (module, f, g) = (format_ident!("of_{name}"), format_ident!("{name}"), format_ident!("{name}_value_and_grad"));
     let all = quote!(mod #module { use crate::Counted as _; use ndarray::*; #body } pub use #module::{#f, #g};);
     match syn::parse2::<syn::File>(all.clone()) {
@@ -90,10 +105,10 @@ pub(crate) fn instrumented(tokens: TokenStream, name: &str) -> String {
 }
 
 /// What is proved by compiling never runs, and is of methods that the counters take the place of.
-fn without_proofs(tokens: TokenStream) -> TokenStream {
+fn without_proofs(tokens: TokenStream) -> syn::File {
     let mut file: syn::File = syn::parse2(tokens).expect("the macro writes items");
     file.items.retain(|item| !matches!(item, syn::Item::Const(c) if c.ident == "_"));
-    quote!(#file)
+    file
 }
 
 /// The same tokens with counters in the blocks among them; in this one too, unless it is none: `before` is what is done each time before it is entered.

@@ -372,4 +372,67 @@ programs! {
         for i in 0..n { s += y[i] * y[i] + d[i].ln(); }
         s
     }
+    conditional_writes PLAIN x {
+        let mut y = x.to_vec();
+        for i in 1..x.len() {
+            if x[i] > 0.7 { y[i] = x[i] * y[i - 1]; }
+            y[i] += x[i] * y[i];
+        }
+        let mut s = 0.0;
+        for i in 0..y.len() { s += y[i] * y[i]; }
+        s
+    }
+    scattered_reads PLAIN x {
+        let n = x.len();
+        let mut y = x.to_vec();
+        let mut s = 0.0;
+        for i in 0..n {
+            let k = (x[i] * 3.7) as usize;
+            if x[i] > 0.7 && k < n { y[i] = x[i] * y[k]; s += y[k] * y[k]; }
+            y[i] = y[i] * x[i] + s * 0.01;
+        }
+        for i in 0..n { s += y[i] * y[i]; }
+        s
+    }
+    until_and_then PLAIN x {
+        let mut y: f64 = 1.0;
+        let mut k = 0;
+        while k < x.len() {
+            y = 0.4 * y.sin() + x[k];
+            k += 1;
+        }
+        let mut s = 1.0;
+        for &v in x { s = 0.5 * s * y + v; }
+        s
+    }
+    steps_that_adapt PLAIN x {
+        let mut t = 0.0;
+        let mut y = 1.0;
+        let mut ts = vec![t];
+        let mut ys = vec![y];
+        let end = x.len() as f64;
+        while t < end {
+            let k = -x[0] * y;
+            let h = if k.abs() < 0.3 { 0.8 } else { 0.5 };
+            y += h * k * 0.01;
+            t += h;
+            ts.push(t);
+            ys.push(y);
+        }
+        let mut s = 0.0;
+        for i in 1..ys.len() { s += (ts[i] - ts[i - 1]) * (ys[i] * ys[i] + ys[i - 1]); }
+        s
+    }
+    pairs MATRIX x {
+        let mut e = 0.0;
+        'outer: for i in 0..x.len() {
+            for j in 0..i {
+                let d = x[i] - x[j];
+                if d.abs() < 1e-9 { continue 'outer; }
+                if d > 4.0 { break 'outer; }
+                e += 1.0 / (1.0 + d * d);
+            }
+        }
+        e
+    }
 }

@@ -81,8 +81,8 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, way: Ve
             }
             _ => plan.loops.begun(t)?.1.init,
         };
-        // All that shows this state of the array: it, and what is the same memory under another name.
-        let mut same: BTreeSet<Term> = BTreeSet::from([from]);
+        // All that shows this state of the array: it, what an arm leaves as it, and what is the same memory under another name.
+        let mut same = left_by_arms(g, &way, from);
         for &s in own {
             let Some(u) = of(s).filter(|u| !way.contains(u)) else { continue };
             let alias = alias_of(g, &plan.class, u).is_some_and(|a| same.contains(&a));
@@ -106,6 +106,20 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, way: Ve
         }
     }
     Some(InPlace { now: c.now, way, before })
+}
+
+/// A state of an array, and those that the arms of choices on this way leave as it.
+fn left_by_arms(g: &Graph, way: &[Term], from: Term) -> BTreeSet<Term> {
+    let (mut found, mut stack) = (BTreeSet::new(), vec![from]);
+    while let Some(t) = stack.pop() {
+        if found.insert(t)
+            && way.contains(&t)
+            && let Node::Cond { then, other, .. } = g.node(t)
+        {
+            stack.extend([*then, *other]);
+        }
+    }
+    found
 }
 
 /// Whether what is put into an array, or what a loop that changes it does, reads one of these.
