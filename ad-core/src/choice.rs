@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     Associate,
     /// A contraction is a call of a matrix kernel, or a loop nest; a sum over leading axes, a repetition too.
     Kernel,
+    /// Windows of an array are read where they are, or written out for a product of matrices.
+    Windows,
     /// An array is stored, or computed where it is read.
     Store,
     /// A statement joins the nest of an earlier one.
@@ -46,6 +48,7 @@ impl Kind {
         match self {
             Kind::Associate => ["sums of products", "summed before the product", "summed after the product"],
             Kind::Kernel => ["kernels or loop nests", "a kernel", "a loop nest"],
+            Kind::Windows => ["windows of arrays", "where they are", "written out"],
             Kind::Store => ["store or compute again", "stored", "computed where it is read"],
             Kind::Fuse => ["one loop or two", "in the loop of", "a loop of its own, not that of"],
             Kind::Split => ["sums of blocks", "one loop, split into interior and ends", "a pass for each block"],

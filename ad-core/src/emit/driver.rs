@@ -7,6 +7,7 @@ mod recur;
 mod stack;
 mod tiles;
 mod whole;
+mod windows;
 
 use std::collections::{HashMap, HashSet};
 

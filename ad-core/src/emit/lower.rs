@@ -151,7 +151,12 @@ impl Lower<'_> {
                 let rows = g.sum_axes(*src, &axes);
                 g.add(*dst, rows)
             }
-            Node::Prim(Prim::Contract(spec), args) => contraction(g, t, spec, args[0], args[1], exact),
+            Node::Prim(Prim::Contract(spec), args) => {
+                if !exact && windows(g, &mapped) {
+                    return Ok(g.mk(mapped));
+                }
+                contraction(g, t, spec, args[0], args[1], exact)
+            }
             _ => g.mk(mapped),
         })
     }
@@ -410,6 +415,12 @@ fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exa
     let product = g.mul(a, b);
     let summed: Vec<u8> = (spec.out.len()..domain.len()).map(axis).collect();
     g.sum_axes(product, &summed)
+}
+
+/// Whether a contraction reads windows where they are.
+fn windows(g: &mut Graph, mapped: &Node) -> bool {
+    let made = g.mk(mapped.clone());
+    super::windows::windows(g, made).is_some()
 }
 
 /// Whether an array is known to have no elements.

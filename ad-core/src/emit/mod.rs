@@ -24,6 +24,7 @@ mod split;
 mod store;
 mod tiles;
 mod update;
+mod windows;
 
 pub use check::check;
 pub(crate) use check::check_name;

@@ -14,6 +14,7 @@ use super::known::Known;
 use super::loops::{Loops, Role, Scope, Scopes};
 use super::split::is_stencil;
 use super::store::{Around, Class, classify, is_splat};
+use super::windows::{Windows, windows_of};
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
@@ -59,6 +60,8 @@ pub(super) struct Plan {
     pub(super) bodies: Vec<Vec<usize>>,
     pub(super) loops: Loops,
     pub(super) scopes: Scopes,
+    /// Contractions of windows that are read or added to where they are.
+    pub(super) windows: BTreeMap<Term, Windows>,
     /// Carried arrays that are changed where they are: whose memory each term on the way is.
     pub(super) in_place: HashMap<Term, Term>,
     /// The steps that read a term, ascending.
@@ -96,7 +99,7 @@ pub(super) fn domain_of(g: &Graph, t: Term) -> Vec<Term> {
 }
 
 /// What the statement of `t` reads: terms in memory or scalars, and whether each is read only at the loops' own indices.
-fn reads(g: &Graph, class: &[Class], t: Term) -> BTreeMap<Term, bool> {
+fn reads(g: &Graph, class: &[Class], windows: &BTreeMap<Term, Windows>, t: Term) -> BTreeMap<Term, bool> {
     let mut found: BTreeMap<Term, bool> = BTreeMap::new();
     let mut seen: HashSet<(Term, bool)> = HashSet::new();
     let mut stack: Vec<(Term, bool)> = Vec::new();
@@ -125,7 +128,10 @@ fn reads(g: &Graph, class: &[Class], t: Term) -> BTreeMap<Term, bool> {
         }
         node => node.for_each_child(|c| stack.push((c, false))),
     };
-    children(t, true, &mut stack);
+    match windows.get(&t) {
+        Some(w) => stack.extend(w.reads().map(|c| (c, false))),
+        None => children(t, true, &mut stack),
+    }
     while let Some((c, pointwise)) = stack.pop() {
         if !seen.insert((c, pointwise)) {
             continue;
@@ -192,7 +198,8 @@ pub(super) fn plan(
         read.extend(l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row)));
         read.extend(l.carries.iter().map(|c| c.init).filter(|&t| !is_splat(g, t)));
     }
-    let class = classify(g, &reach, &read, Around { exact: &exact, loops: &loops, scopes: &scopes });
+    let windows = windows_of(g, &reach, &[&roots[..], &read].concat(), &exact);
+    let class = classify(g, &reach, &read, Around { exact: &exact, windows: &windows, loops: &loops, scopes: &scopes });
     let (sets, guard) = guards(g, &reach, &roots, &loops, &scopes);
 
     let mut statements: Vec<Statement> = Vec::new();
@@ -202,7 +209,8 @@ pub(super) fn plan(
         let scalar = class[t.index()] == Class::Scalar && !matches!(g.node(t), Node::Lit(_));
         let buffer = class[t.index()] == Class::Buffer && !matches!(g.node(t), Node::Input(_));
         if !scalar && !buffer {
-            if matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _)) {
+            let unmade = || windows.values().any(|w| w.unmade(g) == Some(t));
+            if matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _)) && !unmade() {
                 return Err("a reduction inside an index function is not emitted yet".into());
             }
             continue;
@@ -228,7 +236,12 @@ pub(super) fn plan(
         // What is only named costs nothing anywhere.
         let named = matches!(g.node(t), Node::Input(_) | Node::Size(..));
         let guard = if named { 0 } else { guard[t.index()] };
-        statements.push(Statement { of: Of::Term(t), reads: reads(g, &class, t), guard, scope: scopes.of(t) });
+        statements.push(Statement {
+            of: Of::Term(t),
+            reads: reads(g, &class, &windows, t),
+            guard,
+            scope: scopes.of(t),
+        });
     }
     for (check, terms) in checks.iter().enumerate() {
         let reads = terms.reads.iter().filter(|t| !matches!(g.node(**t), Node::Lit(_))).map(|&t| (t, false)).collect();
@@ -259,6 +272,7 @@ pub(super) fn plan(
         tiles: Vec::new(),
         uses,
         exact,
+        windows,
         stencils,
         results: read.into_iter().collect(),
         loops,

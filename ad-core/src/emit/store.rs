@@ -3,10 +3,11 @@
 //! a term that is read at several different indices, or from several loops, is stored unless it is next to nothing
 //! (`prototype.md`, 1: without that, a chain of shifted reads is exponential).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::contract::peel;
 use super::loops::{Loops, Role, Scopes};
+use super::windows::Windows;
 use crate::choice::{Kind, choose, choose_if};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Prim, Reduce, Unary};
@@ -86,6 +87,7 @@ struct Readers {
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
     pub(super) exact: &'a HashSet<Term>,
+    pub(super) windows: &'a BTreeMap<Term, Windows>,
     pub(super) loops: &'a Loops,
     pub(super) scopes: &'a Scopes,
 }
@@ -177,7 +179,12 @@ fn round(
     let mut cost = vec![0_u32; g.len()];
     // What a reader pays: nothing for what is stored.
     let mut passed_on = vec![0_u32; g.len()];
+    // Contractions that are added at windows are never made.
+    let unmade: HashSet<Term> = around.windows.values().filter_map(|w| w.unmade(g)).collect();
     for &t in reach {
+        if unmade.contains(&t) {
+            continue;
+        }
         if g.free(t).is_empty() && g.ty(t).as_array().is_some_and(|(_, shape)| shape.is_empty()) {
             class[t.index()] = Class::Scalar;
         } else if let Some(own) = own_cost(g, t) {
@@ -203,7 +210,9 @@ fn round(
         if class[t.index()] == Class::View && g.rank(t) > 0 && g.free(t).is_empty() && worth_storing(t, r, work) {
             class[t.index()] = Class::Buffer;
         }
-        visit(g, t, class[t.index()], r, (around, &cost), &mut contexts, &mut readers);
+        if !unmade.contains(&t) {
+            visit(g, t, class[t.index()], r, (around, &cost), &mut contexts, &mut readers);
+        }
     }
     (class, readers)
 }
@@ -286,7 +295,7 @@ fn visit(
         Class::Buffer => (Some(t), contexts.domain(g.shape(t)), Readers::default()),
     };
     // The loop in which the elements of `t` are computed, and whether it takes them a row a step.
-    let Around { exact, loops, scopes } = around;
+    let Around { exact, windows, loops, scopes } = around;
     let here = root.map_or(0, |r| scopes.of(r));
     let row_of = |index: &[Term]| {
         let step = index.first().and_then(|&i| loops.role(i));
@@ -307,6 +316,13 @@ fn visit(
         to.forced |= force;
     };
     let dear = |c: Term| cost[c.index()] >= REUSED;
+    if let Some(w) = windows.get(&t) {
+        w.operands.iter().for_each(|o| read(o.array, contexts.path(context, t), true));
+        if let Some(added) = w.added {
+            read(added.dst, context, !is_splat(g, added.dst));
+        }
+        return;
+    }
     match g.node(t) {
         Node::Prim(prim, args) => match prim {
             Prim::Sum(_) if is_exact_sum(g, exact, t) => read(args[0], contexts.path(context, t), true),

@@ -16,7 +16,7 @@
 //!
 //! - The kernels whose names end in `_in` are for loops that run in [`dispatch`] already.
 //!
-//! No kernel may allocate, but for [`contiguous`] and [`destination`] when they have to copy.
+//! No kernel may allocate, but for [`contiguous`] and [`destination`] when they have to copy, `matrixmultiply`, and [`windows()`].
 
 mod blocks;
 mod fast;
@@ -28,6 +28,7 @@ mod product;
 mod reduce;
 mod special;
 mod vector;
+mod windows;
 
 pub use blocks::{block, largest_columns, packed, places_of_largest, places_of_smallest, smallest_columns};
 pub use generated::{
@@ -45,3 +46,4 @@ pub use reduce::{
 };
 pub use special::{digamma, erf, erfc, ln_gamma, mul_zero, relu, sigmoid, softplus, tetragamma, trigamma};
 pub use vector::{add_assign, axpy, axpy_in, column_sums};
+pub use windows::{Axis, windows};

@@ -232,6 +232,10 @@ impl Driver<'_> {
         if self.tile.is_some() {
             return self.extrema_in_block(t, guard);
         }
+        if let Some(w) = self.plan.windows.get(&t) {
+            self.windows(t, w, guard, k);
+            return Ok(());
+        }
         let mut names = Vec::new();
         match g.node(t) {
             Node::Cond { cond, then, other } => {

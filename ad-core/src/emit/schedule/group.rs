@@ -76,7 +76,8 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
             }
         };
         let stencil = plan.stencils.contains(&t);
-        if !stencil && !is_item(g, &plan.class, &plan.exact, t) {
+        let item = is_item(g, &plan.class, &plan.exact, t) && !plan.windows.contains_key(&t);
+        if !stencil && !item {
             placed.push((s, steps.len()));
             step_of.insert(t, steps.len());
             let whole = g.rank(t) > 0 || !is_let(g, t);

@@ -129,7 +129,7 @@ fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
         let mut inner: BTreeMap<Term, bool> = BTreeMap::new();
         for &u in std::iter::once(src).chain(&**index) {
             match plan.class(u) {
-                Class::View => inner.extend(reads(g, &plan.class, u)),
+                Class::View => inner.extend(reads(g, &plan.class, &plan.windows, u)),
                 _ => drop(inner.insert(u, false)),
             }
         }

@@ -1,0 +1,293 @@
+//! Sums of products of arrays that are read at sums of indices: convolutions, correlations, and what their adjoints are.
+//!
+//! `y[o, i, j] = sum of w[o, c, p, q] * x[c, i + p, j + q]` over c, p, q is an ordinary contraction of `w` with the windows of `x`, an array
+//! nine times the size of `x` for windows of 3 x 3. The windows are never written out here (im2col of K. Chellapilla, S. Puri, P. Simard, *High
+//! performance convolutional neural networks for document processing*, 2006, is what this does without): in memory of standard layout an
+//! element of a window is as far from its neighbours as the index that moves says, so that a label of the contraction has one step in each
+//! array, and the loops are those of a product of matrices with other steps ([`tiles`]).
+//!
+//! - Where a label of unit step is in the result and in one operand, its neighbours fill the lanes, and a tile of the result stays in registers
+//!   while everything is added to it (convolution).
+//! - Where it is in both operands and summed, tiles of dot products (the gradient of `w`).
+//! - Where the *result* is at a sum of indices, `dx[c, i + p, j + q] += w[o, c, p, q] * d[o, i, j]` (the gradient of `x`), it is turned round:
+//!   `dx[c, v, u]` is the sum of `w[o, c, p, q] * d[o, v - p, u - q]`, and `d` is copied once with zeros around it.
+//!
+//! Must never read or write out of range: what falls outside adds nothing.
+
+mod tiles;
+
+use super::isa::dispatched;
+use crate::Real;
+use tiles::{dots, lanes};
+
+/// An axis of an array: its size, and where along it the array is read: at the number plus each label times its step.
+pub type Axis<const L: usize> = (usize, isize, [isize; L]);
+
+/// What a label is in the flat arrays: how often, and how far one more is in the result and the operands.
+#[derive(Clone, Copy, Debug)]
+struct Label {
+    n: usize,
+    out: isize,
+    a: isize,
+    b: isize,
+}
+
+/// Elements that are read, which axes they have, and what one step along each axis is.
+#[derive(Clone, Debug)]
+struct Read<const L: usize> {
+    axes: Vec<Axis<L>>,
+}
+
+impl<const L: usize> Read<L> {
+    fn new(axes: &[Axis<L>]) -> Self {
+        Read { axes: axes.to_vec() }
+    }
+
+    /// Whether it is in range for all labels; each has an index at least.
+    fn fits(&self, labels: &[usize; L]) -> bool {
+        self.axes.iter().all(|(size, start, steps)| {
+            let (mut low, mut high) = (*start as i128, *start as i128);
+            for (&step, &n) in steps.iter().zip(labels) {
+                let far = step as i128 * (n as i128 - 1);
+                low += far.min(0);
+                high += far.max(0);
+            }
+            low >= 0 && high < *size as i128
+        })
+    }
+
+    /// The place of the first element, and how far one more of each label is.
+    fn flat(&self) -> (isize, [isize; L]) {
+        let (mut first, mut far, mut stride) = (0, [0; L], 1);
+        for (size, start, steps) in self.axes.iter().rev() {
+            first += start * stride;
+            for (far, step) in far.iter_mut().zip(steps) {
+                *far += step * stride;
+            }
+            stride *= size.cast_signed();
+        }
+        (first, far)
+    }
+
+    /// The place of an element, if it is in range.
+    fn place(&self, at: &[usize; L]) -> Option<usize> {
+        let mut place = 0;
+        for (size, start, steps) in &self.axes {
+            let mut k = *start as i128;
+            for (&step, &at) in steps.iter().zip(at) {
+                k += step as i128 * at as i128;
+            }
+            place = place * size + usize::try_from(k).ok().filter(|k| k < size)?;
+        }
+        Some(place)
+    }
+
+    /// The one axis along which a label moves, if it moves alone and by ones.
+    fn own_axis(&self, label: usize) -> Option<usize> {
+        let mut found = None;
+        for (k, (.., steps)) in self.axes.iter().enumerate() {
+            if steps[label] != 0 {
+                let alone = steps.iter().enumerate().all(|(l, &s)| s == i64::from(l == label) as isize);
+                if found.is_some() || !alone {
+                    return None;
+                }
+                found = Some(k);
+            }
+        }
+        found
+    }
+
+    fn has(&self, label: usize) -> bool {
+        self.axes.iter().any(|a| a.2[label] != 0)
+    }
+}
+
+/// `out[..] (+)= the sum of a[..] * b[..]` over all indices of the labels, where each array is read along its axes as [`Axis`] says. Terms of
+/// which any of the three is out of range are left out. Without `accumulate`, elements of the result that nothing is added to are zero.
+///
+/// `windows((&mut y, &[(n, 0, [1, 0])]), (&w, &[(k, 0, [0, 1])]), (&x, &[(n + k - 1, 0, [1, 1])]), [n, k], false)` is
+/// `y[i] = sum of w[p] * x[i + p]` over p. The weights, or the operand with zeros around it, are copied.
+///
+/// # Panics
+///
+/// If a length is not the product of its sizes.
+#[track_caller]
+pub fn windows<F: Real, const L: usize>(
+    (out, out_axes): (&mut [F], &[Axis<L>]),
+    (a, a_axes): (&[F], &[Axis<L>]),
+    (b, b_axes): (&[F], &[Axis<L>]),
+    labels: [usize; L],
+    accumulate: bool,
+) {
+    let count = |axes: &[Axis<L>]| axes.iter().map(|a| a.0).product::<usize>();
+    assert!(
+        out.len() == count(out_axes) && a.len() == count(a_axes) && b.len() == count(b_axes),
+        "windows of {} and {} elements into {}",
+        a.len(),
+        b.len(),
+        out.len()
+    );
+    if labels.contains(&0) || out.is_empty() || a.is_empty() || b.is_empty() {
+        if !accumulate {
+            out.fill(F::zero());
+        }
+        return;
+    }
+    let arrays = [Read::new(out_axes), Read::new(a_axes), Read::new(b_axes)];
+    if !arrays.iter().all(|x| x.fits(&labels)) {
+        one_by_one(out, a, b, &arrays, &labels, accumulate);
+        return;
+    }
+    if let Some(turned) = turned(&arrays, labels, true) {
+        let padded = padded(a, &arrays[1], &turned);
+        return inside(out, &padded, b, &turned.arrays, &turned.labels, accumulate);
+    }
+    if let Some(turned) = turned(&arrays, labels, false) {
+        let padded = padded(b, &arrays[2], &turned);
+        return inside(out, a, &padded, &turned.arrays, &turned.labels, accumulate);
+    }
+    inside(out, a, b, &arrays, &labels, accumulate);
+}
+
+/// A contraction turned round: where the result was at `i + p`, it is at `i`, and the operand that was at `i` is at `i - p`.
+struct Turned<const L: usize> {
+    arrays: [Read<L>; 3],
+    labels: [usize; L],
+    /// Zeros before and behind each axis of the operand, which had so many elements from this one on.
+    zeros: Vec<(usize, usize, usize)>,
+}
+
+/// The contraction turned round so that the result is at one index, if that makes its last axis one; by the first operand or the second.
+fn turned<const L: usize>([out, a, b]: &[Read<L>; 3], labels: [usize; L], first: bool) -> Option<Turned<L>> {
+    let (mut moved, fixed) = if first { (a.clone(), b) } else { (b.clone(), a) };
+    let (mut new_out, mut new_labels) = (out.clone(), labels);
+    let mut zeros: Vec<(usize, usize, usize)> = moved.axes.iter().map(|a| (0, 0, a.0)).collect();
+    let mut last = false;
+    for (k, (.., steps)) in out.axes.iter().enumerate() {
+        let here: Vec<usize> = (0..L).filter(|&l| steps[l] != 0).collect();
+        let [x, y] = here[..] else { continue };
+        if steps[x] != 1 || steps[y] != 1 {
+            continue;
+        }
+        let elsewhere = |l: usize| out.axes.iter().enumerate().any(|(m, a)| m != k && a.2[l] != 0);
+        let Some((i, p, axis)) = [(x, y), (y, x)].into_iter().find_map(|(i, p)| {
+            let axis = moved.own_axis(i)?;
+            (!fixed.has(i) && !moved.has(p) && !elsewhere(i) && !elsewhere(p)).then_some((i, p, axis))
+        }) else {
+            continue;
+        };
+        let around = labels[p] - 1;
+        zeros[axis] = (around, usize::try_from(moved.axes[axis].1).ok()?, labels[i]);
+        let to = &mut moved.axes[axis];
+        to.0 = labels[i] + 2 * around;
+        to.1 = around.cast_signed();
+        to.2[p] = -1;
+        new_out.axes[k].2[p] = 0;
+        new_labels[i] = labels[i] + around;
+        last |= k + 1 == out.axes.len() && axis + 1 == moved.axes.len();
+    }
+    let arrays = if first { [new_out, moved, fixed.clone()] } else { [new_out, fixed.clone(), moved] };
+    last.then_some(Turned { arrays, labels: new_labels, zeros })
+}
+
+/// An operand with zeros around it.
+fn padded<F: Real, const L: usize>(x: &[F], from: &Read<L>, turned: &Turned<L>) -> Vec<F> {
+    let zeros = &turned.zeros;
+    let mut out = vec![F::zero(); zeros.iter().map(|z| z.2 + 2 * z.0).product()];
+    let Some((&(around, start, row), outer)) = zeros.split_last() else { return out };
+    let mut at = vec![0; outer.len()];
+    loop {
+        let (mut source, mut place) = (0, 0);
+        for (k, &(around, start, n)) in outer.iter().enumerate() {
+            source = source * from.axes[k].0 + start + at[k];
+            place = place * (n + 2 * around) + around + at[k];
+        }
+        let (source, place) = (source * from.axes[outer.len()].0 + start, place * (row + 2 * around) + around);
+        out[place..][..row].copy_from_slice(&x[source..][..row]);
+        let Some(k) = (0..outer.len()).rev().find(|&k| at[k] + 1 < outer[k].2) else { return out };
+        at[k] += 1;
+        at[k + 1..].fill(0);
+    }
+}
+
+/// All is in range.
+fn inside<F: Real, const L: usize>(
+    out: &mut [F],
+    a: &[F],
+    b: &[F],
+    arrays: &[Read<L>; 3],
+    labels: &[usize; L],
+    accumulate: bool,
+) {
+    let [(o0, os), (a0, a_s), (b0, bs)] = [arrays[0].flat(), arrays[1].flat(), arrays[2].flat()];
+    let first = [o0, a0, b0];
+    let all: Vec<Label> = (0..L).map(|l| Label { n: labels[l], out: os[l], a: a_s[l], b: bs[l] }).collect();
+    // Whether no element of the result is met by two indices of its own labels; and how many are met.
+    let once = arrays[0].axes.iter().all(|(.., steps)| steps.iter().filter(|s| **s != 0).count() <= 1)
+        && (0..L).all(|l| arrays[0].axes.iter().filter(|a| a.2[l] != 0).count() <= 1);
+    let met: usize = all.iter().filter(|l| l.out != 0).map(|l| l.n).product();
+    // The longest label that can fill lanes; in the result and one operand rather than in both operands.
+    let worth = |l: &Label| l.n.min(64);
+    let spread = |l: &Label| l.out == 1 && ((l.a, l.b) == (1, 0) || (l.a, l.b) == (0, 1));
+    let summed = |l: &Label| l.out == 0 && (l.a, l.b) == (1, 1);
+    let best = |fits: &dyn Fn(&Label) -> bool| {
+        (0..L).filter(|&l| fits(&all[l])).fold(None, |best: Option<usize>, l| match best {
+            Some(m) if worth(&all[m]) >= worth(&all[l]) => Some(m),
+            _ => Some(l),
+        })
+    };
+    let (spread, summed) = (best(&spread), best(&summed));
+    let lane = match (spread, summed) {
+        (Some(s), Some(d)) if worth(&all[d]) > worth(&all[s]) => Err(d),
+        (Some(s), _) => Ok(s),
+        (None, Some(d)) => Err(d),
+        (None, None) => return one_by_one(out, a, b, arrays, labels, accumulate),
+    };
+    match lane {
+        Ok(lane) => {
+            if !accumulate && (!once || met < out.len()) {
+                out.fill(F::zero());
+            }
+            let accumulate = accumulate || !once;
+            let turn = |l: &Label| Label { n: l.n, out: l.out, a: l.b, b: l.a };
+            let (y, z, first, all) = if all[lane].a == 1 {
+                (a, b, first, all)
+            } else {
+                (b, a, [first[0], first[2], first[1]], all.iter().map(turn).collect())
+            };
+            let all = &all[..];
+            dispatched!('a, F; lanes(out: &'a mut [F], y: &'a [F], z: &'a [F], all: &'a [Label], lane: usize, first: [isize; 3], accumulate: bool) -> ());
+        }
+        Err(lane) => {
+            if !accumulate {
+                out.fill(F::zero());
+            }
+            let all = &all[..];
+            dispatched!('a, F; dots(out: &'a mut [F], a: &'a [F], b: &'a [F], all: &'a [Label], lane: usize, first: [isize; 3]) -> ());
+        }
+    }
+}
+
+/// What has no lanes, or is partly out of range.
+fn one_by_one<F: Real, const L: usize>(
+    out: &mut [F],
+    a: &[F],
+    b: &[F],
+    arrays: &[Read<L>; 3],
+    labels: &[usize; L],
+    accumulate: bool,
+) {
+    if !accumulate {
+        out.fill(F::zero());
+    }
+    let mut at = [0; L];
+    loop {
+        let [o, x, y] = [&arrays[0], &arrays[1], &arrays[2]].map(|r| r.place(&at));
+        if let (Some(o), Some(x), Some(y)) = (o, x, y) {
+            out[o] += a[x] * b[y];
+        }
+        let Some(l) = (0..L).rev().find(|&l| at[l] + 1 < labels[l]) else { return };
+        at[l] += 1;
+        at[l + 1..].fill(0);
+    }
+}
