@@ -114,3 +114,60 @@ fn dear_arms_are_lazy() {
         assert!(text.contains(function), "{text}");
     }
 }
+
+/// How often a word stands in a derivative.
+fn times(word: &str, item: TokenStream) -> usize {
+    let text: String = derivative(quote!(), item, "_value_and_grad").to_string().split_whitespace().collect();
+    text.matches(word).count()
+}
+
+/// What the function has computed of `exp`, `tanh` or `sqrt` is what its derivative is made of.
+#[test]
+fn transcendental_results_are_kept() {
+    let step = quote! {
+        fn f(x: &Array1<f64>) -> f64 {
+            let mut h = 0.5;
+            for i in 0..x.len() {
+                h = (h + x[i]).tanh();
+            }
+            h
+        }
+    };
+    assert_eq!(times(".tanh()", step), 1);
+    let roots = quote! {
+        fn f(x: &Array1<f64>) -> f64 {
+            x.mapv(|v| (v * v + 1.0).sqrt()).sum()
+        }
+    };
+    // Sixteen items at a time, and the rest.
+    assert_eq!(times("sqrt(", roots), 2);
+    let weighted = quote! {
+        fn f(x: &Array1<f64>, w: &Array1<f64>) -> f64 {
+            let mut s = 0.0;
+            for i in 0..x.len() {
+                let e = x[i].exp();
+                s += w[i] * e / (1.0 + e);
+            }
+            s
+        }
+    };
+    assert_eq!(times("exp(", weighted), 2);
+}
+
+/// The cotangent of an array of which an extremum or an element is read is zero but there, and stays so on its way back: no loop over the others.
+#[test]
+fn one_hot_cotangents_stay_so() {
+    let largest = quote! {
+        fn f(x: &Array1<f64>) -> f64 {
+            maximum(&x.mapv(|v| v.sin() * 2.0))
+        }
+    };
+    assert_eq!((times("foriin", largest.clone()), times(".cos()", largest)), (1, 1));
+    // A row of the matrix for `a`, a row of it for `x`.
+    let product = quote! {
+        fn f(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
+            minimum(&a.dot(x))
+        }
+    };
+    assert_eq!(times("kernel::ger", product.clone()) + times("kernel::gemm", product), 0);
+}

@@ -198,6 +198,13 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: Masked) -> Term {
             return where_only(g, mask, false, b, a);
         }
     }
+    // One-hot cotangents stay so.
+    if let Some((src, index)) = unit::slot(g, x) {
+        let there = g.index(f, &index);
+        let scaled = scale(g, src, there, masked);
+        let shape = g.shape(x).to_vec();
+        return unit::in_slot(g, scaled, &index, &shape);
+    }
     if let Some(c) = g.real_value(f) {
         #[allow(clippy::float_cmp, reason = "exactly these constants have a shorter form")]
         if c == 1.0 {

@@ -1,11 +1,13 @@
-//! Seeds of Jacobians and Hessians are unit vectors at a variable. Where a tangent or a cotangent is known to be zero but at one index of an
+//! Seeds of Jacobians and Hessians are unit vectors at a variable, and the cotangent of an array of which one element is read (an index, an extremum) is
+//! zero everywhere else. Where a tangent or a cotangent is known to be zero but at one index of an
 //! axis, a sum along that axis is its value there, and a contraction along it reads the other operand there: so the derivative of a linear map costs no
 //! product with the unit matrix, and what is not in the mask contributes nothing, as everywhere (`linear`).
 //!
-//! A bound variable that stands free in a term of this module is one of such a seed, and in range for the axis that it is compared with.
+//! A bound variable that stands free in a term of this module is one of such a seed, and in range for the axis that it is compared with; the indices of
+//! a scatter are in range by the function's own checks.
 //! Must never be applied to what is no derivative: there, a zero times an infinity has to stay a NaN.
 
-use crate::ir::{Contraction, Graph, Node, Term, axis};
+use crate::ir::{Contraction, Graph, Node, Put, Term, axis};
 use crate::prim::{Binary, Cmp, Prim, Unary};
 
 /// How deep a term is looked into.
@@ -13,6 +15,9 @@ const DEPTH: usize = 8;
 
 /// The axes along which a term is zero but at one index, each with that index.
 fn units(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
+    if let Some((_, index)) = slot(g, x) {
+        return index.iter().enumerate().map(|(k, &at)| (axis(k), at)).collect();
+    }
     let Node::Prim(prim, args) = g.node(x) else { return Vec::new() };
     if depth == 0 {
         return Vec::new();
@@ -41,6 +46,25 @@ fn units(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
         }
         _ => Vec::new(),
     }
+}
+
+/// What is zero but at one place of its first axes: what is there, and where that is.
+pub(super) fn slot(g: &Graph, x: Term) -> Option<(Term, Box<[Term]>)> {
+    match g.node(x) {
+        Node::Scatter { put: Put::Add, dst, src, vars, index }
+            if vars.is_empty() && super::linear::is_zero(g, *dst) =>
+        {
+            Some((*src, index.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Zeros but at one place.
+pub(super) fn in_slot(g: &mut Graph, x: Term, index: &[Term], shape: &[Term]) -> Term {
+    let elem = g.elem(x);
+    let zeros = g.lit_shaped(elem, shape, 0.0);
+    g.scatter(zeros, x, &[], index)
 }
 
 /// What a mask says of indices.
@@ -82,6 +106,17 @@ fn part(g: &mut Graph, x: Term, at: (u8, Term), depth: usize) -> Term {
         return g.broadcast(scalar, &shape);
     }
     let without = |a: u8| if a > k { a - 1 } else { a };
+    if let Some((src, mut places)) = slot(g, x).map(|(src, index)| (src, index.to_vec()))
+        && places.get(usize::from(k)) == Some(&index)
+    {
+        places.remove(usize::from(k));
+        if places.is_empty() {
+            return src;
+        }
+        let mut shape = g.shape(x).to_vec();
+        shape.remove(usize::from(k));
+        return in_slot(g, src, &places, &shape);
+    }
     match &*node {
         Node::Prim(Prim::Iota, _) => index,
         Node::Prim(Prim::Replicate(new), args) => {
@@ -141,7 +176,7 @@ pub(super) fn sum(g: &mut Graph, x: Term, axes: &[u8]) -> Term {
 /// The contraction of a derivative with another array.
 pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
     let summed = |u: &(u8, Term)| !spec.out.contains(&spec.a[usize::from(u.0)]);
-    let Some(at) = units(g, x, DEPTH).into_iter().find(summed) else { return g.contract(x, with, spec) };
+    let Some(at) = units(g, x, DEPTH).into_iter().find(summed) else { return outer(g, x, with, spec) };
     let label = spec.a[usize::from(at.0)];
     let x = part(g, x, at, DEPTH);
     let with = match spec.b.iter().position(|&l| l == label) {
@@ -150,4 +185,29 @@ pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) ->
     };
     let others = |labels: &[u8]| labels.iter().copied().filter(|&l| l != label).collect();
     contract(g, x, with, Contraction { a: others(&spec.a), b: others(&spec.b), out: spec.out })
+}
+
+/// A contraction of which all axes of a place are left: zeros but at one place, if that is one of the first axes.
+fn outer(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
+    let Some((src, index)) = slot(g, x).filter(|(_, index)| spec.out.starts_with(&spec.a[..index.len()])) else {
+        return g.contract(x, with, spec);
+    };
+    let placed = spec.a[..index.len()].to_vec();
+    let size = |g: &Graph, label: u8| {
+        let of = |labels: &[u8], t: Term| labels.iter().position(|&l| l == label).map(|k| g.shape(t)[k]);
+        of(&spec.a, x).or_else(|| of(&spec.b, with))
+    };
+    let Some(shape) = spec.out.iter().map(|&l| size(g, l)).collect::<Option<Vec<Term>>>() else {
+        return g.contract(x, with, spec);
+    };
+    let mut there = with;
+    // From the last axis to the first, as each one goes.
+    for k in (0..spec.b.len()).rev() {
+        if let Some(n) = placed.iter().position(|&l| l == spec.b[k]) {
+            there = part(g, there, (axis(k), index[n]), 0);
+        }
+    }
+    let others = |labels: &[u8]| labels.iter().copied().filter(|l| !placed.contains(l)).collect();
+    let inner = contract(g, src, there, Contraction { a: others(&spec.a), b: others(&spec.b), out: others(&spec.out) });
+    in_slot(g, inner, &index, &shape)
 }
