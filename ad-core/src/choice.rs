@@ -40,6 +40,8 @@ pub(crate) enum Kind {
     Lazy,
     /// The innermost loop is shortened to, or run under, what a test says of it.
     Bounds,
+    /// Sums of the items of a block are kept in registers while the loops around run.
+    Columns,
 }
 
 impl Kind {
@@ -60,6 +62,7 @@ impl Kind {
             Kind::MulAdd => ["fused multiply-add", "fused", "not fused"],
             Kind::Lazy => ["arms of elements", "in its arm", "before the choice"],
             Kind::Bounds => ["bounds of innermost loops", "the loop is shortened", "the whole loop is run"],
+            Kind::Columns => ["sums of columns", "kept in registers", "added to in memory"],
         }
     }
 

@@ -309,6 +309,10 @@ impl Unroll<'_> {
                 place
             }
             Reduce::InOrder => xs[1..].iter().fold(xs[0], |sum, &x| self.g.add(sum, x)),
+            Reduce::FromZero => {
+                let zero = self.g.lit_like(xs[0], 0.0);
+                xs.iter().fold(zero, |sum, &x| self.g.add(sum, x))
+            }
             Reduce::Unrolled => self.in_parts(Binary::Add, 0.0, xs, ORDERED),
             Reduce::Factors => self.in_parts(Binary::Mul, 1.0, xs, ORDERED),
             Reduce::Lanes => self.in_parts(Binary::Add, 0.0, xs, LANES),

@@ -500,3 +500,64 @@ fn sums_over_several_indices_are_one_contraction() {
     );
     assert_eq!(code.matches("kernel::gemm(").count(), 3, "{code}");
 }
+
+/// In a block of items a sum over anything but the items stays in registers, for sixteen items at a time; one in the function's own order begins
+/// with the function's own zero.
+#[test]
+fn sums_of_the_items_of_a_block_stay_in_registers() {
+    let code = written(
+        quote!(wrt(centres)),
+        quote! {
+            fn f(points: &Array2<f64>, centres: &Array2<f64>) -> f64 {
+                let mut cost = 0.0;
+                for i in 0..points.nrows() {
+                    let mut nearest = f64::INFINITY;
+                    for j in 0..centres.nrows() {
+                        let mut distance = 0.0;
+                        for k in 0..points.ncols() {
+                            let d = points[[i, k]] - centres[[j, k]];
+                            distance += d * d;
+                        }
+                        if distance < nearest {
+                            nearest = distance;
+                        }
+                    }
+                    cost += nearest;
+                }
+                cost
+            }
+        },
+    );
+    let sums = "m2_row=[0.0;16];forjin0..points_cols{";
+    assert!(
+        code.contains(sums) && code.contains("forlin0..16{lett1=points_row[l]-centres_2;m2_row[l]+=t1*t1;}"),
+        "{code}"
+    );
+    assert!(!code.contains("m2[..count*centres_rows].fill("), "they begin where they are: {code}");
+    assert!(!code.contains("0.0+"), "{code}");
+}
+
+/// What is below a diagonal: the loop over columns ends there, instead of asking each time; and what is zero is left out without a pass of its own.
+#[test]
+fn triangles_of_the_items_of_a_block_are_short_loops() {
+    let code = written(
+        quote!(wrt(a)),
+        quote! {
+            fn f(x: &Array2<f64>, a: &Array2<f64>) -> f64 {
+                let (n, d) = x.dim();
+                let mut total = 0.0;
+                for i in 0..n {
+                    let mut z = Array1::<f64>::zeros(d);
+                    for r in 0..d {
+                        for j in 0..r {
+                            z[r] += a[[r, j]] * x[[i, j]];
+                        }
+                    }
+                    total += logsumexp(&z);
+                }
+                total
+            }
+        },
+    );
+    assert!(code.contains(".min(i){") || code.contains(".min(j){"), "{code}");
+}

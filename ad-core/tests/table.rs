@@ -464,7 +464,8 @@ fn successor(prim: &Prim) -> Option<Prim> {
         Prim::Reduce(Reduce::ArgMin, _) => Prim::Reduce(Reduce::All, 1),
         Prim::Reduce(Reduce::All, _) => Prim::Reduce(Reduce::Any, 1),
         Prim::Reduce(Reduce::Any, _) => Prim::Reduce(Reduce::InOrder, 1),
-        Prim::Reduce(Reduce::InOrder, _) => Prim::Reduce(Reduce::Unrolled, 1),
+        Prim::Reduce(Reduce::InOrder, _) => Prim::Reduce(Reduce::FromZero, 1),
+        Prim::Reduce(Reduce::FromZero, _) => Prim::Reduce(Reduce::Unrolled, 1),
         Prim::Reduce(Reduce::Unrolled, _) => Prim::Reduce(Reduce::Lanes, 2),
         Prim::Reduce(Reduce::Lanes, _) => Prim::Reduce(Reduce::Fours, 2),
         Prim::Reduce(Reduce::Fours, _) => Prim::Reduce(Reduce::Squares, 1),
@@ -549,7 +550,9 @@ fn example(prim: &Prim) -> (Vec<Value>, Value) {
             Value::reals(&[2], &[4.0, 0.0]),
         ),
         Prim::Own => (vec![m.clone(), m.clone()], m),
-        Prim::Reduce(Reduce::InOrder | Reduce::Unrolled, _) => (vec![m], Value::reals(&[2], &[1.5, 1.1])),
+        Prim::Reduce(Reduce::InOrder | Reduce::FromZero | Reduce::Unrolled, _) => {
+            (vec![m], Value::reals(&[2], &[1.5, 1.1]))
+        }
         Prim::Reduce(Reduce::Lanes | Reduce::Fours, _) => (vec![m], Value::scalar(2.6)),
         Prim::Reduce(Reduce::Squares, _) => (vec![m], Value::reals(&[2], &[5.25, 2.83])),
         Prim::Reduce(Reduce::Factors, _) => (vec![m], Value::reals(&[2], &[-1.0, -0.315])),
@@ -662,6 +665,7 @@ fn orders_keep_their_bits() {
         let x: Vec<f64> = (0..n).map(|_| next()).collect();
         for (op, expected) in [
             (Reduce::InOrder, x.iter().sum::<f64>()),
+            (Reduce::FromZero, x.iter().fold(0.0, |a, b| a + b)),
             (Reduce::Unrolled, parts(&x, |a, b| a + b, 0.0)),
             (Reduce::Factors, parts(&x, |a, b| a * b, 1.0)),
             (Reduce::Fours, {

@@ -6,11 +6,11 @@ use ad_runtime::kernel;
 fn a_block_is_whole_lanes_of_items_that_fit() {
     assert_eq!(kernel::block(0, 3), 1);
     assert_eq!(kernel::block(10, 3), 10);
-    assert_eq!(kernel::block(1 << 20, 0), 256);
+    assert_eq!(kernel::block(1 << 20, 0), 128);
     assert_eq!(kernel::block(1 << 20, usize::MAX), 16);
     for width in 1..5_000 {
         let items = kernel::block(1 << 20, width);
-        assert!(items.is_multiple_of(16) && (16..=256).contains(&items));
+        assert!(items.is_multiple_of(16) && (16..=128).contains(&items));
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn items(
                 let value = kernel.element(args[0], identity, &[])?;
                 let fold = match op {
                     Reduce::All => Fold::All,
-                    Reduce::InOrder => Fold::InOrder,
+                    Reduce::InOrder | Reduce::FromZero => Fold::InOrder,
                     _ => Fold::Any,
                 };
                 items.push(Item::Fold { out: t, fold, reduced, value, added: false });

@@ -3,6 +3,7 @@
 //! (`speed.md`: a factor of two each). Must never compute a node twice in one iteration, nor in an outer loop than its index
 //! allows, nor a dear node outside the arm that alone uses it.
 
+mod columns;
 mod isa;
 mod loops;
 mod place;
@@ -19,13 +20,14 @@ use super::known::Known;
 use super::rust::{Expr, Names, Style, prec, typed};
 use loops::{lanes, rest_of};
 
-use crate::ir::{Elem, Graph, Lit, Put, Term};
+use crate::ir::{Elem, Graph, Lit, Node, Put, Term};
+use crate::prim::{Prim, Reduce};
 
 /// How the values of an item meet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fold {
     Sum,
-    /// A sum from -0, one element after the other.
+    /// A sum from -0, or from 0, one element after the other.
     InOrder,
     All,
     Any,
@@ -75,6 +77,8 @@ pub(super) struct Function {
     pub(super) returns: Vec<Term>,
     /// `::<T>`, where no argument says what the type parameter is.
     pub(super) turbofish: TokenStream,
+    /// Results whose sums it begins: their memory need not be filled.
+    pub(super) begun: Vec<Term>,
 }
 
 /// Expressions longer than this get a name.
@@ -102,6 +106,8 @@ struct Row {
     chunks: Ident,
     rest: Ident,
     out: bool,
+    /// Where it is cut: inside of so many loops.
+    level: usize,
 }
 
 /// An arm of a lazy choice; 0 is "no arm".
@@ -125,6 +131,10 @@ pub(super) struct Nest<'a, 'k> {
     part: &'k Part,
     /// The condition under which the innermost loop is run.
     mask: Option<Id>,
+    /// A loop that ends at this index already, since the condition does not hold from there on.
+    shortened: Option<(usize, Id)>,
+    /// Whether the innermost loop is over the items of a block.
+    in_block: bool,
     length: Ident,
     /// Loops that remain, and whether they are the whole domain walked as one.
     depth: usize,
@@ -185,6 +195,8 @@ impl<'a, 'k> Nest<'a, 'k> {
             reused,
             part,
             mask,
+            shortened: None,
+            in_block: false,
             length: Ident::new("inside", Span::mixed_site()),
             depth,
             flat,
@@ -231,6 +243,12 @@ impl<'a, 'k> Nest<'a, 'k> {
         nest.lane = nest.names.fresh("l");
         nest.place_nodes();
         nest
+    }
+
+    /// Of the items of a block.
+    pub(super) fn in_block(mut self) -> Self {
+        self.in_block = true;
+        self
     }
 
     fn arg(&self, t: Term) -> Expr {
@@ -469,6 +487,7 @@ impl<'a, 'k> Nest<'a, 'k> {
         let d = self.depth;
         self.isa = self.pays();
         self.fuse();
+        self.shorten();
         let (lanes, lane_count) = (self.in_lanes(), lanes());
         let mut returns = Vec::new();
         let mut return_values = Vec::new();
@@ -485,14 +504,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             }
             let start = d - suffix;
             let elem = self.g.elem(*out);
-            let zero = match fold {
-                Fold::All => quote!(true),
-                Fold::InOrder => {
-                    let zero = self.style.zero(elem);
-                    quote!(-#zero)
-                }
-                _ => self.style.zero(elem),
-            };
+            let zero = if *fold == Fold::All { quote!(true) } else { self.zero_of(*out) };
             let ty = self.style.ty(elem);
             let total = if lanes && *fold == Fold::Sum && elem.is_real() {
                 let base = self.driver[out].to_string();
@@ -546,6 +558,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                 if again { self.accumulate(*fold, elem, &place, &Expr::atom(total)) } else { quote!(#place = #total;) };
             self.post[start].extend(post);
         }
+        let begun = if lanes { None } else { self.columns() }.map_or_else(Vec::new, |first| self.begun(first));
         let body = self.body(lanes, &accumulators)?;
         let named = self.named.take();
         self.args.retain(|arg| !matches!(arg, Arg::Scalar(t) if !named.contains(t)));
@@ -608,7 +621,14 @@ impl<'a, 'k> Nest<'a, 'k> {
                 }
             }
         };
-        Ok(Function { item, args: self.args, returns, turbofish })
+        Ok(Function { item, args: self.args, returns, turbofish, begun })
+    }
+
+    /// What a sum begins with.
+    fn zero_of(&self, t: Term) -> TokenStream {
+        let zero = self.style.zero(self.g.elem(t));
+        let negative = matches!(self.g.node(t), Node::Prim(Prim::Reduce(Reduce::InOrder, _), _));
+        if negative { quote!(-#zero) } else { zero }
     }
 
     /// Whether the nest is about numbers of the type parameter.

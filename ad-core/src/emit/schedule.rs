@@ -119,7 +119,9 @@ fn reads(g: &Graph, class: &[Class], windows: &BTreeMap<Term, Windows>, t: Term)
             let keeps = prim.is_elementwise()
                 || matches!(
                     prim,
-                    Prim::Recast | Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder, _)
+                    Prim::Recast
+                        | Prim::Sum(_)
+                        | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder | Reduce::FromZero, _)
                 );
             for (k, &c) in args.iter().enumerate() {
                 let c = if matches!(prim, Prim::Contract(_)) { peel(g, c).0 } else { c };

@@ -327,7 +327,7 @@ fn visit(
         Node::Prim(prim, args) => match prim {
             Prim::Sum(_) if is_exact_sum(g, exact, t) => read(args[0], contexts.path(context, t), true),
             // A reduction's loop runs over its operand.
-            Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder, _) => {
+            Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder | Reduce::FromZero, _) => {
                 let over = contexts.domain(g.shape(args[0]));
                 read(args[0], over, false);
             }

@@ -77,6 +77,8 @@ pub enum Reduce {
     Any,
     /// The sum from the first element to the last, beginning with -0, as of an iterator: -0 of none.
     InOrder,
+    /// The same beginning with 0, as of a loop: 0 of none.
+    FromZero,
     /// The sum in the order of ndarray's own `sum` of what is contiguous: eight partial sums from 0, `(0 + 4) + (1 + 5) + ..`, and the rest.
     Unrolled,
     /// The sum in the order of the DSL's own: sixteen partial sums, added as a balanced tree, and the rest.
@@ -95,8 +97,8 @@ impl Reduce {
     /// Whether it is a real number by a function's own operations in their own order: the second argument of [`Prim::Own`].
     #[must_use]
     pub fn is_own(self) -> bool {
-        use Reduce::{Distances, Factors, Fours, InOrder, Lanes, Squares, Unrolled};
-        matches!(self, InOrder | Unrolled | Lanes | Fours | Squares | Factors | Distances)
+        use Reduce::{Distances, Factors, Fours, FromZero, InOrder, Lanes, Squares, Unrolled};
+        matches!(self, InOrder | FromZero | Unrolled | Lanes | Fours | Squares | Factors | Distances)
     }
 }
 

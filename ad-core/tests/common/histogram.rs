@@ -150,8 +150,12 @@ pub fn all_names() -> BTreeSet<String> {
     for &op in IntOp::ALL {
         names.insert(prim_name(&Prim::Int(op)));
     }
-    use Reduce::{All, Any, ArgMax, ArgMin, Distances, Factors, Fours, InOrder, Lanes, Max, Min, Squares, Unrolled};
-    for op in [Max, Min, ArgMax, ArgMin, All, Any, InOrder, Unrolled, Lanes, Fours, Squares, Factors, Distances] {
+    use Reduce::{
+        All, Any, ArgMax, ArgMin, Distances, Factors, Fours, FromZero, InOrder, Lanes, Max, Min, Squares, Unrolled,
+    };
+    for op in
+        [Max, Min, ArgMax, ArgMin, All, Any, InOrder, FromZero, Unrolled, Lanes, Fours, Squares, Factors, Distances]
+    {
         names.insert(prim_name(&Prim::Reduce(op, 1)));
     }
     names

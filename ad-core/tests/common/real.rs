@@ -409,7 +409,8 @@ impl Gen {
         let larger: Vec<Term> = shape.iter().copied().chain(self.shape(over)).collect();
         let x = self.real(env, &larger);
         let axes: Vec<u8> = (shape.len()..larger.len()).map(|k| k as u8).collect();
-        let op = self.rng.pick(&[Reduce::InOrder, Reduce::Unrolled, Reduce::Lanes, Reduce::Fours, Reduce::Squares]);
+        use Reduce::{Fours, FromZero, InOrder, Lanes, Squares, Unrolled};
+        let op = self.rng.pick(&[InOrder, FromZero, Unrolled, Lanes, Fours, Squares]);
         let y = if op == Reduce::Squares { self.g.mul(x, x) } else { x };
         let (free, own) = (self.g.sum_axes(y, &axes), self.g.reduce(op, over, x));
         self.g.own(free, own)

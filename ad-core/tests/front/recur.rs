@@ -83,7 +83,7 @@ fn loops(item: TokenStream) -> bool {
 fn in_order(item: TokenStream) -> bool {
     let prepared = pipeline::prepare(program(quote!(grad), item.clone()), None);
     let g = &prepared.program.graph;
-    let ordered = |t: Term| matches!(g.node(t), ad_core::ir::Node::Prim(Prim::Reduce(Reduce::InOrder, _), _));
+    let ordered = |t: Term| matches!(g.node(t), ad_core::ir::Node::Prim(Prim::Reduce(Reduce::FromZero, _), _));
     !loops(item) && g.reachable(&prepared.program.result.terms()).into_iter().any(ordered)
 }
 

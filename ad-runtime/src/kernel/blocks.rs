@@ -4,14 +4,15 @@
 use super::isa::{Isa, dispatched};
 use crate::Real;
 
-/// Numbers of all items of a block that are in memory at a time: half a megabyte, which second-level caches have (measured: a quarter or twice of it is slower by a fifth).
-const NUMBERS: usize = 1 << 16;
+/// Numbers of all items of a block that are in memory at a time: what a second-level cache has room for beside the rest, and less than
+/// most arguments have (measured: half of it is slower by a fifth where an item has many numbers, twice of it gains nothing).
+const NUMBERS: usize = 3 << 14;
 /// Columns side by side.
 const LANES: usize = 16;
 /// Fewer items than this leave lanes empty.
 const FEWEST: usize = 16;
 /// More than this gain nothing.
-const MOST: usize = 256;
+const MOST: usize = 128;
 
 /// How many of `len` items are a block, if each has so many numbers in memory: a multiple of sixteen, but for a block that is all items.
 #[inline]
@@ -119,25 +120,31 @@ fn columns<F: Real>(
     (worst, better): (F, impl Fn(F, F) -> bool),
     mut found: impl FnMut(usize, F, usize),
 ) {
-    let whole = count / LANES * LANES;
+    // Places are numbers of the same type, so that both choices are one kind of lane; those that it does not have are looked for one by one.
+    let whole = if x.len() / count.max(1) <= 1 << 24 { count / LANES * LANES } else { 0 };
+    let none = F::lit(-1.0);
     for start in (0..whole).step_by(LANES) {
-        // Places as numbers of the same width: both choices are one kind of lane.
-        let (mut best, mut place) = ([worst; LANES], [u64::MAX; LANES]);
-        for (r, row) in (0_u64..).zip(x.chunks_exact(count)) {
+        let (mut best, mut place, mut at) = ([worst; LANES], [none; LANES], F::zero());
+        for row in x.chunks_exact(count) {
             let row = &row[start..][..LANES];
             for l in 0..LANES {
                 let wins = better(best[l], row[l]);
                 best[l] = if wins { row[l] } else { best[l] };
-                place[l] = if wins { r } else { place[l] };
+                place[l] = if wins { at } else { place[l] };
             }
+            at += F::one();
         }
         for l in 0..LANES {
-            match usize::try_from(place[l]) {
-                Ok(place) if place != usize::MAX => found(start + l, best[l], place),
-                _ => {
-                    let (best, place) = first_of_none(x, count, start + l, &better);
-                    found(start + l, best, place);
-                }
+            if place[l] == none {
+                let (best, place) = first_of_none(x, count, start + l, &better);
+                found(start + l, best, place);
+            } else {
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a number of rows, exactly"
+                )]
+                found(start + l, best[l], place[l].as_f64() as usize);
             }
         }
     }

@@ -23,19 +23,22 @@ pub fn total<F: Real>(sums: [F; 16], rest: F) -> F {
 
 /// The sum of sixteen lanes as a balanced tree: the order of [`super::sum`].
 ///
-/// Never inlined: LLVM would fit the loop before it to the last pair of the tree, in vectors of two. The call has it
-/// store the lanes, in the widest vectors that there are.
-#[inline(never)]
+/// What is left when the lanes fit one vector goes through memory: LLVM would fit the loop before to the last pair of the tree, in
+/// vectors of two. So it fits it to vectors of 32 bytes. (A call would do as well, but costs more than the sum.)
+#[inline(always)]
 #[must_use]
 pub fn lanes<F: Real>(mut lanes: [F; 16]) -> F {
-    let mut width = 8;
-    while width > 0 {
-        for l in 0..width {
-            lanes[l] += lanes[l + width];
-        }
-        width /= 2;
+    for l in 0..8 {
+        lanes[l] += lanes[l + 8];
     }
-    lanes[0]
+    let [a, b, c, d, e, f, g, h, ..] = lanes;
+    let [a, b, c, d] = if size_of::<F>() == 4 {
+        let [a, b, c, d, e, f, g, h] = std::hint::black_box([a, b, c, d, e, f, g, h]);
+        [a + e, b + f, c + g, d + h]
+    } else {
+        std::hint::black_box([a + e, b + f, c + g, d + h])
+    };
+    (a + c) + (b + d)
 }
 
 /// The elements `start..start + len`; `fill` for those that lie out of range (never an error).
@@ -174,6 +177,13 @@ pub fn exact_sum<F: Real>(x: &[F]) -> F {
 #[must_use]
 pub fn sum_in_order<F: Real>(x: &[F]) -> F {
     x.iter().fold(-F::zero(), |total, &v| total + v)
+}
+
+/// The sum from the first element to the last in the order of a loop that begins with 0.
+#[inline]
+#[must_use]
+pub fn sum_from_zero<F: Real>(x: &[F]) -> F {
+    x.iter().fold(F::zero(), |total, &v| total + v)
 }
 
 /// The sum in the order of [`super::column_sums`]: four at a time.

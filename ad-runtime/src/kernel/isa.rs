@@ -63,6 +63,11 @@ pub trait Body {
 pub trait Isa: Copy + private::Sealed {
     /// `a * b + c`, rounded once with [`Fused`] and twice with [`Plain`].
     fn mul_add<F: Real>(a: F, b: F, c: F) -> F;
+    /// `mul_zero(a, b) + c`, with one rounding where that is no dearer: nothing is added where `a` is 0, whatever `b` is.
+    #[inline(always)]
+    fn mul_zero_add<F: Real>(a: F, b: F, c: F) -> F {
+        Self::mul_add(a, if a == F::zero() { F::zero() } else { b }, c)
+    }
     /// `exp(x)`.
     fn exp<F: Real>(x: F) -> F;
     /// `exp(x) - 1`.

@@ -35,7 +35,7 @@ pub use generated::{
     Whole, cut, each_row, exact_dot, exact_product, exact_sum, extended, fits, gemm_each, gemm_each_off_heap, joined,
     lanes, largest, largest_whole, order, place_of_largest, place_of_smallest, position_of_largest,
     position_of_smallest, power, quotient, remainder, repeated, resized, same, shifted_left, shifted_right, smallest,
-    smallest_whole, sum_in_fours, sum_in_order, sum_of_squared_distances, total,
+    smallest_whole, sum_from_zero, sum_in_fours, sum_in_order, sum_of_squared_distances, total,
 };
 pub use isa::{Body, Fused, Isa, Plain, dispatch, force_plain};
 pub use layout::{Destination, assemble, contiguous, destination, destination_slice, overwrite};

@@ -205,9 +205,8 @@ impl Parts<'_> {
             Piece::InOrder(e) => {
                 let all = lift.lift(*e);
                 let sum = self.g.sum_axes(all, &[0]);
-                let in_order = self.g.reduce(Reduce::InOrder, 1, all);
-                // That begins with -0.
-                let own = self.g.add(acc, in_order);
+                // `acc` is 0.
+                let own = self.g.reduce(Reduce::FromZero, 1, all);
                 self.g.own(sum, own)
             }
             Piece::Scatter { put, src, vars, index } => {

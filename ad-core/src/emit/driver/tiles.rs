@@ -185,12 +185,12 @@ impl Driver<'_> {
                 block.packed.insert(t, name);
             }
         }
-        let (mut code, mut names) = (TokenStream::new(), Vec::new());
+        let (mut fills, mut names) = (Vec::new(), Vec::new());
         for &t in &outs {
             self.name(t);
             if g.rank(t) > 0 {
                 let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
-                code.extend(self.memory(&mut block, t, added));
+                fills.push((t, self.memory(&mut block, t, added)));
             }
         }
         let title = self.function_name("compute", &outs);
@@ -198,7 +198,12 @@ impl Driver<'_> {
         let mask = masked(g, &kernel, &mut items);
         let (none, whole) = (HashMap::new(), Part::Whole);
         let function = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, (&none, &whole, mask))
+            .in_block()
             .function(&title, &doc)?;
+        let mut code = TokenStream::new();
+        for (_, fill) in fills.into_iter().filter(|(t, _)| !function.begun.contains(t)) {
+            code.extend(fill);
+        }
         let mut args = Vec::new();
         for arg in &function.args {
             args.push(match arg {

@@ -375,6 +375,7 @@ impl Driver<'_> {
                 let real = g.elem(args[0]).is_real();
                 let kernel = self.style.kernel(match (op, real) {
                     (Reduce::InOrder, _) => "sum_in_order",
+                    (Reduce::FromZero, _) => "sum_from_zero",
                     (Reduce::Unrolled, _) => "exact_sum",
                     (Reduce::Lanes, _) => "sum",
                     (Reduce::Fours, _) => "sum_in_fours",

@@ -20,10 +20,18 @@ const SHORTEST: i128 = 64;
 /// Real operations of one iteration from which on a loop without sums and functions is bound by arithmetic and not by memory.
 const CHAIN: usize = 3;
 
-/// `p * q + r` with one rounding, if the processor can: each factor, the addend, and which of product and addend are negated.
+/// A product that can be taken into a sum.
+#[derive(Clone, Copy)]
+struct Product {
+    factors: [Id; 2],
+    /// Whether it is 0 where its first factor is, whatever the other one is.
+    absorbing: bool,
+}
+
+/// `p * q + r` with one rounding, if the processor can: the product, the addend, and which of them are negated.
 #[derive(Clone, Copy)]
 pub(super) struct Fused {
-    factors: [Id; 2],
+    product: Product,
     negative: bool,
     addend: Id,
     subtracted: bool,
@@ -94,18 +102,18 @@ impl Nest<'_, '_> {
         self.k.plan().exact.contains(&t)
     }
 
-    /// The factors, if this is a product that nothing else reads, computed where its reader is.
-    fn product(&self, id: Id, level: usize) -> Option<[Id; 2]> {
+    /// The product, if this is one that nothing else reads, computed where its reader is.
+    fn product(&self, id: Id, level: usize) -> Option<Product> {
         let node = self.k.node(id);
         match &node.op {
-            Op::Prim(Prim::Binary(Binary::Mul), args)
+            Op::Prim(Prim::Binary(op @ (Binary::Mul | Binary::MulZero)), args)
                 if self.isa
                     && !node.exact
                     && node.elem.is_real()
                     && self.uses[id as usize] == 1
                     && self.level(id) == level =>
             {
-                Some([args[0], args[1]])
+                Some(Product { factors: [args[0], args[1]], absorbing: *op == Binary::MulZero })
             }
             _ => None,
         }
@@ -131,15 +139,15 @@ impl Nest<'_, '_> {
             let (level, [a, b]) = (self.level(this), [args[0], args[1]]);
             let minus = *op == Binary::Sub;
             // A product that is half of a pair of products: the other one is the addend.
-            let (product, fused) = if let Some(factors) = self.product(b, level) {
-                (b, Fused { factors, negative: minus, addend: a, subtracted: false })
-            } else if let Some(factors) = self.product(a, level) {
-                (a, Fused { factors, negative: false, addend: b, subtracted: minus })
+            let (taken, fused) = if let Some(product) = self.product(b, level) {
+                (b, Fused { product, negative: minus, addend: a, subtracted: false })
+            } else if let Some(product) = self.product(a, level) {
+                (a, Fused { product, negative: false, addend: b, subtracted: minus })
             } else {
                 continue;
             };
             self.fused[id] = Some(fused);
-            self.absorbed[product as usize] = true;
+            self.absorbed[taken as usize] = true;
         }
         for item in self.items {
             let (Item::Fold { out, fold: Fold::Sum, value, .. } | Item::Block { out, put: Put::Add, value, .. }) = item
@@ -157,10 +165,12 @@ impl Nest<'_, '_> {
         if !self.isa || self.k.node(id).exact {
             return Ok(None);
         }
-        if let Some(Fused { factors: [p, q], negative, addend, subtracted }) = self.fused[id as usize] {
+        if let Some(Fused { product: Product { factors: [p, q], absorbing }, negative, addend, subtracted }) =
+            self.fused[id as usize]
+        {
             let (p, q, r) = (self.value(p)?, self.value(q)?, self.value(addend)?);
             let (p, r) = (if negative { negated(&p) } else { p }, if subtracted { negated(&r) } else { r });
-            return Ok(Some(self.mul_add(&p, &q, &r)));
+            return Ok(Some(self.mul_add([&p, &q, &r], absorbing)));
         }
         let k = self.k;
         let Op::Prim(prim, args) = &k.node(id).op else { return Ok(None) };
@@ -174,18 +184,23 @@ impl Nest<'_, '_> {
         Ok(Some(Expr::new(quote!(#isa::#name(#first #(, #rest)*)), prec::ATOM, size)))
     }
 
-    fn mul_add(&self, p: &Expr, q: &Expr, r: &Expr) -> Expr {
+    fn mul_add(&self, [p, q, r]: [&Expr; 3], absorbing: bool) -> Expr {
         let isa = &self.isa_name;
+        let function = Ident::new(if absorbing { "mul_zero_add" } else { "mul_add" }, Span::mixed_site());
         let first = typed(&[p, q, r]).unwrap_or_else(|| p.tokens.clone());
         let (q_tokens, r_tokens) = (&q.tokens, &r.tokens);
-        Expr::new(quote!(#isa::mul_add(#first, #q_tokens, #r_tokens)), prec::ATOM, 1 + p.size + q.size + r.size)
+        Expr::new(quote!(#isa::#function(#first, #q_tokens, #r_tokens)), prec::ATOM, 1 + p.size + q.size + r.size)
     }
 
     /// The value of an item, also where it is a product that might have been fused.
     pub(super) fn factors_or_value(&mut self, value: Id) -> Result<TokenStream, String> {
         match self.product(value, self.depth) {
-            Some([p, q]) if self.absorbed[value as usize] => {
+            Some(Product { factors: [p, q], absorbing }) if self.absorbed[value as usize] => {
                 let (p, q) = (self.value(p)?, self.value(q)?);
+                if absorbing {
+                    let (kernel, p, q) = (self.style.kernel("mul_zero"), p.tokens, q.tokens);
+                    return Ok(quote!(#kernel(#p, #q)));
+                }
                 let (p, q) = (typed(&[&p, &q]).unwrap_or_else(|| p.at(prec::MUL)), q.at(prec::MUL + 1));
                 Ok(quote!(#p * #q))
             }
@@ -196,10 +211,10 @@ impl Nest<'_, '_> {
     /// `place += value`.
     pub(super) fn add_to(&mut self, place: &TokenStream, value: Id) -> Result<TokenStream, String> {
         if self.absorbed[value as usize]
-            && let Some([p, q]) = self.product(value, self.depth)
+            && let Some(Product { factors: [p, q], absorbing }) = self.product(value, self.depth)
         {
             let (p, q) = (self.value(p)?, self.value(q)?);
-            let sum = self.mul_add(&p, &q, &Expr::atom(place.clone())).tokens;
+            let sum = self.mul_add([&p, &q, &Expr::atom(place.clone())], absorbing).tokens;
             return Ok(quote!(#place = #sum;));
         }
         let value = self.value(value)?.tokens;

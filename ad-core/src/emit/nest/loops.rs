@@ -10,6 +10,7 @@ use super::super::kernel::Op;
 use super::super::rust::{Expr, prec};
 use super::{Fold, Item, Nest, Part, Row, Variant};
 use crate::ir::{Put, Term};
+use crate::prim::{Cmp, Prim};
 
 /// Elements of a block of a loop with vectorised functions: whole vectors of either precision.
 const BLOCK: i128 = 8;
@@ -46,7 +47,12 @@ impl Nest<'_, '_> {
         }
         let inner = d - 1;
         let n = self.extent(inner);
-        let loops = if lanes {
+        let columns = if lanes { None } else { self.columns() };
+        let loops = if let Some(first) = columns {
+            let chunk = variant(self, Variant::Lane)?;
+            let rest = variant(self, Variant::Plain)?;
+            self.column_loops(first, &n, chunk, rest)?
+        } else if lanes {
             let (body, used) = variant(self, Variant::Lane)?;
             let (rest, rest_used) = variant(self, Variant::Rest)?;
             self.lane_loops(&n, (body, used), (rest, rest_used))
@@ -75,23 +81,60 @@ impl Nest<'_, '_> {
             }
         };
         let mut code = loops;
-        for level in (0..d).rev() {
+        for level in (0..=columns.unwrap_or(inner)).rev() {
             let pre = self.code.remove(&(level, 0)).unwrap_or_default();
-            let post = std::mem::take(&mut self.post[level]);
-            code = match self.mask {
-                Some(c) if level == inner => {
-                    let c = self.value(c)?.tokens;
-                    quote!(#pre if #c { #code #post })
-                }
-                _ => quote!(#pre #code #post),
-            };
-            if level > 0 {
-                let var = self.loop_var(level - 1, self.used_vars[level - 1]);
-                let n = self.extent(level - 1).at(prec::ADD);
-                code = quote!(for #var in 0..#n { #code });
-            }
+            code = self.around(level, &pre, &code)?;
         }
         Ok(code)
+    }
+
+    /// The loop at whose bodies' beginning this stands, with what comes before and after the loops inside.
+    pub(super) fn around(
+        &mut self,
+        level: usize,
+        pre: &TokenStream,
+        code: &TokenStream,
+    ) -> Result<TokenStream, String> {
+        let post = std::mem::take(&mut self.post[level]);
+        let code = match self.mask {
+            Some(c) if level + 1 == self.depth && self.shortened.is_none() => {
+                let c = self.value(c)?.tokens;
+                quote!(#pre if #c { #code #post })
+            }
+            _ => quote!(#pre #code #post),
+        };
+        let Some(v) = level.checked_sub(1) else { return Ok(code) };
+        let n = self.extent(v);
+        let end = match self.shortened {
+            Some((shortened, end)) if shortened == v => {
+                let (n, end) = (n.receiver(), self.value(end)?.tokens);
+                quote!(#n.min(#end))
+            }
+            _ => n.at(prec::ADD),
+        };
+        let var = self.loop_var(v, self.used_vars[v]);
+        Ok(quote!(for #var in 0..#end { #code }))
+    }
+
+    /// The condition over the innermost loop as the end of a loop further out: `index < end`, where nothing else is done in that loop.
+    pub(super) fn shorten(&mut self) {
+        let Some(c) = self.mask.filter(|&c| self.uses[c as usize] == 1) else { return };
+        let Op::Prim(Prim::Compare(Cmp::Lt), args) = &self.k.node(c).op else { return };
+        let (Op::Var(v), end) = (&self.k.node(args[0]).op, args[1]) else { return };
+        let v = usize::from(*v);
+        // Sums over some of the loops are begun and ended around these.
+        let between = self.items.iter().any(|item| match item {
+            Item::Fold { reduced, .. } => {
+                let begins = self.depth - reduced.iter().rev().take_while(|r| **r).count();
+                (v + 1..self.depth - 1).contains(&begins)
+            }
+            _ => true,
+        });
+        if self.flat || v + 1 >= self.depth || self.level(end) > v || between {
+            return;
+        }
+        self.shortened = Some((v, end));
+        self.uses[c as usize] = 0;
     }
 
     /// Whether the innermost loop is done in blocks of [`BLOCK`] elements, of which the last one begins so early that it is whole: functions that
@@ -147,7 +190,7 @@ impl Nest<'_, '_> {
     }
 
     /// Whether the innermost loop reads elements that are in no row.
-    fn reads_points(&self) -> bool {
+    pub(super) fn reads_points(&self) -> bool {
         (0..self.k.nodes.len()).any(|id| {
             let this = u32::try_from(id).unwrap_or(0);
             self.uses[id] > 0
@@ -176,7 +219,7 @@ impl Nest<'_, '_> {
         let (mut cuts, mut picks) = (TokenStream::new(), TokenStream::new());
         let whole_chunks = constant.is_some_and(|n| n % 16 == 0);
         for row in &self.row_list {
-            let Row { name, chunks, rest, out } = row;
+            let Row { name, chunks, rest, out, .. } = row;
             let rest = if whole_chunks { quote!(_) } else { quote!(#rest) };
             if *out {
                 cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks_mut::<#lanes>();));

@@ -144,12 +144,19 @@ impl Nest<'_, '_> {
 
     pub(super) fn is_dear(&self, id: Id) -> bool {
         match &self.k.node(id).op {
-            Op::Prim(Prim::Unary(f), _) => f.row().dear,
-            Op::Prim(Prim::Binary(f), _) => f.row().dear,
-            Op::Prim(Prim::PowI, _) => true,
             Op::Load { sizes, ix, .. } => {
                 self.row_key(id).is_none() && !(0..ix.len()).all(|k| self.proven(ix[k], sizes[k]))
             }
+            _ => self.is_function(id),
+        }
+    }
+
+    /// Whether it is a dear function.
+    pub(super) fn is_function(&self, id: Id) -> bool {
+        match &self.k.node(id).op {
+            Op::Prim(Prim::Unary(f), _) => f.row().dear,
+            Op::Prim(Prim::Binary(f), _) => f.row().dear,
+            Op::Prim(Prim::PowI, _) => true,
             _ => false,
         }
     }

@@ -123,12 +123,12 @@ impl Nest<'_, '_> {
         quote!(#name[#index])
     }
 
-    pub(super) fn new_row(&mut self, base: &Ident, whole: bool, out: bool) -> usize {
+    pub(super) fn new_row(&mut self, base: &Ident, whole: bool, (out, level): (bool, usize)) -> usize {
         let base = base.to_string();
         let name = if whole { Ident::new(&base, Span::mixed_site()) } else { self.names.fresh(&format!("{base}_row")) };
         let chunks = self.names.fresh(&format!("{base}_chunks"));
         let rest = self.names.fresh(&format!("{base}_rest"));
-        self.row_list.push(Row { name, chunks, rest, out });
+        self.row_list.push(Row { name, chunks, rest, out, level });
         self.row_list.len() - 1
     }
 
@@ -179,7 +179,7 @@ impl Nest<'_, '_> {
             && key.base.is_none()
             && in_range
             && (self.flat || last == Some(self.k.loops[inner]));
-        let row = self.new_row(&of, whole, false);
+        let row = self.new_row(&of, whole, (false, level));
         let name = self.row_list[row].name.clone();
         let cut = if whole {
             quote!(let #name = &#of[..#n];)
@@ -253,7 +253,7 @@ impl Nest<'_, '_> {
             None => self.style.lit(Lit::Int(crate::ir::IntTy::Usize, 0)),
         });
         let (start, n) = (self.linear(&at, &sizes, true), self.extent(self.depth - 1).tokens);
-        let row = self.new_row(&of, false, true);
+        let row = self.new_row(&of, false, (true, level));
         let name = self.row_list[row].name.clone();
         let start = start.at(prec::ADD);
         self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
@@ -269,7 +269,8 @@ impl Nest<'_, '_> {
         let of = self.arg_names[&t].clone();
         let outer: Vec<usize> = loops[..loops.len() - 1].to_vec();
         let n = self.extent(self.depth - 1).tokens;
-        let row = self.new_row(&of, outer.is_empty(), true);
+        let level = outer.iter().max().map_or(0, |v| v + 1);
+        let row = self.new_row(&of, outer.is_empty(), (true, level));
         let name = self.row_list[row].name.clone();
         if let Part::Interior(low) = self.part {
             let low = self.style.lit(Lit::Int(crate::ir::IntTy::Usize, *low));

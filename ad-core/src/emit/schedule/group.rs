@@ -22,7 +22,10 @@ fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
         _ if is_exact_sum(g, exact, t) => false,
         // A sum of what a loop computes is part of that loop.
         Node::Prim(Prim::Sum(_), args) if adds_rows(g, class, exact, t) => is_item(g, class, exact, args[0]),
-        Node::Prim(Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder, _), _) => true,
+        Node::Prim(
+            Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder | Reduce::FromZero, _),
+            _,
+        ) => true,
         _ if class[t.index()] == Class::Buffer && repeats(g, class, t) => false,
         Node::Scatter { .. } | Node::Cond { .. } | Node::Input(_) => false,
         Node::Prim(Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack, _) => false,

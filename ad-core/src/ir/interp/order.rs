@@ -47,6 +47,7 @@ pub(super) fn own(op: Reduce, ty: RealTy, xs: &[Dual]) -> f64 {
     let r = Real(ty);
     match op {
         Reduce::InOrder => xs.iter().fold(-0.0, |s, &x| r.add(s, x)),
+        Reduce::FromZero => xs.iter().fold(0.0, |s, &x| r.add(s, x)),
         Reduce::Unrolled => unrolled(xs, 0.0, |a, b| r.add(a, b)),
         Reduce::Factors => unrolled(xs, 1.0, |a, b| r.mul(a, b)),
         Reduce::Lanes => lanes(r, xs.len(), |k, s| r.add(s, xs[k])),
