@@ -132,6 +132,44 @@ fn open_if<'b>(block: &'b mut Vec<Item>, cond: Term, count: &mut usize) -> &'b m
     }
 }
 
+/// An `if` that is only done, as clippy likes it: without an empty arm, and nested no deeper than it has to be.
+fn plain_if(cond: &TokenStream, then: &TokenStream, other: &TokenStream) -> TokenStream {
+    let simple = |t: &TokenStream| t.clone().into_iter().count() == 1;
+    let alone = |t: &TokenStream| syn::parse2::<syn::ExprIf>(t.clone()).ok();
+    if then.is_empty() && !other.is_empty() && simple(cond) {
+        return plain_if_not(cond, other);
+    }
+    if !other.is_empty() {
+        return if alone(other).is_some() {
+            quote!(if #cond { #then } else #other)
+        } else {
+            quote!(if #cond { #then } else { #other })
+        };
+    }
+    match alone(then).filter(|inner| inner.else_branch.is_none() && simple(cond)) {
+        Some(syn::ExprIf { cond: inner, then_branch, .. }) if joins(&inner) => quote!(if #cond && #inner #then_branch),
+        _ => quote!(if #cond { #then }),
+    }
+}
+
+/// The same where there is something to do only if the condition, a name, does not hold.
+fn plain_if_not(cond: &TokenStream, other: &TokenStream) -> TokenStream {
+    match syn::parse2::<syn::ExprIf>(other.clone()).ok().filter(|inner| inner.else_branch.is_none()) {
+        Some(syn::ExprIf { cond: inner, then_branch, .. }) if joins(&inner) => quote!(if !#cond && #inner #then_branch),
+        _ => quote!(if !#cond { #other }),
+    }
+}
+
+/// Whether it may stand behind `&&` as it is.
+fn joins(cond: &syn::Expr) -> bool {
+    match cond {
+        syn::Expr::Path(_) => true,
+        syn::Expr::Unary(u) => joins(&u.expr),
+        syn::Expr::Binary(b) => matches!(b.op, syn::BinOp::And(_)) && joins(&b.left) && joins(&b.right),
+        _ => false,
+    }
+}
+
 struct Writer<'a, S> {
     statements: &'a [Statement],
     returned: &'a HashSet<Term>,
@@ -194,8 +232,7 @@ impl<S: Spell> Writer<'_, S> {
         }
         let [then, other] = arms;
         code.extend(match &*names {
-            [] if other.is_empty() => quote!(if #cond { #then }),
-            [] => quote!(if #cond { #then } else { #other }),
+            [] => plain_if(&cond, &then, &other),
             [one] => quote!(let #one = if #cond { #then } else { #other };),
             _ => quote!(let (#(#names),*) = if #cond { #then } else { #other };),
         });

@@ -2,9 +2,11 @@
 //! (`trips`); what the second run is for is to save rows. Here the first run saves them: into memory that grows step by step, if how many steps there
 //! are is what it counts.
 //!
-//! That two loops take the same steps is read off their bodies, term by term. Must never bring a loop that may not end under fewer conditions, nor
+//! That two loops take the same steps is read off their bodies, term by term; what stands behind such a pair reads the same numbers of either, so that
+//! loops behind it may be one run too. Must never bring a loop that may not end under fewer conditions, nor
 //! let a row depend on what the first run finds.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::ad::condition::Literal;
@@ -63,21 +65,23 @@ pub(super) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, OneRun> {
     let needed = parts_needed(g, &all, roots);
     let guards = crate::trips::guards(g, roots);
     let mut taken: BTreeSet<Term> = BTreeSet::new();
+    let alike = Alike::default();
     for (first, s) in &loops {
-        if !stops(g, s) {
+        if !stops(g, s) && alike.parts.borrow().is_empty() {
             continue;
         }
         for (other, a) in &loops {
             let Some(Some(needed)) = needed.get(other) else { continue };
-            if other == first || taken.contains(first) || taken.contains(other) || a.stop.is_some() {
+            if other == first || taken.contains(first) || taken.contains(other) {
                 continue;
             }
             // What the first run is under, the other one must be under too.
             let under =
                 guards.get(first).is_none_or(|l| l.iter().all(|l| guards.get(other).is_some_and(|o| o.contains(l))));
-            let both = Both { first: *first, s, other: *other, a, needed };
+            let both = Both { first: *first, s, other: *other, a, needed, alike: &alike };
             if let Some(run) = under.then(|| both.one_run(g)).flatten() {
                 taken.extend([*first, *other]);
+                alike.is_one_run(*other, *first, s.init.len(), &run.parts);
                 found.insert(*first, run);
             }
         }
@@ -141,6 +145,62 @@ fn plain(g: &Graph, mut t: Term) -> Term {
         t = args[0];
     }
     t
+}
+
+/// Of a loop that another one does the work of: the first one, and which of its carried values are which parts.
+type Left = (Term, BTreeMap<usize, usize>);
+
+/// Terms that are the same numbers: what either of two loops leaves that are one run.
+#[derive(Default)]
+struct Alike {
+    parts: RefCell<HashMap<Term, Left>>,
+    known: RefCell<HashMap<Term, Term>>,
+}
+
+impl Alike {
+    fn is_one_run(&self, other: Term, first: Term, carries: usize, parts: &BTreeMap<usize, usize>) {
+        let left = parts.iter().filter(|p| *p.1 < carries).map(|(&k, &n)| (k, n)).collect();
+        self.parts.borrow_mut().insert(other, (first, left));
+        self.known.borrow_mut().clear();
+    }
+
+    /// One term for all of them, without what only says that there is no derivative. Loops are looked into by nobody here.
+    fn one(&self, g: &mut Graph, t: Term) -> Term {
+        let parts = self.parts.borrow();
+        if parts.is_empty() {
+            return plain(g, t);
+        }
+        let mut known = self.known.borrow_mut();
+        let mut stack = vec![(t, false)];
+        while let Some((t, children_done)) = stack.pop() {
+            if known.contains_key(&t) {
+                continue;
+            }
+            let node = g.node_rc(t);
+            let made = match &*node {
+                Node::Scan(_) => t,
+                Node::Proj(of, k) => match parts.get(of) {
+                    Some((first, left)) => left.get(&(*k as usize)).map_or(t, |&n| g.proj(*first, n)),
+                    None => t,
+                },
+                _ if !children_done => {
+                    stack.push((t, true));
+                    node.for_each_child(|c| stack.push((c, false)));
+                    continue;
+                }
+                Node::Prim(Prim::StopGradient, args) => known[&args[0]],
+                node => g.try_mk(node.map_children(|c| known[&c])).unwrap_or(t),
+            };
+            known.insert(t, made);
+        }
+        known[&t]
+    }
+
+    /// Whether one of these reads what is left by a loop that another one does the work of.
+    fn behind(&self, g: &Graph, terms: &[Term]) -> bool {
+        let parts = self.parts.borrow();
+        !parts.is_empty() && g.reachable(terms).iter().any(|t| parts.contains_key(t))
+    }
 }
 
 /// The array of whose first rows this one consists.
@@ -211,6 +271,7 @@ struct Both<'a> {
     a: &'a Scan,
     /// Parts of the other one.
     needed: &'a BTreeSet<usize>,
+    alike: &'a Alike,
 }
 
 impl Both<'_> {
@@ -220,19 +281,29 @@ impl Both<'_> {
             Node::Proj(of, k) if of == self.first => Some(k as usize),
             _ => None,
         };
+        let given = |s: &Scan| s.init.iter().chain(&s.captures).chain(&s.xs).copied().collect::<Vec<Term>>();
         match counter {
-            Some(k) if s.stop.is_some() && !s.reverse && !a.reverse && counts(g, s, k) => {}
-            None if s.stop.is_none() && a.count == s.count && a.reverse == s.reverse => {
-                // Without a bound that the first run finds, the two have nothing to do with each other.
-                if deep(g, &a.body.results).binary_search(&self.first).is_err() {
+            Some(k) if s.stop.is_some() && a.stop.is_none() && !s.reverse && !a.reverse && counts(g, s, k) => {}
+            // Both find out how many steps they take, and nobody wants more than what the last one leaves.
+            None if s.stop.is_some() && a.stop.is_some() => {
+                let alike = a.count == s.count && !s.reverse && !a.reverse && self.first < self.other;
+                if !alike || self.needed.iter().any(|&k| k >= a.init.len()) {
+                    return None;
+                }
+            }
+            None if s.stop.is_none() && a.stop.is_none() && a.count == s.count && a.reverse == s.reverse => {
+                // Without a bound that the first run finds, and what another pair leaves to them, the two have nothing to do with each other.
+                let bounds = deep(g, &a.body.results).binary_search(&self.first).is_ok();
+                if !bounds && (!self.alike.behind(g, &given(a)) || self.alike.behind(g, &given(s))) {
                     return None;
                 }
             }
             _ => return None,
         }
-        let args: Args = a.init.iter().chain(&a.captures).chain(&a.xs).map(|&t| Some(plain(g, t))).collect();
+        let args: Args = given(a).into_iter().map(|t| Some(self.alike.one(g, t))).collect();
         let of_inner: Vec<OfInner> = self.needed.iter().filter_map(|&k| self.of_inner(g, k)).collect();
         let mut needed = self.needed.clone();
+        needed.extend(a.stop);
         for one in &of_inner {
             needed.remove(&one.part);
             needed.extend(g.reachable(&[one.of]).into_iter().filter_map(|t| carried(g, a, t)));
@@ -350,11 +421,14 @@ impl Both<'_> {
     ) -> Option<Matched> {
         let (carries, captures) = (a.init.len(), a.captures.len());
         let stop_is = |k: usize, n: usize| (a.stop == Some(k)) == (s.stop == Some(n)) || a.stop.is_none();
+        let mut one = |t: &Term| self.alike.one(g, *t);
+        let inits: Vec<Term> = s.init.iter().map(&mut one).collect();
+        let captured: Vec<Term> = s.captures.iter().map(&mut one).collect();
+        let consumed: Vec<Term> = s.xs.iter().map(&mut one).collect();
         let candidates: Vec<Vec<usize>> = (0..carries)
             .map(|k| {
-                let fits = |n: &usize| {
-                    a.body.params[k] == s.body.params[*n] && args[k] == Some(plain(g, s.init[*n])) && stop_is(k, *n)
-                };
+                let fits =
+                    |n: &usize| a.body.params[k] == s.body.params[*n] && args[k] == Some(inits[*n]) && stop_is(k, *n);
                 (0..s.init.len()).filter(fits).collect()
             })
             .collect();
@@ -373,14 +447,11 @@ impl Both<'_> {
             let mut more = (Vec::new(), Vec::new());
             for (k, arg) in args.iter().enumerate().skip(carries) {
                 let ty = a.body.params[k].clone();
-                let (of, first): (&[Term], usize) = if k < carries + captures {
-                    (&s.captures, s.init.len())
-                } else {
-                    (&s.xs, s.init.len() + s.captures.len())
-                };
-                let captured = k < carries + captures;
+                let is_captured = k < carries + captures;
+                let (of, first): (&[Term], usize) =
+                    if is_captured { (&captured, s.init.len()) } else { (&consumed, s.init.len() + s.captures.len()) };
                 let equal = |&t: &Term| match *arg {
-                    Some(arg) if captured => plain(g, t) == arg,
+                    Some(arg) if is_captured => t == arg,
                     Some(arg) => same_rows(g, t, arg),
                     None => false,
                 };
@@ -388,7 +459,7 @@ impl Both<'_> {
                 let place = place.filter(|&n| s.body.params[n] == ty).or_else(|| {
                     let arg = arg.filter(|_| may_take_more)?;
                     let new = s.body.params.len() + more.0.len() + more.1.len();
-                    if captured {
+                    if is_captured {
                         more.0.push((new, arg))
                     } else {
                         more.1.push((new, whole(g, arg)))
@@ -461,7 +532,7 @@ impl Both<'_> {
             return None;
         }
         let args: Args =
-            a.init.iter().chain(&a.captures).chain(&a.xs).map(|t| map.get(t).map(|&t| plain(g, t))).collect();
+            a.init.iter().chain(&a.captures).chain(&a.xs).map(|t| Some(self.alike.one(g, *map.get(t)?))).collect();
         let needed: BTreeSet<usize> = (0..a.init.len()).collect();
         for t in stopping(g, &s.body.results) {
             let Node::Scan(same) = &*g.node_rc(t) else { continue };

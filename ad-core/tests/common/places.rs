@@ -88,5 +88,21 @@ pub(super) fn programs() -> Vec<Program> {
         "saved_under_a_condition",
         quote! { fn saved_under_a_condition(x: &Array1<f64>) -> f64 { let mut y = x[0]; if x[1] < 0.0 { while y < 5.0 { y = y * 1.3 + x[2]; } } else { while y < 7.0 { y += x[3]; } } y * y } },
     );
+    add(
+        "read_in_an_arm_that_has_changed_it",
+        quote! { fn read_in_an_arm_that_has_changed_it(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); let mut s = 0.0; for i in 0..n { let k = (a[i] * 3.7).abs() as usize % n; let mut t = 0.5; if x[i] > 0.6 { a[i] = x[i] * 2.0; t = a[k] * x[i]; } a[k] = 3.0 * x[i] + s; s += t * t; } s + (&a * &a).sum() } },
+    );
+    add(
+        "read_behind_a_change_in_an_arm",
+        quote! { fn read_behind_a_change_in_an_arm(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); let mut s = 0.0; for i in 0..n { let k = (x[i] * 3.7).abs() as usize % n; if x[i] > 0.6 { a[k] = x[i] * a[i]; s += a[k] * a[i]; } else if x[i] < 0.0 { a[i] *= a[k]; } a[i] += a[i] * a[k] * 0.5; s += a[(i + 1) % n] * a[k]; } s + (&a * &a).sum() } },
+    );
+    add(
+        "left_for_the_next_row",
+        quote! { fn left_for_the_next_row(x: &Array1<f64>) -> f64 { let mut s = 0.5; 'rows: for i in 0..x.len() { for j in 0..i { if x[i] + x[j] < -1.3 { continue 'rows; } if x[i] * x[j] > 1.4 { break 'rows; } s += x[i] * x[j] * s; } s *= 1.5; } s } },
+    );
+    add(
+        "loops_before_a_loop",
+        quote! { fn loops_before_a_loop(x: &Array1<f64>) -> f64 { let mut y = x[0]; let mut z = vec![y]; while y < 3.0 { y = y * 1.5 + 0.1; z.push(y * x[2]); } let mut p = 1.0; while p * y > 0.7 { p *= 0.8; } let mut s = 1.0; for i in 0..z.len() { s = s * p * 0.5 + z[i] * y; } for v in x { s += v * y * s * 0.1; } s } },
+    );
     all
 }
