@@ -3,6 +3,7 @@
 //! A message says what is wrong in the user's words; its help what to write instead, as code where there is any; its note the reason,
 //! where that is not obvious. Messages begin in lower case and have no full stop, as rustc's. No message is worded anywhere else;
 //! what is refused by name stands in tables: [`mod@refused`] (constructs, macros, items, types), and [`foreign`] (idioms of other libraries).
+//! What is wrong with the types and shapes of values is said in `values`.
 //!
 //! To add a message: a function inside `entries!` below (plain names as parameters), and a case in `tests/ui/<kind>/`. [`all`] lists every
 //! entry and every row of the tables; `ad-core/tests/catalogue.rs` fails for one that no case in `tests/ui` produces.
@@ -11,15 +12,17 @@
 
 pub mod foreign;
 pub mod refused;
+mod values;
 
 pub use refused::refused;
+pub use values::*;
 
 use foreign::Kind;
 
 use crate::diag::Message;
 
 fn message(text: impl Into<String>) -> Message {
-    Message { entry: String::new(), text: text.into(), help: None, note: None, rustc: false, twice: false }
+    Message { entry: String::new(), text: text.into(), help: None, note: None, rustc: false, twice: false, once: false }
 }
 
 impl Message {
@@ -53,6 +56,12 @@ impl Message {
         self
     }
 
+    /// Of a name that may stand in many places: one mistake.
+    fn once(mut self) -> Self {
+        self.once = true;
+        self
+    }
+
     /// Says which entry, and of a table which row, the message is.
     fn entry(mut self, entry: impl Into<String>) -> Self {
         if self.entry.is_empty() {
@@ -62,10 +71,15 @@ impl Message {
     }
 }
 
-/// Whether a description is that of a scalar: a type in backticks. Of scalars rustc speaks best, of ndarray's traits it does not.
-fn scalar(described: &str) -> bool {
-    described.starts_with('`')
-}
+/// Numbers of arguments that functions of these names have elsewhere, and what is meant by them; `{}` is the name.
+const OTHER_ARGUMENTS: &[(&[&str], usize, &str)] = &[
+    (&["log"], 0, "`x.ln()`: `log` is to a base, `x.log(2.0)`"),
+    (&["sum", "mean", "product"], 1, "`x.{}_axis(Axis(0))`"),
+    (&["var", "std"], 0, "`x.{}(0.0)`: the argument is what is taken off the number of elements"),
+    (&["zeros", "ones"], 2, "`Array2::{}((n, m))`: the sizes are a tuple"),
+    (&["zeros", "ones"], 3, "`Array3::{}((n, m, k))`: the sizes are a tuple"),
+    (&["dot"], 2, "`a.dot(&b)`"),
+];
 
 /// Functions that return messages, and their list.
 macro_rules! entries {
@@ -80,15 +94,24 @@ macro_rules! entries {
         )*
 
         /// The functions above by name.
-        const ENTRIES: &[&str] = &[$(stringify!($name)),*];
+        pub(super) const ENTRIES: &[&str] = &[$(stringify!($name)),*];
     };
 }
+use entries;
 
 /// Every message that there is: the entries, and each row of the tables of what is refused by name.
 #[must_use]
 pub fn all() -> Vec<String> {
-    let entries = ENTRIES.iter().map(ToString::to_string);
+    let entries = ENTRIES.iter().chain(values::ENTRIES).chain(&["arguments_of_others"]).map(ToString::to_string);
     entries.chain(refused::all()).chain(foreign::all()).collect()
+}
+
+/// A number of arguments that says what is meant.
+pub fn arguments_of_others(name: &str, given: usize) -> Option<Message> {
+    let row = OTHER_ARGUMENTS.iter().find(|row| row.0.contains(&name) && row.1 == given)?;
+    let (shown, s) = (row.2.replace("{}", name), if given == 1 { "" } else { "s" });
+    let text = message(format!("`{name}` is given {given} argument{s} here")).instead_of_rustc();
+    Some(text.help(format!("write {shown}")).entry("arguments_of_others"))
 }
 
 entries! {
@@ -184,8 +207,17 @@ pub fn wrt_twice(name: &str) -> Message {
 
 // The item and its signature.
 
-pub fn syntax(reason: &str) -> Message {
-    message(reason)
+/// `certain`: of what rustc does not read either.
+pub fn syntax(reason: &str, certain: bool) -> Message {
+    message(reason).left_to_rustc(certain)
+}
+
+pub fn unknown_suffix(suffix: &str) -> Message {
+    message(format!("`{suffix}` is no suffix of a number")).left_to_rustc(true)
+}
+
+pub fn macro_without_mark(name: &str, inside: &str) -> Message {
+    message(format!("`{name}` is a macro")).help(format!("write `{name}![{inside}]`"))
 }
 
 pub fn several_indices(index: &str) -> Message {
@@ -211,7 +243,7 @@ pub fn const_parameter(name: &str) -> Message {
 }
 
 pub fn type_parameter_without_real(name: &str, bounds: &[String]) -> Message {
-    let text = message(format!("the type parameter `{name}` is not a real number"));
+    let text = message(format!("the type parameter `{name}` is not a real number")).instead_of_rustc();
     if bounds.iter().any(|bound| bound.starts_with("Fn")) {
         return text.help("call the function in the body instead of taking it as a parameter");
     }
@@ -225,7 +257,7 @@ pub fn second_type_parameter(name: &str) -> Message {
 }
 
 pub fn no_result(name: &str) -> Message {
-    message(format!("`{name}` returns nothing, so there is nothing to differentiate"))
+    message(format!("`{name}` returns nothing, so there is nothing to differentiate")).instead_of_rustc()
         .help("return a real number or an array: `-> f64`")
 }
 
@@ -250,7 +282,7 @@ pub fn mutable_reference() -> Message {
 }
 
 pub fn unknown_type(ty: &str, near: Option<&str>) -> Message {
-    message(format!("the type `{ty}` is not known here"))
+    message(format!("the type `{ty}` is not known here")).once()
         .maybe(near, "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`")
 }
 
@@ -276,11 +308,20 @@ pub fn element_type(ty: &str) -> Message {
 // Names and calls.
 
 pub fn unknown_name(name: &str, near: Option<&str>) -> Message {
-    let text = message(format!("`{name}` is not known inside the function"))
+    let text = message(format!("`{name}` is not known inside the function")).once()
         .maybe(near, "pass it as a parameter, or bind it with `let`")
         .note("the attribute sees this function only");
     // It may be a slip of the pen, and a name that nobody has.
-    if near.is_some() { text.instead_of_rustc() } else { text }
+    if near.is_some() { text.instead_of_rustc() } else { foreign::translate(Kind::Name, name, text) }
+}
+
+pub fn type_as_value(name: &str) -> Message {
+    message(format!("`{name}` is a type, and no value")).instead_of_rustc().help(format!("a function of the type is `{name}::exp`"))
+}
+
+pub fn method_as_value(name: &str) -> Message {
+    message(format!("`{name}` is not known inside the function")).instead_of_rustc()
+        .help(format!("the function of numbers is `f64::{name}`"))
 }
 
 pub fn unseen_constant(name: &str, array: Option<bool>) -> Message {
@@ -291,23 +332,33 @@ pub fn unseen_constant(name: &str, array: Option<bool>) -> Message {
         Some(false) => number,
         None => format!("{number}, or of an array {whole}"),
     };
-    message(format!("the type of the constant `{name}` cannot be seen from here"))
+    message(format!("the type of the constant `{name}` cannot be seen from here")).once()
         .help(format!("say it where it is used: {code}"))
         .note("the attribute sees this function only")
 }
 
-pub fn unknown_function(name: &str, near: Option<&str>, method: bool) -> Message {
-    let text = message(format!("the function `{name}` cannot be seen from here"))
-        .maybe(near, "write it as a closure: `let f = |x: f64| ..;`")
+pub fn unknown_function(name: &str, near: Option<&str>, method: Option<&str>) -> Message {
+    let (path, last) = name.rsplit_once("::").unwrap_or(("", name));
+    let text = message(format!("the function `{name}` cannot be seen from here")).once()
+        .maybe(near, &format!("write it inside of this function: `fn {last}(..) -> f64 {{ .. }}`, or as a closure `let {last} = |x: f64| ..;`"))
         .note("the attribute sees this function only, and the functions of `ad::prelude`");
     // It may be a slip of the pen, and a function that nobody has.
     let text = if near.is_some() { text.instead_of_rustc() } else { text };
-    let (path, last) = name.rsplit_once("::").unwrap_or(("", name));
-    // `np::exp`: a method here.
-    if method && !path.is_empty() {
-        return text.help(format!("it is a method: `x.{last}()`"));
+    // `np::exp(x)`, `exp(x)`: a method here.
+    match method.filter(|_| !path.is_empty() || near.is_none()) {
+        Some(call) => text.help(format!("it is a method: `{call}`")),
+        None => foreign::translate(Kind::Function, last, text),
     }
-    foreign::translate(Kind::Function, last, text)
+}
+
+pub fn recursion(name: &str) -> Message {
+    message(format!("`{name}` calls itself"))
+        .help("write it as a loop, and keep in variables what one call hands to the next: `let mut y = x; for k in 0..n { y = ..; }`")
+}
+
+pub fn function_behind(name: &str) -> Message {
+    message(format!("`{name}` cannot be called here: functions inside of a function call those that stand before them"))
+        .help(format!("put `{name}` in front; what calls itself, as a loop: `let mut y = x; for k in 0..n {{ y = ..; }}`"))
 }
 
 pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_function: bool) -> Message {
@@ -316,7 +367,8 @@ pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_functio
         return foreign::translate(Kind::Method, name, text);
     }
     match near {
-        _ if as_function => text.help(format!("it is a function: `{name}(..)`")),
+        _ if as_function && receiver.starts_with('`') => text.help(format!("it is a function: `{name}(x)`")),
+        _ if as_function => text.help(format!("it is a function: `{name}(&x)`")),
         Some(near) => text.help(format!("did you mean `{near}`?")),
         None => {
             text.help("write it with operators, the methods listed in the README, and the functions of `ad::prelude`")
@@ -324,13 +376,22 @@ pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_functio
     }
 }
 
+pub fn method_of_reals(call: &str, receiver: &str, literal: bool) -> Message {
+    let name = call.split('(').next().unwrap_or(call);
+    let text = message(format!("`{name}` is a method of real numbers, and `{receiver}` is an integer")).instead_of_rustc();
+    text.help(if literal { format!("write `{receiver}.0_f64.{call}`") } else { format!("write `({receiver} as f64).{call}`") })
+}
+
 pub fn later(what: &str) -> Message {
     message(format!("{what} is not built yet")).help("write it with `build1`, `sum` and indexing, if it can be said so")
 }
 
 pub fn accumulator(found: &str) -> Message {
-    message(format!("{found} cannot be an accumulator"))
-        .help("carry numbers, arrays, and tuples or array literals of these from step to step")
+    let text = message(format!("{found} cannot be an accumulator")).instead_of_rustc();
+    if found == "a function" {
+        return text.help("what it begins with comes first: `fold(0.0, |acc, v| acc + v)`");
+    }
+    text.help("carry numbers, arrays, and tuples or array literals of these from step to step")
 }
 
 pub fn accumulator_changes(was: &str, is: &str) -> Message {
@@ -380,6 +441,23 @@ pub fn changed_through_iterator(name: &str) -> Message {
 pub fn carried_kind(found: &str) -> Message {
     message(format!("a loop cannot carry {found} from step to step"))
         .help("carry numbers, arrays, and tuples or `Option`s of these, and make of them in a step what it needs")
+}
+
+pub fn named_argument(name: &str) -> Message {
+    message(format!("`{name} = ..` is an assignment: arguments have no names")).instead_of_rustc()
+        .help("write the value alone; of an axis `x.sum_axis(Axis(0))`")
+}
+
+pub fn called_array(text: &str, index: &str) -> Message {
+    message(format!("`{text}` is no function")).instead_of_rustc().help(format!("an element is `{text}[{index}]`"))
+}
+
+pub fn called_number(text: &str, arg: &str) -> Message {
+    message(format!("`{text}` is a number, and no function")).instead_of_rustc().help(format!("a product is `{text} * ({arg})`"))
+}
+
+pub fn sliced_by_index() -> Message {
+    message("an array of ndarray is sliced by `slice`").instead_of_rustc().help("write `x.slice(s![1..3])`")
 }
 
 pub fn arity(name: &str, args: (usize, usize), given: usize) -> Message {
@@ -434,8 +512,13 @@ pub fn too_deep() -> Message {
 }
 
 pub fn field(name: &str) -> Message {
-    message(format!("the field `{name}` is not understood")).instead_of_rustc()
-        .help("take a tuple apart with `let (a, b) = ..;`; structs are not built yet")
+    let text = message(format!("the field `{name}` is not understood")).instead_of_rustc()
+        .help("take a tuple apart with `let (a, b) = ..;`; structs are not built yet");
+    foreign::translate(Kind::Method, name, text)
+}
+
+pub fn field_of_array(text: &str, k: usize) -> Message {
+    message(format!("an array has no `.{k}`")).instead_of_rustc().help(format!("an element is `{text}[{k}]`"))
 }
 
 pub fn method_without_call(name: &str) -> Message {
@@ -448,153 +531,6 @@ pub fn no_such_part(k: usize, parts: usize) -> Message {
 
 pub fn literal(text: &str) -> Message {
     message(format!("the literal `{text}` is no number")).help("use numbers and booleans")
-}
-
-// Types of values.
-
-pub fn expected(wanted: &str, found: &str) -> Message {
-    message(format!("expected {wanted}, found {found}")).instead_of_rustc()
-}
-
-pub fn condition(found: &str) -> Message {
-    message(format!("expected `bool`, found {found}")).left_to_rustc(scalar(found))
-}
-
-pub fn types_differ(a: &str, b: &str) -> Message {
-    let text = message(format!("the types differ: {a} and {b}")).instead_of_rustc();
-    if !scalar(a) || !scalar(b) {
-        return text.help("convert one of them: `x as f64`, or `x.mapv(|v| v as f64)`");
-    }
-    // What is no real number becomes one, and a single a double.
-    let to_second = b == "`f64`" || (b == "`f32`" && a != "`f64`");
-    let (from, to) = if to_second { (a, b) } else { (b, a) };
-    let to = to.trim_matches('`');
-    // Mostly a literal that nothing has given another type.
-    let literal = if from == "`i32`" { ", or write the literal that it comes from as `0.0`" } else { "" };
-    text.help(format!("convert the {from}: `x as {to}`{literal}"))
-}
-
-pub fn not_an_array(found: &str, option: bool) -> Message {
-    let text = message(format!("expected a number or an array, found {found}")).instead_of_rustc();
-    if option { text.help("write `.unwrap()` behind it") } else { text }
-}
-
-pub fn result_type(found: &str, declared: &str) -> Message {
-    message(format!("the function's value is {found}, its result is declared as `{declared}`")).left_to_rustc(true)
-}
-
-pub fn literal_type(found: &str, wanted: &str, literal: Option<i128>) -> Message {
-    let text = message(format!("expected `{wanted}`, found {found}")).instead_of_rustc();
-    match literal {
-        Some(n) => text.help(format!("write `{n}.0`")),
-        None => text,
-    }
-}
-
-pub fn literal_out_of_range(n: i128, ty: &str) -> Message {
-    message(format!("`{n}` is out of range for `{ty}`"))
-}
-
-pub fn cast(found: &str, to: &str) -> Message {
-    message(format!("{found} cannot be cast to `{to}`")).help("cast element by element: `x.mapv(|v| v as f64)`").left_to_rustc(scalar(found))
-}
-
-pub fn comparison_of_arrays() -> Message {
-    message("arrays are not compared as a whole").help("compare elements: `x[i] < y[i]`")
-}
-
-// Shapes.
-
-pub fn ranks_differ(a: usize, b: usize) -> Message {
-    message(format!("the ranks differ: {a} and {b}")).instead_of_rustc()
-}
-
-pub fn sizes_never_equal(words: &[String; 2], a: i128, b: i128) -> Message {
-    message(format!("shapes differ: the {} is {a}, the {} is {b}", words[0], words[1]))
-}
-
-pub fn size_depends_on_index() -> Message {
-    message("a size depends on the index of a `build` or iterator around it")
-        .help("use the full size and mask: `build1(n, |j| if j <= i { .. } else { 0.0 })`")
-        .note("all elements of an array have the same shape")
-}
-
-pub fn index_rank(given: usize, rank: usize) -> Message {
-    let indices = if given == 1 { "index" } else { "indices" };
-    let text = message(format!("{given} {indices} for an array of rank {rank}")).instead_of_rustc();
-    if rank == 2 && given == 1 { text.help("write `x[[i, j]]`, or `x.row(i)`") } else { text }
-}
-
-pub fn index_never_in_range(index: i128, len: usize) -> Message {
-    message(format!("the index {index} is out of range for {len} elements"))
-}
-
-pub fn negative_index(n: i128, array: &str) -> Message {
-    let array = array.trim_start_matches('&');
-    let help = if n == 1 { format!("write `{array}[{array}.len() - 1]`, or `{array}.last().unwrap()`") } else { format!("write `{array}[{array}.len() - {n}]`") };
-    message("an index counts from the first element, and is never negative").instead_of_rustc().help(help)
-}
-
-pub fn index_type(found: &str, index: &str) -> Message {
-    message(format!("an index is a `usize`, this is {found}")).instead_of_rustc().help(if index.contains(' ') {
-        format!("write `({index}) as usize`")
-    } else {
-        format!("write `{index} as usize`")
-    })
-}
-
-pub fn part_sizes(rank: usize, found: usize) -> Message {
-    let names: Vec<String> = (0..rank).map(|k| format!("n{k}")).collect();
-    let form = if rank == 1 { "n".to_string() } else { format!("({})", names.join(", ")) };
-    message(format!("a part of an array of rank {rank} has a size for each axis, here they are {found}"))
-        .help(format!("write `{form}`"))
-        .instead_of_rustc()
-}
-
-pub fn axis() -> Message {
-    message("the axis has to be known when the macro runs").help("write `Axis(0)`").instead_of_rustc()
-}
-
-pub fn axis_out_of_range(axis: usize, rank: usize) -> Message {
-    message(format!("axis {axis} is out of range for an array of rank {rank}")).help("axes are counted from 0")
-}
-
-pub fn rows_of_no_matrix(method: &str, rank: usize) -> Message {
-    message(format!("`{method}` is of matrices, this array has rank {rank}")).instead_of_rustc().help(if rank == 1 {
-        "write `x.len()` or `x[i]`"
-    } else {
-        "write `x.shape()[k]` or `x.index_axis(Axis(k), i)`"
-    })
-}
-
-pub fn dot(a: &str, b: &str) -> Message {
-    message(format!("`dot` of {a} and {b} is not defined")).instead_of_rustc().help("it is of vectors and matrices of one real type")
-}
-
-pub fn build_of_arrays() -> Message {
-    message("the closure of `build` gives one element, not an array").instead_of_rustc()
-        .help("use `build1`, whose closure may give an array")
-}
-
-pub fn map_to_arrays() -> Message {
-    message("the closure gives an array for each element").instead_of_rustc().help("use `build1`, whose closure may give an array")
-}
-
-pub fn sum_of_arrays() -> Message {
-    message("the items of this iterator are arrays").instead_of_rustc()
-        .help("build them and sum over the first axis: `sum_outer(&build1(n, |i| ..))`")
-}
-
-pub fn open_range() -> Message {
-    message("this range has no end").help("write both ends: `0..n`")
-}
-
-pub fn slice_argument() -> Message {
-    message("a slice is described by `s![..]`").instead_of_rustc().help("write `x.slice(s![1.., 2])`")
-}
-
-pub fn slice_step() -> Message {
-    message("the step of a slice is a number that is not 0").help("write `s![..;2]` or `s![..;-1]`")
 }
 
 // Ourselves.

@@ -23,6 +23,8 @@ pub struct Message {
     pub rustc: bool,
     /// Whether rustc may say the same of the function's body, which is not shown to it then: one mistake, one error.
     pub twice: bool,
+    /// Whether it is of a name: said where that stands first, and not again.
+    pub once: bool,
 }
 
 /// The mark that an error has been reported for an expression, so that nothing more is said about what contains it.
@@ -53,7 +55,9 @@ impl Diags {
 
     /// Reports an error. Its result is for the expression that has become meaningless.
     pub fn push(&mut self, range: SrcRange, message: Message) -> Poison {
-        self.list.push(Diagnostic { range, message });
+        if !(message.once && self.list.iter().any(|said| said.message == message)) {
+            self.list.push(Diagnostic { range, message });
+        }
         Poison
     }
 
@@ -333,11 +337,21 @@ fn continues(op: &str, next: char) -> bool {
     )
 }
 
-/// The name nearest to `name`, if one is near enough: a third of its letters may be wrong.
+/// The name nearest to `name`, if one is near enough: a third of its letters may be wrong, or they may stand in another order.
 #[must_use]
 pub fn suggest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
-    let best = among.into_iter().map(|other| (distance(name, other), other)).min_by_key(|&(d, _)| d)?;
+    let letters = |name: &str| {
+        let mut letters: Vec<char> = name.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let own = letters(name);
+    let apart = |other: &str| {
+        let apart = distance(name, other);
+        if apart > 1 && own.len() > 3 && letters(other) == own { 1 } else { apart }
+    };
+    let best = among.into_iter().map(|other| (apart(other), other)).min_by_key(|&(d, _)| d)?;
     // Names of one or two letters are near to everything.
     (best.0 > 0 && best.0 <= limit && best.1.len() > 1).then_some(best.1)
 }

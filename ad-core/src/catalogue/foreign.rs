@@ -14,6 +14,8 @@ pub enum Kind {
     Type,
     /// `name!(..)`.
     Macro,
+    /// In front of a dot, as of a module.
+    Name,
     /// In the attribute.
     Option,
     /// `T: name`.
@@ -41,7 +43,7 @@ const JAX: &str = "JAX";
 const NALGEBRA: &str = "nalgebra";
 const AUTODIFF: &str = "std::autodiff";
 
-use Kind::{Bound, Function, Macro, Method, Operator, Option, Type};
+use Kind::{Bound, Function, Macro, Method, Name, Operator, Option, Type};
 
 const OPERATOR_MATMUL: &str = "`a.dot(&b)`";
 const NO_TAPE: &str = "nothing: the attribute writes `f_grad`, which you call instead";
@@ -116,6 +118,23 @@ const IDIOMS: &[Idiom] = &[
     idiom(Method, &["square"], "PyTorch and NumPy", "`x.powi(2)`"),
     idiom(Method, &["astype"], NUMPY, "`x as f64`; of an array `x.mapv(|v| v as f64)`"),
     idiom(Method, &["size"], "NumPy and PyTorch", "`x.len()`, `x.nrows()` or `x.shape()[k]`"),
+    idiom(
+        Name,
+        &["np", "numpy", "math", "torch", "jnp", "scipy", "cmath"],
+        "Python",
+        "the method: `x.sin()`, `x.sum()`",
+    ),
+    idiom(Name, &["Math"], "JavaScript and Java", "the method: `x.sin()`"),
+    idiom(Method, &["T"], "NumPy and PyTorch", "`x.t()`"),
+    idiom(Function, &["range"], "Python", "the range `0..n`, or `(0..n).step_by(2)`"),
+    idiom(Function, &["float", "double"], "Python", "`x as f64`"),
+    idiom(Function, &["int"], "Python", "`x as usize`, or `x as i32`"),
+    idiom(Function, &["not"], "Python", "`!(x > 0.0)`"),
+    idiom(Function, &["zip"], "Python", "`a.iter().zip(&b)`"),
+    idiom(Function, &["enumerate"], "Python", "`x.iter().enumerate()`"),
+    idiom(Function, &["linspace"], NUMPY, "`Array1::linspace(0.0, 1.0, n)`"),
+    idiom(Function, &["eye"], NUMPY, "`Array2::eye(n)`"),
+    idiom(Function, &["pi"], "Julia", "`std::f64::consts::PI`"),
     // PyTorch.
     idiom(Method, &["backward", "requires_grad", "requires_grad_", "detach_", "zero_grad", "grad"], TORCH, NO_TAPE),
     idiom(Method, &["detach"], TORCH, "`stop_gradient(x)`"),

@@ -30,6 +30,7 @@ pub(super) fn all() -> impl Iterator<Item = String> {
         ("kind of type", KINDS_OF_TYPES),
         ("function", FUNCTIONS),
         ("method", METHODS),
+        ("value", VALUES),
     ];
     let rows = tables.into_iter().flat_map(|(table, rows)| rows.iter().map(move |r| id(table, r.name)));
     let other = [
@@ -67,7 +68,7 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
     ),
     (Construct::MutRef, row("`&mut`", "return the new value instead of changing one in place")),
     (Construct::Struct, row("struct values", "use a name or a tuple for each part")),
-    (Construct::Try, row("`?`", "check before the call, and take the checked value as a parameter")),
+    (Construct::Try, row("`?`", "write `.unwrap()`, or `let Some(v) = .. else { return 0.0 };`")),
     (
         Construct::Unsafe,
         row("`unsafe`", "index and slice safely; generated code has no bounds checks where they can be proved away"),
@@ -84,7 +85,9 @@ pub fn construct(construct: Construct) -> Message {
     let found = CONSTRUCTS.iter().find(|(c, _)| *c == construct);
     let (name, way_out) =
         found.map_or(("this expression", "write it with operators and methods"), |(_, r)| (r.name, r.way_out));
-    refused(name, way_out).entry(id("construct", name))
+    let text = refused(name, way_out).entry(id("construct", name));
+    // No function here returns what it needs.
+    if construct == Construct::Try { text.instead_of_rustc() } else { text }
 }
 
 /// Something that is refused and has no row of its own.
@@ -207,6 +210,14 @@ const METHODS: &[Row] = &[
     row("par_mapv_inplace", "bind the result: `let x = x.mapv(|v| ..);`"),
     row("uget", "write `x[i]`, or `x[[i, j]]`: generated code has no bounds checks where they can be proved away"),
     row("partition", "take the order as a parameter `ids: &[usize]`, and read `x[ids[i]]`"),
+    row("take_while", "leave a loop there: `for v in &x { if *v < 0.0 { break; } s += v; }`"),
+    row("map_while", "leave a loop there: `for v in &x { if *v < 0.0 { break; } s += v; }`"),
+    row("skip_while", "pass over them in a loop: `for v in &x { begun = begun || *v > 0.0; if begun { s += v; } }`"),
+    row("cycle", "count the items, and read them again: `(0..n).map(|k| x[k % x.len()])`"),
+    row("try_fold", "leave a loop where it fails: `for v in &x { if *v < 0.0 { return 0.0; } s += v; }`"),
+    row("try_for_each", "leave a loop where it fails: `for v in &x { if *v < 0.0 { return 0.0; } s += v; }`"),
+    row("inspect", "leave it out: it changes nothing"),
+    row("concat", "write `concatenate![Axis(0), a, b]`; of `Vec`s `a.iter().chain(&b).copied().collect::<Vec<f64>>()`"),
     row("reduce", "begin with a value: `.fold(init, |acc, x| ..)`, or the function `reduce(init, &xs, |acc, x| ..)`"),
     row("scan", "it is a function: `scan(init, &xs, |acc, x| ..)`, the accumulator after each item"),
     row("sort", ORDERED),
@@ -227,6 +238,46 @@ const METHODS: &[Row] = &[
 pub fn method(name: &str) -> Option<Message> {
     let row = METHODS.iter().find(|r| r.name == name)?;
     Some(refused(&format!("`.{name}()`"), row.way_out).instead_of_rustc().entry(id("method", name)))
+}
+
+const VALUE_ITSELF: &str = "use the value itself: `let mut y = x;`";
+
+/// Types of std whose values are made by a function of the type, `HashMap::new()`.
+const VALUES: &[Row] = &[
+    row("HashMap", "use an array with a place for each key: `let mut sums = vec![0.0; n]; sums[key] += x;`"),
+    row(
+        "HashSet",
+        "use an array that says of each key whether it is there: `let mut seen = vec![false; n]; seen[key] = true;`",
+    ),
+    row("VecDeque", "use a `Vec` and the index of its first element, or `remove(0)`"),
+    row("BinaryHeap", "use a `Vec`, and look for the greatest: `maximum(&v)`, or `max_by(|a, b| a.total_cmp(b))`"),
+    row("String", "leave it out: nothing that is differentiated depends on it"),
+    row("Rc", VALUE_ITSELF),
+    row("Ok", "return the value itself, and panic where there is none: `assert!(..)`, `panic!(..)`"),
+    row("a value of another type", "use numbers, arrays, and tuples or arrays of these: `let (a, b) = (x, 2.0 * x);`"),
+];
+
+/// Other names of rows of [`VALUES`].
+const LIKE: &[(&str, &str)] = &[
+    ("BTreeMap", "HashMap"),
+    ("BTreeSet", "HashSet"),
+    ("LinkedList", "VecDeque"),
+    ("Box", "Rc"),
+    ("Arc", "Rc"),
+    ("Cell", "Rc"),
+    ("RefCell", "Rc"),
+    ("Mutex", "Rc"),
+    ("Err", "Ok"),
+    ("Result", "Ok"),
+];
+
+/// A value that is made by a function of its type, `Point::new(x, y)`, or by one that is a variant.
+pub fn value(ty: &str) -> Message {
+    let like = LIKE.iter().find(|(name, _)| *name == ty).map_or(ty, |(_, like)| like);
+    let row = VALUES.iter().find(|r| r.name == like).unwrap_or(&VALUES[VALUES.len() - 1]);
+    let what = if matches!(ty, "Ok" | "Err") { format!("`{ty}(..)`") } else { format!("a value of type `{ty}`") };
+    let text = refused(&what, row.way_out).entry(id("value", row.name));
+    foreign::translate(Kind::Type, ty, text)
 }
 
 const INNER_ITEMS: &[Row] = &[
@@ -310,9 +361,14 @@ const TYPES: &[Row] = &[
     row("Box", "take a reference to what it holds"),
     row("Rc", "take a reference to what it holds"),
     row("Arc", "take a reference to what it holds"),
+    row("Result", "return the value itself, and panic where there is none: `assert!(..)`, `panic!(..)`"),
     row("Option", "take the value itself, and a `bool` that says whether it is there"),
     row("String", "take numbers, booleans, or arrays of them"),
     row("str", "take numbers, booleans, or arrays of them"),
+    row("float", "write `f64`, or `f32`"),
+    row("double", "write `f64`"),
+    row("Float64", "write `f64`"),
+    row("int", "write `usize` for sizes and indices, else `i32` or `i64`"),
     row("i8", "take an `i32`"),
     row("i16", "take an `i32`"),
     row("u16", "take a `u32`"),
@@ -324,7 +380,7 @@ const TYPES: &[Row] = &[
 
 /// A type that is refused by its name.
 pub fn named_type(name: &str) -> Option<Message> {
-    let text = message(format!("the type `{name}` is not accepted"));
+    let text = message(format!("the type `{name}` is not accepted")).once();
     if foreign::knows(Kind::Type, name) {
         return Some(foreign::translate(Kind::Type, name, text));
     }

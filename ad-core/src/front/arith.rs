@@ -129,7 +129,8 @@ impl<'a> Lower<'a> {
     pub(super) fn same_shape(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<Term> {
         let (sa, sb) = (self.g.shape(a).to_vec(), self.g.shape(b).to_vec());
         if sa.len() != sb.len() {
-            return Err(self.error(range, catalogue::ranks_differ(sa.len(), sb.len())));
+            let [a, b] = [a, b].map(|t| self.describe(&Value::Term(t)));
+            return Err(self.error(range, catalogue::shapes_of_two(&words, [&a, &b])));
         }
         for (k, (&na, &nb)) in sa.iter().zip(&sb).enumerate() {
             let words = [axis_words(&words[0], k, sa.len()), axis_words(&words[1], k, sa.len())];

@@ -73,7 +73,7 @@ impl<'a> Lower<'a> {
             return Ok(found.2);
         }
         let (found, wanted) = (self.describe(&found.2), self.words(elem, rank));
-        Err(self.error(range, catalogue::expected(&wanted, &found)))
+        Err(self.error(range, catalogue::declared(&wanted, &found)))
     }
 
     /// A constant outside of the function that its annotation says to be an array: `let w: [f64; 3] = W;`, `let w: &[f64] = &W;`.

@@ -11,8 +11,8 @@ use super::table::{self, Call, On};
 use super::types;
 use super::value::{Lowered, Number, Range, Value};
 use crate::catalogue::{self, refused};
-use crate::diag::{Poison, SrcRange, suggest, text_of};
-use crate::ir::{Elem, RealTy};
+use crate::diag::{Message, Poison, SrcRange, suggest, text_of};
+use crate::ir::{Elem, RealTy, Term};
 use crate::prim::{Cmp, IntOp};
 
 impl<'a> Lower<'a> {
@@ -108,7 +108,17 @@ impl<'a> Lower<'a> {
 
     /// Several expressions; errors in all of them are reported.
     pub(super) fn all(&mut self, exprs: impl IntoIterator<Item = &'a Expr>) -> Lowered<Vec<Value<'a>>> {
-        let values: Vec<Lowered<Value>> = exprs.into_iter().map(|e| self.expr(e)).collect();
+        let one = |e: &'a Expr| match e {
+            // `sum(axis=0)`.
+            Expr::Assign(a) => match &*a.left {
+                Expr::Path(p) if p.path.get_ident().is_some_and(|name| self.scope.get(&name.to_string()).is_none()) => {
+                    Err(self.error(SrcRange::of(a), catalogue::named_argument(&text_of(p, 30))))
+                }
+                _ => self.expr(e),
+            },
+            e => self.expr(e),
+        };
+        let values: Vec<Lowered<Value>> = exprs.into_iter().map(one).collect();
         values.into_iter().collect()
     }
 
@@ -139,9 +149,9 @@ impl<'a> Lower<'a> {
         match types::elem_named(suffix, None) {
             Some(elem) => Ok(Value::Term(self.number(&number, elem, range)?)),
             None => {
-                let near = suggest(suffix, types::NUMBERS.iter().copied());
-                let refused = refused::named_type(suffix);
-                Err(self.error(range, refused.unwrap_or_else(|| catalogue::unknown_type(suffix, near))))
+                let numbers = ["i8", "i16", "u16", "i128", "u128"];
+                let refused = refused::named_type(suffix).filter(|_| numbers.contains(&suffix));
+                Err(self.error(range, refused.unwrap_or_else(|| catalogue::unknown_suffix(suffix))))
             }
         }
     }
@@ -200,9 +210,36 @@ impl<'a> Lower<'a> {
         if table::is_later(&last) {
             return self.error(range, catalogue::later(&format!("`{last}`")));
         }
+        if path.get_ident().is_some() && types::elem_named(&last, self.sig.real_param.as_ref()).is_some() {
+            return self.error(range, catalogue::type_as_value(&last));
+        }
+        if path.get_ident().is_some() && table::find(On::Real, &last).is_some() {
+            return self.error(range, catalogue::method_as_value(&last));
+        }
         let mut near: Option<String> = suggest(&last, self.scope.names()).map(str::to_string);
+        near = near.or_else(|| suggest(&last, ["break", "continue", "return", "true", "false"]).map(str::to_string));
         near = near.or_else(|| table::nearest(&[On::Dsl], &last).map(str::to_string));
         self.error(range, catalogue::unknown_name(&text, near.as_deref()))
+    }
+
+    /// A function that cannot be called for a reason of its own: the annotated one, one of those inside of it, one that makes a value of
+    /// a type that is none of the language's.
+    fn unseen_function(&self, path: &syn::Path, last: &str) -> Option<Message> {
+        let owner = path.segments.iter().rev().nth(1).map(|s| s.ident.to_string());
+        let Some(owner) = owner else {
+            return match last {
+                _ if self.sig.name == last => Some(catalogue::recursion(last)),
+                _ if self.inner.contains(last) => Some(catalogue::function_behind(last)),
+                "Ok" | "Err" => Some(refused::value(last)),
+                _ => None,
+            };
+        };
+        let arrays = owner == "Vec" || owner == "Array" || owner == "Zip" || types::ndarray_rank(&owner).is_some();
+        const TRAITS: &[&str] =
+            &["Self", "Default", "Clone", "Iterator", "IntoIterator", "From", "Into", "Ord", "PartialOrd"];
+        let of_type = owner.starts_with(char::is_uppercase) && !TRAITS.contains(&&*owner) && !arrays;
+        let known = types::elem_named(&owner, self.sig.real_param.as_ref()).is_some();
+        (of_type && !known).then(|| refused::value(&owner))
     }
 
     /// The nearest name among what a path may lead to: `Array1::zeroes`, `f64::sqr`, `ndarray::stak`, `build_1`.
@@ -311,7 +348,8 @@ impl<'a> Lower<'a> {
         let (left, right) = (left?, right?);
         self.power(b, &left, range)?;
         let by_reference = [by_reference, self.receivers.is_reference(&b.right)];
-        self.operation(&b.op, (left, right, by_reference), ranges, range, [text.to_string(), text_of(&b.right, 30)])
+        let texts = [text.to_string(), text_of(&b.right, 30)];
+        self.operation(&b.op, (left, right, by_reference), ranges, range, (texts, false))
     }
 
     /// An operator, but `&&`, `||` and assignments, on two values, either of which may be a reference.
@@ -321,13 +359,15 @@ impl<'a> Lower<'a> {
         (left, right, by_reference): (Value<'a>, Value<'a>, [bool; 2]),
         ranges: [SrcRange; 2],
         range: SrcRange,
-        texts: [String; 2],
+        (texts, assigned): ([String; 2], bool),
     ) -> Lowered<Value<'a>> {
+        let symbol = op.to_token_stream().to_string();
+        let symbol = if assigned { format!("{symbol}=") } else { symbol };
         if let Some(op) = arith_of(op) {
             if let (Value::Number(x), Value::Number(y)) = (&left, &right) {
                 return Ok(Value::Number(Number::Arith(op, x.clone(), y.clone()).into()));
             }
-            let (x, y) = self.meet(&left, &right, ranges)?;
+            let (x, y) = self.converted(symbol, [&left, &right], ranges, (range, &texts))?;
             let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { texts };
             return Ok(Value::Term(self.arith_along_memory(op, (x, y), by_reference, words, range)?));
         }
@@ -364,8 +404,35 @@ impl<'a> Lower<'a> {
             }
             _ => return Err(self.error(range, refused::construct(refused::Construct::Unknown))),
         };
-        let (x, y) = self.meet(&left, &right, ranges)?;
+        let (x, y) = self.converted(symbol, [&left, &right], ranges, (range, &texts))?;
         Ok(Value::Term(self.comparison(cmp, x, y, range)?))
+    }
+
+    /// Two operands of one type of elements.
+    fn converted(
+        &mut self,
+        symbol: String,
+        [left, right]: [&Value<'a>; 2],
+        ranges: [SrcRange; 2],
+        (range, texts): (SrcRange, &[String; 2]),
+    ) -> Lowered<(Term, Term)> {
+        let real = |v: &Value| matches!(v, Value::Number(n) if n.is_float());
+        let integer = |me: &Self, v: &Value<'a>| matches!(v, Value::Term(t) if matches!(me.g.elem(*t), Elem::Int(_)) && me.g.rank(*t) == 0);
+        // `n / 2.0`: a literal has no type to be converted.
+        let types = match (real(left) && integer(self, right), integer(self, left) && real(right)) {
+            (false, false) => {
+                let (x, y) = self.meet(left, right, ranges)?;
+                if self.g.elem(x) == self.g.elem(y) {
+                    return Ok((x, y));
+                }
+                [x, y].map(|t| self.describe(&Value::Term(t)))
+            }
+            (true, _) => ["`f64`".into(), self.describe(right)],
+            (_, true) => [self.describe(left), "`f64`".into()],
+        };
+        let assigned = symbol.len() > 1 && symbol.ends_with('=') && !matches!(&*symbol, "==" | "!=" | "<=" | ">=");
+        let message = catalogue::operands_differ(&symbol, texts, [&types[0], &types[1]], assigned);
+        Err(self.error(range, message))
     }
 
     /// `&&` and `||`: what stands on the right is only reached if the left does not decide.
@@ -398,6 +465,9 @@ impl<'a> Lower<'a> {
         let message = match (&value, &f.member) {
             (Value::Tuple(parts), syn::Member::Unnamed(k)) => catalogue::no_such_part(k.index as usize, parts.len()),
             _ if self.method_entry(Some(&value), &name).is_some() => catalogue::method_without_call(&name),
+            (_, syn::Member::Unnamed(k)) if self.kind_of(&value) == On::Array => {
+                catalogue::field_of_array(&text_of(&f.base, 30), k.index as usize)
+            }
             _ => catalogue::field(&name),
         };
         Err(self.error(SrcRange::of(f), message))
@@ -408,12 +478,29 @@ impl<'a> Lower<'a> {
         let Expr::Path(p) = &*c.func else {
             let f = self.expr(&c.func);
             let args = self.all(&c.args);
-            return self.apply(&f?, &args?, range);
+            let (f, args) = (f?, args?);
+            if matches!(self.kind_of(&f), On::Real | On::Int) {
+                return Err(self.error(range, called_number(&c.func, c)));
+            }
+            return self.apply(&f, &args, range);
         };
         let local = p.path.get_ident().and_then(|name| self.lookup(&name.to_string(), range));
         if let Some(f) = local {
             let args = self.all(&c.args);
-            return self.apply(&f?, &args?, range);
+            let (f, args) = (f?, args?);
+            let called = match self.kind_of(&f) {
+                On::Array => {
+                    let index: Vec<String> = c.args.iter().map(|e| text_of(e, 30)).collect();
+                    let index = if index.len() == 1 { index[0].clone() } else { format!("[{}]", index.join(", ")) };
+                    Some(catalogue::called_array(&text_of(p, 30), &index))
+                }
+                On::Real | On::Int => Some(called_number(&c.func, c)),
+                _ => None,
+            };
+            if let Some(message) = called {
+                return Err(self.error(range, message));
+            }
+            return self.apply(&f, &args, range);
         }
         if let Some(name) = super::panics::named(&p.path) {
             return self.panicking(name, c);
@@ -443,9 +530,14 @@ impl<'a> Lower<'a> {
             if table::is_later(&last) {
                 return Err(self.error(range, catalogue::later(&format!("`{last}`"))));
             }
+            if let Some(message) = self.unseen_function(&p.path, &last) {
+                return Err(self.error(SrcRange::of(p), message));
+            }
             let near = self.nearest_function(&p.path, &last);
             let method = [On::Real, On::Array].iter().any(|&on| table::find(on, &last).is_some());
-            return Err(self.error(SrcRange::of(p), catalogue::unknown_function(&text, near.as_deref(), method)));
+            let method = method.then(|| as_method(&last, c));
+            let message = catalogue::unknown_function(&text, near.as_deref(), method.as_deref());
+            return Err(self.error(SrcRange::of(p), message));
         };
         let ranges = c.args.iter().map(SrcRange::of).collect();
         let call = Call {
@@ -611,6 +703,13 @@ impl<'a> Lower<'a> {
                 _ => {}
             }
         }
+        // `3.sin()`, `n.sqrt()`.
+        let real = table::find(On::Real, &name).is_some() && table::find_method(On::Int, &name).is_none();
+        if real && self.kind_of(&receiver) == On::Int {
+            let (text, literal) = (text_of(&m.receiver, 30), matches!(&*m.receiver, Expr::Lit(_)));
+            let call = if m.args.is_empty() { format!("{name}()") } else { format!("{name}(..)") };
+            return Err(self.error(name_range, catalogue::method_of_reals(&call, &text, literal)));
+        }
         let Some(entry) = self.method_entry(Some(&receiver), &name) else {
             if let Value::Number(n) = &receiver
                 && let Some(path) = n.outer()
@@ -716,6 +815,23 @@ impl<'a> Lower<'a> {
         }
         Ok(None)
     }
+}
+
+fn called_number(f: &Expr, c: &ExprCall) -> Message {
+    let args: Vec<String> = c.args.iter().map(|e| text_of(e, 30)).collect();
+    catalogue::called_number(&text_of(f, 30), &args.join(", "))
+}
+
+/// A call of a function as one of a method: `(a + b).max(0.0)`.
+fn as_method(name: &str, c: &ExprCall) -> String {
+    let args: Vec<String> = c.args.iter().map(|e| text_of(e, 30)).collect();
+    let Some((first, rest)) = args.split_first() else { return format!("x.{name}()") };
+    let plain = matches!(
+        c.args.first(),
+        Some(Expr::Path(_) | Expr::MethodCall(_) | Expr::Index(_) | Expr::Paren(_) | Expr::Call(_))
+    );
+    let first = if plain { first.clone() } else { format!("({first})") };
+    format!("{first}.{name}({})", rest.join(", "))
 }
 
 fn is_array_from_fn(path: &syn::Path) -> bool {

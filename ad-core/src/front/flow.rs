@@ -356,6 +356,14 @@ impl<'a> Lower<'a> {
                 self.error(SrcRange::of(r), catalogue::internal("the front end", "a `return` outside of a function"))
             );
         };
+        // Of the function itself the type is known.
+        let value = match (&value, &r.expr) {
+            (Value::Number(n), Some(e)) if k == 0 && n.outer().is_none() => {
+                let want = super::value::Want::Elem(self.sig.result.elem);
+                Value::Term(self.term_as(&value, want, SrcRange::of(e))?)
+            }
+            _ => value,
+        };
         self.exit(k, value, SrcRange::of(r))
     }
 

@@ -12,6 +12,15 @@ use crate::diag::{SrcRange, text_of};
 use crate::ir::{Elem, IntTy, Term};
 
 impl<'a> Lower<'a> {
+    /// Whether an expression is a parameter that is an array of ndarray's, which has no ranges as indices.
+    fn is_ndarray_parameter(&self, e: &syn::Expr) -> bool {
+        let syn::Expr::Path(p) = e else { return false };
+        let Some(name) = p.path.get_ident().map(ToString::to_string) else { return false };
+        let array = |p: &super::sig::SigParam| p.name == name && p.leaf.container == crate::program::Container::NdArray;
+        matches!(self.scope.get(&name), Some(Ok(Value::Term(t))) if matches!(self.g.node(*t), crate::ir::Node::Input(_)))
+            && self.sig.params.iter().any(array)
+    }
+
     /// `base[index]`.
     pub(super) fn index_expr(&mut self, x: &'a ExprIndex) -> Lowered<Value<'a>> {
         let (base, index) = (self.expr(&x.expr), self.expr(&x.index));
@@ -32,6 +41,9 @@ impl<'a> Lower<'a> {
             let nested = matches!(base, Value::Nested(_) | Value::List(_) | Value::Filled(..));
             if let Value::Stack(stack) = &base {
                 return self.part_of_stack(&Rc::clone(stack), &r.clone(), ri);
+            }
+            if self.is_ndarray_parameter(&x.expr) {
+                return Err(self.error(SrcRange::of(&x.index), catalogue::sliced_by_index()));
             }
             let x = self.array(&base, rb)?;
             let r = r.clone();

@@ -233,6 +233,12 @@ impl<'a> Lower<'a> {
         let range = SrcRange::of(&l.loop_token);
         let outward = Outward::of_loop(l);
         if outward.jumps.is_empty() {
+            // A way out may be misspelt: then that is the mistake.
+            let before = self.diags.list().len();
+            let inside = self.block(&l.body);
+            if inside.is_err() && self.diags.list().len() > before {
+                return Err(Poison);
+            }
             return Err(self.error(range, catalogue::endless_loop()));
         }
         let body = |me: &mut Self, _: &[Term]| me.block(&l.body);

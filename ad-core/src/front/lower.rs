@@ -88,6 +88,8 @@ pub(super) struct Lower<'a> {
     pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
     /// Empty lists that a type says the elements of, with the rank; likewise.
     pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
+    /// The functions inside of the function, also those that are not in scope.
+    pub inner: BTreeSet<String>,
     depth: u32,
 }
 
@@ -131,6 +133,7 @@ impl<'a> Lower<'a> {
             slots: 0,
             capacities: Vec::new(),
             empties: Vec::new(),
+            inner: BTreeSet::new(),
             depth: 0,
         }
     }
@@ -461,7 +464,11 @@ impl<'a> Lower<'a> {
             return Ok(t);
         }
         let found = self.describe(&Value::Term(t));
-        Err(self.error(range, catalogue::expected(&format!("`{}`", ty.name()), &found)))
+        let scalar = self.g.rank(t) == 0 && matches!(self.g.elem(t), Elem::Int(_));
+        let wanted = format!("`{}`", ty.name());
+        let message =
+            if scalar { catalogue::integers_differ(ty.name(), &found) } else { catalogue::expected(&wanted, &found) };
+        Err(self.error(range, message))
     }
 
     /// A `usize` scalar: an index.
@@ -530,7 +537,7 @@ impl<'a> Lower<'a> {
             return Ok(t);
         }
         let found = self.describe(value);
-        Err(self.error(range, catalogue::expected("an array", &found)))
+        Err(self.error(range, catalogue::array_expected(&found)))
     }
 
     // Closures.

@@ -72,7 +72,7 @@ impl Rewrite<'_> {
             }
             Err(error) => {
                 let range = SrcRange { first: error.span(), last: error.span() };
-                self.diags.push(range, catalogue::syntax(&error.to_string()));
+                self.diags.push(range, catalogue::syntax(&error.to_string(), false));
                 None
             }
         }

@@ -13,8 +13,9 @@ use super::functions::{self, is_finite, reals};
 use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Value};
-use crate::diag::Poison;
-use crate::ir::{Elem, IntTy};
+use crate::catalogue;
+use crate::diag::{Poison, SrcRange};
+use crate::ir::{Elem, IntTy, Term};
 use crate::prim::{Cmp, Prim, Unary};
 
 /// Methods of scalars beside those of the scalar tables.
@@ -60,13 +61,28 @@ fn some<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 pub(super) fn powi<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (n, rn)) = (call.arg(0)?, call.arg(1)?);
-    let (x, n) = (me.real_term(x, rx), me.integer(n, IntTy::I32, rn));
+    let (x, n) = (me.real_term(x, rx), exponent(me, n, (rn, call.text(1))));
     let (x, n) = (x?, n?);
     me.along_memory(x, |me, x| {
         let shape = me.g.shape(x).to_vec();
         let n = me.g.broadcast(n, &shape);
         Ok(Value::Term(me.g.prim(Prim::PowI, &[x, n])))
     })
+}
+
+/// An exponent that is an integer.
+fn exponent<'a>(me: &mut Lower<'a>, n: &Value<'a>, (range, text): (SrcRange, &str)) -> Lowered<Term> {
+    let found = match n {
+        Value::Number(n) if n.is_float() => "`f64`".to_string(),
+        Value::Term(t) if me.g.rank(*t) == 0 && me.g.elem(*t) != Elem::Int(IntTy::I32) => {
+            if me.soften(*t, Elem::Int(IntTy::I32)) {
+                return Err(Poison);
+            }
+            me.describe(n)
+        }
+        _ => return me.integer(n, IntTy::I32, range),
+    };
+    Err(me.error(range, catalogue::power(&found, text)))
 }
 
 fn mul_add<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

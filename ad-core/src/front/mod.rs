@@ -98,11 +98,27 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
             // Another kind of item is a mistake of the attribute's place; a function that does not parse is rustc's to explain,
             // but what is not explained by anyone must not go through.
             let indices = several_indices(item.clone());
+            let written = item.clone();
             let place = syn::parse2::<syn::Item>(item).ok().as_ref().and_then(catalogue::refused::item);
             let (range, message) = match (place, indices) {
                 (Some(message), _) => (range, message),
-                (None, Some((range, index))) => (range, catalogue::several_indices(&index)),
-                (None, None) => (SrcRange { first: e.span(), last: e.span() }, catalogue::syntax(&e.to_string())),
+                (None, Some((range, name, index))) if matches!(&*name, "array" | "vec" | "s") => {
+                    (range, catalogue::macro_without_mark(&name, &index))
+                }
+                (None, Some((range, _, index))) => (range, catalogue::several_indices(&index)),
+                (None, None) => {
+                    let range = SrcRange { first: e.span(), last: e.span() };
+                    let Some((item, attr)) = without_body(written).map(|item| (item, attr)) else {
+                        diags.push(range, catalogue::syntax(&e.to_string(), false));
+                        return Err(Failure { diags, stubs: TokenStream::new() });
+                    };
+                    // A body that does not parse has been reported before the macro was called.
+                    let sig = sig::parse(&item, &attr, &mut diags);
+                    let certain = sig.is_ok() && diags.is_empty();
+                    diags.push(range, catalogue::syntax(&e.to_string(), certain));
+                    let stubs = sig.map_or_else(|_| TokenStream::new(), |sig| sig.stubs(&diags));
+                    return Err(Failure { diags, stubs });
+                }
             };
             diags.push(range, message);
             return Err(Failure { diags, stubs: TokenStream::new() });
@@ -136,8 +152,21 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
     Err(Failure { diags, stubs })
 }
 
-/// `x[i, j]`, where there is one: the place and the indices. It is looked for in what does not parse.
-fn several_indices(tokens: TokenStream) -> Option<(SrcRange, String)> {
+/// A function with an empty body, if what stands before that parses.
+fn without_body(item: TokenStream) -> Option<ItemFn> {
+    use proc_macro2::{Delimiter, Group, TokenTree};
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    match tokens.last_mut() {
+        Some(TokenTree::Group(body)) if body.delimiter() == Delimiter::Brace => {
+            *body = Group::new(Delimiter::Brace, TokenStream::new());
+        }
+        _ => return None,
+    }
+    syn::parse2(tokens.into_iter().collect()).ok()
+}
+
+/// `x[i, j]`, where there is one: the place, what stands before it, and the indices. It is looked for in what does not parse.
+fn several_indices(tokens: TokenStream) -> Option<(SrcRange, String, String)> {
     use proc_macro2::{Delimiter, TokenTree};
     const KEYWORDS: &[&str] = &["in", "return", "break", "else", "match", "if", "mut", "ref", "move", "let"];
     let mut before = None;
@@ -151,7 +180,8 @@ fn several_indices(tokens: TokenStream) -> Option<(SrcRange, String)> {
             };
             if g.delimiter() == Delimiter::Bracket && indexed && commas() {
                 let index = crate::diag::text_of(&g.stream(), 40);
-                return Some((SrcRange { first: g.span_open(), last: g.span_close() }, index));
+                let name = before.map_or_else(String::new, |before| before.to_string());
+                return Some((SrcRange { first: g.span_open(), last: g.span_close() }, name, index));
             }
             if let Some(found) = several_indices(g.stream()) {
                 return Some(found);

@@ -129,6 +129,11 @@ impl<'a> Lower<'a> {
                 Value::Place(place) => Ok((*place).clone()),
                 _ => Err(self.error(range, refused::mutation(&m.method.to_string()))),
             },
+            // `y(i) = x`.
+            Expr::Call(_) => match self.expr(e) {
+                Ok(_) => Err(refuse::expression(self, e)),
+                Err(said) => Err(said),
+            },
             other => Err(refuse::expression(self, other)),
         }
     }
@@ -426,7 +431,7 @@ impl<'a> Lower<'a> {
         let ranges = [place.range, SrcRange::of(&b.right)];
         let op = plain(&b.op);
         let texts = [place.text.clone(), text_of(&b.right, 30)];
-        let new = self.operation(&op, (old.clone(), right, [false, true]), ranges, range, texts)?;
+        let new = self.operation(&op, (old.clone(), right, [false, true]), ranges, range, (texts, true))?;
         if let (Value::Term(a), Value::Term(b)) = (&old, &new)
             && self.g.shape(*a) != self.g.shape(*b)
         {

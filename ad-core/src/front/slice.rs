@@ -8,8 +8,8 @@ use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Range, Value};
 use crate::catalogue;
 use crate::diag::SrcRange;
-use crate::ir::{Lit, Node, Term, Var};
-use crate::prim::IntOp;
+use crate::ir::{Elem, IntTy, Lit, Node, Term, Var};
+use crate::prim::{Cmp, IntOp, Prim};
 
 /// Methods that take parts of arrays.
 pub(super) const TABLE: &[Entry] = &[
@@ -237,7 +237,7 @@ impl<'a> Lower<'a> {
         self.g.gather(x, sizes.into(), &vars, &index)
     }
 
-    /// An index as `s!` counts it: a negative literal from the end.
+    /// An index as `s!` counts it: a negative one from the end.
     fn counted(&mut self, value: &Value<'a>, size: Term, range: SrcRange) -> Lowered<Term> {
         if let Value::Number(n) = value {
             let t = self.number(n, crate::ir::Elem::Int(crate::ir::IntTy::Isize), range)?;
@@ -246,7 +246,24 @@ impl<'a> Lower<'a> {
                 return Ok(self.int_checked(IntOp::Sub, size, back));
             }
         }
-        self.usize(value, range)
+        let Value::Term(t) = *value else { return self.usize(value, range) };
+        match self.g.elem(t) {
+            Elem::Int(ty @ (IntTy::I32 | IntTy::Isize)) if self.g.rank(t) == 0 && self.open_in(t).is_empty() => {
+                let zero = self.g.lit(Lit::Int(ty, 0));
+                let back = self.g.compare(Cmp::Lt, t, zero);
+                let by = self.g.prim(Prim::IntNeg, &[t]);
+                let by = self.g.cast(Elem::USIZE, by);
+                let from_end = self.under(back, true, |me| me.int_checked(IntOp::Sub, size, by));
+                let at = self.g.cast(Elem::USIZE, t);
+                Ok(self.g.cond(back, from_end, at))
+            }
+            Elem::Int(IntTy::Usize) => self.usize(value, range),
+            Elem::Int(_) if self.open_in(t).is_empty() => {
+                let found = self.describe(value);
+                Err(self.error(range, catalogue::slice_bound(&found)))
+            }
+            _ => self.usize(value, range),
+        }
     }
 
     /// A part of an array along one axis, of a length that the loops around it decide: the first axis that is left. `None` if it is another.

@@ -47,10 +47,12 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> proc_macro2::TokenStream {
         ReturnType::Default => Type::Tuple(syn::parse_quote!(())),
     };
     types::mend(&mut result);
-    if owned(&result).is_none() {
-        return none;
-    }
-    let scalar = types::leaf(&result, &known, &mut unheard)
+    // Any type that the caller takes it for, where it cannot be said.
+    let any = format_ident!("StandIn");
+    let known_result = owned(&result).is_some();
+    let scalar_result = result.clone();
+    let result = if known_result { result.to_token_stream() } else { any.to_token_stream() };
+    let scalar = types::leaf(&scalar_result, &known, &mut unheard)
         .map_or(attr.rows.is_empty(), |leaf| leaf.container == crate::program::Container::Scalar);
     let active: Vec<&proc_macro2::TokenStream> = given
         .iter()
@@ -81,7 +83,19 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> proc_macro2::TokenStream {
         wanted.push(("jvp", &further, quote!((#result, #result))));
     }
     if named(Row::Hvp) {
-        wanted.push(("hvp", &further, gradient));
+        wanted.push(("hvp", &further, gradient.clone()));
+    }
+    let jacobian = format_ident!("StandInForJ");
+    if named(Row::Jacobian) {
+        wanted.push(("jacobian", &[], jacobian.to_token_stream()));
+        wanted.push(("value_and_jacobian", &[], quote!((#result, #jacobian))));
+    }
+    if named(Row::Hessian) {
+        wanted.push(("hessian", &[], jacobian.to_token_stream()));
+    }
+    let argument = format_ident!("StandInForArgument");
+    if named(Row::Pullback) {
+        wanted.push(("pullback", &[], quote!((#result, fn(#argument) -> #gradient))));
     }
     if named(Row::Into) {
         wanted.push(("value_and_grad_into", &further, result.to_token_stream()));
@@ -97,6 +111,12 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> proc_macro2::TokenStream {
     let mut written = none;
     for (suffix, more, result) in wanted {
         let name = format_ident!("{name}_{suffix}");
+        let mut generics = generics.clone();
+        for any in [&any, &jacobian, &argument] {
+            if result.to_string().split(|c: char| !c.is_alphanumeric()).any(|word| any == word) {
+                generics.params.push(syn::parse_quote!(#any));
+            }
+        }
         written.extend(quote! {
             #[doc = #doc]
             #cfgs

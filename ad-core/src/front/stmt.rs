@@ -63,6 +63,11 @@ impl<'a> Lower<'a> {
             }
             self.item(item.ident.to_string(), value.ok());
         }
+        let inner = block.stmts.iter().filter_map(|stmt| match stmt {
+            Stmt::Item(Item::Fn(f)) => Some(f.sig.ident.to_string()),
+            _ => None,
+        });
+        self.inner.extend(inner);
         for stmt in &block.stmts {
             // What is refused has been said where it stands; what names it is no second mistake.
             let named = match stmt {

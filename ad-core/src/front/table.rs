@@ -192,13 +192,7 @@ const LATER: &[&str] = &[
     "rfold",
     "leading_zeros",
     "count_ones",
-    "take_while",
-    "skip_while",
-    "map_while",
     "partition",
-    "cycle",
-    "try_fold",
-    "inspect",
     "trailing_zeros",
 ];
 
@@ -277,7 +271,9 @@ impl<'a> Lower<'a> {
         let receiver = usize::from(!matches!(entry.on, On::Dsl | On::Std | On::Mem | On::Assoc | On::Nd));
         let given = call.args.len().saturating_sub(receiver);
         if call.args.len() < receiver || given < entry.args.0 || given > entry.args.1 {
-            return Err(self.error(call.range, catalogue::arity(entry.name, entry.args, given)));
+            let other = catalogue::arguments_of_others(entry.name, given);
+            let message = other.unwrap_or_else(|| catalogue::arity(entry.name, entry.args, given));
+            return Err(self.error(call.range, message));
         }
         // What is never reached has no value and no type, and neither has what is made of it.
         if call.args.iter().any(|a| matches!(a, Value::Never)) {
@@ -294,8 +290,9 @@ impl<'a> Lower<'a> {
                 let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
                 let (a, b) = self.meet(a, b, [ra, rb])?;
                 if self.g.elem(a) != self.g.elem(b) || !self.g.elem(a).is_real() || self.g.rank(b) > 0 {
-                    let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
-                    return Err(self.error(call.range, catalogue::types_differ(&a, &b)));
+                    let [a, b] = [a, b].map(|t| self.describe(&Value::Term(t)));
+                    let message = catalogue::argument_differs(entry.name, [call.text(0), call.text(1)], [&a, &b]);
+                    return Err(self.error(call.range, message));
                 }
                 self.along_memory(a, |me, a| {
                     let shape = me.g.shape(a).to_vec();

@@ -295,7 +295,8 @@ fn misuse() {
             axis 2 is out of range for an array of rank 2
             = help: axes are counted from 0
 
-            (left to rustc) `var` takes 1 argument, not 0
+            `var` is given 0 arguments here
+            = help: write `x.var(0.0)`: the argument is what is taken off the number of elements
 
             the ranks differ: 2 and 1
 

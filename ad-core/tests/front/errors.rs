@@ -184,7 +184,8 @@ fn constructs() {
     says(
         quote! { fn f(x: f64) -> f64 { fn g() {} const C: f64 = 1.0; if x > 0.0 { x } } },
         expect![[r#"
-            expected a number or an array, found `()`"#]],
+            expected a number or an array, found `()`
+            = help: leave out the `;` behind what is meant; an `if` with a value has an `else`"#]],
     );
 }
 
@@ -198,7 +199,7 @@ fn names() {
             = note: the attribute sees this function only, and the functions of `ad::prelude`
 
             the function `helper` cannot be seen from here
-            = help: write it as a closure: `let f = |x: f64| ..;`
+            = help: write it inside of this function: `fn helper(..) -> f64 { .. }`, or as a closure `let helper = |x: f64| ..;`
             = note: the attribute sees this function only, and the functions of `ad::prelude`
 
             `xz` is not known inside the function
@@ -214,8 +215,8 @@ fn names() {
     says(
         quote! { fn f(xs: &Array1<f64>) -> f64 { xs.logsumexp() } },
         expect![[r#"
-        no method `logsumexp` of an array of rank 1 of `f64` is understood
-        = help: it is a function: `logsumexp(..)`"#]],
+            no method `logsumexp` of an array of rank 1 of `f64` is understood
+            = help: it is a function: `logsumexp(&x)`"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { x.frobnicate() } },
@@ -244,7 +245,7 @@ fn types() {
         quote! { fn f(x: f64, n: usize) -> f64 { x * n } },
         expect![[r#"
             the types differ: `f64` and `usize`
-            = help: convert the `usize`: `x as f64`"#]],
+            = help: write `x * n as f64`"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { x + 1 } },
@@ -281,9 +282,9 @@ fn types() {
     says(
         quote! { fn f(x: &Array1<f64>) -> f64 { build1(3, |i| build1(i, |j| x[j]).sum()).sum() } },
         expect![[r#"
-        a size depends on the index of a `build` or iterator around it
-        = help: use the full size and mask: `build1(n, |j| if j <= i { .. } else { 0.0 })`
-        = note: all elements of an array have the same shape"#]],
+            a size depends on the index of a `build` or iterator around it
+            = help: use the full size and mask: `build1(n, |j| if j <= i { .. } else { 0.0 })`; or add up or change the elements in a loop: `for j in i..n { y[j] *= 2.0; }`
+            = note: all elements of an array have the same shape"#]],
     );
     says(quote! { fn f(x: &Array1<f64>) -> f64 { let k = 300u8; x[k] } }, expect!["`300` is out of range for `u8`"]);
 }
@@ -401,7 +402,7 @@ fn accumulators() {
             = note: an accumulator has one type and one shape in all steps
 
             a function cannot be an accumulator
-            = help: carry numbers, arrays, and tuples or array literals of these from step to step"#]],
+            = help: what it begins with comes first: `fold(0.0, |acc, v| acc + v)`"#]],
     );
 }
 

@@ -256,7 +256,7 @@ fn mistakes() {
     );
     error(quote!(*x.iter().max_by(|a, b| (**a - **b).total_cmp(&0.0)).unwrap()), "this comparison of items");
     error(quote!((0..).map(|i| i as f64).sum::<f64>()), "this range has no end");
-    error(quote!(x.iter().take_while(|v| **v > 0.0).sum::<f64>()), "`.take_while()` is not built yet");
+    error(quote!(x.iter().take_while(|v| **v > 0.0).sum::<f64>()), "`.take_while()` cannot stand");
 }
 
 #[test]

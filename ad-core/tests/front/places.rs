@@ -128,3 +128,23 @@ fn parts_that_follow_each_other() {
         "a part of an array of rank 2 has a size for each axis, here they are 1\n= help: write `(n0, n1)`"
     );
 }
+
+/// Ends of a slice may be signed, and count from the end where they are negative.
+#[test]
+fn signed_ends() {
+    let x = array(&[4], &[1.0, 2.0, 3.0, 4.0]);
+    let p = program(
+        quote!(),
+        quote! { fn f(x: &Array1<f64>, a: isize, b: i32) -> f64 { x.slice(s![a..]).sum() + 100.0 * x.slice(s![..b]).sum() + 10000.0 * x[0] } },
+    );
+    let of = |a: i128, b: i128| {
+        [x.clone(), Value::ints(ad_core::ir::IntTy::Isize, &[], &[a]), Value::ints(ad_core::ir::IntTy::I32, &[], &[b])]
+    };
+    assert_eq!(run(&p, &of(-1, 2)), [10304.0]);
+    assert_eq!(run(&p, &of(3, -1)), [10604.0]);
+    assert_eq!(run(&p, &of(0, 0)), [10010.0]);
+    assert_eq!(failed(&p, &of(-4, 4)), Vec::<String>::new());
+    for (a, b) in [(-5, 0), (5, 0), (0, -5), (0, 5)] {
+        assert!(!failed(&p, &of(a, b)).is_empty(), "{a} {b}");
+    }
+}

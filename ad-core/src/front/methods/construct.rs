@@ -136,7 +136,7 @@ fn from_diag<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
 
 /// Numbers of a type: what they are is the type's, which reads them where it is named.
 fn unit<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    Err(me.error(call.range, catalogue::unknown_function(call.name, None, false)))
+    Err(me.error(call.range, catalogue::unknown_function(call.name, None, None)))
 }
 
 fn from_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

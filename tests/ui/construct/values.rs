@@ -1,0 +1,52 @@
+//! Values of types that are none of the language's, and functions that call themselves.
+
+use ad::prelude::*;
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::rc::Rc;
+
+struct Point {
+    x: f64,
+}
+
+impl Point {
+    fn new(x: f64) -> Self {
+        Point { x }
+    }
+}
+
+#[differentiate]
+fn collections(x: f64) -> f64 {
+    let sums: HashMap<usize, f64> = HashMap::new();
+    let seen: HashSet<usize> = HashSet::new();
+    let queue: VecDeque<f64> = VecDeque::new();
+    let heap: BinaryHeap<usize> = BinaryHeap::new();
+    let name = String::new();
+    let shared = Rc::new(x);
+    let boxed = Box::new(x);
+    let point = Point::new(x);
+    x
+}
+
+#[differentiate]
+fn power(x: f64, n: usize) -> f64 {
+    if n == 0 { 1.0 } else { x * power(x, n - 1) }
+}
+
+#[differentiate]
+fn inside(x: f64) -> f64 {
+    fn twice(x: f64) -> f64 {
+        2.0 * half(x)
+    }
+    fn half(x: f64) -> f64 {
+        0.5 * x
+    }
+    twice(x)
+}
+
+#[differentiate]
+fn checked(x: f64) -> f64 {
+    let y: Result<f64, f64> = Ok(x);
+    x
+}
+
+fn main() {}
