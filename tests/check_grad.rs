@@ -141,3 +141,27 @@ wrong! {
 fn the_component_is_named() {
     ad::check_grad!(far_steps(&array![0.2, 1.0, 0.4]), jacobian);
 }
+
+/// Of one of the terms the arm changes within the step that differences begin with.
+#[differentiate(grad, jvp, hvp)]
+fn near_decisions(x: f64, y: f64, limit: f64) -> f64 {
+    let mut sum = 0.0;
+    for k in 0..20 {
+        let t = x * f64::from(k);
+        sum += if t > limit { t * y } else { t * t * x };
+    }
+    sum
+}
+
+#[test]
+fn decisions_next_to_the_point_are_none_of_the_derivatives() {
+    for limit in [7.0005, 6.9995, 7.000_05] {
+        ad::check_grad!(near_decisions(1.0, 2.0, limit));
+    }
+}
+
+#[test]
+#[should_panic(expected = "then check at another point")]
+fn decisions_at_the_point_are_said_to_be_possible() {
+    ad::check_grad!(steps(2.0, &array![[3.0]]), grad);
+}

@@ -235,7 +235,9 @@ impl<'a> Check<'a> {
     /// The derivative of the function by each entry that is compared.
     fn columns(&self) -> &[(Entry, Vec<f64>)] {
         self.columns.get_or_init(|| {
-            let column = |e: Entry| (e, slope(self.step(e), |h| (self.function)(&At::default().and(e, h)).values));
+            let column = |e: Entry| {
+                (e, slope(self.step(e), self.is_single(), |h| (self.function)(&At::default().and(e, h)).values))
+            };
             self.all_entries(ENTRIES).into_iter().map(column).collect()
         })
     }
@@ -254,7 +256,7 @@ impl<'a> Check<'a> {
                     let parts = gradient(&At::default().and(a, h)).1;
                     self.all_entries(ENTRIES).iter().map(|b| compare::entry(&parts, *b)).collect()
                 };
-                let column = slope(self.step(a), along);
+                let column = slope(self.step(a), self.is_single(), along);
                 found.extend(self.all_entries(ENTRIES).into_iter().zip(column).map(|(b, x)| (a, b, x)));
             }
             found
@@ -264,16 +266,38 @@ impl<'a> Check<'a> {
     fn twice(&self, a: Entry, b: Entry) -> f64 {
         let inner = |h: f64| {
             let at = At::default().and(a, h);
-            slope(self.step(b), |k| (self.function)(&at.and(b, k)).values)
+            slope(self.step(b), self.is_single(), |k| (self.function)(&at.and(b, k)).values)
         };
-        slope(self.step(a), inner).first().copied().unwrap_or(f64::NAN)
+        slope(self.step(a), self.is_single(), inner).first().copied().unwrap_or(f64::NAN)
     }
 }
 
-/// The derivative along a line by central differences of two steps (Richardson's extrapolation).
-fn slope(h: f64, along: impl Fn(f64) -> Vec<f64>) -> Vec<f64> {
+/// The derivative along a line by central differences of two steps (Richardson's extrapolation). Where these do not agree, a decision of the
+/// function may lie within them: then by the first smaller ones that do. Only the function itself is asked, so that nothing wrong passes for it.
+fn slope(h: f64, single: bool, along: impl Fn(f64) -> Vec<f64>) -> Vec<f64> {
     let central = |h: f64| -> Vec<f64> { along(h).iter().zip(along(-h)).map(|(a, b)| (a - b) / (2.0 * h)).collect() };
-    central(0.5 * h).iter().zip(central(h)).map(|(fine, coarse)| (4.0 * fine - coarse) / 3.0).collect()
+    let (near, smaller) = if single { (1e-2, 1) } else { (1e-5, 3) };
+    let mut found: Vec<f64> = Vec::new();
+    let mut open: Vec<bool> = Vec::new();
+    let mut step = h;
+    for _ in 0..=smaller {
+        for (i, (fine, coarse)) in central(0.5 * step).into_iter().zip(central(step)).enumerate() {
+            let agree = (fine - coarse).abs() <= near * fine.abs().max(coarse.abs()).max(1.0);
+            let slope = (4.0 * fine - coarse) / 3.0;
+            if i == found.len() {
+                found.push(slope);
+                open.push(!agree);
+            } else if open[i] && agree {
+                found[i] = slope;
+                open[i] = false;
+            }
+        }
+        if !open.contains(&true) {
+            break;
+        }
+        step *= 0.1;
+    }
+    found
 }
 
 /// Weights that differ from entry to entry, neither zero nor equal.

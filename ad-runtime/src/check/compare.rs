@@ -125,7 +125,7 @@ impl Check<'_> {
         };
         // Points with many entries are moved by each of them.
         if moves.len() <= super::ENTRIES {
-            let expected = slope(if self.is_single() { 3e-2 } else { 1e-3 }, along);
+            let expected = slope(if self.is_single() { 3e-2 } else { 1e-3 }, self.is_single(), along);
             let all = found.values.iter().zip(expected).enumerate();
             self.judge("jvp", 1.0, all.map(|(i, (&found, expected))| (Place::Along(i), found, expected)).collect());
         }
@@ -195,9 +195,15 @@ impl Check<'_> {
             Place::Both => ("forwards:     ", "backwards:    "),
             _ => ("derivative:   ", "differences:  "),
         };
+        let hint = match place {
+            Place::Value(_) | Place::Both => "",
+            _ => {
+                "\n  A decision (a branch, an index, `floor`) that changes here, or next to here, has no difference: then check at another point."
+            }
+        };
         assert!(
             excess <= 1.0,
-            "check_grad!({call}): `{option}` is wrong, or the function is not smooth here\n  worst:        {}\n  {this}{found:e}\n  {that}{expected:e}\n  allowed:      {allowed:e}",
+            "check_grad!({call}): `{option}` is wrong, or the function is not smooth here\n  worst:        {}\n  {this}{found:e}\n  {that}{expected:e}\n  allowed:      {allowed:e}{hint}",
             self.place(place),
         );
     }
