@@ -345,3 +345,70 @@ fn around_windows() {
     let (x, w) = (matrix(7, 20).mapv(|v| v as f32), cube(3, 2, 3).mapv(|v| v as f32));
     ad::check_grad!(single(&x, &w));
 }
+
+/// What a sum decides.
+#[differentiate]
+fn counted(x: &Array3<f64>, w: &Array4<f64>) -> f64 {
+    let (inputs, height, width) = x.dim();
+    let (outputs, _, rows, columns) = w.dim();
+    let mut total = 0.0;
+    for o in 0..outputs {
+        for i in 0..height + 1 - rows {
+            for j in 0..width + 1 - columns {
+                let mut s = 0.0;
+                for c in 0..inputs {
+                    for p in 0..rows {
+                        for q in 0..columns {
+                            s += w[[o, c, p, q]] * x[[c, i + p, j + q]];
+                        }
+                    }
+                }
+                if s > 0.25 {
+                    total += s;
+                }
+            }
+        }
+    }
+    total
+}
+
+/// However many pixels are computed at once: the sum at a pixel is not less than itself.
+#[test]
+fn decisions_have_the_bits_of_the_function() {
+    let (x, w) = (matrix(6, 23), matrix(2, 3) * 0.37);
+    for (i, j) in (0..5).flat_map(|i| (0..21).map(move |j| (i, j))) {
+        let mut s = 0.0;
+        for p in 0..2 {
+            for q in 0..3 {
+                s += w[[p, q]] * x[[i + p, j + q]];
+            }
+        }
+        let (value, expected) = (decided_value_and_grad(&x, &w, s).0, decided(&x, &w, s));
+        assert!((value - expected).abs() < 1e-12, "{value} is not {expected}");
+    }
+}
+
+#[test]
+fn what_sums_decide() {
+    for [h, k, c, o, p, q] in
+        [[9, 21, 3, 5, 2, 3], [6, 7, 2, 1, 3, 3], [3, 3, 2, 4, 3, 3], [4, 4, 0, 2, 3, 3], [4, 4, 1, 2, 0, 2]]
+    {
+        let (x, w) = (cube(c, h, k), tesseract(o, c, p, q) * 0.37);
+        let (value, (dx, dw)) = counted_value_and_grad(&x, &w);
+        let expected = counted(&x, &w);
+        assert!((value - expected).abs() <= 1e-12 * expected.abs(), "{value} is not {expected}");
+        // Where a pixel counts, the gradient is that of a sum; others add nothing.
+        let (mut gx, mut gw) = (Array3::<f64>::zeros(x.raw_dim()), Array4::<f64>::zeros(w.raw_dim()));
+        for (o, i, j) in (0..o).flat_map(|o| (0..=h - p).flat_map(move |i| (0..=k - q).map(move |j| (o, i, j)))) {
+            let all = || (0..c).flat_map(|c| (0..p).flat_map(move |p| (0..q).map(move |q| (c, p, q))));
+            let s = all().fold(0.0, |s, (c, p, q)| s + w[[o, c, p, q]] * x[[c, i + p, j + q]]);
+            if s > 0.25 {
+                for (c, p, q) in all() {
+                    gx[[c, i + p, j + q]] += w[[o, c, p, q]];
+                    gw[[o, c, p, q]] += x[[c, i + p, j + q]];
+                }
+            }
+        }
+        assert!(dx.iter().zip(&gx).chain(dw.iter().zip(&gw)).all(|(a, b): (&f64, &f64)| (a - b).abs() < 1e-9));
+    }
+}

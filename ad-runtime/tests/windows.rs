@@ -1,7 +1,7 @@
 //! Sums of products at sums of indices, against loops over all labels.
 
 use ad_runtime::Real;
-use ad_runtime::kernel::{Axis, windows};
+use ad_runtime::kernel::{Axis, windows, windows_in_order};
 use proptest::prelude::*;
 
 const L: usize = 4;
@@ -49,8 +49,25 @@ fn check<F: Real>(out: &Array, a: &Array, b: &Array, labels: [usize; L]) {
 /// Small integers, so that every order of summation gives the same bits; the same each time.
 fn array(axes: Vec<Axis<L>>) -> Array {
     let n: usize = axes.iter().map(|a| a.0).product();
-    let data = (0..n).map(|k| ((k * 7 + k * k * 3) % 11) as f64 - 5.0).collect();
+    let data = (0..n).map(|k| ((k * 7 + k % 1000 * (k % 1000) * 3) % 11) as f64 - 5.0).collect();
     Array { axes, data }
+}
+
+/// Sums in their order have the bits of a loop: of numbers that are rounded when they are added.
+fn check_order<F: Real>(out: &Array, a: &Array, b: &Array, labels: [usize; L]) {
+    let rough = |x: &[f64]| x.iter().map(|&v| F::lit(v / 7.0 + v * v * 1e3)).collect::<Vec<F>>();
+    let (x, y) = (rough(&a.data), rough(&b.data));
+    let start = F::lit(-0.0);
+    let mut expected = vec![start; out.data.len()];
+    let [i, j, k, l] = labels;
+    for at in (0..i * j * k * l).map(|n| [n / (l * k * j), n / (l * k) % j, n / l % k, n % l]) {
+        if let (Some(o), Some(p), Some(q)) = (place(&out.axes, at), place(&a.axes, at), place(&b.axes, at)) {
+            expected[o] += x[p] * y[q];
+        }
+    }
+    let mut found = vec![F::nan(); out.data.len()];
+    windows_in_order((&mut found, &out.axes), (&x, &a.axes), (&y, &b.axes), labels, start);
+    assert_eq!(found, expected, "{labels:?} {:?} {:?} {:?}", out.axes, a.axes, b.axes);
 }
 
 /// An axis, as large as it must be, and then a little larger or smaller.
@@ -78,6 +95,7 @@ proptest! {
         };
         let [out, a, b] = [0, 2, 4].map(|k| array(vec![axis(k), axis(k + 1)]));
         check::<f64>(&out, &a, &b, labels);
+        check_order::<f64>(&out, &a, &b, labels);
     }
 
     /// Windows along the last axis, and both adjoints: labels are the window's place, its element, and rows of the two kinds.
@@ -114,6 +132,8 @@ proptest! {
         ] {
             check::<f64>(out, a, b, labels);
             check::<f32>(out, a, b, labels);
+            check_order::<f64>(out, a, b, labels);
+            check_order::<f32>(out, a, b, labels);
         }
     }
 }
@@ -126,11 +146,36 @@ fn sums_of_many_terms() {
     let image = array(vec![axes(2), fitting([0, 1, 0, 1], labels, 0, 0)]);
     let weights = array(vec![axes(0), axes(2), axes(3)]);
     check::<f64>(&array(vec![axes(0), axes(1)]), &weights, &image, labels);
+    check_order::<f64>(&array(vec![axes(0), axes(1)]), &weights, &image, labels);
     let labels = [300, 9, 110, 2];
     let axes = |l: usize| fitting(std::array::from_fn(|m| isize::from(l == m)), labels, 0, 0);
     let image = array(vec![axes(2), fitting([0, 1, 0, 1], labels, 0, 0)]);
     let weights = array(vec![axes(0), axes(2), axes(3)]);
     check::<f64>(&array(vec![axes(0), axes(1)]), &weights, &image, labels);
+    check_order::<f64>(&array(vec![axes(0), axes(1)]), &weights, &image, labels);
+}
+
+/// Zeros that are put around an operand meet nothing infinite.
+#[test]
+fn infinite_weights() {
+    let labels = [1, 20, 1, 3];
+    let axes = |l: usize| fitting(std::array::from_fn(|m| isize::from(l == m)), labels, 0, 0);
+    let (result, image) = ([axes(1)], [fitting([0, 1, 0, 1], labels, 0, 0)]);
+    let mut found = vec![0.0; 22];
+    let weights = [f64::INFINITY, 1.0, 2.0];
+    windows((&mut found, &image), (&[1.0; 20], &result), (&weights, &[axes(3)]), labels, false);
+    assert_eq!(found[19..], [f64::INFINITY, 3.0, 2.0]);
+}
+
+/// Whichever operand comes first, the zeros go around the image: in proportion to its size, not to its square.
+#[test]
+fn long_images() {
+    let labels = [1, 300_000, 1, 3];
+    let axes = |l: usize| fitting(std::array::from_fn(|m| isize::from(l == m)), labels, 0, 0);
+    let (result, weights) = (array(vec![axes(1)]), array(vec![axes(3)]));
+    let image = array(vec![fitting([0, 1, 0, 1], labels, 0, 0)]);
+    check::<f64>(&image, &weights, &result, labels);
+    check::<f64>(&image, &result, &weights, labels);
 }
 
 #[test]

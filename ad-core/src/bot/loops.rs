@@ -8,7 +8,7 @@
 //! | rows | rows that depend on nothing carried | a build |
 //! | sum | `acc + e` | beginning + the sum of a build |
 //! | elements | `acc[f] += e` | one scatter over all steps |
-//! | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition | the same, and for the decision the sum in its order ([`Prim::Own`]) |
+//! | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition; through loops inside of the step too | the same, and for the decision the sum in its order ([`Prim::Own`]) |
 //! | winner | `if e < acc { e } else { acc }`, e computed, or a beginning that may be NaN | the same choice between the beginning and e at the place of the smallest: only there e has a derivative |
 //! | followers | `if e < acc { p } else { other }` beside a winner `acc` | p at the place of the smallest, if that is less than the beginning |
 //! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(beginning, maximum of a build)` |
@@ -33,6 +33,7 @@
 mod apart;
 mod blocks;
 mod make;
+mod nested;
 
 pub(crate) use blocks::pass as in_blocks;
 
@@ -117,7 +118,7 @@ pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -
 enum Piece {
     /// Adds a term.
     Add(Term),
-    /// Adds a number to a sum from 0 that keeps the order of the steps.
+    /// Adds a number, or all of an array, to a sum from 0 that keeps the order of the steps and, in them, of the elements.
     InOrder(Term),
     /// Adds or puts elements, at places that are opened.
     Scatter { put: Put, src: Term, vars: Vec<Var>, index: Vec<Term> },
@@ -458,6 +459,14 @@ impl<'g> Parts<'g> {
     /// How the carried value k becomes `next`, if that is by one rule; the pieces do not read it.
     fn pieces(&mut self, k: usize, next: Term) -> Option<Vec<Piece>> {
         let own = self.g.param(k, self.scan.body.params[k].clone());
+        let zero = self.g.real_value(self.scan.init[k]).is_some_and(|x| x.to_bits() == 0);
+        if self.exact[k]
+            && zero
+            && !self.scan.reverse
+            && let Some(all) = self.nested(own, next)
+        {
+            return Some(vec![Piece::InOrder(all)]);
+        }
         let mut found = Vec::new();
         let mut stack = vec![(next, None::<Term>)];
         // Everything on the way is one of: a choice between ways, an addition to a way, a scatter onto a way.
@@ -550,7 +559,6 @@ impl<'g> Parts<'g> {
                     && !self.scan.reverse
                     && !matches!(self.g.node(*e), Node::Cond { .. } | Node::Prim(Prim::Select, _)) =>
             {
-                let zero = self.g.real_value(self.scan.init[k]).is_some_and(|x| x.to_bits() == 0);
                 zero.then(|| vec![Piece::InOrder(*e)])
             }
             [Piece::Extremum(..) | Piece::Winner(..)] => Some(found),

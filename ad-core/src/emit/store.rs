@@ -210,7 +210,9 @@ fn round(
         if class[t.index()] == Class::View && g.rank(t) > 0 && g.free(t).is_empty() && worth_storing(t, r, work) {
             class[t.index()] = Class::Buffer;
         }
-        if !unmade.contains(&t) {
+        // What windows stand for is read by nobody, and reads nothing.
+        let unread = class[t.index()] == Class::View && r.context.is_none() && !around.windows.is_empty();
+        if !unmade.contains(&t) && !unread {
             visit(g, t, class[t.index()], r, (around, &cost), &mut contexts, &mut readers);
         }
     }

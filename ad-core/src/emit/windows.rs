@@ -11,7 +11,7 @@ use super::contract::{as_product, peel};
 use crate::choice::{Kind, choose};
 use crate::ir::range::{Facts, Linear};
 use crate::ir::{Graph, Node, Put, Term};
-use crate::prim::{Binary, Prim};
+use crate::prim::{Binary, Prim, Reduce};
 
 /// Along an axis of this size: where the array is read with all labels 0, and how far one more of each label is.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub(super) struct Windows {
     pub(super) operands: [Seen; 2],
     /// Where the result is added at sums of indices.
     pub(super) added: Option<Added>,
+    /// Whether products are rounded and added in the order of the labels.
+    pub(super) in_order: bool,
 }
 
 /// What is added to, and what is added, which is never made.
@@ -64,7 +66,7 @@ pub(super) fn windows(g: &Graph, t: Term) -> Option<Windows> {
     choose(Kind::Windows, (t.index(), 0), lanes, why).then_some(found)
 }
 
-/// Those of a routine: of contractions that are no decision, and of scatters of contractions that nothing else reads.
+/// Those of a routine: of contractions that are no decision, of sums in order, and of scatters of contractions that nothing else reads.
 pub(super) fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term>) -> BTreeMap<Term, Windows> {
     let mut parents: HashMap<Term, u32> = HashMap::new();
     for &t in reach {
@@ -81,6 +83,7 @@ pub(super) fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashS
                 !exact.contains(&t) || as_product(g, spec, args[0], args[1]).is_none()
             }
             Node::Prim(Prim::Sum(_), _) => !exact.contains(&t),
+            Node::Prim(Prim::Reduce(Reduce::InOrder | Reduce::FromZero, _), _) => true,
             Node::Scatter { src, .. } => (is_mul(g, *src) || parents.get(src) == Some(&1)) && !exact.contains(src),
             _ => false,
         };
@@ -123,6 +126,12 @@ fn product(g: &Graph, t: Term) -> Option<Product> {
             found.out.retain(|&l| axes.iter().all(|&a| usize::from(a) != l));
             Some(found)
         }
+        // Over the last axes.
+        Node::Prim(Prim::Reduce(Reduce::InOrder | Reduce::FromZero, summed), args) => {
+            let mut found = product(g, args[0]).filter(|_| is_mul(g, args[0]))?;
+            found.out.truncate(found.out.len().checked_sub(usize::from(*summed))?);
+            Some(found)
+        }
         Node::Prim(Prim::Binary(Binary::Mul), args) => {
             let all: Vec<usize> = (0..g.rank(t)).collect();
             Some(Product {
@@ -141,7 +150,9 @@ fn is_mul(g: &Graph, t: Term) -> bool {
 
 fn of(g: &Graph, t: Term) -> Option<Windows> {
     let (made, added) = match g.node(t) {
-        Node::Prim(Prim::Contract(_) | Prim::Sum(_), _) => (t, None),
+        Node::Prim(Prim::Contract(_) | Prim::Sum(_) | Prim::Reduce(Reduce::InOrder | Reduce::FromZero, _), _) => {
+            (t, None)
+        }
         Node::Scatter { put: Put::Add, dst, src, .. } => (*src, Some(Added { dst: *dst, src: *src })),
         _ => return None,
     };
@@ -172,7 +183,8 @@ fn of(g: &Graph, t: Term) -> Option<Windows> {
     };
     let windowed = |axes: &[Axis]| axes.iter().any(|a| a.steps.iter().filter(|s| **s != 0).count() > 1);
     let any = windowed(&axes) || (added.is_none() && (windowed(&a.axes) || windowed(&b.axes)));
-    let found = Windows { labels: sizes, out: axes, operands: [a, b], added };
+    let in_order = matches!(g.node(t), Node::Prim(Prim::Reduce(..), _));
+    let found = Windows { labels: sizes, out: axes, operands: [a, b], added, in_order };
     (any && !found.is_static(g)).then_some(found)
 }
 
@@ -304,7 +316,8 @@ impl Windows {
                     _ => {}
                 }
             }
-            (ones, none) == (2, 1)
+            // What is summed in order is not summed in lanes.
+            (ones, none) == (2, 1) && (!self.in_order || self.out.last().is_some_and(|a| a.steps[l] == 1))
         })
     }
 }

@@ -75,6 +75,96 @@ fn sums_in_order() {
     });
 }
 
+/// One sum through loops in loops.
+#[test]
+fn sums_through_nested_loops() {
+    decides!(|x| {
+        let n = x.len() / 3;
+        let mut s = 0.0;
+        for i in 0..3 {
+            for j in 0..n {
+                s += x[i * n + j] * x[j];
+            }
+        }
+        s
+    });
+    decides!(|x| {
+        let n = x.len() / 4;
+        let mut s = 0.0;
+        for i in 0..n {
+            for p in 0..2 {
+                for q in 0..3 {
+                    s = x[i + p + q] * x[q] + s;
+                }
+            }
+        }
+        s
+    });
+    decides!(|x| {
+        let mut s = 0.0;
+        for i in 0..x.len() {
+            for j in 0..i {
+                s += x[i] * x[j];
+            }
+        }
+        s
+    });
+    decides!(|x| {
+        let mut s = 0.0;
+        for i in 0..x.len() {
+            s += x[i];
+            for j in (0..3).rev() {
+                s -= x[i] * 0.3 + j as f64;
+            }
+        }
+        s
+    });
+    decides!(|x| {
+        let mut s = 0.0;
+        for i in 0..x.len() {
+            let mut t = 0.1;
+            for j in 0..2 {
+                for v in x {
+                    t += v * x[i];
+                    s += t * x[i] + j as f64;
+                }
+            }
+        }
+        s
+    });
+    decides!(|x| {
+        let mut s = 0.0;
+        for i in (0..x.len()).rev() {
+            for j in 0..3 {
+                for k in (0..2).rev() {
+                    s += x[i] * (j as f64 + 0.7) / (k as f64 + 1.3);
+                }
+            }
+        }
+        s
+    });
+    decides!(|x| {
+        let mut s = 0.0;
+        for i in 0..x.len() {
+            for j in 0..3 {
+                if x[i] > 0.2 {
+                    s += x[i] * (j as f64 + 0.7);
+                }
+            }
+        }
+        s
+    });
+    decides!(|x| {
+        let mut s = 0.0;
+        for i in 0..2 {
+            for j in 0..0 {
+                s += x[i + j];
+            }
+        }
+        s
+    });
+}
+
 #[test]
 fn products_and_fused_sums() {
     decides!(|x| x.iter().product::<f64>());

@@ -16,7 +16,7 @@
 //!
 //! - The kernels whose names end in `_in` are for loops that run in [`dispatch`] already.
 //!
-//! No kernel may allocate, but for [`contiguous`] and [`destination`] when they have to copy, `matrixmultiply`, and [`windows()`].
+//! No kernel may allocate, but for [`contiguous`] and [`destination`] when they have to copy, `matrixmultiply`, and [`windows()`] and its kin.
 
 mod blocks;
 mod fast;
@@ -46,4 +46,4 @@ pub use reduce::{
 };
 pub use special::{digamma, erf, erfc, ln_gamma, mul_zero, relu, sigmoid, softplus, tetragamma, trigamma};
 pub use vector::{add_assign, axpy, axpy_in, column_sums};
-pub use windows::{Axis, windows};
+pub use windows::{Axis, windows, windows_in_order};

@@ -18,10 +18,32 @@ mod tiles;
 
 use super::isa::dispatched;
 use crate::Real;
-use tiles::{dots, lanes};
+use tiles::{dots, lanes, lanes_in_order};
 
 /// An axis of an array: its size, and where along it the array is read: at the number plus each label times its step.
 pub type Axis<const L: usize> = (usize, isize, [isize; L]);
+
+/// What becomes of the result.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum How<F> {
+    /// It is overwritten.
+    New,
+    /// It is added to.
+    Added,
+    /// It is overwritten by sums that keep their order, from this on.
+    InOrder(F),
+}
+
+impl<F: Real> How<F> {
+    /// What is there before anything is added, if it is not what the caller gave.
+    fn filled(self, out: &mut [F]) {
+        match self {
+            How::New => out.fill(F::zero()),
+            How::Added => {}
+            How::InOrder(start) => out.fill(start),
+        }
+    }
+}
 
 /// What a label is in the flat arrays: how often, and how far one more is in the result and the operands.
 #[derive(Clone, Copy, Debug)]
@@ -119,34 +141,51 @@ pub fn windows<F: Real, const L: usize>(
     labels: [usize; L],
     accumulate: bool,
 ) {
-    let count = |axes: &[Axis<L>]| axes.iter().map(|a| a.0).product::<usize>();
-    assert!(
-        out.len() == count(out_axes) && a.len() == count(a_axes) && b.len() == count(b_axes),
-        "windows of {} and {} elements into {}",
-        a.len(),
-        b.len(),
-        out.len()
-    );
-    if labels.contains(&0) || out.is_empty() || a.is_empty() || b.is_empty() {
-        if !accumulate {
-            out.fill(F::zero());
-        }
-        return;
-    }
+    check([(out.len(), out_axes), (a.len(), a_axes), (b.len(), b_axes)]);
+    let how = if accumulate { How::Added } else { How::New };
     let arrays = [Read::new(out_axes), Read::new(a_axes), Read::new(b_axes)];
-    if !arrays.iter().all(|x| x.fits(&labels)) {
-        one_by_one(out, a, b, &arrays, &labels, accumulate);
-        return;
+    if labels.contains(&0) || !arrays.iter().all(|x| x.fits(&labels)) {
+        return one_by_one(out, a, b, &arrays, &labels, how);
     }
-    if let Some(turned) = turned(&arrays, labels, true) {
+    // Zeros around an operand are multiplied by what they meet: that must be numbers.
+    let finite = |x: &[F]| x.iter().all(|v| v.is_finite());
+    if let Some(turned) = turned(&arrays, labels, true).filter(|_| finite(b)) {
         let padded = padded(a, &arrays[1], &turned);
-        return inside(out, &padded, b, &turned.arrays, &turned.labels, accumulate);
+        return inside(out, &padded, b, &turned.arrays, &turned.labels, how);
     }
-    if let Some(turned) = turned(&arrays, labels, false) {
+    if let Some(turned) = turned(&arrays, labels, false).filter(|_| finite(a)) {
         let padded = padded(b, &arrays[2], &turned);
-        return inside(out, a, &padded, &turned.arrays, &turned.labels, accumulate);
+        return inside(out, a, &padded, &turned.arrays, &turned.labels, how);
     }
-    inside(out, a, b, &arrays, &labels, accumulate);
+    inside(out, a, b, &arrays, &labels, how);
+}
+
+/// [`windows`] for what a decision depends on: each element of the result is `start` and, one after the other in the order of the labels (the last
+/// one fastest), the products, each rounded before it is added.
+///
+/// # Panics
+///
+/// If a length is not the product of its sizes.
+#[track_caller]
+pub fn windows_in_order<F: Real, const L: usize>(
+    (out, out_axes): (&mut [F], &[Axis<L>]),
+    (a, a_axes): (&[F], &[Axis<L>]),
+    (b, b_axes): (&[F], &[Axis<L>]),
+    labels: [usize; L],
+    start: F,
+) {
+    check([(out.len(), out_axes), (a.len(), a_axes), (b.len(), b_axes)]);
+    let arrays = [Read::new(out_axes), Read::new(a_axes), Read::new(b_axes)];
+    if labels.contains(&0) || !arrays.iter().all(|x| x.fits(&labels)) {
+        return one_by_one(out, a, b, &arrays, &labels, How::InOrder(start));
+    }
+    inside(out, a, b, &arrays, &labels, How::InOrder(start));
+}
+
+#[track_caller]
+fn check<const L: usize>([out, a, b]: [(usize, &[Axis<L>]); 3]) {
+    let fits = |(len, axes): (usize, &[Axis<L>])| len == axes.iter().map(|a| a.0).product::<usize>();
+    assert!(fits(out) && fits(a) && fits(b), "windows of {} and {} elements into {}", a.0, b.0, out.0);
 }
 
 /// A contraction turned round: where the result was at `i + p`, it is at `i`, and the operand that was at `i` is at `i - p`.
@@ -172,7 +211,9 @@ fn turned<const L: usize>([out, a, b]: &[Read<L>; 3], labels: [usize; L], first:
         let elsewhere = |l: usize| out.axes.iter().enumerate().any(|(m, a)| m != k && a.2[l] != 0);
         let Some((i, p, axis)) = [(x, y), (y, x)].into_iter().find_map(|(i, p)| {
             let axis = moved.own_axis(i)?;
-            (!fixed.has(i) && !moved.has(p) && !elsewhere(i) && !elsewhere(p)).then_some((i, p, axis))
+            // Zeros go around the longer one: around the shorter one they would be most of it.
+            let fits = labels[i] >= labels[p] && !fixed.has(i) && !moved.has(p) && !elsewhere(i) && !elsewhere(p);
+            fits.then_some((i, p, axis))
         }) else {
             continue;
         };
@@ -217,7 +258,7 @@ fn inside<F: Real, const L: usize>(
     b: &[F],
     arrays: &[Read<L>; 3],
     labels: &[usize; L],
-    accumulate: bool,
+    how: How<F>,
 ) {
     let [(o0, os), (a0, a_s), (b0, bs)] = [arrays[0].flat(), arrays[1].flat(), arrays[2].flat()];
     let first = [o0, a0, b0];
@@ -237,18 +278,21 @@ fn inside<F: Real, const L: usize>(
         })
     };
     let (spread, summed) = (best(&spread), best(&summed));
+    let start = if let How::InOrder(start) = how { Some(start) } else { None };
+    let in_order = start.is_some();
     let lane = match (spread, summed) {
-        (Some(s), Some(d)) if worth(&all[d]) > worth(&all[s]) => Err(d),
+        _ if in_order && (spread.is_none() || !once) => return one_by_one(out, a, b, arrays, labels, how),
+        (Some(s), Some(d)) if worth(&all[d]) > worth(&all[s]) && !in_order => Err(d),
         (Some(s), _) => Ok(s),
         (None, Some(d)) => Err(d),
-        (None, None) => return one_by_one(out, a, b, arrays, labels, accumulate),
+        (None, None) => return one_by_one(out, a, b, arrays, labels, how),
     };
     match lane {
         Ok(lane) => {
-            if !accumulate && (!once || met < out.len()) {
-                out.fill(F::zero());
+            if !once || met < out.len() {
+                how.filled(out);
             }
-            let accumulate = accumulate || !once;
+            let accumulate = how == How::Added || !once;
             let turn = |l: &Label| Label { n: l.n, out: l.out, a: l.b, b: l.a };
             let (y, z, first, all) = if all[lane].a == 1 {
                 (a, b, first, all)
@@ -256,12 +300,14 @@ fn inside<F: Real, const L: usize>(
                 (b, a, [first[0], first[2], first[1]], all.iter().map(turn).collect())
             };
             let all = &all[..];
-            dispatched!('a, F; lanes(out: &'a mut [F], y: &'a [F], z: &'a [F], all: &'a [Label], lane: usize, first: [isize; 3], accumulate: bool) -> ());
+            if let Some(start) = start {
+                dispatched!('a, F; lanes_in_order(out: &'a mut [F], y: &'a [F], z: &'a [F], all: &'a [Label], lane: usize, first: [isize; 3], start: F) -> ());
+            } else {
+                dispatched!('a, F; lanes(out: &'a mut [F], y: &'a [F], z: &'a [F], all: &'a [Label], lane: usize, first: [isize; 3], accumulate: bool) -> ());
+            }
         }
         Err(lane) => {
-            if !accumulate {
-                out.fill(F::zero());
-            }
+            how.filled(out);
             let all = &all[..];
             dispatched!('a, F; dots(out: &'a mut [F], a: &'a [F], b: &'a [F], all: &'a [Label], lane: usize, first: [isize; 3]) -> ());
         }
@@ -275,10 +321,11 @@ fn one_by_one<F: Real, const L: usize>(
     b: &[F],
     arrays: &[Read<L>; 3],
     labels: &[usize; L],
-    accumulate: bool,
+    how: How<F>,
 ) {
-    if !accumulate {
-        out.fill(F::zero());
+    how.filled(out);
+    if labels.contains(&0) {
+        return;
     }
     let mut at = [0; L];
     loop {

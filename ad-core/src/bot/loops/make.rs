@@ -204,9 +204,10 @@ impl Parts<'_> {
             }
             Piece::InOrder(e) => {
                 let all = lift.lift(*e);
-                let sum = self.g.sum_axes(all, &[0]);
+                let axes: Vec<u8> = (0..self.g.rank(all)).map(crate::ir::axis).collect();
+                let sum = self.g.sum_axes(all, &axes);
                 // `acc` is 0.
-                let own = self.g.reduce(Reduce::FromZero, 1, all);
+                let own = self.g.reduce(Reduce::FromZero, axes.len(), all);
                 self.g.own(sum, own)
             }
             Piece::Scatter { put, src, vars, index } => {

@@ -29,14 +29,19 @@ impl Driver<'_> {
         let labels: Vec<TokenStream> = w.labels.iter().map(|&n| self.argument(n, &mut names)).collect();
         let [out_axes, a_axes, b_axes] = [&w.out, &w.operands[0].axes, &w.operands[1].axes]
             .map(|axes| axes.iter().map(|a| self.axis(a, &mut names)).collect::<Vec<TokenStream>>());
-        let kernel = self.style.kernel("windows");
+        let (kernel, accumulate) = if w.in_order {
+            let start = self.start(t);
+            (self.style.kernel("windows_in_order"), quote!(, #start))
+        } else {
+            (self.style.kernel("windows"), quote!(, #accumulate))
+        };
         code.extend(quote! {
             #kernel(
                 (#out, &[#(#out_axes),*]),
                 (#a, &[#(#a_axes),*]),
                 (#b, &[#(#b_axes),*]),
-                [#(#labels),*],
-                #accumulate,
+                [#(#labels),*]
+                #accumulate
             );
         });
         let before = self.statements.len();

@@ -4,7 +4,7 @@
 
 use super::Label;
 use crate::Real;
-use crate::kernel::isa::Isa;
+use crate::kernel::isa::{Isa, Plain};
 
 /// Rows of a tile.
 const ROWS: usize = 4;
@@ -65,6 +65,21 @@ fn pick(all: &[Label], lane: usize, test: impl Fn(&Label) -> bool) -> Vec<Label>
     all.iter().enumerate().filter(|(l, label)| *l != lane && test(label)).map(|(_, label)| *label).collect()
 }
 
+/// [`lanes`] of products that are rounded, in the order of their labels from `start` on.
+#[inline(always)]
+#[allow(clippy::extra_unused_type_parameters, reason = "what is dispatched has this shape")]
+pub(super) fn lanes_in_order<I: Isa, F: Real>(
+    out: &mut [F],
+    y: &[F],
+    z: &[F],
+    all: &[Label],
+    lane: usize,
+    first: [isize; 3],
+    start: F,
+) {
+    spread::<Plain, F>(out, y, z, all, lane, first, (false, Some(start)));
+}
+
 /// Neighbours of the result and of `y` in lanes, with what of `z` is the same for all of them. Labels know `y` as `a` and `z` as `b`.
 #[inline(always)]
 pub(super) fn lanes<I: Isa, F: Real>(
@@ -75,6 +90,19 @@ pub(super) fn lanes<I: Isa, F: Real>(
     lane: usize,
     first: [isize; 3],
     accumulate: bool,
+) {
+    spread::<I, F>(out, y, z, all, lane, first, (accumulate, None));
+}
+
+#[inline(always)]
+fn spread<I: Isa, F: Real>(
+    out: &mut [F],
+    y: &[F],
+    z: &[F],
+    all: &[Label],
+    lane: usize,
+    first: [isize; 3],
+    (accumulate, in_order): (bool, Option<F>),
 ) {
     let n = all[lane].n;
     let is_row = |l: &Label| l.out != 0 && l.a == 0 && l.b != 0;
@@ -99,7 +127,7 @@ pub(super) fn lanes<I: Isa, F: Real>(
                 pack(&mut weights, z, &rows, &chunk, first[2] + b);
             }
             let (o, y) = (first[0] + o, &y[place(first[1] + a + lowest)..]);
-            let tile = Tile { places: &places, weights: &weights, rows: &rows, at: o, accumulate };
+            let tile = Tile { places: &places, weights: &weights, rows: &rows, at: o, accumulate, in_order };
             if size_of::<F>() == 4 { tile.all::<I, 16>(out, y, n) } else { tile.all::<I, 8>(out, y, n) }
         }
         accumulate = true;
@@ -127,6 +155,7 @@ struct Tile<'a, F> {
     rows: &'a [[isize; 3]],
     at: isize,
     accumulate: bool,
+    in_order: Option<F>,
 }
 
 impl<F: Real> Tile<'_, F> {
@@ -177,7 +206,16 @@ impl<F: Real> Tile<'_, F> {
         j: usize,
         skip: usize,
     ) {
+        let places: [usize; R] = std::array::from_fn(|r| place(self.at + rows[r][0]) + j);
         let mut sums = [[F::zero(); C]; R];
+        if let Some(start) = self.in_order {
+            sums = [[start; C]; R];
+            if self.accumulate {
+                for r in 0..R {
+                    sums[r].copy_from_slice(&out[places[r]..][..C]);
+                }
+            }
+        }
         for (&place, weights) in self.places.iter().zip(weights.as_chunks::<R>().0) {
             let y: &[F; C] = y[place..].first_chunk().expect("a block of columns in range");
             for r in 0..R {
@@ -192,8 +230,7 @@ impl<F: Real> Tile<'_, F> {
                 copy[r][l] = sums[r][l];
             }
         }
-        let places: [usize; R] = std::array::from_fn(|r| place(self.at + rows[r][0]) + j);
-        store(out, copy, places, skip, self.accumulate);
+        store(out, copy, places, skip, self.accumulate && self.in_order.is_none());
     }
 }
 
