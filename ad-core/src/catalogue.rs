@@ -3,7 +3,7 @@
 //! A message says what is wrong in the user's words; its help what to write instead, as code where there is any; its note the reason,
 //! where that is not obvious. Messages begin in lower case and have no full stop, as rustc's. No message is worded anywhere else;
 //! what is refused by name stands in tables: [`mod@refused`] (constructs, macros, items, types), and [`foreign`] (idioms of other libraries).
-//! What is wrong with the types and shapes of values is said in `values`.
+//! What is wrong with the types and shapes of values is said in `values`, and what derivatives say at run time in [`reached`].
 //!
 //! To add a message: a function inside `entries!` below (plain names as parameters), and a case in `tests/ui/<kind>/`. [`all`] lists every
 //! entry and every row of the tables; `ad-core/tests/catalogue.rs` fails for one that no case in `tests/ui` produces.
@@ -11,6 +11,7 @@
 #![allow(missing_docs, reason = "each function is the message that it returns")]
 
 pub mod foreign;
+pub mod reached;
 pub mod refused;
 mod values;
 

@@ -40,6 +40,7 @@ pub(super) fn all() -> impl Iterator<Item = String> {
         "counted after filter",
         "comparison of items",
         "advanced iterator",
+        "match without arms",
     ]
     .into_iter()
     .map(|name| id("construct", name));
@@ -93,6 +94,11 @@ pub fn construct(construct: Construct) -> Message {
 /// Something that is refused and has no row of its own.
 pub fn refused(what: &str, way_out: &str) -> Message {
     message(format!("{what} cannot stand in a differentiated function yet")).help(way_out)
+}
+
+/// A `match` without arms.
+pub fn empty_match() -> Message {
+    refused("`match` without arms", "write an arm").left_to_rustc(true).entry(id("construct", "match without arms"))
 }
 
 /// A method that changes its receiver.

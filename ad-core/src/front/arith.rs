@@ -168,7 +168,7 @@ impl<'a> Lower<'a> {
                         return Ok(result);
                     }
                 }
-                self.require(None, ok, "integer overflow in a negation");
+                self.require(None, ok, crate::catalogue::reached::NEGATION_OVERFLOWS);
                 Ok(result)
             }
             elem => {

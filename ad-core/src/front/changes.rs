@@ -288,7 +288,7 @@ fn rotate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (k, range) = call.arg(1)?;
     let k = me.usize(k, range)?;
     let n = length_at(me, &place)?;
-    me.require_le(k, n, "more elements are rotated than there are");
+    me.require_le(k, n, crate::catalogue::reached::ROTATED);
     let left = call.name == "rotate_left";
     moved(me, &place, |me, i, n| {
         let by = if left { k } else { me.g.int(IntOp::Sub, n, k) };

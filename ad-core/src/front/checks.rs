@@ -313,7 +313,7 @@ impl Lower<'_> {
         if self.g.free(index).is_empty() && self.g.int_value(index).is_none() {
             shown.push(("index".to_string(), index));
         }
-        self.require_shown(goal, ok, "index out of range", shown);
+        self.require_shown(goal, ok, crate::catalogue::reached::INDEX, shown);
     }
 
     /// `a <= b` must hold (integers, scalars).

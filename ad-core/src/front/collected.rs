@@ -133,7 +133,7 @@ fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((at, ra), (x, rx)) = (call.arg(1)?, call.arg(2)?);
     let at = me.usize(at, ra)?;
     let before = length_at(me, &place)?;
-    me.require_le(at, before, "an element is inserted behind the end");
+    me.require_le(at, before, crate::catalogue::reached::INSERTED_BEHIND);
     push_to(me, &place, x, rx)?;
     moved(me, &place, |me, i, n| {
         let one = me.g.lit_usize(1);

@@ -166,7 +166,7 @@ pub(super) fn sum_over(me: &mut Lower, x: Term, axes: &[u8], range: SrcRange) ->
             let (above, below) = (me.g.compare(Cmp::Ge, reals, low), me.g.compare(Cmp::Le, reals, high));
             let ok = me.g.and(above, below);
             let ok = me.g.reduce(Reduce::All, shape.len(), ok);
-            me.require(None, ok, "integer overflow in a sum");
+            me.require(None, ok, crate::catalogue::reached::SUM_OVERFLOWS);
             Ok(sum)
         }
     }

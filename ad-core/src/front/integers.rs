@@ -117,8 +117,11 @@ impl<'a> Lower<'a> {
                 } else {
                     self.g.select(positive, if_positive, if_negative)
                 };
-                let what =
-                    if sign == 1 { "integer overflow in an addition" } else { "integer overflow in a subtraction" };
+                let what = if sign == 1 {
+                    crate::catalogue::reached::ADDITION_OVERFLOWS
+                } else {
+                    crate::catalogue::reached::SUBTRACTION_OVERFLOWS
+                };
                 (la.combine(1, &lb, sign), ok, what)
             }
             IntOp::Mul => {
@@ -138,7 +141,7 @@ impl<'a> Lower<'a> {
                 } else {
                     self.g.compare(Cmp::Eq, back, a)
                 };
-                (exact, self.g.or(none, fits), "integer overflow in a multiplication")
+                (exact, self.g.or(none, fits), crate::catalogue::reached::PRODUCT_OVERFLOWS)
             }
             IntOp::Pow => {
                 // One factor less, and then as a product: a power that has saturated is not undone by the division.
@@ -153,7 +156,7 @@ impl<'a> Lower<'a> {
                     (Some(x), Some(n)) => u32::try_from(n).ok().and_then(|n| x.checked_pow(n)).map(Linear::constant),
                     _ => None,
                 };
-                (exact, self.g.or(trivial, same), "integer overflow in a power")
+                (exact, self.g.or(trivial, same), crate::catalogue::reached::POWER_OVERFLOWS)
             }
             IntOp::Div | IntOp::Rem => {
                 let divides = self.g.compare(Cmp::Ne, b, zero);
@@ -171,10 +174,14 @@ impl<'a> Lower<'a> {
                 }
                 if low == 0 && scalar {
                     let goal = lb.combine(1, &Linear::constant(-1), 1);
-                    let what = if op == IntOp::Div { "division by zero" } else { "remainder of a division by zero" };
+                    let what = if op == IntOp::Div {
+                        crate::catalogue::reached::DIVISION_BY_ZERO
+                    } else {
+                        crate::catalogue::reached::REMAINDER_BY_ZERO
+                    };
                     return Outcome { result, ok: Some(ok), goal, what };
                 }
-                return Outcome { result, ok: Some(ok), goal: None, what: "division by zero, or overflow" };
+                return Outcome { result, ok: Some(ok), goal: None, what: crate::catalogue::reached::DIVISION_FAILS };
             }
         };
         let goal = match exact {
@@ -208,7 +215,7 @@ impl<'a> Lower<'a> {
             let l = self.facts.linear(&self.g, b);
             goal = Linear::constant(bits - 1).combine(1, &l, -1);
         }
-        Outcome { result, ok: Some(ok), goal, what: "integer overflow in a shift" }
+        Outcome { result, ok: Some(ok), goal, what: crate::catalogue::reached::SHIFT_OVERFLOWS }
     }
 
     /// `a << b` and `a >> b` as the function does them, scalars or arrays.
@@ -299,7 +306,7 @@ fn min<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (_, terms) = ints(me, call)?;
     let [x, low, high] = terms[..] else { return Err(Poison) };
-    me.require_le(low, high, "clamp: the lower bound is above the upper one");
+    me.require_le(low, high, crate::catalogue::reached::CLAMP);
     let x = me.g.int(IntOp::Max, x, low);
     Ok(Value::Term(me.g.int(IntOp::Min, x, high)))
 }

@@ -392,7 +392,7 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
     let (x, there) = vector_or_part(me, x, rx)?;
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
-    me.require_lt(zero, size, "parts of no elements");
+    me.require_lt(zero, size, crate::catalogue::reached::NO_ELEMENTS);
     let step = if by_one { one } else { size };
     let count = |me: &mut Lower<'a>, n: Term| {
         if by_one {
@@ -425,7 +425,7 @@ fn blocks<'a>(me: &mut Lower<'a>, x: Term, (sizes, range): (&Value<'a>, SrcRange
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     let mut counts = Vec::new();
     for (axis, &size) in sizes.iter().enumerate() {
-        me.require_lt(zero, size, "parts of no elements");
+        me.require_lt(zero, size, crate::catalogue::reached::NO_ELEMENTS);
         let n = me.g.shape(x)[axis];
         counts.push(if by_one {
             let more = me.g.int(IntOp::Add, n, one);
@@ -480,7 +480,7 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     };
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
-    me.require_lt(zero, size, "parts of no elements");
+    me.require_lt(zero, size, crate::catalogue::reached::NO_ELEMENTS);
     let less = me.g.int(IntOp::Sub, size, one);
     let count = |me: &mut Lower<'a>, n: Term| {
         let more = me.g.int(IntOp::Add, n, less);

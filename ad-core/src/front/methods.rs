@@ -98,7 +98,7 @@ fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let [x, low, high] = args[..] else { return Err(Poison) };
     let ordered = me.g.compare(Cmp::Le, low, high);
     if !matches!((me.g.real_value(low), me.g.real_value(high)), (Some(low), Some(high)) if low <= high) {
-        me.require(None, ordered, "clamp: the lower bound is above the upper one");
+        me.require(None, ordered, crate::catalogue::reached::CLAMP);
     }
     // Comparisons that are false for NaN, so that NaN stays; at a bound the value is x itself, with derivative 1.
     let (below, above) = (me.g.compare(Cmp::Lt, x, low), me.g.compare(Cmp::Gt, x, high));

@@ -64,7 +64,7 @@ fn unwrap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         me.require_saying(there, &Words::own(call.text(1)));
         me.facts.assume(&me.g, there, true);
     } else {
-        me.require(None, there, "unwrap of `None`");
+        me.require(None, there, crate::catalogue::reached::NONE);
     }
     value.ok_or_else(|| me.error(call.range, catalogue::expected("a value", "`None`")))
 }

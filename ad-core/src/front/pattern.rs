@@ -91,7 +91,7 @@ impl<'a> Lower<'a> {
 
     fn arms(&mut self, arms: &[Arm<'a>], value: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let Some((arm, rest)) = arms.split_first() else {
-            return Err(self.error(range, refused::refused("`match` without arms", "write an arm")));
+            return Err(self.error(range, refused::empty_match()));
         };
         let (outer, cells) = (self.scope.clone(), self.store.len());
         let mut fits =

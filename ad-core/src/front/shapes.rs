@@ -205,7 +205,7 @@ impl Lower<'_> {
 
     /// Makes `b` have the size of `a` along an axis where they have to be equal: says so, and returns whether the two terms differ still.
     pub(super) fn equate(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<bool> {
-        self.equate_saying(a, b, words, &"shapes differ".into(), range)
+        self.equate_saying(a, b, words, &crate::catalogue::reached::SHAPES.into(), range)
     }
 
     /// [`Lower::equate`] with another message where they are not equal.

@@ -193,7 +193,7 @@ impl<'a> Lower<'a> {
             let cut = match axis {
                 Axis::Index(i) => {
                     let i = self.counted(i, size, range)?;
-                    self.require_lt(i, size, "index out of range in a slice");
+                    self.require_lt(i, size, crate::catalogue::reached::INDEX_OF_SLICE);
                     Cut { start: i, step: 1, len: None }
                 }
                 Axis::Range(r, step) => self.cut(r, step.unwrap_or(1), size, range)?,
@@ -350,8 +350,8 @@ impl<'a> Lower<'a> {
             let one = self.g.lit_usize(1);
             end = self.int_checked(IntOp::Add, end, one);
         }
-        self.require_le(start, end, "the start of a slice is behind its end");
-        self.require_le(end, size, "the end of a slice is out of range");
+        self.require_le(start, end, crate::catalogue::reached::START_BEHIND_END);
+        self.require_le(end, size, crate::catalogue::reached::END_OF_SLICE);
         Ok((start, end))
     }
 

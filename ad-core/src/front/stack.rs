@@ -30,7 +30,6 @@ pub(super) struct Longer {
 
 /// How many of the last elements a run that only counts knows.
 const WINDOW: usize = 4;
-pub(super) const PAST_CAPACITY: &str = "more elements than the `Vec` was said to have room for";
 
 /// A `Vec` of a length that changes.
 #[derive(Clone)]
@@ -367,7 +366,7 @@ impl<'a> Lower<'a> {
         } else {
             more.most = more.most.map(|most| self.g.int(IntOp::Add, most, one));
             if stack.limited {
-                self.require_lt(stack.len, room, PAST_CAPACITY);
+                self.require_lt(stack.len, room, crate::catalogue::reached::PAST_CAPACITY);
             }
         }
         let all = all.into_iter().zip(leaves).map(|(all, x)| self.g.update(all, x, &[], &[stack.len])).collect();

@@ -200,7 +200,7 @@ fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (n, range) = call.arg(1)?;
     let n = me.size(n, range)?;
     let zero = me.g.lit_usize(0);
-    me.require_lt(zero, n, "a step of 0");
+    me.require_lt(zero, n, crate::catalogue::reached::STEP_OF_ZERO);
     moved(
         me,
         seq,

@@ -157,7 +157,7 @@ fn chunks_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     let zero = me.g.lit_usize(0);
     let mut counts = Vec::new();
     for (&size, &n) in sizes.iter().zip(&shape) {
-        me.require_lt(zero, size, "parts of no elements");
+        me.require_lt(zero, size, crate::catalogue::reached::NO_ELEMENTS);
         counts.push(me.g.int(IntOp::Div, n, size));
     }
     Ok(Value::Seq(Seq::new(counts, move |me: &mut Lower<'a>, ix: &[Term]| {

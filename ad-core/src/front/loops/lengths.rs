@@ -431,7 +431,7 @@ impl<'a> Lower<'a> {
             }
         };
         if s.start.limited {
-            self.require_le(found.len, room, crate::front::stack::PAST_CAPACITY);
+            self.require_le(found.len, room, crate::catalogue::reached::PAST_CAPACITY);
         }
         let found = self.with_room(&found, room);
         Ok((found.all, found.len, more))

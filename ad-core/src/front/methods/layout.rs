@@ -279,7 +279,7 @@ fn diff<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     for _ in 0..times {
         let one = me.g.lit_usize(1);
         let size = me.g.shape(x)[k];
-        me.require_lt(one, size, "diff: too few elements along the axis");
+        me.require_lt(one, size, crate::catalogue::reached::DIFF);
         let last = me.g.int(IntOp::Sub, size, one);
         let head = me.slice(x, &along(k, None, Some(Value::Term(last))), rx)?;
         let tail = me.slice(x, &along(k, Some(Value::Term(one)), None), rx)?;

@@ -151,7 +151,7 @@ pub(super) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Option
     }
     if n != m {
         let same = me.g.compare(Cmp::Eq, n, m);
-        me.require(None, same, "the two vectors of a product have different lengths");
+        me.require(None, same, crate::catalogue::reached::PRODUCT_OF_LENGTHS);
     }
     let near = (is_slice(me, a), is_slice(me, b));
     let near = me.g.and(near.0, near.1);
