@@ -155,7 +155,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let flat = unrolled(&mut run, "gradient, unrolled", &gradient)?;
     run.same("gradient, unrolled", &flat, &values)?;
     let exact = simplify::decisions(&run.g, &gradient[..roots.len()]);
-    let shared = simplify::share::share(&mut run.g, &gradient, &exact);
+    let shared = simplify::share::share(&mut run.g, &gradient, &exact, &[]);
     let shared = simplify::associate::associate(&mut run.g, &shared, &exact);
     run.valid("gradient, associated", &shared)?;
     run.same("gradient, associated", &shared, &values)?;

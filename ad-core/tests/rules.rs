@@ -191,7 +191,29 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.div(f.x, q)
             },
         ],
-        "add.same" => vec![|f| f.g.add(f.x, f.x)],
+        "add.same" => vec![
+            |f| f.g.add(f.x, f.x),
+            |f| {
+                let minus = f.g.neg(f.x);
+                f.g.sub(minus, f.x)
+            },
+            |f| {
+                let (p, q) = (f.g.mul(f.x, f.y), f.g.mul(f.y, f.x));
+                f.g.add(p, q)
+            },
+        ],
+        "mul.constants" => vec![
+            |f| {
+                let (c, d) = (f.lit(f.x, 2.0), f.lit(f.x, 100.0));
+                let inner = f.g.mul(f.x, d);
+                f.g.mul(c, inner)
+            },
+            |f| {
+                let (c, d) = (f.lit(f.x, -0.5), f.lit(f.x, 0.1));
+                let inner = f.g.mul(d, f.x);
+                f.g.mul(inner, c)
+            },
+        ],
         "powi.small" => vec![|f| {
             let two = f.g.lit(Lit::Int(IntTy::I32, 2));
             let two = f.g.replicate(f.n, two);
@@ -676,6 +698,48 @@ fn an_index_goes_into_what_only_it_reads() {
 }
 
 #[test]
+fn what_is_divided_by_the_same_is_multiplied_by_one_reciprocal() {
+    let mut f = Fixture::new();
+    let (p, q) = (f.g.div(f.x, f.y), f.g.div(f.y, f.x));
+    let (e, two) = (f.g.unary(Unary::Exp, f.x), f.g.lit_like(f.x, 2.0));
+    let (r, halved, lone) = (f.g.div(e, f.y), f.g.div(f.x, two), f.g.div(e, two));
+    let none = std::collections::HashSet::new();
+    let divisions = |g: &Graph, roots: &[Term]| {
+        let all = g.reachable(roots);
+        let is = |op: Prim| all.iter().filter(|&&t| matches!(g.node(t), Node::Prim(p, _) if *p == op)).count();
+        [is(Prim::Binary(Binary::Div)), is(Prim::Unary(Unary::Recip))]
+    };
+    assert_eq!(share::share(&mut f.g, &[p, q], &none, &[]), vec![p, q], "by different terms");
+    assert_eq!(share::share(&mut f.g, &[halved, lone], &none, &[]), vec![halved, lone], "by a literal");
+    assert_eq!(share::share(&mut f.g, &[p, r], &none, &[p, r]), vec![p, r], "the function's own divisions stay");
+    assert_eq!(
+        share::share(&mut f.g, &[p, r], &none, &[p])[0],
+        p,
+        "one of the function's own, and one of the derivative's"
+    );
+    let both = share::share(&mut f.g, &[p, r, q], &none, &[]);
+    assert_eq!((divisions(&f.g, &both[..2]), both[2]), ([0, 1], q));
+    let one = f.g.lit_like(f.x, 1.0);
+    let inverse = f.g.div(one, f.y);
+    let with_one = share::share(&mut f.g, &[p, inverse], &none, &[])[1];
+    assert!(matches!(f.g.node(with_one), Node::Prim(Prim::Unary(Unary::Recip), _)), "it is the reciprocal");
+    // A number all over an array: its reciprocal is taken once, not for each element.
+    let (number, three) = (f.g.sum_all(f.y), f.g.shape(f.x).to_vec());
+    let spread = f.g.broadcast(number, &three);
+    let s = f.g.div(f.x, spread);
+    let shared = share::share(&mut f.g, &[s], &none, &[])[0];
+    assert_eq!(divisions(&f.g, &[shared]), [0, 1]);
+    let reciprocal = f.g.unary(Unary::Recip, number);
+    assert!(f.g.reachable(&[shared]).contains(&reciprocal));
+    let values = Interp::new(&f.g, &Fixture::inputs()).eval_all(&[p, both[0], r, both[1], s, shared]).unwrap();
+    for pair in values.chunks(2) {
+        for (a, b) in pair[0].values().iter().zip(pair[1].values()) {
+            assert!((a - b).abs() <= 4e-16 * a.abs(), "{a} {b}");
+        }
+    }
+}
+
+#[test]
 fn two_functions_of_a_family_share_their_dear_part() {
     let mut f = Fixture::new();
     let (p, q) = (f.g.unary(Unary::Softplus, f.x), f.g.unary(Unary::Sigmoid, f.x));
@@ -684,10 +748,10 @@ fn two_functions_of_a_family_share_their_dear_part() {
         all.iter().filter(|&&t| matches!(g.node(t), Node::Prim(Prim::Unary(Unary::Exp), _))).count()
     };
     let none = std::collections::HashSet::new();
-    assert_eq!(share::share(&mut f.g, &[p], &none), vec![p], "alone it stays");
+    assert_eq!(share::share(&mut f.g, &[p], &none, &[]), vec![p], "alone it stays");
     let exact = std::collections::HashSet::from([q]);
-    assert_eq!(share::share(&mut f.g, &[p, q], &exact), vec![p, q], "a decision keeps its formula");
-    let both = share::share(&mut f.g, &[p, q], &none);
+    assert_eq!(share::share(&mut f.g, &[p, q], &exact, &[]), vec![p, q], "a decision keeps its formula");
+    let both = share::share(&mut f.g, &[p, q], &none, &[]);
     assert_eq!(exponentials(&f.g, &both), 1);
     let inputs: Vec<Value> = Fixture::inputs();
     for special in [f64::NEG_INFINITY, f64::INFINITY, f64::NAN, -800.0, -0.0] {

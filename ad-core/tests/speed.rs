@@ -561,3 +561,40 @@ fn triangles_of_the_items_of_a_block_are_short_loops() {
     );
     assert!(code.contains(".min(i){") || code.contains(".min(j){"), "{code}");
 }
+
+#[test]
+fn a_sum_of_cotangents_under_one_condition_is_under_it() {
+    // All that `v` sends back is under the condition: nothing of it is a zero that a product has to absorb.
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: f64, y: f64) -> f64 {
+                if x == 0.0 {
+                    y
+                } else {
+                    let v = y / x;
+                    let (sin, cos) = v.sin_cos();
+                    sin * v + cos * y + v * v * x
+                }
+            }
+        },
+    );
+    assert!(!code.contains("mul_zero"), "{code}");
+}
+
+#[test]
+fn zeros_of_unit_vectors_are_no_code() {
+    let both = |attr: TokenStream| {
+        let item = quote! {
+            fn f(x: [f64; 3], w: f64) -> [f64; 2] {
+                [w * (x[0] * x[1] + x[2]), w * (x[1] * x[2]) / x[0]]
+            }
+        };
+        let code = written(attr, item);
+        let (_, code) = code.split_once("f_value_and_jacobian").expect("the Jacobian");
+        assert!(!code.contains("0.0*") && !code.contains("*0.0"), "{code}");
+    };
+    // Rows are fewer; columns are fewer.
+    both(quote!(jacobian));
+    both(quote!(jacobian, wrt(w)));
+}

@@ -4,6 +4,7 @@ use crate::ir::{Graph, Node, Put, Term};
 
 use super::condition::mask_outside;
 use super::delta::{Delta, DeltaId, Dual, Leaf};
+use super::linear::is_zero;
 use super::scan;
 
 /// The tangents of `dual`'s results; `None` is zero. A leaf without a tangent has tangent zero.
@@ -29,7 +30,8 @@ pub(super) fn apply(g: &mut Graph, dual: &Dual, leaf: &dyn Fn(Leaf) -> Option<Te
                     (Some(a), Some(b)) => Some(g.add(a, b)),
                     (a, b) => a.or(b),
                 }],
-                Delta::Apply(lin, x) => vec![of(*x).map(|x| lin.apply(g, x))],
+                // Of a seed that is a literal, most is zero.
+                Delta::Apply(lin, x) => vec![of(*x).map(|x| lin.apply(g, x)).filter(|&x| !is_zero(g, x))],
                 Delta::Cond { cond, then, other } => {
                     vec![match (opt(*then), opt(*other)) {
                         (Some(then), Some(other)) => Some(g.cond(*cond, then, other)),

@@ -94,9 +94,7 @@ impl Lin {
             Lin::Recast { to, .. } => g.recast(x, to),
             Lin::Slice { starts, steps, to, .. } => g.slice(x, starts, steps, to),
             Lin::Pad { starts, steps, to, .. } => g.pad(x, starts, steps, to),
-            Lin::Gather { vars, index, sizes, .. } => {
-                g.mk(Node::Gather { src: x, sizes: sizes.clone(), vars: vars.clone(), index: index.clone() })
-            }
+            Lin::Gather { vars, index, sizes, .. } => element(g, x, sizes, vars, index),
             Lin::Scatter { vars, index, to, .. } => scatter_onto_zeros(g, x, vars, index, to),
             Lin::Contract { spec, with } => unit::contract(g, x, *with, spec.clone()),
             Lin::Cast { to, .. } => g.cast(*to, x),
@@ -132,9 +130,7 @@ impl Lin {
             Lin::Slice { starts, steps, from, .. } => g.pad(ct, starts, steps, from),
             Lin::Pad { starts, steps, from, .. } => g.slice(ct, starts, steps, from),
             Lin::Gather { vars, index, from, .. } => scatter_onto_zeros(g, ct, vars, index, from),
-            Lin::Scatter { vars, index, sizes, .. } => {
-                g.mk(Node::Gather { src: ct, sizes: sizes.clone().into(), vars: vars.clone(), index: index.clone() })
-            }
+            Lin::Scatter { vars, index, sizes, .. } => element(g, ct, sizes, vars, index),
             Lin::Contract { spec, with } => {
                 let spec = Contraction { a: spec.out.clone(), b: spec.b.clone(), out: spec.a.clone() };
                 unit::contract(g, ct, *with, spec)
@@ -166,6 +162,16 @@ pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: Masked) -> Masked {
         Some((_, a, b)) if is_zero(g, a) || is_zero(g, b) => Masked::Arm,
         _ => masked,
     }
+}
+
+/// What a gather reads; an element of a seed that is written as its elements is that element, so that its zeros are seen.
+pub(super) fn element(g: &mut Graph, src: Term, sizes: &[Term], vars: &[Var], index: &[Term]) -> Term {
+    if let (Node::Prim(Prim::Stack, parts), [], [k]) = (g.node(src), sizes, index)
+        && let Some(&part) = g.int_value(*k).and_then(|k| parts.get(usize::try_from(k).ok()?))
+    {
+        return part;
+    }
+    g.mk(Node::Gather { src, sizes: sizes.into(), vars: vars.into(), index: index.into() })
 }
 
 fn scatter_onto_zeros(g: &mut Graph, x: Term, vars: &[Var], index: &[Term], to: &[Term]) -> Term {

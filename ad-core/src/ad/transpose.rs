@@ -8,7 +8,7 @@ use crate::ir::{Graph, Node, Put, Term};
 use super::condition::{self, mask, wrap, zero_arm};
 use super::delta::{Delta, DeltaId, Dual, Leaf};
 pub(super) use super::linear::Masked;
-use super::linear::{hidden_mask, is_zero, where_only};
+use super::linear::{self, hidden_mask, is_zero, where_only};
 use super::scan;
 
 /// A cotangent, and what is known of its zeros.
@@ -218,7 +218,7 @@ impl Pass<'_> {
                 for (k, part) in parts.iter().enumerate() {
                     if let Some(part) = part {
                         let k = g.lit_usize(k);
-                        let term = commute(g, term, &|g, ct| g.index(ct, &[k]));
+                        let term = commute(g, term, &|g, ct| linear::element(g, ct, &[], &[], &[k]));
                         self.give(g, *part, Cotangent { term, masked });
                     }
                 }
@@ -231,8 +231,15 @@ impl Pass<'_> {
 /// The sum of cotangents. Conditionals on one condition are merged, so that an arm not taken stays without cost (prototype.md, 3a).
 fn add(g: &mut Graph, before: Option<Cotangent>, ct: Cotangent) -> Cotangent {
     let Some(before) = before else { return ct };
-    // A sum is a masked zero only where both parts are, for whatever reason.
-    let masked = before.hidden(g).min(ct.hidden(g));
+    // A sum is a masked zero only where both parts are, for whatever reason. A condition around both of them is one around the sum,
+    // where everybody sees it, so nothing of it is hidden.
+    let under = |ct: Cotangent| zero_arm(g, ct.term).map(|arm| arm.0);
+    let masked = match (under(before), under(ct)) {
+        (Some(one), Some(other)) if one == other => {
+            hidden_mask(g, before.term, before.masked).min(hidden_mask(g, ct.term, ct.masked))
+        }
+        _ => before.hidden(g).min(ct.hidden(g)),
+    };
     Cotangent { term: condition::add(g, before.term, ct.term), masked }
 }
 

@@ -49,7 +49,8 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
     let simple = simplified(g, &roots, (values.len(), outputs), &prepared.exact, &mut trace);
     // Simplified anew, what decisions depend on may have other handles; the derivative's own masks are no decisions of the function.
     let exact = own_decisions(g, &simple, values.len(), outputs);
-    let simple = simplify::share::share(g, &simple, &exact);
+    let own: Vec<Term> = simple[..values.len()].iter().chain(&simple[outputs..]).copied().collect();
+    let simple = simplify::share::share(g, &simple, &exact, &own);
     let simple = simplify::associate::associate(g, &simple, &exact);
     let simple = simplify::hoist::hoist(g, &simple, &exact);
     debug_assert_eq!(valid::validate(g, &simple), Ok(()), "after {suffix}");

@@ -1,4 +1,4 @@
-//! Laws of real arithmetic that keep every bit (and so every NaN, infinity and signed zero).
+//! Laws of real arithmetic that keep every bit (and so every NaN, infinity and signed zero), but for the loose ones, which keep NaNs and infinities.
 
 use super::{Rule, rule};
 use crate::ir::{Elem, Graph, IntTy, Lit, Node, RealTy, Term};
@@ -11,7 +11,13 @@ pub(super) const RULES: &[Rule] = &[
     rule!("sub.zero", "x - 0 = x", Exact, sub_zero),
     rule!("add.neg", "x + -y = x - y; x - -y = x + y; -x + y = y - x", Exact, add_neg),
     rule!("mul.neg", "-x * -y = x * y; -x * y = x * -y = -(x * y); likewise /", Exact, mul_neg),
-    rule!("add.same", "x + x = 2 * x", Exact, add_same),
+    rule!("add.same", "x + x = 2 * x, also where x is x * y and y * x; -x - x = -2 * x", Exact, add_same),
+    rule!(
+        "mul.constants",
+        "c * (d * x) = (c * d) * x for constants that are both at least 1, or both at most 1",
+        Loose,
+        mul_constants
+    ),
     rule!("powi.small", "x.powi(1) = x; x.powi(2) = x * x", Exact, powi_small),
     rule!("own.free", "own(free, x) = free, where no decision depends on it", Loose, own_free),
     rule!("stop.known", "stop_gradient of a term that has no derivative is the term", Exact, stop_known),
@@ -123,13 +129,45 @@ fn mul_neg(g: &mut Graph, t: Term) -> Option<Term> {
 }
 
 fn add_same(g: &mut Graph, t: Term) -> Option<Term> {
-    match binary(g, t)? {
-        (Binary::Add, a, b) if a == b => {
-            let two = g.lit_like(a, 2.0);
-            Some(g.mul(two, a))
-        }
+    let (f, a, b) = binary(g, t)?;
+    let (a, factor) = match f {
+        Binary::Add => (a, 2.0),
+        Binary::Sub => (negated(g, a)?, -2.0),
+        _ => return None,
+    };
+    let swapped = || matches!((binary(g, a), binary(g, b)), (Some((Binary::Mul, x, y)), Some((Binary::Mul, z, w))) if x == w && y == z);
+    if a != b && !swapped() {
+        return None;
+    }
+    let factor = g.lit_like(a, factor);
+    Some(g.mul(factor, a))
+}
+
+/// The constant of a product, and the other factor.
+fn scaled(g: &Graph, t: Term) -> Option<(f64, Term)> {
+    let (Binary::Mul, a, b) = binary(g, t)? else { return None };
+    match (g.real_value(a), g.real_value(b)) {
+        (Some(c), None) => Some((c, b)),
+        (None, Some(c)) => Some((c, a)),
         _ => None,
     }
+}
+
+/// Neither product is finite where the other is not: with one constant above 1 and one below, `d * x` might overflow where the result does not.
+fn mul_constants(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, inner) = scaled(g, t)?;
+    let (d, x) = scaled(g, inner)?;
+    if g.elem(t) == Elem::Real(RealTy::Param) {
+        return None;
+    }
+    let alike = (c.abs() >= 1.0 && d.abs() >= 1.0) || (c.abs() <= 1.0 && d.abs() <= 1.0);
+    // Small enough to be a number of either precision.
+    let product = c * d;
+    if !alike || !(1e-30..1e30).contains(&product.abs()) {
+        return None;
+    }
+    let factor = g.lit_like(x, product);
+    Some(g.mul(factor, x))
 }
 
 fn powi_small(g: &mut Graph, t: Term) -> Option<Term> {

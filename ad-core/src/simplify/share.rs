@@ -1,5 +1,9 @@
-//! Functions of one argument whose dear part is the same: where two of a family are computed of the same term, both are written
+//! Functions whose dear part is the same: where two of a family are computed of the same term, both are written
 //! with that part, which is then computed once. Alone, a function stays as it is: its kernel is as fast and reads better.
+//!
+//! What a derivative divides by the same term more than once, or by a number all over an array, it multiplies by one reciprocal. The function's own
+//! divisions stay, whether a decision depends on them or not: their quotient has one rounding, and where 1/y overflows (y is below the
+//! smallest normal number's half) they may be finite. A derivative by y is beyond all numbers there as well.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,9 +16,11 @@ type Member = (Unary, fn(&mut Graph, Term) -> Term);
 /// The families. `softplus` and its derivative `sigmoid` share `exp(-|x|)`, which cannot overflow.
 const FAMILIES: &[&[Member]] = &[&[(Unary::Softplus, softplus), (Unary::Sigmoid, sigmoid)]];
 
-/// The roots with shared parts. Terms in `exact` are left alone: another formula has other last bits.
-pub fn share(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
+/// The roots with shared parts. Terms in `exact` are left alone: another formula has other last bits. So are the divisions of `own`, the
+/// function itself.
+pub fn share(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, own: &[Term]) -> Vec<Term> {
     let reachable = g.reachable(roots);
+    let divided = divided(g, &reachable, &g.reachable(own).into_iter().collect());
     let mut met: HashMap<(usize, Term), Vec<Unary>> = HashMap::new();
     for &t in &reachable {
         if let Some((family, f, x)) = member(g, t)
@@ -40,10 +46,13 @@ pub fn share(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> 
                     None => t,
                 }
             }
-            _ => {
-                let mapped = node.map_children(|c| done[&c]);
-                g.mk(mapped)
-            }
+            _ => match divided.get(&t) {
+                Some(&(x, y)) => times_reciprocal(g, done[&x], done[&y]),
+                None => {
+                    let mapped = node.map_children(|c| done[&c]);
+                    g.mk(mapped)
+                }
+            },
         };
         g.at(before);
         done.insert(t, new);
@@ -55,6 +64,41 @@ fn member(g: &Graph, t: Term) -> Option<(usize, Unary, Term)> {
     let Node::Prim(Prim::Unary(f), args) = g.node(t) else { return None };
     let family = FAMILIES.iter().position(|members| members.iter().any(|m| m.0 == *f))?;
     Some((family, *f, args[0]))
+}
+
+/// The divisions of a derivative that are to be products with a reciprocal: which by which.
+fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, (Term, Term)> {
+    let mut by: HashMap<Term, usize> = HashMap::new();
+    let mut found = Vec::new();
+    for &t in reachable {
+        let Node::Prim(prim, args) = g.node(t) else { continue };
+        match prim {
+            Prim::Binary(Binary::Div) if !own.contains(&t) && g.real_value(args[1]).is_none() => {
+                found.push((t, args[0], args[1]));
+                *by.entry(args[1]).or_default() += 1;
+            }
+            Prim::Unary(Unary::Recip) => *by.entry(args[0]).or_default() += 1,
+            _ => {}
+        }
+    }
+    found.retain(|&(_, _, y)| by[&y] > 1 || repeated(g, y).is_some());
+    found.into_iter().map(|(t, x, y)| (t, (x, y))).collect()
+}
+
+/// The number that an array is, everywhere.
+fn repeated(g: &Graph, t: Term) -> Option<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Replicate(_), args) if g.rank(args[0]) == 0 => Some(args[0]),
+        _ => None,
+    }
+}
+
+/// `x * (1 / y)`, the reciprocal of a number taken once.
+fn times_reciprocal(g: &mut Graph, x: Term, y: Term) -> Term {
+    let shape = g.shape(y).to_vec();
+    let reciprocal = g.unary(Unary::Recip, repeated(g, y).unwrap_or(y));
+    let reciprocal = g.broadcast(reciprocal, &shape);
+    if g.real_value(x).is_some_and(|x| x.to_bits() == 1.0_f64.to_bits()) { reciprocal } else { g.mul(x, reciprocal) }
 }
 
 /// `exp(-|x|)`.

@@ -149,24 +149,24 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
                 for l in 0..16 {
                     let t1 = 1.0 - x_row[l];
                     let t2 = I::mul_add(-x_row[l], x_row[l], x_row_2[l]);
-                    let t3 = 100.0 * t2;
-                    let t4 = I::mul_add(-x_row_3[l], x_row_3[l], x_row[l]);
-                    let t5 = I::mul_add(t2, 100.0, t3) * x_row[l];
-                    t1_lanes[l] += I::mul_add(t1, t1, t3 * t2);
-                    v1[l] = I::mul_add(t4, 100.0, 100.0 * t4)
-                        + I::mul_add(-2.0, t1, -t5 - t5);
+                    t1_lanes[l] += I::mul_add(t1, t1, 100.0 * t2 * t2);
+                    v1[l] = I::mul_add(
+                        200.0,
+                        I::mul_add(-x_row_3[l], x_row_3[l], x_row[l]),
+                        I::mul_add(-2.0, t1, -2.0 * (200.0 * t2 * x_row[l])),
+                    );
                 }
             }
             let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
             for l in 0..inside % 16 {
                 let t1 = 1.0 - x_rest[l];
                 let t2 = I::mul_add(-x_rest[l], x_rest[l], x_rest_2[l]);
-                let t3 = 100.0 * t2;
-                let t4 = I::mul_add(-x_rest_3[l], x_rest_3[l], x_rest[l]);
-                let t5 = I::mul_add(t2, 100.0, t3) * x_rest[l];
-                t1_rest += I::mul_add(t1, t1, t3 * t2);
-                v1_rest[l] = I::mul_add(t4, 100.0, 100.0 * t4)
-                    + I::mul_add(-2.0, t1, -t5 - t5);
+                t1_rest += I::mul_add(t1, t1, 100.0 * t2 * t2);
+                v1_rest[l] = I::mul_add(
+                    200.0,
+                    I::mul_add(-x_rest_3[l], x_rest_3[l], x_rest[l]),
+                    I::mul_add(-2.0, t1, -2.0 * (200.0 * t2 * x_rest[l])),
+                );
             }
             t1_rest
         }
@@ -189,21 +189,18 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
             let t1 = 1.0 - x_2;
             let t2 = x.get(1_usize.saturating_add(i)).copied().unwrap_or(0.0)
                 - x_2 * x_2;
-            let t3 = 100.0 * t2;
-            let t4 = i < k1;
-            let t5 = if t4 { t3 * t2 + t1 * t1 } else { 0.0 };
-            let t6 = i.saturating_sub(1);
-            let t8 = if i >= 1 && t6 < k1 {
-                let x_3 = x.get(t6).copied().unwrap_or(0.0);
-                let t7 = x.get(t6.saturating_add(1)).copied().unwrap_or(0.0) - x_3 * x_3;
-                100.0 * t7 + t7 * 100.0
+            let t3 = i < k1;
+            let t4 = if t3 { 100.0 * t2 * t2 + t1 * t1 } else { 0.0 };
+            let t5 = i.saturating_sub(1);
+            let t6 = if i >= 1 && t5 < k1 {
+                let x_3 = x.get(t5).copied().unwrap_or(0.0);
+                200.0 * (x.get(t5.saturating_add(1)).copied().unwrap_or(0.0) - x_3 * x_3)
             } else {
                 0.0
             };
-            let t9 = (t3 + t2 * 100.0) * x_2;
-            let t10 = if t4 { -t9 - t9 - 2.0 * t1 } else { 0.0 };
-            t1_sum += t5;
-            v1[i] = t8 + t10;
+            let t7 = if t3 { -2.0 * (200.0 * t2 * x_2) - 2.0 * t1 } else { 0.0 };
+            t1_sum += t4;
+            v1[i] = t6 + t7;
         }
         t1_sum
     }

@@ -119,16 +119,17 @@ fn wave_grad(x: f64, y: f64) -> (f64, f64) {
 fn wave_value_and_grad(x: f64, y: f64) -> (f64, (f64, f64)) {
     let r = (x * x + y * y).sqrt();
     let c1 = r > 1.0;
-    let (t2, t3) = if c1 {
-        let t1 = r.sin() / r;
-        (t1, 1.0 / r * r.cos() - t1 / r)
+    let t1 = r.recip();
+    let (t3, t4) = if c1 {
+        let t2 = r.sin() / r;
+        (t2, t1 * r.cos() - t2 * t1)
     } else {
         (1.0 - r * r / 6.0, 2.0 * (-0.16666666666666666 * r))
     };
-    let t4 = ::ad::runtime::kernel::mul_zero(t3, 0.5 / r);
-    let t5 = 2.0 * ::ad::runtime::kernel::mul_zero(t4, x);
-    let t6 = 2.0 * ::ad::runtime::kernel::mul_zero(t4, y);
-    (t2, (t5, t6))
+    let t5 = ::ad::runtime::kernel::mul_zero(t4, 0.5 * t1);
+    let t6 = 2.0 * ::ad::runtime::kernel::mul_zero(t5, x);
+    let t7 = 2.0 * ::ad::runtime::kernel::mul_zero(t5, y);
+    (t3, (t6, t7))
 }
 #[doc(hidden)]
 #[allow(dead_code, reason = "not every function is checked")]
