@@ -7,17 +7,24 @@ use std::time::Instant;
 
 use super::arrays;
 
-/// What is compiled: a name, the folder of its package, and arguments that select it.
+/// What is compiled, and how.
 struct Subject {
     name: String,
-    folder: PathBuf,
-    arguments: Vec<String>,
+    how: How,
 }
 
-/// A table of processor seconds, and of the size of what comes out.
+enum How {
+    /// A program of one file, by rustc, beside the `ad` of this workspace.
+    File(PathBuf),
+    /// An example of this repository, by cargo.
+    Example(&'static str),
+}
+
+/// A table of processor seconds. What everything needs is built first, which takes minutes where nothing has been built yet; each
+/// subject is announced on the standard error.
 pub fn table(root: &Path) -> String {
     let own = root.join("target/cost");
-    let mut subjects = Vec::new();
+    std::fs::create_dir_all(&own).expect("a folder");
     let statements = arrays::statements(200).to_string();
     let main = |attribute: &str| {
         format!(
@@ -25,53 +32,89 @@ pub fn table(root: &Path) -> String {
         )
     };
     let empty = "fn main() {\n    println!(\"{}\", ad::prelude::iota(3));\n}\n".to_string();
-    let used = main("#[differentiate]\n")
+    let used = main("#[allow(unused_variables)]\n#[differentiate]\n")
         .replace("println!(\"{}\", f(&x, &x))", "println!(\"{:?}\", f_value_and_grad(&x, &x))");
-    for (name, text) in [("empty", empty), ("plain", main("")), ("differentiated", used)] {
-        let folder = own.join(name);
-        std::fs::create_dir_all(folder.join("src")).expect("a folder");
-        let manifest = format!(
-            "[package]\nname = \"cost-{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nad = {{ path = {root:?} }}\n\n\
-             [profile.dev.package.ad-core]\nopt-level = 1\n"
-        );
-        std::fs::write(folder.join("Cargo.toml"), manifest).expect("the manifest is written");
-        std::fs::write(folder.join("src/main.rs"), text).expect("the program is written");
-        std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file is copied");
-        let shown = match name {
-            "empty" => "a program without arrays",
-            "plain" => "200 array statements, without the attribute",
-            _ => "200 array statements, value and gradient",
-        };
-        subjects.push(Subject { name: shown.into(), folder, arguments: Vec::new() });
+    let programs = [
+        ("empty", "a program without arrays", empty),
+        ("plain", "200 array statements, without the attribute", main("#[allow(unused_variables)]\n")),
+        ("differentiated", "200 array statements, value and gradient", used),
+    ];
+    let mut subjects = Vec::new();
+    for (file, name, text) in programs {
+        let path = own.join(file).with_extension("rs");
+        std::fs::write(&path, text).expect("the program is written");
+        subjects.push(Subject { name: name.into(), how: How::File(path) });
     }
     for name in ["tour", "digits", "rnn", "fit_ode"] {
-        let arguments = ["--example", name].map(String::from).to_vec();
-        subjects.push(Subject { name: format!("`{name}`"), folder: root.to_path_buf(), arguments });
+        subjects.push(Subject { name: format!("`{name}`"), how: How::Example(name) });
+    }
+    let target = root.join("target");
+    for release in [false, true] {
+        eprintln!("building what they need, {}", profile(release));
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--offline", "--quiet", "-p", "ad"]).current_dir(root).env("CARGO_TARGET_DIR", &target);
+        if release {
+            cargo.arg("--release");
+        }
+        assert!(cargo.status().expect("cargo runs").success(), "ad");
     }
     let mut text = String::from("| | debug build | release build |\n| --- | --- | --- |\n");
     for subject in &subjects {
-        let [debug, release] = [false, true].map(|release| seconds(subject, &root.join("target"), release));
-        let _ = writeln!(text, "| {} | {debug:.1} s | {release:.1} s |", subject.name);
+        let [debug, release] = [false, true].map(|release| {
+            eprintln!("{}, {}", subject.name, profile(release));
+            match &subject.how {
+                How::File(path) => of_file(path, &target, release),
+                How::Example(name) => of_example(name, root, release),
+            }
+        });
+        let row = format!("| {} | {debug:.1} s | {release:.1} s |", subject.name);
+        eprintln!("{row}");
+        let _ = writeln!(text, "{row}");
     }
     text
 }
 
-/// Of a build of the subject alone: all that it needs is built before.
-fn seconds(subject: &Subject, target: &Path, release: bool) -> f64 {
+fn profile(release: bool) -> &'static str {
+    if release { "release" } else { "debug" }
+}
+
+/// Of a program of one file, with the settings of cargo's profile.
+fn of_file(path: &Path, target: &Path, release: bool) -> f64 {
+    let built = target.join(profile(release));
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--edition", "2024", "-C", "embed-bitcode=no"]).arg(path).current_dir(target);
+    rustc.arg("--extern").arg(format!("ad={}", built.join("libad.rlib").display()));
+    rustc.arg("-L").arg(format!("dependency={}", built.join("deps").display()));
+    rustc.arg("--out-dir").arg(target.join("cost"));
+    rustc.args(if release { &["-C", "opt-level=3"] } else { &["-C", "debuginfo=2"] });
+    timed(&mut rustc, &path.display().to_string())
+}
+
+/// Of an example alone: all that it needs is built before.
+fn of_example(name: &str, root: &Path, release: bool) -> f64 {
     let build = |again: &str| {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["rustc", "--offline", "--quiet"]).args(&subject.arguments).current_dir(&subject.folder);
-        cargo.env("CARGO_TARGET_DIR", target).env_remove("RUSTFLAGS");
+        cargo.args(["rustc", "--offline", "--quiet", "--example", name]).current_dir(root);
+        cargo.env("CARGO_TARGET_DIR", root.join("target")).env_remove("RUSTFLAGS");
         if release {
             cargo.arg("--release");
         }
         // What is the last crate's alone makes it new, and nothing else; what is kept of its last build goes as well.
         cargo.args(["--", "--cfg", &format!("build_{again}"), "-A", "unexpected_cfgs"]);
-        assert!(cargo.status().expect("cargo runs").success(), "{}", subject.name);
+        // Whatever the environment says for the crates below.
+        if !release {
+            cargo.args(["-C", "debuginfo=2"]);
+        }
+        timed(&mut cargo, name)
     };
     build("before");
+    build(&format!("at_{}", std::process::id()))
+}
+
+/// The processor's seconds of a command, or those of the clock where the system does not say them.
+fn timed(command: &mut Command, name: &str) -> f64 {
     let (spent, start) = (children(), Instant::now());
-    build(&format!("at_{}", std::process::id()));
+    assert!(command.status().expect("the compiler runs").success(), "{name}");
     match (spent, children()) {
         (Some(before), Some(after)) => after - before,
         _ => start.elapsed().as_secs_f64(),
