@@ -234,9 +234,9 @@ fn what_is_the_same_in_each_row_of_a_jacobian_is_computed_once() {
             }
         ),
     );
-    assert_eq!(code.matches(".cos()").count(), 1, "{code}");
+    assert_eq!(code.matches("cos_lanes(").count(), 1, "{code}");
     let code = code.split("fncompute_").last().expect("the loop over the Jacobian");
-    assert!(!code.contains("cos(") && !code.contains("sin("), "{code}");
+    assert!(!["cos(", "sin(", "cos_lanes(", "sin_lanes("].iter().any(|f| code.contains(f)), "{code}");
     let code = written(
         quote!(jacobian),
         quote!(
@@ -597,4 +597,30 @@ fn zeros_of_unit_vectors_are_no_code() {
     // Rows are fewer; columns are fewer.
     both(quote!(jacobian));
     both(quote!(jacobian, wrt(w)));
+}
+
+#[test]
+fn sines_are_computed_by_the_block() {
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>, w: &Array1<f64>) -> f64 {
+                (x * w).mapv(|v| v.sin() * v).sum()
+            }
+        },
+    );
+    let (_, code) = code.split_once("f_value_and_grad").expect("the gradient");
+    // The function and its derivative, of one argument; the rest of the row is done element by element.
+    assert_eq!(code.matches("I::sin_cos_lanes(").count(), 1, "{code}");
+    assert!(!code.contains(".sin()") && !code.contains(".cos()"), "{code}");
+    // What only an arm needs is computed there.
+    let code = written(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                build1(x.len(), |i| if x[i] > 0.0 { x[i].sin() } else { x[i] }).sum()
+            }
+        },
+    );
+    assert!(!code.contains("_lanes("), "{code}");
 }

@@ -6,6 +6,7 @@
 mod columns;
 mod isa;
 mod loops;
+mod phases;
 mod place;
 mod rows;
 
@@ -169,6 +170,8 @@ pub(super) struct Nest<'a, 'k> {
     /// Sums that take a product in, and the products.
     fused: Vec<Option<isa::Fused>>,
     absorbed: Vec<bool>,
+    /// Functions that are computed for a block at once, and the lanes of their results.
+    laned: BTreeMap<Id, Ident>,
     /// Lanes that are added up as soon as their loop has ended, and the sum that goes on with what is left over.
     closing: Vec<(Ident, Ident)>,
 }
@@ -225,6 +228,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             isa_name: Ident::new("I", Span::mixed_site()),
             fused: vec![None; k.nodes.len()],
             absorbed: vec![false; k.nodes.len()],
+            laned: BTreeMap::new(),
             closing: Vec::new(),
         };
         if style.param == "I" {
@@ -291,8 +295,19 @@ impl<'a, 'k> Nest<'a, 'k> {
 
     /// Writes every node of these levels, oldest first.
     fn write_nodes(&mut self, levels: std::ops::RangeInclusive<usize>) -> Result<(), String> {
+        self.write_some_nodes(levels, &|_| true)
+    }
+
+    fn write_some_nodes(
+        &mut self,
+        levels: std::ops::RangeInclusive<usize>,
+        which: &dyn Fn(Id) -> bool,
+    ) -> Result<(), String> {
         for id in 0..self.k.nodes.len() {
             let this = u32::try_from(id).unwrap_or(0);
+            if !which(this) {
+                continue;
+            }
             if self.uses[id] == 0 || self.absorbed[id] || !levels.contains(&self.level(this)) {
                 continue;
             }

@@ -16,6 +16,7 @@ pub(crate) fn all() -> Vec<Case> {
         scalars(),
         dot(),
         elementwise(),
+        waves(),
         logistic(),
         rosenbrock(),
         rosenbrock_gathers(),
@@ -124,6 +125,43 @@ fn elementwise() -> Case {
     c.result(s);
     for (n, m) in [(0, 3), (3, 0), (2, 3), (5, 7)] {
         c.run(vec![reals(&[n, m], 1), scalar(0.7)]);
+    }
+    c
+}
+
+/// Functions that are computed for a block at once: of each other, beside others, in an arm, of the index, of arguments beyond all blocks.
+fn waves() -> Case {
+    let mut c = Case::new("waves");
+    let x = c.input("x", F64, 1);
+    let b = c.input("b", F64, 0);
+    let shape = c.g.shape(x).to_vec();
+    let bb = c.g.broadcast(b, &shape);
+    let a = c.g.mul(x, bb);
+    let (sin, cos) = (c.g.unary(Unary::Sin, a), c.g.unary(Unary::Cos, a));
+    let inner = c.g.add(sin, x);
+    let nested = c.g.unary(Unary::Cos, inner);
+    let e = c.g.unary(Unary::Exp, sin);
+    let of_function = c.g.unary(Unary::Sin, e);
+    let count = c.g.iota(shape[0]);
+    let index = c.g.cast(F64, count);
+    let of_index = c.g.unary(Unary::Sin, index);
+    let zero = c.g.lit_like(x, 0.0);
+    let positive = c.g.compare(Cmp::Gt, x, zero);
+    let above = c.g.unary(Unary::Sin, x);
+    let armed = c.g.select(positive, above, x);
+    let mut r = c.g.mul(cos, nested);
+    for t in [of_function, of_index, armed] {
+        r = c.g.add(r, t);
+    }
+    c.result(r);
+    let s = c.g.sum_all(r);
+    c.result(s);
+    // A sum alone, in lanes.
+    let p = c.g.mul(of_index, sin);
+    let s = c.g.sum_all(p);
+    c.result(s);
+    for (n, b) in [(0, 0.7), (3, 0.7), (8, 0.7), (37, 0.7), (64, 1e3), (40, 1e18)] {
+        c.run(vec![reals(&[n], 1), scalar(b)]);
     }
     c
 }
@@ -717,6 +755,8 @@ fn real_types(name: &'static str, ty: RealTy) -> Case {
     let z = c.g.mul(x, bb);
     let z = c.g.add(z, h);
     let e = c.g.unary(Unary::Exp, z);
+    let sin = c.g.unary(Unary::Sin, z);
+    let e = c.g.add(e, sin);
     let q = c.g.binary(Binary::Max, e, x);
     let i = c.g.fresh();
     let vi = c.g.mk(Node::Var(i));

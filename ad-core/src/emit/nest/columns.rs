@@ -14,6 +14,7 @@ use quote::quote;
 
 use super::super::rust::{Expr, prec};
 use super::loops::lanes;
+use super::phases::Phase;
 use super::{Fold, Item, Nest, Part, Row};
 use crate::choice::{Kind, choose_if};
 use crate::ir::Term;
@@ -78,6 +79,7 @@ impl Nest<'_, '_> {
         &mut self,
         first: usize,
         n: &Expr,
+        phases: &[Phase],
         (body, used): (TokenStream, bool),
         (rest, rest_used): (TokenStream, bool),
     ) -> Result<TokenStream, String> {
@@ -111,8 +113,11 @@ impl Nest<'_, '_> {
                 fills.extend(quote!(#name[#left / #lanes * #lanes..].fill(#zero);));
             }
         }
-        let index = if used { quote!(let #var = #start + #lane;) } else { quote!() };
-        let mut whole = quote!(for #lane in 0..#lanes { #index #body });
+        let index = quote!(let #var = #start + #lane;);
+        let any_used = used || phases.iter().any(Phase::used);
+        let phases: TokenStream = phases.iter().map(|phase| phase.written(&lane, &lanes, &index)).collect();
+        let index = if used { index } else { quote!() };
+        let mut whole = quote!(#phases for #lane in 0..#lanes { #index #body });
         let rest_var = self.loop_var(inner, rest_used);
         let mut parts = quote!(for #rest_var in #left / #lanes * #lanes..#end_of_row { #rest });
         for level in (first + 1..=inner).rev() {
@@ -123,7 +128,7 @@ impl Nest<'_, '_> {
         }
         let picks = &picks[first];
         let reads = self.row_list.iter().any(|r| !r.out || r.level > first);
-        let begins = if used || reads { quote!(let #start = #lanes * #chunk;) } else { quote!() };
+        let begins = if any_used || reads { quote!(let #start = #lanes * #chunk;) } else { quote!() };
         Ok(quote! {
             #cuts
             for #chunk in 0..#left / #lanes {

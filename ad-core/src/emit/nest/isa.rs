@@ -7,13 +7,13 @@ use quote::quote;
 
 use super::super::kernel::{Id, Op};
 use super::super::rust::{Expr, prec, typed};
-use super::{Fold, Item, Nest, Part};
+use super::{Fold, Item, Nest, Part, Variant};
 use crate::choice::{Kind, choose};
 use crate::ir::Put;
 use crate::prim::{Binary, Emit, Prim};
 
 /// Functions of `Isa`: one row for each of its vectorised methods of the same name.
-const FUNCTIONS: &[&str] = &["exp", "exp_m1", "ln", "ln_1p", "tanh", "sigmoid", "softplus", "powf"];
+const FUNCTIONS: &[&str] = &["exp", "exp_m1", "ln", "ln_1p", "tanh", "sigmoid", "softplus", "powf", "sin", "cos"];
 
 /// A nest of fewer iterations (where all sizes are literals) is done before a call has paid.
 const SHORTEST: i128 = 64;
@@ -97,6 +97,11 @@ impl Nest<'_, '_> {
         })
     }
 
+    /// Whether a node is such a function.
+    pub(super) fn vectorised(&self, id: Id) -> bool {
+        matches!(&self.k.node(id).op, Op::Prim(prim, _) if vectorised(prim).is_some())
+    }
+
     /// Whether a decision depends on the term.
     pub(super) fn exact(&self, t: crate::ir::Term) -> bool {
         self.k.plan().exact.contains(&t)
@@ -162,6 +167,10 @@ impl Nest<'_, '_> {
 
     /// The expression of a node that is computed in another way than on any machine.
     pub(super) fn special(&mut self, id: Id) -> Result<Option<Expr>, String> {
+        if let (Some(lanes), Variant::Lane) = (self.laned.get(&id), &self.variant) {
+            let lane = &self.lane;
+            return Ok(Some(Expr::atom(quote!(#lanes[#lane]))));
+        }
         if !self.isa || self.k.node(id).exact {
             return Ok(None);
         }

@@ -8,6 +8,7 @@ use quote::{format_ident, quote};
 
 use super::super::kernel::Op;
 use super::super::rust::{Expr, prec};
+use super::phases::Phase;
 use super::{Fold, Item, Nest, Part, Row, Variant};
 use crate::ir::{Put, Term};
 use crate::prim::{Cmp, Prim};
@@ -29,38 +30,44 @@ impl Nest<'_, '_> {
     /// The loops, from the inside out.
     pub(super) fn body(&mut self, lanes: bool, accumulators: &HashMap<Term, Ident>) -> Result<TokenStream, String> {
         let d = self.depth;
-        let variant = |nest: &mut Self, variant: Variant| -> Result<(TokenStream, bool), String> {
+        let variant = |nest: &mut Self, variant: Variant| -> Result<(Vec<Phase>, TokenStream, bool), String> {
             nest.variant = variant;
             nest.lane_used = false;
             let names = nest.names.clone();
             if d > 0 {
                 nest.used_vars[d - 1] = false;
             }
-            nest.write_nodes(d..=d)?;
+            let phases = nest.phases()?;
+            if phases.is_empty() {
+                nest.write_nodes(d..=d)?;
+            } else {
+                let read = nest.read_behind_phases();
+                nest.write_some_nodes(d..=d, &|id| read.contains(&id))?;
+            }
             nest.write_items(accumulators)?;
             nest.names = names;
             let used = d > 0 && nest.used_vars[d - 1];
-            Ok((nest.code.remove(&(d, 0)).unwrap_or_default(), used))
+            Ok((phases, nest.code.remove(&(d, 0)).unwrap_or_default(), used))
         };
         if d == 0 {
-            return Ok(variant(self, Variant::Plain)?.0);
+            return Ok(variant(self, Variant::Plain)?.1);
         }
         let inner = d - 1;
         let n = self.extent(inner);
         let columns = if lanes { None } else { self.columns() };
         let loops = if let Some(first) = columns {
-            let chunk = variant(self, Variant::Lane)?;
-            let rest = variant(self, Variant::Plain)?;
-            self.column_loops(first, &n, chunk, rest)?
+            let (phases, body, used) = variant(self, Variant::Lane)?;
+            let (_, rest, rest_used) = variant(self, Variant::Plain)?;
+            self.column_loops(first, &n, &phases, (body, used), (rest, rest_used))?
         } else if lanes {
-            let (body, used) = variant(self, Variant::Lane)?;
-            let (rest, rest_used) = variant(self, Variant::Rest)?;
-            self.lane_loops(&n, (body, used), (rest, rest_used))
+            let (phases, body, used) = variant(self, Variant::Lane)?;
+            let (_, rest, rest_used) = variant(self, Variant::Rest)?;
+            self.lane_loops(&n, &phases, (body, used), (rest, rest_used))
         } else {
             let blocks = if self.overlaps() { Some(variant(self, Variant::Lane)?) } else { None };
-            let (body, used) = variant(self, Variant::Plain)?;
+            let (_, body, used) = variant(self, Variant::Plain)?;
             let var = self.loop_var(inner, used);
-            let blocks = blocks.map(|(body, used)| self.overlapping(&n, &body, used));
+            let blocks = blocks.map(|(phases, body, used)| self.overlapping(&n, &phases, &body, used));
             let (receiver, n) = (n.receiver(), n.at(prec::ADD));
             match self.part {
                 Part::Ends(low) => {
@@ -155,7 +162,13 @@ impl Nest<'_, '_> {
     }
 
     /// The loop over such blocks, and the condition that there is one.
-    fn overlapping(&mut self, n: &Expr, body: &TokenStream, used: bool) -> (Option<TokenStream>, TokenStream) {
+    fn overlapping(
+        &mut self,
+        n: &Expr,
+        phases: &[Phase],
+        body: &TokenStream,
+        used: bool,
+    ) -> (Option<TokenStream>, TokenStream) {
         let (block, start) = (self.names.fresh("c"), self.names.fresh("start"));
         let (lane, var) = (&self.lane, &self.vars[self.depth - 1]);
         let number = proc_macro2::Literal::i128_unsuffixed;
@@ -178,11 +191,15 @@ impl Nest<'_, '_> {
                 (Some(quote!(#n >= #width)), quote!(#receiver.div_ceil(#width)), quote!(#n - #width))
             }
         };
-        let index = if used { quote!(let #var = #start + #lane;) } else { quote!() };
+        let index = quote!(let #var = #start + #lane;);
+        let phases = phases.iter().map(|phase| phase.written(lane, &quote!(#width), &index));
+        let phases: TokenStream = phases.collect();
+        let index = if used { index } else { quote!() };
         let blocks = quote! {
             for #block in 0..#count {
                 let #start = (#width * #block).min(#last);
                 #picks
+                #phases
                 for #lane in 0..#width { #index #body }
             }
         };
@@ -209,6 +226,7 @@ impl Nest<'_, '_> {
     pub(super) fn lane_loops(
         &mut self,
         n: &Expr,
+        phases: &[Phase],
         (body, used): (TokenStream, bool),
         (rest, rest_used): (TokenStream, bool),
     ) -> TokenStream {
@@ -238,9 +256,12 @@ impl Nest<'_, '_> {
             Some(n) => (number(n / 16), number(n % 16), number(n / 16 * 16)),
             None => (quote!(#n / #lanes), quote!(#n % #lanes), quote!(#n / #lanes * #lanes)),
         };
-        let index = if used { quote!(let #var = #lanes * #chunk + #lane;) } else { quote!() };
+        let index = quote!(let #var = #lanes * #chunk + #lane;);
+        let any_used = used || phases.iter().any(Phase::used);
+        let phases: TokenStream = phases.iter().map(|phase| phase.written(lane, &lanes, &index)).collect();
+        let index = if used { index } else { quote!() };
         let rest_index = if rest_used { quote!(let #var = #start + #lane;) } else { quote!() };
-        let chunk_var = if used || !self.row_list.is_empty() { quote!(#chunk) } else { quote!(_) };
+        let chunk_var = if any_used || !self.row_list.is_empty() { quote!(#chunk) } else { quote!(_) };
         let left_var = if self.lane_used { quote!(#lane) } else { quote!(_) };
         let tail = if whole_chunks { quote!() } else { quote!(for #left_var in 0..#left { #rest_index #rest }) };
         let mut closing = TokenStream::new();
@@ -252,6 +273,7 @@ impl Nest<'_, '_> {
             #cuts
             for #chunk_var in 0..#count {
                 #picks
+                #phases
                 for #lane in 0..#lanes { #index #body }
             }
             #closing
