@@ -327,7 +327,7 @@ pub fn ode(x: &Array1<f64>, steps: usize, last: &Array1<f64>) -> (Array1<f64>, A
     (y.into(), dx.into())
 }
 
-/// llsq: powers of sixteen points fill the lanes; on the way back the residuals are multiplied by the same powers.
+/// llsq: sixteen points fill the lanes; on the way back their residuals are multiplied by their powers.
 pub fn llsq(x: &Array1<f64>, n: usize) -> (f64, Array1<f64>) {
     struct Run<'a>(&'a [f64], usize);
     impl Kernel for Run<'_> {
@@ -345,12 +345,15 @@ pub fn llsq(x: &Array1<f64>, n: usize) -> (f64, Array1<f64>) {
                     r[l] = if t[l] > 0.0 { 1.0 } else { 0.0 } - if t[l] < 0.0 { 1.0 } else { 0.0 };
                     live[l] = if start + l < n { 1.0 } else { 0.0 };
                 }
-                let mut power = [1.0; LANES];
-                for x in x {
+                // From the last coefficient on: one operation for each.
+                let mut sum = NONE;
+                for x in x.iter().rev() {
                     for l in 0..LANES {
-                        r[l] = madd::<FMA>(-*x, power[l], r[l]);
-                        power[l] *= t[l];
+                        sum[l] = madd::<FMA>(sum[l], t[l], *x);
                     }
+                }
+                for l in 0..LANES {
+                    r[l] -= sum[l];
                 }
                 for l in 0..LANES {
                     r[l] *= live[l];
