@@ -45,7 +45,10 @@ pub fn table(root: &Path) -> String {
         std::fs::write(&path, text).expect("the program is written");
         subjects.push(Subject { name: name.into(), how: How::File(path) });
     }
-    for name in ["tour", "digits", "rnn", "fit_ode"] {
+    // What examples need beside `ad` takes long to build.
+    let examples: &[&str] =
+        if std::env::args().any(|a| a == "examples") { &["tour", "digits", "rnn", "fit_ode"] } else { &[] };
+    for &name in examples {
         subjects.push(Subject { name: format!("`{name}`"), how: How::Example(name) });
     }
     let target = root.join("target");

@@ -2,10 +2,11 @@
 //! takes and how much it writes.
 //!
 //! ```text
-//! cargo run -p ad-core --example cost [-- builds]
+//! cargo run -p ad-core --example cost [-- builds [examples]]
 //! ```
 //!
-//! With `builds` they are compiled as well, in debug and in release, beside a program without the attribute. Times are the processor's
+//! With `builds` the statements are compiled as well, in debug and in release, beside programs without the attribute and without arrays, with `examples` some
+//! of the repository's too. Times are the processor's
 //! where it says them (what other programs do on the machine is not in them). `AD_DOCS=1` writes the tables into `docs/performance.md`.
 
 #[path = "../../tests/common/arrays.rs"]
