@@ -98,10 +98,9 @@ fn times_reciprocal(g: &mut Graph, x: Term, y: Term) -> Term {
     let shape = g.shape(y).to_vec();
     let reciprocal = g.unary(Unary::Recip, repeated(g, y).unwrap_or(y));
     let reciprocal = g.broadcast(reciprocal, &shape);
-    #[allow(clippy::float_cmp, reason = "exactly these constants have a shorter form")]
     match g.real_value(x) {
-        Some(c) if c == 1.0 => reciprocal,
-        Some(c) if c == -1.0 => g.neg(reciprocal),
+        Some(1.0) => reciprocal,
+        Some(-1.0) => g.neg(reciprocal),
         _ => g.mul(x, reciprocal),
     }
 }
