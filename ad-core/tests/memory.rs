@@ -103,7 +103,7 @@ fn dear_arms_are_lazy() {
         "_value_and_grad",
     );
     let text: String = code.to_string().split_whitespace().collect();
-    for function in [".sin()", ".cos()"] {
+    for function in ["I::sin(", "I::cos("] {
         for (at, _) in text.match_indices(function) {
             let before = &text[..at];
             let open = before.matches('{').count() - before.matches('}').count();
