@@ -472,6 +472,8 @@ fn recurrences_of_items_fill_the_lanes() {
         },
     );
     assert!(!code.contains(".copy_from_slice(&v"), "what is carried and saved is copied, nothing else: {code}");
+    // One run for value and gradient, in a block and in what is left.
+    assert!(code.contains("forj_2in0..x_len{") && !code.contains("forj_3in0..x_len{"), "{code}");
 }
 
 /// Sums of products over several indices, as loops say them: one product of matrices forwards and one for each gradient.

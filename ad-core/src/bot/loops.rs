@@ -34,6 +34,7 @@ mod apart;
 mod blocks;
 mod make;
 mod nested;
+mod together;
 
 pub(crate) use blocks::pass as in_blocks;
 

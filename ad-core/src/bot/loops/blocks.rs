@@ -25,6 +25,7 @@ const NUMBERS: usize = 1 << 16;
 
 /// The same roots, with the loops that gain by it in blocks. After differentiation: before it a block would be saved, or run twice.
 pub(crate) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
+    let roots = &super::together::pass(g, roots, exact)[..];
     // Sizes in types stay the terms that they are.
     let mut done: HashMap<Term, Term> = crate::simplify::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
     for t in g.reachable(roots) {
@@ -57,21 +58,8 @@ impl Parts<'_> {
     /// The loop over blocks, then the one over the steps that are left; as a tuple of their results.
     fn in_blocks(mut self) -> Option<Term> {
         let (carries, captures) = (self.carries(), self.scan.captures.len());
-        let results = self.scan.body.results.clone();
-        if self.scan.stop.is_some() || results.len() != carries || self.g.int_value(self.scan.count).is_some() {
-            return None;
-        }
-        // What each step adds to each carried value.
-        let mut added: Vec<Vec<Term>> = Vec::new();
-        for (k, &r) in results.iter().enumerate() {
-            let pieces = self.pieces(k, r)?;
-            let terms = pieces.iter().map(|p| if let Piece::Add(e) = p { Some(*e) } else { None });
-            added.push(terms.collect::<Option<Vec<Term>>>()?);
-        }
+        let added = self.added()?;
         let all: Vec<Term> = added.concat();
-        if !self.reads(&all).is_empty() {
-            return None;
-        }
         let saved = self.numbers(&all)?;
 
         let (size, blocks) = self.size(&saved);
@@ -150,6 +138,21 @@ impl Parts<'_> {
         Some(self.g.tuple(&parts))
     }
 
+    /// What each step adds to each carried value, if it does nothing else.
+    pub(super) fn added(&mut self) -> Option<Vec<Vec<Term>>> {
+        let results = self.scan.body.results.clone();
+        if self.scan.stop.is_some() || results.len() != self.carries() || self.g.int_value(self.scan.count).is_some() {
+            return None;
+        }
+        let mut added: Vec<Vec<Term>> = Vec::new();
+        for (k, &r) in results.iter().enumerate() {
+            let pieces = self.pieces(k, r)?;
+            let terms = pieces.iter().map(|p| if let Piece::Add(e) = p { Some(*e) } else { None });
+            added.push(terms.collect::<Option<Vec<Term>>>()?);
+        }
+        self.reads(&added.concat()).is_empty().then_some(added)
+    }
+
     /// The sum over the first axis, taken with that axis innermost, as what inner loops save has it.
     fn sum_of_lanes(&mut self, t: Term) -> Term {
         let rank = self.g.rank(t);
@@ -173,7 +176,7 @@ impl Parts<'_> {
     }
 
     /// Numbers that inner loops save in a step, as sizes, if there are inner loops and all that they carry are numbers.
-    fn numbers(&self, added: &[Term]) -> Option<Vec<Term>> {
+    pub(super) fn numbers(&self, added: &[Term]) -> Option<Vec<Term>> {
         let mut saved = Vec::new();
         let mut any = false;
         let carries = self.carries();
