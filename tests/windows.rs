@@ -2,7 +2,12 @@
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
-#![allow(clippy::cast_precision_loss, clippy::many_single_char_names, clippy::needless_range_loop)]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::many_single_char_names,
+    clippy::needless_range_loop
+)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -169,7 +174,7 @@ fn in_a_loop(images: &Array3<f64>, w: &Array3<f64>, rate: f64) -> f64 {
             }
             (s * scale).tanh()
         });
-        scale = scale - rate * y.sum();
+        scale -= rate * y.sum();
         total += scale * scale;
     }
     total
