@@ -86,6 +86,8 @@ pub(super) struct Lower<'a> {
     pub slots: usize,
     /// Empty lists that were made with room for so many elements; kept, so that their addresses are their own.
     pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
+    /// Arrays that are copies of others in more room.
+    pub rooms: BTreeMap<Term, Term>,
     /// Empty lists that a type says the elements of, with the rank; likewise.
     pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
     /// The functions inside of the function, also those that are not in scope.
@@ -132,6 +134,7 @@ impl<'a> Lower<'a> {
             unseen: Vec::new(),
             slots: 0,
             capacities: Vec::new(),
+            rooms: BTreeMap::new(),
             empties: Vec::new(),
             inner: BTreeSet::new(),
             depth: 0,

@@ -4,6 +4,7 @@
 //!
 //! An element that is not there must never be read: an index is checked against the length, and an iterator leaves it out.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::carry::{Carrier, Form, Key, Leaves};
@@ -12,7 +13,7 @@ use super::value::{Lowered, Seq, Value};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::range::Linear;
-use crate::ir::{Node, Term};
+use crate::ir::{Node, Put, Term};
 use crate::prim::{Cmp, IntOp};
 
 /// How much longer a `Vec` may have become since the step began.
@@ -30,6 +31,8 @@ pub(super) struct Longer {
 
 /// How many of the last elements a run that only counts knows.
 const WINDOW: usize = 4;
+/// Writes and choices that are done again in more room.
+const WRITTEN: usize = 12;
 
 /// A `Vec` of a length that changes.
 #[derive(Clone)]
@@ -227,6 +230,51 @@ impl<'a> Lower<'a> {
             let (starts, steps) = (vec![zero; sizes.len()], vec![1; sizes.len()]);
             return self.g.slice(t, &starts, &steps, &sizes);
         }
+        self.with_more_rows(t, room)
+    }
+
+    /// More room for what was an array of fewer rows before elements of it were written, is that array with more room, and then written: so what
+    /// is pushed to again and again is copied once.
+    fn with_more_rows(&mut self, t: Term, room: Term) -> Term {
+        let mut new: HashMap<Term, Term> = HashMap::new();
+        let mut stack = vec![(t, false)];
+        while let Some((t, children_done)) = stack.pop() {
+            if new.contains_key(&t) {
+                continue;
+            }
+            let few = new.len() + stack.len() <= WRITTEN;
+            let node = self.g.node_rc(t);
+            let made = match *node {
+                Node::Scatter { put: Put::Set, dst, ref src, ref vars, ref index } if few || children_done => {
+                    if !children_done {
+                        stack.extend([(t, true), (dst, false)]);
+                        continue;
+                    }
+                    let (dst, src, vars, index) = (new[&dst], *src, vars.clone(), index.clone());
+                    self.g.mk(Node::Scatter { put: Put::Set, dst, src, vars, index })
+                }
+                Node::Cond { cond, then, other } if few || children_done => {
+                    if !children_done {
+                        stack.extend([(t, true), (then, false), (other, false)]);
+                        continue;
+                    }
+                    self.g.cond(cond, new[&then], new[&other])
+                }
+                _ => {
+                    let from = self.rooms.get(&t).copied().unwrap_or(t);
+                    let made = if self.g.shape(from)[0] == room { from } else { self.copied_into(from, room) };
+                    self.rooms.insert(made, from);
+                    made
+                }
+            };
+            new.insert(t, made);
+        }
+        new[&t]
+    }
+
+    /// A copy with another number of rows.
+    fn copied_into(&mut self, t: Term, room: Term) -> Term {
+        let n = self.g.shape(t)[0];
         let rest = self.g.shape(t)[1..].to_vec();
         let zero = super::iter::consume::zero(self, self.g.elem(t));
         let none = self.g.broadcast(zero, &rest);

@@ -187,6 +187,15 @@ fn vectors_that_a_while_pushes_to() {
     agrees! { fn f(x: slice) { if x[0] > 0.0 { let mut v = vec![1.0]; let mut y = 1.0; while y < 3.0 { y += x[0]; let z = v[v.len() - 1] * y; v.push(z); } let n = v.len(); v[n - 1] + n as f64 } else { x[0] } } [V(vec![0.71])] [V(vec![0.0])] }
 }
 
+/// Copied into more room once, in whatever arms and how often it is pushed to; what it was before is still there.
+#[test]
+fn vectors_that_are_pushed_to_again_and_again() {
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { let mut v = vec![x[i]]; if x[i] > 0.5 { v.push(x[i] * 2.0); v[0] = 3.0 * x[i]; } else if x[i] < 0.0 { v.pop(); v.push(1.0); v.push(x[i]); } let w = v.clone(); v.push(s); v.push(x[0]); for a in &w { s += a * a * 0.1; } for (k, a) in v.iter().enumerate() { s += a * (k as f64 + 1.0) * 0.1; } } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v: Vec<f64> = Vec::new(); for a in x { if *a > 0.0 { v.push(a * a); } } v.push(x[0]); if x[0] > 0.5 { v.push(2.0 * x[0]); v[0] = x[1]; } else { v.push(x[1]); } v.push(v[0] * 3.0); v[1] *= v[0]; let n = v.len(); let mut s = v[n - 1]; for (k, a) in v.iter().enumerate() { s += a * a * k as f64; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.7, 0.9, -1.2])] [V(vec![0.7, -0.3])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { let mut v = vec![[x[i], 1.0]]; for a in x { if *a > x[i] { v.push([*a, x[i]]); } } v.push([x[0], s]); if x[i] > 0.5 { v.push([2.0, x[i]]); } v.push([x[i], x[i]]); for (k, r) in v.iter().enumerate() { s += r[0] * r[1] * k as f64 * 0.1; } } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut v = vec![x[0]]; v.push(x[1]); if x[0] > 0.0 { v.push(1.0); } v.push(2.0); v.push(3.0 * x[0]); v.push(v[1]); v.push(5.0); v.push(6.0); v.push(x[1]); v.push(8.0); v.push(9.0); v.push(x[0]); v.push(11.0); v.push(12.0 * x[1]); v.push(13.0); v.push(14.0); v.push(v[3]); let mut s = 0.0; for (k, a) in v.iter().enumerate() { s += a * a * k as f64; } s } [V(vec![0.3, 0.9])] [V(vec![-0.3, 0.9])] }
+}
+
 /// A loop before another one is no part of its steps; where the function does not come to it, it is not run.
 #[test]
 fn loops_before_loops() {
