@@ -5,7 +5,7 @@
 //! AD_MINIMA=1 cargo bench --bench workloads [-- gmm]
 //! ```
 //!
-//! Both gradients return owned arrays, and are held against each other before they are timed; a block of a Jacobian is
+//! Both gradients return owned arrays, or write into the caller's, and are held against each other before they are timed; a block of a Jacobian is
 //! compared in the same way. The table at the end has the medians, the most memory that each gradient has at once, and the targets. A second
 //! one has products with the Hessian beside the gradients that they are derived from. `docs/performance.md` explains them.
 //!
@@ -16,6 +16,7 @@ mod annotated;
 mod by_hand;
 mod measure;
 
+use std::cell::RefCell;
 use std::hint::black_box;
 
 use ad::ndarray::{Array1, Array2};
@@ -26,14 +27,32 @@ fn main() {
     let mut rng = fastrand::Rng::with_seed(1);
     let mut vector = |n: usize| Array1::from_shape_simple_fn(n, || rng.f64() - 0.5);
 
-    for (name, n) in [("a dot, 1e3", 1_000), ("a dot, 1e6", 1_000_000)] {
-        let (x, y) = (vector(n), vector(n));
+    let arrays = |row: Row, bench: &mut Bench, x: &Array1<f64>, y: &Array1<f64>| {
         bench.compare(
-            Row::kernel(name, n),
-            || by_hand::dot(black_box(&x), black_box(&y)),
-            || annotated::dot_value_and_grad(black_box(&x), black_box(&y)),
+            row,
+            || by_hand::dot(black_box(x), black_box(y)),
+            || annotated::dot_value_and_grad(black_box(x), black_box(y)),
+            || annotated::dot(black_box(x), black_box(y)),
+        );
+    };
+    arrays(Row::kernel("a dot, 1e3", 1_000), &mut bench, &vector(1_000), &vector(1_000));
+    {
+        let n = 1_000_000;
+        let (x, y) = (vector(n), vector(n));
+        let [hand, ours] = [(); 2].map(|()| RefCell::new((Array1::zeros(n), Array1::zeros(n))));
+        bench.compare(
+            Row::kernel("a dot, 1e6, into the caller's memory", n),
+            || {
+                let (dx, dy) = &mut *hand.borrow_mut();
+                (by_hand::dot_into(black_box(&x), black_box(&y), dx, dy), &hand)
+            },
+            || {
+                let (dx, dy) = &mut *ours.borrow_mut();
+                (annotated::dot_value_and_grad_into(black_box(&x), black_box(&y), dx, dy), &ours)
+            },
             || annotated::dot(black_box(&x), black_box(&y)),
         );
+        arrays(Row::beside("a dot, 1e6, into fresh memory", n), &mut bench, &x, &y);
     }
     {
         let (a, x) = (matrix(vector(300 * 300), 300), vector(300));

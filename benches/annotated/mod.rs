@@ -13,7 +13,7 @@ pub use gmm::*;
 pub use reprojection::*;
 
 /// a
-#[differentiate]
+#[differentiate(grad, into)]
 pub fn dot(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
     x.dot(y)
 }

@@ -32,26 +32,45 @@ fn rows(x: &Array2<f64>) -> &[f64] {
 
 /// a: the gradients are copies, made while the inputs are in the cache.
 pub fn dot(x: &Array1<f64>, y: &Array1<f64>) -> (f64, (Array1<f64>, Array1<f64>)) {
-    struct Run<'a>(&'a [f64], &'a [f64]);
-    impl Kernel for Run<'_> {
-        type Out = (f64, (Vec<f64>, Vec<f64>));
+    let (mut dx, mut dy) = (Vec::with_capacity(x.len()), Vec::with_capacity(x.len()));
+    let value = dot_with(x, y, |x, y| {
+        dx.extend_from_slice(y);
+        dy.extend_from_slice(x);
+    });
+    (value, (dx.into(), dy.into()))
+}
+
+/// a: the gradients in memory of the caller.
+pub fn dot_into(x: &Array1<f64>, y: &Array1<f64>, dx: &mut Array1<f64>, dy: &mut Array1<f64>) -> f64 {
+    let (dx, dy) = (dx.as_slice_mut().expect("standard layout"), dy.as_slice_mut().expect("standard layout"));
+    let (mut dx, mut dy) = (dx.chunks_mut(CHUNK), dy.chunks_mut(CHUNK));
+    dot_with(x, y, |x, y| {
+        dx.next().expect("as many chunks").copy_from_slice(y);
+        dy.next().expect("as many chunks").copy_from_slice(x);
+    })
+}
+
+/// Numbers that stay in the nearest cache with those of the other arrays.
+const CHUNK: usize = 1024;
+
+/// The product, and what is to be done with each chunk while it is in the cache.
+fn dot_with(x: &Array1<f64>, y: &Array1<f64>, then: impl FnMut(&[f64], &[f64])) -> f64 {
+    struct Run<'a, T>(&'a [f64], &'a [f64], T);
+    impl<T: FnMut(&[f64], &[f64])> Kernel for Run<'_, T> {
+        type Out = f64;
         #[inline(always)]
-        fn run<const FMA: bool>(self) -> Self::Out {
-            let Self(x, y) = self;
-            let mut dx = Vec::with_capacity(x.len());
-            let mut dy = Vec::with_capacity(x.len());
+        fn run<const FMA: bool>(self) -> f64 {
+            let Self(x, y, mut then) = self;
             let mut value = 0.0;
-            for (x, y) in x.chunks(1024).zip(y.chunks(1024)) {
+            for (x, y) in x.chunks(CHUNK).zip(y.chunks(CHUNK)) {
                 value += lanes_dot::<FMA>(x, y);
-                dx.extend_from_slice(y);
-                dy.extend_from_slice(x);
+                then(x, y);
             }
-            (value, (dx, dy))
+            value
         }
     }
     assert_eq!(x.len(), y.len());
-    let (value, (dx, dy)) = wide::run(Run(slice(x), slice(y)));
-    (value, (dx.into(), dy.into()))
+    wide::run(Run(slice(x), slice(y), then))
 }
 
 /// b: the gradient of x is the sums of the columns, which also give the value.

@@ -1,5 +1,7 @@
 //! Values and gradients as lists of numbers, to be held against each other.
 
+use std::cell::RefCell;
+
 use ad::ndarray::{Array, Dimension};
 
 /// The entries of a gradient, one list for each parameter.
@@ -10,6 +12,13 @@ pub trait Entries {
 impl<D: Dimension> Entries for Array<f64, D> {
     fn entries(&self) -> Vec<Vec<f64>> {
         vec![self.iter().copied().collect()]
+    }
+}
+
+/// What was written into memory of the caller.
+impl<T: Entries> Entries for &RefCell<T> {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        self.borrow().entries()
     }
 }
 
