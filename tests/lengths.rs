@@ -325,7 +325,7 @@ fn past_its_capacity() {
     let _ = crowded_value_and_grad(&[1.0, 2.0, 3.0]);
 }
 
-#[differentiate(vjp, jvp)]
+#[differentiate(vjp, jvp, pullback)]
 fn kept(x: &[f64]) -> Vec<f64> {
     x.iter().filter(|v| **v > 0.0).map(|v| v * v).collect()
 }
@@ -348,8 +348,54 @@ fn results_as_long_as_data_say() {
     assert_eq!(kept_vjp(&x, &[1.0, 10.0, 100.0]), (kept(&x), vec![2.0, 0.0, 60.0, 100.0]));
     assert_eq!(kept_jvp(&x, &[1.0; 4]), (kept(&x), vec![2.0, 6.0, 1.0]));
     assert_eq!(kept_vjp(&[-1.0], &[]), (vec![], vec![0.0]));
+    let (value, back) = kept_pullback(&x);
+    assert_eq!((value, back(&[1.0, 10.0, 100.0])), (kept(&x), vec![2.0, 0.0, 60.0, 100.0]));
     assert!(std::panic::catch_unwind(|| kept_vjp(&x, &[1.0, 10.0])).is_err());
     let x = array![2.0, 3.0, 5.0, 7.0];
     let (value, gradient) = shortened_vjp(&x, 4, &array![1.0, 1.0, 1.0]);
     assert_eq!((value, gradient), (array![4.0, 10.0, 14.0], array![4.0 + 5.0 + 7.0, 0.0, 2.0, 2.0]));
+}
+
+/// Along which axis the data decide.
+#[differentiate]
+fn means(x: &[f64]) -> f64 {
+    let a = Array2::from_shape_vec((2, 3), x.to_vec()).unwrap();
+    let m = if x[0] > 0.0 { a.mean_axis(Axis(0)).unwrap() } else { a.mean_axis(Axis(1)).unwrap() };
+    m.mapv(|v| v * v).sum()
+}
+
+#[differentiate]
+fn turned(x: &[f64]) -> f64 {
+    let a = Array2::from_shape_vec((2, 3), x.to_vec()).unwrap();
+    let m = if x[0] > 0.0 { a.t().to_owned() } else { a.clone() };
+    let mut s = 0.0;
+    for i in 0..m.nrows() {
+        for j in 0..m.ncols() {
+            s += m[[i, j]] * m[[i, j]] * (i + 2 * j) as f64;
+        }
+    }
+    s
+}
+
+#[differentiate(vjp, jvp)]
+fn part_or_all(x: &Array1<f64>, k: usize) -> Array1<f64> {
+    match k {
+        0 => x.slice(s![..;2]).to_owned(),
+        1 => x * x,
+        _ => Array1::zeros(k),
+    }
+}
+
+/// Arms of a condition that is known before a loop may have different shapes: so has what they are the arms of.
+#[test]
+fn arms_of_different_shapes() {
+    for x in [[0.3, 0.9, -0.2, 0.7, 0.1, 0.4], [-0.3, 0.9, -0.2, 0.7, 0.1, 0.4]] {
+        verify(means, means_value_and_grad, &x);
+        verify(turned, turned_value_and_grad, &x);
+    }
+    let x = array![2.0, 3.0, 5.0];
+    assert_eq!(part_or_all_vjp(&x, 0, &array![1.0, 10.0]), (array![2.0, 5.0], array![1.0, 0.0, 10.0]));
+    assert_eq!(part_or_all_vjp(&x, 1, &array![1.0, 1.0, 10.0]), (array![4.0, 9.0, 25.0], array![4.0, 6.0, 100.0]));
+    assert_eq!(part_or_all_vjp(&x, 5, &Array1::zeros(5)).1, array![0.0, 0.0, 0.0]);
+    assert_eq!(part_or_all_jvp(&x, 0, &array![1.0, 1.0, 1.0]).1, array![1.0, 1.0]);
 }

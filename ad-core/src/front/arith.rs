@@ -286,6 +286,10 @@ impl<'a> Lower<'a> {
                     let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
                     return Err(self.error(range, catalogue::types_differ(&a, &b)));
                 }
+                if let Some((a, b)) = self.of_chosen_sizes(how, a, b) {
+                    let t = self.choose(how, a, b);
+                    return Ok(self.rows(t, nested));
+                }
                 if !how.strict && self.g.rank(a) > 0 && self.g.rank(a) == self.g.rank(b) {
                     let (na, nb) = (self.g.shape(a)[0], self.g.shape(b)[0]);
                     if na != nb && (self.never_equal(na, nb) || self.one_is_part(na, nb)) {
@@ -297,6 +301,22 @@ impl<'a> Lower<'a> {
                 Ok(self.rows(t, nested))
             }
         }
+    }
+
+    /// Arms of different sizes, in sizes that are chosen as the arms are: where the condition is known before anything is computed.
+    fn of_chosen_sizes(&mut self, how: Join, a: Term, b: Term) -> Option<(Term, Term)> {
+        let (sa, sb) = (self.g.shape(a).to_vec(), self.g.shape(b).to_vec());
+        if how.strict || sa == sb || sa.len() != sb.len() || !self.is_closed(how.cond) {
+            return None;
+        }
+        let mut shape = Vec::new();
+        let mut chosen = false;
+        for (&na, &nb) in sa.iter().zip(&sb) {
+            let same = na == nb || (self.facts.prove_le(&self.g, na, nb) && self.facts.prove_le(&self.g, nb, na));
+            chosen |= !same;
+            shape.push(if same { na } else { self.g.cond(how.cond, na, nb) });
+        }
+        chosen.then(|| (self.g.recast(a, &shape), self.g.recast(b, &shape)))
     }
 
     /// No elements, beside an array, are none of its rows.

@@ -10,7 +10,7 @@ use crate::ir::{Elem, IntTy, Term, Type};
 use crate::prim::{Cmp, Prim};
 
 /// The comparison of two values: pairs of keys, integers or reals that are no NaN.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Order(pub Vec<(Term, Term)>);
 
 /// What a comparison may come to.

@@ -226,8 +226,19 @@ impl Split<'_> {
             Node::Input(k) if self.program.constants.iter().any(|c| c.input == *k) => Some(t),
             Node::Input(k) if Some(*k) == self.input => {
                 let (elem, shape) = (self.g.elem(t), self.g.shape(t).to_vec());
-                let shape = self.terms(&shape);
-                let new = self.g.add_input_shaped(elem, shape);
+                // Sizes that no term of the first stage has are its own.
+                let mut known = Vec::new();
+                let mut same: Vec<u8> = (0..shape.len()).map(crate::ir::axis).collect();
+                for (&size, same) in shape.iter().zip(&mut same) {
+                    known.push(match *self.g.node(size) {
+                        Node::Size(of, axis) if of == *k => {
+                            *same = axis;
+                            None
+                        }
+                        _ => Some(self.closed(size)),
+                    });
+                }
+                let new = self.g.add_input_united(elem, &known, &same);
                 if let Node::Input(k) = self.g.node(new) {
                     self.own = Some(*k);
                 }

@@ -130,3 +130,23 @@ fn types_of_ranges() {
 fn arms_of_which_one_is_shorter() {
     agrees! { fn f(x: slice) { let v = if x[0] > 0.5 { x[..x.len() / 2].to_vec() } else { x.to_vec() }; v.iter().enumerate().map(|(i, a)| a * a * (i + 1) as f64).sum() } [V(vec![0.3, 0.8, -0.4])] [V(vec![0.7, 0.8, -0.4])] }
 }
+
+/// Arms of a condition that is known beforehand may have different lengths: so has what they are the arms of.
+#[test]
+fn arms_of_different_lengths() {
+    agrees! { fn f(x: slice, n: int, c: int) { let a: Vec<f64> = if c > 0 { x[..n].to_vec() } else { x.to_vec() }; a.iter().map(|v| v * v).sum::<f64>() * a.len() as f64 } [V(vec![0.3, 0.9, -0.2]), N(2), N(1)] [V(vec![0.3, 0.9, -0.2]), N(7), N(0)] }
+    agrees! { fn f(x: slice, k: int) { let a = match k { 0 => x[..2].to_vec(), 1 => x.iter().map(|v| v * v).collect(), _ => vec![x[0]; k] }; a.iter().map(|v| v.sin()).sum() } [V(vec![0.3, 0.9, -0.2]), N(0)] [V(vec![0.3, 0.9, -0.2]), N(1)] [V(vec![0.3, 0.9, -0.2]), N(5)] }
+}
+
+/// `None`, which no loop within changes.
+#[test]
+fn options_beside_loops() {
+    agrees! { fn f(x: real) { let mut best = None; for _ in 0..3 { let mut t = x; for _ in 0..3 { t *= 0.5 * t; } best = Some(t); } best.unwrap_or(0.0) } [R(0.7)] }
+}
+
+/// Steps as long as a loop around says: the butterflies of a Fourier transform.
+#[test]
+fn steps_by_a_variable() {
+    agrees! { fn f(x: slice) { let mut t = 0.0; for k in 1..4 { for i in (0..x.len()).step_by(k) { t += x[i] * x[i] * k as f64; } } t } [V(vec![0.3, 0.9, -0.2, 0.5, 0.7])] [V(vec![])] }
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); let n = y.len(); let mut half = 1; while half < n { for start in (0..n).step_by(2 * half) { for k in start..start + half { let (a, b) = (y[k], y[k + half]); y[k] = a + b; y[k + half] = a * b; } } half *= 2; } y.iter().map(|v| v.sin()).sum() } [V(vec![0.3, 0.9, -0.2, 0.5])] [V(vec![0.3, 0.9, -0.2, 0.5, 0.1, 0.8, -0.7, 0.25])] }
+}

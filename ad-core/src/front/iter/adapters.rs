@@ -196,32 +196,38 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (seq, _) = receiver(me, call)?;
+    let (mut seq, len) = receiver(me, call)?;
     let (n, range) = call.arg(1)?;
-    let n = me.size(n, range)?;
+    let n = me.usize(n, range)?;
     let zero = me.g.lit_usize(0);
     me.require_lt(zero, n, crate::catalogue::reached::STEP_OF_ZERO);
-    moved(
-        me,
-        seq,
-        |me, len| {
-            // ceil(len / n), without an overflow: one more than (len - 1) / n, where there is an item.
-            let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
-            if me.g.int_value(n) == Some(1) || len == me.g.lit_usize(usize::MAX) {
-                return len;
-            }
-            let last = me.g.int(IntOp::Sub, len, one);
-            let steps = me.g.int(IntOp::Div, last, n);
-            let count = me.g.int(IntOp::Add, steps, one);
-            let some = me.g.compare(Cmp::Gt, len, zero);
-            match me.g.bool_value(some) {
-                Some(true) => count,
-                Some(false) => zero,
-                None => me.g.select(some, count, zero),
-            }
-        },
-        move |me, i| me.g.int(IntOp::Mul, i, n),
-    )
+    // ceil(len / n), without an overflow: one more than (len - 1) / n, where there is an item.
+    let length = |me: &mut Lower<'a>, len: Term| {
+        let one = me.g.lit_usize(1);
+        if me.g.int_value(n) == Some(1) || len == me.g.lit_usize(usize::MAX) {
+            return len;
+        }
+        let last = me.g.int(IntOp::Sub, len, one);
+        let steps = me.g.int(IntOp::Div, last, n);
+        let count = me.g.int(IntOp::Add, steps, one);
+        let some = me.g.compare(Cmp::Gt, len, zero);
+        match me.g.bool_value(some) {
+            Some(true) => count,
+            Some(false) => zero,
+            None => me.g.select(some, count, zero),
+        }
+    };
+    if !me.is_closed(n) {
+        // How far the steps are depends on a loop around: there are at most as many items as without.
+        seq.len = Some(length(me, len));
+        let item = Rc::clone(&seq.item);
+        seq.item = Rc::new(move |me, ix| {
+            let k = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, n);
+            item(me, &[k])
+        });
+        return Ok(Value::Seq(seq));
+    }
+    moved(me, seq, length, move |me, i| me.g.int(IntOp::Mul, i, n))
 }
 
 fn chain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
