@@ -265,6 +265,12 @@ macro_rules! views {
                 y += &x.t();
                 y.sum()
             }
+            dsl_of_transposed dsl_of_transposed_value_and_grad { (sigmoid(&x.t()) + relu(&x.t())).sum() }
+            columns_of_two columns_of_two_value_and_grad {
+                let y = Array2::from_elem((x.nrows(), x.ncols()), 0.3);
+                (&x.t() + &y.slice(s![.., ..;-1]).t()).sum()
+            }
+            no_axis no_axis_value_and_grad { (&x.slice(s![..;-1, ..]) + &ndarray::arr0(0.3)).sum() }
             mapped_twice mapped_twice_value_and_grad { x.t().mapv(|v| v * 1.5).mapv(|v| v - 0.2).t().sum() }
             transposed_mapped_product transposed_mapped_product_value_and_grad { x.t().mapv(|v| v + 0.5).product() }
             transposed_mapped_variance transposed_mapped_variance_value_and_grad { x.t().mapv(|v| v * 1.5).var(0.0) }

@@ -144,15 +144,15 @@ impl<'a> Lower<'a> {
         }
         let ranks = [self.g.rank(x), self.g.rank(y)];
         let (a, b) = self.broadcast_both(x, y, words, range)?;
-        let whole = [self.g.shape(x) == self.g.shape(a), self.g.shape(y) == self.g.shape(b)];
+        let shape = self.g.shape(a).to_vec();
+        let whole =
+            [x, y].map(|t| self.g.rank(t) == shape.len() && (0..shape.len()).all(|k| self.fills(t, k, shape[k])));
         let [of_x, of_y] = own;
+        // A reference to what has no axis is one to an array without axes.
         let order = match (ranks, by_reference, whole) {
-            ([_, 0], ..) | (_, [false, _], [true, _]) => of_x,
-            ([0, _], ..) | (_, [true, false], [_, true]) => of_y,
-            _ => {
-                let shape = self.g.shape(a).to_vec();
-                self.zip_order(&[x, y], &shape)
-            }
+            ([_, 0], [_, false], _) | (_, [false, _], [true, _]) => of_x,
+            ([0, _], [false, _], _) | (_, [true, false], [_, true]) => of_y,
+            _ => self.zip_order(&[x, y], &shape),
         };
         let Some(order) = order else { return self.arith(op, a, b, Default::default(), range) };
         let (a, b) = (self.arranged(a, &order), self.arranged(b, &order));
@@ -169,17 +169,25 @@ impl<'a> Lower<'a> {
         columns.then(|| Order { outwards: (0..rank).rev().map(axis).collect(), back: vec![false; rank] })
     }
 
+    /// Whether an axis is as long as that of what it is stretched to, under another name perhaps: it is, unless it is known to have one element.
+    fn fills(&self, t: Term, k: usize, size: Term) -> bool {
+        let own = self.g.shape(t)[k];
+        own == size || self.g.int_value(own) != Some(1)
+    }
+
     /// `shape`: to which it is stretched.
     fn tendency(&mut self, t: Term, shape: &[Term]) -> Tendency {
         let (rank, own) = (shape.len(), self.g.shape(t).to_vec());
         let view = self.view(t);
         let near = |me: &mut Self, k: usize| {
-            let Some(at) = (k + own.len()).checked_sub(rank).filter(|&at| own[at] == shape[k]) else { return false };
+            let Some(at) = (k + own.len()).checked_sub(rank).filter(|&at| me.fills(t, at, shape[k])) else {
+                return false;
+            };
             let Some(view) = &view else { return at + 1 == own.len() };
             let near = me.lanes_are_slices(view, at);
             me.g.bool_value(near) == Some(true)
         };
-        if own == shape {
+        if own.len() == rank && (0..rank).all(|k| self.fills(t, k, shape[k])) {
             let Some(view) = &view else { return ROWS };
             let whole = self.g.bool_value(view.contiguous) == Some(true) && !view.order.back.contains(&true);
             if whole && view.order.outwards.iter().copied().eq((0..rank).map(axis)) {

@@ -302,7 +302,8 @@ impl<'a> Lower<'a> {
         }
         let more = self.no_longer();
         let form = super::carry::Form::Leaf { nested: false };
-        let part = super::stack::Stack { all: vec![all], form, ..super::stack::Stack::bare(len, more) };
+        let of_rows = self.g.rank(all) > 1;
+        let part = super::stack::Stack { all: vec![all], form, of_rows, ..super::stack::Stack::bare(len, more) };
         Ok(Some(Value::Stack(Rc::new(part))))
     }
 

@@ -284,6 +284,10 @@ impl<'a> Lower<'a> {
             How::Unary(f) => {
                 let (x, range) = call.arg(0)?;
                 let x = self.real_term(x, range)?;
+                // What a function of the DSL makes is in standard layout.
+                if matches!(entry.on, On::Dsl) {
+                    return Ok(Value::Term(self.g.unary(f, x)));
+                }
                 self.along_memory(x, |me, x| Ok(Value::Term(me.g.unary(f, x))))
             }
             How::Binary(f) => {

@@ -150,3 +150,29 @@ fn steps_by_a_variable() {
     agrees! { fn f(x: slice) { let mut t = 0.0; for k in 1..4 { for i in (0..x.len()).step_by(k) { t += x[i] * x[i] * k as f64; } } t } [V(vec![0.3, 0.9, -0.2, 0.5, 0.7])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut y = x.to_vec(); let n = y.len(); let mut half = 1; while half < n { for start in (0..n).step_by(2 * half) { for k in start..start + half { let (a, b) = (y[k], y[k + half]); y[k] = a + b; y[k + half] = a * b; } } half *= 2; } y.iter().map(|v| v.sin()).sum() } [V(vec![0.3, 0.9, -0.2, 0.5])] [V(vec![0.3, 0.9, -0.2, 0.5, 0.1, 0.8, -0.7, 0.25])] }
 }
+
+/// The elements of a part of a matrix are numbers, not rows.
+#[test]
+fn parts_of_matrices() {
+    let source = |body: proc_macro2::TokenStream| program(quote!(), quote! { fn f(x: &Array2<f64>) -> f64 { #body } });
+    let x = array(&[3, 2], &[0.3, 0.9, -0.2, 0.5, 0.7, 0.1]);
+    let of = |body| (run(&source(body), &[x.clone()])[0] * 1e6).round() / 1e6;
+    assert_eq!(
+        of(quote! { let mut s = 0.0; for i in 0..x.nrows() { for v in x.slice(s![..i, ..]).iter() { s += v; } } s }),
+        2.7
+    );
+    assert_eq!(
+        of(quote! { let mut s = 0.0; for i in 0..x.nrows() { s += x.slice(s![..i, ..]).len() as f64; } s }),
+        6.0
+    );
+    assert_eq!(
+        of(quote! { let mut s = 0.0; for i in 0..x.nrows() { s += x.slice(s![i.., ..]).iter().count() as f64; } s }),
+        12.0
+    );
+    assert_eq!(
+        of(
+            quote! { let mut s = 0.0; for i in 0..x.nrows() { s += x.slice(s![..i, ..]).iter().enumerate().map(|(k, _)| k as f64).sum::<f64>(); } s }
+        ),
+        15.0 + 3.0
+    );
+}

@@ -45,7 +45,10 @@ fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
     match call.arg(0)? {
         // An array literal is an array of that many elements, an array of arrays one of its rows.
         (Value::List(parts), _) => Ok(vec![me.g.lit_usize(parts.len())]),
-        (Value::Stack(stack), _) => Ok(vec![stack.len]),
+        (Value::Stack(stack), _) => {
+            let inner = stack.all.first().filter(|_| stack.of_rows).map_or(&[][..], |&all| &me.g.shape(all)[1..]);
+            Ok(std::iter::once(stack.len).chain(inner.iter().copied()).collect())
+        }
         (Value::Filled(_, sizes), _) => Ok(sizes[..1].to_vec()),
         (&Value::Nested(t), _) => Ok(me.g.shape(t)[..1].to_vec()),
         (x, range) => {
