@@ -4,7 +4,7 @@
 //! product with the unit matrix, and what is not in the mask contributes nothing, as everywhere (`linear`).
 //!
 //! A bound variable that stands free in a term of this module is one of such a seed, and in range for the axis that it is compared with; the indices of
-//! a scatter are in range by the function's own checks.
+//! a scatter are in range by the function's own checks, or what is there is masked, as in an arm that is not taken.
 //! Must never be applied to what is no derivative: there, a zero times an infinity has to stay a NaN.
 
 use crate::ir::{Contraction, Graph, Node, Put, Term, axis};

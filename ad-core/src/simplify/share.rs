@@ -3,7 +3,8 @@
 //!
 //! What a derivative divides by the same term more than once, or by a number all over an array, it multiplies by one reciprocal. The function's own
 //! divisions stay, whether a decision depends on them or not: their quotient has one rounding, and where 1/y overflows (y is below the
-//! smallest normal number's half) they may be finite. A derivative by y is beyond all numbers there as well.
+//! smallest normal number's half) they may be finite. A derivative by y is beyond all numbers there as well; one by x may be infinite where the quotient
+//! is not (README says so).
 
 use std::collections::{HashMap, HashSet};
 
