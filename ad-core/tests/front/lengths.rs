@@ -156,7 +156,7 @@ fn steps_by_a_variable() {
 fn parts_of_matrices() {
     let source = |body: proc_macro2::TokenStream| program(quote!(), quote! { fn f(x: &Array2<f64>) -> f64 { #body } });
     let x = array(&[3, 2], &[0.3, 0.9, -0.2, 0.5, 0.7, 0.1]);
-    let of = |body| (run(&source(body), &[x.clone()])[0] * 1e6).round() / 1e6;
+    let of = |body| (run(&source(body), std::slice::from_ref(&x))[0] * 1e6).round() / 1e6;
     assert_eq!(
         of(quote! { let mut s = 0.0; for i in 0..x.nrows() { for v in x.slice(s![..i, ..]).iter() { s += v; } } s }),
         2.7
