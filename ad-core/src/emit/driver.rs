@@ -3,6 +3,8 @@
 
 mod ends;
 mod into;
+mod operands;
+mod owned;
 mod recur;
 mod stack;
 mod tiles;

@@ -1,7 +1,7 @@
 //! Statements of stored terms: loop nests and their calls, kernels, scatters, blocks, conditionals of arrays.
 //! Must never decide what is stored; it writes what the plan says.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -10,10 +10,9 @@ use super::super::block::{Join, Statement};
 use super::super::contract::as_product;
 use super::super::items::{items, masked, members};
 use super::super::kernel::{Kernel, Op};
-use super::super::loops::Role;
 use super::super::nest::{Arg, Fold, Item, Nest, Part};
 use super::super::rust::{prec, typed};
-use super::super::schedule::{Literal, Work};
+use super::super::schedule::Literal;
 use super::super::split::interior;
 use super::super::store::{Class, adds_rows, alias_of, is_splat, padded_parts, part_of, repeats};
 use super::ends::Along;
@@ -151,51 +150,6 @@ impl Driver<'_> {
         names.retain(|t| !defines.contains(t));
         self.plain(guard, code, defines, names);
         Ok(())
-    }
-
-    /// A stored array as the argument of a loop nest, which may know it by other sizes: as long as these say.
-    pub(super) fn read_by(&self, kernel: &Kernel<'_>, t: Term, names: &mut Vec<Term>) -> TokenStream {
-        let mut x = self.borrow(t, names);
-        let mut seen: Vec<&[Term]> = Vec::new();
-        for node in &kernel.nodes {
-            let Op::Load { buf, sizes, .. } = &node.op else { continue };
-            if *buf != t || seen.contains(&&**sizes) || self.as_many(sizes, self.g.shape(t)) {
-                continue;
-            }
-            seen.push(sizes);
-            let (extended, n) = (self.style.kernel("extended"), self.product(sizes, names).tokens);
-            let zero = self.style.zero(self.g.elem(t));
-            x = quote!(&#extended(#x, #n, #zero));
-        }
-        x
-    }
-
-    /// An operand of a matrix product, with exactly the elements that its sizes say.
-    fn operand(&self, t: Term, sizes: &[&Vec<Term>; 3], names: &mut Vec<Term>) -> TokenStream {
-        let (x, sizes) = (self.borrow(t, names), sizes.map(|s| s.clone()).concat());
-        if self.as_many(&sizes, self.g.shape(t)) {
-            return x;
-        }
-        let (cut, n) = (self.style.kernel("cut"), self.product(&sizes, names).tokens);
-        let zero = self.style.zero(self.g.elem(t));
-        quote!(&#cut(#x, 0, #n, #zero))
-    }
-
-    /// Whether arrays of these shapes are known to have as many elements. What is made equal by a check at the entry is one size; where
-    /// the check is one of a loop or an arm, the sizes may differ if that does not run.
-    fn as_many(&self, a: &[Term], b: &[Term]) -> bool {
-        let left = |a: &[Term], b: &[Term]| -> Vec<Term> {
-            let mut left = a.to_vec();
-            for n in b {
-                if let Some(at) = left.iter().position(|m| m == n) {
-                    left.swap_remove(at);
-                }
-            }
-            left
-        };
-        let (a, b) = (left(a, b), left(b, a));
-        let same = |m: Term, n: Term| self.known.fits(None, Some(m), n) && self.known.fits(None, Some(n), m);
-        a.len() == b.len() && a.iter().zip(&b).all(|(&m, &n)| same(m, n))
     }
 
     pub(super) fn nest(
@@ -609,81 +563,6 @@ impl Driver<'_> {
             self.plain(guard, code, vec![t], names);
         }
         Ok(())
-    }
-
-    /// Whether the array is ours, and nothing reads it after step `k`, which reads it once: as the array that it goes on with.
-    pub(super) fn moves(&self, t: Term, k: usize) -> bool {
-        let once = match &self.plan.steps[k].work {
-            Work::Whole(u) => !self.reads_beside(*u, t),
-            _ => false,
-        };
-        let only = self.plan.uses.get(&t) == Some(&1) && self.plan.readers.get(&t).is_some_and(|r| r == &[k]);
-        (only || once)
-            && self.dies(t, k)
-            && choose(Kind::Move, (t.index(), k), true, || "(nothing else reads it)".into())
-    }
-
-    /// Whether the array is ours and nothing reads it after step `k`.
-    pub(super) fn dies(&self, t: Term, k: usize) -> bool {
-        matches!(self.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
-            && (self.inside == 0 || !self.outside.contains(&t))
-            && !matches!(self.plan.loops.role(t), Some((_, Role::Carry(_))))
-            && self.plan.readers.get(&t).and_then(|r| r.last()) == Some(&k)
-            && !self.lent.contains(&t)
-            && !self.plan.results.contains(&t)
-    }
-
-    /// Whether the statement of `u` reads `t` in another way than as its only operand of that kind.
-    fn reads_beside(&self, u: Term, t: Term) -> bool {
-        let mut stack = Vec::new();
-        let mut met = 0;
-        self.g.node(u).for_each_child(|c| stack.push(c));
-        let mut seen: HashSet<Term> = HashSet::new();
-        while let Some(c) = stack.pop() {
-            if c == t {
-                met += 1;
-            } else if self.plan.class(c) == Class::View && seen.insert(c) {
-                self.g.node(c).for_each_child(|d| stack.push(d));
-            }
-        }
-        met != 1
-    }
-
-    /// Arrays that die in a nest and are read only where a result of the same shape is written: it takes their memory.
-    fn reused(&self, kernel: &Kernel<'_>, items: &[Item], step: usize) -> HashMap<Term, Term> {
-        let mut reused: HashMap<Term, Term> = HashMap::new();
-        if self.inside > 0 {
-            return reused;
-        }
-        for item in items {
-            let Item::Store { out: Some(out), .. } = item else { continue };
-            let found = kernel.nodes.iter().find_map(|node| match &node.op {
-                Op::Load { buf, .. } if !reused.contains_key(buf) && self.fits_in(kernel, *buf, *out, step) => {
-                    Some(*buf)
-                }
-                _ => None,
-            });
-            let why = |buf: Term| format!("%{} (which nothing reads any more)", buf.index());
-            if let Some(buf) = found
-                && choose(Kind::Reuse, (out.index(), buf.index()), true, || why(buf))
-            {
-                reused.insert(buf, *out);
-            }
-        }
-        reused
-    }
-
-    fn fits_in(&self, kernel: &Kernel<'_>, buf: Term, out: Term, step: usize) -> bool {
-        let g = self.g;
-        self.hold.get(&buf) == Some(&Hold::Owned)
-            && self.dies(buf, step)
-            && g.elem(buf) == g.elem(out)
-            && g.shape(buf) == g.shape(out)
-            && g.shape(buf) == &*kernel.loops
-            && kernel.nodes.iter().all(|node| match &node.op {
-                Op::Load { buf: b, sizes, ix } if *b == buf => **sizes == *kernel.loops && **ix == *kernel.identity(),
-                _ => true,
-            })
     }
 
     pub(super) fn splat(&self, t: Term, names: &mut Vec<Term>) -> TokenStream {

@@ -1,0 +1,90 @@
+//! Whose memory an array is: what dies in a statement may be moved on, or overwritten by a result.
+//! Must never take the memory of what is read again, or of what is not ours.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::kernel::{Kernel, Op};
+use super::super::loops::Role;
+use super::super::nest::Item;
+use super::super::schedule::Work;
+use super::super::store::Class;
+use super::{Driver, Hold};
+use crate::choice::{Kind, choose};
+use crate::ir::Term;
+
+impl Driver<'_> {
+    /// Whether the array is ours, and nothing reads it after step `k`, which reads it once: as the array that it goes on with.
+    pub(super) fn moves(&self, t: Term, k: usize) -> bool {
+        let once = match &self.plan.steps[k].work {
+            Work::Whole(u) => !self.reads_beside(*u, t),
+            _ => false,
+        };
+        let only = self.plan.uses.get(&t) == Some(&1) && self.plan.readers.get(&t).is_some_and(|r| r == &[k]);
+        (only || once)
+            && self.dies(t, k)
+            && choose(Kind::Move, (t.index(), k), true, || "(nothing else reads it)".into())
+    }
+
+    /// Whether the array is ours and nothing reads it after step `k`.
+    pub(super) fn dies(&self, t: Term, k: usize) -> bool {
+        matches!(self.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
+            && (self.inside == 0 || !self.outside.contains(&t))
+            && !matches!(self.plan.loops.role(t), Some((_, Role::Carry(_))))
+            && self.plan.readers.get(&t).and_then(|r| r.last()) == Some(&k)
+            && !self.lent.contains(&t)
+            && !self.plan.results.contains(&t)
+    }
+
+    /// Whether the statement of `u` reads `t` in another way than as its only operand of that kind.
+    fn reads_beside(&self, u: Term, t: Term) -> bool {
+        let mut stack = Vec::new();
+        let mut met = 0;
+        self.g.node(u).for_each_child(|c| stack.push(c));
+        let mut seen: HashSet<Term> = HashSet::new();
+        while let Some(c) = stack.pop() {
+            if c == t {
+                met += 1;
+            } else if self.plan.class(c) == Class::View && seen.insert(c) {
+                self.g.node(c).for_each_child(|d| stack.push(d));
+            }
+        }
+        met != 1
+    }
+
+    /// Arrays that die in a nest and are read only where a result of the same shape is written: it takes their memory.
+    pub(super) fn reused(&self, kernel: &Kernel<'_>, items: &[Item], step: usize) -> HashMap<Term, Term> {
+        let mut reused: HashMap<Term, Term> = HashMap::new();
+        if self.inside > 0 {
+            return reused;
+        }
+        for item in items {
+            let Item::Store { out: Some(out), .. } = item else { continue };
+            let found = kernel.nodes.iter().find_map(|node| match &node.op {
+                Op::Load { buf, .. } if !reused.contains_key(buf) && self.fits_in(kernel, *buf, *out, step) => {
+                    Some(*buf)
+                }
+                _ => None,
+            });
+            let why = |buf: Term| format!("%{} (which nothing reads any more)", buf.index());
+            if let Some(buf) = found
+                && choose(Kind::Reuse, (out.index(), buf.index()), true, || why(buf))
+            {
+                reused.insert(buf, *out);
+            }
+        }
+        reused
+    }
+
+    fn fits_in(&self, kernel: &Kernel<'_>, buf: Term, out: Term, step: usize) -> bool {
+        let g = self.g;
+        self.hold.get(&buf) == Some(&Hold::Owned)
+            && self.dies(buf, step)
+            && g.elem(buf) == g.elem(out)
+            && g.shape(buf) == g.shape(out)
+            && g.shape(buf) == &*kernel.loops
+            && kernel.nodes.iter().all(|node| match &node.op {
+                Op::Load { buf: b, sizes, ix } if *b == buf => **sizes == *kernel.loops && **ix == *kernel.identity(),
+                _ => true,
+            })
+    }
+}

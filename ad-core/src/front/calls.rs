@@ -1,0 +1,401 @@
+//! Calls of functions and methods: the row of the table that a name stands for, and what is said of those that have none.
+//! Must never take a name for a row without assuming so (`assume`): the code written proves it.
+
+use std::rc::Rc;
+
+use quote::ToTokens;
+use syn::{Expr, ExprCall, ExprMethodCall, GenericArgument};
+
+use super::lower::Lower;
+use super::table::{self, Call, On};
+use super::types;
+use super::value::{Lowered, Value};
+use crate::catalogue::{self, refused};
+use crate::diag::{Message, SrcRange, text_of};
+use crate::ir::{Elem, RealTy};
+
+impl<'a> Lower<'a> {
+    pub(super) fn call_expr(&mut self, c: &'a ExprCall) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(c);
+        let Expr::Path(p) = &*c.func else {
+            let f = self.expr(&c.func);
+            let args = self.all(&c.args);
+            let (f, args) = (f?, args?);
+            if matches!(self.kind_of(&f), On::Real | On::Int) {
+                return Err(self.error(range, called_number(&c.func, c)));
+            }
+            return self.apply(&f, &args, range);
+        };
+        let local = p.path.get_ident().and_then(|name| self.lookup(&name.to_string(), range));
+        if let Some(f) = local {
+            let args = self.all(&c.args);
+            let (f, args) = (f?, args?);
+            let called = match self.kind_of(&f) {
+                On::Array => {
+                    let index: Vec<String> = c.args.iter().map(|e| text_of(e, 30)).collect();
+                    let index = if index.len() == 1 { index[0].clone() } else { format!("[{}]", index.join(", ")) };
+                    Some(catalogue::called_array(&text_of(p, 30), &index))
+                }
+                On::Real | On::Int => Some(called_number(&c.func, c)),
+                _ => None,
+            };
+            if let Some(message) = called {
+                return Err(self.error(range, message));
+            }
+            return self.apply(&f, &args, range);
+        }
+        if let Some(name) = super::panics::named(&p.path) {
+            return self.panicking(name, c);
+        }
+        if p.path.segments.last().is_some_and(|s| s.ident == "Axis") {
+            self.assume_path(&p.path, &p.path.segments[p.path.segments.len() - 1].ident);
+            return self.axis(c, range);
+        }
+        if is_array_from_fn(&p.path) {
+            self.assume_path(&p.path, &p.path.segments[p.path.segments.len() - 1].ident);
+            return self.array_from_fn(c, &p.path, range);
+        }
+        if p.path.segments.last().is_some_and(|s| s.ident == "Some") {
+            self.assume_path(&p.path, &p.path.segments[p.path.segments.len() - 1].ident);
+            let args = self.all(&c.args)?;
+            let [value] = &args[..] else {
+                return Err(self.error(range, catalogue::arity("Some", (1, 1), args.len())));
+            };
+            let there = self.g.lit_bool(true);
+            return Ok(Value::Maybe(value.clone().into(), there));
+        }
+        let resolved = self.resolve(&p.path);
+        let args = self.all(&c.args);
+        let Some(resolved) = resolved? else {
+            let text = p.path.to_token_stream().to_string().replace(' ', "");
+            let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
+            if table::is_later(&last) {
+                return Err(self.error(range, catalogue::later(&format!("`{last}`"))));
+            }
+            if let Some(message) = self.unseen_function(&p.path, &last) {
+                return Err(self.error(SrcRange::of(p), message));
+            }
+            let near = self.nearest_function(&p.path, &last);
+            let method = [On::Real, On::Array].iter().any(|&on| table::find(on, &last).is_some());
+            let method = method.then(|| as_method(&last, c));
+            let message = catalogue::unknown_function(&text, near.as_deref(), method.as_deref());
+            return Err(self.error(SrcRange::of(p), message));
+        };
+        let ranges = c.args.iter().map(SrcRange::of).collect();
+        let call = Call {
+            name: resolved.entry.name,
+            args: args?,
+            ranges,
+            texts: c.args.iter().map(|a| text_of(a, 30)).collect(),
+            range,
+            generics: resolved.generics,
+            rank: resolved.rank,
+        };
+        self.call_of(resolved.entry, resolved.elem, call)
+    }
+
+    /// `f64::exp(x)`, `f64::from(n)`, `T::lit(2.0)`: the type is said by the path.
+    pub(super) fn call_of(
+        &mut self,
+        entry: table::Entry,
+        elem: Option<Elem>,
+        mut call: Call<'a, '_>,
+    ) -> Lowered<Value<'a>> {
+        if let Some(elem) = elem {
+            if let Some(value) = self.call_on_type(elem, &call) {
+                return value;
+            }
+            if let (Some(value), Some(&range)) = (call.args.first_mut(), call.ranges.first())
+                && let Value::Number(_) = value
+            {
+                *value = Value::Term(self.term_as(value, super::value::Want::Elem(elem), range)?);
+            }
+        }
+        self.call(entry, call)
+    }
+
+    /// Calls whose meaning is the type's: conversions, and scalar functions of a literal.
+    fn call_on_type(&mut self, elem: Elem, call: &Call<'a, '_>) -> Option<Lowered<Value<'a>>> {
+        if let ("zero" | "one", Elem::Real(RealTy::Param)) = (call.name, elem) {
+            let x = if call.name == "one" { 1.0 } else { 0.0 };
+            return Some(Ok(Value::Term(self.real(RealTy::Param, x))));
+        }
+        if !matches!(call.name, "from" | "lit") {
+            return None;
+        }
+        let [value] = &call.args[..] else {
+            return Some(Err(self.error(call.range, catalogue::arity(call.name, (1, 1), call.args.len()))));
+        };
+        if call.name == "lit" {
+            let result = self.term_as(value, super::value::Want::Elem(Elem::F64), call.range);
+            return Some(result.map(|t| match (self.g.real_value(t), elem) {
+                (Some(x), Elem::Real(ty)) => Value::Term(self.real(ty, x)),
+                _ => Value::Term(self.g.cast(elem, t)),
+            }));
+        }
+        let made = self.cast(value, elem, call.range);
+        if elem != Elem::Real(RealTy::Param) {
+            return Some(made);
+        }
+        // Of a type parameter it is num-traits' `NumCast::from`: an `Option`, which every number has a value in.
+        let always = self.g.lit_bool(true);
+        Some(made.map(|value| Value::Maybe(value.into(), always)))
+    }
+
+    /// `std::array::from_fn(|i| ..)`: of the size in `::<_, N, _>`, or of that which a type says later.
+    fn array_from_fn(&mut self, c: &'a ExprCall, path: &'a syn::Path, range: SrcRange) -> Lowered<Value<'a>> {
+        let args = self.all(&c.args)?;
+        let [f] = &args[..] else {
+            return Err(self.error(range, catalogue::arity("from_fn", (1, 1), args.len())));
+        };
+        let value = Value::FromFn(Rc::new(f.clone()));
+        let Some(syn::PathArguments::AngleBracketed(generics)) = path.segments.last().map(|s| &s.arguments) else {
+            return Ok(value);
+        };
+        let size = match generics.args.get(1) {
+            Some(GenericArgument::Const(e)) => types::len(e),
+            Some(GenericArgument::Type(ty @ syn::Type::Path(_))) => types::Len::Named(ty.to_token_stream()),
+            _ => return Ok(value),
+        };
+        let size = self.static_size(&size);
+        self.sized(value, &[size], range)
+    }
+
+    fn axis(&mut self, c: &'a ExprCall, range: SrcRange) -> Lowered<Value<'a>> {
+        if let [arg] = &self.all(&c.args)?[..]
+            && let Ok(t) = self.usize(arg, range)
+            && let Some(k) = self.g.int_value(t).and_then(|n| usize::try_from(n).ok())
+        {
+            return Ok(Value::Axis(k));
+        }
+        Err(self.error(range, catalogue::axis()))
+    }
+
+    /// Whether an expression is an `Ordering`, whose methods change nothing.
+    fn orders(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Paren(p) => self.orders(&p.expr),
+            Expr::Group(g) => self.orders(&g.expr),
+            Expr::Call(_) => true,
+            Expr::MethodCall(m) => table::find(On::Place, &m.method.to_string()).is_none(),
+            Expr::Path(p) => match p.path.get_ident().and_then(|name| self.scope.get(&name.to_string())) {
+                Some(Ok(Value::Ordering(_))) => true,
+                Some(Ok(Value::Cell(cell))) => {
+                    matches!(self.store.held(*cell), Some(super::state::Held::Value(Value::Ordering(_))))
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    pub(super) fn method(&mut self, m: &'a ExprMethodCall) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(m);
+        let name = m.method.to_string();
+        let place = table::find(On::Place, &name);
+        // The next item of an iterator without a name is its first one.
+        let place = place.filter(|_| name != "next" || super::place::names_one(&m.receiver));
+        let receiver = match place.filter(|_| table::find(On::Ordering, &name).is_none() || !self.orders(&m.receiver)) {
+            Some(entry) => {
+                let receiver = self.place(&m.receiver).map(|p| Value::Place(Rc::new(p)));
+                let mut values = vec![receiver];
+                values.extend(m.args.iter().map(|e| self.expr(e)));
+                let args = values.into_iter().collect::<Lowered<Vec<Value>>>()?;
+                let ranges = std::iter::once(&*m.receiver).chain(&m.args).map(SrcRange::of).collect();
+                let texts = std::iter::once(&*m.receiver).chain(&m.args).map(|e| text_of(e, 30)).collect();
+                if let Some(receiver) = args.first() {
+                    self.assume_method(m, entry.on, receiver);
+                }
+                return self
+                    .call(entry, Call { name: entry.name, args, ranges, texts, range, generics: None, rank: None });
+            }
+            None => self.expr(&m.receiver),
+        };
+        if let (Some(f), Ok(receiver)) = (super::outward::each(m), &receiver)
+            && self.kind_of(receiver) == On::Iter
+        {
+            return self.each_loop(m, f, receiver);
+        }
+        // What `expect` says is the user's own.
+        let args = if name == "expect" && m.args.len() == 1 { Ok(vec![Value::Unit]) } else { self.all(&m.args) };
+        let name_range = SrcRange::of(&m.method);
+        if let Some(message) = refused::method(&name).filter(|_| {
+            receiver.as_ref().is_ok_and(|r| matches!(self.kind_of(r), On::Array | On::Zip | On::Iter))
+                && self.method_entry(receiver.as_ref().ok(), &name).is_none()
+        }) {
+            return Err(self.error(range, message));
+        }
+        if table::is_mutating(&name) && self.method_entry(receiver.as_ref().ok(), &name).is_none() {
+            return Err(self.error(range, refused::mutation(&name)));
+        }
+        let receiver = receiver?;
+        if let Value::Never = receiver {
+            return Ok(Value::Never);
+        }
+        if let Value::Number(n) = &receiver
+            && let Some((path, before)) = n.of_array()
+            && m.args.is_empty()
+        {
+            match &*name {
+                "len" => {
+                    let len = super::shapes::length_of_constant(path, before.len());
+                    return Ok(Value::Term(self.constant(&len, Elem::USIZE)));
+                }
+                "iter" | "into_iter" => return Ok(Value::Seq(self.seq(&receiver, range)?)),
+                _ => {}
+            }
+        }
+        // `3.sin()`, `n.sqrt()`.
+        let real = table::find(On::Real, &name).is_some() && table::find_method(On::Int, &name).is_none();
+        if real && self.kind_of(&receiver) == On::Int {
+            let (text, literal) = (text_of(&m.receiver, 30), matches!(&*m.receiver, Expr::Lit(_)));
+            let call = if m.args.is_empty() { format!("{name}()") } else { format!("{name}(..)") };
+            return Err(self.error(name_range, catalogue::method_of_reals(&call, &text, literal)));
+        }
+        let Some(entry) = self.method_entry(Some(&receiver), &name) else {
+            if let Value::Number(n) = &receiver
+                && let Some(path) = n.outer()
+            {
+                let text = path.to_string().replace(' ', "");
+                let on = |on| table::find(on, &name).is_some();
+                let array = n.array_if_known().or(Some(on(On::Array) && !on(On::Real)));
+                return Err(self.error(SrcRange::of(&m.receiver), catalogue::unseen_constant(&text, array)));
+            }
+            if table::is_later(&name) {
+                return Err(self.error(range, catalogue::later(&format!("`.{name}()`"))));
+            }
+            let kind = self.kind_of(&receiver);
+            let found = self.describe(&receiver);
+            let place = if kind == On::Array { On::Place } else { kind };
+            let near = table::nearest(&[kind, On::Any, place], &name);
+            let as_function = table::find(On::Dsl, &name).is_some();
+            return Err(self.error(name_range, catalogue::unknown_method(&name, &found, near, as_function)));
+        };
+        // An iterator is its items here, and not how far it has come.
+        if entry.on == On::Iter && table::is_advancing(&name) && super::place::names_one(&m.receiver) {
+            return Err(self.error(range, refused::advanced(&name)));
+        }
+        self.assume_method(m, entry.on, &receiver);
+        let generics = m.turbofish.as_ref().and_then(|t| {
+            t.args.iter().find_map(|a| match a {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            })
+        });
+        let mut values = vec![receiver];
+        values.extend(args?);
+        let mut ranges = vec![SrcRange::of(&m.receiver)];
+        ranges.extend(m.args.iter().map(SrcRange::of));
+        let text = |e: &Expr| super::words::string(e).unwrap_or_else(|| text_of(e, 30));
+        let texts = std::iter::once(&*m.receiver).chain(&m.args).map(text).collect();
+        self.call(entry, Call { name: entry.name, args: values, ranges, texts, range, generics, rank: None })
+    }
+
+    pub(super) fn method_entry(&self, receiver: Option<&Value<'a>>, name: &str) -> Option<table::Entry> {
+        let receiver = receiver?;
+        // An array of rank 0 is a scalar here, and has the methods of arrays all the same.
+        let rank_zero = matches!(receiver, Value::Term(t) if self.g.rank(*t) == 0);
+        table::find_method(self.kind_of(receiver), name).or_else(|| table::find(On::Array, name).filter(|_| rank_zero))
+    }
+
+    /// What a path of the table stands for.
+    pub(super) fn resolve<'c>(&mut self, path: &'c syn::Path) -> Lowered<Option<Resolved<'c>>> {
+        let segments: Vec<&syn::PathSegment> = path.segments.iter().collect();
+        let Some((last, before)) = segments.split_last() else { return Ok(None) };
+        let name = last.ident.to_string();
+        let plain = |entry| Resolved { entry, generics: generic(&last.arguments), rank: None, elem: None };
+        let Some(owner) = before.last() else {
+            let found = table::find(On::Dsl, &name).or_else(|| table::find(On::Nd, &name));
+            if found.is_some() {
+                self.assume_path(path, &last.ident);
+            }
+            return Ok(found.map(plain));
+        };
+        let owner_name = owner.ident.to_string();
+        if let Some(elem) = types::elem_named(&owner_name, self.sig.real_param.as_ref()) {
+            let on = if elem.is_real() { On::Real } else { On::Int };
+            let entry = match &*name {
+                "from" | "lit" => table::find(On::Assoc, &name),
+                "zero" | "one" if elem == Elem::Real(RealTy::Param) => table::find(On::Assoc, &name),
+                _ => table::find_method(on, &name),
+            };
+            // Of a type parameter, and of a trait, rustc checks more than we could.
+            if name != "lit" && elem != Elem::Real(RealTy::Param) {
+                self.assume_number(path, elem, &last.ident);
+            }
+            return Ok(entry.map(|entry| Resolved { elem: Some(elem), ..plain(entry) }));
+        }
+        let module = match &*owner_name {
+            "iter" => Some(On::Std),
+            "ad" | "prelude" | "dsl" => Some(On::Dsl),
+            "ndarray" | "linalg" => Some(On::Nd),
+            "mem" => Some(On::Mem),
+            _ => None,
+        };
+        if let Some(on) = module {
+            let found = table::find(on, &name);
+            if found.is_some() {
+                self.assume_path(path, &last.ident);
+            }
+            return Ok(found.map(plain));
+        }
+        if matches!(&*owner_name, "Zip" | "Slice") {
+            let found = table::find(On::Nd, &format!("{owner_name}::{name}"));
+            if found.is_some() {
+                self.assume_owner(path);
+            }
+            return Ok(found.map(plain));
+        }
+        let rank = types::ndarray_rank(&owner_name).map(|(rank, _)| rank);
+        let rank = rank.or(if owner_name == "Vec" { Some(1) } else { None });
+        if rank.is_some() || owner_name == "Array" {
+            let entry = table::find(On::Assoc, &name);
+            if entry.is_some() {
+                self.assume_owner(path);
+            }
+            return Ok(entry.map(|entry| Resolved { generics: generic(&owner.arguments), rank, ..plain(entry) }));
+        }
+        Ok(None)
+    }
+}
+
+fn called_number(f: &Expr, c: &ExprCall) -> Message {
+    let args: Vec<String> = c.args.iter().map(|e| text_of(e, 30)).collect();
+    catalogue::called_number(&text_of(f, 30), &args.join(", "))
+}
+
+/// A call of a function as one of a method: `(a + b).max(0.0)`.
+fn as_method(name: &str, c: &ExprCall) -> String {
+    let args: Vec<String> = c.args.iter().map(|e| text_of(e, 30)).collect();
+    let Some((first, rest)) = args.split_first() else { return format!("x.{name}()") };
+    let plain = matches!(
+        c.args.first(),
+        Some(Expr::Path(_) | Expr::MethodCall(_) | Expr::Index(_) | Expr::Paren(_) | Expr::Call(_))
+    );
+    let first = if plain { first.clone() } else { format!("({first})") };
+    format!("{first}.{name}({})", rest.join(", "))
+}
+
+fn is_array_from_fn(path: &syn::Path) -> bool {
+    let mut last = path.segments.iter().rev();
+    matches!((last.next(), last.next()), (Some(f), Some(of)) if f.ident == "from_fn" && of.ident == "array")
+}
+
+/// A path that stands in the table.
+pub(super) struct Resolved<'c> {
+    pub entry: table::Entry,
+    pub generics: Option<&'c syn::Type>,
+    pub rank: Option<u8>,
+    /// The number type whose method it is.
+    pub elem: Option<Elem>,
+}
+
+fn generic(args: &syn::PathArguments) -> Option<&syn::Type> {
+    match args {
+        syn::PathArguments::AngleBracketed(args) => args.args.iter().find_map(|a| match a {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
