@@ -49,6 +49,7 @@ mod stand_in;
 mod state;
 mod stmt;
 mod table;
+mod terms;
 mod types;
 mod value;
 mod words;
