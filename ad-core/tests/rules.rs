@@ -717,11 +717,13 @@ fn what_is_divided_by_the_same_is_multiplied_by_one_reciprocal() {
         p,
         "one of the function's own, and one of the derivative's"
     );
-    let both = share::share(&mut f.g, &[p, r, q], &none, &[]);
-    assert_eq!((divisions(&f.g, &both[..2]), both[2]), ([0, 1], q));
+    assert_eq!(share::share(&mut f.g, &[p, r], &none, &[]), vec![p, r], "two are rounded once each");
+    let third = f.g.div(two, f.y);
+    let both = share::share(&mut f.g, &[p, r, q, third], &none, &[]);
+    assert_eq!((divisions(&f.g, &[both[0], both[1], both[3]]), both[2]), ([0, 1], q));
     let one = f.g.lit_like(f.x, 1.0);
     let inverse = f.g.div(one, f.y);
-    let with_one = share::share(&mut f.g, &[p, inverse], &none, &[])[1];
+    let with_one = share::share(&mut f.g, &[p, inverse, r], &none, &[])[1];
     assert!(matches!(f.g.node(with_one), Node::Prim(Prim::Unary(Unary::Recip), _)), "it is the reciprocal");
     // A number all over an array: its reciprocal is taken once, not for each element.
     let (number, three) = (f.g.sum_all(f.y), f.g.shape(f.x).to_vec());

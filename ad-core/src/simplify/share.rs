@@ -1,7 +1,7 @@
 //! Functions whose dear part is the same: where two of a family are computed of the same term, both are written
 //! with that part, which is then computed once. Alone, a function stays as it is: its kernel is as fast and reads better.
 //!
-//! What a derivative divides by the same term more than once, or by a number all over an array, it multiplies by one reciprocal. The function's own
+//! What a derivative divides by the same term again and again, or by a number all over an array, it multiplies by one reciprocal. The function's own
 //! divisions stay, whether a decision depends on them or not: their quotient has one rounding, and where 1/y overflows (y is below the
 //! smallest normal number's half) they may be finite. A derivative by y is beyond all numbers there as well; one by x may be infinite where the quotient
 //! is not (README says so).
@@ -67,6 +67,9 @@ fn member(g: &Graph, t: Term) -> Option<(usize, Unary, Term)> {
     Some((family, *f, args[0]))
 }
 
+/// So many quotients are written as quotients, which are rounded once: both of `hypot` at (3, 4) are what they are on paper.
+const FEW: usize = 2;
+
 /// The divisions of a derivative that are to be products with a reciprocal: which by which.
 fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, (Term, Term)> {
     let mut by: HashMap<Term, usize> = HashMap::new();
@@ -82,7 +85,7 @@ fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, 
             _ => {}
         }
     }
-    found.retain(|&(_, _, y)| by[&y] > 1 || repeated(g, y).is_some());
+    found.retain(|&(_, _, y)| by[&y] > FEW || repeated(g, y).is_some());
     found.into_iter().map(|(t, x, y)| (t, (x, y))).collect()
 }
 
