@@ -51,6 +51,9 @@ pub(super) struct Added {
 /// Labels whose steps are told apart: more axes than an array of rank 6 has windows for.
 const MOST_LABELS: usize = 16;
 
+/// Steps beyond are in no array, and in no machine's integers once they are multiplied.
+const FAR: u128 = 1 << 31;
+
 /// Labels of fewer indices fill no lanes.
 const FEW: i128 = 8;
 
@@ -258,7 +261,8 @@ fn indexed(
         for &(var, label) in &mentioned {
             steps[label] += start.atoms.remove(&var).unwrap_or(0);
         }
-        if start.atoms.keys().any(|&t| !g.free(t).is_empty()) {
+        let far = [start.constant].iter().chain(start.atoms.values()).chain(&steps).any(|n| n.unsigned_abs() > FAR);
+        if far || start.atoms.keys().any(|&t| !g.free(t).is_empty()) {
             return None;
         }
         axes.push(Axis { size, start, steps });
