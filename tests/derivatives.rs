@@ -582,3 +582,21 @@ fn programs_through_every_option() {
     ad::check_grad!(programs::gates(&[0.2, 0.7, 0.3, 0.9], 0.4, &[true, false, false, true]));
     ad::check_grad!(programs::gates(&[], 0.4, &[]));
 }
+
+#[differentiate(jacobian)]
+fn by_nothing(a: f64, p: [f64; 0]) -> [f64; 2] {
+    [a * a, 3.0 * a + p.len() as f64]
+}
+
+#[differentiate(jacobian)]
+fn of_nothing(a: f64, p: [f64; 3]) -> [f64; 0] {
+    let _ = a * p[0];
+    []
+}
+
+/// Jacobians without rows or columns.
+#[test]
+fn jacobians_of_nothing() {
+    assert_eq!(by_nothing_jacobian(2.0, []), ([4.0, 3.0], [[], []]));
+    assert_eq!(of_nothing_jacobian(2.0, [1.0, 2.0, 3.0]), ([], []));
+}

@@ -157,7 +157,11 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
         match many {
             Some(seeds) => {
                 let rows: Vec<Vec<Term>> = seeds.iter().map(|&s| derivative.gradients(g, &[s])).collect();
-                (0..wrt.len()).map(|k| (rows.iter().map(|r| r[k]).collect(), How::Rows(shapes[k].clone()))).collect()
+                let block = |g: &mut Graph, k: usize| match rows.is_empty() {
+                    true => nothing(g, root, &shapes[k]),
+                    false => (rows.iter().map(|r| r[k]).collect(), How::Rows(shapes[k].clone())),
+                };
+                (0..wrt.len()).map(|k| block(g, k)).collect()
             }
             None => {
                 let (vars, seed) = unit(g, root);
@@ -204,6 +208,12 @@ fn inputs(g: &mut Graph, active: &[Param]) -> Vec<(u32, Term)> {
     active.iter().filter_map(|p| p.input).map(|k| (k, g.mk(Node::Input(k)))).collect()
 }
 
+/// A block without elements, of the type of a term.
+fn nothing(g: &mut Graph, like: Term, shape: &[Term]) -> (Vec<Term>, How) {
+    let elem = g.elem(like);
+    (vec![g.lit_shaped(elem, shape, 0.0)], How::Whole)
+}
+
 /// The block of one parameter, forwards.
 fn by_columns(
     g: &mut Graph,
@@ -213,6 +223,9 @@ fn by_columns(
     few: bool,
 ) -> (Vec<Term>, How) {
     if let Some(seeds) = if few { unit_literals(g, input) } else { None } {
+        if seeds.is_empty() {
+            return nothing(g, input, shape);
+        }
         let columns = seeds.iter().map(|&s| derivative.tangents(g, &[(k, s)])[0]).collect();
         return (columns, How::Columns(shape.to_vec()));
     }
