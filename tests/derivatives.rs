@@ -585,7 +585,8 @@ fn programs_through_every_option() {
 
 #[differentiate(jacobian)]
 fn by_nothing(a: f64, p: [f64; 0]) -> [f64; 2] {
-    [a * a, 3.0 * a + p.len() as f64]
+    let _ = p;
+    [a * a, 3.0 * a]
 }
 
 #[differentiate(jacobian)]
