@@ -437,6 +437,43 @@ fn gradients_into_buffers_of_all_kinds() {
     }
 }
 
+/// Gradients that are copies of arguments: made while the products read these.
+#[differentiate(into, grad)]
+fn met(x: &Array2<f64>, y: &Array2<f64>, z: &[f64], w: ArrayView1<'_, f64>) -> f64 {
+    (x * y).sum() * 2.0 - w.dot(&w) / 2.0
+        + z.iter().zip(w).map(|(a, b)| a * b).sum::<f64>()
+        + x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>()
+}
+
+#[differentiate(into, grad)]
+fn product(x: &Array2<f64>, y: &[f64], z: ArrayView1<'_, f64>) -> f64 {
+    (x * x).sum() / 2.0 + z.iter().zip(y).map(|(a, b)| a * b).sum::<f64>()
+}
+
+#[test]
+fn gradients_that_are_copies_have_the_same_bits() {
+    for (n, m) in [(0, 3), (3, 5), (9, 1000), (41, 1003)] {
+        let x = wave(n * m).into_shape_with_order((n, m)).unwrap();
+        let (y, mut every) = (x.mapv(|v| v * v - 0.3), wave(2 * n * m).mapv(|v| v + 0.2));
+        every.slice_each_axis_inplace(|_| ad::ndarray::Slice::new(0, None, 2));
+        let turned = y.t().as_standard_layout().reversed_axes().into_owned();
+        let flat = y.iter().copied().collect::<Vec<f64>>();
+        let expected = product_value_and_grad(&x, &flat, every.view());
+        let (mut dx, mut dy) = (Array2::from_elem((m, n), f64::NAN).reversed_axes(), vec![f64::NAN; n * m]);
+        let mut dz = Array1::from_elem(n * m, f64::NAN);
+        let value = product_value_and_grad_into(&x, &flat, every.view(), &mut dx, &mut dy, &mut dz);
+        assert_eq!(value.to_bits(), expected.0.to_bits());
+        assert_eq!((&dx, &dy, &dz), (&expected.1.0, &expected.1.1, &expected.1.2));
+        assert_eq!((dx, dy, dz), (x.clone(), every.to_vec(), flat.clone().into()));
+        let expected = met_value_and_grad(&x, &turned, &flat, every.view());
+        let (mut dx, mut dy) = (Array2::from_elem((n, m), f64::NAN), Array2::from_elem((n, m), f64::NAN));
+        let (mut dz, mut dw) = (vec![f64::NAN; n * m], Array1::from_elem(n * m, f64::NAN));
+        let value = met_value_and_grad_into(&x, &turned, &flat, every.view(), &mut dx, &mut dy, &mut dz, &mut dw);
+        assert_eq!(value.to_bits(), expected.0.to_bits());
+        assert_eq!((dx, dy, dz, dw), expected.1);
+    }
+}
+
 /// Maps whose derivatives are, in part, linear: what is known of their seeds is used (`ad::unit`).
 mod linear {
     use ad::prelude::*;

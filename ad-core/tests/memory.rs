@@ -171,3 +171,26 @@ fn one_hot_cotangents_stay_so() {
     };
     assert_eq!(times("kernel::ger", product.clone()) + times("kernel::gemm", product), 0);
 }
+
+/// A gradient that is a copy of an argument is made while the product reads that, not in a pass of its own; what is computed for a destination as
+/// a whole is not filled before.
+#[test]
+fn destinations_are_written_once() {
+    let item = quote! {
+        fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
+            x.dot(y)
+        }
+    };
+    let code = derivative(quote!(into), item, "_into").to_string();
+    assert_eq!(code.matches("dot_with_copies").count(), 1, "{code}");
+    assert_eq!(code.matches(":: copied (").count(), 2, "{code}");
+    assert!(!code.contains("overwrite ("), "{code}");
+    let item = quote! {
+        fn f(x: &Array1<f64>, y: &[f64]) -> f64 {
+            x.mapv(f64::sin).sum() + y[1] * y[2]
+        }
+    };
+    let code = derivative(quote!(into), item, "_into").to_string();
+    assert!(code.contains("replaced (grad_x"), "{code}");
+    assert!(!code.contains("replaced_slice (grad_y"), "{code}");
+}

@@ -3,8 +3,8 @@
 mod common;
 
 use ad_runtime::kernel::{
-    argmax, argmin, dot, exact_product, maximum, minimum, product, sum, sum_in_order, sum_of_squared_distances,
-    sum_of_squares,
+    argmax, argmin, copied, copied_slice, dot, dot_with_copies, exact_product, maximum, minimum, product, sum,
+    sum_in_order, sum_of_squared_distances, sum_of_squares,
 };
 use common::{close, numbers};
 use proptest::prelude::*;
@@ -32,6 +32,24 @@ fn first_best(x: &[f64], better: impl Fn(f64, f64) -> bool) -> usize {
         }
     }
     best.unwrap_or(0)
+}
+
+/// The copies change no bit of the product, whatever the length and wherever they go.
+#[test]
+fn products_while_their_operands_are_copied() {
+    for n in [0, 1, 15, 16, 100, 8191, 8192, 8193, 8208, 16384, 20_003] {
+        let x: Vec<f64> = (0..n).map(|k| (k as f64 * 0.37).sin()).collect();
+        let y: Vec<f64> = (0..n).map(|k| (k as f64 * 0.11).cos() + 0.1).collect();
+        let mut to = vec![f64::NAN; n];
+        let mut turned = ndarray::Array1::from_elem(n, f64::NAN);
+        turned.invert_axis(ndarray::Axis(0));
+        let copies = &mut [copied_slice(&mut to, &y), copied(&mut turned, &x)];
+        assert_eq!(dot_with_copies(&x, &y, copies).to_bits(), dot(&x, &y).to_bits(), "{n}");
+        assert_eq!((to, turned.to_vec()), (y.clone(), x.clone()), "{n}");
+        let single = [&x, &y].map(|v| v.iter().map(|&v| v as f32).collect::<Vec<f32>>());
+        let found = dot_with_copies(&single[0], &single[1], &mut []);
+        assert_eq!(found.to_bits(), dot(&single[0], &single[1]).to_bits(), "{n}");
+    }
 }
 
 proptest! {

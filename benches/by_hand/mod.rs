@@ -50,8 +50,8 @@ pub fn dot_into(x: &Array1<f64>, y: &Array1<f64>, dx: &mut Array1<f64>, dy: &mut
     })
 }
 
-/// Numbers that stay in the nearest cache with those of the other arrays.
-const CHUNK: usize = 1024;
+/// Numbers that stay in the cache of the core with those of the other arrays, and enough for `memcpy` to write past it.
+const CHUNK: usize = 8192;
 
 /// The product, and what is to be done with each chunk while it is in the cache.
 fn dot_with(x: &Array1<f64>, y: &Array1<f64>, then: impl FnMut(&[f64], &[f64])) -> f64 {

@@ -3,8 +3,7 @@
 //! Must never reorder elements: position in the slice is position in row-major (logical) order.
 
 use std::borrow::Cow;
-
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 
 use ndarray::{Array, ArrayRef, Dim, Dimension};
 
@@ -79,6 +78,23 @@ pub fn destination_slice<A: Copy>(slice: &mut [A], fill: A) -> Destination<'_, A
     Destination::Lent(slice)
 }
 
+/// The memory of `array` for what overwrites every element: holds anything until then. Allocates only if the array is not in
+/// standard layout.
+#[must_use]
+pub fn replaced<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, fill: A) -> Destination<'_, A, D> {
+    if array.is_standard_layout() {
+        return Destination::Lent(array.as_slice_mut().unwrap_or_default());
+    }
+    let buffer = vec![fill; array.len()];
+    Destination::Apart(array, buffer)
+}
+
+/// The memory of a slice, likewise.
+#[must_use]
+pub fn replaced_slice<A: Copy>(slice: &mut [A], _fill: A) -> Destination<'_, A, ndarray::Ix1> {
+    Destination::Lent(slice)
+}
+
 impl<A: Copy, D: Dimension> Destination<'_, A, D> {
     /// Brings the elements to where they belong.
     pub fn finish(self) {
@@ -115,7 +131,60 @@ impl<A, D: Dimension> DerefMut for Destination<'_, A, D> {
 /// If there are not as many as the array has.
 pub fn overwrite<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, elements: &[A]) {
     assert!(array.len() == elements.len(), "{} elements for an array of {}", elements.len(), array.len());
+    if array.is_standard_layout()
+        && let Some(slice) = array.as_slice_mut()
+    {
+        slice.copy_from_slice(elements);
+        return;
+    }
     for (to, from) in array.iter_mut().zip(elements) {
         *to = *from;
+    }
+}
+
+/// A copy that is made part by part, while something else goes over what is copied: see [`super::dot_with_copies`].
+#[derive(Debug)]
+pub struct Copied<'a, A> {
+    to: &'a mut [A],
+    from: &'a [A],
+}
+
+/// These elements for an array, given in row-major order: to be copied part by part if that is how the array lies in memory, and
+/// copied now otherwise.
+///
+/// # Panics
+///
+/// If there are not as many as the array has.
+#[must_use]
+pub fn copied<'a, A: Copy, D: Dimension>(array: &'a mut ArrayRef<A, D>, from: &'a [A]) -> Copied<'a, A> {
+    if !array.is_standard_layout() {
+        overwrite(array, from);
+        return Copied { to: &mut [], from };
+    }
+    copied_slice(array.as_slice_mut().unwrap_or_default(), from)
+}
+
+/// The same for a slice.
+///
+/// # Panics
+///
+/// If there are not as many as the slice has.
+#[must_use]
+pub fn copied_slice<'a, A: Copy>(to: &'a mut [A], from: &'a [A]) -> Copied<'a, A> {
+    assert!(to.len() == from.len(), "{} elements for a slice of {}", from.len(), to.len());
+    Copied { to, from }
+}
+
+impl<A: Copy> Copied<'_, A> {
+    /// Checks that so many elements are copied.
+    pub(super) fn are(&self, n: usize) {
+        assert!(self.from.len() == n, "a copy of {} elements beside {n}", self.from.len());
+    }
+
+    /// Copies this part.
+    pub(super) fn go_on(&mut self, part: Range<usize>) {
+        if !self.to.is_empty() {
+            self.to[part.clone()].copy_from_slice(&self.from[part]);
+        }
     }
 }

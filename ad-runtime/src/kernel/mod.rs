@@ -38,11 +38,15 @@ pub use generated::{
     smallest_whole, sum_from_zero, sum_in_fours, sum_in_order, sum_of_squared_distances, total,
 };
 pub use isa::{Body, Fused, Isa, Plain, dispatch, force_plain};
-pub use layout::{Destination, assemble, contiguous, destination, destination_slice, overwrite};
+pub use layout::{
+    Copied, Destination, assemble, contiguous, copied, copied_slice, destination, destination_slice, overwrite,
+    replaced, replaced_slice,
+};
 pub use matrix::{Operand, exact_gemm, exact_gemv, gemm, gemm_off_heap, gemv, gemv_t, ger};
 pub use product::{by_loops, gemv_in, gemv_t_in, ger_in};
 pub use reduce::{
-    argmax, argmin, dot, dot_in, maximum, maximum_in, minimum, minimum_in, product, sum, sum_in, sum_of_squares,
+    argmax, argmin, dot, dot_in, dot_with_copies, maximum, maximum_in, minimum, minimum_in, product, sum, sum_in,
+    sum_of_squares,
 };
 pub use special::{digamma, erf, erfc, ln_gamma, mul_zero, relu, sigmoid, softplus, tetragamma, trigamma};
 pub use vector::{add_assign, axpy, axpy_in, column_sums};

@@ -10,6 +10,7 @@
 
 use super::generated::lanes as lanes_total;
 use super::isa::{Isa, dispatched};
+use super::layout::Copied;
 use crate::Real;
 
 /// 16 doubles are eight SSE or four AVX registers: enough independent additions to hide their latency.
@@ -80,20 +81,69 @@ pub fn dot_in<I: Isa, F: Real>(x: &[F], y: &[F]) -> F {
     let n = x.len().min(y.len());
     let (xs, x_rest) = x[..n].as_chunks::<LANES>();
     let (ys, y_rest) = y[..n].as_chunks::<LANES>();
-    let mut total = F::zero();
-    if !xs.is_empty() {
-        let mut lanes = [F::zero(); LANES];
-        for (cx, cy) in xs.iter().zip(ys) {
-            for l in 0..LANES {
-                lanes[l] = I::mul_add(cx[l], cy[l], lanes[l]);
-            }
+    products_total::<I, F>(products_in::<I, F>([F::zero(); LANES], xs, ys), x_rest, y_rest)
+}
+
+/// The lanes of a sum of products, with those of more chunks.
+#[inline(always)]
+fn products_in<I: Isa, F: Real>(mut lanes: [F; LANES], xs: &[[F; LANES]], ys: &[[F; LANES]]) -> [F; LANES] {
+    for (cx, cy) in xs.iter().zip(ys) {
+        for l in 0..LANES {
+            lanes[l] = I::mul_add(cx[l], cy[l], lanes[l]);
         }
-        total = lanes_total(apart(&lanes));
     }
+    lanes
+}
+
+/// The sum that lanes of products come to, with what is left behind the chunks.
+#[inline(always)]
+fn products_total<I: Isa, F: Real>(lanes: [F; LANES], x_rest: &[F], y_rest: &[F]) -> F {
+    let mut total = lanes_total(apart(&lanes));
     for (&a, &b) in x_rest.iter().zip(y_rest) {
         total = I::mul_add(a, b, total);
     }
     total
+}
+
+/// Elements that stay in the cache of one core with those of the other arrays, while a kernel and what copies its operands go over them:
+/// whole chunks of lanes, and enough of them for `memcpy` to write past the cache where it can.
+const BLOCK: usize = 8192;
+
+/// [`dot`], bit for bit, and these copies of arrays that are as long: where the arrays are larger than the cache, in one pass.
+///
+/// # Panics
+///
+/// If lengths differ.
+#[track_caller]
+pub fn dot_with_copies<F: Real>(x: &[F], y: &[F], copies: &mut [Copied<'_, F>]) -> F {
+    let n = x.len();
+    assert!(n == y.len(), "dot of {n} and {} elements", y.len());
+    for copy in &mut *copies {
+        copy.are(n);
+    }
+    if n <= BLOCK {
+        let total = dot(x, y);
+        for copy in copies {
+            copy.go_on(0..n);
+        }
+        return total;
+    }
+    let (xs, x_rest) = x.as_chunks::<LANES>();
+    let (ys, y_rest) = y.as_chunks::<LANES>();
+    let mut lanes = [F::zero(); LANES];
+    let mut first = 0;
+    for (xs, ys) in xs.chunks(BLOCK / LANES).zip(ys.chunks(BLOCK / LANES)) {
+        lanes = dispatched!('a, F; products_in(lanes: [F; LANES], xs: &'a [[F; LANES]], ys: &'a [[F; LANES]]) -> [F; LANES]);
+        let end = first + LANES * xs.len();
+        for copy in &mut *copies {
+            copy.go_on(first..end);
+        }
+        first = end;
+    }
+    for copy in copies {
+        copy.go_on(first..n);
+    }
+    dispatched!('a, F; products_total(lanes: [F; LANES], x_rest: &'a [F], y_rest: &'a [F]) -> F)
 }
 
 /// The sum of the squares of the elements; 0 of none.

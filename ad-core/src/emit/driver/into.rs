@@ -1,12 +1,14 @@
 //! Results that are written into the caller's memory: computed there where an array is made anew for them, copied at the end otherwise.
 //! Must never write to a destination before the checks of entry have passed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+use super::super::schedule::Literal;
 use super::{Driver, Hold};
+use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Term};
 use crate::program::{Container, Output, OutputTree, Param};
 
@@ -19,6 +21,8 @@ pub(super) struct Into {
     memory: HashMap<Term, (Ident, Container)>,
     /// Those that are, with the destination.
     lent: HashMap<Term, Ident>,
+    /// Destinations that have been written to while something else read the array.
+    copied: HashSet<Ident>,
 }
 
 impl Into {
@@ -38,13 +42,51 @@ impl Into {
 }
 
 impl Driver<'_> {
-    /// A new array outside of loops: in the caller's memory if it is a result that belongs there.
-    pub(super) fn new_array(&mut self, t: Term, fill: TokenStream, names: &mut Vec<Term>) -> TokenStream {
+    /// A new array outside of loops: in the caller's memory if it is a result that belongs there, which is filled unless it is `replaced` as a
+    /// whole anyway.
+    pub(super) fn new_array(
+        &mut self,
+        t: Term,
+        (fill, replaced): (TokenStream, bool),
+        names: &mut Vec<Term>,
+    ) -> TokenStream {
         let Some((name, container)) = self.into.memory.remove(&t) else { return self.fresh_array(t, fill, names) };
         self.hold.insert(t, Hold::Lent);
         self.into.lent.insert(t, name.clone());
-        let kernel = self.style.kernel(if container == Container::Slice { "destination_slice" } else { "destination" });
+        let kernel = self.style.kernel(match (replaced, container == Container::Slice) {
+            (false, false) => "destination",
+            (false, true) => "destination_slice",
+            (true, false) => "replaced",
+            (true, true) => "replaced_slice",
+        });
         quote!(#kernel(#name, #fill))
+    }
+
+    /// Results that are copies of these arrays, as copies that are made while a kernel reads the arrays: one pass over memory in place of one
+    /// for each. Not under conditions or in loops, which results are not.
+    pub(super) fn copies_beside(&mut self, t: Term, operands: [Term; 2], guard: &[Literal]) -> Vec<TokenStream> {
+        let mut copies = Vec::new();
+        if !guard.is_empty() || self.inside > 0 {
+            return copies;
+        }
+        for k in 0..self.into.leaves.len() {
+            let (out, name) = &self.into.leaves[k];
+            let there = self.into.lent.get(&out.term) == Some(name) || self.into.copied.contains(name);
+            let array = matches!(out.container, Container::NdArray | Container::Slice);
+            if there || !array || !operands.contains(&out.term) {
+                continue;
+            }
+            let (from, slice, name) = (out.term, out.container == Container::Slice, name.clone());
+            let why = || format!("%{} (which reads what is copied)", t.index());
+            if !choose(Kind::Fuse, (from.index(), k), true, why) {
+                continue;
+            }
+            let kernel = self.style.kernel(if slice { "copied_slice" } else { "copied" });
+            let array = self.borrow(from, &mut Vec::new());
+            copies.push(quote!(#kernel(#name, #array)));
+            self.into.copied.insert(name);
+        }
+        copies
     }
 
     /// What brings the results to their destinations that are not there yet.
@@ -58,6 +100,9 @@ impl Driver<'_> {
                 self.used_params.insert(k);
             }
             let t = out.term;
+            if self.into.copied.contains(&name) {
+                continue;
+            }
             if self.into.lent.get(&t) == Some(&name) {
                 let own = &self.names[&t];
                 last.extend(quote!(#own.finish();));

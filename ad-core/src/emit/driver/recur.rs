@@ -110,7 +110,7 @@ impl Driver<'_> {
             self.hoist(t);
             return self.refill(t, &name, &fill);
         }
-        let array = self.new_array(t, fill, names);
+        let array = self.new_array(t, (fill, false), names);
         if binding == "let" { quote!(let #name = #array;) } else { quote!(let mut #name = #array;) }
     }
 

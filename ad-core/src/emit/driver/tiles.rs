@@ -157,7 +157,7 @@ impl Driver<'_> {
             return quote!(#name[..#numbers].fill(#fill););
         }
         let mut names = Vec::new();
-        let array = self.new_array(t, fill, &mut names);
+        let array = self.new_array(t, (fill, !added), &mut names);
         block.names.extend(names);
         block.before.extend(quote!(let mut #name = #array;));
         block.defines.push(t);

@@ -41,7 +41,7 @@ impl Driver<'_> {
             let out = self.name(t);
             return if added { self.refill(t, &out, &fill) } else { quote!() };
         }
-        let array = self.new_array(t, fill, names);
+        let array = self.new_array(t, (fill, !added), names);
         let name = self.name(t);
         quote!(let mut #name = #array;)
     }
@@ -245,6 +245,14 @@ impl Driver<'_> {
                 let name = self.name(t);
                 let exact = self.plan.exact.contains(&t);
                 if g.rank(t) == 0 {
+                    let copies = if exact { Vec::new() } else { self.copies_beside(t, [p.a.0, p.b.0], guard) };
+                    if !copies.is_empty() {
+                        let dot = self.style.kernel("dot_with_copies");
+                        let code = quote!(let #name = #dot(#a, #b, &mut [#(#copies),*]););
+                        let defines = vec![t];
+                        self.statements.push(Statement { code, defines, names, effect: true, ..Statement::default() });
+                        return Ok(());
+                    }
                     let dot = self.style.kernel(if exact { "exact_dot" } else { "dot" });
                     self.plain(guard, quote!(let #name = #dot(#a, #b);), vec![t], names);
                     return Ok(());
@@ -557,7 +565,7 @@ impl Driver<'_> {
                 self.hoist(t);
                 self.refill(t, &name, &fill)
             } else {
-                let array = self.new_array(t, fill, &mut names);
+                let array = self.new_array(t, (fill, false), &mut names);
                 quote!(let #name = #array;)
             };
             self.plain(guard, code, vec![t], names);
