@@ -1,7 +1,8 @@
 //! What passes between the front end and the emitter beside terms: signatures and places as tokens that nobody in between looks at,
 //! the function as core terms, and the routines to be written. Neither `syn` nor any term is interpreted here.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
 
 use proc_macro2::{Ident, Span, TokenStream};
 
@@ -233,6 +234,8 @@ pub struct Program {
     pub assumed: Vec<Assumed>,
     /// Names in patterns that were taken to be bound there, and not to be constants: likewise.
     pub bound: Vec<Ident>,
+    /// All names that the function binds in patterns: no constant in scope has one of them.
+    pub locals: Rc<BTreeSet<String>>,
     /// Names that were taken to be constants of `std::f64::consts`: likewise.
     pub consts: Vec<AssumedConst>,
 }

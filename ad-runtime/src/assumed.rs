@@ -13,9 +13,13 @@ pub use std::{
 pub mod methods {
     use ndarray::{ArrayBase, ArrayRef, RawData};
 
+    /// Of nothing: only where it is assumed (`where (K,): Assumed`) have types these methods, so that rustc, which knows of all traits
+    /// that there are, proposes none of them to a user whose method does not exist.
+    pub trait Assumed {}
+
     macro_rules! methods {
         ($name:ident, $names:ident: $($method:ident)*) => {
-            pub trait $name: Sized {
+            pub trait $name<K>: Sized {
                 $(fn $method(self) {})*
             }
 
@@ -76,39 +80,39 @@ pub mod methods {
         peek
     }
 
-    impl<S: RawData, D> OfArrays for ArrayBase<S, D> {}
-    impl<S: RawData, D> OfArrays for &ArrayBase<S, D> {}
-    impl<S: RawData, D> OfArrays for &&ArrayBase<S, D> {}
-    impl<S: RawData, D> OfArrays for &&&ArrayBase<S, D> {}
-    impl<S: RawData, D> OfArrays for &mut ArrayBase<S, D> {}
-    impl<A, D> OfArrays for &ArrayRef<A, D> {}
-    impl<A> OfVectors for &&[A] {}
-    impl<A> OfVectors for Vec<A> {}
-    impl<A> OfVectors for &Vec<A> {}
-    impl<A> OfVectors for &&Vec<A> {}
-    impl<A> OfVectors for &&&Vec<A> {}
-    impl<A> OfVectors for &mut Vec<A> {}
-    impl<A, const N: usize> OfVectors for [A; N] {}
-    impl<A, const N: usize> OfVectors for &[A; N] {}
-    impl<A, const N: usize> OfVectors for &&[A; N] {}
-    impl<A, const N: usize> OfVectors for &&&[A; N] {}
-    impl<A, const N: usize> OfVectors for &mut [A; N] {}
+    impl<S: RawData, D, K> OfArrays<K> for ArrayBase<S, D> where (K,): Assumed {}
+    impl<S: RawData, D, K> OfArrays<K> for &ArrayBase<S, D> where (K,): Assumed {}
+    impl<S: RawData, D, K> OfArrays<K> for &&ArrayBase<S, D> where (K,): Assumed {}
+    impl<S: RawData, D, K> OfArrays<K> for &&&ArrayBase<S, D> where (K,): Assumed {}
+    impl<S: RawData, D, K> OfArrays<K> for &mut ArrayBase<S, D> where (K,): Assumed {}
+    impl<A, D, K> OfArrays<K> for &ArrayRef<A, D> where (K,): Assumed {}
+    impl<A, K> OfVectors<K> for &&[A] where (K,): Assumed {}
+    impl<A, K> OfVectors<K> for Vec<A> where (K,): Assumed {}
+    impl<A, K> OfVectors<K> for &Vec<A> where (K,): Assumed {}
+    impl<A, K> OfVectors<K> for &&Vec<A> where (K,): Assumed {}
+    impl<A, K> OfVectors<K> for &&&Vec<A> where (K,): Assumed {}
+    impl<A, K> OfVectors<K> for &mut Vec<A> where (K,): Assumed {}
+    impl<A, const N: usize, K> OfVectors<K> for [A; N] where (K,): Assumed {}
+    impl<A, const N: usize, K> OfVectors<K> for &[A; N] where (K,): Assumed {}
+    impl<A, const N: usize, K> OfVectors<K> for &&[A; N] where (K,): Assumed {}
+    impl<A, const N: usize, K> OfVectors<K> for &&&[A; N] where (K,): Assumed {}
+    impl<A, const N: usize, K> OfVectors<K> for &mut [A; N] where (K,): Assumed {}
 
-    impl<I: Iterator> OfPeekables for std::iter::Peekable<I> {}
-    impl<I: Iterator> OfPeekables for &std::iter::Peekable<I> {}
-    impl<A> OfOptions for Option<A> {}
-    impl<A> OfOptions for &Option<A> {}
-    impl OfOrderings for std::cmp::Ordering {}
-    impl OfOrderings for &std::cmp::Ordering {}
+    impl<I: Iterator, K> OfPeekables<K> for std::iter::Peekable<I> where (K,): Assumed {}
+    impl<I: Iterator, K> OfPeekables<K> for &std::iter::Peekable<I> where (K,): Assumed {}
+    impl<A, K> OfOptions<K> for Option<A> where (K,): Assumed {}
+    impl<A, K> OfOptions<K> for &Option<A> where (K,): Assumed {}
+    impl<K> OfOrderings<K> for std::cmp::Ordering where (K,): Assumed {}
+    impl<K> OfOrderings<K> for &std::cmp::Ordering where (K,): Assumed {}
 
     macro_rules! numbers {
         ($name:ident: $($ty:ty)*) => {
             $(
-                impl $name for $ty {}
-                impl $name for &$ty {}
-                impl $name for &&$ty {}
-                impl $name for &&&$ty {}
-                impl $name for &mut $ty {}
+                impl<K> $name<K> for $ty where (K,): Assumed {}
+                impl<K> $name<K> for &$ty where (K,): Assumed {}
+                impl<K> $name<K> for &&$ty where (K,): Assumed {}
+                impl<K> $name<K> for &&&$ty where (K,): Assumed {}
+                impl<K> $name<K> for &mut $ty where (K,): Assumed {}
             )*
         };
     }

@@ -104,7 +104,7 @@ pub fn check(program: &Program) -> TokenStream {
     let Program { name, vis, cfgs, generics, where_clause, turbofish, options, .. } = program;
     let run = super::style(program).krate;
     let run = quote!(#run::runtime::check);
-    let own = |what: &str, k: usize| Ident::new(&format!("{what}{k}"), Span::mixed_site());
+    let own = |what: &str, k: usize| Ident::new(&format!("{what}{k}_"), Span::mixed_site());
     let arguments: Vec<Ident> = (0..program.params.len()).map(|k| own("argument", k)).collect();
     let all: Vec<Written> = program.params.iter().map(written).collect();
     let types = program.params.iter().map(|p| &p.ty);
@@ -145,7 +145,7 @@ pub fn check(program: &Program) -> TokenStream {
         .collect();
     let gradient = if let [only] = &*parts { quote!(#only) } else { quote!((#(#parts),*)) };
     let leaves = quote!(::std::vec::Vec::from([#(#run::leaf(&#parts)),*]));
-    let (value, back) = (own("value", 0), own("back", 0));
+    let (value, back, points_) = (own("value", 0), own("back", 0), own("all", 0));
     let both = quote!((#run::leaf(&#value), #leaves));
     let container = program.result.leaves().first().map_or(Container::Scalar, |out| out.container);
     let mut code = TokenStream::new();
@@ -183,13 +183,13 @@ pub fn check(program: &Program) -> TokenStream {
         let f = derived("pullback");
         let cotangent = passed(container, &quote!(#run::refill(&#value, #at)));
         code.extend(quote! {
-            #check.pullback(|all| {
+            #check.pullback(|#points_| {
                 let (#value, #back) = #f(#(#here),*);
-                let all = all.iter().map(|#at| {
+                let #points_ = #points_.iter().map(|#at| {
                     let #gradient = #back(#cotangent);
                     #leaves
                 });
-                (#run::leaf(&#value), all.collect())
+                (#run::leaf(&#value), #points_.collect())
             });
         });
     }

@@ -105,7 +105,7 @@ impl<'a> Driver<'a> {
         style: &'a Style,
         hints: &'a HashMap<Term, String>,
     ) -> Self {
-        let mut taken = Names::default();
+        let mut taken = Names::of_locals(style);
         for p in params {
             taken.reserve(&p.name.to_string());
         }

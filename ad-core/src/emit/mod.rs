@@ -33,6 +33,7 @@ pub use signature::emit_second;
 pub(crate) use signature::{argument_type, destination_type, tree_type};
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -136,7 +137,7 @@ pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<
         let reference = p.ty.clone().into_iter().next().is_some_and(|tt| tt.to_string() == "&");
         if reference { quote!(&#name) } else { quote!(#name) }
     });
-    let value = Ident::new("value", Span::mixed_site());
+    let value = Ident::new("value_", Span::mixed_site());
     let pattern = if names.is_empty() { quote!(#value) } else { quote!((#value, #(#names),*)) };
     let (function, body) = at_name(
         name,
@@ -239,5 +240,5 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<[
 /// How this program's tokens are written.
 fn style(program: &Program) -> Style {
     let param = program.real_param.clone().unwrap_or_else(|| Ident::new("T", Span::call_site()));
-    Style { krate: program.options.krate.clone(), param }
+    Style { krate: program.options.krate.clone(), param, bound: Rc::clone(&program.locals) }
 }

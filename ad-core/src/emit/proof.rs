@@ -22,8 +22,8 @@ pub fn proofs(program: &Program) -> TokenStream {
     if !functions.is_empty() {
         written.extend(quote! {
             /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
-            fn assumed_functions(x: &#krate::ndarray::Array1<f64>) {
-                let _ = x;
+            fn assumed_functions(x_: &#krate::ndarray::Array1<f64>) {
+                let _ = x_;
                 #(#functions)*
             }
         });
@@ -56,10 +56,10 @@ fn macros(program: &Program) -> Option<TokenStream> {
         let arguments = match name.to_string().as_str() {
             "array" | "vec" => quote!([0.0_f64]),
             "s" => quote!([0]),
-            "stack" | "concatenate" => quote!([#krate::ndarray::Axis(0), *x]),
-            "matches" => quote!((x.len(), 0)),
-            "assert" | "debug_assert" => quote!((yes)),
-            "assert_eq" | "debug_assert_eq" | "assert_ne" | "debug_assert_ne" => quote!((yes, true)),
+            "stack" | "concatenate" => quote!([#krate::ndarray::Axis(0), *x_]),
+            "matches" => quote!((x_.len(), 0)),
+            "assert" | "debug_assert" => quote!((yes_)),
+            "assert_eq" | "debug_assert_eq" | "assert_ne" | "debug_assert_ne" => quote!((yes_, true)),
             _ => quote!(()),
         };
         let import = (path.clone().into_iter().count() > 1).then(|| {
@@ -82,8 +82,8 @@ fn macros(program: &Program) -> Option<TokenStream> {
     (!proofs.is_empty()).then(|| {
         quote! {
             /// The macros that were taken for those of ndarray and std are: another of the name would be ambiguous here.
-            fn assumed_macros(x: &#krate::ndarray::Array1<f64>, yes: bool) {
-                let _ = (x, yes);
+            fn assumed_macros(x_: &#krate::ndarray::Array1<f64>, yes_: bool) {
+                let _ = (x_, yes_);
                 #(#proofs)*
             }
         }
@@ -252,13 +252,13 @@ fn methods(program: &Program) -> Option<TokenStream> {
             // By value, the type's own come first where they take it by value.
             let by_reference = matches!(name.to_string().as_str(), "is_some" | "is_none" | "peek");
             calls.push(if by_reference {
-                quote!(let _ = |x: #ty| x.#name();)
+                quote!(let _ = |x_: #ty| x_.#name();)
             } else {
                 // `&Option<&F>` written out is a lint's.
                 quote! {
-                    let _ = |x: #ty| {
-                        let x = &x;
-                        x.#name();
+                    let _ = |x_: #ty| {
+                        let x_ = &x_;
+                        x_.#name();
                     };
                 }
             });
@@ -295,12 +295,12 @@ fn methods(program: &Program) -> Option<TokenStream> {
             }
             // Behind one reference, a slice's own come first.
             if *rank == 1 && vectors && may(Owner::Slice) && receiver.is_none_or(|r| r.refs > 1) {
-                calls.push(quote!(let _ = |x: &&[#elem]| x.#name();));
+                calls.push(quote!(let _ = |x_: &&[#elem]| x_.#name();));
             }
             // What these have is found on what they deref to, and they are behind a reference always.
             if OF_LAYOUTS.contains(&text) && may(Owner::Shared) {
                 let shared = format_ident!("ArrayRef{rank}");
-                calls.push(quote!(let _ = |x: &#krate::ndarray::#shared<#elem>| x.#name();));
+                calls.push(quote!(let _ = |x_: &#krate::ndarray::#shared<#elem>| x_.#name();));
             }
         } else {
             owners.push(elem);
@@ -314,14 +314,17 @@ fn methods(program: &Program) -> Option<TokenStream> {
                     }
                     Form::Mutable => quote!(&mut #owner),
                 };
-                quote!(let _ = |x: #receiver| x.#name();)
+                quote!(let _ = |x_: #receiver| x_.#name();)
             }));
         }
     }
     (!calls.is_empty()).then(|| {
         quote! {
             /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
-            fn assumed_methods() {
+            fn assumed_methods<K>()
+            where
+                (K,): #krate::runtime::assumed::methods::Assumed,
+            {
                 use #krate::runtime::assumed::methods::*;
                 #(#calls)*
             }
@@ -375,25 +378,25 @@ impl Visit<'_> for Arrays {
     }
 }
 
-/// `_: fn(P) -> Q = |x| x;` for a path that is taken for one of ndarray's arrays, or for `Vec`.
+/// `_: fn(P) -> Q = |x_| x_;` for a path that is taken for one of ndarray's arrays, or for `Vec`.
 fn array(krate: &TokenStream, path: &TokenStream, name: &str) -> Option<TokenStream> {
     let span = path.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
     if name == "Vec" {
-        return Some(quote_spanned!(span=> _: fn(#path<()>) -> ::std::vec::Vec<()> = |x| x;));
+        return Some(quote_spanned!(span=> _: fn(#path<()>) -> ::std::vec::Vec<()> = |x_| x_;));
     }
     let rank = |kind: &str| name.strip_prefix(kind).is_some_and(|rank| matches!(rank.as_bytes(), [b'0'..=b'6']));
     let ty = || format_ident!("{name}");
     if rank("Array") {
         let ty = ty();
-        return Some(quote_spanned!(span=> _: fn(#path<()>) -> #krate::ndarray::#ty<()> = |x| x;));
+        return Some(quote_spanned!(span=> _: fn(#path<()>) -> #krate::ndarray::#ty<()> = |x_| x_;));
     }
     if rank("ArrayView") {
         let ty = ty();
-        return Some(quote_spanned!(span=> _: fn(#path<'_, ()>) -> #krate::ndarray::#ty<'_, ()> = |x| x;));
+        return Some(quote_spanned!(span=> _: fn(#path<'_, ()>) -> #krate::ndarray::#ty<'_, ()> = |x_| x_;));
     }
     if rank("ArrayRef") {
         let ty = ty();
-        return Some(quote_spanned!(span=> _: fn(&#path<()>) -> &#krate::ndarray::#ty<()> = |x| x;));
+        return Some(quote_spanned!(span=> _: fn(&#path<()>) -> &#krate::ndarray::#ty<()> = |x_| x_;));
     }
     None
 }
@@ -442,18 +445,18 @@ fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
     match text {
         "Zip" => {
             return Some(quote_spanned! {span=>
-                let _: fn(#path<(), #krate::ndarray::Ix1>) -> #krate::ndarray::Zip<(), #krate::ndarray::Ix1> = |zip| zip;
+                let _: fn(#path<(), #krate::ndarray::Ix1>) -> #krate::ndarray::Zip<(), #krate::ndarray::Ix1> = |zip_| zip_;
             });
         }
         "None" => {
             return Some(quote_spanned! {span=> let _: ::core::option::Option<()> = #path; });
         }
         "Slice" => {
-            return Some(quote_spanned! {span=> let _: fn(#path) -> #krate::ndarray::Slice = |slice| slice; });
+            return Some(quote_spanned! {span=> let _: fn(#path) -> #krate::ndarray::Slice = |slice_| slice_; });
         }
         "Array" => {
             let of = quote!(<(), #krate::ndarray::Ix1>);
-            return Some(quote_spanned! {span=> let _: fn(#path #of) -> #krate::ndarray::Array #of = |x| x; });
+            return Some(quote_spanned! {span=> let _: fn(#path #of) -> #krate::ndarray::Array #of = |x_| x_; });
         }
         _ => {
             if let Some(proof) = array(krate, path, text) {
@@ -483,9 +486,9 @@ fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
         _ => quote!(_),
     };
     Some(quote_spanned! {span=>
-        let f = #path;
-        #krate::runtime::kernel::same(#ours, f);
-        let #result = f(#arguments);
+        let f_ = #path;
+        #krate::runtime::kernel::same(#ours, f_);
+        let #result = f_(#arguments);
     })
 }
 
@@ -494,16 +497,16 @@ fn arguments(krate: &TokenStream, name: &str) -> Option<TokenStream> {
     Some(match name {
         "build1" => quote!(0, |_| 0.0_f64),
         "build" => quote!([0], |_: [usize; 1]| 0.0_f64),
-        "gather" | "scatter" => quote!([0], x, |i: [usize; 1]| i),
+        "gather" | "scatter" => quote!([0], x_, |i_: [usize; 1]| i_),
         "iota" => quote!(0),
         "replicate" => quote!(0, 0.0_f64),
         "one_hot" => quote!(0, 0),
         "select" => quote!(true, 0.0_f64, 0.0_f64),
         "sum" | "product" | "sum_outer" | "maximum" | "minimum" | "argmax" | "argmin" | "logsumexp" | "norm"
-        | "softmax" => quote!(x),
-        "map2" => quote!(x, x, |a: f64, _: f64| a),
-        "fold" | "reduce" | "scan" | "scanl" | "scanr" => quote!(0.0_f64, x, |a: f64, _: f64| a),
-        "stack" | "concatenate" => quote!(#krate::ndarray::Axis(0), &[x.view()]),
+        | "softmax" => quote!(x_),
+        "map2" => quote!(x_, x_, |a_: f64, _: f64| a_),
+        "fold" | "reduce" | "scan" | "scanl" | "scanr" => quote!(0.0_f64, x_, |a_: f64, _: f64| a_),
+        "stack" | "concatenate" => quote!(#krate::ndarray::Axis(0), &[x_.view()]),
         "arr0" => quote!(0.0_f64),
         "aview0" => quote!(&0.0_f64),
         "arr1" | "aview1" => quote!(&[0.0_f64]),

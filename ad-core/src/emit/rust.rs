@@ -2,6 +2,7 @@
 //! it must never decide where a value is computed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
@@ -97,6 +98,8 @@ pub(super) struct Style {
     pub(super) krate: TokenStream,
     /// The type parameter that [`RealTy::Param`] is.
     pub(super) param: Ident,
+    /// The names that the user binds in patterns.
+    pub(super) bound: Rc<BTreeSet<String>>,
 }
 
 impl Style {
@@ -354,48 +357,72 @@ fn int_suffixed(ty: IntTy, n: i128) -> TokenStream {
 }
 
 /// Names that are taken, and new ones.
+///
+/// A name in a pattern means a constant where there is one of that name (no hygiene helps), and the attribute does not see what is in
+/// scope. So a local has a name that the user has bound in a pattern too, or one that ends in `_`, which nobody gives a constant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     used: BTreeSet<String>,
     next: BTreeMap<String, u32>,
+    /// What the user has bound; `None`: these are names of items, which hide what is outside of them.
+    bound: Option<Rc<BTreeSet<String>>>,
 }
 
 impl Names {
+    /// Names of locals.
+    pub(super) fn of_locals(style: &Style) -> Self {
+        Names { bound: Some(Rc::clone(&style.bound)), ..Names::default() }
+    }
+
     /// Takes a name away.
     pub(super) fn reserve(&mut self, name: &str) {
         self.used.insert(name.to_string());
     }
 
+    /// A name that no constant has.
+    fn local(&self, name: String) -> String {
+        if self.bound.as_ref().is_none_or(|bound| bound.contains(&name)) { name } else { format!("{name}_") }
+    }
+
+    /// Takes a name, if it is free.
+    fn take(&mut self, name: String) -> Option<Ident> {
+        let free = !is_keyword(&name) && self.used.insert(name.clone());
+        free.then(|| Ident::new(&name, Span::mixed_site()))
+    }
+
     /// A new name: `base` itself if it is free, otherwise `base_2` and so on.
     pub(super) fn fresh(&mut self, base: &str) -> Ident {
         let base = clean(base);
-        if !self.used.contains(&base) && !is_keyword(&base) {
-            self.used.insert(base.clone());
-            return Ident::new(&base, Span::mixed_site());
+        if let Some(name) = self.take(self.local(base.clone())) {
+            return name;
         }
-        let next = self.next.entry(base.clone()).or_insert(1);
         loop {
+            let next = self.next.entry(base.clone()).or_insert(1);
             *next += 1;
             let name = format!("{base}_{next}");
-            if !self.used.contains(&name) {
-                self.used.insert(name.clone());
-                return Ident::new(&name, Span::mixed_site());
+            if let Some(name) = self.take(self.local(name)) {
+                return name;
             }
         }
     }
 
     /// A new numbered name: `base1`, `base2` and so on.
     pub(super) fn numbered(&mut self, base: &str) -> Ident {
-        let next = self.next.entry(format!("{base}#")).or_insert(0);
         loop {
+            let next = self.next.entry(format!("{base}#")).or_insert(0);
             *next += 1;
             let name = format!("{base}{next}");
-            if !self.used.contains(&name) {
-                self.used.insert(name.clone());
-                return Ident::new(&name, Span::mixed_site());
+            if let Some(name) = self.take(self.local(name)) {
+                return name;
             }
         }
     }
+}
+
+/// What a name is made of: without the ending that says what it is of that.
+pub(super) fn stem<'a>(name: &'a str, ending: &str) -> &'a str {
+    let name = name.trim_end_matches('_');
+    name.strip_suffix(ending).unwrap_or(name)
 }
 
 /// A hint as a snake-case identifier.
@@ -411,8 +438,9 @@ fn clean(hint: &str) -> String {
             name.extend(c.to_lowercase());
         }
     }
-    // A leading underscore would say "not used".
-    let name = name.trim_start_matches('_');
+    // A leading underscore would say "not used", one at the end is ours.
+    let name = name.trim_matches('_').replace("__", "_");
+    let name = name.as_str();
     match name.chars().next() {
         None => "t".to_string(),
         Some(c) if c.is_ascii_digit() => format!("t{name}"),

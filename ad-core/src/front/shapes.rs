@@ -1,12 +1,13 @@
 //! Sizes that have to be equal. The function is lowered again and again: each pass declares the parameters with the equations that
 //! the passes before it have found, until there are no new ones (design, decision 5). An equation becomes one check at the entry.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ItemFn;
+use syn::visit::Visit;
 
 use super::lower::Lower;
 use super::sig::Sig;
@@ -294,7 +295,7 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
             }
         }
         if !new {
-            return Ok(finish(lower, result, equations));
+            return Ok(finish(lower, item, result, equations));
         }
     }
     diags.push(
@@ -304,7 +305,21 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
     Err(Poison)
 }
 
-fn finish(mut lower: Lower<'_>, result: Term, equations: Vec<Equation>) -> Program {
+/// The names that a function binds in patterns.
+fn locals(item: &ItemFn) -> BTreeSet<String> {
+    struct Locals(BTreeSet<String>);
+    impl<'a> Visit<'a> for Locals {
+        fn visit_pat_ident(&mut self, p: &'a syn::PatIdent) {
+            self.0.insert(p.ident.to_string());
+            syn::visit::visit_pat_ident(self, p);
+        }
+    }
+    let mut locals = Locals(BTreeSet::new());
+    locals.visit_item_fn(item);
+    locals.0
+}
+
+fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equation>) -> Program {
     let mut checks = Vec::new();
     for Equation { sides, words, said, place } in equations {
         let terms = sides.map(|s| lower.size_term(s));
@@ -358,6 +373,7 @@ fn finish(mut lower: Lower<'_>, result: Term, equations: Vec<Equation>) -> Progr
         real_param: sig.real_param.clone(),
         assumed: lower.assumed,
         bound: lower.bound,
+        locals: Rc::new(locals(item)),
         consts: lower.consts,
         graph: lower.g,
     }

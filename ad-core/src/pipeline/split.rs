@@ -292,7 +292,7 @@ impl Split<'_> {
             Container::Slice => quote!(&[#elem_ty]),
             _ => elem_ty,
         };
-        let name = format_ident!("kept{}", self.kept.len() + 1);
+        let name = format_ident!("kept{}_", self.kept.len() + 1);
         let param = Param { name, ty, container, elem, rank, lens: lens.clone(), input };
         self.kept.push(Kept { leaf: Output { term: t, container, lens }, param });
         new

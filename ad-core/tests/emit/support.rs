@@ -222,6 +222,7 @@ impl Case {
             real_param: (!self.generics.is_empty()).then(|| Ident::new("T", Span::call_site())),
             assumed: Vec::new(),
             bound: Vec::new(),
+            locals: std::rc::Rc::default(),
             consts: Vec::new(),
         };
         let routine = Routine {

@@ -127,99 +127,99 @@ fn histogram_energy_value_and_grad(
     n: usize,
 ) -> (f32, ::std::vec::Vec<f32>) {
     ///A loop nest over 1 axis.
-    fn compute_c2(bins: &[usize], n: usize, weights_len: usize) -> bool {
-        let mut c2_sum: bool = true;
-        let bins_row = &bins[0..][..weights_len];
-        for i in 0..weights_len {
-            c2_sum &= bins_row[i].saturating_add(1) <= n;
+    fn compute_c2(bins: &[usize], n: usize, weights_len_: usize) -> bool {
+        let mut c2_sum_: bool = true;
+        let bins_row_ = &bins[0..][..weights_len_];
+        for i in 0..weights_len_ {
+            c2_sum_ &= bins_row_[i].saturating_add(1) <= n;
         }
-        c2_sum
+        c2_sum_
     }
     ///Adds at computed positions; what falls outside is dropped.
     fn scatter_v1(
-        v1: &mut [f32],
+        v1_: &mut [f32],
         bins: &[usize],
         weights: &[f32],
         n: usize,
-        weights_len: usize,
+        weights_len_: usize,
     ) {
-        let bins_row = &bins[0..][..weights_len];
-        let weights = &weights[..weights_len];
-        for i in 0..weights_len {
-            if bins_row[i] < n {
-                v1[bins_row[i]] += weights[i] * weights[i];
+        let bins_row_ = &bins[0..][..weights_len_];
+        let weights = &weights[..weights_len_];
+        for i in 0..weights_len_ {
+            if bins_row_[i] < n {
+                v1_[bins_row_[i]] += weights[i] * weights[i];
             }
         }
     }
     ///A loop nest over 1 axis.
-    fn compute_t1(v1: &[f32], n: usize) -> f32 {
+    fn compute_t1(v1_: &[f32], n: usize) -> f32 {
         #[inline(always)]
-        fn loops<I: ::ad::runtime::kernel::Isa>(v1: &[f32], n: usize) -> f32 {
-            let mut t1_lanes = [0.0; 16];
-            let v1 = &v1[..n];
-            let (v1_chunks, v1_rest) = v1.as_chunks::<16>();
-            for c in 0..n / 16 {
-                let v1 = &v1_chunks[c];
-                for l in 0..16 {
-                    t1_lanes[l] = I::mul_add(v1[l], v1[l], t1_lanes[l]);
+        fn loops<I: ::ad::runtime::kernel::Isa>(v1_: &[f32], n: usize) -> f32 {
+            let mut t1_lanes_ = [0.0; 16];
+            let v1_ = &v1_[..n];
+            let (v1_chunks_, v1_rest_) = v1_.as_chunks::<16>();
+            for c_ in 0..n / 16 {
+                let v1_ = &v1_chunks_[c_];
+                for l_ in 0..16 {
+                    t1_lanes_[l_] = I::mul_add(v1_[l_], v1_[l_], t1_lanes_[l_]);
                 }
             }
-            let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
-            for l in 0..n % 16 {
-                t1_rest = I::mul_add(v1_rest[l], v1_rest[l], t1_rest);
+            let mut t1_rest_ = ::ad::runtime::kernel::lanes(t1_lanes_);
+            for l_ in 0..n % 16 {
+                t1_rest_ = I::mul_add(v1_rest_[l_], v1_rest_[l_], t1_rest_);
             }
-            t1_rest
+            t1_rest_
         }
-        ::ad::runtime::dispatched!('a,; loops(v1 : & 'a[f32], n : usize) -> f32)
+        ::ad::runtime::dispatched!('a,; loops(v1_ : & 'a[f32], n : usize) -> f32)
     }
     ///A loop nest over 1 axis.
     fn compute_v2(
-        v2: &mut [f32],
+        v2_: &mut [f32],
         weights: &[f32],
         bins: &[usize],
-        v1: &[f32],
-        weights_len: usize,
+        v1_: &[f32],
+        weights_len_: usize,
     ) {
         #[inline(always)]
         fn loops<I: ::ad::runtime::kernel::Isa>(
-            v2: &mut [f32],
+            v2_: &mut [f32],
             weights: &[f32],
             bins: &[usize],
-            v1: &[f32],
-            weights_len: usize,
+            v1_: &[f32],
+            weights_len_: usize,
         ) {
-            let weights = &weights[..weights_len];
-            let bins_row = &bins[0..][..weights_len];
-            let v2 = &mut v2[..weights_len];
-            for i in 0..weights_len {
-                v2[i] = 2.0
-                    * (2.0 * v1.get(bins_row[i]).copied().unwrap_or(0.0) * weights[i]);
+            let weights = &weights[..weights_len_];
+            let bins_row_ = &bins[0..][..weights_len_];
+            let v2_ = &mut v2_[..weights_len_];
+            for i in 0..weights_len_ {
+                v2_[i] = 2.0
+                    * (2.0 * v1_.get(bins_row_[i]).copied().unwrap_or(0.0) * weights[i]);
             }
         }
         ::ad::runtime::dispatched!(
-            'a,; loops(v2 : & 'a mut [f32], weights : & 'a[f32], bins : & 'a[usize], v1 :
-            & 'a[f32], weights_len : usize) -> ()
+            'a,; loops(v2_ : & 'a mut [f32], weights : & 'a[f32], bins : & 'a[usize], v1_
+            : & 'a[f32], weights_len_ : usize) -> ()
         );
     }
-    let weights_len = weights.len();
-    let bins_len = bins.len();
-    let c1 = weights_len == 0 || weights_len <= bins_len;
+    let weights_len_ = weights.len();
+    let bins_len_ = bins.len();
+    let c1_ = weights_len_ == 0 || weights_len_ <= bins_len_;
     ::core::assert!(
-        c1, "histogram_energy: index out of range: `bins[i]` (length of `bins` = {})",
-        bins_len
+        c1_, "histogram_energy: index out of range: `bins[i]` (length of `bins` = {})",
+        bins_len_
     );
-    let c2 = compute_c2(bins, n, weights_len);
+    let c2_ = compute_c2(bins, n, weights_len_);
     ::core::assert!(
-        c2,
+        c2_,
         "histogram_energy: index out of range: `scatter([n], &w, |[i]| [bins[i]])` (length of the result = {})",
         n
     );
-    let mut v1 = ::std::vec![0.0_f32; n];
-    scatter_v1(&mut v1, bins, weights, n, weights_len);
-    let t1 = compute_t1(&v1, n);
-    let mut v2 = ::std::vec![0.0; weights_len];
-    compute_v2(&mut v2, weights, bins, &v1, weights_len);
-    (t1, v2)
+    let mut v1_ = ::std::vec![0.0_f32; n];
+    scatter_v1(&mut v1_, bins, weights, n, weights_len_);
+    let t1_ = compute_t1(&v1_, n);
+    let mut v2_ = ::std::vec![0.0; weights_len_];
+    compute_v2(&mut v2_, weights, bins, &v1_, weights_len_);
+    (t1_, v2_)
 }
 #[doc(hidden)]
 #[allow(dead_code, reason = "not every function is checked")]
@@ -241,32 +241,32 @@ fn histogram_energy_value_and_grad(
 )]
 #[inline]
 fn __ad_check_histogram_energy(
-    how0: ::ad::runtime::check::How<'_>,
-    argument0: &[f32],
-    argument1: &[usize],
-    argument2: usize,
+    how0_: ::ad::runtime::check::How<'_>,
+    argument0_: &[f32],
+    argument1_: &[usize],
+    argument2_: usize,
 ) {
-    let own0 = ::ad::runtime::check::slice(argument0);
-    let mut check0 = ::ad::runtime::check::Check::new(
-        how0,
-        ::std::vec::Vec::from([::ad::runtime::check::point("weights", &own0)]),
-        |at0| ::ad::runtime::check::leaf(
-            &histogram_energy(&at0.moved(0usize, &own0)[..], argument1, argument2),
+    let own0_ = ::ad::runtime::check::slice(argument0_);
+    let mut check0_ = ::ad::runtime::check::Check::new(
+        how0_,
+        ::std::vec::Vec::from([::ad::runtime::check::point("weights", &own0_)]),
+        |at0_| ::ad::runtime::check::leaf(
+            &histogram_energy(&at0_.moved(0usize, &own0_)[..], argument1_, argument2_),
         ),
     );
-    check0
-        .grad(|at0| {
-            let (value0, part0) = histogram_energy_value_and_grad(
-                &at0.moved(0usize, &own0)[..],
-                argument1,
-                argument2,
+    check0_
+        .grad(|at0_| {
+            let (value0_, part0_) = histogram_energy_value_and_grad(
+                &at0_.moved(0usize, &own0_)[..],
+                argument1_,
+                argument2_,
             );
             (
-                ::ad::runtime::check::leaf(&value0),
-                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0)]),
+                ::ad::runtime::check::leaf(&value0_),
+                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0_)]),
             )
         });
-    check0.done();
+    check0_.done();
 }
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
 #[allow(
@@ -276,23 +276,26 @@ fn __ad_check_histogram_energy(
 )]
 const _: () = {
     /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
-    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
-        let _ = x;
-        let f = build1;
-        ::ad::runtime::kernel::same(::ad::prelude::build1, f);
-        let _ = f(0, |_| 0.0_f64);
-        let f = scatter;
-        ::ad::runtime::kernel::same(::ad::prelude::scatter, f);
-        let _ = f([0], x, |i: [usize; 1]| i);
+    fn assumed_functions(x_: &::ad::ndarray::Array1<f64>) {
+        let _ = x_;
+        let f_ = build1;
+        ::ad::runtime::kernel::same(::ad::prelude::build1, f_);
+        let _ = f_(0, |_| 0.0_f64);
+        let f_ = scatter;
+        ::ad::runtime::kernel::same(::ad::prelude::scatter, f_);
+        let _ = f_([0], x_, |i_: [usize; 1]| i_);
     }
     /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
-    fn assumed_methods() {
+    fn assumed_methods<K>()
+    where
+        (K,): ::ad::runtime::assumed::methods::Assumed,
+    {
         use ::ad::runtime::assumed::methods::*;
-        let _ = |x: ::ad::ndarray::Array1<f32>| x.mapv();
-        let _ = |x: &::ad::ndarray::Array1<f32>| x.mapv();
-        let _ = |x: &mut ::ad::ndarray::Array1<f32>| x.mapv();
-        let _ = |x: ::ad::ndarray::Array1<f32>| x.sum();
-        let _ = |x: &::ad::ndarray::Array1<f32>| x.sum();
-        let _ = |x: &mut ::ad::ndarray::Array1<f32>| x.sum();
+        let _ = |x_: ::ad::ndarray::Array1<f32>| x_.mapv();
+        let _ = |x_: &::ad::ndarray::Array1<f32>| x_.mapv();
+        let _ = |x_: &mut ::ad::ndarray::Array1<f32>| x_.mapv();
+        let _ = |x_: ::ad::ndarray::Array1<f32>| x_.sum();
+        let _ = |x_: &::ad::ndarray::Array1<f32>| x_.sum();
+        let _ = |x_: &mut ::ad::ndarray::Array1<f32>| x_.sum();
     }
 };

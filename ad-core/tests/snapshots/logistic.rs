@@ -127,69 +127,69 @@ pub fn logistic_value_and_grad(
     y: &Array1<f64>,
 ) -> (f64, ::ad::ndarray::Array1<f64>) {
     ///A loop nest over 1 axis.
-    fn compute_t1_and_v1(v1: &mut [f64], y: &[f64], x_rows: usize) -> f64 {
+    fn compute_t1_and_v1(v1_: &mut [f64], y: &[f64], x_rows_: usize) -> f64 {
         #[inline(always)]
         fn loops<I: ::ad::runtime::kernel::Isa>(
-            v1: &mut [f64],
+            v1_: &mut [f64],
             y: &[f64],
-            x_rows: usize,
+            x_rows_: usize,
         ) -> f64 {
-            let mut t1_lanes = [0.0; 16];
-            let v1 = &mut v1[..x_rows];
-            let y_row = &y[0..][..x_rows];
-            let (v1_chunks, v1_rest) = v1.as_chunks_mut::<16>();
-            let (y_chunks, y_rest) = y_row.as_chunks::<16>();
-            for c in 0..x_rows / 16 {
-                let v1 = &mut v1_chunks[c];
-                let y_row = &y_chunks[c];
-                for l in 0..16 {
-                    let z = v1[l];
-                    let t1 = -(y_row[l] * z);
-                    let t2 = I::exp(-t1.abs());
-                    let t3 = if t1 < 0.0 { t2 } else { 1.0 };
-                    t1_lanes[l] += t1.max(0.0) + I::ln_1p(t2);
-                    v1[l] = -(t3 / (1.0 + t2) * y_row[l]);
+            let mut t1_lanes_ = [0.0; 16];
+            let v1_ = &mut v1_[..x_rows_];
+            let y_row_ = &y[0..][..x_rows_];
+            let (v1_chunks_, v1_rest_) = v1_.as_chunks_mut::<16>();
+            let (y_chunks_, y_rest_) = y_row_.as_chunks::<16>();
+            for c_ in 0..x_rows_ / 16 {
+                let v1_ = &mut v1_chunks_[c_];
+                let y_row_ = &y_chunks_[c_];
+                for l_ in 0..16 {
+                    let z = v1_[l_];
+                    let t1_ = -(y_row_[l_] * z);
+                    let t2_ = I::exp(-t1_.abs());
+                    let t3_ = if t1_ < 0.0 { t2_ } else { 1.0 };
+                    t1_lanes_[l_] += t1_.max(0.0) + I::ln_1p(t2_);
+                    v1_[l_] = -(t3_ / (1.0 + t2_) * y_row_[l_]);
                 }
             }
-            let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
-            for l in 0..x_rows % 16 {
-                let z = v1_rest[l];
-                let t1 = -(y_rest[l] * z);
-                let t2 = I::exp(-t1.abs());
-                let t3 = if t1 < 0.0 { t2 } else { 1.0 };
-                t1_rest += t1.max(0.0) + I::ln_1p(t2);
-                v1_rest[l] = -(t3 / (1.0 + t2) * y_rest[l]);
+            let mut t1_rest_ = ::ad::runtime::kernel::lanes(t1_lanes_);
+            for l_ in 0..x_rows_ % 16 {
+                let z = v1_rest_[l_];
+                let t1_ = -(y_rest_[l_] * z);
+                let t2_ = I::exp(-t1_.abs());
+                let t3_ = if t1_ < 0.0 { t2_ } else { 1.0 };
+                t1_rest_ += t1_.max(0.0) + I::ln_1p(t2_);
+                v1_rest_[l_] = -(t3_ / (1.0 + t2_) * y_rest_[l_]);
             }
-            t1_rest
+            t1_rest_
         }
         ::ad::runtime::dispatched!(
-            'a,; loops(v1 : & 'a mut [f64], y : & 'a[f64], x_rows : usize) -> f64
+            'a,; loops(v1_ : & 'a mut [f64], y : & 'a[f64], x_rows_ : usize) -> f64
         )
     }
-    let w_data = ::ad::runtime::kernel::contiguous(w);
-    let x_data = ::ad::runtime::kernel::contiguous(x);
-    let y_data = ::ad::runtime::kernel::contiguous(y);
-    let w_len = w.shape()[0];
-    let x_rows = x.shape()[0];
-    let y_len = y.shape()[0];
-    let c1 = x_rows == 0 || x_rows <= y_len;
-    let x_cols = x.shape()[1];
-    let c2 = x_cols == w_len;
+    let w_data_ = ::ad::runtime::kernel::contiguous(w);
+    let x_data_ = ::ad::runtime::kernel::contiguous(x);
+    let y_data_ = ::ad::runtime::kernel::contiguous(y);
+    let w_len_ = w.shape()[0];
+    let x_rows_ = x.shape()[0];
+    let y_len_ = y.shape()[0];
+    let c1_ = x_rows_ == 0 || x_rows_ <= y_len_;
+    let x_cols_ = x.shape()[1];
+    let c2_ = x_cols_ == w_len_;
     ::core::assert!(
-        c2,
+        c2_,
         "logistic: shapes differ: `x.dot(w)` (columns of `x` = {}, length of `w` = {})",
-        x_cols, w_len
+        x_cols_, w_len_
     );
     ::core::assert!(
-        c1, "logistic: index out of range: `y[i]` (length of `y` = {})", y_len
+        c1_, "logistic: index out of range: `y[i]` (length of `y` = {})", y_len_
     );
-    let mut z = ::std::vec![0.0; x_rows];
-    ::ad::runtime::kernel::gemv(&mut z, &x_data, &w_data, false);
-    let mut v1 = z;
-    let t1 = compute_t1_and_v1(&mut v1, &y_data, x_rows);
-    let mut v2 = ::std::vec![0.0; w_len];
-    ::ad::runtime::kernel::gemv_t(&mut v2, &x_data, &v1, false);
-    (t1, ::ad::runtime::kernel::assemble([w_len], v2))
+    let mut z = ::std::vec![0.0; x_rows_];
+    ::ad::runtime::kernel::gemv(&mut z, &x_data_, &w_data_, false);
+    let mut v1_ = z;
+    let t1_ = compute_t1_and_v1(&mut v1_, &y_data_, x_rows_);
+    let mut v2_ = ::std::vec![0.0; w_len_];
+    ::ad::runtime::kernel::gemv_t(&mut v2_, &x_data_, &v1_, false);
+    (t1_, ::ad::runtime::kernel::assemble([w_len_], v2_))
 }
 #[doc(hidden)]
 #[allow(dead_code, reason = "not every function is checked")]
@@ -211,32 +211,32 @@ pub fn logistic_value_and_grad(
 )]
 #[inline]
 pub fn __ad_check_logistic(
-    how0: ::ad::runtime::check::How<'_>,
-    argument0: &Array1<f64>,
-    argument1: &Array2<f64>,
-    argument2: &Array1<f64>,
+    how0_: ::ad::runtime::check::How<'_>,
+    argument0_: &Array1<f64>,
+    argument1_: &Array2<f64>,
+    argument2_: &Array1<f64>,
 ) {
-    let own0 = argument0.clone();
-    let mut check0 = ::ad::runtime::check::Check::new(
-        how0,
-        ::std::vec::Vec::from([::ad::runtime::check::point("w", &own0)]),
-        |at0| ::ad::runtime::check::leaf(
-            &logistic(&at0.moved(0usize, &own0), argument1, argument2),
+    let own0_ = argument0_.clone();
+    let mut check0_ = ::ad::runtime::check::Check::new(
+        how0_,
+        ::std::vec::Vec::from([::ad::runtime::check::point("w", &own0_)]),
+        |at0_| ::ad::runtime::check::leaf(
+            &logistic(&at0_.moved(0usize, &own0_), argument1_, argument2_),
         ),
     );
-    check0
-        .grad(|at0| {
-            let (value0, part0) = logistic_value_and_grad(
-                &at0.moved(0usize, &own0),
-                argument1,
-                argument2,
+    check0_
+        .grad(|at0_| {
+            let (value0_, part0_) = logistic_value_and_grad(
+                &at0_.moved(0usize, &own0_),
+                argument1_,
+                argument2_,
             );
             (
-                ::ad::runtime::check::leaf(&value0),
-                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0)]),
+                ::ad::runtime::check::leaf(&value0_),
+                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0_)]),
             )
         });
-    check0.done();
+    check0_.done();
 }
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
 #[allow(
@@ -245,31 +245,34 @@ pub fn __ad_check_logistic(
     reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
 )]
 const _: () = {
-    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
-    const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x| x;
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x_| x_;
+    const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x_| x_;
     /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
-    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
-        let _ = x;
-        let f = build1;
-        ::ad::runtime::kernel::same(::ad::prelude::build1, f);
-        let _ = f(0, |_| 0.0_f64);
-        let f = softplus;
-        ::ad::runtime::kernel::same(::ad::prelude::softplus, f);
-        let _ = f(0.0_f64);
+    fn assumed_functions(x_: &::ad::ndarray::Array1<f64>) {
+        let _ = x_;
+        let f_ = build1;
+        ::ad::runtime::kernel::same(::ad::prelude::build1, f_);
+        let _ = f_(0, |_| 0.0_f64);
+        let f_ = softplus;
+        ::ad::runtime::kernel::same(::ad::prelude::softplus, f_);
+        let _ = f_(0.0_f64);
     }
     /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
-    fn assumed_methods() {
+    fn assumed_methods<K>()
+    where
+        (K,): ::ad::runtime::assumed::methods::Assumed,
+    {
         use ::ad::runtime::assumed::methods::*;
-        let _ = |x: ::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: &::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: &&::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: &mut ::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: &::ad::ndarray::ArrayRef1<f64>| x.len();
-        let _ = |x: ::ad::ndarray::Array1<f64>| x.len();
-        let _ = |x: ::ad::ndarray::ArrayView1<'_, f64>| x.len();
-        let _ = |x: ::std::vec::Vec<f64>| x.len();
-        let _ = |x: ::ad::ndarray::Array1<f64>| x.sum();
-        let _ = |x: &::ad::ndarray::Array1<f64>| x.sum();
-        let _ = |x: &mut ::ad::ndarray::Array1<f64>| x.sum();
+        let _ = |x_: ::ad::ndarray::Array2<f64>| x_.dot();
+        let _ = |x_: &::ad::ndarray::Array2<f64>| x_.dot();
+        let _ = |x_: &&::ad::ndarray::Array2<f64>| x_.dot();
+        let _ = |x_: &mut ::ad::ndarray::Array2<f64>| x_.dot();
+        let _ = |x_: &::ad::ndarray::ArrayRef1<f64>| x_.len();
+        let _ = |x_: ::ad::ndarray::Array1<f64>| x_.len();
+        let _ = |x_: ::ad::ndarray::ArrayView1<'_, f64>| x_.len();
+        let _ = |x_: ::std::vec::Vec<f64>| x_.len();
+        let _ = |x_: ::ad::ndarray::Array1<f64>| x_.sum();
+        let _ = |x_: &::ad::ndarray::Array1<f64>| x_.sum();
+        let _ = |x_: &mut ::ad::ndarray::Array1<f64>| x_.sum();
     }
 };

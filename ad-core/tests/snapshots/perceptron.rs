@@ -160,366 +160,367 @@ fn loss_value_and_grad(
     ),
 ) {
     ///A loop nest over 1 axis.
-    fn compute_c7(labels: &[usize], w2_cols: usize, labels_len: usize) -> bool {
-        let mut c7_sum: bool = true;
-        let labels = &labels[..labels_len];
-        for i in 0..labels_len {
-            c7_sum &= labels[i].saturating_add(1) <= w2_cols;
+    fn compute_c7(labels: &[usize], w2_cols_: usize, labels_len_: usize) -> bool {
+        let mut c7_sum_: bool = true;
+        let labels = &labels[..labels_len_];
+        for i in 0..labels_len_ {
+            c7_sum_ &= labels[i].saturating_add(1) <= w2_cols_;
         }
-        c7_sum
+        c7_sum_
     }
     ///A loop nest over 2 axes.
     fn compute_hidden(
         hidden: &mut [f64],
         b1: &[f64],
-        w1_cols: usize,
-        images_rows: usize,
+        w1_cols_: usize,
+        images_rows_: usize,
     ) {
         #[inline(always)]
         fn loops<I: ::ad::runtime::kernel::Isa>(
             hidden: &mut [f64],
             b1: &[f64],
-            w1_cols: usize,
-            images_rows: usize,
+            w1_cols_: usize,
+            images_rows_: usize,
         ) {
-            let b1 = &b1[..w1_cols];
-            for i in 0..images_rows {
-                let hidden_row = &mut hidden[i * w1_cols..][..w1_cols];
-                for j in 0..w1_cols {
-                    let t1 = hidden_row[j];
-                    hidden_row[j] = I::tanh(t1 + b1[j]);
+            let b1 = &b1[..w1_cols_];
+            for i in 0..images_rows_ {
+                let hidden_row_ = &mut hidden[i * w1_cols_..][..w1_cols_];
+                for j_ in 0..w1_cols_ {
+                    let t1_ = hidden_row_[j_];
+                    hidden_row_[j_] = I::tanh(t1_ + b1[j_]);
                 }
             }
         }
         ::ad::runtime::dispatched!(
-            'a,; loops(hidden : & 'a mut [f64], b1 : & 'a[f64], w1_cols : usize,
-            images_rows : usize) -> ()
+            'a,; loops(hidden : & 'a mut [f64], b1 : & 'a[f64], w1_cols_ : usize,
+            images_rows_ : usize) -> ()
         );
     }
     ///A loop nest over 2 axes.
     fn compute_m3(
-        m3: &mut [f64],
+        m3_: &mut [f64],
         b2: &[f64],
-        m2: &[f64],
-        w2_cols: usize,
-        labels_len: usize,
+        m2_: &[f64],
+        w2_cols_: usize,
+        labels_len_: usize,
     ) {
-        let b2 = &b2[..w2_cols];
-        for i in 0..labels_len {
-            let m2_row = &m2[i * w2_cols..][..w2_cols];
-            let m3_row = &mut m3[i * w2_cols..][..w2_cols];
-            for j in 0..w2_cols {
-                m3_row[j] = m2_row[j] + b2[j];
+        let b2 = &b2[..w2_cols_];
+        for i in 0..labels_len_ {
+            let m2_row_ = &m2_[i * w2_cols_..][..w2_cols_];
+            let m3_row_ = &mut m3_[i * w2_cols_..][..w2_cols_];
+            for j_ in 0..w2_cols_ {
+                m3_row_[j_] = m2_row_[j_] + b2[j_];
             }
         }
     }
     ///A loop nest over 1 axis.
-    fn compute_v2(v2: &mut [f64], v1: &[f64], labels_len: usize) {
-        let v1 = &v1[..labels_len];
-        let v2 = &mut v2[..labels_len];
-        for i in 0..labels_len {
-            let t1 = if v1[i] < f64::INFINITY && v1[i] > f64::NEG_INFINITY {
-                v1[i]
+    fn compute_v2(v2_: &mut [f64], v1_: &[f64], labels_len_: usize) {
+        let v1_ = &v1_[..labels_len_];
+        let v2_ = &mut v2_[..labels_len_];
+        for i in 0..labels_len_ {
+            let t1_ = if v1_[i] < f64::INFINITY && v1_[i] > f64::NEG_INFINITY {
+                v1_[i]
             } else {
                 0.0
             };
-            v2[i] = t1;
+            v2_[i] = t1_;
         }
     }
     ///A loop nest over 2 axes.
     fn compute_m4_and_v3(
-        m4: &mut [f64],
-        v3: &mut [f64],
-        v2: &[f64],
-        labels_len: usize,
-        w2_cols: usize,
+        m4_: &mut [f64],
+        v3_: &mut [f64],
+        v2_: &[f64],
+        labels_len_: usize,
+        w2_cols_: usize,
     ) {
         #[inline(always)]
         fn loops<I: ::ad::runtime::kernel::Isa>(
-            m4: &mut [f64],
-            v3: &mut [f64],
-            v2: &[f64],
-            labels_len: usize,
-            w2_cols: usize,
+            m4_: &mut [f64],
+            v3_: &mut [f64],
+            v2_: &[f64],
+            labels_len_: usize,
+            w2_cols_: usize,
         ) {
-            for i in 0..labels_len {
-                let t1 = v2[i];
-                let mut v3_lanes = [0.0; 16];
-                let m4_row = &mut m4[i * w2_cols..][..w2_cols];
-                let (m4_chunks, m4_rest) = m4_row.as_chunks_mut::<16>();
-                for c in 0..w2_cols / 16 {
-                    let m4_row = &mut m4_chunks[c];
-                    for l in 0..16 {
-                        let t2 = m4_row[l];
-                        let t3 = I::exp(t2 - t1);
-                        m4_row[l] = t3;
-                        v3_lanes[l] += t3;
+            for i in 0..labels_len_ {
+                let t1_ = v2_[i];
+                let mut v3_lanes_ = [0.0; 16];
+                let m4_row_ = &mut m4_[i * w2_cols_..][..w2_cols_];
+                let (m4_chunks_, m4_rest_) = m4_row_.as_chunks_mut::<16>();
+                for c_ in 0..w2_cols_ / 16 {
+                    let m4_row_ = &mut m4_chunks_[c_];
+                    for l_ in 0..16 {
+                        let t2_ = m4_row_[l_];
+                        let t3_ = I::exp(t2_ - t1_);
+                        m4_row_[l_] = t3_;
+                        v3_lanes_[l_] += t3_;
                     }
                 }
-                let mut v3_rest = ::ad::runtime::kernel::lanes(v3_lanes);
-                for l in 0..w2_cols % 16 {
-                    let t2 = m4_rest[l];
-                    let t3 = I::exp(t2 - t1);
-                    m4_rest[l] = t3;
-                    v3_rest += t3;
+                let mut v3_rest_ = ::ad::runtime::kernel::lanes(v3_lanes_);
+                for l_ in 0..w2_cols_ % 16 {
+                    let t2_ = m4_rest_[l_];
+                    let t3_ = I::exp(t2_ - t1_);
+                    m4_rest_[l_] = t3_;
+                    v3_rest_ += t3_;
                 }
-                v3[i] = v3_rest;
+                v3_[i] = v3_rest_;
             }
         }
         ::ad::runtime::dispatched!(
-            'a,; loops(m4 : & 'a mut [f64], v3 : & 'a mut [f64], v2 : & 'a[f64],
-            labels_len : usize, w2_cols : usize) -> ()
+            'a,; loops(m4_ : & 'a mut [f64], v3_ : & 'a mut [f64], v2_ : & 'a[f64],
+            labels_len_ : usize, w2_cols_ : usize) -> ()
         );
     }
     ///A loop nest over 1 axis.
     fn compute_t4_and_v4(
-        v4: &mut [f64],
+        v4_: &mut [f64],
         labels: &[usize],
         b2: &[f64],
-        m2: &[f64],
-        v1: &[f64],
-        v2: &[f64],
-        labels_len: usize,
-        w2_cols: usize,
-        t2: f64,
+        m2_: &[f64],
+        v1_: &[f64],
+        v2_: &[f64],
+        labels_len_: usize,
+        w2_cols_: usize,
+        t2_: f64,
     ) -> f64 {
         #[inline(always)]
         fn loops<I: ::ad::runtime::kernel::Isa>(
-            v4: &mut [f64],
+            v4_: &mut [f64],
             labels: &[usize],
             b2: &[f64],
-            m2: &[f64],
-            v1: &[f64],
-            v2: &[f64],
-            labels_len: usize,
-            w2_cols: usize,
-            t2: f64,
+            m2_: &[f64],
+            v1_: &[f64],
+            v2_: &[f64],
+            labels_len_: usize,
+            w2_cols_: usize,
+            t2_: f64,
         ) -> f64 {
-            let mut t4_sum: f64 = 0.0;
-            let labels = &labels[..labels_len];
-            let v4 = &mut v4[..labels_len];
-            let v1 = &v1[..labels_len];
-            let v2 = &v2[..labels_len];
-            for i in 0..labels_len {
-                let t1 = v4[i];
-                let t3 = v1[i] == f64::NEG_INFINITY;
-                let t4 = if t3 { 1.0 } else { t1 };
-                let t5 = if t3 { f64::NEG_INFINITY } else { v2[i] + I::ln(t4) };
-                let t6 = if t3 { 0.0 } else { t2 / t4 };
-                t4_sum
-                    += t5
-                        - (m2
-                            .get(i.wrapping_mul(w2_cols).wrapping_add(labels[i]))
+            let mut t4_sum_: f64 = 0.0;
+            let labels = &labels[..labels_len_];
+            let v4_ = &mut v4_[..labels_len_];
+            let v1_ = &v1_[..labels_len_];
+            let v2_ = &v2_[..labels_len_];
+            for i in 0..labels_len_ {
+                let t1_ = v4_[i];
+                let t3_ = v1_[i] == f64::NEG_INFINITY;
+                let t4_ = if t3_ { 1.0 } else { t1_ };
+                let t5_ = if t3_ { f64::NEG_INFINITY } else { v2_[i] + I::ln(t4_) };
+                let t6_ = if t3_ { 0.0 } else { t2_ / t4_ };
+                t4_sum_
+                    += t5_
+                        - (m2_
+                            .get(i.wrapping_mul(w2_cols_).wrapping_add(labels[i]))
                             .copied()
                             .unwrap_or(0.0) + b2.get(labels[i]).copied().unwrap_or(0.0));
-                v4[i] = t6;
+                v4_[i] = t6_;
             }
-            t4_sum
+            t4_sum_
         }
         ::ad::runtime::dispatched!(
-            'a,; loops(v4 : & 'a mut [f64], labels : & 'a[usize], b2 : & 'a[f64], m2 : &
-            'a[f64], v1 : & 'a[f64], v2 : & 'a[f64], labels_len : usize, w2_cols : usize,
-            t2 : f64) -> f64
+            'a,; loops(v4_ : & 'a mut [f64], labels : & 'a[usize], b2 : & 'a[f64], m2_ :
+            & 'a[f64], v1_ : & 'a[f64], v2_ : & 'a[f64], labels_len_ : usize, w2_cols_ :
+            usize, t2_ : f64) -> f64
         )
     }
     ///Adds a block of the result.
     fn add_m5(
-        m5: &mut [f64],
-        m4: &[f64],
-        v4: &[f64],
-        w2_cols: usize,
-        labels_len: usize,
+        m5_: &mut [f64],
+        m4_: &[f64],
+        v4_: &[f64],
+        w2_cols_: usize,
+        labels_len_: usize,
     ) {
-        for i in 0..labels_len {
-            let t1 = v4[i];
-            let m4_row = &m4[i * w2_cols..][..w2_cols];
-            let m5_row = &mut m5[i * w2_cols..][..w2_cols];
-            for j in 0..w2_cols {
-                m5_row[j] += ::ad::runtime::kernel::mul_zero(t1, m4_row[j]);
+        for i in 0..labels_len_ {
+            let t1_ = v4_[i];
+            let m4_row_ = &m4_[i * w2_cols_..][..w2_cols_];
+            let m5_row_ = &mut m5_[i * w2_cols_..][..w2_cols_];
+            for j_ in 0..w2_cols_ {
+                m5_row_[j_] += ::ad::runtime::kernel::mul_zero(t1_, m4_row_[j_]);
             }
         }
     }
     ///Adds at computed positions; what falls outside is dropped.
     fn scatter_m6(
-        m6: &mut [f64],
+        m6_: &mut [f64],
         labels: &[usize],
-        w2_cols: usize,
-        labels_len: usize,
-        t3: f64,
+        w2_cols_: usize,
+        labels_len_: usize,
+        t3_: f64,
     ) {
-        let labels = &labels[..labels_len];
-        for i in 0..labels_len {
-            if labels[i] < w2_cols {
-                m6[i * w2_cols + labels[i]] += t3;
+        let labels = &labels[..labels_len_];
+        for i in 0..labels_len_ {
+            if labels[i] < w2_cols_ {
+                m6_[i * w2_cols_ + labels[i]] += t3_;
             }
         }
     }
     ///A loop nest over 2 axes.
     fn compute_m8_and_v5(
-        m8: &mut [f64],
-        v5: &mut [f64],
+        m8_: &mut [f64],
+        v5_: &mut [f64],
         hidden: &[f64],
-        w1_cols: usize,
-        images_rows: usize,
+        w1_cols_: usize,
+        images_rows_: usize,
     ) {
         #[inline(always)]
         fn loops<I: ::ad::runtime::kernel::Isa>(
-            m8: &mut [f64],
-            v5: &mut [f64],
+            m8_: &mut [f64],
+            v5_: &mut [f64],
             hidden: &[f64],
-            w1_cols: usize,
-            images_rows: usize,
+            w1_cols_: usize,
+            images_rows_: usize,
         ) {
-            let v5 = &mut v5[..w1_cols];
-            for i in 0..images_rows {
-                let m8_row = &mut m8[i * w1_cols..][..w1_cols];
-                let hidden_row = &hidden[i * w1_cols..][..w1_cols];
-                for j in 0..w1_cols {
-                    let t1 = m8_row[j];
-                    let t2 = t1 * I::mul_add(-hidden_row[j], hidden_row[j], 1.0);
-                    m8_row[j] = t2;
-                    v5[j] += t2;
+            let v5_ = &mut v5_[..w1_cols_];
+            for i in 0..images_rows_ {
+                let m8_row_ = &mut m8_[i * w1_cols_..][..w1_cols_];
+                let hidden_row_ = &hidden[i * w1_cols_..][..w1_cols_];
+                for j_ in 0..w1_cols_ {
+                    let t1_ = m8_row_[j_];
+                    let t2_ = t1_ * I::mul_add(-hidden_row_[j_], hidden_row_[j_], 1.0);
+                    m8_row_[j_] = t2_;
+                    v5_[j_] += t2_;
                 }
             }
         }
         ::ad::runtime::dispatched!(
-            'a,; loops(m8 : & 'a mut [f64], v5 : & 'a mut [f64], hidden : & 'a[f64],
-            w1_cols : usize, images_rows : usize) -> ()
+            'a,; loops(m8_ : & 'a mut [f64], v5_ : & 'a mut [f64], hidden : & 'a[f64],
+            w1_cols_ : usize, images_rows_ : usize) -> ()
         );
     }
-    let w1_data = ::ad::runtime::kernel::contiguous(w1);
-    let b1_data = ::ad::runtime::kernel::contiguous(b1);
-    let w2_data = ::ad::runtime::kernel::contiguous(w2);
-    let b2_data = ::ad::runtime::kernel::contiguous(b2);
-    let images_data = ::ad::runtime::kernel::contiguous(images);
-    let labels_data = ::ad::runtime::kernel::contiguous(labels);
-    let w1_rows = w1.shape()[0];
-    let w1_cols = w1.shape()[1];
-    let w2_cols = w2.shape()[1];
-    let images_rows = images.shape()[0];
-    let labels_len = labels.shape()[0];
-    let c1 = labels_len == 0 || labels_len <= images_rows;
-    let c2 = labels_len > 0;
-    let images_cols = images.shape()[1];
-    let c3 = images_cols == w1_rows;
-    let b1_len = b1.shape()[0];
-    let c4 = w1_cols == b1_len;
-    let w2_rows = w2.shape()[0];
-    let c5 = w1_cols == w2_rows;
-    let b2_len = b2.shape()[0];
-    let c6 = w2_cols == b2_len;
+    let w1_data_ = ::ad::runtime::kernel::contiguous(w1);
+    let b1_data_ = ::ad::runtime::kernel::contiguous(b1);
+    let w2_data_ = ::ad::runtime::kernel::contiguous(w2);
+    let b2_data_ = ::ad::runtime::kernel::contiguous(b2);
+    let images_data_ = ::ad::runtime::kernel::contiguous(images);
+    let labels_data_ = ::ad::runtime::kernel::contiguous(labels);
+    let w1_rows_ = w1.shape()[0];
+    let w1_cols_ = w1.shape()[1];
+    let w2_cols_ = w2.shape()[1];
+    let images_rows_ = images.shape()[0];
+    let labels_len_ = labels.shape()[0];
+    let c1_ = labels_len_ == 0 || labels_len_ <= images_rows_;
+    let c2_ = labels_len_ > 0;
+    let images_cols_ = images.shape()[1];
+    let c3_ = images_cols_ == w1_rows_;
+    let b1_len_ = b1.shape()[0];
+    let c4_ = w1_cols_ == b1_len_;
+    let w2_rows_ = w2.shape()[0];
+    let c5_ = w1_cols_ == w2_rows_;
+    let b2_len_ = b2.shape()[0];
+    let c6_ = w2_cols_ == b2_len_;
     ::core::assert!(
-        c3,
+        c3_,
         "loss: shapes differ: `images.dot(w1)` (columns of `images` = {}, rows of `w1` = {})",
-        images_cols, w1_rows
+        images_cols_, w1_rows_
     );
     ::core::assert!(
-        c4,
+        c4_,
         "loss: shapes differ: `images.dot(w1) + b1` (columns of `images.dot(w1)` = {}, length of `b1` = {})",
-        w1_cols, b1_len
+        w1_cols_, b1_len_
     );
     ::core::assert!(
-        c5,
+        c5_,
         "loss: shapes differ: `hidden.dot(w2)` (columns of `hidden` = {}, rows of `w2` = {})",
-        w1_cols, w2_rows
+        w1_cols_, w2_rows_
     );
     ::core::assert!(
-        c6,
+        c6_,
         "loss: shapes differ: `hidden.dot(w2) + b2` (columns of `hidden.dot(w2)` = {}, length of `b2` = {})",
-        w2_cols, b2_len
+        w2_cols_, b2_len_
     );
     ::core::assert!(
-        c1, "loss: index out of range: `scores.row(i)` (rows of `scores` = {})",
-        images_rows
+        c1_, "loss: index out of range: `scores.row(i)` (rows of `scores` = {})",
+        images_rows_
     );
-    ::core::assert!(c2, "loss: unwrap of `None`: `losses.mean().unwrap()`");
-    let c7 = compute_c7(&labels_data, w2_cols, labels_len);
+    ::core::assert!(c2_, "loss: unwrap of `None`: `losses.mean().unwrap()`");
+    let c7_ = compute_c7(&labels_data_, w2_cols_, labels_len_);
     ::core::assert!(
-        c7, "loss: index out of range: `row[labels[i]]` (length of `row` = {})", w2_cols
+        c7_, "loss: index out of range: `row[labels[i]]` (length of `row` = {})",
+        w2_cols_
     );
-    let t1 = labels_len as f64;
-    let t2 = 1.0 / t1;
-    let t3 = -t2;
-    let mut m1 = ::std::vec![0.0; images_rows * w1_cols];
+    let t1_ = labels_len_ as f64;
+    let t2_ = 1.0 / t1_;
+    let t3_ = -t2_;
+    let mut m1_ = ::std::vec![0.0; images_rows_ * w1_cols_];
     ::ad::runtime::kernel::gemm(
-        &mut m1,
-        ::ad::runtime::kernel::Operand::Plain(&images_data),
-        ::ad::runtime::kernel::Operand::Plain(&w1_data),
-        [images_rows, w1_rows, w1_cols],
+        &mut m1_,
+        ::ad::runtime::kernel::Operand::Plain(&images_data_),
+        ::ad::runtime::kernel::Operand::Plain(&w1_data_),
+        [images_rows_, w1_rows_, w1_cols_],
         false,
     );
-    let mut hidden = m1;
-    compute_hidden(&mut hidden, &b1_data, w1_cols, images_rows);
-    let mut m2 = ::std::vec![0.0; images_rows * w2_cols];
+    let mut hidden = m1_;
+    compute_hidden(&mut hidden, &b1_data_, w1_cols_, images_rows_);
+    let mut m2_ = ::std::vec![0.0; images_rows_ * w2_cols_];
     ::ad::runtime::kernel::gemm(
-        &mut m2,
+        &mut m2_,
         ::ad::runtime::kernel::Operand::Plain(&hidden),
-        ::ad::runtime::kernel::Operand::Plain(&w2_data),
-        [images_rows, w1_cols, w2_cols],
+        ::ad::runtime::kernel::Operand::Plain(&w2_data_),
+        [images_rows_, w1_cols_, w2_cols_],
         false,
     );
-    let mut m3 = ::std::vec![0.0; labels_len * w2_cols];
-    compute_m3(&mut m3, &b2_data, &m2, w2_cols, labels_len);
-    let mut v1 = ::std::vec![0.0; labels_len];
-    ::ad::runtime::kernel::each_row(&mut v1, &m3, ::ad::runtime::kernel::largest);
-    let mut v2 = ::std::vec![0.0; labels_len];
-    compute_v2(&mut v2, &v1, labels_len);
-    let mut m4 = m3;
-    let mut v3 = ::std::vec![0.0; labels_len];
-    compute_m4_and_v3(&mut m4, &mut v3, &v2, labels_len, w2_cols);
-    let mut v4 = v3;
-    let t4 = compute_t4_and_v4(
-        &mut v4,
-        &labels_data,
-        &b2_data,
-        &m2,
-        &v1,
-        &v2,
-        labels_len,
-        w2_cols,
-        t2,
+    let mut m3_ = ::std::vec![0.0; labels_len_ * w2_cols_];
+    compute_m3(&mut m3_, &b2_data_, &m2_, w2_cols_, labels_len_);
+    let mut v1_ = ::std::vec![0.0; labels_len_];
+    ::ad::runtime::kernel::each_row(&mut v1_, &m3_, ::ad::runtime::kernel::largest);
+    let mut v2_ = ::std::vec![0.0; labels_len_];
+    compute_v2(&mut v2_, &v1_, labels_len_);
+    let mut m4_ = m3_;
+    let mut v3_ = ::std::vec![0.0; labels_len_];
+    compute_m4_and_v3(&mut m4_, &mut v3_, &v2_, labels_len_, w2_cols_);
+    let mut v4_ = v3_;
+    let t4_ = compute_t4_and_v4(
+        &mut v4_,
+        &labels_data_,
+        &b2_data_,
+        &m2_,
+        &v1_,
+        &v2_,
+        labels_len_,
+        w2_cols_,
+        t2_,
     );
-    let t5 = t4 / t1;
-    let mut m5 = ::std::vec![0.0; images_rows * w2_cols];
-    add_m5(&mut m5, &m4, &v4, w2_cols, labels_len);
-    let mut m6 = m5;
-    scatter_m6(&mut m6, &labels_data, w2_cols, labels_len, t3);
-    let mut m7 = ::std::vec![0.0; images_rows * w1_cols];
+    let t5_ = t4_ / t1_;
+    let mut m5_ = ::std::vec![0.0; images_rows_ * w2_cols_];
+    add_m5(&mut m5_, &m4_, &v4_, w2_cols_, labels_len_);
+    let mut m6_ = m5_;
+    scatter_m6(&mut m6_, &labels_data_, w2_cols_, labels_len_, t3_);
+    let mut m7_ = ::std::vec![0.0; images_rows_ * w1_cols_];
     ::ad::runtime::kernel::gemm(
-        &mut m7,
-        ::ad::runtime::kernel::Operand::Plain(&m6),
-        ::ad::runtime::kernel::Operand::Transposed(&w2_data),
-        [images_rows, w2_cols, w1_cols],
+        &mut m7_,
+        ::ad::runtime::kernel::Operand::Plain(&m6_),
+        ::ad::runtime::kernel::Operand::Transposed(&w2_data_),
+        [images_rows_, w2_cols_, w1_cols_],
         false,
     );
-    let mut m8 = m7;
-    let mut v5 = ::std::vec![0.0; w1_cols];
-    compute_m8_and_v5(&mut m8, &mut v5, &hidden, w1_cols, images_rows);
-    let mut m9 = ::std::vec![0.0; w1_rows * w1_cols];
+    let mut m8_ = m7_;
+    let mut v5_ = ::std::vec![0.0; w1_cols_];
+    compute_m8_and_v5(&mut m8_, &mut v5_, &hidden, w1_cols_, images_rows_);
+    let mut m9_ = ::std::vec![0.0; w1_rows_ * w1_cols_];
     ::ad::runtime::kernel::gemm(
-        &mut m9,
-        ::ad::runtime::kernel::Operand::Transposed(&images_data),
-        ::ad::runtime::kernel::Operand::Plain(&m8),
-        [w1_rows, images_rows, w1_cols],
+        &mut m9_,
+        ::ad::runtime::kernel::Operand::Transposed(&images_data_),
+        ::ad::runtime::kernel::Operand::Plain(&m8_),
+        [w1_rows_, images_rows_, w1_cols_],
         false,
     );
-    let mut m10 = ::std::vec![0.0; w1_cols * w2_cols];
+    let mut m10_ = ::std::vec![0.0; w1_cols_ * w2_cols_];
     ::ad::runtime::kernel::gemm(
-        &mut m10,
+        &mut m10_,
         ::ad::runtime::kernel::Operand::Transposed(&hidden),
-        ::ad::runtime::kernel::Operand::Plain(&m6),
-        [w1_cols, images_rows, w2_cols],
+        ::ad::runtime::kernel::Operand::Plain(&m6_),
+        [w1_cols_, images_rows_, w2_cols_],
         false,
     );
-    let mut v6 = ::std::vec![0.0; w2_cols];
-    ::ad::runtime::kernel::column_sums(&mut v6, &m6, false);
+    let mut v6_ = ::std::vec![0.0; w2_cols_];
+    ::ad::runtime::kernel::column_sums(&mut v6_, &m6_, false);
     (
-        t5,
+        t5_,
         (
-            ::ad::runtime::kernel::assemble([w1_rows, w1_cols], m9),
-            ::ad::runtime::kernel::assemble([w1_cols], v5),
-            ::ad::runtime::kernel::assemble([w1_cols, w2_cols], m10),
-            ::ad::runtime::kernel::assemble([w2_cols], v6),
+            ::ad::runtime::kernel::assemble([w1_rows_, w1_cols_], m9_),
+            ::ad::runtime::kernel::assemble([w1_cols_], v5_),
+            ::ad::runtime::kernel::assemble([w1_cols_, w2_cols_], m10_),
+            ::ad::runtime::kernel::assemble([w2_cols_], v6_),
         ),
     )
 }
@@ -543,58 +544,58 @@ fn loss_value_and_grad(
 )]
 #[inline]
 fn __ad_check_loss(
-    how0: ::ad::runtime::check::How<'_>,
-    argument0: &Array2<f64>,
-    argument1: &Array1<f64>,
-    argument2: &Array2<f64>,
-    argument3: &Array1<f64>,
-    argument4: &Array2<f64>,
-    argument5: &Array1<usize>,
+    how0_: ::ad::runtime::check::How<'_>,
+    argument0_: &Array2<f64>,
+    argument1_: &Array1<f64>,
+    argument2_: &Array2<f64>,
+    argument3_: &Array1<f64>,
+    argument4_: &Array2<f64>,
+    argument5_: &Array1<usize>,
 ) {
-    let own0 = argument0.clone();
-    let own1 = argument1.clone();
-    let own2 = argument2.clone();
-    let own3 = argument3.clone();
-    let mut check0 = ::ad::runtime::check::Check::new(
-        how0,
+    let own0_ = argument0_.clone();
+    let own1_ = argument1_.clone();
+    let own2_ = argument2_.clone();
+    let own3_ = argument3_.clone();
+    let mut check0_ = ::ad::runtime::check::Check::new(
+        how0_,
         ::std::vec::Vec::from([
-            ::ad::runtime::check::point("w1", &own0),
-            ::ad::runtime::check::point("b1", &own1),
-            ::ad::runtime::check::point("w2", &own2),
-            ::ad::runtime::check::point("b2", &own3),
+            ::ad::runtime::check::point("w1", &own0_),
+            ::ad::runtime::check::point("b1", &own1_),
+            ::ad::runtime::check::point("w2", &own2_),
+            ::ad::runtime::check::point("b2", &own3_),
         ]),
-        |at0| ::ad::runtime::check::leaf(
+        |at0_| ::ad::runtime::check::leaf(
             &loss(
-                &at0.moved(0usize, &own0),
-                &at0.moved(1usize, &own1),
-                &at0.moved(2usize, &own2),
-                &at0.moved(3usize, &own3),
-                argument4,
-                argument5,
+                &at0_.moved(0usize, &own0_),
+                &at0_.moved(1usize, &own1_),
+                &at0_.moved(2usize, &own2_),
+                &at0_.moved(3usize, &own3_),
+                argument4_,
+                argument5_,
             ),
         ),
     );
-    check0
-        .grad(|at0| {
-            let (value0, (part0, part1, part2, part3)) = loss_value_and_grad(
-                &at0.moved(0usize, &own0),
-                &at0.moved(1usize, &own1),
-                &at0.moved(2usize, &own2),
-                &at0.moved(3usize, &own3),
-                argument4,
-                argument5,
+    check0_
+        .grad(|at0_| {
+            let (value0_, (part0_, part1_, part2_, part3_)) = loss_value_and_grad(
+                &at0_.moved(0usize, &own0_),
+                &at0_.moved(1usize, &own1_),
+                &at0_.moved(2usize, &own2_),
+                &at0_.moved(3usize, &own3_),
+                argument4_,
+                argument5_,
             );
             (
-                ::ad::runtime::check::leaf(&value0),
+                ::ad::runtime::check::leaf(&value0_),
                 ::std::vec::Vec::from([
-                    ::ad::runtime::check::leaf(&part0),
-                    ::ad::runtime::check::leaf(&part1),
-                    ::ad::runtime::check::leaf(&part2),
-                    ::ad::runtime::check::leaf(&part3),
+                    ::ad::runtime::check::leaf(&part0_),
+                    ::ad::runtime::check::leaf(&part1_),
+                    ::ad::runtime::check::leaf(&part2_),
+                    ::ad::runtime::check::leaf(&part3_),
                 ]),
             )
         });
-    check0.done();
+    check0_.done();
 }
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
 #[allow(
@@ -603,51 +604,54 @@ fn __ad_check_loss(
     reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
 )]
 const _: () = {
-    const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x| x;
-    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
+    const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x_| x_;
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x_| x_;
     /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
-    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
-        let _ = x;
+    fn assumed_functions(x_: &::ad::ndarray::Array1<f64>) {
+        let _ = x_;
         ::ad::runtime::kernel::same(<::core::primitive::f64>::tanh, f64::tanh);
-        let f = build1;
-        ::ad::runtime::kernel::same(::ad::prelude::build1, f);
-        let _ = f(0, |_| 0.0_f64);
-        let f = logsumexp;
-        ::ad::runtime::kernel::same(::ad::prelude::logsumexp, f);
-        let _ = f(x);
+        let f_ = build1;
+        ::ad::runtime::kernel::same(::ad::prelude::build1, f_);
+        let _ = f_(0, |_| 0.0_f64);
+        let f_ = logsumexp;
+        ::ad::runtime::kernel::same(::ad::prelude::logsumexp, f_);
+        let _ = f_(x_);
     }
     /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
-    fn assumed_methods() {
+    fn assumed_methods<K>()
+    where
+        (K,): ::ad::runtime::assumed::methods::Assumed,
+    {
         use ::ad::runtime::assumed::methods::*;
-        let _ = |x: ::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: &::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: &&::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: &mut ::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: ::ad::ndarray::Array2<f64>| x.mapv();
-        let _ = |x: &::ad::ndarray::Array2<f64>| x.mapv();
-        let _ = |x: &mut ::ad::ndarray::Array2<f64>| x.mapv();
-        let _ = |x: ::ad::ndarray::ArrayView2<'_, f64>| x.mapv();
-        let _ = |x: &::ad::ndarray::ArrayView2<'_, f64>| x.mapv();
-        let _ = |x: &mut ::ad::ndarray::ArrayView2<'_, f64>| x.mapv();
-        let _ = |x: ::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: &::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: &mut ::ad::ndarray::Array2<f64>| x.dot();
-        let _ = |x: ::ad::ndarray::Array2<f64>| x.row();
-        let _ = |x: &::ad::ndarray::Array2<f64>| x.row();
-        let _ = |x: &mut ::ad::ndarray::Array2<f64>| x.row();
-        let _ = |x: ::ad::ndarray::ArrayView2<'_, f64>| x.row();
-        let _ = |x: &::ad::ndarray::ArrayView2<'_, f64>| x.row();
-        let _ = |x: &mut ::ad::ndarray::ArrayView2<'_, f64>| x.row();
-        let _ = |x: ::ad::ndarray::Array1<f64>| x.mean();
-        let _ = |x: &::ad::ndarray::Array1<f64>| x.mean();
-        let _ = |x: &mut ::ad::ndarray::Array1<f64>| x.mean();
-        let _ = |x: ::core::option::Option<f64>| {
-            let x = &x;
-            x.unwrap();
+        let _ = |x_: ::ad::ndarray::Array2<f64>| x_.dot();
+        let _ = |x_: &::ad::ndarray::Array2<f64>| x_.dot();
+        let _ = |x_: &&::ad::ndarray::Array2<f64>| x_.dot();
+        let _ = |x_: &mut ::ad::ndarray::Array2<f64>| x_.dot();
+        let _ = |x_: ::ad::ndarray::Array2<f64>| x_.mapv();
+        let _ = |x_: &::ad::ndarray::Array2<f64>| x_.mapv();
+        let _ = |x_: &mut ::ad::ndarray::Array2<f64>| x_.mapv();
+        let _ = |x_: ::ad::ndarray::ArrayView2<'_, f64>| x_.mapv();
+        let _ = |x_: &::ad::ndarray::ArrayView2<'_, f64>| x_.mapv();
+        let _ = |x_: &mut ::ad::ndarray::ArrayView2<'_, f64>| x_.mapv();
+        let _ = |x_: ::ad::ndarray::Array2<f64>| x_.dot();
+        let _ = |x_: &::ad::ndarray::Array2<f64>| x_.dot();
+        let _ = |x_: &mut ::ad::ndarray::Array2<f64>| x_.dot();
+        let _ = |x_: ::ad::ndarray::Array2<f64>| x_.row();
+        let _ = |x_: &::ad::ndarray::Array2<f64>| x_.row();
+        let _ = |x_: &mut ::ad::ndarray::Array2<f64>| x_.row();
+        let _ = |x_: ::ad::ndarray::ArrayView2<'_, f64>| x_.row();
+        let _ = |x_: &::ad::ndarray::ArrayView2<'_, f64>| x_.row();
+        let _ = |x_: &mut ::ad::ndarray::ArrayView2<'_, f64>| x_.row();
+        let _ = |x_: ::ad::ndarray::Array1<f64>| x_.mean();
+        let _ = |x_: &::ad::ndarray::Array1<f64>| x_.mean();
+        let _ = |x_: &mut ::ad::ndarray::Array1<f64>| x_.mean();
+        let _ = |x_: ::core::option::Option<f64>| {
+            let x_ = &x_;
+            x_.unwrap();
         };
-        let _ = |x: ::core::option::Option<&f64>| {
-            let x = &x;
-            x.unwrap();
+        let _ = |x_: ::core::option::Option<&f64>| {
+            let x_ = &x_;
+            x_.unwrap();
         };
     }
 };

@@ -125,99 +125,101 @@ fn rosenbrock_grad(x: &Array1<f64>) -> ::ad::ndarray::Array1<f64> {
 )]
 fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64>) {
     ///The interior, where no test is needed.
-    fn compute_t1_and_v1(v1: &mut [f64], x: &[f64], inside: usize) -> f64 {
+    fn compute_t1_and_v1(v1_: &mut [f64], x: &[f64], inside_: usize) -> f64 {
         #[inline(always)]
         fn loops<I: ::ad::runtime::kernel::Isa>(
-            v1: &mut [f64],
+            v1_: &mut [f64],
             x: &[f64],
-            inside: usize,
+            inside_: usize,
         ) -> f64 {
-            let mut t1_lanes = [0.0; 16];
-            let x_row = &x[1..][..inside];
-            let x_row_2 = &*::ad::runtime::kernel::cut(x, 2, inside, 0.0);
-            let x_row_3 = &x[0..][..inside];
-            let v1 = &mut v1[1..][..inside];
-            let (x_chunks, x_rest) = x_row.as_chunks::<16>();
-            let (x_chunks_2, x_rest_2) = x_row_2.as_chunks::<16>();
-            let (x_chunks_3, x_rest_3) = x_row_3.as_chunks::<16>();
-            let (v1_chunks, v1_rest) = v1.as_chunks_mut::<16>();
-            for c in 0..inside / 16 {
-                let x_row = &x_chunks[c];
-                let x_row_2 = &x_chunks_2[c];
-                let x_row_3 = &x_chunks_3[c];
-                let v1 = &mut v1_chunks[c];
-                for l in 0..16 {
-                    let t1 = 1.0 - x_row[l];
-                    let t2 = I::mul_add(-x_row[l], x_row[l], x_row_2[l]);
-                    t1_lanes[l] += I::mul_add(t1, t1, 100.0 * t2 * t2);
-                    v1[l] = I::mul_add(
+            let mut t1_lanes_ = [0.0; 16];
+            let x_row_ = &x[1..][..inside_];
+            let x_row_2_ = &*::ad::runtime::kernel::cut(x, 2, inside_, 0.0);
+            let x_row_3_ = &x[0..][..inside_];
+            let v1_ = &mut v1_[1..][..inside_];
+            let (x_chunks_, x_rest_) = x_row_.as_chunks::<16>();
+            let (x_chunks_2_, x_rest_2_) = x_row_2_.as_chunks::<16>();
+            let (x_chunks_3_, x_rest_3_) = x_row_3_.as_chunks::<16>();
+            let (v1_chunks_, v1_rest_) = v1_.as_chunks_mut::<16>();
+            for c_ in 0..inside_ / 16 {
+                let x_row_ = &x_chunks_[c_];
+                let x_row_2_ = &x_chunks_2_[c_];
+                let x_row_3_ = &x_chunks_3_[c_];
+                let v1_ = &mut v1_chunks_[c_];
+                for l_ in 0..16 {
+                    let t1_ = 1.0 - x_row_[l_];
+                    let t2_ = I::mul_add(-x_row_[l_], x_row_[l_], x_row_2_[l_]);
+                    t1_lanes_[l_] += I::mul_add(t1_, t1_, 100.0 * t2_ * t2_);
+                    v1_[l_] = I::mul_add(
                         200.0,
-                        I::mul_add(-x_row_3[l], x_row_3[l], x_row[l]),
-                        I::mul_add(-2.0, t1, -2.0 * (200.0 * t2 * x_row[l])),
+                        I::mul_add(-x_row_3_[l_], x_row_3_[l_], x_row_[l_]),
+                        I::mul_add(-2.0, t1_, -2.0 * (200.0 * t2_ * x_row_[l_])),
                     );
                 }
             }
-            let mut t1_rest = ::ad::runtime::kernel::lanes(t1_lanes);
-            for l in 0..inside % 16 {
-                let t1 = 1.0 - x_rest[l];
-                let t2 = I::mul_add(-x_rest[l], x_rest[l], x_rest_2[l]);
-                t1_rest += I::mul_add(t1, t1, 100.0 * t2 * t2);
-                v1_rest[l] = I::mul_add(
+            let mut t1_rest_ = ::ad::runtime::kernel::lanes(t1_lanes_);
+            for l_ in 0..inside_ % 16 {
+                let t1_ = 1.0 - x_rest_[l_];
+                let t2_ = I::mul_add(-x_rest_[l_], x_rest_[l_], x_rest_2_[l_]);
+                t1_rest_ += I::mul_add(t1_, t1_, 100.0 * t2_ * t2_);
+                v1_rest_[l_] = I::mul_add(
                     200.0,
-                    I::mul_add(-x_rest_3[l], x_rest_3[l], x_rest[l]),
-                    I::mul_add(-2.0, t1, -2.0 * (200.0 * t2 * x_rest[l])),
+                    I::mul_add(-x_rest_3_[l_], x_rest_3_[l_], x_rest_[l_]),
+                    I::mul_add(-2.0, t1_, -2.0 * (200.0 * t2_ * x_rest_[l_])),
                 );
             }
-            t1_rest
+            t1_rest_
         }
         ::ad::runtime::dispatched!(
-            'a,; loops(v1 : & 'a mut [f64], x : & 'a[f64], inside : usize) -> f64
+            'a,; loops(v1_ : & 'a mut [f64], x : & 'a[f64], inside_ : usize) -> f64
         )
     }
     ///What lies before and behind the interior.
     fn compute_t1_and_v1_ends(
-        v1: &mut [f64],
+        v1_: &mut [f64],
         x: &[f64],
-        x_len: usize,
-        k1: usize,
-        inside: usize,
+        x_len_: usize,
+        k1_: usize,
+        inside_: usize,
     ) -> f64 {
-        let mut t1_sum: f64 = 0.0;
-        let v1 = &mut v1[..x_len];
-        for i in (0..x_len.min(1)).chain((inside + 1).min(x_len)..x_len) {
-            let x_2 = x[i];
-            let t1 = 1.0 - x_2;
-            let t2 = x.get(1_usize.saturating_add(i)).copied().unwrap_or(0.0)
-                - x_2 * x_2;
-            let t3 = i < k1;
-            let t4 = if t3 { 100.0 * t2 * t2 + t1 * t1 } else { 0.0 };
-            let t5 = i.saturating_sub(1);
-            let t6 = if i >= 1 && t5 < k1 {
-                let x_3 = x.get(t5).copied().unwrap_or(0.0);
-                200.0 * (x.get(t5.saturating_add(1)).copied().unwrap_or(0.0) - x_3 * x_3)
+        let mut t1_sum_: f64 = 0.0;
+        let v1_ = &mut v1_[..x_len_];
+        for i in (0..x_len_.min(1)).chain((inside_ + 1).min(x_len_)..x_len_) {
+            let x_2_ = x[i];
+            let t1_ = 1.0 - x_2_;
+            let t2_ = x.get(1_usize.saturating_add(i)).copied().unwrap_or(0.0)
+                - x_2_ * x_2_;
+            let t3_ = i < k1_;
+            let t4_ = if t3_ { 100.0 * t2_ * t2_ + t1_ * t1_ } else { 0.0 };
+            let t5_ = i.saturating_sub(1);
+            let t6_ = if i >= 1 && t5_ < k1_ {
+                let x_3_ = x.get(t5_).copied().unwrap_or(0.0);
+                200.0
+                    * (x.get(t5_.saturating_add(1)).copied().unwrap_or(0.0)
+                        - x_3_ * x_3_)
             } else {
                 0.0
             };
-            let t7 = if t3 { -2.0 * (200.0 * t2 * x_2) - 2.0 * t1 } else { 0.0 };
-            t1_sum += t4;
-            v1[i] = t6 + t7;
+            let t7_ = if t3_ { -2.0 * (200.0 * t2_ * x_2_) - 2.0 * t1_ } else { 0.0 };
+            t1_sum_ += t4_;
+            v1_[i] = t6_ + t7_;
         }
-        t1_sum
+        t1_sum_
     }
-    let x_data = ::ad::runtime::kernel::contiguous(x);
-    let x_len = x.shape()[0];
-    let c1 = 1 <= x_len;
-    ::core::assert!(c1, "rosenbrock: integer overflow in a subtraction: `x.len() - 1`");
-    let k1 = x_len.saturating_sub(1);
-    let mut v1 = ::std::vec![0.0; x_len];
-    let inside = x_len.min(k1).saturating_sub(1);
-    let t1_ends = compute_t1_and_v1_ends(&mut v1, &x_data, x_len, k1, inside);
-    let t1 = if inside > 0 {
-        t1_ends + compute_t1_and_v1(&mut v1, &x_data, inside)
+    let x_data_ = ::ad::runtime::kernel::contiguous(x);
+    let x_len_ = x.shape()[0];
+    let c1_ = 1 <= x_len_;
+    ::core::assert!(c1_, "rosenbrock: integer overflow in a subtraction: `x.len() - 1`");
+    let k1_ = x_len_.saturating_sub(1);
+    let mut v1_ = ::std::vec![0.0; x_len_];
+    let inside_ = x_len_.min(k1_).saturating_sub(1);
+    let t1_ends_ = compute_t1_and_v1_ends(&mut v1_, &x_data_, x_len_, k1_, inside_);
+    let t1_ = if inside_ > 0 {
+        t1_ends_ + compute_t1_and_v1(&mut v1_, &x_data_, inside_)
     } else {
-        t1_ends
+        t1_ends_
     };
-    (t1, ::ad::runtime::kernel::assemble([x_len], v1))
+    (t1_, ::ad::runtime::kernel::assemble([x_len_], v1_))
 }
 #[doc(hidden)]
 #[allow(dead_code, reason = "not every function is checked")]
@@ -238,22 +240,27 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
     reason = "parameters and name are the function's own"
 )]
 #[inline]
-fn __ad_check_rosenbrock(how0: ::ad::runtime::check::How<'_>, argument0: &Array1<f64>) {
-    let own0 = argument0.clone();
-    let mut check0 = ::ad::runtime::check::Check::new(
-        how0,
-        ::std::vec::Vec::from([::ad::runtime::check::point("x", &own0)]),
-        |at0| ::ad::runtime::check::leaf(&rosenbrock(&at0.moved(0usize, &own0))),
+fn __ad_check_rosenbrock(
+    how0_: ::ad::runtime::check::How<'_>,
+    argument0_: &Array1<f64>,
+) {
+    let own0_ = argument0_.clone();
+    let mut check0_ = ::ad::runtime::check::Check::new(
+        how0_,
+        ::std::vec::Vec::from([::ad::runtime::check::point("x", &own0_)]),
+        |at0_| ::ad::runtime::check::leaf(&rosenbrock(&at0_.moved(0usize, &own0_))),
     );
-    check0
-        .grad(|at0| {
-            let (value0, part0) = rosenbrock_value_and_grad(&at0.moved(0usize, &own0));
+    check0_
+        .grad(|at0_| {
+            let (value0_, part0_) = rosenbrock_value_and_grad(
+                &at0_.moved(0usize, &own0_),
+            );
             (
-                ::ad::runtime::check::leaf(&value0),
-                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0)]),
+                ::ad::runtime::check::leaf(&value0_),
+                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0_)]),
             )
         });
-    check0.done();
+    check0_.done();
 }
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
 #[allow(
@@ -262,19 +269,22 @@ fn __ad_check_rosenbrock(how0: ::ad::runtime::check::How<'_>, argument0: &Array1
     reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
 )]
 const _: () = {
-    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x_| x_;
     /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
-    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
-        let _ = x;
-        let f = build1;
-        ::ad::runtime::kernel::same(::ad::prelude::build1, f);
-        let _ = f(0, |_| 0.0_f64);
+    fn assumed_functions(x_: &::ad::ndarray::Array1<f64>) {
+        let _ = x_;
+        let f_ = build1;
+        ::ad::runtime::kernel::same(::ad::prelude::build1, f_);
+        let _ = f_(0, |_| 0.0_f64);
     }
     /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
-    fn assumed_methods() {
+    fn assumed_methods<K>()
+    where
+        (K,): ::ad::runtime::assumed::methods::Assumed,
+    {
         use ::ad::runtime::assumed::methods::*;
-        let _ = |x: ::ad::ndarray::Array1<f64>| x.sum();
-        let _ = |x: &::ad::ndarray::Array1<f64>| x.sum();
-        let _ = |x: &mut ::ad::ndarray::Array1<f64>| x.sum();
+        let _ = |x_: ::ad::ndarray::Array1<f64>| x_.sum();
+        let _ = |x_: &::ad::ndarray::Array1<f64>| x_.sum();
+        let _ = |x_: &mut ::ad::ndarray::Array1<f64>| x_.sum();
     }
 };

@@ -118,18 +118,18 @@ fn wave_grad(x: f64, y: f64) -> (f64, f64) {
 )]
 fn wave_value_and_grad(x: f64, y: f64) -> (f64, (f64, f64)) {
     let r = (x * x + y * y).sqrt();
-    let c1 = r > 1.0;
-    let t1 = r.recip();
-    let (t3, t4) = if c1 {
-        let t2 = r.sin() / r;
-        (t2, t1 * r.cos() - t2 * t1)
+    let c1_ = r > 1.0;
+    let t1_ = r.recip();
+    let (t3_, t4_) = if c1_ {
+        let t2_ = r.sin() / r;
+        (t2_, t1_ * r.cos() - t2_ * t1_)
     } else {
         (1.0 - r * r / 6.0, 2.0 * (-0.16666666666666666 * r))
     };
-    let t5 = ::ad::runtime::kernel::mul_zero(t4, 0.5 * t1);
-    let t6 = 2.0 * ::ad::runtime::kernel::mul_zero(t5, x);
-    let t7 = 2.0 * ::ad::runtime::kernel::mul_zero(t5, y);
-    (t3, (t6, t7))
+    let t5_ = ::ad::runtime::kernel::mul_zero(t4_, 0.5 * t1_);
+    let t6_ = 2.0 * ::ad::runtime::kernel::mul_zero(t5_, x);
+    let t7_ = 2.0 * ::ad::runtime::kernel::mul_zero(t5_, y);
+    (t3_, (t6_, t7_))
 }
 #[doc(hidden)]
 #[allow(dead_code, reason = "not every function is checked")]
@@ -150,32 +150,36 @@ fn wave_value_and_grad(x: f64, y: f64) -> (f64, (f64, f64)) {
     reason = "parameters and name are the function's own"
 )]
 #[inline]
-fn __ad_check_wave(how0: ::ad::runtime::check::How<'_>, argument0: f64, argument1: f64) {
-    let own0 = argument0;
-    let own1 = argument1;
-    let mut check0 = ::ad::runtime::check::Check::new(
-        how0,
+fn __ad_check_wave(
+    how0_: ::ad::runtime::check::How<'_>,
+    argument0_: f64,
+    argument1_: f64,
+) {
+    let own0_ = argument0_;
+    let own1_ = argument1_;
+    let mut check0_ = ::ad::runtime::check::Check::new(
+        how0_,
         ::std::vec::Vec::from([
-            ::ad::runtime::check::point("x", &own0),
-            ::ad::runtime::check::point("y", &own1),
+            ::ad::runtime::check::point("x", &own0_),
+            ::ad::runtime::check::point("y", &own1_),
         ]),
-        |at0| ::ad::runtime::check::leaf(
-            &wave(at0.moved(0usize, &own0), at0.moved(1usize, &own1)),
+        |at0_| ::ad::runtime::check::leaf(
+            &wave(at0_.moved(0usize, &own0_), at0_.moved(1usize, &own1_)),
         ),
     );
-    check0
-        .grad(|at0| {
-            let (value0, (part0, part1)) = wave_value_and_grad(
-                at0.moved(0usize, &own0),
-                at0.moved(1usize, &own1),
+    check0_
+        .grad(|at0_| {
+            let (value0_, (part0_, part1_)) = wave_value_and_grad(
+                at0_.moved(0usize, &own0_),
+                at0_.moved(1usize, &own1_),
             );
             (
-                ::ad::runtime::check::leaf(&value0),
+                ::ad::runtime::check::leaf(&value0_),
                 ::std::vec::Vec::from([
-                    ::ad::runtime::check::leaf(&part0),
-                    ::ad::runtime::check::leaf(&part1),
+                    ::ad::runtime::check::leaf(&part0_),
+                    ::ad::runtime::check::leaf(&part1_),
                 ]),
             )
         });
-    check0.done();
+    check0_.done();
 }

@@ -67,103 +67,109 @@ fn smooth_vjp(
 ) -> (::ad::ndarray::Array1<f64>, ::ad::ndarray::Array1<f64>) {
     ///A loop nest over 1 axis.
     fn compute_c2_and_c3(
-        v1: &mut [f64],
+        v1_: &mut [f64],
         idx: &[usize],
         x: &[f64],
-        x_len: usize,
-        idx_len: usize,
+        x_len_: usize,
+        idx_len_: usize,
     ) -> (bool, bool, bool) {
-        let mut c2_sum: bool = true;
-        let mut c3_sum: bool = true;
-        let mut c4_sum: bool = true;
-        let idx = &idx[..idx_len];
-        let v1 = &mut v1[..idx_len];
-        for i in 0..idx_len {
-            let idx_2 = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
-            let t1 = i > 0;
-            let t2 = if t1 { idx_2.saturating_add(1) <= x_len } else { true };
-            let t3 = idx[i].saturating_add(1) <= x_len;
-            let t4 = if t1 { t3 } else { true };
-            let t5 = if t1 { true } else { t3 };
-            let x_2 = x.get(idx[i]).copied().unwrap_or(0.0);
-            let t6 = if t1 {
-                0.5 * (x_2 + x.get(idx_2).copied().unwrap_or(0.0))
+        let mut c2_sum_: bool = true;
+        let mut c3_sum_: bool = true;
+        let mut c4_sum_: bool = true;
+        let idx = &idx[..idx_len_];
+        let v1_ = &mut v1_[..idx_len_];
+        for i in 0..idx_len_ {
+            let idx_2_ = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
+            let t1_ = i > 0;
+            let t2_ = if t1_ { idx_2_.saturating_add(1) <= x_len_ } else { true };
+            let t3_ = idx[i].saturating_add(1) <= x_len_;
+            let t4_ = if t1_ { t3_ } else { true };
+            let t5_ = if t1_ { true } else { t3_ };
+            let x_2_ = x.get(idx[i]).copied().unwrap_or(0.0);
+            let t6_ = if t1_ {
+                0.5 * (x_2_ + x.get(idx_2_).copied().unwrap_or(0.0))
             } else {
-                x_2
+                x_2_
             };
-            c2_sum &= t2;
-            c3_sum &= t4;
-            c4_sum &= t5;
-            v1[i] = t6;
+            c2_sum_ &= t2_;
+            c3_sum_ &= t4_;
+            c4_sum_ &= t5_;
+            v1_[i] = t6_;
         }
-        (c2_sum, c3_sum, c4_sum)
+        (c2_sum_, c3_sum_, c4_sum_)
     }
     ///Adds at computed positions; what falls outside is dropped.
     fn scatter_v2(
-        v2: &mut [f64],
+        v2_: &mut [f64],
         idx: &[usize],
-        cotangent: &[f64],
-        x_len: usize,
-        idx_len: usize,
+        cotangent_: &[f64],
+        x_len_: usize,
+        idx_len_: usize,
     ) {
-        let cotangent = &cotangent[..idx_len];
-        for i in 0..idx_len {
-            let idx_2 = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
-            let t1 = if i > 0 { cotangent[i] * 0.5 } else { 0.0 };
-            if idx_2 < x_len {
-                v2[idx_2] += t1;
+        let cotangent_ = &cotangent_[..idx_len_];
+        for i in 0..idx_len_ {
+            let idx_2_ = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
+            let t1_ = if i > 0 { cotangent_[i] * 0.5 } else { 0.0 };
+            if idx_2_ < x_len_ {
+                v2_[idx_2_] += t1_;
             }
         }
     }
     ///Adds at computed positions; what falls outside is dropped.
     fn scatter_v3(
-        v3: &mut [f64],
+        v3_: &mut [f64],
         idx: &[usize],
-        cotangent: &[f64],
-        x_len: usize,
-        idx_len: usize,
+        cotangent_: &[f64],
+        x_len_: usize,
+        idx_len_: usize,
     ) {
-        let idx = &idx[..idx_len];
-        let cotangent = &cotangent[..idx_len];
-        for i in 0..idx_len {
-            let t1 = i > 0;
-            let t2 = if t1 { cotangent[i] * 0.5 } else { 0.0 };
-            let t3 = if t1 { 0.0 } else { cotangent[i] };
-            if idx[i] < x_len {
-                v3[idx[i]] += t3 + t2;
+        let idx = &idx[..idx_len_];
+        let cotangent_ = &cotangent_[..idx_len_];
+        for i in 0..idx_len_ {
+            let t1_ = i > 0;
+            let t2_ = if t1_ { cotangent_[i] * 0.5 } else { 0.0 };
+            let t3_ = if t1_ { 0.0 } else { cotangent_[i] };
+            if idx[i] < x_len_ {
+                v3_[idx[i]] += t3_ + t2_;
             }
         }
     }
-    let x_data = ::ad::runtime::kernel::contiguous(x);
-    let idx_data = ::ad::runtime::kernel::contiguous(idx);
-    let cotangent_data = ::ad::runtime::kernel::contiguous(cotangent);
-    let idx_len = idx.shape()[0];
-    let cotangent_len = cotangent.shape()[0];
-    let c1 = cotangent_len == idx_len;
+    let x_data_ = ::ad::runtime::kernel::contiguous(x);
+    let idx_data_ = ::ad::runtime::kernel::contiguous(idx);
+    let cotangent_data_ = ::ad::runtime::kernel::contiguous(cotangent);
+    let idx_len_ = idx.shape()[0];
+    let cotangent_len_ = cotangent.shape()[0];
+    let c1_ = cotangent_len_ == idx_len_;
     ::core::assert!(
-        c1,
+        c1_,
         "smooth: `cotangent` does not have the shape of the result (axis 0): `smooth` (`cotangent` = {}, the result = {})",
-        cotangent_len, idx_len
+        cotangent_len_, idx_len_
     );
-    let x_len = x.shape()[0];
-    let mut v1 = ::std::vec![0.0; idx_len];
-    let (c2, c3, c4) = compute_c2_and_c3(&mut v1, &idx_data, &x_data, x_len, idx_len);
+    let x_len_ = x.shape()[0];
+    let mut v1_ = ::std::vec![0.0; idx_len_];
+    let (c2_, c3_, c4_) = compute_c2_and_c3(
+        &mut v1_,
+        &idx_data_,
+        &x_data_,
+        x_len_,
+        idx_len_,
+    );
     ::core::assert!(
-        c2, "smooth: index out of range: `x[idx[i - 1]]` (length of `x` = {})", x_len
+        c2_, "smooth: index out of range: `x[idx[i - 1]]` (length of `x` = {})", x_len_
     );
     ::core::assert!(
-        c3, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len
+        c3_, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
     );
     ::core::assert!(
-        c4, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len
+        c4_, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
     );
-    let mut v2 = ::std::vec![0.0_f64; x_len];
-    scatter_v2(&mut v2, &idx_data, &cotangent_data, x_len, idx_len);
-    let mut v3 = v2;
-    scatter_v3(&mut v3, &idx_data, &cotangent_data, x_len, idx_len);
+    let mut v2_ = ::std::vec![0.0_f64; x_len_];
+    scatter_v2(&mut v2_, &idx_data_, &cotangent_data_, x_len_, idx_len_);
+    let mut v3_ = v2_;
+    scatter_v3(&mut v3_, &idx_data_, &cotangent_data_, x_len_, idx_len_);
     (
-        ::ad::runtime::kernel::assemble([idx_len], v1),
-        ::ad::runtime::kernel::assemble([x_len], v3),
+        ::ad::runtime::kernel::assemble([idx_len_], v1_),
+        ::ad::runtime::kernel::assemble([x_len_], v3_),
     )
 }
 ///The value of [`smooth`] and its tangent: the Jacobian applied to tangents of `x`.
@@ -228,98 +234,98 @@ fn smooth_jvp(
 ) -> (::ad::ndarray::Array1<f64>, ::ad::ndarray::Array1<f64>) {
     ///A loop nest over 1 axis.
     fn compute_c2_and_c3(
-        v1: &mut [f64],
-        v2: &mut [f64],
+        v1_: &mut [f64],
+        v2_: &mut [f64],
         idx: &[usize],
         x: &[f64],
-        tangent_x: &[f64],
-        x_len: usize,
-        idx_len: usize,
+        tangent_x_: &[f64],
+        x_len_: usize,
+        idx_len_: usize,
     ) -> (bool, bool, bool) {
         #[inline(always)]
         fn loops<I: ::ad::runtime::kernel::Isa>(
-            v1: &mut [f64],
-            v2: &mut [f64],
+            v1_: &mut [f64],
+            v2_: &mut [f64],
             idx: &[usize],
             x: &[f64],
-            tangent_x: &[f64],
-            x_len: usize,
-            idx_len: usize,
+            tangent_x_: &[f64],
+            x_len_: usize,
+            idx_len_: usize,
         ) -> (bool, bool, bool) {
-            let mut c2_sum: bool = true;
-            let mut c3_sum: bool = true;
-            let mut c4_sum: bool = true;
-            let idx = &idx[..idx_len];
-            let v1 = &mut v1[..idx_len];
-            let v2 = &mut v2[..idx_len];
-            for i in 0..idx_len {
-                let idx_2 = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
-                let t1 = i > 0;
-                let t2 = if t1 { idx_2.saturating_add(1) <= x_len } else { true };
-                let t3 = idx[i].saturating_add(1) <= x_len;
-                let t4 = if t1 { t3 } else { true };
-                let t5 = if t1 { true } else { t3 };
-                let x_2 = x.get(idx[i]).copied().unwrap_or(0.0);
-                let t6 = if t1 {
-                    0.5 * (x_2 + x.get(idx_2).copied().unwrap_or(0.0))
+            let mut c2_sum_: bool = true;
+            let mut c3_sum_: bool = true;
+            let mut c4_sum_: bool = true;
+            let idx = &idx[..idx_len_];
+            let v1_ = &mut v1_[..idx_len_];
+            let v2_ = &mut v2_[..idx_len_];
+            for i in 0..idx_len_ {
+                let idx_2_ = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
+                let t1_ = i > 0;
+                let t2_ = if t1_ { idx_2_.saturating_add(1) <= x_len_ } else { true };
+                let t3_ = idx[i].saturating_add(1) <= x_len_;
+                let t4_ = if t1_ { t3_ } else { true };
+                let t5_ = if t1_ { true } else { t3_ };
+                let x_2_ = x.get(idx[i]).copied().unwrap_or(0.0);
+                let t6_ = if t1_ {
+                    0.5 * (x_2_ + x.get(idx_2_).copied().unwrap_or(0.0))
                 } else {
-                    x_2
+                    x_2_
                 };
-                let t7 = tangent_x.get(idx[i]).copied().unwrap_or(0.0);
-                let t8 = if t1 {
-                    (t7 + tangent_x.get(idx_2).copied().unwrap_or(0.0)) * 0.5
+                let t7_ = tangent_x_.get(idx[i]).copied().unwrap_or(0.0);
+                let t8_ = if t1_ {
+                    (t7_ + tangent_x_.get(idx_2_).copied().unwrap_or(0.0)) * 0.5
                 } else {
-                    t7
+                    t7_
                 };
-                c2_sum &= t2;
-                c3_sum &= t4;
-                c4_sum &= t5;
-                v1[i] = t6;
-                v2[i] = t8;
+                c2_sum_ &= t2_;
+                c3_sum_ &= t4_;
+                c4_sum_ &= t5_;
+                v1_[i] = t6_;
+                v2_[i] = t8_;
             }
-            (c2_sum, c3_sum, c4_sum)
+            (c2_sum_, c3_sum_, c4_sum_)
         }
         ::ad::runtime::dispatched!(
-            'a,; loops(v1 : & 'a mut [f64], v2 : & 'a mut [f64], idx : & 'a[usize], x : &
-            'a[f64], tangent_x : & 'a[f64], x_len : usize, idx_len : usize) -> (bool,
-            bool, bool)
+            'a,; loops(v1_ : & 'a mut [f64], v2_ : & 'a mut [f64], idx : & 'a[usize], x :
+            & 'a[f64], tangent_x_ : & 'a[f64], x_len_ : usize, idx_len_ : usize) ->
+            (bool, bool, bool)
         )
     }
-    let x_data = ::ad::runtime::kernel::contiguous(x);
-    let idx_data = ::ad::runtime::kernel::contiguous(idx);
-    let tangent_x_data = ::ad::runtime::kernel::contiguous(tangent_x);
-    let x_len = x.shape()[0];
-    let tangent_x_len = tangent_x.shape()[0];
-    let c1 = tangent_x_len == x_len;
+    let x_data_ = ::ad::runtime::kernel::contiguous(x);
+    let idx_data_ = ::ad::runtime::kernel::contiguous(idx);
+    let tangent_x_data_ = ::ad::runtime::kernel::contiguous(tangent_x);
+    let x_len_ = x.shape()[0];
+    let tangent_x_len_ = tangent_x.shape()[0];
+    let c1_ = tangent_x_len_ == x_len_;
     ::core::assert!(
-        c1,
+        c1_,
         "smooth: `tangent_x` does not have the shape of `x` (axis 0): `smooth` (`tangent_x` = {}, `x` = {})",
-        tangent_x_len, x_len
+        tangent_x_len_, x_len_
     );
-    let idx_len = idx.shape()[0];
-    let mut v1 = ::std::vec![0.0; idx_len];
-    let mut v2 = ::std::vec![0.0; idx_len];
-    let (c2, c3, c4) = compute_c2_and_c3(
-        &mut v1,
-        &mut v2,
-        &idx_data,
-        &x_data,
-        &tangent_x_data,
-        x_len,
-        idx_len,
-    );
-    ::core::assert!(
-        c2, "smooth: index out of range: `x[idx[i - 1]]` (length of `x` = {})", x_len
+    let idx_len_ = idx.shape()[0];
+    let mut v1_ = ::std::vec![0.0; idx_len_];
+    let mut v2_ = ::std::vec![0.0; idx_len_];
+    let (c2_, c3_, c4_) = compute_c2_and_c3(
+        &mut v1_,
+        &mut v2_,
+        &idx_data_,
+        &x_data_,
+        &tangent_x_data_,
+        x_len_,
+        idx_len_,
     );
     ::core::assert!(
-        c3, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len
+        c2_, "smooth: index out of range: `x[idx[i - 1]]` (length of `x` = {})", x_len_
     );
     ::core::assert!(
-        c4, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len
+        c3_, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
+    );
+    ::core::assert!(
+        c4_, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
     );
     (
-        ::ad::runtime::kernel::assemble([idx_len], v1),
-        ::ad::runtime::kernel::assemble([idx_len], v2),
+        ::ad::runtime::kernel::assemble([idx_len_], v1_),
+        ::ad::runtime::kernel::assemble([idx_len_], v2_),
     )
 }
 #[doc(hidden)]
@@ -342,39 +348,41 @@ fn smooth_jvp(
 )]
 #[inline]
 fn __ad_check_smooth(
-    how0: ::ad::runtime::check::How<'_>,
-    argument0: &Array1<f64>,
-    argument1: &Array1<usize>,
+    how0_: ::ad::runtime::check::How<'_>,
+    argument0_: &Array1<f64>,
+    argument1_: &Array1<usize>,
 ) {
-    let own0 = argument0.clone();
-    let mut check0 = ::ad::runtime::check::Check::new(
-        how0,
-        ::std::vec::Vec::from([::ad::runtime::check::point("x", &own0)]),
-        |at0| ::ad::runtime::check::leaf(&smooth(&at0.moved(0usize, &own0), argument1)),
+    let own0_ = argument0_.clone();
+    let mut check0_ = ::ad::runtime::check::Check::new(
+        how0_,
+        ::std::vec::Vec::from([::ad::runtime::check::point("x", &own0_)]),
+        |at0_| ::ad::runtime::check::leaf(
+            &smooth(&at0_.moved(0usize, &own0_), argument1_),
+        ),
     );
-    check0
-        .vjp(|at0| {
-            let value0 = smooth(argument0, argument1);
-            let (value0, part0) = smooth_vjp(
-                argument0,
-                argument1,
-                &::ad::runtime::check::refill(&value0, at0),
+    check0_
+        .vjp(|at0_| {
+            let value0_ = smooth(argument0_, argument1_);
+            let (value0_, part0_) = smooth_vjp(
+                argument0_,
+                argument1_,
+                &::ad::runtime::check::refill(&value0_, at0_),
             );
             (
-                ::ad::runtime::check::leaf(&value0),
-                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0)]),
+                ::ad::runtime::check::leaf(&value0_),
+                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0_)]),
             )
         });
-    check0
-        .jvp(|at0| {
-            let (value0, back0) = smooth_jvp(
-                argument0,
-                argument1,
-                &at0.of(0usize, &own0),
+    check0_
+        .jvp(|at0_| {
+            let (value0_, back0_) = smooth_jvp(
+                argument0_,
+                argument1_,
+                &at0_.of(0usize, &own0_),
             );
-            (::ad::runtime::check::leaf(&value0), ::ad::runtime::check::leaf(&back0))
+            (::ad::runtime::check::leaf(&value0_), ::ad::runtime::check::leaf(&back0_))
         });
-    check0.done();
+    check0_.done();
 }
 #[allow(dead_code, reason = "what is proved by compiling is never run")]
 #[allow(
@@ -383,12 +391,12 @@ fn __ad_check_smooth(
     reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
 )]
 const _: () = {
-    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x| x;
+    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x_| x_;
     /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
-    fn assumed_functions(x: &::ad::ndarray::Array1<f64>) {
-        let _ = x;
-        let f = build1;
-        ::ad::runtime::kernel::same(::ad::prelude::build1, f);
-        let _ = f(0, |_| 0.0_f64);
+    fn assumed_functions(x_: &::ad::ndarray::Array1<f64>) {
+        let _ = x_;
+        let f_ = build1;
+        ::ad::runtime::kernel::same(::ad::prelude::build1, f_);
+        let _ = f_(0, |_| 0.0_f64);
     }
 };

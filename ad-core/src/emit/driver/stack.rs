@@ -144,7 +144,7 @@ impl Driver<'_> {
         let mut names = Vec::new();
         let n = self.product(&self.g.shape(t)[1..], &mut names).tokens;
         self.hold_on_stack(t, lens);
-        let (row, part) = (Ident::new("row", Span::mixed_site()), Ident::new("part", Span::mixed_site()));
+        let (row, part) = (Ident::new("row_", Span::mixed_site()), Ident::new("part_", Span::mixed_site()));
         Some(quote! {
             let mut #name = #array;
             for (#row, #part) in #flat.chunks_exact_mut(usize::max(#n, 1)).zip([#(#parts),*]) {
@@ -211,7 +211,7 @@ impl Driver<'_> {
             return quote!(#name);
         }
         let array = static_type(self.style.zero(self.g.elem(of)), lens);
-        let copy = Ident::new("copy", Span::mixed_site());
+        let copy = Ident::new("copy_", Span::mixed_site());
         let (to, from) = (flat(&quote!(#copy), lens.len(), true), self.borrow(of, &mut Vec::new()));
         quote!({ let mut #copy = #array; #to.copy_from_slice(#from); #copy })
     }

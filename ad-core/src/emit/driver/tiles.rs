@@ -9,7 +9,7 @@ use quote::quote;
 use super::super::block::Statement;
 use super::super::items::masked;
 use super::super::nest::{Arg, Item, Nest, Part};
-use super::super::rust::{Expr, prec};
+use super::super::rust::{Expr, prec, stem};
 use super::super::schedule::{Literal, Work};
 use super::super::tiles::{Blocked, Tile, blocked, buffers, extremum, is_over, widths};
 use super::Driver;
@@ -181,7 +181,7 @@ impl Driver<'_> {
         for t in buffers(&kernel) {
             let outer = is_over(g, t, block.n) && g.rank(t) > 1 && !block.private.contains(&t);
             if outer && !block.packed.contains_key(&t) {
-                let name = self.taken.fresh(&format!("{}_block", self.names[&t].to_string().trim_end_matches("_data")));
+                let name = self.taken.fresh(&format!("{}_block", stem(&self.names[&t].to_string(), "_data")));
                 block.packed.insert(t, name);
             }
         }

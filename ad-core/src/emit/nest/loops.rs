@@ -7,7 +7,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::super::kernel::Op;
-use super::super::rust::{Expr, prec};
+use super::super::rust::{Expr, prec, stem};
 use super::phases::Phase;
 use super::{Fold, Item, Nest, Part, Row, Variant};
 use crate::ir::{Put, Term};
@@ -23,7 +23,7 @@ pub(super) fn lanes() -> TokenStream {
 
 /// The accumulator of what is left over beside the lanes.
 pub(super) fn rest_of(lanes: &Ident) -> Ident {
-    format_ident!("{}_rest", lanes.to_string().trim_end_matches("_lanes"), span = Span::mixed_site())
+    format_ident!("{}_rest_", stem(&lanes.to_string(), "_lanes"), span = Span::mixed_site())
 }
 
 impl Nest<'_, '_> {

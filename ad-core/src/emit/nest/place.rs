@@ -2,6 +2,7 @@
 //! Must never put a cheap node into an arm (it would stop the loop from being vectorised), nor a dear one outside.
 
 use super::super::kernel::{Id, Op};
+use super::super::rust::stem;
 use super::{Arg, Arm, Item, Nest, operands};
 use crate::choice::{Kind, choose_if};
 use crate::ir::{Node, Term};
@@ -73,7 +74,7 @@ impl Nest<'_, '_> {
             } else {
                 let name = self.driver[t].to_string();
                 let input = matches!((arg, self.g.node(*t)), (Arg::Buffer(_), Node::Input(_)));
-                self.names.fresh(if input { name.trim_end_matches("_data") } else { &name })
+                self.names.fresh(if input { stem(&name, "_data") } else { &name })
             };
             self.arg_names.insert(*t, name);
         }
