@@ -208,9 +208,9 @@ pub fn wrt_twice(name: &str) -> Message {
 
 // The item and its signature.
 
-/// `certain`: of what rustc does not read either.
+/// `certain`: of what rustc does not read either. What it makes of the rest of the body would be said of its own guess.
 pub fn syntax(reason: &str, certain: bool) -> Message {
-    message(reason).left_to_rustc(certain)
+    message(reason).left_to_rustc(certain).instead_of_rustc()
 }
 
 pub fn unknown_suffix(suffix: &str) -> Message {
@@ -218,11 +218,16 @@ pub fn unknown_suffix(suffix: &str) -> Message {
 }
 
 pub fn macro_without_mark(name: &str, inside: &str) -> Message {
-    message(format!("`{name}` is a macro")).help(format!("write `{name}![{inside}]`"))
+    message(format!("`{name}` is a macro")).instead_of_rustc().help(format!("write `{name}![{inside}]`"))
 }
 
 pub fn several_indices(index: &str) -> Message {
-    message("several indices stand in one more pair of brackets").help(format!("write `[[{index}]]`"))
+    message("several indices stand in one more pair of brackets").instead_of_rustc().help(format!("write `[[{index}]]`"))
+}
+
+pub fn no_body(name: &str) -> Message {
+    message(format!("`{name}` has no body to differentiate")).instead_of_rustc()
+        .help("write it here: `{ .. }`; of a trait's function, in a free one that takes what it needs as parameters")
 }
 
 pub fn method() -> Message {
@@ -353,13 +358,8 @@ pub fn unknown_function(name: &str, near: Option<&str>, method: Option<&str>) ->
 }
 
 pub fn recursion(name: &str) -> Message {
-    message(format!("`{name}` calls itself"))
+    message(format!("`{name}` calls itself")).instead_of_rustc()
         .help("write it as a loop, and keep in variables what one call hands to the next: `let mut y = x; for k in 0..n { y = ..; }`")
-}
-
-pub fn function_behind(name: &str) -> Message {
-    message(format!("`{name}` cannot be called here: functions inside of a function call those that stand before them"))
-        .help(format!("put `{name}` in front; what calls itself, as a loop: `let mut y = x; for k in 0..n {{ y = ..; }}`"))
 }
 
 pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_function: bool) -> Message {

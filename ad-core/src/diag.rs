@@ -21,7 +21,8 @@ pub struct Message {
     pub note: Option<String>,
     /// Whether it is left to rustc to say so: counted, not shown.
     pub rustc: bool,
-    /// Whether rustc may say the same of the function's body, which is not shown to it then: one mistake, one error.
+    /// Whether rustc may say the same of the function's body, which is not shown to it then: one mistake, one error. (Of what is left
+    /// to rustc: that it has said so already, before the macro was called.)
     pub twice: bool,
     /// Whether it is of a name: said where that stands first, and not again.
     pub once: bool,

@@ -89,7 +89,7 @@ pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Pat
     });
     let errors = failure.diags.list().to_vec();
     let internal = internal || errors.iter().any(|e| e.message.entry == "internal");
-    let twice = errors.iter().any(|e| e.message.twice && !e.message.rustc);
+    let twice = errors.iter().any(|e| e.message.twice);
     let item = if twice { without_body(front::mended(item)) } else { item };
     Expansion { tokens: beside(&item, &failure.into_tokens()), errors, internal }
 }
@@ -97,12 +97,16 @@ pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Pat
 /// A function with nothing in its body that rustc could report a second time.
 fn without_body(item: TokenStream) -> TokenStream {
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
-    if let Some(TokenTree::Group(body)) = tokens.last_mut()
-        && body.delimiter() == Delimiter::Brace
-    {
-        let span = body.span();
-        *body = Group::new(Delimiter::Brace, quote!(::core::panic!("the function has an error")));
-        body.set_span(span);
+    let body = tokens.last_mut().filter(|last| match last {
+        TokenTree::Group(body) => body.delimiter() == Delimiter::Brace,
+        // It has none.
+        TokenTree::Punct(end) => end.as_char() == ';',
+        _ => false,
+    });
+    if let Some(body) = body {
+        let mut new = Group::new(Delimiter::Brace, quote!(::core::panic!("the function has an error")));
+        new.set_span(body.span());
+        *body = TokenTree::Group(new);
     }
     let allowed = quote!(#[allow(unused_variables, unused_mut, clippy::pedantic, reason = "its body is left out because of an error")]);
     allowed.into_iter().chain(tokens).collect()

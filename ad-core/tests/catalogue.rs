@@ -124,3 +124,52 @@ fn every_case_has_an_error() {
     assert!(without.is_empty(), "these cases say nothing: {without:?}");
     assert!(cases().len() >= 70, "only {} cases", cases().len());
 }
+
+/// Cases in which rustc says more than the errors that are left to it, with how many more, and why that cannot be helped.
+const RUSTC_SAYS_MORE: &[(&str, usize, &str)] = &[
+    ("index/of_other_languages", 1, "`x[0, 1]` does not parse, and what rustc says of it is no help"),
+    ("place/syntax", 1, "`array[1.0, 2.0]` does not parse, and what rustc says of it is no help"),
+    ("place/file_module", 1, "rustc refuses the item before the macro is called"),
+    ("place/names_that_exist", 1, "a macro sees no neighbours: rustc's alone"),
+    ("place/visibility", 3, "who may call the derivatives: rustc's alone"),
+];
+
+/// One mistake, one error: a case shows what we say, and of rustc's what we leave to it.
+#[test]
+fn one_mistake_is_one_error() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let name = case.with_extension("");
+        let name = name.components().rev().take(2).map(|c| c.as_os_str().to_string_lossy()).collect::<Vec<_>>();
+        let name = format!("{}/{}", name[1], name[0]);
+        let Ok(expected) = std::fs::read_to_string(case.with_extension("stderr")) else {
+            wrong.push(format!("{name}: run `TRYBUILD=overwrite cargo test -p ad-ui`"));
+            continue;
+        };
+        let shown = expected.lines().filter(|l| l.starts_with("error"));
+        let (mut ours, mut theirs) = (Vec::new(), 0);
+        for line in shown {
+            match line.strip_prefix("error: ") {
+                Some(text) => ours.push(text.to_string()),
+                None => theirs += 1,
+            }
+        }
+        let (mut left, mut missing) = (0, Vec::new());
+        for error in errors(&case) {
+            let text = error.message.text.lines().next().unwrap_or_default().to_string();
+            let found = ours.iter().position(|o| *o == text);
+            match found {
+                _ if error.message.rustc => left += 1,
+                Some(found) => drop(ours.swap_remove(found)),
+                None => missing.push(text),
+            }
+        }
+        // What is left of `error: ` is rustc's too.
+        theirs += ours.len();
+        let more = RUSTC_SAYS_MORE.iter().find(|(n, ..)| *n == name).map_or(0, |(_, more, _)| *more);
+        if theirs != left + more || !missing.is_empty() {
+            wrong.push(format!("{name}: rustc says {theirs}, of which {left} are left to it; missing {missing:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -177,11 +177,12 @@ pub fn literal_out_of_range(n: i128, ty: &str) -> Message {
 }
 
 pub fn cast(found: &str, to: &str) -> Message {
-    message(format!("{found} cannot be cast to `{to}`")).help("cast element by element: `x.mapv(|v| v as f64)`").left_to_rustc(scalar(found))
+    let text = message(format!("{found} cannot be cast to `{to}`")).help("cast element by element: `x.mapv(|v| v as f64)`");
+    if scalar(found) { text.left_to_rustc(true) } else { text.instead_of_rustc() }
 }
 
 pub fn comparison_of_arrays() -> Message {
-    message("arrays are not compared as a whole").help("compare elements: `x[i] < y[i]`")
+    message("arrays are not compared as a whole").instead_of_rustc().help("compare elements: `x[i] < y[i]`")
 }
 
 // Shapes.

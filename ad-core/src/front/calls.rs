@@ -65,7 +65,10 @@ impl<'a> Lower<'a> {
             return Ok(Value::Maybe(value.clone().into(), there));
         }
         let resolved = self.resolve(&p.path);
-        let args = self.all(&c.args);
+        // What a text is for, the function says.
+        let text = |e: &&Expr| matches!(e, Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(_), .. }));
+        let unknown = matches!(resolved, Ok(None));
+        let args = self.all(c.args.iter().filter(|e| !(unknown && text(e))));
         let Some(resolved) = resolved? else {
             let text = p.path.to_token_stream().to_string().replace(' ', "");
             let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());

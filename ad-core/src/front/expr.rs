@@ -228,7 +228,7 @@ impl<'a> Lower<'a> {
         let Some(owner) = owner else {
             return match last {
                 _ if self.sig.name == last => Some(catalogue::recursion(last)),
-                _ if self.inner.contains(last) => Some(catalogue::function_behind(last)),
+                _ if self.inner.contains(last) => Some(catalogue::recursion(last)),
                 "Ok" | "Err" => Some(refused::value(last)),
                 _ => None,
             };

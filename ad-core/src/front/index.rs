@@ -23,6 +23,14 @@ impl<'a> Lower<'a> {
 
     /// `base[index]`.
     pub(super) fn index_expr(&mut self, x: &'a ExprIndex) -> Lowered<Value<'a>> {
+        if let syn::Expr::Path(p) = &*x.expr
+            && let Some(name) = p.path.get_ident().map(ToString::to_string)
+            && super::macros::is_indexed(&name)
+            && self.scope.get(&name).is_none()
+        {
+            let inside = text_of(&x.index, 40);
+            return Err(self.error(SrcRange::of(x), catalogue::macro_without_mark(&name, &inside)));
+        }
         let (base, index) = (self.expr(&x.expr), self.expr(&x.index));
         let (base, index) = (base?, index?);
         let (rb, ri) = (SrcRange::of(&x.expr), SrcRange::of(&x.index));

@@ -47,6 +47,14 @@ impl VisitMut for Rewrite<'_> {
         visit_mut::visit_stmt_mut(self, stmt);
     }
 
+    /// `<f64>::abs` is `f64::abs`.
+    fn visit_expr_path_mut(&mut self, p: &mut syn::ExprPath) {
+        if let Some(plain) = unqualified(p) {
+            *p = plain;
+        }
+        visit_mut::visit_expr_path_mut(self, p);
+    }
+
     fn visit_attribute_mut(&mut self, a: &mut Attribute) {
         if a.path().is_ident("cfg") || a.path().is_ident("cfg_attr") {
             self.diags.push(SrcRange::of(a), refused::construct(refused::Construct::Cfg));
@@ -77,6 +85,30 @@ impl Rewrite<'_> {
             }
         }
     }
+}
+
+/// A path of a type in angle brackets without them, if it is of no trait.
+fn unqualified(p: &syn::ExprPath) -> Option<syn::ExprPath> {
+    let qself = p.qself.as_ref().filter(|q| q.position == 0)?;
+    let mut ty = &*qself.ty;
+    while let syn::Type::Paren(syn::TypeParen { elem, .. }) | syn::Type::Group(syn::TypeGroup { elem, .. }) = ty {
+        ty = elem;
+    }
+    let syn::Type::Path(of) = ty else { return None };
+    let mut path = of.path.clone();
+    // `Array1<f64>` is a type, `Array1::<f64>` what a path begins with.
+    for segment in &mut path.segments {
+        if let syn::PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+            arguments.colon2_token.get_or_insert_default();
+        }
+    }
+    path.segments.extend(p.path.segments.iter().cloned());
+    of.qself.is_none().then(|| syn::ExprPath { attrs: p.attrs.clone(), qself: None, path })
+}
+
+/// Whether a name in front of brackets is a macro's.
+pub(super) fn is_indexed(name: &str) -> bool {
+    matches!(name, "array" | "vec" | "s" | "stack" | "concatenate")
 }
 
 fn understood(mac: &Macro) -> Option<syn::Result<Expr>> {

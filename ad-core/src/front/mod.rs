@@ -54,7 +54,7 @@ mod types;
 mod value;
 mod words;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::ItemFn;
 
 use crate::catalogue;
@@ -102,17 +102,23 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
             // but what is not explained by anyone must not go through.
             let indices = several_indices(item.clone());
             let written = item.clone();
+            let no_body = syn::parse2::<syn::TraitItemFn>(item.clone())
+                .is_ok_and(|f| f.default.is_none() && f.sig.variadic.is_none());
+            let no_body = function_name(&item).filter(|_| no_body);
             let place = syn::parse2::<syn::Item>(item).ok().as_ref().and_then(catalogue::refused::item);
+            let place = no_body.map(|name| catalogue::no_body(&name)).or(place);
             let (range, message) = match (place, indices) {
                 (Some(message), _) => (range, message),
-                (None, Some((range, name, index))) if matches!(&*name, "array" | "vec" | "s") => {
+                (None, Some((range, name, index))) if macros::is_indexed(&name) => {
                     (range, catalogue::macro_without_mark(&name, &index))
                 }
                 (None, Some((range, _, index))) => (range, catalogue::several_indices(&index)),
                 (None, None) => {
                     let range = SrcRange { first: e.span(), last: e.span() };
-                    let Some((item, attr)) = without_body(written).map(|item| (item, attr)) else {
-                        diags.push(range, catalogue::syntax(&e.to_string(), false));
+                    let Some((item, attr)) = without_body(written.clone()).map(|item| (item, attr)) else {
+                        // What stands before the body: likewise.
+                        let of_function = function_name(&written).is_some();
+                        diags.push(range, catalogue::syntax(&e.to_string(), of_function));
                         return Err(Failure { diags, stubs: TokenStream::new() });
                     };
                     // A body that does not parse has been reported before the macro was called.
@@ -155,9 +161,18 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
     Err(Failure { diags, stubs })
 }
 
+/// The name of what begins as a function does.
+fn function_name(item: &TokenStream) -> Option<String> {
+    let mut tokens = item.clone().into_iter().skip_while(|t| !matches!(t, TokenTree::Ident(i) if i == "fn"));
+    match (tokens.next(), tokens.next()) {
+        (Some(_), Some(TokenTree::Ident(name))) => Some(name.to_string()),
+        _ => None,
+    }
+}
+
 /// A function with an empty body, if what stands before that parses.
 fn without_body(item: TokenStream) -> Option<ItemFn> {
-    use proc_macro2::{Delimiter, Group, TokenTree};
+    use proc_macro2::{Delimiter, Group};
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
     match tokens.last_mut() {
         Some(TokenTree::Group(body)) if body.delimiter() == Delimiter::Brace => {
@@ -170,7 +185,7 @@ fn without_body(item: TokenStream) -> Option<ItemFn> {
 
 /// `x[i, j]`, where there is one: the place, what stands before it, and the indices. It is looked for in what does not parse.
 fn several_indices(tokens: TokenStream) -> Option<(SrcRange, String, String)> {
-    use proc_macro2::{Delimiter, TokenTree};
+    use proc_macro2::Delimiter;
     const KEYWORDS: &[&str] = &["in", "return", "break", "else", "match", "if", "mut", "ref", "move", "let"];
     let mut before = None;
     for token in tokens {

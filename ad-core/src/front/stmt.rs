@@ -1,7 +1,10 @@
 //! Blocks and statements.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{Block, FnArg, Item, Pat, ReturnType, Stmt};
 
 use super::lower::Lower;
@@ -53,8 +56,9 @@ impl<'a> Lower<'a> {
     /// The constants and functions of a block. Neither sees the variables around it.
     fn items(&mut self, block: &'a Block) -> Lowered<()> {
         let mut result = Ok(());
-        for stmt in &block.stmts {
-            let Stmt::Item(Item::Const(item)) = stmt else { continue };
+        let items = in_order(block);
+        for item in &items {
+            let Item::Const(item) = item else { continue };
             let inside = std::mem::replace(&mut self.scope, self.items.clone());
             let value = self.expr(&item.expr).and_then(|v| self.ascribe(v, &item.ty, SrcRange::of(&item.expr)));
             self.scope = inside;
@@ -63,19 +67,15 @@ impl<'a> Lower<'a> {
             }
             self.item(item.ident.to_string(), value.ok());
         }
-        let inner = block.stmts.iter().filter_map(|stmt| match stmt {
-            Stmt::Item(Item::Fn(f)) => Some(f.sig.ident.to_string()),
+        let inner = items.iter().filter_map(|item| match item {
+            Item::Fn(f) => Some(f.sig.ident.to_string()),
             _ => None,
         });
         self.inner.extend(inner);
-        for stmt in &block.stmts {
+        for item in items {
             // What is refused has been said where it stands; what names it is no second mistake.
-            let named = match stmt {
-                Stmt::Item(item) => named_by(item),
-                _ => Vec::new(),
-            };
-            named.into_iter().for_each(|name| self.item(name, None));
-            let Stmt::Item(Item::Fn(f)) = stmt else { continue };
+            named_by(item).into_iter().for_each(|name| self.item(name, None));
+            let Item::Fn(f) = item else { continue };
             let sig = &f.sig;
             let plain = sig.generics.params.is_empty()
                 && sig.asyncness.is_none()
@@ -128,6 +128,49 @@ impl<'a> Lower<'a> {
         value?;
         bound
     }
+}
+
+/// The items of a block, each behind those that it names. Those that name each other in a circle come last: they call themselves.
+fn in_order(block: &Block) -> Vec<&Item> {
+    fn mentions(tokens: TokenStream, names: &mut BTreeSet<String>) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(g) => mentions(g.stream(), names),
+                TokenTree::Ident(i) => {
+                    names.insert(i.to_string());
+                }
+                _ => {}
+            }
+        }
+    }
+    let items: Vec<&Item> =
+        block.stmts.iter().filter_map(|s| if let Stmt::Item(item) = s { Some(item) } else { None }).collect();
+    if items.len() < 2 {
+        return items;
+    }
+    let mut waiting: Vec<(&Item, Option<String>, BTreeSet<String>)> = Vec::new();
+    for item in items {
+        let name = match item {
+            Item::Fn(f) => Some(f.sig.ident.to_string()),
+            Item::Const(c) => Some(c.ident.to_string()),
+            _ => None,
+        };
+        let mut names = BTreeSet::new();
+        if name.is_some() {
+            mentions(item.to_token_stream(), &mut names);
+        }
+        name.iter().for_each(|name| {
+            names.remove(name);
+        });
+        waiting.push((item, name, names));
+    }
+    let mut ordered = Vec::new();
+    while !waiting.is_empty() {
+        let open: BTreeSet<String> = waiting.iter().filter_map(|(_, name, _)| name.clone()).collect();
+        let ready = waiting.iter().position(|(_, _, names)| names.is_disjoint(&open)).unwrap_or(0);
+        ordered.push(waiting.remove(ready).0);
+    }
+    ordered
 }
 
 /// The names of values that an item which is refused brings into scope.

@@ -268,6 +268,42 @@ fn closures_and_shadowing() {
 }
 
 #[test]
+fn items_of_the_function_stand_in_any_order() {
+    let forwards = quote! {
+        fn f(x: f64) -> f64 {
+            fn twice(x: f64) -> f64 { SCALE * half(x) }
+            const SCALE: f64 = 2.0 * UNIT;
+            fn half(x: f64) -> f64 { 0.5 * own(x) }
+            const UNIT: f64 = 3.0;
+            fn own(x: f64) -> f64 { x * x }
+            twice(x)
+        }
+    };
+    means(forwards, &[scalar(2.0)], &[12.0]);
+    // A name of another kind that is that of a function is no circle.
+    let shadowed = quote! {
+        fn f(x: f64) -> f64 {
+            fn first(second: f64) -> f64 { let x = second; x + 1.0 }
+            fn second(x: f64) -> f64 { first(x) * 2.0 }
+            second(x)
+        }
+    };
+    means(shadowed, &[scalar(2.0)], &[6.0]);
+}
+
+#[test]
+fn paths_of_types_in_brackets() {
+    let f = quote! {
+        fn f<T: Real>(x: T, n: i32) -> T {
+            let w = <Array1<T>>::from_elem(3, x);
+            w.mapv(<T>::sin).sum() * <T>::lit(2.0) + <T>::abs(x) * T::from(<i32>::pow(n, 2)).unwrap()
+        }
+    };
+    means(f, &[scalar(-2.0), int(3)], &[6.0 * (-2.0_f64).sin() + 18.0]);
+    means(quote! { fn f(x: f64) -> f64 { <f64>::max(x, <f64>::EPSILON) } }, &[scalar(0.5)], &[0.5]);
+}
+
+#[test]
 fn literals_take_the_type_that_they_meet() {
     let p = program(quote!(), quote! { fn f(x: f32) -> f32 { let c = 0.1 + 0.2; c * x } });
     let single = Value::Array(Array {

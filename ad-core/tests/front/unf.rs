@@ -81,7 +81,7 @@ fn the_gradient_of_a_sum_is_ones() {
         // The written code goes once over the elements, for the value.
         let code = ad_core::expand(quote!(grad), item.clone());
         let text = prettyplease::unparse(&syn::parse2(code).expect("the expansion parses"));
-        assert!(text.contains("vec![1.0_f64; x_len]"), "{text}");
+        assert!(text.contains("vec![1.0_f64; x_len_]"), "{text}");
     }
 }
 
