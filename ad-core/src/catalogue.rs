@@ -426,7 +426,7 @@ pub fn grows_now_and_then(name: &str) -> Message {
 
 pub fn changing_length() -> Message {
     message("how many elements this has depends on values or on the step of a loop around it")
-        .help("read its elements here (`v[i]`, `v.last()`, `v.iter()`, `v[..k]`), `v.len()`, `sum`, `mean` and `dot`; behind the loop a `Vec` is an array again")
+        .help("what there is here are elements and parts (`v[i]`, `v.iter()`, `v[..k]`), `v.len()`, `mapv`, arithmetic, `sum` and the like, `dot`, and parts of this size to assign it to; behind the loop a `Vec` is an array again")
         .note("the sizes of arrays are the same in all steps of a loop")
 }
 

@@ -28,6 +28,8 @@ mod loops;
 mod meaning;
 #[path = "front/native.rs"]
 mod native;
+#[path = "front/open.rs"]
+mod open;
 #[path = "front/patterns.rs"]
 mod patterns;
 #[path = "front/places.rs"]

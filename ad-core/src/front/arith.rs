@@ -3,7 +3,7 @@
 use syn::BinOp;
 
 use super::lower::{Lower, elem_name};
-use super::value::{Lowered, Number, Value};
+use super::value::{Lowered, Number, Value, Want};
 use crate::catalogue;
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, Term};
@@ -234,6 +234,11 @@ impl<'a> Lower<'a> {
             (Value::Unit, Value::Unit) => Ok(Value::Unit),
             (Value::Tuple(xs), Value::Tuple(ys)) if xs.len() == ys.len() => Ok(Value::Tuple(parts(self, xs, ys)?)),
             (Value::List(xs), Value::List(ys)) if xs.len() == ys.len() => Ok(Value::List(parts(self, xs, ys)?)),
+            (Value::Open(_), Value::Open(_) | Value::Term(_) | Value::Matrix(_))
+            | (Value::Term(_) | Value::Matrix(_), Value::Open(_)) => {
+                let (x, y) = (self.as_open(a, Want::Any, range)?, self.as_open(b, Want::Any, range)?);
+                self.open_choice(how.cond, &x, &y, range)
+            }
             (Value::Stack(x), Value::Stack(y)) if x.all.len() == y.all.len() => Ok(self.join_stacks(how.cond, x, y)),
             (Value::Stack(_), Value::List(_) | Value::Term(_) | Value::Nested(_))
             | (Value::List(_) | Value::Term(_) | Value::Nested(_), Value::Stack(_))

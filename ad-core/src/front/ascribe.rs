@@ -54,7 +54,9 @@ impl<'a> Lower<'a> {
                 self.empties.push((std::rc::Rc::clone(parts), elem, rank));
                 return Ok(value);
             }
-            Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::Stack(_) if rank > 0 => return Ok(value),
+            Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::Stack(_) | Value::Open(_) if rank > 0 => {
+                return Ok(value);
+            }
             Value::Term(t) | Value::Nested(t) => (self.g.elem(*t), self.g.rank(*t), value.clone()),
             Value::Tuple(_) | Value::Seq(_) | Value::Range(_) | Value::Maybe(..) | Value::Number(_) => {
                 let found = self.describe(&value);

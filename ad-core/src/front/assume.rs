@@ -89,6 +89,7 @@ impl<'a> Lower<'a> {
         };
         let rank = match receiver {
             Value::Term(t) | Value::Nested(t) => self.g.rank(*t),
+            Value::Open(open) => self.g.rank(open.all),
             Value::List(_) | Value::Stack(_) => 1,
             Value::Matrix(_) => 2,
             _ => 0,

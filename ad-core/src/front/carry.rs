@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::lower::Lower;
+use super::open::Open;
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Message, Poison, SrcRange};
@@ -49,6 +50,8 @@ pub(super) enum Form<'a> {
     List(Vec<Form<'a>>),
     /// The value, and whether it is there.
     Maybe(Box<Form<'a>>),
+    /// An array of which the loops around say how much is there: the same in all steps.
+    Open(Rc<[Option<Term>]>),
     /// `None`, of nothing that is known yet.
     Nothing(Key),
     /// How far this iterator has gone.
@@ -135,6 +138,11 @@ impl<'a> Lower<'a> {
                 out.terms.push(*t);
                 out.keys.push(self.soft.get(t).and_then(|keys| keys.first().cloned()));
                 Form::Leaf { nested: matches!(value, Value::Nested(_)) }
+            }
+            Value::Open(open) => {
+                out.terms.push(open.all);
+                out.keys.push(self.soft.get(&open.all).and_then(|keys| keys.first().cloned()));
+                Form::Open(Rc::clone(&open.lens))
             }
             Value::Number(n) => {
                 key.leaf += 1;
@@ -261,6 +269,9 @@ impl<'a> Lower<'a> {
                 let t = *leaves.next().ok_or(Poison)?;
                 if *nested { Value::Nested(t) } else { Value::Term(t) }
             }
+            Form::Open(lens) => {
+                Value::Open(Rc::new(Open { all: *leaves.next().ok_or(Poison)?, lens: Rc::clone(lens) }))
+            }
             Form::Unit => Value::Unit,
             Form::Tuple(forms) => Value::Tuple(parts(forms, leaves)?),
             Form::List(forms) => Value::List(parts(forms, leaves)?),
@@ -366,6 +377,17 @@ impl<'a> Lower<'a> {
                     return Err(self.error(range, who.changes(&was, &is)));
                 }
                 out.push(self.carried_on(now, t, (who, range))?);
+                Ok(())
+            }
+            (Form::Open(lens), Value::Open(_) | Value::Term(_) | Value::Matrix(_)) => {
+                let now = *now.next().ok_or(Poison)?;
+                let now = Open { all: now, lens: Rc::clone(lens) };
+                let new = self.as_open(value, Want::Elem(self.g.elem(now.all)), range)?;
+                if self.g.elem(new.all) != self.g.elem(now.all) || self.g.rank(new.all) != self.g.rank(now.all) {
+                    let (was, is) = (self.describe(&Value::Term(now.all)), self.describe(&Value::Term(new.all)));
+                    return Err(self.error(range, who.changes(&was, &is)));
+                }
+                out.push(self.of_sizes(&new, &now, &who.words(), range)?);
                 Ok(())
             }
             (_, other) => {
@@ -477,7 +499,7 @@ impl Form<'_> {
     /// How many terms it has.
     pub(super) fn leaves(&self) -> usize {
         match self {
-            Form::Leaf { .. } | Form::Cursor(_) => 1,
+            Form::Leaf { .. } | Form::Open(_) | Form::Cursor(_) => 1,
             Form::Unit | Form::Nothing(_) => 0,
             Form::Tuple(parts) | Form::List(parts) => parts.iter().map(Form::leaves).sum(),
             Form::Maybe(form) => form.leaves() + 1,

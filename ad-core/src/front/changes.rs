@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::iter::consume::zero;
 use super::lower::Lower;
+use super::open::Open;
 use super::place::Place;
 use super::slice::{Axis, Cut};
 use super::table::{Call, Entry, On, row};
@@ -61,20 +62,32 @@ pub(super) fn changed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(P
     Ok((place, t))
 }
 
+/// The place that a method changes, and what it holds: an array, or a part of one whose size a loop decides.
+pub(super) fn changed_part<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Place, Open)> {
+    let place = place_arg(me, call, 0)?;
+    let value = me.read_place(&place)?;
+    if let Value::Open(open) = &value {
+        return Ok((place, (**open).clone()));
+    }
+    let all = me.array(&value, place.range)?;
+    let lens = vec![None; me.g.rank(all)];
+    Ok((place, Open { all, lens: lens.into() }))
+}
+
 fn at_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axis: usize, index: usize) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
+    let (place, x) = changed_part(me, call)?;
     let (i, ri) = call.arg(index)?;
     let i = me.usize(i, ri)?;
-    let shape = me.g.shape(t).to_vec();
-    me.require_index(i, shape[axis], super::arith::axis_words(call.text(0), axis, shape.len()));
-    let mut cuts = me.whole(&shape);
-    cuts[axis] = Cut { start: i, step: 1, len: None };
+    let (sizes, rooms) = (me.sizes_there(&x), me.g.shape(x.all).to_vec());
+    me.require_index(i, sizes[axis], super::arith::axis_words(call.text(0), axis, sizes.len()));
+    let mut cuts = me.whole(&sizes, &rooms);
+    cuts[axis] = Cut::at(i);
     Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
 }
 
 fn of_matrix<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axis: usize) -> Lowered<Value<'a>> {
-    let (_, t) = changed(me, call)?;
-    match me.g.rank(t) {
+    let (_, x) = changed_part(me, call)?;
+    match me.g.rank(x.all) {
         2 => at_axis(me, call, axis, 1),
         rank => Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name, rank))),
     }
@@ -89,28 +102,28 @@ fn column_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 }
 
 fn index_axis_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (_, t) = changed(me, call)?;
-    let axis = super::methods::sizes::axis_arg(me, call, t)?;
+    let (_, x) = changed_part(me, call)?;
+    let axis = super::methods::sizes::axis_arg(me, call, x.all)?;
     at_axis(me, call, axis, 2)
 }
 
 fn slice_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
+    let (place, x) = changed_part(me, call)?;
     let (spec, range) = call.arg(1)?;
-    let shape = me.g.shape(t).to_vec();
-    let (axes, new) = super::slice::slice_axes(me, spec, shape.len(), range)?;
+    let (sizes, rooms) = (me.sizes_there(&x), me.g.shape(x.all).to_vec());
+    let (axes, new) = super::slice::slice_axes(me, spec, sizes.len(), range)?;
     if !new.is_empty() {
         return Err(me.error(range, catalogue::later("`NewAxis` in `slice_mut`")));
     }
-    let cuts = me.cuts(&shape, &axes, range)?;
+    let cuts = me.cuts((&sizes, &rooms), &axes, range)?;
     Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
 }
 
 /// All of it as a part: what turns the view leaves the array as it is.
 fn view_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
-    let shape = me.g.shape(t).to_vec();
-    let cuts = me.whole(&shape);
+    let (place, x) = changed_part(me, call)?;
+    let (sizes, rooms) = (me.sizes_there(&x), me.g.shape(x.all).to_vec());
+    let cuts = me.whole(&sizes, &rooms);
     Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
 }
 
@@ -160,18 +173,28 @@ fn invert_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
         let shape = me.g.shape(t).to_vec();
         let all = || Rc::new(Range { start: None, end: None, inclusive: false, key: None });
         let axes: Vec<Axis> = (0..shape.len()).map(|k| Axis::Range(all(), (k == axis).then_some(-1))).collect();
-        let cuts = me.cuts(&shape, &axes, call.range)?;
-        Ok(me.take_part(t, &cuts))
+        let cuts = me.cuts((&shape, &shape), &axes, call.range)?;
+        Ok(me.take(t, &cuts))
     })
 }
 
 fn assign<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
+    let (place, part) = changed_part(me, call)?;
     let (new, range) = call.arg(1)?;
-    let new = me.term_as(new, Want::Elem(me.g.elem(t)), range)?;
-    let shape = me.g.shape(t).to_vec();
+    let new = me.as_open(new, Want::Elem(me.g.elem(part.all)), range)?;
     let words = [call.text(0).to_string(), call.text(1).to_string()];
     // Broadcasting goes one way only: what is assigned to keeps its shape.
+    if part.lens.iter().chain(&*new.lens).any(Option::is_some) {
+        if me.g.elem(new.all) != me.g.elem(part.all) {
+            let (a, b) = (me.describe(&Value::Term(part.all)), me.describe(&Value::Term(new.all)));
+            return Err(me.error(range, catalogue::types_differ(&a, &b)));
+        }
+        let new = me.spread_to(&part, &new, &words, range)?;
+        me.write_place(&place, Value::Open(new.into()))?;
+        return Ok(Value::Unit);
+    }
+    let (t, new) = (part.all, new.all);
+    let shape = me.g.shape(t).to_vec();
     let (same, new) = me.broadcast_both(t, new, words, range)?;
     if me.g.shape(same) != shape {
         return Err(me.error(call.range, catalogue::compound_shape(&place.text)));
@@ -181,29 +204,32 @@ fn assign<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn copy<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
+    let (place, part) = changed_part(me, call)?;
     let (new, range) = call.arg(1)?;
-    let new = me.term_as(new, Want::Elem(me.g.elem(t)), range)?;
-    if me.g.elem(new) != me.g.elem(t) || me.g.rank(new) != me.g.rank(t) {
-        let (a, b) = (me.describe(&Value::Term(t)), me.describe(&Value::Term(new)));
+    let new = me.as_open(new, Want::Elem(me.g.elem(part.all)), range)?;
+    if me.g.elem(new.all) != me.g.elem(part.all) || me.g.rank(new.all) != me.g.rank(part.all) {
+        let (a, b) = (me.describe(&Value::Term(part.all)), me.describe(&Value::Term(new.all)));
         return Err(me.error(range, catalogue::types_differ(&a, &b)));
     }
-    let new = me.same_shape(t, new, [call.text(0).to_string(), call.text(1).to_string()], range)?;
-    me.write_place(&place, Value::Term(new))?;
+    let words = [call.text(0).to_string(), call.text(1).to_string()];
+    let all = me.of_sizes(&new, &part, &words, range)?;
+    let new = me.opened(all, &part.lens);
+    me.write_place(&place, new)?;
     Ok(Value::Unit)
 }
 
 fn fill<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
+    let (place, part) = changed_part(me, call)?;
     let (x, range) = call.arg(1)?;
-    let x = me.term_as(x, Want::Elem(me.g.elem(t)), range)?;
+    let x = me.term_as(x, Want::Elem(me.g.elem(part.all)), range)?;
     if me.g.rank(x) > 0 {
         let found = me.describe(&Value::Term(x));
         return Err(me.error(range, catalogue::expected("one number", &found)));
     }
-    let shape = me.g.shape(t).to_vec();
-    let x = me.g.broadcast(x, &shape);
-    me.write_place(&place, Value::Term(x))?;
+    let rooms = me.g.shape(part.all).to_vec();
+    let all = me.g.broadcast(x, &rooms);
+    let new = me.opened(all, &part.lens);
+    me.write_place(&place, new)?;
     Ok(Value::Unit)
 }
 
@@ -251,13 +277,17 @@ pub(super) fn moved<'a>(
         return Ok(Value::Unit);
     }
     let nested = matches!(old, Value::Nested(_) | Value::List(_) | Value::Filled(..));
-    let t = me.array(&old, place.range)?;
-    let n = me.g.shape(t)[0];
+    let x = me.as_open(&old, Want::Any, place.range)?;
+    let n = me.sizes_there(&x).first().copied().ok_or(Poison)?;
+    let room = me.g.shape(x.all)[0];
     let var = me.g.fresh();
     let i = me.g.mk(Node::Var(var));
     let at = from(me, i, n);
-    let new = me.g.gather(t, [n].into(), &[var], &[at]);
-    let new = me.rows(new, nested);
+    let new = me.g.gather(x.all, [room].into(), &[var], &[at]);
+    let new = match me.opened(new, &x.lens) {
+        Value::Term(new) => me.rows(new, nested),
+        new => new,
+    };
     me.write_place(place, new)?;
     Ok(Value::Unit)
 }
@@ -266,6 +296,7 @@ pub(super) fn moved<'a>(
 pub(super) fn length_at<'a>(me: &mut Lower<'a>, place: &Place) -> Lowered<Term> {
     match me.read_place(place)? {
         Value::Stack(stack) => Ok(stack.len),
+        Value::Open(open) => me.sizes_there(&open).first().copied().ok_or(Poison),
         Value::List(parts) => Ok(me.g.lit_usize(parts.len())),
         value => {
             let t = me.array(&value, place.range)?;

@@ -36,6 +36,10 @@ pub(super) const TABLE: &[Entry] = &[
 impl<'a> Lower<'a> {
     /// The items of an iterator that need not have all of them, as a `Vec`.
     pub(super) fn collected_items(&mut self, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<Value<'a>> {
+        if !seq.lens.is_empty() && seq.keep.is_none() {
+            let seq = self.by_number(seq.clone());
+            return self.collected_items(&seq, want, range);
+        }
         if let (Some(len), None, 1) = (seq.len, &seq.keep, seq.dims.len()) {
             // Numbers in order: no loop is needed.
             let all = |me: &mut Self| me.filled(seq, range, want, |me, elem| Ok(super::iter::consume::zero(me, elem)));

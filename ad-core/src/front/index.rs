@@ -55,7 +55,7 @@ impl<'a> Lower<'a> {
             }
             let x = self.array(&base, rb)?;
             let r = r.clone();
-            if let Some(part) = self.open_slice(x, &[super::slice::Axis::Range(r.clone(), None)], ri)? {
+            if let Some(part) = self.open_slice(x, &r, ri)? {
                 return Ok(part);
             }
             let part = self.slice(x, &[super::slice::Axis::Range(r, None)], ri)?;
@@ -92,6 +92,13 @@ impl<'a> Lower<'a> {
             self.require_index(i, stack.len, axis_words(&text_of(&x.expr, 30), 0, 1));
             return self.stacked(&stack, i);
         }
+        if let Value::Open(part) = &base {
+            let part = Rc::clone(part);
+            let sizes = self.sizes_there(&part);
+            let indices = self.indices_in(x, &index, sizes.len(), ri)?;
+            self.require_in(&sizes, &indices, &text_of(&x.expr, 30));
+            return Ok(Value::Term(self.element_of(part.all, &indices)));
+        }
         let rows = matches!(base, Value::Nested(_) | Value::List(_) | Value::Filled(..));
         let array = self.term(&base, rb)?;
         if rows && let Value::Number(_) | Value::Term(_) = &index {
@@ -100,17 +107,22 @@ impl<'a> Lower<'a> {
             let row = self.element_of(array, &[i]);
             return Ok(self.rows(row, true));
         }
-        let parts: Vec<Value> = match &index {
+        let indices = self.indices_in(x, &index, self.g.rank(array), ri)?;
+        self.require_indices(array, &indices, &text_of(&x.expr, 30));
+        Ok(Value::Term(self.element_of(array, &indices)))
+    }
+
+    /// One index for each axis.
+    fn indices_in(&mut self, x: &ExprIndex, index: &Value<'a>, rank: usize, range: SrcRange) -> Lowered<Vec<Term>> {
+        let parts: Vec<Value> = match index {
             Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
             Value::Unit => Vec::new(),
             one => vec![one.clone()],
         };
-        if parts.len() != self.g.rank(array) {
-            return Err(self.error(ri, catalogue::index_rank(parts.len(), self.g.rank(array))));
+        if parts.len() != rank {
+            return Err(self.error(range, catalogue::index_rank(parts.len(), rank)));
         }
-        let indices = parts.iter().map(|p| self.index_in(x, p, ri)).collect::<Lowered<Vec<Term>>>()?;
-        self.require_indices(array, &indices, &text_of(&x.expr, 30));
-        Ok(Value::Term(self.element_of(array, &indices)))
+        parts.iter().map(|p| self.index_in(x, p, range)).collect()
     }
 
     /// `array[indices]`, which has its type from the same literals as the array.
@@ -147,8 +159,13 @@ impl<'a> Lower<'a> {
     /// Each index is below the size of its axis.
     pub(super) fn require_indices(&mut self, array: Term, indices: &[Term], text: &str) {
         let shape = self.g.shape(array).to_vec();
-        for (k, (&i, &n)) in indices.iter().zip(&shape).enumerate() {
-            self.require_index(i, n, axis_words(text, k, shape.len()));
+        self.require_in(&shape, indices, text);
+    }
+
+    /// Each index is below the size of its axis, of so many sizes.
+    pub(super) fn require_in(&mut self, sizes: &[Term], indices: &[Term], text: &str) {
+        for (k, (&i, &n)) in indices.iter().zip(sizes).enumerate() {
+            self.require_index(i, n, axis_words(text, k, sizes.len()));
         }
     }
 }

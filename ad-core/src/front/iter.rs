@@ -56,12 +56,12 @@ impl<'a> Seq<'a> {
         dims: impl Into<Rc<[Term]>>,
         item: impl Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a,
     ) -> Self {
-        Seq { dims: dims.into(), len: None, keep: None, item: Rc::new(item) }
+        Seq { dims: dims.into(), len: None, lens: Rc::new([]), keep: None, item: Rc::new(item) }
     }
 
     /// Whether every item of the loops is there.
     pub(super) fn whole(&self) -> bool {
-        self.len.is_none() && self.keep.is_none()
+        self.len.is_none() && self.lens.is_empty() && self.keep.is_none()
     }
 }
 
@@ -100,6 +100,7 @@ impl<'a> Lower<'a> {
                 Ok(seq)
             }
             Value::Stack(stack) => self.stack_seq(&Rc::clone(stack)),
+            Value::Open(open) => Ok(self.open_seq(&Rc::clone(open))),
             Value::List(_) | Value::Nested(_) | Value::Filled(..) => {
                 if let Value::List(parts) = value
                     && parts.iter().any(|p| matches!(p, Value::Tuple(_) | Value::Closure(_) | Value::Function(..)))
@@ -196,14 +197,6 @@ impl<'a> Lower<'a> {
         closed.then(|| crate::ir::range::to_term(&mut self.g, &l))
     }
 
-    /// A length has to be the same in every step of the loops around it.
-    pub(super) fn closed_len(&mut self, len: Term, range: SrcRange) -> Lowered<Term> {
-        match self.closed(len) {
-            Some(len) => Ok(len),
-            None => Err(self.error(range, catalogue::size_depends_on_index())),
-        }
-    }
-
     /// A closed term that an integer is at most, by the loops around.
     pub(super) fn most(&mut self, t: Term) -> Option<Term> {
         self.bound(t, true)
@@ -286,6 +279,9 @@ impl<'a> Lower<'a> {
         let mut cond = None;
         if let Some(len) = seq.len {
             cond = Some(self.g.compare(Cmp::Lt, ix.first().copied().ok_or(Poison)?, len));
+        }
+        if !seq.lens.is_empty() {
+            cond = self.is_there(&seq.lens, ix);
         }
         if let Some(keep) = &seq.keep {
             let kept = match cond {

@@ -4,7 +4,7 @@ pub(super) mod construct;
 pub(super) mod elementwise;
 pub(super) mod join;
 pub(super) mod layout;
-mod open;
+pub(super) mod open;
 pub(super) mod reduce;
 pub(super) mod sizes;
 pub(super) mod zip;

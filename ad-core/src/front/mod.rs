@@ -30,6 +30,7 @@ mod macros;
 mod memory;
 mod methods;
 mod once;
+mod open;
 mod operators;
 mod options;
 mod order;

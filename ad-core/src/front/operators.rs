@@ -6,7 +6,7 @@ use syn::{BinOp, Expr, ExprBinary, UnOp};
 
 use super::lower::{Lower, arith_of};
 use super::table::On;
-use super::value::{Lowered, Number, Value};
+use super::value::{Lowered, Number, Value, Want};
 use crate::catalogue::{self, refused};
 use crate::diag::{Poison, SrcRange, text_of};
 use crate::ir::{Elem, Term};
@@ -30,6 +30,19 @@ impl<'a> Lower<'a> {
         let value = self.expr(&u.expr)?;
         match (&u.op, &value) {
             (UnOp::Neg(_), Value::Number(n)) => Ok(Value::Number(Number::Neg(n.clone()).into())),
+            (UnOp::Neg(_), Value::Open(open)) => {
+                let open = std::rc::Rc::clone(open);
+                if self.g.elem(open.all).is_real() {
+                    let t = self.g.neg(open.all);
+                    return Ok(self.opened(t, &open.lens));
+                }
+                let rooms = self.g.shape(open.all).to_vec();
+                let want = Want::Elem(self.g.elem(open.all));
+                self.open_each(&rooms, &open.lens, (range, want), &mut |me, ix| {
+                    let x = me.g.index(open.all, ix);
+                    Ok(Value::Term(me.negate(x, range)?))
+                })
+            }
             (UnOp::Neg(_), _) => {
                 let x = self.term(&value, range)?;
                 self.along_memory(x, |me, x| Ok(Value::Term(me.negate(x, range)?)))
@@ -110,6 +123,11 @@ impl<'a> Lower<'a> {
         if let Some(op) = arith_of(op) {
             if let (Value::Number(x), Value::Number(y)) = (&left, &right) {
                 return Ok(Value::Number(Number::Arith(op, x.clone(), y.clone()).into()));
+            }
+            if self.open_part(&left).is_some() || self.open_part(&right).is_some() {
+                let want = self.elem_of(&left).or(self.elem_of(&right)).map_or(Want::Any, Want::Elem);
+                let (x, y) = (self.as_open(&left, want, ranges[0])?, self.as_open(&right, want, ranges[1])?);
+                return self.open_arith(op, [&x, &y], &texts, range);
             }
             let (x, y) = self.converted(symbol, [&left, &right], ranges, (range, &texts))?;
             let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { texts };

@@ -6,15 +6,16 @@ use std::rc::Rc;
 use syn::{BinOp, Expr, ExprBinary};
 
 use super::lower::Lower;
+use super::open::Open;
 use super::refuse;
-use super::slice::{Axis, Cut};
+use super::slice::{Axis, Cut, open_lens};
 use super::state::Cell;
 use super::value::{Lowered, Value, Want};
 use crate::catalogue;
 use crate::catalogue::refused::{self, Construct};
 use crate::diag::{Poison, SrcRange, text_of};
-use crate::ir::{Node, Term};
-use crate::prim::IntOp;
+use crate::ir::{Node, Put, Term};
+use crate::prim::Cmp;
 
 /// A variable, and the way inwards.
 #[derive(Clone)]
@@ -157,9 +158,11 @@ impl<'a> Lower<'a> {
             (Step::Element(_), _) => Err(Poison),
             (Step::Part(cuts), _) => {
                 let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
-                let t = self.term(value, place.range)?;
-                let part = self.take_part(t, cuts);
-                Ok(self.rows(part, nested))
+                let x = self.as_open(value, Want::Any, place.range)?;
+                match self.taken(x.all, cuts) {
+                    Value::Term(part) => Ok(self.rows(part, nested)),
+                    part => Ok(part),
+                }
             }
         }
     }
@@ -191,10 +194,10 @@ impl<'a> Lower<'a> {
             return Ok(place);
         }
         let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
-        let t = self.term(&value, place.range)?;
-        let shape = self.g.shape(t).to_vec();
+        let x = self.as_open(&value, Want::Any, place.range)?;
+        let (shape, rooms) = (self.sizes_there(&x), self.g.shape(x.all).to_vec());
         if let Value::Range(r) = index {
-            let cuts = self.cuts(&shape, &[Axis::Range(Rc::clone(r), None)], range)?;
+            let cuts = self.cuts((&shape, &rooms), &[Axis::Range(Rc::clone(r), None)], range)?;
             return Ok(self.narrowed(place, &cuts));
         }
         let parts: Vec<Value> = match index {
@@ -206,16 +209,10 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, catalogue::index_rank(parts.len(), shape.len())));
         }
         let indices = parts.iter().map(|p| self.usize(p, range)).collect::<Lowered<Vec<Term>>>()?;
-        self.require_indices(t, &indices, text);
-        let mut cuts: Vec<Cut> = indices.iter().map(|&start| Cut { start, step: 1, len: None }).collect();
-        cuts.extend(self.whole(&shape[indices.len()..]));
+        self.require_in(&shape, &indices, text);
+        let mut cuts: Vec<Cut> = indices.iter().map(|&start| Cut::at(start)).collect();
+        cuts.extend(self.whole(&shape[indices.len()..], &rooms[indices.len()..]));
         Ok(self.narrowed(place, &cuts))
-    }
-
-    /// Axes that are kept as they are.
-    pub(super) fn whole(&mut self, shape: &[Term]) -> Vec<Cut> {
-        let start = self.g.lit_usize(0);
-        shape.iter().map(|&n| Cut { start, step: 1, len: Some(n) }).collect()
     }
 
     /// A part of a place that is an array.
@@ -232,11 +229,9 @@ impl<'a> Lower<'a> {
                 both.push(*outer);
                 continue;
             };
-            let by = self.g.lit_usize(usize::try_from(outer.step.unsigned_abs()).unwrap_or(usize::MAX));
-            let offset = self.g.int(IntOp::Mul, inner.start, by);
-            let op = if outer.step > 0 { IntOp::Add } else { IntOp::Sub };
-            let start = self.g.int(op, outer.start, offset);
-            both.push(Cut { start, step: outer.step.saturating_mul(inner.step), len: inner.len });
+            let start = self.place_in_axis(outer, inner.start);
+            let step = outer.step.saturating_mul(inner.step);
+            both.push(Cut { start, step, ends: outer.ends && inner.ends, ..*inner });
         }
         place.steps.pop();
         place.steps.push(Step::Part(both.into()));
@@ -253,8 +248,13 @@ impl<'a> Lower<'a> {
             let value = self.typed_as_before(place.cell, value, place.range)?;
             return self.write(place.cell, value, place.range);
         }
+        self.put_in(place, value, Put::Set)
+    }
+
+    /// Puts or adds something in a part of a variable.
+    fn put_in(&mut self, place: &Place, value: Value<'a>, put: Put) -> Lowered<()> {
         let old = self.read(place.cell, place.range)?;
-        let new = self.replaced(&old, &place.steps, value, place)?;
+        let new = self.replaced(&old, &place.steps, (value, put), place)?;
         self.write(place.cell, new, place.range)
     }
 
@@ -275,14 +275,20 @@ impl<'a> Lower<'a> {
     }
 
     /// `old` with the part at the end of the steps replaced.
-    fn replaced(&mut self, old: &Value<'a>, steps: &[Step], new: Value<'a>, place: &Place) -> Lowered<Value<'a>> {
+    fn replaced(
+        &mut self,
+        old: &Value<'a>,
+        steps: &[Step],
+        (new, put): (Value<'a>, Put),
+        place: &Place,
+    ) -> Lowered<Value<'a>> {
         let Some((step, rest)) = steps.split_first() else { return Ok(new) };
         let k = match step {
             Step::Field(k) => *k,
-            Step::Part(cuts) => return self.with_part(old, cuts, &new, place),
+            Step::Part(cuts) => return self.with_part(old, cuts, (&new, put), place),
             Step::Element(at) => {
                 let part = self.inner(old, step, place)?;
-                let part = self.replaced(&part, rest, new, place)?;
+                let part = self.replaced(&part, rest, (new, put), place)?;
                 if let Value::List(parts) = old {
                     let mut all = Vec::new();
                     for (k, old) in parts.iter().enumerate() {
@@ -298,7 +304,7 @@ impl<'a> Lower<'a> {
             }
         };
         let part = self.inner(old, step, place)?;
-        let part = self.replaced(&part, rest, new, place)?;
+        let part = self.replaced(&part, rest, (new, put), place)?;
         let with = |parts: &[Value<'a>]| {
             parts.iter().enumerate().map(|(i, p)| if i == k { part.clone() } else { p.clone() }).collect()
         };
@@ -309,28 +315,44 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An array with a part replaced.
-    fn with_part(&mut self, old: &Value<'a>, cuts: &[Cut], new: &Value<'a>, place: &Place) -> Lowered<Value<'a>> {
+    /// An array with a part replaced, or added to.
+    fn with_part(
+        &mut self,
+        old: &Value<'a>,
+        cuts: &[Cut],
+        (new, put): (&Value<'a>, Put),
+        place: &Place,
+    ) -> Lowered<Value<'a>> {
         if let Value::Never = old {
             return Ok(Value::Never);
         }
         let nested = matches!(old, Value::Nested(_) | Value::List(_) | Value::Filled(..));
         let want = self.elem_of(old).or(self.elem_of(new)).map_or(Want::Any, Want::Elem);
-        let t = self.term_as(old, want, place.range)?;
-        let new = self.term_as(new, Want::Elem(self.g.elem(t)), place.range)?;
-        let part = self.take_part(t, cuts);
-        if self.g.elem(part) != self.g.elem(new) {
-            if self.soften(t, self.g.elem(new)) {
+        let x = self.as_open(old, want, place.range)?;
+        let t = x.all;
+        let new = self.as_open(new, Want::Elem(self.g.elem(t)), place.range)?;
+        let part = Open { all: self.take(t, cuts), lens: open_lens(cuts).into() };
+        if self.g.elem(part.all) != self.g.elem(new.all) {
+            if self.soften(t, self.g.elem(new.all)) {
                 return Err(Poison);
             }
-            let (a, b) = (self.describe(&Value::Term(part)), self.describe(&Value::Term(new)));
+            let (a, b) = (self.describe(&Value::Term(part.all)), self.describe(&Value::Term(new.all)));
             return Err(self.error(place.range, catalogue::types_differ(&a, &b)));
         }
-        let new = self.same_shape(part, new, [place.text.clone(), "the new value".into()], place.range)?;
+        let words = [place.text.clone(), "the new value".into()];
+        if self.g.rank(part.all) != self.g.rank(new.all) {
+            self.same_shape(part.all, new.all, words, place.range)?;
+            return Err(Poison);
+        }
+        let all = self.of_sizes(&new, &part, &words, place.range)?;
+        // What is not there is dropped, and so are its cotangents.
+        let new = self.with_zeros(&Open { all, lens: Rc::clone(&part.lens) });
         // Whole axes at the end are written as rows.
         let zero = self.g.lit_usize(0);
         let shape = self.g.shape(t).to_vec();
-        let whole = |(cut, &size): (&Cut, &Term)| cut.start == zero && cut.step == 1 && cut.len == Some(size);
+        let whole = |(cut, &size): (&Cut, &Term)| {
+            cut.start == zero && cut.step == 1 && cut.len == Some(size) && cut.room.is_none()
+        };
         let rows = cuts.iter().zip(&shape).rev().take_while(|&axis| whole(axis)).count();
         let mut vars = Vec::new();
         let mut index = Vec::new();
@@ -342,21 +364,24 @@ impl<'a> Lower<'a> {
             let var = self.g.fresh();
             vars.push(var);
             let i = self.g.mk(Node::Var(var));
-            let by = self.g.lit_usize(usize::try_from(cut.step.unsigned_abs()).unwrap_or(usize::MAX));
-            let offset = self.g.int(IntOp::Mul, i, by);
-            let op = if cut.step > 0 { IntOp::Add } else { IntOp::Sub };
-            index.push(self.g.int(op, cut.start, offset));
+            let at = self.place_in_axis(cut, i);
+            // Behind its last element a part has none; what is out of range is not written.
+            index.push(match cut.open_len() {
+                Some(len) if !cut.ends => {
+                    let (there, nowhere) = (self.g.compare(Cmp::Lt, i, len), self.g.lit_usize(usize::MAX));
+                    self.g.cond(there, at, nowhere)
+                }
+                _ => at,
+            });
         }
-        let all = self.g.update(t, new, &vars, &index);
-        Ok(self.rows(all, nested))
-    }
-
-    pub(super) fn take_part(&mut self, t: Term, cuts: &[Cut]) -> Term {
-        if cuts.iter().all(|c| c.len.is_none()) {
-            let index: Vec<Term> = cuts.iter().map(|c| c.start).collect();
-            return self.g.index(t, &index);
-        }
-        self.take(t, cuts)
+        let all = match put {
+            Put::Set => self.g.update(t, new, &vars, &index),
+            Put::Add => self.g.scatter(t, new, &vars, &index),
+        };
+        Ok(match old {
+            Value::Open(open) => Value::Open(Rc::new(Open { all, lens: Rc::clone(&open.lens) })),
+            _ => self.rows(all, nested),
+        })
     }
 
     /// `a = b`, with patterns on the left.
@@ -431,14 +456,62 @@ impl<'a> Lower<'a> {
         let ranges = [place.range, SrcRange::of(&b.right)];
         let op = plain(&b.op);
         let texts = [place.text.clone(), text_of(&b.right, 30)];
-        let new = self.operation(&op, (old.clone(), right, [false, true]), ranges, range, (texts, true))?;
+        if let (Value::Open(part), BinOp::AddAssign(_) | BinOp::SubAssign(_)) = (&old, &b.op)
+            && self.g.elem(part.all).is_real()
+            && !place.steps.is_empty()
+        {
+            let part = Rc::clone(part);
+            return self.added_to(&place, &part, (&right, matches!(b.op, BinOp::SubAssign(_))), &texts, ranges[1]);
+        }
+        let operands = (old.clone(), right, [false, true]);
+        let new = self.operation(&op, operands, ranges, range, (texts.clone(), true))?;
         if let (Value::Term(a), Value::Term(b)) = (&old, &new)
             && self.g.shape(*a) != self.g.shape(*b)
         {
             return Err(self.error(range, catalogue::compound_shape(&place.text)));
         }
+        if let Value::Open(part) = &old {
+            let part = Rc::clone(part);
+            let new = self.as_open(&new, Want::Any, range)?;
+            let new = self.spread_to(&part, &new, &texts, range)?;
+            self.write_place(&place, Value::Open(new.into()))?;
+            return Ok(Value::Unit);
+        }
         self.write_place(&place, new)?;
         Ok(Value::Unit)
+    }
+
+    /// Adds to a part whose size a loop decides (or takes from it): nothing is read of it.
+    fn added_to(
+        &mut self,
+        place: &Place,
+        part: &Open,
+        (value, less): (&Value<'a>, bool),
+        texts: &[String; 2],
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let x = self.as_open(value, Want::Elem(self.g.elem(part.all)), range)?;
+        if self.g.elem(x.all) != self.g.elem(part.all) {
+            let (a, b) = (self.describe(&Value::Term(part.all)), self.describe(&Value::Term(x.all)));
+            return Err(self.error(range, catalogue::types_differ(&a, &b)));
+        }
+        self.may_write(place.cell, place.range)?;
+        let x = self.spread_to(part, &x, texts, range)?;
+        let all = if less { self.g.neg(x.all) } else { x.all };
+        self.put_in(place, Value::Open(Open { all, ..x }.into()), Put::Add)?;
+        Ok(Value::Unit)
+    }
+
+    /// A number or an array, broadcast to the shape of a part, which stays.
+    pub(super) fn spread_to(&mut self, part: &Open, x: &Open, texts: &[String; 2], range: SrcRange) -> Lowered<Open> {
+        let pair = self.open_pair(part, x, texts, range)?;
+        let (rank, own) = (self.g.rank(part.all), self.sizes_there(part));
+        let one = |me: &Self, k: usize| me.g.int_value(own[k]) == Some(1);
+        let (before, after) = (self.g.shape(part.all).to_vec(), self.g.shape(pair.b).to_vec());
+        if after.len() != rank || (0..rank).any(|k| one(self, k) && after[k] != before[k]) {
+            return Err(self.error(range, catalogue::compound_shape(&texts[0])));
+        }
+        Ok(Open { all: pair.b, lens: pair.lens.into() })
     }
 }
 

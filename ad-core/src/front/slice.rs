@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use super::lower::Lower;
 use super::methods::sizes::axis_arg;
+use super::open::Open;
 use super::table::{Call, Entry, On, row};
-use super::value::{Lowered, Range, Value};
+use super::value::{Lowered, Range, Value, Want};
 use crate::catalogue;
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, Lit, Node, Term, Var};
@@ -95,16 +96,19 @@ fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     {
         return me.part_of_stack(&Rc::clone(stack), &r.clone(), rs);
     }
-    let x = me.array(x, rx)?;
-    let (axes, new) = slice_axes(me, spec, me.g.rank(x), rs)?;
-    if new.is_empty()
-        && let Some(part) = me.open_slice(x, &axes, rs)?
-    {
-        return Ok(part);
+    let x = me.as_open(x, Want::Any, rx)?;
+    if me.g.rank(x.all) == 0 {
+        let found = me.describe(&Value::Term(x.all));
+        return Err(me.error(rx, catalogue::array_expected(&found)));
     }
-    let x = me.slice(x, &axes, rs)?;
+    let (axes, new) = slice_axes(me, spec, me.g.rank(x.all), rs)?;
+    let part = me.part_of(&x, &axes, rs)?;
     let ones = vec![me.g.lit_usize(1); new.len()];
-    Ok(Value::Term(me.g.replicate_axes(x, &new, &ones)))
+    let part = me.as_open(&part, Want::Any, rs)?;
+    let mut lens = part.lens.to_vec();
+    new.iter().for_each(|&k| lens.insert(usize::from(k), None));
+    let all = me.g.replicate_axes(part.all, &new, &ones);
+    Ok(me.opened(all, &lens))
 }
 
 /// What `s![..]` says of each axis, and where new axes are.
@@ -151,15 +155,15 @@ pub(super) fn slice_axes<'a>(
 
 fn slice_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (part, rp)) = (call.arg(0)?, call.arg(2)?);
-    let x = me.array(x, rx)?;
-    let axis = axis_arg(me, call, x)?;
+    let x = me.as_open(x, Want::Any, rx)?;
+    let axis = axis_arg(me, call, x.all)?;
     let Value::Range(r) = part else {
         return Err(me.error(rp, catalogue::slice_argument()));
     };
     let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false, key: None }), None);
     let mut axes: Vec<Axis> = (0..axis).map(|_| whole()).collect();
     axes.push(Axis::Range(Rc::clone(r), None));
-    Ok(Value::Term(me.slice(x, &axes, rp)?))
+    me.part_of(&x, &axes, rp)
 }
 
 /// What becomes of one axis in a slice.
@@ -176,38 +180,101 @@ pub(super) struct Cut {
     pub start: Term,
     pub step: i64,
     pub len: Option<Term>,
+    /// Where the loops around decide the length: how much there can be, closed.
+    pub room: Option<Term>,
+    /// Whether what is behind the last element is out of range of the axis.
+    pub ends: bool,
+}
+
+impl Cut {
+    /// The element at an index.
+    pub(super) fn at(start: Term) -> Self {
+        Cut { start, step: 1, len: None, room: None, ends: false }
+    }
+
+    /// So many elements, a closed number.
+    pub(super) fn of(start: Term, step: i64, len: Term) -> Self {
+        Cut { start, step, len: Some(len), room: None, ends: false }
+    }
+
+    /// How many elements it has at most: closed; `None`: it is one, and the axis goes.
+    pub(super) fn most(&self) -> Option<Term> {
+        self.room.or(self.len)
+    }
+
+    /// How many elements it has, where the loops around decide.
+    pub(super) fn open_len(&self) -> Option<Term> {
+        self.room.and(self.len)
+    }
+}
+
+/// The lengths along the axes that a part has.
+pub(super) fn open_lens(cuts: &[Cut]) -> Vec<Option<Term>> {
+    cuts.iter().filter(|c| c.len.is_some()).map(Cut::open_len).collect()
 }
 
 impl<'a> Lower<'a> {
     /// A part of an array, as a term. Axes that are not named are kept whole.
     pub(super) fn slice(&mut self, x: Term, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Term> {
         let shape = self.g.shape(x).to_vec();
-        let cuts = self.cuts(&shape, axes, range)?;
+        let cuts = self.cuts((&shape, &shape), axes, range)?;
+        if cuts.iter().any(|c| c.room.is_some()) {
+            return Err(self.error(range, catalogue::size_depends_on_index()));
+        }
         Ok(self.take(x, &cuts))
     }
 
-    /// Which elements of a shape a slice has.
-    pub(super) fn cuts(&mut self, shape: &[Term], axes: &[Axis<'a>], range: SrcRange) -> Lowered<Vec<Cut>> {
+    /// A part of an array, or of a part of one, of any size.
+    pub(super) fn part_of(&mut self, x: &Open, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Value<'a>> {
+        let (sizes, rooms) = (self.sizes_there(x), self.g.shape(x.all).to_vec());
+        let cuts = self.cuts((&sizes, &rooms), axes, range)?;
+        Ok(self.taken(x.all, &cuts))
+    }
+
+    /// These elements of an array.
+    pub(super) fn taken(&mut self, x: Term, cuts: &[Cut]) -> Value<'a> {
+        let all = self.take(x, cuts);
+        self.opened(all, &open_lens(cuts))
+    }
+
+    /// Which elements a slice has of a shape: of so many elements along each axis, in so much room.
+    pub(super) fn cuts(
+        &mut self,
+        (sizes, rooms): (&[Term], &[Term]),
+        axes: &[Axis<'a>],
+        range: SrcRange,
+    ) -> Lowered<Vec<Cut>> {
         let mut cuts = Vec::new();
-        for (axis, &size) in axes.iter().zip(shape) {
+        for (k, axis) in axes.iter().enumerate().take(sizes.len()) {
+            let (size, room) = (sizes[k], rooms[k]);
             let cut = match axis {
                 Axis::Index(i) => {
                     let i = self.counted(i, size, range)?;
                     self.require_lt(i, size, crate::catalogue::reached::INDEX_OF_SLICE);
-                    Cut { start: i, step: 1, len: None }
+                    Cut::at(i)
                 }
-                Axis::Range(r, step) => self.cut(r, step.unwrap_or(1), size, range)?,
+                Axis::Range(r, step) => self.cut(r, step.unwrap_or(1), (size, room), range)?,
             };
             cuts.push(cut);
         }
-        let zero = self.g.lit_usize(0);
-        cuts.extend(shape[cuts.len()..].iter().map(|&n| Cut { start: zero, step: 1, len: Some(n) }));
+        let rest = cuts.len();
+        cuts.extend(self.whole(&sizes[rest..], &rooms[rest..]));
         Ok(cuts)
     }
 
-    /// These elements of an array.
+    /// Axes that are kept as they are, of so many elements in so much room.
+    pub(super) fn whole(&mut self, sizes: &[Term], rooms: &[Term]) -> Vec<Cut> {
+        let start = self.g.lit_usize(0);
+        let whole = |(&size, &room): (&Term, &Term)| {
+            let ends = size == room;
+            Cut { start, step: 1, len: Some(size), room: (!ends).then_some(room), ends: true }
+        };
+        sizes.iter().zip(rooms).map(whole).collect()
+    }
+
+    /// These elements of an array; of axes of which the loops around decide how many there are, all for which there is room.
     pub(super) fn take(&mut self, x: Term, cuts: &[Cut]) -> Term {
-        let closed = cuts.iter().all(|c| c.len.is_some() && self.is_closed(c.start));
+        let closed = cuts.iter().all(|c| c.len.is_some() && c.room.is_none() && self.is_closed(c.start));
         if closed {
             let starts: Vec<Term> = cuts.iter().map(|c| c.start).collect();
             let steps: Vec<i64> = cuts.iter().map(|c| c.step).collect();
@@ -219,22 +286,31 @@ impl<'a> Lower<'a> {
 
     /// A slice whose start depends on a loop around it, or that drops an axis: element by element.
     fn slice_by_index(&mut self, x: Term, cuts: &[Cut]) -> Term {
+        if cuts.iter().all(|c| c.len.is_none()) {
+            let index: Vec<Term> = cuts.iter().map(|c| c.start).collect();
+            return self.g.index(x, &index);
+        }
         let (mut sizes, mut vars, mut index): (Vec<Term>, Vec<Var>, Vec<Term>) = Default::default();
         for cut in cuts {
-            let Some(len) = cut.len else {
+            let Some(most) = cut.most() else {
                 index.push(cut.start);
                 continue;
             };
             let var = self.g.fresh();
             let i = self.g.mk(Node::Var(var));
-            let by = self.g.lit_usize(usize::try_from(cut.step.unsigned_abs()).unwrap_or(usize::MAX));
-            let offset = self.g.int(IntOp::Mul, i, by);
-            let op = if cut.step > 0 { IntOp::Add } else { IntOp::Sub };
-            index.push(self.g.int(op, cut.start, offset));
-            sizes.push(len);
+            index.push(self.place_in_axis(cut, i));
+            sizes.push(most);
             vars.push(var);
         }
         self.g.gather(x, sizes.into(), &vars, &index)
+    }
+
+    /// Where an element of a cut is.
+    pub(super) fn place_in_axis(&mut self, cut: &Cut, i: Term) -> Term {
+        let by = self.g.lit_usize(usize::try_from(cut.step.unsigned_abs()).unwrap_or(usize::MAX));
+        let offset = self.g.int(IntOp::Mul, i, by);
+        let op = if cut.step > 0 { IntOp::Add } else { IntOp::Sub };
+        self.g.int(op, cut.start, offset)
     }
 
     /// An index as `s!` counts it: a negative one from the end.
@@ -266,14 +342,11 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A part of an array along one axis, of a length that the loops around it decide: the first axis that is left. `None` if it is another.
-    pub(super) fn open_slice(&mut self, x: Term, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Option<Value<'a>>> {
-        let shape = self.g.shape(x).to_vec();
-        let ranges: Vec<usize> = (0..axes.len()).filter(|&k| matches!(axes[k], Axis::Range(..))).collect();
-        let (Some(&k), true) = (ranges.first(), axes.len() <= shape.len()) else { return Ok(None) };
-        let Axis::Range(r, None | Some(1)) = &axes[k] else { return Ok(None) };
+    /// `&x[a..b]` of a length that the loops around it decide; `None` if it is another.
+    pub(super) fn open_slice(&mut self, x: Term, r: &Range<'a>, range: SrcRange) -> Lowered<Option<Value<'a>>> {
         let (noted, mark) = (self.noted(), self.facts.mark());
-        let (start, end) = self.bounds(r, shape[k], range)?;
+        let n = self.g.shape(x)[0];
+        let (start, end) = self.bounds(r, n, range)?;
         let len = self.g.int(IntOp::Sub, end, start);
         if self.closed(len).is_some() {
             // Whoever slices then has to check anew: nothing is known yet.
@@ -281,29 +354,17 @@ impl<'a> Lower<'a> {
             self.facts.forget(mark);
             return Ok(None);
         }
-        let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false, key: None }), None);
-        let rest: Vec<Axis> = axes
-            .iter()
-            .enumerate()
-            .map(|(n, axis)| match axis {
-                Axis::Index(i) => Axis::Index(i.clone()),
-                Axis::Range(r, step) if n != k => Axis::Range(Rc::clone(r), *step),
-                Axis::Range(..) => whole(),
-            })
-            .collect();
-        let mut all = self.slice(x, &rest, range)?;
+        let mut all = x;
         let zero = self.g.lit_usize(0);
         if start != zero {
-            let room = self.g.shape(all)[0];
             let var = self.g.fresh();
-            let i = self.g.mk(crate::ir::Node::Var(var));
+            let i = self.g.mk(Node::Var(var));
             let at = self.g.int(IntOp::Add, start, i);
-            all = self.g.gather(all, [room].into(), &[var], &[at]);
+            all = self.g.gather(all, [n].into(), &[var], &[at]);
         }
         let more = self.no_longer();
         let form = super::carry::Form::Leaf { nested: false };
-        let of_rows = self.g.rank(all) > 1;
-        let part = super::stack::Stack { all: vec![all], form, of_rows, ..super::stack::Stack::bare(len, more) };
+        let part = super::stack::Stack { all: vec![all], form, ..super::stack::Stack::bare(len, more) };
         Ok(Some(Value::Stack(Rc::new(part))))
     }
 
@@ -356,21 +417,30 @@ impl<'a> Lower<'a> {
         Ok((start, end))
     }
 
-    fn cut(&mut self, r: &Range<'a>, step: i64, size: Term, range: SrcRange) -> Lowered<Cut> {
+    fn cut(&mut self, r: &Range<'a>, step: i64, (size, room): (Term, Term), range: SrcRange) -> Lowered<Cut> {
         let (start, end) = self.bounds(r, size, range)?;
-        let len = self.g.int(IntOp::Sub, end, start);
-        let len = self.closed_len(len, range)?;
         let by = self.g.lit_usize(usize::try_from(step.unsigned_abs()).unwrap_or(usize::MAX));
-        if step == 1 {
-            return Ok(Cut { start, step, len: Some(len) });
-        }
-        // ceil(len / |step|) elements; a negative step starts at the last one.
         let one = self.g.lit_usize(1);
-        let less = self.g.int(IntOp::Sub, by, one);
-        let padded = self.g.int(IntOp::Add, len, less);
-        let count = self.g.int(IntOp::Div, padded, by);
+        // ceil(len / |step|) elements; a negative step starts at the last one.
+        let count = |me: &mut Self, len: Term| {
+            if step.unsigned_abs() == 1 {
+                return len;
+            }
+            let less = me.g.int(IntOp::Sub, by, one);
+            let padded = me.g.int(IntOp::Add, len, less);
+            me.g.int(IntOp::Div, padded, by)
+        };
         let first = if step < 0 { self.g.int(IntOp::Sub, end, one) } else { start };
-        let count = self.closed_len(count, range)?;
-        Ok(Cut { start: first, step, len: Some(count) })
+        let len = self.g.int(IntOp::Sub, end, start);
+        if let Some(len) = self.closed(len) {
+            let count = count(self, len);
+            return Ok(Cut::of(first, step, count));
+        }
+        let most = match self.most(len) {
+            Some(most) if self.g.int_value(most).is_some() && self.facts.prove_le(&self.g, most, room) => most,
+            _ => room,
+        };
+        let (len, most) = (count(self, len), count(self, most));
+        Ok(Cut { start: first, step, len: Some(len), room: Some(most), ends: step > 0 && end == size })
     }
 }

@@ -51,24 +51,12 @@ pub(super) struct Stack<'a> {
     pub limited: bool,
     /// In a run that only counts: the arrays hold the last so many elements.
     pub window: Option<usize>,
-    /// Whether it is a part of an array of two axes or more: its elements are numbers then, and what is counted are rows of them.
-    pub of_rows: bool,
 }
 
 impl Stack<'_> {
     /// Without elements: the rest of one that is made anew.
     pub(super) fn bare(len: Term, more: Longer) -> Self {
-        Stack {
-            all: Vec::new(),
-            form: Form::Unit,
-            len,
-            more,
-            open: None,
-            slot: None,
-            limited: false,
-            window: None,
-            of_rows: false,
-        }
+        Stack { all: Vec::new(), form: Form::Unit, len, more, open: None, slot: None, limited: false, window: None }
     }
 
     /// Whether two are known to be one.
@@ -357,12 +345,6 @@ impl<'a> Lower<'a> {
         let stack = Rc::clone(stack);
         let all = stack.all.first().copied().ok_or(Poison)?;
         let (room, len) = (self.g.shape(all)[0], stack.len);
-        if stack.of_rows {
-            let sizes = self.g.shape(all).to_vec();
-            let mut seq = Seq::new(sizes, move |me: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(me.g.index(all, ix))));
-            seq.keep = Some(Rc::new(move |me, ix| Ok(me.g.compare(Cmp::Lt, *ix.first().ok_or(Poison)?, len))));
-            return Ok(seq);
-        }
         let item = Rc::clone(&stack);
         let mut seq =
             Seq::new([room], move |me: &mut Lower<'a>, ix: &[Term]| me.stacked(&item, *ix.first().ok_or(Poison)?));

@@ -243,6 +243,7 @@ pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
         (Value::Cursor(a), Value::Cursor(b)) => a.at == b.at && Rc::ptr_eq(&a.seq.item, &b.seq.item),
         (Value::Filled(a, n), Value::Filled(b, m)) => Rc::ptr_eq(a, b) && n == m,
         (Value::Stack(a), Value::Stack(b)) => a.same(b),
+        (Value::Open(a), Value::Open(b)) => a == b,
         (Value::Maybe(a, c), Value::Maybe(b, d)) => c == d && same(a, b),
         (Value::Axis(a), Value::Axis(b)) => a == b,
         (Value::FromFn(a), Value::FromFn(b)) => Rc::ptr_eq(a, b),

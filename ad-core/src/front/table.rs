@@ -279,6 +279,9 @@ impl<'a> Lower<'a> {
         if call.args.iter().any(|a| matches!(a, Value::Never)) {
             return Ok(Value::Never);
         }
+        if let Some(value) = methods::open::of_parts(self, &entry, &call)? {
+            return Ok(value);
+        }
         match entry.how {
             How::Fn(lower) => lower(self, &call),
             How::Unary(f) => {
@@ -319,7 +322,12 @@ impl<'a> Lower<'a> {
             Value::Number(n) if n.is_float() => On::Real,
             Value::Number(n) if n.outer().is_some() => On::Any,
             Value::Number(_) => On::Int,
-            Value::List(_) | Value::Matrix(_) | Value::Nested(_) | Value::Filled(..) | Value::Stack(_) => On::Array,
+            Value::List(_)
+            | Value::Matrix(_)
+            | Value::Nested(_)
+            | Value::Filled(..)
+            | Value::Stack(_)
+            | Value::Open(_) => On::Array,
             Value::Range(_) | Value::Seq(_) | Value::Cursor(_) => On::Iter,
             Value::Maybe(..) | Value::Nothing => On::Option,
             Value::Tuple(_) => On::Tuple,

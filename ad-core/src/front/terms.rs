@@ -19,6 +19,7 @@ impl<'a> Lower<'a> {
             }
             Value::List(parts) | Value::Matrix(parts) => parts.iter().find_map(|p| self.elem_of(p)),
             Value::Stack(stack) => stack.plain().map(|(all, _)| self.g.elem(all)),
+            Value::Open(open) => Some(self.g.elem(open.all)),
             _ => None,
         }
     }
@@ -69,6 +70,8 @@ impl<'a> Lower<'a> {
                 let value = self.unstacked(&Rc::clone(stack), range)?;
                 self.term_as(&value, want, range)
             }
+            // It is closed already if it can be.
+            Value::Open(_) => Err(self.error(range, catalogue::changing_length())),
             Value::Place(place) => {
                 let value = self.read_place(place)?;
                 self.term_as(&value, want, range)

@@ -8,6 +8,7 @@ use syn::{Block, Expr, Pat, Type};
 
 use super::carry::Key;
 use super::lower::Lower;
+use super::open::Open;
 use super::order::Order;
 use super::place::Place;
 use super::stack::Stack;
@@ -35,6 +36,8 @@ pub(super) enum Value<'a> {
     Filled(Rc<Number>, Rc<[Term]>),
     /// A `Vec` in a loop that changes its length.
     Stack(Rc<Stack<'a>>),
+    /// An array whose sizes the loops around decide: a part of one, or what is computed of it.
+    Open(Rc<Open>),
     /// `array![[a, b], [c, d]]`: an ndarray of rank two or more, whose element type may still be open.
     Matrix(Rc<[Value<'a>]>),
     /// `std::array::from_fn(f)`, until a type says of which size.
@@ -103,6 +106,7 @@ impl Value<'_> {
             Value::List(_) => "an array literal",
             Value::Filled(..) => "an array of integers",
             Value::Stack(_) => "a `Vec` whose length changes",
+            Value::Open(_) => "an array of a size that a loop decides",
             Value::FromFn(_) => "an array of a size that nothing says",
             Value::Tuple(_) => "a tuple",
             Value::Closure(_) | Value::Function(..) => "a function",
@@ -229,6 +233,8 @@ pub(super) struct Seq<'a> {
     pub dims: Rc<[Term]>,
     /// With one loop: how many items there are, where that depends on the loops around.
     pub len: Option<Term>,
+    /// With several loops: how many items each of them has, where the loops around decide; empty where they do not.
+    pub lens: Rc<[Option<Term>]>,
     /// Whether there is an item at an index, where that is not everywhere.
     pub keep: Option<Rc<Keep<'a>>>,
     /// The item at an index.

@@ -63,7 +63,7 @@ fn as_an_array(x: &Array1<f64>) -> f64 {
         if *v > 1.0 {
             large.push(*v);
         }
-        total += Array1::from_vec(large.clone()).dot(&Array1::from_vec(large.clone()));
+        total += Array2::from_diag(&Array1::from_vec(large.clone())).sum();
     }
     total
 }

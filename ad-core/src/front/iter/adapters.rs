@@ -66,10 +66,11 @@ fn zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
     let (a, b) = (me.seq(a, ra), me.seq(b, rb));
     let (mut a, mut b) = (a?, b?);
-    if a.dims != b.dims || !a.whole() || !b.whole() {
+    let alike = a.dims == b.dims && (a.whole() && b.whole() || !a.lens.is_empty() && a.lens == b.lens);
+    if !alike || a.keep.is_some() || b.keep.is_some() {
         (a, b) = (counted(me, &Value::Seq(a), "zip", ra)?, counted(me, &Value::Seq(b), "zip", rb)?);
     }
-    let (mut dims, mut len) = (Rc::clone(&a.dims), None);
+    let (mut dims, mut len, lens) = (Rc::clone(&a.dims), None, Rc::clone(&a.lens));
     if let (&[n], &[m]) = (&*a.dims, &*b.dims) {
         dims = [me.shorter(n, m)].into();
         if !a.whole() || !b.whole() {
@@ -81,11 +82,22 @@ fn zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let (x, y) = ((a.item)(me, ix)?, (b.item)(me, ix)?);
         Ok(Value::Tuple([x, y].into()))
     });
-    seq.len = len;
+    (seq.len, seq.lens) = (len, lens);
     Ok(Value::Seq(seq))
 }
 
 fn enumerate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    if let Value::Seq(seq) = call.arg(0)?.0
+        && !seq.lens.is_empty()
+        && seq.keep.is_none()
+    {
+        let (seq, own) = (seq.clone(), seq.clone());
+        let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+            let i = me.number_of(&own, ix);
+            Ok(Value::Tuple([Value::Term(i), (own.item)(me, ix)?].into()))
+        };
+        return Ok(Value::Seq(Seq { item: Rc::new(item), ..seq }));
+    }
     let (seq, _) = receiver(me, call)?;
     let item = Rc::clone(&seq.item);
     let item = move |me: &mut Lower<'a>, ix: &[Term]| {

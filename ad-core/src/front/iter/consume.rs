@@ -36,6 +36,9 @@ impl<'a> Lower<'a> {
         if seq.dims.len() == 1 {
             return Ok(seq);
         }
+        if !seq.lens.is_empty() && seq.keep.is_none() {
+            return Ok(self.by_number(seq));
+        }
         let t = self.collected(&seq, range, Want::Any)?;
         let one = self.g.lit_usize(1);
         let len = seq.dims.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size));
@@ -91,6 +94,10 @@ impl<'a> Lower<'a> {
     pub(super) fn item_count(&mut self, seq: &Seq<'a>, range: SrcRange) -> Lowered<Term> {
         if let (Some(len), None) = (seq.len, &seq.keep) {
             return Ok(len);
+        }
+        if !seq.lens.is_empty() && seq.keep.is_none() {
+            let counts = self.counts(seq);
+            return Ok(self.product_of(&counts));
         }
         self.ends(seq, range)?;
         if seq.keep.is_none() && seq.dims.len() == 1 {

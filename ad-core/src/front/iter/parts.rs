@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::front::changes::{changed, length_at, place_arg};
+use crate::front::changes::{changed_part, length_at, place_arg};
 use crate::front::lower::Lower;
+use crate::front::open::Open;
 use crate::front::place::Place;
 use crate::front::slice::Cut;
 use crate::front::table::{Call, Entry, On, row};
-use crate::front::value::{Lowered, Seq, Value};
+use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
@@ -51,25 +52,30 @@ impl<'a> Lower<'a> {
             seq.len = Some(stack.len);
             return Ok(seq);
         }
-        let t = self.array(&value, place.range)?;
-        let axes = match value {
-            Value::Nested(_) | Value::List(_) | Value::Filled(..) => 1,
-            _ => self.g.rank(t),
-        };
-        Ok(self.parts_mut(place.clone(), t, (0..axes).collect()))
+        let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+        let x = self.as_open(&value, Want::Any, place.range)?;
+        let axes = if nested { 1 } else { self.g.rank(x.all) };
+        if axes == 0 {
+            let found = self.describe(&value);
+            return Err(self.error(place.range, crate::catalogue::array_expected(&found)));
+        }
+        Ok(self.parts_mut(place.clone(), &x, (0..axes).collect()))
     }
 
     /// The parts at each index of these axes.
-    fn parts_mut(&mut self, place: Place, t: Term, axes: Vec<usize>) -> Seq<'a> {
-        let shape = self.g.shape(t).to_vec();
-        let dims: Vec<Term> = axes.iter().map(|&k| shape[k]).collect();
-        Seq::new(dims, move |me: &mut Lower<'a>, ix: &[Term]| {
-            let mut cuts = me.whole(&shape);
+    fn parts_mut(&mut self, place: Place, x: &Open, axes: Vec<usize>) -> Seq<'a> {
+        let (sizes, rooms) = (self.sizes_there(x), self.g.shape(x.all).to_vec());
+        let dims: Vec<Term> = axes.iter().map(|&k| rooms[k]).collect();
+        let lens: Vec<Option<Term>> = axes.iter().map(|&k| x.lens[k]).collect();
+        let mut seq = Seq::new(dims, move |me: &mut Lower<'a>, ix: &[Term]| {
+            let mut cuts = me.whole(&sizes, &rooms);
             for (&axis, &start) in axes.iter().zip(ix) {
-                cuts[axis] = Cut { start, step: 1, len: None };
+                cuts[axis] = Cut::at(start);
             }
             Ok(Value::Place(Rc::new(me.narrowed(place.clone(), &cuts))))
-        })
+        });
+        self.leave_out(&mut seq, &lens);
+        seq
     }
 }
 
@@ -109,36 +115,37 @@ fn iter_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn outer_iter_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
-    Ok(Value::Seq(me.parts_mut(place, t, vec![0])))
+    let (place, x) = changed_part(me, call)?;
+    Ok(Value::Seq(me.parts_mut(place, &x, vec![0])))
 }
 
 fn axis_iter_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
-    let axis = crate::front::methods::sizes::axis_arg(me, call, t)?;
-    Ok(Value::Seq(me.parts_mut(place, t, vec![axis])))
+    let (place, x) = changed_part(me, call)?;
+    let axis = crate::front::methods::sizes::axis_arg(me, call, x.all)?;
+    Ok(Value::Seq(me.parts_mut(place, &x, vec![axis])))
 }
 
 fn rows_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
-    let axes = me.g.rank(t) - 1;
-    Ok(Value::Seq(me.parts_mut(place, t, (0..axes).collect())))
+    let (place, x) = changed_part(me, call)?;
+    let axes = me.g.rank(x.all) - 1;
+    Ok(Value::Seq(me.parts_mut(place, &x, (0..axes).collect())))
 }
 
 fn columns_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
-    let rank = me.g.rank(t);
-    Ok(Value::Seq(me.parts_mut(place, t, (1..rank).collect())))
+    let (place, x) = changed_part(me, call)?;
+    let rank = me.g.rank(x.all);
+    Ok(Value::Seq(me.parts_mut(place, &x, (1..rank).collect())))
 }
 
 fn indexed_iter_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = changed(me, call)?;
-    let seq = me.parts_mut(place, t, (0..me.g.rank(t)).collect());
+    let (place, x) = changed_part(me, call)?;
+    let seq = me.parts_mut(place, &x, (0..me.g.rank(x.all)).collect());
     let item = Rc::clone(&seq.item);
-    Ok(Value::Seq(Seq::new(Rc::clone(&seq.dims), move |me: &mut Lower<'a>, ix: &[Term]| {
+    let item = move |me: &mut Lower<'a>, ix: &[Term]| {
         let element = item(me, ix)?;
         Ok(Value::Tuple([crate::front::methods::construct::position(ix), element].into()))
-    })))
+    };
+    Ok(Value::Seq(Seq { item: Rc::new(item), ..seq }))
 }
 
 /// Parts of a size for each axis; of an array of arrays parts of so many rows.
@@ -161,10 +168,10 @@ fn chunks_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
         counts.push(me.g.int(IntOp::Div, n, size));
     }
     Ok(Value::Seq(Seq::new(counts, move |me: &mut Lower<'a>, ix: &[Term]| {
-        let mut cuts = me.whole(&shape);
+        let mut cuts = me.whole(&shape, &shape);
         for ((cut, &k), &size) in cuts.iter_mut().zip(ix).zip(&sizes) {
             let start = me.g.int(IntOp::Mul, k, size);
-            *cut = Cut { start, step: 1, len: Some(size) };
+            *cut = Cut::of(start, 1, size);
         }
         Ok(Value::Place(Rc::new(me.narrowed(place.clone(), &cuts))))
     })))

@@ -62,6 +62,18 @@ fn shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> 
     }
 }
 
+/// The same of a size that the loops around may decide: room, and what of it is there.
+fn open_shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Vec<Term>, Vec<Option<Term>>)> {
+    let (shape, range) = call.arg(0)?;
+    let (rooms, lens) = me.open_sizes(shape, range)?;
+    match call.rank {
+        Some(rank) if usize::from(rank) != rooms.len() => {
+            Err(me.error(range, catalogue::ranks_differ(usize::from(rank), rooms.len())))
+        }
+        _ => Ok((rooms, lens)),
+    }
+}
+
 /// 0 or 1 of a type.
 #[allow(clippy::cast_precision_loss, reason = "0 or 1")]
 pub(in crate::front) fn constant(me: &mut Lower, elem: Elem, x: i128) -> Term {
@@ -73,10 +85,11 @@ pub(in crate::front) fn constant(me: &mut Lower, elem: Elem, x: i128) -> Term {
 }
 
 fn filled<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: i128) -> Lowered<Value<'a>> {
-    let sizes = shape_arg(me, call)?;
+    let (rooms, lens) = open_shape_arg(me, call)?;
     let elem = named(me, call).unwrap_or_else(|| me.default_real());
     let t = constant(me, elem, x);
-    Ok(Value::Term(me.g.broadcast(t, &sizes)))
+    let t = me.g.broadcast(t, &rooms);
+    Ok(me.opened(t, &lens))
 }
 
 fn zeros<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -140,9 +153,10 @@ fn unit<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn from_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let sizes = shape_arg(me, call)?;
+    let (rooms, lens) = open_shape_arg(me, call)?;
     let t = element(me, call, 1)?;
-    Ok(Value::Term(me.g.broadcast(t, &sizes)))
+    let t = me.g.broadcast(t, &rooms);
+    Ok(me.opened(t, &lens))
 }
 
 /// An array of scalars that a closure gives.
@@ -151,9 +165,12 @@ fn from_scalars<'a>(
     call: &Call<'a, '_>,
     args: fn(&[Term]) -> Vec<Value<'a>>,
 ) -> Lowered<Value<'a>> {
-    let sizes = shape_arg(me, call)?;
+    let (sizes, lens) = open_shape_arg(me, call)?;
     let want = named(me, call).map_or(Want::Any, Want::Elem);
     let (f, range) = call.arg(1)?;
+    if lens.iter().any(Option::is_some) {
+        return me.open_each(&sizes, &lens, (range, want), &mut |me, ix| me.apply(f, &args(ix), range));
+    }
     let t = me.build_all(&sizes, range, &mut |me, ix| {
         let value = me.apply(f, &args(ix), range)?;
         let t = me.term_as(&value, want, range)?;

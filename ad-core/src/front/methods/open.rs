@@ -1,37 +1,257 @@
-//! Sums and products over parts of arrays whose length a loop decides: `x.slice(s![..i]).sum()`, `l.slice(s![i, ..j]).dot(..)`.
-//! They are sums over all that may be there, with nothing added for what is not.
+//! Methods and functions of parts of arrays whose sizes a loop decides (`front::open`): `x.slice(s![..i]).sum()`, `a.slice(s![k.., k..]).dot(&v)`. Each
+//! is that of the array with room for all that may be there, where what is not there makes no difference: sums are over zeros there.
 //!
-//! The function's own order is part of it, where a decision reads the sum: ndarray adds eight lanes of what is next to each other in memory,
-//! and the rest one by one (`numeric_util::unrolled_fold`), and everything one by one where it is not.
+//! The function's own order is part of a sum along one axis, where a decision reads it: ndarray adds eight lanes of what is next to each other in
+//! memory, and the rest one by one (`numeric_util::unrolled_fold`), and everything one by one where it is not. Must never let an
+//! element that is not there into a value or a derivative.
 
 use std::rc::Rc;
 
 use crate::catalogue;
-use crate::diag::SrcRange;
+use crate::diag::{Poison, SrcRange};
+use crate::front::arith::axis_words;
+use crate::front::carry::Form;
+use crate::front::functions::{all_axes, sum_over};
 use crate::front::lower::Lower;
+use crate::front::open::Open;
+use crate::front::slice::Cut;
 use crate::front::stack::Stack;
-use crate::front::table::Call;
-use crate::front::value::{Lowered, Value};
-use crate::ir::{Elem, Node, Term};
+use crate::front::table::{Call, Entry, How, On};
+use crate::front::value::{Lowered, Seq, Value, Want};
+use crate::ir::{Contraction, Elem, Lit, Node, Term, axis};
 use crate::prim::{Cmp, IntOp, Reduce};
 
 /// How many lanes ndarray adds at once.
 const LANES: usize = 8;
 
-/// A part of which nobody knows the length.
-pub(super) fn open<'a>(me: &Lower<'a>, value: &Value<'a>) -> Option<Rc<Stack<'a>>> {
-    match value {
-        Value::Stack(stack) if !me.is_closed(stack.len) => Some(Rc::clone(stack)),
-        _ => None,
+/// What a row of the table makes of a part: `None` if it does so of parts as of arrays, or of none.
+pub(in crate::front) fn of_parts<'a>(
+    me: &mut Lower<'a>,
+    entry: &Entry,
+    call: &Call<'a, '_>,
+) -> Lowered<Option<Value<'a>>> {
+    let Some((first, range)) = call.args.first().zip(call.ranges.first().copied()) else { return Ok(None) };
+    let pairs = matches!((entry.on, entry.name), (On::Array, "dot" | "abs_sub") | (On::Dsl, "map2"));
+    if pairs {
+        if !call.args[..2].iter().any(|arg| me.open_part(arg).is_some()) {
+            return Ok(None);
+        }
+        return match entry.name {
+            "dot" => dot(me, call).map(Some),
+            "map2" => map2(me, call).map(Some),
+            _ => Ok(None),
+        };
     }
+    let Some(x) = me.open_part(first) else { return Ok(None) };
+    let again = |me: &mut Lower<'a>, t: Term| {
+        let mut args = call.args.clone();
+        args[0] = Value::Term(t);
+        let (ranges, texts) = (call.ranges.clone(), call.texts.clone());
+        me.call(*entry, Call { name: call.name, args, ranges, texts, ..*call })
+    };
+    match entry.how {
+        // Of each element, whatever it is behind those that are there.
+        How::Unary(_) | How::Binary(_) => return elementwise(me, &x, range, again).map(Some),
+        How::Fn(_) => {}
+    }
+    let real = me.g.elem(x.all).is_real();
+    let all = matches!(first, Value::Open(_));
+    Ok(Some(match (entry.on, entry.name) {
+        (On::Array, "powi" | "pow2" | "log" | "is_nan" | "is_infinite" | "clamp") => elementwise(me, &x, range, again)?,
+        (On::Array, "mapv" | "map" | "mapv_into" | "mapv_into_any") => map(me, &x, call)?,
+        (On::Array, "is_any_nan" | "is_any_infinite") | (On::Dsl, "norm") => {
+            let t = me.with_zeros(&x);
+            again(me, t)?
+        }
+        (On::Array | On::Dsl, "sum") => Value::Term(sum(me, &x, entry.on == On::Dsl, range)?),
+        (On::Array, "mean") => mean(me, &x, range)?,
+        (On::Array | On::Dsl, "product") => {
+            let one = super::construct::constant(me, me.g.elem(x.all), 1);
+            let t = me.filled_up(&x, one);
+            again(me, t)?
+        }
+        (On::Array, "sum_axis") => {
+            let axis = super::sizes::axis_arg(me, call, x.all)?;
+            along(me, &x, axis, again)?
+        }
+        (On::Dsl, "sum_outer") => along(me, &x, 0, again)?,
+        (On::Dsl, "maximum" | "minimum" | "argmax" | "argmin") => {
+            let zero = me.g.lit_usize(0);
+            for n in me.sizes_there(&x) {
+                me.require_lt(zero, n, &format!("{} of an empty array", call.name));
+            }
+            // Nothing is worse than this.
+            let fill = match me.g.elem(x.all) {
+                Elem::Real(ty) => me.g.lit_real(ty, f64::NAN),
+                Elem::Int(ty) => {
+                    let (low, high) = ty.range();
+                    me.g.lit(Lit::Int(ty, if matches!(call.name, "maximum" | "argmax") { low } else { high }))
+                }
+                Elem::Bool => return Ok(None),
+            };
+            let t = me.filled_up(&x, fill);
+            me.unchecked(|me| again(me, t))?
+        }
+        (On::Dsl, "logsumexp" | "softmax") if real => {
+            let Elem::Real(ty) = me.g.elem(x.all) else { return Ok(None) };
+            let nothing = me.g.lit_real(ty, f64::NEG_INFINITY);
+            let t = me.filled_up(&x, nothing);
+            match again(me, t)? {
+                Value::Term(t) if call.name == "softmax" => me.opened(t, &x.lens),
+                value => value,
+            }
+        }
+        (On::Array, "t" | "reversed_axes") => {
+            let perm: Vec<u8> = all_axes(me, x.all).into_iter().rev().collect();
+            let t = me.g.transpose(x.all, &perm);
+            let lens: Vec<Option<Term>> = x.lens.iter().rev().copied().collect();
+            me.opened(t, &lens)
+        }
+        (On::Array, "insert_axis") => {
+            let k = super::sizes::axis_at(me, call, 1, x.lens.len() + 1)?;
+            let one = me.g.lit_usize(1);
+            let t = me.g.replicate_axes(x.all, &[axis(k)], &[one]);
+            let mut lens = x.lens.to_vec();
+            lens.insert(k, None);
+            me.opened(t, &lens)
+        }
+        (On::Array, "row" | "column" | "index_axis" | "index_axis_move") => at_axis(me, &x, call)?,
+        (On::Array, "outer_iter") => items(me, &x, 0, 1)?,
+        (On::Array, "axis_iter") => {
+            let axis = super::sizes::axis_arg(me, call, x.all)?;
+            items(me, &x, axis, 1)?
+        }
+        (On::Array, "rows") => items(me, &x, 0, x.lens.len().saturating_sub(1))?,
+        (On::Array, "columns") if x.lens.len() == 2 => items(me, &x, 1, 1)?,
+        (On::Array, "indexed_iter") => {
+            let seq = me.open_seq(&x);
+            let item = Rc::clone(&seq.item);
+            let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+                let element = item(me, ix)?;
+                Ok(Value::Tuple([super::construct::position(ix), element].into()))
+            };
+            Value::Seq(Seq { item: Rc::new(item), ..seq })
+        }
+        (On::Array, "fold") => {
+            let Some(fold) = crate::front::table::find(On::Iter, "fold") else { return Ok(None) };
+            let seq = Value::Seq(me.open_seq(&x));
+            let mut args = call.args.clone();
+            args[0] = seq;
+            me.call_entry(fold, None, args, call.ranges.clone(), call.range)?
+        }
+        (On::Assoc, "from_vec" | "from") if !all => Value::Open(Rc::new(x)),
+        // What is known of a `Vec` that changes its length is so of a vector.
+        (On::Array, "first" | "last" | "get" | "windows" | "chunks_exact" | "exact_chunks" | "chunks")
+        | (On::Any, "to_vec")
+            if all && x.lens.len() == 1 =>
+        {
+            let (len, more) = (x.lens[0].ok_or(Poison)?, me.no_longer());
+            let form = Form::Leaf { nested: false };
+            let stack = Value::Stack(Rc::new(Stack { all: vec![x.all], form, ..Stack::bare(len, more) }));
+            if entry.on == On::Any {
+                return Ok(Some(stack));
+            }
+            let mut args = call.args.clone();
+            args[0] = stack;
+            let (ranges, texts) = (call.ranges.clone(), call.texts.clone());
+            me.call(*entry, Call { name: call.name, args, ranges, texts, ..*call })?
+        }
+        _ => return Ok(None),
+    }))
 }
 
-/// The elements, if they are numbers.
-fn numbers<'a>(me: &mut Lower<'a>, stack: &Stack<'a>, range: SrcRange) -> Lowered<Term> {
-    match stack.plain() {
-        Some((all, _)) if me.g.rank(all) == 1 => Ok(all),
-        _ => Err(me.error(range, catalogue::changing_length())),
+/// `f` of all, with the same of it there.
+fn elementwise<'a>(
+    me: &mut Lower<'a>,
+    x: &Open,
+    range: SrcRange,
+    f: impl FnOnce(&mut Lower<'a>, Term) -> Lowered<Value<'a>>,
+) -> Lowered<Value<'a>> {
+    let made = f(me, x.all)?;
+    let t = me.term(&made, range)?;
+    Ok(me.opened(t, &x.lens))
+}
+
+/// `f` of all with zeros behind what is there, without an axis.
+fn along<'a>(
+    me: &mut Lower<'a>,
+    x: &Open,
+    axis: usize,
+    f: impl FnOnce(&mut Lower<'a>, Term) -> Lowered<Value<'a>>,
+) -> Lowered<Value<'a>> {
+    let t = me.with_zeros(x);
+    let Value::Term(t) = f(me, t)? else { return Err(Poison) };
+    let mut lens = x.lens.to_vec();
+    lens.remove(axis);
+    Ok(me.opened(t, &lens))
+}
+
+/// `part.mapv(f)`.
+fn map<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (f, rf) = call.arg(1)?;
+    if let (Value::Function(Entry { how: How::Unary(op), .. }, _), true) = (f, me.g.elem(x.all).is_real()) {
+        let t = me.g.unary(*op, x.all);
+        return Ok(me.opened(t, &x.lens));
     }
+    let (rooms, want) = (me.g.shape(x.all).to_vec(), Want::Elem(me.g.elem(x.all)));
+    me.open_each(&rooms, &x.lens, (rf, want), &mut |me, ix| {
+        let element = me.g.index(x.all, ix);
+        me.apply(f, &[Value::Term(element)], rf)
+    })
+}
+
+/// `map2(&a, &b, f)`.
+fn map2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((a, ra), (b, rb), (f, rf)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
+    let (a, b) = (me.as_open(a, Want::Any, ra)?, me.as_open(b, Want::Any, rb)?);
+    if me.g.ty(a.all).as_array().map(|t| (t.0, t.1.len())) != me.g.ty(b.all).as_array().map(|t| (t.0, t.1.len())) {
+        let (a, b) = (me.describe(&Value::Term(a.all)), me.describe(&Value::Term(b.all)));
+        return Err(me.error(call.range, catalogue::types_differ(&a, &b)));
+    }
+    let words = [call.text(0).to_string(), call.text(1).to_string()];
+    let pair = me.open_pair(&a, &b, &words, rb)?;
+    let (rooms, want) = (me.g.shape(pair.a).to_vec(), Want::Elem(me.g.elem(pair.a)));
+    me.open_each(&rooms, &pair.lens, (rf, want), &mut |me, ix| {
+        let both = [pair.a, pair.b].map(|x| Value::Term(me.g.index(x, ix)));
+        me.apply(f, &both, rf)
+    })
+}
+
+/// `part.row(i)` and the like.
+fn at_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let rank = x.lens.len();
+    let (axis, index) = match call.name {
+        "row" | "column" if rank != 2 => {
+            return Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name, rank)));
+        }
+        "row" => (0, 1),
+        "column" => (1, 1),
+        _ => (super::sizes::axis_arg(me, call, x.all)?, 2),
+    };
+    let (i, ri) = call.arg(index)?;
+    let i = me.usize(i, ri)?;
+    let (sizes, rooms) = (me.sizes_there(x), me.g.shape(x.all).to_vec());
+    me.require_index(i, sizes[axis], axis_words(call.text(0), axis, rank));
+    let mut cuts = me.whole(&sizes, &rooms);
+    cuts[axis] = Cut::at(i);
+    Ok(me.taken(x.all, &cuts))
+}
+
+/// The parts at each index of some axes.
+fn items<'a>(me: &mut Lower<'a>, x: &Open, first: usize, axes: usize) -> Lowered<Value<'a>> {
+    let rank = x.lens.len();
+    let order: Vec<usize> =
+        (first..first + axes).chain((0..rank).filter(|k| !(first..first + axes).contains(k))).collect();
+    let perm: Vec<u8> = order.iter().map(|&k| axis(k)).collect();
+    let all = me.g.transpose(x.all, &perm);
+    let lens: Vec<Option<Term>> = order.iter().map(|&k| x.lens[k]).collect();
+    let rest: Rc<[Option<Term>]> = lens[axes..].into();
+    let mut seq = Seq::new(&me.g.shape(all)[..axes], move |me: &mut Lower<'a>, ix: &[Term]| {
+        let part = me.g.index(all, ix);
+        Ok(me.opened(part, &rest))
+    });
+    me.leave_out(&mut seq, &lens);
+    Ok(Value::Seq(seq))
 }
 
 /// Whether the elements of a part are next to each other.
@@ -109,58 +329,78 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// `x.slice(s![..i]).sum()`.
-pub(super) fn sum<'a>(me: &mut Lower<'a>, stack: &Stack<'a>, range: SrcRange) -> Lowered<Term> {
-    let t = numbers(me, stack, range)?;
-    let near = is_slice(me, t);
-    Ok(me.sum_of_first(t, stack.len, near))
+/// `x.slice(s![..i]).sum()`; of several axes nobody's order.
+fn sum<'a>(me: &mut Lower<'a>, x: &Open, in_lanes: bool, range: SrcRange) -> Lowered<Term> {
+    if let (&[Some(len)], false) = (&*x.lens, in_lanes) {
+        let near = is_slice(me, x.all);
+        return Ok(me.sum_of_first(x.all, len, near));
+    }
+    let (t, axes) = (me.with_zeros(x), all_axes(me, x.all));
+    sum_over(me, t, &axes, range)
 }
 
 /// `x.slice(s![..i]).mean()`.
-pub(super) fn mean<'a>(me: &mut Lower<'a>, stack: &Stack<'a>, range: SrcRange) -> Lowered<Value<'a>> {
-    let sum = sum(me, stack, range)?;
+fn mean<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Value<'a>> {
+    let sum = sum(me, x, false, range)?;
     let sum = me.real_term(&Value::Term(sum), range)?;
-    let (count, zero) = (me.g.cast(me.g.elem(sum), stack.len), me.g.lit_usize(0));
-    let there = me.g.compare(Cmp::Gt, stack.len, zero);
+    let sizes = me.sizes_there(x);
+    let (n, zero) = (me.product_of(&sizes), me.g.lit_usize(0));
+    let (count, there) = (me.g.cast(me.g.elem(sum), n), me.g.compare(Cmp::Gt, n, zero));
     // Only where there is one: the sum of nothing has a derivative.
     let one = me.g.lit_like(sum, 1.0);
     let count = me.g.select(there, count, one);
     Ok(Value::Maybe(Value::Term(me.g.div(sum, count)).into(), there))
 }
 
-/// `x.slice(s![..i]).dot(&y.slice(s![..i]))`: of two parts, or of a part and a vector of that length.
-pub(super) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Option<Value<'a>>> {
+/// Products of vectors and matrices of which at least one is such a part.
+fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
-    if open(me, a).is_none() && open(me, b).is_none() {
-        return Ok(None);
-    }
-    let mut part = |value: &Value<'a>, range: SrcRange| -> Lowered<(Term, Term)> {
-        match open(me, value) {
-            Some(stack) => Ok((numbers(me, &stack, range)?, stack.len)),
-            None => {
-                let t = me.array(value, range)?;
-                Ok((t, me.g.shape(t)[0]))
-            }
-        }
-    };
-    let ((a, n), (b, m)) = (part(a, ra)?, part(b, rb)?);
-    let (ea, eb) = (me.g.elem(a), me.g.elem(b));
-    if ea != eb || !ea.is_real() || me.g.rank(a) != 1 || me.g.rank(b) != 1 {
-        let (a, b) = (me.describe(&Value::Term(a)), me.describe(&Value::Term(b)));
+    let (a, b) = (me.as_open(a, Want::Any, ra)?, me.as_open(b, Want::Any, rb)?);
+    let (ea, eb) = (me.g.elem(a.all), me.g.elem(b.all));
+    let (na, nb) = (a.lens.len(), b.lens.len());
+    if ea != eb || !ea.is_real() || !(1..=2).contains(&na) || !(1..=2).contains(&nb) {
+        let (a, b) = (me.describe(&Value::Term(a.all)), me.describe(&Value::Term(b.all)));
         return Err(me.error(call.range, catalogue::dot(&a, &b)));
     }
+    let (sa, sb) = (me.sizes_there(&a), me.sizes_there(&b));
+    let (n, m) = (sa[na - 1], sb[0]);
     if n != m {
         let same = me.g.compare(Cmp::Eq, n, m);
         me.require(None, same, crate::catalogue::reached::PRODUCT_OF_LENGTHS);
     }
-    let near = (is_slice(me, a), is_slice(me, b));
-    let near = me.g.and(near.0, near.1);
-    let (x, y) = (me.g.shape(a)[0], me.g.shape(b)[0]);
-    let room = if x == y { x } else { me.g.int(IntOp::Min, x, y) };
-    let var = me.g.fresh();
-    let i = me.g.mk(Node::Var(var));
-    let (x, y) = (me.g.index(a, &[i]), me.g.index(b, &[i]));
-    let product = me.g.mul(x, y);
-    let products = me.g.build(room, var, product);
-    Ok(Some(Value::Term(me.sum_of_first(products, n, near))))
+    if let (1, 1) = (na, nb) {
+        let near = (is_slice(me, a.all), is_slice(me, b.all));
+        let near = me.g.and(near.0, near.1);
+        let (x, y) = (me.g.shape(a.all)[0], me.g.shape(b.all)[0]);
+        let room = if x == y { x } else { me.g.int(IntOp::Min, x, y) };
+        let var = me.g.fresh();
+        let i = me.g.mk(Node::Var(var));
+        let (x, y) = (me.g.index(a.all, &[i]), me.g.index(b.all, &[i]));
+        let product = me.g.mul(x, y);
+        let products = me.g.build(room, var, product);
+        return Ok(Value::Term(me.sum_of_first(products, n, near)));
+    }
+    // Zeros behind what is there: in both, since zero times anything need not be zero.
+    let (mut rooms, mut lens) =
+        ((me.g.shape(a.all).to_vec(), me.g.shape(b.all).to_vec()), (a.lens.to_vec(), b.lens.to_vec()));
+    let (ka, kb) = (rooms.0[na - 1], rooms.1[0]);
+    let (room, len) = match (lens.0[na - 1], lens.1[0]) {
+        (None, _) => (ka, None),
+        (_, None) => (kb, None),
+        (len, _) if ka == kb => (ka, len),
+        (len, _) => (me.g.int(IntOp::Min, ka, kb), len),
+    };
+    (rooms.0[na - 1], rooms.1[0], lens.0[na - 1], lens.1[0]) = (room, room, len, len);
+    let x = Open { all: me.in_room(a.all, &rooms.0), lens: lens.0.clone().into() };
+    let y = Open { all: me.in_room(b.all, &rooms.1), lens: lens.1.clone().into() };
+    let (x, y) = (me.with_zeros(&x), me.with_zeros(&y));
+    let labels: (&[u8], &[u8], &[u8]) = match (na, nb) {
+        (2, 1) => (&[0, 1], &[1], &[0]),
+        (1, 2) => (&[0], &[0, 1], &[1]),
+        _ => (&[0, 1], &[1, 2], &[0, 2]),
+    };
+    let spec = Contraction { a: labels.0.into(), b: labels.1.into(), out: labels.2.into() };
+    let t = me.g.contract(x, y, spec);
+    let left: Vec<Option<Term>> = lens.0[..na - 1].iter().chain(&lens.1[1..]).copied().collect();
+    Ok(me.opened(t, &left))
 }

@@ -50,18 +50,11 @@ fn mean_over<'a>(me: &mut Lower<'a>, x: Term, axes: &[u8], range: SrcRange) -> L
 }
 
 fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (x, range) = call.arg(0)?;
-    match super::open::open(me, x) {
-        Some(part) => Ok(Value::Term(super::open::sum(me, &part, range)?)),
-        None => functions::sum_of_array(me, call),
-    }
+    functions::sum_of_array(me, call)
 }
 
 fn mean<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    if let Some(part) = super::open::open(me, x) {
-        return super::open::mean(me, &part, range);
-    }
     let x = me.of_any_rank(x, range)?;
     let axes = all_axes(me, x);
     mean_over(me, x, &axes, range)
@@ -183,9 +176,6 @@ fn map_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    if let Some(product) = super::open::dot(me, call)? {
-        return Ok(product);
-    }
     let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
     let (a, b) = (me.array(a, ra), me.array(b, rb));
     let (a, b) = (a?, b?);

@@ -45,10 +45,8 @@ fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
     match call.arg(0)? {
         // An array literal is an array of that many elements, an array of arrays one of its rows.
         (Value::List(parts), _) => Ok(vec![me.g.lit_usize(parts.len())]),
-        (Value::Stack(stack), _) => {
-            let inner = stack.all.first().filter(|_| stack.of_rows).map_or(&[][..], |&all| &me.g.shape(all)[1..]);
-            Ok(std::iter::once(stack.len).chain(inner.iter().copied()).collect())
-        }
+        (Value::Stack(stack), _) => Ok(vec![stack.len]),
+        (Value::Open(open), _) => Ok(me.sizes_there(open)),
         (Value::Filled(_, sizes), _) => Ok(sizes[..1].to_vec()),
         (&Value::Nested(t), _) => Ok(me.g.shape(t)[..1].to_vec()),
         (x, range) => {
@@ -112,7 +110,13 @@ fn ndim<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn len_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let x = me.array(x, range)?;
-    let axis = axis_arg(me, call, x)?;
-    Ok(Value::Term(me.g.shape(x)[axis]))
+    let sizes = match x {
+        Value::Open(open) => me.sizes_there(open),
+        x => {
+            let x = me.array(x, range)?;
+            me.g.shape(x).to_vec()
+        }
+    };
+    let axis = axis_at(me, call, 1, sizes.len())?;
+    Ok(Value::Term(sizes[axis]))
 }

@@ -29,6 +29,8 @@ pub(in crate::front) struct Zip<'a> {
     /// Those that are arrays, as they are in memory.
     arrays: Vec<Term>,
     dims: Rc<[Term]>,
+    /// How many of each axis are there, where loops around decide.
+    lens: Rc<[Option<Term>]>,
     /// What literals among the results are taken for.
     elem: Option<Elem>,
     indexed: bool,
@@ -38,10 +40,17 @@ pub(in crate::front) struct Zip<'a> {
 
 fn start<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, indexed: bool) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
+    let text = call.text(0).to_string();
+    if let Some(part) = me.open_part(x) {
+        let (seq, elem) = (me.open_seq(&part), Some(me.g.elem(part.all)));
+        let (dims, lens) = (Rc::clone(&seq.dims), part.lens);
+        return Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], arrays: Vec::new(), dims, lens, elem, indexed, text })));
+    }
     let (seq, array) = producer(me, x, range)?;
-    let (dims, text, elem) = (Rc::clone(&seq.dims), call.text(0).to_string(), array.map(|t| me.g.elem(t)));
+    let (dims, elem) = (Rc::clone(&seq.dims), array.map(|t| me.g.elem(t)));
+    let lens = vec![None; dims.len()].into();
     let arrays = array.into_iter().collect();
-    Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], arrays, dims, elem, indexed, text })))
+    Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], arrays, dims, lens, elem, indexed, text })))
 }
 
 /// An array as its elements, or an iterator as its items.
@@ -76,14 +85,32 @@ impl<'a> Zip<'a> {
         let (mut parts, mut arrays) = (self.parts.clone(), self.arrays.clone());
         parts.push(seq);
         arrays.extend(array);
-        let (dims, text) = (Rc::clone(&self.dims), self.text.clone());
-        Value::Zip(Rc::new(Zip { parts, arrays, dims, elem: self.elem, indexed: self.indexed, text }))
+        let (dims, lens, text) = (Rc::clone(&self.dims), Rc::clone(&self.lens), self.text.clone());
+        Value::Zip(Rc::new(Zip { parts, arrays, dims, lens, elem: self.elem, indexed: self.indexed, text }))
+    }
+
+    /// How many elements there are along each axis.
+    fn sizes(&self) -> Vec<Term> {
+        self.dims.iter().zip(&*self.lens).map(|(&n, len)| len.unwrap_or(n)).collect()
     }
 }
 
 fn and<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let zip = zip(me, call)?;
     let (x, range) = call.arg(1)?;
+    if me.open_part(x).is_some() || zip.lens.iter().any(Option::is_some) {
+        let part = me.as_open(x, Want::Any, range)?;
+        let (own, sizes) = (me.sizes_there(&part), zip.sizes());
+        if own.len() != sizes.len() {
+            return Err(me.error(range, catalogue::ranks_differ(sizes.len(), own.len())));
+        }
+        for (k, (&a, &b)) in sizes.iter().zip(&own).enumerate() {
+            let words = [axis_words(&zip.text, k, sizes.len()), axis_words(call.text(1), k, sizes.len())];
+            me.equate(a, b, words, range)?;
+        }
+        let seq = me.open_seq(&part);
+        return Ok(zip.with(seq, None));
+    }
     let (mut seq, array) = producer(me, x, range)?;
     let (own, dims) = (seq.dims.to_vec(), Rc::clone(&zip.dims));
     if own.len() != dims.len() {
@@ -113,6 +140,18 @@ fn map_collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     let zip = zip(me, call)?;
     let (f, range) = call.arg(1)?;
     let want = zip.elem.map_or(Want::Any, Want::Elem);
+    if zip.lens.iter().any(Option::is_some) {
+        return me.open_each(&zip.dims, &zip.lens, (range, want), &mut |me, ix| {
+            let mut args = Vec::new();
+            if zip.indexed {
+                args.push(position(ix));
+            }
+            for part in &zip.parts {
+                args.push((part.item)(me, ix)?);
+            }
+            me.apply(f, &args, range)
+        });
+    }
     let columns = me.zip_order(&zip.arrays, &zip.dims);
     let mut sizes = zip.dims.to_vec();
     if columns.is_some() {
@@ -139,8 +178,8 @@ fn map_collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
 }
 
 fn size<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let dims = Rc::clone(&zip(me, call)?.dims);
-    Ok(Value::Term(me.product_of(&dims)))
+    let sizes = zip(me, call)?.sizes();
+    Ok(Value::Term(me.product_of(&sizes)))
 }
 
 fn map2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -191,7 +230,7 @@ impl<'a> Lower<'a> {
     pub(in crate::front) fn of_any_rank(&mut self, x: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         match x {
             Value::Term(t) | Value::Nested(t) => Ok(*t),
-            Value::List(_) | Value::Matrix(_) | Value::Filled(..) => self.array(x, range),
+            Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::Open(_) => self.array(x, range),
             // Nothing says what it is.
             Value::Number(n) if n.outer().is_some() => self.array(x, range),
             other => {

@@ -1,0 +1,338 @@
+//! Parts of arrays whose sizes the loops around decide (`a.slice(s![k.., k])`), and what is computed of them: an array with room for all that
+//! can be there, which is closed as every size is, and along each axis how many are there.
+//!
+//! What lies behind the lengths is unspecified and must never count: whoever sums, chooses, stores or looks at elements leaves it out
+//! (`Lower::filled_up`, `Lower::is_there`), under a condition, so that not even a NaN of it comes into a derivative.
+
+use std::rc::Rc;
+
+use super::arith::{Arith, axis_words};
+use super::lower::Lower;
+use super::stack::Stack;
+use super::value::{Lowered, Seq, Value, Want};
+use crate::catalogue;
+use crate::diag::{Poison, SrcRange};
+use crate::ir::{Elem, Node, Term, Var};
+use crate::prim::{Cmp, IntOp};
+
+/// An array of which the first so many elements along each axis are there.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Open {
+    pub all: Term,
+    /// Of each axis how many, where that depends on the loops around; `None`: all.
+    pub lens: Rc<[Option<Term>]>,
+}
+
+/// Two arrays in a common room, and what of it is there.
+pub(super) struct Pair {
+    pub a: Term,
+    pub b: Term,
+    pub lens: Vec<Option<Term>>,
+}
+
+impl<'a> Lower<'a> {
+    /// An array of which so much is there; where that is closed, an array of that size.
+    pub(super) fn opened(&mut self, all: Term, lens: &[Option<Term>]) -> Value<'a> {
+        let rooms = self.g.shape(all).to_vec();
+        let (mut sizes, mut open) = (rooms.clone(), lens.to_vec());
+        for (size, len) in sizes.iter_mut().zip(&mut open) {
+            if let Some(closed) = len.and_then(|len| self.closed(len)) {
+                *size = closed;
+                *len = None;
+            }
+        }
+        let mut all = all;
+        if sizes != rooms {
+            all = self.in_room(all, &sizes);
+        }
+        if open.iter().all(Option::is_none) {
+            return Value::Term(all);
+        }
+        Value::Open(Rc::new(Open { all, lens: open.into() }))
+    }
+
+    /// A part of a size that the loops around decide, if a value is one.
+    pub(super) fn open_part(&self, value: &Value<'a>) -> Option<Open> {
+        match value {
+            Value::Open(open) => Some((**open).clone()),
+            Value::Stack(stack) => self.open_stack(stack),
+            _ => None,
+        }
+    }
+
+    fn open_stack(&self, stack: &Stack<'a>) -> Option<Open> {
+        let (all, _) = stack.plain()?;
+        if self.is_closed(stack.len) {
+            return None;
+        }
+        let mut lens = vec![None; self.g.rank(all)];
+        *lens.first_mut()? = Some(stack.len);
+        Some(Open { all, lens: lens.into() })
+    }
+
+    /// A list of sizes, or one, as room and what of it is there.
+    pub(super) fn open_sizes(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<(Vec<Term>, Vec<Option<Term>>)> {
+        let parts: Vec<Value> = match value {
+            Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
+            Value::Unit => Vec::new(),
+            one => vec![one.clone()],
+        };
+        let (mut rooms, mut lens) = (Vec::new(), Vec::new());
+        for part in &parts {
+            let n = self.usize(part, range)?;
+            let closed = self.closed(n);
+            let Some(room) = closed.or_else(|| self.most(n)) else {
+                return Err(self.error(range, catalogue::size_depends_on_index()));
+            };
+            rooms.push(room);
+            lens.push(if closed.is_some() { None } else { Some(n) });
+        }
+        Ok((rooms, lens))
+    }
+
+    /// Such a part, or an array, all of which is there.
+    pub(super) fn as_open(&mut self, value: &Value<'a>, want: Want, range: SrcRange) -> Lowered<Open> {
+        if let Some(open) = self.open_part(value) {
+            return Ok(open);
+        }
+        if let Value::Place(place) = value {
+            let value = self.read_place(place)?;
+            return self.as_open(&value, want, range);
+        }
+        let all = self.term_as(value, want, range)?;
+        let lens = vec![None; self.g.rank(all)];
+        Ok(Open { all, lens: lens.into() })
+    }
+
+    /// How many elements there are along each axis.
+    pub(super) fn sizes_there(&self, open: &Open) -> Vec<Term> {
+        self.g.shape(open.all).iter().zip(&*open.lens).map(|(&room, len)| len.unwrap_or(room)).collect()
+    }
+
+    /// Whether there is an element at an index; `None`: there is one at each.
+    pub(super) fn is_there(&mut self, lens: &[Option<Term>], ix: &[Term]) -> Option<Term> {
+        let mut there = None;
+        for (&i, len) in ix.iter().zip(lens) {
+            let Some(len) = *len else { continue };
+            let below = self.g.compare(Cmp::Lt, i, len);
+            there = Some(there.map_or(below, |before| self.g.and(before, below)));
+        }
+        there
+    }
+
+    /// The elements that are there, and `fill` (a number) behind them.
+    pub(super) fn filled_up(&mut self, open: &Open, fill: Term) -> Term {
+        let Some(last) = open.lens.iter().rposition(Option::is_some) else { return open.all };
+        let sizes = self.g.shape(open.all).to_vec();
+        let fill = self.g.broadcast(fill, &sizes[last + 1..]);
+        let vars: Vec<Var> = sizes[..=last].iter().map(|_| self.g.fresh()).collect();
+        let ix: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
+        let x = self.g.index(open.all, &ix);
+        let x = match self.is_there(&open.lens, &ix) {
+            Some(there) => self.g.cond(there, x, fill),
+            None => x,
+        };
+        let t = sizes.iter().zip(vars).rev().fold(x, |t, (&size, var)| self.g.build(size, var, t));
+        self.open_like(t, open.all);
+        t
+    }
+
+    /// The same with zeros behind what is there.
+    pub(super) fn with_zeros(&mut self, open: &Open) -> Term {
+        let zero = super::iter::consume::zero(self, self.g.elem(open.all));
+        self.filled_up(open, zero)
+    }
+
+    /// An array in other sizes: of what is in both. What lies behind is unspecified.
+    pub(super) fn in_room(&mut self, t: Term, sizes: &[Term]) -> Term {
+        if self.g.shape(t) == sizes {
+            return t;
+        }
+        let vars: Vec<Var> = sizes.iter().map(|_| self.g.fresh()).collect();
+        let ix: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
+        let made = self.g.gather(t, sizes.into(), &vars, &ix);
+        self.open_like(made, t);
+        made
+    }
+
+    /// The elements as an iterator.
+    pub(super) fn open_seq(&mut self, open: &Open) -> Seq<'a> {
+        let (all, lens) = (open.all, Rc::clone(&open.lens));
+        let mut seq =
+            Seq::new(self.g.shape(all), move |me: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(me.g.index(all, ix))));
+        self.leave_out(&mut seq, &lens);
+        seq
+    }
+
+    /// Leaves the items out of a sequence over (the first) axes that are not there.
+    pub(super) fn leave_out(&mut self, seq: &mut Seq<'a>, lens: &[Option<Term>]) {
+        match lens[..seq.dims.len()] {
+            [len] => seq.len = len,
+            ref lens if lens.iter().any(Option::is_some) => seq.lens = lens.into(),
+            _ => {}
+        }
+    }
+
+    /// The number of an item of several loops, as they come.
+    pub(super) fn number_of(&mut self, seq: &Seq<'a>, ix: &[Term]) -> Term {
+        let sizes = self.counts(seq);
+        let mut at = self.g.lit_usize(0);
+        for (&i, n) in ix.iter().zip(sizes) {
+            at = self.g.int(IntOp::Mul, at, n);
+            at = self.g.int(IntOp::Add, at, i);
+        }
+        at
+    }
+
+    /// How many items each of the loops has.
+    pub(super) fn counts(&self, seq: &Seq<'a>) -> Vec<Term> {
+        let len = |(k, &n): (usize, &Term)| seq.lens.get(k).copied().flatten().unwrap_or(n);
+        seq.dims.iter().enumerate().map(len).collect()
+    }
+
+    /// The items of several loops, of which the loops around say how many there are, by their number.
+    pub(super) fn by_number(&mut self, seq: Seq<'a>) -> Seq<'a> {
+        let (room, counts) = (self.product_of(&seq.dims.clone()), self.counts(&seq));
+        let len = self.product_of(&counts);
+        let item = seq.item;
+        let mut all = Seq::new([room], move |me: &mut Lower<'a>, ix: &[Term]| {
+            let mut at = ix.first().copied().ok_or(Poison)?;
+            let mut ix = Vec::new();
+            for &n in counts[1..].iter().rev() {
+                ix.push(me.g.int(IntOp::Rem, at, n));
+                at = me.g.int(IntOp::Div, at, n);
+            }
+            ix.push(at);
+            ix.reverse();
+            item(me, &ix)
+        });
+        all.len = Some(len);
+        all
+    }
+
+    /// Two arrays or numbers, of which at least one is such a part, in the shape that ndarray broadcasts both to. Axes are of one size, or of
+    /// size 1 as far as the macro can tell.
+    pub(super) fn open_pair(&mut self, a: &Open, b: &Open, words: &[String; 2], range: SrcRange) -> Lowered<Pair> {
+        let (ra, rb) = (self.g.rank(a.all), self.g.rank(b.all));
+        let rank = ra.max(rb);
+        let (na, nb) = (self.sizes_there(a), self.sizes_there(b));
+        let (sa, sb) = (self.g.shape(a.all).to_vec(), self.g.shape(b.all).to_vec());
+        let (mut rooms, mut lens) = (Vec::new(), Vec::new());
+        let (mut to_a, mut to_b) = (sa.clone(), sb.clone());
+        for axis in 0..rank {
+            let (ka, kb) = ((axis + ra).checked_sub(rank), (axis + rb).checked_sub(rank));
+            let one = |me: &Self, n: Term| me.g.int_value(n) == Some(1);
+            let (room, len) = match (ka, kb) {
+                (Some(k), None) => (sa[k], a.lens[k]),
+                (None, Some(k)) => (sb[k], b.lens[k]),
+                (Some(ka), Some(kb)) if na[ka] != nb[kb] && one(self, nb[kb]) => (sa[ka], a.lens[ka]),
+                (Some(ka), Some(kb)) if na[ka] != nb[kb] && one(self, na[ka]) => (sb[kb], b.lens[kb]),
+                (Some(ka), Some(kb)) => {
+                    let words = [axis_words(&words[0], ka, ra), axis_words(&words[1], kb, rb)];
+                    self.equate(na[ka], nb[kb], words, range)?;
+                    let found = match (a.lens[ka], b.lens[kb]) {
+                        (None, _) => (sa[ka], None),
+                        (_, None) => (sb[kb], None),
+                        (len, _) if sa[ka] == sb[kb] => (sa[ka], len),
+                        (len, _) => (self.g.int(IntOp::Min, sa[ka], sb[kb]), len),
+                    };
+                    (to_a[ka], to_b[kb]) = (found.0, found.0);
+                    found
+                }
+                (None, None) => continue,
+            };
+            rooms.push(room);
+            lens.push(len);
+        }
+        let (a, b) = (self.in_room(a.all, &to_a), self.in_room(b.all, &to_b));
+        Ok(Pair { a: self.stretch(a, &rooms), b: self.stretch(b, &rooms), lens })
+    }
+
+    /// An array in the room of another, of which it has to have the sizes.
+    pub(super) fn of_sizes(&mut self, new: &Open, of: &Open, words: &[String; 2], range: SrcRange) -> Lowered<Term> {
+        let (sizes, own) = (self.sizes_there(of), self.sizes_there(new));
+        let rank = sizes.len();
+        for (k, (&n, &m)) in sizes.iter().zip(&own).enumerate() {
+            self.equate(n, m, [axis_words(&words[0], k, rank), axis_words(&words[1], k, rank)], range)?;
+        }
+        let rooms = self.g.shape(of.all).to_vec();
+        let closed = of.lens.iter().chain(&*new.lens).all(Option::is_none);
+        Ok(if closed { self.g.recast(new.all, &rooms) } else { self.in_room(new.all, &rooms) })
+    }
+
+    /// Arithmetic of such parts.
+    pub(super) fn open_arith(
+        &mut self,
+        op: Arith,
+        [a, b]: [&Open; 2],
+        words: &[String; 2],
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let elem = self.g.elem(a.all);
+        if elem != self.g.elem(b.all) || elem == Elem::Bool {
+            let (a, b) = (self.describe(&Value::Term(a.all)), self.describe(&Value::Term(b.all)));
+            return Err(self.error(range, catalogue::types_differ(&a, &b)));
+        }
+        let Pair { a, b, lens } = self.open_pair(a, b, words, range)?;
+        if elem.is_real() {
+            let t = self.arith(op, a, b, Default::default(), range)?;
+            return Ok(self.opened(t, &lens));
+        }
+        // What overflows behind the lengths is nothing.
+        let rooms = self.g.shape(a).to_vec();
+        self.open_each(&rooms, &lens, (range, Want::Elem(elem)), &mut |me, ix| {
+            let (x, y) = (me.g.index(a, ix), me.g.index(b, ix));
+            Ok(Value::Term(me.arith(op, x, y, Default::default(), range)?))
+        })
+    }
+
+    /// A number at each index that is there.
+    pub(super) fn open_each(
+        &mut self,
+        rooms: &[Term],
+        lens: &[Option<Term>],
+        (range, want): (SrcRange, Want),
+        f: &mut dyn FnMut(&mut Self, &[Term]) -> Lowered<Value<'a>>,
+    ) -> Lowered<Value<'a>> {
+        let real = matches!(want, Want::Elem(elem) if elem.is_real());
+        let t = self.build_all(rooms, range, &mut |me, ix| {
+            let mut one = |me: &mut Self| {
+                let value = f(me, ix)?;
+                let t = match &value {
+                    Value::Number(n) if n.is_float() && real => me.term_as(&value, want, range)?,
+                    _ => me.term(&value, range)?,
+                };
+                if me.g.rank(t) > 0 { Err(me.error(range, catalogue::map_to_arrays())) } else { Ok(t) }
+            };
+            let Some(there) = me.is_there(lens, ix) else { return one(me).map(Value::Term) };
+            let t = me.under(there, true, one)?;
+            let zero = super::iter::consume::zero(me, me.g.elem(t));
+            let made = me.g.cond(there, t, zero);
+            me.open_like(made, t);
+            Ok(Value::Term(made))
+        })?;
+        Ok(self.opened(t, lens))
+    }
+
+    /// One of two such parts, by a condition.
+    pub(super) fn open_choice(&mut self, cond: Term, a: &Open, b: &Open, range: SrcRange) -> Lowered<Value<'a>> {
+        let (ra, rb) = (self.g.rank(a.all), self.g.rank(b.all));
+        let (ea, eb) = (self.g.elem(a.all), self.g.elem(b.all));
+        if ra != rb || ea != eb {
+            let (a, b) = (self.describe(&Value::Term(a.all)), self.describe(&Value::Term(b.all)));
+            return Err(self.error(range, catalogue::types_differ(&a, &b)));
+        }
+        let (na, nb) = (self.sizes_there(a), self.sizes_there(b));
+        let (sa, sb) = (self.g.shape(a.all).to_vec(), self.g.shape(b.all).to_vec());
+        let rooms: Vec<Term> =
+            sa.iter().zip(&sb).map(|(&n, &m)| if n == m { n } else { self.g.int(IntOp::Max, n, m) }).collect();
+        let mut lens = Vec::new();
+        for k in 0..ra {
+            let same = na[k] == nb[k] && a.lens[k].is_none() && sa[k] == sb[k];
+            lens.push(if same { None } else { Some(self.g.cond(cond, na[k], nb[k])) });
+        }
+        let (a, b) = (self.in_room(a.all, &rooms), self.in_room(b.all, &rooms));
+        let t = self.g.cond(cond, a, b);
+        Ok(self.opened(t, &lens))
+    }
+}

@@ -1,0 +1,236 @@
+//! Parts of arrays whose sizes a loop decides, as people write linear algebra with them: values are the function's own, gradients those of central
+//! differences, on every layout of the input, and a derivative panics where the function does.
+
+#![deny(unsafe_code, warnings, missing_docs, clippy::all, clippy::pedantic)]
+#![allow(clippy::cast_precision_loss, clippy::many_single_char_names)]
+
+mod layouts;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ad::prelude::*;
+
+fn matrix(n: usize) -> Array2<f64> {
+    Array2::from_shape_fn((n, n), |(i, j)| {
+        let off = 0.4 * ((3 * i + 2 * j) as f64 + 0.3).sin();
+        if i == j { 2.0 + off } else { off }
+    })
+}
+
+fn verify(f: fn(&ArrayRef2<f64>) -> f64, value_and_grad: fn(&ArrayRef2<f64>) -> (f64, Array2<f64>), n: usize) {
+    let x = matrix(n);
+    let ((value, gradient), own) = (value_and_grad(&x), f(&x));
+    assert!((value - own).abs() <= 1e-12 * own.abs().max(1.0), "value {value} is not {own}");
+    let h = 1e-5;
+    for (at, &g) in gradient.indexed_iter() {
+        let moved = |d: f64| {
+            let mut x = x.clone();
+            x[at] += d;
+            f(&x)
+        };
+        let central = (moved(h) - moved(-h)) / (2.0 * h);
+        assert!((g - central).abs() <= 1e-6 * central.abs().max(1.0), "at {at:?}: {g} is not {central}");
+    }
+}
+
+macro_rules! programs {
+    ($($name:ident($x:ident) $body:block)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[differentiate(grad, jvp)]
+            pub fn f($x: &ArrayRef2<f64>) -> f64 $body
+
+            #[test]
+            fn gradients() {
+                for n in [0, 1, 2, 3, 6] {
+                    verify(f, f_value_and_grad, n);
+                }
+                layouts::on_every_input(f, f_value_and_grad, &matrix(4));
+                ad::check_grad!(f(&matrix(5)));
+            }
+        }
+    )*};
+}
+
+programs! {
+    lu_with_pivoting(x) {
+        let n = x.nrows();
+        let mut a = x.to_owned();
+        let mut total = 0.0;
+        for k in 0..n {
+            let p = k + argmax(&a.slice(s![k.., k]).mapv(f64::abs));
+            if p != k {
+                for j in 0..n {
+                    a.swap([k, j], [p, j]);
+                }
+            }
+            let pivot = a[[k, k]];
+            a.slice_mut(s![k + 1.., k]).mapv_inplace(|v| v / pivot);
+            let l = a.slice(s![k + 1.., k]).to_owned().insert_axis(Axis(1));
+            let u = a.slice(s![k, k + 1..]).to_owned().insert_axis(Axis(0));
+            let mut rest = a.slice_mut(s![k + 1.., k + 1..]);
+            rest -= &(&l * &u);
+            total += pivot.abs().ln();
+        }
+        total
+    }
+
+    cholesky_by_columns(x) {
+        let n = x.nrows();
+        let a = x.dot(&x.t());
+        let mut l = Array2::<f64>::zeros((n, n));
+        for j in 0..n {
+            let c = &a.slice(s![j.., j]) - &l.slice(s![j.., ..j]).dot(&l.slice(s![j, ..j]));
+            let d = c[0].sqrt();
+            l.slice_mut(s![j.., j]).assign(&(&c / d));
+        }
+        l.diag().mapv(f64::ln).sum() + l.sum()
+    }
+
+    householder_qr(x) {
+        let n = x.nrows();
+        let mut a = x.to_owned();
+        for k in 0..n {
+            let mut v = a.slice(s![k.., k]).to_owned();
+            let length = v.dot(&v).sqrt();
+            v[0] += length.copysign(v[0]);
+            let v = &v / v.dot(&v).sqrt();
+            let w = v.dot(&a.slice(s![k.., k..]));
+            let mut rest = a.slice_mut(s![k.., k..]);
+            rest -= &(2.0 * &v.view().insert_axis(Axis(1)) * &w.view().insert_axis(Axis(0)));
+        }
+        a.diag().mapv(|d| d.abs().ln()).sum()
+    }
+
+    substitution(x) {
+        let n = x.nrows();
+        let mut y = Array1::<f64>::zeros(n);
+        for i in 0..n {
+            y[i] = (1.0 - x.slice(s![i, ..i]).dot(&y.slice(s![..i]))) / x[[i, i]];
+        }
+        let mut z = Array1::<f64>::zeros(n);
+        for i in (0..n).rev() {
+            z[i] = (y[i] - x.slice(s![i, i + 1..]).dot(&z.slice(s![i + 1..]))) / x[[i, i]];
+        }
+        y.dot(&z)
+    }
+
+    gram_schmidt(x) {
+        let n = x.ncols();
+        let mut q = x.to_owned();
+        for k in 0..n {
+            let v = q.column(k).to_owned();
+            let before = q.slice(s![.., ..k]);
+            let v = &v - &before.dot(&before.t().dot(&v));
+            q.column_mut(k).assign(&(&v / norm(&v)));
+        }
+        (&q * &q.mapv(f64::sin)).sum()
+    }
+
+    levinson_durbin(x) {
+        let r = x.sum_axis(Axis(0)) * 0.1;
+        let n = r.len();
+        let mut a = Array1::<f64>::zeros(n);
+        let mut e = 4.0;
+        for m in 0..n {
+            let k = (r[m] - a.slice(s![..m]).dot(&r.slice(s![..m;-1]))) / e;
+            let old = a.slice(s![..m]).to_owned();
+            let mut part = a.slice_mut(s![..m]);
+            part -= &(k * &old.slice(s![..;-1]));
+            a[m] = k;
+            e *= 1.0 - k * k;
+        }
+        a.dot(&r) + e
+    }
+
+    triangles(x) {
+        let n = x.nrows();
+        let (mut l, mut u) = (x.to_owned(), x.to_owned());
+        for i in 0..n {
+            l.slice_mut(s![i, i + 1..]).fill(0.0);
+            u.row_mut(i).slice_mut(s![..i]).fill(0.0);
+            for v in l.slice_mut(s![i, ..i]).iter_mut() {
+                *v *= *v;
+            }
+            for (j, v) in u.slice_mut(s![i.., i..]).iter_mut().enumerate() {
+                *v += 0.1 * j as f64 * x[[i, i]];
+            }
+            let mut corner = l.slice_mut(s![..i, ..i;2]);
+            corner *= 0.5;
+        }
+        l.dot(&u).sum()
+    }
+
+    slices(x) {
+        let mut y = x.iter().copied().collect::<Vec<f64>>();
+        let n = y.len();
+        for i in 0..n {
+            for v in &mut y[i..] {
+                *v *= 0.99;
+            }
+            for v in y[..i].iter_mut() {
+                *v += 0.01 * x[[0, i % x.ncols()]];
+            }
+            let before = y[..i].iter().sum::<f64>();
+            y[i] += 0.1 * before;
+            y[i / 2..i].reverse();
+            if i % 3 == 0 {
+                y[i..n.min(i + 2)].fill(0.5 * before);
+            }
+        }
+        y.iter().map(|v| v * v).sum::<f64>()
+    }
+
+    steps_of_all_kinds(x) {
+        let n = x.nrows();
+        let mut s = 0.0;
+        for k in 0..n {
+            let c = x.slice(s![k.., k]);
+            s += c.mapv(|v| v * v).sum() + norm(&c) + maximum(&c) * c[argmin(&c)] + logsumexp(&c);
+            s += Zip::from(&c).and(&x.slice(s![k, k..])).map_collect(|a, b| a * b.exp()).sum();
+            for (i, v) in x.slice(s![k.., ..k]).iter().enumerate() {
+                s += v * i as f64;
+            }
+            for row in x.slice(s![k.., ..k]).rows() {
+                s += row.dot(&row);
+            }
+            s += x.slice(s![k.., ..k]).sum_axis(Axis(0)).mapv(f64::cos).sum();
+            let w = if k % 2 == 0 { c.to_owned() } else { Array1::zeros(k) };
+            s += w.len() as f64 * w.sum();
+        }
+        s
+    }
+}
+
+#[differentiate]
+fn unlike(x: &Array1<f64>, n: usize) -> f64 {
+    let mut s = 0.0;
+    for k in 0..n {
+        s += (&x.slice(s![k..]) * &x.slice(s![..4 - k])).sum();
+    }
+    s
+}
+
+#[differentiate]
+fn too_far(x: &Array1<f64>, n: usize) -> f64 {
+    let mut y = x.to_owned();
+    for k in 0..n {
+        y.slice_mut(s![k + 1..]).fill(x[0]);
+    }
+    y.sum()
+}
+
+/// Sizes that do not fit, and bounds that are out of range.
+#[test]
+fn panics() {
+    let fails = |f: &dyn Fn() -> f64| catch_unwind(AssertUnwindSafe(f)).is_err();
+    let x = array![1.0, 2.0, 3.0, 4.0];
+    for n in 0..=4 {
+        assert!(!fails(&|| unlike(&x, n) + unlike_grad(&x, n)[0]), "{n}");
+        assert!(!fails(&|| too_far(&x, n) + too_far_grad(&x, n)[0]), "{n}");
+    }
+    let long = array![1.0, 2.0, 3.0, 4.0, 5.0];
+    assert!(fails(&|| unlike(&long, 1)) && fails(&|| unlike_grad(&long, 1)[0]));
+    assert!(fails(&|| too_far(&x, 5)) && fails(&|| too_far_grad(&x, 5)[0]));
+}
