@@ -541,3 +541,6 @@ fn all_derivatives_decide_alike() {
         }
     }
 }
+
+#[path = "decisions/layouts.rs"]
+mod layouts;

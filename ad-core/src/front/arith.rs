@@ -344,7 +344,8 @@ impl<'a> Lower<'a> {
             let mask = self.g.broadcast(how.cond, &shape);
             self.g.select(mask, a, b)
         } else {
-            self.g.cond(how.cond, a, b)
+            let chosen = self.g.cond(how.cond, a, b);
+            self.lay_chosen(chosen, how.cond, [a, b])
         }
     }
 }

@@ -199,7 +199,7 @@ fn assign<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     if me.g.shape(same) != shape {
         return Err(me.error(call.range, catalogue::compound_shape(&place.text)));
     }
-    me.write_place(&place, Value::Term(new))?;
+    me.write_over(&place, &Value::Term(t), Value::Term(new))?;
     Ok(Value::Unit)
 }
 
@@ -214,7 +214,7 @@ fn copy<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let words = [call.text(0).to_string(), call.text(1).to_string()];
     let all = me.of_sizes(&new, &part, &words, range)?;
     let new = me.opened(all, &part.lens);
-    me.write_place(&place, new)?;
+    me.write_over(&place, &Value::Term(part.all), new)?;
     Ok(Value::Unit)
 }
 
@@ -229,7 +229,7 @@ fn fill<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let rooms = me.g.shape(part.all).to_vec();
     let all = me.g.broadcast(x, &rooms);
     let new = me.opened(all, &part.lens);
-    me.write_place(&place, new)?;
+    me.write_over(&place, &Value::Term(part.all), new)?;
     Ok(Value::Unit)
 }
 
@@ -238,8 +238,8 @@ fn mapv_inplace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     let old = me.read_place(&place)?;
     let (f, range) = call.arg(1)?;
     let Some(map) = super::table::find(On::Array, "mapv") else { return Err(Poison) };
-    let new = me.call_entry(map, None, vec![old, f.clone()], vec![place.range, range], call.range)?;
-    me.write_place(&place, new)?;
+    let new = me.call_entry(map, None, vec![old.clone(), f.clone()], vec![place.range, range], call.range)?;
+    me.write_over(&place, &old, new)?;
     Ok(Value::Unit)
 }
 

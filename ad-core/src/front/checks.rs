@@ -189,6 +189,9 @@ impl Lower<'_> {
     ) -> Lowered<(Vec<Term>, Vec<Term>)> {
         let types: Vec<Type> = init.iter().map(|&t| self.g.ty(t).clone()).collect();
         let mut carried: Vec<Term> = types.into_iter().map(|ty| self.g.placeholder(ty)).collect();
+        for (&now, &first) in carried.iter().zip(&init) {
+            self.lies_like(now, first);
+        }
         let (var, step, mark) = self.enter(size);
         let level = self.steps.len();
         self.steps.push(Steps { carried: carried.clone(), flags: Vec::new() });
@@ -228,12 +231,16 @@ impl Lower<'_> {
         let leaves: Vec<Term> = carried.iter().copied().chain([step]).collect();
         let left = stop.map(|k| init[k]);
         self.once_in_steps(size, left, &leaves, &mut results);
+        let firsts = init.clone();
         let t = self.g.close_loop(&OpenLoop { count: size, reverse, stop, step: var, init, carried, results });
         for (k, (_, said)) in flags.into_iter().enumerate() {
             let ok = self.g.proj(t, carries + k);
             self.check(Ok::Term(ok, None, None), said);
         }
-        let last = (0..carries).map(|k| self.g.proj(t, k)).collect();
+        let last: Vec<Term> = (0..carries).map(|k| self.g.proj(t, k)).collect();
+        for (&last, first) in last.iter().zip(firsts) {
+            self.lies_like(last, first);
+        }
         Result::Ok((last, (0..rows.len()).map(|k| self.g.proj(t, all + k)).collect()))
     }
 

@@ -198,7 +198,7 @@ pub(super) fn sum_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lower
     let Value::Term(free) = sum(me, call)? else { return Err(crate::diag::Poison) };
     let (x, range) = call.arg(0)?;
     let x = me.of_any_rank(x, range)?;
-    Ok(Value::Term(me.own_sum(free, x)))
+    Ok(Value::Term(me.own_sum(free, x)?))
 }
 
 fn sum_in_lanes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -5,6 +5,7 @@
 //! A step behind a jump changes nothing: nothing of it may be checked, and nothing of it may reach a gradient.
 
 mod lengths;
+mod orders;
 
 use syn::Expr;
 
@@ -29,6 +30,8 @@ struct Carried<'a> {
     form: Form<'a>,
     /// How many leaves there are before its own.
     first: usize,
+    /// Where it is carried whether it lies in memory by columns.
+    order: Option<usize>,
 }
 
 /// A `Vec` that each step pushes to, and nothing in the loop reads: what a step pushes is a row of the loop's result.
@@ -276,6 +279,7 @@ impl<'a> Lower<'a> {
                 return Err(me.changed_unseen(cell, known, &before, range));
             }
             for c in &l.carried {
+                me.in_order_carried(c, &behind.next);
                 let value = Self::formed(&c.form, &mut behind.next[c.first..].iter())?;
                 me.hint(&value, &c.name);
                 me.store.put(c.cell, Held::Value(value));
@@ -429,7 +433,8 @@ impl<'a> Lower<'a> {
             if let Some(form) = self.flatten(&value, &mut key.of(&name), &mut own, range)? {
                 init.terms.append(&mut own.terms);
                 init.keys.append(&mut own.keys);
-                carried.push(Carried { cell, name, form, first });
+                let order = self.carry_order(key, &name, init, first);
+                carried.push(Carried { cell, name, form, first, order });
             }
         }
         Ok(carried)
@@ -650,6 +655,7 @@ impl<'a> Lower<'a> {
 
     fn run(&mut self, l: &Loop<'a, '_>, now: &[Term], index: &[Term]) -> Lowered<Behind<'a>> {
         for c in &l.carried {
+            self.in_order_carried(c, now);
             let value = Self::formed(&c.form, &mut now[c.first..].iter())?;
             self.store.put(c.cell, Held::Value(value));
         }
@@ -672,6 +678,7 @@ impl<'a> Lower<'a> {
                 return Err(Poison);
             }
             self.refit(&value, &c.form, &mut own.iter(), &mut next, (Carrier::Variable(&c.name), l.range))?;
+            self.carry_order_on(&l.key, c, now, &mut next)?;
         }
         let mut longer = Vec::new();
         for s in &l.stacks {

@@ -88,6 +88,8 @@ pub(super) struct Lower<'a> {
     pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
     /// Arrays that are copies of others in more room.
     pub rooms: BTreeMap<Term, Term>,
+    /// How arrays lie in memory that are neither in standard layout nor views of others.
+    pub memory: BTreeMap<Term, super::memory::Laid>,
     /// Empty lists that a type says the elements of, with the rank; likewise.
     pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
     /// The functions inside of the function, also those that are not in scope.
@@ -135,6 +137,7 @@ impl<'a> Lower<'a> {
             slots: 0,
             capacities: Vec::new(),
             rooms: BTreeMap::new(),
+            memory: BTreeMap::new(),
             empties: Vec::new(),
             inner: BTreeSet::new(),
             depth: 0,

@@ -45,7 +45,11 @@ impl<'a> Lower<'a> {
             }
             (UnOp::Neg(_), _) => {
                 let x = self.term(&value, range)?;
-                self.along_memory(x, |me, x| Ok(Value::Term(me.negate(x, range)?)))
+                let made = self.along_memory(x, |me, x| Ok(Value::Term(me.negate(x, range)?)))?;
+                Ok(match made {
+                    Value::Term(t) if !self.receivers.is_reference(&u.expr) => Value::Term(self.lay_over(x, t)),
+                    made => made,
+                })
             }
             (UnOp::Not(_), Value::Term(t)) if self.g.elem(*t) == Elem::Bool => Ok(Value::Term(self.g.not(*t))),
             (UnOp::Not(_), Value::Number(n)) => Ok(Value::Number(Number::Not(n.clone()).into())),

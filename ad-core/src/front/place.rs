@@ -258,6 +258,15 @@ impl<'a> Lower<'a> {
         self.write(place.cell, new, place.range)
     }
 
+    /// Writes into a place: what is an array there stays where it is in memory.
+    pub(super) fn write_over(&mut self, place: &Place, old: &Value<'a>, new: Value<'a>) -> Lowered<()> {
+        let new = match (old, new) {
+            (Value::Term(old), Value::Term(new)) if place.steps.is_empty() => Value::Term(self.lay_over(*old, new)),
+            (_, new) => new,
+        };
+        self.write_place(place, new)
+    }
+
     /// A literal that is assigned has the type of what was there before.
     fn typed_as_before(&mut self, cell: Cell, value: Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let elem = match (&value, self.store.held(cell)) {
@@ -378,6 +387,7 @@ impl<'a> Lower<'a> {
             Put::Set => self.g.update(t, new, &vars, &index),
             Put::Add => self.g.scatter(t, new, &vars, &index),
         };
+        self.lies_like(all, t);
         Ok(match old {
             Value::Open(open) => Value::Open(Rc::new(Open { all, lens: Rc::clone(&open.lens) })),
             _ => self.rows(all, nested),
@@ -477,7 +487,7 @@ impl<'a> Lower<'a> {
             self.write_place(&place, Value::Open(new.into()))?;
             return Ok(Value::Unit);
         }
-        self.write_place(&place, new)?;
+        self.write_over(&place, &old, new)?;
         Ok(Value::Unit)
     }
 

@@ -253,7 +253,7 @@ fn fold_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 fn fold_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), init) = (call.arg(0)?, call.arg(1)?);
     let x = me.array(x, rx)?;
-    let x = me.as_folded(x);
+    let x = me.as_folded(x)?;
     let seq = me.seq(&Value::Term(x), rx)?;
     Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
 }

@@ -329,10 +329,11 @@ impl Reader {
                 self.operand(left);
                 NUMBER
             }
-            Expr::Unary(u) => match (self.ty(&u.expr), &u.op) {
-                (_, UnOp::Neg(_) | UnOp::Not(_)) => NUMBER,
-                (ty, _) => ty.copied(),
-            },
+            Expr::Unary(u) if matches!(u.op, UnOp::Deref(_)) => self.ty(&u.expr).copied(),
+            Expr::Unary(u) => {
+                self.operand(&u.expr);
+                NUMBER
+            }
             Expr::Reference(r) => match self.ty(&r.expr) {
                 Ty::Unknown => Ty::Unknown,
                 _ if r.mutability.is_some() => Ty::Unknown,

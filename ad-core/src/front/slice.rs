@@ -86,7 +86,8 @@ fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         me.require_index(i, size, words.clone());
         Ok(Value::Term(me.g.index(first, &[i])))
     })?;
-    Ok(Value::Term(super::methods::layout::move_axis(me, t, 0, axis)))
+    let t = super::methods::layout::move_axis(me, t, 0, axis);
+    Ok(Value::Term(me.lay_joined(t, axis)))
 }
 
 fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -108,6 +109,7 @@ fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let mut lens = part.lens.to_vec();
     new.iter().for_each(|&k| lens.insert(usize::from(k), None));
     let all = me.g.replicate_axes(part.all, &new, &ones);
+    let all = if new.is_empty() { all } else { me.lay_inserted(part.all, all, &new, 0) };
     Ok(me.opened(all, &lens))
 }
 

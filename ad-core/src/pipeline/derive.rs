@@ -48,11 +48,16 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
     stage::enter("simplification of the derivative");
     let simple = simplified(g, &roots, (values.len(), outputs), &prepared.exact, &mut trace);
     // Simplified anew, what decisions depend on may have other handles; the derivative's own masks are no decisions of the function.
-    let exact = own_decisions(g, &simple, values.len(), outputs);
+    // So may what each of these leaves: a decision reads one of two ways to compute a number, and the other one is changed.
+    let exact_of = |g: &Graph, roots: &[Term]| own_decisions(g, roots, values.len(), outputs);
+    let exact = exact_of(g, &simple);
     let own: Vec<Term> = simple[..values.len()].iter().chain(&simple[outputs..]).copied().collect();
     let simple = simplify::share::share(g, &simple, &exact, &own);
+    let exact = exact_of(g, &simple);
     let simple = simplify::associate::associate(g, &simple, &exact);
+    let exact = exact_of(g, &simple);
     let simple = simplify::hoist::hoist(g, &simple, &exact);
+    let exact = exact_of(g, &simple);
     debug_assert_eq!(valid::validate(g, &simple), Ok(()), "after {suffix}");
     if let Some(log) = log {
         log.terms(&format!("{suffix}, as differentiated"), g, &roots, &program.hints);

@@ -44,7 +44,7 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         return Ok(me.rows(mapped, true));
     }
     let x = me.of_any_rank(x, rx)?;
-    me.along_memory(x, |me, x| {
+    let made = me.along_memory(x, |me, x| {
         if let Value::Function(Entry { how: How::Unary(op), .. }, _) = f {
             let x = me.real_term(&Value::Term(x), rx)?;
             return Ok(Value::Term(me.g.unary(*op, x)));
@@ -54,6 +54,11 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             let element = me.g.index(x, ix);
             me.apply(f, &[Value::Term(element)], rf)
         })
+    })?;
+    Ok(match made {
+        // What is consumed is written over.
+        Value::Term(t) if call.name == "mapv_into" => Value::Term(me.lay_over(x, t)),
+        made => made,
     })
 }
 

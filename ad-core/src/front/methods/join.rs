@@ -71,6 +71,7 @@ fn stack<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let same = me.same_shapes(&terms, range)?;
     let t = me.g.stack(&same);
     let t = move_axis(me, t, 0, axis);
+    let t = me.lay_joined(t, axis);
     Ok(fine(me, t))
 }
 
@@ -123,6 +124,7 @@ fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     }
     let t = joined.ok_or(crate::diag::Poison)?;
     let t = own.map_or(t, |own| me.g.own(t, own));
+    let t = me.lay_joined(t, along);
     Ok(fine(me, t))
 }
 

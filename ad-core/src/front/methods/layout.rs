@@ -30,7 +30,7 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("into_flat", On::Array, (0, 0), flatten, "the elements in row-major order"),
     row("into_raw_vec_and_offset", On::Array, (0, 0), raw_vec, "the elements, and an offset"),
     row("into_scalar", On::Array, (0, 0), into_scalar, "the element of an array of rank 0"),
-    row("as_standard_layout", On::Array, (0, 0), itself, "the array"),
+    row("as_standard_layout", On::Array, (0, 0), in_standard_layout, "the array"),
     row("reborrow", On::Array, (0, 0), itself, "the array"),
     row("broadcast", On::Array, (1, 1), broadcast, "repeated to a shape, an `Option`"),
     row("diag", On::Array, (0, 0), diag, "the diagonal"),
@@ -43,6 +43,12 @@ pub(in crate::front) const TABLE: &[Entry] = &[
 fn itself<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     Ok(Value::Term(me.of_any_rank(x, range)?))
+}
+
+fn in_standard_layout<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.of_any_rank(x, range)?;
+    Ok(Value::Term(me.made(x)))
 }
 
 fn transposed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -90,7 +96,8 @@ fn insert_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     let rank = me.g.rank(x);
     let k = axis_at(me, call, 1, rank + 1)?;
     let one = me.g.lit_usize(1);
-    Ok(Value::Term(me.g.replicate_axes(x, &[axis(k)], &[one])))
+    let wider = me.g.replicate_axes(x, &[axis(k)], &[one]);
+    Ok(Value::Term(me.lay_inserted(x, wider, &[axis(k)], 1)))
 }
 
 fn remove_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -216,6 +223,7 @@ fn broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     }
     let x = me.g.recast(x, &renamed);
     let t = me.stretch(x, &sizes);
+    let t = if t == x { t } else { me.lay_spread(x, t) };
     Ok(fitting(me, t, there))
 }
 

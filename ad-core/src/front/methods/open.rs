@@ -254,14 +254,6 @@ fn items<'a>(me: &mut Lower<'a>, x: &Open, first: usize, axes: usize) -> Lowered
     Ok(Value::Seq(seq))
 }
 
-/// Whether the elements of a part are next to each other.
-fn is_slice(me: &mut Lower, t: Term) -> Term {
-    match me.view(t) {
-        Some(view) => me.lanes_are_slices(&view, 0),
-        None => me.g.lit_bool(true),
-    }
-}
-
 impl<'a> Lower<'a> {
     /// The sum of the first `len` of these numbers; `near`: whether they are next to each other in memory.
     fn sum_of_first(&mut self, t: Term, len: Term, near: Term) -> Term {
@@ -332,7 +324,7 @@ impl<'a> Lower<'a> {
 /// `x.slice(s![..i]).sum()`; of several axes nobody's order.
 fn sum<'a>(me: &mut Lower<'a>, x: &Open, in_lanes: bool, range: SrcRange) -> Lowered<Term> {
     if let (&[Some(len)], false) = (&*x.lens, in_lanes) {
-        let near = is_slice(me, x.all);
+        let near = me.near(x.all)?;
         return Ok(me.sum_of_first(x.all, len, near));
     }
     let (t, axes) = (me.with_zeros(x), all_axes(me, x.all));
@@ -369,7 +361,7 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         me.require(None, same, crate::catalogue::reached::PRODUCT_OF_LENGTHS);
     }
     if let (1, 1) = (na, nb) {
-        let near = (is_slice(me, a.all), is_slice(me, b.all));
+        let near = (me.near(a.all)?, me.near(b.all)?);
         let near = me.g.and(near.0, near.1);
         let (x, y) = (me.g.shape(a.all)[0], me.g.shape(b.all)[0]);
         let room = if x == y { x } else { me.g.int(IntOp::Min, x, y) };

@@ -152,28 +152,21 @@ fn map_collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
             me.apply(f, &args, range)
         });
     }
-    let columns = me.zip_order(&zip.arrays, &zip.dims);
-    let mut sizes = zip.dims.to_vec();
-    if columns.is_some() {
-        sizes.reverse();
-    }
-    let made = each(me, &sizes, (range, want), &mut |me, ix| {
-        let mut ix = ix.to_vec();
-        if columns.is_some() {
-            ix.reverse();
-        }
-        let mut args = Vec::new();
-        if zip.indexed {
-            args.push(position(&ix));
-        }
-        for part in &zip.parts {
-            args.push((part.item)(me, &ix)?);
-        }
-        me.apply(f, &args, range)
-    })?;
-    Ok(match (made, columns) {
-        (Value::Term(t), Some(order)) => Value::Term(me.shown(t, &order)),
-        (made, _) => made,
+    me.collected_by_zip(&zip.arrays, &zip.dims, |me, sizes, reversed| {
+        each(me, sizes, (range, want), &mut |me, ix| {
+            let mut ix = ix.to_vec();
+            if reversed {
+                ix.reverse();
+            }
+            let mut args = Vec::new();
+            if zip.indexed {
+                args.push(position(&ix));
+            }
+            for part in &zip.parts {
+                args.push((part.item)(me, &ix)?);
+            }
+            me.apply(f, &args, range)
+        })
     })
 }
 
