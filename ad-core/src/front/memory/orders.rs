@@ -160,9 +160,13 @@ impl<'a> Lower<'a> {
     fn by_columns(&mut self, of: &[Term], shape: &[Term]) -> Term {
         let no = self.g.lit_bool(false);
         let standard = |me: &mut Self, t: Term| {
-            me.not_standard(t).is_none() && me.g.rank(t) == shape.len() && (0..shape.len()).all(|k| me.fills(t, k, shape[k]))
+            me.not_standard(t).is_none()
+                && me.g.rank(t) == shape.len()
+                && (0..shape.len()).all(|k| me.fills(t, k, shape[k]))
         };
-        if shape.len() < 2 || of.iter().any(|&t| standard(self, t)) && of.iter().all(|&t| self.not_standard(t).is_none()) {
+        if shape.len() < 2
+            || of.iter().any(|&t| standard(self, t)) && of.iter().all(|&t| self.not_standard(t).is_none())
+        {
             return no;
         }
         let yes = self.g.lit_bool(true);
