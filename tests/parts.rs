@@ -38,7 +38,7 @@ macro_rules! programs {
         mod $name {
             use super::*;
 
-            #[differentiate(grad, jvp)]
+            #[differentiate(grad, jvp, hvp)]
             pub fn f($x: &ArrayRef2<f64>) -> f64 $body
 
             #[test]
@@ -180,6 +180,76 @@ programs! {
             }
         }
         y.iter().map(|v| v * v).sum::<f64>()
+    }
+
+    changed_variables(x) {
+        let n = x.nrows();
+        let mut s = 0.0;
+        for k in 0..n {
+            let mut v = x.slice(s![k.., k]).to_owned();
+            v += &x.slice(s![k, k..]);
+            v *= 2.0;
+            v.slice_mut(s![1..;2]).fill(x[[k, 0]]);
+            let mut i = 0;
+            while i < v.len() {
+                v[i] += v[0] * i as f64;
+                if v[i] > 100.0 {
+                    break;
+                }
+                i += 1;
+            }
+            let mut m = x.slice(s![k.., ..k]).to_owned();
+            for j in 0..k {
+                let c = m.column(j).sum();
+                m.column_mut(j).fill(c);
+                m[[0, j]] = 1.0;
+            }
+            for mut r in m.outer_iter_mut() {
+                r *= 1.1;
+            }
+            s += v.sum() + m.sum();
+        }
+        s
+    }
+
+    differences(x) {
+        let n = x.nrows();
+        let mut s = 0.0;
+        for k in 0..n {
+            let mut w = x.slice(s![k.., 0]).to_owned();
+            while w.len() > 1 {
+                w = &w.slice(s![1..]) - &(&w.slice(s![..w.len() - 1]) * 0.5);
+            }
+            s += w.sum();
+        }
+        s
+    }
+
+    in_builds(x) {
+        let n = x.nrows();
+        let a = build1(n, |i| x.slice(s![i, ..=i]).mapv(|v| v * v).sum());
+        let b = Array1::from_shape_fn(n, |i| x.slice(s![i.., i]).dot(&x.slice(s![i, i..])));
+        let d = build1(n, |i| {
+            let mut y = x.to_owned();
+            y.slice_mut(s![i.., i]).fill(2.0);
+            y.slice_mut(s![..i, ..i]).mapv_inplace(f64::exp);
+            y.sum()
+        });
+        a.dot(&b) + d.sum()
+    }
+
+    statistics(x) {
+        let n = x.nrows();
+        let mut s = 0.0;
+        for k in 1..n {
+            let c = x.slice(s![..=k, k]);
+            let row = x.row(k);
+            let (a, b) = row.split_at(Axis(0), k);
+            s += c.var(1.0) + c.std(0.0) + a.sum() * b.sum();
+            s += x.slice(s![k - 1.., ..k]).mean_axis(Axis(0)).map_or(0.0, |m| m.dot(&a));
+            s += x.slice(s![k.., ..k]).diag().sum() + Array2::<f64>::eye(k).dot(&x.slice(s![..k, ..k])).sum();
+        }
+        s
     }
 
     steps_of_all_kinds(x) {

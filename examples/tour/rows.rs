@@ -282,6 +282,18 @@ fn vectors(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
         let before = v.slice(s![..k]);
         total += before.sum() * before.mean().unwrap() * before.dot(&before) * before.len() as f64;
     }
+    // Parts of a size that the loop decides, as values and as places.
+    let mut square = &v.view().insert_axis(Axis(1)) * &v.view().insert_axis(Axis(0));
+    for k in 0..v.len() {
+        let pivot = square[[k, k]] + 1.0;
+        square.slice_mut(s![k + 1.., k]).mapv_inplace(|e| e / pivot);
+        let (low, up) = (square.slice(s![k + 1.., k]).to_owned(), square.slice(s![k, k + 1..]).to_owned());
+        let mut rest = square.slice_mut(s![k + 1.., k + 1..]);
+        rest -= &(&low.insert_axis(Axis(1)) * &up.insert_axis(Axis(0)));
+        square.slice_mut(s![k, ..k]).fill(0.1);
+        let column = square.slice(s![k.., k]);
+        total += norm(&column) + column.mapv(f64::exp).sum() + square.slice(s![k.., ..k]).dot(&v.slice(s![..k])).sum();
+    }
     total + list.iter().sum::<f64>()
 }
 

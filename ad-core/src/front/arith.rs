@@ -239,6 +239,14 @@ impl<'a> Lower<'a> {
                 let (x, y) = (self.as_open(a, Want::Any, range)?, self.as_open(b, Want::Any, range)?);
                 self.open_choice(how.cond, &x, &y, range)
             }
+            (Value::Open(x), Value::Stack(_) | Value::List(_)) if self.g.rank(x.all) == 1 => {
+                let a = self.as_vec(a.clone());
+                self.join(how, &a, b, range)
+            }
+            (Value::Stack(_) | Value::List(_), Value::Open(y)) if self.g.rank(y.all) == 1 => {
+                let b = self.as_vec(b.clone());
+                self.join(how, a, &b, range)
+            }
             (Value::Stack(x), Value::Stack(y)) if x.all.len() == y.all.len() => Ok(self.join_stacks(how.cond, x, y)),
             (Value::Stack(_), Value::List(_) | Value::Term(_) | Value::Nested(_))
             | (Value::List(_) | Value::Term(_) | Value::Nested(_), Value::Stack(_))

@@ -398,6 +398,14 @@ impl<'a> Lower<'a> {
                     let (was, is) = (self.describe(&Value::Term(now.all)), self.describe(&Value::Term(new.all)));
                     return Err(self.error(range, who.changes(&was, &is)));
                 }
+                let (before, after) = (self.sizes_there(&now), self.sizes_there(&new));
+                let same = before
+                    .iter()
+                    .zip(&after)
+                    .all(|(&n, &m)| n == m || self.facts.prove_le(&self.g, n, m) && self.facts.prove_le(&self.g, m, n));
+                if let (Carrier::Variable(name), false) = (who, same) {
+                    return Err(self.error(range, catalogue::carried_shape(name)));
+                }
                 out.push(self.of_sizes(&new, &now, &who.words(), range)?);
                 Ok(())
             }

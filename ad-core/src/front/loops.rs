@@ -695,6 +695,10 @@ impl<'a> Lower<'a> {
                     payload.push(Payload { cell, form: Form::Unit, leaves: Leaves::default() });
                     continue;
                 }
+                let own: Vec<Term> = now.iter().chain(index).copied().collect();
+                if self.depends_on_lengths(&value, &own) {
+                    return Err(self.error(l.range, catalogue::changing_length()));
+                }
                 let mut leaves = Leaves::default();
                 let mut key = l.key.of(&format!("={k}.{}", payload.len()));
                 let Some(form) = self.flatten(&value, &mut key, &mut leaves, l.range)? else {

@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::arith::{Arith, axis_words};
+use super::carry::Form;
 use super::lower::Lower;
 use super::stack::Stack;
 use super::value::{Lowered, Seq, Value, Want};
@@ -57,6 +58,35 @@ impl<'a> Lower<'a> {
             Value::Open(open) => Some((**open).clone()),
             Value::Stack(stack) => self.open_stack(stack),
             _ => None,
+        }
+    }
+
+    /// Whether how much there is of a value depends on these terms: it is none outside of their loop.
+    pub(super) fn depends_on_lengths(&self, value: &Value<'a>, on: &[Term]) -> bool {
+        match value {
+            Value::Open(open) => open.lens.iter().flatten().any(|&len| self.g.depends_on(len, on)),
+            Value::Tuple(parts) | Value::List(parts) => parts.iter().any(|p| self.depends_on_lengths(p, on)),
+            Value::Maybe(value, _) => self.depends_on_lengths(value, on),
+            _ => false,
+        }
+    }
+
+    /// Some of the rows of an array of arrays: its elements are rows, and what the loops around decide is how many there are.
+    pub(super) fn rows_there(&mut self, part: &Open) -> Lowered<Value<'a>> {
+        let (len, more) = (part.lens.first().copied().flatten().ok_or(Poison)?, self.no_longer());
+        let form = Form::Leaf { nested: self.g.rank(part.all) > 2 };
+        Ok(Value::Stack(Rc::new(Stack { all: vec![part.all], form, ..Stack::bare(len, more) })))
+    }
+
+    /// Such a part of one axis as a `Vec`, whose length may change.
+    pub(super) fn as_vec(&mut self, value: Value<'a>) -> Value<'a> {
+        match &value {
+            Value::Open(open) if self.g.rank(open.all) == 1 => {
+                let (len, more) = (self.sizes_there(open)[0], self.no_longer());
+                let form = Form::Leaf { nested: false };
+                Value::Stack(Rc::new(Stack { all: vec![open.all], form, ..Stack::bare(len, more) }))
+            }
+            _ => value,
         }
     }
 

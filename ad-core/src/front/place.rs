@@ -161,6 +161,7 @@ impl<'a> Lower<'a> {
                 let x = self.as_open(value, Want::Any, place.range)?;
                 match self.taken(x.all, cuts) {
                     Value::Term(part) => Ok(self.rows(part, nested)),
+                    Value::Open(part) if nested && self.g.rank(part.all) > 1 => self.rows_there(&part),
                     part => Ok(part),
                 }
             }
@@ -179,8 +180,9 @@ impl<'a> Lower<'a> {
                 };
             }
         }
+        let rows = self.is_rows(&place, &value);
         let len = match &value {
-            Value::Stack(stack) => Some(stack.len),
+            Value::Stack(stack) if !rows => Some(stack.len),
             Value::List(parts) if parts.iter().any(|p| matches!(p, Value::Tuple(_))) => {
                 Some(self.g.lit_usize(parts.len()))
             }
@@ -193,7 +195,7 @@ impl<'a> Lower<'a> {
             place.steps.push(Step::Element(at));
             return Ok(place);
         }
-        let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+        let nested = rows || matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
         let x = self.as_open(&value, Want::Any, place.range)?;
         let (shape, rooms) = (self.sizes_there(&x), self.g.shape(x.all).to_vec());
         if let Value::Range(r) = index {
@@ -213,6 +215,11 @@ impl<'a> Lower<'a> {
         let mut cuts: Vec<Cut> = indices.iter().map(|&start| Cut::at(start)).collect();
         cuts.extend(self.whole(&shape[indices.len()..], &rooms[indices.len()..]));
         Ok(self.narrowed(place, &cuts))
+    }
+
+    /// Whether a place holds some rows of an array of arrays, so many as the loops around decide: then what is inside of them is a part of that array.
+    pub(super) fn is_rows(&self, place: &Place, value: &Value<'a>) -> bool {
+        matches!(value, Value::Stack(_)) && matches!(place.steps.last(), Some(Step::Part(_)))
     }
 
     /// A part of a place that is an array.

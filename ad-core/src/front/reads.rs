@@ -134,20 +134,7 @@ fn split_last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 /// `x.split_at(k)` of slices, `x.split_at(Axis(k), i)` of arrays.
 fn split_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let x = me.array(x, range)?;
-    let (axis, (at, ra)) = if call.args.len() == 3 {
-        (super::methods::sizes::axis_arg(me, call, x)?, call.arg(2)?)
-    } else {
-        (0, call.arg(1)?)
-    };
-    let at = me.usize(at, ra)?;
-    let mut part = |start: Option<Term>, end: Option<Term>| {
-        let all = |_| Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false, key: None }), None);
-        let mut axes: Vec<Axis> = (0..axis).map(all).collect();
-        let range = Range { start: start.map(Value::Term), end: end.map(Value::Term), inclusive: false, key: None };
-        axes.push(Axis::Range(Rc::new(range), None));
-        me.slice(x, &axes, call.range).map(Value::Term)
-    };
-    let (before, behind) = (part(None, Some(at))?, part(Some(at), None)?);
-    Ok(Value::Tuple([before, behind].into()))
+    let all = me.array(x, range)?;
+    let lens = vec![None; me.g.rank(all)].into();
+    super::methods::open::split_at(me, &super::open::Open { all, lens }, call)
 }

@@ -44,7 +44,8 @@ type Step<'a, 's> = &'s dyn Fn(&mut Lower<'a>, Value<'a>, Value<'a>) -> Lowered<
 impl<'a> Lower<'a> {
     /// The sequence that a function of the DSL takes: a range, the elements of an array of rank 1, or the outer rows of any other.
     fn outer_items(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
-        if matches!(value, Value::Range(_) | Value::Seq(_)) {
+        let part = self.open_part(value).is_some_and(|part| self.g.rank(part.all) == 1);
+        if part || matches!(value, Value::Range(_) | Value::Seq(_)) {
             return self.seq(value, range);
         }
         let x = self.array(value, range)?;

@@ -144,6 +144,10 @@ impl<'a> Lower<'a> {
         match value {
             Value::Stack(stack) if stack.slot.is_some() => Ok(Some((**stack).clone())),
             Value::Stack(stack) => Ok(Some(self.with_room(stack, room))),
+            Value::Open(_) => match self.as_vec(value.clone()) {
+                Value::Stack(stack) => Ok(Some(self.with_room(&stack, room))),
+                _ => Ok(None),
+            },
             Value::List(parts) if parts.is_empty() => {
                 let mut leaves = Leaves::default();
                 let form = self.unseen(key, &mut leaves);

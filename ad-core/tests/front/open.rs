@@ -1,5 +1,6 @@
 //! Parts of arrays whose sizes a loop decides: each program beside the same one written out element by element.
 
+use super::native::{self, Arg::*, agrees, ty};
 use super::*;
 use ad_core::pipeline::{Derivative, derive, prepare};
 use quote::quote;
@@ -348,6 +349,7 @@ vectors! {
         for k in 0..n {
             s += Zip::from(&x.slice(s![k..])).and(&y.slice(s![..n - k])).map_collect(|a, b| a / b).sum();
             s += x.slice(s![..k]).fold(0.0, |s, v| s * 0.5 + v);
+            s += fold(0.0, &x.slice(s![..k]), |s: f64, v| s * 0.5 + v);
         }
         s
     } {
@@ -356,7 +358,7 @@ vectors! {
             for j in k..n { s += x[j] / y[j - k]; }
             let mut t = 0.0;
             for j in 0..k { t = t * 0.5 + x[j]; }
-            s += t;
+            s += 2.0 * t;
         }
         s
     }
@@ -540,6 +542,168 @@ vectors! {
         let mut s = e;
         for j in 0..n { s += a[j] * y[j]; }
         s
+    }
+}
+
+/// As Rust itself has it.
+#[test]
+fn of_slices() {
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); for i in 0..y.len() { for v in &mut y[i..] { *v *= 1.5; } for v in y[..i].iter_mut() { *v += x[i]; } y[i / 2..i].fill(x[0]); } y.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.9, -0.4, 0.7])] [V(vec![])] }
+    agrees! { fn f(x: real) { let mut a = [x, 1.0, x * x, 2.0]; for i in 0..4 { for v in &mut a[i..] { *v *= x; } a[..i].fill(x); if i > 1 { a[1..i].reverse(); } } a.iter().sum::<f64>() * a[3] } [R(0.7)] }
+    agrees! { fn f(x: slice) { let mut m = vec![[0.0; 2]; x.len()]; for i in 0..m.len() { for r in &mut m[i..] { r[0] += x[i]; r[1] = r[0] * x[i]; } for r in m[..i].iter_mut() { r[0] *= 0.5; } } m.iter().map(|r| r[0] * r[1]).sum::<f64>() } [V(vec![0.3, 0.9, -0.4])] [V(vec![])] }
+    agrees! { fn f(x: slice, n: int) { let mut y = x.to_vec(); let mut k = 0; while k + 1 < n { for (i, v) in y[k..].iter_mut().enumerate() { *v += i as f64 * x[k]; } for (v, w) in y[..k].iter_mut().zip(&x[1..]) { *v -= w; } k += 2; } y.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.9, -0.4, 0.7]), N(4)] [V(vec![0.3, 0.9, -0.4, 0.7]), N(7)] [V(vec![0.3]), N(1)] }
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); for i in 0..x.len() { let part = &mut y[i..]; part[0] *= 2.0; let last = part.len() - 1; part.swap(0, last); for v in part.iter_mut().rev().take(2) { *v += 0.1 * x[i]; } for v in part.iter_mut().skip(1).step_by(2) { *v *= 0.9; } } y.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.9, -0.4, 0.7])] }
+    agrees! { fn f(x: slice) { (0..x.len()).map(|i| x[i..].iter().zip(&x[..x.len() - i]).map(|(a, b)| a * b).sum::<f64>() * i as f64).sum::<f64>() } [V(vec![0.3, 0.9, -0.4, 0.7])] }
+    agrees! { fn f(x: slice) { let mut c = vec![0_usize; x.len()]; for i in 0..x.len() { for v in &mut c[i..] { *v += i; } c[..i].fill(i); } let mut s = 0.0; for i in 0..x.len() { s += x[i] * c[i] as f64; } s } [V(vec![0.3, 0.9, -0.4, 0.7])] }
+    agrees! { fn f(x: slice) { let mut y = x.to_vec(); for i in 0..x.len() { if x[i] > 0.0 { y[i..].fill(x[i]); continue; } for v in &mut y[i..] { if *v < 0.0 { break; } *v *= 3.0; } } y.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, -0.9, 0.4, -0.7, 0.1])] }
+}
+
+matrices! {
+    rows_of_parts: {
+        let mut m = x.to_owned();
+        for i in 0..n {
+            for mut r in m.slice_mut(s![i.., ..i]).outer_iter_mut() { r *= 2.0; r += &x.slice(s![i, ..i]); }
+            for mut r in m.slice_mut(s![..i, i..]).columns_mut() { r.fill(0.5 * x[[i, i]]); }
+            for (k, mut r) in m.slice_mut(s![i.., ..]).rows_mut().into_iter().enumerate() { r[0] += k as f64; }
+            for ((j, k), v) in m.slice_mut(s![i.., ..i + 1]).indexed_iter_mut() { *v -= (j + 2 * k) as f64; }
+            let mut part = m.slice_mut(s![i.., i..]);
+            part.row_mut(0).mapv_inplace(|v| v * v);
+            part.column_mut(0).fill(x[[0, i]]);
+            let total = part.sum() + part[[0, 0]] * part.nrows() as f64;
+            part[[0, 0]] = 0.1 * total;
+        }
+        (&m * x).sum()
+    } {
+        let mut m = x.to_owned();
+        for i in 0..n {
+            for k in i..n { for j in 0..i { m[[k, j]] = 2.0 * m[[k, j]] + x[[i, j]]; } }
+            for k in 0..i { for j in i..n { m[[k, j]] = 0.5 * x[[i, i]]; } }
+            for k in i..n { m[[k, 0]] += (k - i) as f64; }
+            for k in i..n { for j in 0..i + 1 { m[[k, j]] -= (k - i + 2 * j) as f64; } }
+            for j in i..n { let v = m[[i, j]]; m[[i, j]] = v * v; }
+            for k in i..n { m[[k, i]] = x[[0, i]]; }
+            let mut total = m[[i, i]] * (n - i) as f64;
+            for k in i..n { for j in i..n { total += m[[k, j]]; } }
+            m[[i, i]] = 0.1 * total;
+        }
+        (&m * x).sum()
+    }
+    statistics: {
+        let mut s = 0.0;
+        for k in 1..n {
+            let c = x.slice(s![..k + 1, k]);
+            let (a, b) = x.row(k).split_at(Axis(0), k);
+            s += c.var(1.0) + c.std(0.0) + x.slice(s![k - 1.., ..k]).mean_axis(Axis(0)).unwrap().dot(&a) + a.sum() * b.sum();
+            s += x.slice(s![k.., ..k]).diag().sum() + x.slice(s![k.., k..]).diag().product() + Array2::<f64>::eye(k).dot(&x.slice(s![..k, ..k])).sum();
+            let (top, low) = x.slice(s![k - 1.., ..]).split_at(Axis(0), 1);
+            s += top.row(0).dot(&low.row(0));
+        }
+        s
+    } {
+        let mut s = 0.0;
+        for k in 1..n {
+            let (mut mean, mut v) = (0.0, 0.0);
+            for i in 0..k + 1 { mean += x[[i, k]] / (k + 1) as f64; }
+            for i in 0..k + 1 { v += (x[[i, k]] - mean) * (x[[i, k]] - mean); }
+            s += v / k as f64 + (v / (k + 1) as f64).sqrt();
+            let (mut a, mut b) = (0.0, 0.0);
+            for j in 0..k { a += x[[k, j]]; for i in k - 1..n { s += x[[i, j]] * x[[k, j]] / (n - k + 1) as f64; } }
+            for j in k..n { b += x[[k, j]]; }
+            s += a * b;
+            let mut d = 1.0;
+            for i in 0..n - k { if i < k { s += x[[k + i, i]]; } d *= x[[k + i, k + i]]; }
+            s += d;
+            for i in 0..k { for j in 0..k { s += x[[i, j]]; } }
+            for j in 0..n { s += x[[k - 1, j]] * x[[k, j]]; }
+        }
+        s
+    }
+    in_the_place_of_others: {
+        let mut s = 0.0;
+        let mut v = x.diag().to_owned();
+        for k in 0..n {
+            v = x.slice(s![k.., k]).to_owned();
+            s += v.sum() * v.len() as f64;
+            let mut w = x.slice(s![k.., 0]).to_owned();
+            while w.len() > 1 { w = &w.slice(s![1..]) + &w.slice(s![..w.len() - 1]); }
+            s += w.sum();
+        }
+        s + v.sum()
+    } {
+        let mut s = 0.0;
+        for k in 0..n {
+            for i in k..n { s += x[[i, k]] * (n - k) as f64; }
+            let mut w = vec![0.0; n];
+            for i in k..n { w[i] = x[[i, 0]]; }
+            for m in 1..n - k { for i in k..n - m { w[i] = w[i + 1] + w[i]; } }
+            s += w[k];
+        }
+        if n > 0 { s += x[[n - 1, n - 1]]; }
+        s
+    }
+    in_builds: {
+        let a = build1(n, |i| x.slice(s![i, ..i + 1]).mapv(|v| v * v).sum());
+        let b = Array1::from_shape_fn(n, |i| x.slice(s![i.., i]).dot(&x.slice(s![i, i..])));
+        let c: Vec<f64> = (0..n).map(|i| (&x.slice(s![i.., 0]) - &x.slice(s![0, i..])).mapv(f64::sin).sum()).collect();
+        let d = build1(n, |i| { let mut y = x.to_owned(); y.slice_mut(s![i.., i]).fill(2.0); y.slice_mut(s![..i, ..i]).mapv_inplace(f64::exp); y.sum() });
+        a.dot(&b) + c.iter().sum::<f64>() + d.sum()
+    } {
+        let (mut s, mut t) = (0.0, 0.0);
+        for i in 0..n {
+            let (mut a, mut b) = (0.0, 0.0);
+            for j in 0..i + 1 { a += x[[i, j]] * x[[i, j]]; }
+            for j in i..n { b += x[[j, i]] * x[[i, j]]; t += (x[[j, 0]] - x[[0, j]]).sin(); }
+            s += a * b;
+            for j in 0..n { for k in 0..n { s += if j >= i && k == i { 2.0 } else if j < i && k < i { x[[j, k]].exp() } else { x[[j, k]] }; } }
+        }
+        s + t
+    }
+    changed_variables: {
+        let mut s = 0.0;
+        for k in 0..n {
+            let mut v = x.slice(s![k.., k]).to_owned();
+            let w = x.slice(s![k, k..]).to_owned();
+            v += &w;
+            v *= 2.0;
+            v -= &(&w * 0.5);
+            v /= 1.5;
+            v.mapv_inplace(|a| a * a);
+            v.slice_mut(s![1..]).fill(x[[k, 0]]);
+            let mut i = 0;
+            while i < v.len() { v[i] += v[0] * i as f64; if v[i] > 100.0 { break; } i += 1; }
+            let mut m = x.slice(s![k.., ..k]).to_owned();
+            for j in 0..k { let c = m.column(j).sum(); m.column_mut(j).fill(c); m[[0, j]] = 1.0; }
+            for a in m.iter_mut() { *a *= 1.1; }
+            s += v.sum() + m.sum() + v.to_vec().iter().sum::<f64>();
+        }
+        s
+    } {
+        let mut s = 0.0;
+        for k in 0..n {
+            let mut v = vec![0.0; n];
+            for i in k..n { let a = ((x[[i, k]] + x[[k, i]]) * 2.0 - x[[k, i]] * 0.5) / 1.5; v[i] = a * a; }
+            for i in k + 1..n { v[i] = x[[k, 0]]; }
+            for i in k..n { let first = v[k]; v[i] += first * (i - k) as f64; if v[i] > 100.0 { break; } }
+            for i in k..n { s += 2.0 * v[i]; }
+            for j in 0..k {
+                let mut c = 0.0;
+                for i in k..n { c += x[[i, j]]; }
+                s += 1.1 * (1.0 + c * (n - k - 1) as f64);
+            }
+        }
+        s
+    }
+}
+
+/// What would be of no size outside of its loop is refused, and says so.
+#[test]
+fn outside_of_the_loop() {
+    for body in [
+        quote! { let mut k = 0; let v = loop { k += 1; if x[k] > 0.5 { break x.slice(s![k..]).to_owned(); } }; v.sum() },
+        quote! { let mut v = x.view().insert_axis(Axis(0)).to_owned(); for k in 0..2 { v = x.slice(s![k..]).to_owned().insert_axis(Axis(0)); } v.sum() },
+        quote! { let mut s = 0.0; for k in 0..2 { s += x.slice(s![k..]).to_shape((1, 2 - k)).unwrap()[[0, 0]]; } s },
+    ] {
+        assert!(front::parse(quote!(), quote! { fn f(x: &Array1<f64>) -> f64 { #body } }).is_err(), "{body}");
     }
 }
 

@@ -46,13 +46,14 @@ impl<'a> Lower<'a> {
         if let (Value::List(parts), true) = (&value, tuples) {
             return Ok(elements(self.g.lit_usize(parts.len()), place.clone()));
         }
-        if let Value::Stack(stack) = &value {
+        let rows = self.is_rows(place, &value);
+        if let (Value::Stack(stack), false) = (&value, rows) {
             let stack = Rc::clone(stack);
             let mut seq = elements(self.room(&stack), place.clone());
             seq.len = Some(stack.len);
             return Ok(seq);
         }
-        let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+        let nested = rows || matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
         let x = self.as_open(&value, Want::Any, place.range)?;
         let axes = if nested { 1 } else { self.g.rank(x.all) };
         if axes == 0 {

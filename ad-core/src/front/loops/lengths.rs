@@ -71,6 +71,7 @@ impl<'a> Lower<'a> {
         for (_, _, value) in &found {
             let before = match value {
                 Value::Stack(stack) => self.room(&Rc::clone(stack)),
+                Value::Open(open) => self.g.shape(open.all)[0],
                 Value::List(parts) => self.g.lit_usize(parts.len()),
                 value => {
                     let t = self.array(value, start.range)?;
@@ -121,6 +122,10 @@ impl<'a> Lower<'a> {
                     (self.g.int(IntOp::Add, before, most), false)
                 }
                 (None, Some(capacity)) => (self.g.int(IntOp::Max, before, capacity), true),
+                // An array that another one takes the place of is none that is pushed to.
+                (None, None) if !start.outward.pushed.contains(&name) && matches!(value, Value::Term(_)) => {
+                    return Err(self.error(start.range, catalogue::carried_shape(&name)));
+                }
                 (None, None) => return Err(self.error(start.range, catalogue::grows_now_and_then(&name))),
             };
             let each = step.most.filter(|_| all.exact && step.instead.is_none() && !times.is_empty());
@@ -199,12 +204,21 @@ impl<'a> Lower<'a> {
     /// Whether a value is an array of another length than the one that a step began with.
     pub(super) fn of_another_length(&mut self, form: &Form<'a>, now: &[Term], value: &Value<'a>) -> bool {
         let n = match (form, now.first()) {
+            (Form::Open(lens), Some(&t)) => match **lens {
+                [len] => len.unwrap_or(self.g.shape(t)[0]),
+                _ => return false,
+            },
             (Form::List(parts), _) => self.g.lit_usize(parts.len()),
             (Form::Leaf { .. }, Some(&t)) if self.g.rank(t) > 0 => self.g.shape(t)[0],
             _ => return false,
         };
         let m = match value {
             Value::Stack(stack) if stack.plain().is_some() || matches!(form, Form::List(_)) => return true,
+            Value::Open(open) if matches!(form, Form::Open(_)) => match self.sizes_there(open)[..] {
+                [m] => m,
+                _ => return false,
+            },
+            Value::Open(open) => return self.g.rank(open.all) == 1,
             Value::Term(t) | Value::Nested(t) if self.g.rank(*t) > 0 => self.g.shape(*t)[0],
             Value::List(parts) => self.g.lit_usize(parts.len()),
             Value::Filled(_, sizes) => sizes[0],
@@ -217,7 +231,8 @@ impl<'a> Lower<'a> {
                 && (self.g.int_value(n).is_none() || self.g.int_value(m).is_none()));
         // Only a `Vec` or an array of rank 1 is one of rows that come and go.
         let rows = matches!(value, Value::List(_) | Value::Nested(_) | Value::Filled(..))
-            || matches!(value, Value::Term(t) if self.g.rank(*t) == 1);
+            || matches!(value, Value::Term(t) if self.g.rank(*t) == 1)
+            || matches!(value, Value::Open(_));
         !may && rows
     }
 
@@ -249,6 +264,7 @@ impl<'a> Lower<'a> {
                 };
                 let found = match value {
                     Value::Stack(_) => true,
+                    Value::Open(open) => changes && self.g.rank(open.all) == 1,
                     Value::List(_) | Value::Filled(..) => changes,
                     Value::Term(t) | Value::Nested(t) => changes && self.g.rank(*t) > 0,
                     _ => false,
@@ -320,7 +336,7 @@ impl<'a> Lower<'a> {
             Some(Held::Value(value)) => value,
             _ => return Err(Poison),
         };
-        let leaves = s.start.all.len();
+        let (leaves, value) = (s.start.all.len(), self.as_vec(value));
         let (all, len, more) = match &value {
             Value::Stack(stack) if stack.all.len() == leaves && stack.slot == Some(s.slot) => {
                 if l.counted && s.start.window.is_some_and(|known| stack.window.is_none_or(|now| now < known)) {

@@ -1,6 +1,7 @@
 //! Arrays from nothing: associated functions of array types.
 
 use crate::catalogue;
+use crate::diag::Poison;
 use crate::front::functions;
 use crate::front::iter;
 use crate::front::lower::Lower;
@@ -112,10 +113,13 @@ fn diagonal<'a>(me: &mut Lower<'a>, n: Term, x: Term, call: &Call<'a, '_>) -> Lo
 
 fn eye<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (n, range) = call.arg(0)?;
-    let n = me.size(n, range)?;
+    let (rooms, lens) = me.open_sizes(n, range)?;
+    let (&[room], &[len]) = (&rooms[..], &lens[..]) else { return Err(Poison) };
     let elem = named(me, call).unwrap_or_else(|| me.default_real());
     let one = constant(me, elem, 1);
-    diagonal(me, n, one, call)
+    let t = diagonal(me, room, one, call)?;
+    let t = me.term(&t, range)?;
+    Ok(me.opened(t, &[len, len]))
 }
 
 fn from_diag_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

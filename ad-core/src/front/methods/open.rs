@@ -10,14 +10,12 @@ use std::rc::Rc;
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::front::arith::axis_words;
-use crate::front::carry::Form;
 use crate::front::functions::{all_axes, sum_over};
 use crate::front::lower::Lower;
 use crate::front::open::Open;
-use crate::front::slice::Cut;
-use crate::front::stack::Stack;
+use crate::front::slice::{Axis, Cut};
 use crate::front::table::{Call, Entry, How, On};
-use crate::front::value::{Lowered, Seq, Value, Want};
+use crate::front::value::{Lowered, Range, Seq, Value, Want};
 use crate::ir::{Contraction, Elem, Lit, Node, Term, axis};
 use crate::prim::{Cmp, IntOp, Reduce};
 
@@ -74,6 +72,16 @@ pub(in crate::front) fn of_parts<'a>(
             let axis = super::sizes::axis_arg(me, call, x.all)?;
             along(me, &x, axis, again)?
         }
+        (On::Array, "mean_axis") => {
+            let axis = super::sizes::axis_arg(me, call, x.all)?;
+            mean_axis(me, &x, axis, range)?
+        }
+        (On::Array, "var" | "std") => {
+            let variance = variance(me, &x, call)?;
+            Value::Term(if call.name == "std" { super::reduce::root(me, variance) } else { variance })
+        }
+        (On::Array, "diag" | "into_diag") => diag(me, &x),
+        (On::Array, "split_at") => split_at(me, &x, call)?,
         (On::Dsl, "sum_outer") => along(me, &x, 0, again)?,
         (On::Dsl, "maximum" | "minimum" | "argmax" | "argmin") => {
             let zero = me.g.lit_usize(0);
@@ -145,9 +153,7 @@ pub(in crate::front) fn of_parts<'a>(
         | (On::Any, "to_vec")
             if all && x.lens.len() == 1 =>
         {
-            let (len, more) = (x.lens[0].ok_or(Poison)?, me.no_longer());
-            let form = Form::Leaf { nested: false };
-            let stack = Value::Stack(Rc::new(Stack { all: vec![x.all], form, ..Stack::bare(len, more) }));
+            let stack = me.as_vec(first.clone());
             if entry.on == On::Any {
                 return Ok(Some(stack));
             }
@@ -342,6 +348,86 @@ fn mean<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Value<'a>>
     let one = me.g.lit_like(sum, 1.0);
     let count = me.g.select(there, count, one);
     Ok(Value::Maybe(Value::Term(me.g.div(sum, count)).into(), there))
+}
+
+/// `part.mean_axis(Axis(k))`.
+fn mean_axis<'a>(me: &mut Lower<'a>, x: &Open, k: usize, range: SrcRange) -> Lowered<Value<'a>> {
+    let t = me.with_zeros(x);
+    let t = me.real_term(&Value::Term(t), range)?;
+    let sum = me.g.sum_axes(t, &[axis(k)]);
+    let (n, zero) = (me.sizes_there(x)[k], me.g.lit_usize(0));
+    let (elem, there) = (me.g.elem(t), me.g.compare(Cmp::Gt, n, zero));
+    let (count, one) = (me.g.cast(elem, n), super::construct::constant(me, elem, 1));
+    let count = me.g.select(there, count, one);
+    let shape = me.g.shape(sum).to_vec();
+    let count = me.g.broadcast(count, &shape);
+    let mean = me.g.div(sum, count);
+    let mut lens = x.lens.to_vec();
+    lens.remove(k);
+    Ok(Value::Maybe(me.opened(mean, &lens).into(), there))
+}
+
+/// `part.var(ddof)`: of the distances from the mean, which are zeros behind what is there.
+fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Term> {
+    let ((_, range), (ddof, rd)) = (call.arg(0)?, call.arg(1)?);
+    let t = me.real_term(&Value::Term(x.all), range)?;
+    let (elem, shape) = (me.g.elem(t), me.g.shape(t).to_vec());
+    let ddof = me.term_as(ddof, Want::Elem(elem), rd)?;
+    if me.g.elem(ddof) != elem || me.g.rank(ddof) > 0 {
+        let found = me.describe(&Value::Term(ddof));
+        return Err(me.error(rd, catalogue::expected("a real number", &found)));
+    }
+    let sizes = me.sizes_there(x);
+    let n = me.product_of(&sizes);
+    let count = me.g.cast(elem, n);
+    let zero = me.g.lit_like(ddof, 0.0);
+    // As ndarray asks it: a NaN passes.
+    let (below, above) = (me.g.compare(Cmp::Lt, ddof, zero), me.g.compare(Cmp::Gt, ddof, count));
+    let outside = me.g.or(below, above);
+    let ok = me.g.not(outside);
+    me.require(None, ok, "`ddof` is negative, or greater than the number of elements");
+    let sum = sum(me, x, true, range)?;
+    let mean = me.g.div(sum, count);
+    let means = me.g.broadcast(mean, &shape);
+    let distance = me.g.sub(t, means);
+    let square = me.g.mul(distance, distance);
+    let squares = me.with_zeros(&Open { all: square, lens: Rc::clone(&x.lens) });
+    let (total, freedom) = (me.g.sum_all(squares), me.g.sub(count, ddof));
+    Ok(me.g.div(total, freedom))
+}
+
+/// `part.diag()`: as long as the shortest axis.
+fn diag<'a>(me: &mut Lower<'a>, x: &Open) -> Value<'a> {
+    let least = |me: &mut Lower<'a>, sizes: &[Term]| {
+        let first = sizes.first().copied().unwrap_or_else(|| me.g.lit_usize(1));
+        sizes.iter().fold(first, |least, &n| if n == least { n } else { me.g.int(IntOp::Min, least, n) })
+    };
+    let (rooms, sizes) = (me.g.shape(x.all).to_vec(), me.sizes_there(x));
+    let (room, len) = (least(me, &rooms), least(me, &sizes));
+    let var = me.g.fresh();
+    let i = me.g.mk(Node::Var(var));
+    let all = me.g.gather(x.all, [room].into(), &[var], &vec![i; rooms.len()]);
+    me.opened(all, &[Some(len)])
+}
+
+/// `part.split_at(Axis(k), i)`.
+pub(in crate::front) fn split_at<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (axis, (at, ra)) = match call.args.len() {
+        3 => (super::sizes::axis_arg(me, call, x.all)?, call.arg(2)?),
+        _ => (0, call.arg(1)?),
+    };
+    let at = me.usize(at, ra)?;
+    let mut part = |start: Option<Term>, end: Option<Term>| {
+        let range = |start: Option<Term>, end: Option<Term>| {
+            let (start, end) = (start.map(Value::Term), end.map(Value::Term));
+            Axis::Range(Rc::new(Range { start, end, inclusive: false, key: None }), None)
+        };
+        let mut axes: Vec<Axis> = (0..axis).map(|_| range(None, None)).collect();
+        axes.push(range(start, end));
+        me.part_of(x, &axes, call.range)
+    };
+    let (before, behind) = (part(None, Some(at))?, part(Some(at), None)?);
+    Ok(Value::Tuple([before, behind].into()))
 }
 
 /// Products of vectors and matrices of which at least one is such a part.
