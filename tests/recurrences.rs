@@ -243,3 +243,44 @@ fn a_loop_saves_while_it_counts() {
     assert!(used.bytes <= 2 * 8 * 4 * (steps + 8) && used.times <= 2 * 20, "{steps}: {used:?}");
     assert!((value - a.sqrt()).abs() < 1e-12 && (slope - 0.5 / a.sqrt()).abs() < 1e-3, "{value} {slope}");
 }
+
+/// A polynomial in points that do not depend on what is differentiated: of its powers nothing is kept, whatever the number of points.
+#[differentiate(wrt(c))]
+fn fitted<T: Real>(c: &Array1<T>, points: &Array1<T>, decay: T) -> T {
+    let mut total = T::zero();
+    for i in 0..points.len() {
+        let mut power = T::one();
+        let mut r = points[i].cos();
+        for j in 0..c.len() {
+            r -= c[j] * power;
+            power = power * points[i] * decay;
+        }
+        total += r * r;
+    }
+    total
+}
+
+#[test]
+fn powers_of_points_are_not_kept() {
+    let residuals = |c: &Array1<f64>, points: &Array1<f64>| {
+        points.mapv(|t| t.cos() - c.iter().enumerate().map(|(j, c)| c * (0.9 * t).powi(j as i32)).sum::<f64>())
+    };
+    for (n, m) in [(0, 3), (1, 3), (15, 8), (16, 1), (17, 0), (128, 5), (129, 40), (1000, 60)] {
+        let points = Array1::from_shape_fn(n, |i| (i as f64 * 0.37).sin());
+        let c = Array1::from_shape_fn(m, |j| 0.3 / (j as f64 + 1.0));
+        let ((value, gradient), used) = counted(|| fitted_value_and_grad(&c, &points, 0.9));
+        // Rows of a block and of what is left, and a few sums.
+        assert!(used.bytes <= 8 * (12 * 128 + 6 * m + 16), "{n} {m}: {used:?}");
+        let r = residuals(&c, &points);
+        assert!((value - r.dot(&r)).abs() <= 1e-12 * (1.0 + value), "{n} {m}: {value}");
+        for (j, g) in gradient.iter().enumerate() {
+            let own = -2.0 * points.iter().zip(&r).map(|(t, r)| r * (0.9 * t).powi(j as i32)).sum::<f64>();
+            assert!((g - own).abs() < 1e-10, "{n} {m} {j}: {g} {own}");
+        }
+        let single = fitted_value_and_grad(&c.mapv(|c| c as f32), &points.mapv(|t| t as f32), 0.9);
+        assert!((f64::from(single.0) - value).abs() < 1e-3 * (1.0 + value), "{n} {m}: {single:?}");
+        for (a, b) in single.1.iter().zip(&gradient) {
+            assert!((f64::from(*a) - b).abs() < 1e-3 * (1.0 + value.sqrt()), "{n} {m}: {a} {b}");
+        }
+    }
+}

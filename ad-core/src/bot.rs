@@ -9,7 +9,7 @@
 
 mod loops;
 
-pub(crate) use loops::{in_blocks, pass as bulk_loops};
+pub(crate) use loops::{in_blocks, pass as bulk_loops, rows_again};
 
 use std::collections::{HashMap, HashSet};
 

@@ -42,6 +42,10 @@ pub(crate) enum Kind {
     Bounds,
     /// Sums of the items of a block are kept in registers while the loops around run.
     Columns,
+    /// All steps of a loop are done for a few elements of what it carries after the others.
+    Lanes,
+    /// Rows that a loop saves for a sum over their elements are computed again by a loop that takes the sum.
+    Again,
 }
 
 impl Kind {
@@ -63,6 +67,8 @@ impl Kind {
             Kind::Lazy => ["arms of elements", "in its arm", "before the choice"],
             Kind::Bounds => ["bounds of innermost loops", "the loop is shortened", "the whole loop is run"],
             Kind::Columns => ["sums of columns", "kept in registers", "added to in memory"],
+            Kind::Lanes => ["loops over carried rows", "all steps for a few elements", "all elements step by step"],
+            Kind::Again => ["rows of loops", "computed again", "saved"],
         }
     }
 

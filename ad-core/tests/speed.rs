@@ -448,32 +448,71 @@ fn many_checks_under_conditions_cost_little() {
     assert!(begin.elapsed().as_secs() < 30, "half a second without optimisation, and more than minutes without bounds");
 }
 
-/// A sum over items with a recurrence in each: blocks of items, whose running products are arrays over the items, and what is saved of
-/// them meets the cotangents in one sum by rows.
+/// A sum over items with a recurrence in each: blocks of items, whose running products are arrays over the items. All steps of these are done for
+/// a few items after the others; what is cheap is not saved for the derivative, but computed again by the loop that takes the sums over items.
 #[test]
 fn recurrences_of_items_fill_the_lanes() {
-    let code = written(
-        quote!(),
-        quote! {
-            fn f(x: &Array1<f64>, n: usize) -> f64 {
-                let mut total = 0.0;
-                for i in 0..n {
-                    let t = i as f64 / 100.0;
-                    let mut power = 1.0;
-                    let mut r = 0.5;
-                    for j in 0..x.len() {
-                        r -= x[j] * power;
-                        power *= t;
+    let with = |step: TokenStream| {
+        written(
+            quote!(),
+            quote! {
+                fn f(x: &Array1<f64>, n: usize) -> f64 {
+                    let mut total = 0.0;
+                    for i in 0..n {
+                        let t = i as f64 / 100.0;
+                        let mut power = 1.0;
+                        let mut r = 0.5;
+                        for j in 0..x.len() {
+                            r -= x[j] * power;
+                            #step
+                        }
+                        total += r * r;
                     }
-                    total += r * r;
+                    total
                 }
-                total
-            }
-        },
-    );
-    assert!(!code.contains(".copy_from_slice(&v"), "what is carried and saved is copied, nothing else: {code}");
-    // One run for value and gradient, in a block and in what is left.
-    assert!(code.contains("forj_2in0..x_len{") && !code.contains("forj_3in0..x_len{"), "{code}");
+            },
+        )
+    };
+    let cheap = with(quote!(power *= t;));
+    // Forwards and for the sums, in the blocks and in what is left; each few items at once and the last ones.
+    assert_eq!(cheap.matches("fnloop_over_").count(), 4, "{cheap}");
+    assert!(!cheap.contains("x_len*"), "no powers in memory: {cheap}");
+    // A step calls nothing that is not inlined, and copies nothing.
+    assert!(!cheap.contains("x_len{compute") && !cheap.contains("mem::swap(&mutacc_3"), "{cheap}");
+    // What is dear is saved.
+    let dear = with(quote!(power = (power * t).sin();));
+    assert!(dear.contains("x_len*") && dear.contains("fnloop_over_"), "{dear}");
+}
+
+/// A loop that carries rows: all steps for a few elements after the others, if no element asks for another one, or for what all are together.
+#[test]
+fn rows_of_loops_stay_in_registers() {
+    let with = |step: TokenStream| {
+        written(
+            quote!(),
+            quote! {
+                fn f(x: &Array1<f64>, c: &Array1<f64>) -> f64 {
+                    let mut y = x.clone();
+                    for k in 0..c.len() { #step }
+                    y.sum()
+                }
+            },
+        )
+    };
+    let apart = [quote!(y = &y * c[k] + x;), quote!(y = y.mapv(|e| if e > c[k] { e.sin() } else { e });)];
+    for step in apart {
+        let code = with(step);
+        assert!(code.contains("fnloop_over_"), "{code}");
+    }
+    let together = [
+        quote!(y = &y * c[k] + y[0];),
+        quote!(y = &y * y.sum() + c[k];),
+        quote!(y = build1(x.len(), |i| y[i] * c[k] + y[x.len() - 1 - i]);),
+    ];
+    for step in together {
+        let code = with(step);
+        assert!(!code.contains("fnloop_over_"), "{code}");
+    }
 }
 
 /// Sums of products over several indices, as loops say them: one product of matrices forwards and one for each gradient.

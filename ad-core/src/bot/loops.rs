@@ -30,12 +30,14 @@
 //! Any other sum that a decision depends on keeps its order and so its loop. Must never put a loop that is left in a step into bulk: all steps would
 //! be in memory at once.
 
+mod again;
 mod apart;
 mod blocks;
 mod make;
 mod nested;
 mod together;
 
+pub(crate) use again::pass as rows_again;
 pub(crate) use blocks::pass as in_blocks;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -3,6 +3,7 @@
 
 mod ends;
 mod into;
+mod lanes;
 mod operands;
 mod owned;
 mod recur;

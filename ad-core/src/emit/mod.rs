@@ -12,6 +12,7 @@ mod driver;
 mod items;
 mod kernel;
 mod known;
+mod lanes;
 mod loops;
 mod lower;
 mod nest;

@@ -80,6 +80,8 @@ pub(super) struct Function {
     pub(super) turbofish: TokenStream,
     /// Results whose sums it begins: their memory need not be filled.
     pub(super) begun: Vec<Term>,
+    /// Whether it is generic over the number that the user's function is generic over.
+    pub(super) generic: bool,
 }
 
 /// Expressions longer than this get a name.
@@ -136,6 +138,8 @@ pub(super) struct Nest<'a, 'k> {
     shortened: Option<(usize, Id)>,
     /// Whether the innermost loop is over the items of a block.
     in_block: bool,
+    /// Whether it is a part of a larger function, which knows the instructions.
+    inlined: bool,
     length: Ident,
     /// Loops that remain, and whether they are the whole domain walked as one.
     depth: usize,
@@ -200,6 +204,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             mask,
             shortened: None,
             in_block: false,
+            inlined: false,
             length: Ident::new("inside_", Span::mixed_site()),
             depth,
             flat,
@@ -231,9 +236,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             laned: BTreeMap::new(),
             closing: Vec::new(),
         };
-        if style.param == "I" {
-            nest.isa_name = Ident::new("Isa", Span::mixed_site());
-        }
+        nest.isa_name = isa_name(style);
         nest.collect_args();
         if *part != Part::Whole {
             nest.length = nest.names.fresh("inside");
@@ -252,6 +255,17 @@ impl<'a, 'k> Nest<'a, 'k> {
     /// Of the items of a block.
     pub(super) fn in_block(mut self) -> Self {
         self.in_block = true;
+        self
+    }
+
+    /// As a part of a function that is generic over the instructions itself: of as many elements as there are lanes, of which so many are there
+    /// as the caller says.
+    pub(super) fn inlined(mut self) -> Self {
+        self.inlined = true;
+        if self.items.iter().any(|i| matches!(i, Item::Fold { .. })) {
+            self.length = self.names.fresh("there");
+            self.args.push(Arg::Length);
+        }
         self
     }
 
@@ -426,6 +440,10 @@ impl<'a, 'k> Nest<'a, 'k> {
                     if self.wide.contains(out) && self.variant != Variant::Lane && accumulators.contains_key(out) {
                         let value = self.factors_or_value(*value)?;
                         quote!(#place += f64::from(#value);)
+                    } else if self.inlined {
+                        let value = self.factors_or_value(*value)?;
+                        let (lane, there, zero) = (&self.lane, &self.length, self.style.zero(self.g.elem(*out)));
+                        quote!(#place = if #lane < #there { #value } else { #zero };)
                     } else if real {
                         self.add_to(&place, *value)?
                     } else {
@@ -500,7 +518,7 @@ impl<'a, 'k> Nest<'a, 'k> {
     /// The function of the nest.
     pub(super) fn function(mut self, name: &Ident, doc: &str) -> Result<Function, String> {
         let d = self.depth;
-        self.isa = self.pays();
+        self.isa = self.inlined || self.pays();
         self.fuse();
         self.shorten();
         let (lanes, lane_count) = (self.in_lanes(), lanes());
@@ -595,9 +613,27 @@ impl<'a, 'k> Nest<'a, 'k> {
         };
         let (krate, param) = (&self.style.krate, &self.style.param);
         let inferred = self.args.iter().any(|a| self.of_parameter(a));
-        let turbofish = if self.generic() && !inferred { quote!(::<#param>) } else { quote!() };
-        let bound = self.generic().then(|| quote!(#param: #krate::runtime::Real));
-        let item = if self.isa {
+        let generic = self.generic();
+        let turbofish = match (self.inlined, generic) {
+            (true, generic) => {
+                let (isa, of) = (&self.isa_name, generic.then_some(param).into_iter());
+                quote!(::<#isa #(, #of)*>)
+            }
+            (false, true) if !inferred => quote!(::<#param>),
+            (false, _) => quote!(),
+        };
+        let bound = generic.then(|| quote!(#param: #krate::runtime::Real));
+        let item = if self.inlined {
+            let (isa, trait_, again) = (&self.isa_name, self.style.kernel("Isa"), bound.iter());
+            quote! {
+                #[doc = #doc]
+                #[inline(always)]
+                fn #name<#isa: #trait_ #(, #again)*>(#(#params),*) #result {
+                    #body
+                    #value
+                }
+            }
+        } else if self.isa {
             let (isa, trait_) = (&self.isa_name, self.style.kernel("Isa"));
             let out = if types.is_empty() { quote!(()) } else { quote!((#(#types),*)) };
             let out = if let [one] = &*types { one.clone() } else { out };
@@ -636,7 +672,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                 }
             }
         };
-        Ok(Function { item, args: self.args, returns, turbofish, begun })
+        Ok(Function { item, args: self.args, returns, turbofish, begun, generic })
     }
 
     /// What a sum begins with.
@@ -658,7 +694,12 @@ impl<'a, 'k> Nest<'a, 'k> {
     }
 }
 
-const SINGLE: Elem = Elem::Real(crate::ir::RealTy::F32);
+/// The name of the type parameter that the instructions are.
+pub(super) fn isa_name(style: &Style) -> Ident {
+    Ident::new(if style.param == "I" { "Isa" } else { "I" }, Span::mixed_site())
+}
+
+pub(super) const SINGLE: Elem = Elem::Real(crate::ir::RealTy::F32);
 
 /// The nodes that a node reads.
 pub(super) fn operands(op: &Op) -> Vec<Id> {

@@ -209,6 +209,12 @@ fn simplified(
         simple = simplify::simplify_with(g, &blocks, &exact, trace);
         exact = own_decisions(g, &simple, values, outputs);
     }
+    let again = bot::rows_again(g, &simple, &exact);
+    if again != simple {
+        exact = own_decisions(g, &again, values, outputs);
+        simple = simplify::simplify_with(g, &again, &exact, trace);
+        exact = own_decisions(g, &simple, values, outputs);
+    }
     let unrolled = unroll::unroll(g, &simple, &exact);
     if unrolled == simple {
         return simple;

@@ -3,6 +3,8 @@
 
 #[path = "places.rs"]
 mod places;
+#[path = "rows.rs"]
+mod rows;
 
 use ad_core::ir::interp::{Array, Data, Dual, Value};
 use ad_core::ir::{Elem, IntTy};
@@ -250,5 +252,6 @@ pub fn programs() -> Vec<Program> {
         vec![x4(), whole(&[5], &[0, 2, 1, 1, 0])],
     );
     all.extend(places::programs());
+    all.extend(rows::programs());
     all
 }

@@ -1,9 +1,9 @@
 //! Sums over steps that hold loops of numbers of their own (a running product, a recurrence for each item): several steps are done at
 //! once. The loop over steps becomes one over blocks of them; in a block the numbers of the inner loops are arrays over its steps, which
-//! fill the lanes of the machine, and what is saved for the derivative is that of one block. What does not fill a block is done as before.
+//! fill the lanes of the machine, and what is saved for the derivative is that of one block. What does not fill a block is a smaller one.
 //!
 //! ```text
-//! for i in 0..n { s += e(i) }   =   for b in 0..n / size { s += sum_l e(b * size + l) }   for i in 0..n % size { s += e(n / size * size + i) }
+//! for i in 0..n { s += e(i) }   =   for b in 0..n / size { s += sum_l e(b * size + l) }   s += sum_{l < n % size} e(n / size * size + l)
 //! ```
 //!
 //! Only for sums (the order of steps is free), and only where inner loops carry numbers: loops that carry arrays fill the lanes by themselves.
@@ -14,12 +14,12 @@ use std::collections::{HashMap, HashSet};
 use super::{Parts, Piece};
 use crate::bot::Lift;
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
-use crate::prim::{Cmp, IntOp, Prim};
+use crate::prim::{IntOp, Prim};
 
-/// Steps of a block, at most (measured: half and twice as many are slower by a tenth).
-const STEPS: usize = 256;
-/// With fewer, a block costs more than its steps one by one.
-const FEWEST: usize = 16;
+/// Steps of a block, at most: what is done once for each block is then little, and all rows of a block together are a few kilobytes.
+const STEPS: usize = 128;
+/// Whole lanes: a block is so many steps, or a multiple of that.
+const LANES: usize = 16;
 /// Numbers that a block may save: half a megabyte.
 const NUMBERS: usize = 1 << 16;
 
@@ -55,7 +55,7 @@ pub(crate) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<
 }
 
 impl Parts<'_> {
-    /// The loop over blocks, then the one over the steps that are left; as a tuple of their results.
+    /// The loop over blocks, then a block of the steps that are left, if there are any; as a tuple of their results.
     fn in_blocks(mut self) -> Option<Term> {
         let (carries, captures) = (self.carries(), self.scan.captures.len());
         let added = self.added()?;
@@ -104,37 +104,29 @@ impl Parts<'_> {
                 })
                 .collect()
         };
-        // A block.
-        let lane = self.g.fresh();
-        let lane_term = self.g.mk(Node::Var(lane));
-        let first = self.g.int(IntOp::Mul, step, size);
-        let at = self.g.int(IntOp::Add, first, lane_term);
-        let terms = adding(&mut self, at);
-        let mut lift = Lift::new(self.g, lane, size);
-        let all_lanes: Vec<Term> = terms.into_iter().map(|e| lift.lift(e)).collect();
-        let each: Vec<Term> = all_lanes.into_iter().map(|e| self.sum_of_lanes(e)).collect();
-        let block = sums(&mut self, each);
-        // A step of what is left.
-        let at = self.g.int(IntOp::Add, done, step);
-        let terms = adding(&mut self, at);
-        let single = sums(&mut self, terms);
-        let looped = |me: &mut Self, count: Term, init: Vec<Term>, results: Box<[Term]>| {
-            let steps = me.g.iota(count);
-            let scan = Scan {
-                count,
-                reverse: false,
-                stop: None,
-                init: init.into(),
-                captures: outer.clone().into(),
-                xs: [steps].into(),
-                body: Body { params: params.clone().into(), results },
-            };
-            let scan = me.g.scan(scan);
-            (0..carries).map(|k| me.g.proj(scan, k)).collect::<Vec<Term>>()
+        // A block of so many steps from this one on.
+        let block = |me: &mut Self, first: Term, size: Term| {
+            let lane = me.g.fresh();
+            let lane_term = me.g.mk(Node::Var(lane));
+            let at = me.g.int(IntOp::Add, first, lane_term);
+            let terms = adding(me, at);
+            let mut lift = Lift::new(me.g, lane, size);
+            let all_lanes: Vec<Term> = terms.into_iter().map(|e| lift.lift(e)).collect();
+            let each: Vec<Term> = all_lanes.into_iter().map(|e| me.sum_of_lanes(e)).collect();
+            sums(me, each)
         };
-        let init = self.scan.init.to_vec();
-        let whole = looped(&mut self, blocks, init, block);
-        let parts = looped(&mut self, rest, whole, single);
+        let first = self.g.int(IntOp::Mul, step, size);
+        let full = block(&mut self, first, size);
+        let left = block(&mut self, done, rest);
+        let steps = self.g.iota(blocks);
+        let (init, captures) = (self.scan.init.clone(), outer.clone().into());
+        let body = Body { params: params.clone().into(), results: full };
+        let scan = Scan { count: blocks, reverse: false, stop: None, init, captures, xs: [steps].into(), body };
+        let scan = self.g.scan(scan);
+        let mut args: Vec<Term> = (0..carries).map(|k| self.g.proj(scan, k)).collect();
+        args.extend(outer);
+        args.push(first);
+        let parts = self.g.instantiate(&Body { params: params.into(), results: left }, &args);
         Some(self.g.tuple(&parts))
     }
 
@@ -206,28 +198,23 @@ impl Parts<'_> {
         any.then_some(saved)
     }
 
-    /// How many steps are a block, as even as can be, so that few are left; and how many blocks there are: none, if there is no room for
-    /// enough steps in one.
+    /// How many steps are a block, and how many blocks there are: one step is one, if there is no room for the rows of more.
     fn size(&mut self, saved: &[Term]) -> (Term, Term) {
-        let [steps, fewest, room, one] = [STEPS, FEWEST, NUMBERS, 1].map(|n| self.g.lit_usize(n));
-        let mut most = steps;
+        let [steps, lanes, room, one] = [STEPS, LANES, NUMBERS, 1].map(|n| self.g.lit_usize(n));
+        let mut size = steps;
         if !saved.is_empty() {
             let mut width = saved[0];
             for &n in &saved[1..] {
                 width = self.g.int(IntOp::Add, width, n);
             }
             let width = self.g.int(IntOp::Max, width, one);
-            let fit = self.g.int(IntOp::Div, room, width);
+            let wide = self.g.int(IntOp::Mul, width, lanes);
+            let fit = self.g.int(IntOp::Div, room, wide);
+            let fit = self.g.int(IntOp::Mul, fit, lanes);
             let fit = self.g.int(IntOp::Max, fit, one);
-            most = self.g.int(IntOp::Min, steps, fit);
+            size = self.g.int(IntOp::Min, steps, fit);
         }
         let count = self.scan.count;
-        let last = self.g.int(IntOp::Sub, most, one);
-        let filled = self.g.int(IntOp::Add, count, last);
-        let blocks = self.g.int(IntOp::Div, filled, most);
-        let size = self.g.int(IntOp::Div, count, blocks);
-        let few = self.g.compare(Cmp::Lt, size, fewest);
-        let (none, blocks) = (self.g.lit_usize(0), self.g.int(IntOp::Div, count, size));
-        (size, self.g.cond(few, none, blocks))
+        (size, self.g.int(IntOp::Div, count, size))
     }
 }

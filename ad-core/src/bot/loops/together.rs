@@ -180,7 +180,7 @@ fn inner_once(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
 }
 
 /// The roots with other terms in the places of these.
-fn rebuilt(g: &mut Graph, roots: &[Term], mut done: HashMap<Term, Term>) -> Vec<Term> {
+pub(super) fn rebuilt(g: &mut Graph, roots: &[Term], mut done: HashMap<Term, Term>) -> Vec<Term> {
     for t in g.reachable(roots) {
         if done.contains_key(&t) {
             continue;

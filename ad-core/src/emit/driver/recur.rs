@@ -10,6 +10,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::block::{Statement, live, nested};
+use super::super::lanes::axis_of;
 use super::super::loops::{Carry, Growth, Loop, Role, Rows};
 use super::super::rust::Expr;
 use super::super::schedule::{Literal, Work};
@@ -159,6 +160,9 @@ impl Driver<'_> {
     /// A loop.
     pub(super) fn recur(&mut self, n: usize, guard: &[Literal], k: usize) -> Result<(), String> {
         let plan = self.plan;
+        if let Some(axis) = axis_of(self.g, plan, self.hints, n) {
+            return self.recur_in_lanes(n, axis, guard, k);
+        }
         let l = &plan.loops.all[n];
         let mut names = Vec::new();
         let mut head = self.begin(l, k, &mut names);
@@ -225,7 +229,7 @@ impl Driver<'_> {
     }
 
     /// Carried values before the first step, and memory for rows.
-    fn begin(&mut self, l: &Loop, k: usize, names: &mut Vec<Term>) -> TokenStream {
+    pub(super) fn begin(&mut self, l: &Loop, k: usize, names: &mut Vec<Term>) -> TokenStream {
         let (g, plan) = (self.g, self.plan);
         let mut head = TokenStream::new();
         for c in &l.carries {

@@ -66,9 +66,9 @@ impl Nest<'_, '_> {
         let (mut operations, mut functions) = (0, false);
         for (id, node) in self.k.nodes.iter().enumerate() {
             let Op::Prim(prim, _) = &node.op else { continue };
-            if self.uses[id] > 0 && !node.exact && node.elem.is_real() {
+            if self.uses[id] > 0 && node.elem.is_real() {
                 operations += usize::from(usize::from(node.level) >= self.depth);
-                functions |= vectorised(prim).is_some();
+                functions |= !node.exact && vectorised(prim).is_some();
             }
         }
         let by_cost = functions || sums || operations >= CHAIN;

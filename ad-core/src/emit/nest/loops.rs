@@ -290,7 +290,7 @@ impl Nest<'_, '_> {
             _ => false,
         });
         // A short row of known length is a plain loop.
-        let short = self.depth > 0 && self.literal_extent().is_some_and(|n| n < 32);
+        let short = self.depth > 0 && !self.inlined && self.literal_extent().is_some_and(|n| n < 32);
         let ends = matches!(self.part, Part::Ends(_));
         self.depth > 0
             && !short

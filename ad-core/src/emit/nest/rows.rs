@@ -5,6 +5,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::super::kernel::{Id, Op};
+use super::super::lanes::LANES;
 use super::super::rust::{Expr, prec};
 use super::{Nest, Part, Row, RowKey, Variant};
 use crate::ir::{Lit, Term};
@@ -86,6 +87,9 @@ impl Nest<'_, '_> {
             }
             return product.unwrap_or_else(|| Expr::atom(quote!(1)));
         }
+        if self.inlined {
+            return self.style.lit(Lit::Int(crate::ir::IntTy::Usize, LANES as i128));
+        }
         if matches!(self.part, Part::Interior(_) | Part::Prefix) && v + 1 == self.depth {
             let length = &self.length;
             return Expr::atom(quote!(#length));
@@ -105,6 +109,9 @@ impl Nest<'_, '_> {
 
     /// The size of the innermost loop, if it is a constant.
     pub(super) fn literal_extent(&self) -> Option<i128> {
+        if self.inlined {
+            return Some(LANES as i128);
+        }
         if self.flat || *self.part != Part::Whole { None } else { self.g.int_value(*self.k.loops.last()?) }
     }
 

@@ -1,0 +1,310 @@
+//! A loop over steps as one function, for a few elements of what it carries after the others (`emit/lanes.rs`): these are arrays of static size,
+//! which stay in registers over all steps. What is left over is done in the same way, with elements beside it that nobody reads.
+//! Must never decide which loops these are.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::super::block::{Statement, live, nested};
+use super::super::items::{items, members};
+use super::super::kernel::Kernel;
+use super::super::lanes::LANES;
+use super::super::loops::{Loop, Rows};
+use super::super::nest::{Arg, Nest, Part, isa_name};
+use super::super::rust::{Expr, prec};
+use super::super::schedule::{Literal, Work};
+use super::Driver;
+use crate::ir::{Elem, RealTy, Term};
+
+/// What is written of such a loop.
+struct Lanes {
+    axis: Term,
+    /// The few elements of each array.
+    of: HashMap<Term, Ident>,
+    /// Arrays from outside, in order of appearance.
+    read: Vec<Term>,
+    /// The first element, and how many there are.
+    first: Ident,
+    width: Ident,
+    functions: Vec<TokenStream>,
+    generic: bool,
+}
+
+impl Driver<'_> {
+    /// The loop `n`, whose rows have this size.
+    pub(super) fn recur_in_lanes(&mut self, n: usize, axis: Term, guard: &[Literal], k: usize) -> Result<(), String> {
+        let plan = self.plan;
+        let l = &plan.loops.all[n];
+        let mut names = Vec::new();
+        let mut head = self.begin(l, k, &mut names);
+        let step = self.taken.fresh(["i", "j", "k"].get(self.inside).copied().unwrap_or("i"));
+        self.names.insert(l.step, step.clone());
+        let [first, width] = ["first", "width"].map(|name| self.taken.fresh(name));
+        let (of, read, functions) = (HashMap::new(), Vec::new(), Vec::new());
+        let mut lanes = Lanes { axis, of, read, first, width, functions, generic: false };
+        for c in &l.carries {
+            let name = self.taken.fresh(&format!("{}_lanes", self.names[&c.now]));
+            lanes.of.insert(c.now, name);
+        }
+
+        // A step, in terms of the names outside.
+        let outer = std::mem::take(&mut self.statements);
+        let mark = self.known.enter(&l.inside.map(|c| (c, true)));
+        self.inside += 1;
+        for &k in &plan.bodies[n] {
+            match &plan.steps[k].work {
+                Work::Nest { items, .. } => self.nest_in_lanes(&mut lanes, items, k)?,
+                _ => self.step(k)?,
+            }
+        }
+        self.inside -= 1;
+        self.known.leave(mark);
+        let mut used: Vec<Term> = Vec::new();
+        let (begin, end, needed) = self.ends_in_lanes(l, &mut lanes, &mut used)?;
+        let statements = live(std::mem::replace(&mut self.statements, outer), needed.iter().copied());
+        used.extend(statements.iter().flat_map(Statement::names_all));
+        let body = nested(&statements, &needed.into_iter().collect::<HashSet<Term>>(), self);
+        let count = self.argument(l.steps, &mut used);
+        let (size, of_size) = self.scalar_expr(axis);
+        let size = size.at(prec::MUL);
+
+        // Parameters: what is written, then what is read.
+        let mut outs: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
+        outs.extend(l.rows.iter().map(|r| r.all));
+        // The step's number may be read by nothing but what is written here.
+        let leaf = |t: Term| t == l.step || outs.contains(&t) || l.carries.iter().any(|c| c.now == t);
+        let inner = |t: Term| leaf(t) || plan.scopes.contains(n + 1, plan.scopes.of(t));
+        let var = if used.contains(&l.step) { quote!(#step) } else { quote!(_) };
+        used.extend(&lanes.read);
+        used.retain(|&t| !inner(t));
+        let read: BTreeSet<Term> = used.iter().chain(&of_size).copied().collect();
+        let (mut params, mut borrowed, mut args) = (Vec::new(), Vec::new(), Vec::new());
+        // What the few need, and their number.
+        let (mut own, mut passed) = (Vec::new(), Vec::new());
+        for (t, out) in outs.iter().map(|&t| (t, true)).chain(read.iter().map(|&t| (t, false))) {
+            let (name, ty) = (self.names[&t].clone(), self.style.ty(self.g.elem(t)));
+            lanes.generic |= self.g.elem(t) == Elem::Real(RealTy::Param);
+            let (param, of_call, arg) = match (out, self.g.rank(t)) {
+                (true, _) => (quote!(#name: &mut [#ty]), quote!(#name: &'a mut [#ty]), self.out(t)),
+                (false, 0) => (quote!(#name: #ty), quote!(#name: #ty), quote!(#name)),
+                (false, _) => (quote!(#name: &[#ty]), quote!(#name: &'a [#ty]), self.borrow(t, &mut names)),
+            };
+            if out || used.contains(&t) {
+                own.push(param.clone());
+                passed.push(quote!(#name));
+            }
+            params.push(param);
+            borrowed.push(of_call);
+            args.push(arg);
+        }
+        names.extend(&read);
+
+        let Lanes { of, read, first, width, functions, generic, .. } = &lanes;
+        let number = proc_macro2::Literal::usize_unsuffixed(LANES);
+        let (mut load, mut save) = (TokenStream::new(), TokenStream::new());
+        let carried = l.carries.iter().map(|c| (c.now, true));
+        for (t, carried) in carried.chain(read.iter().map(|&t| (t, false))) {
+            let (name, lanes, zero) = (&self.names[&t], &of[&t], self.style.zero(self.g.elem(t)));
+            // What is copied in part is memory, what is worked on is not.
+            let mutable = carried.then(|| quote!(mut));
+            load.extend(quote! {
+                let #mutable #lanes = {
+                    let mut #lanes = [#zero; #number];
+                    #lanes[..#width].copy_from_slice(&#name[#first..][..#width]);
+                    #lanes
+                };
+            });
+            if carried {
+                save.extend(quote!(#name[#first..][..#width].copy_from_slice(&#lanes[..#width]);));
+            }
+        }
+        let range = if l.reverse { quote!((0..#count).rev()) } else { quote!(0..#count) };
+        let (krate, real, isa, trait_) =
+            (&self.style.krate, self.style.param.clone(), isa_name(self.style), self.style.kernel("Isa"));
+        let bound: Vec<TokenStream> = generic.then(|| quote!(#real: #krate::runtime::Real)).into_iter().collect();
+        let of_real: Vec<&Ident> = generic.then_some(&real).into_iter().collect();
+        let turbofish = generic.then(|| quote!(::<#real>));
+        let one = generic.then_some(&real);
+        let [few, at, left] = ["few", "c", "left"].map(|name| self.taken.fresh(name));
+        let title = self.function_name("loop_over", &outs);
+        self.functions.push(quote! {
+            /// All steps of a loop, for a few elements after the others.
+            fn #title #(<#bound>)* (#(#params),*) {
+                #(#functions)*
+                #[inline(always)]
+                fn #few<#isa: #trait_ #(, #bound)*>(#(#own,)* #first: usize, #width: usize) {
+                    #load
+                    for #var in #range { #begin #body #end }
+                    #save
+                }
+                #[inline(always)]
+                fn loops<#isa: #trait_ #(, #bound)*>(#(#params),*) {
+                    // Each in a copy of its own, of which one knows the number.
+                    for #at in 0..#size / #number {
+                        #few::<#isa #(, #of_real)*>(#(#passed,)* #number * #at, #number);
+                    }
+                    let #left = #size % #number;
+                    if #left > 0 {
+                        #few::<#isa #(, #of_real)*>(#(#passed,)* #size - #left, #left);
+                    }
+                }
+                #krate::runtime::dispatched!('a, #one; loops(#(#borrowed),*) -> ());
+            }
+        });
+        // What is added to begins at zero.
+        for r in l.rows.iter().filter(|r| self.g.rank(r.row) == 0 && !self.fresh.contains(&r.all)) {
+            let zero = self.style.zero(self.g.elem(r.all));
+            let name = self.names[&r.all].clone();
+            head.extend(self.refill(r.all, &name, &zero));
+        }
+        if self.inside == 0 {
+            let mut memory = TokenStream::new();
+            for (t, code, named) in std::mem::take(&mut self.hoisted) {
+                if self.kept.contains(&t) || outs.contains(&t) {
+                    memory.extend(code);
+                    names.extend(named);
+                }
+            }
+            head = quote!(#memory #head);
+            self.kept.clear();
+        }
+        names.retain(|t| !outs.contains(t));
+        names.sort_unstable();
+        names.dedup();
+        let code = quote!(#head #title #turbofish (#(#args),*););
+        self.statements.push(Statement { guard: guard.to_vec(), code, defines: outs, names, ..Statement::default() });
+        Ok(())
+    }
+
+    /// A nest of a step, of a few elements.
+    fn nest_in_lanes(&mut self, lanes: &mut Lanes, terms: &[Term], k: usize) -> Result<(), String> {
+        let (g, plan, axis) = (self.g, self.plan, lanes.axis);
+        let mut kernel = Kernel::new(g, plan, self.hints, vec![axis], members(g, terms));
+        let identity = kernel.identity().to_vec();
+        let (items, outs) = items(g, plan, &mut kernel, (&[axis], &identity), terms, k)?;
+        let (mut names, mut code) = (Vec::new(), TokenStream::new());
+        let number = proc_macro2::Literal::usize_unsuffixed(LANES);
+        for &t in &outs {
+            let name = self.name(t);
+            if g.rank(t) > 0 {
+                let zero = self.style.zero(g.elem(t));
+                code.extend(quote!(let mut #name = [#zero; #number];));
+                lanes.of.insert(t, name);
+            }
+        }
+        let title = self.function_name("step", &outs);
+        let none = (&HashMap::new(), &Part::Whole, None);
+        let function = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, none)
+            .inlined()
+            .function(&title, "What a step does with a few elements.")?;
+        let mut args = Vec::new();
+        for arg in &function.args {
+            args.push(match arg {
+                Arg::Out(t) => {
+                    let lanes = &lanes.of[t];
+                    quote!(&mut #lanes)
+                }
+                Arg::Buffer(t) if *g.shape(*t) == [axis] => {
+                    let few = self.few(lanes, *t);
+                    names.push(*t);
+                    quote!(&#few)
+                }
+                Arg::Buffer(t) => {
+                    names.push(*t);
+                    let name = &self.names[t];
+                    quote!(#name)
+                }
+                Arg::Scalar(t) => self.argument(*t, &mut names),
+                // Elements that are not there are computed with the others, but not added up.
+                Arg::Length => {
+                    let width = &lanes.width;
+                    quote!(#width)
+                }
+            });
+        }
+        let turbofish = &function.turbofish;
+        let call = quote!(#title #turbofish (#(#args),*));
+        let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
+        code.extend(match &*returns {
+            [] => quote!(#call;),
+            [one] => quote!(let #one = #call;),
+            many => quote!(let (#(#many),*) = #call;),
+        });
+        lanes.functions.push(function.item);
+        lanes.generic |= function.generic;
+        let mut defines = outs;
+        defines.extend(function.returns.iter().filter(|t| g.rank(**t) == 0));
+        names.retain(|t| !defines.contains(t));
+        self.plain(&[], code, defines, names);
+        Ok(())
+    }
+
+    /// The few elements of an array.
+    fn few(&mut self, lanes: &mut Lanes, t: Term) -> Ident {
+        if let Some(name) = lanes.of.get(&t) {
+            return name.clone();
+        }
+        let name = self.taken.fresh(&format!("{}_lanes", self.names[&t]));
+        lanes.of.insert(t, name.clone());
+        lanes.read.push(t);
+        name
+    }
+
+    /// What stands before and behind a step: rows, sums, and what is carried on. Also what of the body it needs.
+    fn ends_in_lanes(
+        &mut self,
+        l: &Loop,
+        lanes: &mut Lanes,
+        used: &mut Vec<Term>,
+    ) -> Result<(TokenStream, TokenStream, Vec<Term>), String> {
+        let (mut begin, mut end, mut needed) = (TokenStream::new(), TokenStream::new(), Vec::new());
+        for r in &l.rows {
+            let all = self.names[&r.all].clone();
+            used.push(l.step);
+            let step = &self.names[&l.step];
+            if self.g.rank(r.row) == 0 {
+                let row = self.argument(r.row, &mut needed);
+                end.extend(quote!(#all[#step] += #row;));
+                continue;
+            }
+            let row = lanes.of.get(&r.row).ok_or("a row that no step computes")?;
+            let code = self.row_in_lanes(l, r, lanes, row, used);
+            if l.carries.iter().any(|c| c.now == r.row) {
+                begin.extend(code);
+            } else {
+                needed.push(r.row);
+                end.extend(code);
+            }
+        }
+        let (mut to, mut from) = (Vec::new(), Vec::new());
+        for c in l.carries.iter().filter(|c| c.next != c.now) {
+            to.push(lanes.of[&c.now].clone());
+            from.push(self.few(lanes, c.next));
+            needed.push(c.next);
+        }
+        let crossed = l.carries.iter().any(|c| l.carries.iter().any(|d| c.next == d.now && c.now != d.now));
+        end.extend(if crossed && to.len() > 1 {
+            quote!((#(#to),*) = (#(#from),*);)
+        } else {
+            quote!(#(#to = #from;)*)
+        });
+        Ok((begin, end, needed))
+    }
+
+    /// The few elements of a row where they belong.
+    fn row_in_lanes(&self, l: &Loop, r: &Rows, lanes: &Lanes, row: &Ident, used: &mut Vec<Term>) -> TokenStream {
+        let (all, step) = (&self.names[&r.all], &self.names[&l.step]);
+        let (size, named) = self.scalar_expr(lanes.axis);
+        used.extend(named);
+        let (first, width) = (&lanes.first, &lanes.width);
+        let start = Expr::atom(quote!(#step)).times(&size).plus(&Expr::atom(quote!(#first))).tokens;
+        quote! {
+            {
+                let #row = #row;
+                #all[#start..][..#width].copy_from_slice(&#row[..#width]);
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Loops that carry rows of which each element goes its own way (a recurrence for each of many items): all steps are done for a few elements,
+//! whose values stay in registers, before the next few are looked at. So the loop over steps is the inner one, and nothing that is carried goes
+//! through memory from step to step; what the steps add up over the elements is added to once for each few.
+//!
+//! This file says which loops these are. Must never find one of which a step reads another element, or a sum over the elements.
+
+use std::collections::{HashMap, HashSet};
+
+use super::items::{items, members};
+use super::kernel::{Id, Kernel, Op};
+use super::loops::{Growth, Loop};
+use super::nest::{Fold, Item, SINGLE, operands};
+use super::schedule::{Plan, Work};
+use super::store::Class;
+use crate::choice::{Kind, choose};
+use crate::ir::{Graph, Term};
+
+/// Elements side by side.
+pub(super) const LANES: usize = 16;
+
+/// A loop that can be done so, and what is known of it.
+struct Candidate<'a> {
+    g: &'a Graph,
+    plan: &'a Plan,
+    l: &'a Loop,
+    /// The size of the rows.
+    axis: Term,
+    /// What nests of a step compute: rows, and sums over their elements.
+    rows: HashSet<Term>,
+    sums: HashSet<Term>,
+}
+
+/// The size of the rows that the loop carries, if all its steps can be done for some elements and then for the others.
+pub(super) fn axis_of(g: &Graph, plan: &Plan, hints: &HashMap<Term, String>, n: usize) -> Option<Term> {
+    let l = &plan.loops.all[n];
+    let &[axis] = g.shape(l.carries.first()?.now) else { return None };
+    if l.stop.is_some_and(|t| g.bool_value(t) != Some(false)) || g.int_value(axis).is_some() {
+        return None;
+    }
+    let mut c = Candidate { g, plan, l, axis, rows: HashSet::new(), sums: HashSet::new() };
+    for &k in &plan.bodies[n] {
+        if let Work::Nest { items, .. } = &plan.steps[k].work {
+            for &t in items {
+                if g.rank(t) == 0 { c.sums.insert(t) } else { c.rows.insert(t) };
+            }
+        }
+    }
+    if !(c.carries() && c.saves() && plan.bodies[n].iter().all(|&k| c.does(hints, k))) {
+        return None;
+    }
+    let why = || format!("({LANES} at a time)");
+    choose(Kind::Lanes, (l.carries[0].last.index(), 0), true, why).then_some(axis)
+}
+
+impl Candidate<'_> {
+    fn along(&self, t: Term) -> bool {
+        self.g.shape(t) == [self.axis]
+    }
+
+    fn own(&self, t: Term) -> bool {
+        self.rows.contains(&t) || self.l.carries.iter().any(|c| c.now == t)
+    }
+
+    /// Whether a term is another one for each element, or depends on all of them.
+    fn varies(&self, t: Term) -> bool {
+        self.g.reachable(&[t]).into_iter().any(|u| self.own(u) || self.sums.contains(&u))
+    }
+
+    /// Whether all that is carried are rows of their own, which each step replaces.
+    fn carries(&self) -> bool {
+        let Candidate { plan, l, .. } = self;
+        l.carries.iter().all(|c| {
+            let in_place = [c.now, c.next, c.last].iter().any(|t| plan.in_place.contains_key(t));
+            let outside = || {
+                let inside = plan.scopes.contains(plan.scopes.of(c.now), plan.scopes.of(c.next));
+                plan.class(c.next) == Class::Buffer && !inside
+            };
+            self.along(c.now) && self.along(c.next) && !in_place && (self.own(c.next) || outside())
+        })
+    }
+
+    /// Whether all that is saved of a step are such rows, or sums over them.
+    fn saves(&self) -> bool {
+        let sums = self.sums.iter().all(|t| {
+            let saved = self.l.rows.iter().filter(|r| r.row == *t).count();
+            saved == 1 && self.plan.uses.get(t) == Some(&1)
+        });
+        sums && self.l.rows.iter().all(|r| {
+            r.how == Growth::None && if self.g.rank(r.row) == 0 { self.sums.contains(&r.row) } else { self.own(r.row) }
+        })
+    }
+
+    /// Whether a statement of the body does with each element what concerns that one.
+    fn does(&self, hints: &HashMap<Term, String>, k: usize) -> bool {
+        let step = &self.plan.steps[k];
+        match &step.work {
+            Work::Scalar(t) => !self.varies(*t),
+            Work::Nest { domain, items } => {
+                step.guard.is_empty() && **domain == [self.axis] && self.nest(hints, items, k).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    fn nest(&self, hints: &HashMap<Term, String>, terms: &[Term], k: usize) -> Option<()> {
+        let Candidate { g, plan, axis, .. } = *self;
+        let mut kernel = Kernel::new(g, plan, hints, vec![axis], members(g, terms));
+        let identity = kernel.identity().to_vec();
+        let (items, _) = items(g, plan, &mut kernel, (&[axis], &identity), terms, k).ok()?;
+        let mut stack: Vec<Id> = Vec::new();
+        for item in &items {
+            match item {
+                Item::Store { value, out } if out.is_none_or(|t| self.along(t)) => stack.push(*value),
+                Item::Fold { out, fold: Fold::Sum, value, .. } => {
+                    // With one accumulator `f32` loses digits.
+                    let real = g.elem(*out).is_real() && g.elem(*out) != SINGLE;
+                    if g.rank(*out) > 0 || !real || plan.exact.contains(out) {
+                        return None;
+                    }
+                    stack.push(*value);
+                }
+                _ => return None,
+            }
+        }
+        let mut seen: HashSet<Id> = HashSet::new();
+        while let Some(id) = stack.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            match &kernel.node(id).op {
+                Op::Load { buf, ix, .. } if **ix == *identity => {
+                    if !self.along(*buf) {
+                        return None;
+                    }
+                }
+                Op::Load { buf, sizes, ix } => {
+                    let alike = ix.iter().all(|&i| kernel.node(i).level == 0);
+                    if !alike || self.own(*buf) || sizes.contains(&axis) {
+                        return None;
+                    }
+                    stack.extend(ix);
+                }
+                // The number of the element, and how many there are, are those of all elements.
+                Op::Var(_) => return None,
+                Op::Scalar(t) if *t == axis || self.varies(*t) => return None,
+                op => stack.extend(operands(op)),
+            }
+        }
+        Some(())
+    }
+}
