@@ -75,6 +75,53 @@ impl Driver<'_> {
         reused
     }
 
+    /// The same of the nest of a block, whose arrays have the items last: what another step of the block has made, and no later one reads.
+    pub(super) fn reused_in_block(
+        &self,
+        kernel: &Kernel<'_>,
+        items: &[Item],
+        (private, step): (&HashSet<Term>, usize),
+    ) -> HashMap<Term, Term> {
+        let g = self.g;
+        let mut reused: HashMap<Term, Term> = HashMap::new();
+        // Sums of columns are in registers, if nothing is overwritten.
+        let by_row = |i: &Item| match i {
+            Item::Store { .. } => true,
+            Item::Fold { reduced, .. } => reduced.last() == Some(&true),
+            _ => false,
+        };
+        if !items.iter().all(by_row) {
+            return reused;
+        }
+        let own = |op: &Op, buf: Term| match op {
+            Op::Load { buf: b, sizes, ix } if *b == buf => **sizes == *kernel.loops && **ix == *kernel.identity(),
+            _ => true,
+        };
+        for item in items {
+            let Item::Store { out: Some(out), .. } = item else { continue };
+            let fits = |buf: &Term| {
+                private.contains(buf)
+                    && private.contains(out)
+                    && self.dies(*buf, step)
+                    && g.elem(*buf) == g.elem(*out)
+                    && g.rank(*buf) > 1
+                    && !reused.contains_key(buf)
+                    && kernel.nodes.iter().all(|node| own(&node.op, *buf))
+            };
+            let found = kernel.nodes.iter().find_map(|node| match &node.op {
+                Op::Load { buf, .. } => Some(*buf).filter(fits),
+                _ => None,
+            });
+            let why = |buf: Term| format!("%{} (which nothing in the block reads any more)", buf.index());
+            if let Some(buf) = found
+                && choose(Kind::Reuse, (out.index(), buf.index()), true, || why(buf))
+            {
+                reused.insert(buf, *out);
+            }
+        }
+        reused
+    }
+
     fn fits_in(&self, kernel: &Kernel<'_>, buf: Term, out: Term, step: usize) -> bool {
         let g = self.g;
         self.hold.get(&buf) == Some(&Hold::Owned)

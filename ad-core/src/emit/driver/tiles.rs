@@ -1,7 +1,7 @@
 //! Steps that are done block by block (`emit/tiles.rs`): memory for one block before the loop over blocks, packed rows, calls on parts
 //! of arrays, sums that go on from block to block. Must never decide which steps these are.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -186,9 +186,14 @@ impl Driver<'_> {
             }
         }
         let (mut fills, mut names) = (Vec::new(), Vec::new());
+        let reused = self.reused_in_block(&kernel, &items, (&block.private, step));
+        for (of, t) in &reused {
+            self.names.insert(*t, self.names[of].clone());
+            self.hold.insert(*t, super::Hold::Owned);
+        }
         for &t in &outs {
             self.name(t);
-            if g.rank(t) > 0 {
+            if g.rank(t) > 0 && !reused.values().any(|&u| u == t) {
                 let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
                 fills.push((t, self.memory(&mut block, t, added)));
             }
@@ -196,8 +201,8 @@ impl Driver<'_> {
         let title = self.function_name("compute", &outs);
         let doc = format!("{} of the items of a block.", if domain.len() == 1 { "Numbers" } else { "Arrays" });
         let mask = masked(g, &kernel, &mut items);
-        let (none, whole) = (HashMap::new(), Part::Whole);
-        let function = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, (&none, &whole, mask))
+        let whole = Part::Whole;
+        let function = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, (&reused, &whole, mask))
             .in_block()
             .function(&title, &doc)?;
         let mut code = TokenStream::new();
