@@ -117,8 +117,19 @@ fn dear_arms_are_lazy() {
 
 /// How often a word stands in a derivative.
 fn times(word: &str, item: TokenStream) -> usize {
-    let text: String = derivative(quote!(), item, "_value_and_grad").to_string().split_whitespace().collect();
-    text.matches(word).count()
+    let text = without_underscores(&derivative(quote!(), item, "_value_and_grad").to_string());
+    text.split_whitespace().collect::<String>().matches(word).count()
+}
+
+/// The text without the underscores that locals end with, which no constant of the user's has.
+fn without_underscores(text: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let all: Vec<char> = text.chars().collect();
+    let ends = |k: usize| {
+        let (before, behind) = (k.checked_sub(1).and_then(|k| all.get(k)), all.get(k + 1));
+        all[k] == '_' && before.is_some_and(|&c| is_word(c)) && behind.is_none_or(|&c| !is_word(c))
+    };
+    (0..all.len()).filter(|&k| !ends(k)).map(|k| all[k]).collect()
 }
 
 /// What the function has computed of `exp`, `tanh` or `sqrt` is what its derivative is made of.

@@ -6,9 +6,20 @@ use quote::quote;
 
 /// The function `<name>_value_and_grad` (or `_vjp`) as it is written, without spaces, and without the hidden function behind it.
 fn written(attr: TokenStream, item: TokenStream) -> String {
-    let text = ad_core::expand(attr, item).to_string();
+    let text = without_underscores(&ad_core::expand(attr, item).to_string());
     let text: String = text.split_whitespace().collect();
     text.split("#[doc(hidden)]").next().unwrap_or_default().into()
+}
+
+/// The text without the underscores that locals end with, which no constant of the user's has.
+fn without_underscores(text: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let all: Vec<char> = text.chars().collect();
+    let ends = |k: usize| {
+        let (before, behind) = (k.checked_sub(1).and_then(|k| all.get(k)), all.get(k + 1));
+        all[k] == '_' && before.is_some_and(|&c| is_word(c)) && behind.is_none_or(|&c| !is_word(c))
+    };
+    (0..all.len()).filter(|&k| !ends(k)).map(|k| all[k]).collect()
 }
 
 #[test]

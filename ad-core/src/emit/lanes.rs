@@ -41,7 +41,11 @@ pub(super) fn axis_of(g: &Graph, plan: &Plan, hints: &HashMap<Term, String>, n: 
     for &k in &plan.bodies[n] {
         if let Work::Nest { items, .. } = &plan.steps[k].work {
             for &t in items {
-                if g.rank(t) == 0 { c.sums.insert(t) } else { c.rows.insert(t) };
+                if g.rank(t) == 0 {
+                    c.sums.insert(t)
+                } else {
+                    c.rows.insert(t)
+                };
             }
         }
     }

@@ -297,8 +297,7 @@ impl Again {
         let init = own.iter().map(|&k| old.init[k]).collect();
         let body = Body { params: params.into(), results: results.into() };
         let (count, reverse) = (old.count, old.reverse);
-        let scan =
-            g.scan(Scan { count, reverse, stop: None, init, captures: captures.into(), xs: xs.into(), body });
+        let scan = g.scan(Scan { count, reverse, stop: None, init, captures: captures.into(), xs: xs.into(), body });
         let new: Vec<(Term, usize)> = self.sums.iter().enumerate().map(|(k, s)| (s.t, own.len() + k)).collect();
         new.into_iter().map(|(t, k)| (t, g.proj(scan, k))).collect()
     }

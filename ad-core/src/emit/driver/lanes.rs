@@ -285,11 +285,7 @@ impl Driver<'_> {
             needed.push(c.next);
         }
         let crossed = l.carries.iter().any(|c| l.carries.iter().any(|d| c.next == d.now && c.now != d.now));
-        end.extend(if crossed && to.len() > 1 {
-            quote!((#(#to),*) = (#(#from),*);)
-        } else {
-            quote!(#(#to = #from;)*)
-        });
+        end.extend(if crossed && to.len() > 1 { quote!((#(#to),*) = (#(#from),*);) } else { quote!(#(#to = #from;)*) });
         Ok((begin, end, needed))
     }
 
