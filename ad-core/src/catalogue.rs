@@ -414,7 +414,7 @@ pub fn carried_changes(name: &str, was: &str, is: &str) -> Message {
 
 pub fn carried_shape(name: &str) -> Message {
     message(format!("the loop changes the shape of `{name}`"))
-        .help(format!("let `{name}` have its last shape before the loop, and assign its elements or a part of it"))
+        .help(format!("let `{name}` have its last shape before the loop (`Array1::zeros(x.len())`, not `Array1::zeros(0)`), and assign its elements or a part of it"))
         .note("a variable that a loop changes has one type and one shape in all steps")
 }
 

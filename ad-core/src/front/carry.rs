@@ -423,10 +423,14 @@ impl<'a> Lower<'a> {
     /// `t` in the shape of `now`. Sizes that may be equal have to be, where the loop goes on; others are known to change.
     fn carried_on(&mut self, now: Term, t: Term, (who, range): (Carrier, SrcRange)) -> Lowered<Term> {
         let (a, b) = (self.g.shape(now).to_vec(), self.g.shape(t).to_vec());
+        let empty = |me: &Self, n: Term| me.g.int_value(n) == Some(0);
         for (&a, &b) in a.iter().zip(&b) {
+            // What begins without an element has to be meant to get some.
+            let begun = empty(self, a) != empty(self, b);
             let may = a == b
                 || (self.facts.prove_le(&self.g, a, b) && self.facts.prove_le(&self.g, b, a))
-                || (self.size_of(a).is_some()
+                || (!begun
+                    && self.size_of(a).is_some()
                     && self.size_of(b).is_some()
                     && (self.g.int_value(a).is_none() || self.g.int_value(b).is_none()));
             if let (false, Carrier::Variable(name)) = (may, who) {

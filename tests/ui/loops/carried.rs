@@ -12,6 +12,15 @@ fn shrinks(x: &Array1<f64>) -> f64 {
 }
 
 #[differentiate]
+fn begun(x: &Array1<f64>) -> f64 {
+    let mut y = Array1::zeros(0);
+    for i in 0..3 {
+        y = x * (i as f64);
+    }
+    y.sum()
+}
+
+#[differentiate]
 fn nothing_yet(x: &Array1<f64>) -> f64 {
     let mut found = None;
     for i in 0..3 {
