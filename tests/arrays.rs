@@ -35,7 +35,7 @@ macro_rules! arrays {
         mod $name {
             use super::*;
             #[allow(unused_imports, reason = "not every row joins arrays")]
-            use ad::ndarray::{NewAxis, Slice, arr0, arr1, arr2, arr3, aview0, aview1, aview2, concatenate, linalg::kron, stack};
+            use ad::ndarray::{NewAxis, Slice, arr0, arr1, arr2, arr3, aview0, aview1, aview2, azip, concatenate, linalg::kron, stack};
 
             #[differentiate]
             fn f(given: &ArrayRef2<f64>) -> f64 {
@@ -126,6 +126,22 @@ mod elementwise {
         zip_indexed: |x| Zip::indexed(x).and(x).map_collect(|(i, j), a, b| a * b + (i * j) as f64 * a);
         zip_indexed_vector: |x| Zip::indexed(&x.row(0)).map_collect(|i, &a| a * (i as f64).cos());
         not_a_number: |x| Zip::from(&x.is_nan()).and(x).map_collect(|&c, &v| if c { 0.0 } else { v });
+        zip_that_changes: |x| {
+            let (mut y, mut z) = (x.clone(), Array2::zeros(x.dim()));
+            Zip::from(&mut y).and(x).for_each(|y, &x| *y += x * x);
+            Zip::indexed(&mut z).and(&y).and_broadcast(&x.row(1)).for_each(|(i, j), z, y, r| *z = y * r + (i * j) as f64);
+            Zip::from(y.rows_mut()).and(&x.column(0)).for_each(|mut row, &v| row += v);
+            z * y
+        };
+        zip_into: |x| { let mut y = x.t().to_owned(); Zip::from(&x.t()).and(&x.t()).map_assign_into(&mut y, |a, b| a * b); y };
+        azips: |x| {
+            let mut y = Array2::zeros(x.dim());
+            azip!((y in &mut y, &a in x, &b in &x.sin()) *y = a * b);
+            azip!((index (i, j), y in &mut y) { if i > j { *y *= 2.0; } });
+            y
+        };
+        changed_with: |x| { let mut y = x.clone(); y.zip_mut_with(&x.row(1), |y, &r| *y = *y * r + 1.0); y.map_inplace(|v| *v = v.sin()); y };
+        scaled: |x| { let mut y = x.sin(); y.scaled_add(x[[0, 1]], x); y.scaled_add(-2.0, &x.row(2)); y };
         chosen: |x| select(x[[0, 0]] > 0.1, x * 2.0, x.sin());
     }
 }
@@ -133,6 +149,10 @@ mod elementwise {
 mod reductions {
     use super::*;
     numbers! {
+        zip_folded: |x| Zip::from(x).and(&x.cos()).fold(0.5, |acc, a, b| acc * 0.9 + a * b);
+        zip_asked: |x| if Zip::from(x).and(&x.sin()).all(|a, b| a > b) && !Zip::from(x).any(|&a| a < 0.0) { x.sum() } else { 0.0 };
+        reduced_to_one: |x| x.iter().copied().reduce(|a, b| a * 0.7 + b).unwrap_or(0.0) + x.row(0).iter().map(|v| v * v).reduce(f64::max).map_or(0.0, |v| v);
+        ranges: |x| { let r = 1..3; if (0.0..10.0).contains(&x[[0, 0]]) && [1, 2].contains(&r.start) { x[[0, r.start]] * x[[1, r.end]] } else { 0.0 } };
         total: |x| (x * x).sum() * x[[0, 0]];
         mean: |x| (x * x).mean().unwrap() + x.mean().expect("elements");
         var: |x| x.var(0.0) + x.var(1.0) * x[[0, 0]];

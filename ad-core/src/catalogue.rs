@@ -3,7 +3,7 @@
 //! A message says what is wrong in the user's words; its help what to write instead, as code where there is any; its note the reason,
 //! where that is not obvious. Messages begin in lower case and have no full stop, as rustc's. No message is worded anywhere else;
 //! what is refused by name stands in tables: [`mod@refused`] (constructs, macros, items, types), and [`foreign`] (idioms of other libraries).
-//! What is wrong with the types and shapes of values is said in `values`, and what derivatives say at run time in [`reached`].
+//! What is wrong with the types and shapes of values is said in `values` (with the words of [`wanted`]), and what derivatives say at run time in [`reached`].
 //!
 //! To add a message: a function inside `entries!` below (plain names as parameters), and a case in `tests/ui/<kind>/`. [`all`] lists every
 //! entry and every row of the tables; `ad-core/tests/catalogue.rs` fails for one that no case in `tests/ui` produces.
@@ -14,6 +14,7 @@ pub mod foreign;
 pub mod reached;
 pub mod refused;
 mod values;
+pub mod wanted;
 
 pub use refused::refused;
 pub use values::*;
@@ -287,6 +288,10 @@ pub fn mutable_reference() -> Message {
         .help("take `&`, and return the new value")
 }
 
+pub fn mutable_reference_expected(found: &str) -> Message {
+    message(format!("expected a mutable reference, found {found}")).instead_of_rustc().help("write `&mut x`")
+}
+
 pub fn unknown_type(ty: &str, near: Option<&str>) -> Message {
     message(format!("the type `{ty}` is not known here")).once()
         .maybe(near, "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`")
@@ -424,6 +429,11 @@ pub fn grows_now_and_then(name: &str) -> Message {
         .note("the sizes of arrays are known when the function is called")
 }
 
+pub fn rows_not_known() -> Message {
+    message("the loop reads what it has pushed, and of what size that is is not known before the first push")
+        .help("push the first before the loop, and begin with the second: `let mut rows = vec![first]; for i in 1..n { let row = rows.last().unwrap(); .. rows.push(next); }`")
+}
+
 pub fn changing_length() -> Message {
     message("how many elements this has depends on values or on the step of a loop around it")
         .help("what there is here are elements and parts (`v[i]`, `v.iter()`, `v[..k]`), `v.len()`, `mapv`, arithmetic, `sum` and the like, `dot`, and parts of this size to assign it to; behind the loop a `Vec` is an array again")
@@ -467,6 +477,10 @@ pub fn arity(name: &str, args: (usize, usize), given: usize) -> Message {
     let wanted =
         if least == most { format!("{least} {}", plural(least)) } else { format!("{least} to {most} arguments") };
     message(format!("`{name}` takes {wanted}, not {given}")).left_to_rustc(true)
+}
+
+pub fn closure_in_its_place(method: &str) -> Message {
+    message(format!("`{method}` takes a closure that is written there")).help("write `|..| ..` in place of the name, which may change anything")
 }
 
 pub fn closure_arity(params: usize, given: usize) -> Message {

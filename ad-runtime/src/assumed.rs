@@ -1,6 +1,6 @@
 //! What generated code proves names with: the macros and methods that a user's `array!` or `x.sum()` was taken for. Nothing of it runs.
 
-pub use ndarray::{array, concatenate, s, stack};
+pub use ndarray::{array, azip, concatenate, s, stack};
 pub use std::{
     assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, matches, panic, todo, unimplemented,
     unreachable, vec,
@@ -38,10 +38,11 @@ pub mod methods {
         slice_axis slice_move slice_mut split_at split_first split_last sqrt std std_axis sum sum_axis swap swap_axes t tan tanh
         to_degrees to_owned to_radians to_shape to_vec tril triu trunc var var_axis view view_mut windows
         iter_mut outer_iter_mut axis_iter_mut rows_mut columns_mut indexed_iter_mut chunks_exact_mut exact_chunks_mut
+        map_inplace scaled_add zip_mut_with
     }
 
     methods! { OfVectors, VECTORS:
-        chunks chunks_exact chunks_exact_mut clear copy_from_slice extend_from_slice fill first first_mut get insert is_empty
+        chunks chunks_exact chunks_exact_mut clear contains copy_from_slice extend_from_slice fill first first_mut get insert is_empty
         iter iter_mut last last_mut len pop push remove retain reverse rotate_left rotate_right split_at split_first split_last swap
         swap_remove to_vec truncate windows
     }
@@ -60,7 +61,7 @@ pub mod methods {
 
     // What arrays have and numbers have not: of arrays of rank 0, which the macro does not tell from numbers.
     methods! { OfRankZero, RANK_ZERO:
-        as_slice as_standard_layout axis_iter broadcast chunks chunks_exact column columns diag diff dim dot exact_chunks fill first
+        as_slice as_standard_layout axis_iter broadcast chunks chunks_exact column columns contains diag diff dim dot exact_chunks fill first
         flatten fold get index_axis index_axis_move indexed_iter insert_axis into_diag into_dimensionality into_flat
         into_raw_vec_and_offset into_scalar into_shape into_shape_clone into_shape_with_order is_any_infinite is_any_nan is_empty
         is_square iter lanes last len len_of map map_axis mapv mapv_into mapv_into_any mean mean_axis ncols ndim nrows outer_iter

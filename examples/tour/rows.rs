@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use ad::ndarray::{self, Ix1};
+use ad::ndarray::{self, Ix1, azip};
 use ad::prelude::*;
 
 use super::{Table, slope, slopes};
@@ -124,8 +124,13 @@ fn elementwise(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     let a = 2.0 * m - v + m * m / 3.0;
     let b = m.mapv(|e| e * e) + m.map(|e| e + 1.0) + m.clone().mapv_into(|e| -e);
     let c = Zip::from(m).and(&b).map_collect(|x, y| x * y) + map2(m, &a, |x, y| x - y);
+    let mut e = m.clone();
+    Zip::from(&mut e).and(&c).for_each(|e, &c| *e += 0.1 * c);
+    azip!((e in &mut e, &a in &a) *e -= a / 9.0);
+    e.zip_mut_with(v, |e, v| *e *= v);
+    e.scaled_add(0.5, m);
     let d = m.exp() + m.sin() + m.cos() + m.tanh() + m.powi(2) + m.abs().sqrt() + (m * m + 1.0).ln();
-    (a + b + c + d + sigmoid(m) + relu(m)).sum()
+    (a + b + c + d + e + sigmoid(m) + relu(m)).sum()
 }
 
 /// Reductions by ndarray's methods, the DSL's functions, and iterators.

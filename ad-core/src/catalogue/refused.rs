@@ -148,14 +148,8 @@ pub fn comparison() -> Message {
 
 const PRINT: &str = "print in the function that calls this one";
 
-const MACROS: &[Row] = &[
-    row("println", PRINT),
-    row("print", PRINT),
-    row("eprintln", PRINT),
-    row("eprint", PRINT),
-    row("dbg", PRINT),
-    row("azip", "say what each element is with `build` or `mapv`"),
-];
+const MACROS: &[Row] =
+    &[row("println", PRINT), row("print", PRINT), row("eprintln", PRINT), row("eprint", PRINT), row("dbg", PRINT)];
 
 /// Macros that are understood, for suggestions.
 const UNDERSTOOD: &[&str] = &[
@@ -164,6 +158,7 @@ const UNDERSTOOD: &[&str] = &[
     "s",
     "stack",
     "concatenate",
+    "azip",
     "matches",
     "assert",
     "assert_eq",
@@ -196,9 +191,7 @@ const ORDERED: &str =
 
 /// Methods of ndarray's arrays that change them, hang on their memory layout, or have another name here.
 const METHODS: &[Row] = &[
-    row("zip_mut_with", "bind the result: `let x = map2(&x, &y, |a, b| ..);`"),
-    row("scaled_add", "bind the result: `let x = &x + &(alpha * &y);`"),
-    row("map_mut", "bind the result: `let x = x.mapv(|v| ..);`"),
+    row("map_mut", "change it in place: `x.mapv_inplace(|v| ..);`"),
     row("permute_axes", "write `let x = x.permuted_axes((1, 0));`"),
     row("slice_collapse", "write `let x = x.slice_move(s![..]);`"),
     row("collapse_axis", "write `let x = x.slice_move(s![.., i..i + 1]);`"),
@@ -209,7 +202,7 @@ const METHODS: &[Row] = &[
     row("push_column", "write `let x = concatenate![Axis(1), x, c.insert_axis(Axis(1))];`"),
     row("append", "write `let x = concatenate![Axis(0), x, y];`"),
     row("split_at_mut", "index the whole: `x[i] += x[k + i];`"),
-    row("for_each", "say what each element becomes: `map`, `mapv` or `map_collect`"),
+    row("for_each", "write `x.iter().for_each(|v| ..)`, or `for v in &x { .. }`"),
     row("fold_axis", "fold each lane: `x.map_axis(Axis(k), |lane| lane.sum())`"),
     row("par_iter", "write `iter`; generated code decides itself what runs together"),
     row("into_par_iter", "write `iter`; generated code decides itself what runs together"),
@@ -224,7 +217,6 @@ const METHODS: &[Row] = &[
     row("try_for_each", "leave a loop where it fails: `for v in &x { if *v < 0.0 { return 0.0; } s += v; }`"),
     row("inspect", "leave it out: it changes nothing"),
     row("concat", "write `concatenate![Axis(0), a, b]`; of `Vec`s `a.iter().chain(&b).copied().collect::<Vec<f64>>()`"),
-    row("reduce", "begin with a value: `.fold(init, |acc, x| ..)`, or the function `reduce(init, &xs, |acc, x| ..)`"),
     row("scan", "it is a function: `scan(init, &xs, |acc, x| ..)`, the accumulator after each item"),
     row("sort", ORDERED),
     row("sort_by", ORDERED),

@@ -204,7 +204,7 @@ pub fn sizes_never_equal(words: &[String; 2], a: i128, b: i128) -> Message {
 }
 
 pub fn size_depends_on_index() -> Message {
-    message("a size depends on the index of a `build` or iterator around it")
+    message("a size depends on the index of a `build1`, `build` or iterator around it")
         .help("use the full size and mask: `build1(n, |j| if j <= i { .. } else { 0.0 })`; or add up or change the elements in a loop: `for j in i..n { y[j] *= 2.0; }`")
         .note("all elements of an array have the same shape")
 }

@@ -57,6 +57,7 @@ fn macros(program: &Program) -> Option<TokenStream> {
             "array" | "vec" => quote!([0.0_f64]),
             "s" => quote!([0]),
             "stack" | "concatenate" => quote!([#krate::ndarray::Axis(0), *x_]),
+            "azip" => quote!(((x_ in x_) drop::<&f64>(x_))),
             "matches" => quote!((x_.len(), 0)),
             "assert" | "debug_assert" => quote!((yes_)),
             "assert_eq" | "debug_assert_eq" | "assert_ne" | "debug_assert_ne" => quote!((yes_, true)),

@@ -4,7 +4,7 @@ use syn::BinOp;
 
 use super::lower::{Lower, elem_name};
 use super::value::{Lowered, Number, Value, Want};
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, Term};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
@@ -173,7 +173,7 @@ impl<'a> Lower<'a> {
             }
             elem => {
                 let found = elem_name(elem, self.sig.real_param.as_ref());
-                Err(self.error(range, catalogue::expected("a signed number", &format!("`{found}`"))))
+                Err(self.error(range, catalogue::expected(wanted::SIGNED, &format!("`{found}`"))))
             }
         }
     }
@@ -212,7 +212,7 @@ impl<'a> Lower<'a> {
         let (ea, eb) = (self.g.elem(a), self.g.elem(b));
         if ea != eb || ea.is_real() {
             let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
-            return Err(self.error(range, catalogue::expected("integers or booleans", &format!("{a} and {b}"))));
+            return Err(self.error(range, catalogue::expected(wanted::INTEGERS_OR_BOOLS, &format!("{a} and {b}"))));
         }
         let (a, b) = self.broadcast_both(a, b, words, range)?;
         Ok(match (op, ea) {
@@ -231,6 +231,8 @@ impl<'a> Lower<'a> {
             xs.iter().zip(ys).map(|(x, y)| me.join(how, x, y, range)).collect()
         };
         match (a, b) {
+            // What is never reached agrees with anything.
+            (Value::Never, other) | (other, Value::Never) => Ok(other.clone()),
             (Value::Unit, Value::Unit) => Ok(Value::Unit),
             (Value::Tuple(xs), Value::Tuple(ys)) if xs.len() == ys.len() => Ok(Value::Tuple(parts(self, xs, ys)?)),
             (Value::List(xs), Value::List(ys)) if xs.len() == ys.len() => Ok(Value::List(parts(self, xs, ys)?)),

@@ -195,6 +195,10 @@ impl<'a> Lower<'a> {
     pub(super) fn method(&mut self, m: &'a ExprMethodCall) -> Lowered<Value<'a>> {
         let range = SrcRange::of(m);
         let name = m.method.to_string();
+        if let Some(f) = super::outward::each(m).filter(|_| super::outward::changes_receiver(m)) {
+            let items = self.changed_items(m)?;
+            return self.each_loop(m, f, &items);
+        }
         let place = table::find(On::Place, &name);
         // The next item of an iterator without a name is its first one.
         let place = place.filter(|_| name != "next" || super::place::names_one(&m.receiver));
@@ -215,7 +219,7 @@ impl<'a> Lower<'a> {
             None => self.expr(&m.receiver),
         };
         if let (Some(f), Ok(receiver)) = (super::outward::each(m), &receiver)
-            && self.kind_of(receiver) == On::Iter
+            && matches!(self.kind_of(receiver), On::Iter | On::Zip)
         {
             return self.each_loop(m, f, receiver);
         }

@@ -9,7 +9,7 @@ use super::place::Place;
 use super::slice::{Axis, Cut};
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Number, Range, Value, Want};
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Node, Term};
 use crate::prim::{Cmp, IntOp};
@@ -49,7 +49,7 @@ pub(super) fn place_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -
         Value::Place(place) => Ok((**place).clone()),
         other => {
             let found = me.describe(other);
-            Err(me.error(range, catalogue::expected("a mutable reference: `&mut x`", &found)))
+            Err(me.error(range, catalogue::mutable_reference_expected(&found)))
         }
     }
 }
@@ -224,7 +224,7 @@ fn fill<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let x = me.term_as(x, Want::Elem(me.g.elem(part.all)), range)?;
     if me.g.rank(x) > 0 {
         let found = me.describe(&Value::Term(x));
-        return Err(me.error(range, catalogue::expected("one number", &found)));
+        return Err(me.error(range, catalogue::expected(wanted::ONE_NUMBER, &found)));
     }
     let rooms = me.g.shape(part.all).to_vec();
     let all = me.g.broadcast(x, &rooms);

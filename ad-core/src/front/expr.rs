@@ -279,6 +279,16 @@ impl<'a> Lower<'a> {
             return Ok(part.clone());
         }
         let name = text_of(&f.member, 40);
+        if let Value::Range(r) = &value
+            && let (Some(start), Some(end)) = (&r.start, &r.end)
+            && !r.inclusive
+        {
+            match &*name {
+                "start" => return Ok(start.clone()),
+                "end" => return Ok(end.clone()),
+                _ => {}
+            }
+        }
         let message = match (&value, &f.member) {
             (Value::Tuple(parts), syn::Member::Unnamed(k)) => catalogue::no_such_part(k.index as usize, parts.len()),
             _ if self.method_entry(Some(&value), &name).is_some() => catalogue::method_without_call(&name),

@@ -4,7 +4,7 @@ use super::arith::Join;
 use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Value};
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, RealTy, Term};
 use crate::prim::{Binary, Cmp, Prim, Reduce, Unary};
@@ -104,7 +104,7 @@ fn scatter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (sizes, x) = (sizes?, x?);
     if !me.g.elem(x).is_real() {
         let found = me.describe(&Value::Term(x));
-        return Err(me.error(rx, catalogue::expected("real numbers", &found)));
+        return Err(me.error(rx, catalogue::expected(wanted::REALS, &found)));
     }
     let from = me.g.shape(x).to_vec();
     let (vars, index) = mapped_index(me, &from, &sizes, (f, rf, "the result"))?;
@@ -151,7 +151,7 @@ pub(super) fn sum_over(me: &mut Lower, x: Term, axes: &[u8], range: SrcRange) ->
     match me.g.elem(x) {
         Elem::Bool => {
             let found = me.describe(&Value::Term(x));
-            Err(me.error(range, catalogue::expected("an array of numbers", &found)))
+            Err(me.error(range, catalogue::expected(wanted::NUMBERS, &found)))
         }
         Elem::Real(_) => Ok(me.g.sum_axes(x, axes)),
         Elem::Int(ty) => {
@@ -242,9 +242,7 @@ fn extremum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: Reduce) -> Lowered<
     let x = me.array(x, range)?;
     if me.g.elem(x) == Elem::Bool || (matches!(op, Reduce::ArgMax | Reduce::ArgMin) && me.g.rank(x) != 1) {
         let found = me.describe(&Value::Term(x));
-        return Err(
-            me.error(range, catalogue::expected("an array of numbers (of rank 1 for `argmax` and `argmin`)", &found))
-        );
+        return Err(me.error(range, catalogue::expected(wanted::NUMBERS_OR_VECTOR, &found)));
     }
     require_elements(me, x, &format!("{} of an empty array", call.name));
     let rank = me.g.rank(x);
@@ -379,7 +377,7 @@ pub(super) fn ints<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(IntT
         return Err(crate::diag::Poison);
     }
     let Elem::Int(ty) = elem else {
-        return Err(me.error(call.range, catalogue::expected("integers", "another type")));
+        return Err(me.error(call.range, catalogue::expected(wanted::INTEGERS, wanted::ANOTHER_TYPE)));
     };
     let pairs: Vec<(&Value, SrcRange)> = call.args.iter().zip(call.ranges.iter().copied()).collect();
     let terms = pairs.into_iter().map(|(v, range)| me.integer(v, ty, range)).collect::<Lowered<Vec<Term>>>()?;

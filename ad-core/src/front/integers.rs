@@ -7,7 +7,7 @@ use super::functions::ints;
 use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Value, Want};
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::range::Linear;
 use crate::ir::{Elem, IntTy, Lit, Node, Term, Type};
@@ -222,7 +222,7 @@ impl<'a> Lower<'a> {
     pub(super) fn shift(&mut self, op: IntOp, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<Term> {
         let (Elem::Int(_), Elem::Int(_)) = (self.g.elem(a), self.g.elem(b)) else {
             let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
-            return Err(self.error(range, catalogue::expected("integers", &format!("{a} and {b}"))));
+            return Err(self.error(range, catalogue::expected(wanted::INTEGERS, &format!("{a} and {b}"))));
         };
         let (a, b) = self.broadcast_both(a, b, words, range)?;
         let outcome = self.shifted(op, a, b);
@@ -242,7 +242,7 @@ impl<'a> Lower<'a> {
         let n = self.term_as(value, Want::Elem(Elem::Int(IntTy::U32)), range)?;
         if *self.g.ty(n) != Type::scalar(Elem::Int(IntTy::U32)) {
             let found = self.describe(&Value::Term(n));
-            return Err(self.error(range, catalogue::expected("`u32`", &found)));
+            return Err(self.error(range, catalogue::expected(wanted::U32, &found)));
         }
         let (one, most) = (self.filled_int(IntTy::U32, 1, &[]), self.filled_int(IntTy::U32, 126, &[]));
         let odd = self.g.int(IntOp::BitAnd, n, one);
@@ -270,7 +270,7 @@ impl<'a> Lower<'a> {
         let elem = self.elem_of(a).unwrap_or(Elem::Int(IntTy::I32));
         let Elem::Int(ty) = elem else {
             let found = self.describe(a);
-            return Err(self.error(ra, catalogue::expected("integers", &found)));
+            return Err(self.error(ra, catalogue::expected(wanted::INTEGERS, &found)));
         };
         let (a, n) = (self.integer(a, ty, ra), self.exponent(n, ty, rn));
         Ok((op, ty, a?, n?))
@@ -405,13 +405,13 @@ fn signed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(IntTy, Term)>
     if ty.range().0 < 0 {
         return Ok((ty, x));
     }
-    Err(me.error(call.range, catalogue::expected("a signed integer", &format!("`{}`", ty.name()))))
+    Err(me.error(call.range, catalogue::expected(wanted::SIGNED_INTEGER, &format!("`{}`", ty.name()))))
 }
 
 fn is_power_of_two<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (ty, x) = one(me, call)?;
     if ty.range().0 < 0 {
-        return Err(me.error(call.range, catalogue::expected("an unsigned integer", &format!("`{}`", ty.name()))));
+        return Err(me.error(call.range, catalogue::expected(wanted::UNSIGNED_INTEGER, &format!("`{}`", ty.name()))));
     }
     let (zero, one) = (me.filled_int(ty, 0, &[]), me.filled_int(ty, 1, &[]));
     let less = me.g.int(IntOp::Sub, x, one);

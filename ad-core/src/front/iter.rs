@@ -18,12 +18,12 @@ use super::lower::Lower;
 use super::slice::front_axis;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Number, Seq, Value};
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, Lit, Node, Term};
 use crate::prim::{Cmp, IntOp, Prim};
 
-pub(super) use adapters::TABLE as ADAPTERS;
+pub(super) use adapters::{TABLE as ADAPTERS, counted};
 pub(super) use choose::TABLE as CHOOSING;
 pub(super) use consume::TABLE as CONSUMING;
 pub(super) use cursor::TABLE as CURSORS;
@@ -90,7 +90,7 @@ impl<'a> Lower<'a> {
             Value::Tuple(parts) => {
                 let _ = parts;
                 let found = self.describe(value);
-                Err(self.error(range, catalogue::expected("an iterator", &found)))
+                Err(self.error(range, catalogue::expected(wanted::ITERATOR, &found)))
             }
             Value::Maybe(inner, there) => {
                 let (inner, there) = ((**inner).clone(), *there);
@@ -455,7 +455,7 @@ fn vector_or_part<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Low
         return Ok((x, there));
     }
     let found = me.describe(&Value::Term(x));
-    Err(me.error(range, catalogue::expected("an array of rank 1", &found)))
+    Err(me.error(range, catalogue::expected(wanted::VECTOR, &found)))
 }
 
 fn windows<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -151,23 +151,29 @@ impl<'a> Lower<'a> {
         items: &Value<'a>,
     ) -> Lowered<Value<'a>> {
         let range = SrcRange::of(&m.method);
-        let seq = self.seq(items, SrcRange::of(&m.receiver))?;
-        self.ends(&seq, SrcRange::of(&m.receiver))?;
-        let Some(pat) = f.inputs.first().filter(|_| f.inputs.len() == 1) else {
-            return Err(self.error(range, catalogue::closure_arity(f.inputs.len(), 1)));
+        let (seq, arity) = match items {
+            Value::Zip(zip) => (zip.in_order(self), Some(zip.arity())),
+            items => (self.seq(items, SrcRange::of(&m.receiver))?, None),
         };
-        let item = std::rc::Rc::clone(&seq.item);
+        self.ends(&seq, SrcRange::of(&m.receiver))?;
+        let wanted = arity.unwrap_or(1);
+        if f.inputs.len() != wanted {
+            return Err(self.error(range, catalogue::closure_arity(f.inputs.len(), wanted)));
+        }
         let body = |me: &mut Self, ix: &[Term]| {
-            let item = item(me, ix)?;
+            let items = match arity {
+                Some(_) => super::methods::zip::zip_item(me, &seq, ix)?,
+                None => vec![(seq.item)(me, ix)?],
+            };
             let outer = me.scope.clone();
             let value = me.returning(range, |me| {
-                me.bind(pat, Some(item))?;
+                f.inputs.iter().zip(items).try_for_each(|(pat, item)| me.bind(pat, Some(item)))?;
                 me.expr(&f.body)
             });
             me.scope = outer;
             value
         };
-        let outward = Outward::of_each(&m.receiver, f);
+        let outward = Outward::of_each(m, f);
         self.looped((Some(&seq), &body), &outward, (None, Key::new(&*f.body, "")), range)?;
         Ok(Value::Unit)
     }

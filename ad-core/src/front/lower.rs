@@ -16,7 +16,7 @@ use super::shapes::{Classes, Equation};
 use super::sig::Sig;
 use super::state::Store;
 use super::value::{Body, Closure, Lowered, Number, Scope, Value, Want};
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::{Diags, Message, Poison, SrcRange, text_of};
 use crate::ir::range::Facts;
 use crate::ir::{Elem, Graph, Loc, Term};
@@ -297,7 +297,7 @@ impl<'a> Lower<'a> {
             }
             other => {
                 let found = self.describe(other);
-                Err(self.error(range, catalogue::expected("a closure or the path of a function", &found)))
+                Err(self.error(range, catalogue::expected(wanted::FUNCTION, &found)))
             }
         }
     }

@@ -116,6 +116,7 @@ fn understood(mac: &Macro) -> Option<syn::Result<Expr>> {
     match &*name {
         "array" | "vec" => Some(literal.parse2(mac.tokens.clone()).map(|parsed| parsed.into_expr(mac))),
         "stack" | "concatenate" => Some(joined.parse2(mac.tokens.clone()).map(|parsed| parsed.into_expr(mac, &name))),
+        "azip" => Some(azipped.parse2(mac.tokens.clone()).map(|parsed| parsed.into_expr(mac))),
         "matches" => Some(matched.parse2(mac.tokens.clone())),
         "s" => Some(Punctuated::<Slice, Token![,]>::parse_terminated.parse2(mac.tokens.clone()).map(|parts| {
             let mut elems = Punctuated::new();
@@ -225,6 +226,52 @@ impl Joined {
         // Of a crate that is none, so that nobody looks for what the path means.
         let mark = syn::Ident::new(MARK, name.span());
         syn::parse_quote_spanned!(name.span()=> ::#mark::ndarray::#name(#axis, [#parts]).unwrap())
+    }
+}
+
+/// `(index i, a in &mut x, &b in &y) body`: what `azip!` is given.
+struct Azipped {
+    index: Option<syn::Pat>,
+    pats: Vec<syn::Pat>,
+    arrays: Vec<Expr>,
+    body: Expr,
+}
+
+fn azipped(input: ParseStream) -> syn::Result<Azipped> {
+    let inside;
+    syn::parenthesized!(inside in input);
+    let (mut index, mut pats, mut arrays) = (None, Vec::new(), Vec::new());
+    if inside.peek(syn::Ident) && inside.fork().parse::<syn::Ident>()? == "index" && !inside.peek2(Token![in]) {
+        let _: syn::Ident = inside.parse()?;
+        index = Some(syn::Pat::parse_single(&inside)?);
+        let _: Token![,] = inside.parse()?;
+    }
+    while !inside.is_empty() {
+        pats.push(syn::Pat::parse_single(&inside)?);
+        let _: Token![in] = inside.parse()?;
+        arrays.push(inside.parse()?);
+        if !inside.is_empty() {
+            let _: Token![,] = inside.parse()?;
+        }
+    }
+    let body = input.parse()?;
+    if arrays.is_empty() {
+        Err(inside.error("expected `a in &mut x`"))
+    } else {
+        Ok(Azipped { index, pats, arrays, body })
+    }
+}
+
+impl Azipped {
+    /// The call that the macro stands for.
+    fn into_expr(self, mac: &Macro) -> Expr {
+        let Azipped { index, pats, arrays, body } = self;
+        let span = mac.path.segments.last().map_or_else(proc_macro2::Span::call_site, |s| s.ident.span());
+        let mark = syn::Ident::new(MARK, span);
+        let start = syn::Ident::new(if index.is_some() { "indexed" } else { "from" }, span);
+        let (first, further) = (arrays.first(), arrays.iter().skip(1));
+        let pats = index.into_iter().chain(pats);
+        syn::parse_quote_spanned!(span=> ::#mark::ndarray::Zip::#start(#first) #(.and(#further))* .for_each(|#(#pats),*| #body))
     }
 }
 

@@ -7,7 +7,7 @@ use syn::{BinOp, Expr, ExprBinary, UnOp};
 use super::lower::{Lower, arith_of};
 use super::table::On;
 use super::value::{Lowered, Number, Value, Want};
-use crate::catalogue::{self, refused};
+use crate::catalogue::{self, refused, wanted};
 use crate::diag::{Poison, SrcRange, text_of};
 use crate::ir::{Elem, Term};
 use crate::prim::{Cmp, IntOp};
@@ -59,11 +59,11 @@ impl<'a> Lower<'a> {
                     return Ok(Value::Term(self.complement(t, ty)));
                 }
                 let found = self.describe(&value);
-                Err(self.error(range, catalogue::expected("`bool` or an integer", &found)))
+                Err(self.error(range, catalogue::expected(wanted::BOOL_OR_INTEGER, &found)))
             }
             _ => {
                 let found = self.describe(&value);
-                Err(self.error(range, catalogue::expected("`bool`", &found)))
+                Err(self.error(range, catalogue::expected(wanted::BOOL, &found)))
             }
         }
     }
@@ -122,6 +122,10 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         (texts, assigned): ([String; 2], bool),
     ) -> Lowered<Value<'a>> {
+        // What is never reached has no type, and neither has what is made of it.
+        if matches!(left, Value::Never) || matches!(right, Value::Never) {
+            return Ok(Value::Never);
+        }
         let symbol = op.to_token_stream().to_string();
         let symbol = if assigned { format!("{symbol}=") } else { symbol };
         if let Some(op) = arith_of(op) {

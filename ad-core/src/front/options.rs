@@ -8,7 +8,7 @@ use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Value};
 use super::words::Words;
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::Poison;
 use crate::ir::{Elem, IntTy, Lit, Term};
 use crate::prim::{Binary, Cmp, Prim, Unary};
@@ -53,7 +53,7 @@ fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Option<Value<'
         (Value::Nothing, _) => Ok((None, me.g.lit_bool(false))),
         (other, range) => {
             let found = me.describe(other);
-            Err(me.error(range, catalogue::expected("an `Option`", &found)))
+            Err(me.error(range, catalogue::expected(wanted::OPTION, &found)))
         }
     }
 }
@@ -66,7 +66,7 @@ fn unwrap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     } else {
         me.require(None, there, crate::catalogue::reached::NONE);
     }
-    value.ok_or_else(|| me.error(call.range, catalogue::expected("a value", "`None`")))
+    value.ok_or_else(|| me.error(call.range, catalogue::expected(wanted::VALUE, wanted::NOTHING)))
 }
 
 /// The value where it is there, else what `other` makes.
@@ -133,7 +133,7 @@ fn and_then<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         Value::Maybe(value, also) => Ok(Value::Maybe(value.clone(), me.g.and(there, *also))),
         other => {
             let found = me.describe(other);
-            Err(me.error(call.range, catalogue::expected("an `Option`", &found)))
+            Err(me.error(call.range, catalogue::expected(wanted::OPTION, &found)))
         }
     }
 }

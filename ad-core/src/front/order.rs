@@ -4,7 +4,7 @@
 use super::lower::{Lower, elem_name};
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Value};
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, Term, Type};
 use crate::prim::{Cmp, Prim};
@@ -85,7 +85,7 @@ impl<'a> Lower<'a> {
             Value::Ordering(order) => Ok(order.clone()),
             other => {
                 let found = self.describe(other);
-                Err(self.error(range, catalogue::expected("an `Ordering`: `a.total_cmp(b)`", &found)))
+                Err(self.error(range, catalogue::expected(wanted::ORDERING, &found)))
             }
         }
     }
@@ -102,9 +102,7 @@ fn cmp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let order = both(me, call)?;
     if let Some(&(a, _)) = order.0.iter().find(|p| me.g.elem(p.0).is_real()) {
         let found = elem_name(me.g.elem(a), me.sig.real_param.as_ref());
-        return Err(
-            me.error(call.range, catalogue::expected("integers (`total_cmp` is of reals)", &format!("`{found}`")))
-        );
+        return Err(me.error(call.range, catalogue::expected(wanted::INTEGERS_TO_CMP, &format!("`{found}`"))));
     }
     Ok(Value::Ordering(order))
 }
@@ -126,9 +124,7 @@ fn total_cmp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let order = both(me, call)?;
     if let Some(&(a, _)) = order.0.iter().find(|p| !me.g.elem(p.0).is_real()) {
         let found = elem_name(me.g.elem(a), me.sig.real_param.as_ref());
-        return Err(
-            me.error(call.range, catalogue::expected("real numbers (`cmp` is of integers)", &format!("`{found}`")))
-        );
+        return Err(me.error(call.range, catalogue::expected(wanted::REALS_TO_CMP, &format!("`{found}`"))));
     }
     let mut place = |t: Term| me.g.prim(Prim::Order, &[t]);
     Ok(Value::Ordering(Order(order.0.iter().map(|&(a, b)| (place(a), place(b))).collect())))

@@ -63,9 +63,12 @@ impl Outward {
     }
 
     /// What `for_each` does: the closure is the body, and its jumps are its own.
-    pub(super) fn of_each(items: &Expr, f: &syn::ExprClosure) -> Self {
+    pub(super) fn of_each(m: &syn::ExprMethodCall, f: &syn::ExprClosure) -> Self {
         let mut found = Outward::default();
-        found.visit_expr(items);
+        found.visit_expr(&m.receiver);
+        if changes_receiver(m) {
+            found.change(&m.receiver);
+        }
         found.visit_each(f);
         found.jumps.clear();
         found
@@ -143,12 +146,18 @@ impl Outward {
     }
 }
 
-/// The closure of `.for_each(|item| ..)`: the one that may change what is around it, since it runs where it stands.
+/// The closure of `.for_each(|item| ..)` and the like: those that may change what is around them, since they run where they stand.
 pub(super) fn each(m: &syn::ExprMethodCall) -> Option<&syn::ExprClosure> {
-    match m.args.first() {
-        Some(Expr::Closure(f)) if m.method == "for_each" && m.args.len() == 1 => Some(f),
+    let args = if m.method == "zip_mut_with" { 2 } else { 1 };
+    match m.args.last() {
+        Some(Expr::Closure(f)) if m.args.len() == args && (m.method == "for_each" || changes_receiver(m)) => Some(f),
         _ => None,
     }
+}
+
+/// Whether such a method gives its closure parts of what it is called on.
+pub(super) fn changes_receiver(m: &syn::ExprMethodCall) -> bool {
+    m.method == "zip_mut_with" || m.method == "map_inplace"
 }
 
 impl<'ast> Visit<'ast> for Outward {
@@ -268,6 +277,10 @@ impl<'ast> Visit<'ast> for Outward {
         }
         if let Some(f) = each(m) {
             self.visit_expr(&m.receiver);
+            m.args.iter().take(m.args.len() - 1).for_each(|e| self.visit_expr(e));
+            if changes_receiver(m) {
+                self.change(&m.receiver);
+            }
             let jumps = self.jumps.clone();
             self.visit_each(f);
             self.jumps = jumps;

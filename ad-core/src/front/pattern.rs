@@ -12,7 +12,7 @@ use super::order::Sign;
 use super::shapes::Size;
 use super::state::Held;
 use super::value::{Body, Lowered, Number, Value};
-use crate::catalogue::{self, refused};
+use crate::catalogue::{self, refused, wanted};
 use crate::diag::{Poison, SrcRange, text_of};
 use crate::ir::{Elem, Term, Type};
 use crate::prim::{Cmp, IntOp};
@@ -192,7 +192,7 @@ impl<'a> Lower<'a> {
                     }
                     other => {
                         let found = self.describe(other);
-                        Err(self.error(range, catalogue::expected("an `Option`", &found)))
+                        Err(self.error(range, catalogue::expected(wanted::OPTION, &found)))
                     }
                 }
             }

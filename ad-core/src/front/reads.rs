@@ -22,14 +22,28 @@ pub(super) const TABLE: &[Entry] = &[
     row("split_at", On::Array, (1, 2), split_at, "what is before an index, and what is behind it"),
 ];
 
-/// An element, and whether it is there.
+/// An element, and whether it is there: one of fewer indices than axes is a row of an array of arrays. What is never there has no type
+/// to agree with another.
 fn element<'a>(me: &mut Lower<'a>, x: Term, index: &[Term]) -> Value<'a> {
     let mut there = me.g.lit_bool(true);
     for (&i, n) in index.iter().zip(me.g.shape(x).to_vec()) {
         let inside = me.g.compare(Cmp::Lt, i, n);
         there = me.g.and(there, inside);
     }
-    Value::Maybe(Value::Term(me.g.index(x, index)).into(), there)
+    there_or_nothing(me, x, index, there)
+}
+
+fn there_or_nothing<'a>(me: &mut Lower<'a>, x: Term, index: &[Term], there: Term) -> Value<'a> {
+    if me.g.bool_value(there) == Some(false) {
+        return Value::Nothing;
+    }
+    let part = me.g.index(x, index);
+    Value::Maybe(me.rows(part, true).into(), there)
+}
+
+/// How many axes an element of a value has an index for.
+fn axes(me: &Lower, value: &Value, x: Term) -> usize {
+    if matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..)) { 1 } else { me.g.rank(x) }
 }
 
 fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -40,14 +54,15 @@ fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let at = me.usize(index, ri)?;
         return of_stack(me, &Rc::clone(stack), at);
     }
-    let x = me.array(x, rx)?;
+    let (value, x) = (x, me.array(x, rx)?);
     let parts: Vec<Value> = match index {
         Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
         Value::Range(_) => return Err(me.error(ri, catalogue::later("`get` of a range"))),
         one => vec![one.clone()],
     };
-    if parts.len() != me.g.rank(x) {
-        return Err(me.error(ri, catalogue::index_rank(parts.len(), me.g.rank(x))));
+    let wanted = axes(me, value, x);
+    if parts.len() != wanted {
+        return Err(me.error(ri, catalogue::index_rank(parts.len(), wanted)));
     }
     let index = parts.iter().map(|p| me.usize(p, ri)).collect::<Lowered<Vec<Term>>>()?;
     Ok(element(me, x, &index))
@@ -66,9 +81,9 @@ fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let zero = me.g.lit_usize(0);
         return of_stack(me, &Rc::clone(stack), zero);
     }
-    let x = me.array(x, range)?;
+    let (value, x) = (x, me.array(x, range)?);
     let zero = me.g.lit_usize(0);
-    let index = vec![zero; me.g.rank(x)];
+    let index = vec![zero; axes(me, value, x)];
     Ok(element(me, x, &index))
 }
 
@@ -87,16 +102,16 @@ fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let there = me.g.compare(Cmp::Lt, zero, stack.len);
         return Ok(Value::Maybe(value, there));
     }
-    let x = me.array(x, range)?;
+    let (value, x) = (x, me.array(x, range)?);
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
-    let sizes = me.g.shape(x).to_vec();
+    let sizes = me.g.shape(x)[..axes(me, value, x)].to_vec();
     let (mut there, mut index) = (me.g.lit_bool(true), Vec::new());
     for n in sizes {
         let some = me.g.compare(Cmp::Lt, zero, n);
         there = me.g.and(there, some);
         index.push(me.g.int(IntOp::Sub, n, one));
     }
-    Ok(Value::Maybe(Value::Term(me.g.index(x, &index)).into(), there))
+    Ok(there_or_nothing(me, x, &index, there))
 }
 
 /// Rows `start..end` of the first axis, which are known to be there.
@@ -113,13 +128,22 @@ fn rows<'a>(
 
 fn split_end<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, front: bool) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
+    let nested = matches!(x, Value::Nested(_) | Value::List(_) | Value::Filled(..));
     let x = me.array(x, range)?;
     let (zero, one, n) = (me.g.lit_usize(0), me.g.lit_usize(1), me.g.shape(x)[0]);
     let there = me.g.compare(Cmp::Lt, zero, n);
     let last = me.g.int(IntOp::Sub, n, one);
     let (at, start, end) = if front { (zero, Some(one), None) } else { (last, None, Some(last)) };
-    let element = Value::Term(me.g.index(x, &[at]));
+    if me.g.bool_value(there) == Some(false) {
+        return Ok(Value::Nothing);
+    }
+    let element = me.g.index(x, &[at]);
+    let element = me.rows(element, nested);
     let rest = me.under(there, true, |me| rows(me, x, start, end, call))?;
+    let rest = match rest {
+        Value::Term(t) => me.rows(t, nested),
+        other => other,
+    };
     Ok(Value::Maybe(Value::Tuple([element, rest].into()).into(), there))
 }
 

@@ -11,10 +11,10 @@ use super::functions::{all_axes, own};
 use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Seq, Value, Want};
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, Lit, Term};
-use crate::prim::{Binary, IntOp, Reduce};
+use crate::prim::{Binary, Cmp, IntOp, Reduce};
 
 /// Functions and methods.
 pub(super) const TABLE: &[Entry] = &[
@@ -28,6 +28,8 @@ pub(super) const TABLE: &[Entry] = &[
     row("product_axis", On::Array, (1, 1), product_axis, "product over one axis"),
     row("fold", On::Array, (2, 2), fold_elements, "`fold` over the elements as they come in memory"),
     row("fold", On::Iter, (2, 2), fold_items, "the accumulator after all items"),
+    row("reduce", On::Iter, (1, 1), reduce_items, "f(.. f(x0, x1) .., xn), an `Option`"),
+    row("fold", On::Zip, (2, 2), fold_zip, "the accumulator after all elements: `|acc, a, b| ..`"),
     row("product", On::Iter, (0, 0), product_items, "product of the items: `.product::<f64>()`"),
 ];
 
@@ -217,7 +219,7 @@ impl<'a> Lower<'a> {
         let one = match elem {
             Some(Elem::Real(ty)) => Value::Term(self.g.lit_real(ty, 1.0)),
             Some(Elem::Int(ty)) => Value::Term(self.g.lit(Lit::Int(ty, 1))),
-            Some(Elem::Bool) => return Err(self.error(range, catalogue::expected("an array of numbers", "`bool`"))),
+            Some(Elem::Bool) => return Err(self.error(range, catalogue::expected(wanted::NUMBERS, wanted::BOOL))),
             None => Value::Number(super::value::Number::Int(1).into()),
         };
         let (last, _) = self.recurrence(&one, seq, (false, Rows::None), range, &|me, acc, item| {
@@ -248,6 +250,40 @@ fn fold_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     let ((xs, rx), init) = (call.arg(0)?, call.arg(1)?);
     let seq = me.seq(xs, rx)?;
     Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
+}
+
+/// The first item is what it begins with.
+fn reduce_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((xs, rx), f) = (call.arg(0)?, call.arg(1)?);
+    let seq = super::iter::counted(me, xs, "reduce", rx)?;
+    let (n, most) = (me.length(&seq)?, seq.dims.first().copied().ok_or(Poison)?);
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    let there = me.g.compare(Cmp::Lt, zero, n);
+    let item = Rc::clone(&seq.item);
+    let behind = [most, n].map(|n| me.g.int(IntOp::Sub, n, one));
+    let mut rest = Seq::new([behind[0]], move |me: &mut Lower<'a>, ix: &[Term]| {
+        let i = ix.first().copied().ok_or(Poison)?;
+        let next = me.g.int(IntOp::Add, i, one);
+        item(me, &[next])
+    });
+    rest.len = seq.len.map(|_| behind[1]);
+    let all = me.under(there, true, |me| {
+        let first = (seq.item)(me, &[zero])?;
+        me.recur((&first, rx), &rest, (false, Rows::None), f)
+    })?;
+    Ok(Value::Maybe(all.0.into(), there))
+}
+
+fn fold_zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((zip, _), (init, _), (f, rf)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
+    let Value::Zip(zip) = zip else { return Err(Poison) };
+    let seq = zip.in_order(me);
+    let (last, _) = me.recurrence(init, &seq, (false, Rows::None), rf, &|me, acc, item| {
+        let parts = if let Value::Tuple(parts) = item { parts } else { [item].into() };
+        let args: Vec<Value> = std::iter::once(acc).chain(parts.iter().cloned()).collect();
+        me.apply(f, &args, rf)
+    })?;
+    Ok(last)
 }
 
 /// ndarray's own goes along memory.
@@ -357,7 +393,7 @@ fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     let one = |me: &mut Lower<'a>, elem: Elem| match elem {
         Elem::Real(ty) => Ok(me.g.lit_real(ty, 1.0)),
         Elem::Int(ty) => Ok(me.g.lit(Lit::Int(ty, 1))),
-        Elem::Bool => Err(me.error(range, catalogue::expected("an array of numbers", "`bool`"))),
+        Elem::Bool => Err(me.error(range, catalogue::expected(wanted::NUMBERS, wanted::BOOL))),
     };
     let items = me.filled(&seq, range, Want::Any, one)?;
     if me.g.rank(items) != seq.dims.len() {
@@ -380,7 +416,7 @@ fn product_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     let one = match me.g.elem(x) {
         Elem::Real(ty) => me.g.lit_real(ty, 1.0),
         Elem::Int(ty) => me.g.lit(Lit::Int(ty, 1)),
-        Elem::Bool => return Err(me.error(range, catalogue::expected("an array of numbers", "an array of `bool`"))),
+        Elem::Bool => return Err(me.error(range, catalogue::expected(wanted::NUMBERS, wanted::ARRAY_OF_BOOL))),
     };
     let ones = me.g.broadcast(one, &shape);
     let seq = me.outer_items(&Value::Term(x), range)?;

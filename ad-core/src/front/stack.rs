@@ -396,9 +396,12 @@ impl<'a> Lower<'a> {
             .collect();
         if let Some(key) = &stack.open
             && !self.chosen.contains_key(key)
-            && let Some(kind) = self.kind(x)
         {
-            self.decide(key, kind);
+            match self.kind(x) {
+                Some(kind) => self.decide(key, kind),
+                None if !matches!(x, Value::Never) => return Err(self.error(range, catalogue::rows_not_known())),
+                None => {}
+            }
             return Err(Poison);
         }
         let mut leaves = Vec::new();

@@ -197,7 +197,7 @@ const LATER: &[&str] = &[
 ];
 
 /// Methods that change their receiver: refused as mutation.
-const MUTATING: &[&str] = &["map_inplace", "sort", "sort_by", "add_assign", "sub_assign", "mul_assign", "as_slice_mut"];
+const MUTATING: &[&str] = &["sort", "sort_by", "add_assign", "sub_assign", "mul_assign", "as_slice_mut"];
 
 /// Methods that take `&mut self` of an iterator, and leave it behind the last item that they have seen.
 const ADVANCING: &[&str] = &["by_ref", "nth", "all", "any", "position", "find"];

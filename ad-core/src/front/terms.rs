@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::lower::{Lower, elem_name};
 use super::value::{Lowered, Number, Value, Want};
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, IntTy, Lit, Node, RealTy, Term, Type};
 
@@ -277,7 +277,7 @@ impl<'a> Lower<'a> {
             return Ok(t);
         }
         let found = self.describe(&Value::Term(t));
-        Err(self.error(range, catalogue::expected("real numbers", &found)))
+        Err(self.error(range, catalogue::expected(wanted::REALS, &found)))
     }
 
     /// An array or scalar of any type.

@@ -280,7 +280,7 @@ fn misuse() {
             let n = x.permute_axes((1, 0));
             let o = Array3::<f64>::zeros((2, 2)).sum();
             let p = x.slice(s![.., NewAxis]).sum();
-            let q = Zip::from(x).for_each(|a| a);
+            let q = x.for_each(|a| a);
             let r = map2(x, x, |a| a).sum();
             let s = x.map_axis(Axis(0), |lane| lane).sum();
             let t = kron(x, &x.row(0)).sum();
@@ -325,7 +325,7 @@ fn misuse() {
             = help: write `x[[i, j]]`, or `x.row(i)`
 
             `.for_each()` cannot stand in a differentiated function yet
-            = help: say what each element becomes: `map`, `mapv` or `map_collect`
+            = help: write `x.iter().for_each(|v| ..)`, or `for v in &x { .. }`
 
             (left to rustc) this closure takes 1 arguments, but is called with 2
 

@@ -292,6 +292,43 @@ fn items_of_the_function_stand_in_any_order() {
 }
 
 #[test]
+fn elements_changed_together() {
+    let f = quote! {
+        fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
+            let mut z = Array1::zeros(x.len());
+            let mut count = 0;
+            azip!((z in &mut z, &x in x, y in y) { *z = x * y; count += 1; });
+            Zip::from(&mut z).and(x).for_each(|z, x| *z += x);
+            z.zip_mut_with(y, |z, &y| if y > 2.0 { *z = 0.0; });
+            z.scaled_add(10.0, x);
+            z[0] + 100.0 * z[1] + 10_000.0 * count as f64
+        }
+    };
+    means(f, &[vector(&[1.0, 2.0]), vector(&[2.0, 3.0])], &[13.0 + 2_000.0 + 20_000.0]);
+    let f = quote! {
+        fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
+            let mut z = x.clone();
+            Zip::from(&mut z).and(y).for_each(|z, y| *z += y);
+            z.sum()
+        }
+    };
+    let p = program(quote!(), f);
+    assert_eq!(failed(&p, &[vector(&[1.0, 2.0]), vector(&[2.0])]).len(), 1);
+}
+
+#[test]
+fn first_and_last_of_arrays_are_rows() {
+    let f = quote! {
+        fn f(x: &[f64]) -> f64 {
+            let rows = vec![vec![x[0], x[1]], vec![x[1], 2.0]];
+            let first = if let Some((h, t)) = rows.split_first() { h[0] * t[0][0] } else { 0.0 };
+            rows.last().unwrap()[0] + 10.0 * rows.first().unwrap()[1] + rows.get(1).unwrap().iter().sum::<f64>() + 100.0 * first
+        }
+    };
+    means(f, &[vector(&[3.0, 5.0])], &[5.0 + 50.0 + 7.0 + 1500.0]);
+}
+
+#[test]
 fn paths_of_types_in_brackets() {
     let f = quote! {
         fn f<T: Real>(x: T, n: i32) -> T {

@@ -1,11 +1,13 @@
 //! Methods that change an array in a way that is not understood.
 
+use std::ops::AddAssign;
+
 use ad::prelude::*;
 
 #[differentiate]
 fn f(x: &Array1<f64>) -> f64 {
     let mut v = x.clone();
-    v.map_inplace(|e| *e *= 2.0);
+    v.add_assign(1.0);
     v[0]
 }
 

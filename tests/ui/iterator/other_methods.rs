@@ -3,11 +3,6 @@
 use ad::prelude::*;
 
 #[differentiate]
-fn reduced(x: &Array1<f64>) -> f64 {
-    x.iter().copied().reduce(|a, b| a.max(b)).unwrap()
-}
-
-#[differentiate]
 fn scanned(x: &[f64]) -> f64 {
     x.iter().scan(0.0, |s, &v| Some(*s + v)).sum()
 }

@@ -3,16 +3,6 @@
 use ad::prelude::*;
 
 #[differentiate]
-fn zip_mut_with(x: &Array2<f64>) -> f64 {
-    x.zip_mut_with(&x, |a, b| *a += b).sum()
-}
-
-#[differentiate]
-fn scaled_add(x: &Array2<f64>) -> f64 {
-    x.scaled_add(2.0, &x).sum()
-}
-
-#[differentiate]
 fn map_mut(x: &Array2<f64>) -> f64 {
     x.map_mut(|v| *v).sum()
 }

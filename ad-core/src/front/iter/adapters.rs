@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use crate::catalogue;
 use crate::catalogue::refused;
+use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::front::arith::Join;
 use crate::front::lower::Lower;
@@ -47,7 +47,12 @@ pub(super) fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
 }
 
 /// An iterator with one index, whose items are those at 0, 1, .. up to its length.
-pub(super) fn counted<'a>(me: &mut Lower<'a>, value: &Value<'a>, what: &str, range: SrcRange) -> Lowered<Seq<'a>> {
+pub(in crate::front) fn counted<'a>(
+    me: &mut Lower<'a>,
+    value: &Value<'a>,
+    what: &str,
+    range: SrcRange,
+) -> Lowered<Seq<'a>> {
     let seq = me.seq(value, range)?;
     if seq.keep.is_some() {
         return Err(me.error(range, refused::counted_after_filter(what)));
@@ -319,7 +324,7 @@ fn filter_map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
         Value::Nothing | Value::Never => Ok((Value::Never, me.g.lit_bool(false))),
         other => {
             let found = me.describe(&other);
-            Err(me.error(range, catalogue::expected("an `Option`", &found)))
+            Err(me.error(range, catalogue::expected(wanted::OPTION, &found)))
         }
     };
     let again = option.clone();

@@ -6,8 +6,8 @@
 use std::rc::Rc;
 
 use super::consume::tests;
-use crate::catalogue;
 use crate::catalogue::refused;
+use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::front::lower::Lower;
 use crate::front::table::{Call, Entry, On, row};
@@ -23,6 +23,8 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("min_by", On::Iter, (1, 1), min_by, "the smallest item by a comparison, an `Option`"),
     row("max_by_key", On::Iter, (1, 1), max_by_key, "the item of the largest key, an `Option`"),
     row("min_by_key", On::Iter, (1, 1), min_by_key, "the item of the smallest key, an `Option`"),
+    row("contains", On::Iter, (1, 1), in_range, "whether a range has a number: `(0.0..1.0).contains(&x)`"),
+    row("contains", On::Array, (1, 1), among, "whether an element of a slice or `Vec` is equal"),
     row("last", On::Iter, (0, 0), last, "the last item, an `Option`"),
     row("nth", On::Iter, (1, 1), nth, "the item at an index, an `Option`"),
     row("position", On::Iter, (1, 1), position, "the index of the first item for which f holds, an `Option`"),
@@ -170,7 +172,7 @@ fn integers<'a>(me: &mut Lower<'a>, value: &Value<'a>, range: SrcRange) -> Lower
         Elem::Bool if me.g.rank(t) == 0 => Ok(vec![me.g.cast(Elem::USIZE, t)]),
         _ => {
             let found = me.describe(&Value::Term(t));
-            Err(me.error(range, catalogue::expected("integers (reals: `max_by(|a, b| a.total_cmp(b))`)", &found)))
+            Err(me.error(range, catalogue::expected(wanted::INTEGERS_TO_MAX, &found)))
         }
     }
 }
@@ -319,4 +321,36 @@ fn find<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let seq = one_loop(me, call)?;
     let (at, there) = first_place(me, call, &seq)?;
     item_at(me, &seq, at, there)
+}
+
+/// By its ends: it need not be one of integers.
+fn in_range<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((ends, range), (x, rx)) = (call.arg(0)?, call.arg(1)?);
+    let Value::Range(ends) = ends else {
+        return Err(me.error(call.range, catalogue::unknown_method("contains", "an iterator", Some("any"), false)));
+    };
+    let mut inside = me.g.lit_bool(true);
+    let upper = if ends.inclusive { Cmp::Le } else { Cmp::Lt };
+    for (end, op) in [(&ends.start, Cmp::Ge), (&ends.end, upper)] {
+        let Some(end) = end else { continue };
+        let (a, b) = me.meet(x, end, [rx, range])?;
+        let holds = me.comparison(op, a, b, call.range)?;
+        inside = me.g.and(inside, holds);
+    }
+    Ok(Value::Term(inside))
+}
+
+fn among<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((all, range), (x, rx)) = (call.arg(0)?, call.arg(1)?);
+    if let Value::Stack(_) = all {
+        return Err(me.error(range, catalogue::changing_length()));
+    }
+    let all = me.array(all, range)?;
+    let n = me.g.shape(all).to_vec();
+    let equal = me.build_all(&n, range, &mut |me, ix| {
+        let element = Value::Term(me.g.index(all, ix));
+        let (a, b) = me.meet(&element, x, [range, rx])?;
+        Ok(Value::Term(me.comparison(Cmp::Eq, a, b, call.range)?))
+    })?;
+    Ok(Value::Term(me.g.reduce(Reduce::Any, n.len(), equal)))
 }

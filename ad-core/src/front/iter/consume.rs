@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::front::functions::{all_axes, own, sum_over};
 use crate::front::lower::Lower;
@@ -26,6 +26,8 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("is_empty", On::Iter, (0, 0), is_empty, "whether there is no item"),
     row("all", On::Iter, (1, 1), all, "whether f holds for all items"),
     row("any", On::Iter, (1, 1), any, "whether f holds for an item"),
+    row("all", On::Zip, (1, 1), all, "whether f(a, b, ..) holds for all elements"),
+    row("any", On::Zip, (1, 1), any, "whether f(a, b, ..) holds for some elements"),
     row("collect", On::Iter, (0, 0), collect, "the items as an array"),
     row("unzip", On::Iter, (0, 0), unzip, "the parts of pairs as two arrays"),
 ];
@@ -183,7 +185,7 @@ pub(super) fn tests<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange, stop
     let t = me.filled(seq, range, Want::Elem(Elem::Bool), fill)?;
     if me.g.elem(t) != Elem::Bool || me.g.rank(t) != seq.dims.len() {
         let found = me.describe(&Value::Term(t));
-        return Err(me.error(range, catalogue::expected("`bool`", &found)));
+        return Err(me.error(range, catalogue::expected(wanted::BOOL, &found)));
     }
     if me.noted() == before {
         return Ok(t);
@@ -216,7 +218,20 @@ pub(super) fn tests<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange, stop
 }
 
 fn decided<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: Reduce) -> Lowered<Value<'a>> {
-    let Value::Seq(seq) = super::adapters::map(me, call)? else { return Err(Poison) };
+    let seq = match call.arg(0)? {
+        (Value::Zip(zip), _) => {
+            let (items, (f, range)) = (zip.in_order(me), call.arg(1)?);
+            let (dims, f) = (Rc::clone(&items.dims), f.clone());
+            Seq::new(dims, move |me: &mut Lower<'a>, ix: &[Term]| {
+                let args = crate::front::methods::zip::zip_item(me, &items, ix)?;
+                me.apply(&f, &args, range)
+            })
+        }
+        _ => match super::adapters::map(me, call)? {
+            Value::Seq(seq) => seq,
+            _ => return Err(Poison),
+        },
+    };
     let t = tests(me, &seq, call.arg(1)?.1, op == Reduce::Any)?;
     let rank = me.g.rank(t);
     Ok(Value::Term(me.g.reduce(op, rank, t)))
@@ -256,7 +271,7 @@ fn unzip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             Value::Tuple(parts) if parts.len() == 2 => Ok(parts[k].clone()),
             other => {
                 let found = me.describe(&other);
-                Err(me.error(range, catalogue::expected("pairs", &found)))
+                Err(me.error(range, catalogue::expected(wanted::PAIRS, &found)))
             }
         };
         let part = Seq { item: Rc::new(item), ..seq.clone() };

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::super::carry::{Chosen, Key};
 use super::super::lower::Lower;
 use super::super::value::{Lowered, Number, Range, Seq, Value};
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, IntTy, Lit, Term};
 use crate::prim::{Cmp, IntOp};
@@ -44,7 +44,7 @@ impl<'a> Lower<'a> {
                 let keys = typed.iter().filter_map(|(t, _)| *t).flat_map(|t| self.open_in(t)).collect();
                 Ok((*ty, keys))
             }
-            Some(_) => Err(self.error(range, catalogue::expected("a range of integers", "another range"))),
+            Some(_) => Err(self.error(range, catalogue::expected(wanted::RANGE_OF_INTEGERS, wanted::ANOTHER_RANGE))),
             None => match r.key.as_ref().and_then(|key| self.chosen.get(key)) {
                 Some(Chosen::Elem(Elem::Int(ty))) => Ok((*ty, Vec::new())),
                 _ => Ok((default_type(r), r.key.iter().cloned().collect())),

@@ -157,7 +157,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Whether `Zip` collects by columns: if all arrays are so, or if more of them tend to it than to rows. (`Zip::prefer_f`.)
-    fn by_columns(&mut self, of: &[Term], shape: &[Term]) -> Term {
+    pub(in crate::front) fn by_columns(&mut self, of: &[Term], shape: &[Term]) -> Term {
         let no = self.g.lit_bool(false);
         let standard = |me: &mut Self, t: Term| {
             me.not_standard(t).is_none()

@@ -1,6 +1,6 @@
 //! Arrays from nothing: associated functions of array types.
 
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::Poison;
 use crate::front::functions;
 use crate::front::iter;
@@ -46,7 +46,7 @@ fn element<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Ter
     let t = me.term_as(x, want, range)?;
     if me.g.rank(t) > 0 {
         let found = me.describe(&Value::Term(t));
-        return Err(me.error(range, catalogue::expected("a scalar", &found)));
+        return Err(me.error(range, catalogue::expected(wanted::SCALAR, &found)));
     }
     Ok(t)
 }

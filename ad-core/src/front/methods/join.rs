@@ -1,7 +1,7 @@
 //! Arrays put together: `stack`, `concatenate`; and other free functions of ndarray.
 
 use super::layout::move_axis;
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::front::arith::axis_words;
 use crate::front::lower::Lower;
@@ -47,10 +47,10 @@ fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(usize, Vec<Ter
     };
     let Value::List(list) = list else {
         let found = me.describe(list);
-        return Err(me.error(rl, catalogue::expected("a list of arrays: `&[a.view(), b.view()]`", &found)));
+        return Err(me.error(rl, catalogue::expected(wanted::LIST_OF_ARRAYS, &found)));
     };
     if list.is_empty() {
-        return Err(me.error(rl, catalogue::expected("at least one array", "none")));
+        return Err(me.error(rl, catalogue::expected(wanted::SOME_ARRAY, wanted::NONE)));
     }
     let terms = list.iter().map(|x| me.of_any_rank(x, rl)).collect::<Lowered<Vec<Term>>>()?;
     Ok((axis, terms, rl))
@@ -148,7 +148,7 @@ fn kron<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (sa, sb) = (me.g.shape(a).to_vec(), me.g.shape(b).to_vec());
     let (&[n, m], &[k, l], true) = (&sa[..], &sb[..], me.g.elem(a) == me.g.elem(b) && me.g.elem(a).is_real()) else {
         let (a, b) = (me.describe(&Value::Term(a)), me.describe(&Value::Term(b)));
-        return Err(me.error(call.range, catalogue::expected("two matrices of one real type", &format!("{a} and {b}"))));
+        return Err(me.error(call.range, catalogue::expected(wanted::MATRICES, &format!("{a} and {b}"))));
     };
     let spec = Contraction { a: [0, 1].into(), b: [2, 3].into(), out: [0, 2, 1, 3].into() };
     let t = me.g.contract(a, b, spec);

@@ -3,7 +3,7 @@
 use super::construct::constant;
 use super::elementwise::each;
 use super::sizes::{axis_arg, axis_at};
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::front::checks::Frame;
 use crate::front::functions::all_axes;
@@ -175,7 +175,7 @@ fn same_rank<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
             Ok(Value::Maybe(Value::Term(x).into(), there))
         }
         Some(n) => Err(me.error(call.range, catalogue::ranks_differ(rank, n))),
-        None => Err(me.error(call.range, catalogue::expected("the rank: `into_dimensionality::<Ix2>()`", "none"))),
+        None => Err(me.error(call.range, catalogue::expected(wanted::RANK, wanted::NONE))),
     }
 }
 
@@ -282,7 +282,7 @@ fn diff<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let k = axis_at(me, call, 2, me.g.rank(x))?;
     let times = me.usize(n, rn)?;
     let Some(times) = me.g.int_value(times).filter(|n| (0..=16).contains(n)) else {
-        return Err(me.error(rn, catalogue::expected("a literal number of times, at most 16", "another number")));
+        return Err(me.error(rn, catalogue::expected(wanted::LITERAL_TIMES, wanted::ANOTHER_NUMBER)));
     };
     for _ in 0..times {
         let one = me.g.lit_usize(1);

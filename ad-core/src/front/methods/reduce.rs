@@ -3,7 +3,7 @@
 use super::elementwise::each;
 use super::layout::move_axis;
 use super::sizes::axis_arg;
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::front::arith::axis_words;
 use crate::front::functions::{self, all_axes, sum_over};
@@ -93,7 +93,7 @@ fn variance<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axes: &[u8], ddof: usiz
     let ddof = me.term_as(ddof, Want::Elem(elem), rd)?;
     if *me.g.ty(ddof) != Type::scalar(elem) {
         let found = me.describe(&Value::Term(ddof));
-        return Err(me.error(rd, catalogue::expected("a real number", &found)));
+        return Err(me.error(rd, catalogue::expected(wanted::REAL, &found)));
     }
     let along: Vec<Term> = axes.iter().map(|&k| shape[usize::from(k)]).collect();
     let count = me.product_of(&along);

@@ -1,10 +1,11 @@
-//! `Zip::from(&a).and(&b).map_collect(f)`: several arrays of one shape, element by element.
+//! `Zip::from(&a).and(&b).map_collect(f)`: several arrays of one shape, element by element. An array behind `&mut` gives places, which
+//! `for_each` changes as a `for` does.
 
 use std::rc::Rc;
 
 use super::construct::position;
 use super::elementwise::each;
-use crate::catalogue;
+use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::front::arith::axis_words;
 use crate::front::lower::Lower;
@@ -19,6 +20,23 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("and", On::Zip, (1, 1), and, "one more array of the same shape"),
     row("and_broadcast", On::Zip, (1, 1), and_broadcast, "one more array, broadcast to the shape"),
     row("map_collect", On::Zip, (1, 1), map_collect, "the array of all f(a, b, ..)"),
+    row("map_assign_into", On::Zip, (2, 2), map_assign_into, "f(a, b, ..) for each element of another array"),
+    row(
+        "for_each",
+        On::Zip,
+        (1, 1),
+        of_closure,
+        "`for` over all elements: `Zip::from(&mut a).and(&b).for_each(|a, &b| *a += b)`",
+    ),
+    row(
+        "zip_mut_with",
+        On::Place,
+        (2, 2),
+        of_closure,
+        "`for` over the elements of both: `a.zip_mut_with(&b, |a, &b| *a += b)`",
+    ),
+    row("map_inplace", On::Place, (1, 1), of_closure, "`for` over the elements: `a.map_inplace(|v| *v *= 2.0)`"),
+    row("scaled_add", On::Place, (2, 2), scaled_add, "adds a number times another array"),
     row("size", On::Zip, (0, 0), size, "number of elements"),
     row("map2", On::Dsl, (3, 3), map2, "f of each pair of elements"),
 ];
@@ -53,8 +71,17 @@ fn start<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, indexed: bool) -> Lowered<
     Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], arrays, dims, lens, elem, indexed, text })))
 }
 
-/// An array as its elements, or an iterator as its items.
+/// An array as its elements, what is behind `&mut` as places, or an iterator as its items.
 fn producer<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<(Seq<'a>, Option<Term>)> {
+    if let Value::Place(place) = x {
+        let seq = me.seq_of_place(place)?;
+        if !seq.whole() {
+            return Err(me.error(range, catalogue::changing_length()));
+        }
+        let value = me.read_place(place)?;
+        let array = matches!(value, Value::Term(_)).then(|| me.array(&value, range)).transpose()?;
+        return Ok((seq, array));
+    }
     if let Value::Seq(seq) = x {
         return Ok((seq.clone(), None));
     }
@@ -75,12 +102,45 @@ fn zip<'c, 'a>(me: &mut Lower<'a>, call: &'c Call<'a, '_>) -> Lowered<&'c Zip<'a
         (Value::Zip(zip), _) => Ok(zip),
         (other, range) => {
             let found = me.describe(other);
-            Err(me.error(range, catalogue::expected("`Zip::from(..)`", &found)))
+            Err(me.error(range, catalogue::expected(wanted::ZIP, &found)))
         }
     }
 }
 
 impl<'a> Zip<'a> {
+    /// How many arguments a closure over it has.
+    pub(in crate::front) fn arity(&self) -> usize {
+        self.parts.len() + usize::from(self.indexed)
+    }
+
+    /// The arguments of a closure at an index.
+    fn arguments(&self, me: &mut Lower<'a>, ix: &[Term]) -> Lowered<Vec<Value<'a>>> {
+        let index = self.indexed.then(|| Ok(position(ix)));
+        index.into_iter().chain(self.parts.iter().map(|part| (part.item)(me, ix))).collect()
+    }
+
+    /// The arguments of closures as tuples, in the order in which ndarray goes: by rows or by columns, which may depend on sizes.
+    pub(in crate::front) fn in_order(self: &Rc<Self>, me: &mut Lower<'a>) -> Seq<'a> {
+        let open = self.lens.iter().any(Option::is_some);
+        let columns = if open { me.g.lit_bool(false) } else { me.by_columns(&self.arrays, &self.dims) };
+        let pick = move |me: &mut Lower<'a>, all: &[Term]| -> Vec<Term> {
+            let one = |(&back, &forth): (&Term, &Term)| match me.g.bool_value(columns) {
+                Some(columns) => [forth, back][usize::from(columns)],
+                None => me.g.select(columns, back, forth),
+            };
+            all.iter().rev().zip(all).map(one).collect()
+        };
+        let (zip, sizes) = (Rc::clone(self), pick(me, &self.dims));
+        let mut seq = Seq::new(sizes, move |me: &mut Lower<'a>, ix: &[Term]| {
+            let ix = pick(me, ix);
+            Ok(Value::Tuple(zip.arguments(me, &ix)?.into()))
+        });
+        if open {
+            seq.lens = Rc::clone(&self.lens);
+        }
+        seq
+    }
+
     fn with(&self, seq: Seq<'a>, array: Option<Term>) -> Value<'a> {
         let (mut parts, mut arrays) = (self.parts.clone(), self.arrays.clone());
         parts.push(seq);
@@ -111,20 +171,32 @@ fn and<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let seq = me.open_seq(&part);
         return Ok(zip.with(seq, None));
     }
+    let (seq, array) = zipped(me, zip, x, [zip.text.clone(), call.text(1).to_string()], range)?;
+    Ok(zip.with(seq, array))
+}
+
+/// One more part of the same shape.
+fn zipped<'a>(
+    me: &mut Lower<'a>,
+    zip: &Zip<'a>,
+    x: &Value<'a>,
+    texts: [String; 2],
+    range: SrcRange,
+) -> Lowered<(Seq<'a>, Option<Term>)> {
     let (mut seq, array) = producer(me, x, range)?;
     let (own, dims) = (seq.dims.to_vec(), Rc::clone(&zip.dims));
     if own.len() != dims.len() {
         return Err(me.error(range, catalogue::ranks_differ(dims.len(), own.len())));
     }
     for (k, (&a, &b)) in dims.iter().zip(&own).enumerate() {
-        let words = [axis_words(&zip.text, k, dims.len()), axis_words(call.text(1), k, dims.len())];
+        let words = [axis_words(&texts[0], k, dims.len()), axis_words(&texts[1], k, dims.len())];
         me.equate(a, b, words, range)?;
     }
     let array = array.map(|t| me.g.recast(t, &dims));
-    if let Some(t) = array {
+    if let (Some(t), false) = (array, matches!(x, Value::Place(_))) {
         seq = me.seq_of(t);
     }
-    Ok(zip.with(seq, array))
+    Ok((seq, array))
 }
 
 fn and_broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -138,17 +210,14 @@ fn and_broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
 
 fn map_collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let zip = zip(me, call)?;
-    let (f, range) = call.arg(1)?;
+    collected(me, zip, call.arg(1)?)
+}
+
+fn collected<'a>(me: &mut Lower<'a>, zip: &Zip<'a>, (f, range): (&Value<'a>, SrcRange)) -> Lowered<Value<'a>> {
     let want = zip.elem.map_or(Want::Any, Want::Elem);
     if zip.lens.iter().any(Option::is_some) {
         return me.open_each(&zip.dims, &zip.lens, (range, want), &mut |me, ix| {
-            let mut args = Vec::new();
-            if zip.indexed {
-                args.push(position(ix));
-            }
-            for part in &zip.parts {
-                args.push((part.item)(me, ix)?);
-            }
+            let args = zip.arguments(me, ix)?;
             me.apply(f, &args, range)
         });
     }
@@ -158,16 +227,85 @@ fn map_collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
             if reversed {
                 ix.reverse();
             }
-            let mut args = Vec::new();
-            if zip.indexed {
-                args.push(position(&ix));
-            }
-            for part in &zip.parts {
-                args.push((part.item)(me, &ix)?);
-            }
+            let args = zip.arguments(me, &ix)?;
             me.apply(f, &args, range)
         })
     })
+}
+
+/// The arguments of a `Zip`'s closure at an index.
+pub(in crate::front) fn zip_item<'a>(me: &mut Lower<'a>, items: &Seq<'a>, ix: &[Term]) -> Lowered<Vec<Value<'a>>> {
+    match (items.item)(me, ix)? {
+        Value::Tuple(parts) => Ok(parts.to_vec()),
+        other => Ok(vec![other]),
+    }
+}
+
+fn map_assign_into<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let zip = zip(me, call)?;
+    let (into, range) = call.arg(1)?;
+    let Value::Place(place) = into else {
+        return Err(me.error(range, catalogue::mutable_reference_expected(&me.describe(into))));
+    };
+    zipped(me, zip, into, [zip.text.clone(), call.text(1).to_string()], range)?;
+    let made = collected(me, zip, call.arg(2)?)?;
+    let old = me.read_place(place)?;
+    let old = me.array(&old, range)?;
+    let made = me.term_as(&made, Want::Elem(me.g.elem(old)), range)?;
+    let shape = me.g.shape(old).to_vec();
+    let made = me.g.recast(made, &shape);
+    me.write_place(place, Value::Term(made))?;
+    Ok(Value::Unit)
+}
+
+/// Of a closure that stands there: that is a loop (`Lower::each_loop`). Any other might change anything.
+fn of_closure<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let range = call.ranges.last().copied().unwrap_or(call.range);
+    Err(me.error(range, catalogue::closure_in_its_place(call.name)))
+}
+
+/// `y += alpha * x`, each product rounded as ndarray does.
+fn scaled_add<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (place, t) = crate::front::changes::changed(me, call)?;
+    let ((alpha, ra), (x, rx)) = (call.arg(1)?, call.arg(2)?);
+    let want = Want::Elem(me.g.elem(t));
+    let (alpha, x) = (me.term_as(alpha, want, ra)?, me.term_as(x, want, rx)?);
+    if !me.g.elem(t).is_real()
+        || me.g.elem(alpha) != me.g.elem(t)
+        || me.g.elem(x) != me.g.elem(t)
+        || me.g.rank(alpha) > 0
+    {
+        let [a, b] = [t, if me.g.elem(x) == me.g.elem(t) { alpha } else { x }].map(|t| me.describe(&Value::Term(t)));
+        return Err(me.error(call.range, catalogue::types_differ(&a, &b)));
+    }
+    let shape = me.g.shape(t).to_vec();
+    let x = me.broadcast_to(x, &shape, [call.text(0).to_string(), call.text(2).to_string()], rx)?;
+    let alpha = me.g.broadcast(alpha, &shape);
+    let scaled = me.g.mul(alpha, x);
+    let sum = me.g.add(t, scaled);
+    me.write_place(&place, Value::Term(sum))?;
+    Ok(Value::Unit)
+}
+
+impl<'a> Lower<'a> {
+    /// What a closure of a method that changes its receiver goes over: `a.map_inplace(f)`, `a.zip_mut_with(&b, f)`.
+    pub(in crate::front) fn changed_items(&mut self, m: &'a syn::ExprMethodCall) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(&m.receiver);
+        let place = Value::Place(Rc::new(self.place(&m.receiver)?));
+        self.assume_method(m, On::Place, &place);
+        let (seq, array) = producer(self, &place, range)?;
+        let text = crate::diag::text_of(&m.receiver, 30);
+        let (dims, lens) = (Rc::clone(&seq.dims), vec![None; seq.dims.len()].into());
+        let arrays = array.into_iter().collect();
+        let zip = Zip { parts: vec![seq], arrays, dims, lens, elem: None, indexed: false, text };
+        let Some(other) = m.args.first().filter(|_| m.args.len() == 2) else { return Ok(Value::Zip(Rc::new(zip))) };
+        let (other, range) = (self.expr(other)?, SrcRange::of(other));
+        let other = self.of_any_rank(&other, range)?;
+        let words = [zip.text.clone(), crate::diag::text_of(&m.args[0], 30)];
+        let t = self.broadcast_to(other, &zip.dims, words, range)?;
+        let seq = self.seq_of(t);
+        Ok(zip.with(seq, Some(other)))
+    }
 }
 
 fn size<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -228,7 +366,7 @@ impl<'a> Lower<'a> {
             Value::Number(n) if n.outer().is_some() => self.array(x, range),
             other => {
                 let found = self.describe(other);
-                Err(self.error(range, catalogue::expected("an array", &found)))
+                Err(self.error(range, catalogue::expected(wanted::ARRAY, &found)))
             }
         }
     }
