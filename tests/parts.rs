@@ -304,3 +304,41 @@ fn panics() {
     assert!(fails(&|| unlike(&long, 1)) && fails(&|| unlike_grad(&long, 1)[0]));
     assert!(fails(&|| too_far(&x, 5)) && fails(&|| too_far_grad(&x, 5)[0]));
 }
+
+#[differentiate]
+fn corner(x: &Array2<f64>, n: usize) -> f64 {
+    let mut a = x.to_owned();
+    let mut s = 0.0;
+    for k in 1..n {
+        let part = a.slice(s![..k, ..k]).to_owned();
+        let v: Array1<f64> = part.dot(&x.slice(s![..k, 0_usize]));
+        let w: Array1<f64> = x.slice(s![0_usize, ..k]).dot(&part);
+        s += part.dot(&part).sum() + v.dot(&w) + norm(&v) + part.sum_axis(Axis(1)).mapv(f64::ln).sum();
+        s += (1.0 / &part).sum() + part.mapv(f64::sqrt).sum() + maximum(&part) + logsumexp(&v) + part.var(0.0);
+        s += part.mean_axis(Axis(0)).map_or(0.0, |m| m.sum()) + softmax(&v)[0] + v[argmax(&w)] + part.t().diag().sum();
+        let mut inner = a.slice_mut(s![..k, ..k]);
+        inner /= &part.mapv(|e| 1.0 + e);
+        inner += &(&v.insert_axis(Axis(1)) * &w.insert_axis(Axis(0)));
+        for e in a.slice_mut(s![..k;-1, ..k;2]).iter_mut() {
+            *e = e.recip();
+        }
+    }
+    s
+}
+
+/// Neither NaN nor infinities of what is not in a part are in a derivative.
+#[test]
+fn what_is_outside_does_not_count() {
+    for (outside, n) in [(f64::NAN, 3), (f64::INFINITY, 3), (0.0, 3), (-1.0, 3), (f64::NAN, 1), (f64::NAN, 0)] {
+        let x = Array2::from_shape_fn(
+            (5, 4),
+            |(i, j)| if i < 2 && j < 2 { 0.4 + 0.3 * (i + 2 * j) as f64 } else { outside },
+        );
+        let (value, gradient) = corner_value_and_grad(&x, n);
+        assert!((value - corner(&x, n)).abs() <= 1e-12 * value.abs(), "{outside}");
+        let clean = Array2::from_shape_fn((5, 4), |at| if at.0 < 2 && at.1 < 2 { x[at] } else { 0.7 });
+        assert_eq!(gradient, corner_grad(&clean, n), "{outside}");
+        assert!(gradient.slice(s![2.., ..]).iter().chain(gradient.slice(s![.., 2..])).all(|&g| g == 0.0), "{outside}");
+    }
+    ad::check_grad!(corner(&matrix(4).mapv(|v| v.abs() + 0.3), 4));
+}
