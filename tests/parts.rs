@@ -342,3 +342,51 @@ fn what_is_outside_does_not_count() {
     }
     ad::check_grad!(corner(&matrix(4).mapv(|v| v.abs() + 0.3), 4));
 }
+
+/// The last element of the last product, and 2 where it is above `c`, 3 where it is not.
+macro_rules! decisions {
+    ($($name:ident($a:ident, $v:ident, $k:ident) $product:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            fn last($a: &Array2<f64>, $v: &Array1<f64>, n: usize) -> f64 {
+                let mut last = 0.0;
+                for $k in 1..n {
+                    let y: Array1<f64> = $product;
+                    last = y[y.len() - 1];
+                }
+                last
+            }
+
+            #[differentiate(grad, wrt(c))]
+            fn f($a: &Array2<f64>, $v: &Array1<f64>, c: f64, n: usize) -> f64 {
+                let mut last = 0.0;
+                for $k in 1..n {
+                    let y: Array1<f64> = $product;
+                    last = y[y.len() - 1];
+                }
+                if last > c { 2.0 * c } else { 3.0 * c }
+            }
+
+            #[test]
+            fn to_the_last_bit() {
+                for n in 2..30 {
+                    let a = Array2::from_shape_fn((30, 31), |(i, j)| ((i * 31 + j) as f64 * 1.7).sin() * 3.7);
+                    let v = Array1::from_shape_fn(31, |i| (i as f64 * 2.9 + 0.3).sin());
+                    let s = last(&a, &v, n);
+                    for (c, slope) in [(s, 3.0), (s.next_down(), 2.0), (s.next_up(), 3.0)] {
+                        assert_eq!(f_value_and_grad(&a, &v, c, n), (slope * c, slope), "{n}: {s} against {c}");
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+decisions! {
+    rows_with_a_vector(a, v, k) a.slice(s![..k, ..k]).dot(&v.slice(s![..k]));
+    rows_with_a_vector_by_twos(a, v, k) a.slice(s![.., ..k;2]).dot(&v.slice(s![..k / 2 + k % 2]));
+    a_vector_with_columns(a, v, k) v.slice(s![..k]).dot(&a.slice(s![..k, 1..]));
+    transposed(a, v, k) a.slice(s![..k, 1..]).t().dot(&v.slice(s![..k]));
+    rows_from_somewhere(a, v, k) a.slice(s![k.., k..]).dot(&v.slice(s![k..]));
+}

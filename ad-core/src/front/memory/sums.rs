@@ -212,6 +212,17 @@ impl<'a> Lower<'a> {
         })
     }
 
+    /// Whether the lanes of one axis of a vector or a matrix are slices.
+    pub(in crate::front) fn lanes_near(&mut self, a: Term, k: usize) -> Lowered<Term> {
+        let one = self.g.lit_usize(1);
+        Ok(match self.by_layout(a, |me, view| Ok(me.is_slice(&view.axes, k)))? {
+            Some(near) => near,
+            // The lanes of the first axis of a matrix have its columns between them.
+            None if k + 1 < self.g.rank(a) => self.same_size(self.g.shape(a)[1], one),
+            None => self.g.lit_bool(true),
+        })
+    }
+
     /// A product with a vector, by the dot products of ndarray: unrolled where both are slices, and otherwise in order.
     /// `rows`: which axis of `a` is summed over.
     pub(in crate::front) fn own_dot(&mut self, free: Term, (a, rows): (Term, usize), b: Term) -> Lowered<Term> {
@@ -228,13 +239,7 @@ impl<'a> Lower<'a> {
         if plain && !looped && self.not_standard(b).is_none() {
             return Ok(free);
         }
-        let one = self.g.lit_usize(1);
-        let slices = match self.by_layout(a, |me, view| Ok(me.is_slice(&view.axes, rows)))? {
-            Some(near) => near,
-            // The lanes of the first axis of a matrix have its columns between them.
-            None if rows + 1 < rank => self.same_size(self.g.shape(a)[1], one),
-            None => self.g.lit_bool(true),
-        };
+        let slices = self.lanes_near(a, rows)?;
         let near = self.near(b)?;
         let slices = self.g.and(slices, near);
         let last = rank - 1;

@@ -265,29 +265,55 @@ impl<'a> Lower<'a> {
     fn sum_of_first(&mut self, t: Term, len: Term, near: Term) -> Term {
         let room = self.g.shape(t)[0];
         let zero = super::super::iter::consume::zero(self, self.g.elem(t));
-        let first = |me: &mut Self, none: Term| {
-            let var = me.g.fresh();
-            let i = me.g.mk(Node::Var(var));
-            let there = me.g.compare(Cmp::Lt, i, len);
-            let x = me.g.index(t, &[i]);
-            let x = me.g.cond(there, x, none);
-            me.g.build(room, var, x)
-        };
-        let items = first(self, zero);
+        let var = self.g.fresh();
+        let i = self.g.mk(Node::Var(var));
+        let there = self.g.compare(Cmp::Lt, i, len);
+        let x = self.g.index(t, &[i]);
+        let x = self.g.cond(there, x, zero);
+        let items = self.g.build(room, var, x);
         let free = self.g.sum_all(items);
-        let Elem::Real(ty) = self.g.elem(t) else { return free };
+        match self.own_of_first(t, len, near) {
+            Some(own) => self.g.own(free, own),
+            None => free,
+        }
+    }
+
+    /// The same in ndarray's order, of real numbers.
+    fn own_of_first(&mut self, t: Term, len: Term, near: Term) -> Option<Term> {
+        let Elem::Real(ty) = self.g.elem(t) else { return None };
+        let zero = self.g.lit_real(ty, 0.0);
         // Adding this changes nothing, not even a sign.
         let nothing = self.g.lit_real(ty, -0.0);
-        let items = first(self, nothing);
+        let var = self.g.fresh();
+        let i = self.g.mk(Node::Var(var));
+        let there = self.g.compare(Cmp::Lt, i, len);
+        let x = self.g.index(t, &[i]);
+        let x = self.g.cond(there, x, nothing);
+        let items = self.g.build(self.g.shape(t)[0], var, x);
         let slow = self.g.reduce(Reduce::InOrder, 1, items);
         let slow = self.g.add(zero, slow);
         let fast = self.in_lanes(t, len, nothing);
-        let own = match self.g.bool_value(near) {
+        Some(match self.g.bool_value(near) {
             Some(true) => fast,
             Some(false) => slow,
             None => self.g.cond(near, fast, slow),
-        };
-        self.g.own(free, own)
+        })
+    }
+
+    /// A product of the rows of a matrix (its columns, of the transpose) with a vector, in ndarray's order: each is a product of two vectors, of which so
+    /// many elements are there.
+    fn own_rows(&mut self, (matrix, inner): (Term, usize), vector: Term, len: Term) -> Lowered<Option<Term>> {
+        let (near, also) = (self.lanes_near(matrix, inner)?, self.near(vector)?);
+        let near = self.g.and(near, also);
+        let (rows, room) = (self.g.shape(matrix)[1 - inner], self.g.shape(vector)[0]);
+        let (row, var) = (self.g.fresh(), self.g.fresh());
+        let (r, i) = (self.g.mk(Node::Var(row)), self.g.mk(Node::Var(var)));
+        let at = if inner == 1 { [r, i] } else { [i, r] };
+        let (x, y) = (self.g.index(matrix, &at), self.g.index(vector, &[i]));
+        let product = self.g.mul(x, y);
+        let products = self.g.build(room, var, product);
+        let own = self.own_of_first(products, len, near);
+        Ok(own.map(|own| self.g.build(rows, row, own)))
     }
 
     /// The sum in eight lanes, and then the rest.
@@ -471,6 +497,11 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     (rooms.0[na - 1], rooms.1[0], lens.0[na - 1], lens.1[0]) = (room, room, len, len);
     let x = Open { all: me.in_room(a.all, &rooms.0), lens: lens.0.clone().into() };
     let y = Open { all: me.in_room(b.all, &rooms.1), lens: lens.1.clone().into() };
+    let own = match (na, nb) {
+        (2, 1) => me.own_rows((x.all, 1), y.all, n)?,
+        (1, 2) => me.own_rows((y.all, 0), x.all, n)?,
+        _ => None,
+    };
     let (x, y) = (me.with_zeros(&x), me.with_zeros(&y));
     let labels: (&[u8], &[u8], &[u8]) = match (na, nb) {
         (2, 1) => (&[0, 1], &[1], &[0]),
@@ -478,7 +509,10 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         _ => (&[0, 1], &[1, 2], &[0, 2]),
     };
     let spec = Contraction { a: labels.0.into(), b: labels.1.into(), out: labels.2.into() };
-    let t = me.g.contract(x, y, spec);
+    let mut t = me.g.contract(x, y, spec);
+    if let Some(own) = own.filter(|&own| me.g.ty(own) == me.g.ty(t)) {
+        t = me.g.own(t, own);
+    }
     let left: Vec<Option<Term>> = lens.0[..na - 1].iter().chain(&lens.1[1..]).copied().collect();
     Ok(me.opened(t, &left))
 }
