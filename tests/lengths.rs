@@ -274,6 +274,42 @@ fn retained(x: &[f64]) -> f64 {
     v.iter().map(|a| a * a).sum()
 }
 
+/// Each step pushes a tuple, and the end some more.
+#[differentiate]
+fn tuples(x: &[f64]) -> f64 {
+    let mut v = Vec::new();
+    for i in 0..x.len() {
+        v.push((x[i], i));
+    }
+    v.push((x[0] * x[1], 7));
+    if x[0] > 0.0 {
+        v.push((x[2].sin(), 1));
+    }
+    v.iter().map(|&(a, i)| a * a * i as f64).sum()
+}
+
+/// Each step pushes an array, and the end some more.
+#[differentiate]
+fn arrays(x: &[f64]) -> f64 {
+    let mut v = Vec::new();
+    for i in 0..x.len() {
+        v.push(array![x[i], x[0]]);
+    }
+    v.push(array![x[0], x[1]]);
+    if x[1] > 0.0 {
+        v.push(array![1.0, x[2] * x[2]]);
+        v.push(array![x[0], x[2]]);
+    }
+    let mut s = 0.0;
+    for (k, r) in v.iter().enumerate() {
+        s += r.dot(r) * (k + 1) as f64;
+    }
+    for r in &v {
+        s += r[1];
+    }
+    s
+}
+
 #[test]
 fn values_and_gradients() {
     let long = [0.31, 0.72, -0.43, 1.15, 0.27, 0.93, -0.88, 0.51];
@@ -297,6 +333,10 @@ fn values_and_gradients() {
         verify(tuples_if, tuples_if_value_and_grad, &[x[0], -0.7]);
         verify(while_by_last, while_by_last_value_and_grad, &[x[0], 0.8]);
         verify(adaptive_simpson, adaptive_simpson_value_and_grad, &[x[0], 0.8]);
+    }
+    for x in [&long[..], &long[..3], &[-0.3, -0.4, 0.5]] {
+        verify(tuples, tuples_value_and_grad, x);
+        verify(arrays, arrays_value_and_grad, x);
     }
 }
 

@@ -380,7 +380,8 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
                 return Err(me.error(range, catalogue::types_differ(&a, &b)));
             }
             let element = g.cond(here, before, x);
-            Value::Term(g.build(more, var, element))
+            let all = g.build(more, var, element);
+            me.rows(all, matches!(old, Value::Nested(_)))
         }
     };
     me.write_place(place, new)

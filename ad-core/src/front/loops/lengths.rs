@@ -89,7 +89,11 @@ impl<'a> Lower<'a> {
         for (k, (cell, name, value)) in found.into_iter().enumerate() {
             let (step, all) = longer[k];
             if all.exact && all.instead.is_none() && grown.iter().any(|g| g.cell == cell) {
-                continue;
+                // Tuples are no rows.
+                let element = self.stacked_from(start, cell, &name, &value, (room, None))?.start.form;
+                if matches!(element, Form::Leaf { .. }) {
+                    continue;
+                }
             }
             grown.retain(|g| g.cell != cell);
             if let Value::Stack(stack) = &value
