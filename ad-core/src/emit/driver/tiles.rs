@@ -26,8 +26,9 @@ pub(super) struct Block {
     private: HashSet<Term>,
     /// Arrays from outside, as they are packed.
     packed: BTreeMap<Term, Ident>,
-    /// Arrays of one block, in order of appearance.
+    /// Arrays of one block, in order of appearance, and those that take the memory of one of them.
     memory: Vec<Term>,
+    reused: Vec<Term>,
     /// What stands before the loop.
     before: TokenStream,
     names: Vec<Term>,
@@ -48,6 +49,7 @@ impl Driver<'_> {
             private: tile.private.clone(),
             packed: BTreeMap::new(),
             memory: Vec::new(),
+            reused: Vec::new(),
             before: TokenStream::new(),
             names: Vec::new(),
             defines: Vec::new(),
@@ -62,9 +64,10 @@ impl Driver<'_> {
         let Block { size, first, count, before, .. } = &block;
         let n = self.scalar_expr(block.n).0;
         names.extend(self.scalar_expr(block.n).1);
-        // What an item has in memory.
+        // What an item has in memory; what is overwritten counts twice, so that to save memory makes no blocks larger.
         let mut width: Option<Expr> = None;
-        for (sizes, times) in widths(self.g, block.memory.iter().chain(block.packed.keys()).copied()) {
+        let all = block.memory.iter().chain(&block.reused).chain(block.packed.keys());
+        for (sizes, times) in widths(self.g, all.copied()) {
             let factor = proc_macro2::Literal::usize_unsuffixed(times);
             let of = match (times, &*sizes) {
                 (_, []) => Expr::atom(quote!(#factor)),
@@ -191,6 +194,8 @@ impl Driver<'_> {
             self.names.insert(*t, self.names[of].clone());
             self.hold.insert(*t, super::Hold::Owned);
         }
+        // In the order of the statements.
+        block.reused.extend(outs.iter().filter(|t| reused.values().any(|u| u == *t)));
         for &t in &outs {
             self.name(t);
             if g.rank(t) > 0 && !reused.values().any(|&u| u == t) {
