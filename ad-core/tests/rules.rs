@@ -214,6 +214,20 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.mul(inner, c)
             },
         ],
+        "mul.constants.inside" => vec![
+            |f| {
+                let (c, d) = (f.lit(f.x, -2.0), f.lit(f.x, 200.0));
+                let inner = f.g.mul(d, f.x);
+                let product = f.g.mul(inner, f.y);
+                f.g.mul(c, product)
+            },
+            |f| {
+                let (c, d) = (f.lit(f.x, 2.0), f.lit(f.x, -1.5));
+                let inner = f.g.mul(f.x, d);
+                let product = f.g.mul(f.y, inner);
+                f.g.mul(product, c)
+            },
+        ],
         "powi.small" => vec![|f| {
             let two = f.g.lit(Lit::Int(IntTy::I32, 2));
             let two = f.g.replicate(f.n, two);

@@ -18,6 +18,12 @@ pub(super) const RULES: &[Rule] = &[
         Loose,
         mul_constants
     ),
+    rule!(
+        "mul.constants.inside",
+        "c * ((d * x) * y) = ((c * d) * x) * y for constants of at least 1 whose product is at most 2^20",
+        Loose,
+        mul_constants_inside
+    ),
     rule!("powi.small", "x.powi(1) = x; x.powi(2) = x * x", Exact, powi_small),
     rule!("own.free", "own(free, x) = free, where no decision depends on it", Loose, own_free),
     rule!("stop.known", "stop_gradient of a term that has no derivative is the term", Exact, stop_known),
@@ -168,6 +174,24 @@ fn mul_constants(g: &mut Graph, t: Term) -> Option<Term> {
     }
     let factor = g.lit_like(x, product);
     Some(g.mul(factor, x))
+}
+
+/// What is infinite stays so, as no factor has become smaller; so near the greatest number that the other product is infinite alone is nobody.
+fn mul_constants_inside(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, product) = scaled(g, t)?;
+    let (Binary::Mul, a, b) = binary(g, product)? else { return None };
+    let ((d, x), other, first) = match (scaled(g, a), scaled(g, b)) {
+        (Some(inner), _) => (inner, b, true),
+        (None, Some(inner)) => (inner, a, false),
+        _ => return None,
+    };
+    let greater = c.abs() >= 1.0 && d.abs() >= 1.0 && (c * d).abs() <= f64::from(1 << 20);
+    if g.elem(t) == Elem::Real(RealTy::Param) || !greater {
+        return None;
+    }
+    let factor = g.lit_like(x, c * d);
+    let inner = g.mul(factor, x);
+    Some(if first { g.mul(inner, other) } else { g.mul(other, inner) })
 }
 
 fn powi_small(g: &mut Graph, t: Term) -> Option<Term> {

@@ -153,7 +153,7 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
                     v1_[l_] = I::mul_add(
                         200.0,
                         I::mul_add(-x_row_3_[l_], x_row_3_[l_], x_row_[l_]),
-                        I::mul_add(-2.0, t1_, -2.0 * (200.0 * t2_ * x_row_[l_])),
+                        I::mul_add(-2.0, t1_, -400.0 * t2_ * x_row_[l_]),
                     );
                 }
             }
@@ -165,7 +165,7 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
                 v1_rest_[l_] = I::mul_add(
                     200.0,
                     I::mul_add(-x_rest_3_[l_], x_rest_3_[l_], x_rest_[l_]),
-                    I::mul_add(-2.0, t1_, -2.0 * (200.0 * t2_ * x_rest_[l_])),
+                    I::mul_add(-2.0, t1_, -400.0 * t2_ * x_rest_[l_]),
                 );
             }
             t1_rest_
@@ -200,7 +200,7 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
             } else {
                 0.0
             };
-            let t7_ = if t3_ { -2.0 * (200.0 * t2_ * x_2_) - 2.0 * t1_ } else { 0.0 };
+            let t7_ = if t3_ { -400.0 * t2_ * x_2_ - 2.0 * t1_ } else { 0.0 };
             t1_sum_ += t4_;
             v1_[i] = t6_ + t7_;
         }
