@@ -3,7 +3,7 @@
 use super::arith::Join;
 use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
-use super::value::{Lowered, Value};
+use super::value::{Lowered, Value, Want};
 use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, RealTy, Term};
@@ -38,6 +38,24 @@ pub(super) const CHOOSING: &[Entry] = &[row("select", On::Dsl, (3, 3), select, "
 
 fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((n, rn), (f, rf)) = (call.arg(0)?, call.arg(1)?);
+    let (rooms, lens) = me.open_sizes(n, rn)?;
+    if let (&[room], &[Some(len)]) = (&rooms[..], &lens[..]) {
+        let t = me.build_with(room, rf, |me, i| {
+            let there = me.g.compare(Cmp::Lt, i, len);
+            let t = me.under(there, true, |me| {
+                let value = me.apply(f, &[Value::Term(i)], rf)?;
+                me.term(&value, rf)
+            })?;
+            let (shape, zero) = (me.g.shape(t).to_vec(), super::iter::consume::zero(me, me.g.elem(t)));
+            let zeros = me.g.broadcast(zero, &shape);
+            let made = me.g.cond(there, t, zeros);
+            me.open_like(made, t);
+            Ok(Value::Term(made))
+        })?;
+        let more = me.g.rank(t) - 1;
+        let lens: Vec<Option<Term>> = lens.into_iter().chain(std::iter::repeat_n(None, more)).collect();
+        return Ok(me.opened(t, &lens));
+    }
     let n = me.size(n, rn)?;
     let t = me.build_with(n, rf, |me, i| me.apply(f, &[Value::Term(i)], rf))?;
     Ok(Value::Term(t))
@@ -49,7 +67,10 @@ fn index_list<'a>(ix: &[Term]) -> Value<'a> {
 
 fn build<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((shape, rs), (f, rf)) = (call.arg(0)?, call.arg(1)?);
-    let sizes = me.sizes(shape, rs)?;
+    let (sizes, lens) = me.open_sizes(shape, rs)?;
+    if lens.iter().any(Option::is_some) {
+        return me.open_each(&sizes, &lens, (rf, Want::Any), &mut |me, ix| me.apply(f, &[index_list(ix)], rf));
+    }
     let t = me.build_all(&sizes, rf, &mut |me, ix| {
         let value = me.apply(f, &[index_list(ix)], rf)?;
         let t = me.term(&value, rf)?;

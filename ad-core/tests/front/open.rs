@@ -276,6 +276,25 @@ matrices! {
 }
 
 vectors! {
+    built: {
+        let mut s = 0.0;
+        for k in 0..n {
+            let w = build1(k, |i| (x[i] * y[k]).sin());
+            let a = build([k, k], |[i, j]| x[i] * y[j]);
+            let rows = build1(k, |i| build1(2, |j| x[i] * y[i] * j as f64));
+            s += w.sum() + a.dot(&w).sum() + rows.sum();
+        }
+        s
+    } {
+        let mut s = 0.0;
+        for k in 0..n {
+            for i in 0..k {
+                s += (x[i] * y[k]).sin() + x[i] * y[i];
+                for j in 0..k { s += x[i] * y[j] * (x[j] * y[k]).sin(); }
+            }
+        }
+        s
+    }
     slices_changed: {
         let mut v = x.to_vec();
         for i in 0..n {
