@@ -57,7 +57,10 @@ fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         return Ok(me.opened(t, &lens));
     }
     let n = me.size(n, rn)?;
-    let t = me.build_with(n, rf, |me, i| me.apply(f, &[Value::Term(i)], rf))?;
+    let t = me.build_with(n, rf, |me, i| match me.apply(f, &[Value::Term(i)], rf)? {
+        Value::Open(_) => Err(me.error(rf, catalogue::size_depends_on_index())),
+        element => Ok(element),
+    })?;
     Ok(Value::Term(t))
 }
 

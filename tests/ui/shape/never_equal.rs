@@ -9,7 +9,7 @@ fn f(x: f64) -> f64 {
 
 #[differentiate]
 fn g(x: &Array1<f64>) -> f64 {
-    build1(x.len(), |i| build1(i, |j| x[j]).sum()).sum()
+    build1(x.len(), |i| build1(i, |j| x[j])).sum()
 }
 
 fn main() {
