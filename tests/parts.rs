@@ -3,7 +3,10 @@
 
 #![deny(unsafe_code, warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::cast_precision_loss, clippy::many_single_char_names)]
+// As people write them.
+#![allow(clippy::explicit_iter_loop, clippy::op_ref)]
 
+#[allow(clippy::pedantic, reason = "the other tests' own")]
 mod layouts;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,6 @@
 //! Sums of arrays that lie in memory in an order of their own: products, broadcasts, what is changed in parts, carried, chosen or joined.
 
 use super::{Random, flips};
-use ad::ndarray;
 use ad::prelude::*;
 
 programs! { matrices: f64, x: &Array2<f64>;
@@ -120,6 +119,18 @@ programs! { matrices: f64, x: &Array2<f64>;
         let mut a = x.dot(&y.t());
         for k in 0..x.nrows() { if a.sum() > k as f64 { a = (a.t().to_owned()) * 0.7; } }
         a.sum()
+    }
+    other_first other_first_value_and_grad {
+        let y = x.dot(&x.t());
+        let (mut a, mut s) = (y.t().mapv(|v| v * 0.3), 0.0);
+        a[[0, 0]] = 0.7;
+        if x.nrows() > 1 { a[[0, 1]] = 0.3; }
+        for i in 0..x.nrows() {
+            s = s * 0.5 + a.sum() + a.row(i).sum();
+            a = a.t().dot(&y) * 0.5;
+            a.slice_mut(s![i, i..]).mapv_inplace(|v| v * 1.1);
+        }
+        s
     }
     chosen chosen_value_and_grad {
         let a = if x.len() > 8 { x.t().to_owned() } else { x.t().mapv(|v| v * 0.3) };

@@ -207,6 +207,12 @@ impl<'a> Lower<'a> {
                 left.extend(&axes[index.len()..]);
                 left.into()
             }
+            // An array in one piece is so under the new names of its sizes.
+            Node::Prim(Prim::Recast, args) => {
+                let (own, new) = (self.g.shape(args[0]).to_vec(), self.g.shape(u).to_vec());
+                let order = order_of(axes);
+                if self.ordered(&own, &order) == *axes { self.ordered(&new, &order) } else { Rc::clone(axes) }
+            }
             _ => Rc::clone(axes),
         })
     }
@@ -230,9 +236,7 @@ impl<'a> Lower<'a> {
             }
             expected = self.times(expected, shape[k]);
         }
-        let outwards: Vec<u8> = inwards.iter().rev().map(|&k| axis(k)).collect();
-        let back = outwards.iter().map(|&k| axes[usize::from(k)].step < 0).collect();
-        let order = Order { outwards, back };
+        let order = order_of(axes);
         let in_memory = self.arranged(t, &order);
         View { axes: Rc::clone(axes), contiguous, order, in_memory }
     }
@@ -300,6 +304,14 @@ impl<'a> Lower<'a> {
         let args: Vec<Term> = std::iter::once(t).chain(self.g.shape(t).to_vec()).collect();
         self.g.prim(Prim::Recast, &args)
     }
+}
+
+/// The order in which elements come in memory if they do so in one piece.
+fn order_of(axes: &Strides) -> Order {
+    let mut outwards: Vec<u8> = (0..axes.len()).map(axis).collect();
+    outwards.sort_by_key(|&k| axes[usize::from(k)].place);
+    let back = outwards.iter().map(|&k| axes[usize::from(k)].step < 0).collect();
+    Order { outwards, back }
 }
 
 /// What a term shows from within another, or under other names of its sizes.
