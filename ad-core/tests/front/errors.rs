@@ -280,7 +280,7 @@ fn types() {
         expect!["shapes differ: the length of `array![x, x]` is 2, the length of `array![x, x, x]` is 3"],
     );
     says(
-        quote! { fn f(x: &Array1<f64>) -> f64 { build1(3, |i| build1(i, |j| x[j]).sum()).sum() } },
+        quote! { fn f(x: &Array1<f64>) -> f64 { build1(3, |i| build1(i, |j| x[j])).sum() } },
         expect![[r#"
             a size depends on the index of a `build1`, `build` or iterator around it
             = help: use the full size and mask: `build1(n, |j| if j <= i { .. } else { 0.0 })`; or add up or change the elements in a loop: `for j in i..n { y[j] *= 2.0; }`
