@@ -542,5 +542,7 @@ fn all_derivatives_decide_alike() {
     }
 }
 
+#[path = "decisions/carried.rs"]
+mod carried;
 #[path = "decisions/layouts.rs"]
 mod layouts;

@@ -392,6 +392,20 @@ pub fn later(what: &str) -> Message {
     message(format!("{what} is not built yet")).help("write it with `build1`, `sum` and indexing, if it can be said so")
 }
 
+/// A decision on a sum of an array of which nobody knows how it lies in memory: ndarray's sums depend on that.
+pub fn order_unknown() -> Message {
+    message("a decision reads a sum of this array, and in which order ndarray adds up its elements is not known here")
+        .help("let it lie in memory by rows before it becomes an element of a `Vec` or changes in a loop: `a.as_standard_layout().to_owned()`")
+        .note("the elements of a `Vec` and of an array literal are taken to lie by rows, and decisions have the function's own last bits")
+}
+
+/// The same of `fold`, of which more than the last bits depend on it.
+pub fn folded_nowhere() -> Message {
+    message("`fold` goes along memory, and how this array lies in memory is not known here")
+        .help("go over the elements in their own order: `a.iter().fold(..)`")
+        .note("the elements of a `Vec` and of an array literal are taken to lie by rows")
+}
+
 pub fn accumulator(found: &str) -> Message {
     let text = message(format!("{found} cannot be an accumulator")).instead_of_rustc();
     if found == "a function" {

@@ -259,7 +259,7 @@ impl Unroll<'_> {
                 let (x, from) = (self.elements(args[0])?, from?);
                 let group = product(&from[from.len() - usize::from(*rank)..]);
                 // What the machine decides about, and what is a loop of its own.
-                if *op == Reduce::Distances || (*op == Reduce::Squares && group >= LANES) {
+                if args.len() > 1 || *op == Reduce::Distances || (*op == Reduce::Squares && group >= LANES) {
                     return None;
                 }
                 Some(x.chunks(group).map(|group| self.reduce(*op, group)).collect())

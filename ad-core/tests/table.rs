@@ -455,7 +455,8 @@ fn successor(prim: &Prim) -> Option<Prim> {
         Prim::Cast(_) => Prim::StopGradient,
         Prim::StopGradient => Prim::Fused,
         Prim::Fused => Prim::Own,
-        Prim::Own => Prim::Replicate([0, 2].into()),
+        Prim::Own => Prim::Unordered,
+        Prim::Unordered => Prim::Replicate([0, 2].into()),
         Prim::Replicate(_) => Prim::Sum([1].into()),
         Prim::Sum(_) => Prim::Reduce(Reduce::Max, 1),
         Prim::Reduce(Reduce::Max, _) => Prim::Reduce(Reduce::Min, 2),
@@ -550,6 +551,7 @@ fn example(prim: &Prim) -> (Vec<Value>, Value) {
             Value::reals(&[2], &[4.0, 0.0]),
         ),
         Prim::Own => (vec![m.clone(), m.clone()], m),
+        Prim::Unordered => (vec![m.clone()], m),
         Prim::Reduce(Reduce::InOrder | Reduce::FromZero | Reduce::Unrolled, _) => {
             (vec![m], Value::reals(&[2], &[1.5, 1.1]))
         }

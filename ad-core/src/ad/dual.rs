@@ -220,7 +220,7 @@ impl Dualise<'_, '_> {
                 let from = self.g.elem(now[0]);
                 self.apply(Lin::Cast { from, to: *to }, x)
             }
-            Prim::Own => x,
+            Prim::Own | Prim::Unordered => x,
             Prim::Replicate(axes) => self.apply(Lin::Replicate { axes: axes.clone(), sizes: now[1..].to_vec() }, x),
             Prim::Sum(axes) => {
                 let from = from(self.g);

@@ -302,6 +302,7 @@ fn is_polynomial(g: &Graph, f: Term) -> bool {
                 | Prim::Pad(_)
                 | Prim::StopGradient
                 | Prim::Own
+                | Prim::Unordered
                 | Prim::Cast(_) => stack.push(args[0]),
                 Prim::Select => stack.extend([args[1], args[2]]),
                 _ => return false,

@@ -353,7 +353,7 @@ impl<'a> Kernel<'a> {
             done(missing)?;
             return Ok(match prim {
                 Prim::Select => self.choose(args[0], args[1], args[2]),
-                Prim::StopGradient => args[0],
+                Prim::StopGradient | Prim::Unordered => args[0],
                 // rustc warns of what no unsigned value can be.
                 Prim::Compare(op) if self.is_unsigned(args[0]) && self.trivial(*op, args[0], args[1]).is_some() => {
                     let value = self.trivial(*op, args[0], args[1]).unwrap_or_default();

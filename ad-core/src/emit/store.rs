@@ -340,7 +340,7 @@ fn visit(
                     read(of, contexts.path(context, t), true);
                 }
             }
-            Prim::Reduce(..) => read(args[0], contexts.path(context, t), true),
+            Prim::Reduce(..) => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
             Prim::Stack => args.iter().for_each(|&c| read(c, contexts.path(context, t), true)),
             Prim::Contract(_) => {
                 for &c in args {

@@ -7,6 +7,7 @@
 use std::rc::Rc;
 
 use super::lower::Lower;
+use super::memory::Order;
 use super::open::Open;
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
@@ -30,8 +31,8 @@ pub(super) enum Chosen {
     Some(Kind),
     /// An array that becomes one of another length.
     Length,
-    /// An array that becomes one in another order of memory.
-    Order,
+    /// An array that becomes one in another order of memory: those that it may have.
+    Orders(Rc<[Order]>),
 }
 
 /// The type of a value of scalars.
@@ -243,18 +244,9 @@ impl<'a> Lower<'a> {
 
     /// Notes that a variable becomes an array of another length, for the next pass; whether that is news.
     pub(super) fn changes_length(&mut self, key: &Key) -> bool {
-        self.is_news(key, Chosen::Length)
-    }
-
-    /// The same of another order of memory.
-    pub(super) fn changes_order(&mut self, key: &Key) -> bool {
-        self.is_news(key, Chosen::Order)
-    }
-
-    fn is_news(&mut self, key: &Key, what: Chosen) -> bool {
         let news = !self.chosen.contains_key(key);
         if news {
-            self.decided.insert(key.clone(), what);
+            self.decided.insert(key.clone(), Chosen::Length);
         }
         news
     }

@@ -381,6 +381,7 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
             }
             let element = g.cond(here, before, x);
             let all = g.build(more, var, element);
+            me.lay_items(all, &[before, x]);
             me.rows(all, matches!(old, Value::Nested(_)))
         }
     };

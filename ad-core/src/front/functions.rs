@@ -1,7 +1,10 @@
 //! The DSL's functions: what each means in core terms, as `ad::prelude` defines it.
 
+use std::rc::Rc;
+
 use super::arith::Join;
 use super::lower::Lower;
+use super::open::Open;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Value, Want};
 use crate::catalogue::{self, wanted};
@@ -54,7 +57,7 @@ fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         })?;
         let more = me.g.rank(t) - 1;
         let lens: Vec<Option<Term>> = lens.into_iter().chain(std::iter::repeat_n(None, more)).collect();
-        return Ok(me.opened(t, &lens));
+        return Ok(me.new_part(t, &lens));
     }
     let n = me.size(n, rn)?;
     let t = me.build_with(n, rf, |me, i| match me.apply(f, &[Value::Term(i)], rf)? {
@@ -201,7 +204,11 @@ pub(super) fn own(me: &mut Lower, free: Term, op: Reduce, rank: usize, x: Term) 
     if rank == 0 || !me.g.elem(x).is_real() {
         return free;
     }
-    let own = me.g.reduce(op, rank, x);
+    let lens = me.there.clone().filter(|lens| lens.len() == me.g.rank(x));
+    let own = match lens {
+        Some(lens) => me.reduce_there(op, rank, &Open { all: x, lens }),
+        None => me.g.reduce(op, rank, x),
+    };
     me.g.own(free, own)
 }
 
@@ -245,7 +252,13 @@ fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let width = me.g.shape(x)[1..].to_vec();
     let (width, one) = (me.product_of(&width), me.g.lit_usize(1));
     let single = me.g.compare(Cmp::Eq, width, one);
-    let (row, rows) = (me.g.reduce(Reduce::Lanes, 1, lanes), me.g.reduce(Reduce::Fours, 1, lanes));
+    let [row, rows] = [Reduce::Lanes, Reduce::Fours].map(|op| match me.there.clone() {
+        Some(mut lens) => {
+            Rc::make_mut(&mut lens).rotate_left(1);
+            me.reduce_there(op, 1, &Open { all: lanes, lens })
+        }
+        None => me.g.reduce(op, 1, lanes),
+    });
     let own = match me.g.bool_value(single) {
         Some(c) => [rows, row][usize::from(c)],
         None => me.g.cond(single, row, rows),

@@ -5,7 +5,8 @@
 //! A step behind a jump changes nothing: nothing of it may be checked, and nothing of it may reach a gradient.
 
 mod lengths;
-mod orders;
+
+use std::rc::Rc;
 
 use syn::Expr;
 
@@ -13,6 +14,7 @@ use super::carry::{Carrier, Form, Key, Leaves};
 use super::checks::{More, Recurrence, Stepped};
 use super::flow::Leave;
 use super::lower::Lower;
+use super::memory::Ordered;
 use super::outward::Outward;
 use super::stack::{Longer, Stack};
 use super::state::{Cell, Held, same};
@@ -30,8 +32,8 @@ struct Carried<'a> {
     form: Form<'a>,
     /// How many leaves there are before its own.
     first: usize,
-    /// Where it is carried whether it lies in memory by columns.
-    order: Option<usize>,
+    /// Which of its arrays change their order in memory.
+    orders: Rc<[Ordered]>,
 }
 
 /// A `Vec` that each step pushes to, and nothing in the loop reads: what a step pushes is a row of the loop's result.
@@ -152,7 +154,10 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Value<'a>> {
         let range = SrcRange::of(&m.method);
         let (seq, arity) = match items {
-            Value::Zip(zip) => (zip.in_order(self), Some(zip.arity())),
+            Value::Zip(zip) => {
+                zip.somewhere(self, SrcRange::of(&m.receiver))?;
+                (zip.in_order(self), Some(zip.arity()))
+            }
             items => (self.seq(items, SrcRange::of(&m.receiver))?, None),
         };
         self.ends(&seq, SrcRange::of(&m.receiver))?;
@@ -285,7 +290,7 @@ impl<'a> Lower<'a> {
                 return Err(me.changed_unseen(cell, known, &before, range));
             }
             for c in &l.carried {
-                me.in_order_carried(c, &behind.next);
+                me.in_carried_orders(&c.orders, &behind.next);
                 let value = Self::formed(&c.form, &mut behind.next[c.first..].iter())?;
                 me.hint(&value, &c.name);
                 me.store.put(c.cell, Held::Value(value));
@@ -386,12 +391,13 @@ impl<'a> Lower<'a> {
         if matches!(start, Value::List(parts) if parts.is_empty()) {
             return Ok(self.rows(rows, true));
         }
-        let start = Value::Term(self.term_as(start, Want::Elem(self.g.elem(rows)), range)?);
+        let start = self.term_as(start, Want::Elem(self.g.elem(rows)), range)?;
         let Some(join) = super::table::find(On::Nd, "concatenate") else { return Err(Poison) };
-        let both = Value::List([start, Value::Term(rows)].into());
+        let both = Value::List([Value::Term(start), Value::Term(rows)].into());
         match self.call_entry(join, None, vec![Value::Axis(0), both], vec![range; 2], range)? {
             Value::Maybe(all, _) => {
                 let all = self.term(&all, range)?;
+                self.lay_items(all, &[start, rows]);
                 Ok(self.rows(all, true))
             }
             _ => Err(Poison),
@@ -439,8 +445,10 @@ impl<'a> Lower<'a> {
             if let Some(form) = self.flatten(&value, &mut key.of(&name), &mut own, range)? {
                 init.terms.append(&mut own.terms);
                 init.keys.append(&mut own.keys);
-                let order = self.carry_order(key, &name, init, first);
-                carried.push(Carried { cell, name, form, first, order });
+                let leaves = first..init.terms.len();
+                let orders = self.carry_orders((key, &name), &mut init.terms, leaves)?;
+                init.keys.resize(init.terms.len(), None);
+                carried.push(Carried { cell, name, form, first, orders });
             }
         }
         Ok(carried)
@@ -507,6 +515,7 @@ impl<'a> Lower<'a> {
         let carried = all.len();
         let mut payloads: Vec<Vec<Payload<'a>>> = Vec::new();
         let mut sizes: Vec<Option<Term>> = Vec::new();
+        let mut items: Vec<Term> = Vec::new();
         let (mut longer, mut once): (Vec<Longer>, Vec<Longer>) = Default::default();
         let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, stop, init: all }, |me, i, now| {
             for (&t, key) in now.iter().zip(keys) {
@@ -554,25 +563,29 @@ impl<'a> Lower<'a> {
                 me.unseen_elements(l, now, &next, &more)?;
             }
             payloads = behind.left.into_iter().map(|(_, payload)| payload).collect();
-            let rows = behind.pushed.iter().flatten().map(|&t| me.row(t, done)).collect();
+            let rows: Vec<Term> = behind.pushed.iter().flatten().map(|&t| me.row(t, done)).collect();
+            items.clone_from(&rows);
             sizes = behind.pushed.iter().map(|t| t.map(|t| me.g.shape(t)[0])).collect();
             Ok(Stepped { next, rows, more })
         })?;
-        let mut rows = rows.into_iter();
+        let mut rows = rows.into_iter().zip(items);
         let mut pushed = Vec::new();
         for k in sizes {
             let Some(k) = k else {
                 pushed.push(None);
                 continue;
             };
-            let t = rows.next().ok_or(Poison)?;
+            let (t, item) = rows.next().ok_or(Poison)?;
             if self.g.int_value(k) == Some(1) {
+                self.lay_items(t, &[item]);
                 pushed.push(Some(t));
                 continue;
             }
             let all = self.g.int(IntOp::Mul, size, k);
             let shape: Vec<Term> = std::iter::once(all).chain(self.g.shape(t)[2..].iter().copied()).collect();
-            pushed.push(Some(self.g.reshape(t, &shape)));
+            let all = self.g.reshape(t, &shape);
+            self.lay_items(all, &[item]);
+            pushed.push(Some(all));
         }
         for (&t, key) in last.iter().zip(keys) {
             self.softened(t, key.as_slice());
@@ -580,7 +593,8 @@ impl<'a> Lower<'a> {
         let mut more = last[carried..].iter();
         for p in payloads.iter_mut().flatten() {
             for (t, key) in p.leaves.terms.iter_mut().zip(&p.leaves.keys) {
-                *t = *more.next().ok_or(Poison)?;
+                let item = std::mem::replace(t, *more.next().ok_or(Poison)?);
+                self.lay_items(*t, &[item]);
                 self.softened(*t, key.as_slice());
             }
         }
@@ -661,7 +675,7 @@ impl<'a> Lower<'a> {
 
     fn run(&mut self, l: &Loop<'a, '_>, now: &[Term], index: &[Term]) -> Lowered<Behind<'a>> {
         for c in &l.carried {
-            self.in_order_carried(c, now);
+            self.in_carried_orders(&c.orders, now);
             let value = Self::formed(&c.form, &mut now[c.first..].iter())?;
             self.store.put(c.cell, Held::Value(value));
         }
@@ -683,8 +697,10 @@ impl<'a> Lower<'a> {
             if self.of_another_length(&c.form, own, &value) && self.changes_length(&length_of(&l.key, &c.name)) {
                 return Err(Poison);
             }
+            let first = next.len();
             self.refit(&value, &c.form, &mut own.iter(), &mut next, (Carrier::Variable(&c.name), l.range))?;
-            self.carry_order_on(&l.key, c, now, &mut next)?;
+            let leaves = first..next.len();
+            self.carry_orders_on((&l.key, &c.name), &c.orders, (now, c.first), &mut next, leaves)?;
         }
         let mut longer = Vec::new();
         for s in &l.stacks {

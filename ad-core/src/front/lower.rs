@@ -52,6 +52,10 @@ pub(super) struct Lower<'a> {
     /// The types of literals that earlier passes have found, those that this one has, and the terms that have theirs from literals.
     pub chosen: BTreeMap<Key, Chosen>,
     pub decided: BTreeMap<Key, Chosen>,
+    /// Of the array that is reduced, how much is there along each axis, where the loops around decide.
+    pub there: Option<Rc<[Option<Term>]>>,
+    /// Whether a number was made whose order in the function nobody knows.
+    pub unordered: bool,
     pub soft: BTreeMap<Term, Vec<Key>>,
     /// The integer literals without a suffix, by their places in memory.
     pub literals: BTreeMap<usize, (Rc<Number>, Key)>,
@@ -117,6 +121,8 @@ impl<'a> Lower<'a> {
             steps: Vec::new(),
             chosen: BTreeMap::new(),
             decided: BTreeMap::new(),
+            there: None,
+            unordered: false,
             soft: BTreeMap::new(),
             literals: BTreeMap::new(),
             facts: Facts::new(),

@@ -4,13 +4,18 @@
 //! Where sizes or conditions decide about it, there are several layouts with the conditions of each. Only what decisions read depends on it.
 //! Must never change what is computed, only the order that [`crate::prim::Prim::Own`] has of it.
 
+mod carried;
 mod orders;
+mod parts;
 mod sums;
 
 use super::lower::Lower;
+use crate::diag::SrcRange;
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::{Cmp, IntOp, Prim};
 use std::rc::Rc;
+
+pub(super) use carried::Ordered;
 
 /// Where the elements of one axis are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,12 +28,15 @@ pub(super) struct Along {
     unit: Term,
     /// Of a slice: ndarray gives it the stride 0 if it has at most one element.
     sliced: bool,
+    /// Of what `Zip` made by columns: with one row or one column it is by rows, which says which axis is the nearest.
+    zipped: bool,
 }
 
 /// Where the elements of an array are, axis by axis.
 pub(super) type Strides = Rc<[Along]>;
 
-/// The layouts that an array may have: the first of these whose condition holds, which that of the last one always does.
+/// The layouts that an array may have: the first of these whose condition holds, which that of the last one always does. Without any, nobody knows
+/// where it is.
 pub(super) type Laid = Vec<(Term, Strides)>;
 
 /// A view of an array in memory.
@@ -43,16 +51,18 @@ struct View {
 }
 
 /// An order of all elements: that of axes from the outermost to the innermost, some of which go backwards.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Order {
     outwards: Vec<u8>,
     back: Vec<bool>,
+    /// As [`Along::zipped`] has it.
+    zipped: bool,
 }
 
 impl Order {
     /// The last axis outermost, as in Fortran.
     fn columns(rank: usize) -> Order {
-        Order { outwards: (0..rank).rev().map(axis).collect(), back: vec![false; rank] }
+        Order { outwards: (0..rank).rev().map(axis).collect(), back: vec![false; rank], zipped: false }
     }
 
     fn is_standard(&self) -> bool {
@@ -111,9 +121,54 @@ impl<'a> Lower<'a> {
             return None;
         }
         let (laid, standard) = (self.laid(t), self.standard(t));
-        let same = |a: &Along, b: &Along| a.place == b.place && a.step == b.step && a.unit == b.unit;
-        let all = laid.iter().all(|(_, axes)| axes.iter().zip(&*standard).all(|(a, b)| same(a, b)));
+        if laid.is_empty() {
+            return Some(laid);
+        }
+        let same = |a: &Along, b: &Along| a.step == b.step && a.unit == b.unit;
+        let all = laid.iter().all(|(_, axes)| {
+            axes.is_sorted_by_key(|a| a.place) && axes.iter().zip(&*standard).all(|(a, b)| same(a, b))
+        });
         (!all).then_some(laid)
+    }
+
+    /// Whether nobody knows where an array is in memory.
+    pub(super) fn is_nowhere(&mut self, t: Term) -> bool {
+        self.not_standard(t).is_some_and(|laid| laid.is_empty())
+    }
+
+    /// What is computed of an array that is nowhere as if it were by rows.
+    fn unordered(&mut self, of_rows: Term) -> Term {
+        self.unordered = true;
+        self.g.prim(Prim::Unordered, &[of_rows])
+    }
+
+    /// Where a decision reads a number whose order in the function nobody knows.
+    pub(super) fn decides_nowhere(&self, result: Term) -> Option<SrcRange> {
+        if !self.unordered {
+            return None;
+        }
+        let roots: Vec<Term> = std::iter::once(result).chain(self.checks.iter().map(|c| c.ok)).collect();
+        let mut found: Vec<Term> = crate::simplify::decisions(&self.g, &roots)
+            .into_iter()
+            .filter(|&t| matches!(self.g.node(t), Node::Prim(Prim::Unordered, _)))
+            .collect();
+        found.sort_unstable();
+        let place = self.places.get(self.g.loc(*found.first()?).0 as usize).or(self.places.first());
+        place.map(|place| place.range)
+    }
+
+    /// An array of which nobody will know where it is.
+    fn nowhere(&mut self, t: Term) -> Term {
+        let t = self.renewed(t);
+        self.lay(t, Laid::new())
+    }
+
+    /// An array of these arrays, each of which is where it was: not by rows, if one of them is not.
+    pub(super) fn lay_items(&mut self, all: Term, items: &[Term]) {
+        let odd = |me: &mut Self, t: Term| me.g.rank(t) > 1 && me.not_standard(t).is_some();
+        if self.g.rank(all) > 1 && items.iter().any(|&t| odd(self, t)) {
+            self.memory.insert(all, Laid::new());
+        }
     }
 
     /// Whether the term itself does not say where it is.
@@ -157,23 +212,27 @@ impl<'a> Lower<'a> {
     }
 
     fn standard(&mut self, t: Term) -> Strides {
-        let shape = self.g.shape(t).to_vec();
-        self.in_one_piece(&shape, (0..shape.len()).map(|k| (k, 1)))
+        self.by_rows(&self.g.shape(t).to_vec())
+    }
+
+    fn by_rows(&mut self, shape: &[Term]) -> Strides {
+        self.in_one_piece(shape, (0..shape.len()).map(|k| (k, 1)))
     }
 
     /// Arrays of a shape whose elements are next to each other in an order.
     fn ordered(&mut self, shape: &[Term], order: &Order) -> Strides {
         let axes = order.outwards.iter().map(|&k| usize::from(k));
         let step = |k: usize| if order.back.get(k) == Some(&true) { -1 } else { 1 };
-        self.in_one_piece(shape, axes.map(|k| (k, step(k))))
+        let axes = self.in_one_piece(shape, axes.map(|k| (k, step(k))));
+        if order.zipped { axes.iter().map(|a| Along { zipped: true, ..*a }).collect() } else { axes }
     }
 
     /// `outwards`: the axes from the outermost to the innermost, each with its step.
     fn in_one_piece(&mut self, shape: &[Term], outwards: impl DoubleEndedIterator<Item = (usize, i64)>) -> Strides {
         let mut unit = self.g.lit_usize(1);
-        let mut axes = vec![Along { place: 0, step: 1, unit, sliced: false }; shape.len()];
+        let mut axes = vec![Along { place: 0, step: 1, unit, sliced: false, zipped: false }; shape.len()];
         for (n, (k, step)) in outwards.rev().enumerate() {
-            axes[k] = Along { place: shape.len() - 1 - n, step, unit, sliced: false };
+            axes[k] = Along { place: shape.len() - 1 - n, step, unit, ..axes[k] };
             unit = self.times(unit, shape[k]);
         }
         axes.into()
@@ -220,6 +279,14 @@ impl<'a> Lower<'a> {
     /// How an array that lies in memory like this shows what is there.
     fn view(&mut self, t: Term, axes: &Strides) -> View {
         let shape = self.g.shape(t).to_vec();
+        let contiguous = self.is_contiguous(&shape, axes);
+        let order = order_of(axes);
+        let in_memory = self.arranged(t, &order);
+        View { axes: Rc::clone(axes), contiguous, order, in_memory }
+    }
+
+    /// Whether the elements of an array of so many elements along each axis are next to each other.
+    fn is_contiguous(&mut self, shape: &[Term], axes: &Strides) -> Term {
         let mut inwards: Vec<usize> = (0..axes.len()).collect();
         inwards.sort_by_key(|&k| std::cmp::Reverse(axes[k].place));
         let one = self.g.lit_usize(1);
@@ -236,9 +303,7 @@ impl<'a> Lower<'a> {
             }
             expected = self.times(expected, shape[k]);
         }
-        let order = order_of(axes);
-        let in_memory = self.arranged(t, &order);
-        View { axes: Rc::clone(axes), contiguous, order, in_memory }
+        contiguous
     }
 
     /// The elements of `t` in an order. Axes that the order does not know stay behind the others.
@@ -311,7 +376,7 @@ fn order_of(axes: &Strides) -> Order {
     let mut outwards: Vec<u8> = (0..axes.len()).map(axis).collect();
     outwards.sort_by_key(|&k| axes[usize::from(k)].place);
     let back = outwards.iter().map(|&k| axes[usize::from(k)].step < 0).collect();
-    Order { outwards, back }
+    Order { outwards, back, zipped: axes.iter().any(|a| a.zipped) }
 }
 
 /// What a term shows from within another, or under other names of its sizes.

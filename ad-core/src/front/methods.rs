@@ -50,6 +50,7 @@ fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn copy<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(match call.arg(0)?.0 {
         Value::Term(t) => Value::Term(me.copied(*t)),
+        Value::Open(part) => me.part_like(part.all, part),
         other => other.clone(),
     })
 }

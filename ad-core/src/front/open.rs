@@ -294,10 +294,11 @@ impl<'a> Lower<'a> {
     pub(super) fn open_arith(
         &mut self,
         op: Arith,
-        [a, b]: [&Open; 2],
-        words: &[String; 2],
-        range: SrcRange,
+        of: [&Open; 2],
+        by_reference: [bool; 2],
+        (words, range): (&[String; 2], SrcRange),
     ) -> Lowered<Value<'a>> {
+        let [a, b] = of;
         let elem = self.g.elem(a.all);
         if elem != self.g.elem(b.all) || elem == Elem::Bool {
             let (a, b) = (self.describe(&Value::Term(a.all)), self.describe(&Value::Term(b.all)));
@@ -306,7 +307,7 @@ impl<'a> Lower<'a> {
         let Pair { a, b, lens } = self.open_pair(a, b, words, range)?;
         if elem.is_real() {
             let t = self.arith(op, a, b, Default::default(), range)?;
-            return Ok(self.opened(t, &lens));
+            return Ok(self.part_of_two(t, &lens, of, by_reference));
         }
         // What overflows behind the lengths is nothing.
         let rooms = self.g.shape(a).to_vec();
@@ -341,7 +342,7 @@ impl<'a> Lower<'a> {
             me.open_like(made, t);
             Ok(Value::Term(made))
         })?;
-        Ok(self.opened(t, lens))
+        Ok(self.new_part(t, lens))
     }
 
     /// One of two such parts, by a condition.
@@ -361,8 +362,8 @@ impl<'a> Lower<'a> {
             let same = na[k] == nb[k] && a.lens[k].is_none() && sa[k] == sb[k];
             lens.push(if same { None } else { Some(self.g.cond(cond, na[k], nb[k])) });
         }
-        let (a, b) = (self.in_room(a.all, &rooms), self.in_room(b.all, &rooms));
-        let t = self.g.cond(cond, a, b);
-        Ok(self.opened(t, &lens))
+        let of = [self.in_room(a.all, &rooms), self.in_room(b.all, &rooms)];
+        let t = self.g.cond(cond, of[0], of[1]);
+        Ok(self.part_chosen(t, &lens, cond, of))
     }
 }

@@ -34,7 +34,7 @@ impl<'a> Lower<'a> {
                 let open = std::rc::Rc::clone(open);
                 if self.g.elem(open.all).is_real() {
                     let t = self.g.neg(open.all);
-                    return Ok(self.opened(t, &open.lens));
+                    return Ok(self.part_like(t, &open));
                 }
                 let rooms = self.g.shape(open.all).to_vec();
                 let want = Want::Elem(self.g.elem(open.all));
@@ -135,7 +135,7 @@ impl<'a> Lower<'a> {
             if self.open_part(&left).is_some() || self.open_part(&right).is_some() {
                 let want = self.elem_of(&left).or(self.elem_of(&right)).map_or(Want::Any, Want::Elem);
                 let (x, y) = (self.as_open(&left, want, ranges[0])?, self.as_open(&right, want, ranges[1])?);
-                return self.open_arith(op, [&x, &y], &texts, range);
+                return self.open_arith(op, [&x, &y], by_reference, (&texts, range));
             }
             let (x, y) = self.converted(symbol, [&left, &right], ranges, (range, &texts))?;
             let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { texts };

@@ -9,6 +9,8 @@ use std::rc::Rc;
 use super::carry::{Carrier, Form, Key, Leaves};
 use super::functions::{all_axes, own};
 use super::lower::Lower;
+use super::memory::Ordered;
+use super::open::Open;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue::{self, wanted};
@@ -40,6 +42,17 @@ enum Rows {
     /// After each item.
     After,
 }
+
+/// What a recurrence carries.
+struct Acc<'a> {
+    form: Form<'a>,
+    key: Key,
+    /// Which of its arrays change their order in memory.
+    orders: Rc<[Ordered]>,
+}
+
+/// The accumulator's name in keys.
+const ACCUMULATOR: &str = "accumulator";
 
 type Step<'a, 's> = &'s dyn Fn(&mut Lower<'a>, Value<'a>, Value<'a>) -> Lowered<Value<'a>>;
 
@@ -110,15 +123,18 @@ impl<'a> Lower<'a> {
         if wants.contains(&Want::Any) {
             wants = self.guess(init, seq, &wants, step);
         }
-        let (form, leaves) = self.accumulated(init, &mut wants.into_iter(), range)?;
-        let (last, all) = self.nested(&form, leaves, seq, (reverse, rows), (range, step), &mut Vec::new())?;
-        Ok((Self::formed(&form, &mut last.iter())?, all))
+        let (form, mut leaves) = self.accumulated(init, &mut wants.into_iter(), range)?;
+        let key = Key::at(self.here.0 as usize, "");
+        let orders = self.carry_orders((&key, ACCUMULATOR), &mut leaves, 0..form.leaves())?;
+        let acc = Acc { form, key, orders };
+        let (last, all) = self.nested(&acc, leaves, seq, (reverse, rows), (range, step), &mut Vec::new())?;
+        Ok((Self::formed(&acc.form, &mut last.iter())?, all))
     }
 
     /// One loop for each length of the sequence, the outermost first.
     fn nested(
         &mut self,
-        form: &Form<'a>,
+        acc: &Acc<'a>,
         init: Vec<Term>,
         seq: &Seq<'a>,
         (reverse, rows): (bool, Rows),
@@ -129,10 +145,12 @@ impl<'a> Lower<'a> {
             let there = self.present(seq, index)?;
             let run = |me: &mut Self| {
                 let item = (seq.item)(me, index)?;
-                let acc = Self::formed(form, &mut init.iter())?;
-                let value = step(me, acc, item)?;
+                let value = Self::formed(&acc.form, &mut init.iter())?;
+                let value = step(me, value, item)?;
                 let mut next = Vec::new();
-                me.refit(&value, form, &mut init.iter(), &mut next, (Carrier::Accumulator, range))?;
+                me.refit(&value, &acc.form, &mut init.iter(), &mut next, (Carrier::Accumulator, range))?;
+                let leaves = 0..next.len();
+                me.carry_orders_on((&acc.key, ACCUMULATOR), &acc.orders, (&init, 0), &mut next, leaves)?;
                 Ok(next)
             };
             // Where there is no item the accumulator stays.
@@ -143,15 +161,18 @@ impl<'a> Lower<'a> {
                     next.into_iter().zip(&init).map(|(new, &old)| self.g.cond(there, new, old)).collect()
                 }
             };
-            let made = if rows == Rows::After { next.clone() } else { Vec::new() };
+            let made = if rows == Rows::After { next[..acc.form.leaves()].to_vec() } else { Vec::new() };
             return Ok((next, made));
         };
-        self.in_steps(count, reverse, init, |me, i, now| {
+        let (last, all) = self.in_steps(count, reverse, init, |me, i, now| {
             index.push(i);
-            let result = me.nested(form, now.to_vec(), seq, (reverse, rows), (range, step), index);
+            me.in_carried_orders(&acc.orders, now);
+            let result = me.nested(acc, now.to_vec(), seq, (reverse, rows), (range, step), index);
             index.pop();
             result
-        })
+        })?;
+        self.in_carried_orders(&acc.orders, &last);
+        Ok((last, all))
     }
 
     /// What an open literal of the accumulator is to become, in order of the leaves: `Any` where only a step can say.
@@ -277,6 +298,7 @@ fn reduce_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
 fn fold_zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((zip, _), (init, _), (f, rf)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
     let Value::Zip(zip) = zip else { return Err(Poison) };
+    zip.somewhere(me, rf)?;
     let seq = zip.in_order(me);
     let (last, _) = me.recurrence(init, &seq, (false, Rows::None), rf, &|me, acc, item| {
         let parts = if let Value::Tuple(parts) = item { parts } else { [item].into() };
@@ -290,6 +312,9 @@ fn fold_zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn fold_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), init) = (call.arg(0)?, call.arg(1)?);
     let x = me.array(x, rx)?;
+    if me.is_nowhere(x) {
+        return Err(me.error(rx, catalogue::folded_nowhere()));
+    }
     let x = me.as_folded(x)?;
     let seq = me.seq(&Value::Term(x), rx)?;
     Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
@@ -381,6 +406,20 @@ fn product_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
         me.product_of_items(&seq, Some(elem), range)
     })?;
     Ok(Value::Term(own))
+}
+
+/// The same of a part whose size the loops around decide.
+pub(super) fn product_of_part<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Term> {
+    let elem = me.g.elem(x.all);
+    let one = super::methods::construct::constant(me, elem, 1);
+    let in_order = |me: &mut Lower<'a>, t: Term| {
+        let seq = me.seq(&Value::Term(t), range)?;
+        me.product_of_items(&seq, Some(elem), range)
+    };
+    let filled = me.filled_up(x, one);
+    let free = in_order(me, filled)?;
+    let free = me.term(&free, range)?;
+    me.own_product_there(free, x, range, &in_order)
 }
 
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

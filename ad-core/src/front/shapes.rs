@@ -295,6 +295,10 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
             }
         }
         if !new {
+            if let Some(range) = lower.decides_nowhere(result) {
+                diags.push(range, catalogue::order_unknown());
+                return Err(Poison);
+            }
             return Ok(finish(lower, item, result, equations));
         }
     }

@@ -169,7 +169,9 @@ impl<'a> Lower<'a> {
                 for k in 0..form.leaves() {
                     let leaf: Vec<Term> = rows.iter().filter_map(|row| row.terms.get(k).copied()).collect();
                     let leaf = self.same_shapes(&leaf, range)?;
-                    let leaf = self.g.stack(&leaf);
+                    let items = leaf;
+                    let leaf = self.g.stack(&items);
+                    self.lay_items(leaf, &items);
                     let keys = rows.first().and_then(|row| row.keys.get(k).cloned()).flatten();
                     let leaf = self.roomy(leaf, room);
                     self.softened(leaf, keys.as_slice());
@@ -234,7 +236,9 @@ impl<'a> Lower<'a> {
             let (starts, steps) = (vec![zero; sizes.len()], vec![1; sizes.len()]);
             return self.g.slice(t, &starts, &steps, &sizes);
         }
-        self.with_more_rows(t, room)
+        let more = self.with_more_rows(t, room);
+        self.lay_items(more, &[t]);
+        more
     }
 
     /// More room for what was an array of fewer rows before elements of it were written, is that array with more room, and then written: so what
@@ -424,7 +428,14 @@ impl<'a> Lower<'a> {
                 self.require_lt(stack.len, room, crate::catalogue::reached::PAST_CAPACITY);
             }
         }
-        let all = all.into_iter().zip(leaves).map(|(all, x)| self.g.update(all, x, &[], &[stack.len])).collect();
+        let mut pushed = Vec::new();
+        for (all, x) in all.into_iter().zip(leaves) {
+            let new = self.g.update(all, x, &[], &[stack.len]);
+            self.lies_like(new, all);
+            self.lay_items(new, &[x]);
+            pushed.push(new);
+        }
+        let all = pushed;
         Ok(Value::Stack(Rc::new(Stack { all, len, more, ..stack.clone() })))
     }
 

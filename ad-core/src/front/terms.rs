@@ -55,6 +55,7 @@ impl<'a> Lower<'a> {
                 let terms = parts.iter().map(|p| self.term_as(p, want, range)).collect::<Lowered<Vec<Term>>>()?;
                 let same = self.same_shapes(&terms, range)?;
                 let all = self.g.stack(&same);
+                self.lay_items(all, &same);
                 self.softened(all, key.as_slice());
                 Ok(all)
             }

@@ -97,6 +97,12 @@ impl Graph {
         self.prim(Prim::Reduce(op, axis(rank)), &[t])
     }
 
+    /// A reduction over the first so many elements of the last axis.
+    #[track_caller]
+    pub fn reduce_first(&mut self, op: Reduce, t: Term, len: Term) -> Term {
+        self.prim(Prim::Reduce(op, 1), &[t, len])
+    }
+
     /// One number in two ways: see [`Prim::Own`].
     #[track_caller]
     pub fn own(&mut self, free: Term, own: Term) -> Term {

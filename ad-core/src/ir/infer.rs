@@ -237,7 +237,7 @@ fn infer_prim(g: &Graph, prim: &Prim, args: &[Term]) -> Typed {
             ensure!(*to != Elem::Bool, "no cast to bool");
             shaped(*to, array(g, args[0])?.1.iter().copied())
         }
-        Prim::StopGradient => {
+        Prim::StopGradient | Prim::Unordered => {
             arity(1)?;
             array(g, args[0])?;
             Ok(g.ty(args[0]).clone())
@@ -286,9 +286,15 @@ fn infer_prim(g: &Graph, prim: &Prim, args: &[Term]) -> Typed {
             )
         }
         Prim::Reduce(op, rank) => {
-            arity(1)?;
+            ensure!(!args.is_empty(), "a reduction of nothing");
             let (elem, shape) = array(g, args[0])?;
             ensure!(usize::from(*rank) <= shape.len(), "reduction over more axes than there are");
+            if let (2, true, 1) = (args.len(), op.of_first(), rank) {
+                let (len, lanes) = array(g, args[1])?;
+                ensure!(len == Elem::USIZE && lanes == &shape[..shape.len() - 1], "as many lengths as there are lanes");
+            } else {
+                arity(1)?;
+            }
             let elem = match op {
                 Reduce::Max | Reduce::Min => {
                     ensure!(elem != Elem::Bool, "extremum of booleans");

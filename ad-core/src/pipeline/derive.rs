@@ -21,6 +21,9 @@ struct Made {
     suffix: &'static str,
     /// The function's results.
     values: Vec<Term>,
+    /// The same as the derivative itself has them, where that is otherwise: out of loops whose steps were counted before. Nothing returns them, but
+    /// what they are decided by the derivative is decided by, and decisions are the function's own.
+    shadows: Vec<Term>,
     /// The leaves of the derivative.
     blocks: Vec<Block>,
     /// Whether the function's results are returned as well.
@@ -34,11 +37,14 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
     let mut further = Further { params: prepared.program.params.clone(), checks: prepared.program.checks.clone() };
     let mut trace = Trace::new();
     stage::enter("differentiation");
-    let Made { suffix, values, blocks, with_value, destinations } = made(prepared, which, &mut further, &mut trace);
+    let Made { suffix, values, shadows, blocks, with_value, destinations } =
+        made(prepared, which, &mut further, &mut trace);
     let Further { params, mut checks } = further;
     let program = &mut prepared.program;
     let g = &mut program.graph;
     let mut roots = values.clone();
+    roots.extend(shadows);
+    let primal = roots.len();
     roots.extend(blocks.iter().flat_map(|b| &b.terms));
     let outputs = roots.len();
     for check in &checks {
@@ -46,12 +52,12 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
         roots.extend(check.shown.iter().map(|s| s.1));
     }
     stage::enter("simplification of the derivative");
-    let simple = simplified(g, &roots, (values.len(), outputs), &prepared.exact, &mut trace);
+    let simple = simplified(g, &roots, (primal, outputs), &prepared.exact, &mut trace);
     // Simplified anew, what decisions depend on may have other handles; the derivative's own masks are no decisions of the function.
     // So may what each of these leaves: a decision reads one of two ways to compute a number, and the other one is changed.
-    let exact_of = |g: &Graph, roots: &[Term]| own_decisions(g, roots, values.len(), outputs);
+    let exact_of = |g: &Graph, roots: &[Term]| own_decisions(g, roots, primal, outputs);
     let exact = exact_of(g, &simple);
-    let own: Vec<Term> = simple[..values.len()].iter().chain(&simple[outputs..]).copied().collect();
+    let own: Vec<Term> = simple[..primal].iter().chain(&simple[outputs..]).copied().collect();
     let simple = simplify::share::share(g, &simple, &exact, &own);
     let exact = exact_of(g, &simple);
     let simple = simplify::associate::associate(g, &simple, &exact);
@@ -71,7 +77,7 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
             shown.1 = rest.next().unwrap_or(shown.1);
         }
     }
-    let mut terms = simple[..outputs].iter().copied();
+    let mut terms = simple[..values.len()].iter().chain(&simple[primal..outputs]).copied();
     let value = program.result.with_terms(&mut (&mut terms).take(values.len()));
     let mut leaves = Vec::new();
     for block in blocks {
@@ -119,6 +125,7 @@ fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace
                 suffix: "value_and_grad",
                 values: values(g, &prepared.plain, &results, &derivative),
                 blocks: gradients(found),
+                shadows: shadows(&prepared.plain, &results, &derivative),
                 with_value: true,
                 destinations: Vec::new(),
             }
@@ -136,18 +143,40 @@ fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace
             let found = derivative.gradients(g, &seeds);
             further.share_loops(g, &derivative);
             let values = values(g, &prepared.plain, &results, &derivative);
-            Made { suffix: "vjp", values, blocks: gradients(found), with_value: true, destinations: Vec::new() }
+            let shadows = shadows(&prepared.plain, &results, &derivative);
+            Made {
+                suffix: "vjp",
+                values,
+                shadows,
+                blocks: gradients(found),
+                with_value: true,
+                destinations: Vec::new(),
+            }
         }
         Derivative::Jvp => {
             let seeds = further.along(program, &active, "tangent");
             let (values, tangents) = ad::forward(&mut program.graph, &results, &seeds);
             let leaves = program.result.leaves();
             let whole = leaves.iter().zip(tangents).map(|(out, t)| Block::whole(t, out.container, out.lens.clone()));
-            Made { suffix: "jvp", values, blocks: whole.collect(), with_value: true, destinations: Vec::new() }
+            Made {
+                suffix: "jvp",
+                values,
+                blocks: whole.collect(),
+                with_value: true,
+                destinations: Vec::new(),
+                shadows: Vec::new(),
+            }
         }
         Derivative::ValueAndJacobian => {
             let (values, blocks) = jacobian::jacobian(program, &results, &active);
-            Made { suffix: "value_and_jacobian", values, blocks, with_value: true, destinations: Vec::new() }
+            Made {
+                suffix: "value_and_jacobian",
+                values,
+                blocks,
+                with_value: true,
+                destinations: Vec::new(),
+                shadows: Vec::new(),
+            }
         }
         // Forward over reverse: the gradient is a program like any other.
         Derivative::Hvp => {
@@ -155,12 +184,19 @@ fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace
             let program = &mut prepared.program;
             let seeds = further.along(program, &active, "direction");
             let (_, tangents) = ad::forward(&mut program.graph, &gradient, &seeds);
-            Made { suffix: "hvp", values, blocks: gradients(tangents), with_value: false, destinations: Vec::new() }
+            Made {
+                suffix: "hvp",
+                values,
+                blocks: gradients(tangents),
+                with_value: false,
+                destinations: Vec::new(),
+                shadows: Vec::new(),
+            }
         }
         Derivative::Hessian => {
             let (values, gradient) = gradient(prepared, &results, &wrt, trace);
             let blocks = jacobian::hessian(&mut prepared.program, &gradient, &active);
-            Made { suffix: "hessian", values, blocks, with_value: false, destinations: Vec::new() }
+            Made { suffix: "hessian", values, blocks, with_value: false, destinations: Vec::new(), shadows: Vec::new() }
         }
     }
 }
@@ -168,6 +204,11 @@ fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace
 /// The function's results beside a derivative of them: out of the loops that it runs anyway, or that count the steps of its loops.
 fn values(g: &mut Graph, plain: &[Term], results: &[Term], derivative: &ad::Derivative) -> Vec<Term> {
     if plain == results { derivative.values().to_vec() } else { derivative.beside(g, plain) }
+}
+
+/// The function's results as the derivative has them, where [`values`] are others.
+fn shadows(plain: &[Term], results: &[Term], derivative: &ad::Derivative) -> Vec<Term> {
+    if plain == results { Vec::new() } else { derivative.values().to_vec() }
 }
 
 /// The function and its gradient, simplified: what second derivatives are made of.

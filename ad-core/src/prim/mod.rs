@@ -100,6 +100,13 @@ impl Reduce {
         use Reduce::{Distances, Factors, Fours, FromZero, InOrder, Lanes, Squares, Unrolled};
         matches!(self, InOrder | FromZero | Unrolled | Lanes | Fours | Squares | Factors | Distances)
     }
+
+    /// Whether it may be of the first elements alone. (Of the others so many neutral elements make no difference.)
+    #[must_use]
+    pub fn of_first(self) -> bool {
+        use Reduce::{Distances, Factors, Fours, Lanes, Squares, Unrolled};
+        matches!(self, Unrolled | Lanes | Fours | Squares | Factors | Distances)
+    }
 }
 
 /// A primitive. Arguments are listed in brackets. "Elementwise" means: all arguments have one shape, the result has it too.
@@ -137,11 +144,14 @@ pub enum Prim {
     /// order, and is read where a decision depends on it; `free` is equal by the laws of real numbers, has the derivative, and is all that
     /// is left where none does.
     Own,
+    /// `[x]`, elementwise: x. A number in the function's own order, if only that were known: nothing may decide by it, which the front end sees to.
+    Unordered,
     /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending); BOT's `replicate` is position 0.
     Replicate(Box<[u8]>),
     /// `[x]`: sum over these axes (ascending), real; BOT's `sumOuter` is axis 0.
     Sum(Box<[u8]>),
-    /// `[x]`: reduction over the last `n` axes.
+    /// `[x]`: reduction over the last `n` axes. `[x, len]`, of those that [`Reduce::of_first`] names, over the last axis: of so many of its first
+    /// elements, lane by lane.
     Reduce(Reduce, u8),
     /// `[x]`: axis k of the result is axis `perm[k]` of x; BOT's `tr`.
     Transpose(Box<[u8]>),
@@ -180,7 +190,8 @@ impl Prim {
             | Prim::Cast(_)
             | Prim::StopGradient
             | Prim::Fused
-            | Prim::Own => true,
+            | Prim::Own
+            | Prim::Unordered => true,
             Prim::Replicate(_)
             | Prim::Sum(_)
             | Prim::Reduce(..)
@@ -247,6 +258,7 @@ impl Prim {
             Prim::StopGradient => "stop_gradient".into(),
             Prim::Fused => "fused".into(),
             Prim::Own => "own".into(),
+            Prim::Unordered => "unordered".into(),
             Prim::Replicate(axes) => format!("replicate{}", list(axes)),
             Prim::Sum(axes) => format!("sum{}", list(axes)),
             Prim::Reduce(op, rank) => format!("{}[{rank}]", format!("{op:?}").to_lowercase()),

@@ -83,6 +83,7 @@ pub fn prim_name(prim: &Prim) -> String {
         Prim::StopGradient => "stop gradient".into(),
         Prim::Fused => "fused".into(),
         Prim::Own => "own".into(),
+        Prim::Unordered => "unordered".into(),
         Prim::Replicate(_) => "replicate".into(),
         Prim::Sum(_) => "sum".into(),
         Prim::Reduce(op, _) => format!("reduce {op:?}"),

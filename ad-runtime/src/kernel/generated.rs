@@ -93,6 +93,18 @@ pub fn each_row<A, B>(out: &mut [B], x: &[A], f: impl Fn(&[A]) -> B) {
     }
 }
 
+/// Applies `f` to the first elements of each row of `x`, as many as `lens` says.
+#[inline]
+pub fn each_first<A, B>(out: &mut [B], x: &[A], lens: &[usize], f: impl Fn(&[A]) -> B) {
+    if out.is_empty() {
+        return;
+    }
+    let n = x.len() / out.len();
+    for ((i, out), &len) in out.iter_mut().enumerate().zip(lens) {
+        *out = f(&x[i * n..][..len]);
+    }
+}
+
 /// Arrays of one size behind each other.
 #[inline]
 pub fn joined<A: Copy>(out: &mut [A], parts: &[&[A]]) {

@@ -32,10 +32,11 @@ mod windows;
 
 pub use blocks::{block, largest_columns, packed, places_of_largest, places_of_smallest, smallest_columns};
 pub use generated::{
-    Whole, cut, each_row, exact_dot, exact_product, exact_sum, extended, fits, gemm_each, gemm_each_off_heap, joined,
-    lanes, largest, largest_whole, order, place_of_largest, place_of_smallest, position_of_largest,
-    position_of_smallest, power, quotient, remainder, repeated, resized, same, shifted_left, shifted_right, smallest,
-    smallest_whole, sum_from_zero, sum_in_fours, sum_in_order, sum_of_squared_distances, total,
+    Whole, cut, each_first, each_row, exact_dot, exact_product, exact_sum, extended, fits, gemm_each,
+    gemm_each_off_heap, joined, lanes, largest, largest_whole, order, place_of_largest, place_of_smallest,
+    position_of_largest, position_of_smallest, power, quotient, remainder, repeated, resized, same, shifted_left,
+    shifted_right, smallest, smallest_whole, sum_from_zero, sum_in_fours, sum_in_order, sum_of_squared_distances,
+    total,
 };
 pub use isa::{Body, Fused, Isa, Plain, dispatch, force_plain};
 pub use layout::{

@@ -354,14 +354,19 @@ impl Driver<'_> {
                     (Reduce::ArgMin, false) => "position_of_smallest",
                     _ => return Err("all and any are loops".into()),
                 });
-                let x = self.borrow_part(args[0], &mut names);
+                let (x, len) = match args[1..] {
+                    [len] if g.rank(t) == 0 => (self.borrow(args[0], &mut names), Some(self.argument(len, &mut names))),
+                    [len] => (self.borrow(args[0], &mut names), Some(self.borrow(len, &mut names))),
+                    _ => (self.borrow_part(args[0], &mut names), None),
+                };
                 if g.rank(t) == 0 {
-                    let name = self.name(t);
+                    let (name, x) = (self.name(t), len.map_or(x.clone(), |len| quote!(&(#x)[..#len])));
                     self.plain(guard, quote!(let #name = #kernel(#x);), vec![t], names);
                 } else {
                     let code = self.allocate(t, &mut names, false);
-                    let (out, each) = (self.out(t), self.style.kernel("each_row"));
-                    self.plain(guard, quote!(#code #each(#out, #x, #kernel);), vec![t], names);
+                    let (out, each) = (self.out(t), if len.is_some() { "each_first" } else { "each_row" });
+                    let (each, len) = (self.style.kernel(each), len.map(|len| quote!(#len,)));
+                    self.plain(guard, quote!(#code #each(#out, #x, #len #kernel);), vec![t], names);
                 }
                 Ok(())
             }

@@ -76,20 +76,27 @@ impl<'a> Lower<'a> {
         fill: impl Fn(&mut Self, Elem) -> Lowered<Term>,
     ) -> Lowered<Term> {
         self.ends(seq, range)?;
-        self.build_all(&seq.dims, range, &mut |me, ix| {
+        let mut one = None;
+        let all = self.build_all(&seq.dims, range, &mut |me, ix| {
             let there = me.present(seq, ix)?;
             let item = |me: &mut Self| {
                 let value = (seq.item)(me, ix)?;
                 me.term_as(&value, want, range)
             };
-            let Some(there) = there else { return item(me).map(Value::Term) };
+            let Some(there) = there else {
+                let t = item(me)?;
+                one = Some(t);
+                return Ok(Value::Term(t));
+            };
             let t = me.under(there, true, item)?;
             let fill = fill(me, me.g.elem(t))?;
             if me.g.rank(t) > 0 {
                 return Err(me.error(range, catalogue::sum_of_arrays()));
             }
             Ok(Value::Term(me.g.cond(there, t, fill)))
-        })
+        })?;
+        self.lay_items(all, one.as_slice());
+        Ok(all)
     }
 
     /// How many items there are.

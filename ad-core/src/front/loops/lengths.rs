@@ -310,6 +310,7 @@ impl<'a> Lower<'a> {
     pub(super) fn stack_at(&mut self, l: &Loop<'a, '_>, s: &Stacked<'a>, now: &[Term], index: &[Term]) -> Stack<'a> {
         let leaves = s.start.all.len();
         let all = now[s.first..s.first + leaves].to_vec();
+        self.in_carried_items((&l.key, &s.name), &all);
         let len = match (s.each, l.seq) {
             (Some(each), Some(seq)) => {
                 let before = index.iter().zip(&*seq.dims).fold(None, |before, (&i, &size)| match before {
@@ -361,6 +362,9 @@ impl<'a> Lower<'a> {
             _ if l.counted => return Err(Poison),
             other => self.instead(l, s, now, other)?,
         };
+        if !l.counted {
+            self.carry_items_on((&l.key, &s.name), &now[s.first..s.first + leaves], &all)?;
+        }
         for (k, t) in all.into_iter().enumerate() {
             let before = now[s.first + k];
             if l.counted && s.start.window == Some(0) {
@@ -390,6 +394,7 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Value<'a>> {
         let leaves = s.start.all.len();
         let all = last[s.first..s.first + leaves].to_vec();
+        self.in_carried_items((&l.key, &s.name), &all);
         let len = match (s.each, longer.most) {
             (Some(_), Some(all)) => self.g.int(IntOp::Add, s.start.len, all),
             _ => last[s.first + leaves],

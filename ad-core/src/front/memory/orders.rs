@@ -26,16 +26,16 @@ impl<'a> Lower<'a> {
     }
 
     /// Where a copy of an array is: in the order of that one where it is in one piece, and otherwise in standard layout.
-    fn copy_of(&mut self, t: Term, laid: &Laid) -> Laid {
-        let (shape, standard) = (self.g.shape(t).to_vec(), self.standard(t));
+    pub(super) fn copy_of(&mut self, shape: &[Term], laid: &Laid) -> Laid {
+        let standard = self.by_rows(shape);
         let mut all = Laid::new();
         for (c, axes) in laid {
-            let view = self.view(t, axes);
-            let whole = self.g.and(*c, view.contiguous);
+            let contiguous = self.is_contiguous(shape, axes);
+            let whole = self.g.and(*c, contiguous);
             if self.g.bool_value(whole) != Some(false) {
-                all.push((whole, self.ordered(&shape, &view.order)));
+                all.push((whole, self.ordered(shape, &super::order_of(axes))));
             }
-            if self.g.bool_value(view.contiguous) != Some(true) {
+            if self.g.bool_value(contiguous) != Some(true) {
                 all.push((*c, standard.clone()));
             }
         }
@@ -49,7 +49,8 @@ impl<'a> Lower<'a> {
         f: impl FnOnce(&mut Self, Term) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
         let Some(laid) = self.not_standard(x) else { return f(self, x) };
-        let copy = self.copy_of(x, &laid);
+        let shape = self.g.shape(x).to_vec();
+        let copy = self.copy_of(&shape, &laid);
         let order = self.order(x, &laid).filter(|order| !order.is_standard());
         let made = match &order {
             Some(order) => {
@@ -81,11 +82,16 @@ impl<'a> Lower<'a> {
         if own == [None, None] {
             return self.arith(op, x, y, words, range);
         }
+        if own.iter().flatten().any(Vec::is_empty) {
+            let made = self.arith(op, x, y, words, range)?;
+            return Ok(self.nowhere(made));
+        }
         let ranks = [self.g.rank(x), self.g.rank(y)];
         let (a, b) = self.broadcast_both(x, y, words, range)?;
         let shape = self.g.shape(a).to_vec();
-        let whole =
-            [x, y].map(|t| self.g.rank(t) == shape.len() && (0..shape.len()).all(|k| self.fills(t, k, shape[k])));
+        let whole = [x, y].map(|t| {
+            self.g.rank(t) == shape.len() && (0..shape.len()).all(|k| self.fills(self.g.shape(t)[k], shape[k]))
+        });
         // A reference to what has no axis is one to an array without axes.
         let of = match (ranks, by_reference, whole) {
             ([_, 0], [copied, false], _) => Some((x, copied)),
@@ -99,7 +105,7 @@ impl<'a> Lower<'a> {
                 let mut laid = self.laid(t);
                 let order = self.order(t, &laid);
                 if copied {
-                    laid = self.copy_of(t, &laid);
+                    laid = self.copy_of(&self.g.shape(t).to_vec(), &laid);
                 }
                 (laid, order)
             }
@@ -121,10 +127,10 @@ impl<'a> Lower<'a> {
     }
 
     /// Where something is that `Zip` collects by columns under a condition.
-    fn zipped(&mut self, shape: &[Term], columns: Term) -> (Laid, Option<Order>) {
+    pub(super) fn zipped(&mut self, shape: &[Term], columns: Term) -> (Laid, Option<Order>) {
         let rank = shape.len();
-        let by_rows = Order { outwards: (0..rank).map(axis).collect(), back: vec![false; rank] };
-        let by_columns = Order::columns(rank);
+        let by_rows = Order { outwards: (0..rank).map(axis).collect(), back: vec![false; rank], zipped: false };
+        let by_columns = Order { zipped: rank == 2, ..Order::columns(rank) };
         let [rows, turned] = [&by_rows, &by_columns].map(|order| self.ordered(shape, order));
         match self.g.bool_value(columns) {
             Some(true) => (vec![(columns, turned)], Some(by_columns)),
@@ -140,8 +146,11 @@ impl<'a> Lower<'a> {
         shape: &[Term],
         f: impl FnOnce(&mut Self, &[Term], bool) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
-        let columns = self.by_columns(of, shape);
-        let (laid, order) = self.zipped(shape, columns);
+        let (mut laid, mut order) = (Laid::new(), None);
+        if !of.iter().any(|&t| self.is_nowhere(t)) {
+            let columns = self.by_columns(of, shape);
+            (laid, order) = self.zipped(shape, columns);
+        }
         let order = order.filter(|order| !order.is_standard());
         let mut sizes = shape.to_vec();
         if order.is_some() {
@@ -162,18 +171,27 @@ impl<'a> Lower<'a> {
         let standard = |me: &mut Self, t: Term| {
             me.not_standard(t).is_none()
                 && me.g.rank(t) == shape.len()
-                && (0..shape.len()).all(|k| me.fills(t, k, shape[k]))
+                && (0..shape.len()).all(|k| me.fills(me.g.shape(t)[k], shape[k]))
         };
         if shape.len() < 2
             || of.iter().any(|&t| standard(self, t)) && of.iter().all(|&t| self.not_standard(t).is_none())
         {
             return no;
         }
+        let of: Vec<(Vec<Term>, Laid)> = of
+            .iter()
+            .map(|&t| (self.g.shape(t).to_vec(), if self.g.rank(t) == 0 { Laid::new() } else { self.laid(t) }))
+            .collect();
+        self.prefer_columns(&of, shape)
+    }
+
+    /// The same of arrays of these shapes that lie in memory like this.
+    pub(super) fn prefer_columns(&mut self, of: &[(Vec<Term>, Laid)], shape: &[Term]) -> Term {
         let yes = self.g.lit_bool(true);
         let (zero, one, two) = (self.g.lit_usize(0), self.g.lit_usize(1), self.g.lit_usize(2));
         let (mut all_rows, mut all_columns, mut for_rows, mut for_columns) = (yes, yes, zero, zero);
-        for &t in of {
-            let it = self.layout(t, shape);
+        for (own, laid) in of {
+            let it = self.layout((own, laid), shape);
             all_rows = self.g.and(all_rows, it.rows);
             all_columns = self.g.and(all_columns, it.columns);
             for (sum, whole, near) in
@@ -191,24 +209,22 @@ impl<'a> Lower<'a> {
     }
 
     /// Whether an axis is as long as that of what it is stretched to, under another name perhaps: it is, unless it is known to have one element.
-    fn fills(&self, t: Term, k: usize, size: Term) -> bool {
-        let own = self.g.shape(t)[k];
+    fn fills(&self, own: Term, size: Term) -> bool {
         own == size || self.g.int_value(own) != Some(1)
     }
 
     /// The layout of an array that is stretched to a shape of two axes or more. Where only one of them has more than one element, all orders are one:
     /// of two axes it is taken that both have.
-    fn layout(&mut self, t: Term, shape: &[Term]) -> Layout {
-        let (rank, own) = (shape.len(), self.g.rank(t));
+    fn layout(&mut self, (sizes, laid): (&[Term], &Laid), shape: &[Term]) -> Layout {
+        let (rank, own) = (shape.len(), sizes.len());
         let one = self.g.lit_usize(1);
         let (yes, no) = (self.g.lit_bool(true), self.g.lit_bool(false));
-        let laid = if own == 0 { vec![] } else { self.laid(t) };
         let mut found = Layout { rows: no, columns: no, near_rows: no, near_columns: no };
         for (n, (c, axes)) in laid.iter().rev().enumerate() {
             // The stride along each axis, unless it is certainly not that of an array in one piece.
             let strides: Vec<Option<Term>> = (0..rank)
                 .map(|k| {
-                    let at = (k + own).checked_sub(rank).filter(|&at| self.fills(t, at, shape[k]))?;
+                    let at = (k + own).checked_sub(rank).filter(|&at| self.fills(sizes[at], shape[k]))?;
                     Some(axes[at]).filter(|a| a.step == 1).map(|a| a.unit)
                 })
                 .collect();
@@ -260,6 +276,9 @@ impl<'a> Lower<'a> {
             // Then it has one column.
             return product;
         }
+        if self.is_nowhere(a) || self.is_nowhere(b) {
+            return self.nowhere(product);
+        }
         let [a, b] = [a, b].map(|t| self.has_columns(t));
         let columns = self.g.and(a, b);
         let shape = self.g.shape(product).to_vec();
@@ -267,17 +286,60 @@ impl<'a> Lower<'a> {
         self.lay(product, laid)
     }
 
+    /// What `Zip` collects of the lanes of an array along an axis; `nearest`: if that axis is the nearest in memory, and otherwise it is made by rows
+    /// (`sum_axis`).
+    pub(in crate::front) fn lay_lanes(&mut self, x: Term, k: usize, made: Term, nearest: bool) -> Term {
+        let shape = self.g.shape(made).to_vec();
+        if shape.len() < 2 || shape.len() + 1 != self.g.rank(x) || self.not_standard(x).is_none() {
+            return made;
+        }
+        let sizes = self.g.shape(x).to_vec();
+        let laid = self.laid(x);
+        let all = self.lanes_laid((&sizes, &laid), k, nearest);
+        self.lay(made, all)
+    }
+
+    /// The same of an array of so many elements along each axis that lies in memory like this.
+    pub(super) fn lanes_laid(&mut self, (sizes, laid): (&[Term], &Laid), k: usize, nearest: bool) -> Laid {
+        let without = |all: &[Term]| -> Vec<Term> {
+            all.iter().enumerate().filter(|&(n, _)| n != k).map(|(_, &size)| size).collect()
+        };
+        let (shape, yes) = (without(sizes), self.g.lit_bool(true));
+        let mut all = Laid::new();
+        for (c, axes) in laid {
+            let lanes: Strides = axes.iter().enumerate().filter(|&(n, _)| n != k).map(|(_, a)| *a).collect();
+            let mut columns = self.prefer_columns(&[(shape.clone(), vec![(yes, lanes)])], &shape);
+            if nearest {
+                let nearest = self.is_nearest(sizes, axes, k);
+                columns = self.g.and(columns, nearest);
+            }
+            let columns = self.g.and(*c, columns);
+            if self.g.bool_value(columns) != Some(false) {
+                let order = Order { zipped: shape.len() == 2, ..Order::columns(shape.len()) };
+                all.push((columns, self.ordered(&shape, &order)));
+            }
+            all.push((*c, self.by_rows(&shape)));
+        }
+        tidied(all)
+    }
+
     /// Whether the stride of a matrix along its first axis is 1.
     fn has_columns(&mut self, t: Term) -> Term {
-        let (rows, one) = (self.g.shape(t)[0], self.g.lit_usize(1));
+        let laid = self.laid(t);
+        self.have_columns(self.g.shape(t)[0], &laid)
+    }
+
+    /// The same of a matrix of so many rows that lies in memory like this.
+    pub(super) fn have_columns(&mut self, rows: Term, laid: &Laid) -> Term {
+        let one = self.g.lit_usize(1);
         let mut found = self.g.lit_bool(false);
-        for (c, axes) in self.laid(t).into_iter().rev() {
-            let mut near = self.is_slice(&axes, 0);
+        for (c, axes) in laid.iter().rev() {
+            let mut near = self.is_slice(axes, 0);
             if axes[0].sliced {
                 let several = self.g.compare(Cmp::Gt, rows, one);
                 near = self.g.and(several, near);
             }
-            found = self.choice(c, near, found);
+            found = self.choice(*c, near, found);
         }
         found
     }
@@ -292,7 +354,11 @@ impl<'a> Lower<'a> {
             Order::columns(rank)
         } else {
             let others = (0..rank).filter(|&k| k != along);
-            Order { outwards: std::iter::once(along).chain(others).map(axis).collect(), back: vec![false; rank] }
+            Order {
+                outwards: std::iter::once(along).chain(others).map(axis).collect(),
+                back: vec![false; rank],
+                zipped: false,
+            }
         };
         let axes = self.ordered(&shape, &order);
         let yes = self.g.lit_bool(true);
@@ -303,7 +369,7 @@ impl<'a> Lower<'a> {
     pub(in crate::front) fn lay_spread(&mut self, x: Term, spread: Term) -> Term {
         let (own, shape) = (self.g.shape(x).to_vec(), self.g.shape(spread).to_vec());
         let (lead, unit) = (shape.len() - own.len(), self.g.lit_usize(1));
-        let again = Along { place: 0, step: 0, unit, sliced: false };
+        let again = Along { place: 0, step: 0, unit, sliced: false, zipped: false };
         let laid = self.laid(x);
         let shown = |(c, axes): &(Term, Strides)| {
             let of = |k: usize| match k.checked_sub(lead) {
@@ -320,7 +386,7 @@ impl<'a> Lower<'a> {
     /// An array with new axes of one element, and with what step along these.
     pub(in crate::front) fn lay_inserted(&mut self, x: Term, wider: Term, new: &[u8], step: i64) -> Term {
         let (rank, unit) = (self.g.rank(wider), self.g.lit_usize(1));
-        let one = Along { place: rank, step, unit, sliced: false };
+        let one = Along { place: rank, step, unit, sliced: false, zipped: false };
         let laid = if self.g.rank(x) == 0 { vec![(self.g.lit_bool(true), [].into())] } else { self.laid(x) };
         let shown = |(c, axes): (Term, Strides)| {
             let mut axes = axes.iter().copied();
@@ -328,31 +394,6 @@ impl<'a> Lower<'a> {
         };
         let laid = laid.into_iter().map(shown).collect();
         self.lay(wider, laid)
-    }
-
-    /// When an array lies by columns, if it does so or by rows.
-    pub(in crate::front) fn lies_by_columns(&mut self, t: Term) -> Option<Term> {
-        let (shape, rank) = (self.g.shape(t).to_vec(), self.g.rank(t));
-        if rank < 2 {
-            return None;
-        }
-        let (rows, columns) = (self.standard(t), self.ordered(&shape, &Order::columns(rank)));
-        let mut found = self.g.lit_bool(false);
-        for (c, axes) in self.laid(t).into_iter().rev() {
-            let by = self.g.lit_bool(axes == columns);
-            if axes != columns && axes != rows {
-                return None;
-            }
-            found = self.choice(c, by, found);
-        }
-        Some(found)
-    }
-
-    /// Notes it of what stands for a value.
-    pub(in crate::front) fn lies_by(&mut self, t: Term, columns: Term) {
-        let shape = self.g.shape(t).to_vec();
-        let (laid, _) = self.zipped(&shape, columns);
-        self.memory.insert(t, laid);
     }
 
     /// Whether two arrays of one rank may lie in memory in different orders.
@@ -368,6 +409,9 @@ impl<'a> Lower<'a> {
             return chosen;
         }
         let (mut of_a, of_b) = (self.laid(a), self.laid(b));
+        if of_a.is_empty() || of_b.is_empty() {
+            return self.nowhere(chosen);
+        }
         if of_a != of_b {
             for (c, _) in &mut of_a {
                 *c = self.g.and(cond, *c);
@@ -393,7 +437,7 @@ impl<'a> Lower<'a> {
         if self.order(t, &laid).is_some() {
             return t;
         }
-        let copy = self.copy_of(t, &laid);
+        let copy = self.copy_of(&self.g.shape(t).to_vec(), &laid);
         self.lay(t, copy)
     }
 }

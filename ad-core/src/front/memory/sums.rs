@@ -1,7 +1,7 @@
 //! Reductions with ndarray's own order of their operands, layout by layout.
 //! Must never change the number that is not read by a decision.
 
-use super::View;
+use super::{Strides, View};
 use crate::diag::SrcRange;
 use crate::front::checks::Frame;
 use crate::front::functions;
@@ -15,6 +15,12 @@ impl<'a> Lower<'a> {
     /// Something of an array, as each of its layouts has it; nothing of an array in standard layout.
     fn by_layout(&mut self, t: Term, mut f: impl FnMut(&mut Self, View) -> Lowered<Term>) -> Lowered<Option<Term>> {
         let Some(laid) = self.not_standard(t) else { return Ok(None) };
+        if laid.is_empty() {
+            let axes = self.standard(t);
+            let view = self.view(t, &axes);
+            let of_rows = f(self, view)?;
+            return Ok(Some(self.unordered(of_rows)));
+        }
         let mut found = None;
         for (c, axes) in laid.into_iter().rev() {
             let view = self.view(t, &axes);
@@ -25,7 +31,7 @@ impl<'a> Lower<'a> {
     }
 
     /// 0 and the elements over the last `rank` axes, one after the other.
-    fn in_order(&mut self, t: Term, rank: usize) -> Term {
+    pub(super) fn in_order(&mut self, t: Term, rank: usize) -> Term {
         let sum = self.g.reduce(Reduce::InOrder, rank, t);
         let zero = self.g.zeros_like(sum);
         self.g.add(zero, sum)
@@ -38,12 +44,17 @@ impl<'a> Lower<'a> {
     }
 
     /// Whether an axis is the one that ndarray takes for the nearest: of the smallest stride, the last of several.
-    fn is_nearest(&mut self, t: Term, view: &View, k: usize) -> Term {
-        let shape = self.g.shape(t).to_vec();
+    pub(super) fn is_nearest(&mut self, shape: &[Term], axes: &Strides, k: usize) -> Term {
         let (zero, one) = (self.g.lit_usize(0), self.g.lit_usize(1));
         let strides: Vec<Term> = (0..shape.len())
             .map(|n| {
-                let a = view.axes[n];
+                let mut a = axes[n];
+                if let ([x, y], true) = (shape, a.zipped) {
+                    let (several, also) = (self.g.compare(Cmp::Gt, *x, one), self.g.compare(Cmp::Gt, *y, one));
+                    let by_rows = if a.place == 1 { shape[1 - n] } else { one };
+                    let several = self.g.and(several, also);
+                    a.unit = self.choice(several, a.unit, by_rows);
+                }
                 let by = self.g.lit_usize(usize::try_from(a.step.unsigned_abs()).unwrap_or(usize::MAX));
                 let stride = self.times(a.unit, by);
                 if !a.sliced {
@@ -98,12 +109,13 @@ impl<'a> Lower<'a> {
                 1 | -1 => me.same_size(view.axes[k].unit, one),
                 _ => me.g.lit_bool(false),
             };
-            let nearest = me.is_nearest(t, &view, k);
+            let nearest = me.is_nearest(&me.g.shape(t).to_vec(), &view.axes, k);
             near = me.g.and(near, nearest);
             let (fast, slow) = (me.g.reduce(Reduce::Unrolled, 1, memory), me.in_order(lanes, 1));
             Ok(me.choice(near, fast, slow))
         })?;
-        Ok(own.map_or(free, |own| self.g.own(free, own)))
+        let sum = own.map_or(free, |own| self.g.own(free, own));
+        Ok(self.lay_lanes(t, k, sum, true))
     }
 
     /// The last axis from its end.
@@ -133,9 +145,7 @@ impl<'a> Lower<'a> {
             return view.in_memory;
         }
         let (rank, shape) = (view.axes.len(), self.g.shape(t).to_vec());
-        let mut places: Vec<usize> = (0..rank).collect();
-        // What is shown again is the nearest of all.
-        places.sort_by_key(|&k| (view.axes[k].step == 0, view.axes[k].place));
+        let places = super::parts::by_distance(&view.axes);
         let swapped = |me: &mut Self, k: usize| {
             let mut perm: Vec<u8> = (0..rank).map(axis).collect();
             perm.swap(k, rank - 1);

@@ -90,7 +90,7 @@ fn filled<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: i128) -> Lowered<Value
     let elem = named(me, call).unwrap_or_else(|| me.default_real());
     let t = constant(me, elem, x);
     let t = me.g.broadcast(t, &rooms);
-    Ok(me.opened(t, &lens))
+    Ok(me.new_part(t, &lens))
 }
 
 fn zeros<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -119,7 +119,7 @@ fn eye<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let one = constant(me, elem, 1);
     let t = diagonal(me, room, one, call)?;
     let t = me.term(&t, range)?;
-    Ok(me.opened(t, &[len, len]))
+    Ok(me.new_part(t, &[len, len]))
 }
 
 fn from_diag_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -160,7 +160,7 @@ fn from_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let (rooms, lens) = open_shape_arg(me, call)?;
     let t = element(me, call, 1)?;
     let t = me.g.broadcast(t, &rooms);
-    Ok(me.opened(t, &lens))
+    Ok(me.new_part(t, &lens))
 }
 
 /// An array of scalars that a closure gives.

@@ -19,9 +19,6 @@ use crate::front::value::{Lowered, Range, Seq, Value, Want};
 use crate::ir::{Contraction, Elem, Lit, Node, Term, axis};
 use crate::prim::{Cmp, IntOp, Reduce};
 
-/// How many lanes ndarray adds at once.
-const LANES: usize = 8;
-
 /// What a row of the table makes of a part: `None` if it does so of parts as of arrays, or of none.
 pub(in crate::front) fn of_parts<'a>(
     me: &mut Lower<'a>,
@@ -59,18 +56,23 @@ pub(in crate::front) fn of_parts<'a>(
         (On::Array, "mapv" | "map" | "mapv_into" | "mapv_into_any") => map(me, &x, call)?,
         (On::Array, "is_any_nan" | "is_any_infinite") | (On::Dsl, "norm") => {
             let t = me.with_zeros(&x);
-            again(me, t)?
+            me.of_there(&x, |me| again(me, t))?
         }
-        (On::Array | On::Dsl, "sum") => Value::Term(sum(me, &x, entry.on == On::Dsl, range)?),
+        (On::Array, "sum") => Value::Term(sum(me, &x, range)?),
+        (On::Dsl, "sum") => {
+            let t = me.with_zeros(&x);
+            me.of_there(&x, |me| again(me, t))?
+        }
         (On::Array, "mean") => mean(me, &x, range)?,
-        (On::Array | On::Dsl, "product") => {
+        (On::Dsl, "product") => {
             let one = super::construct::constant(me, me.g.elem(x.all), 1);
             let t = me.filled_up(&x, one);
             again(me, t)?
         }
+        (On::Array, "product") => Value::Term(crate::front::recur::product_of_part(me, &x, range)?),
         (On::Array, "sum_axis") => {
             let axis = super::sizes::axis_arg(me, call, x.all)?;
-            along(me, &x, axis, again)?
+            sum_axis(me, &x, axis, range)?
         }
         (On::Array, "mean_axis") => {
             let axis = super::sizes::axis_arg(me, call, x.all)?;
@@ -82,7 +84,11 @@ pub(in crate::front) fn of_parts<'a>(
         }
         (On::Array, "diag" | "into_diag") => diag(me, &x),
         (On::Array, "split_at") => split_at(me, &x, call)?,
-        (On::Dsl, "sum_outer") => along(me, &x, 0, again)?,
+        (On::Dsl, "sum_outer") => {
+            let t = me.with_zeros(&x);
+            let Value::Term(t) = me.of_there(&x, |me| again(me, t))? else { return Err(Poison) };
+            me.new_part(t, &x.lens[1..])
+        }
         (On::Dsl, "maximum" | "minimum" | "argmax" | "argmin") => {
             let zero = me.g.lit_usize(0);
             for n in me.sizes_there(&x) {
@@ -104,8 +110,8 @@ pub(in crate::front) fn of_parts<'a>(
             let Elem::Real(ty) = me.g.elem(x.all) else { return Ok(None) };
             let nothing = me.g.lit_real(ty, f64::NEG_INFINITY);
             let t = me.filled_up(&x, nothing);
-            match again(me, t)? {
-                Value::Term(t) if call.name == "softmax" => me.opened(t, &x.lens),
+            match me.of_there(&x, |me| again(me, t))? {
+                Value::Term(t) if call.name == "softmax" => me.new_part(t, &x.lens),
                 value => value,
             }
         }
@@ -142,9 +148,9 @@ pub(in crate::front) fn of_parts<'a>(
         }
         (On::Array, "fold") => {
             let Some(fold) = crate::front::table::find(On::Iter, "fold") else { return Ok(None) };
-            let seq = Value::Seq(me.open_seq(&x));
+            let met = me.folded_there(&x);
             let mut args = call.args.clone();
-            args[0] = seq;
+            args[0] = Value::Seq(me.open_seq(&met));
             me.call_entry(fold, None, args, call.ranges.clone(), call.range)?
         }
         (On::Assoc, "from_vec" | "from") if !all => Value::Open(Rc::new(x)),
@@ -175,21 +181,14 @@ fn elementwise<'a>(
 ) -> Lowered<Value<'a>> {
     let made = f(me, x.all)?;
     let t = me.term(&made, range)?;
-    Ok(me.opened(t, &x.lens))
+    Ok(me.part_like(t, x))
 }
 
-/// `f` of all with zeros behind what is there, without an axis.
-fn along<'a>(
-    me: &mut Lower<'a>,
-    x: &Open,
-    axis: usize,
-    f: impl FnOnce(&mut Lower<'a>, Term) -> Lowered<Value<'a>>,
-) -> Lowered<Value<'a>> {
+/// `part.sum_axis(Axis(k))`.
+fn sum_axis<'a>(me: &mut Lower<'a>, x: &Open, k: usize, range: SrcRange) -> Lowered<Value<'a>> {
     let t = me.with_zeros(x);
-    let Value::Term(t) = f(me, t)? else { return Err(Poison) };
-    let mut lens = x.lens.to_vec();
-    lens.remove(axis);
-    Ok(me.opened(t, &lens))
+    let free = sum_over(me, t, &[axis(k)], range)?;
+    Ok(me.own_sum_axis_there(free, x, k))
 }
 
 /// `part.mapv(f)`.
@@ -197,13 +196,15 @@ fn map<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'
     let (f, rf) = call.arg(1)?;
     if let (Value::Function(Entry { how: How::Unary(op), .. }, _), true) = (f, me.g.elem(x.all).is_real()) {
         let t = me.g.unary(*op, x.all);
-        return Ok(me.opened(t, &x.lens));
+        return Ok(me.part_like(t, x));
     }
     let (rooms, want) = (me.g.shape(x.all).to_vec(), Want::Elem(me.g.elem(x.all)));
-    me.open_each(&rooms, &x.lens, (rf, want), &mut |me, ix| {
+    let made = me.open_each(&rooms, &x.lens, (rf, want), &mut |me, ix| {
         let element = me.g.index(x.all, ix);
         me.apply(f, &[Value::Term(element)], rf)
-    })
+    })?;
+    let made = me.as_open(&made, Want::Any, rf)?;
+    Ok(me.part_like(made.all, &Open { all: x.all, lens: made.lens }))
 }
 
 /// `map2(&a, &b, f)`.
@@ -292,7 +293,7 @@ impl<'a> Lower<'a> {
         let items = self.g.build(self.g.shape(t)[0], var, x);
         let slow = self.g.reduce(Reduce::InOrder, 1, items);
         let slow = self.g.add(zero, slow);
-        let fast = self.in_lanes(t, len, nothing);
+        let fast = self.g.reduce_first(Reduce::Unrolled, t, len);
         Some(match self.g.bool_value(near) {
             Some(true) => fast,
             Some(false) => slow,
@@ -315,57 +316,18 @@ impl<'a> Lower<'a> {
         let own = self.own_of_first(products, len, near);
         Ok(own.map(|own| self.g.build(rows, row, own)))
     }
-
-    /// The sum in eight lanes, and then the rest.
-    fn in_lanes(&mut self, t: Term, len: Term, nothing: Term) -> Term {
-        let (room, lanes) = (self.g.shape(t)[0], self.g.lit_usize(LANES));
-        let zero = super::super::iter::consume::zero(self, self.g.elem(t));
-        let (most, rounds) = (self.g.int(IntOp::Div, room, lanes), self.g.int(IntOp::Div, len, lanes));
-        let mut parts = Vec::new();
-        for lane in 0..LANES {
-            let lane = self.g.lit_usize(lane);
-            let var = self.g.fresh();
-            let i = self.g.mk(Node::Var(var));
-            let there = self.g.compare(Cmp::Lt, i, rounds);
-            let at = self.g.int(IntOp::Mul, i, lanes);
-            let at = self.g.int(IntOp::Add, at, lane);
-            let x = self.g.index(t, &[at]);
-            let x = self.g.cond(there, x, nothing);
-            let all = self.g.build(most, var, x);
-            let sum = self.g.reduce(Reduce::InOrder, 1, all);
-            parts.push(self.g.add(zero, sum));
-        }
-        let mut sum = zero;
-        for lane in 0..LANES / 2 {
-            let pair = self.g.add(parts[lane], parts[lane + LANES / 2]);
-            sum = self.g.add(sum, pair);
-        }
-        let done = self.g.int(IntOp::Mul, rounds, lanes);
-        for k in 0..LANES - 1 {
-            let k = self.g.lit_usize(k);
-            let at = self.g.int(IntOp::Add, done, k);
-            let there = self.g.compare(Cmp::Lt, at, len);
-            let x = self.g.index(t, &[at]);
-            let x = self.g.cond(there, x, nothing);
-            sum = self.g.add(sum, x);
-        }
-        sum
-    }
 }
 
-/// `x.slice(s![..i]).sum()`; of several axes nobody's order.
-fn sum<'a>(me: &mut Lower<'a>, x: &Open, in_lanes: bool, range: SrcRange) -> Lowered<Term> {
-    if let (&[Some(len)], false) = (&*x.lens, in_lanes) {
-        let near = me.near(x.all)?;
-        return Ok(me.sum_of_first(x.all, len, near));
-    }
+/// `x.slice(s![..i]).sum()`.
+fn sum<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Term> {
     let (t, axes) = (me.with_zeros(x), all_axes(me, x.all));
-    sum_over(me, t, &axes, range)
+    let free = sum_over(me, t, &axes, range)?;
+    Ok(me.own_sum_there(free, x))
 }
 
 /// `x.slice(s![..i]).mean()`.
 fn mean<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Value<'a>> {
-    let sum = sum(me, x, false, range)?;
+    let sum = sum(me, x, range)?;
     let sum = me.real_term(&Value::Term(sum), range)?;
     let sizes = me.sizes_there(x);
     let (n, zero) = (me.product_of(&sizes), me.g.lit_usize(0));
@@ -378,9 +340,10 @@ fn mean<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Value<'a>>
 
 /// `part.mean_axis(Axis(k))`.
 fn mean_axis<'a>(me: &mut Lower<'a>, x: &Open, k: usize, range: SrcRange) -> Lowered<Value<'a>> {
-    let t = me.with_zeros(x);
-    let t = me.real_term(&Value::Term(t), range)?;
-    let sum = me.g.sum_axes(t, &[axis(k)]);
+    let real = me.real_term(&Value::Term(x.all), range)?;
+    let summed = sum_axis(me, &Open { all: real, lens: Rc::clone(&x.lens) }, k, range)?;
+    let Open { all: sum, lens } = me.as_open(&summed, Want::Any, range)?;
+    let t = sum;
     let (n, zero) = (me.sizes_there(x)[k], me.g.lit_usize(0));
     let (elem, there) = (me.g.elem(t), me.g.compare(Cmp::Gt, n, zero));
     let (count, one) = (me.g.cast(elem, n), super::construct::constant(me, elem, 1));
@@ -388,9 +351,8 @@ fn mean_axis<'a>(me: &mut Lower<'a>, x: &Open, k: usize, range: SrcRange) -> Low
     let shape = me.g.shape(sum).to_vec();
     let count = me.g.broadcast(count, &shape);
     let mean = me.g.div(sum, count);
-    let mut lens = x.lens.to_vec();
-    lens.remove(k);
-    Ok(Value::Maybe(me.opened(mean, &lens).into(), there))
+    let mean = me.part_like(mean, &Open { all: sum, lens });
+    Ok(Value::Maybe(mean.into(), there))
 }
 
 /// `part.var(ddof)`: of the distances from the mean, which are zeros behind what is there.
@@ -412,13 +374,16 @@ fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Te
     let outside = me.g.or(below, above);
     let ok = me.g.not(outside);
     me.require(None, ok, "`ddof` is negative, or greater than the number of elements");
-    let sum = sum(me, x, true, range)?;
+    let sum = sum(me, x, range)?;
     let mean = me.g.div(sum, count);
     let means = me.g.broadcast(mean, &shape);
     let distance = me.g.sub(t, means);
     let square = me.g.mul(distance, distance);
     let squares = me.with_zeros(&Open { all: square, lens: Rc::clone(&x.lens) });
     let (total, freedom) = (me.g.sum_all(squares), me.g.sub(count, ddof));
+    let met = me.folded_there(&Open { all: t, lens: Rc::clone(&x.lens) });
+    let own = me.reduce_there(Reduce::Distances, 1, &met);
+    let total = me.g.own(total, own);
     Ok(me.g.div(total, freedom))
 }
 
@@ -514,5 +479,5 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         t = me.g.own(t, own);
     }
     let left: Vec<Option<Term>> = lens.0[..na - 1].iter().chain(&lens.1[1..]).copied().collect();
-    Ok(me.opened(t, &left))
+    Ok(me.part_of_product(t, &left, [&a, &b]))
 }

@@ -46,7 +46,9 @@ fn mean_over<'a>(me: &mut Lower<'a>, x: Term, axes: &[u8], range: SrcRange) -> L
     let divisor = me.g.broadcast(divisor, &shape);
     let zero = me.g.lit_usize(0);
     let there = me.g.compare(Cmp::Gt, count, zero);
-    Ok(Value::Maybe(Value::Term(me.g.div(sum, divisor)).into(), there))
+    let mean = me.g.div(sum, divisor);
+    let mean = me.lay_over(sum, mean);
+    Ok(Value::Maybe(Value::Term(mean).into(), there))
 }
 
 fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -169,9 +171,13 @@ fn map_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let lanes = move_axis(me, x, k, last);
     let sizes = me.g.shape(lanes)[..last].to_vec();
     let want = Want::Elem(me.g.elem(x));
-    each(me, &sizes, (rf, want), &mut |me, ix| {
+    let made = each(me, &sizes, (rf, want), &mut |me, ix| {
         let lane = me.g.index(lanes, ix);
         me.apply(f, &[Value::Term(lane)], rf)
+    })?;
+    Ok(match made {
+        Value::Term(made) => Value::Term(me.lay_lanes(x, k, made, false)),
+        made => made,
     })
 }
 

@@ -9,6 +9,7 @@ use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::front::arith::axis_words;
 use crate::front::lower::Lower;
+use crate::front::open::Open;
 use crate::front::table::{Call, Entry, On, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::{Elem, Term};
@@ -45,7 +46,7 @@ pub(in crate::front) const TABLE: &[Entry] = &[
 pub(in crate::front) struct Zip<'a> {
     parts: Vec<Seq<'a>>,
     /// Those that are arrays, as they are in memory.
-    arrays: Vec<Term>,
+    arrays: Vec<Open>,
     dims: Rc<[Term]>,
     /// How many of each axis are there, where loops around decide.
     lens: Rc<[Option<Term>]>,
@@ -61,13 +62,13 @@ fn start<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, indexed: bool) -> Lowered<
     let text = call.text(0).to_string();
     if let Some(part) = me.open_part(x) {
         let (seq, elem) = (me.open_seq(&part), Some(me.g.elem(part.all)));
-        let (dims, lens) = (Rc::clone(&seq.dims), part.lens);
-        return Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], arrays: Vec::new(), dims, lens, elem, indexed, text })));
+        let (dims, lens) = (Rc::clone(&seq.dims), Rc::clone(&part.lens));
+        return Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], arrays: vec![part], dims, lens, elem, indexed, text })));
     }
     let (seq, array) = producer(me, x, range)?;
     let (dims, elem) = (Rc::clone(&seq.dims), array.map(|t| me.g.elem(t)));
     let lens = vec![None; dims.len()].into();
-    let arrays = array.into_iter().collect();
+    let arrays = array.map(|t| me.whole_of(t)).into_iter().collect();
     Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], arrays, dims, lens, elem, indexed, text })))
 }
 
@@ -113,6 +114,14 @@ impl<'a> Zip<'a> {
         self.parts.len() + usize::from(self.indexed)
     }
 
+    /// In which order it goes is known, unless one of its arrays is nowhere.
+    pub(in crate::front) fn somewhere(&self, me: &mut Lower<'a>, range: SrcRange) -> Lowered<()> {
+        if self.dims.len() > 1 && self.arrays.iter().any(|x| me.is_nowhere(x.all)) {
+            return Err(me.error(range, catalogue::folded_nowhere()));
+        }
+        Ok(())
+    }
+
     /// The arguments of a closure at an index.
     fn arguments(&self, me: &mut Lower<'a>, ix: &[Term]) -> Lowered<Vec<Value<'a>>> {
         let index = self.indexed.then(|| Ok(position(ix)));
@@ -122,7 +131,7 @@ impl<'a> Zip<'a> {
     /// The arguments of closures as tuples, in the order in which ndarray goes: by rows or by columns, which may depend on sizes.
     pub(in crate::front) fn in_order(self: &Rc<Self>, me: &mut Lower<'a>) -> Seq<'a> {
         let open = self.lens.iter().any(Option::is_some);
-        let columns = if open { me.g.lit_bool(false) } else { me.by_columns(&self.arrays, &self.dims) };
+        let columns = me.zips_by_columns(&self.arrays, &self.sizes());
         let pick = move |me: &mut Lower<'a>, all: &[Term]| -> Vec<Term> {
             let one = |(&back, &forth): (&Term, &Term)| match me.g.bool_value(columns) {
                 Some(columns) => [forth, back][usize::from(columns)],
@@ -130,18 +139,18 @@ impl<'a> Zip<'a> {
             };
             all.iter().rev().zip(all).map(one).collect()
         };
-        let (zip, sizes) = (Rc::clone(self), pick(me, &self.dims));
+        let (zip, sizes, lens) = (Rc::clone(self), pick(me, &self.dims), pick(me, &self.sizes()));
         let mut seq = Seq::new(sizes, move |me: &mut Lower<'a>, ix: &[Term]| {
             let ix = pick(me, ix);
             Ok(Value::Tuple(zip.arguments(me, &ix)?.into()))
         });
         if open {
-            seq.lens = Rc::clone(&self.lens);
+            seq.lens = lens.into_iter().map(Some).collect();
         }
         seq
     }
 
-    fn with(&self, seq: Seq<'a>, array: Option<Term>) -> Value<'a> {
+    fn with(&self, seq: Seq<'a>, array: Option<Open>) -> Value<'a> {
         let (mut parts, mut arrays) = (self.parts.clone(), self.arrays.clone());
         parts.push(seq);
         arrays.extend(array);
@@ -169,9 +178,10 @@ fn and<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             me.equate(a, b, words, range)?;
         }
         let seq = me.open_seq(&part);
-        return Ok(zip.with(seq, None));
+        return Ok(zip.with(seq, Some(part)));
     }
     let (seq, array) = zipped(me, zip, x, [zip.text.clone(), call.text(1).to_string()], range)?;
+    let array = array.map(|t| me.whole_of(t));
     Ok(zip.with(seq, array))
 }
 
@@ -204,7 +214,7 @@ fn and_broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     let (x, range) = call.arg(1)?;
     let array = me.of_any_rank(x, range)?;
     let t = me.broadcast_to(array, &zip.dims, [zip.text.clone(), call.text(1).to_string()], range)?;
-    let seq = me.seq_of(t);
+    let (seq, array) = (me.seq_of(t), me.whole_of(array));
     Ok(zip.with(seq, Some(array)))
 }
 
@@ -216,12 +226,14 @@ fn map_collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
 fn collected<'a>(me: &mut Lower<'a>, zip: &Zip<'a>, (f, range): (&Value<'a>, SrcRange)) -> Lowered<Value<'a>> {
     let want = zip.elem.map_or(Want::Any, Want::Elem);
     if zip.lens.iter().any(Option::is_some) {
-        return me.open_each(&zip.dims, &zip.lens, (range, want), &mut |me, ix| {
+        let made = me.open_each(&zip.dims, &zip.lens, (range, want), &mut |me, ix| {
             let args = zip.arguments(me, ix)?;
             me.apply(f, &args, range)
-        });
+        })?;
+        return me.zipped_part(made, &zip.arrays, range);
     }
-    me.collected_by_zip(&zip.arrays, &zip.dims, |me, sizes, reversed| {
+    let arrays: Vec<Term> = zip.arrays.iter().map(|x| x.all).collect();
+    me.collected_by_zip(&arrays, &zip.dims, |me, sizes, reversed| {
         each(me, sizes, (range, want), &mut |me, ix| {
             let mut ix = ix.to_vec();
             if reversed {
@@ -296,14 +308,14 @@ impl<'a> Lower<'a> {
         let (seq, array) = producer(self, &place, range)?;
         let text = crate::diag::text_of(&m.receiver, 30);
         let (dims, lens) = (Rc::clone(&seq.dims), vec![None; seq.dims.len()].into());
-        let arrays = array.into_iter().collect();
+        let arrays = array.map(|t| self.whole_of(t)).into_iter().collect();
         let zip = Zip { parts: vec![seq], arrays, dims, lens, elem: None, indexed: false, text };
         let Some(other) = m.args.first().filter(|_| m.args.len() == 2) else { return Ok(Value::Zip(Rc::new(zip))) };
         let (other, range) = (self.expr(other)?, SrcRange::of(other));
         let other = self.of_any_rank(&other, range)?;
         let words = [zip.text.clone(), crate::diag::text_of(&m.args[0], 30)];
         let t = self.broadcast_to(other, &zip.dims, words, range)?;
-        let seq = self.seq_of(t);
+        let (seq, other) = (self.seq_of(t), self.whole_of(other));
         Ok(zip.with(seq, Some(other)))
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Sum(_) | Prim::Reduce(..) => work.discrete += input,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
         Prim::Fused => work.real += 2 * n,
-        Prim::StopGradient | Prim::Own => {}
+        Prim::StopGradient | Prim::Own | Prim::Unordered => {}
         Prim::Replicate(_)
         | Prim::Transpose(_)
         | Prim::Reshape
@@ -124,6 +124,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             Ok(Array { elem: args[1].elem, shape: args[1].shape.clone(), data })
         }
         Prim::Cast(to) => cast(*to, args[0]),
+        Prim::Unordered => Ok(args[0].clone()),
         Prim::StopGradient => Ok(match &args[0].data {
             Data::Real(xs) => {
                 let data = Data::Real(xs.iter().map(|x| Dual::constant(x.v)).collect());
@@ -180,7 +181,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             }
             Ok(out)
         }
-        Prim::Reduce(op, rank) => reduce(*op, usize::from(*rank), args[0]),
+        Prim::Reduce(op, rank) => reduce(*op, usize::from(*rank), args[0], args.get(1).copied()),
         Prim::Transpose(perm) => {
             let shape: Vec<usize> = perm.iter().map(|&a| args[0].shape[usize::from(a)]).collect();
             Ok(args[0].pick(&shape, |ix| {
@@ -267,10 +268,15 @@ pub(super) fn add_at(dst: &mut Array, to: usize, src: &Array, from: usize) -> Re
     Ok(())
 }
 
-fn reduce(op: Reduce, rank: usize, x: &Array) -> Out {
+fn reduce(op: Reduce, rank: usize, x: &Array, lens: Option<&Array>) -> Out {
     let (outer, inner) = x.shape.split_at(x.shape.len() - rank);
     let (n, size): (usize, usize) = (outer.iter().product(), inner.iter().product());
-    let ranges = (0..n).map(|k| k * size..(k + 1) * size);
+    let lens = lens.map(ints).transpose()?.map(|(_, lens)| lens);
+    if lens.is_some_and(|lens| lens.iter().any(|&len| usize::try_from(len).is_ok_and(|len| len > size))) {
+        return Err(format!("more first elements than {size}"));
+    }
+    let len = |k: usize| lens.and_then(|lens| usize::try_from(lens[k]).ok()).unwrap_or(size);
+    let ranges = (0..n).map(|k| k * size..k * size + len(k));
     let (elem, data) = match (op, &x.data) {
         (Reduce::Max | Reduce::Min, Data::Real(xs)) => {
             let f = if op == Reduce::Max { crate::prim::Binary::Max } else { crate::prim::Binary::Min };
