@@ -212,7 +212,8 @@ impl<'a> Lower<'a> {
     }
 
     fn standard(&mut self, t: Term) -> Strides {
-        self.by_rows(&self.g.shape(t).to_vec())
+        let shape = self.g.shape(t).to_vec();
+        self.by_rows(&shape)
     }
 
     fn by_rows(&mut self, shape: &[Term]) -> Strides {

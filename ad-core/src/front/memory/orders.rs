@@ -105,7 +105,8 @@ impl<'a> Lower<'a> {
                 let mut laid = self.laid(t);
                 let order = self.order(t, &laid);
                 if copied {
-                    laid = self.copy_of(&self.g.shape(t).to_vec(), &laid);
+                    let shape = self.g.shape(t).to_vec();
+                    laid = self.copy_of(&shape, &laid);
                 }
                 (laid, order)
             }
@@ -437,7 +438,8 @@ impl<'a> Lower<'a> {
         if self.order(t, &laid).is_some() {
             return t;
         }
-        let copy = self.copy_of(&self.g.shape(t).to_vec(), &laid);
+        let shape = self.g.shape(t).to_vec();
+        let copy = self.copy_of(&shape, &laid);
         self.lay(t, copy)
     }
 }

@@ -109,7 +109,8 @@ impl<'a> Lower<'a> {
                 1 | -1 => me.same_size(view.axes[k].unit, one),
                 _ => me.g.lit_bool(false),
             };
-            let nearest = me.is_nearest(&me.g.shape(t).to_vec(), &view.axes, k);
+            let shape = me.g.shape(t).to_vec();
+            let nearest = me.is_nearest(&shape, &view.axes, k);
             near = me.g.and(near, nearest);
             let (fast, slow) = (me.g.reduce(Reduce::Unrolled, 1, memory), me.in_order(lanes, 1));
             Ok(me.choice(near, fast, slow))
