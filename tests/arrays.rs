@@ -94,6 +94,8 @@ mod construction {
         simple: |x| Array2::from_shape_simple_fn((2, 2), || x[[0, 1]].sqrt());
         linspace: |x| Array1::linspace(x[[0, 0]], 3.0, 7) * x[[0, 1]];
         linspace_of_one: |x| Array1::linspace(x[[0, 0]], x[[1, 0]], 1);
+        range: |x| Array1::range(x[[0, 0]], 3.0, 0.5) * x[[0, 1]];
+        range_by_a_parameter: |x| Array::range(1.0, -1.2, -x[[0, 0]].abs() - 0.2) * x[[0, 1]];
         logspace: |x| Array1::logspace(2.5, x[[0, 0]], x[[1, 2]], 5);
         from_iter: |x| Array1::from_iter((0..3).map(|i| x[[i, i]] * x[[0, 1]]));
         literal_of_three: |x| array![[[x[[0, 0]], 1.0], [2.0, x[[0, 1]]]], [[0.5, x[[2, 2]]], [x[[0, 0]], x[[1, 1]]]]];
@@ -149,6 +151,9 @@ mod elementwise {
 mod reductions {
     use super::*;
     numbers! {
+        chunks_of_rows: |x| x.axis_chunks_iter(Axis(0), 2).map(|c| c.sum().sin() * c.iter().map(|v| v * v).sum::<f64>()).sum();
+        chunks_of_columns: |x| x.axis_chunks_iter(Axis(1), 3).enumerate().map(|(k, c)| c.mapv(|v| v.exp() * k as f64).sum() * c.ncols() as f64 + c[[1, 0]]).sum();
+        chunks_of_a_row: |x| x.row(1).axis_chunks_iter(Axis(0), 3).map(|c| c.dot(&c) * c[0]).sum();
         zip_folded: |x| Zip::from(x).and(&x.cos()).fold(0.5, |acc, a, b| acc * 0.9 + a * b);
         zip_asked: |x| if Zip::from(x).and(&x.sin()).all(|a, b| a > b) && !Zip::from(x).any(|&a| a < 0.0) { x.sum() } else { 0.0 };
         reduced_to_one: |x| x.iter().copied().reduce(|a, b| a * 0.7 + b).unwrap_or(0.0) + x.row(0).iter().map(|v| v * v).reduce(f64::max).map_or(0.0, |v| v);

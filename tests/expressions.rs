@@ -59,6 +59,11 @@ slices! {
     windows x { x.windows(2).map(|w| (w[0] - w[1]).powi(2)).sum::<f64>() + x.chunks_exact(2).map(|c| c[0] * c[1]).sum::<f64>() }
     largest x { x.iter().copied().max_by(|a, b| a.total_cmp(b)).map_or(1.0, |v| v * v) }
     nearest x { x.iter().enumerate().min_by(|(_, a), (_, b)| a.abs().partial_cmp(&b.abs()).unwrap()).map_or(0.0, |(i, v)| v * v * i as f64) }
+    before_the_first_negative x { x.iter().take_while(|v| **v > 0.0).map(|v| v * v).sum::<f64>() + x.iter().skip_while(|v| **v > -1.0).map(|v| v.sin()).sum::<f64>() }
+    sines_while x { x.iter().map_while(|v| if *v > -1.0 { Some(v.sin()) } else { None }).enumerate().map(|(i, v)| v * (i + 1) as f64).sum() }
+    running_sums x { x.iter().scan(0.0, |s, v| { *s += v * v; Some(*s) }).map(|v| v.sqrt()).sum() }
+    states_of_two x { x.iter().scan((0.5, 1.0), |s, &v| { s.0 = s.0 * v + s.1; s.1 = v.cos(); Some(s.0 * s.1) }).zip(x).map(|(a, b)| a * b).sum() }
+    until_too_large x { x.iter().scan(1.0, |s, v| { *s *= 1.0 + v * v; if *s < 5.0 { Some(*s) } else { None } }).collect::<Vec<f64>>().iter().map(|v| v.ln() * v).sum() }
     first_negative x { x.iter().position(|v| *v < 0.0).map_or(0.0, |i| x[i].powi(3)) + x.iter().find(|v| **v > 1.0).map_or(0.0, |v| v * v) }
     products x { (0..x.len()).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|(i, j)| x[i] * x[j] * (i + j) as f64).sum() }
     kept_largest x { x.iter().filter(|v| **v < 1.0).max_by(|a, b| a.total_cmp(b)).map_or(2.0, |v| v.exp()) }

@@ -112,6 +112,37 @@ programs! {
         a.sum() * q + a[[1, 2]]
     }
 
+    diagonals(x) at [&[0.3, 0.7, 1.1, -0.4, 0.2, 0.9]] {
+        let mut a = build([2, 3], |[i, j]| x[3 * i + j]);
+        let mut b = a.t().dot(&a);
+        b.diag_mut().mapv_inplace(|v| v + x[0]);
+        b.diag_mut().assign(&array![x[1], x[0] * x[2], 3.0]);
+        let mut d = b.diag_mut();
+        d[1] *= 2.0;
+        d += &a.row(0);
+        for (i, v) in b.diag_mut().iter_mut().enumerate() {
+            *v = v.sin() * (i + 1) as f64;
+        }
+        b.slice_mut(s![1.., ..2]).diag_mut().fill(x[4]);
+        a.diag_mut().fill(x[5]);
+        a.diag_mut().slice_mut(s![1..]).fill(x[3]);
+        a.dot(&b).iter().enumerate().map(|(i, v)| v * v * i as f64).sum()
+    }
+
+    elements_of_a_matrix_in_order(x) at [&[0.3, 0.7, 1.1, -0.4, 0.2, 0.9]] {
+        let mut a = build([2, 3], |[i, j]| x[3 * i + j]);
+        for (k, v) in a.iter_mut().enumerate() {
+            *v *= x[5 - k] + k as f64;
+        }
+        for (v, w) in a.iter_mut().zip(x) {
+            *v += w * w;
+        }
+        for v in a.iter_mut().skip(2).step_by(2) {
+            *v = v.cos();
+        }
+        a.iter().enumerate().map(|(i, v)| v * v * i as f64).sum()
+    }
+
     guarded(x) at [&[0.3, 0.7], &[0.3, 0.7, 0.1, 0.1]] {
         assert!(x.len() >= 2, "two numbers at least");
         assert_ne!(x[1], 0.0);
@@ -129,4 +160,27 @@ fn panics_are_the_functions_own() {
         assert!(catch_unwind(AssertUnwindSafe(|| guarded::f(x))).is_err());
         assert!(catch_unwind(AssertUnwindSafe(|| guarded::f_value_and_grad(x))).is_err(), "{x:?}");
     }
+}
+
+#[allow(non_upper_case_globals, reason = "as some call constants of physics")]
+const gravity: f64 = 9.81;
+
+#[allow(non_upper_case_globals, reason = "likewise")]
+mod scales {
+    pub(super) static lengths: [f64; 3] = [1.0, 0.5, 0.25];
+}
+
+#[differentiate]
+fn of_small_constants(x: f64) -> f64 {
+    let g: f64 = gravity;
+    let l: [f64; 3] = scales::lengths;
+    l.iter().map(|l| (x * l / g).sqrt()).sum()
+}
+
+/// A constant outside of the function need not be in capitals where a `let` says its type.
+#[test]
+fn constants_in_small_letters() {
+    let (value, gradient) = of_small_constants_value_and_grad(2.0);
+    assert!((value - of_small_constants(2.0)).abs() < 1e-15);
+    assert!((gradient - value / 4.0).abs() < 1e-15);
 }

@@ -320,7 +320,7 @@ pub fn element_type(ty: &str) -> Message {
 
 pub fn unknown_name(name: &str, near: Option<&str>) -> Message {
     let text = message(format!("`{name}` is not known inside the function")).once()
-        .maybe(near, "pass it as a parameter, or bind it with `let`")
+        .maybe(near, &format!("pass it as a parameter, or bind it with `let`; of a constant outside say the type: `let value: f64 = {name};`"))
         .note("the attribute sees this function only");
     // It may be a slip of the pen, and a name that nobody has.
     if near.is_some() { text.instead_of_rustc() } else { foreign::translate(Kind::Name, name, text) }
@@ -386,10 +386,6 @@ pub fn method_of_reals(call: &str, receiver: &str, literal: bool) -> Message {
     let name = call.split('(').next().unwrap_or(call);
     let text = message(format!("`{name}` is a method of real numbers, and `{receiver}` is an integer")).instead_of_rustc();
     text.help(if literal { format!("write `{receiver}.0_f64.{call}`") } else { format!("write `({receiver} as f64).{call}`") })
-}
-
-pub fn later(what: &str) -> Message {
-    message(format!("{what} is not built yet")).help("write it with `build1`, `sum` and indexing, if it can be said so")
 }
 
 /// A decision on a sum of an array of which nobody knows how it lies in memory: ndarray's sums depend on that.

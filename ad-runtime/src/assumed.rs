@@ -28,8 +28,8 @@ pub mod methods {
     }
 
     methods! { OfArrays, ARRAYS:
-        abs abs_sub acos acosh as_slice as_standard_layout asin asinh assign atan atanh axis_iter broadcast cbrt ceil chunks_exact clamp
-        column column_mut columns cos cosh diag diff dim dot exact_chunks exp exp2 exp_m1 fill first flatten floor fold fract get hypot
+        abs abs_sub acos acosh as_slice as_standard_layout asin asinh assign atan atanh axis_chunks_iter axis_iter broadcast cbrt ceil chunks_exact clamp
+        column column_mut columns cos cosh diag diag_mut diff dim dot exact_chunks exp exp2 exp_m1 fill first flatten floor fold fract get hypot
         index_axis index_axis_move index_axis_mut indexed_iter insert_axis into_diag into_dimensionality into_flat
         into_raw_vec_and_offset into_scalar into_shape into_shape_clone into_shape_with_order invert_axis is_any_infinite is_any_nan
         is_empty is_infinite is_nan is_square iter lanes last len len_of ln ln_1p log log10 log2 map map_axis mapv mapv_inplace
@@ -54,14 +54,14 @@ pub mod methods {
     }
 
     methods! { OfIntegers, INTEGERS:
-        abs abs_diff checked_add checked_div checked_mul checked_pow checked_rem checked_sub div_euclid is_negative is_positive
+        abs abs_diff checked_add checked_div checked_mul checked_pow checked_rem checked_sub div_ceil div_euclid is_negative is_positive
         is_power_of_two pow rem_euclid saturating_add saturating_mul saturating_pow saturating_sub signum unsigned_abs wrapping_add
         wrapping_mul wrapping_sub
     }
 
     // What arrays have and numbers have not: of arrays of rank 0, which the macro does not tell from numbers.
     methods! { OfRankZero, RANK_ZERO:
-        as_slice as_standard_layout axis_iter broadcast chunks chunks_exact column columns contains diag diff dim dot exact_chunks fill first
+        as_slice as_standard_layout axis_chunks_iter axis_iter broadcast chunks chunks_exact column columns contains diag diff dim dot exact_chunks fill first
         flatten fold get index_axis index_axis_move indexed_iter insert_axis into_diag into_dimensionality into_flat
         into_raw_vec_and_offset into_scalar into_shape into_shape_clone into_shape_with_order is_any_infinite is_any_nan is_empty
         is_square iter lanes last len len_of map map_axis mapv mapv_into mapv_into_any mean mean_axis ncols ndim nrows outer_iter

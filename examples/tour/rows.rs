@@ -165,11 +165,19 @@ fn iterators_of_parts(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     let chunks = data.chunks_exact(2).map(|c| c[0] - c[1] * c[1]).sum::<f64>();
     let every_other = v.iter().step_by(2).chain(m.iter()).filter(|e| **e > 0.0).map(|e| e * e).sum::<f64>();
     let triangle = (0..v.len()).flat_map(|i| (0..2).map(move |j| v[i] * (i + j) as f64)).sum::<f64>();
+    let begin = v.iter().take_while(|x| **x > 0.0).chain(v.iter().skip_while(|x| **x > 0.0)).sum::<f64>();
+    let roots = v.iter().map_while(|x| (*x > 0.0).then(|| x.sqrt()));
+    let sums = roots
+        .scan(0.0, |sum, x| {
+            *sum += x;
+            Some(*sum)
+        })
+        .product::<f64>();
     let largest = v.iter().max_by(|a, b| a.total_cmp(b)).unwrap();
     let nearest = v.iter().min_by(|a, b| (*a - 1.0).abs().total_cmp(&(*b - 1.0).abs())).unwrap();
     let place = v.iter().position(|&e| e > 0.8).unwrap_or(0) as f64;
     let first = v.iter().find(|e| **e > 0.5).unwrap();
-    rows + columns + pairs + chunks + every_other + triangle + largest * nearest + place * first
+    rows + columns + pairs + chunks + every_other + triangle + begin * sums + largest * nearest + place * first
 }
 
 /// Variables that change, parts of local arrays, early returns, assertions.

@@ -47,6 +47,7 @@ use Kind::{Bound, Function, Macro, Method, Name, Operator, Option, Type};
 
 const OPERATOR_MATMUL: &str = "`a.dot(&b)`";
 const NO_TAPE: &str = "nothing: the attribute writes `f_grad`, which you call instead";
+const NO_GRADIENT: &str = "`x`, as a parameter that `wrt(..)` does not name: no gradient goes there";
 const VIEW_OF: &str = "`&Array2<F>` or `ArrayView2<'_, F>`, and copy it into one with `Array2::from_shape_fn`";
 
 const IDIOMS: &[Idiom] = &[
@@ -84,12 +85,12 @@ const IDIOMS: &[Idiom] = &[
         NUMPY,
         "`Array1::zeros(n)`, `Array2::ones((n, m))`, `Array1::from_elem(n, x)`",
     ),
-    idiom(Method, &["reshape"], "NumPy and PyTorch", "`x.into_shape_with_order((n, m)).unwrap()`"),
-    idiom(Function, &["reshape", "ravel"], NUMPY, "`x.into_shape_with_order((n, m)).unwrap()`, or `x.flatten()`"),
+    idiom(Method, &["reshape"], "NumPy and PyTorch", "`x.to_shape((n, m)).unwrap()`"),
+    idiom(Function, &["reshape", "ravel"], NUMPY, "`x.to_shape((n, m)).unwrap()`, or `x.flatten()`"),
     idiom(Method, &["ravel"], NUMPY, "`x.flatten()`"),
-    idiom(Function, &["expand_dims"], NUMPY, "`x.insert_axis(Axis(0))`"),
-    idiom(Method, &["unsqueeze"], TORCH, "`x.insert_axis(Axis(0))`"),
-    idiom(Method, &["squeeze"], "NumPy and PyTorch", "`x.remove_axis(Axis(0))`"),
+    idiom(Function, &["expand_dims"], NUMPY, "`x.view().insert_axis(Axis(0))`"),
+    idiom(Method, &["unsqueeze"], TORCH, "`x.view().insert_axis(Axis(0))`"),
+    idiom(Method, &["squeeze"], "NumPy and PyTorch", "`x.index_axis(Axis(0), 0)`"),
     idiom(Function, &["concat", "cat", "hstack", "vstack"], "NumPy and PyTorch", "`concatenate![Axis(0), a, b]`"),
     idiom(Function, &["clip"], NUMPY, "`x.clamp(low, high)`; of an array `x.mapv(|v| v.clamp(low, high))`"),
     idiom(Method, &["clip"], NUMPY, "`x.clamp(low, high)`; of an array `x.mapv(|v| v.clamp(low, high))`"),
@@ -137,12 +138,12 @@ const IDIOMS: &[Idiom] = &[
     idiom(Function, &["pi"], "Julia", "`std::f64::consts::PI`"),
     // PyTorch.
     idiom(Method, &["backward", "requires_grad", "requires_grad_", "detach_", "zero_grad", "grad"], TORCH, NO_TAPE),
-    idiom(Method, &["detach"], TORCH, "`stop_gradient(x)`"),
-    idiom(Function, &["no_grad"], TORCH, "`stop_gradient(x)`"),
+    idiom(Method, &["detach"], TORCH, NO_GRADIENT),
+    idiom(Function, &["no_grad"], TORCH, NO_GRADIENT),
     idiom(Function, &["tensor", "from_slice"], TORCH, "`array![1.0, 2.0]`"),
     idiom(Macro, &["tensor"], TORCH, "`array![1.0, 2.0]`"),
-    idiom(Macro, &["no_grad"], TORCH, "`stop_gradient(x)`"),
-    idiom(Method, &["view_as"], TORCH, "`x.into_shape_with_order((n, m)).unwrap()`"),
+    idiom(Macro, &["no_grad"], TORCH, NO_GRADIENT),
+    idiom(Method, &["view_as"], TORCH, "`x.to_shape((n, m)).unwrap()`"),
     idiom(Method, &["item"], TORCH, "`x[()]`, or sum to a scalar: `x.sum()`"),
     idiom(
         Method,

@@ -22,5 +22,6 @@ pub const DIFF: &str = "diff: too few elements along the axis";
 pub const NONE: &str = "unwrap of `None`";
 pub const NO_ELEMENTS: &str = "parts of no elements";
 pub const STEP_OF_ZERO: &str = "a step of 0";
+pub const RANGE_BACKWARDS: &str = "the step of a range leads away from its end";
 pub const SHAPES: &str = "shapes differ";
 pub const PAST_CAPACITY: &str = "more elements than the `Vec` was said to have room for";

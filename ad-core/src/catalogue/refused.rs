@@ -30,6 +30,7 @@ pub(super) fn all() -> impl Iterator<Item = String> {
         ("kind of type", KINDS_OF_TYPES),
         ("function", FUNCTIONS),
         ("method", METHODS),
+        ("later", LATER),
         ("value", VALUES),
     ];
     let rows = tables.into_iter().flat_map(|(table, rows)| rows.iter().map(move |r| id(table, r.name)));
@@ -40,6 +41,8 @@ pub(super) fn all() -> impl Iterator<Item = String> {
         "counted after filter",
         "comparison of items",
         "advanced iterator",
+        "stopped after scan",
+        "operator as a method",
         "match without arms",
     ]
     .into_iter()
@@ -59,6 +62,12 @@ pub enum Construct {
     Const,
     IfLet,
     Cfg,
+    NewAxisInPlace,
+    TurnedView,
+    TakeOfOther,
+    ExtendedPart,
+    GetOfRange,
+    DefaultOfOther,
     Unknown,
 }
 
@@ -78,6 +87,30 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
     (Construct::Const, row("`const` blocks", "write the value itself")),
     (Construct::IfLet, row("`let` in a condition", "compare with `==`, `<` and so on")),
     (Construct::Cfg, row("`#[cfg]` inside the function", "write the whole function twice, each with its `#[cfg]`")),
+    (
+        Construct::NewAxisInPlace,
+        row(
+            "`NewAxis` in `slice_mut`",
+            "leave it out: what is assigned is broadcast, `x.slice_mut(s![1..]).assign(&y)`",
+        ),
+    ),
+    (
+        Construct::TurnedView,
+        row(
+            "turning a view of a part that is changed",
+            "turn what is assigned: `x.slice_mut(s![1.., ..]).assign(&y.t())`",
+        ),
+    ),
+    (Construct::TakeOfOther, row("`take` of this value", "say what is left there: `std::mem::replace(&mut x, y)`")),
+    (
+        Construct::ExtendedPart,
+        row("`extend` of a part of a variable", "give it a name: `let mut v = Vec::new(); v.extend(..);`"),
+    ),
+    (
+        Construct::GetOfRange,
+        row("`get` of a range", "ask for the length: `if b <= x.len() { x[a..b].iter().sum() } else { 0.0 }`"),
+    ),
+    (Construct::DefaultOfOther, row("`unwrap_or_default` of this `Option`", "say the value: `.unwrap_or(0.0)`")),
     (Construct::Unknown, row("this expression", "write it with operators, methods and the functions of `ad::prelude`")),
 ];
 
@@ -137,6 +170,15 @@ pub fn advanced(method: &str) -> Message {
     .entry(id("construct", "advanced iterator"))
 }
 
+/// An adapter or consumer that may leave items that were made before anybody asked for them.
+pub fn stops_ahead(method: &str) -> Message {
+    refused(
+        &format!("`{method}` behind `scan`, `take_while` or `map_while` of what may panic"),
+        "collect the items first: `let v: Vec<f64> = x.iter().scan(..).collect();`",
+    )
+    .entry(id("construct", "stopped after scan"))
+}
+
 /// A comparison that is not of one key of each item.
 pub fn comparison() -> Message {
     refused(
@@ -186,6 +228,27 @@ pub fn macro_call(name: &str) -> Message {
     }
 }
 
+const BITS: &str = "take it as a parameter, `bits: u32`, or count in a loop: `while n > 0 { n >>= 1; k += 1; }`";
+
+/// Functions and methods that are not here yet, and may be some day.
+const LATER: &[Row] = &[
+    row("stop_gradient", "take the value as a parameter that `wrt(..)` does not name: no gradient goes there"),
+    row("checkpoint", "leave it out, and write the value itself"),
+    row("cumprod", "write `scan(1.0, &x, |product, v| product * v)`"),
+    row("geomspace", "write `Array1::linspace(a.ln(), b.ln(), n).exp()`"),
+    row("rfold", "write `x.iter().rev().fold(..)`"),
+    row("leading_zeros", BITS),
+    row("trailing_zeros", BITS),
+    row("count_ones", BITS),
+];
+
+/// Whether a name is to be accepted later, and what is said until then.
+pub fn later(name: &str, method: bool) -> Option<Message> {
+    let row = LATER.iter().find(|r| r.name == name)?;
+    let what = if method { format!("`.{name}()`") } else { format!("`{name}`") };
+    Some(message(format!("{what} is not built yet")).help(row.way_out).entry(id("later", name)))
+}
+
 const ORDERED: &str =
     "take the order as a parameter `ids: &[usize]`: sort in the function that calls this one, and read `x[ids[i]]`";
 
@@ -209,9 +272,6 @@ const METHODS: &[Row] = &[
     row("par_mapv_inplace", "bind the result: `let x = x.mapv(|v| ..);`"),
     row("uget", "write `x[i]`, or `x[[i, j]]`: generated code has no bounds checks where they can be proved away"),
     row("partition", "take the order as a parameter `ids: &[usize]`, and read `x[ids[i]]`"),
-    row("take_while", "leave a loop there: `for v in &x { if *v < 0.0 { break; } s += v; }`"),
-    row("map_while", "leave a loop there: `for v in &x { if *v < 0.0 { break; } s += v; }`"),
-    row("skip_while", "pass over them in a loop: `for v in &x { begun = begun || *v > 0.0; if begun { s += v; } }`"),
     row("cycle", "count the items, and read them again: `(0..n).map(|k| x[k % x.len()])`"),
     row("try_fold", "leave a loop where it fails: `for v in &x { if *v < 0.0 { return 0.0; } s += v; }`"),
     row("try_for_each", "leave a loop where it fails: `for v in &x { if *v < 0.0 { return 0.0; } s += v; }`"),
@@ -236,6 +296,49 @@ const METHODS: &[Row] = &[
 pub fn method(name: &str) -> Option<Message> {
     let row = METHODS.iter().find(|r| r.name == name)?;
     Some(refused(&format!("`.{name}()`"), row.way_out).instead_of_rustc().entry(id("method", name)))
+}
+
+/// Methods of `std::ops`, and what they are methods for.
+const OPERATORS: &[(&str, &str)] = &[
+    ("add", "+"),
+    ("sub", "-"),
+    ("mul", "*"),
+    ("div", "/"),
+    ("rem", "%"),
+    ("bitand", "&"),
+    ("bitor", "|"),
+    ("bitxor", "^"),
+    ("shl", "<<"),
+    ("shr", ">>"),
+    ("add_assign", "+="),
+    ("sub_assign", "-="),
+    ("mul_assign", "*="),
+    ("div_assign", "/="),
+    ("rem_assign", "%="),
+    ("lt", "<"),
+    ("le", "<="),
+    ("gt", ">"),
+    ("ge", ">="),
+    ("eq", "=="),
+    ("ne", "!="),
+    ("neg", "-"),
+    ("not", "!"),
+];
+
+/// A method that is an operator: `a.mul(b)`, `a.neg()`.
+pub fn operator(method: &str, operands: &[String]) -> Option<Message> {
+    let (_, op) = OPERATORS.iter().find(|(name, _)| *name == method)?;
+    let code = match operands {
+        [a] if matches!(method, "neg" | "not") => format!("{op}{a}"),
+        [a, b] if !matches!(method, "neg" | "not") => {
+            // Comparisons take references.
+            let compares = matches!(method, "lt" | "le" | "gt" | "ge" | "eq" | "ne");
+            format!("{a} {op} {}", if compares { b.trim_start_matches('&') } else { b })
+        }
+        _ => return None,
+    };
+    let what = format!("`.{method}()` of `std::ops`");
+    Some(refused(&what, &format!("write `{code}`")).instead_of_rustc().entry(id("construct", "operator as a method")))
 }
 
 const VALUE_ITSELF: &str = "use the value itself: `let mut y = x;`";

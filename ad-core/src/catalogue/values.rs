@@ -57,6 +57,14 @@ pub fn expected(wanted: &str, found: &str) -> Message {
     message(format!("expected {wanted}, found {found}")).instead_of_rustc()
 }
 
+pub fn expected_type(wanted: &str, found: &str) -> Message {
+    message(format!("expected `{wanted}`, found {found}")).instead_of_rustc()
+}
+
+pub fn expected_parts(wanted: &str, parts: usize, found: &str) -> Message {
+    message(format!("expected {wanted} of {parts} parts, found {found}")).instead_of_rustc()
+}
+
 pub fn condition(found: &str) -> Message {
     message(format!("expected `bool`, found {found}")).left_to_rustc(scalar(found))
 }
@@ -189,6 +197,21 @@ pub fn comparison_of_arrays() -> Message {
 
 pub fn ranks_differ(a: usize, b: usize) -> Message {
     message(format!("the ranks differ: {a} and {b}")).instead_of_rustc()
+}
+
+pub fn constructor_shape(name: &str, rank: usize, found: usize) -> Message {
+    let sizes = |rank: usize| match rank {
+        0 => "()".to_string(),
+        1 => "n".to_string(),
+        _ => format!("({})", (0..rank).map(|k| format!("n{k}")).collect::<Vec<_>>().join(", ")),
+    };
+    let more = |given: &str| if name.starts_with("from") { format!("{given}, ..") } else { given.to_string() };
+    let s = if rank == 1 { "" } else { "s" };
+    message(format!("an array of rank {rank} has {rank} size{s}, here they are {found}")).instead_of_rustc().help(format!(
+        "write `Array{rank}::{name}({})`, or of rank {found} `Array{found}::{name}({})`",
+        more(&sizes(rank)),
+        more(&sizes(found))
+    ))
 }
 
 pub fn shapes_of_two(words: &[String; 2], types: [&str; 2]) -> Message {

@@ -72,8 +72,8 @@ impl<'a> Lower<'a> {
         let Some(resolved) = resolved? else {
             let text = p.path.to_token_stream().to_string().replace(' ', "");
             let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
-            if table::is_later(&last) {
-                return Err(self.error(range, catalogue::later(&format!("`{last}`"))));
+            if let Some(message) = refused::later(&last, false) {
+                return Err(self.error(range, message));
             }
             if let Some(message) = self.unseen_function(&p.path, &last) {
                 return Err(self.error(SrcRange::of(p), message));
@@ -223,6 +223,11 @@ impl<'a> Lower<'a> {
         {
             return self.each_loop(m, f, receiver);
         }
+        if let (Some(parts), Ok(receiver)) = (super::iter::until::of_scan(m), &receiver)
+            && self.kind_of(receiver) == On::Iter
+        {
+            return self.scan_loop(parts, receiver, SrcRange::of(&m.receiver));
+        }
         // What `expect` says is the user's own.
         let args = if name == "expect" && m.args.len() == 1 { Ok(vec![Value::Unit]) } else { self.all(&m.args) };
         let name_range = SrcRange::of(&m.method);
@@ -268,8 +273,12 @@ impl<'a> Lower<'a> {
                 let array = n.array_if_known().or(Some(on(On::Array) && !on(On::Real)));
                 return Err(self.error(SrcRange::of(&m.receiver), catalogue::unseen_constant(&text, array)));
             }
-            if table::is_later(&name) {
-                return Err(self.error(range, catalogue::later(&format!("`.{name}()`"))));
+            if let Some(message) = refused::later(&name, true) {
+                return Err(self.error(range, message));
+            }
+            let operands: Vec<String> = std::iter::once(&*m.receiver).chain(&m.args).map(operand).collect();
+            if let Some(message) = refused::operator(&name, &operands) {
+                return Err(self.error(range, message));
             }
             let kind = self.kind_of(&receiver);
             let found = self.describe(&receiver);
@@ -278,6 +287,9 @@ impl<'a> Lower<'a> {
             let as_function = table::find(On::Dsl, &name).is_some();
             return Err(self.error(name_range, catalogue::unknown_method(&name, &found, near, as_function)));
         };
+        if super::iter::until::stops_ahead(&name, &receiver) {
+            return Err(super::iter::until::refuse(self, &name, range));
+        }
         // An iterator is its items here, and not how far it has come.
         if entry.on == On::Iter && table::is_advancing(&name) && super::place::names_one(&m.receiver) {
             return Err(self.error(range, refused::advanced(&name)));
@@ -371,15 +383,30 @@ fn called_number(f: &Expr, c: &ExprCall) -> Message {
     catalogue::called_number(&text_of(f, 30), &args.join(", "))
 }
 
+/// An expression as text that a method or an operator may stand behind.
+fn operand(e: &Expr) -> String {
+    let plain = matches!(
+        e,
+        Expr::Path(_)
+            | Expr::Lit(_)
+            | Expr::MethodCall(_)
+            | Expr::Index(_)
+            | Expr::Paren(_)
+            | Expr::Call(_)
+            | Expr::Field(_)
+    );
+    let text = text_of(e, 30);
+    if plain || matches!(e, Expr::Reference(_)) && !text.contains(' ') { text } else { format!("({text})") }
+}
+
 /// A call of a function as one of a method: `(a + b).max(0.0)`.
 fn as_method(name: &str, c: &ExprCall) -> String {
-    let args: Vec<String> = c.args.iter().map(|e| text_of(e, 30)).collect();
-    let Some((first, rest)) = args.split_first() else { return format!("x.{name}()") };
-    let plain = matches!(
-        c.args.first(),
-        Some(Expr::Path(_) | Expr::MethodCall(_) | Expr::Index(_) | Expr::Paren(_) | Expr::Call(_))
-    );
-    let first = if plain { first.clone() } else { format!("({first})") };
+    let Some((first, rest)) = c.args.iter().collect::<Vec<_>>().split_first().map(|(f, rest)| (*f, rest.to_vec()))
+    else {
+        return format!("x.{name}()");
+    };
+    let rest: Vec<String> = rest.into_iter().map(|e| text_of(e, 30)).collect();
+    let first = if matches!(first, Expr::Reference(_)) { format!("({})", text_of(first, 30)) } else { operand(first) };
     format!("{first}.{name}({})", rest.join(", "))
 }
 

@@ -9,6 +9,7 @@ use super::place::Place;
 use super::slice::{Axis, Cut};
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Number, Range, Value, Want};
+use crate::catalogue::refused::{self, Construct};
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Node, Term};
@@ -24,6 +25,7 @@ pub(super) const TABLE: &[Entry] = &[
     row("index_axis_mut", On::Place, (2, 2), index_axis_mut, "the part at one index of an axis, to be changed"),
     row("slice_mut", On::Place, (1, 1), slice_mut, "a part, to be changed: `x.slice_mut(s![1.., 0]).fill(1.0)`"),
     row("view_mut", On::Place, (0, 0), view_mut, "all of it, to be changed"),
+    row("diag_mut", On::Place, (0, 0), diag_mut, "the diagonal, to be changed: `x.diag_mut().fill(1.0)`"),
     row("assign", On::Place, (1, 1), assign, "each element of another array, broadcast to the shape"),
     row("fill", On::Place, (1, 1), fill, "one value for all elements"),
     row("mapv_inplace", On::Place, (1, 1), mapv_inplace, "f of each element in its place"),
@@ -113,7 +115,7 @@ fn slice_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let (sizes, rooms) = (me.sizes_there(&x), me.g.shape(x.all).to_vec());
     let (axes, new) = super::slice::slice_axes(me, spec, sizes.len(), range)?;
     if !new.is_empty() {
-        return Err(me.error(range, catalogue::later("`NewAxis` in `slice_mut`")));
+        return Err(me.error(range, refused::construct(Construct::NewAxisInPlace)));
     }
     let cuts = me.cuts((&sizes, &rooms), &axes, range)?;
     Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
@@ -127,6 +129,13 @@ fn view_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
 }
 
+fn diag_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (place, x) = changed(me, call)?;
+    let shape = me.g.shape(x).to_vec();
+    let n = super::methods::layout::shortest(me, &shape);
+    Ok(Value::Place(Rc::new(me.diagonal_of(place, n))))
+}
+
 /// Methods that say anew how the elements lie, of something that is no part: a part of an array is a view, and the array stays.
 fn turned<'a>(
     me: &mut Lower<'a>,
@@ -135,7 +144,7 @@ fn turned<'a>(
 ) -> Lowered<Value<'a>> {
     let (place, t) = changed(me, call)?;
     if place.is_part() {
-        return Err(me.error(call.range, catalogue::later(&format!("`{}` of a mutable view", call.name))));
+        return Err(me.error(call.range, refused::construct(Construct::TurnedView)));
     }
     let new = turn(me, t)?;
     me.write_place(&place, Value::Term(new))?;
@@ -509,10 +518,7 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             let (zero, none) = (zero(me, me.g.elem(*t)), me.g.lit_usize(0));
             Value::Term(me.g.replicate(none, zero))
         }
-        other => {
-            let found = me.describe(other);
-            return Err(me.error(call.range, catalogue::later(&format!("`take` of {found}"))));
-        }
+        _ => return Err(me.error(call.range, refused::construct(Construct::TakeOfOther))),
     };
     me.write_place(&place, new)?;
     Ok(old)

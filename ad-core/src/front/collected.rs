@@ -14,7 +14,7 @@ use super::stack::Stack;
 use super::state::Held;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Seq, Value, Want};
-use crate::catalogue;
+use crate::catalogue::refused;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
@@ -91,7 +91,7 @@ impl<'a> Lower<'a> {
 
 fn extended<'a>(me: &mut Lower<'a>, place: &Place, items: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
     if !place.is_variable() {
-        return Err(me.error(range, catalogue::later("`extend` of a part of a variable")));
+        return Err(me.error(range, refused::construct(refused::Construct::ExtendedPart)));
     }
     let seq = me.seq(items, range)?;
     let want = match me.read_place(place)? {

@@ -206,8 +206,8 @@ impl<'a> Lower<'a> {
     pub(super) fn unknown(&mut self, path: &syn::Path, range: SrcRange) -> Poison {
         let text = path.to_token_stream().to_string().replace(' ', "");
         let last = path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
-        if table::is_later(&last) {
-            return self.error(range, catalogue::later(&format!("`{last}`")));
+        if let Some(message) = refused::later(&last, false) {
+            return self.error(range, message);
         }
         if path.get_ident().is_some() && types::elem_named(&last, self.sig.real_param.as_ref()).is_some() {
             return self.error(range, catalogue::type_as_value(&last));
@@ -215,10 +215,15 @@ impl<'a> Lower<'a> {
         if path.get_ident().is_some() && table::find(On::Real, &last).is_some() {
             return self.error(range, catalogue::method_as_value(&last));
         }
-        let mut near: Option<String> = suggest(&last, self.scope.names()).map(str::to_string);
-        near = near.or_else(|| suggest(&last, ["break", "continue", "return", "true", "false"]).map(str::to_string));
-        near = near.or_else(|| table::nearest(&[On::Dsl], &last).map(str::to_string));
+        let near = self.near_name(&last);
         self.error(range, catalogue::unknown_name(&text, near.as_deref()))
+    }
+
+    /// What a name that means nothing may have been meant to be.
+    pub(super) fn near_name(&self, name: &str) -> Option<String> {
+        let near = suggest(name, self.scope.names());
+        let near = near.or_else(|| suggest(name, ["break", "continue", "return", "true", "false"]));
+        near.or_else(|| table::nearest(&[On::Dsl], name)).map(str::to_string)
     }
 
     /// A function that cannot be called for a reason of its own: the annotated one, one of those inside of it, one that makes a value of

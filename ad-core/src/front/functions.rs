@@ -397,7 +397,7 @@ pub(super) fn reals_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, named: Optio
         if me.g.elem(t) != elem || !elem.is_real() || me.g.rank(t) > 0 {
             let found = me.describe(&Value::Term(t));
             let wanted = super::lower::elem_name(elem, me.sig.real_param.as_ref());
-            return Err(me.error(range, catalogue::expected(&format!("`{wanted}`"), &found)));
+            return Err(me.error(range, catalogue::expected_type(&wanted, &found)));
         }
         terms.push(t);
     }

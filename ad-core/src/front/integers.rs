@@ -24,6 +24,7 @@ pub(super) const TABLE: &[Entry] = &[
     row("pow", On::Int, (1, 1), pow, "power"),
     row("rem_euclid", On::Int, (1, 1), rem_euclid, "the remainder that is not negative"),
     row("div_euclid", On::Int, (1, 1), div_euclid, "the quotient that `rem_euclid` goes with"),
+    row("div_ceil", On::Int, (1, 1), div_ceil, "the quotient, rounded up (unsigned)"),
     row("abs_diff", On::Int, (1, 1), abs_diff, "distance, of the unsigned type"),
     row("is_power_of_two", On::Int, (0, 0), is_power_of_two, "whether it is a power of two (unsigned)"),
     row("is_positive", On::Int, (0, 0), is_positive, "whether it is above 0 (signed)"),
@@ -359,6 +360,19 @@ fn div_euclid<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     let shifted = me.g.select(positive, down, up);
     let negative = me.g.compare(Cmp::Lt, rem, zero);
     Ok(Value::Term(me.g.select(negative, shifted, quotient)))
+}
+
+fn div_ceil<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (ty, a, b) = pair(me, call)?;
+    if ty.range().0 < 0 {
+        return Err(me.error(call.range, catalogue::expected(wanted::UNSIGNED_INTEGER, &format!("`{}`", ty.name()))));
+    }
+    let quotient = me.int_checked(IntOp::Div, a, b);
+    let rest = me.g.int(IntOp::Rem, a, b);
+    let (zero, one) = (me.filled_int(ty, 0, &[]), me.filled_int(ty, 1, &[]));
+    let up = me.g.int(IntOp::Add, quotient, one);
+    let more = me.g.compare(Cmp::Gt, rest, zero);
+    Ok(Value::Term(me.g.select(more, up, quotient)))
 }
 
 /// The distance of two integers, in the unsigned type of the same width.

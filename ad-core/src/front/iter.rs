@@ -10,6 +10,7 @@ pub(super) mod consume;
 mod cursor;
 mod parts;
 mod ranges;
+pub(super) mod until;
 
 use std::rc::Rc;
 
@@ -28,6 +29,7 @@ pub(super) use choose::TABLE as CHOOSING;
 pub(super) use consume::TABLE as CONSUMING;
 pub(super) use cursor::TABLE as CURSORS;
 pub(super) use parts::TABLE as PARTS;
+pub(super) use until::TABLE as UNTIL;
 
 /// What makes iterators.
 pub(super) const TABLE: &[Entry] = &[
@@ -45,6 +47,7 @@ pub(super) const TABLE: &[Entry] = &[
     row("chunks_exact", On::Array, (1, 1), chunks, "the parts of n elements that follow each other"),
     row("exact_chunks", On::Array, (1, 1), chunks, "the parts of n elements that follow each other"),
     row("chunks", On::Array, (1, 1), all_chunks, "the parts of n elements that follow each other, and the rest"),
+    row("axis_chunks_iter", On::Array, (2, 2), axis_chunks, "the parts of n indices of an axis, and the rest"),
     row("repeat", On::Std, (1, 1), repeat, "one item without end: `std::iter::repeat(x)`"),
     row("repeat_n", On::Std, (2, 2), repeat_n, "one item n times: `std::iter::repeat_n(x, n)`"),
     row("once", On::Std, (1, 1), once, "one item: `std::iter::once(x)`"),
@@ -56,7 +59,7 @@ impl<'a> Seq<'a> {
         dims: impl Into<Rc<[Term]>>,
         item: impl Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a,
     ) -> Self {
-        Seq { dims: dims.into(), len: None, lens: Rc::new([]), keep: None, item: Rc::new(item) }
+        Seq { dims: dims.into(), len: None, lens: Rc::new([]), keep: None, item: Rc::new(item), ahead: false }
     }
 
     /// Whether every item of the loops is there.
@@ -497,6 +500,33 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     });
     seq.len = there.map(|there| count(me, there));
     Ok(Value::Seq(seq))
+}
+
+/// The last part may be smaller: its size is one that the loop over the parts decides.
+fn axis_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(2)?);
+    let x = me.array(x, rx)?;
+    let axis = super::methods::sizes::axis_arg(me, call, x)?;
+    let size = me.size(size, rs)?;
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    me.require_lt(zero, size, crate::catalogue::reached::NO_ELEMENTS);
+    let (n, rank) = (me.g.shape(x)[axis], me.g.rank(x));
+    let less = me.g.int(IntOp::Sub, size, one);
+    let more = me.g.int(IntOp::Add, n, less);
+    let count = me.g.int(IntOp::Div, more, size);
+    let first = front_axis(me, x, axis);
+    Ok(Value::Seq(Seq::new([count], move |me: &mut Lower<'a>, ix: &[Term]| {
+        let start = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, size);
+        let var = me.g.fresh();
+        let offset = me.g.mk(Node::Var(var));
+        let at = me.g.int(IntOp::Add, start, offset);
+        let all = me.g.gather(first, [size].into(), &[var], &[at]);
+        let all = super::methods::layout::move_axis(me, all, 0, axis);
+        let rest = me.g.int(IntOp::Sub, n, start);
+        let len = me.g.int(IntOp::Min, size, rest);
+        let lens: Vec<Option<Term>> = (0..rank).map(|k| (k == axis).then_some(len)).collect();
+        Ok(me.opened(all, &lens))
+    })))
 }
 
 fn repeated<'a>(item: &Value<'a>, n: Term) -> Value<'a> {

@@ -8,7 +8,7 @@ use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Value};
 use super::words::Words;
-use crate::catalogue::{self, wanted};
+use crate::catalogue::{self, refused, wanted};
 use crate::diag::Poison;
 use crate::ir::{Elem, IntTy, Lit, Term};
 use crate::prim::{Binary, Cmp, Prim, Unary};
@@ -103,7 +103,7 @@ fn unwrap_or_default<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Val
         Some(Elem::Real(ty)) => me.g.lit_real(ty, 0.0),
         Some(Elem::Int(ty)) => me.g.lit(Lit::Int(ty, 0)),
         Some(Elem::Bool) => me.g.lit_bool(false),
-        None => return Err(me.error(call.range, catalogue::later("`unwrap_or_default` of this `Option`"))),
+        None => return Err(me.error(call.range, refused::construct(refused::Construct::DefaultOfOther))),
     };
     or(me, call, |_, v| Ok(v), |_| Ok(Value::Term(zero)))
 }

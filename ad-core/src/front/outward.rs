@@ -62,6 +62,17 @@ impl Outward {
         found
     }
 
+    /// What `scan` does with its state and what it makes; where it need not make something of each item, it may end.
+    pub(super) fn of_scan([state, made]: [&str; 2], always: bool) -> Self {
+        let mut found = Outward::of_pushing(made, always);
+        found.changed.insert(state.to_string());
+        found.mentioned.insert(state.to_string());
+        if !always {
+            found.jumps.insert(Jump::Break(None));
+        }
+        found
+    }
+
     /// What `for_each` does: the closure is the body, and its jumps are its own.
     pub(super) fn of_each(m: &syn::ExprMethodCall, f: &syn::ExprClosure) -> Self {
         let mut found = Outward::default();

@@ -365,7 +365,7 @@ impl<'a> Lower<'a> {
         for pat in pats {
             poison(self, pat);
         }
-        Err(self.error(range, catalogue::expected(&format!("{what} of {} parts", pats.len()), &found)))
+        Err(self.error(range, catalogue::expected_parts(what, pats.len(), &found)))
     }
 }
 

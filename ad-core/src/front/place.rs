@@ -14,7 +14,7 @@ use super::value::{Lowered, Value, Want};
 use crate::catalogue;
 use crate::catalogue::refused::{self, Construct};
 use crate::diag::{Poison, SrcRange, text_of};
-use crate::ir::{Node, Put, Term};
+use crate::ir::{Node, Put, Term, Var};
 use crate::prim::Cmp;
 
 /// A variable, and the way inwards.
@@ -32,8 +32,10 @@ pub(super) struct Place {
 enum Step {
     /// A part of a tuple, or an element of an array literal at a constant index.
     Field(usize),
-    /// A part of an array: of each axis one index or a range. The last step.
+    /// A part of an array: of each axis one index or a range. Behind it only comes a diagonal.
     Part(Rc<[Cut]>),
+    /// A part of the diagonal of an array: the elements at equal indices of all axes. The last step.
+    Diagonal(Cut),
     /// An element of a `Vec` whose length changes.
     Element(Term),
 }
@@ -57,7 +59,7 @@ impl Place {
 
     /// Whether it is a part of an array: a view of it, in Rust.
     pub(super) fn is_part(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Part(_)))
+        self.steps.iter().any(|step| matches!(step, Step::Part(_) | Step::Diagonal(_)))
     }
 
     /// A part of a tuple or of an array literal.
@@ -156,6 +158,12 @@ impl<'a> Lower<'a> {
             (Step::Element(at), Value::Stack(stack)) => self.stacked(&Rc::clone(stack), *at),
             (Step::Element(at), Value::List(parts)) => self.one_of(&Rc::clone(parts), *at, place.range),
             (Step::Element(_), _) => Err(Poison),
+            (Step::Diagonal(cut), _) => {
+                let x = self.array(value, place.range)?;
+                let (sizes, var, index) = self.diagonal_index(x, cut);
+                let var = var.map_or_else(Vec::new, |var| vec![var]);
+                Ok(Value::Term(self.g.gather(x, sizes.into(), &var, &index)))
+            }
             (Step::Part(cuts), _) => {
                 let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
                 let x = self.as_open(value, Want::Any, place.range)?;
@@ -222,8 +230,32 @@ impl<'a> Lower<'a> {
         matches!(value, Value::Stack(_)) && matches!(place.steps.last(), Some(Step::Part(_)))
     }
 
+    /// The diagonal of a place that is an array, of so many elements.
+    pub(super) fn diagonal_of(&mut self, mut place: Place, n: Term) -> Place {
+        let zero = self.g.lit_usize(0);
+        place.steps.push(Step::Diagonal(Cut::of(zero, 1, n)));
+        place
+    }
+
+    /// The sizes of a part of a diagonal, the index along it if it has one, and the place of its elements in the array.
+    fn diagonal_index(&mut self, x: Term, cut: &Cut) -> (Vec<Term>, Option<Var>, Vec<Term>) {
+        let rank = self.g.rank(x);
+        let Some(n) = cut.len else { return (Vec::new(), None, vec![cut.start; rank]) };
+        let var = self.g.fresh();
+        let i = self.g.mk(Node::Var(var));
+        let at = self.place_in_axis(cut, i);
+        (vec![n], Some(var), vec![at; rank])
+    }
+
     /// A part of a place that is an array.
     pub(super) fn narrowed(&mut self, mut place: Place, cuts: &[Cut]) -> Place {
+        if let (Some(Step::Diagonal(outer)), [inner]) = (place.steps.last().cloned(), cuts) {
+            let start = self.place_in_axis(&outer, inner.start);
+            let step = outer.step.saturating_mul(inner.step);
+            place.steps.pop();
+            place.steps.push(Step::Diagonal(Cut { start, step, ends: outer.ends && inner.ends, ..*inner }));
+            return place;
+        }
         let Some(Step::Part(before)) = place.steps.last().cloned() else {
             place.steps.push(Step::Part(cuts.into()));
             return place;
@@ -301,7 +333,13 @@ impl<'a> Lower<'a> {
         let Some((step, rest)) = steps.split_first() else { return Ok(new) };
         let k = match step {
             Step::Field(k) => *k,
-            Step::Part(cuts) => return self.with_part(old, cuts, (&new, put), place),
+            Step::Part(cuts) if rest.is_empty() => return self.with_part(old, cuts, (&new, put), place),
+            Step::Part(cuts) => {
+                let part = self.inner(old, step, place)?;
+                let part = self.replaced(&part, rest, (new, put), place)?;
+                return self.with_part(old, cuts, (&part, Put::Set), place);
+            }
+            Step::Diagonal(cut) => return self.with_diagonal(old, cut, &new, place),
             Step::Element(at) => {
                 let part = self.inner(old, step, place)?;
                 let part = self.replaced(&part, rest, (new, put), place)?;
@@ -401,6 +439,32 @@ impl<'a> Lower<'a> {
         })
     }
 
+    /// An array with a part of its diagonal replaced.
+    fn with_diagonal(&mut self, old: &Value<'a>, cut: &Cut, new: &Value<'a>, place: &Place) -> Lowered<Value<'a>> {
+        if let Value::Never = old {
+            return Ok(Value::Never);
+        }
+        let x = self.array(old, place.range)?;
+        let (sizes, var, index) = self.diagonal_index(x, cut);
+        let new = self.term_as(new, Want::Elem(self.g.elem(x)), place.range)?;
+        if self.g.elem(new) != self.g.elem(x) {
+            let (a, b) = (self.describe(&Value::Term(x)), self.describe(&Value::Term(new)));
+            return Err(self.error(place.range, catalogue::types_differ(&a, &b)));
+        }
+        let words = [place.text.clone(), "the new value".into()];
+        if self.g.rank(new) != sizes.len() {
+            return Err(self.error(place.range, catalogue::ranks_differ(sizes.len(), self.g.rank(new))));
+        }
+        for (axis, &n) in sizes.iter().enumerate() {
+            self.equate(n, self.g.shape(new)[axis], words.clone(), place.range)?;
+        }
+        let new = self.g.recast(new, &sizes);
+        let var = var.map_or_else(Vec::new, |var| vec![var]);
+        let all = self.g.update(x, new, &var, &index);
+        self.lies_like(all, x);
+        Ok(Value::Term(all))
+    }
+
     /// `a = b`, with patterns on the left.
     pub(super) fn assign_expr(&mut self, a: &'a syn::ExprAssign) -> Lowered<Value<'a>> {
         let value = self.expr(&a.right);
@@ -457,7 +521,7 @@ impl<'a> Lower<'a> {
             }
             other => {
                 let found = self.describe(other);
-                Err(self.error(range, catalogue::expected(&format!("{n} parts"), &found)))
+                Err(self.error(range, catalogue::expected_parts("a tuple or an array", n, &found)))
             }
         }
     }

@@ -7,7 +7,7 @@ use super::slice::Axis;
 use super::stack::Stack;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Range, Value};
-use crate::catalogue;
+use crate::catalogue::{self, refused};
 use crate::diag::Poison;
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
@@ -57,7 +57,7 @@ fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (value, x) = (x, me.array(x, rx)?);
     let parts: Vec<Value> = match index {
         Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
-        Value::Range(_) => return Err(me.error(ri, catalogue::later("`get` of a range"))),
+        Value::Range(_) => return Err(me.error(ri, refused::construct(refused::Construct::GetOfRange))),
         one => vec![one.clone()],
     };
     let wanted = axes(me, value, x);

@@ -121,12 +121,35 @@ impl<'a> Lower<'a> {
             None => return self.declare_later(&local.pat, None),
             Some(init) => match &init.diverge {
                 Some((_, other)) => return self.let_else(local, &init.expr, other),
-                None => self.expr(&init.expr),
+                None => match self.typed_constant(&local.pat, &init.expr)? {
+                    Some(constant) => Ok(constant),
+                    None => self.expr(&init.expr),
+                },
             },
         };
         let bound = self.bind(&local.pat, value.as_ref().ok().cloned());
         value?;
         bound
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// `let value: f64 = g;` of a name that means nothing here: a constant outside of the function, which need not be in capitals where a
+    /// type of numbers is said. What looks like a slip of the pen is none.
+    fn typed_constant(&mut self, pat: &'a Pat, value: &'a syn::Expr) -> Lowered<Option<Value<'a>>> {
+        let (Pat::Type(typed), syn::Expr::Path(p)) = (pat, value) else { return Ok(None) };
+        let numbers = self.annotated(&typed.ty).is_some();
+        let name = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
+        let small = name.starts_with(|c: char| c.is_lowercase());
+        let bare = p.path.get_ident().is_some();
+        if !numbers || !small || p.qself.is_some() || bare && self.scope.get(&name).is_some() {
+            return Ok(None);
+        }
+        let known = self.resolve(&p.path)?.is_some() || super::types::elem_named(&name, None).is_some();
+        if known || bare && self.near_name(&name).is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Value::Number(super::value::Number::Outer(p.path.to_token_stream().into()).into())))
     }
 }
 

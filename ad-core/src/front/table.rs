@@ -136,6 +136,7 @@ const TABLES: &[&[Entry]] = &[
     iter::CONSUMING,
     iter::CHOOSING,
     iter::PARTS,
+    iter::UNTIL,
 ];
 
 /// Every row, those of the scalar tables included.
@@ -182,22 +183,8 @@ pub(super) fn nearest(on: &[On], name: &str) -> Option<&'static str> {
     suggest(name, entries().filter(|e| on.contains(&e.on)).map(|e| e.name))
 }
 
-/// Names of the contract that are not built yet.
-const LATER: &[&str] = &[
-    "cumprod",
-    "geomspace",
-    "stop_gradient",
-    "checkpoint",
-    "chunks",
-    "rfold",
-    "leading_zeros",
-    "count_ones",
-    "partition",
-    "trailing_zeros",
-];
-
 /// Methods that change their receiver: refused as mutation.
-const MUTATING: &[&str] = &["sort", "sort_by", "add_assign", "sub_assign", "mul_assign", "as_slice_mut"];
+const MUTATING: &[&str] = &["sort", "sort_by", "as_slice_mut"];
 
 /// Methods that take `&mut self` of an iterator, and leave it behind the last item that they have seen.
 const ADVANCING: &[&str] = &["by_ref", "nth", "all", "any", "position", "find"];
@@ -205,11 +192,6 @@ const ADVANCING: &[&str] = &["by_ref", "nth", "all", "any", "position", "find"];
 /// Whether an iterator goes on somewhere else after this method.
 pub(super) fn is_advancing(name: &str) -> bool {
     ADVANCING.contains(&name)
-}
-
-/// Whether a name is to be accepted later.
-pub(super) fn is_later(name: &str) -> bool {
-    LATER.contains(&name)
 }
 
 /// Whether a method changes its receiver.

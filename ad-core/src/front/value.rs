@@ -239,6 +239,8 @@ pub(super) struct Seq<'a> {
     pub keep: Option<Rc<Keep<'a>>>,
     /// The item at an index.
     pub item: Rc<Item<'a>>,
+    /// Whether checks of its items have been made before anybody asked for them.
+    pub ahead: bool,
 }
 
 /// An iterator of one index whose next item is that at `at`.

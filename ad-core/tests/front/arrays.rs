@@ -319,7 +319,8 @@ fn misuse() {
             `.permute_axes()` cannot stand in a differentiated function yet
             = help: write `let x = x.permuted_axes((1, 0));`
 
-            the ranks differ: 3 and 2
+            an array of rank 3 has 3 sizes, here they are 2
+            = help: write `Array3::zeros((n0, n1, n2))`, or of rank 2 `Array2::zeros((n0, n1))`
 
             1 index for an array of rank 2
             = help: write `x[[i, j]]`, or `x.row(i)`

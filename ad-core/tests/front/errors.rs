@@ -179,7 +179,7 @@ fn constructs() {
             = help: use a name or a tuple for each part
 
             `.cumprod()` is not built yet
-            = help: write it with `build1`, `sum` and indexing, if it can be said so"#]],
+            = help: write `scan(1.0, &x, |product, v| product * v)`"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { fn g() {} const C: f64 = 1.0; if x > 0.0 { x } } },
@@ -234,8 +234,8 @@ fn names() {
     says(
         quote! { fn f(x: f64) -> f64 { checkpoint(|| x) } },
         expect![[r#"
-        `checkpoint` is not built yet
-        = help: write it with `build1`, `sum` and indexing, if it can be said so"#]],
+            `checkpoint` is not built yet
+            = help: leave it out, and write the value itself"#]],
     );
 }
 

@@ -52,6 +52,12 @@ fn arithmetic() {
     integer(IntTy::I32, quote!(n / -1), &[(i32::MIN.into(), None), (-2, Some(2))]);
     integer(IntTy::U8, quote!(n + 1), &[(255, None), (3, Some(4))]);
     integer(IntTy::U8, quote!(if n < 255 { n + 1 } else { 0 }), &[(255, Some(0)), (3, Some(4))]);
+    integer(
+        IntTy::Usize,
+        quote!(n.div_ceil(4)),
+        &[(0, Some(0)), (8, Some(2)), (9, Some(3)), (u64::MAX.into(), Some(1 << 62))],
+    );
+    integer(IntTy::U8, quote!(7_u8.div_ceil(n)), &[(0, None), (7, Some(1)), (2, Some(4))]);
     integer(IntTy::U64, quote!(if n.is_power_of_two() { 1 } else { 0 }), &[(0, Some(0)), (8, Some(1)), (12, Some(0))]);
     integer(IntTy::I64, quote!(if n.is_positive() || n.is_negative() { 1 } else { 0 }), &[(0, Some(0)), (8, Some(1))]);
     integer(IntTy::Usize, quote!(usize::MAX - n), &[(0, Some(u64::MAX.into()))]);

@@ -69,6 +69,69 @@ fn adapters() {
 }
 
 #[test]
+fn up_to_a_test() {
+    same!(x =>
+        x.iter().take_while(|v| **v != 4.0).map(|v| v * v).sum::<f64>(),
+        x.iter().copied().take_while(|&v| v > 9.0).sum::<f64>(),
+        x.iter().take_while(|v| **v < 9.0).count() as f64,
+        x.iter().skip_while(|v| **v != 4.0).map(|v| v * v).sum::<f64>(),
+        x.iter().skip_while(|v| **v < 9.0).count() as f64,
+        x.iter().enumerate().skip_while(|(_, v)| **v > 0.0).map(|(i, v)| v * i as f64).sum::<f64>(),
+        x.iter().map_while(|v| if *v != 5.0 { Some(v * 3.0) } else { None }).sum::<f64>(),
+        x.iter().zip(0..).take_while(|(_, k)| k * k < 5).map(|(v, k)| v * k as f64).sum::<f64>(),
+        x.iter().filter(|v| **v > 0.0).take_while(|v| **v < 4.5).sum::<f64>(),
+        x.iter().rev().take_while(|v| **v > 0.0).enumerate().map(|(i, v)| v * (i + 1) as f64).sum::<f64>(),
+        x.iter().skip_while(|v| **v > 0.0).take_while(|v| **v < 4.5).fold(1.0, |a, v| a * 2.0 + v),
+        x.iter().take_while(|v| **v < 4.5).collect::<Vec<_>>().len() as f64,
+        (0..x.len()).map(|i| x.iter().take_while(|v| **v != x[i]).sum::<f64>() * x[i]).sum::<f64>(),
+        (0..x.len()).map(|i| x.iter().skip_while(|v| **v != x[i]).map(|v| v * v).sum::<f64>() * x[i]).sum::<f64>(),
+        { let mut s = 0.0; for v in x.iter().take_while(|v| **v != 4.0) { s = s * 2.0 + v; } s },
+        (0..9).take_while(|&i| i < x.len()).map(|i| x[i]).sum::<f64>(),
+    );
+}
+
+#[test]
+fn with_a_state() {
+    same!(x =>
+        x.iter().scan(0.0, |s, v| { *s += v; Some(*s) }).sum::<f64>(),
+        x.iter().scan(1.0, |s, &v| { *s *= v; Some(*s) }).map(|v| v * v).sum::<f64>(),
+        x.iter().scan(0.0, |s, v| { let old = *s; *s = 0.5 * *s + v; Some(old) }).enumerate().map(|(i, v)| v * i as f64).sum::<f64>(),
+        x.iter().scan((0.0, 1), |s, v| { s.0 += v; s.1 += 1; Some(s.0 / s.1 as f64) }).sum::<f64>(),
+        x.iter().scan(0.0, |s, v| { *s += v; if *s < 5.5 { Some(*s) } else { None } }).sum::<f64>(),
+        x.iter().scan(0.0, |s, v| { *s += v; (*s < 5.5).then(|| *s * v) }).collect::<Vec<f64>>().len() as f64,
+        x.iter().scan(0.0, |s, v| { *s += v; Some(*s) }).last().unwrap_or(0.25),
+        x.iter().scan(0.0, |s, v| { *s += v; Some(*s) }).take(3).sum::<f64>(),
+        x.iter().scan(0.0, |s, v| { *s += v; Some(*s) }).take_while(|v| *v < 5.5).sum::<f64>(),
+        x.iter().scan(0.0, |s, v| { *s += v; Some(*s) }).zip(x).map(|(a, b)| a * b).sum::<f64>(),
+        x.iter().scan(0.0, |s, v| { *s += v; Some(*s) }).fold(0.0, |a, v| a.max(v)),
+        (0..x.len()).scan(1.0, |s, i| { *s = x[i] - *s; Some(*s) }).sum::<f64>(),
+        x.iter().filter(|v| **v > 0.0).scan(0.0, |s, v| { *s += v; Some(*s) }).sum::<f64>(),
+        (0..x.len()).map(|i| x[..i].iter().scan(0.0, |s, v| { *s += v; Some(*s) }).sum::<f64>() * x[i]).sum::<f64>(),
+        { let v: Vec<f64> = x.iter().scan(0.0, |s, v| { *s += v; Some(*s) }).collect(); v.iter().product::<f64>() },
+    );
+}
+
+/// What is only counted or passed over is made, and fails where that does.
+#[test]
+fn what_is_made_and_dropped() {
+    let of = |body: TokenStream, n: usize| {
+        let p = program(quote!(), quote! { fn f(x: &[f64]) -> f64 { #body } });
+        !failed(&p, &[vector(&X[..n])]).is_empty()
+    };
+    for (n, fails) in [(3, false), (2, true)] {
+        assert_eq!(of(quote!((0..3).map(|i| x[i]).count() as f64 * x[0]), n), fails);
+        assert_eq!(of(quote!((0..4).map(|i| x[3 - i.max(1)]).nth(2).unwrap() * x[0]), n), fails);
+        assert_eq!(of(quote!((0..3).map(|i| x[2 - i]).nth(1).unwrap() * x[0]), n), fails);
+        assert_eq!(of(quote!((0..3).map(|i| x[i]).take_while(|v| *v < 9.0).count() as f64 * x[0]), n), fails);
+        assert_eq!(of(quote!((0..3).map(|i| x[i]).skip_while(|v| *v > -9.0).count() as f64 * x[0]), n), fails);
+    }
+    // `len` makes nothing, and what is behind the end is not made.
+    assert!(!of(quote!((0..3).map(|i| x[i]).len() as f64 * x[0]), 1));
+    assert!(!of(quote!((0..3).map(|i| x[i]).take_while(|v| *v > 0.0).count() as f64 * x[0]), 2));
+    assert!(!of(quote!((0..3).map(|i| x[i]).nth(0).unwrap() * x[0]), 1));
+}
+
+#[test]
 fn triangles() {
     same!(x =>
         (0..x.len()).map(|i| (0..i).map(|j| x[i] * x[j]).sum::<f64>()).sum::<f64>(),
@@ -256,7 +319,56 @@ fn mistakes() {
     );
     error(quote!(*x.iter().max_by(|a, b| (**a - **b).total_cmp(&0.0)).unwrap()), "this comparison of items");
     error(quote!((0..).map(|i| i as f64).sum::<f64>()), "this range has no end");
-    error(quote!(x.iter().take_while(|v| **v > 0.0).sum::<f64>()), "`.take_while()` cannot stand");
+    error(quote!((0..).take_while(|&i| i < x.len()).map(|i| x[i]).sum::<f64>()), "this range has no end");
+    // A closure is looked at even where only its items are counted.
+    error(
+        quote!({
+            let mut s = 0.0;
+            x.iter().map(|v| s += v).count() as f64 + s
+        }),
+        "this closure changes `s`",
+    );
+    error(
+        quote!({
+            let mut s = 0.0;
+            x.iter()
+                .scan(0.0, |a, v| {
+                    s += v;
+                    *a += v;
+                    Some(*a)
+                })
+                .sum::<f64>()
+                + s
+        }),
+        "this closure changes `s`",
+    );
+    error(
+        quote!(
+            (0..9)
+                .scan(0.0, |a, i| {
+                    *a += x[i];
+                    Some(*a)
+                })
+                .take(2)
+                .sum::<f64>()
+        ),
+        "`take` behind `scan`, `take_while` or `map_while`",
+    );
+    error(
+        quote!((0..9).map(|i| x[i]).take_while(|v| *v > 0.0).map(|v| v * v).find(|v| *v > 1.0).unwrap_or(0.0)),
+        "`find` behind `scan`, `take_while` or `map_while`",
+    );
+    error(
+        quote!(
+            x.iter()
+                .scan(0.0, |a, v| {
+                    *a += v;
+                    *a
+                })
+                .sum::<f64>()
+        ),
+        "expected an `Option`, found `f64`",
+    );
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn turned() {
     );
     for change in [quote!(y.view_mut().invert_axis(Axis(0))), quote!(y.row_mut(0).invert_axis(Axis(0)))] {
         let item = quote! { fn f(x: &Array2<f64>) -> f64 { let mut y = x.clone(); #change; y[[0, 0]] } };
-        assert!(errors(quote!(), item).contains("of a mutable view"));
+        assert!(errors(quote!(), item).contains("turning a view of a part that is changed"));
     }
 }
 

@@ -3,8 +3,8 @@
 use ad::prelude::*;
 
 #[differentiate]
-fn scanned(x: &[f64]) -> f64 {
-    x.iter().scan(0.0, |s, &v| Some(*s + v)).sum()
+fn scanned(x: &Array1<f64>) -> f64 {
+    x.scan(0.0, |s, v| s + v).sum()
 }
 
 #[differentiate]

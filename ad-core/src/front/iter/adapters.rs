@@ -71,6 +71,9 @@ fn zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
     let (a, b) = (me.seq(a, ra), me.seq(b, rb));
     let (mut a, mut b) = (a?, b?);
+    if b.ahead {
+        return Err(super::until::refuse(me, "zip", rb));
+    }
     let alike = a.dims == b.dims && (a.whole() && b.whole() || !a.lens.is_empty() && a.lens == b.lens);
     if !alike || a.keep.is_some() || b.keep.is_some() {
         (a, b) = (counted(me, &Value::Seq(a), "zip", ra)?, counted(me, &Value::Seq(b), "zip", rb)?);
@@ -93,8 +96,8 @@ fn zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn enumerate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     if let Value::Seq(seq) = call.arg(0)?.0
-        && !seq.lens.is_empty()
         && seq.keep.is_none()
+        && (!seq.lens.is_empty() || seq.dims.len() > 1 && me.gives_places(seq)?)
     {
         let (seq, own) = (seq.clone(), seq.clone());
         let item = move |me: &mut Lower<'a>, ix: &[Term]| {
@@ -118,16 +121,15 @@ fn moved<'a>(
     seq: Seq<'a>,
     length: impl Fn(&mut Lower<'a>, Term) -> Term,
     place: impl Fn(&mut Lower<'a>, Term) -> Term + 'a,
-) -> Lowered<Value<'a>> {
+) -> Lowered<Seq<'a>> {
     let size = length(me, seq.dims.first().copied().ok_or(Poison)?);
     let len = seq.len.map(|len| length(me, len));
-    let item = seq.item;
-    let mut seq = Seq::new([size], move |me: &mut Lower<'a>, ix: &[Term]| {
+    let (item, ahead) = (seq.item, seq.ahead);
+    let seq = Seq::new([size], move |me: &mut Lower<'a>, ix: &[Term]| {
         let k = place(me, ix.first().copied().ok_or(Poison)?);
         item(me, &[k])
     });
-    seq.len = len;
-    Ok(Value::Seq(seq))
+    Ok(Seq { len, ahead, ..seq })
 }
 
 fn rev<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -157,22 +159,23 @@ fn rev<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         return Ok(Value::Seq(reversed));
     }
     let (seq, len) = receiver(me, call)?;
-    moved(
-        me,
-        seq,
-        |_, n| n,
-        move |me, i| {
-            let one = me.g.lit_usize(1);
-            let last = me.g.int(IntOp::Sub, len, one);
-            me.g.int(IntOp::Sub, last, i)
-        },
-    )
+    let back = move |me: &mut Lower<'a>, i: Term| {
+        let one = me.g.lit_usize(1);
+        let last = me.g.int(IntOp::Sub, len, one);
+        me.g.int(IntOp::Sub, last, i)
+    };
+    Ok(Value::Seq(moved(me, seq, |_, n| n, back)?))
 }
 
 fn skip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (mut seq, len) = receiver(me, call)?;
+    let (seq, len) = receiver(me, call)?;
     let (n, range) = call.arg(1)?;
     let n = me.usize(n, range)?;
+    Ok(Value::Seq(skipped(me, seq, len, n)?))
+}
+
+/// Without the first n items.
+pub(super) fn skipped<'a>(me: &mut Lower<'a>, mut seq: Seq<'a>, len: Term, n: Term) -> Lowered<Seq<'a>> {
     let endless = me.g.lit_usize(usize::MAX);
     if !me.is_closed(n) && len != endless {
         // What is skipped depends on a loop around: there are at most as many items as without.
@@ -183,7 +186,7 @@ fn skip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             let k = me.g.int(IntOp::Add, ix.first().copied().ok_or(Poison)?, n);
             item(me, &[k])
         });
-        return Ok(Value::Seq(seq));
+        return Ok(seq);
     }
     moved(
         me,
@@ -194,9 +197,14 @@ fn skip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (mut seq, len) = receiver(me, call)?;
+    let (seq, len) = receiver(me, call)?;
     let (n, range) = call.arg(1)?;
     let n = me.usize(n, range)?;
+    Ok(Value::Seq(taken(me, seq, len, n, range)?))
+}
+
+/// The first n items.
+pub(super) fn taken<'a>(me: &mut Lower<'a>, mut seq: Seq<'a>, len: Term, n: Term, range: SrcRange) -> Lowered<Seq<'a>> {
     if me.is_closed(n) {
         return moved(me, seq, |me, len| me.shorter(len, n), |_, i| i);
     }
@@ -209,7 +217,7 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     };
     seq.dims = [size].into();
     seq.len = Some(me.shorter(len, n));
-    Ok(Value::Seq(seq))
+    Ok(seq)
 }
 
 fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -244,7 +252,7 @@ fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         });
         return Ok(Value::Seq(seq));
     }
-    moved(me, seq, length, move |me, i| me.g.int(IntOp::Mul, i, n))
+    Ok(Value::Seq(moved(me, seq, length, move |me, i| me.g.int(IntOp::Mul, i, n))?))
 }
 
 fn chain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -258,7 +266,7 @@ fn chain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         b = counted(me, &Value::Seq(b), "chain", rb)?;
     }
     let (n, m) = (a.dims.first().copied().ok_or(Poison)?, b.dims.first().copied().ok_or(Poison)?);
-    let range = call.range;
+    let (range, ahead) = (call.range, a.ahead || b.ahead);
     let size = me.g.int(IntOp::Add, n, m);
     let split = move |me: &mut Lower<'a>, ix: &[Term]| -> Lowered<(Term, Term, Term)> {
         let i = ix.first().copied().ok_or(Poison)?;
@@ -288,7 +296,7 @@ fn chain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let y = me.under(first, false, |me| (b.item)(me, &[rest]))?;
         me.join(Join { cond: first, strict: false }, &x, &y, range)
     });
-    seq.keep = keep;
+    (seq.keep, seq.ahead) = (keep, ahead);
     Ok(Value::Seq(seq))
 }
 

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use super::consume::tests;
+use super::consume::{evaluated, tests};
 use crate::catalogue::refused;
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
@@ -269,14 +269,6 @@ fn min_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     by(me, call, Extreme::Smallest)
 }
 
-/// Every item is evaluated, whichever is taken.
-fn evaluated<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<()> {
-    let size = seq.dims.first().copied().ok_or(Poison)?;
-    let (_, done) = me.in_loop(size, |me, i| with_item(me, seq, i, |_, _| Ok(())));
-    let _ = range;
-    done
-}
-
 fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let seq = one_loop(me, call)?;
     evaluated(me, &seq, call.range)?;
@@ -291,6 +283,13 @@ fn nth<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let n = me.usize(n, rn)?;
     let len = me.length(&seq)?;
     let there = me.g.compare(Cmp::Lt, n, len);
+    // The items before it are made and dropped.
+    let size = seq.dims.first().copied().ok_or(Poison)?;
+    let (_, passed) = me.in_loop(size, |me, i| {
+        let before = me.g.compare(Cmp::Lt, i, n);
+        me.under(before, true, |me| with_item(me, &seq, i, |_, _| Ok(())))
+    });
+    passed?;
     let value = me.under(there, true, |me| (seq.item)(me, &[n]))?;
     Ok(Value::Maybe(value.into(), there))
 }

@@ -41,12 +41,29 @@ impl<'a> Lower<'a> {
         if !seq.lens.is_empty() && seq.keep.is_none() {
             return Ok(self.by_number(seq));
         }
+        if seq.keep.is_none() && self.gives_places(&seq)? {
+            let all = self.by_number(seq);
+            return Ok(Seq { len: None, ..all });
+        }
         let t = self.collected(&seq, range, Want::Any)?;
         let one = self.g.lit_usize(1);
         let len = seq.dims.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size));
         let shape: Vec<Term> = std::iter::once(len).chain(self.g.shape(t)[seq.dims.len()..].iter().copied()).collect();
         let t = self.g.reshape(t, &shape);
         Ok(Seq::new([len], move |me: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(me.g.index(t, ix)))))
+    }
+
+    /// Whether the items are parts to be changed, which no array holds.
+    pub(super) fn gives_places(&mut self, seq: &Seq<'a>) -> Lowered<bool> {
+        fn is_place(value: &Value) -> bool {
+            match value {
+                Value::Place(_) => true,
+                Value::Tuple(parts) => parts.iter().any(is_place),
+                _ => false,
+            }
+        }
+        let (_, item) = self.unchecked(|me| me.in_loops(&seq.dims, &mut |me, ix| (seq.item)(me, ix)));
+        Ok(is_place(&item?))
     }
 
     /// The loops of an iterator end.
@@ -175,7 +192,27 @@ fn for_each<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn count<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
-    Ok(Value::Term(me.item_count(&seq, range)?))
+    let n = me.item_count(&seq, range)?;
+    // Each item is made before it is counted; `len` makes none. (Of how many nobody knows, only what a loop over them knows is asked.)
+    let endless = me.g.lit_usize(usize::MAX);
+    if call.name == "count" && !seq.dims.contains(&endless) {
+        evaluated(me, &seq, range)?;
+    }
+    Ok(Value::Term(n))
+}
+
+/// Every item is evaluated, whatever is done with it: what goes wrong there does, and what may not stand there is refused.
+pub(super) fn evaluated<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<()> {
+    me.ends(seq, range)?;
+    let (_, done) = me.in_loops(&seq.dims, &mut |me, ix| {
+        let there = me.present(seq, ix)?;
+        let item = |me: &mut Lower<'a>| (seq.item)(me, ix).map(drop);
+        match there {
+            Some(there) => me.under(there, true, item),
+            None => item(me),
+        }
+    });
+    done
 }
 
 fn is_empty<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -25,6 +25,7 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("from_diag", On::Assoc, (1, 1), from_diag, "a matrix with this diagonal"),
     row("from_diag_elem", On::Assoc, (2, 2), from_diag_elem, "a matrix with one value on its diagonal"),
     row("linspace", On::Assoc, (3, 3), linspace, "n numbers from a to b, evenly spaced"),
+    row("range", On::Assoc, (3, 3), range, "numbers from a up to b, by a step"),
     row("logspace", On::Assoc, (4, 4), logspace, "powers of a base with evenly spaced exponents"),
     row("from_iter", On::Assoc, (1, 1), iter::consume::collect, "the items of an iterator"),
     row("from_vec", On::Assoc, (1, 1), from_vec, "the elements of a vector"),
@@ -57,7 +58,7 @@ fn shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> 
     let sizes = me.sizes(shape, range)?;
     match call.rank {
         Some(rank) if usize::from(rank) != sizes.len() => {
-            Err(me.error(range, catalogue::ranks_differ(usize::from(rank), sizes.len())))
+            Err(me.error(range, catalogue::constructor_shape(call.name, usize::from(rank), sizes.len())))
         }
         _ => Ok(sizes),
     }
@@ -69,7 +70,7 @@ fn open_shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Vec<T
     let (rooms, lens) = me.open_sizes(shape, range)?;
     match call.rank {
         Some(rank) if usize::from(rank) != rooms.len() => {
-            Err(me.error(range, catalogue::ranks_differ(usize::from(rank), rooms.len())))
+            Err(me.error(range, catalogue::constructor_shape(call.name, usize::from(rank), rooms.len())))
         }
         _ => Ok((rooms, lens)),
     }
@@ -256,6 +257,28 @@ fn evenly<'a>(
 
 fn linspace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     evenly(me, call, 0, |_, x| x)
+}
+
+/// As many as ndarray makes: its length is a decision.
+fn range<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    use crate::prim::Unary;
+    let args = functions::reals_of(me, call, named(me, call))?;
+    let [a, b, step] = args[..] else { return Err(Poison) };
+    let distance = me.g.sub(b, a);
+    let steps = me.g.div(distance, step);
+    let steps = me.g.unary(Unary::Ceil, steps);
+    let least = me.g.lit_like(steps, -1.0);
+    let forwards = me.g.compare(Cmp::Gt, steps, least);
+    me.require(None, forwards, crate::catalogue::reached::RANGE_BACKWARDS);
+    let n = me.g.cast(Elem::USIZE, steps);
+    let n = me.size(&Value::Term(n), call.range)?;
+    let elem = me.g.elem(a);
+    let t = me.build_with(n, call.range, |me, i| {
+        let i = me.g.cast(elem, i);
+        let offset = me.g.mul(step, i);
+        Ok(Value::Term(me.g.add(a, offset)))
+    })?;
+    Ok(Value::Term(t))
 }
 
 fn logspace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

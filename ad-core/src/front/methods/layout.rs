@@ -227,11 +227,16 @@ fn broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     Ok(fitting(me, t, there))
 }
 
+/// The least of the sizes of an array.
+pub(in crate::front) fn shortest(me: &mut Lower, shape: &[Term]) -> Term {
+    shape[1..].iter().fold(shape[0], |n, &m| if n == m { n } else { me.g.int(IntOp::Min, n, m) })
+}
+
 fn diag<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
     let shape = me.g.shape(x).to_vec();
-    let n = shape[1..].iter().fold(shape[0], |n, &m| if n == m { n } else { me.g.int(IntOp::Min, n, m) });
+    let n = shortest(me, &shape);
     let var = me.g.fresh();
     let i = me.g.mk(Node::Var(var));
     Ok(Value::Term(me.g.gather(x, [n].into(), &[var], &vec![i; shape.len()])))

@@ -1,0 +1,231 @@
+//! Adapters that begin or end where a test says so, and `scan`, which carries a state from item to item.
+//!
+//! Rust asks for one item after the other, and stops where nobody asks for more. Here the place where an iterator ends is found first, and
+//! what a `scan` makes is made in a loop of its own. So an iterator of these says whether that can fail (`Seq::ahead`): what would
+//! leave items behind unasked must not be put behind it, since a check of theirs would fail where the function goes on.
+
+use std::rc::Rc;
+
+use syn::{Expr, ExprClosure, ExprMethodCall, Stmt};
+
+use super::adapters::{counted, skipped, taken};
+use super::consume::tests;
+use crate::catalogue::refused;
+use crate::catalogue::{self, wanted};
+use crate::diag::{Poison, SrcRange};
+use crate::front::carry::Key;
+use crate::front::changes::push_to;
+use crate::front::lower::Lower;
+use crate::front::outward::Outward;
+use crate::front::place::Place;
+use crate::front::state::{Cell, Held};
+use crate::front::table::{Call, Entry, On, row};
+use crate::front::value::{Lowered, Seq, Value};
+use crate::ir::Term;
+use crate::prim::{Cmp, Prim, Reduce};
+
+/// Adapters.
+pub(in crate::front) const TABLE: &[Entry] = &[
+    row("take_while", On::Iter, (1, 1), take_while, "the items before the first for which f does not hold"),
+    row("skip_while", On::Iter, (1, 1), skip_while, "the items from the first on for which f does not hold"),
+    row("map_while", On::Iter, (1, 1), map_while, "the values that f has of items, up to the first without one"),
+    row(
+        "scan",
+        On::Iter,
+        (2, 2),
+        scan,
+        "the values of f, which is given a state to change: `scan(0.0, |s, v| { *s += v; Some(*s) })`",
+    ),
+];
+
+/// Methods that may leave items unasked for.
+const STOPPING: &[&str] =
+    &["take", "take_while", "map_while", "zip", "any", "all", "find", "position", "next", "nth", "peekable", "scan"];
+
+/// Whether a method of an iterator may leave items behind that were made ahead.
+pub(in crate::front) fn stops_ahead(name: &str, receiver: &Value) -> bool {
+    STOPPING.contains(&name) && matches!(receiver, Value::Seq(seq) if seq.ahead)
+}
+
+/// The index of the first item for which a test does not hold, and whether there is one.
+fn first_other<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<(Term, Term)> {
+    let holds = tests(me, seq, range, false)?;
+    let fails = me.g.prim(Prim::Not, &[holds]);
+    let (some, numbers) = (me.g.reduce(Reduce::Any, 1, fails), me.g.cast(crate::ir::Elem::USIZE, fails));
+    Ok((me.g.reduce(Reduce::ArgMax, 1, numbers), some))
+}
+
+/// The first items of one loop, up to where a test does not hold. `tested` has the tests as its items.
+fn until<'a>(me: &mut Lower<'a>, seq: Seq<'a>, tested: &Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+    let before = me.noted();
+    let (at, some) = first_other(me, tested, range)?;
+    let ahead = me.noted() != before || seq.ahead;
+    let size = seq.dims.first().copied().ok_or(Poison)?;
+    let end = me.g.cond(some, at, size);
+    let mut shorter = if let Some(keep) = seq.keep.clone() {
+        let keep = move |me: &mut Lower<'a>, ix: &[Term]| {
+            let earlier = me.g.compare(Cmp::Lt, ix.first().copied().ok_or(Poison)?, end);
+            let kept = me.under(earlier, true, |me| keep(me, ix))?;
+            Ok(me.g.and(earlier, kept))
+        };
+        Seq { keep: Some(Rc::new(keep)), ..seq }
+    } else {
+        let len = me.length(&seq)?;
+        taken(me, seq, len, end, range)?
+    };
+    shorter.ahead = ahead;
+    Ok(Value::Seq(shorter))
+}
+
+/// An iterator over one loop, filtered or not.
+fn in_order<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Seq<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = me.seq(x, range)?;
+    let seq = if seq.dims.len() == 1 { seq } else { counted(me, &Value::Seq(seq), call.name, range)? };
+    me.ends(&seq, range)?;
+    Ok(seq)
+}
+
+/// The items as what the closure says of them.
+fn tested<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>) -> Lowered<Seq<'a>> {
+    let (f, range) = call.arg(1)?;
+    let (f, item) = (f.clone(), Rc::clone(&seq.item));
+    let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+        let value = item(me, ix)?;
+        me.apply(&f, &[value], range)
+    };
+    let _ = me;
+    Ok(Seq { item: Rc::new(item), ..seq.clone() })
+}
+
+fn take_while<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let seq = in_order(me, call)?;
+    let tests = tested(me, call, &seq)?;
+    until(me, seq, &tests, call.arg(1)?.1)
+}
+
+fn skip_while<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = counted(me, x, call.name, range)?;
+    me.ends(&seq, range)?;
+    let tests = tested(me, call, &seq)?;
+    let (at, some) = first_other(me, &tests, call.arg(1)?.1)?;
+    let len = me.length(&seq)?;
+    let begin = me.g.cond(some, at, len);
+    let ahead = seq.ahead;
+    Ok(Value::Seq(Seq { ahead, ..skipped(me, seq, len, begin)? }))
+}
+
+fn map_while<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let seq = in_order(me, call)?;
+    let options = tested(me, call, &seq)?;
+    let range = call.arg(1)?.1;
+    let (item, again) = (Rc::clone(&options.item), Rc::clone(&options.item));
+    let there = move |me: &mut Lower<'a>, ix: &[Term]| match item(me, ix)? {
+        Value::Maybe(_, there) => Ok(Value::Term(there)),
+        Value::Nothing => Ok(Value::Term(me.g.lit_bool(false))),
+        Value::Never => Ok(Value::Never),
+        other => {
+            let found = me.describe(&other);
+            Err(me.error(range, catalogue::expected(wanted::OPTION, &found)))
+        }
+    };
+    let tests = Seq { item: Rc::new(there), ..options.clone() };
+    let value = move |me: &mut Lower<'a>, ix: &[Term]| match again(me, ix)? {
+        Value::Maybe(value, _) => Ok((*value).clone()),
+        _ => Ok(Value::Never),
+    };
+    until(me, Seq { item: Rc::new(value), ..seq }, &tests, range)
+}
+
+/// Of a function with a name; that of a closure in its place is a loop (`Lower::scan_loop`).
+fn scan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Err(me.error(call.arg(2)?.1, catalogue::closure_in_its_place(call.name)))
+}
+
+/// The initial state and the closure of `scan(init, |state, item| ..)`.
+pub(in crate::front) fn of_scan(m: &ExprMethodCall) -> Option<(&Expr, &ExprClosure)> {
+    match (m.args.first(), m.args.last()) {
+        (Some(init), Some(Expr::Closure(f))) if m.method == "scan" && m.args.len() == 2 => Some((init, f)),
+        _ => None,
+    }
+}
+
+/// Whether a closure's value is `Some(..)` as far as its text says: it does not end the iterator.
+fn is_some(e: &Expr) -> bool {
+    match e {
+        Expr::Call(c) => matches!(&*c.func, Expr::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some")),
+        Expr::Paren(p) => is_some(&p.expr),
+        Expr::Group(g) => is_some(&g.expr),
+        Expr::Block(b) if b.label.is_none() => {
+            matches!(b.block.stmts.last(), Some(Stmt::Expr(last, None)) if is_some(last))
+        }
+        _ => false,
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// `.scan(init, |state, item| ..)`: a loop that carries the state and collects the values.
+    pub(in crate::front) fn scan_loop(
+        &mut self,
+        (init, f): (&'a Expr, &'a ExprClosure),
+        items: &Value<'a>,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let (seq, init) = (self.seq(items, range), self.expr(init));
+        let (seq, init) = (seq?, init?);
+        self.ends(&seq, range)?;
+        let [state, item] = [f.inputs.first(), f.inputs.last()];
+        let (Some(state), Some(item), 2) = (state, item, f.inputs.len()) else {
+            return Err(self.error(SrcRange::of(f), catalogue::closure_arity(f.inputs.len(), 2)));
+        };
+        let before = self.noted();
+        let (cells, outer) = (self.store.len(), self.scope.clone());
+        // What the closure captures it cannot change.
+        let captured = std::mem::replace(&mut self.captured, cells);
+        let names = [" state", " scanned"];
+        self.bind_cell(names[0].into(), Held::Value(init), true);
+        self.bind_cell(names[1].into(), Held::Value(Value::List(Rc::new([]))), true);
+        let [held, made] = [cells, cells + 1].map(|k| Place::variable(Cell(k), "the state", range));
+        let body = |me: &mut Self, ix: &[Term]| {
+            let next = (seq.item)(me, ix)?;
+            let outer = me.scope.clone();
+            let value = me.returning(range, |me| {
+                me.bind(state, Some(Value::Place(Rc::new(held.clone()))))?;
+                me.bind(item, Some(next))?;
+                me.expr(&f.body)
+            });
+            me.scope = outer;
+            let push = |me: &mut Self, value: &Value<'a>| push_to(me, &made, value, range).map(|()| Value::Unit);
+            let leave = |me: &mut Self| match me.innermost_loop() {
+                Some(own) => me.exit(own, Value::Unit, range),
+                None => Err(Poison),
+            };
+            match value? {
+                Value::Maybe(value, there) if me.g.bool_value(there) == Some(true) => push(me, &value),
+                Value::Maybe(value, there) => me.branch(there, |me| push(me, &value), leave, range),
+                Value::Nothing => leave(me),
+                Value::Never => Ok(Value::Never),
+                other => {
+                    let found = me.describe(&other);
+                    Err(me.error(SrcRange::of(&f.body), catalogue::expected(wanted::OPTION, &found)))
+                }
+            }
+        };
+        let outward = Outward::of_scan(names, seq.whole() && is_some(&f.body));
+        let looped = self.looped((Some(&seq), &body), &outward, (None, Key::new(&*f.body, "")), range);
+        let found = self.store.held(Cell(cells + 1)).cloned();
+        self.store.truncate(cells);
+        (self.scope, self.captured) = (outer, captured);
+        looped?;
+        let Some(Held::Value(found)) = found else { return Err(Poison) };
+        let ahead = self.noted() != before || seq.ahead;
+        let made = self.seq(&found, range)?;
+        Ok(Value::Seq(Seq { ahead, ..made }))
+    }
+}
+
+/// The refusal of what stops behind an iterator whose items are made ahead.
+pub(in crate::front) fn refuse<'a>(me: &mut Lower<'a>, name: &str, range: SrcRange) -> Poison {
+    me.error(range, refused::stops_ahead(name))
+}
