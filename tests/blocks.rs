@@ -71,6 +71,47 @@ fn nearest(points: &Array2<f64>, centres: &Array2<f64>) -> f64 {
     cost
 }
 
+/// Matrices of which what is below the diagonal is packed, column by column: it is read and its gradient is put where it is packed.
+#[differentiate(grad, into, wrt(l))]
+fn packed(x: &Array2<f64>, l: &Array2<f64>) -> f64 {
+    let (n, d) = x.dim();
+    let k = l.nrows();
+    let mut total = -0.5 * l.mapv(|e| e * e).sum();
+    for i in 0..n {
+        let mut beta = Array1::<f64>::zeros(k);
+        for c in 0..k {
+            let mut squares = 0.0;
+            for r in 0..d {
+                let mut z = x[[i, r]];
+                for j in 0..r {
+                    z += l[[c, j * (2 * d - j - 1) / 2 + r - j - 1]] * x[[i, j]];
+                }
+                squares += z * z;
+            }
+            beta[c] = -0.5 * squares;
+        }
+        total += logsumexp(&beta);
+    }
+    total
+}
+
+/// Rows below a diagonal whose elements are the same few numbers again and again.
+#[differentiate(wrt(w))]
+fn folded(x: &Array2<f64>, w: &Array1<f64>) -> f64 {
+    let (n, d) = x.dim();
+    let mut total = 0.0;
+    for i in 0..n {
+        let mut z = Array1::<f64>::zeros(d);
+        for r in 0..d {
+            for j in 0..r {
+                z[r] += w[(3 * r + j * j) % w.len()] * x[[i, j]];
+            }
+        }
+        total += logsumexp(&z);
+    }
+    total * w.sum()
+}
+
 fn numbers(n: usize, seed: u64) -> Array1<f64> {
     let mut rng = fastrand::Rng::with_seed(seed);
     Array1::from_shape_simple_fn(n, || rng.f64() - 0.5)
@@ -180,6 +221,51 @@ fn memory_does_not_grow_with_the_items() {
     };
     let (few, many) = (of(1_000), of(10_000));
     assert!(many <= few && many < 1 << 20, "{few} {many}");
+}
+
+/// Sums over items that are scattered are added where they go, whether there are items or not, wherever two of them meet.
+#[test]
+fn sums_are_added_where_they_go() {
+    for (n, d, k) in [(0, 3, 2), (1, 1, 2), (5, 2, 3), (17, 6, 4), (300, 9, 5), (40, 60, 90)] {
+        let triangle = d * (d - 1) / 2;
+        let (x, l) = (matrix(n, d, 1) * 2.0, matrix(k, triangle, 2));
+        let mut expected = -&l;
+        for x in x.rows() {
+            let at = |r: usize, j: usize| j * (2 * d - j - 1) / 2 + r - j - 1;
+            let z = |c: usize, r: usize| x[r] + (0..r).map(|j| l[[c, at(r, j)]] * x[j]).sum::<f64>();
+            let z = Array2::from_shape_fn((k, d), |(c, r)| z(c, r));
+            let p = softmax(&z.map_axis(Axis(1), |z| -0.5 * z.dot(&z)));
+            for ((c, r), z) in z.indexed_iter() {
+                (0..r).for_each(|j| expected[[c, at(r, j)]] -= p[c] * z * x[j]);
+            }
+        }
+        let (value, gradient) = packed_value_and_grad(&x, &l);
+        assert!((value - packed(&x, &l)).abs() <= 1e-12 * value.abs().max(1.0));
+        close(&gradient, &expected);
+        let mut into = Array2::from_elem((k, triangle), 7.0);
+        assert_eq!(packed_value_and_grad_into(&x, &l, &mut into).to_bits(), value.to_bits());
+        assert_eq!(into, gradient);
+    }
+    for (n, d, m) in [(0, 4, 3), (1, 5, 3), (33, 12, 7), (500, 40, 11)] {
+        let (x, w) = (matrix(n, d, 3), numbers(m, 4));
+        let (mut all, mut expected) = (0.0, Array1::<f64>::zeros(m));
+        for x in x.rows() {
+            let at = |r: usize, j: usize| (3 * r + j * j) % m;
+            let z = Array1::from_shape_fn(d, |r| (0..r).map(|j| w[at(r, j)] * x[j]).sum::<f64>());
+            let p = softmax(&z);
+            all += logsumexp(&z);
+            (0..d).for_each(|r| (0..r).for_each(|j| expected[at(r, j)] += p[r] * x[j] * w.sum()));
+        }
+        let expected = (expected + all).insert_axis(Axis(0));
+        let (value, gradient) = folded_value_and_grad(&x, &w);
+        assert!((value - folded(&x, &w)).abs() <= 1e-12 * value.abs().max(1.0));
+        close(&gradient.insert_axis(Axis(0)), &expected);
+    }
+    // The triangles once more as rectangles, the gradient and what a block needs: not the gradient as rectangles too.
+    let (n, d, k) = (20, 64, 100);
+    let (x, l) = (matrix(n, d, 1), matrix(k, d * (d - 1) / 2, 2));
+    let bytes = counted(|| packed_grad(&x, &l)).1.bytes;
+    assert!(bytes < 4 * 8 * l.len(), "{bytes} bytes for {}", 8 * l.len());
 }
 
 /// Only the winner has a derivative: the first of equals, by the function's own sums, never a NaN.

@@ -21,6 +21,17 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
+/// Choices that so few programs may lack: `ad-core/tests/emit.rs` has programs for them.
+const RARE: [&str; 7] = [
+    "indices of scatters",
+    "loops over the same steps",
+    "products in loops",
+    "rows of loops",
+    "sums of products",
+    "sums that are scattered",
+    "windows of arrays",
+];
+
 #[test]
 fn in_debug() {
     run("dev", None);
@@ -66,7 +77,14 @@ fn run(profile: &str, chance: Option<u64>) {
             Err(e) => panic!("seed {}: {e}\n{}", source.seed, source.text),
         }
     }
+    let _ = ad_core::choice::tally();
     let root = write_crate(profile, &programs, chance);
+    let met = ad_core::choice::tally();
+    if chance.is_some() {
+        println!("{met:?}");
+    }
+    let missing: Vec<_> = met.iter().filter(|(kind, n)| n.contains(&0) && !RARE.contains(kind)).collect();
+    assert!(chance.is_none() || cases < 200 || missing.is_empty(), "answers that chance has not given: {missing:?}");
     let numbers = numbers(&root, profile);
     let mut failures = Vec::new();
     for (k, source) in programs.iter().enumerate() {

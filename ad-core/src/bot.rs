@@ -16,6 +16,11 @@ use std::collections::{HashMap, HashSet};
 use crate::ir::{Body, Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::prim::{Prim, Reduce};
 
+/// The array of all values of a scalar whose free variables are these, with their sizes.
+pub(crate) fn table(g: &mut Graph, vars: &[(Var, Term)], t: Term) -> Term {
+    vars.iter().rev().fold(t, |t, &(var, size)| Lift::new(g, var, size).lift(t))
+}
+
 /// The roots without builds and calls, closed bodies included. The result satisfies `valid::normal_form`.
 pub fn transform(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     let exact = crate::simplify::decisions(g, roots);

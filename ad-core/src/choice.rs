@@ -46,7 +46,49 @@ pub(crate) enum Kind {
     Lanes,
     /// Rows that a loop saves for a sum over their elements are computed again by a loop that takes the sum.
     Again,
+    /// What of a loop depends on nothing carried is an operation over all steps, or stays in the step.
+    Bulk,
+    /// A sum is taken behind its loop, of rows that are saved for it, or in the step.
+    Rows,
+    /// A product with what is the same in each step is taken before the loop, for all steps.
+    Before,
+    /// Loops over the same steps are one.
+    Together,
+    /// A sum over steps is taken for blocks of steps.
+    Blocks,
+    /// A sum over items that is scattered is added, block by block, where the scatter puts it.
+    Onto,
+    /// The indices of a scatter that are the same along some of its axes are computed once, in a table.
+    Table,
 }
+
+/// All of them, for the tests' histogram.
+const ALL: [Kind; 24] = [
+    Kind::Associate,
+    Kind::Kernel,
+    Kind::Windows,
+    Kind::Store,
+    Kind::Fuse,
+    Kind::Split,
+    Kind::Tile,
+    Kind::InPlace,
+    Kind::Reuse,
+    Kind::Move,
+    Kind::Dispatch,
+    Kind::MulAdd,
+    Kind::Lazy,
+    Kind::Bounds,
+    Kind::Columns,
+    Kind::Lanes,
+    Kind::Again,
+    Kind::Bulk,
+    Kind::Rows,
+    Kind::Before,
+    Kind::Together,
+    Kind::Blocks,
+    Kind::Onto,
+    Kind::Table,
+];
 
 impl Kind {
     /// The question, and what is said where the answer is yes, and where it is no.
@@ -69,6 +111,13 @@ impl Kind {
             Kind::Columns => ["sums of columns", "kept in registers", "added to in memory"],
             Kind::Lanes => ["loops over carried rows", "all steps for a few elements", "all elements step by step"],
             Kind::Again => ["rows of loops", "computed again", "saved"],
+            Kind::Bulk => ["parts of loops", "of all steps at once", "step by step"],
+            Kind::Rows => ["sums in loops", "taken behind the loop", "taken in each step"],
+            Kind::Before => ["products in loops", "taken before the loop", "taken in each step"],
+            Kind::Together => ["loops over the same steps", "one loop", "a loop each"],
+            Kind::Blocks => ["sums over steps", "in blocks of steps", "step by step"],
+            Kind::Onto => ["sums that are scattered", "added where they go", "made, then scattered"],
+            Kind::Table => ["indices of scatters", "in a table", "computed where they are used"],
         }
     }
 
@@ -87,13 +136,18 @@ type Record = BTreeMap<(Kind, Key), (bool, String)>;
 thread_local! {
     static SEED: Cell<Option<u64>> = const { Cell::new(None) };
     static RECORD: RefCell<Option<Record>> = const { RefCell::new(None) };
+    static TALLY: RefCell<BTreeMap<Kind, [usize; 2]>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// The answer to a question. `why` is the rest of a sentence that begins with the answer, and names the costs that were compared; it is only
 /// asked for the record, where nothing is kept if it is empty.
 pub(crate) fn choose(kind: Kind, key: Key, by_cost: bool, why: impl FnOnce() -> String) -> bool {
     let answer = match SEED.get() {
-        Some(seed) => mixed(seed, [kind as u64, key.0 as u64, key.1 as u64]),
+        Some(seed) => {
+            let answer = mixed(seed, [kind as u64, key.0 as u64, key.1 as u64]);
+            TALLY.with_borrow_mut(|tally| tally.entry(kind).or_default()[usize::from(answer)] += 1);
+            answer
+        }
         None => by_cost,
     };
     RECORD.with_borrow_mut(|record| {
@@ -136,6 +190,14 @@ pub fn by_chance<R>(seed: u64, call: impl FnOnce() -> R) -> R {
     }
     let _before = Before(SEED.replace(Some(seed)));
     call()
+}
+
+/// For each question, how often chance has said no and yes on this thread since the last call. For tests: each answer has to be met.
+#[doc(hidden)]
+#[must_use]
+pub fn tally() -> BTreeMap<&'static str, [usize; 2]> {
+    let found = TALLY.take();
+    ALL.iter().map(|kind| (kind.words()[0], found.get(kind).copied().unwrap_or_default())).collect()
 }
 
 /// Keeps the choices of this thread from here on.

@@ -126,7 +126,16 @@ fn derivatives(program: program::Program, folder: Option<&Path>) -> Result<Token
     let mut log = folder.map(|place| (place, Log::default()));
     let mut log_ref = log.as_mut().map(|l| &mut l.1);
     let options = program.options.clone();
+    if log_ref.is_some() {
+        choice::record();
+    }
     let mut prepared = pipeline::prepare(program, log_ref.as_deref_mut());
+    if let Some(log) = log_ref.as_deref_mut() {
+        let choices = emit::chosen(&prepared.program.graph, &prepared.program);
+        if !choices.is_empty() {
+            log.stages.push(("choices by cost".into(), choices));
+        }
+    }
     let mut written = TokenStream::new();
     let wanted = [
         (options.grad, Derivative::ValueAndGrad),

@@ -62,24 +62,34 @@ fn the_plan_can_be_read() {
     assert_eq!(lines.iter().filter(|l| l.contains(": store ")).count(), 2, "{text}");
 }
 
-/// Functions with recurrences and their gradients, by the whole pipeline.
-fn with_recurrences() -> Vec<support::Case> {
+/// A function and its gradient, by the whole pipeline.
+fn derived(p: &recurrences::Program) -> support::Case {
     use ad_core::pipeline::{self, Derivative};
-    let mut cases = Vec::new();
-    for p in recurrences::programs() {
-        let program = match ad_core::front::parse(quote::quote!(grad), p.item) {
-            Ok(program) => program,
-            Err(_) => panic!("{} has errors", p.name),
-        };
-        let mut prepared = pipeline::prepare(program, None);
-        let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
-        let mut case = support::Case::of(p.name, prepared.program.graph, &routine.result.terms(), p.inputs);
-        for check in &routine.checks {
-            case.check(check.ok, &check.message, &[]);
-        }
-        cases.push(case);
+    let program = match ad_core::front::parse(quote::quote!(grad), p.item.clone()) {
+        Ok(program) => program,
+        Err(_) => panic!("{} has errors", p.name),
+    };
+    let mut prepared = pipeline::prepare(program, None);
+    let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+    let mut case = support::Case::of(p.name, prepared.program.graph, &routine.result.terms(), p.inputs.clone());
+    for check in &routine.checks {
+        case.check(check.ok, &check.message, &[]);
     }
-    cases
+    case
+}
+
+/// A case that is made, and later emitted, with choices by chance. What it gives is what the same case gives without.
+fn by_chance(seed: u64, make: impl Fn() -> support::Case) -> support::Case {
+    let expected = make().values();
+    let mut case = ad_core::choice::by_chance(seed, make);
+    case.chance = Some(seed);
+    case.expected = Some(expected);
+    case
+}
+
+/// Functions with recurrences and their gradients.
+fn with_recurrences() -> Vec<support::Case> {
+    recurrences::programs().iter().map(derived).collect()
 }
 
 #[test]
@@ -98,23 +108,36 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|n| n.parse().ok())
 }
 
-/// What is stored, which statements share a loop, what is overwritten, which kernel computes: whatever is chosen, the same is computed.
+/// Programs in which one choice is only there after others, and how often these are chosen.
+const SEVERAL: [&str; 5] = ["powers_5", "powers_in_two_sums", "packed_19", "recurrent_net", "sum_of_product"];
+const OFTEN: u64 = 16;
+
+/// What is stored, which statements share a loop, what is overwritten, which kernel computes, what of a loop is none: whatever is chosen,
+/// the same is computed, and each answer to each question is given.
 /// `EMIT_CHANCE` makes other choices.
 #[test]
 fn programs_run_whatever_is_chosen() {
+    let _ = ad_core::choice::tally();
     let mut cases = Vec::new();
-    for more in 0..2 {
-        let all = corpus::all().into_iter().chain(stopping::all()).chain(with_recurrences());
-        for (k, mut case) in all.enumerate() {
+    let first = number("EMIT_CHANCE").unwrap_or(0);
+    for more in 0..OFTEN {
+        let loops = recurrences::programs();
+        let all = corpus::all().into_iter().chain(stopping::all()).filter(|_| more < 2);
+        let loops = loops.iter().filter(|p| more < 2 || SEVERAL.contains(&p.name));
+        for (k, mut case) in all.chain(loops.map(|p| by_chance(first + more, || derived(p)))).enumerate() {
             case.name = format!("{}_{k}_{more}", case.name).leak();
-            case.chance = Some(number("EMIT_CHANCE").unwrap_or(0) + more);
+            case.chance = Some(first + more);
             cases.push(case);
         }
     }
     let root = write_crate("emit-chosen", &mut cases);
+    let met = ad_core::choice::tally();
+    println!("{met:?}");
     if let Err(e) = cargo(&root, &["run", "--offline", "--quiet"]) {
         panic!("{e}");
     }
+    let missing: Vec<_> = met.iter().filter(|(_, n)| n.contains(&0)).collect();
+    assert!(missing.is_empty(), "answers that chance has not given, no and yes: {missing:?}");
 }
 
 /// Two seeds give other code, and one the same; without a seed there is no chance at all.
@@ -156,16 +179,21 @@ fn random_programs(root: &str, chance: impl Fn(u64) -> Option<u64>) {
         if cases.len() == wanted {
             break;
         }
-        let common::r#gen::Case { mut g, roots, inputs, active } = common::r#gen::case(seed, 12 + (seed % 20) as usize);
-        let roots = ad_core::bot::transform(&mut g, &roots);
-        let roots = ad_core::simplify::simplify(&mut g, &roots);
-        let seeds: Vec<_> = roots.iter().map(|&t| g.lit_like(t, 1.0)).collect();
-        let (mut all, gradient) = ad_core::ad::reverse(&mut g, &roots, &seeds, &active);
-        all.extend(gradient);
-        let all = ad_core::simplify::simplify(&mut g, &all);
-        let name: &'static str = format!("random_{seed}").leak();
-        let mut case = support::Case::of(name, g, &all, inputs);
-        case.chance = chance(seed);
+        let make = || {
+            let common::r#gen::Case { mut g, roots, inputs, active } =
+                common::r#gen::case(seed, 12 + (seed % 20) as usize);
+            let roots = ad_core::bot::transform(&mut g, &roots);
+            let roots = ad_core::simplify::simplify(&mut g, &roots);
+            let seeds: Vec<_> = roots.iter().map(|&t| g.lit_like(t, 1.0)).collect();
+            let (mut all, gradient) = ad_core::ad::reverse(&mut g, &roots, &seeds, &active);
+            all.extend(gradient);
+            let all = ad_core::simplify::simplify(&mut g, &all);
+            support::Case::of(format!("random_{seed}").leak(), g, &all, inputs)
+        };
+        let mut case = match chance(seed) {
+            Some(chance) => by_chance(chance, make),
+            None => make(),
+        };
         match case.try_emit() {
             Ok(_) => cases.push(case),
             Err(e) => *refused.entry(e).or_default() += 1,

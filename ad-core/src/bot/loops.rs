@@ -43,6 +43,7 @@ pub(crate) use blocks::pass as in_blocks;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::Lift;
+use crate::choice::{Kind, choose, choose_if};
 use crate::flatten;
 use crate::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
@@ -274,7 +275,7 @@ impl<'g> Parts<'g> {
                 continue;
             }
             if k >= self.carries() {
-                if self.leaves(&[r], None, &mut Vec::new()) {
+                if self.leaves(&[r], None, &mut Vec::new()) && self.in_bulk(k) {
                     self.fate[k] = Fate::Rows(r);
                 }
                 continue;
@@ -292,17 +293,10 @@ impl<'g> Parts<'g> {
         for round in 0..3 {
             for (k, all) in std::mem::take(&mut pieces) {
                 let mut saved = Vec::new();
-                let leaves = all.iter().all(|p| {
-                    let terms = p.terms();
-                    let limit = match p {
-                        Piece::Add(e) if round > 0 => Some(if round == 1 { self.g.rank(*e) } else { 0 }),
-                        Piece::Scatter { put: Put::Add, src, .. } if round > 0 => {
-                            Some(if round == 1 { self.g.rank(*src) } else { 0 })
-                        }
-                        _ => None,
-                    };
-                    self.leaves(&terms, limit, &mut saved)
-                });
+                let leaves = match round {
+                    1 => self.behind(k, &all, &mut saved),
+                    _ => self.all_leave(&all, |_| (round == 2).then_some(0), &mut saved) && self.in_bulk(k),
+                };
                 if leaves {
                     self.saved.extend(saved);
                     self.fate[k] = Fate::Pieces(all);
@@ -311,6 +305,48 @@ impl<'g> Parts<'g> {
                 }
             }
         }
+    }
+
+    /// Whether all pieces can be computed outside, of what is saved for sums: of so many axes at most, given those of a summand.
+    fn all_leave(&self, all: &[Piece], limit: impl Fn(usize) -> Option<usize>, saved: &mut Vec<Term>) -> bool {
+        all.iter().all(|p| {
+            let limit = match p {
+                Piece::Add(e) => limit(self.g.rank(*e)),
+                Piece::Scatter { put: Put::Add, src, .. } => limit(self.g.rank(*src)),
+                _ => None,
+            };
+            self.leaves(&p.terms(), limit, saved)
+        })
+    }
+
+    /// Whether what the carried value k becomes is taken behind the loop, of rows that are saved for it.
+    fn behind(&self, k: usize, all: &[Piece], saved: &mut Vec<Term>) -> bool {
+        let smaller = self.all_leave(all, Some, saved);
+        if smaller && saved.is_empty() {
+            return self.in_bulk(k);
+        }
+        let mut any = Vec::new();
+        // By chance also of rows that are as large as what is added up.
+        let possible = smaller || self.all_leave(all, |rank| Some(rank + 1), &mut any);
+        let why = || match smaller {
+            true => format!("(rows of fewer axes are saved for it: {})", saved.len()),
+            false => String::new(),
+        };
+        let behind = possible && choose_if(true, Kind::Rows, self.about(k), smaller, why);
+        if behind && !smaller {
+            *saved = any;
+        }
+        behind
+    }
+
+    /// What a choice about part k is known by.
+    fn about(&self, k: usize) -> (usize, usize) {
+        (self.scan.body.results[k].index(), k + (self.scan.count.index() << 16))
+    }
+
+    /// Whether part k, which depends on nothing carried, leaves the loop: that costs nothing.
+    fn in_bulk(&self, k: usize) -> bool {
+        choose(Kind::Bulk, self.about(k), true, || "(it depends on nothing that is carried)".into())
     }
 
     /// Carried values that change where a better one than the carried value k is found (`if e < best { best = e; at = i; }`), and nowhere else.
@@ -343,7 +379,7 @@ impl<'g> Parts<'g> {
         let rest: Vec<Term> =
             (0..results.len()).filter(|j| !group.contains(j) && stays(self, *j)).map(|j| results[j]).collect();
         let read = self.reads(&rest);
-        if group.iter().any(|j| read.contains(j)) {
+        if group.iter().any(|j| read.contains(j)) || found.is_empty() || !self.in_bulk(k) {
             return;
         }
         for (j, payload) in found {
@@ -381,7 +417,10 @@ impl<'g> Parts<'g> {
             match self.g.node(t) {
                 Node::Prim(Prim::Contract(_), args) if !inside[&t] && self.g.free(t).is_empty() => {
                     let (rank, fixed) = (self.g.rank(t), args.iter().filter(|a| !of_step[*a]));
-                    if rank > 0 && fixed.map(|&a| self.g.rank(a)).max().is_some_and(|most| most > rank) {
+                    let most = fixed.map(|&a| self.g.rank(a)).max().unwrap_or(0);
+                    let why = || format!("({rank} axes, of what is the same in each step, of {most})");
+                    let by_cost = rank > 0 && most > rank;
+                    if choose(Kind::Before, (t.index(), self.scan.count.index()), by_cost, why) {
                         found.push(t);
                         continue;
                     }

@@ -42,7 +42,7 @@ pub(super) fn items(
                         value = kernel.choose(inside, value, zero);
                     }
                 }
-                items.push(Item::Fold { out: t, fold: Fold::Sum, reduced, value, added: false });
+                items.push(Item::Fold { out: t, fold: Fold::Sum, reduced, value, added: false, at: None });
                 outs.push(t);
             }
             Node::Prim(Prim::Reduce(op, rank), args) => {
@@ -54,7 +54,7 @@ pub(super) fn items(
                     Reduce::InOrder | Reduce::FromZero => Fold::InOrder,
                     _ => Fold::Any,
                 };
-                items.push(Item::Fold { out: t, fold, reduced, value, added: false });
+                items.push(Item::Fold { out: t, fold, reduced, value, added: false, at: None });
                 outs.push(t);
             }
             _ => {

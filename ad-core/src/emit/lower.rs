@@ -9,9 +9,9 @@ use super::kernel::trivial;
 use super::loops::{Carry, Growth, Loop, Loops, Rows, leaf};
 use super::runs::{Inner, OneRun, runs};
 use super::update::update;
-use crate::choice::{Kind, choose_if};
+use crate::choice::{Kind, choose, choose_if};
 use crate::ir::bound::{Bound, bound};
-use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type};
+use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 
 /// The terms of the emitter's sublanguage that equal the roots.
@@ -157,6 +157,7 @@ impl Lower<'_> {
                 }
                 contraction(g, t, spec, args[0], args[1], exact)
             }
+            Node::Scatter { put: Put::Add, src, .. } if sums_rows(g, *src) => with_tables(g, t, &mapped),
             _ => g.mk(mapped),
         })
     }
@@ -435,4 +436,39 @@ fn unsigned(g: &Graph, t: Term) -> bool {
 
 fn axis(k: usize) -> u8 {
     u8::try_from(k).unwrap_or(u8::MAX)
+}
+
+/// Whether the term is a sum over first axes that leaves arrays: as many numbers, for a lot of items.
+fn sums_rows(g: &Graph, t: Term) -> bool {
+    matches!(g.node(t), Node::Prim(Prim::Sum(axes), args) if **axes == [0] && g.int_value(g.shape(args[0])[0]).is_none())
+}
+
+/// Operations of an index from which on a table of them is worth its memory.
+const TABLED: usize = 4;
+
+/// A scatter whose indices are read from a table, where they take several operations and are the same along an axis of what is scattered.
+fn with_tables(g: &mut Graph, about: Term, scatter: &Node) -> Term {
+    let (vars, mut index) = g.open_binder(scatter);
+    let Node::Scatter { dst, src, .. } = *scatter else { return g.mk(scatter.clone()) };
+    let sizes: Vec<Term> = g.shape(src)[..vars.len()].to_vec();
+    let mut tables = 0;
+    for (k, ix) in index.iter_mut().enumerate() {
+        let own: Vec<(Var, Term)> =
+            vars.iter().copied().zip(sizes.iter().copied()).filter(|(v, _)| g.free(*ix).contains(v)).collect();
+        let work = g.reachable(&[*ix]).into_iter().filter(|&t| !g.free(t).is_empty() && !matches!(g.node(t), Node::Var(_)));
+        let work = work.count();
+        let plain = g.reachable(&[*ix]).into_iter().all(|t| g.rank(t) == 0 && !g.is_open(t));
+        let why = || format!("({work} operations, at least {TABLED}; the same along {} axes)", vars.len() - own.len());
+        if work > 0
+            && own.len() < vars.len()
+            && plain
+            && choose(Kind::Table, (about.index(), k), work >= TABLED, why)
+        {
+            let table = crate::bot::table(g, &own, *ix);
+            let at: Vec<Term> = own.iter().map(|o| g.mk(Node::Var(o.0))).collect();
+            *ix = g.index(table, &at);
+            tables += 1;
+        }
+    }
+    if tables == 0 { g.mk(scatter.clone()) } else { g.scatter(dst, src, &vars, &index) }
 }

@@ -174,22 +174,8 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<[
     let style = style(program);
     driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints)
         .body(&result, &routine.destinations)?;
-    let show = |t: &Term| {
-        let node = match g.node(*t) {
-            crate::ir::Node::Prim(prim, _) => prim.name(),
-            crate::ir::Node::Gather { .. } => "gather".into(),
-            crate::ir::Node::Scatter { put: crate::ir::Put::Add, .. } => "scatter".into(),
-            crate::ir::Node::Scatter { put: crate::ir::Put::Set, .. } => "update".into(),
-            crate::ir::Node::Cond { .. } => "cond".into(),
-            crate::ir::Node::Param(..) => "of a loop".into(),
-            node => format!("{node:?}"),
-        };
-        match hints.get(t) {
-            Some(hint) => format!("%{} {hint}: {node}", t.index()),
-            None => format!("%{}: {node}", t.index()),
-        }
-    };
-    let name = |k: usize| u32::try_from(k).ok().filter(|_| k < g.len()).map_or(String::new(), |k| show(&Term(k)));
+    let show = |t: &Term| shown(g, hints.get(t), *t);
+    let name = |k: usize| numbered(g, |t| hints.get(&t), k);
     let choices = choice::recorded(name);
     let mut text = String::new();
     // Bodies of loops are written below their loop, further to the right; an explicit stack of (step, depth).
@@ -236,6 +222,34 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<[
         text.push_str(&format!("{}{k}{guard}: {what}\n", "    ".repeat(depth)));
     }
     Ok([text, choices])
+}
+
+/// What was chosen since `choice::record`, of the function itself.
+pub(crate) fn chosen(g: &Graph, program: &Program) -> String {
+    choice::recorded(|k| numbered(g, |t| program.hints.get(&t), k))
+}
+
+/// The term of this number in a word, if there is one.
+fn numbered<'a>(g: &Graph, hint: impl Fn(Term) -> Option<&'a String>, k: usize) -> String {
+    let term = u32::try_from(k).ok().filter(|_| k < g.len()).map(Term);
+    term.map_or(String::new(), |t| shown(g, hint(t), t))
+}
+
+/// A term in a word.
+fn shown(g: &Graph, hint: Option<&String>, t: Term) -> String {
+    let node = match g.node(t) {
+        crate::ir::Node::Prim(prim, _) => prim.name(),
+        crate::ir::Node::Gather { .. } => "gather".into(),
+        crate::ir::Node::Scatter { put: crate::ir::Put::Add, .. } => "scatter".into(),
+        crate::ir::Node::Scatter { put: crate::ir::Put::Set, .. } => "update".into(),
+        crate::ir::Node::Cond { .. } => "cond".into(),
+        crate::ir::Node::Param(..) => "of a loop".into(),
+        node => format!("{node:?}"),
+    };
+    match hint {
+        Some(hint) => format!("%{} {hint}: {node}", t.index()),
+        None => format!("%{}: {node}", t.index()),
+    }
 }
 
 /// How this program's tokens are written.

@@ -39,8 +39,9 @@ pub(super) enum Fold {
 pub(super) enum Item {
     /// Stores it; `None` where it is only used by the other items.
     Store { out: Option<Term>, value: Id },
-    /// Folds it over the loops marked; `added`: together with what is there.
-    Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id, added: bool },
+    /// Folds it over the loops marked; `added`: together with what is there, which is at the loops that are left, or at this index of `out`
+    /// (what falls outside is dropped).
+    Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id, added: bool, at: Option<Vec<Id>> },
     /// Adds it (or puts it) at an index of `out`; what falls outside is dropped.
     Scatter { out: Term, put: Put, ix: Vec<Id>, value: Id },
     /// Adds it (or puts it) at a shifted index of `out`; the whole block is in range.
@@ -464,33 +465,38 @@ impl<'a, 'k> Nest<'a, 'k> {
                 }
                 Item::Scatter { out, put, ix, value } => {
                     let value = self.value(*value)?.tokens;
-                    let sizes = self.g.shape(*out).to_vec();
-                    let at: Vec<Expr> = ix.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
-                    let mut inside: Option<TokenStream> = None;
-                    for (k, &i) in ix.iter().enumerate() {
-                        if !self.proven(i, sizes[k]) {
-                            let (i, n) = (at[k].at(prec::COMPARE + 1), self.arg(sizes[k]).tokens);
-                            inside = Some(match inside {
-                                None => quote!(#i < #n),
-                                Some(before) => quote!(#before && #i < #n),
-                            });
-                        }
-                    }
-                    let at = self.linear(&at, &sizes, true).tokens;
-                    let name = &self.arg_names[out];
-                    let put = match put {
-                        Put::Add => quote!(+=),
-                        Put::Set => quote!(=),
-                    };
-                    match inside {
-                        None => quote!(#name[#at] #put #value;),
-                        Some(inside) => quote!(if #inside { #name[#at] #put #value; }),
-                    }
+                    self.put_at(*out, *put, ix, &value)?
                 }
             };
             self.push(d, 0, &tokens);
         }
         Ok(())
+    }
+
+    /// Adds or puts a value at an index of a result, if it is there.
+    fn put_at(&mut self, out: Term, put: Put, ix: &[Id], value: &TokenStream) -> Result<TokenStream, String> {
+        let sizes = self.g.shape(out).to_vec();
+        let at: Vec<Expr> = ix.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
+        let mut inside: Option<TokenStream> = None;
+        for (k, &i) in ix.iter().enumerate() {
+            if !self.proven(i, sizes[k]) {
+                let (i, n) = (at[k].at(prec::COMPARE + 1), self.arg(sizes[k]).tokens);
+                inside = Some(match inside {
+                    None => quote!(#i < #n),
+                    Some(before) => quote!(#before && #i < #n),
+                });
+            }
+        }
+        let at = self.linear(&at, &sizes, true).tokens;
+        let name = &self.arg_names[&out];
+        let put = match put {
+            Put::Add => quote!(+=),
+            Put::Set => quote!(=),
+        };
+        Ok(match inside {
+            None => quote!(#name[#at] #put #value;),
+            Some(inside) => quote!(if #inside { #name[#at] #put #value; }),
+        })
     }
 
     fn accumulate(&self, fold: Fold, elem: Elem, place: &TokenStream, value: &Expr) -> TokenStream {
@@ -529,7 +535,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             self.write_nodes(0..=d - 1)?;
         }
         for item in self.items {
-            let Item::Fold { out, fold, reduced, added, .. } = item else { continue };
+            let Item::Fold { out, fold, reduced, added, at, .. } = item else { continue };
             let reduced: Vec<bool> = if self.flat { vec![true] } else { reduced.clone() };
             let suffix = reduced.iter().rev().take_while(|r| **r).count();
             if suffix == 0 && self.g.rank(*out) > 0 {
@@ -578,6 +584,11 @@ impl<'a, 'k> Nest<'a, 'k> {
                 if start == 0 {
                     return_values.push(total);
                 }
+                continue;
+            }
+            if let Some(at) = at {
+                let put = self.put_at(*out, Put::Add, at, &total)?;
+                self.post[start].extend(put);
                 continue;
             }
             let loops: Vec<usize> = (0..d).filter(|&v| !reduced[v]).collect();

@@ -251,8 +251,9 @@ fn decided<'a>(
         .iter()
         .map(|item| match item.clone() {
             Item::Store { out, value } => Item::Store { out, value: map[value as usize] },
-            Item::Fold { out, fold, reduced, value, added } => {
-                Item::Fold { out, fold, reduced, value: map[value as usize], added }
+            Item::Fold { out, fold, reduced, value, added, at } => {
+                let at = at.map(|ix| ix.iter().map(|&i| map[i as usize]).collect());
+                Item::Fold { out, fold, reduced, value: map[value as usize], added, at }
             }
             Item::Scatter { out, put, ix, value } => {
                 let ix = ix.iter().map(|&i| map[i as usize]).collect();

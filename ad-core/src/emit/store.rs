@@ -373,14 +373,24 @@ fn visit(
             read(*src, through, !vars.is_empty() && dear(*src) && cost[src.index()] >= DEAR);
             sizes.iter().chain(index).for_each(|&c| read(c, through, false));
         }
-        Node::Scatter { dst, src, index, .. } => {
+        Node::Scatter { dst, src, vars, index, .. } => {
             let over = contexts.domain(g.shape(*src));
             read(*dst, context, !is_splat(g, *dst));
             // Elements of a loop's array that are moved about in it are read before any is written.
             let moved = matches!(g.node(innermost(g, *dst)), Node::Param(..)) && !is_splat(g, *src);
             read(*src, over, moved && g.rank(*src) > 0 && reads_elements(g, *src, innermost(g, *dst)));
             let through = contexts.path(over, t);
-            index.iter().for_each(|&c| read(c, through, false));
+            for &c in index {
+                read(c, through, false);
+                // A table of indices is read again along the axes that it does not mention.
+                if let Node::Gather { src: table, vars: none, .. } = g.node(c)
+                    && none.is_empty()
+                    && (1..vars.len()).contains(&g.rank(*table))
+                    && dear(*table)
+                {
+                    read(*table, contexts.path(through, c), true);
+                }
+            }
         }
         Node::Cond { cond, then, other } => {
             let arms = class == Class::Buffer;

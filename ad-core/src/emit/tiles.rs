@@ -5,6 +5,8 @@
 //! In a block the items are the *last* axis of every array, and so the innermost loop: lanes are filled by independent items, and no
 //! sum is taken across lanes but those over items. What comes from outside is packed so, block by block.
 //!
+//! A sum over items that nothing but a scatter reads is added, block by block, where the scatter puts it: the array of the sums is never made.
+//!
 //! This module says which steps can be done so and which pay. Must never take in a step that reads another item's row, the number of
 //! items, or a sum over items; nor move a step over a check.
 
@@ -12,12 +14,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use super::items::{items, members};
-use super::kernel::{Kernel, Op};
+use super::kernel::{Id, Kernel, Op};
 use super::nest::{Fold, Item, operands};
 use super::schedule::{Plan, Step, Work};
 use super::store::Class;
 use crate::choice::{Kind, choose};
-use crate::ir::{Graph, Node, Term};
+use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::{Prim, Reduce};
 
 /// A run of steps done block by block.
@@ -29,6 +31,8 @@ pub(super) struct Tile {
     pub(super) steps: Range<usize>,
     /// Arrays over items that only these steps know.
     pub(super) private: HashSet<Term>,
+    /// Sums over items that are added where a scatter puts them, and the scatter.
+    pub(super) onto: BTreeMap<Term, Term>,
 }
 
 /// A nest over items, its loops in the order of a block: items last.
@@ -50,7 +54,7 @@ pub(super) fn blocked<'a>(
     hints: &'a HashMap<Term, String>,
     n: Term,
     (domain, terms): (&[Term], &[Term]),
-    step: usize,
+    (step, onto): (usize, &BTreeMap<Term, Term>),
 ) -> Option<Blocked<'a>> {
     if domain.first() != Some(&n) || domain[1..].contains(&n) || terms.iter().any(|t| plan.stencils.contains(t)) {
         return None;
@@ -63,8 +67,8 @@ pub(super) fn blocked<'a>(
     let mut identity = natural.clone();
     identity.rotate_right(1);
     kernel.set_identity(identity.clone());
-    let (mut items, outs) = items(g, plan, &mut kernel, (domain, &identity), terms, step).ok()?;
-    kernel.set_identity(natural);
+    let (mut items, mut outs) = items(g, plan, &mut kernel, (domain, &identity), terms, step).ok()?;
+    kernel.set_identity(natural.clone());
     for i in &mut items {
         match i {
             Item::Store { out, value } => {
@@ -72,7 +76,13 @@ pub(super) fn blocked<'a>(
                     return None;
                 }
             }
-            Item::Fold { out, fold, reduced, value, added } => {
+            Item::Fold { out, fold, reduced, value, added, at } => {
+                if let Some(&scatter) = onto.get(out) {
+                    let only_items = reduced.iter().enumerate().all(|(k, r)| *r == (k == 0));
+                    *at = Some(places(g, &mut kernel, scatter, &natural).filter(|_| only_items)?);
+                    outs.iter_mut().filter(|t| *t == out).for_each(|t| *t = scatter);
+                    *out = scatter;
+                }
                 let over_items = reduced[0];
                 if *value == item || (over_items && (*fold != Fold::Sum || !g.elem(*out).is_real())) {
                     return None;
@@ -103,6 +113,16 @@ pub(super) fn blocked<'a>(
     Some(Blocked { kernel, items, outs })
 }
 
+/// Where a scatter puts an element, given the loops over what it scatters.
+fn places(g: &Graph, kernel: &mut Kernel<'_>, scatter: Term, loops: &[Id]) -> Option<Vec<Id>> {
+    let Node::Scatter { src, vars, index, .. } = g.node(scatter) else { return None };
+    let own = &loops[..g.rank(*src)];
+    let bound: Vec<_> = vars.iter().copied().zip(own.iter().copied()).collect();
+    let mut at: Vec<Id> = index.iter().map(|&i| kernel.element(i, &[], &bound)).collect::<Result<_, _>>().ok()?;
+    at.extend(&own[vars.len()..]);
+    Some(at)
+}
+
 /// The kernel that takes the extrema of all items of a block.
 pub(super) fn extremum(op: Reduce) -> Option<&'static str> {
     match op {
@@ -123,6 +143,8 @@ struct Run {
     rows: HashSet<Term>,
     /// Not over items, and what depends on them: not known before the run has ended.
     late: HashSet<Term>,
+    /// Sums over items that are added where a scatter puts them, and the scatter.
+    onto: BTreeMap<Term, Term>,
     before: Vec<usize>,
     after: Vec<usize>,
 }
@@ -159,7 +181,7 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>) {
                 new.extend(run.steps);
                 new.extend(run.after);
                 order.splice(from.., new);
-                tiles.push(Tile { n: run.n, steps: start..end, private });
+                tiles.push(Tile { n: run.n, steps: start..end, private, onto: run.onto });
                 from = end;
             }
             None => from += 1,
@@ -204,12 +226,18 @@ impl Former<'_> {
                 !self.plan.results.contains(t)
                     && self.plan.readers.get(t).is_some_and(|r| r.iter().all(|s| inside.contains(s)))
             };
-            let public: BTreeSet<usize> = run
+            let mut public: BTreeSet<usize> = run
                 .steps
                 .iter()
                 .copied()
                 .filter(|&s| self.defines(s).iter().any(|t| run.rows.contains(t) && self.g.rank(*t) > 1 && !own(t)))
                 .collect();
+            // What is added onto is memory of the whole run: no step of it may read what was there before.
+            public.extend(run.onto.values().filter_map(|&t| {
+                let Node::Scatter { dst, .. } = self.g.node(t) else { return None };
+                let own = self.plan.readers.get(dst).into_iter().flatten().filter(|s| inside.contains(s)).count();
+                run.steps.iter().copied().find(|&s| self.defines(s) == [t]).filter(|_| own > 1)
+            }));
             if public.is_empty() {
                 let private: HashSet<Term> = run.rows.iter().copied().filter(own).collect();
                 return self.pays(&run, &private).then_some((run, private));
@@ -254,6 +282,7 @@ impl Former<'_> {
             steps: Vec::new(),
             rows: HashSet::new(),
             late: HashSet::new(),
+            onto: BTreeMap::new(),
             before: Vec::new(),
             after: Vec::new(),
         };
@@ -263,6 +292,15 @@ impl Former<'_> {
                 break;
             }
             let waits = self.reads[s].iter().any(|t| run.late.contains(t));
+            if waits
+                && !banned.contains(&s)
+                && let Some((sum, scatter)) = self.added_where_it_goes(&run, s)
+            {
+                run.onto.insert(sum, scatter);
+                run.late.insert(scatter);
+                run.steps.push(s);
+                continue;
+            }
             if !waits && !banned.contains(&s) && self.joins(&mut run, s) {
                 run.steps.push(s);
                 continue;
@@ -288,7 +326,8 @@ impl Former<'_> {
         }
         match &step.work {
             Work::Nest { domain, items } => {
-                let Some(made) = blocked(g, self.plan, self.hints, run.n, (domain, items), s) else { return false };
+                let made = blocked(g, self.plan, self.hints, run.n, (domain, items), (s, &BTreeMap::new()));
+                let Some(made) = made else { return false };
                 let over = |t: &Term| match made.items.iter().find_map(|i| self.reduces(i, *t)) {
                     Some(over_items) => !over_items,
                     None => true,
@@ -313,6 +352,34 @@ impl Former<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Of a step that scatters a sum over items of the run, which nothing else reads and which decides nothing: the sum, and the scatter.
+    fn added_where_it_goes(&self, run: &Run, s: usize) -> Option<(Term, Term)> {
+        let (g, plan) = (self.g, self.plan);
+        let step = &plan.steps[s];
+        let Work::Whole(t) = step.work else { return None };
+        let Node::Scatter { put: Put::Add, dst, src, .. } = *g.node(t) else { return None };
+        let others = || self.reads[s].iter().filter(|&&u| u != src);
+        let alone = plan.readers.get(&src).is_some_and(|r| r == &[s]) && !plan.results.contains(&src);
+        let decides = plan.exact.contains(&t) || plan.exact.contains(&src);
+        // In a block the number of items is that of the block.
+        let whole = !g.shape(t).contains(&run.n) && !plan.windows.contains_key(&t) && !plan.in_place.contains_key(&t);
+        if step.guard != run.guard
+            || !(alone && whole && g.elem(t).is_real() && g.rank(src) > 0 && src != dst)
+            || decides
+            || !run.late.contains(&src)
+            || others().any(|u| run.late.contains(u) || run.rows.contains(u))
+        {
+            return None;
+        }
+        let nest = run.steps.iter().copied().find(|&k| self.defines(k).contains(&src))?;
+        let Work::Nest { domain, items } = &plan.steps[nest].work else { return None };
+        let mut onto = run.onto.clone();
+        onto.insert(src, t);
+        blocked(g, plan, self.hints, run.n, (domain, items), (nest, &onto))?;
+        let why = || format!("(an array of {} axes is not made, at least 2)", g.rank(src));
+        choose(Kind::Onto, (t.index(), 0), g.rank(src) > 1, why).then_some((src, t))
     }
 
     /// Of a fold to this term, whether it is over the items.

@@ -1,6 +1,8 @@
 //! Functions with recurrences, as users write them, with inputs: what they mean, their gradients and what is emitted for them are
 //! tested on the same list.
 
+#[path = "chosen.rs"]
+mod chosen;
 #[path = "places.rs"]
 mod places;
 #[path = "rows.rs"]
@@ -251,6 +253,7 @@ pub fn programs() -> Vec<Program> {
         quote! { fn flags_written(x: &Array1<f64>, ids: &Array1<usize>) -> f64 { let (s, _) = fold((0.0, Array1::from_elem(x.len(), 0_usize)), ids, |(s, mut seen), i| { let n = seen[i]; seen[i] = n + 1; (if n > 0 { s * 0.5 } else { s + x[i] * x[i] }, seen) }); s } },
         vec![x4(), whole(&[5], &[0, 2, 1, 1, 0])],
     );
+    all.extend(chosen::programs());
     all.extend(places::programs());
     all.extend(rows::programs());
     all

@@ -14,6 +14,7 @@ impl Parts<'_> {
         for k in 0..self.carries() {
             if matches!(self.fate[k], Fate::Stays)
                 && let Some(pieces) = self.parts_of_steps(k)
+                && self.in_bulk(k)
             {
                 found.insert(k, pieces);
             }

@@ -13,11 +13,14 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Parts, Piece};
 use crate::bot::Lift;
+use crate::choice::{Kind, choose};
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use crate::prim::{IntOp, Prim};
 
 /// Steps of a block, at most: what is done once for each block is then little, and all rows of a block together are a few kilobytes.
 const STEPS: usize = 128;
+/// Steps of a block in tests.
+const FEW: usize = 2;
 /// Whole lanes: a block is so many steps, or a multiple of that.
 const LANES: usize = 16;
 /// Numbers that a block may save: half a megabyte.
@@ -60,9 +63,19 @@ impl Parts<'_> {
         let (carries, captures) = (self.carries(), self.scan.captures.len());
         let added = self.added()?;
         let all: Vec<Term> = added.concat();
-        let saved = self.numbers(&all)?;
+        let (saved, loops) = self.saved_numbers(&all)?;
+        let (about, count) = (self.scan.body.results.first()?.index(), self.scan.count.index());
+        let why = || match loops {
+            true => format!("({} rows of numbers are saved in each step)", saved.len()),
+            false => String::new(),
+        };
+        if !choose(Kind::Blocks, (about, count), loops, why) {
+            return None;
+        }
+        // By chance blocks are so small that there are several.
+        let large = choose(Kind::Blocks, (about, count + (1 << 32)), true, String::new);
 
-        let (size, blocks) = self.size(&saved);
+        let (size, blocks) = self.size(&saved, if large { STEPS } else { FEW });
         let count = self.scan.count;
         let done = self.g.int(IntOp::Mul, blocks, size);
         let rest = self.g.int(IntOp::Sub, count, done);
@@ -167,8 +180,13 @@ impl Parts<'_> {
         self.g.sum_axes(turned[&t], &[crate::ir::axis(rank - 1)])
     }
 
-    /// Numbers that inner loops save in a step, as sizes, if there are inner loops and all that they carry are numbers.
-    pub(super) fn numbers(&self, added: &[Term]) -> Option<Vec<Term>> {
+    /// Whether there are inner loops, and all that they carry are numbers.
+    pub(super) fn has_loops_of_numbers(&self, added: &[Term]) -> bool {
+        self.saved_numbers(added).is_some_and(|(_, loops)| loops)
+    }
+
+    /// Numbers that inner loops save in a step, as sizes, if all that they carry are numbers; and whether there are such loops.
+    fn saved_numbers(&self, added: &[Term]) -> Option<(Vec<Term>, bool)> {
         let mut saved = Vec::new();
         let mut any = false;
         let carries = self.carries();
@@ -195,12 +213,12 @@ impl Parts<'_> {
                 _ => {}
             }
         }
-        any.then_some(saved)
+        Some((saved, any))
     }
 
     /// How many steps are a block, and how many blocks there are: one step is one, if there is no room for the rows of more.
-    fn size(&mut self, saved: &[Term]) -> (Term, Term) {
-        let [steps, lanes, room, one] = [STEPS, LANES, NUMBERS, 1].map(|n| self.g.lit_usize(n));
+    fn size(&mut self, saved: &[Term], steps: usize) -> (Term, Term) {
+        let [steps, lanes, room, one] = [steps, LANES, NUMBERS, 1].map(|n| self.g.lit_usize(n));
         let mut size = steps;
         if !saved.is_empty() {
             let mut width = saved[0];

@@ -10,6 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Parts, exact_parts};
+use crate::choice::{Kind, choose};
 use crate::ir::{Body, Graph, Node, Scan, Term, Type};
 
 /// The same roots, with such loops as one.
@@ -42,7 +43,10 @@ pub(super) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<
     for group in groups.into_iter().filter(|group| group.len() > 1) {
         let loc = g.loc(group[0].0);
         let old = g.at(loc);
-        if let Some(scan) = united(g, &group) {
+        let why = || format!("({} loops, which run the same inner loop)", group.len());
+        if let Some(scan) = united(g, &group)
+            && choose(Kind::Together, (group[0].0.index(), group.len()), true, why)
+        {
             let one = g.scan(scan);
             let mut next = 0;
             for (t, scan) in &group {
@@ -66,7 +70,7 @@ fn adds(g: &mut Graph, t: Term, scan: &Scan, exact: &HashSet<Term>) -> bool {
     }
     let wanted = vec![true; flags.len()];
     let mut parts = Parts::new(g, scan.clone(), flags, wanted);
-    parts.added().is_some_and(|added| parts.numbers(&added.concat()).is_some())
+    parts.added().is_some_and(|added| parts.has_loops_of_numbers(&added.concat()))
 }
 
 /// Leaves the loops that need nothing of another one.

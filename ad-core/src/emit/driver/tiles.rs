@@ -24,6 +24,8 @@ pub(super) struct Block {
     first: Ident,
     count: Ident,
     private: HashSet<Term>,
+    /// Sums that are added where a scatter puts them, and the scatter.
+    onto: BTreeMap<Term, Term>,
     /// Arrays from outside, as they are packed.
     packed: BTreeMap<Term, Ident>,
     /// Arrays of one block, in order of appearance, and those that take the memory of one of them.
@@ -47,6 +49,7 @@ impl Driver<'_> {
             first,
             count,
             private: tile.private.clone(),
+            onto: tile.onto.clone(),
             packed: BTreeMap::new(),
             memory: Vec::new(),
             reused: Vec::new(),
@@ -56,7 +59,11 @@ impl Driver<'_> {
         });
         let outside = std::mem::take(&mut self.statements);
         for k in tile.steps.clone() {
-            self.step(plan.order[k])?;
+            // These are part of the nests that take the sums.
+            let added = |t: &Term| tile.onto.values().any(|u| u == t);
+            if !matches!(&plan.steps[plan.order[k]].work, Work::Whole(t) if added(t)) {
+                self.step(plan.order[k])?;
+            }
         }
         let steps = std::mem::replace(&mut self.statements, outside);
         let Some(mut block) = self.tile.take() else { return Err("a block is in no block".into()) };
@@ -167,6 +174,18 @@ impl Driver<'_> {
         quote!()
     }
 
+    /// The memory of a scatter to which the sums `src` are added, block by block.
+    fn begin_onto(&mut self, block: &mut Block, t: Term, src: Term) -> Result<(), String> {
+        let Node::Scatter { dst, .. } = *self.g.node(t) else { return Err("a sum is added to no scatter".into()) };
+        let step = self.plan.readers.get(&src).and_then(|r| r.last()).copied();
+        let mut names = Vec::new();
+        let code = self.added_onto(t, dst, step.ok_or("a sum that no scatter reads")?, &mut names);
+        block.names.extend(names);
+        block.before.extend(code);
+        block.defines.push(t);
+        Ok(())
+    }
+
     /// A nest as a step of a block.
     pub(super) fn nest_in_block(
         &mut self,
@@ -177,7 +196,7 @@ impl Driver<'_> {
     ) -> Result<(), String> {
         let g = self.g;
         let Some(mut block) = self.tile.take() else { return Err("a nest outside of a block".into()) };
-        let made = blocked(g, self.plan, self.hints, block.n, (domain, terms), step);
+        let made = blocked(g, self.plan, self.hints, block.n, (domain, terms), (step, &block.onto));
         let Some(Blocked { kernel, mut items, outs }) = made else {
             return Err("a nest that no block can have".into());
         };
@@ -198,7 +217,9 @@ impl Driver<'_> {
         block.reused.extend(outs.iter().filter(|t| reused.values().any(|u| u == *t)));
         for &t in &outs {
             self.name(t);
-            if g.rank(t) > 0 && !reused.values().any(|&u| u == t) {
+            if let Some((&src, _)) = block.onto.iter().find(|(_, u)| **u == t) {
+                self.begin_onto(&mut block, t, src)?;
+            } else if g.rank(t) > 0 && !reused.values().any(|&u| u == t) {
                 let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
                 fills.push((t, self.memory(&mut block, t, added)));
             }

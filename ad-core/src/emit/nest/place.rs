@@ -179,6 +179,11 @@ impl Nest<'_, '_> {
         for item in self.items {
             match item {
                 Item::Store { out: None, .. } => {}
+                Item::Fold { at: Some(ix), value, .. } => {
+                    roots.extend(ix);
+                    roots.extend(ix);
+                    roots.push(*value);
+                }
                 Item::Store { value, .. } | Item::Fold { value, .. } => roots.push(*value),
                 Item::Scatter { ix, value, .. } => {
                     // Once in the test and once as the position.
