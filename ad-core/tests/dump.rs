@@ -111,7 +111,69 @@ fn choices_by_cost_are_said_with_their_reasons() {
             }
         },
     );
+    let powers = record(
+        quote!(wrt(x)),
+        quote! {
+            fn powers(x: &Array1<f64>, n: usize) -> f64 {
+                let mut total = 0.0;
+                for i in 0..n {
+                    let t = i as f64 / 200.0 - 0.4;
+                    let mut power = 1.0;
+                    let mut r = t;
+                    for j in 0..x.len() {
+                        r -= x[j] * power;
+                        power *= t;
+                    }
+                    total += r * r;
+                }
+                total
+            }
+        },
+    );
+    let net = record(
+        quote!(wrt(w, u)),
+        quote! {
+            fn net(w: &Array2<f64>, u: &Array2<f64>, x: &Array2<f64>) -> f64 {
+                let mut h = Array1::<f64>::zeros(w.nrows());
+                for t in 0..x.nrows() {
+                    h = (w.dot(&h) + u.dot(&x.row(t))).mapv(f64::tanh);
+                }
+                h.sum()
+            }
+        },
+    );
+    let triangle = choices(
+        quote!(wrt(l)),
+        quote! {
+            fn triangle(x: &Array2<f64>, l: &Array2<f64>) -> f64 {
+                let mut total = 0.0;
+                for i in 0..x.nrows() {
+                    let mut beta = Array1::<f64>::zeros(l.nrows());
+                    for c in 0..l.nrows() {
+                        let mut squares = 0.0;
+                        for r in 0..x.ncols() {
+                            let mut z = x[[i, r]];
+                            for j in 0..r {
+                                z += l[[c, r * (r - 1) / 2 + j]] * x[[i, j]];
+                            }
+                            squares += z * z;
+                        }
+                        beta[c] = -0.5 * squares;
+                    }
+                    total += logsumexp(&beta);
+                }
+                total
+            }
+        },
+    );
     let expected = [
+        (&powers, "one loop (2 loops, which run the same inner loop)"),
+        (&powers, "in blocks of steps ("),
+        (&powers, "of all steps at once (it depends on nothing that is carried)"),
+        (&net, "taken before the loop (1 axes, of what is the same in each step, of 2)"),
+        (&net, "taken behind the loop (rows of fewer axes are saved for it: "),
+        (&triangle, "added where they go (an array of 3 axes is not made, at least 2)"),
+        (&triangle, "in a table ("),
         (&dense, "a kernel (a matrix and a vector, of arrays in memory)"),
         (&dense, "compiled for two machines (sums, vectorised functions, "),
         (&dense, "in the loop of %"),

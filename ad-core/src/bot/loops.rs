@@ -33,6 +33,7 @@
 mod again;
 mod apart;
 mod blocks;
+mod leave;
 mod make;
 mod nested;
 mod together;
@@ -43,7 +44,7 @@ pub(crate) use blocks::pass as in_blocks;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::Lift;
-use crate::choice::{Kind, choose, choose_if};
+use crate::choice::{Kind, choose};
 use crate::flatten;
 use crate::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
@@ -307,48 +308,6 @@ impl<'g> Parts<'g> {
         }
     }
 
-    /// Whether all pieces can be computed outside, of what is saved for sums: of so many axes at most, given those of a summand.
-    fn all_leave(&self, all: &[Piece], limit: impl Fn(usize) -> Option<usize>, saved: &mut Vec<Term>) -> bool {
-        all.iter().all(|p| {
-            let limit = match p {
-                Piece::Add(e) => limit(self.g.rank(*e)),
-                Piece::Scatter { put: Put::Add, src, .. } => limit(self.g.rank(*src)),
-                _ => None,
-            };
-            self.leaves(&p.terms(), limit, saved)
-        })
-    }
-
-    /// Whether what the carried value k becomes is taken behind the loop, of rows that are saved for it.
-    fn behind(&self, k: usize, all: &[Piece], saved: &mut Vec<Term>) -> bool {
-        let smaller = self.all_leave(all, Some, saved);
-        if smaller && saved.is_empty() {
-            return self.in_bulk(k);
-        }
-        let mut any = Vec::new();
-        // By chance also of rows that are as large as what is added up.
-        let possible = smaller || self.all_leave(all, |rank| Some(rank + 1), &mut any);
-        let why = || match smaller {
-            true => format!("(rows of fewer axes are saved for it: {})", saved.len()),
-            false => String::new(),
-        };
-        let behind = possible && choose_if(true, Kind::Rows, self.about(k), smaller, why);
-        if behind && !smaller {
-            *saved = any;
-        }
-        behind
-    }
-
-    /// What a choice about part k is known by.
-    fn about(&self, k: usize) -> (usize, usize) {
-        (self.scan.body.results[k].index(), k + (self.scan.count.index() << 16))
-    }
-
-    /// Whether part k, which depends on nothing carried, leaves the loop: that costs nothing.
-    fn in_bulk(&self, k: usize) -> bool {
-        choose(Kind::Bulk, self.about(k), true, || "(it depends on nothing that is carried)".into())
-    }
-
     /// Carried values that change where a better one than the carried value k is found (`if e < best { best = e; at = i; }`), and nowhere else.
     fn followers(&mut self, k: usize) {
         let results = self.scan.body.results.clone();
@@ -465,37 +424,6 @@ impl<'g> Parts<'g> {
             }
         }
         terms.iter().map(|t| new[t]).collect()
-    }
-
-    /// Whether terms can be computed outside: of nothing carried, or (given a number of axes) of what has fewer and is then saved.
-    fn leaves(&self, roots: &[Term], limit: Option<usize>, saved: &mut Vec<Term>) -> bool {
-        let varies = self.with_any(roots, |me, t| me.carried(t).is_some_and(|k| me.changes(k)));
-        let mut seen = HashSet::new();
-        let mut stack = roots.to_vec();
-        while let Some(t) = stack.pop() {
-            if !seen.insert(t) {
-                continue;
-            }
-            if varies[&t] {
-                let Some(limit) = limit else { return false };
-                if saved.contains(&t) || self.saved.contains(&t) {
-                    continue;
-                }
-                let array = self.g.ty(t).as_array().is_some();
-                if array && self.g.free(t).is_empty() && self.g.rank(t) < limit {
-                    saved.push(t);
-                    continue;
-                }
-                if self.carried(t).is_some() {
-                    return false;
-                }
-            }
-            if matches!(self.g.node(t), Node::Scan(_)) {
-                return false;
-            }
-            self.g.node(t).for_each_child(|c| stack.push(c));
-        }
-        true
     }
 
     /// How the carried value k becomes `next`, if that is by one rule; the pieces do not read it.

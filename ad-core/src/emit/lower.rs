@@ -455,15 +455,12 @@ fn with_tables(g: &mut Graph, about: Term, scatter: &Node) -> Term {
     for (k, ix) in index.iter_mut().enumerate() {
         let own: Vec<(Var, Term)> =
             vars.iter().copied().zip(sizes.iter().copied()).filter(|(v, _)| g.free(*ix).contains(v)).collect();
-        let work = g.reachable(&[*ix]).into_iter().filter(|&t| !g.free(t).is_empty() && !matches!(g.node(t), Node::Var(_)));
+        let work =
+            g.reachable(&[*ix]).into_iter().filter(|&t| !g.free(t).is_empty() && !matches!(g.node(t), Node::Var(_)));
         let work = work.count();
         let plain = g.reachable(&[*ix]).into_iter().all(|t| g.rank(t) == 0 && !g.is_open(t));
         let why = || format!("({work} operations, at least {TABLED}; the same along {} axes)", vars.len() - own.len());
-        if work > 0
-            && own.len() < vars.len()
-            && plain
-            && choose(Kind::Table, (about.index(), k), work >= TABLED, why)
-        {
+        if work > 0 && own.len() < vars.len() && plain && choose(Kind::Table, (about.index(), k), work >= TABLED, why) {
             let table = crate::bot::table(g, &own, *ix);
             let at: Vec<Term> = own.iter().map(|o| g.mk(Node::Var(o.0))).collect();
             *ix = g.index(table, &at);

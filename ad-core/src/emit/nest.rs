@@ -473,32 +473,6 @@ impl<'a, 'k> Nest<'a, 'k> {
         Ok(())
     }
 
-    /// Adds or puts a value at an index of a result, if it is there.
-    fn put_at(&mut self, out: Term, put: Put, ix: &[Id], value: &TokenStream) -> Result<TokenStream, String> {
-        let sizes = self.g.shape(out).to_vec();
-        let at: Vec<Expr> = ix.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
-        let mut inside: Option<TokenStream> = None;
-        for (k, &i) in ix.iter().enumerate() {
-            if !self.proven(i, sizes[k]) {
-                let (i, n) = (at[k].at(prec::COMPARE + 1), self.arg(sizes[k]).tokens);
-                inside = Some(match inside {
-                    None => quote!(#i < #n),
-                    Some(before) => quote!(#before && #i < #n),
-                });
-            }
-        }
-        let at = self.linear(&at, &sizes, true).tokens;
-        let name = &self.arg_names[&out];
-        let put = match put {
-            Put::Add => quote!(+=),
-            Put::Set => quote!(=),
-        };
-        Ok(match inside {
-            None => quote!(#name[#at] #put #value;),
-            Some(inside) => quote!(if #inside { #name[#at] #put #value; }),
-        })
-    }
-
     fn accumulate(&self, fold: Fold, elem: Elem, place: &TokenStream, value: &Expr) -> TokenStream {
         let tokens = &value.tokens;
         match (fold, elem) {

@@ -12,7 +12,9 @@ pub fn programs() -> Vec<Program> {
     let mut all = Vec::new();
     let mut add = |name, item, inputs: Vec<_>| all.push(Program { name, item, inputs });
     // What is below diagonals, packed.
-    for (name, n, k, d) in [("packed_0", 0, 2, 3), ("packed_5", 5, 2, 3), ("packed_19", 19, 3, 4), ("packed_1", 3, 1, 1)] {
+    for (name, n, k, d) in
+        [("packed_0", 0, 2, 3), ("packed_5", 5, 2, 3), ("packed_19", 19, 3, 4), ("packed_1", 3, 1, 1)]
+    {
         add(
             name,
             quote! { fn f(x: &Array2<f64>, l: &Array2<f64>) -> f64 { let (n, d) = x.dim(); let k = l.nrows(); let mut total = 0.0; for i in 0..n { let mut beta = Array1::<f64>::zeros(k); for c in 0..k { let mut squares = 0.0; for r in 0..d { let mut z = x[[i, r]]; for j in 0..r { z += l[[c, j * (2 * d - j - 1) / 2 + r - j - 1]] * x[[i, j]]; } squares += z * z; } beta[c] = -0.5 * squares; } total += logsumexp(&beta); } total } },

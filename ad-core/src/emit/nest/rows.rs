@@ -8,7 +8,7 @@ use super::super::kernel::{Id, Op};
 use super::super::lanes::LANES;
 use super::super::rust::{Expr, prec};
 use super::{Nest, Part, Row, RowKey, Variant};
-use crate::ir::{Lit, Term};
+use crate::ir::{Lit, Put, Term};
 use crate::prim::Prim;
 
 impl Nest<'_, '_> {
@@ -73,6 +73,38 @@ impl Nest<'_, '_> {
             });
         }
         sum.unwrap_or_else(|| Expr::atom(quote!(0)))
+    }
+
+    /// Adds or puts a value at an index of a result, if it is there.
+    pub(super) fn put_at(
+        &mut self,
+        out: Term,
+        put: Put,
+        ix: &[Id],
+        value: &TokenStream,
+    ) -> Result<TokenStream, String> {
+        let sizes = self.g.shape(out).to_vec();
+        let at: Vec<Expr> = ix.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
+        let mut inside: Option<TokenStream> = None;
+        for (k, &i) in ix.iter().enumerate() {
+            if !self.proven(i, sizes[k]) {
+                let (i, n) = (at[k].at(prec::COMPARE + 1), self.arg(sizes[k]).tokens);
+                inside = Some(match inside {
+                    None => quote!(#i < #n),
+                    Some(before) => quote!(#before && #i < #n),
+                });
+            }
+        }
+        let at = self.linear(&at, &sizes, true).tokens;
+        let name = &self.arg_names[&out];
+        let put = match put {
+            Put::Add => quote!(+=),
+            Put::Set => quote!(=),
+        };
+        Ok(match inside {
+            None => quote!(#name[#at] #put #value;),
+            Some(inside) => quote!(if #inside { #name[#at] #put #value; }),
+        })
     }
 
     pub(super) fn extent(&self, v: usize) -> Expr {
