@@ -141,6 +141,33 @@ programs! {
             *v = v.cos();
         }
         a.iter().enumerate().map(|(i, v)| v * v * i as f64).sum()
+    moved_references(x) at [&[0.3, 0.7, 1.1, 0.4, -0.2, 0.9]] {
+        let mut y = Array2::from_shape_fn((2, 3), |(i, j)| x[3 * i + j]);
+        for r in y.outer_iter_mut() {
+            let mut r = r;
+            r.mapv_inplace(|v| v * 2.0);
+        }
+        for r in y.outer_iter_mut() {
+            let (mut a, b) = (r, 1.5);
+            a[0] *= b;
+        }
+        for r in y.outer_iter_mut() {
+            for v in r {
+                *v += 0.3;
+            }
+        }
+        for v in y.iter_mut() {
+            let w = v;
+            *w *= *w;
+        }
+        let first = y.row_mut(0);
+        let mut first = first;
+        first[2] += 1.0;
+        for (a, &b) in y.row_mut(1).iter_mut().zip(x.iter()) {
+            let (p, q) = (a, b);
+            *p += q * q;
+        }
+        y.iter().enumerate().map(|(i, v)| v * (1.0 + i as f64)).sum::<f64>()
     }
 
     guarded(x) at [&[0.3, 0.7], &[0.3, 0.7, 0.1, 0.1]] {

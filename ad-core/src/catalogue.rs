@@ -388,6 +388,12 @@ pub fn method_of_reals(call: &str, receiver: &str, literal: bool) -> Message {
     text.help(if literal { format!("write `{receiver}.0_f64.{call}`") } else { format!("write `({receiver} as f64).{call}`") })
 }
 
+/// `let r = if c { &mut a } else { &mut b };`
+pub fn chosen_reference() -> Message {
+    message("which of these mutable references it is depends on a condition")
+        .help("change what is behind them under the condition: `if c { a[0] = x; } else { b[0] = x; }`")
+}
+
 /// A decision on a sum of an array of which nobody knows how it lies in memory: ndarray's sums depend on that.
 pub fn order_unknown() -> Message {
     message("a decision reads a sum of this array, and in which order ndarray adds up its elements is not known here")

@@ -89,6 +89,41 @@ programs! { matrices: f64, x: &Array2<f64>;
     }
     clones clones_value_and_grad { x.clone().slice_move(s![.., ..;2]).clone().sum() }
     clones_rows clones_rows_value_and_grad { x.clone().slice_move(s![..;2, ..]).clone().sum() }
+    lu lu_value_and_grad {
+        let n = x.nrows().min(x.ncols());
+        let mut a = build([n, n], |[i, j]| x[[i, j]] + if i == j { 3.0 } else { 0.0 });
+        for k in 0..n {
+            for i in k + 1..n {
+                let f = a[[i, k]] / a[[k, k]];
+                let row = a.slice(s![k, k..]).to_owned();
+                a.slice_mut(s![i, k..]).scaled_add(-f, &row);
+            }
+        }
+        a.diag().product() + a.sum()
+    }
+    gram gram_value_and_grad {
+        let mut q = x.t().to_owned();
+        for j in 0..q.nrows() {
+            for i in 0..j {
+                let d = q.row(i).dot(&q.row(j));
+                let r = q.row(i).to_owned();
+                q.row_mut(j).scaled_add(-d, &r);
+            }
+        }
+        q.sum()
+    }
+    while_turned while_turned_value_and_grad {
+        let mut a = build([3, 3], |[i, j]| x[[i % x.nrows(), j % x.ncols()]] * (i as f64 + 0.3));
+        let mut k = 0;
+        while a.sum().abs() < 20.0 && k < 6 { a = a.t().mapv(|v| v * 1.5); k += 1; }
+        a.sum()
+    }
+    nested_if nested_if_value_and_grad { let y = if x.sum() > 0.5 { x.t().to_owned() } else if x[[0, 0]] > 0.0 { x.t().mapv(|v| v * 2.0) } else { build([x.ncols(), x.nrows()], |[i, j]| x[[j, i]]) }; y.sum() + y.fold(0.5, |a, v| a * 0.5 + v) }
+    rows_of_product rows_of_product_value_and_grad { let p = x.t().dot(x); p.outer_iter().map(|r| r.sum()).fold(0.0, |a, v| a * 0.5 + v) + p.axis_iter(Axis(1)).map(|r| r.sum()).fold(0.0, |a, v| a * 0.5 + v) }
+    into_loop into_loop_value_and_grad { let mut y = x.to_owned(); for r in y.outer_iter_mut() { let mut r = r; let s = r.sum(); r.mapv_inplace(|v| v / (s.abs() + 1.0)); } y.sum() }
+    row_of_part row_of_part_value_and_grad { let mut s = 0.0; for k in 1..=x.nrows() { let p = x.slice(s![..k, ..]); for r in p.outer_iter() { s = s * 0.5 + r.sum(); } for c in p.axis_iter(Axis(1)) { s = s * 0.5 + c.sum() + c.mapv(|v| v * v).sum(); } } s }
+    dot_of_parts dot_of_parts_value_and_grad { let mut s = 0.0; for k in 0..=x.ncols() { s = s * 0.5 + x.row(0).slice(s![..k]).dot(&x.row(x.nrows() - 1).slice(s![..k])) + x.t().slice(s![..k, ..]).dot(&x.column(0)).sum(); } s }
+    vec_part vec_part_value_and_grad { let v: Vec<f64> = x.iter().cloned().collect(); let mut s = 0.0; for k in 0..v.len() { s = s * 0.5 + v[..k].iter().sum::<f64>() + sum(&v[k..]) + norm(&v[..k]); } s }
 }
 
 #[test]

@@ -234,6 +234,8 @@ impl<'a> Lower<'a> {
             // What is never reached agrees with anything.
             (Value::Never, other) | (other, Value::Never) => Ok(other.clone()),
             (Value::Unit, Value::Unit) => Ok(Value::Unit),
+            (Value::Place(x), Value::Place(y)) if std::rc::Rc::ptr_eq(x, y) => Ok(a.clone()),
+            (Value::Place(_), _) | (_, Value::Place(_)) => Err(self.error(range, catalogue::chosen_reference())),
             (Value::Tuple(xs), Value::Tuple(ys)) if xs.len() == ys.len() => Ok(Value::Tuple(parts(self, xs, ys)?)),
             (Value::List(xs), Value::List(ys)) if xs.len() == ys.len() => Ok(Value::List(parts(self, xs, ys)?)),
             (Value::Open(_), Value::Open(_) | Value::Term(_) | Value::Matrix(_))

@@ -37,6 +37,18 @@ impl<'a> Lower<'a> {
         if ndarray { value.map(Value::into_ndarray) } else { value }
     }
 
+    /// What is moved somewhere else: a name of a mutable reference (or view) stands for the reference, not for what is behind it.
+    pub(super) fn moved(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
+        match e {
+            Expr::Paren(p) => self.moved(&p.expr),
+            Expr::Path(p) => match p.path.get_ident().and_then(|name| self.scope.get(&name.to_string())) {
+                Some(Ok(place @ Value::Place(_))) if p.qself.is_none() => Ok(place.clone()),
+                _ => self.expr(e),
+            },
+            e => self.expr(e),
+        }
+    }
+
     fn form(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
         match e {
             Expr::Lit(l) => self.literal(&l.lit),
@@ -115,7 +127,7 @@ impl<'a> Lower<'a> {
                 }
                 _ => self.expr(e),
             },
-            e => self.expr(e),
+            e => self.moved(e),
         };
         let values: Vec<Lowered<Value>> = exprs.into_iter().map(one).collect();
         values.into_iter().collect()

@@ -348,7 +348,7 @@ impl<'a> Lower<'a> {
     /// `return`.
     pub(super) fn return_expr(&mut self, r: &'a syn::ExprReturn) -> Lowered<Value<'a>> {
         let value = match &r.expr {
-            Some(e) => self.expr(e)?,
+            Some(e) => self.moved(e)?,
             None => Value::Unit,
         };
         let Some(k) = self.function_around() else {

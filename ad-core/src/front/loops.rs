@@ -125,8 +125,12 @@ impl<'a> Lower<'a> {
     pub(super) fn for_loop(&mut self, l: &'a syn::ExprForLoop) -> Lowered<Value<'a>> {
         let range = SrcRange { first: l.for_token.span, last: SrcRange::of(&l.expr).last };
         let items = SrcRange::of(&l.expr);
-        let seq = self.expr(&l.expr).and_then(|value| self.seq(&value, items));
-        let outward = Outward::of_for(l);
+        let over = self.moved(&l.expr);
+        let mut outward = Outward::of_for(l);
+        if let (Ok(Value::Place(_)), Expr::Path(p)) = (&over, &*l.expr) {
+            outward.changed.extend(p.path.get_ident().map(ToString::to_string));
+        }
+        let seq = over.and_then(|value| self.seq(&value, items));
         let seq = seq?;
         if seq.dims.len() != 1 || (seq.len.is_none() && outward.jumps.is_empty()) {
             self.ends(&seq, items)?;

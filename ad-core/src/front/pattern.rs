@@ -35,7 +35,8 @@ impl<'a> Lower<'a> {
     /// so the last one needs no condition.
     pub(super) fn match_expr(&mut self, m: &'a ExprMatch) -> Lowered<Value<'a>> {
         let range = SrcRange { first: m.match_token.span, last: SrcRange::of(&m.expr).last };
-        let value = self.expr(&m.expr);
+        let named = m.arms.iter().any(|arm| matches!(arm.pat, Pat::Ident(_)));
+        let value = if named { self.moved(&m.expr) } else { self.expr(&m.expr) };
         let arms: Vec<Arm> = m
             .arms
             .iter()

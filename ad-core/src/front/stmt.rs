@@ -28,7 +28,7 @@ impl<'a> Lower<'a> {
                     Ok(Value::Unit)
                 }
                 Stmt::Expr(e, semi) => {
-                    let value = self.expr(e);
+                    let value = if semi.is_some() { self.expr(e) } else { self.moved(e) };
                     poisoned |= value.is_err();
                     if semi.is_some() { value.map(|_| Value::Unit) } else { value }
                 }
@@ -123,7 +123,7 @@ impl<'a> Lower<'a> {
                 Some((_, other)) => return self.let_else(local, &init.expr, other),
                 None => match self.typed_constant(&local.pat, &init.expr)? {
                     Some(constant) => Ok(constant),
-                    None => self.expr(&init.expr),
+                    None => self.moved(&init.expr),
                 },
             },
         };

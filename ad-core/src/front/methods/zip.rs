@@ -7,7 +7,8 @@ use super::construct::position;
 use super::elementwise::each;
 use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
-use crate::front::arith::axis_words;
+use crate::front::arith::{Arith, axis_words};
+use crate::front::changes::changed_part;
 use crate::front::lower::Lower;
 use crate::front::open::Open;
 use crate::front::table::{Call, Entry, On, row};
@@ -278,8 +279,24 @@ fn of_closure<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 
 /// `y += alpha * x`, each product rounded as ndarray does.
 fn scaled_add<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (place, t) = crate::front::changes::changed(me, call)?;
     let ((alpha, ra), (x, rx)) = (call.arg(1)?, call.arg(2)?);
+    let (place, part) = changed_part(me, call)?;
+    if me.open_part(x).is_some() || part.lens.iter().any(Option::is_some) {
+        let want = Want::Elem(me.g.elem(part.all));
+        let (alpha, x) = (me.as_open(alpha, want, ra)?, me.as_open(x, want, rx)?);
+        if !me.g.elem(part.all).is_real() || me.g.elem(alpha.all) != me.g.elem(part.all) || !alpha.lens.is_empty() {
+            let [a, b] = [part.all, alpha.all].map(|t| me.describe(&Value::Term(t)));
+            return Err(me.error(call.range, catalogue::types_differ(&a, &b)));
+        }
+        let words = [call.text(0).to_string(), call.text(2).to_string()];
+        let x = me.spread_to(&part, &x, &words, rx)?;
+        let scaled = me.open_arith(Arith::Mul, [&alpha, &x], [false, true], (&words, call.range))?;
+        let scaled = me.as_open(&scaled, want, rx)?;
+        let sum = me.open_arith(Arith::Add, [&part, &scaled], [false, true], (&words, call.range))?;
+        me.write_over(&place, &Value::Term(part.all), sum)?;
+        return Ok(Value::Unit);
+    }
+    let (place, t) = crate::front::changes::changed(me, call)?;
     let want = Want::Elem(me.g.elem(t));
     let (alpha, x) = (me.term_as(alpha, want, ra)?, me.term_as(x, want, rx)?);
     if !me.g.elem(t).is_real()
