@@ -141,6 +141,8 @@ programs! {
             *v = v.cos();
         }
         a.iter().enumerate().map(|(i, v)| v * v * i as f64).sum()
+    }
+
     moved_references(x) at [&[0.3, 0.7, 1.1, 0.4, -0.2, 0.9]] {
         let mut y = Array2::from_shape_fn((2, 3), |(i, j)| x[3 * i + j]);
         for r in y.outer_iter_mut() {
