@@ -37,7 +37,7 @@ fn first_best(x: &[f64], better: impl Fn(f64, f64) -> bool) -> usize {
 /// The copies change no bit of the product, whatever the length and wherever they go.
 #[test]
 fn products_while_their_operands_are_copied() {
-    for n in [0, 1, 15, 16, 100, 8191, 8192, 8193, 8208, 16384, 20_003] {
+    for n in [0, 1, 15, 16, 100, 511, 2047, 2048, 2049, 2064, 4096, 8192, 8193, 20_003] {
         let x: Vec<f64> = (0..n).map(|k| (k as f64 * 0.37).sin()).collect();
         let y: Vec<f64> = (0..n).map(|k| (k as f64 * 0.11).cos() + 0.1).collect();
         let mut to = vec![f64::NAN; n];
@@ -46,9 +46,19 @@ fn products_while_their_operands_are_copied() {
         let copies = &mut [copied_slice(&mut to, &y), copied(&mut turned, &x)];
         assert_eq!(dot_with_copies(&x, &y, copies).to_bits(), dot(&x, &y).to_bits(), "{n}");
         assert_eq!((to, turned.to_vec()), (y.clone(), x.clone()), "{n}");
+        // Wherever in a line of the cache the copy begins.
+        for first in 0..9.min(n) {
+            let mut to = vec![f64::NAN; n];
+            let copies = &mut [copied_slice(&mut to[first..], &y[first..])];
+            let found = dot_with_copies(&x[first..], &y[first..], copies);
+            assert_eq!(found.to_bits(), dot(&x[first..], &y[first..]).to_bits(), "{n}");
+            assert_eq!(to[first..], y[first..], "{n}");
+        }
         let single = [&x, &y].map(|v| v.iter().map(|&v| v as f32).collect::<Vec<f32>>());
-        let found = dot_with_copies(&single[0], &single[1], &mut []);
+        let mut to = vec![f32::NAN; n];
+        let found = dot_with_copies(&single[0], &single[1], &mut [copied_slice(&mut to, &single[0])]);
         assert_eq!(found.to_bits(), dot(&single[0], &single[1]).to_bits(), "{n}");
+        assert_eq!(to, single[0], "{n}");
     }
 }
 

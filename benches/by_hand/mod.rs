@@ -33,7 +33,7 @@ fn rows(x: &Array2<f64>) -> &[f64] {
 /// a: the gradients are copies, made while the inputs are in the cache.
 pub fn dot(x: &Array1<f64>, y: &Array1<f64>) -> (f64, (Array1<f64>, Array1<f64>)) {
     let (mut dx, mut dy) = (Vec::with_capacity(x.len()), Vec::with_capacity(x.len()));
-    let value = dot_with(x, y, |x, y| {
+    let value = dot_with(slice(x), slice(y), CHUNK, |x, y| {
         dx.extend_from_slice(y);
         dy.extend_from_slice(x);
     });
@@ -43,26 +43,39 @@ pub fn dot(x: &Array1<f64>, y: &Array1<f64>) -> (f64, (Array1<f64>, Array1<f64>)
 /// a: the gradients in memory of the caller.
 pub fn dot_into(x: &Array1<f64>, y: &Array1<f64>, dx: &mut Array1<f64>, dy: &mut Array1<f64>) -> f64 {
     let (dx, dy) = (dx.as_slice_mut().expect("standard layout"), dy.as_slice_mut().expect("standard layout"));
-    let (mut dx, mut dy) = (dx.chunks_mut(CHUNK), dy.chunks_mut(CHUNK));
-    dot_with(x, y, |x, y| {
-        dx.next().expect("as many chunks").copy_from_slice(y);
-        dy.next().expect("as many chunks").copy_from_slice(x);
-    })
+    let (x, y) = (slice(x), slice(y));
+    // Chunks that begin with a line of the cache are overwritten without being read.
+    let (ahead, n) = (dx.as_ptr().align_offset(64).min(dx.len()), x.len());
+    let ((x0, x1), (y0, y1)) = (x.split_at(ahead), y.split_at(ahead));
+    let ((dx0, dx1), (dy0, dy1)) = (dx.split_at_mut(ahead), dy.split_at_mut(ahead));
+    assert_eq!((n, n), (y.len(), dy0.len() + dy1.len()));
+    dx0.copy_from_slice(y0);
+    dy0.copy_from_slice(x0);
+    let (mut dx, mut dy) = (dx1.chunks_mut(PAGE), dy1.chunks_mut(PAGE));
+    let before: f64 = x0.iter().zip(y0).map(|(x, y)| x * y).sum();
+    before
+        + dot_with(x1, y1, PAGE, |x, y| {
+            dx.next().expect("as many chunks").copy_from_slice(y);
+            dy.next().expect("as many chunks").copy_from_slice(x);
+        })
 }
 
-/// Numbers that stay in the cache of the core with those of the other arrays, and enough for `memcpy` to write past it.
+/// Numbers that stay in the cache of the core with those of the other arrays.
 const CHUNK: usize = 8192;
 
+/// A page of numbers: as far as the processor reads ahead, and enough for `memcpy` to overwrite what it does not read.
+const PAGE: usize = 512;
+
 /// The product, and what is to be done with each chunk while it is in the cache.
-fn dot_with(x: &Array1<f64>, y: &Array1<f64>, then: impl FnMut(&[f64], &[f64])) -> f64 {
-    struct Run<'a, T>(&'a [f64], &'a [f64], T);
+fn dot_with(x: &[f64], y: &[f64], chunk: usize, then: impl FnMut(&[f64], &[f64])) -> f64 {
+    struct Run<'a, T>(&'a [f64], &'a [f64], usize, T);
     impl<T: FnMut(&[f64], &[f64])> Kernel for Run<'_, T> {
         type Out = f64;
         #[inline(always)]
         fn run<const FMA: bool>(self) -> f64 {
-            let Self(x, y, mut then) = self;
+            let Self(x, y, chunk, mut then) = self;
             let mut value = 0.0;
-            for (x, y) in x.chunks(CHUNK).zip(y.chunks(CHUNK)) {
+            for (x, y) in x.chunks(chunk).zip(y.chunks(chunk)) {
                 value += lanes_dot::<FMA>(x, y);
                 then(x, y);
             }
@@ -70,7 +83,7 @@ fn dot_with(x: &Array1<f64>, y: &Array1<f64>, then: impl FnMut(&[f64], &[f64])) 
         }
     }
     assert_eq!(x.len(), y.len());
-    wide::run(Run(slice(x), slice(y), then))
+    wide::run(Run(x, y, chunk, then))
 }
 
 /// b: the gradient of x is the sums of the columns, which also give the value.

@@ -3,7 +3,7 @@
 //! Must never reorder elements: position in the slice is position in row-major (logical) order.
 
 use std::borrow::Cow;
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 
 use ndarray::{Array, ArrayRef, Dim, Dimension};
 
@@ -147,7 +147,13 @@ pub fn overwrite<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, elements: &[
 pub struct Copied<'a, A> {
     to: &'a mut [A],
     from: &'a [A],
+    done: usize,
+    /// How many elements are before one at the beginning of a line of the cache.
+    ahead: usize,
 }
+
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
 
 /// These elements for an array, given in row-major order: to be copied part by part if that is how the array lies in memory, and
 /// copied now otherwise.
@@ -159,7 +165,7 @@ pub struct Copied<'a, A> {
 pub fn copied<'a, A: Copy, D: Dimension>(array: &'a mut ArrayRef<A, D>, from: &'a [A]) -> Copied<'a, A> {
     if !array.is_standard_layout() {
         overwrite(array, from);
-        return Copied { to: &mut [], from };
+        return Copied { to: &mut [], from, done: 0, ahead: 0 };
     }
     copied_slice(array.as_slice_mut().unwrap_or_default(), from)
 }
@@ -172,7 +178,8 @@ pub fn copied<'a, A: Copy, D: Dimension>(array: &'a mut ArrayRef<A, D>, from: &'
 #[must_use]
 pub fn copied_slice<'a, A: Copy>(to: &'a mut [A], from: &'a [A]) -> Copied<'a, A> {
     assert!(to.len() == from.len(), "{} elements for a slice of {}", from.len(), to.len());
-    Copied { to, from }
+    let ahead = to.as_ptr().align_offset(LINE);
+    Copied { to, from, done: 0, ahead: if ahead < LINE { ahead } else { 0 } }
 }
 
 impl<A: Copy> Copied<'_, A> {
@@ -181,10 +188,24 @@ impl<A: Copy> Copied<'_, A> {
         assert!(self.from.len() == n, "a copy of {} elements beside {n}", self.from.len());
     }
 
-    /// Copies this part.
-    pub(super) fn go_on(&mut self, part: Range<usize>) {
-        if !self.to.is_empty() {
-            self.to[part.clone()].copy_from_slice(&self.from[part]);
+    /// Copies what is before this element and not copied yet, but for a few that end no line of the cache: parts that begin and end with one are
+    /// written without being read.
+    pub(super) fn go_on(&mut self, end: usize) {
+        let line = (LINE / size_of::<A>().max(1)).max(1);
+        if let Some(lines) = end.checked_sub(self.ahead) {
+            self.copy_to(self.ahead + lines / line * line);
+        }
+    }
+
+    /// Copies the rest.
+    pub(super) fn end(&mut self) {
+        self.copy_to(self.from.len());
+    }
+
+    fn copy_to(&mut self, end: usize) {
+        if !self.to.is_empty() && self.done < end {
+            self.to[self.done..end].copy_from_slice(&self.from[self.done..end]);
+            self.done = end;
         }
     }
 }

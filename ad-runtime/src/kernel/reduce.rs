@@ -95,6 +95,24 @@ fn products_in<I: Isa, F: Real>(mut lanes: [F; LANES], xs: &[[F; LANES]], ys: &[
     lanes
 }
 
+/// [`products_in`], part by part, with what is done as soon as so many elements have been read.
+#[inline(always)]
+fn parts_in<I: Isa, F: Real>(
+    mut lanes: [F; LANES],
+    xs: &[[F; LANES]],
+    ys: &[[F; LANES]],
+    then: &mut dyn FnMut(usize),
+) -> [F; LANES] {
+    let part = PART / size_of::<[F; LANES]>();
+    let mut end = 0;
+    for (xs, ys) in xs.chunks(part).zip(ys.chunks(part)) {
+        lanes = products_in::<I, F>(lanes, xs, ys);
+        end += LANES * xs.len();
+        then(end);
+    }
+    lanes
+}
+
 /// The sum that lanes of products come to, with what is left behind the chunks.
 #[inline(always)]
 fn products_total<I: Isa, F: Real>(lanes: [F; LANES], x_rest: &[F], y_rest: &[F]) -> F {
@@ -105,11 +123,15 @@ fn products_total<I: Isa, F: Real>(lanes: [F; LANES], x_rest: &[F], y_rest: &[F]
     total
 }
 
-/// Elements that stay in the cache of one core with those of the other arrays, while a kernel and what copies its operands go over them:
-/// whole chunks of lanes, and enough of them for `memcpy` to write past the cache where it can.
-const BLOCK: usize = 8192;
+/// Bytes of each array that stay in the first cache of a core with those of the others, while a kernel and what copies its operands go over them. It
+/// is also how far the processor reads ahead, and enough for `memcpy` not to read what it overwrites: longer parts took up to twice as long, and
+/// so did shorter ones.
+const PART: usize = 4096;
 
-/// [`dot`], bit for bit, and these copies of arrays that are as long: where the arrays are larger than the cache, in one pass.
+/// Bytes of an array up to which it is in that cache as a whole.
+const FEW: usize = 4 * PART;
+
+/// [`dot`], bit for bit, and these copies of arrays that are as long: where the arrays are larger than the first cache, in one pass.
 ///
 /// # Panics
 ///
@@ -121,27 +143,21 @@ pub fn dot_with_copies<F: Real>(x: &[F], y: &[F], copies: &mut [Copied<'_, F>]) 
     for copy in &mut *copies {
         copy.are(n);
     }
-    if n <= BLOCK {
+    if size_of_val(x) <= FEW {
         let total = dot(x, y);
         for copy in copies {
-            copy.go_on(0..n);
+            copy.end();
         }
         return total;
     }
     let (xs, x_rest) = x.as_chunks::<LANES>();
     let (ys, y_rest) = y.as_chunks::<LANES>();
-    let mut lanes = [F::zero(); LANES];
-    let mut first = 0;
-    for (xs, ys) in xs.chunks(BLOCK / LANES).zip(ys.chunks(BLOCK / LANES)) {
-        lanes = dispatched!('a, F; products_in(lanes: [F; LANES], xs: &'a [[F; LANES]], ys: &'a [[F; LANES]]) -> [F; LANES]);
-        let end = first + LANES * xs.len();
-        for copy in &mut *copies {
-            copy.go_on(first..end);
-        }
-        first = end;
-    }
+    let lanes = [F::zero(); LANES];
+    let mut then = |end: usize| copies.iter_mut().for_each(|copy| copy.go_on(end));
+    let then: &mut dyn FnMut(usize) = &mut then;
+    let lanes = dispatched!('a, F; parts_in(lanes: [F; LANES], xs: &'a [[F; LANES]], ys: &'a [[F; LANES]], then: &'a mut (dyn FnMut(usize) + 'a)) -> [F; LANES]);
     for copy in copies {
-        copy.go_on(first..n);
+        copy.end();
     }
     dispatched!('a, F; products_total(lanes: [F; LANES], x_rest: &'a [F], y_rest: &'a [F]) -> F)
 }
