@@ -44,6 +44,8 @@ pub(crate) enum Kind {
     Columns,
     /// All steps of a loop are done for a few elements of what it carries after the others.
     Lanes,
+    /// All steps of a loop are one function that knows the instructions, or each nest is one.
+    Around,
     /// Rows that a loop saves for a sum over their elements are computed again by a loop that takes the sum.
     Again,
     /// What of a loop depends on nothing carried is an operation over all steps, or stays in the step.
@@ -110,6 +112,7 @@ impl Kind {
             Kind::Bounds => ["bounds of innermost loops", "the loop is shortened", "the whole loop is run"],
             Kind::Columns => ["sums of columns", "kept in registers", "added to in memory"],
             Kind::Lanes => ["loops over carried rows", "all steps for a few elements", "all elements step by step"],
+            Kind::Around => ["instructions of loops", "known around all steps", "asked for in each step"],
             Kind::Again => ["rows of loops", "computed again", "saved"],
             Kind::Bulk => ["parts of loops", "of all steps at once", "step by step"],
             Kind::Rows => ["sums in loops", "taken behind the loop", "taken in each step"],

@@ -338,7 +338,7 @@ fn steps_with_parts_of_their_own_are_one_loop_over_rows() {
     assert_eq!(code.matches("I::tanh(").count(), 2, "{code}");
     assert!(code.contains(".div_ceil(8)"), "{code}");
     // Rows are written without a test.
-    let writes = code.split("fnupdate_acc(").nth(1).and_then(|f| f.split('}').next()).unwrap_or("if");
+    let writes = code.split("fnupdate_acc<").nth(1).and_then(|f| f.split('}').next()).unwrap_or("if");
     assert!(!writes.contains("if"), "{writes}");
     assert_eq!(code.matches(".tanh()").count(), 1, "the function itself: {code}");
 }
@@ -357,9 +357,12 @@ fn what_the_index_decides_is_decided_before_the_loop() {
             }
         },
     );
-    let interiors: Vec<&str> = code.split("fnloops<").skip(1).map(|f| f.split("dispatched!").next().unwrap()).collect();
+    let functions = code.split("fncompute_").skip(1).map(|f| f.split("#[doc").next().unwrap_or_default());
+    let interiors: Vec<&str> =
+        functions.filter(|f| !f.split('<').next().unwrap_or_default().ends_with("_ends")).collect();
     assert!(!interiors.is_empty(), "{code}");
     for body in interiors {
+        let body = body.split("fnsteps_of_").next().unwrap_or_default();
         assert!(!body.contains("if") && !body.contains("saturating_sub"), "a test inside: {body}");
     }
     assert!(!code.contains("scatter_acc"), "the adjoint of the one before is a shifted row: {code}");
@@ -524,6 +527,61 @@ fn rows_of_loops_stay_in_registers() {
         let code = with(step);
         assert!(!code.contains("fnloop_over_"), "{code}");
     }
+}
+
+/// A loop whose steps are loops over short rows is one function that asks for the instructions once, also where loops are inside of it; what
+/// it changes is moved in and handed back. Products of matrices and nests over several axes keep functions of their own.
+#[test]
+fn a_loop_over_short_rows_asks_for_the_instructions_once() {
+    let with = |step: TokenStream| {
+        written(
+            quote!(wrt(w)),
+            quote! {
+                fn f(w: &Array2<f64>, x: &Array2<f64>, layers: usize) -> f64 {
+                    let mut h = Array1::<f64>::zeros(x.ncols());
+                    for t in 0..x.nrows() { #step }
+                    (&h * &h).sum()
+                }
+            },
+        )
+    };
+    let rows = with(quote! {
+        for l in 0..layers {
+            for j in 0..x.ncols() {
+                h[j] = (h[j] * w[[l, j]] + x[[t, j]]).tanh();
+            }
+        }
+    });
+    assert_eq!(rows.matches("fnsteps_of_").count(), 2, "forwards and backwards: {rows}");
+    assert_eq!(rows.matches("dispatched!").count(), 3, "these, and what is behind the loop: {rows}");
+    assert!(rows.contains("#[inline(always)]fncompute_"), "{rows}");
+    let matrices = with(quote!(h = h.dot(w).mapv(f64::tanh);));
+    assert!(matrices.contains("kernel::gemv"), "{matrices}");
+    let numbers = with(quote!(h[0] = (h[0] * w[[0, 0]] + x[[t, 0]]).sin();));
+    assert!(!numbers.contains("fnsteps_of_"), "no loop is in a step: {numbers}");
+}
+
+/// In a loop a sum over functions is taken behind the loop that computes them, which does whole blocks alone.
+#[test]
+fn functions_of_short_rows_are_done_in_whole_blocks() {
+    let code = written(
+        quote!(wrt(w)),
+        quote! {
+            fn f(w: &Array1<f64>, x: &Array2<f64>) -> f64 {
+                let mut s = 0.0;
+                for t in 0..x.nrows() {
+                    let mut e = 1.0 + s * s;
+                    for j in 0..x.ncols() {
+                        e += (x[[t, j]] * w[j] * s).exp();
+                    }
+                    s = e.ln();
+                }
+                s
+            }
+        },
+    );
+    assert!(code.contains("I::exp(") && code.contains("div_ceil(8)"), "{code}");
+    assert!(!code.contains("_rest+=t"), "no function for what is left over: {code}");
 }
 
 /// Sums of products over several indices, as loops say them: one product of matrices forwards and one for each gradient.

@@ -32,6 +32,8 @@ pub(super) struct Statement {
     pub(super) names: Vec<Term>,
     /// Whether it is needed for more than what it defines.
     pub(super) effect: bool,
+    /// Whether what it defines is handed back by a function, all of it.
+    pub(super) handed: bool,
 }
 
 impl Statement {

@@ -1,6 +1,7 @@
 //! The body of a routine: parameters become slices and sizes, each step of the plan becomes a statement, checks stand where
 //! the plan has put them, and results are assembled. Everything that a loop does is in `nest`; nothing here computes on elements.
 
+mod around;
 mod ends;
 mod into;
 mod lanes;
@@ -91,6 +92,9 @@ pub(super) struct Driver<'a> {
     kept: HashSet<Term>,
     /// The blocks that the steps being written are done in.
     tile: Option<tiles::Block>,
+    /// Whether the steps being written are those of a loop that is one function (`around`), and whether that is about numbers of the type parameter.
+    around: bool,
+    generic_within: bool,
 }
 
 /// Expressions are written inline up to this size.
@@ -140,6 +144,8 @@ impl<'a> Driver<'a> {
             places: HashMap::new(),
             kept: HashSet::new(),
             tile: None,
+            around: false,
+            generic_within: false,
         }
     }
 
@@ -180,11 +186,13 @@ impl<'a> Driver<'a> {
         all.extend(statements.iter().flat_map(Statement::names_all));
         // A nest returns all its sums, of which only those of loops that run may be read.
         for s in &mut statements {
-            for t in s.defines.iter().filter(|&&t| s.defines.len() > 1 && !all.contains(&t) && self.g.rank(t) == 0) {
+            let unread = |t: &&Term| s.defines.len() > 1 && !all.contains(t) && self.g.rank(**t) == 0 && !s.handed;
+            for t in s.defines.iter().filter(unread) {
                 let name = &self.names[t];
                 s.code.extend(quote!(let _ = #name;));
             }
         }
+        self.leave_unread(&mut statements, &needed);
         for (&t, &k) in &self.size_owner {
             if all.contains(&t) {
                 self.used_params.insert(k);

@@ -139,8 +139,9 @@ pub(super) struct Nest<'a, 'k> {
     shortened: Option<(usize, Id)>,
     /// Whether the innermost loop is over the items of a block.
     in_block: bool,
-    /// Whether it is a part of a larger function, which knows the instructions.
+    /// Whether it is a part of a larger function, which knows the instructions: of sixteen elements, or as it is.
     inlined: bool,
+    within: bool,
     length: Ident,
     /// Loops that remain, and whether they are the whole domain walked as one.
     depth: usize,
@@ -206,6 +207,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             shortened: None,
             in_block: false,
             inlined: false,
+            within: false,
             length: Ident::new("inside_", Span::mixed_site()),
             depth,
             flat,
@@ -267,6 +269,12 @@ impl<'a, 'k> Nest<'a, 'k> {
             self.length = self.names.fresh("there");
             self.args.push(Arg::Length);
         }
+        self
+    }
+
+    /// As a part of a loop's function, which is generic over the instructions, if it is to be one.
+    pub(super) fn within(mut self, within: bool) -> Self {
+        self.within = within;
         self
     }
 
@@ -498,7 +506,7 @@ impl<'a, 'k> Nest<'a, 'k> {
     /// The function of the nest.
     pub(super) fn function(mut self, name: &Ident, doc: &str) -> Result<Function, String> {
         let d = self.depth;
-        self.isa = self.inlined || self.pays();
+        self.isa = self.inlined || self.within || self.pays();
         self.fuse();
         self.shorten();
         let (lanes, lane_count) = (self.in_lanes(), lanes());
@@ -599,7 +607,8 @@ impl<'a, 'k> Nest<'a, 'k> {
         let (krate, param) = (&self.style.krate, &self.style.param);
         let inferred = self.args.iter().any(|a| self.of_parameter(a));
         let generic = self.generic();
-        let turbofish = match (self.inlined, generic) {
+        let part = self.inlined || self.within;
+        let turbofish = match (part, generic) {
             (true, generic) => {
                 let (isa, of) = (&self.isa_name, generic.then_some(param).into_iter());
                 quote!(::<#isa #(, #of)*>)
@@ -608,7 +617,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             (false, _) => quote!(),
         };
         let bound = generic.then(|| quote!(#param: #krate::runtime::Real));
-        let item = if self.inlined {
+        let item = if part {
             let (isa, trait_, again) = (&self.isa_name, self.style.kernel("Isa"), bound.iter());
             quote! {
                 #[doc = #doc]

@@ -68,6 +68,11 @@ fn own_cost(g: &Graph, t: Term) -> Option<u32> {
     })
 }
 
+/// Whether an element of `t` is a function that costs more than all around it.
+pub(super) fn is_function(g: &Graph, t: Term) -> bool {
+    own_cost(g, t) == Some(DEAR)
+}
+
 /// Under which index, and by which statements, a term is read.
 #[derive(Clone, Copy, Default)]
 struct Readers {

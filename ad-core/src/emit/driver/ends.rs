@@ -175,6 +175,7 @@ impl Driver<'_> {
         let title = self.function_name("compute", outs);
         let ends = self.function_names.fresh(&format!("{title}_ends"));
         let (middle, both) = (Part::Interior(interior.low), Part::Ends(interior.low));
+        let within = self.within(kernel.loops.len());
         let functions = [
             Nest::new(
                 g,
@@ -185,10 +186,13 @@ impl Driver<'_> {
                 &interior.items,
                 (&none, &middle, None),
             )
+            .within(within)
             .function(&title, "The interior, where no test is needed.")?,
             Nest::new(g, self.style, &self.names, &self.known, kernel, items, (&none, &both, None))
+                .within(within)
                 .function(&ends, "What lies before and behind the interior.")?,
         ];
+        self.generic_within |= within && functions.iter().any(|f| f.generic);
         let mut calls = Vec::new();
         for (function, title) in functions.iter().zip([&title, &ends]) {
             let mut args = Vec::new();

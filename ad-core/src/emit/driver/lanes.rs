@@ -38,7 +38,7 @@ impl Driver<'_> {
         let plan = self.plan;
         let l = &plan.loops.all[n];
         let mut names = Vec::new();
-        let mut head = self.begin(l, k, &mut names);
+        let mut head = self.begin(l, k, &mut names, true);
         let step = self.taken.fresh(["i", "j", "k"].get(self.inside).copied().unwrap_or("i"));
         self.names.insert(l.step, step.clone());
         let [first, width] = ["first", "width"].map(|name| self.taken.fresh(name));

@@ -164,8 +164,11 @@ impl Driver<'_> {
             return self.recur_in_lanes(n, axis, guard, k);
         }
         let l = &plan.loops.all[n];
-        let mut names = Vec::new();
-        let mut head = self.begin(l, k, &mut names);
+        let (mut names, mut before) = (Vec::new(), Vec::new());
+        let around = self.is_around(n);
+        // What a function changes is its own.
+        let head = self.begin(l, k, &mut before, !around);
+        let around = around.then(|| self.go_in(l));
         let (count, named) = self.scalar_expr(l.steps);
         names.extend(named);
         let step = self.taken.fresh(["i", "j", "k"].get(self.inside).copied().unwrap_or("i"));
@@ -199,38 +202,51 @@ impl Driver<'_> {
         let range = if l.reverse { quote!((0..#count).rev()) } else { quote!(0..#count) };
         let mut defines: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
         defines.extend(l.rows.iter().map(|r| r.all));
+        let mut memory = TokenStream::new();
         if self.inside == 0 {
-            let mut memory = TokenStream::new();
             for (t, code, named) in std::mem::take(&mut self.hoisted) {
                 if self.kept.contains(&t) || defines.contains(&t) {
                     memory.extend(code);
                     names.extend(named);
                 }
             }
-            head = quote!(#memory #head);
             self.kept.clear();
         }
         let endless = l.steps == l.count && self.g.int_value(l.count) == Some(i128::from(u64::MAX));
         let carried = l.stop.is_some_and(|t| l.carries.iter().any(|c| c.now == t));
         let code = match stop {
-            Some(stop) if endless && carried && !uses_step => quote!(#head while !#stop { #first #body #last }),
-            Some(stop) if endless => quote!(#head for #var in 0..usize::MAX { if #stop { break; } #first #body #last }),
-            Some(stop) => quote!(#head for #var in #range { if #stop { break; } #first #body #last }),
-            None => quote!(#head for #var in #range { #first #body #last }),
+            Some(stop) if endless && carried && !uses_step => quote!(while !#stop { #first #body #last }),
+            Some(stop) if endless => quote!(for #var in 0..usize::MAX { if #stop { break; } #first #body #last }),
+            Some(stop) => quote!(for #var in #range { if #stop { break; } #first #body #last }),
+            None => quote!(for #var in #range { #first #body #last }),
         };
         // What is of the body is nobody else's.
         let scopes = &plan.scopes;
-        names.retain(|&t| !scopes.contains(n + 1, scopes.of(t)) && !defines.contains(&t));
+        let outer = |t: &Term| !scopes.contains(n + 1, scopes.of(*t)) && !defines.contains(t);
+        names.retain(outer);
+        before.retain(outer);
+        let handed = around.is_some();
+        let code = match around {
+            Some(outside) => {
+                let call = self.come_out(l, outside, &quote!(#memory #code), &mut names);
+                quote!(#head #call)
+            }
+            None => quote!(#memory #head #code),
+        };
+        names.extend(before);
         names.sort_unstable();
         names.dedup();
         let effect = l.carries.iter().any(|c| plan.in_place.contains_key(&c.last));
-        self.statements.push(Statement { guard: guard.to_vec(), code, defines, names, effect, ..Statement::default() });
+        let statement =
+            Statement { guard: guard.to_vec(), code, defines, names, effect, handed, ..Statement::default() };
+        self.statements.push(statement);
         Ok(())
     }
 
     /// Carried values before the first step, and memory for rows.
-    pub(super) fn begin(&mut self, l: &Loop, k: usize, names: &mut Vec<Term>) -> TokenStream {
+    pub(super) fn begin(&mut self, l: &Loop, k: usize, names: &mut Vec<Term>, mutable: bool) -> TokenStream {
         let (g, plan) = (self.g, self.plan);
+        let binding = if mutable { quote!(let mut) } else { quote!(let) };
         let mut head = TokenStream::new();
         for c in &l.carries {
             let hint = self.hints.get(&c.last).or_else(|| self.hints.get(&c.now)).map_or("acc", String::as_str);
@@ -240,7 +256,7 @@ impl Driver<'_> {
             let ty = self.style.ty(g.elem(c.now));
             if g.rank(c.now) == 0 {
                 let init = self.argument(c.init, names);
-                head.extend(quote!(let mut #name: #ty = #init;));
+                head.extend(quote!(#binding #name: #ty = #init;));
                 continue;
             }
             if let Some(&outer) = plan.in_place.get(&c.last) {
@@ -269,7 +285,7 @@ impl Driver<'_> {
             } else if splat {
                 let fill = self.splat(c.init, names);
                 let array = self.fresh_array(c.last, fill, names);
-                head.extend(quote!(let mut #name = #array;));
+                head.extend(quote!(#binding #name = #array;));
             } else {
                 names.push(c.init);
                 let from = if self.moves(c.init, k) {
@@ -279,7 +295,7 @@ impl Driver<'_> {
                 } else {
                     self.copy_as(c.last, c.init)
                 };
-                head.extend(quote!(let mut #name = #from;));
+                head.extend(quote!(#binding #name = #from;));
             }
             self.held_as(c.now, c.last);
             self.outside.insert(c.now);
@@ -295,7 +311,7 @@ impl Driver<'_> {
             }
             let name = self.name(r.all);
             if r.how == Growth::Steps {
-                head.extend(self.begin_growing(r, &name));
+                head.extend(self.begin_growing(r, &name, &binding));
                 continue;
             }
             if self.inside > 0 {
@@ -306,7 +322,7 @@ impl Driver<'_> {
             }
             let zero = self.style.zero(g.elem(r.all));
             let array = self.fresh_array(r.all, zero, names);
-            head.extend(quote!(let mut #name = #array;));
+            head.extend(quote!(#binding #name = #array;));
             self.fresh.insert(r.all);
         }
         head
@@ -329,14 +345,15 @@ impl Driver<'_> {
     }
 
     /// Memory of rows that grows.
-    fn begin_growing(&mut self, r: &Rows, name: &Ident) -> TokenStream {
+    fn begin_growing(&mut self, r: &Rows, name: &Ident, binding: &TokenStream) -> TokenStream {
         self.hold.insert(r.all, Hold::Owned);
         let ty = self.style.ty(self.g.elem(r.all));
-        let code = quote!(let mut #name: ::std::vec::Vec<#ty> = ::std::vec::Vec::new(););
+        let code = |binding: &TokenStream| quote!(#binding #name: ::std::vec::Vec<#ty> = ::std::vec::Vec::new(););
         self.fresh.insert(r.all);
         if self.inside == 0 {
-            return code;
+            return code(binding);
         }
+        let code = code(&quote!(let mut));
         self.hoisted.push((r.all, code, Vec::new()));
         self.outside.insert(r.all);
         TokenStream::new()

@@ -57,7 +57,7 @@ pub(super) fn flat(name: &TokenStream, depth: usize, mutable: bool) -> TokenStre
 
 impl Driver<'_> {
     /// The sizes of the local array that holds `t`, as Rust writes them; `None` if it is a `Vec`.
-    fn stack_lens(&self, t: Term) -> Option<Vec<TokenStream>> {
+    pub(super) fn stack_lens(&self, t: Term) -> Option<Vec<TokenStream>> {
         if self.budget.heap.contains(&t) {
             return None;
         }

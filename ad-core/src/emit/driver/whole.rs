@@ -104,8 +104,11 @@ impl Driver<'_> {
         let title = self.function_name(verb, outs);
         let mut masked_items = items.to_vec();
         let mask = if part == Part::Whole && self.inside == 0 { masked(g, kernel, &mut masked_items) } else { None };
+        let inner = self.within(kernel.loops.len());
         let function = Nest::new(g, self.style, &self.names, &self.known, kernel, &masked_items, (reused, &part, mask))
+            .within(inner)
             .function(&title, doc)?;
+        self.generic_within |= inner && function.generic;
         let mut nonempty: Option<TokenStream> = None;
         if let Some(mark) = some {
             self.known.leave(mark);

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::known::Known;
 use super::super::loops::Scope;
 use super::super::split::is_within;
-use super::super::store::{Class, adds_rows, alias_of, is_exact_sum, is_splat, padded_parts, repeats};
+use super::super::store::{Class, adds_rows, alias_of, is_exact_sum, is_function, is_splat, padded_parts, repeats};
 use super::order::is_let;
 use super::{All, Literal, Of, Plan, Step, Work, domain_of};
 use crate::choice::{Kind, choose};
@@ -127,10 +127,18 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
                 _ => false,
             });
         }
-        let room_for = found.is_some();
+        // In a loop rows are short: a nest of functions alone is done in whole blocks, the last one too, and a sum over it is next to nothing.
+        let apart = |nest: usize| match (&steps[nest].work, g.node(t)) {
+            (Work::Nest { items, .. }, Node::Prim(Prim::Sum(_), args)) => {
+                scope > 0 && full(t) && items.contains(&args[0]) && is_function(g, args[0])
+            }
+            _ => false,
+        };
+        let room_for = found.is_some_and(|nest| !apart(nest));
         let wide = || nests.iter().rev().take(4).copied().find(|&nest| fits(nest) && alike(nest));
         found = found.or_else(wide).filter(|&nest| {
             let why = || match (nests.contains(&nest), room_for) {
+                _ if apart(nest) => format!("%{} (functions in whole blocks, and a sum)", first_of(nest)),
                 (_, false) => format!("%{} (which computes {WIDEST} arrays and sums already)", first_of(nest)),
                 (true, _) => format!("%{} (the same domain and condition)", first_of(nest)),
                 (false, _) => format!("%{} (nearly the same domain)", first_of(nest)),

@@ -1,0 +1,246 @@
+//! A loop over steps as one function that is compiled for the instructions of the machine, with the small nests of its steps inside: to ask for the
+//! instructions costs a nest with many arguments as much as a row of sixteen numbers does, and what is too small to ask for them has them too.
+//! What the loop changes is moved in and handed back; what it reads is borrowed.
+//!
+//! Must never take in what the rest of the program still changes, nor change in which order anything is computed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+
+use super::super::block::Statement;
+use super::super::loops::{Carry, Growth, Loop};
+use super::super::nest::isa_name;
+use super::super::schedule::Work;
+use super::super::signature::static_type;
+use super::{Driver, Hold};
+use crate::choice::{Kind, choose};
+use crate::ir::{Elem, Node, RealTy, Term};
+
+/// Loops of a nest that is a part of the function of the loop around it: more are worth a function of their own.
+const AXES: usize = 1;
+
+/// What arrays were before a function borrowed them.
+pub(super) type Before = Vec<(Term, Hold, Option<Vec<TokenStream>>)>;
+
+impl Driver<'_> {
+    /// Whether a nest over so many axes is a part of the loop that is being written.
+    pub(super) fn within(&self, axes: usize) -> bool {
+        self.around && axes <= AXES
+    }
+
+    /// Whether the loop `n` is such a function.
+    pub(super) fn is_around(&self, n: usize) -> bool {
+        let plan = self.plan;
+        let l = &plan.loops.all[n];
+        // A size that is a parameter of the user's function is none of a function inside of it.
+        let named = self.program.constants.iter().any(|c| matches!(c.elem, Elem::Int(_)));
+        let heap = |t: Term| self.g.rank(t) == 0 || self.stack_lens(t).is_none();
+        let begun = |c: &Carry| heap(c.last) && !self.storage.contains_key(&c.init);
+        let own = l.carries.iter().all(begun) && l.rows.iter().all(|r| heap(r.all));
+        if self.inside > 0 || self.around || self.tile.is_some() || named || !own {
+            return false;
+        }
+        let nests = self.nests_within(n);
+        let about = l.carries.first().map(|c| c.last).or(l.rows.first().map(|r| r.all));
+        nests > 0
+            && about.is_some_and(|t| {
+                choose(Kind::Around, (t.index(), n), true, || format!("({nests} nests over {AXES} axis in a step)"))
+            })
+    }
+
+    /// Nests of a step that would be parts of the function, those of loops inside included.
+    fn nests_within(&self, n: usize) -> usize {
+        let (g, plan) = (self.g, self.plan);
+        let steps = plan.bodies[n].iter().map(|&k| &plan.steps[k].work);
+        steps
+            .map(|work| match work {
+                Work::Nest { domain, .. } => usize::from((1..=AXES).contains(&domain.len())),
+                Work::Whole(t) => match g.node(*t) {
+                    Node::Scatter { src, .. } => usize::from((1..=AXES).contains(&g.rank(*src))),
+                    _ => 0,
+                },
+                Work::Loop(m) => self.nests_within(*m),
+                _ => 0,
+            })
+            .sum()
+    }
+
+    /// What the loop changes, each once: it is given the first ones, and hands all of them back.
+    fn changed(&self, l: &Loop) -> (Vec<Term>, Vec<Term>) {
+        let mut seen = HashSet::new();
+        let mut new = |t: &Term| seen.insert(self.names[t].to_string());
+        let given: Vec<Term> = l
+            .carries
+            .iter()
+            .map(|c| c.last)
+            .chain(l.rows.iter().filter(|r| r.how != Growth::Inner).map(|r| r.all))
+            .filter(&mut new)
+            .collect();
+        let made: Vec<Term> =
+            l.rows.iter().filter(|r| r.how == Growth::Inner).map(|r| r.all).filter(&mut new).collect();
+        (given.clone(), [given, made].concat())
+    }
+
+    /// From here on arrays are what the function of this loop sees of them: all but those that it changes are borrowed.
+    pub(super) fn go_in(&mut self, l: &Loop) -> Before {
+        let own: BTreeSet<String> = self.changed_names(l);
+        let others = |t: &Term| self.names.get(t).is_none_or(|name| !own.contains(&name.to_string()));
+        let mut before: Before = Vec::new();
+        for (&t, &hold) in self.hold.iter().filter(|h| others(h.0)) {
+            before.push((t, hold, self.storage.get(&t).cloned()));
+        }
+        for (t, ..) in &before {
+            self.hold.insert(*t, Hold::Borrowed);
+            self.storage.remove(t);
+        }
+        self.around = true;
+        self.generic_within = false;
+        before
+    }
+
+    fn changed_names(&self, l: &Loop) -> BTreeSet<String> {
+        let of = l.carries.iter().map(|c| c.last).chain(l.rows.iter().map(|r| r.all));
+        of.filter_map(|t| self.names.get(&t)).map(ToString::to_string).collect()
+    }
+
+    /// The function around this code, which names these terms, and its call.
+    pub(super) fn come_out(
+        &mut self,
+        l: &Loop,
+        before: Before,
+        code: &TokenStream,
+        names: &mut Vec<Term>,
+    ) -> TokenStream {
+        let (given, all) = self.changed(l);
+        let own: BTreeSet<String> = self.changed_names(l);
+        let types: Vec<TokenStream> = all.iter().map(|&t| self.owned_type(t)).collect();
+        for (t, hold, lens) in before {
+            self.hold.insert(t, hold);
+            if let Some(lens) = lens {
+                self.storage.insert(t, lens);
+            }
+        }
+        self.around = false;
+        // What it reads, each name once.
+        let mut read: BTreeMap<String, Term> = BTreeMap::new();
+        for &t in names.iter() {
+            if let Some(name) = self.names.get(&t).map(ToString::to_string)
+                && !own.contains(&name)
+            {
+                read.entry(name).or_insert(t);
+            }
+        }
+        let mut read: Vec<Term> = read.into_values().collect();
+        read.sort_unstable();
+        let of_parameter = |t: &Term| self.g.elem(*t) == Elem::Real(RealTy::Param);
+        let generic = self.generic_within || all.iter().chain(&read).any(of_parameter);
+        let (mut params, mut inner, mut borrowed, mut args) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (t, ty) in given.iter().zip(&types) {
+            let name = &self.names[t];
+            params.push(quote!(#name: #ty));
+            let kept = l.carries.iter().any(|c| c.last == *t && c.next == c.now);
+            inner.push(if kept { quote!(#name: #ty) } else { quote!(mut #name: #ty) });
+            borrowed.push(quote!(#name: #ty));
+            args.push(quote!(#name));
+        }
+        for &t in &read {
+            let (name, ty) = (self.names[&t].clone(), self.style.ty(self.g.elem(t)));
+            let (param, of_call, arg) = match self.g.rank(t) {
+                0 => (quote!(#name: #ty), quote!(#name: #ty), quote!(#name)),
+                _ => (quote!(#name: &[#ty]), quote!(#name: &'a [#ty]), self.borrow(t, &mut Vec::new())),
+            };
+            params.push(param.clone());
+            inner.push(param);
+            borrowed.push(of_call);
+            args.push(arg);
+        }
+        let back: Vec<TokenStream> = all
+            .iter()
+            .map(|t| {
+                let name = &self.names[t];
+                quote!(#name)
+            })
+            .collect();
+        let (result, value, to) = match (&*types, &*back) {
+            ([ty], [name]) => (quote!(#ty), quote!(#name), quote!(let #name)),
+            _ => (quote!((#(#types),*)), quote!((#(#back),*)), quote!(let (#(#back),*))),
+        };
+        let (krate, real, isa, trait_) =
+            (&self.style.krate, self.style.param.clone(), isa_name(self.style), self.style.kernel("Isa"));
+        let bound: Vec<TokenStream> = generic.then(|| quote!(#real: #krate::runtime::Real)).into_iter().collect();
+        let turbofish = generic.then(|| quote!(::<#real>));
+        let one = generic.then_some(&real);
+        let title = self.function_name("steps_of", &all);
+        self.functions.push(quote! {
+            /// All steps of a loop, with what the machine can do.
+            fn #title #(<#bound>)* (#(#params),*) -> #result {
+                #[inline(always)]
+                fn loops<#isa: #trait_ #(, #bound)*>(#(#inner),*) -> #result {
+                    #code
+                    #value
+                }
+                #krate::runtime::dispatched!('a, #one; loops(#(#borrowed),*) -> #result)
+            }
+        });
+        names.extend(read);
+        quote!(#to = #title #turbofish (#(#args),*);)
+    }
+
+    /// Says of what such functions hand back, and nothing reads, that it is nothing's.
+    pub(super) fn leave_unread(&self, statements: &mut [Statement], needed: &[Term]) {
+        if !statements.iter().any(|s| s.handed) {
+            return;
+        }
+        let mut read: HashMap<String, usize> = HashMap::new();
+        for s in &*statements {
+            let join = s.join.iter().flat_map(|j| [&j.then, &j.other]);
+            for tokens in join.chain([&s.code]) {
+                words(tokens, &mut read);
+            }
+            for t in s.guard.iter().map(|l| l.0).chain(s.join.iter().map(|j| j.cond)) {
+                words(&self.scalar_expr(t).0.tokens, &mut read);
+            }
+        }
+        let needed: HashSet<String> =
+            needed.iter().filter_map(|t| self.names.get(t)).map(ToString::to_string).collect();
+        for s in statements.iter_mut().filter(|s| s.handed) {
+            let mut own: HashMap<String, usize> = HashMap::new();
+            words(&s.code, &mut own);
+            let mut seen = HashSet::new();
+            for name in s.defines.iter().filter_map(|t| self.names.get(t)) {
+                let text = name.to_string();
+                let elsewhere =
+                    read.get(&text).copied().unwrap_or_default() > own.get(&text).copied().unwrap_or_default();
+                if !elsewhere && !needed.contains(&text) && seen.insert(text) {
+                    s.code.extend(quote!(let _ = #name;));
+                }
+            }
+        }
+    }
+
+    /// The type of what is ours.
+    fn owned_type(&self, t: Term) -> TokenStream {
+        let ty = self.style.ty(self.g.elem(t));
+        match self.storage.get(&t) {
+            _ if self.g.rank(t) == 0 => ty,
+            Some(lens) => static_type(ty, lens),
+            None => quote!(::std::vec::Vec<#ty>),
+        }
+    }
+}
+
+/// How often each word is in the code.
+fn words(tokens: &TokenStream, found: &mut HashMap<String, usize>) {
+    let mut stack = vec![tokens.clone()];
+    while let Some(tokens) = stack.pop() {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => stack.push(group.stream()),
+                TokenTree::Ident(word) => *found.entry(word.to_string()).or_default() += 1,
+                _ => {}
+            }
+        }
+    }
+}
