@@ -24,6 +24,7 @@ const LINTS: &[(&str, &[&str])] = &[
             "clippy::excessive_precision",
             "clippy::extra_unused_lifetimes",
             "clippy::float_cmp",
+            "clippy::fn_params_excessive_bools",
             "clippy::imprecise_flops",
             "clippy::just_underscores_and_digits",
             "clippy::large_types_passed_by_value",
