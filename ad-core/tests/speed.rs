@@ -87,6 +87,40 @@ fn a_dead_array_is_overwritten() {
 }
 
 #[test]
+fn rows_are_asked_for_once() {
+    let code = written(
+        quote!(wrt(centroids)),
+        quote! {
+            fn f(points: &Array2<f64>, centroids: &Array2<f64>) -> f64 {
+                let mut cost = 0.0;
+                for i in 0..points.nrows() {
+                    let mut nearest = f64::INFINITY;
+                    for j in 0..centroids.nrows() {
+                        let mut distance = 0.0;
+                        for k in 0..points.ncols() {
+                            let d = points[[i, k]] - centroids[[j, k]];
+                            distance += d * d;
+                        }
+                        if distance < nearest {
+                            nearest = distance;
+                        }
+                    }
+                    cost += nearest;
+                }
+                cost
+            }
+        },
+    );
+    // Along the loop over coordinates, which is not the innermost one, and before the chunks of items.
+    assert!(code.contains("letcentroids_row=&centroids[i*centroids_cols..][..points_cols];"), "{code}");
+    assert!(code.contains("letcentroids_2=centroids_row[j];"), "{code}");
+    // The gradient: row upon row, under one test; a row of the nearest centroid is there if that of its gradient is.
+    assert!(code.contains("ift1<centroids_rows{letcentroids_row=&centroids[t1*centroids_cols..]"), "{code}");
+    assert!(code.contains("m3_row[j]+="), "{code}");
+    assert!(!code.contains("kernel::cut("), "{code}");
+}
+
+#[test]
 fn a_sum_over_a_label_of_one_operand_is_taken_first() {
     let code = written(
         quote!(),

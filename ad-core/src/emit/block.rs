@@ -135,7 +135,7 @@ fn open_if<'b>(block: &'b mut Vec<Item>, cond: Term, count: &mut usize) -> &'b m
 }
 
 /// An `if` that is only done, as clippy likes it: without an empty arm, and nested no deeper than it has to be.
-fn plain_if(cond: &TokenStream, then: &TokenStream, other: &TokenStream) -> TokenStream {
+pub(super) fn plain_if(cond: &TokenStream, then: &TokenStream, other: &TokenStream) -> TokenStream {
     let simple = |t: &TokenStream| t.clone().into_iter().count() == 1;
     let alone = |t: &TokenStream| syn::parse2::<syn::ExprIf>(t.clone()).ok();
     if then.is_empty() && !other.is_empty() && simple(cond) {

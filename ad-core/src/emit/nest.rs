@@ -44,8 +44,8 @@ pub(super) enum Item {
     Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id, added: bool, at: Option<Vec<Id>> },
     /// Adds it (or puts it) at an index of `out`; what falls outside is dropped.
     Scatter { out: Term, put: Put, ix: Vec<Id>, value: Id },
-    /// Adds it (or puts it) at a shifted index of `out`; the whole block is in range.
-    Block { out: Term, put: Put, ix: Vec<Id>, value: Id },
+    /// Adds it (or puts it) at a shifted index of `out`; the whole block is in range, but for the rows that are `tested`.
+    Block { out: Term, put: Put, ix: Vec<Id>, value: Id, tested: bool },
 }
 
 /// An argument of the function of a nest.
@@ -157,6 +157,11 @@ pub(super) struct Nest<'a, 'k> {
     named: RefCell<BTreeSet<Term>>,
     rows: BTreeMap<RowKey, usize>,
     out_rows: HashMap<Term, usize>,
+    /// Rows along loops that are not the innermost.
+    outer_rows: BTreeMap<(usize, RowKey), Ident>,
+    /// Indices of a block that are in range under a test, row by row, and what is cut under it.
+    tested: Vec<(Id, Term)>,
+    under_test: TokenStream,
     row_list: Vec<Row>,
     uses: Vec<u32>,
     reader_level: Vec<usize>,
@@ -220,6 +225,9 @@ impl<'a, 'k> Nest<'a, 'k> {
             named: RefCell::default(),
             rows: BTreeMap::new(),
             out_rows: HashMap::new(),
+            outer_rows: BTreeMap::new(),
+            tested: Vec::new(),
+            under_test: TokenStream::new(),
             row_list: Vec::new(),
             uses: vec![0; k.nodes.len()],
             reader_level: vec![0; k.nodes.len()],
@@ -240,6 +248,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             closing: Vec::new(),
         };
         nest.isa_name = isa_name(style);
+        nest.tested = nest.to_be_tested();
         nest.collect_args();
         if *part != Part::Whole {
             nest.length = nest.names.fresh("inside");
@@ -397,6 +406,9 @@ impl<'a, 'k> Nest<'a, 'k> {
                     let row = self.row(key)?;
                     return Ok(Expr::atom(self.row_element(row)));
                 }
+                if let Some(element) = self.outer_row_element(id)? {
+                    return Ok(element);
+                }
                 let exact = (0..ix.len()).all(|k| self.proven(ix[k], sizes[k]));
                 let ix: Vec<Expr> = ix.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
                 let at = self.linear(&ix, sizes, exact);
@@ -460,7 +472,7 @@ impl<'a, 'k> Nest<'a, 'k> {
                         self.accumulate(*fold, self.g.elem(*out), &place, &value)
                     }
                 }
-                Item::Block { out, put, ix, value } => {
+                Item::Block { out, put, ix, value, .. } => {
                     let row = self.block_row(*out, ix)?;
                     let place = self.row_element(row);
                     match put {

@@ -259,9 +259,9 @@ fn decided<'a>(
                 let ix = ix.iter().map(|&i| map[i as usize]).collect();
                 Item::Scatter { out, put, ix, value: map[value as usize] }
             }
-            Item::Block { out, put, ix, value } => {
+            Item::Block { out, put, ix, value, tested } => {
                 let ix = ix.iter().map(|&i| map[i as usize]).collect();
-                Item::Block { out, put, ix, value: map[value as usize] }
+                Item::Block { out, put, ix, value: map[value as usize], tested }
             }
         })
         .collect();

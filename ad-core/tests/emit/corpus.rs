@@ -24,6 +24,7 @@ pub(crate) fn all() -> Vec<Case> {
         softmax_cross_entropy(),
         gathered(),
         scattered(),
+        scattered_by_rows(),
         updated(),
         lazy_scalar(),
         lazy_arrays(),
@@ -346,6 +347,33 @@ fn scattered() -> Case {
     c.result(hot);
     c.run(vec![reals(&[5], 1), ints(&[3, 0, 9, 3, 1]), reals(&[4], 2)]);
     c.run(vec![reals(&[5], 1), ints(&[3, 0, 9, 3, 1]), reals(&[0], 2)]);
+    c
+}
+
+/// Rows at places that are looked up: each is asked once whether it is there, and may be longer or shorter than what is added.
+fn scattered_by_rows() -> Case {
+    let mut c = Case::new("scattered_by_rows");
+    let x = c.input("x", F64, 2);
+    let n = c.g.shape(x)[0];
+    let idx = c.input_like("idx", USIZE, &[n]);
+    let acc = c.input("acc", F64, 2);
+    let like = c.input("like", F64, 2);
+    let rows = c.g.shape(x).to_vec();
+    let [i, j] = [c.g.fresh(), c.g.fresh()];
+    let (vi, vj) = (c.g.mk(Node::Var(i)), c.g.mk(Node::Var(j)));
+    let at = c.g.index(idx, &[vi]);
+    let from = c.g.gather(like, rows.into(), &[i, j], &[at, vj]);
+    let values = c.g.mul(x, from);
+    let [i, j] = [c.g.fresh(), c.g.fresh()];
+    let (vi, vj) = (c.g.mk(Node::Var(i)), c.g.mk(Node::Var(j)));
+    let at = c.g.index(idx, &[vi]);
+    let sum = c.g.scatter(acc, values, &[i, j], &[at, vj]);
+    c.result(sum);
+    c.run(vec![reals(&[5, 3], 1), ints(&[3, 0, 9, 3, 1]), reals(&[4, 3], 2), reals(&[4, 3], 3)]);
+    c.run(vec![reals(&[5, 3], 1), ints(&[3, 0, 9, 3, 1]), reals(&[4, 2], 2), reals(&[9, 5], 3)]);
+    c.run(vec![reals(&[5, 2], 1), ints(&[3, 0, 9, 3, 1]), reals(&[4, 7], 2), reals(&[4, 2], 3)]);
+    c.run(vec![reals(&[5, 0], 1), ints(&[3, 0, 9, 3, 1]), reals(&[4, 0], 2), reals(&[4, 0], 3)]);
+    c.run(vec![reals(&[0, 3], 1), ints(&[]), reals(&[2, 1], 2), reals(&[2, 3], 3)]);
     c
 }
 

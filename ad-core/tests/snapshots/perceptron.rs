@@ -242,6 +242,7 @@ fn loss_value_and_grad(
             labels_len_: usize,
             w2_cols_: usize,
         ) {
+            let v2_ = &v2_[..labels_len_];
             for i in 0..labels_len_ {
                 let t1_ = v2_[i];
                 let mut v3_lanes_ = [0.0; 16];
@@ -330,6 +331,7 @@ fn loss_value_and_grad(
         w2_cols_: usize,
         labels_len_: usize,
     ) {
+        let v4_ = &v4_[..labels_len_];
         for i in 0..labels_len_ {
             let t1_ = v4_[i];
             let m4_row_ = &m4_[i * w2_cols_..][..w2_cols_];

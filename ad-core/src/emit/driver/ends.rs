@@ -47,9 +47,12 @@ impl Driver<'_> {
         };
         let sizes = self.g.shape(*out);
         let (mut named, mut inside) = (Vec::new(), None::<TokenStream>);
+        // Whether each step of the loops around has a row of its own, which need not be there.
+        let mut tested = false;
         for (&i, &size) in outer.iter().zip(sizes) {
             match op(i) {
                 Op::Var(v) if self.known.fits(None, Some(kernel.loops[usize::from(*v)]), size) && !is_inner(i) => {}
+                _ if (1..=inner).contains(&usize::from(kernel.node(i).level)) => tested = true,
                 _ => {
                     let i = closed(i)?;
                     if self.known.below(i, size) {
@@ -62,7 +65,7 @@ impl Driver<'_> {
                 }
             }
         }
-        let items = vec![Item::Block { out: *out, put: *put, ix: ix.clone(), value: *value }];
+        let items = vec![Item::Block { out: *out, put: *put, ix: ix.clone(), value: *value, tested }];
         let (&size, len) = (sizes.last()?, kernel.loops[inner]);
         if inside.is_none() && self.known.fits(start, Some(len), size) {
             return Some(Along { items, within: None });

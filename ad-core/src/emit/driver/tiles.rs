@@ -58,6 +58,9 @@ impl Driver<'_> {
             defines: Vec::new(),
         });
         let outside = std::mem::take(&mut self.statements);
+        // In the loop over blocks there are items.
+        let mark = self.known.enter(&guard);
+        let some = self.known.enter_nonempty(&[tile.n]);
         for k in tile.steps.clone() {
             // These are part of the nests that take the sums.
             let added = |t: &Term| tile.onto.values().any(|u| u == t);
@@ -65,6 +68,8 @@ impl Driver<'_> {
                 self.step(plan.order[k])?;
             }
         }
+        some.into_iter().for_each(|mark| self.known.leave(mark));
+        self.known.leave(mark);
         let steps = std::mem::replace(&mut self.statements, outside);
         let Some(mut block) = self.tile.take() else { return Err("a block is in no block".into()) };
         let (mut names, mut defines) = (std::mem::take(&mut block.names), std::mem::take(&mut block.defines));

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::super::block::{Join, Statement};
+use super::super::block::{Join, Statement, plain_if};
 use super::super::contract::as_product;
 use super::super::items::{items, masked, members};
-use super::super::kernel::{Kernel, Op};
+use super::super::kernel::{Id, Kernel, Op};
 use super::super::nest::{Arg, Fold, Item, Nest, Part};
 use super::super::rust::{prec, typed};
 use super::super::schedule::Literal;
@@ -86,8 +86,14 @@ impl Driver<'_> {
             Item::Store { .. } | Item::Scatter { .. } | Item::Block { .. } => true,
             Item::Fold { out, fold, .. } => *fold == Fold::Sum && g.rank(*out) == 0,
         };
-        let some =
-            if self.inside > 0 && items.iter().all(nothing) { self.known.enter_nonempty(&kernel.loops) } else { None };
+        let looked_up = |&i: &Id| kernel.node(i).level > 0 && !matches!(kernel.node(i).op, Op::Var(_));
+        let by_rows =
+            matches!(items, [Item::Scatter { ix, .. }] if ix[..ix.len().saturating_sub(1)].iter().any(looked_up));
+        let some = if (self.inside > 0 || by_rows) && items.iter().all(nothing) {
+            self.known.enter_nonempty(&kernel.loops)
+        } else {
+            None
+        };
         let rows = if prefix.is_none() { self.along_rows(kernel, items) } else { None };
         let (mut inside, mut within, mut part) = (quote!(), None, part);
         if let Some(prefix) = &prefix {
@@ -522,7 +528,7 @@ impl Driver<'_> {
                 self.call(&kernel, &[scatter], ("add", "Adds at a stride."), &[t], guard, (false, &HashMap::new()))?;
                 continue;
             }
-            let item = Item::Block { out: t, put: Put::Add, ix, value };
+            let item = Item::Block { out: t, put: Put::Add, ix, value, tested: false };
             self.call(&kernel, &[item], ("add", "Adds a block of the result."), &[t], guard, (false, &HashMap::new()))?;
             let mut fits: Option<TokenStream> = None;
             for k in 0..rank {
@@ -547,7 +553,7 @@ impl Driver<'_> {
             let Some(within) = self.statements.pop() else { continue };
             if let Some(s) = self.statements.get_mut(at) {
                 let (whole, part) = (std::mem::take(&mut s.code), within.code);
-                s.code = quote!(if #fits { #whole } else { #part });
+                s.code = plain_if(&fits, &whole, &part);
                 s.names.extend(within.names);
             }
         }

@@ -103,13 +103,18 @@ impl Nest<'_, '_> {
         code: &TokenStream,
     ) -> Result<TokenStream, String> {
         let post = std::mem::take(&mut self.post[level]);
-        let code = match self.mask {
-            Some(c) if level + 1 == self.depth && self.shortened.is_none() => {
-                let c = self.value(c)?.tokens;
-                quote!(#pre if #c { #code #post })
+        let mut code = quote!(#code #post);
+        if level + 1 == self.depth {
+            if let Some(test) = self.row_test()? {
+                let rows = std::mem::take(&mut self.under_test);
+                code = quote!(if #test { #rows #code });
             }
-            _ => quote!(#pre #code #post),
-        };
+            if let (Some(c), None) = (self.mask, self.shortened) {
+                let c = self.value(c)?.tokens;
+                code = quote!(if #c { #code });
+            }
+        }
+        let code = quote!(#pre #code);
         let Some(v) = level.checked_sub(1) else { return Ok(code) };
         let n = self.extent(v);
         let end = match self.shortened {

@@ -193,6 +193,7 @@ impl Nest<'_, '_> {
                 }
                 Item::Block { ix, value, .. } => {
                     roots.extend(&ix[..ix.len() - 1]);
+                    roots.extend(self.tested.iter().map(|t| t.0));
                     roots.extend(self.block_start(ix));
                     roots.push(*value);
                 }

@@ -1,4 +1,5 @@
-//! Rows: the parts of stored arrays that are contiguous over the innermost loop, cut once where they begin.
+//! Rows: the parts of stored arrays that are contiguous over the innermost loop, cut once where they begin; and those along a loop further out, if
+//! they are known to be there.
 //! Must never cut what may not be there: what is not in range by construction goes through the runtime's total `cut`.
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -7,7 +8,7 @@ use quote::quote;
 use super::super::kernel::{Id, Op};
 use super::super::lanes::LANES;
 use super::super::rust::{Expr, prec};
-use super::{Nest, Part, Row, RowKey, Variant};
+use super::{Item, Nest, Part, Row, RowKey, Variant};
 use crate::ir::{Lit, Put, Term};
 use crate::prim::Prim;
 
@@ -184,7 +185,9 @@ impl Nest<'_, '_> {
         let of = self.arg_names[&key.buf].clone();
         let level = key.outer.iter().chain(&key.base).map(|&i| self.level(i)).max().unwrap_or(0);
         let n = self.extent(inner).tokens;
-        let exact = (0..key.outer.len()).all(|k| self.proven(key.outer[k], key.sizes[k]));
+        let tested = (0..key.outer.len()).any(|k| self.tested.contains(&(key.outer[k], key.sizes[k])));
+        let exact = (0..key.outer.len())
+            .all(|k| self.proven(key.outer[k], key.sizes[k]) || self.tested.contains(&(key.outer[k], key.sizes[k])));
         let last = key.sizes.last().copied();
         let closed = key.base.map(|b| match self.k.node(b).op {
             Op::Scalar(t) => Some(t),
@@ -263,9 +266,78 @@ impl Nest<'_, '_> {
                 quote!(let #name = &*#cut(#of, #start, #n, #fill);)
             }
         };
-        self.push(level, 0, &cut);
+        if tested {
+            self.under_test.extend(cut);
+        } else {
+            self.push(level, 0, &cut);
+        }
         self.rows.insert(key, row);
         Ok(row)
+    }
+
+    /// An element that does not depend on the innermost loop, of a row along a loop further out that is known to be there: the row is cut before
+    /// that loop, so that its elements are read without a test.
+    pub(super) fn outer_row_element(&mut self, id: Id) -> Result<Option<Expr>, String> {
+        let k = self.k;
+        let Op::Load { buf, sizes, ix } = &k.node(id).op else { return Ok(None) };
+        let level = self.level(id);
+        let (Some(along), Some((&last, outer))) = (level.checked_sub(1), ix.split_last()) else { return Ok(None) };
+        let elsewhere = self.flat || self.inlined || self.reused.contains_key(buf) || self.place[id as usize] != 0;
+        if elsewhere || level >= self.depth || outer.iter().any(|&i| self.level(i) > along) {
+            return Ok(None);
+        }
+        let is_index = matches!(k.node(last).op, Op::Var(v) if usize::from(v) == along);
+        let exact = outer.iter().zip(sizes).all(|(&i, &n)| self.proven(i, n))
+            && self.known.fits(None, Some(k.loops[along]), sizes[outer.len()]);
+        if !is_index || !exact {
+            return Ok(None);
+        }
+        let key = RowKey { buf: *buf, sizes: sizes.to_vec(), outer: outer.to_vec(), base: None };
+        let name = match self.outer_rows.get(&(along, key.clone())) {
+            Some(name) => name.clone(),
+            None => {
+                let of = self.arg_names[buf].clone();
+                let ix: Vec<Expr> = outer.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
+                let n = self.extent(along).tokens;
+                // All of a row that is the whole array keeps its name.
+                let whole = ix.is_empty() && sizes[0] == k.loops[along];
+                let name = if whole { of.clone() } else { self.names.fresh(&format!("{of}_row")) };
+                let cut = if ix.is_empty() {
+                    quote!(let #name = &#of[..#n];)
+                } else {
+                    let rows = self.linear(&ix, &sizes[..outer.len()], true);
+                    let start = rows.times(&self.arg(sizes[outer.len()])).at(prec::ADD);
+                    quote!(let #name = &#of[#start..][..#n];)
+                };
+                let level = outer.iter().map(|&i| self.level(i)).max().unwrap_or(0);
+                self.push(level, 0, &cut);
+                self.outer_rows.insert((along, key), name.clone());
+                name
+            }
+        };
+        let at = self.var(along).tokens;
+        Ok(Some(Expr::new(quote!(#name[#at]), prec::ATOM, 1)))
+    }
+
+    /// The indices of a block that a test decides on, row by row: what is not in range is dropped.
+    pub(super) fn to_be_tested(&self) -> Vec<(Id, Term)> {
+        let mut found = Vec::new();
+        for item in self.items {
+            let Item::Block { out, ix, tested: true, .. } = item else { continue };
+            let outer = ix[..ix.len() - 1].iter().copied().zip(self.g.shape(*out).iter().copied());
+            found.extend(outer.filter(|&(i, n)| self.level(i) > 0 && !self.proven(i, n)));
+        }
+        found
+    }
+
+    /// That test.
+    pub(super) fn row_test(&mut self) -> Result<Option<TokenStream>, String> {
+        let mut inside: Option<TokenStream> = None;
+        for (i, n) in self.tested.clone() {
+            let (i, n) = (self.value(i)?.at(prec::COMPARE + 1), self.arg(n).tokens);
+            inside = Some(inside.map_or(quote!(#i < #n), |before| quote!(#before && #i < #n)));
+        }
+        Ok(inside)
     }
 
     /// Where the rows of a block start in the rows of the result; `None`: at their beginning.
@@ -295,7 +367,12 @@ impl Nest<'_, '_> {
         let row = self.new_row(&of, false, (true, level));
         let name = self.row_list[row].name.clone();
         let start = start.at(prec::ADD);
-        self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
+        let cut = quote!(let #name = &mut #of[#start..][..#n];);
+        if self.tested.is_empty() {
+            self.push(level, 0, &cut);
+        } else {
+            self.under_test.extend(cut);
+        }
         self.out_rows.insert(t, row);
         Ok(row)
     }
