@@ -273,7 +273,13 @@ impl Graph {
     /// Lazy choice by a scalar.
     #[track_caller]
     pub fn cond(&mut self, cond: Term, then: Term, other: Term) -> Term {
-        if then == other { then } else { self.mk(Node::Cond { cond, then, other }) }
+        let lit = |t: Term| if let Node::Lit(Lit::Bool(b)) = *self.node(t) { Some(b) } else { None };
+        match (lit(then), lit(other)) {
+            _ if then == other => then,
+            (Some(true), Some(false)) => cond,
+            (Some(false), Some(true)) => self.not(cond),
+            _ => self.mk(Node::Cond { cond, then, other }),
+        }
     }
 
     /// `!a`, elementwise.
