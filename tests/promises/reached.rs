@@ -135,6 +135,25 @@ fn what_nothing_depends_on_panics_too() {
     }
 }
 
+#[differentiate]
+fn skipped(x: &Array1<f64>, ids: &[usize], n: usize) -> f64 {
+    let behind = ids.iter().map(|&i| x[i] * x[i]).skip(n).sum::<f64>();
+    let some = (0..ids.len()).map(|k| x[ids[k]]).step_by(2).sum::<f64>();
+    behind * some
+}
+
+/// An iterator makes the items that it skips: what `f` reaches in those is reached.
+#[test]
+fn what_is_skipped_panics_too() {
+    let x = array![1.0, 2.0];
+    assert_eq!(skipped_grad(&x, &[0, 1, 1], 1), array![8.0, 32.0]);
+    for ids in [[5, 0, 1], [0, 5, 1]] {
+        panic_of(|| skipped(&x, &ids, 2));
+        let (message, ..) = panic_of(|| skipped_grad(&x, &ids, 2));
+        assert!(message.contains("index out of range"), "{message}");
+    }
+}
+
 #[differentiate(grad, vjp, jvp)]
 fn asserted(x: &Array1<f64>, n: usize) -> f64 {
     assert!(n < 4, "{n} is too much");

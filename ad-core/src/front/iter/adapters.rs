@@ -171,6 +171,9 @@ fn skip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (seq, len) = receiver(me, call)?;
     let (n, range) = call.arg(1)?;
     let n = me.usize(n, range)?;
+    if len != me.g.lit_usize(usize::MAX) {
+        super::choose::passed_over(me, &seq, |me, i| me.g.compare(Cmp::Lt, i, n))?;
+    }
     Ok(Value::Seq(skipped(me, seq, len, n)?))
 }
 
@@ -226,6 +229,15 @@ fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let n = me.usize(n, range)?;
     let zero = me.g.lit_usize(0);
     me.require_lt(zero, n, crate::catalogue::reached::STEP_OF_ZERO);
+    let one = me.g.lit_usize(1);
+    if len != me.g.lit_usize(usize::MAX) && n != one {
+        super::choose::passed_over(me, &seq, |me, i| {
+            // A step of 0 has been refused before.
+            let step = me.g.int(IntOp::Max, n, one);
+            let rest = me.g.int(IntOp::Rem, i, step);
+            me.g.compare(Cmp::Lt, zero, rest)
+        })?;
+    }
     // ceil(len / n), without an overflow: one more than (len - 1) / n, where there is an item.
     let length = |me: &mut Lower<'a>, len: Term| {
         let one = me.g.lit_usize(1);

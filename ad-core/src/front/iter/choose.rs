@@ -283,15 +283,23 @@ fn nth<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let n = me.usize(n, rn)?;
     let len = me.length(&seq)?;
     let there = me.g.compare(Cmp::Lt, n, len);
-    // The items before it are made and dropped.
-    let size = seq.dims.first().copied().ok_or(Poison)?;
-    let (_, passed) = me.in_loop(size, |me, i| {
-        let before = me.g.compare(Cmp::Lt, i, n);
-        me.under(before, true, |me| with_item(me, &seq, i, |_, _| Ok(())))
-    });
-    passed?;
+    passed_over(me, &seq, |me, i| me.g.compare(Cmp::Lt, i, n))?;
     let value = me.under(there, true, |me| (seq.item)(me, &[n]))?;
     Ok(Value::Maybe(value.into(), there))
+}
+
+/// Items that are made and dropped: what panics in them does so.
+pub(super) fn passed_over<'a>(
+    me: &mut Lower<'a>,
+    seq: &Seq<'a>,
+    which: impl FnOnce(&mut Lower<'a>, Term) -> Term,
+) -> Lowered<()> {
+    let size = seq.dims.first().copied().ok_or(Poison)?;
+    let (_, passed) = me.in_loop(size, |me, i| {
+        let passed = which(me, i);
+        me.under(passed, true, |me| with_item(me, seq, i, |_, _| Ok(())))
+    });
+    passed
 }
 
 /// The place of the first item for which a test holds.
