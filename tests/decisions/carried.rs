@@ -124,6 +124,21 @@ programs! { matrices: f64, x: &Array2<f64>;
     row_of_part row_of_part_value_and_grad { let mut s = 0.0; for k in 1..=x.nrows() { let p = x.slice(s![..k, ..]); for r in p.outer_iter() { s = s * 0.5 + r.sum(); } for c in p.axis_iter(Axis(1)) { s = s * 0.5 + c.sum() + c.mapv(|v| v * v).sum(); } } s }
     dot_of_parts dot_of_parts_value_and_grad { let mut s = 0.0; for k in 0..=x.ncols() { s = s * 0.5 + x.row(0).slice(s![..k]).dot(&x.row(x.nrows() - 1).slice(s![..k])) + x.t().slice(s![..k, ..]).dot(&x.column(0)).sum(); } s }
     vec_part vec_part_value_and_grad { let v: Vec<f64> = x.iter().cloned().collect(); let mut s = 0.0; for k in 0..v.len() { s = s * 0.5 + v[..k].iter().sum::<f64>() + sum(&v[k..]) + norm(&v[..k]); } s }
+    reversed_vector reversed_vector_value_and_grad { let mut v = x.row(0); for k in 0..3 { if k == 1 { v = v.slice_move(s![..;-1]); } } v.sum() }
+    rows_in_a_list rows_in_a_list_value_and_grad { let mut s = 0.0; for r in [x.row(0), x.row(x.nrows() - 1)] { s = s * 0.5 + r.sum(); } s }
+    rows_collected rows_collected_value_and_grad { let v: Vec<f64> = x.rows().into_iter().map(|r| r.sum()).collect(); v.iter().fold(0.0, |a, b| a * 0.5 + b) }
+    owned_columns owned_columns_value_and_grad { let mut s = 0.0; for c in [x.column(0).to_owned(), x.column(x.ncols() - 1).to_owned()] { s = s * 0.5 + c.sum(); } s }
+    replaced replaced_value_and_grad { let mut v = x.column(0).to_owned(); for _ in 0..3 { v = v.mapv(|a| a * 0.5) + &x.column(0); } v.sum() }
+    pushed_columns pushed_columns_value_and_grad { let mut v = Vec::new(); for c in x.axis_iter(Axis(1)) { v.push(c.to_owned() * 0.3); } v.iter().map(|c| c.sum()).sum::<f64>() }
+    row_before row_before_value_and_grad { let mut s = 0.0; let mut prev = x.row(0); for r in x.rows() { s = s * 0.5 + (&r - &prev).sum() + prev.sum(); prev = r; } s }
+    row_or_column row_or_column_value_and_grad { let k = x.nrows().min(x.ncols()); let v = if x[[0, 0]] > 0.3 { x.slice(s![0, ..k]) } else { x.slice(s![..k, 0]) }; v.sum() }
+    reversed_by_fold reversed_by_fold_value_and_grad { fold(x.row(0).to_owned(), 0..3, |v, _| v.slice(s![..;-1]).to_owned()).sum() }
+    inverted_vector inverted_vector_value_and_grad { let mut v = x.row(0).to_owned(); for k in 0..3 { if k < 2 { v.invert_axis(Axis(0)); v *= 0.3; } } v.sum() }
+    filtered_columns filtered_columns_value_and_grad { x.columns().into_iter().enumerate().filter(|(k, _)| k % 2 == 0).map(|(_, c)| c.sum()).sum::<f64>() }
+    column_backwards column_backwards_value_and_grad { let v = x.column(0); let w = v.slice(s![..;-1]); v.iter().zip(w.iter()).map(|(a, b)| a * b).sum::<f64>() + w.sum() }
+    chunks_of_rows chunks_of_rows_value_and_grad { let mut s = 0.0; for r in x.axis_chunks_iter(Axis(0), 2) { s = s * 0.5 + r.column(0).sum() + r.sum(); } s }
+    centred_columns centred_columns_value_and_grad { let mut y = x.clone(); for mut c in y.columns_mut() { let m = c.sum(); c.mapv_inplace(|a| a - m); } y.sum() }
+    shrinking_row shrinking_row_value_and_grad { let mut v = x.row(0); let mut s = 0.0; while v.len() > 1 { s = s * 0.5 + v.sum(); v = v.slice_move(s![1..]); } s + v.sum() }
 }
 
 #[test]

@@ -165,7 +165,7 @@ impl<'a> Lower<'a> {
 
     /// An array of these arrays, each of which is where it was: not by rows, if one of them is not.
     pub(super) fn lay_items(&mut self, all: Term, items: &[Term]) {
-        let odd = |me: &mut Self, t: Term| me.g.rank(t) > 1 && me.not_standard(t).is_some();
+        let odd = |me: &mut Self, t: Term| me.g.rank(t) > 0 && me.not_standard(t).is_some();
         if self.g.rank(all) > 1 && items.iter().any(|&t| odd(self, t)) {
             self.memory.insert(all, Laid::new());
         }

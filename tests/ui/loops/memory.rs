@@ -32,4 +32,13 @@ fn parts_of_views(x: &Array2<f64>) -> f64 {
     if part.sum() > 1.0 { x[[0, 0]] } else { x[[0, 1]] }
 }
 
+#[differentiate]
+fn listed_columns(x: &Array2<f64>) -> f64 {
+    let mut s = 0.0;
+    for column in [x.column(0), x.column(1)] {
+        s += column.sum();
+    }
+    if s > 1.0 { x[[0, 0]] } else { x[[0, 1]] }
+}
+
 fn main() {}

@@ -399,7 +399,7 @@ impl<'a> Lower<'a> {
 
     /// Whether two arrays of one rank may lie in memory in different orders.
     pub(in crate::front) fn lie_otherwise(&mut self, a: Term, b: Term) -> bool {
-        self.g.rank(a) > 1
+        self.g.rank(a) > 0
             && (self.not_standard(a).is_some() || self.not_standard(b).is_some())
             && self.laid(a) != self.laid(b)
     }
