@@ -1,0 +1,146 @@
+//! One step of a loop: the values that it begins with are put into its variables, its body is lowered, and what the variables hold behind it, which
+//! jumps it takes and what it pushes are read off. Must never know how often the step is run: that is for what is around it.
+
+use super::{Behind, Grown, Loop, Payload, length_of};
+use crate::catalogue;
+use crate::diag::Poison;
+use crate::front::carry::{Carrier, Form, Leaves};
+use crate::front::iter::consume;
+use crate::front::lower::Lower;
+use crate::front::state::{Held, same};
+use crate::front::value::{Lowered, Value, Want};
+use crate::ir::Term;
+
+impl<'a> Lower<'a> {
+    /// The body, once.
+    pub(super) fn step(&mut self, l: &Loop<'a, '_>, now: Vec<Term>, index: &[Term]) -> Lowered<Behind<'a>> {
+        let there = match l.seq {
+            Some(seq) => self.present(seq, index)?,
+            None => None,
+        };
+        let Some(there) = there else { return self.run(l, &now, index) };
+        let mut behind = self.under(there, true, |me| me.run(l, &now, index))?;
+        // Where there is no item everything stays; a loop that stops behind its last item has no such step.
+        if l.seq.is_some_and(|seq| seq.keep.is_some() || !self.stops_behind(seq, l.leaves.len())) {
+            let no = self.g.lit_bool(false);
+            for (new, &old) in behind.next.iter_mut().zip(&now) {
+                *new = self.g.cond(there, *new, old);
+            }
+            for (flag, _) in &mut behind.left {
+                *flag = self.g.cond(there, *flag, no);
+            }
+        }
+        let as_before = self.no_longer();
+        for longer in &mut behind.longer {
+            longer.exact &= *longer == as_before;
+        }
+        if let Some((g, _)) = l.grown.iter().zip(&behind.pushed).find(|(_, t)| t.is_some()) {
+            return Err(self.error(l.range, catalogue::grows_now_and_then(&g.name)));
+        }
+        Ok(behind)
+    }
+
+    fn run(&mut self, l: &Loop<'a, '_>, now: &[Term], index: &[Term]) -> Lowered<Behind<'a>> {
+        for c in &l.carried {
+            self.in_carried_orders(&c.orders, now);
+            let value = Self::formed(&c.form, &mut now[c.first..].iter())?;
+            self.store.put(c.cell, Held::Value(value));
+        }
+        for g in &l.grown {
+            self.store.put(g.cell, Held::Value(Value::List([].into())));
+        }
+        for s in &l.stacks {
+            let stack = self.stack_at(l, s, now, index);
+            self.store.put(s.cell, Held::Value(Value::Stack(stack.into())));
+        }
+        self.step_target(l.leaves.clone(), l.range, |me| (l.body)(me, index))?;
+        let mut next = Vec::new();
+        for c in &l.carried {
+            let value = match self.store.held(c.cell).cloned() {
+                Some(Held::Value(value)) => value,
+                _ => return Err(Poison),
+            };
+            let own = &now[c.first..c.first + c.form.leaves()];
+            if self.of_another_length(&c.form, own, &value) && self.changes_length(&length_of(&l.key, &c.name)) {
+                return Err(Poison);
+            }
+            let first = next.len();
+            self.refit(&value, &c.form, &mut own.iter(), &mut next, (Carrier::Variable(&c.name), l.range))?;
+            let leaves = first..next.len();
+            self.carry_orders_on((&l.key, &c.name), &c.orders, (now, c.first), &mut next, leaves)?;
+        }
+        let mut longer = Vec::new();
+        for s in &l.stacks {
+            longer.push(self.stack_behind(l, s, now, &mut next)?);
+        }
+        let mut left = Vec::new();
+        for (k, leave) in l.leaves.iter().enumerate() {
+            let flag = self.read(leave.flag, l.range)?;
+            let flag = self.boolean(&flag, l.range)?;
+            let mut payload = Vec::new();
+            for cell in std::iter::once(leave.value).chain(leave.others.iter().map(|o| o.1)) {
+                let Some(Held::Value(value)) = self.store.held(cell).cloned() else { return Err(Poison) };
+                if same(&value, &Value::Unit) || matches!(value, Value::Never) {
+                    payload.push(Payload { cell, form: Form::Unit, leaves: Leaves::default() });
+                    continue;
+                }
+                let own: Vec<Term> = now.iter().chain(index).copied().collect();
+                if self.depends_on_lengths(&value, &own) {
+                    return Err(self.error(l.range, catalogue::changing_length()));
+                }
+                let mut leaves = Leaves::default();
+                let mut key = l.key.of(&format!("={k}.{}", payload.len()));
+                let Some(form) = self.flatten(&value, &mut key, &mut leaves, l.range)? else {
+                    let found = self.describe(&value);
+                    return Err(self.error(l.range, catalogue::carried_kind(&found)));
+                };
+                payload.push(Payload { cell, form, leaves });
+            }
+            left.push((flag, payload));
+        }
+        let mut pushed = Vec::new();
+        for g in &l.grown {
+            let mut t = self.pushed(l, g)?;
+            if let (Some(t), Some(gone)) = (&mut t, left.iter().map(|l| l.0).reduce(|a, b| self.g.or(a, b))) {
+                *t = self.unless(gone, *t);
+            }
+            pushed.push(t);
+        }
+        Ok(Behind { next, left, pushed, once: longer.clone(), longer, count: None })
+    }
+
+    /// What a step has pushed.
+    fn pushed(&mut self, l: &Loop<'a, '_>, g: &Grown<'a>) -> Lowered<Option<Term>> {
+        let Some(Held::Value(value)) = self.store.held(g.cell).cloned() else { return Err(Poison) };
+        let t = match &value {
+            Value::Never => return Ok(None),
+            Value::List(parts) if parts.is_empty() => return Ok(None),
+            value => {
+                let want = self.elem_of(&g.start).map_or(Want::Any, Want::Elem);
+                self.term_as(value, want, l.range)?
+            }
+        };
+        let sized = self.g.shape(t).iter().all(|&n| self.is_closed(n));
+        // Whoever returns from the loop has no use for it.
+        let ends = l.leaves.iter().all(|leave| self.leaves_function(leave.target));
+        if sized && ends && l.seq.is_some() {
+            return Ok(Some(t));
+        }
+        Err(self.error(l.range, catalogue::grows_now_and_then(&g.name)))
+    }
+
+    /// What a step pushes, as a row; of a step that is not run, zeros.
+    pub(super) fn row(&mut self, t: Term, done: Option<Term>) -> Term {
+        let one = self.g.int_value(self.g.shape(t)[0]) == Some(1);
+        let zero = self.g.lit_usize(0);
+        let t = if one { self.g.index(t, &[zero]) } else { t };
+        done.map_or(t, |done| self.unless(done, t))
+    }
+
+    /// A term, and zeros under a condition.
+    pub(super) fn unless(&mut self, cond: Term, t: Term) -> Term {
+        let (shape, none) = (self.g.shape(t).to_vec(), consume::zero(self, self.g.elem(t)));
+        let none = self.g.broadcast(none, &shape);
+        self.g.cond(cond, none, t)
+    }
+}
