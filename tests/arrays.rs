@@ -205,6 +205,14 @@ mod layout {
         reversed: |x| x.slice(s![..;-1, 1..;2]).to_owned() + x.slice(s![.., ..;-2]);
         new_axis: |x| &x.slice(s![.., NewAxis, 1]) * &x.slice(s![NewAxis, 0, ..]);
         moved: |x| x.clone().slice_move(s![1.., ..-1]) * x.slice_axis(Axis(0), Slice::from(..2)).slice(s![.., 1..]);
+        axis_slices: |x| x.slice_axis(Axis(1), Slice::new(1, None, 2)).to_owned() * x.slice_axis(Axis(1), Slice::new(-2, Some(4), -1));
+        axis_slices_by_steps: |x| &x.slice_axis(Axis(0), Slice::from(..).step_by(-2)) * &x.slice(s![Slice::from(1..), ..]);
+        axis_slices_changed: |x| {
+            let mut y = x.clone();
+            y.slice_axis_mut(Axis(1), Slice::new(0, Some(-1), 2)).assign(&x.slice_axis(Axis(1), (2..4).into()));
+            y.slice_axis_mut(Axis(0), Slice::from(1..)).mapv_inplace(|v| v * v);
+            y
+        };
         selected: |x| x.select(Axis(1), &[2, 0, 2]) * 2.0;
         selected_rows: |x| x.select(Axis(0), &[1, 1]).dot(&x.t());
         selected_of_three: |x| x.to_shape((2, 2, 3)).unwrap().select(Axis(2), &[2, 2, 0, 1]);

@@ -62,6 +62,8 @@ slices! {
     before_the_first_negative x { x.iter().take_while(|v| **v > 0.0).map(|v| v * v).sum::<f64>() + x.iter().skip_while(|v| **v > -1.0).map(|v| v.sin()).sum::<f64>() }
     sines_while x { x.iter().map_while(|v| if *v > -1.0 { Some(v.sin()) } else { None }).enumerate().map(|(i, v)| v * (i + 1) as f64).sum() }
     running_sums x { x.iter().scan(0.0, |s, v| { *s += v * v; Some(*s) }).map(|v| v.sqrt()).sum() }
+    pairs_of_std x { std::iter::zip(x, x.iter().skip(1)).enumerate().map(|(i, (a, b))| a * b.sin() * i as f64).sum() }
+    pairs_of_core x { let mut s = 0.0; for (a, k) in core::iter::zip(x.windows(2), 1..) { s += a[0] * a[1] * f64::from(k); } s }
     states_of_two x { x.iter().scan((0.5, 1.0), |s, &v| { s.0 = s.0 * v + s.1; s.1 = v.cos(); Some(s.0 * s.1) }).zip(x).map(|(a, b)| a * b).sum() }
     until_too_large x { x.iter().scan(1.0, |s, v| { *s *= 1.0 + v * v; if *s < 5.0 { Some(*s) } else { None } }).collect::<Vec<f64>>().iter().map(|v| v.ln() * v).sum() }
     first_negative x { x.iter().position(|v| *v < 0.0).map_or(0.0, |i| x[i].powi(3)) + x.iter().find(|v| **v > 1.0).map_or(0.0, |v| v * v) }

@@ -116,6 +116,9 @@ pub fn arguments_of_others(name: &str, given: usize) -> Option<Message> {
     Some(text.help(format!("write {shown}")).entry("arguments_of_others"))
 }
 
+/// Of a name that may stand for one that is known.
+const OWN_NAMES: &str = "the attribute sees no imports: write types of ndarray by their own names, and not by those of `use .. as ..` or `type`";
+
 entries! {
 // The attribute.
 
@@ -295,6 +298,7 @@ pub fn mutable_reference_expected(found: &str) -> Message {
 pub fn unknown_type(ty: &str, near: Option<&str>) -> Message {
     message(format!("the type `{ty}` is not known here")).once()
         .maybe(near, "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`")
+        .note(OWN_NAMES)
 }
 
 pub fn rank_too_high(ty: &str, most: u8) -> Message {
@@ -511,8 +515,8 @@ pub fn used_before_assigned(name: &str) -> Message {
 }
 
 pub fn captured_assignment(name: &str) -> Message {
-    message(format!("this closure changes `{name}`, which it captures"))
-        .help(format!("let the closure return the new value, and assign it outside: `{name} = f({name});`"))
+    message(format!("this closure changes `{name}`, which it captures")).once()
+        .help(format!("write a `for` loop for it, or let it return the new value, which is assigned outside: `{name} = f({name});`"))
 }
 
 pub fn assignment_to_fixed(name: &str) -> Message {

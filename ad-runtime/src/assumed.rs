@@ -35,7 +35,7 @@ pub mod methods {
         is_empty is_infinite is_nan is_square iter lanes last len len_of ln ln_1p log log10 log2 map map_axis mapv mapv_inplace
         mapv_into mapv_into_any mean mean_axis ncols ndim nrows outer_iter permuted_axes pow2 powf powi product product_axis push
         raw_dim reborrow recip remove_axis reverse_axes reversed_axes round row row_mut rows select shape signum sin sinh slice
-        slice_axis slice_move slice_mut split_at split_first split_last sqrt std std_axis sum sum_axis swap swap_axes t tan tanh
+        slice_axis slice_axis_mut slice_move slice_mut split_at split_first split_last sqrt std std_axis sum sum_axis swap swap_axes t tan tanh
         to_degrees to_owned to_radians to_shape to_vec tril triu trunc var var_axis view view_mut windows
         iter_mut outer_iter_mut axis_iter_mut rows_mut columns_mut indexed_iter_mut chunks_exact_mut exact_chunks_mut
         map_inplace scaled_add zip_mut_with

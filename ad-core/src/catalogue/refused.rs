@@ -257,6 +257,12 @@ const METHODS: &[Row] = &[
     row("map_mut", "change it in place: `x.mapv_inplace(|v| ..);`"),
     row("permute_axes", "write `let x = x.permuted_axes((1, 0));`"),
     row("slice_collapse", "write `let x = x.slice_move(s![..]);`"),
+    row("slice_axis_inplace", "write `let x = x.slice_axis(Axis(0), Slice::from(1..3));`"),
+    row("slice_each_axis", "say each axis: `x.slice(s![1..3, ..;2])`"),
+    row("slice_each_axis_mut", "say each axis: `x.slice_mut(s![1..3, ..;2])`"),
+    row("slice_each_axis_inplace", "say each axis: `let x = x.slice_move(s![1..3, ..;2]);`"),
+    row("multi_slice_mut", "change one part after the other: `x.slice_mut(s![..k]).assign(&y);`"),
+    row("split_at", "change one part after the other: `x.slice_mut(s![..k]).assign(&y);`"),
     row("collapse_axis", "write `let x = x.slice_move(s![.., i..i + 1]);`"),
     row("merge_axes", "write `let x = x.into_shape_with_order((n, m)).unwrap();`"),
     row("accumulate_axis_inplace", "say what is accumulated with `scan`"),
@@ -343,6 +349,8 @@ pub fn operator(method: &str, operands: &[String]) -> Option<Message> {
 
 const VALUE_ITSELF: &str = "use the value itself: `let mut y = x;`";
 
+const OTHER: &str = "a value of another type";
+
 /// Types of std whose values are made by a function of the type, `HashMap::new()`.
 const VALUES: &[Row] = &[
     row("HashMap", "use an array with a place for each key: `let mut sums = vec![0.0; n]; sums[key] += x;`"),
@@ -355,7 +363,7 @@ const VALUES: &[Row] = &[
     row("String", "leave it out: nothing that is differentiated depends on it"),
     row("Rc", VALUE_ITSELF),
     row("Ok", "return the value itself, and panic where there is none: `assert!(..)`, `panic!(..)`"),
-    row("a value of another type", "use numbers, arrays, and tuples or arrays of these: `let (a, b) = (x, 2.0 * x);`"),
+    row(OTHER, "use numbers, arrays, and tuples or arrays of these: `let (a, b) = (x, 2.0 * x);`"),
 ];
 
 /// Other names of rows of [`VALUES`].
@@ -378,6 +386,7 @@ pub fn value(ty: &str) -> Message {
     let row = VALUES.iter().find(|r| r.name == like).unwrap_or(&VALUES[VALUES.len() - 1]);
     let what = if matches!(ty, "Ok" | "Err") { format!("`{ty}(..)`") } else { format!("a value of type `{ty}`") };
     let text = refused(&what, row.way_out).entry(id("value", row.name));
+    let text = if row.name == OTHER { text.note(super::OWN_NAMES) } else { text };
     foreign::translate(Kind::Type, ty, text)
 }
 

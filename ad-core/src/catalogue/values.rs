@@ -306,6 +306,11 @@ pub fn slice_argument() -> Message {
     message("a slice is described by `s![..]`").instead_of_rustc().help("write `x.slice(s![1.., 2])`")
 }
 
+pub fn slice_of_axis() -> Message {
+    message("a part of an axis is described by a range").instead_of_rustc()
+        .help("write `x.slice_axis(Axis(0), Slice::from(1..3))`, or `Slice::new(1, Some(-1), 2)` with a literal step")
+}
+
 pub fn slice_step() -> Message {
     message("the step of a slice is a number that is not 0").help("write `s![..;2]` or `s![..;-1]`")
 }

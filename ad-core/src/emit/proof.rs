@@ -475,7 +475,7 @@ fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
         "stack" | "concatenate" | "arr0" | "aview0" | "arr1" | "aview1" | "arr2" | "aview2" | "arr3" | "Axis" => {
             quote!(#krate::ndarray::#name)
         }
-        "repeat" | "once" | "repeat_n" => quote!(::std::iter::#name),
+        "repeat" | "once" | "repeat_n" | "zip" => quote!(::std::iter::#name),
         "swap" | "replace" | "take" => quote!(::std::mem::#name),
         "from_fn" => quote!(::std::array::from_fn),
         "Some" => quote!(::core::option::Option::Some),
@@ -519,6 +519,7 @@ fn arguments(krate: &TokenStream, name: &str) -> Option<TokenStream> {
         "sigmoid" | "relu" | "softplus" | "erf" | "erfc" | "ln_gamma" | "digamma" => quote!(0.0_f64),
         "repeat" | "once" | "Some" => quote!(0.0_f64),
         "repeat_n" => quote!(0.0_f64, 0),
+        "zip" => quote!([0_u8], [0_u8]),
         "swap" => quote!(&mut 0_u8, &mut 0_u8),
         "take" => quote!(&mut 0_u8),
         "replace" => quote!(&mut 0_u8, 0_u8),

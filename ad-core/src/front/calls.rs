@@ -79,7 +79,18 @@ impl<'a> Lower<'a> {
                 return Err(self.error(SrcRange::of(p), message));
             }
             let near = self.nearest_function(&p.path, &last);
-            let method = [On::Real, On::Array].iter().any(|&on| table::find(on, &last).is_some());
+            let operands: Vec<String> = c.args.iter().map(operand).collect();
+            if let Some(message) = refused::operator(&last, &operands).filter(|_| p.path.segments.len() > 1) {
+                return Err(self.error(range, message));
+            }
+            // `Iterator::map(x, f)`, `Array1::sum(&x)`.
+            let of_type = p.path.segments.iter().rev().nth(1);
+            let of_type = of_type.is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase));
+            let on: &[On] = match of_type {
+                true => &[On::Real, On::Array, On::Iter, On::Any, On::Option, On::Int],
+                false => &[On::Real, On::Array],
+            };
+            let method = on.iter().any(|&on| table::find(on, &last).is_some());
             let method = method.then(|| as_method(&last, c));
             let message = catalogue::unknown_function(&text, near.as_deref(), method.as_deref());
             return Err(self.error(SrcRange::of(p), message));
@@ -232,8 +243,10 @@ impl<'a> Lower<'a> {
         let args = if name == "expect" && m.args.len() == 1 { Ok(vec![Value::Unit]) } else { self.all(&m.args) };
         let name_range = SrcRange::of(&m.method);
         if let Some(message) = refused::method(&name).filter(|_| {
-            receiver.as_ref().is_ok_and(|r| matches!(self.kind_of(r), On::Array | On::Zip | On::Iter))
-                && self.method_entry(receiver.as_ref().ok(), &name).is_none()
+            let of_arrays = |r: &Value<'a>| {
+                matches!(self.kind_of(r), On::Array | On::Zip | On::Iter) || matches!(r, Value::Place(_))
+            };
+            receiver.as_ref().is_ok_and(of_arrays) && self.method_entry(receiver.as_ref().ok(), &name).is_none()
         }) {
             return Err(self.error(range, message));
         }

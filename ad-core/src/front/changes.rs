@@ -24,6 +24,7 @@ pub(super) const TABLE: &[Entry] = &[
     row("column_mut", On::Place, (1, 1), column_mut, "a column of a matrix, to be changed"),
     row("index_axis_mut", On::Place, (2, 2), index_axis_mut, "the part at one index of an axis, to be changed"),
     row("slice_mut", On::Place, (1, 1), slice_mut, "a part, to be changed: `x.slice_mut(s![1.., 0]).fill(1.0)`"),
+    row("slice_axis_mut", On::Place, (2, 2), slice_axis_mut, "a part along an axis, to be changed"),
     row("view_mut", On::Place, (0, 0), view_mut, "all of it, to be changed"),
     row("diag_mut", On::Place, (0, 0), diag_mut, "the diagonal, to be changed: `x.diag_mut().fill(1.0)`"),
     row("assign", On::Place, (1, 1), assign, "each element of another array, broadcast to the shape"),
@@ -117,6 +118,16 @@ fn slice_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     if !new.is_empty() {
         return Err(me.error(range, refused::construct(Construct::NewAxisInPlace)));
     }
+    let cuts = me.cuts((&sizes, &rooms), &axes, range)?;
+    Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
+}
+
+fn slice_axis_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (place, x) = changed_part(me, call)?;
+    let axis = super::methods::sizes::axis_arg(me, call, x.all)?;
+    let (part, range) = call.arg(2)?;
+    let axes = super::slice::along(axis, super::slice::range_of_axis(me, part, range)?);
+    let (sizes, rooms) = (me.sizes_there(&x), me.g.shape(x.all).to_vec());
     let cuts = me.cuts((&sizes, &rooms), &axes, range)?;
     Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
 }

@@ -246,13 +246,43 @@ impl<'a> Lower<'a> {
             return match last {
                 _ if self.sig.name == last => Some(catalogue::recursion(last)),
                 _ if self.inner.contains(last) => Some(catalogue::recursion(last)),
-                "Ok" | "Err" => Some(refused::value(last)),
+                _ if last.starts_with(char::is_uppercase) => Some(refused::value(last)),
                 _ => None,
             };
         };
         let arrays = owner == "Vec" || owner == "Array" || owner == "Zip" || types::ndarray_rank(&owner).is_some();
-        const TRAITS: &[&str] =
-            &["Self", "Default", "Clone", "Iterator", "IntoIterator", "From", "Into", "Ord", "PartialOrd"];
+        // Of what has functions that are methods here.
+        const TRAITS: &[&str] = &[
+            "Self",
+            "Default",
+            "Clone",
+            "ToOwned",
+            "From",
+            "Into",
+            "AsRef",
+            "Iterator",
+            "IntoIterator",
+            "DoubleEndedIterator",
+            "ExactSizeIterator",
+            "Ord",
+            "PartialOrd",
+            "PartialEq",
+            "Add",
+            "Sub",
+            "Mul",
+            "Div",
+            "Rem",
+            "Neg",
+            "Not",
+            "AddAssign",
+            "SubAssign",
+            "MulAssign",
+            "DivAssign",
+            "RemAssign",
+            "Float",
+            "ArrayBase",
+            "ArrayRef",
+        ];
         let of_type = owner.starts_with(char::is_uppercase) && !TRAITS.contains(&&*owner) && !arrays;
         let known = types::elem_named(&owner, self.sig.real_param.as_ref()).is_some();
         (of_type && !known).then(|| refused::value(&owner))

@@ -22,7 +22,72 @@ pub(super) const TABLE: &[Entry] = &[
     row("slice_move", On::Array, (1, 1), slice_of, "a part: `x.slice_move(s![1.., ..;-1])`"),
     row("slice_axis", On::Array, (2, 2), slice_axis, "a part along an axis: `x.slice_axis(Axis(0), (1..3).into())`"),
     row("select", On::Array, (2, 2), select, "the parts at several indices of an axis"),
+    row("Slice::from", On::Nd, (1, 1), slice_from, "a part of an axis: `x.slice_axis(Axis(0), Slice::from(1..3))`"),
+    row(
+        "Slice::new",
+        On::Nd,
+        (3, 3),
+        slice_new,
+        "a part of an axis: `Slice::new(1, Some(-1), 2)`, or `None` up to its end",
+    ),
+    row("step_by", On::Slice, (1, 1), slice_step_by, "every nth index of a part: `Slice::from(1..).step_by(2)`"),
 ];
+
+/// `Slice` is what `s![1..3;2]` says of an axis: a range and a step.
+fn slice_of_axis<'a>(me: &mut Lower<'a>, r: Rc<Range<'a>>, step: i64) -> Value<'a> {
+    let step = me.g.lit(Lit::Int(IntTy::Isize, step.into()));
+    Value::Tuple([Value::Range(r), Value::Term(step)].into())
+}
+
+fn slice_from<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (r, range) = call.arg(0)?;
+    let Value::Range(r) = r else {
+        return Err(me.error(range, catalogue::slice_of_axis()));
+    };
+    let r = Rc::clone(r);
+    Ok(slice_of_axis(me, r, 1))
+}
+
+fn slice_new<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((start, _), (end, re), (step, rs)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
+    let end = match end {
+        Value::Nothing => None,
+        Value::Maybe(end, there) if me.g.bool_value(*there) == Some(true) => Some((**end).clone()),
+        _ => return Err(me.error(re, catalogue::slice_of_axis())),
+    };
+    let step = literal_step(me, step, rs)?;
+    let r = Range { start: Some(start.clone()), end, inclusive: false, key: None };
+    Ok(slice_of_axis(me, Rc::new(r), step))
+}
+
+fn slice_step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((slice, range), (by, rb)) = (call.arg(0)?, call.arg(1)?);
+    let Axis::Range(r, Some(step)) = range_of_axis(me, slice, range)? else {
+        return Err(me.error(range, catalogue::slice_of_axis()));
+    };
+    let by = literal_step(me, by, rb)?;
+    Ok(slice_of_axis(me, r, step.saturating_mul(by)))
+}
+
+/// A step is a literal, and not 0.
+fn literal_step<'a>(me: &mut Lower<'a>, step: &Value<'a>, range: SrcRange) -> Lowered<i64> {
+    let step = me.integer(step, IntTy::Isize, range)?;
+    match me.g.int_value(step).and_then(|n| i64::try_from(n).ok()).filter(|&n| n != 0) {
+        Some(step) => Ok(step),
+        None => Err(me.error(range, catalogue::slice_step())),
+    }
+}
+
+/// A range of an axis: `(1..3).into()`, or a `Slice`.
+pub(super) fn range_of_axis<'a>(me: &mut Lower<'a>, value: &Value<'a>, range: SrcRange) -> Lowered<Axis<'a>> {
+    match value {
+        Value::Range(r) => Ok(Axis::Range(Rc::clone(r), None)),
+        Value::Tuple(pair) if let [Value::Range(r), step] = &**pair => {
+            Ok(Axis::Range(Rc::clone(r), Some(literal_step(me, step, range)?)))
+        }
+        _ => Err(me.error(range, catalogue::slice_of_axis())),
+    }
+}
 
 fn part<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term, axis: usize, index: usize) -> Lowered<Value<'a>> {
     let (i, ri) = call.arg(index)?;
@@ -138,17 +203,7 @@ pub(super) fn slice_axes<'a>(
             continue;
         }
         axes.push(match part {
-            Value::Range(r) => Axis::Range(Rc::clone(r), None),
-            Value::Tuple(pair) => match &**pair {
-                [Value::Range(r), step] => {
-                    let step = me.integer(step, crate::ir::IntTy::Isize, rs)?;
-                    match me.g.int_value(step).and_then(|n| i64::try_from(n).ok()).filter(|&n| n != 0) {
-                        Some(step) => Axis::Range(Rc::clone(r), Some(step)),
-                        None => return Err(me.error(rs, catalogue::slice_step())),
-                    }
-                }
-                _ => return Err(me.error(rs, catalogue::slice_argument())),
-            },
+            Value::Range(_) | Value::Tuple(_) => range_of_axis(me, part, rs)?,
             one => Axis::Index(one.clone()),
         });
     }
@@ -159,13 +214,16 @@ fn slice_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     let ((x, rx), (part, rp)) = (call.arg(0)?, call.arg(2)?);
     let x = me.as_open(x, Want::Any, rx)?;
     let axis = axis_arg(me, call, x.all)?;
-    let Value::Range(r) = part else {
-        return Err(me.error(rp, catalogue::slice_argument()));
-    };
+    let axes = along(axis, range_of_axis(me, part, rp)?);
+    me.part_of(&x, &axes, rp)
+}
+
+/// All of the axes before this one, and a part of this one.
+pub(super) fn along<'a>(axis: usize, part: Axis<'a>) -> Vec<Axis<'a>> {
     let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false, key: None }), None);
     let mut axes: Vec<Axis> = (0..axis).map(|_| whole()).collect();
-    axes.push(Axis::Range(Rc::clone(r), None));
-    me.part_of(&x, &axes, rp)
+    axes.push(part);
+    axes
 }
 
 /// What becomes of one axis in a slice.

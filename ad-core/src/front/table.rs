@@ -46,6 +46,8 @@ pub(super) enum On {
     Nd,
     /// `Zip`.
     Zip,
+    /// ndarray's `Slice`: a range and a step.
+    Slice,
 }
 
 /// Arguments of a call that is being lowered: values, and where they stand. The receiver of a method is the first.
@@ -230,6 +232,7 @@ pub fn described() -> Vec<Described> {
         On::Assoc => "type",
         On::Nd => "ndarray",
         On::Zip => "`Zip`",
+        On::Slice => "`Slice`",
     };
     entries().map(|e| Described { name: e.name, on: on(e.on), doc: e.doc }).collect()
 }
@@ -312,6 +315,7 @@ impl<'a> Lower<'a> {
             | Value::Open(_) => On::Array,
             Value::Range(_) | Value::Seq(_) | Value::Cursor(_) => On::Iter,
             Value::Maybe(..) | Value::Nothing => On::Option,
+            Value::Tuple(parts) if matches!(&**parts, [Value::Range(_), Value::Term(_)]) => On::Slice,
             Value::Tuple(_) => On::Tuple,
             Value::Ordering(_) => On::Ordering,
             Value::Zip(_) => On::Zip,

@@ -341,20 +341,21 @@ impl Further {
             Node::Input(k) => Some(*k),
             _ => None,
         };
-        let mut name = name.to_string();
-        while self.params.iter().any(|p| p.name == name.as_str()) {
-            name.push('_');
+        // A parameter is a pattern: a constant of its name would be meant instead.
+        let mut own = format!("{name}_");
+        while self.params.iter().any(|p| p.name == own.as_str()) {
+            own.push('_');
         }
         for (axis, &size) in shape.iter().enumerate() {
             // What has a static size has it by its type.
             let (Some(k), false) = (input, container == Container::Static) else { continue };
-            let own = g.mk(Node::Size(k, crate::ir::axis(axis)));
-            let ok = g.compare(Cmp::Eq, own, size);
+            let there = g.mk(Node::Size(k, crate::ir::axis(axis)));
+            let ok = g.compare(Cmp::Eq, there, size);
             self.checks.push(Check {
                 ok,
                 format: None,
                 message: format!("`{name}` does not have the shape of {shown} (axis {axis})"),
-                shown: vec![(format!("`{name}`"), own), (shown.to_string(), size)],
+                shown: vec![(format!("`{name}`"), there), (shown.to_string(), size)],
                 loc: crate::ir::Loc(0),
                 phase: Phase::Entry,
                 debug: false,
@@ -365,7 +366,7 @@ impl Further {
         } else {
             crate::emit::argument_type(program, container, elem, shape.len(), &lens)
         };
-        let name = Ident::new(&name, Span::call_site());
+        let name = Ident::new(&own, Span::call_site());
         self.params.push(Param {
             name: name.clone(),
             ty,
@@ -389,7 +390,7 @@ fn docs(program: &Program, which: Derivative) -> Vec<String> {
             format!("The value of [`{f}`]; its gradient with respect to {names} overwrites the last arguments.")
         }
         Derivative::Vjp => format!(
-            "The value of [`{f}`] and the cotangents of {names}: the transposed Jacobian applied to `cotangent`."
+            "The value of [`{f}`] and the cotangents of {names}: the transposed Jacobian applied to `cotangent_`."
         ),
         Derivative::Jvp => {
             format!("The value of [`{f}`] and its tangent: the Jacobian applied to tangents of {names}.")

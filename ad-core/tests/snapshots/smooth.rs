@@ -5,7 +5,7 @@ fn smooth(x: &Array1<f64>, idx: &Array1<usize>) -> Array1<f64> {
         |i| if i > 0 { 0.5 * (x[idx[i]] + x[idx[i - 1]]) } else { x[idx[i]] },
     )
 }
-///The value of [`smooth`] and the cotangents of `x`: the transposed Jacobian applied to `cotangent`.
+///The value of [`smooth`] and the cotangents of `x`: the transposed Jacobian applied to `cotangent_`.
 ///
 ///# Panics
 ///Where [`smooth`] does, and if the sizes of the arguments do not fit together.
@@ -64,7 +64,7 @@ fn smooth(x: &Array1<f64>, idx: &Array1<usize>) -> Array1<f64> {
 fn smooth_vjp(
     x: &Array1<f64>,
     idx: &Array1<usize>,
-    cotangent: &::ad::ndarray::ArrayRef1<f64>,
+    cotangent_: &::ad::ndarray::ArrayRef1<f64>,
 ) -> (::ad::ndarray::Array1<f64>, ::ad::ndarray::Array1<f64>) {
     ///A loop nest over 1 axis.
     fn compute_c2_and_c3(
@@ -137,9 +137,9 @@ fn smooth_vjp(
     }
     let x_data_ = ::ad::runtime::kernel::contiguous(x);
     let idx_data_ = ::ad::runtime::kernel::contiguous(idx);
-    let cotangent_data_ = ::ad::runtime::kernel::contiguous(cotangent);
+    let cotangent_data_ = ::ad::runtime::kernel::contiguous(cotangent_);
     let idx_len_ = idx.shape()[0];
-    let cotangent_len_ = cotangent.shape()[0];
+    let cotangent_len_ = cotangent_.shape()[0];
     let c1_ = cotangent_len_ == idx_len_;
     ::core::assert!(
         c1_,
@@ -232,7 +232,7 @@ fn smooth_vjp(
 fn smooth_jvp(
     x: &Array1<f64>,
     idx: &Array1<usize>,
-    tangent_x: &::ad::ndarray::ArrayRef1<f64>,
+    tangent_x_: &::ad::ndarray::ArrayRef1<f64>,
 ) -> (::ad::ndarray::Array1<f64>, ::ad::ndarray::Array1<f64>) {
     ///A loop nest over 1 axis.
     fn compute_c2_and_c3(
@@ -295,9 +295,9 @@ fn smooth_jvp(
     }
     let x_data_ = ::ad::runtime::kernel::contiguous(x);
     let idx_data_ = ::ad::runtime::kernel::contiguous(idx);
-    let tangent_x_data_ = ::ad::runtime::kernel::contiguous(tangent_x);
+    let tangent_x_data_ = ::ad::runtime::kernel::contiguous(tangent_x_);
     let x_len_ = x.shape()[0];
-    let tangent_x_len_ = tangent_x.shape()[0];
+    let tangent_x_len_ = tangent_x_.shape()[0];
     let c1_ = tangent_x_len_ == x_len_;
     ::core::assert!(
         c1_,

@@ -14,4 +14,9 @@ fn f(x: &Array1<f64>, y: f64) -> f64 {
     x.mul(x).sum()
 }
 
+#[differentiate]
+fn by_path(x: f64, y: f64) -> f64 {
+    Add::add(x, y * 2.0)
+}
+
 fn main() {}

@@ -49,4 +49,26 @@ fn checked(x: f64) -> f64 {
     x
 }
 
+mod renamed {
+    use ad::ndarray::{Array1, Axis as Along, Zip as Z};
+    use ad::prelude::differentiate;
+
+    type Vector<F> = Array1<F>;
+
+    #[differentiate]
+    fn zipped(x: &Array1<f64>) -> f64 {
+        Z::from(x).and(x).fold(0.0, |s, a, b| s + a * b)
+    }
+
+    #[differentiate]
+    fn along(x: &Array1<f64>) -> f64 {
+        x.sum_axis(Along(0))[()]
+    }
+
+    #[differentiate]
+    fn aliased(x: &Vector<f64>) -> f64 {
+        x.sum()
+    }
+}
+
 fn main() {}

@@ -33,6 +33,48 @@ fn slice_collapse(x: &Array2<f64>) -> f64 {
 }
 
 #[differentiate]
+fn slice_axis_inplace(x: &Array2<f64>) -> f64 {
+    let mut y = x.clone();
+    y.slice_axis_inplace(Axis(0), (1..2).into());
+    y.sum()
+}
+
+#[differentiate]
+fn slice_each_axis(x: &Array2<f64>) -> f64 {
+    x.slice_each_axis(|_| (0..1).into()).sum()
+}
+
+#[differentiate]
+fn slice_each_axis_mut(x: &Array2<f64>) -> f64 {
+    let mut y = x.clone();
+    y.slice_each_axis_mut(|_| (0..1).into()).fill(0.0);
+    y.sum()
+}
+
+#[differentiate]
+fn slice_each_axis_inplace(x: &Array2<f64>) -> f64 {
+    let mut y = x.clone();
+    y.slice_each_axis_inplace(|_| (0..1).into());
+    y.sum()
+}
+
+#[differentiate]
+fn multi_slice_mut(x: &Array2<f64>) -> f64 {
+    let mut y = x.clone();
+    let (mut a, b) = y.multi_slice_mut((s![0, ..], s![1, ..]));
+    a += &b;
+    y.sum()
+}
+
+#[differentiate]
+fn split_at(x: &Array2<f64>) -> f64 {
+    let mut y = x.clone();
+    let (mut a, b) = y.view_mut().split_at(Axis(0), 1);
+    a += &b;
+    y.sum()
+}
+
+#[differentiate]
 fn collapse_axis(x: &Array2<f64>) -> f64 {
     x.collapse_axis(Axis(0), 1).sum()
 }

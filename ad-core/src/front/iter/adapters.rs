@@ -19,6 +19,7 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("by_ref", On::Iter, (0, 0), itself, "the same items"),
     row("map", On::Iter, (1, 1), map, "f of each item"),
     row("zip", On::Iter, (1, 1), zip, "pairs, as many as the shorter one has"),
+    row("zip", On::Std, (2, 2), zip, "pairs, as many as the shorter one has: `std::iter::zip(a, b)`"),
     row("enumerate", On::Iter, (0, 0), enumerate, "pairs of index and item"),
     row("rev", On::Iter, (0, 0), rev, "the items from the last to the first"),
     row("skip", On::Iter, (1, 1), skip, "without the first n items"),

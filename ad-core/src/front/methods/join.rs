@@ -22,12 +22,7 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("aview1", On::Nd, (1, 1), arr, "an array of these elements"),
     row("aview2", On::Nd, (1, 1), arr, "an array of these rows"),
     row("kron", On::Nd, (2, 2), kron, "Kronecker product of two matrices"),
-    row("Slice::from", On::Nd, (1, 1), itself, "a part of an axis: `x.slice_axis(Axis(0), Slice::from(1..3))`"),
 ];
-
-fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    Ok(call.arg(0)?.0.clone())
-}
 
 fn arr0<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
