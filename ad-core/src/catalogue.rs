@@ -296,9 +296,9 @@ pub fn mutable_reference_expected(found: &str) -> Message {
 }
 
 pub fn unknown_type(ty: &str, near: Option<&str>) -> Message {
-    message(format!("the type `{ty}` is not known here")).once()
-        .maybe(near, "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`")
-        .note(OWN_NAMES)
+    let text = message(format!("the type `{ty}` is not known here")).once()
+        .maybe(near, "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`");
+    if near.is_some() { text } else { text.note(OWN_NAMES) }
 }
 
 pub fn rank_too_high(ty: &str, most: u8) -> Message {

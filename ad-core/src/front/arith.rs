@@ -252,8 +252,8 @@ impl<'a> Lower<'a> {
                 self.join(how, a, &b, range)
             }
             (Value::Stack(x), Value::Stack(y)) if x.all.len() == y.all.len() => Ok(self.join_stacks(how.cond, x, y)),
-            (Value::Stack(_), Value::List(_) | Value::Term(_) | Value::Nested(_))
-            | (Value::List(_) | Value::Term(_) | Value::Nested(_), Value::Stack(_))
+            (Value::Stack(_), Value::List(_) | Value::Term(_) | Value::Nested(..))
+            | (Value::List(_) | Value::Term(_) | Value::Nested(..), Value::Stack(_))
             | (Value::List(_), Value::List(_))
                 if !how.strict && self.lengths_differ(a, b) =>
             {
@@ -291,12 +291,7 @@ impl<'a> Lower<'a> {
                 Ok(Value::Number(Number::Choice(how, x.clone(), y.clone()).into()))
             }
             _ => {
-                let nested = |v: &Value| match v {
-                    Value::Nested(_) | Value::Filled(..) => true,
-                    Value::List(parts) => parts.iter().any(|p| matches!(p, Value::List(_) | Value::Nested(_))),
-                    _ => false,
-                };
-                let nested = nested(a) || nested(b);
+                let levels = self.levels(a).max(self.levels(b));
                 let (a, b) = (&self.none_of(a, b), &self.none_of(b, a));
                 let (a, b) = self.meet(a, b, [range, range])?;
                 if self.g.elem(a) != self.g.elem(b) {
@@ -305,17 +300,17 @@ impl<'a> Lower<'a> {
                 }
                 if let Some((a, b)) = self.of_chosen_sizes(how, a, b) {
                     let t = self.choose(how, a, b);
-                    return Ok(self.rows(t, nested));
+                    return Ok(self.rows(t, levels));
                 }
                 if !how.strict && self.g.rank(a) > 0 && self.g.rank(a) == self.g.rank(b) {
                     let (na, nb) = (self.g.shape(a)[0], self.g.shape(b)[0]);
                     if na != nb && (self.never_equal(na, nb) || self.one_is_part(na, nb)) {
-                        return self.join_lengths(how.cond, [a, b], nested, range);
+                        return self.join_lengths(how.cond, [a, b], levels, range);
                     }
                 }
                 let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
                 let t = self.choose(how, a, b);
-                Ok(self.rows(t, nested))
+                Ok(self.rows(t, levels))
             }
         }
     }
@@ -339,7 +334,7 @@ impl<'a> Lower<'a> {
     /// No elements, beside an array, are none of its rows.
     fn none_of(&mut self, value: &Value<'a>, other: &Value<'a>) -> Value<'a> {
         match (value, other) {
-            (Value::List(parts), Value::Term(t) | Value::Nested(t)) if parts.is_empty() && self.g.rank(*t) > 0 => {
+            (Value::List(parts), Value::Term(t) | Value::Nested(t, _)) if parts.is_empty() && self.g.rank(*t) > 0 => {
                 let mut shape = self.g.shape(*t).to_vec();
                 shape[0] = self.g.lit_usize(0);
                 let zero = super::iter::consume::zero(self, self.g.elem(*t));

@@ -57,7 +57,7 @@ impl<'a> Lower<'a> {
             Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::Stack(_) | Value::Open(_) if rank > 0 => {
                 return Ok(value);
             }
-            Value::Term(t) | Value::Nested(t) => (self.g.elem(*t), self.g.rank(*t), value.clone()),
+            Value::Term(t) | Value::Nested(t, _) => (self.g.elem(*t), self.g.rank(*t), value.clone()),
             Value::Tuple(_) | Value::Seq(_) | Value::Range(_) | Value::Maybe(..) | Value::Number(_) => {
                 let found = self.describe(&value);
                 let wanted = self.words(elem, rank);
@@ -66,7 +66,7 @@ impl<'a> Lower<'a> {
             _ => return Ok(value),
         };
         if found.1 == rank
-            && let Value::Term(t) | Value::Nested(t) = &found.2
+            && let Value::Term(t) | Value::Nested(t, _) = &found.2
             && self.soften(*t, elem)
         {
             return Err(Poison);
@@ -87,7 +87,7 @@ impl<'a> Lower<'a> {
             _ => return None,
         };
         let array = self.constant_array(path, leaf.elem, &lens);
-        Some(self.rows(array, true))
+        Some(self.rows(array, u8::MAX))
     }
 
     fn words(&self, elem: Elem, rank: usize) -> String {

@@ -88,7 +88,7 @@ impl<'a> Lower<'a> {
             other => other,
         };
         let rank = match receiver {
-            Value::Term(t) | Value::Nested(t) => self.g.rank(*t),
+            Value::Term(t) | Value::Nested(t, _) => self.g.rank(*t),
             Value::Open(open) => self.g.rank(open.all),
             Value::List(_) | Value::Stack(_) => 1,
             Value::Matrix(_) => 2,
@@ -106,7 +106,7 @@ impl<'a> Lower<'a> {
         };
         if taken && !OF_TRAITS.contains(&&*text) {
             let sizes = match receiver {
-                Value::Term(t) | Value::Nested(t) => self.g.shape(*t).to_vec(),
+                Value::Term(t) | Value::Nested(t, _) => self.g.shape(*t).to_vec(),
                 _ => Vec::new(),
             };
             let sizes: Option<Vec<usize>> = sizes.iter().map(|&n| usize::try_from(self.g.int_value(n)?).ok()).collect();

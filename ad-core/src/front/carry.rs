@@ -45,8 +45,9 @@ pub(super) enum Kind {
 /// The structure of a carried value.
 #[derive(Clone)]
 pub(super) enum Form<'a> {
+    /// With the levels of the value.
     Leaf {
-        nested: bool,
+        levels: u8,
     },
     Unit,
     Tuple(Vec<Form<'a>>),
@@ -137,10 +138,10 @@ impl<'a> Lower<'a> {
         range: SrcRange,
     ) -> Lowered<Option<Form<'a>>> {
         Ok(Some(match value {
-            Value::Term(t) | Value::Nested(t) => {
+            Value::Term(t) | Value::Nested(t, _) => {
                 out.terms.push(*t);
                 out.keys.push(self.soft.get(t).and_then(|keys| keys.first().cloned()));
-                Form::Leaf { nested: matches!(value, Value::Nested(_)) }
+                Form::Leaf { levels: self.levels(value) }
             }
             Value::Open(open) => {
                 out.terms.push(open.all);
@@ -158,7 +159,7 @@ impl<'a> Lower<'a> {
                 let t = self.term_as(value, elem, range)?;
                 out.terms.push(t);
                 out.keys.push(Some(key.clone()));
-                Form::Leaf { nested: false }
+                Form::Leaf { levels: 0 }
             }
             Value::Filled(_, sizes) => {
                 key.leaf += 1;
@@ -166,16 +167,16 @@ impl<'a> Lower<'a> {
                     Some(Chosen::Elem(elem)) => *elem,
                     _ => Elem::Int(IntTy::I32),
                 };
-                let nested = sizes.len() > 1;
+                let levels = crate::ir::axis(sizes.len() - 1);
                 out.terms.push(self.term_as(value, Want::Elem(elem), range)?);
                 out.keys.push(Some(key.clone()));
-                Form::Leaf { nested }
+                Form::Leaf { levels }
             }
             Value::Matrix(_) => {
                 let t = self.term(value, range)?;
                 out.terms.push(t);
                 out.keys.push(None);
-                Form::Leaf { nested: false }
+                Form::Leaf { levels: 0 }
             }
             Value::Tuple(parts) | Value::List(parts) => {
                 let mut forms = Vec::new();
@@ -220,7 +221,7 @@ impl<'a> Lower<'a> {
             Kind::Scalar(elem) => {
                 out.terms.push(super::iter::consume::zero(self, *elem));
                 out.keys.push(None);
-                Form::Leaf { nested: false }
+                Form::Leaf { levels: 0 }
             }
             Kind::Tuple(parts) => Form::Tuple(parts.iter().map(|p| self.absent(p, out)).collect()),
         }
@@ -268,9 +269,9 @@ impl<'a> Lower<'a> {
             forms.iter().map(|p| Self::formed(p, leaves)).collect()
         };
         Ok(match form {
-            Form::Leaf { nested } => {
+            Form::Leaf { levels } => {
                 let t = *leaves.next().ok_or(Poison)?;
-                if *nested { Value::Nested(t) } else { Value::Term(t) }
+                if *levels > 0 { Value::Nested(t, *levels) } else { Value::Term(t) }
             }
             Form::Open(lens) => {
                 Value::Open(Rc::new(Open { all: *leaves.next().ok_or(Poison)?, lens: Rc::clone(lens) }))
@@ -320,8 +321,8 @@ impl<'a> Lower<'a> {
             (Form::Tuple(forms), Value::Tuple(parts)) | (Form::List(forms), Value::List(parts)) => {
                 several(self, parts, forms, now, out)
             }
-            (Form::List(forms), Value::Term(t) | Value::Nested(t)) if self.g.rank(*t) > 0 => {
-                let t = *t;
+            (Form::List(forms), Value::Term(t) | Value::Nested(t, _)) if self.g.rank(*t) > 0 => {
+                let (t, levels) = (*t, self.levels(value));
                 let n = self.g.int_value(self.g.shape(t)[0]).and_then(|n| usize::try_from(n).ok());
                 if n != Some(forms.len()) {
                     return Err(self.error(range, who.parts(forms.len(), n)));
@@ -329,7 +330,8 @@ impl<'a> Lower<'a> {
                 let parts: Vec<Value> = (0..forms.len())
                     .map(|k| {
                         let k = self.g.lit_usize(k);
-                        Value::Term(self.g.index(t, &[k]))
+                        let part = self.g.index(t, &[k]);
+                        self.row_of(part, levels)
                     })
                     .collect();
                 several(self, &parts, forms, now, out)
@@ -364,7 +366,7 @@ impl<'a> Lower<'a> {
             (
                 Form::Leaf { .. },
                 Value::Term(_)
-                | Value::Nested(_)
+                | Value::Nested(..)
                 | Value::Number(_)
                 | Value::List(_)
                 | Value::Matrix(_)

@@ -296,7 +296,7 @@ pub(super) fn moved<'a>(
         me.write_place(place, new)?;
         return Ok(Value::Unit);
     }
-    let nested = matches!(old, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+    let levels = me.levels(&old);
     let x = me.as_open(&old, Want::Any, place.range)?;
     let n = me.sizes_there(&x).first().copied().ok_or(Poison)?;
     let room = me.g.shape(x.all)[0];
@@ -305,7 +305,7 @@ pub(super) fn moved<'a>(
     let at = from(me, i, n);
     let new = me.g.gather(x.all, [room].into(), &[var], &[at]);
     let new = match me.opened(new, &x.lens) {
-        Value::Term(new) => me.rows(new, nested),
+        Value::Term(new) => me.rows(new, levels),
         new => new,
     };
     me.write_place(place, new)?;
@@ -402,7 +402,7 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
             let element = g.cond(here, before, x);
             let all = g.build(more, var, element);
             me.lay_items(all, &[before, x]);
-            me.rows(all, matches!(old, Value::Nested(_)))
+            me.rows(all, me.levels(old))
         }
     };
     me.write_place(place, new)
@@ -434,15 +434,15 @@ pub(super) fn pop_from<'a>(me: &mut Lower<'a>, place: &Place) -> Lowered<Value<'
             (Value::Maybe(last.into(), there), Value::Stack(me.shorter_stack(&stack, at).into()))
         }
         old => {
-            let nested = matches!(old, Value::Nested(_) | Value::Filled(..));
+            let levels = me.levels(old);
             let t = me.array(old, place.range)?;
             let n = me.g.shape(t)[0];
             let there = me.g.compare(Cmp::Lt, zero, n);
             let at = me.g.int(IntOp::Sub, n, one);
             let last = me.g.index(t, &[at]);
-            let last = me.rows(last, nested);
+            let last = me.row_of(last, levels);
             let rest = first_rows(me, t, at);
-            (Value::Maybe(last.into(), there), me.rows(rest, nested))
+            (Value::Maybe(last.into(), there), me.rows(rest, levels))
         }
     };
     me.write_place(place, new)?;
@@ -473,14 +473,14 @@ fn shortened<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, most: Term, range: Src
             Value::List(parts[..n.min(parts.len())].into())
         }
         old => {
-            let nested = matches!(old, Value::Nested(_) | Value::Filled(..));
+            let levels = me.levels(old);
             let t = me.array(old, place.range)?;
             if !me.is_closed(most) {
                 return Err(me.error(range, catalogue::size_depends_on_index()));
             }
             let n = me.g.int(IntOp::Min, me.g.shape(t)[0], most);
             let rest = first_rows(me, t, n);
-            me.rows(rest, nested)
+            me.rows(rest, levels)
         }
     };
     me.write_place(&place, new)?;
@@ -525,7 +525,7 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         Value::Term(t) if me.g.rank(*t) == 0 => Value::Term(zero(me, me.g.elem(*t))),
         Value::List(_) | Value::Stack(_) => Value::List(Rc::new([])),
         // The elements of what is pushed later have this type.
-        Value::Term(t) | Value::Nested(t) if me.g.rank(*t) == 1 => {
+        Value::Term(t) | Value::Nested(t, _) if me.g.rank(*t) == 1 => {
             let (zero, none) = (zero(me, me.g.elem(*t)), me.g.lit_usize(0));
             Value::Term(me.g.replicate(none, zero))
         }

@@ -45,7 +45,7 @@ impl<'a> Lower<'a> {
             let all = |me: &mut Self| me.filled(seq, range, want, |me, elem| Ok(super::iter::consume::zero(me, elem)));
             if self.attempt(|me| all(me).map(|t| me.g.rank(t)) == Ok(1)) {
                 let (t, more) = (all(self)?, self.no_longer());
-                let form = super::carry::Form::Leaf { nested: false };
+                let form = super::carry::Form::Leaf { levels: 0 };
                 let stack = Stack { all: vec![t], form, ..Stack::bare(len, more) };
                 return Ok(Value::Stack(Rc::new(stack)));
             }

@@ -109,9 +109,9 @@ impl<'a> Lower<'a> {
                     }
                     _ => {}
                 }
-                let t = me.term(&value, SrcRange::of(&r.expr))?;
+                let (t, levels) = (me.term(&value, SrcRange::of(&r.expr))?, me.levels(&value));
                 let repeated = me.g.replicate(len, t);
-                Ok(me.rows(repeated, true))
+                Ok(me.rows(repeated, levels.saturating_add(1)))
             }),
             other => Err(refuse::expression(self, other)),
         }

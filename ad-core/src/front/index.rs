@@ -46,7 +46,7 @@ impl<'a> Lower<'a> {
             return Ok(Value::Number(Number::At(Rc::clone(path), indices).into()));
         }
         if let Value::Range(r) = &index {
-            let nested = matches!(base, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+            let levels = self.levels(&base);
             if let Value::Stack(stack) = &base {
                 return self.part_of_stack(&Rc::clone(stack), &r.clone(), ri);
             }
@@ -59,7 +59,7 @@ impl<'a> Lower<'a> {
                 return Ok(part);
             }
             let part = self.slice(x, &[super::slice::Axis::Range(r, None)], ri)?;
-            return Ok(self.rows(part, nested));
+            return Ok(self.rows(part, levels));
         }
         if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&base, &index) {
             let k = self.index_in(x, &index, ri)?;
@@ -99,13 +99,15 @@ impl<'a> Lower<'a> {
             self.require_in(&sizes, &indices, &text_of(&x.expr, 30));
             return Ok(Value::Term(self.element_of(part.all, &indices)));
         }
-        let rows = matches!(base, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+        let levels = self.levels(&base);
         let array = self.term(&base, rb)?;
-        if rows && let Value::Number(_) | Value::Term(_) = &index {
+        if levels > 0
+            && let Value::Number(_) | Value::Term(_) = &index
+        {
             let i = self.index_in(x, &index, ri)?;
             self.require_indices(array, &[i], &text_of(&x.expr, 30));
             let row = self.element_of(array, &[i]);
-            return Ok(self.rows(row, true));
+            return Ok(self.row_of(row, levels));
         }
         let indices = self.indices_in(x, &index, self.g.rank(array), ri)?;
         self.require_indices(array, &indices, &text_of(&x.expr, 30));

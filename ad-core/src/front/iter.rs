@@ -104,7 +104,7 @@ impl<'a> Lower<'a> {
             }
             Value::Stack(stack) => self.stack_seq(&Rc::clone(stack)),
             Value::Open(open) => Ok(self.open_seq(&Rc::clone(open))),
-            Value::List(_) | Value::Nested(_) | Value::Filled(..) => {
+            Value::List(_) | Value::Nested(..) | Value::Filled(..) => {
                 if let Value::List(parts) = value
                     && parts.iter().any(|p| matches!(p, Value::Tuple(_) | Value::Closure(_) | Value::Function(..)))
                 {
@@ -116,10 +116,10 @@ impl<'a> Lower<'a> {
                 {
                     return Ok(self.listed(Rc::clone(parts), range));
                 }
-                let x = self.array(value, range)?;
+                let (x, levels) = (self.array(value, range)?, self.levels(value));
                 Ok(Seq::new(&self.g.shape(x)[..1], move |me: &mut Lower<'a>, ix: &[Term]| {
                     let row = me.g.index(x, ix);
-                    Ok(me.rows(row, true))
+                    Ok(me.row_of(row, levels))
                 }))
             }
             _ => {
@@ -472,9 +472,9 @@ fn chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 /// The last part may be shorter.
 fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
-    let nested = matches!(x, Value::Nested(_));
+    let levels = me.levels(x);
     let (x, there) = match x {
-        Value::Nested(t) => (*t, None),
+        Value::Nested(t, _) => (*t, None),
         x => vector_or_part(me, x, rx)?,
     };
     let size = me.size(size, rs)?;
@@ -495,7 +495,7 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
         let all = vec![me.g.gather(x, [size].into(), &[var], &[at])];
         let rest = me.g.int(IntOp::Sub, n, start);
         let (len, more) = (me.g.int(IntOp::Min, size, rest), me.no_longer());
-        let form = super::carry::Form::Leaf { nested: nested && me.g.rank(x) > 2 };
+        let form = super::carry::Form::Leaf { levels: me.levels_inside(x, levels) };
         Ok(Value::Stack(Rc::new(super::stack::Stack { all, form, ..super::stack::Stack::bare(len, more) })))
     });
     seq.len = there.map(|there| count(me, there));

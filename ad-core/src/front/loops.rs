@@ -42,6 +42,8 @@ struct Grown<'a> {
     cell: Cell,
     name: String,
     start: Value<'a>,
+    /// Of what is pushed, with the index of the `Vec`: seen in a step.
+    levels: std::cell::Cell<u8>,
 }
 
 /// A `Vec` that a step makes longer or shorter.
@@ -307,7 +309,7 @@ impl<'a> Lower<'a> {
             }
             for (g, rows) in l.grown.iter().zip(&behind.pushed) {
                 let Some(rows) = *rows else { continue };
-                let value = me.lengthened(&g.start, rows, range)?;
+                let value = me.lengthened(g, rows, range)?;
                 me.hint(&value, &g.name);
                 me.store.put(g.cell, Held::Value(value));
             }
@@ -383,18 +385,24 @@ impl<'a> Lower<'a> {
             let Some(Held::Value(start)) = self.store.held(*cell) else { return None };
             let vec = match start {
                 Value::List(_) => true,
-                Value::Term(t) | Value::Nested(t) => self.g.rank(*t) > 0,
+                Value::Term(t) | Value::Nested(t, _) => self.g.rank(*t) > 0,
                 _ => false,
             };
-            (vec && cell.0 >= self.captured).then(|| Grown { cell: *cell, name: name.clone(), start: start.clone() })
+            (vec && cell.0 >= self.captured).then(|| Grown {
+                cell: *cell,
+                name: name.clone(),
+                start: start.clone(),
+                levels: 0.into(),
+            })
         })
         .collect()
     }
 
     /// What a `Vec` was before, and the elements behind that.
-    fn lengthened(&mut self, start: &Value<'a>, rows: Term, range: SrcRange) -> Lowered<Value<'a>> {
+    fn lengthened(&mut self, grown: &Grown<'a>, rows: Term, range: SrcRange) -> Lowered<Value<'a>> {
+        let (start, levels) = (&grown.start, grown.levels.get());
         if matches!(start, Value::List(parts) if parts.is_empty()) {
-            return Ok(self.rows(rows, true));
+            return Ok(self.rows(rows, levels));
         }
         let start = self.term_as(start, Want::Elem(self.g.elem(rows)), range)?;
         let Some(join) = super::table::find(On::Nd, "concatenate") else { return Err(Poison) };
@@ -403,7 +411,7 @@ impl<'a> Lower<'a> {
             Value::Maybe(all, _) => {
                 let all = self.term(&all, range)?;
                 self.lay_items(all, &[start, rows]);
-                Ok(self.rows(all, true))
+                Ok(self.rows(all, levels))
             }
             _ => Err(Poison),
         }

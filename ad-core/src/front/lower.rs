@@ -187,11 +187,14 @@ impl<'a> Lower<'a> {
     pub(super) fn sized(&mut self, value: Value<'a>, lens: &[Term], range: SrcRange) -> Lowered<Value<'a>> {
         match (value, lens.split_first()) {
             (Value::FromFn(f), Some((&n, rest))) => {
+                let mut levels = 0;
                 let t = self.build_with(n, range, |me, i| {
                     let value = me.apply(&f, &[Value::Term(i)], range)?;
-                    me.sized(value, rest, range)
+                    let value = me.sized(value, rest, range)?;
+                    levels = me.levels(&value);
+                    Ok(value)
                 })?;
-                Ok(self.rows(t, true))
+                Ok(self.rows(t, levels.saturating_add(1)))
             }
             (Value::List(parts), Some((_, rest))) if !rest.is_empty() => {
                 let parts: Lowered<Vec<Value>> = parts.iter().map(|p| self.sized(p.clone(), rest, range)).collect();
@@ -201,9 +204,33 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An array term as a value: whether its elements are its rows is no property of the term.
-    pub(super) fn rows(&self, t: Term, nested: bool) -> Value<'a> {
-        if nested && self.g.rank(t) > 1 { Value::Nested(t) } else { Value::Term(t) }
+    /// An array term as a value: whether its elements are its rows is no property of the term. `levels`: as [`Lower::levels`] says.
+    pub(super) fn rows(&self, t: Term, levels: u8) -> Value<'a> {
+        // Of one axis, elements are elements.
+        match levels.min(crate::ir::axis(self.g.rank(t).saturating_sub(1))) {
+            0 => Value::Term(t),
+            levels => Value::Nested(t, levels),
+        }
+    }
+
+    /// An element of what has so many levels.
+    pub(super) fn row_of(&self, t: Term, levels: u8) -> Value<'a> {
+        self.rows(t, levels.saturating_sub(1))
+    }
+
+    /// The levels of an element of an array that has so many.
+    pub(super) fn levels_inside(&self, t: Term, levels: u8) -> u8 {
+        levels.min(crate::ir::axis(self.g.rank(t).saturating_sub(1))).saturating_sub(1)
+    }
+
+    /// How many axes of a value, from the first, are indices of arrays or `Vec`s: none of an ndarray.
+    pub(super) fn levels(&self, value: &Value<'a>) -> u8 {
+        match value {
+            Value::Nested(_, levels) => *levels,
+            Value::Filled(..) | Value::FromFn(_) => u8::MAX,
+            Value::List(parts) => parts.iter().map(|p| self.levels(p)).max().unwrap_or(0).saturating_add(1),
+            _ => 0,
+        }
     }
 
     // Errors and places.
@@ -252,7 +279,7 @@ impl<'a> Lower<'a> {
 
     /// The kind and rank of a value, for messages.
     pub(super) fn describe(&self, value: &Value) -> String {
-        let (Value::Term(t) | Value::Nested(t)) = value else { return value.kind().to_string() };
+        let (Value::Term(t) | Value::Nested(t, _)) = value else { return value.kind().to_string() };
         let (elem, rank) = (self.g.elem(*t), self.g.rank(*t));
         let elem = elem_name(elem, self.sig.real_param.as_ref());
         if rank == 0 { format!("`{elem}`") } else { format!("an array of rank {rank} of `{elem}`") }

@@ -72,9 +72,9 @@ impl<'a> Lower<'a> {
     }
 
     /// Some of the rows of an array of arrays: its elements are rows, and what the loops around decide is how many there are.
-    pub(super) fn rows_there(&mut self, part: &Open) -> Lowered<Value<'a>> {
+    pub(super) fn rows_there(&mut self, part: &Open, levels: u8) -> Lowered<Value<'a>> {
         let (len, more) = (part.lens.first().copied().flatten().ok_or(Poison)?, self.no_longer());
-        let form = Form::Leaf { nested: self.g.rank(part.all) > 2 };
+        let form = Form::Leaf { levels: self.levels_inside(part.all, levels) };
         Ok(Value::Stack(Rc::new(Stack { all: vec![part.all], form, ..Stack::bare(len, more) })))
     }
 
@@ -83,7 +83,7 @@ impl<'a> Lower<'a> {
         match &value {
             Value::Open(open) if self.g.rank(open.all) == 1 => {
                 let (len, more) = (self.sizes_there(open)[0], self.no_longer());
-                let form = Form::Leaf { nested: false };
+                let form = Form::Leaf { levels: 0 };
                 Value::Stack(Rc::new(Stack { all: vec![open.all], form, ..Stack::bare(len, more) }))
             }
             _ => value,

@@ -320,8 +320,8 @@ impl<'a> Lower<'a> {
                 }
                 values.extend(vs[before + gap..].iter().cloned().map(Some));
             }
-            Value::Term(t) | Value::Nested(t) if self.g.rank(*t) > 0 && matches!(pat, Pat::Slice(_)) => {
-                let (t, nested) = (*t, matches!(value, Value::Nested(_)));
+            Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 && matches!(pat, Pat::Slice(_)) => {
+                let (t, levels) = (*t, self.levels(value));
                 let mut len = self.g.shape(t)[0];
                 let least = self.g.lit_usize(fixed);
                 if rest.is_none() && matches!(self.size_of(len), Some(Size::Constant(_))) {
@@ -336,7 +336,7 @@ impl<'a> Lower<'a> {
                 for k in 0..before {
                     let k = self.g.lit_usize(k);
                     let part = self.g.index(t, &[k]);
-                    values.push(Some(self.rows(part, nested)));
+                    values.push(Some(self.row_of(part, levels)));
                 }
                 if rest.is_some() {
                     let gap = self.g.int(IntOp::Sub, len, least);
@@ -347,12 +347,12 @@ impl<'a> Lower<'a> {
                     let mut lens = self.g.shape(t).to_vec();
                     lens[0] = gap;
                     let between = self.g.slice(t, &starts, &vec![1; rank], &lens);
-                    values.push(Some(self.rows(between, nested)));
+                    values.push(Some(self.rows(between, levels)));
                     for k in (0..fixed - before).rev() {
                         let back = self.g.lit_usize(k + 1);
                         let at = self.g.int(IntOp::Sub, len, back);
                         let part = self.g.index(t, &[at]);
-                        values.push(Some(self.rows(part, nested)));
+                        values.push(Some(self.row_of(part, levels)));
                     }
                 }
             }

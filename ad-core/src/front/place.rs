@@ -165,11 +165,13 @@ impl<'a> Lower<'a> {
                 Ok(Value::Term(self.g.gather(x, sizes.into(), &var, &index)))
             }
             (Step::Part(cuts), _) => {
-                let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+                let levels = self.levels(value);
+                let gone = cuts.iter().take(levels.into()).filter(|cut| cut.len.is_none()).count();
+                let levels = levels.saturating_sub(crate::ir::axis(gone));
                 let x = self.as_open(value, Want::Any, place.range)?;
                 match self.taken(x.all, cuts) {
-                    Value::Term(part) => Ok(self.rows(part, nested)),
-                    Value::Open(part) if nested && self.g.rank(part.all) > 1 => self.rows_there(&part),
+                    Value::Term(part) => Ok(self.rows(part, levels)),
+                    Value::Open(part) if levels > 0 && self.g.rank(part.all) > 1 => self.rows_there(&part, levels),
                     part => Ok(part),
                 }
             }
@@ -203,7 +205,7 @@ impl<'a> Lower<'a> {
             place.steps.push(Step::Element(at));
             return Ok(place);
         }
-        let nested = rows || matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+        let nested = rows || self.levels(&value) > 0;
         let x = self.as_open(&value, Want::Any, place.range)?;
         let (shape, rooms) = (self.sizes_there(&x), self.g.shape(x.all).to_vec());
         if let Value::Range(r) = index {
@@ -380,7 +382,7 @@ impl<'a> Lower<'a> {
         if let Value::Never = old {
             return Ok(Value::Never);
         }
-        let nested = matches!(old, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+        let levels = self.levels(old);
         let want = self.elem_of(old).or(self.elem_of(new)).map_or(Want::Any, Want::Elem);
         let x = self.as_open(old, want, place.range)?;
         let t = x.all;
@@ -435,7 +437,7 @@ impl<'a> Lower<'a> {
         self.lies_like(all, t);
         Ok(match old {
             Value::Open(open) => Value::Open(Rc::new(Open { all, lens: Rc::clone(&open.lens) })),
-            _ => self.rows(all, nested),
+            _ => self.rows(all, levels),
         })
     }
 

@@ -24,26 +24,26 @@ pub(super) const TABLE: &[Entry] = &[
 
 /// An element, and whether it is there: one of fewer indices than axes is a row of an array of arrays. What is never there has no type
 /// to agree with another.
-fn element<'a>(me: &mut Lower<'a>, x: Term, index: &[Term]) -> Value<'a> {
+fn element<'a>(me: &mut Lower<'a>, (x, levels): (Term, u8), index: &[Term]) -> Value<'a> {
     let mut there = me.g.lit_bool(true);
     for (&i, n) in index.iter().zip(me.g.shape(x).to_vec()) {
         let inside = me.g.compare(Cmp::Lt, i, n);
         there = me.g.and(there, inside);
     }
-    there_or_nothing(me, x, index, there)
+    there_or_nothing(me, (x, levels), index, there)
 }
 
-fn there_or_nothing<'a>(me: &mut Lower<'a>, x: Term, index: &[Term], there: Term) -> Value<'a> {
+fn there_or_nothing<'a>(me: &mut Lower<'a>, (x, levels): (Term, u8), index: &[Term], there: Term) -> Value<'a> {
     if me.g.bool_value(there) == Some(false) {
         return Value::Nothing;
     }
     let part = me.g.index(x, index);
-    Value::Maybe(me.rows(part, true).into(), there)
+    Value::Maybe(me.row_of(part, levels).into(), there)
 }
 
 /// How many axes an element of a value has an index for.
-fn axes(me: &Lower, value: &Value, x: Term) -> usize {
-    if matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..)) { 1 } else { me.g.rank(x) }
+fn axes(me: &Lower, levels: u8, x: Term) -> usize {
+    if levels > 0 { 1 } else { me.g.rank(x) }
 }
 
 fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -54,18 +54,18 @@ fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let at = me.usize(index, ri)?;
         return of_stack(me, &Rc::clone(stack), at);
     }
-    let (value, x) = (x, me.array(x, rx)?);
+    let (levels, x) = (me.levels(x), me.array(x, rx)?);
     let parts: Vec<Value> = match index {
         Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
         Value::Range(_) => return Err(me.error(ri, refused::construct(refused::Construct::GetOfRange))),
         one => vec![one.clone()],
     };
-    let wanted = axes(me, value, x);
+    let wanted = axes(me, levels, x);
     if parts.len() != wanted {
         return Err(me.error(ri, catalogue::index_rank(parts.len(), wanted)));
     }
     let index = parts.iter().map(|p| me.usize(p, ri)).collect::<Lowered<Vec<Term>>>()?;
-    Ok(element(me, x, &index))
+    Ok(element(me, (x, levels), &index))
 }
 
 /// An element of a `Vec` whose length changes.
@@ -81,10 +81,10 @@ fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let zero = me.g.lit_usize(0);
         return of_stack(me, &Rc::clone(stack), zero);
     }
-    let (value, x) = (x, me.array(x, range)?);
+    let (levels, x) = (me.levels(x), me.array(x, range)?);
     let zero = me.g.lit_usize(0);
-    let index = vec![zero; axes(me, value, x)];
-    Ok(element(me, x, &index))
+    let index = vec![zero; axes(me, levels, x)];
+    Ok(element(me, (x, levels), &index))
 }
 
 fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -102,16 +102,16 @@ fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let there = me.g.compare(Cmp::Lt, zero, stack.len);
         return Ok(Value::Maybe(value, there));
     }
-    let (value, x) = (x, me.array(x, range)?);
+    let (levels, x) = (me.levels(x), me.array(x, range)?);
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
-    let sizes = me.g.shape(x)[..axes(me, value, x)].to_vec();
+    let sizes = me.g.shape(x)[..axes(me, levels, x)].to_vec();
     let (mut there, mut index) = (me.g.lit_bool(true), Vec::new());
     for n in sizes {
         let some = me.g.compare(Cmp::Lt, zero, n);
         there = me.g.and(there, some);
         index.push(me.g.int(IntOp::Sub, n, one));
     }
-    Ok(there_or_nothing(me, x, &index, there))
+    Ok(there_or_nothing(me, (x, levels), &index, there))
 }
 
 /// Rows `start..end` of the first axis, which are known to be there.
@@ -128,7 +128,7 @@ fn rows<'a>(
 
 fn split_end<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, front: bool) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let nested = matches!(x, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+    let levels = me.levels(x);
     let x = me.array(x, range)?;
     let (zero, one, n) = (me.g.lit_usize(0), me.g.lit_usize(1), me.g.shape(x)[0]);
     let there = me.g.compare(Cmp::Lt, zero, n);
@@ -138,10 +138,10 @@ fn split_end<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, front: bool) -> Lowere
         return Ok(Value::Nothing);
     }
     let element = me.g.index(x, &[at]);
-    let element = me.rows(element, nested);
+    let element = me.row_of(element, levels);
     let rest = me.under(there, true, |me| rows(me, x, start, end, call))?;
     let rest = match rest {
-        Value::Term(t) => me.rows(t, nested),
+        Value::Term(t) => me.rows(t, levels),
         other => other,
     };
     Ok(Value::Maybe(Value::Tuple([element, rest].into()).into(), there))
@@ -158,7 +158,13 @@ fn split_last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 /// `x.split_at(k)` of slices, `x.split_at(Axis(k), i)` of arrays.
 fn split_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let all = me.array(x, range)?;
+    let (all, levels) = (me.array(x, range)?, me.levels(x));
     let lens = vec![None; me.g.rank(all)].into();
-    super::methods::open::split_at(me, &super::open::Open { all, lens }, call)
+    let parts = super::methods::open::split_at(me, &super::open::Open { all, lens }, call)?;
+    let Value::Tuple(parts) = parts else { return Err(Poison) };
+    let listed = |part: &Value<'a>| match part {
+        Value::Term(t) => me.rows(*t, levels),
+        other => other.clone(),
+    };
+    Ok(Value::Tuple(parts.iter().map(listed).collect()))
 }

@@ -194,8 +194,8 @@ impl Lower<'_> {
             }
             let name = param.name.to_string();
             self.hints.entry(term).or_insert_with(|| name.clone());
-            let nested = param.leaf.container == Container::Static;
-            let value = self.rows(term, nested);
+            let levels = if param.leaf.container == Container::Static { u8::MAX } else { 0 };
+            let value = self.rows(term, levels);
             if param.mutable {
                 self.bind_cell(name, super::state::Held::Value(value), true);
             } else {

@@ -423,7 +423,7 @@ impl<'a> Lower<'a> {
             all = self.g.gather(all, [n].into(), &[var], &[at]);
         }
         let more = self.no_longer();
-        let form = super::carry::Form::Leaf { nested: false };
+        let form = super::carry::Form::Leaf { levels: 0 };
         let part = super::stack::Stack { all: vec![all], form, ..super::stack::Stack::bare(len, more) };
         Ok(Some(Value::Stack(Rc::new(part))))
     }

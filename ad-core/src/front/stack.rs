@@ -64,10 +64,10 @@ impl Stack<'_> {
         self.all == other.all && self.len == other.len && self.more == other.more && self.slot == other.slot
     }
 
-    /// The array of the elements, if they are not tuples.
-    pub(super) fn plain(&self) -> Option<(Term, bool)> {
+    /// The array of the elements, if they are not tuples, and the levels of an element.
+    pub(super) fn plain(&self) -> Option<(Term, u8)> {
         match (&self.all[..], &self.form) {
-            (&[all], Form::Leaf { nested }) => Some((all, *nested)),
+            (&[all], Form::Leaf { levels }) => Some((all, *levels)),
             _ => None,
         }
     }
@@ -180,13 +180,13 @@ impl<'a> Lower<'a> {
                 let len = self.g.lit_usize(parts.len());
                 Ok(Some(Stack { all, form, ..Stack::bare(len, more) }))
             }
-            Value::Term(t) | Value::Nested(t) if self.g.rank(*t) > 0 => {
-                let nested = matches!(value, Value::Nested(_)) && self.g.rank(*t) > 2;
+            Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 => {
+                let levels = self.levels_inside(*t, self.levels(value));
                 let len = self.g.shape(*t)[0];
                 let keys = self.soft.get(t).cloned().unwrap_or_default();
                 let all = vec![self.roomy(*t, room)];
                 self.softened(all[0], &keys);
-                Ok(Some(Stack { all, form: Form::Leaf { nested }, ..Stack::bare(len, more) }))
+                Ok(Some(Stack { all, form: Form::Leaf { levels }, ..Stack::bare(len, more) }))
             }
             _ => Ok(None),
         }
@@ -377,9 +377,9 @@ impl<'a> Lower<'a> {
             me.g.slice(all, &starts, &steps, &sizes)
         };
         match stack.plain() {
-            Some((all, _)) => {
+            Some((all, levels)) => {
                 let t = part(self, all);
-                Ok(self.rows(t, true))
+                Ok(self.rows(t, levels.saturating_add(1)))
             }
             None => {
                 let all = stack.all.iter().map(|&all| part(self, all)).collect();
@@ -539,7 +539,7 @@ impl<'a> Lower<'a> {
         let room = match value {
             Value::Stack(stack) => return Ok(Some((**stack).clone())),
             Value::List(parts) => self.g.lit_usize(parts.len()),
-            Value::Term(t) | Value::Nested(t) if self.g.rank(*t) > 0 => self.g.shape(*t)[0],
+            Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 => self.g.shape(*t)[0],
             _ => return Ok(None),
         };
         self.stack(value, room, key, range)
@@ -550,13 +550,13 @@ impl<'a> Lower<'a> {
         &mut self,
         cond: Term,
         arms: [Term; 2],
-        nested: bool,
+        levels: u8,
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
         let lens = arms.map(|t| self.g.shape(t)[0]);
         let room = self.g.int(IntOp::Max, lens[0], lens[1]);
         let more = self.no_longer();
-        let form = Form::Leaf { nested };
+        let form = Form::Leaf { levels: self.levels_inside(arms[0], levels) };
         let [a, b] = arms.map(|t| self.roomy(t, room));
         // Rows have one shape in both.
         let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;

@@ -105,7 +105,7 @@ impl<'a> Lower<'a> {
 
     /// A term is called as the variable that it is first bound to.
     pub(super) fn hint(&mut self, value: &Value<'a>, name: &str) {
-        if let Value::Term(t) | Value::Nested(t) = value
+        if let Value::Term(t) | Value::Nested(t, _) = value
             && !matches!(self.g.node(*t), Node::Lit(_) | Node::Var(_))
         {
             self.hints.entry(*t).or_insert_with(|| name.to_string());
@@ -230,7 +230,7 @@ impl<'a> Store<'a> {
 /// Whether two values are known to be one, so that no choice between them is needed.
 pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
     match (a, b) {
-        (Value::Term(a), Value::Term(b)) | (Value::Nested(a), Value::Nested(b)) => a == b,
+        (Value::Term(a), Value::Term(b)) | (Value::Nested(a, _), Value::Nested(b, _)) => a == b,
         (Value::Number(a), Value::Number(b)) => Rc::ptr_eq(a, b),
         (Value::List(a), Value::List(b))
         | (Value::Matrix(a), Value::Matrix(b))

@@ -309,7 +309,7 @@ impl<'a> Lower<'a> {
             Value::Number(_) => On::Int,
             Value::List(_)
             | Value::Matrix(_)
-            | Value::Nested(_)
+            | Value::Nested(..)
             | Value::Filled(..)
             | Value::Stack(_)
             | Value::Open(_) => On::Array,

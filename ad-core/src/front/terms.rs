@@ -13,7 +13,7 @@ impl<'a> Lower<'a> {
     /// The element type of a value, if it has one already.
     pub(super) fn elem_of(&self, value: &Value<'a>) -> Option<Elem> {
         match value {
-            Value::Term(t) | Value::Nested(t) => Some(self.g.elem(*t)),
+            Value::Term(t) | Value::Nested(t, _) => Some(self.g.elem(*t)),
             Value::List(parts) | Value::Matrix(parts) if parts.is_empty() => {
                 self.empties.iter().find(|(empty, ..)| Rc::ptr_eq(empty, parts)).map(|&(_, elem, _)| elem)
             }
@@ -27,7 +27,7 @@ impl<'a> Lower<'a> {
     /// A value as one term. Literals take the wanted type; a value that has another one keeps it.
     pub(super) fn term_as(&mut self, value: &Value<'a>, want: Want, range: SrcRange) -> Lowered<Term> {
         match value {
-            Value::Term(t) | Value::Nested(t) => match want {
+            Value::Term(t) | Value::Nested(t, _) => match want {
                 Want::Elem(elem) if self.g.elem(*t) != elem && self.soften(*t, elem) => Err(Poison),
                 _ => Ok(*t),
             },
@@ -313,7 +313,7 @@ impl<'a> Lower<'a> {
             Value::Number(_) => Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
             Value::Filled(..) => {
                 let t = self.term_as(&value, Want::Elem(elem), range)?;
-                Ok(self.rows(t, true))
+                Ok(self.rows(t, u8::MAX))
             }
             _ => Ok(value),
         }

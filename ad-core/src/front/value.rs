@@ -28,8 +28,9 @@ pub(super) enum Value<'a> {
     Term(Term),
     /// Arithmetic on literals without suffix: its type is that of what it meets.
     Number(Rc<Number>),
-    /// An array of arrays, `[[F; N]; M]`, as a term of rank two or more: its elements are its rows, while those of an ndarray are scalars.
-    Nested(Term),
+    /// An array of arrays, `[[F; N]; M]`, or a `Vec` of ndarrays, as a term of rank two or more: its elements are its rows, while those of an
+    /// ndarray are scalars. With how many of its axes, from the first, are indices of arrays or `Vec`s: what is behind them is an ndarray.
+    Nested(Term, u8),
     /// `[a, b, c]`: an array literal, an index or a shape.
     List(Rc<[Value<'a>]>),
     /// `vec![0; n]`: one integer, whose type is still open, at each index of an array of arrays.
@@ -77,9 +78,9 @@ pub(super) enum Value<'a> {
 impl Value<'_> {
     /// An array literal as an ndarray: its elements are scalars, whatever its rank.
     pub(super) fn into_ndarray(self) -> Self {
-        let inner = |v: &Value| matches!(v, Value::List(_) | Value::Matrix(_) | Value::Nested(_));
+        let inner = |v: &Value| matches!(v, Value::List(_) | Value::Matrix(_) | Value::Nested(..));
         match self {
-            Value::Nested(t) => Value::Term(t),
+            Value::Nested(t, _) => Value::Term(t),
             Value::List(parts) if parts.iter().any(inner) => Value::Matrix(parts),
             other => other,
         }
@@ -101,7 +102,7 @@ impl Value<'_> {
     /// The kind of value, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
-            Value::Term(_) | Value::Nested(_) | Value::Matrix(_) => "an array or scalar",
+            Value::Term(_) | Value::Nested(..) | Value::Matrix(_) => "an array or scalar",
             Value::Number(_) => "a number",
             Value::List(_) => "an array literal",
             Value::Filled(..) => "an array of integers",

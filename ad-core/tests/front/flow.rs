@@ -126,7 +126,7 @@ fn what_is_refused() {
     );
     expect_test::expect![[r#"
         this closure changes `total`, which it captures
-        = help: let the closure return the new value, and assign it outside: `total = f(total);`
+        = help: write a `for` loop for it, or let it return the new value, which is assigned outside: `total = f(total);`
 
         `y` is assigned and is not mutable
         = help: write `let mut y = ..;`

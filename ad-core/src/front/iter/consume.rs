@@ -84,6 +84,19 @@ impl<'a> Lower<'a> {
         self.filled(seq, range, want, |_, _| Err(Poison))
     }
 
+    /// All items as a `Vec` of what they are.
+    fn listed_items(&mut self, seq: &Seq<'a>, range: SrcRange, want: Want) -> Lowered<Value<'a>> {
+        let (found, item) = (Rc::new(std::cell::Cell::new(0)), Rc::clone(&seq.item));
+        let levels = Rc::clone(&found);
+        let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+            let value = item(me, ix)?;
+            levels.set(me.levels(&value));
+            Ok(value)
+        };
+        let t = self.collected(&Seq { item: Rc::new(item), ..seq.clone() }, range, want)?;
+        Ok(self.rows(t, found.get().saturating_add(1)))
+    }
+
     /// All items as an array over the loops, with `fill` where there is none.
     pub(in crate::front) fn filled(
         &mut self,
@@ -300,9 +313,8 @@ pub(in crate::front) fn collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> 
         let seq = super::adapters::counted(me, &Value::Seq(seq), "collect", range)?;
         return Ok(Value::Term(me.collected(&seq, range, Want::Any)?));
     }
-    let t = me.collected(&seq, range, want)?;
     // A `Vec` of rows is indexed row by row.
-    Ok(me.rows(t, true))
+    me.listed_items(&seq, range, want)
 }
 
 fn unzip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -323,8 +335,7 @@ fn unzip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             return me.collected_items(&part, Want::Any, range);
         }
         let part = me.flat(part, range)?;
-        let t = me.collected(&part, range, Want::Any)?;
-        Ok(me.rows(t, true))
+        me.listed_items(&part, range, Want::Any)
     };
     let (a, b) = (part(0)?, part(1)?);
     Ok(Value::Tuple([a, b].into()))

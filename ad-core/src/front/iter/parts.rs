@@ -53,7 +53,7 @@ impl<'a> Lower<'a> {
             seq.len = Some(stack.len);
             return Ok(seq);
         }
-        let nested = rows || matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+        let nested = rows || self.levels(&value) > 0;
         let x = self.as_open(&value, Want::Any, place.range)?;
         let axes = if nested { 1 } else { self.g.rank(x.all) };
         if axes == 0 {
@@ -153,7 +153,7 @@ fn indexed_iter_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
 fn chunks_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let value = me.read_place(&place)?;
-    let nested = matches!(value, Value::Nested(_) | Value::List(_) | Value::Filled(..));
+    let nested = me.levels(&value) > 0;
     let t = me.array(&value, place.range)?;
     let (sizes, range) = call.arg(1)?;
     let sizes = me.sizes(sizes, range)?;

@@ -223,7 +223,7 @@ impl<'a> Lower<'a> {
                 _ => return false,
             },
             Value::Open(open) => return self.g.rank(open.all) == 1,
-            Value::Term(t) | Value::Nested(t) if self.g.rank(*t) > 0 => self.g.shape(*t)[0],
+            Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 => self.g.shape(*t)[0],
             Value::List(parts) => self.g.lit_usize(parts.len()),
             Value::Filled(_, sizes) => sizes[0],
             _ => return false,
@@ -234,7 +234,7 @@ impl<'a> Lower<'a> {
                 && self.size_of(m).is_some()
                 && (self.g.int_value(n).is_none() || self.g.int_value(m).is_none()));
         // Only a `Vec` or an array of rank 1 is one of rows that come and go.
-        let rows = matches!(value, Value::List(_) | Value::Nested(_) | Value::Filled(..))
+        let rows = matches!(value, Value::List(_) | Value::Nested(..) | Value::Filled(..))
             || matches!(value, Value::Term(t) if self.g.rank(*t) == 1)
             || matches!(value, Value::Open(_));
         !may && rows
@@ -270,7 +270,7 @@ impl<'a> Lower<'a> {
                     Value::Stack(_) => true,
                     Value::Open(open) => changes && self.g.rank(open.all) == 1,
                     Value::List(_) | Value::Filled(..) => changes,
-                    Value::Term(t) | Value::Nested(t) => changes && self.g.rank(*t) > 0,
+                    Value::Term(t) | Value::Nested(t, _) => changes && self.g.rank(*t) > 0,
                     _ => false,
                 };
                 found.then(|| (cell, self.store.name(cell).to_string(), value.clone()))

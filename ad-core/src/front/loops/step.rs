@@ -116,6 +116,7 @@ impl<'a> Lower<'a> {
             Value::Never => return Ok(None),
             Value::List(parts) if parts.is_empty() => return Ok(None),
             value => {
+                g.levels.set(self.levels(value));
                 let want = self.elem_of(&g.start).map_or(Want::Any, Want::Elem);
                 self.term_as(value, want, l.range)?
             }

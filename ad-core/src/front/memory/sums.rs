@@ -37,8 +37,12 @@ impl<'a> Lower<'a> {
         self.g.add(zero, sum)
     }
 
-    /// Whether the elements of an array of one axis are next to each other.
+    /// Whether the elements of an array of one axis are next to each other; of one that is nowhere, as if it were by rows: what is computed of
+    /// it by this answer is to be marked (`of_known`).
     pub(in crate::front) fn near(&mut self, t: Term) -> Lowered<Term> {
+        if self.is_nowhere(t) {
+            return Ok(self.g.lit_bool(true));
+        }
         let near = self.by_layout(t, |me, view| Ok(me.is_slice(&view.axes, 0)))?;
         Ok(near.unwrap_or_else(|| self.g.lit_bool(true)))
     }
@@ -223,10 +227,20 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Whether the lanes of one axis of a vector or a matrix are slices.
+    /// A number of these arrays, in the order in which they lie; the mark is on the number, since an answer of `near` that carried it would be
+    /// a decision even where nothing is decided by the number.
+    pub(in crate::front) fn of_known(&mut self, own: Term, arrays: [Term; 2]) -> Term {
+        if arrays.iter().any(|&t| self.is_nowhere(t)) { self.unordered(own) } else { own }
+    }
+
+    /// Whether the lanes of one axis of a vector or a matrix are slices; see `near`.
     pub(in crate::front) fn lanes_near(&mut self, a: Term, k: usize) -> Lowered<Term> {
         let one = self.g.lit_usize(1);
-        Ok(match self.by_layout(a, |me, view| Ok(me.is_slice(&view.axes, k)))? {
+        let known = match self.is_nowhere(a) {
+            true => None,
+            false => self.by_layout(a, |me, view| Ok(me.is_slice(&view.axes, k)))?,
+        };
+        Ok(match known {
             Some(near) => near,
             // The lanes of the first axis of a matrix have its columns between them.
             None if k + 1 < self.g.rank(a) => self.same_size(self.g.shape(a)[1], one),
@@ -262,6 +276,7 @@ impl<'a> Lower<'a> {
         let products = self.g.mul(lanes, spread);
         let (fast, slow) = (self.g.reduce(Reduce::Unrolled, 1, products), self.in_order(products, 1));
         let own = self.choice(slices, fast, slow);
+        let own = self.of_known(own, [a, b]);
         Ok(if self.g.ty(own) == self.g.ty(free) { self.g.own(free, own) } else { free })
     }
 }

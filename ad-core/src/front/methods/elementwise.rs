@@ -34,14 +34,17 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let parts: Lowered<Vec<Value>> = parts.iter().map(|p| me.apply(f, std::slice::from_ref(p), rf)).collect();
         return Ok(Value::List(parts?.into()));
     }
-    if let &Value::Nested(t) = x {
+    if let &Value::Nested(t, levels) = x {
         let n = me.g.shape(t)[0];
+        let mut inner = 0;
         let mapped = me.build_with(n, rf, |me, i| {
             let row = me.g.index(t, &[i]);
-            let row = me.rows(row, true);
-            me.apply(f, &[row], rf)
+            let row = me.row_of(row, levels);
+            let value = me.apply(f, &[row], rf)?;
+            inner = me.levels(&value);
+            Ok(value)
         })?;
-        return Ok(me.rows(mapped, true));
+        return Ok(me.rows(mapped, inner.saturating_add(1)));
     }
     let x = me.of_any_rank(x, rx)?;
     let made = me.along_memory(x, |me, x| {
@@ -71,20 +74,21 @@ pub(in crate::front) fn each<'a>(
     f: &mut dyn FnMut(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>>,
 ) -> Lowered<Value<'a>> {
     let real = matches!(want, Want::Elem(elem) if elem.is_real());
-    let mut rows = false;
+    let mut levels = 0;
     let t = me.build_all(sizes, range, &mut |me, ix| {
         let value = f(me, ix)?;
         let t = match &value {
             Value::Number(n) if n.is_float() && real => me.term_as(&value, want, range)?,
             _ => me.term(&value, range)?,
         };
-        rows = sizes.len() == 1 && matches!(value, Value::List(_) | Value::Nested(_) | Value::Filled(..));
-        if me.g.rank(t) > 0 && !rows {
+        let inner = if sizes.len() == 1 { me.levels(&value) } else { 0 };
+        levels = if inner > 0 { inner.saturating_add(1) } else { 0 };
+        if me.g.rank(t) > 0 && levels == 0 {
             return Err(me.error(range, catalogue::map_to_arrays()));
         }
         Ok(Value::Term(t))
     })?;
-    Ok(me.rows(t, rows))
+    Ok(me.rows(t, levels))
 }
 
 /// The scalar method of the same name, of each element.

@@ -262,8 +262,8 @@ fn items<'a>(me: &mut Lower<'a>, x: &Open, first: usize, axes: usize) -> Lowered
 }
 
 impl<'a> Lower<'a> {
-    /// The sum of the first `len` of these numbers; `near`: whether they are next to each other in memory.
-    fn sum_of_first(&mut self, t: Term, len: Term, near: Term) -> Term {
+    /// The sum of the first `len` of these numbers, products of these arrays; `near`: whether they are next to each other in memory.
+    fn sum_of_first(&mut self, t: Term, len: Term, (near, of): (Term, [Term; 2])) -> Term {
         let room = self.g.shape(t)[0];
         let zero = super::super::iter::consume::zero(self, self.g.elem(t));
         let var = self.g.fresh();
@@ -274,7 +274,10 @@ impl<'a> Lower<'a> {
         let items = self.g.build(room, var, x);
         let free = self.g.sum_all(items);
         match self.own_of_first(t, len, near) {
-            Some(own) => self.g.own(free, own),
+            Some(own) => {
+                let own = self.of_known(own, of);
+                self.g.own(free, own)
+            }
             None => free,
         }
     }
@@ -314,7 +317,8 @@ impl<'a> Lower<'a> {
         let product = self.g.mul(x, y);
         let products = self.g.build(room, var, product);
         let own = self.own_of_first(products, len, near);
-        Ok(own.map(|own| self.g.build(rows, row, own)))
+        let own = own.map(|own| self.g.build(rows, row, own));
+        Ok(own.map(|own| self.of_known(own, [matrix, vector])))
     }
 }
 
@@ -447,7 +451,7 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let (x, y) = (me.g.index(a.all, &[i]), me.g.index(b.all, &[i]));
         let product = me.g.mul(x, y);
         let products = me.g.build(room, var, product);
-        return Ok(Value::Term(me.sum_of_first(products, n, near)));
+        return Ok(Value::Term(me.sum_of_first(products, n, (near, [a.all, b.all]))));
     }
     // Zeros behind what is there: in both, since zero times anything need not be zero.
     let (mut rooms, mut lens) =

@@ -48,7 +48,7 @@ fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
         (Value::Stack(stack), _) => Ok(vec![stack.len]),
         (Value::Open(open), _) => Ok(me.sizes_there(open)),
         (Value::Filled(_, sizes), _) => Ok(sizes[..1].to_vec()),
-        (&Value::Nested(t), _) => Ok(me.g.shape(t)[..1].to_vec()),
+        (&Value::Nested(t, _), _) => Ok(me.g.shape(t)[..1].to_vec()),
         (x, range) => {
             let x = me.of_any_rank(x, range)?;
             Ok(me.g.shape(x).to_vec())

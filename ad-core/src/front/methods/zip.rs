@@ -389,7 +389,7 @@ impl<'a> Lower<'a> {
     /// An array or a scalar (an array of rank 0 is one here).
     pub(in crate::front) fn of_any_rank(&mut self, x: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         match x {
-            Value::Term(t) | Value::Nested(t) => Ok(*t),
+            Value::Term(t) | Value::Nested(t, _) => Ok(*t),
             Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::Open(_) => self.array(x, range),
             // Nothing says what it is.
             Value::Number(n) if n.outer().is_some() => self.array(x, range),
