@@ -144,11 +144,34 @@ pub fn place_of_smallest<F: Real>(x: &[F]) -> usize {
     if x.is_empty() { 0 } else { argmin(x) }
 }
 
+/// Bytes that are copied at a time where elements are repeated: a quarter of a first-level cache, and enough for `memcpy` to be at its best
+/// (measured: half and twice of it are as good, four times and more are slower by a fifth).
+const PIECE: usize = 1 << 13;
+
 /// The elements again and again, so many times: memory that is written once.
-#[inline]
+///
+/// What is copied from stays in the first-level cache: a short `x` is doubled up to [`PIECE`] bytes, and that is copied on. To double to the end,
+/// as `slice::repeat` does, is to read again all that was written, from further and further away.
+///
+/// # Panics
+///
+/// If so many elements have no room in memory.
 #[must_use]
 pub fn repeated<A: Copy>(x: &[A], times: usize) -> Vec<A> {
-    x.repeat(times)
+    let Some(all) = x.len().checked_mul(times) else { panic!("{} elements {times} times are too many", x.len()) };
+    let mut out = Vec::with_capacity(all);
+    if all == 0 {
+        return out;
+    }
+    out.extend_from_slice(x);
+    let mut piece = x.len();
+    while out.len() < all {
+        out.extend_from_within(..piece.min(all - out.len()));
+        if 2 * size_of::<A>() * piece <= PIECE {
+            piece *= 2;
+        }
+    }
+    out
 }
 
 /// Where the first largest element is, NaN ignored; 0 of none.
