@@ -164,6 +164,9 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     run.valid("gradient, maps behind sums", &hoisted)?;
     run.same("gradient, maps behind sums", &hoisted, &values)?;
     stats.hoisted += usize::from(hoisted != shared);
+    let paired = simplify::pairs::pairs(&mut run.g, &hoisted, &exact, &[]);
+    run.valid("gradient, differences of products first", &paired)?;
+    run.same("gradient, differences of products first", &paired, &values)?;
     stats.alive += usize::from(values[roots.len()..].iter().flat_map(Value::values).any(|x| x != 0.0));
     let all = [lazy.total(), bulk_work.total(), work.total(), gradient_work.total()];
     stats.work.iter_mut().zip(all).for_each(|(sum, w)| *sum += w);

@@ -4,7 +4,7 @@
 use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
-use ad_core::simplify::{Exactness, Rule, associate, hoist, push, share, simplify, tables};
+use ad_core::simplify::{Exactness, Rule, associate, hoist, pairs, push, share, simplify, tables};
 
 /// A graph with some inputs: scalars, vectors of 3, matrices of 3 x 4.
 struct Fixture {
@@ -752,6 +752,40 @@ fn what_is_divided_by_the_same_is_multiplied_by_one_reciprocal() {
         for (a, b) in pair[0].values().iter().zip(pair[1].values()) {
             assert!((a - b).abs() <= 4e-16 * a.abs(), "{a} {b}");
         }
+    }
+}
+
+#[test]
+fn sums_of_products_are_differences_of_two_products_first() {
+    let mut f = Fixture::new();
+    let none = std::collections::HashSet::new();
+    let places: Vec<Term> = (0..3).map(|k| f.g.lit_usize(k)).collect();
+    let numbers: Vec<Term> = places.iter().map(|&k| f.g.index(f.x, &[k])).collect();
+    let [a, b, c] = [(0, 1), (1, 2), (2, 0)].map(|(i, j)| f.g.mul(numbers[i], numbers[j]));
+    let d = f.g.mul(f.s, numbers[0]);
+    // s - a + b, s + a - b + c - d.
+    let (less, more) = (f.g.sub(f.s, a), f.g.add(f.s, a));
+    let short = f.g.add(less, b);
+    let long = f.g.sub(more, b);
+    let long = f.g.add(long, c);
+    let long = f.g.sub(long, d);
+    let paired = pairs::pairs(&mut f.g, &[short, long], &none, &[]);
+    let (ba, ab, cd) = (f.g.sub(b, a), f.g.sub(a, b), f.g.sub(c, d));
+    let first = f.g.add(f.s, ab);
+    assert_eq!(paired, vec![f.g.add(f.s, ba), f.g.add(first, cd)]);
+    // What another one reads as well is a number of its own, what a decision depends on stays, and so does what the function adds itself.
+    let both = pairs::pairs(&mut f.g, &[short, less], &none, &[]);
+    assert_eq!(both, vec![short, less]);
+    assert_eq!(pairs::pairs(&mut f.g, &[short], &[less].into(), &[]), vec![short]);
+    assert_eq!(pairs::pairs(&mut f.g, &[short, long], &none, &[short, long]), vec![short, long]);
+    // Elements of an array are computed in loops.
+    let (p, q) = (f.g.mul(f.x, f.y), f.g.mul(f.y, f.y));
+    let array = f.g.sub(f.x, p);
+    let array = f.g.add(array, q);
+    assert_eq!(pairs::pairs(&mut f.g, &[array], &none, &[]), vec![array]);
+    let values = Interp::new(&f.g, &Fixture::inputs()).eval_all(&[short, paired[0], long, paired[1]]).unwrap();
+    for pair in values.chunks(2) {
+        assert!((pair[0].values()[0] - pair[1].values()[0]).abs() < 1e-14);
     }
 }
 

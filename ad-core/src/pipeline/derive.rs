@@ -64,6 +64,9 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
     let exact = exact_of(g, &simple);
     let simple = simplify::hoist::hoist(g, &simple, &exact);
     let exact = exact_of(g, &simple);
+    let own: Vec<Term> = simple[..primal].iter().chain(&simple[outputs..]).copied().collect();
+    let simple = simplify::pairs::pairs(g, &simple, &exact, &own);
+    let exact = exact_of(g, &simple);
     debug_assert_eq!(valid::validate(g, &simple), Ok(()), "after {suffix}");
     if let Some(log) = log {
         log.terms(&format!("{suffix}, as differentiated"), g, &roots, &program.hints);

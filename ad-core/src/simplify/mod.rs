@@ -11,6 +11,7 @@ mod control;
 pub mod hoist;
 pub(crate) mod index;
 mod layout;
+pub mod pairs;
 pub(crate) mod part;
 pub mod push;
 pub mod share;

@@ -11,6 +11,9 @@ use crate::Real;
 const ROWS: usize = 4;
 /// Columns of a block: with four rows, eight vectors of four doubles.
 const COLUMNS: usize = 8;
+/// Rows of so many elements have dot products four at a time, shorter ones two: what is left behind whole lanes is scalars that wait for
+/// each other, and a matrix is read in order. (Zen 4: two take 0.7 to 0.95 of the time up to 100 elements, 1.05 from 300 on.)
+const LONG: usize = 256;
 
 /// A copy for a call: the original, whose address nobody takes, stays in registers.
 #[inline(always)]
@@ -71,14 +74,23 @@ pub fn gemv_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool)
         }
         return;
     }
-    let (fours, rest) = y.as_chunks_mut::<ROWS>();
-    let mut blocks = a.chunks_exact(ROWS * k);
-    for (y, block) in fours.iter_mut().zip(&mut blocks) {
-        let (r0, block) = block.split_at(k);
-        let (r1, block) = block.split_at(k);
-        let (r2, r3) = block.split_at(k);
-        let totals = dots::<I, F, ROWS>([r0, r1, r2, r3], x);
-        for r in 0..ROWS {
+    if k < LONG { by_rows::<I, F, 2>(y, a, x, accumulate) } else { by_rows::<I, F, ROWS>(y, a, x, accumulate) }
+}
+
+/// The dot products of `R` rows at a time, and of what is left one by one: each is the same whatever `R` is.
+#[inline(always)]
+fn by_rows<I: Isa, F: Real, const R: usize>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
+    let k = x.len();
+    let (groups, rest) = y.as_chunks_mut::<R>();
+    let mut blocks = a.chunks_exact(R * k);
+    for (y, mut block) in groups.iter_mut().zip(&mut blocks) {
+        let rows = [(); R].map(|()| {
+            let (row, left) = block.split_at(k);
+            block = left;
+            row
+        });
+        let totals = dots::<I, F, R>(rows, x);
+        for r in 0..R {
             put(&mut y[r], totals[r], accumulate);
         }
     }
