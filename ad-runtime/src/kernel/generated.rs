@@ -22,9 +22,6 @@ pub fn total<F: Real>(sums: [F; 16], rest: F) -> F {
 }
 
 /// The sum of sixteen lanes as a balanced tree: the order of [`super::sum`].
-///
-/// What is left when the lanes fit one vector goes through memory: LLVM would fit the loop before to the last pair of the tree, in
-/// vectors of two. So it fits it to vectors of 32 bytes. (A call would do as well, but costs more than the sum.)
 #[inline(always)]
 #[must_use]
 pub fn lanes<F: Real>(mut lanes: [F; 16]) -> F {
@@ -32,6 +29,15 @@ pub fn lanes<F: Real>(mut lanes: [F; 16]) -> F {
         lanes[l] += lanes[l + 8];
     }
     let [a, b, c, d, e, f, g, h, ..] = lanes;
+    eight_lanes([a, b, c, d, e, f, g, h])
+}
+
+/// The sum of eight lanes, likewise.
+///
+/// What is left when the lanes fit one vector goes through memory: LLVM would fit the loop before to the last pair of the tree, in
+/// vectors of two. So it fits it to vectors of 32 bytes. (A call would do as well, but costs more than the sum.)
+#[inline(always)]
+pub(super) fn eight_lanes<F: Real>([a, b, c, d, e, f, g, h]: [F; 8]) -> F {
     let [a, b, c, d] = if size_of::<F>() == 4 {
         let [a, b, c, d, e, f, g, h] = std::hint::black_box([a, b, c, d, e, f, g, h]);
         [a + e, b + f, c + g, d + h]

@@ -147,7 +147,7 @@ pub fn gemv<F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
 }
 
 /// `y (+)= A' x`, where A is row-major of shape (`x.len()`, `y.len()`): the rows of A weighted by x and added,
-/// four rows a pass over `y`. Walking A by columns would be three to five times slower.
+/// eight rows a pass over `y`. Walking A by columns would be three to five times slower.
 ///
 /// # Panics
 ///

@@ -2,18 +2,21 @@
 //!
 //! Must never pack or allocate, and never let a row's result depend on which rows stand beside it.
 
+use super::generated::eight_lanes;
 use super::isa::{Isa, dispatched};
 use super::matrix::Operand;
-use super::vector::{axpy_in, axpy4};
+use super::vector::{axpy_in, axpy4, axpy8};
 use crate::Real;
 
-/// Rows of a block.
+/// Rows of a block of a product.
 const ROWS: usize = 4;
 /// Columns of a block: with four rows, eight vectors of four doubles.
 const COLUMNS: usize = 8;
-/// Rows of so many elements have dot products four at a time, shorter ones two: what is left behind whole lanes is scalars that wait for
-/// each other, and a matrix is read in order. (Zen 4: two take 0.7 to 0.95 of the time up to 100 elements, 1.05 from 300 on.)
-const LONG: usize = 256;
+/// Rows that have their dot products together: they take turns in the processor's adders, and a matrix is still read nearly in order. Four
+/// take a tenth longer where rows have a hundred elements, and as long where they have more (measured on a Zen 4).
+const DOTS: usize = 2;
+/// Rows that are added in one pass over the result.
+const ADDED: usize = 8;
 
 /// A copy for a call: the original, whose address nobody takes, stays in registers.
 #[inline(always)]
@@ -25,12 +28,6 @@ fn apart<F: Real, const R: usize, const C: usize>(sums: &[[F; C]; R]) -> [[F; C]
         }
     }
     copy
-}
-
-/// The sums of the lanes. Never inlined, for the reason given at [`super::lanes`].
-#[inline(never)]
-fn tree<F: Real, const R: usize>(lanes: [[F; COLUMNS]; R]) -> [F; R] {
-    lanes.map(|[a, b, c, d, e, f, g, h]| ((a + e) + (c + g)) + ((b + f) + (d + h)))
 }
 
 /// `R` dot products with one vector, each in [`COLUMNS`] lanes: `x` is loaded once for all.
@@ -47,10 +44,10 @@ fn dots<I: Isa, F: Real, const R: usize>(rows: [&[F]; R], x: &[F]) -> [F; R] {
         }
     }
     let done = x.len() - x_rest.len();
-    let sums = tree(apart(&lanes));
+    let lanes = apart(&lanes);
     let mut totals = [F::zero(); R];
     for r in 0..R {
-        totals[r] = sums[r];
+        totals[r] = eight_lanes(lanes[r]);
         for (&v, &x) in rows[r][done..x.len()].iter().zip(x_rest) {
             totals[r] = I::mul_add(v, x, totals[r]);
         }
@@ -74,23 +71,12 @@ pub fn gemv_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool)
         }
         return;
     }
-    if k < LONG { by_rows::<I, F, 2>(y, a, x, accumulate) } else { by_rows::<I, F, ROWS>(y, a, x, accumulate) }
-}
-
-/// The dot products of `R` rows at a time, and of what is left one by one: each is the same whatever `R` is.
-#[inline(always)]
-fn by_rows<I: Isa, F: Real, const R: usize>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
-    let k = x.len();
-    let (groups, rest) = y.as_chunks_mut::<R>();
-    let mut blocks = a.chunks_exact(R * k);
-    for (y, mut block) in groups.iter_mut().zip(&mut blocks) {
-        let rows = [(); R].map(|()| {
-            let (row, left) = block.split_at(k);
-            block = left;
-            row
-        });
-        let totals = dots::<I, F, R>(rows, x);
-        for r in 0..R {
+    let (groups, rest) = y.as_chunks_mut::<DOTS>();
+    let mut blocks = a.chunks_exact(DOTS * k);
+    for (y, block) in groups.iter_mut().zip(&mut blocks) {
+        let (r0, r1) = block.split_at(k);
+        let totals = dots::<I, F, DOTS>([r0, r1], x);
+        for r in 0..DOTS {
             put(&mut y[r], totals[r], accumulate);
         }
     }
@@ -107,9 +93,21 @@ pub fn gemv_t_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: boo
         y.fill(F::zero());
     }
     let n = y.len();
-    let (fours, rest) = x.as_chunks::<ROWS>();
-    let mut blocks = a.chunks_exact(ROWS * n);
-    for (&weights, block) in fours.iter().zip(&mut blocks) {
+    let (groups, rest) = x.as_chunks::<ADDED>();
+    let (blocks, rows) = a.split_at(groups.len() * ADDED * n);
+    for (&weights, block) in groups.iter().zip(blocks.chunks_exact(ADDED * n)) {
+        let (r0, block) = block.split_at(n);
+        let (r1, block) = block.split_at(n);
+        let (r2, block) = block.split_at(n);
+        let (r3, block) = block.split_at(n);
+        let (r4, block) = block.split_at(n);
+        let (r5, block) = block.split_at(n);
+        let (r6, r7) = block.split_at(n);
+        axpy8::<I, F>(y, weights, r0, r1, r2, r3, r4, r5, r6, r7);
+    }
+    let (groups, rest) = rest.as_chunks::<ROWS>();
+    let mut blocks = rows.chunks_exact(ROWS * n);
+    for (&weights, block) in groups.iter().zip(&mut blocks) {
         let (r0, block) = block.split_at(n);
         let (r1, block) = block.split_at(n);
         let (r2, r3) = block.split_at(n);
