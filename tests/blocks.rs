@@ -193,6 +193,45 @@ fn layout_and_destination_change_no_bit() {
     assert!(da32.iter().zip(&da).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-3));
 }
 
+/// The nearest centre is the function's: the first of several, none for a point that is nowhere, whatever lanes it is in.
+#[test]
+fn the_nearest_is_the_functions() {
+    for (n, k) in [(0, 3), (5, 0), (1, 1), (16, 1), (33, 4), (300, 7)] {
+        let mut points = matrix(n, 3, 1).mapv(|x| (x * 8.0).round() / 4.0);
+        let mut centres = matrix(k, 3, 2).mapv(|x| (x * 8.0).round() / 4.0);
+        for (at, what) in [(4, f64::NAN), (14, f64::INFINITY), (20, f64::NAN)] {
+            if at < n && k > 1 {
+                points[[at, at % 3]] = what;
+            }
+        }
+        if k > 3 {
+            centres[[1, 2]] = f64::NAN;
+            centres.row_mut(3).fill(f64::NEG_INFINITY);
+            let first = centres.row(0).to_owned();
+            centres.row_mut(2).assign(&first);
+        }
+        let (value, gradient) = nearest_value_and_grad(&points, &centres);
+        let (mut cost, mut expected) = (0.0, Array2::<f64>::zeros((k, 3)));
+        for point in points.rows() {
+            let distances =
+                centres.rows().into_iter().map(|c| point.iter().zip(c).fold(0.0, |s, (p, c)| s + (p - c) * (p - c)));
+            let mut best = (f64::INFINITY, None);
+            for (j, distance) in distances.enumerate() {
+                if distance < best.0 {
+                    best = (distance, Some(j));
+                }
+            }
+            cost += best.0;
+            if let Some(j) = best.1 {
+                expected.row_mut(j).scaled_add(2.0, &(&centres.row(j) - &point));
+            }
+        }
+        assert!(value == cost || (value - cost).abs() <= 1e-12 * cost, "{n} {k}: {value} {cost}");
+        assert_eq!(nearest(&points, &centres).is_finite(), cost.is_finite());
+        close(&gradient, &expected);
+    }
+}
+
 /// Neither a NaN of an item that is not looked at, nor what lies above the diagonal.
 #[test]
 fn what_is_masked_leaves_no_trace() {

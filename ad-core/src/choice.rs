@@ -42,6 +42,8 @@ pub(crate) enum Kind {
     Bounds,
     /// Sums of the items of a block are kept in registers while the loops around run.
     Columns,
+    /// The extremum of sums of the items of a block is taken while these are in registers.
+    Extrema,
     /// All steps of a loop are done for a few elements of what it carries after the others.
     Lanes,
     /// All steps of a loop are one function that knows the instructions, or each nest is one.
@@ -65,7 +67,7 @@ pub(crate) enum Kind {
 }
 
 /// All of them, for the tests' histogram.
-const ALL: [Kind; 24] = [
+const ALL: [Kind; 25] = [
     Kind::Associate,
     Kind::Kernel,
     Kind::Windows,
@@ -81,6 +83,7 @@ const ALL: [Kind; 24] = [
     Kind::Lazy,
     Kind::Bounds,
     Kind::Columns,
+    Kind::Extrema,
     Kind::Lanes,
     Kind::Again,
     Kind::Bulk,
@@ -111,6 +114,7 @@ impl Kind {
             Kind::Lazy => ["arms of elements", "in its arm", "before the choice"],
             Kind::Bounds => ["bounds of innermost loops", "the loop is shortened", "the whole loop is run"],
             Kind::Columns => ["sums of columns", "kept in registers", "added to in memory"],
+            Kind::Extrema => ["extrema of sums", "taken where the sums are", "taken of the array of the sums"],
             Kind::Lanes => ["loops over carried rows", "all steps for a few elements", "all elements step by step"],
             Kind::Around => ["instructions of loops", "known around all steps", "asked for in each step"],
             Kind::Again => ["rows of loops", "computed again", "saved"],

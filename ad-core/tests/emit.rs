@@ -4,6 +4,8 @@
 mod common;
 #[path = "emit/corpus.rs"]
 mod corpus;
+#[path = "emit/extrema.rs"]
+mod extrema;
 #[path = "common/recur.rs"]
 mod recurrences;
 #[path = "emit/stopping.rs"]
@@ -17,6 +19,7 @@ use support::{cargo, pretty, write_crate};
 fn the_corpus_runs_and_passes_the_lints() {
     let mut cases = corpus::all();
     cases.extend(stopping::all());
+    cases.extend(extrema::all());
     let root = write_crate("emit-corpus", &mut cases);
     if let Err(e) = cargo(&root, &["run", "--offline", "--quiet"]) {
         panic!("{e}");
@@ -109,7 +112,8 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// Programs in which one choice is only there after others, and how often these are chosen.
-const SEVERAL: [&str; 5] = ["powers_5", "powers_in_two_sums", "packed_19", "recurrent_net", "sum_of_product"];
+const SEVERAL: [&str; 7] =
+    ["powers_5", "powers_in_two_sums", "packed_19", "recurrent_net", "sum_of_product", "nearest", "nearest_moved"];
 const OFTEN: u64 = 24;
 
 /// What is stored, which statements share a loop, what is overwritten, which kernel computes, what of a loop is none: whatever is chosen,
@@ -122,8 +126,9 @@ fn programs_run_whatever_is_chosen() {
     let first = number("EMIT_CHANCE").unwrap_or(0);
     for more in 0..OFTEN {
         let loops = recurrences::programs();
-        let all = corpus::all().into_iter().chain(stopping::all()).filter(|_| more < 2);
-        let loops = loops.iter().filter(|p| more < 2 || SEVERAL.contains(&p.name));
+        let wanted = |name| more < 2 || SEVERAL.contains(&name);
+        let all = corpus::all().into_iter().chain(stopping::all()).chain(extrema::all()).filter(|c| wanted(c.name));
+        let loops = loops.iter().filter(|p| wanted(p.name));
         for (k, mut case) in all.chain(loops.map(|p| by_chance(first + more, || derived(p)))).enumerate() {
             case.name = format!("{}_{k}_{more}", case.name).leak();
             case.chance = Some(first + more);

@@ -4,6 +4,7 @@
 //! allows, nor a dear node outside the arm that alone uses it.
 
 mod columns;
+mod extrema;
 mod isa;
 mod loops;
 mod phases;
@@ -19,6 +20,7 @@ use quote::quote;
 use super::kernel::{Id, Kernel, Op};
 use super::known::Known;
 use super::rust::{Expr, Names, Style, prec, typed};
+pub(super) use extrema::Extremum;
 use loops::{lanes, rest_of};
 
 use crate::ir::{Elem, Graph, Lit, Node, Put, Term};
@@ -139,6 +141,8 @@ pub(super) struct Nest<'a, 'k> {
     shortened: Option<(usize, Id)>,
     /// Whether the innermost loop is over the items of a block.
     in_block: bool,
+    /// Of which sum it takes the extremum instead of storing it.
+    extremum: Option<Extremum>,
     /// Whether it is a part of a larger function, which knows the instructions: of sixteen elements, or as it is.
     inlined: bool,
     within: bool,
@@ -211,6 +215,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             mask,
             shortened: None,
             in_block: false,
+            extremum: None,
             inlined: false,
             within: false,
             length: Ident::new("inside_", Span::mixed_site()),
@@ -443,7 +448,10 @@ impl<'a, 'k> Nest<'a, 'k> {
                 }
                 Item::Fold { out, fold, reduced, value, .. } => {
                     let real = *fold == Fold::Sum && self.g.elem(*out).is_real();
-                    let place = if let Some(acc) = accumulators.get(out) {
+                    let place = if self.extremum.as_ref().is_some_and(|e| e.sum == *out) {
+                        let (sum, lane) = (&self.arg_names[out], &self.lane);
+                        if self.variant == Variant::Lane { quote!(#sum[#lane]) } else { quote!(#sum) }
+                    } else if let Some(acc) = accumulators.get(out) {
                         if real && self.variant == Variant::Lane {
                             let lane = &self.lane;
                             quote!(#acc[#lane])

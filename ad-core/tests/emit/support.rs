@@ -299,11 +299,12 @@ fn literal(value: &Value) -> (String, Vec<usize>) {
     (items.join(", "), a.shape.clone())
 }
 
+/// A number, of whichever real type is wanted.
 fn real(x: f64) -> String {
     if x.is_nan() {
-        "f64::NAN".into()
+        "0.0 / 0.0".into()
     } else if x.is_infinite() {
-        format!("{}f64::INFINITY", if x < 0.0 { "-" } else { "" })
+        format!("{}1.0 / 0.0", if x < 0.0 { "-" } else { "" })
     } else {
         format!("{x:?}")
     }

@@ -132,6 +132,14 @@ impl Parts<'_> {
         let place = self.g.reduce(if greatest { Reduce::ArgMax } else { Reduce::ArgMin }, 1, all);
         let args = self.args_at(place, rows);
         let best = self.at_step(&[e], &args)[0];
+        // A sum in the order of the function is not taken again for the winner: it is the best of those that were compared.
+        let in_order = self.g.reachable(&[e]).into_iter().any(|t| matches!(self.g.node(t), Node::Prim(Prim::Own, _)));
+        let best = if in_order {
+            let own = self.g.reduce(op, 1, all);
+            self.g.own(best, own)
+        } else {
+            best
+        };
         // The choice as the loop made it last: a NaN is none, and leaves no trace.
         let better = self.g.compare(if greatest { Cmp::Gt } else { Cmp::Lt }, best, acc);
         // Of no step the beginning is left.

@@ -8,13 +8,14 @@ use quote::quote;
 
 use super::super::block::Statement;
 use super::super::items::masked;
-use super::super::nest::{Arg, Item, Nest, Part};
+use super::super::nest::{Arg, Extremum, Item, Nest, Part};
 use super::super::rust::{Expr, prec, stem};
 use super::super::schedule::{Literal, Work};
 use super::super::tiles::{Blocked, Tile, blocked, buffers, extremum, is_over, widths};
 use super::Driver;
+use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
-use crate::prim::Prim;
+use crate::prim::{Prim, Reduce};
 
 /// The loop over blocks that is being written.
 pub(super) struct Block {
@@ -31,6 +32,8 @@ pub(super) struct Block {
     /// Arrays of one block, in order of appearance, and those that take the memory of one of them.
     memory: Vec<Term>,
     reused: Vec<Term>,
+    /// Extrema that the nests of the sums take.
+    taken: Vec<Term>,
     /// What stands before the loop.
     before: TokenStream,
     names: Vec<Term>,
@@ -53,6 +56,7 @@ impl Driver<'_> {
             packed: BTreeMap::new(),
             memory: Vec::new(),
             reused: Vec::new(),
+            taken: Vec::new(),
             before: TokenStream::new(),
             names: Vec::new(),
             defines: Vec::new(),
@@ -202,7 +206,7 @@ impl Driver<'_> {
         let g = self.g;
         let Some(mut block) = self.tile.take() else { return Err("a nest outside of a block".into()) };
         let made = blocked(g, self.plan, self.hints, block.n, (domain, terms), (step, &block.onto));
-        let Some(Blocked { kernel, mut items, outs }) = made else {
+        let Some(Blocked { kernel, mut items, mut outs }) = made else {
             return Err("a nest that no block can have".into());
         };
         for t in buffers(&kernel) {
@@ -218,10 +222,24 @@ impl Driver<'_> {
             self.names.insert(*t, self.names[of].clone());
             self.hold.insert(*t, super::Hold::Owned);
         }
+        let (mask, whole) = (masked(g, &kernel, &mut items), Part::Whole);
+        let mut extremum = self.extremum(&block, &items).filter(|_| mask.is_none());
+        for t in outs.iter().copied().chain(extremum.iter().flat_map(Extremum::results)) {
+            self.name(t);
+        }
+        let how = (&reused, &whole, mask);
+        extremum = extremum.filter(|e| {
+            let why = || format!("(an array of {} axes is not made)", g.rank(e.sum));
+            let nest = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, how).in_block();
+            nest.can_take(e) && choose(Kind::Extrema, (e.sum.index(), 0), true, why)
+        });
+        if let Some(e) = &extremum {
+            outs = e.results().collect();
+            block.taken.extend(&outs);
+        }
         // In the order of the statements.
         block.reused.extend(outs.iter().filter(|t| reused.values().any(|u| u == *t)));
         for &t in &outs {
-            self.name(t);
             if let Some((&src, _)) = block.onto.iter().find(|(_, u)| **u == t) {
                 self.begin_onto(&mut block, t, src)?;
             } else if g.rank(t) > 0 && !reused.values().any(|&u| u == t) {
@@ -231,10 +249,9 @@ impl Driver<'_> {
         }
         let title = self.function_name("compute", &outs);
         let doc = format!("{} of the items of a block.", if domain.len() == 1 { "Numbers" } else { "Arrays" });
-        let mask = masked(g, &kernel, &mut items);
-        let whole = Part::Whole;
-        let function = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, (&reused, &whole, mask))
+        let function = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, how)
             .in_block()
+            .taking(extremum)
             .function(&title, &doc)?;
         let mut code = TokenStream::new();
         for (_, fill) in fills.into_iter().filter(|(t, _)| !function.begun.contains(t)) {
@@ -278,9 +295,35 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// What the steps of a block ask of the only sum of a nest, if that is extrema alone, in one direction.
+    fn extremum(&self, block: &Block, items: &[Item]) -> Option<Extremum> {
+        let mut sums = items.iter().filter_map(|i| if let Item::Fold { out, .. } = i { Some(*out) } else { None });
+        let sum = sums.next().filter(|t| self.g.rank(*t) > 1 && block.private.contains(t))?;
+        let mut extremum: Option<Extremum> = None;
+        for &k in self.plan.readers.get(&sum)? {
+            let Work::Whole(t) = self.plan.steps[k].work else { return None };
+            let Node::Prim(Prim::Reduce(op, 1), args) = self.g.node(t) else { return None };
+            let (greatest, is_place) = match op {
+                Reduce::Max | Reduce::ArgMax => (true, *op == Reduce::ArgMax),
+                Reduce::Min | Reduce::ArgMin => (false, *op == Reduce::ArgMin),
+                _ => return None,
+            };
+            let e = extremum.get_or_insert(Extremum { sum, greatest, place: None, best: None });
+            if **args != [sum] || e.greatest != greatest {
+                return None;
+            }
+            *(if is_place { &mut e.place } else { &mut e.best }) = Some(t);
+        }
+        extremum
+    }
+
     /// Extrema of the items of a block.
     pub(super) fn extrema_in_block(&mut self, t: Term, guard: &[Literal]) -> Result<(), String> {
         let Some(mut block) = self.tile.take() else { return Err("extrema outside of a block".into()) };
+        if block.taken.contains(&t) {
+            self.tile = Some(block);
+            return Ok(());
+        }
         let Node::Prim(Prim::Reduce(op, _), args) = self.g.node(t) else { return Err("no extrema".into()) };
         let Some(kernel) = extremum(*op) else { return Err("no extrema".into()) };
         let (kernel, mut names) = (self.style.kernel(kernel), Vec::new());

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::rust::{Expr, prec};
@@ -74,6 +74,19 @@ impl Nest<'_, '_> {
         self.items.iter().filter_map(begun).collect()
     }
 
+    /// The chunk of each row that is cut at a level from this one on; sums that go on are copied, and written back in the end.
+    pub(super) fn chunks_of_rows(&self, first: usize, start: &Ident) -> Vec<TokenStream> {
+        let (mut picks, lanes) = (vec![TokenStream::new(); self.depth], lanes());
+        for Row { name, level, out, .. } in &self.row_list {
+            if *out && *level > first {
+                picks[*level].extend(quote!(let #name = &mut #name[#start..][..#lanes];));
+            } else if !out {
+                picks[first.max(*level)].extend(quote!(let #name = &#name[#start..][..#lanes];));
+            }
+        }
+        picks
+    }
+
     /// The loops from this one on, whose bodies are the one for a chunk and the one for what is left over.
     pub(super) fn column_loops(
         &mut self,
@@ -86,15 +99,7 @@ impl Nest<'_, '_> {
         let inner = self.depth - 1;
         let (chunk, start) = (self.names.fresh("c"), self.names.fresh("start"));
         let (lane, var, lanes) = (self.lane.clone(), self.vars[inner].clone(), lanes());
-        // The chunk of each row that is cut at a level; sums that go on are copied, and written back in the end.
-        let mut picks = vec![TokenStream::new(); inner + 1];
-        for Row { name, level, out, .. } in &self.row_list {
-            if *out && *level > first {
-                picks[*level].extend(quote!(let #name = &mut #name[#start..][..#lanes];));
-            } else if !out {
-                picks[first.max(*level)].extend(quote!(let #name = &#name[#start..][..#lanes];));
-            }
-        }
+        let picks = self.chunks_of_rows(first, &start);
         let (mut cuts, mut begin, mut end, mut fills) =
             <(TokenStream, TokenStream, TokenStream, TokenStream)>::default();
         let anew: HashMap<usize, TokenStream> =

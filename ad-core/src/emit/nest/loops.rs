@@ -58,7 +58,11 @@ impl Nest<'_, '_> {
         let loops = if let Some(first) = columns {
             let (phases, body, used) = variant(self, Variant::Lane)?;
             let (_, rest, rest_used) = variant(self, Variant::Plain)?;
-            self.column_loops(first, &n, &phases, (body, used), (rest, rest_used))?
+            let (body, rest) = ((body, used), (rest, rest_used));
+            match self.extremum.clone() {
+                Some(extremum) => self.extremum_loops(&extremum, first, &n, &phases, body, rest.0)?,
+                None => self.column_loops(first, &n, &phases, body, rest)?,
+            }
         } else if lanes {
             let (phases, body, used) = variant(self, Variant::Lane)?;
             let (_, rest, rest_used) = variant(self, Variant::Rest)?;
@@ -88,7 +92,8 @@ impl Nest<'_, '_> {
             }
         };
         let mut code = loops;
-        for level in (0..=columns.unwrap_or(inner)).rev() {
+        let written = columns.map(|first| first - usize::from(self.extremum.is_some()));
+        for level in (0..=written.unwrap_or(inner)).rev() {
             let pre = self.code.remove(&(level, 0)).unwrap_or_default();
             code = self.around(level, &pre, &code)?;
         }
