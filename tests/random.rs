@@ -22,11 +22,14 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Choices that so few programs may lack: `ad-core/tests/emit.rs` has programs for them.
-const RARE: [&str; 7] = [
+const RARE: [&str; 10] = [
+    "differences in lanes",
+    "extrema of sums",
     "indices of scatters",
     "loops over the same steps",
     "products in loops",
     "rows of loops",
+    "scatters of items",
     "sums of products",
     "sums that are scattered",
     "windows of arrays",

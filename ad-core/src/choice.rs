@@ -42,8 +42,6 @@ pub(crate) enum Kind {
     Bounds,
     /// Sums of the items of a block are kept in registers while the loops around run.
     Columns,
-    /// The extremum of sums of the items of a block is taken while these are in registers.
-    Extrema,
     /// All steps of a loop are done for a few elements of what it carries after the others.
     Lanes,
     /// All steps of a loop are one function that knows the instructions, or each nest is one.
@@ -64,10 +62,16 @@ pub(crate) enum Kind {
     Onto,
     /// The indices of a scatter that are the same along some of its axes are computed once, in a table.
     Table,
+    /// The extremum of sums of the items of a block is taken while these are in registers.
+    Extrema,
+    /// Of a loop of more sums than products, half of the lanes take a difference by the multipliers.
+    Balance,
+    /// A scatter of what items have is part of their blocks.
+    Scatter,
 }
 
 /// All of them, for the tests' histogram.
-const ALL: [Kind; 25] = [
+const ALL: [Kind; 27] = [
     Kind::Associate,
     Kind::Kernel,
     Kind::Windows,
@@ -84,6 +88,7 @@ const ALL: [Kind; 25] = [
     Kind::Bounds,
     Kind::Columns,
     Kind::Extrema,
+    Kind::Balance,
     Kind::Lanes,
     Kind::Again,
     Kind::Bulk,
@@ -92,6 +97,7 @@ const ALL: [Kind; 25] = [
     Kind::Together,
     Kind::Blocks,
     Kind::Onto,
+    Kind::Scatter,
     Kind::Table,
 ];
 
@@ -115,6 +121,7 @@ impl Kind {
             Kind::Bounds => ["bounds of innermost loops", "the loop is shortened", "the whole loop is run"],
             Kind::Columns => ["sums of columns", "kept in registers", "added to in memory"],
             Kind::Extrema => ["extrema of sums", "taken where the sums are", "taken of the array of the sums"],
+            Kind::Balance => ["differences in lanes", "half of them by the multipliers", "all by subtraction"],
             Kind::Lanes => ["loops over carried rows", "all steps for a few elements", "all elements step by step"],
             Kind::Around => ["instructions of loops", "known around all steps", "asked for in each step"],
             Kind::Again => ["rows of loops", "computed again", "saved"],
@@ -124,6 +131,7 @@ impl Kind {
             Kind::Together => ["loops over the same steps", "one loop", "a loop each"],
             Kind::Blocks => ["sums over steps", "in blocks of steps", "step by step"],
             Kind::Onto => ["sums that are scattered", "added where they go", "made, then scattered"],
+            Kind::Scatter => ["scatters of items", "done with each block", "done behind the blocks"],
             Kind::Table => ["indices of scatters", "in a table", "computed where they are used"],
         }
     }

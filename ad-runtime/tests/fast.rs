@@ -39,6 +39,18 @@ impl<F: Real> Body for Pow<'_, F> {
     }
 }
 
+struct Differences<'a, F>(&'a mut [F], &'a [F], F);
+impl<F: Real> Body for Differences<'_, F> {
+    type Out = ();
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let minus_one = I::minus_one();
+        for (out, &x) in self.0.iter_mut().zip(self.1) {
+            *out = I::difference(x, self.2, minus_one);
+        }
+    }
+}
+
 macro_rules! run {
     ($body:ident, $x:expr) => {{
         let x = $x;
@@ -347,4 +359,40 @@ fn plain_is_std() {
         assert_eq!(Plain::powf(x.abs(), 1.7).to_bits(), x.abs().powf(1.7).to_bits());
         assert_eq!(Plain::mul_add(x, 3.0, 1.0).to_bits(), (x * 3.0 + 1.0).to_bits());
     }
+}
+
+/// Decisions depend on such differences.
+#[test]
+fn differences_by_products_have_the_bits_of_subtraction() {
+    fn all<F: Real>(numbers: &[F]) {
+        let mut got = vec![F::zero(); numbers.len()];
+        for &y in numbers {
+            dispatch(Differences(&mut got, numbers, y));
+            for (&x, got) in numbers.iter().zip(&got) {
+                let want = x - y;
+                let same = got.as_f64().to_bits() == want.as_f64().to_bits() || (got.is_nan() && want.is_nan());
+                assert!(same, "{x} - {y}: {got}, not {want}");
+            }
+        }
+    }
+    let mut numbers = edges();
+    numbers.extend([
+        0.0,
+        -0.0,
+        f64::MIN_POSITIVE,
+        5e-324,
+        -1e-310,
+        f64::MAX,
+        f64::MIN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ]);
+    let mut bits = Bits(1);
+    numbers.extend((0..500).map(|_| f64::from_bits(bits.next())));
+    numbers.extend((0..200).map(|_| bits.unit() * 2.0 - 1.0));
+    all(&numbers);
+    let mut single: Vec<f32> = numbers.iter().map(|&x| x as f32).collect();
+    single.extend((0..500).map(|_| f32::from_bits(bits.next() as u32)));
+    all(&single);
 }

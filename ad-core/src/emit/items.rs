@@ -71,6 +71,17 @@ pub(super) fn items(
     Ok((items, outs))
 }
 
+/// What the nest of a scatter does, over the elements of what is scattered.
+pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, t: Term) -> Result<Item, String> {
+    let Node::Scatter { put, src, vars, index, .. } = g.node(t) else { return Err("no scatter".into()) };
+    let identity = kernel.identity().to_vec();
+    let bound: Vec<_> = vars.iter().copied().zip(identity.iter().copied()).collect();
+    let mut ix: Vec<Id> = index.iter().map(|&i| kernel.element(i, &[], &bound)).collect::<Result<_, _>>()?;
+    ix.extend(&identity[vars.len()..]);
+    let value = kernel.element(*src, &identity, &[])?;
+    Ok(Item::Scatter { out: t, put: *put, ix, value })
+}
+
 /// The condition under which the innermost loop does anything at all, if each item adds nothing where it does not hold, and it does
 /// not depend on the innermost index: the items are then what is added where it holds.
 pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Option<Id> {

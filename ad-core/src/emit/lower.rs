@@ -52,6 +52,14 @@ pub(super) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
     Ok(Lowered { new, loops, outer })
 }
 
+/// `sum(cond(c, a, b)) = cond(c, sum a, sum b)`: which of the arrays it is needs no memory for either, and what computes an arm takes its sum.
+fn sum_of_choice(g: &mut Graph, node: &Node) -> Option<Term> {
+    let Node::Prim(Prim::Sum(axes), args) = node else { return None };
+    let Node::Cond { cond, then, other } = *g.node(args[0]) else { return None };
+    let [then, other] = [then, other].map(|arm| g.sum_axes(arm, axes));
+    Some(g.cond(cond, then, other))
+}
+
 struct Lower<'g> {
     g: &'g mut Graph,
     exact: HashSet<Term>,
@@ -113,6 +121,9 @@ impl Lower<'_> {
         }
         let exact = self.exact.contains(&t);
         let g = &mut *self.g;
+        if let Some(sum) = sum_of_choice(g, &mapped).filter(|_| !exact) {
+            return Ok(sum);
+        }
         Ok(match &mapped {
             Node::Build { .. } => return Err("a build has reached the emitter".into()),
             Node::Call(..) => return Err("calls are not emitted yet".into()),

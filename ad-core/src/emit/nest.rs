@@ -185,6 +185,8 @@ pub(super) struct Nest<'a, 'k> {
     /// Sums that take a product in, and the products.
     fused: Vec<Option<isa::Fused>>,
     absorbed: Vec<bool>,
+    /// The difference that half of the lanes take by the multipliers, and the name of the -1 that they multiply by.
+    balanced: Option<(Id, Ident)>,
     /// Functions that are computed for a block at once, and the lanes of their results.
     laned: BTreeMap<Id, Ident>,
     /// Lanes that are added up as soon as their loop has ended, and the sum that goes on with what is left over.
@@ -249,6 +251,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             isa_name: Ident::new("I", Span::mixed_site()),
             fused: vec![None; k.nodes.len()],
             absorbed: vec![false; k.nodes.len()],
+            balanced: None,
             laned: BTreeMap::new(),
             closing: Vec::new(),
         };

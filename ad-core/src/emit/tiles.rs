@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use super::items::{items, members};
+use super::items::{items, members, scatter_item};
 use super::kernel::{Id, Kernel, Op};
 use super::nest::{Fold, Item, operands};
 use super::schedule::{Plan, Step, Work};
@@ -111,6 +111,37 @@ pub(super) fn blocked<'a>(
         }
     }
     Some(Blocked { kernel, items, outs })
+}
+
+/// The nest of a scatter of what items have; `None` if it cannot be done block by block. It goes along the items, as without blocks: rows of items
+/// that come from outside are read where they are.
+pub(super) fn scattered<'a>(
+    g: &'a Graph,
+    plan: &'a Plan,
+    hints: &'a HashMap<Term, String>,
+    n: Term,
+    t: Term,
+) -> Option<(Kernel<'a>, Item)> {
+    let Node::Scatter { put: Put::Add, src, vars, .. } = g.node(t) else { return None };
+    if !is_over(g, *src, n) || vars.is_empty() || g.shape(t).contains(&n) {
+        return None;
+    }
+    let mut kernel = Kernel::new(g, plan, hints, g.shape(*src).to_vec(), []);
+    let made = scatter_item(g, &mut kernel, t).ok()?;
+    let item = *kernel.identity().first()?;
+    let Item::Scatter { ix, value, .. } = &made else { return None };
+    if *value == item || ix.contains(&item) {
+        return None;
+    }
+    let fits = |op: &Op| match op {
+        Op::Scalar(t) => *t != n,
+        Op::Load { buf, sizes, ix } if is_over(g, *buf, n) && **sizes == *g.shape(*buf) => {
+            ix[0] == item && !ix[1..].contains(&item)
+        }
+        Op::Load { buf, sizes, ix } => !ix.contains(&item) && !sizes.contains(&n) && !g.shape(*buf).contains(&n),
+        op => !operands(op).contains(&item),
+    };
+    kernel.nodes.iter().all(|node| fits(&node.op)).then_some((kernel, made))
 }
 
 /// Where a scatter puts an element, given the loops over what it scatters.
@@ -341,6 +372,13 @@ impl Former<'_> {
                 }
                 true
             }
+            Work::Whole(t) if matches!(g.node(*t), Node::Scatter { .. }) => {
+                let fits = self.scatters(run, s, *t);
+                if fits {
+                    run.late.insert(*t);
+                }
+                fits
+            }
             Work::Whole(t) => {
                 let Node::Prim(Prim::Reduce(op, _), args) = g.node(*t) else { return false };
                 let rows = is_over(g, *t, run.n) && is_over(g, args[0], run.n) && g.elem(args[0]).is_real();
@@ -352,6 +390,25 @@ impl Former<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a scatter of what the run's items have is done with each block, while that is in the cache. What it is added onto is memory of the whole
+    /// run, so no other step of a run may read that.
+    fn scatters(&self, run: &Run, s: usize, t: Term) -> bool {
+        let (g, plan) = (self.g, self.plan);
+        let Node::Scatter { dst, src, .. } = *g.node(t) else { return false };
+        let never = |k: usize| matches!(plan.steps[k].work, Work::Whole(u) if matches!(g.node(u), Node::Cond { .. }));
+        let alone = plan.readers.get(&dst).is_none_or(|r| r.iter().all(|&k| k == s || never(k)));
+        if src == dst || !alone || plan.windows.contains_key(&t) || plan.in_place.contains_key(&t) {
+            return false;
+        }
+        // In a block the items of what the run makes are the last axis.
+        let natural = |b: &Term| !run.rows.contains(b) || g.rank(*b) == 1;
+        let Some((kernel, _)) = scattered(g, plan, self.hints, run.n, t) else { return false };
+        let read = buffers(&kernel);
+        let mine = read.iter().filter(|b| run.rows.contains(b)).count();
+        let why = || format!("(it reads {mine} arrays that the blocks make, at least 1)");
+        read.iter().all(natural) && choose(Kind::Scatter, (t.index(), 0), mine > 0, why)
     }
 
     /// Of a step that scatters a sum over items of the run, which nothing else reads and which decides nothing: the sum, and the scatter.

@@ -68,6 +68,19 @@ pub trait Isa: Copy + private::Sealed {
     fn mul_zero_add<F: Real>(a: F, b: F, c: F) -> F {
         Self::mul_add(a, if a == F::zero() { F::zero() } else { b }, c)
     }
+    /// `x - y`, with the very bits of that (but for which of two NaN it is): by the multipliers, if `minus_one` is [`Isa::minus_one`]. A processor with
+    /// units for additions and others for products is done sooner with a loop of many additions if it takes some of its differences so.
+    #[inline(always)]
+    #[allow(unused_variables, reason = "without fused multiply-add a product is one more operation")]
+    fn difference<F: Real>(x: F, y: F, minus_one: F) -> F {
+        x - y
+    }
+    /// -1, which the compiler does not know: of a product with what it knows to be -1 it makes a subtraction again.
+    #[inline(always)]
+    #[must_use]
+    fn minus_one<F: Real>() -> F {
+        std::hint::black_box(F::lit(-1.0))
+    }
     /// `exp(x)`.
     fn exp<F: Real>(x: F) -> F;
     /// `exp(x) - 1`.
@@ -200,6 +213,11 @@ impl Isa for Fused {
     #[inline(always)]
     fn mul_add<F: Real>(a: F, b: F, c: F) -> F {
         a.mul_add(b, c)
+    }
+    #[inline(always)]
+    fn difference<F: Real>(x: F, y: F, minus_one: F) -> F {
+        // The product is exact, so the only rounding is that of the difference.
+        y.mul_add(minus_one, x)
     }
     by_precision!(exp(x));
     by_precision!(exp_m1(x));

@@ -1,7 +1,7 @@
 //! Steps that are done block by block (`emit/tiles.rs`): memory for one block before the loop over blocks, packed rows, calls on parts
 //! of arrays, sums that go on from block to block. Must never decide which steps these are.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -11,7 +11,7 @@ use super::super::items::masked;
 use super::super::nest::{Arg, Extremum, Item, Nest, Part};
 use super::super::rust::{Expr, prec, stem};
 use super::super::schedule::{Literal, Work};
-use super::super::tiles::{Blocked, Tile, blocked, buffers, extremum, is_over, widths};
+use super::super::tiles::{Blocked, Tile, blocked, buffers, extremum, is_over, scattered, widths};
 use super::Driver;
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
@@ -183,10 +183,9 @@ impl Driver<'_> {
         quote!()
     }
 
-    /// The memory of a scatter to which the sums `src` are added, block by block.
-    fn begin_onto(&mut self, block: &mut Block, t: Term, src: Term) -> Result<(), String> {
+    /// The memory of a scatter to which something is added, block by block.
+    fn begin_onto(&mut self, block: &mut Block, t: Term, step: Option<usize>) -> Result<(), String> {
         let Node::Scatter { dst, .. } = *self.g.node(t) else { return Err("a sum is added to no scatter".into()) };
-        let step = self.plan.readers.get(&src).and_then(|r| r.last()).copied();
         let mut names = Vec::new();
         let code = self.added_onto(t, dst, step.ok_or("a sum that no scatter reads")?, &mut names);
         block.names.extend(names);
@@ -241,7 +240,7 @@ impl Driver<'_> {
         block.reused.extend(outs.iter().filter(|t| reused.values().any(|u| u == *t)));
         for &t in &outs {
             if let Some((&src, _)) = block.onto.iter().find(|(_, u)| **u == t) {
-                self.begin_onto(&mut block, t, src)?;
+                self.begin_onto(&mut block, t, self.plan.readers.get(&src).and_then(|r| r.last()).copied())?;
             } else if g.rank(t) > 0 && !reused.values().any(|&u| u == t) {
                 let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
                 fills.push((t, self.memory(&mut block, t, added)));
@@ -293,6 +292,37 @@ impl Driver<'_> {
         self.tile = Some(block);
         self.plain(guard, code, Vec::new(), names);
         Ok(())
+    }
+
+    /// A scatter of what the items of a block have.
+    pub(super) fn scatter_in_block(&mut self, t: Term, guard: &[Literal], step: usize) -> Result<(), String> {
+        let Some(mut block) = self.tile.take() else { return Err("a scatter outside of a block".into()) };
+        let Some((kernel, item)) = scattered(self.g, self.plan, self.hints, block.n, t) else {
+            return Err("a scatter that no block can have".into());
+        };
+        self.begin_onto(&mut block, t, Some(step))?;
+        self.tile = Some(block);
+        let what = ("scatter", "Adds at computed positions; what falls outside is dropped.");
+        self.call(&kernel, &[item], what, &[t], guard, (false, &HashMap::new()))
+    }
+
+    /// What a nest that goes along the items of a block is given instead of what there is of all items. Rows of items are where they are.
+    pub(super) fn of_block(&self, arg: Arg, names: &mut Vec<Term>) -> Option<TokenStream> {
+        let block = self.tile.as_ref()?;
+        match arg {
+            Arg::Scalar(t) if t == block.n => {
+                let count = &block.count;
+                Some(quote!(#count))
+            }
+            Arg::Buffer(t) if is_over(self.g, t, block.n) && self.g.rank(t) > 1 => {
+                let [numbers, start] = [&block.count, &block.first].map(|items| self.in_block(t, items, names));
+                names.push(t);
+                let name = &self.names[&t];
+                Some(quote!(&#name[#start..][..#numbers]))
+            }
+            Arg::Buffer(t) if is_over(self.g, t, block.n) => Some(self.part(block, t, false, names)),
+            _ => None,
+        }
     }
 
     /// What the steps of a block ask of the only sum of a nest, if that is extrema alone, in one direction.

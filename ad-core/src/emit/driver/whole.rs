@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 
 use super::super::block::{Join, Statement, plain_if};
 use super::super::contract::as_product;
-use super::super::items::{items, masked, members};
+use super::super::items::{items, masked, members, scatter_item};
 use super::super::kernel::{Id, Kernel, Op};
 use super::super::nest::{Arg, Fold, Item, Nest, Part};
 use super::super::rust::{prec, typed};
@@ -127,12 +127,13 @@ impl Driver<'_> {
         }
         let mut args = Vec::new();
         for arg in &function.args {
-            args.push(match arg {
+            let of_block = self.of_block(*arg, &mut names);
+            args.push(of_block.unwrap_or_else(|| match arg {
                 Arg::Out(t) => self.out(*t),
                 Arg::Buffer(t) => self.read_by(kernel, *t, &mut names),
                 Arg::Scalar(t) => self.argument(*t, &mut names),
                 Arg::Length => quote!(#inside),
-            });
+            }));
         }
         let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
         let turbofish = &function.turbofish;
@@ -193,7 +194,10 @@ impl Driver<'_> {
     pub(super) fn whole(&mut self, t: Term, guard: &[Literal], k: usize) -> Result<(), String> {
         let g = self.g;
         if self.tile.is_some() {
-            return self.extrema_in_block(t, guard);
+            return match g.node(t) {
+                Node::Scatter { .. } => self.scatter_in_block(t, guard, k),
+                _ => self.extrema_in_block(t, guard),
+            };
         }
         if let Some(w) = self.plan.windows.get(&t) {
             self.windows(t, w, guard, k);
@@ -210,7 +214,7 @@ impl Driver<'_> {
                 }
                 Ok(())
             }
-            Node::Scatter { put, dst, src, vars, index } => {
+            Node::Scatter { put, dst, src, .. } => {
                 let in_place = self.plan.in_place.get(&t).copied();
                 let code = match in_place {
                     Some(now) => {
@@ -221,15 +225,7 @@ impl Driver<'_> {
                 };
                 let domain = g.shape(*src).to_vec();
                 let mut kernel = Kernel::new(g, self.plan, self.hints, domain, []);
-                let identity = kernel.identity().to_vec();
-                let bound: Vec<_> = vars.iter().copied().zip(identity.iter().copied()).collect();
-                let mut ix = Vec::new();
-                for &i in &**index {
-                    ix.push(kernel.element(i, &[], &bound)?);
-                }
-                ix.extend(&identity[vars.len()..]);
-                let value = kernel.element(*src, &identity, &[])?;
-                let items = [Item::Scatter { out: t, put: *put, ix, value }];
+                let items = [scatter_item(g, &mut kernel, t)?];
                 // The allocation and the loop are one statement.
                 let before = self.statements.len();
                 let (verb, doc) = match put {

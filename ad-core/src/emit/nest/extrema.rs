@@ -81,8 +81,8 @@ impl Nest<'_, '_> {
             let row = self.out_row(t?, &loops);
             Some((self.row_list[row].name.clone(), self.row_list[row].chunks.clone()))
         });
-        let [chunk, start, whole, left] = ["c", "start", "whole", "left"].map(|name| self.names.fresh(name));
-        let [best, place, wins, none] = ["best", "place", "wins", "none"].map(|name| self.names.fresh(name));
+        let [chunk, start, whole] = ["c", "start", "whole"].map(|name| self.names.fresh(name));
+        let [best, place, wins] = ["best", "place", "wins"].map(|name| self.names.fresh(name));
         let (lane, item, lanes) = (self.lane.clone(), self.vars[inner].clone(), lanes());
         let elem = self.style.ty(self.g.elem(extremum.sum));
         let (sum, zero) = (self.arg_names[&extremum.sum].clone(), self.zero_of(extremum.sum));
@@ -134,26 +134,25 @@ impl Nest<'_, '_> {
         let (mut cuts, mut begin, mut end) = <(TokenStream, TokenStream, TokenStream)>::default();
         let (mut begin_one, mut end_one) =
             (quote!(let mut #best = if 0 < #size { #nan } else { #worst };), TokenStream::new());
-        // What is asked of lanes is asked of their copies in memory: they stay in registers themselves.
-        let (mut open, mut open_lane) = (TokenStream::new(), TokenStream::new());
+        // Whether an item has a winner is asked of memory: lanes of which a question is asked do not stay in registers.
+        let mut open = TokenStream::new();
+        if let Some((row, chunks)) = of_best {
+            cuts.extend(quote!(let (#chunks, _) = #row.as_chunks_mut::<#lanes>();));
+            end.extend(quote!(#chunks[#chunk] = #best;));
+            end_one.extend(quote!(#row[#item] = #best;));
+            open = quote!(#row[#item] == #worst);
+        }
         if let Some((row, chunks)) = of_place {
             cuts.extend(quote!(let (#chunks, _) = #row.as_chunks_mut::<#lanes>();));
             begin.extend(quote!(let mut #place = [usize::MAX; #lanes];));
             end.extend(quote!(#chunks[#chunk] = #place;));
             begin_one.extend(quote!(let mut #place = 0;));
             end_one.extend(quote!(#row[#item] = #place;));
-            (open, open_lane) = (quote!(#row[#item] == usize::MAX), quote!(#chunks[#chunk][#lane] == usize::MAX));
-        }
-        if let Some((row, chunks)) = of_best {
-            cuts.extend(quote!(let (#chunks, _) = #row.as_chunks_mut::<#lanes>();));
-            end.extend(quote!(#chunks[#chunk] = #best;));
-            end_one.extend(quote!(#row[#item] = #best;));
-            (open, open_lane) = (quote!(#row[#item] == #worst), quote!(#chunks[#chunk][#lane] == #worst));
+            open = quote!(#row[#item] == usize::MAX);
         }
         let (n, end_of_row) = (n.at(prec::MUL), n.at(prec::ADD));
         Ok(quote! {
             let #whole = #n / #lanes * #lanes;
-            let mut #left = #whole;
             #cuts
             for #chunk in 0..#n / #lanes {
                 let #start = #lanes * #chunk;
@@ -162,15 +161,8 @@ impl Nest<'_, '_> {
                 #begin
                 #code
                 #end
-                let mut #none = false;
-                for #lane in 0..#lanes {
-                    #none |= #open_lane;
-                }
-                if #none {
-                    #left = #left.min(#start);
-                }
             }
-            for #item in #left..#end_of_row {
+            for #item in 0..#end_of_row {
                 if #item >= #whole || #open {
                     #begin_one
                     #one

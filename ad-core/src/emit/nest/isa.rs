@@ -6,8 +6,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::super::kernel::{Id, Op};
+use super::super::lanes::LANES;
 use super::super::rust::{Expr, prec, typed};
-use super::{Fold, Item, Nest, Part, Variant};
+use super::{Fold, Item, LONG, Nest, Part, Variant, operands};
 use crate::choice::{Kind, choose};
 use crate::ir::Put;
 use crate::prim::{Binary, Emit, Prim};
@@ -165,11 +166,55 @@ impl Nest<'_, '_> {
         }
     }
 
+    /// Chooses a difference of which half of the lanes is taken by the multipliers, where sums and differences outnumber what these do: processors have
+    /// units for either, and those for sums would be waited for. Returns what stands before the loops.
+    pub(super) fn balance(&mut self) -> TokenStream {
+        let (mut sums, mut products, mut found) = (0_usize, 0_usize, None);
+        for (id, node) in self.k.nodes.iter().enumerate() {
+            let Op::Prim(Prim::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul)), _) = &node.op else { continue };
+            let inner = usize::from(node.level) >= self.depth && self.uses[id] > 0;
+            if !inner || self.absorbed[id] || !node.elem.is_real() {
+                continue;
+            }
+            if *op == Binary::Mul || self.fused[id].is_some() {
+                products += 1;
+                continue;
+            }
+            sums += 1;
+            if *op == Binary::Sub && self.place[id] == 0 {
+                found = found.or(u32::try_from(id).ok());
+            }
+        }
+        for item in self.items {
+            let Item::Fold { value, .. } = item else { continue };
+            *(if self.absorbed[*value as usize] { &mut products } else { &mut sums }) += 1;
+        }
+        let Some(id) = found.filter(|_| self.isa) else { return TokenStream::new() };
+        let why = || format!("({sums} sums and differences, more than {products} products)");
+        if !choose(Kind::Balance, self.key(id as usize), sums > products, why) {
+            return TokenStream::new();
+        }
+        let (name, isa) = (self.names.fresh("minus_one"), &self.isa_name);
+        let ty = self.style.ty(self.k.node(id).elem);
+        let code = quote!(let #name: #ty = #isa::minus_one(););
+        self.balanced = Some((id, name));
+        code
+    }
+
     /// The expression of a node that is computed in another way than on any machine.
     pub(super) fn special(&mut self, id: Id) -> Result<Option<Expr>, String> {
         if let (Some(lanes), Variant::Lane) = (self.laned.get(&id), &self.variant) {
             let lane = &self.lane;
             return Ok(Some(Expr::atom(quote!(#lanes[#lane]))));
+        }
+        if let (Some((_, minus_one)), Variant::Lane) = (self.balanced.clone().filter(|b| b.0 == id), &self.variant) {
+            let [x, y] = [0, 1].map(|k| operands(&self.k.node(id).op)[k]);
+            let (x, y) = (self.value(x)?, self.value(y)?);
+            let (isa, lane, half) = (&self.isa_name, &self.lane, proc_macro2::Literal::usize_unsuffixed(LANES / 2));
+            let plain = self.style.prim(&Prim::Binary(Binary::Sub), &[&x, &y], self.k.node(id).elem, None)?.tokens;
+            let (x, y, size) = (typed(&[&x, &y]).unwrap_or_else(|| x.tokens.clone()), y.tokens, LONG + 1);
+            let by_product = quote!(#isa::difference(#x, #y, #minus_one));
+            return Ok(Some(Expr::new(quote!(if #lane < #half { #plain } else { #by_product }), prec::IF, size)));
         }
         if !self.isa || self.k.node(id).exact {
             return Ok(None);

@@ -56,13 +56,15 @@ impl Nest<'_, '_> {
         let n = self.extent(inner);
         let columns = if lanes { None } else { self.columns() };
         let loops = if let Some(first) = columns {
+            let minus_one = self.balance();
             let (phases, body, used) = variant(self, Variant::Lane)?;
             let (_, rest, rest_used) = variant(self, Variant::Plain)?;
             let (body, rest) = ((body, used), (rest, rest_used));
-            match self.extremum.clone() {
+            let loops = match self.extremum.clone() {
                 Some(extremum) => self.extremum_loops(&extremum, first, &n, &phases, body, rest.0)?,
                 None => self.column_loops(first, &n, &phases, body, rest)?,
-            }
+            };
+            quote!(#minus_one #loops)
         } else if lanes {
             let (phases, body, used) = variant(self, Variant::Lane)?;
             let (_, rest, rest_used) = variant(self, Variant::Rest)?;
