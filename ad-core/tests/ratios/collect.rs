@@ -7,6 +7,8 @@ use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::visit::Visit;
 
+use crate::numbers::METHODS;
+
 /// A program, with what it is given for a size.
 pub(crate) struct Collected {
     /// One of its own.
@@ -17,43 +19,8 @@ pub(crate) struct Collected {
     pub(crate) arguments: Vec<TokenStream>,
 }
 
-/// Methods and functions that do a fixed number of operations, or that the counters know.
-const PLAIN: [&str; 70] = [
-    "abs",
-    "sin",
-    "cos",
-    "tan",
-    "tanh",
-    "sinh",
-    "cosh",
-    "asin",
-    "acos",
-    "atan",
-    "atan2",
-    "exp",
-    "exp2",
-    "exp_m1",
-    "ln",
-    "ln_1p",
-    "log2",
-    "log10",
-    "log",
-    "sqrt",
-    "cbrt",
-    "powi",
-    "powf",
-    "recip",
-    "signum",
-    "floor",
-    "ceil",
-    "round",
-    "trunc",
-    "fract",
-    "hypot",
-    "mul_add",
-    "max",
-    "min",
-    "clamp",
+/// Methods and functions that do a fixed number of operations on none of the numbers.
+const PLAIN: [&str; 33] = [
     "is_nan",
     "is_finite",
     "is_empty",
@@ -79,8 +46,6 @@ const PLAIN: [&str; 70] = [
     "pop",
     "from",
     "abs_diff",
-    "rem_euclid",
-    "div_euclid",
     "saturating_sub",
     "wrapping_add",
     "wrapping_sub",
@@ -90,6 +55,11 @@ const PLAIN: [&str; 70] = [
     "ones",
     "raw_dim",
 ];
+
+/// Whether the counters see all that a method or a function does.
+fn plain(name: &str) -> bool {
+    PLAIN.contains(&name) || METHODS.contains(&name)
+}
 
 /// All of them, in the order of their files.
 pub(crate) fn all() -> Vec<Collected> {
@@ -222,11 +192,11 @@ impl Visit<'_> for Plain {
         match e {
             syn::Expr::ForLoop(_) | syn::Expr::While(_) | syn::Expr::Loop(_) => self.loops = true,
             syn::Expr::Closure(_) => self.plain = false,
-            syn::Expr::MethodCall(call) => self.plain &= PLAIN.iter().any(|m| call.method == m),
+            syn::Expr::MethodCall(call) => self.plain &= plain(&call.method.to_string()),
             syn::Expr::Call(call) => {
                 let name = call.func.to_token_stream().to_string();
                 let last = name.rsplit(':').next().unwrap_or_default().trim().to_string();
-                self.plain &= PLAIN.contains(&&*last);
+                self.plain &= plain(&last);
             }
             syn::Expr::Reference(r) => {
                 // Arithmetic of whole arrays.

@@ -6,7 +6,7 @@ use syn::visit_mut::VisitMut;
 use syn::{BinOp, Expr, UnOp, parse_quote};
 
 /// Methods of numbers that compute.
-const METHODS: [&str; 37] = [
+pub(crate) const METHODS: [&str; 37] = [
     "abs",
     "sin",
     "cos",

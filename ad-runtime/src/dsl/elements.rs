@@ -119,40 +119,30 @@ pub trait Elements {
     fn with_elements(&self, data: Vec<Self::Elem>) -> Self::Owned;
 }
 
-impl<A: Copy, D: Rank> Elements for ArrayRef<A, D> {
-    type Elem = A;
-    type Rank = D;
-    type Owned = Array<A, D>;
+macro_rules! of_ndarray {
+    ($([$($params:tt)*] $of:ty;)*) => {$(
+        impl<$($params)*> Elements for $of {
+            type Elem = A;
+            type Rank = D;
+            type Owned = Array<A, D>;
 
-    fn dims(&self) -> D {
-        self.raw_dim()
-    }
+            fn dims(&self) -> D {
+                self.raw_dim()
+            }
 
-    fn contiguous(&self) -> Cow<'_, [A]> {
-        kernel::contiguous(self)
-    }
+            fn contiguous(&self) -> Cow<'_, [A]> {
+                kernel::contiguous(self)
+            }
 
-    fn with_elements(&self, data: Vec<A>) -> Array<A, D> {
-        from_vec(self.raw_dim(), data)
-    }
+            fn with_elements(&self, data: Vec<A>) -> Array<A, D> {
+                from_vec(self.raw_dim(), data)
+            }
+        }
+    )*};
 }
-
-impl<A: Copy, S: Data<Elem = A>, D: Rank> Elements for ArrayBase<S, D> {
-    type Elem = A;
-    type Rank = D;
-    type Owned = Array<A, D>;
-
-    fn dims(&self) -> D {
-        self.raw_dim()
-    }
-
-    fn contiguous(&self) -> Cow<'_, [A]> {
-        kernel::contiguous(self)
-    }
-
-    fn with_elements(&self, data: Vec<A>) -> Array<A, D> {
-        from_vec(self.raw_dim(), data)
-    }
+of_ndarray! {
+    [A: Copy, D: Rank] ArrayRef<A, D>;
+    [A: Copy, S: Data<Elem = A>, D: Rank] ArrayBase<S, D>;
 }
 
 impl<A: Scalar> Elements for [A] {
