@@ -3,6 +3,7 @@
 
 #![allow(clippy::all, clippy::pedantic, reason = "programs as people write them")]
 
+use ad::ndarray::{concatenate, stack};
 use ad::prelude::*;
 
 /// Over one matrix whose first element is positive.
@@ -66,6 +67,15 @@ programs! { (m)
     changed_by_parts { let mut ms = vec![Array2::<f64>::zeros(m.raw_dim()); 3]; for (k, a) in ms.iter_mut().enumerate() { a.assign(&(m * k as f64)); } for a in &mut ms { for v in a.iter_mut() { *v *= 2.0; } a[[0, 0]] += 1.0; a.row_mut(0).fill(2.0); } ms[2].iter().sum::<f64>() * ms[1].len() as f64 + ms[1].sum() }
     turned { let mut ms = Vec::with_capacity(3); for k in 0..3 { ms.push(m.slice(s![.., ..;-1]).to_owned() * k as f64); } let t = ms.iter().fold(Array2::<f64>::zeros(m.raw_dim()), |a, x| a + x); t.len() as f64 * t.iter().sum::<f64>() + ms.iter().filter(|x| x.len() > 2).map(|x| x.iter().count() as f64 * x[[0, 0]]).sum::<f64>() }
     by_a_computed_index { let ms = vec![m.clone(), m * 2.0]; let k = if m[[0, 0]] > 0.0 { 0 } else { 1 }; let a = &ms[k]; let b = ms.get(1 - k).unwrap(); a.len() as f64 * b.iter().sum::<f64>() + a.nrows() as f64 + b.dim().1 as f64 }
+    split_in_a_loop { let rows: Vec<_> = m.rows().into_iter().collect(); let mut t = 0.0; for k in 0..rows.len() { let (a, b) = rows.split_at(k); t += a.iter().map(|c| c.sum().powi(2)).sum::<f64>() * 0.3 + b.iter().map(|c| c.sum().powi(3)).sum::<f64>(); } t }
+    part_in_a_loop { let rows: Vec<_> = m.columns().into_iter().collect(); let mut t = 0.0; for k in 0..rows.len() { for c in &rows[..k] { t += c.sum().powi(2); } t += rows[k..].iter().map(|c| c.sum().powi(3)).sum::<f64>(); } t }
+    part_of_matrices_in_a_loop { let ms: Vec<Array2<f64>> = (0..3).map(|k| m * (k as f64 - 0.4)).collect(); let mut t = 0.0; for k in 0..3 { for a in &ms[..k] { t += a.len() as f64; for v in a { t += v * v; } for r in a.rows() { t += r.sum().powi(3); } } } t }
+    part_of_rows_in_a_loop { let ms: Vec<Vec<Array1<f64>>> = (0..3).map(|k| m.rows().into_iter().map(|r| r.mapv(|v| v * (k as f64 - 0.4))).collect()).collect(); let mut t = 0.0; for k in 0..3 { for g in &ms[..k] { for c in g { t += c.sum().powi(2); } t += g.len() as f64 * g[0].sum(); } } t }
+    folded_turned { let t = m.t().to_owned(); let mut s = 0.0; for a in [&t, &t] { s += a.fold(0.0, |acc, v| 0.5 * acc + v * v); } let all: Vec<_> = (0..3).map(|k| m.t().mapv(|v| v * (k as f64 - 0.4))).collect(); s + all[1].fold(0.1, |acc, v| 0.5 * acc + v * v) }
+    listed_in_chunks { let ms: Vec<Array2<f64>> = vec![m.clone(), m.mapv(|v| v * v)]; ms.chunks(1).map(|c| c[0].iter().map(|v| v * v).sum::<f64>() * c.len() as f64).sum::<f64>() }
+    stacked { let rows: Vec<_> = m.columns().into_iter().collect(); let (a, b) = (stack(Axis(0), &rows).unwrap(), stack(Axis(1), &rows).unwrap()); build([a.nrows(), a.ncols()], |[i, j]| a[[i, j]].powi(2) * (i + 3 * j) as f64).sum() + b.indexed_iter().map(|((i, j), v)| v * (i + 5 * j) as f64).sum::<f64>() }
+    stacked_matrices { let ms: Vec<Array2<f64>> = (0..3).map(|k| m * (k as f64 - 0.4)).collect(); let views: Vec<_> = ms.iter().map(|a| a.view()).collect(); let f = |a: Array3<f64>| a.indexed_iter().map(|((i, j, l), v)| v * v * (i + 3 * j + 7 * l) as f64).sum::<f64>(); f(stack(Axis(0), &views).unwrap()) + f(stack(Axis(1), &views).unwrap()) * 0.3 + f(stack(Axis(2), &views).unwrap()) * 0.7 }
+    concatenated { let ms: Vec<Array2<f64>> = (0..3).map(|k| m * (k as f64 - 0.4)).collect(); let views: Vec<_> = ms.iter().map(|a| a.view()).collect(); let (a, b) = (concatenate(Axis(0), &views).unwrap(), concatenate(Axis(1), &views).unwrap()); a.indexed_iter().map(|((i, j), v)| v * (i + 3 * j) as f64).sum::<f64>() + b.indexed_iter().map(|((i, j), v)| v * v * (i + 3 * j) as f64).sum::<f64>() }
     products_of_columns {
         let columns: Vec<ArrayView1<f64>> = m.columns().into_iter().collect();
         let mut s = 0.0;
@@ -73,4 +83,18 @@ programs! { (m)
         for i in 0..m.nrows() { s += columns[0].slice(s![..i]).dot(&m.column(0).slice(s![..i])); }
         s + m.dot(&Array1::from(vec![1.5; m.ncols()])).dot(&columns[0])
     }
+}
+
+#[differentiate]
+fn none_stacked(m: &Array2<f64>) -> f64 {
+    let rows: Vec<_> = m.rows().into_iter().skip(1).collect();
+    stack(Axis(0), &rows).unwrap().sum()
+}
+
+#[test]
+fn a_stack_of_nothing_is_an_error() {
+    let one = Array2::ones((1, 2));
+    assert!(std::panic::catch_unwind(|| none_stacked(&one)).is_err());
+    assert!(std::panic::catch_unwind(|| none_stacked_grad(&one)).is_err());
+    assert_eq!(none_stacked_grad(&Array2::ones((2, 2))), ad::ndarray::array![[0.0, 0.0], [1.0, 1.0]]);
 }

@@ -402,14 +402,14 @@ pub fn chosen_reference() -> Message {
 pub fn order_unknown() -> Message {
     message("a decision reads a sum of this array, and in which order ndarray adds up its elements is not known here")
         .help("let it lie in memory by rows before it becomes an element of a `Vec` or changes in a loop: `a.as_standard_layout().to_owned()`")
-        .note("the elements of a `Vec` and of an array literal are taken to lie by rows, and decisions have the function's own last bits")
+        .note("the elements of a `Vec` or of an array literal have to lie all alike, or by rows, and decisions have the function's own last bits")
 }
 
 /// The same of `fold`, of which more than the last bits depend on it.
 pub fn folded_nowhere() -> Message {
     message("`fold` goes along memory, and how this array lies in memory is not known here")
         .help("go over the elements in their own order: `a.iter().fold(..)`")
-        .note("the elements of a `Vec` and of an array literal are taken to lie by rows")
+        .note("the elements of a `Vec` or of an array literal have to lie all alike, or by rows")
 }
 
 pub fn accumulator(found: &str) -> Message {

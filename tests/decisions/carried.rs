@@ -139,6 +139,19 @@ programs! { matrices: f64, x: &Array2<f64>;
     chunks_of_rows chunks_of_rows_value_and_grad { let mut s = 0.0; for r in x.axis_chunks_iter(Axis(0), 2) { s = s * 0.5 + r.column(0).sum() + r.sum(); } s }
     centred_columns centred_columns_value_and_grad { let mut y = x.clone(); for mut c in y.columns_mut() { let m = c.sum(); c.mapv_inplace(|a| a - m); } y.sum() }
     shrinking_row shrinking_row_value_and_grad { let mut v = x.row(0); let mut s = 0.0; while v.len() > 1 { s = s * 0.5 + v.sum(); v = v.slice_move(s![1..]); } s + v.sum() }
+    listed_columns listed_columns_value_and_grad { let mut s = 0.0; for c in [x.column(0), x.column(x.ncols() - 1)] { s = s * 0.5 + c.sum() + c.mapv(|v| v * 0.3).sum(); } s }
+    collected_columns collected_columns_value_and_grad { let v: Vec<_> = x.columns().into_iter().collect(); let mut s = 0.0; for c in &v { s = s * 0.5 + c.sum(); } s + v[0].sum() + v[v.len() - 1].dot(&v[0]) }
+    collected_backwards collected_backwards_value_and_grad { let v: Vec<_> = x.axis_iter(Axis(1)).rev().collect(); v.iter().map(|c| c.sum()).fold(0.0, |a, b| a * 0.5 + b) }
+    pushed_views pushed_views_value_and_grad { let mut v = Vec::new(); for c in x.axis_iter(Axis(1)) { v.push(c); } let mut s = 0.0; for c in v.iter() { s = s * 0.5 + c.sum(); } s + v[0].mapv(|a| a * a).sum() }
+    pushed_transposes pushed_transposes_value_and_grad { let mut v = Vec::new(); for k in 0..3 { v.push(x.t().mapv(|a| a * (k as f64 - 0.4))); } let mut s = 0.0; for c in v.iter() { s = s * 0.5 + c.sum(); } s + v[1].sum() + (&v[0] + &v[2]).sum() }
+    collected_reversed collected_reversed_value_and_grad { let v: Vec<Array1<f64>> = (0..3).map(|k| x.row(0).slice(s![..;-1]).mapv(|a| a * (k as f64 - 0.4))).collect(); v.iter().map(|a| a.sum()).sum::<f64>() + v[1].sum() }
+    repeated_transposes repeated_transposes_value_and_grad { let v = vec![x.t().to_owned(); 2]; v[0].sum() + v[1].sum() * 0.3 + v.iter().map(|a| a.sum()).sum::<f64>() }
+    replaced_in_a_list replaced_in_a_list_value_and_grad { let mut all = vec![x.t().to_owned(), x.t().to_owned()]; for k in 0..2 { all[k] = all[k].mapv(|a| a * 0.3); } all[0].sum() + all[1].sum() }
+    stacked_list stacked_list_value_and_grad { let all = vec![x.t().to_owned(), x.t().mapv(|a| a * 0.7)]; let s = ndarray::stack(Axis(0), &[all[0].view(), all[1].view()]).unwrap(); s.sum() + s.index_axis(Axis(0), 1).sum() }
+    listed_parts listed_parts_value_and_grad { let all = [x.slice(s![.., ..;-1]), x.slice(s![.., ..;-1])]; all[0].sum() + all.iter().map(|a| a.sum() * 0.3).sum::<f64>() + all[1].row(0).sum() + all[1].t().sum() }
+    split_list split_list_value_and_grad { let all: Vec<_> = x.columns().into_iter().collect(); let (a, b) = all.split_at(all.len() / 2); a.iter().map(|c| c.sum()).sum::<f64>() + b.iter().map(|c| c.sum()).fold(0.0, |a, b| a * 0.5 + b) }
+    concatenated_vec concatenated_vec_value_and_grad { let all: Vec<_> = x.columns().into_iter().collect(); let s = concatenate(Axis(0), &all).unwrap(); s.sum() + s.slice(s![..;-1]).sum() + s.slice(s![..;2]).sum() }
+    stacked_vec stacked_vec_value_and_grad { let all: Vec<_> = (0..3).map(|k| x.t().mapv(|v| v * (k as f64 - 0.4))).collect(); let views: Vec<_> = all.iter().map(|a| a.view()).collect(); let s = ndarray::stack(Axis(0), &views).unwrap(); let t = ndarray::stack(Axis(1), &views).unwrap(); let u = ndarray::stack(Axis(2), &views).unwrap(); s.sum() + t.sum() * 0.3 + u.sum() * 0.7 + u.index_axis(Axis(2), 1).sum() + t.index_axis(Axis(1), 1).sum() + s.sum_axis(Axis(0)).sum() }
 }
 
 #[test]

@@ -111,6 +111,7 @@ impl<'a> Lower<'a> {
                 }
                 let (t, levels) = (me.term(&value, SrcRange::of(&r.expr))?, me.levels(&value));
                 let repeated = me.g.replicate(len, t);
+                me.lay_items(repeated, &[t]);
                 Ok(me.rows(repeated, levels.saturating_add(1)))
             }),
             other => Err(refuse::expression(self, other)),

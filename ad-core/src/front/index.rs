@@ -55,7 +55,7 @@ impl<'a> Lower<'a> {
             }
             let x = self.array(&base, rb)?;
             let r = r.clone();
-            if let Some(part) = self.open_slice(x, &r, ri)? {
+            if let Some(part) = self.open_slice((x, levels), &r, ri)? {
                 return Ok(part);
             }
             let part = self.slice(x, &[super::slice::Axis::Range(r, None)], ri)?;

@@ -473,10 +473,7 @@ fn chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
     let levels = me.levels(x);
-    let (x, there) = match x {
-        Value::Nested(t, _) => (*t, None),
-        x => vector_or_part(me, x, rx)?,
-    };
+    let (x, there) = if levels > 0 { (me.array(x, rx)?, None) } else { vector_or_part(me, x, rx)? };
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     me.require_lt(zero, size, crate::catalogue::reached::NO_ELEMENTS);

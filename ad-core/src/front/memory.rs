@@ -163,12 +163,33 @@ impl<'a> Lower<'a> {
         self.lay(t, Laid::new())
     }
 
-    /// An array of these arrays, each of which is where it was: not by rows, if one of them is not.
+    /// An array of these arrays (or rows of such), each of which is where it was: all alike, or nowhere if some are not by rows.
     pub(super) fn lay_items(&mut self, all: Term, items: &[Term]) {
         let odd = |me: &mut Self, t: Term| me.g.rank(t) > 0 && me.not_standard(t).is_some();
         if self.g.rank(all) > 1 && items.iter().any(|&t| odd(self, t)) {
-            self.memory.insert(all, Laid::new());
+            let laid = self.laid_alike(all, items).unwrap_or_default();
+            self.memory.insert(all, laid);
         }
+    }
+
+    /// How all of these lie in memory, whichever it is; the axis of the items is none of memory.
+    fn laid_alike(&mut self, all: Term, items: &[Term]) -> Option<Laid> {
+        let (&first, others) = items.split_first()?;
+        let laid = self.laid(first);
+        if others.iter().any(|&t| self.laid(t) != laid) {
+            return None;
+        }
+        let rank = self.g.rank(all);
+        let among = Along { place: rank, step: 0, unit: self.g.lit_usize(1), sliced: false, zipped: false };
+        laid.into_iter()
+            .map(|(c, axes)| {
+                // What depends on which item it is cannot be said of all.
+                let closed = self.is_closed(c) && axes.iter().all(|a| self.is_closed(a.unit));
+                let items = std::iter::repeat_n(among, rank.saturating_sub(axes.len()));
+                let axes: Strides = items.chain(axes.iter().copied()).collect();
+                (closed && axes.len() == rank).then_some((c, axes))
+            })
+            .collect()
     }
 
     /// Whether the term itself does not say where it is.

@@ -72,10 +72,19 @@ impl<'a> Lower<'a> {
     }
 
     /// Some of the rows of an array of arrays: its elements are rows, and what the loops around decide is how many there are.
-    pub(super) fn rows_there(&mut self, part: &Open, levels: u8) -> Lowered<Value<'a>> {
+    fn rows_there(&mut self, part: &Open, levels: u8) -> Lowered<Value<'a>> {
         let (len, more) = (part.lens.first().copied().flatten().ok_or(Poison)?, self.no_longer());
         let form = Form::Leaf { levels: self.levels_inside(part.all, levels) };
         Ok(Value::Stack(Rc::new(Stack { all: vec![part.all], form, ..Stack::bare(len, more) })))
+    }
+
+    /// A part of an array of arrays is one too.
+    pub(super) fn part_of_rows(&mut self, part: Value<'a>, levels: u8) -> Lowered<Value<'a>> {
+        match part {
+            Value::Term(t) => Ok(self.rows(t, levels)),
+            Value::Open(part) if levels > 0 && self.g.rank(part.all) > 1 => self.rows_there(&part, levels),
+            part => Ok(part),
+        }
     }
 
     /// Such a part of one axis as a `Vec`, whose length may change.

@@ -169,11 +169,8 @@ impl<'a> Lower<'a> {
                 let gone = cuts.iter().take(levels.into()).filter(|cut| cut.len.is_none()).count();
                 let levels = levels.saturating_sub(crate::ir::axis(gone));
                 let x = self.as_open(value, Want::Any, place.range)?;
-                match self.taken(x.all, cuts) {
-                    Value::Term(part) => Ok(self.rows(part, levels)),
-                    Value::Open(part) if levels > 0 && self.g.rank(part.all) > 1 => self.rows_there(&part, levels),
-                    part => Ok(part),
-                }
+                let part = self.taken(x.all, cuts);
+                self.part_of_rows(part, levels)
             }
         }
     }

@@ -140,10 +140,7 @@ fn split_end<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, front: bool) -> Lowere
     let element = me.g.index(x, &[at]);
     let element = me.row_of(element, levels);
     let rest = me.under(there, true, |me| rows(me, x, start, end, call))?;
-    let rest = match rest {
-        Value::Term(t) => me.rows(t, levels),
-        other => other,
-    };
+    let rest = me.part_of_rows(rest, levels)?;
     Ok(Value::Maybe(Value::Tuple([element, rest].into()).into(), there))
 }
 
@@ -161,10 +158,7 @@ fn split_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (all, levels) = (me.array(x, range)?, me.levels(x));
     let lens = vec![None; me.g.rank(all)].into();
     let parts = super::methods::open::split_at(me, &super::open::Open { all, lens }, call)?;
-    let Value::Tuple(parts) = parts else { return Err(Poison) };
-    let listed = |part: &Value<'a>| match part {
-        Value::Term(t) => me.rows(*t, levels),
-        other => other.clone(),
-    };
-    Ok(Value::Tuple(parts.iter().map(listed).collect()))
+    let Value::Tuple(parts) = &parts else { return Err(Poison) };
+    let parts = parts.iter().map(|part| me.part_of_rows(part.clone(), levels)).collect::<Lowered<Vec<Value>>>()?;
+    Ok(Value::Tuple(parts.into()))
 }

@@ -403,7 +403,12 @@ impl<'a> Lower<'a> {
     }
 
     /// `&x[a..b]` of a length that the loops around it decide; `None` if it is another.
-    pub(super) fn open_slice(&mut self, x: Term, r: &Range<'a>, range: SrcRange) -> Lowered<Option<Value<'a>>> {
+    pub(super) fn open_slice(
+        &mut self,
+        (x, levels): (Term, u8),
+        r: &Range<'a>,
+        range: SrcRange,
+    ) -> Lowered<Option<Value<'a>>> {
         let (noted, mark) = (self.noted(), self.facts.mark());
         let n = self.g.shape(x)[0];
         let (start, end) = self.bounds(r, n, range)?;
@@ -423,7 +428,7 @@ impl<'a> Lower<'a> {
             all = self.g.gather(all, [n].into(), &[var], &[at]);
         }
         let more = self.no_longer();
-        let form = super::carry::Form::Leaf { levels: 0 };
+        let form = super::carry::Form::Leaf { levels: self.levels_inside(all, levels) };
         let part = super::stack::Stack { all: vec![all], form, ..super::stack::Stack::bare(len, more) };
         Ok(Some(Value::Stack(Rc::new(part))))
     }

@@ -98,12 +98,12 @@ fn what_loops_become() {
         "place": fn f(x: &Array1<f64>) -> f64 { let mut m = x[0]; for i in 1..x.len() { if x[i] > m { m = x[i]; } } m * m } (x())
         "place": fn f(x: &Array1<f64>) -> f64 { let mut m = 0.0; let mut at = 0; for i in 0..x.len() { if x[i] > m { m = x[i]; at = i; } } x[at] * x[at] } (x())
         "maximum, place": fn f(x: &Array1<f64>) -> f64 { let (mut m, mut at) = (f64::NEG_INFINITY, 0); for (i, v) in x.iter().enumerate() { if *v > m { m = *v; at = i; } } m * x[at] * (at as f64 + 1.0) } (x())
-        "place, sum": fn f(x: &Array2<f64>) -> f64 { let (mut m, mut at) = (f64::INFINITY, 0); for i in 0..x.nrows() { let mut d = 0.0; for j in 0..x.ncols() { d += x[[i, j]] * x[[i, j]]; } if d < m { m = d; at = i; } } m * x[[at, 0]] } (m())
+        "minimum, place, sum": fn f(x: &Array2<f64>) -> f64 { let (mut m, mut at) = (f64::INFINITY, 0); for i in 0..x.nrows() { let mut d = 0.0; for j in 0..x.ncols() { d += x[[i, j]] * x[[i, j]]; } if d < m { m = d; at = i; } } m * x[[at, 0]] } (m())
         "place": fn f(x: &Array1<f64>) -> f64 { let (mut m, mut other, mut n) = (f64::INFINITY, 0.0, 2); for i in 1..x.len() { if x[i] < m { m = x[i]; other = x[i - 1] * x[i]; n = 3 * i; } } other * n as f64 } (x())
         // Something else goes on with the place: a loop.
         "scan": fn f(x: &Array1<f64>) -> f64 { let (mut m, mut at, mut s) = (0.0, 0, 0.0); for i in 0..x.len() { if x[i] > m { m = x[i]; at = i; } s += x[at]; } s } (x())
-        // The choices of the loop are made once more, at the place of the winner alone.
-        "place, sum": fn f(x: &Array2<f64>) -> f64 { let mut m = f64::INFINITY; for i in 0..x.nrows() { let mut d = 0.0; for j in 0..x.ncols() { d += (x[[i, j]] - 0.3).abs(); } if d < m { m = d; } } m * m } (m())
+        // The choices of the loop are made once more, at the place of the winner alone, whose bits are those of the minimum.
+        "minimum, place, sum": fn f(x: &Array2<f64>) -> f64 { let mut m = f64::INFINITY; for i in 0..x.nrows() { let mut d = 0.0; for j in 0..x.ncols() { d += (x[[i, j]] - 0.3).abs(); } if d < m { m = d; } } m * m } (m())
         // Loops. A product is one from the left whose steps are kept, and its derivative one from the right: what `product` is, and as cheap.
         "scan": fn f(x: &Array1<f64>) -> f64 { x.product() } (x())
         "scan": fn f(x: &Array1<f64>) -> f64 { x.iter().product() } (x())

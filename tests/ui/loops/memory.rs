@@ -4,7 +4,7 @@ use ad::prelude::*;
 
 #[differentiate]
 fn turned_elements(x: &Array2<f64>) -> f64 {
-    let mut all = Vec::new();
+    let mut all = vec![x.to_owned()];
     for k in 0..3 {
         all.push(x.t().mapv(|v| v * (k as f64 + 0.5)));
     }
@@ -15,7 +15,7 @@ fn turned_elements(x: &Array2<f64>) -> f64 {
 fn folded_elements(x: &Array2<f64>) -> f64 {
     let turned = x.t().to_owned();
     let mut s = 0.0;
-    for m in [&turned, &turned] {
+    for m in [x, &turned] {
         s += m.fold(0.0, |acc, v| 0.5 * acc + v);
     }
     s
@@ -33,10 +33,10 @@ fn parts_of_views(x: &Array2<f64>) -> f64 {
 }
 
 #[differentiate]
-fn listed_columns(x: &Array2<f64>) -> f64 {
+fn listed_views(x: &Array2<f64>) -> f64 {
     let mut s = 0.0;
-    for column in [x.column(0), x.column(1)] {
-        s += column.sum();
+    for view in [x.column(0), x.row(0)] {
+        s += view.sum();
     }
     if s > 1.0 { x[[0, 0]] } else { x[[0, 1]] }
 }

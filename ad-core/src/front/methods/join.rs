@@ -8,7 +8,7 @@ use crate::front::lower::Lower;
 use crate::front::table::{Call, Entry, On, row};
 use crate::front::value::{Lowered, Value};
 use crate::ir::{Contraction, Elem, Node, Term, Var};
-use crate::prim::IntOp;
+use crate::prim::{Cmp, IntOp};
 
 /// Free functions of ndarray.
 pub(in crate::front) const TABLE: &[Entry] = &[
@@ -34,12 +34,22 @@ fn arr<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(me.array(x, range)?))
 }
 
+/// The arrays that `stack` and `concatenate` join.
+enum Parts {
+    Listed(Vec<Term>),
+    /// Those of a `Vec`: the rows of an array.
+    Rows(Term),
+}
+
 /// The axis and the arrays of `stack` and `concatenate`.
-fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(usize, Vec<Term>, SrcRange)> {
+fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(usize, Parts, SrcRange)> {
     let ((axis, ra), (list, rl)) = (call.arg(0)?, call.arg(1)?);
     let Value::Axis(axis) = *axis else {
         return Err(me.error(ra, catalogue::axis()));
     };
+    if let Value::Nested(all, 1) = *list {
+        return Ok((axis, Parts::Rows(all), rl));
+    }
     let Value::List(list) = list else {
         let found = me.describe(list);
         return Err(me.error(rl, catalogue::expected(wanted::LIST_OF_ARRAYS, &found)));
@@ -48,7 +58,14 @@ fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(usize, Vec<Ter
         return Err(me.error(rl, catalogue::expected(wanted::SOME_ARRAY, wanted::NONE)));
     }
     let terms = list.iter().map(|x| me.of_any_rank(x, rl)).collect::<Lowered<Vec<Term>>>()?;
-    Ok((axis, terms, rl))
+    Ok((axis, Parts::Listed(terms), rl))
+}
+
+/// The arrays of a `Vec` with their axis at `along`: an error where there is none.
+fn rows<'a>(me: &mut Lower<'a>, all: Term, along: usize) -> (Term, Term) {
+    let (zero, n) = (me.g.lit_usize(0), me.g.shape(all)[0]);
+    let there = me.g.compare(Cmp::Lt, zero, n);
+    (move_axis(me, all, 0, along), there)
 }
 
 /// A `Result` that is one: what could go wrong is a check.
@@ -58,11 +75,22 @@ fn fine<'a>(me: &mut Lower<'a>, t: Term) -> Value<'a> {
 }
 
 fn stack<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (axis, terms, range) = parts(me, call)?;
-    let rank = terms.first().map_or(0, |&t| me.g.rank(t));
+    let (axis, parts, range) = parts(me, call)?;
+    let rank = match &parts {
+        Parts::Listed(terms) => terms.first().map_or(0, |&t| me.g.rank(t)),
+        Parts::Rows(all) => me.g.rank(*all) - 1,
+    };
     if axis > rank {
         return Err(me.error(call.range, catalogue::axis_out_of_range(axis, rank + 1)));
     }
+    let terms = match parts {
+        Parts::Listed(terms) => terms,
+        Parts::Rows(all) => {
+            let (t, there) = rows(me, all, axis);
+            let t = me.lay_joined(t, axis);
+            return Ok(Value::Maybe(Value::Term(t).into(), there));
+        }
+    };
     let same = me.same_shapes(&terms, range)?;
     let t = me.g.stack(&same);
     let t = move_axis(me, t, 0, axis);
@@ -71,7 +99,11 @@ fn stack<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (along, terms, range) = parts(me, call)?;
+    let (along, parts, range) = parts(me, call)?;
+    let terms = match parts {
+        Parts::Listed(terms) => terms,
+        Parts::Rows(all) => return in_rows(me, all, along, call.range),
+    };
     let Some(&first) = terms.first() else { return Err(crate::diag::Poison) };
     let (elem, shape) = (me.g.elem(first), me.g.shape(first).to_vec());
     let rank = shape.len();
@@ -121,6 +153,21 @@ fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     let t = own.map_or(t, |own| me.g.own(t, own));
     let t = me.lay_joined(t, along);
     Ok(fine(me, t))
+}
+
+/// The arrays of a `Vec` one behind the other.
+fn in_rows<'a>(me: &mut Lower<'a>, all: Term, along: usize, range: SrcRange) -> Lowered<Value<'a>> {
+    let rank = me.g.rank(all) - 1;
+    if along >= rank {
+        return Err(me.error(range, catalogue::axis_out_of_range(along, rank)));
+    }
+    let (t, there) = rows(me, all, along);
+    let mut sizes = me.g.shape(t).to_vec();
+    let n = sizes.remove(along);
+    sizes[along] = me.g.int(IntOp::Mul, n, sizes[along]);
+    let t = me.g.reshape(t, &sizes);
+    let t = me.lay_joined(t, along);
+    Ok(Value::Maybe(Value::Term(t).into(), there))
 }
 
 /// Real arrays, each from its place along an axis on, bit by bit: a sum of blocks has no -0.
