@@ -5,6 +5,7 @@
 
 mod columns;
 mod extrema;
+mod function;
 mod isa;
 mod loops;
 mod phases;
@@ -609,87 +610,7 @@ impl<'a, 'k> Nest<'a, 'k> {
         }
         let begun = if lanes { None } else { self.columns() }.map_or_else(Vec::new, |first| self.begun(first));
         let body = self.body(lanes, &accumulators)?;
-        let named = self.named.take();
-        self.args.retain(|arg| !matches!(arg, Arg::Scalar(t) if !named.contains(t)));
-        let length = &self.length;
-        let params = self.args.iter().map(|arg| {
-            let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg else { return quote!(#length: usize) };
-            let (name, ty) = (&self.arg_names[t], self.style.ty(self.g.elem(*t)));
-            match arg {
-                Arg::Out(_) => quote!(#name: &mut [#ty]),
-                Arg::Buffer(_) => quote!(#name: &[#ty]),
-                _ => quote!(#name: #ty),
-            }
-        });
-        let types: Vec<TokenStream> = returns.iter().map(|t| self.style.ty(self.g.elem(*t))).collect();
-        let (result, value) = match (&*types, &*return_values) {
-            ([], _) => (quote!(), quote!()),
-            ([ty], [value]) => (quote!(-> #ty), quote!(#value)),
-            _ => (quote!(-> (#(#types),*)), quote!((#(#return_values),*))),
-        };
-        let (krate, param) = (&self.style.krate, &self.style.param);
-        let inferred = self.args.iter().any(|a| self.of_parameter(a));
-        let generic = self.generic();
-        let part = self.inlined || self.within;
-        let turbofish = match (part, generic) {
-            (true, generic) => {
-                let (isa, of) = (&self.isa_name, generic.then_some(param).into_iter());
-                quote!(::<#isa #(, #of)*>)
-            }
-            (false, true) if !inferred => quote!(::<#param>),
-            (false, _) => quote!(),
-        };
-        let bound = generic.then(|| quote!(#param: #krate::runtime::Real));
-        let item = if part {
-            let (isa, trait_, again) = (&self.isa_name, self.style.kernel("Isa"), bound.iter());
-            quote! {
-                #[doc = #doc]
-                #[inline(always)]
-                fn #name<#isa: #trait_ #(, #again)*>(#(#params),*) #result {
-                    #body
-                    #value
-                }
-            }
-        } else if self.isa {
-            let (isa, trait_) = (&self.isa_name, self.style.kernel("Isa"));
-            let out = if types.is_empty() { quote!(()) } else { quote!((#(#types),*)) };
-            let out = if let [one] = &*types { one.clone() } else { out };
-            let borrowed = self.args.iter().map(|arg| {
-                let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg else { return quote!(#length: usize) };
-                let (name, ty) = (&self.arg_names[t], self.style.ty(self.g.elem(*t)));
-                match arg {
-                    Arg::Out(_) => quote!(#name: &'a mut [#ty]),
-                    Arg::Buffer(_) => quote!(#name: &'a [#ty]),
-                    _ => quote!(#name: #ty),
-                }
-            });
-            let (params, again): (Vec<TokenStream>, Vec<Option<TokenStream>>) =
-                (params.collect(), vec![bound.clone(); usize::from(bound.is_some())]);
-            let end = types.is_empty().then(|| quote!(;));
-            let of = bound.is_some().then_some(param);
-            let generics = bound.map(|b| quote!(<#b>));
-            quote! {
-                #[doc = #doc]
-                fn #name #generics (#(#params),*) #result {
-                    #[inline(always)]
-                    fn loops<#isa: #trait_ #(, #again)*>(#(#params),*) #result {
-                        #body
-                        #value
-                    }
-                    #krate::runtime::dispatched!('a, #of; loops(#(#borrowed),*) -> #out) #end
-                }
-            }
-        } else {
-            let generics = bound.map(|b| quote!(<#b>));
-            quote! {
-                #[doc = #doc]
-                fn #name #generics (#(#params),*) #result {
-                    #body
-                    #value
-                }
-            }
-        };
-        Ok(Function { item, args: self.args, returns, turbofish, begun, generic })
+        Ok(self.finished((name, doc), &body, (returns, &return_values), begun))
     }
 
     /// What a sum begins with.
@@ -697,17 +618,6 @@ impl<'a, 'k> Nest<'a, 'k> {
         let zero = self.style.zero(self.g.elem(t));
         let negative = matches!(self.g.node(t), Node::Prim(Prim::Reduce(Reduce::InOrder, _), _));
         if negative { quote!(-#zero) } else { zero }
-    }
-
-    /// Whether the nest is about numbers of the type parameter.
-    fn generic(&self) -> bool {
-        let param = Elem::Real(crate::ir::RealTy::Param);
-        self.args.iter().any(|a| self.of_parameter(a)) || self.k.nodes.iter().any(|n| n.elem == param)
-    }
-
-    fn of_parameter(&self, arg: &Arg) -> bool {
-        let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg else { return false };
-        self.g.elem(*t) == Elem::Real(crate::ir::RealTy::Param)
     }
 }
 
