@@ -156,7 +156,7 @@ const PIECE: usize = 1 << 13;
 
 /// The elements again and again, so many times: memory that is written once.
 ///
-/// What is copied from stays in the first-level cache: a short `x` is doubled up to [`PIECE`] bytes, and that is copied on. To double to the end,
+/// What is copied from stays in the first-level cache: a short `x` is doubled up to `PIECE` bytes, and that is copied on. To double to the end,
 /// as `slice::repeat` does, is to read again all that was written, from further and further away.
 ///
 /// # Panics
