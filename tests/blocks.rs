@@ -3,6 +3,7 @@
 
 mod allocator;
 
+use ad::check_grad;
 use ad::ndarray::{Array1, Array2, Axis, s};
 use ad::prelude::*;
 use allocator::counted;
@@ -355,4 +356,141 @@ fn winners_are_the_functions_own() {
     let (points, centres) = (matrix(20_000, d, 1), matrix(100, d, 2));
     let bytes = counted(|| nearest_grad(&points, &centres)).1.bytes;
     assert!(bytes < 2 << 20, "{bytes}");
+}
+
+/// Regression on the first rows of `x`, as many as there are labels.
+#[differentiate(grad, into, wrt(w))]
+fn logistic<T: Real>(w: &Array1<T>, x: &Array2<T>, y: &Array1<T>) -> T {
+    let scores = x.dot(w);
+    let losses = build1(y.len(), |i| (-y[i] * scores[i]).exp().ln_1p());
+    losses.sum()
+}
+
+/// The same by elements, of all rows; there may be more labels.
+#[differentiate(wrt(w))]
+fn by_rows(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
+    let mut loss = 0.0;
+    for i in 0..x.nrows() {
+        let score = x.row(i).dot(w);
+        loss += (-y[i] * score).exp().ln_1p();
+    }
+    loss
+}
+
+/// Rows from the middle, a second product forward and backward, and an array of more axes beside.
+#[differentiate(grad, wrt(w, v))]
+fn middle(w: &Array1<f64>, v: &Array1<f64>, x: &Array2<f64>, from: usize, to: usize) -> f64 {
+    let (a, b) = (x.dot(w).mapv(f64::tanh), x.dot(v));
+    let (a, b) = (a.slice(s![from..to]), b.slice(s![from..to]));
+    (&a * &b).sum() + 0.5 * x.mapv(|e| e * e).sum() * w.sum()
+}
+
+/// Under a condition; where it does not hold no shape is looked at.
+#[differentiate(wrt(w))]
+fn perhaps(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>, yes: bool) -> f64 {
+    if yes {
+        let r = x.dot(w) - y;
+        r.dot(&r)
+    } else {
+        w.sum()
+    }
+}
+
+/// A mixture of as many points as there are weights. Where `m` has no columns no point is looked at, so that there may be too few.
+#[differentiate(wrt(m))]
+fn weighted(points: &Array2<f64>, weights: &Array1<f64>, m: &Array2<f64>) -> f64 {
+    let mut total = 0.0;
+    for i in 0..weights.len() {
+        let mut beta = Array1::<f64>::zeros(m.nrows());
+        for c in 0..m.nrows() {
+            for j in 0..m.ncols() {
+                beta[c] -= (points[[i, j]] - m[[c, j]]).powi(2);
+            }
+        }
+        total += weights[i] * logsumexp(&beta);
+    }
+    total
+}
+
+/// The gradient of the logistic regression on `n` rows, element by element.
+fn slopes(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>, n: usize) -> (f64, Array1<f64>) {
+    let (mut loss, mut slope) = (0.0, Array1::zeros(w.len()));
+    for i in 0..n {
+        let margin = -y[i] * (0..w.len()).map(|j| x[[i, j]] * w[j]).sum::<f64>();
+        loss += margin.exp().ln_1p();
+        for j in 0..w.len() {
+            slope[j] -= y[i] * x[[i, j]] / (1.0 + (-margin).exp());
+        }
+    }
+    (loss, slope)
+}
+
+#[track_caller]
+fn near(found: (f64, Array1<f64>), wanted: &(f64, Array1<f64>)) {
+    let as_rows = |v: &Array1<f64>| v.clone().insert_axis(Axis(0));
+    assert!((found.0 - wanted.0).abs() <= 1e-12 * (1.0 + wanted.0.abs()), "{} {}", found.0, wanted.0);
+    close(&as_rows(&found.1), &as_rows(&wanted.1));
+}
+
+/// A matrix that is read forward and backward is read block by block: all numbers of rows, of none, some and many blocks, and of columns.
+#[test]
+fn rows_of_a_matrix_are_read_where_they_lie() {
+    for (rows, labels, columns) in
+        [(0, 0, 3), (1, 1, 0), (5, 3, 1), (16, 16, 7), (100, 83, 33), (5000, 4099, 2), (600, 600, 100)]
+    {
+        let (x, w) = (matrix(rows, columns, 7), numbers(columns, 8));
+        let y = numbers(labels, 9).mapv(f64::signum);
+        near(logistic_value_and_grad(&w, &x, &y), &slopes(&w, &x, &y, labels));
+        // By columns, and reversed: the same bits.
+        let mut columns_first = Array2::zeros((columns, rows)).reversed_axes();
+        columns_first.assign(&x);
+        assert_eq!(logistic_grad(&w, &columns_first, &y), logistic_grad(&w, &x, &y));
+        let mut given = Array1::from_elem(columns, 5.0);
+        let value = logistic_value_and_grad_into(&w, &x, &y, &mut given);
+        assert_eq!((value, given), logistic_value_and_grad(&w, &x, &y));
+        let single = logistic_grad(&w.mapv(|e| e as f32), &x.mapv(|e| e as f32), &y.mapv(|e| e as f32));
+        let wide = logistic_grad(&w, &x, &y);
+        assert!(single.iter().zip(&wide).all(|(a, b)| (f64::from(*a) - b).abs() <= 1e-4 * (1.0 + b.abs())));
+        let more = numbers(rows + 5, 10);
+        near(by_rows_value_and_grad(&w, &x, &more), &slopes(&w, &x, &more, rows));
+    }
+}
+
+#[test]
+fn parts_of_products_are_products_of_parts() {
+    check_grad!(logistic(&numbers(3, 1), &matrix(40, 3, 2), &numbers(37, 3)));
+    check_grad!(by_rows(&numbers(3, 1), &matrix(40, 3, 2), &numbers(40, 3)));
+    for (from, to) in [(0, 40), (3, 3), (2, 39), (17, 40)] {
+        check_grad!(middle(&numbers(3, 1), &numbers(3, 4), &matrix(40, 3, 2), from, to));
+    }
+    check_grad!(perhaps(&numbers(3, 1), &matrix(40, 3, 2), &numbers(40, 3), true));
+    // Shapes that would not do are none of the arm that is not taken.
+    assert_eq!(perhaps_grad(&numbers(3, 1), &matrix(40, 2, 2), &numbers(4, 3), false), Array1::ones(3));
+}
+
+/// Items have the leading rows of arrays that are longer, or, where no element is read, shorter.
+#[test]
+fn arrays_may_have_more_rows_than_there_are_items() {
+    let (points, m) = (matrix(70, 3, 1), matrix(4, 3, 2));
+    check_grad!(weighted(&points, &numbers(50, 3), &m));
+    let mine = points.slice(s![..50, ..]).to_owned();
+    assert_eq!(weighted_grad(&points, &numbers(50, 3), &m), weighted_grad(&mine, &numbers(50, 3), &m));
+    let (value, slope) = weighted_value_and_grad(&matrix(7, 3, 1), &Array1::ones(50), &matrix(4, 0, 2));
+    assert!((value - 50.0 * 4.0_f64.ln()).abs() < 1e-12 && slope.dim() == (4, 0));
+}
+
+#[test]
+#[should_panic(expected = "index out of range: `scores[i]`")]
+fn more_labels_than_rows_are_an_error() {
+    logistic_grad(&numbers(3, 1), &matrix(4, 3, 2), &numbers(5, 3));
+}
+
+/// Neither scores nor slopes of all rows are made.
+#[test]
+fn products_in_blocks_need_no_memory_for_all_rows() {
+    let need = |n: usize| {
+        let (x, w, y) = (matrix(n, 50, 3), numbers(50, 4), numbers(n, 5));
+        counted(|| logistic_grad(&w, &x, &y)).1.bytes
+    };
+    assert_eq!(need(20_000), need(4_000));
 }

@@ -22,12 +22,13 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Choices that so few programs may lack: `ad-core/tests/emit.rs` has programs for them.
-const RARE: [&str; 10] = [
+const RARE: [&str; 11] = [
     "differences in lanes",
     "extrema of sums",
     "indices of scatters",
     "loops over the same steps",
     "products in loops",
+    "products with rows of items",
     "rows of loops",
     "scatters of items",
     "sums of products",

@@ -68,10 +68,12 @@ pub(crate) enum Kind {
     Balance,
     /// A scatter of what items have is part of their blocks.
     Scatter,
+    /// A product with a matrix of rows of items is part of their blocks.
+    Product,
 }
 
 /// All of them, for the tests' histogram.
-const ALL: [Kind; 27] = [
+const ALL: [Kind; 28] = [
     Kind::Associate,
     Kind::Kernel,
     Kind::Windows,
@@ -98,6 +100,7 @@ const ALL: [Kind; 27] = [
     Kind::Blocks,
     Kind::Onto,
     Kind::Scatter,
+    Kind::Product,
     Kind::Table,
 ];
 
@@ -132,6 +135,7 @@ impl Kind {
             Kind::Blocks => ["sums over steps", "in blocks of steps", "step by step"],
             Kind::Onto => ["sums that are scattered", "added where they go", "made, then scattered"],
             Kind::Scatter => ["scatters of items", "done with each block", "done behind the blocks"],
+            Kind::Product => ["products with rows of items", "done with each block", "done as a whole"],
             Kind::Table => ["indices of scatters", "in a table", "computed where they are used"],
         }
     }

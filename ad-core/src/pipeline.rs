@@ -105,7 +105,8 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let exact = simplify::decisions(g, &roots);
     let apart = bot::bulk_loops(g, &roots, &exact);
     let roots = if apart == roots { roots } else { simplify::simplify(g, &apart) };
-    let roots = simplify::push::push(g, &roots);
+    let exact = simplify::decisions(g, &roots);
+    let roots = simplify::push::push(g, &roots, &exact);
     let roots = simplify::simplify(g, &roots);
     let exact = simplify::decisions(g, &roots);
     let unrolled = unroll::unroll(g, &roots, &exact);

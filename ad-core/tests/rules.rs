@@ -1,6 +1,8 @@
 //! The simplifier's tables, iterated: each rule has an example on which it fires, keeps the type, and keeps the value and its tangent
 //! as the reference interpreter sees them. A rule without an example fails.
 
+use std::collections::HashSet;
+
 use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
@@ -702,13 +704,47 @@ fn an_index_goes_into_what_only_it_reads() {
     let e = f.g.unary(Unary::Exp, f.x);
     let p = f.g.mul(e, f.y);
     let read = f.g.index(p, &[two]);
-    let pushed = push::push(&mut f.g, &[read])[0];
+    let pushed = push::push(&mut f.g, &[read], &HashSet::new())[0];
     assert!(matches!(f.g.node(pushed), Node::Prim(Prim::Binary(Binary::Mul), _)));
     // With a second reader the array is needed anyway.
     let total = f.g.sum_all(p);
-    let both = push::push(&mut f.g, &[read, total]);
+    let both = push::push(&mut f.g, &[read, total], &HashSet::new());
     assert_eq!(both, vec![read, total]);
     assert_eq!(Elem::Real(RealTy::F64), f.g.elem(read));
+}
+
+/// Of a product of which only some rows are read, only these are computed, through what is done to them; unless all are needed, or a decision
+/// has the function's own product, or the rows would have to be copied first.
+#[test]
+fn a_part_goes_into_the_product_that_only_it_reads() {
+    let mut f = Fixture::new();
+    let [none, one, two] = [0, 1, 2].map(|n| f.g.lit_usize(n));
+    let vector = f.g.slice(f.y, &[none], &[1], &[two]);
+    let columns = f.g.shape(f.a)[1];
+    let weights = f.g.replicate_axes(f.s, &[0], &[columns]);
+    let scores = f.g.contract(f.a, weights, contraction(&[0, 1], &[1], &[0]));
+    let three = f.g.shape(scores)[0];
+    let shift = f.g.replicate_axes(f.s, &[0], &[three]);
+    let moved = f.g.add(scores, shift);
+    let tanh = f.g.unary(Unary::Tanh, moved);
+    let part = f.g.slice(tanh, &[one], &[1], &[two]);
+    let read = f.g.mul(part, vector);
+    let rows = |g: &Graph, t: Term| {
+        let found = g.reachable(&[t]).into_iter().find(|&t| matches!(g.node(t), Node::Prim(Prim::Contract(_), _)));
+        found.map(|t| g.int_value(g.shape(t)[0])).expect("a contraction")
+    };
+    let pushed = push::push(&mut f.g, &[read], &HashSet::new())[0];
+    assert_eq!(rows(&f.g, pushed), Some(2));
+    let values = Interp::new(&f.g, &Fixture::inputs()).eval_all(&[read, pushed]).unwrap();
+    assert_eq!(values[0].values(), values[1].values());
+    // Other rows are read, or decide.
+    let total = f.g.sum_all(tanh);
+    assert_eq!(push::push(&mut f.g, &[read, total], &HashSet::new()), vec![read, total]);
+    assert_eq!(push::push(&mut f.g, &[read], &HashSet::from([scores])), vec![read]);
+    // Columns do not lie together.
+    let across = f.g.contract(f.a, f.x, contraction(&[0, 1], &[0], &[1]));
+    let part = f.g.slice(across, &[one], &[1], &[two]);
+    assert_eq!(push::push(&mut f.g, &[part], &HashSet::new()), vec![part]);
 }
 
 #[test]
@@ -717,7 +753,7 @@ fn what_is_divided_by_the_same_is_multiplied_by_one_reciprocal() {
     let (p, q) = (f.g.div(f.x, f.y), f.g.div(f.y, f.x));
     let (e, two) = (f.g.unary(Unary::Exp, f.x), f.g.lit_like(f.x, 2.0));
     let (r, halved, lone) = (f.g.div(e, f.y), f.g.div(f.x, two), f.g.div(e, two));
-    let none = std::collections::HashSet::new();
+    let none = HashSet::new();
     let divisions = |g: &Graph, roots: &[Term]| {
         let all = g.reachable(roots);
         let is = |op: Prim| all.iter().filter(|&&t| matches!(g.node(t), Node::Prim(p, _) if *p == op)).count();
@@ -758,7 +794,7 @@ fn what_is_divided_by_the_same_is_multiplied_by_one_reciprocal() {
 #[test]
 fn sums_of_products_are_differences_of_two_products_first() {
     let mut f = Fixture::new();
-    let none = std::collections::HashSet::new();
+    let none = HashSet::new();
     let places: Vec<Term> = (0..3).map(|k| f.g.lit_usize(k)).collect();
     let numbers: Vec<Term> = places.iter().map(|&k| f.g.index(f.x, &[k])).collect();
     let [a, b, c] = [(0, 1), (1, 2), (2, 0)].map(|(i, j)| f.g.mul(numbers[i], numbers[j]));
@@ -797,7 +833,7 @@ fn two_functions_of_a_family_share_their_dear_part() {
         let all = g.reachable(roots);
         all.iter().filter(|&&t| matches!(g.node(t), Node::Prim(Prim::Unary(Unary::Exp), _))).count()
     };
-    let none = std::collections::HashSet::new();
+    let none = HashSet::new();
     assert_eq!(share::share(&mut f.g, &[p], &none, &[]), vec![p], "alone it stays");
     let exact = std::collections::HashSet::from([q]);
     assert_eq!(share::share(&mut f.g, &[p, q], &exact, &[]), vec![p, q], "a decision keeps its formula");
@@ -845,7 +881,7 @@ fn sums_of_contractions_are_associated() {
             let b = g.add_input_shaped(Elem::F64, shape(&c.b));
             let product = g.contract(a, b, c.clone());
             let sum = g.sum_axes(product, &axes);
-            let none = std::collections::HashSet::new();
+            let none = HashSet::new();
             let new = associate::associate(&mut g, &[sum], &none)[0];
             assert_ne!(new, sum, "{c:?} {axes:?}");
             assert_eq!(valid::validate(&g, &[new]), Ok(()));
@@ -878,7 +914,7 @@ fn sums_of_contractions_are_associated() {
 /// `sum_n of -(sum_j select mask (x_nj *0 w_jk) 0)` and its like: the map is applied once, to the sum of the items.
 #[test]
 fn linear_maps_are_taken_out_of_sums() {
-    let none = std::collections::HashSet::new();
+    let none = HashSet::new();
     for (absorbing, masked, negated) in [(true, true, true), (false, false, true), (true, false, false)] {
         for sizes in [[4, 3, 2], [0, 3, 2], [4, 0, 2], [1, 1, 1]] {
             let mut g = Graph::new();

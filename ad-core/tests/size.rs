@@ -190,3 +190,19 @@ fn builds_of_builds_are_linear() {
         assert!(long < 5 * short, "{short} terms, {long} terms");
     }
 }
+
+/// Each line reads the one before it twice; what has no type yet is not written out for that.
+#[test]
+fn literals_that_are_shared_are_computed_once() {
+    let lines = 100;
+    for (first, line) in [
+        (quote!(let v = 1e-40;), quote!(let v = v + v;)),
+        (quote!(let v = 0.5;), quote!(let v = [v, v][c];)),
+        (quote!(let v = 1.0;), quote!(let v = if c > 0 { v * v } else { v - v };)),
+        (quote!(let v = SCALE;), quote!(let v = v * v;)),
+    ] {
+        let lines = std::iter::repeat_n(line, lines);
+        let tokens = written(quote! { fn f(x: f64, c: usize) -> f64 { #first #(#lines)* x * v } }).tokens;
+        assert!(tokens < 12_000, "{tokens}");
+    }
+}

@@ -22,13 +22,58 @@ pub(super) fn peel(g: &Graph, t: Term) -> (Term, Vec<usize>) {
     }
 }
 
+/// Whether the array is in memory whatever the scheduler decides.
+pub(super) fn always_stored(g: &Graph, t: Term) -> bool {
+    match g.node(behind(g, t).array) {
+        Node::Input(_) | Node::Scatter { .. } | Node::Cond { .. } => true,
+        Node::Prim(prim, _) => matches!(prim, Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack),
+        _ => false,
+    }
+}
+
+/// What an operand of a contraction is read of.
+pub(super) struct Behind {
+    pub(super) array: Term,
+    /// For each axis of the operand the axis of the array.
+    pub(super) perm: Vec<usize>,
+    /// Where the operand is a few of the array's leading rows: from where, and the part.
+    pub(super) part: Option<(Term, Term)>,
+}
+
+/// The array behind an operand: behind layouts that are a flag, and behind a part that is some of its leading rows, which are
+/// contiguous where they lie.
+pub(super) fn behind(g: &Graph, t: Term) -> Behind {
+    let (base, perm) = peel(g, t);
+    if let Node::Prim(Prim::Slice(steps), args) = g.node(base) {
+        let whole = |k: usize| g.int_value(args[1 + k]) == Some(0) && g.shape(base)[k] == g.shape(args[0])[k];
+        let (array, inner) = peel(g, args[0]);
+        let leading = steps.iter().all(|&s| s == 1) && (1..steps.len()).all(whole);
+        let lies = inner.iter().enumerate().all(|(k, &axis)| k == axis);
+        let stored = || !matches!(g.node(array), Node::Prim(Prim::Slice(_), _)) && always_stored(g, array);
+        if leading && lies && stored() {
+            return Behind { array, perm, part: Some((args[1], base)) };
+        }
+    }
+    Behind { array: base, perm, part: None }
+}
+
+/// An operand of a product, as it is in memory.
+#[derive(Clone, Debug)]
+pub(super) struct Factor {
+    pub(super) array: Term,
+    /// Whether the axes are stored the other way round.
+    pub(super) flipped: bool,
+    /// The first of the array's leading rows, if the operand is some of these.
+    pub(super) start: Option<Term>,
+}
+
 /// A matrix product, for each index of the batch: `out = a b`, of shapes (m, n), (m, k), (k, n).
 #[derive(Clone, Debug)]
 pub(super) struct Product {
-    /// The operand with the result's rows, and whether it is stored as (k, m).
-    pub(super) a: (Term, bool),
-    /// The operand with the result's columns, and whether it is stored as (n, k).
-    pub(super) b: (Term, bool),
+    /// The operand with the result's rows; flipped it is stored as (k, m).
+    pub(super) a: Factor,
+    /// The operand with the result's columns; flipped it is stored as (n, k).
+    pub(super) b: Factor,
     /// Sizes whose product is the number of batches, of rows, of summed indices, of columns.
     pub(super) batch: Vec<Term>,
     pub(super) m: Vec<Term>,
@@ -39,13 +84,14 @@ pub(super) struct Product {
 /// The product that a contraction is, if each group of labels is contiguous in every operand and they agree on its order.
 pub(super) fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Product> {
     let stored = |t: Term, labels: &[u8]| {
-        let (base, perm) = peel(g, t);
+        let behind = behind(g, t);
         let mut sorted = vec![0; labels.len()];
-        for (axis, &label) in perm.iter().zip(labels) {
+        for (axis, &label) in behind.perm.iter().zip(labels) {
             sorted[*axis] = label;
         }
-        (base, sorted)
+        (behind, sorted)
     };
+    let factor = |b: Behind, flipped: bool| Factor { array: b.array, flipped, start: b.part.map(|p| p.0) };
     let (shape_a, shape_b) = (g.shape(a).to_vec(), g.shape(b).to_vec());
     let ((a, la), (b, lb)) = (stored(a, &spec.a), stored(b, &spec.b));
     let out = &*spec.out;
@@ -78,11 +124,11 @@ pub(super) fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Opt
     let (batch, k) = (sizes_a(&out[..batch]), sizes_a(&summed));
     if rest == join(&rows, &columns) {
         let (m, n) = (sizes_a(&rows), sizes_b(&columns));
-        Some(Product { a: (a, a_summed_first), b: (b, !b_summed_first), batch, m, k, n })
+        Some(Product { a: factor(a, a_summed_first), b: factor(b, !b_summed_first), batch, m, k, n })
     } else if rest == join(&columns, &rows) {
         // The transposed product.
         let (m, n) = (sizes_b(&columns), sizes_a(&rows));
-        Some(Product { a: (b, b_summed_first), b: (a, !a_summed_first), batch, m, k, n })
+        Some(Product { a: factor(b, b_summed_first), b: factor(a, !a_summed_first), batch, m, k, n })
     } else {
         None
     }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::contract::{as_product, peel};
+use super::contract::{always_stored, as_product};
 use super::kernel::trivial;
 use super::loops::{Carry, Growth, Loop, Loops, Rows, leaf};
 use super::runs::{Inner, OneRun, runs};
@@ -368,15 +368,6 @@ fn by_component(g: &mut Graph, cond: Term, then: Term, other: Term) -> Term {
         })
         .collect();
     g.tuple(&parts)
-}
-
-/// Whether the array is in memory whatever the scheduler decides.
-fn always_stored(g: &Graph, t: Term) -> bool {
-    match g.node(peel(g, t).0) {
-        Node::Input(_) | Node::Scatter { .. } | Node::Cond { .. } => true,
-        Node::Prim(prim, _) => matches!(prim, Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack),
-        _ => false,
-    }
 }
 
 fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {

@@ -9,7 +9,7 @@ mod order;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::contract::peel;
+use super::contract::behind;
 use super::known::Known;
 use super::loops::{Loops, Role, Scope, Scopes};
 use super::split::is_stencil;
@@ -124,8 +124,17 @@ fn reads(g: &Graph, class: &[Class], windows: &BTreeMap<Term, Windows>, t: Term)
                         | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder | Reduce::FromZero, _)
                 );
             for (k, &c) in args.iter().enumerate() {
-                let c = if matches!(prim, Prim::Contract(_)) { peel(g, c).0 } else { c };
-                stack.push((c, pointwise && keeps && (k == 0 || prim.is_elementwise())));
+                let mut read = c;
+                if matches!(prim, Prim::Contract(_)) {
+                    let behind = behind(g, c);
+                    read = behind.array;
+                    // Where a part begins, and its sizes.
+                    if let Some((start, part)) = behind.part {
+                        stack.push((start, false));
+                        stack.extend(g.shape(part).iter().map(|&n| (n, false)));
+                    }
+                }
+                stack.push((read, pointwise && keeps && (k == 0 || prim.is_elementwise())));
             }
         }
         node => node.for_each_child(|c| stack.push((c, false))),

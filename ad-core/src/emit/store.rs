@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::contract::peel;
+use super::contract::behind;
 use super::loops::{Loops, Role, Scopes};
 use super::windows::Windows;
 use crate::choice::{Kind, choose, choose_if};
@@ -349,9 +349,8 @@ fn visit(
             Prim::Stack => args.iter().for_each(|&c| read(c, contexts.path(context, t), true)),
             Prim::Contract(_) => {
                 for &c in args {
-                    // The array behind a transposition is stored, not its transpose.
-                    let base = peel(g, c).0;
-                    read(base, contexts.path(context, t), true);
+                    // The array behind a transposition or a part is stored, not that.
+                    read(behind(g, c).array, contexts.path(context, t), true);
                 }
             }
             Prim::Recast => {

@@ -7,8 +7,12 @@
 //!
 //! A sum over items that nothing but a scatter reads is added, block by block, where the scatter puts it: the array of the sums is never made.
 //!
+//! Products of a matrix with a row for each item and a vector are done so too, with the rows where they lie (`products`).
+//!
 //! This module says which steps can be done so and which pay. Must never take in a step that reads another item's row, the number of
 //! items, or a sum over items; nor move a step over a check.
+
+mod products;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -21,6 +25,7 @@ use super::store::Class;
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::{Prim, Reduce};
+pub(super) use products::{ByItems, by_items};
 
 /// A run of steps done block by block.
 #[derive(Clone, Debug)]
@@ -40,6 +45,8 @@ pub(super) struct Blocked<'a> {
     pub(super) kernel: Kernel<'a>,
     pub(super) items: Vec<Item>,
     pub(super) outs: Vec<Term>,
+    /// Arrays from outside of which the items have the leading rows: there may be more of them.
+    pub(super) leading: Vec<Term>,
 }
 
 /// Whether the array has a row for each item.
@@ -93,13 +100,19 @@ pub(super) fn blocked<'a>(
             Item::Scatter { .. } | Item::Block { .. } => return None,
         }
     }
+    let mut leading = Vec::new();
     for k in 0..kernel.nodes.len() {
         let read = operands(&kernel.nodes[k].op);
         match &mut kernel.nodes[k].op {
             Op::Scalar(t) if *t == n => return None,
             Op::Load { buf, sizes, ix } => {
-                let own = is_over(g, *buf, n) && **sizes == *g.shape(*buf);
-                if own && ix[0] == item && !ix[1..].contains(&item) {
+                let shape = g.shape(*buf);
+                let own = **sizes == *shape && (is_over(g, *buf, n) || !shape.contains(&n));
+                if own && ix.first() == Some(&item) && !ix[1..].contains(&item) {
+                    if shape[0] != n {
+                        leading.push(*buf);
+                        sizes[0] = n;
+                    }
                     sizes.rotate_left(1);
                     ix.rotate_left(1);
                 } else if read.contains(&item) || sizes.contains(&n) || g.shape(*buf).contains(&n) {
@@ -110,7 +123,7 @@ pub(super) fn blocked<'a>(
             _ => {}
         }
     }
-    Some(Blocked { kernel, items, outs })
+    Some(Blocked { kernel, items, outs, leading })
 }
 
 /// The nest of a scatter of what items have; `None` if it cannot be done block by block. It goes along the items, as without blocks: rows of items
@@ -243,6 +256,7 @@ impl Former<'_> {
         let first = &self.plan.steps[*order.first()?];
         let n = match &first.work {
             Work::Nest { domain, .. } => *domain.first()?,
+            Work::Whole(t) => by_items(self.g, self.plan, *t, None)?.0,
             _ => return None,
         };
         if self.g.int_value(n).is_some() {
@@ -271,21 +285,54 @@ impl Former<'_> {
             }));
             if public.is_empty() {
                 let private: HashSet<Term> = run.rows.iter().copied().filter(own).collect();
-                return self.pays(&run, &private).then_some((run, private));
+                let idle = self.idle(&run, &private);
+                if idle.is_empty() {
+                    return self.pays(&run, &private).then_some((run, private));
+                }
+                public = idle;
             }
             banned.extend(public);
         }
     }
 
-    /// Whether arrays over items of more than one axis are made, read again, and no longer made: each is a pass over memory that is saved.
+    /// Steps of a run that gain nothing there: products whose matrix no other one reads, and, if no array of more than one axis is saved, loops over
+    /// more than the items, for which something would be packed.
+    fn idle(&self, run: &Run, private: &HashSet<Term>) -> BTreeSet<usize> {
+        let saved = private.iter().any(|&t| self.g.rank(t) > 1);
+        let alone = |s: usize| match self.product(run, s) {
+            Some((t, matrix)) => {
+                let readers =
+                    run.steps.iter().filter(|&&k| self.product(run, k).is_some_and(|p| p.1 == matrix)).count();
+                let why = || format!("(%{} is read by {readers} products of the run, at least 2)", matrix.index());
+                !choose(Kind::Product, (t.index(), 0), readers > 1, why)
+            }
+            None => !saved && matches!(&self.plan.steps[s].work, Work::Nest { domain, .. } if domain.len() > 1),
+        };
+        run.steps.iter().copied().filter(|&s| alone(s)).collect()
+    }
+
+    /// Of a step that is a product with rows of items: the product, and the matrix.
+    fn product(&self, run: &Run, s: usize) -> Option<(Term, Term)> {
+        let Work::Whole(t) = self.plan.steps[s].work else { return None };
+        Some((t, by_items(self.g, self.plan, t, Some(run.n))?.1.matrix.array))
+    }
+
+    /// Whether arrays over items of more than one axis are made, read again, and no longer made, or are read twice: each is a pass over memory that is
+    /// saved.
     fn pays(&self, run: &Run, private: &HashSet<Term>) -> bool {
-        let saved = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
+        let made = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
+        let mut read: Vec<Term> = run.steps.iter().filter_map(|&s| Some(self.product(run, s)?.1)).collect();
+        let all = read.len();
+        read.sort_unstable();
+        read.dedup();
+        let saved = made + all - read.len();
         let first = self.defines(run.steps[0]).first().map_or(0, |t| t.index());
         let why = || {
             format!(
-                "of %{} ({} steps; {saved} arrays with rows of items are not made, at least 1)",
+                "of %{} ({} steps; {made} arrays with rows of items are not made, {} are read once less; in all at least 1)",
                 run.n.index(),
-                run.steps.len()
+                run.steps.len(),
+                saved - made
             )
         };
         choose(Kind::Tile, (first, run.steps.len()), saved > 0, why)
@@ -378,6 +425,15 @@ impl Former<'_> {
                     run.late.insert(*t);
                 }
                 fits
+            }
+            Work::Whole(t) if matches!(g.node(*t), Node::Prim(Prim::Contract(_), _)) => {
+                let Some((_, p)) = by_items(g, self.plan, *t, Some(run.n)) else { return false };
+                // What the run makes with more than a number for each item is laid otherwise, and not known before its end.
+                if run.rows.contains(&p.matrix.array) || (!p.summed && run.rows.contains(&p.vector.array)) {
+                    return false;
+                }
+                if p.summed { &mut run.late } else { &mut run.rows }.insert(*t);
+                true
             }
             Work::Whole(t) => {
                 let Node::Prim(Prim::Reduce(op, _), args) = g.node(*t) else { return false };

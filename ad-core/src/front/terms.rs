@@ -1,6 +1,7 @@
 //! Values as terms: of a type that is asked for, of one that another value has, or of their own. Literals have no type before.
 //! Must never give a literal another type than rustc does.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::lower::{Lower, elem_name};
@@ -145,25 +146,53 @@ impl<'a> Lower<'a> {
 
     /// A literal in a type.
     pub(super) fn number(&mut self, n: &Number, elem: Elem, range: SrcRange) -> Lowered<Term> {
+        self.part_of_number(n, elem, range, &mut HashMap::new())
+    }
+
+    /// What several parts share is computed once.
+    fn part_of_number(
+        &mut self,
+        n: &Number,
+        elem: Elem,
+        range: SrcRange,
+        done: &mut HashMap<*const Number, Term>,
+    ) -> Lowered<Term> {
+        let part = std::ptr::from_ref(n);
+        if let Some(&t) = done.get(&part) {
+            return Ok(t);
+        }
+        let t = self.new_number(n, elem, range, done)?;
+        done.insert(part, t);
+        Ok(t)
+    }
+
+    fn new_number(
+        &mut self,
+        n: &Number,
+        elem: Elem,
+        range: SrcRange,
+        done: &mut HashMap<*const Number, Term>,
+    ) -> Lowered<Term> {
+        let mut of = |this: &mut Self, n: &Number| this.part_of_number(n, elem, range, done);
         match (n, elem) {
             (Number::Neg(a), _) => match (&**a, elem) {
                 (Number::Int(i), Elem::Int(_)) => self.number(&Number::Int(-i), elem, range),
                 (Number::Float(x), _) => self.number(&Number::Float(-x), elem, range),
                 _ => {
-                    let a = self.number(a, elem, range)?;
+                    let a = of(self, a)?;
                     self.negate(a, range)
                 }
             },
             (Number::Arith(op, a, b), _) => {
-                let (a, b) = (self.number(a, elem, range)?, self.number(b, elem, range)?);
+                let (a, b) = (of(self, a)?, of(self, b)?);
                 self.arith(*op, a, b, ["the left side".into(), "the right side".into()], range)
             }
             (Number::Choice(how, a, b), _) => {
-                let (a, b) = (self.number(a, elem, range)?, self.number(b, elem, range)?);
+                let (a, b) = (of(self, a)?, of(self, b)?);
                 Ok(self.choose(*how, a, b))
             }
             (Number::Of(parts, at), _) => {
-                let parts = parts.iter().map(|p| self.number(p, elem, range)).collect::<Lowered<Vec<Term>>>()?;
+                let parts = parts.iter().map(|p| of(self, p)).collect::<Lowered<Vec<Term>>>()?;
                 let all = self.g.stack(&parts);
                 Ok(self.g.index(all, &[*at]))
             }
@@ -174,15 +203,15 @@ impl<'a> Lower<'a> {
                 Ok(self.real(ty, *x))
             }
             (Number::Bits(op, a, b), Elem::Int(_)) => {
-                let (a, b) = (self.number(a, elem, range)?, self.number(b, elem, range)?);
+                let (a, b) = (of(self, a)?, of(self, b)?);
                 Ok(self.g.int(*op, a, b))
             }
             (Number::Shift(op, a, by), Elem::Int(_)) => {
-                let a = self.number(a, elem, range)?;
+                let a = of(self, a)?;
                 self.shift(*op, a, *by, Default::default(), range)
             }
             (Number::Not(a), Elem::Int(ty)) => {
-                let a = self.number(a, elem, range)?;
+                let a = of(self, a)?;
                 Ok(self.complement(a, ty))
             }
             (Number::Int(i), Elem::Int(ty)) => {

@@ -1,6 +1,7 @@
 //! What an expression of the user's function is, seen from the front end: mostly a term, sometimes a thing that Rust has and the
 //! core language has not (a closure, an iterator, a literal whose type is still open), and the names that stand for such values.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use proc_macro2::TokenStream;
@@ -149,16 +150,28 @@ pub(super) enum Number {
 }
 
 impl Number {
+    /// The first literal or constant in it that is one of those wanted; one of a list counts if `lists` does. What is shared is looked at once:
+    /// `b = a + a`, `c = b + b` and so on would be seen twice as often with each line.
+    fn leaf(&self, lists: bool, wanted: impl Fn(&Number) -> bool) -> Option<&Number> {
+        let (mut stack, mut seen) = (vec![self], HashSet::new());
+        while let Some(n) = stack.pop() {
+            if !seen.insert(std::ptr::from_ref(n)) {
+                continue;
+            }
+            match n {
+                Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => stack.push(a),
+                Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => stack.extend([&**b, &**a]),
+                Number::Of(parts, _) if lists => stack.extend(parts.iter().rev().map(|p| &**p)),
+                leaf if wanted(leaf) => return Some(leaf),
+                _ => {}
+            }
+        }
+        None
+    }
+
     /// Whether a real is in it (then all of it is real).
     pub(super) fn is_float(&self) -> bool {
-        match self {
-            Number::Float(_) => true,
-            Number::Int(_) | Number::Outer(_) | Number::At(..) => false,
-            Number::Std(..) => true,
-            Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => a.is_float(),
-            Number::Of(parts, _) => parts.iter().any(|p| p.is_float()),
-            Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => a.is_float() || b.is_float(),
-        }
+        self.leaf(true, |n| matches!(n, Number::Float(_) | Number::Std(..))).is_some()
     }
 
     /// The constant array outside of the function that it may be (or a part of), with the indices of the part.
@@ -172,25 +185,19 @@ impl Number {
 
     /// Whether the constant in it is an array, if that is known.
     pub(super) fn array_if_known(&self) -> Option<bool> {
-        match self {
-            Number::Outer(_) => None,
-            Number::At(..) => Some(true),
-            Number::Float(_) | Number::Int(_) | Number::Std(..) | Number::Of(..) => Some(false),
-            Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => a.array_if_known(),
-            Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => {
-                // Arithmetic on arrays is ndarray's, and a constant is none of these.
-                Some(a.array_if_known() == Some(true) || b.array_if_known() == Some(true))
-            }
+        let mut n = self;
+        while let Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) = n {
+            n = a;
         }
+        // Arithmetic on arrays is ndarray's, and a constant is none of these.
+        (!matches!(n, Number::Outer(_))).then(|| n.leaf(false, |n| matches!(n, Number::At(..))).is_some())
     }
 
     /// The constant outside of the function that is in it, if nothing but that says what type it has.
     pub(super) fn outer(&self) -> Option<&TokenStream> {
-        match self {
+        match self.leaf(false, |n| matches!(n, Number::Outer(_) | Number::At(..)))? {
             Number::Outer(path) | Number::At(path, _) => Some(path),
-            Number::Float(_) | Number::Int(_) | Number::Std(..) | Number::Of(..) => None,
-            Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) => a.outer(),
-            Number::Arith(_, a, b) | Number::Choice(_, a, b) | Number::Bits(_, a, b) => a.outer().or(b.outer()),
+            _ => None,
         }
     }
 }

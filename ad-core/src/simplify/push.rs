@@ -1,14 +1,16 @@
 //! Moves an index into the term that it reads (BOT Fig. 10), where that saves work: into an elementwise operation, or a sum over
-//! other axes, of which nothing else is read. On an interned graph doing it everywhere is exponential (prototype.md, 1), so uses are
+//! other axes, of which nothing else is read; and a part, through elementwise operations, into a contraction: of a product of which only some rows
+//! are read, only these are computed. On an interned graph doing it everywhere is exponential (prototype.md, 1), so uses are
 //! counted over the whole graph first, and the question is asked again at each term that an index passes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::Prim;
 
-/// The roots with indices pushed. Closed bodies are left alone: their arrays are small or carried.
-pub fn push(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
+/// The roots with indices pushed. Closed bodies are left alone: their arrays are small or carried. So are contractions in `exact`: the function
+/// itself computes all of them.
+pub fn push(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
     let reachable = g.reachable(roots);
     let mut uses: HashMap<Term, usize> = HashMap::new();
     for &r in roots {
@@ -31,6 +33,14 @@ pub fn push(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
             {
                 let index: Vec<Term> = index.iter().map(|ix| done[ix]).collect();
                 read(g, &uses, &done, *src, &index)
+            }
+            Node::Prim(Prim::Slice(steps), args)
+                if g.free(t).is_empty()
+                    && steps.iter().all(|&s| s == 1)
+                    && reaches_product(g, (&uses, exact), &span(g, t), args[0], DEEP) =>
+            {
+                let span: Vec<Span> = span(g, t).into_iter().map(|s| s.map(|(at, n)| (done[&at], done[&n]))).collect();
+                part(g, (&uses, &done), args[0], &span)
             }
             _ => {
                 let mapped = node.map_children(|c| done[&c]);
@@ -104,4 +114,98 @@ fn read(g: &mut Graph, uses: &HashMap<Term, usize>, done: &HashMap<Term, Term>, 
         results.insert(key, new);
     }
     results[&root]
+}
+
+/// Operations that a part goes through.
+const DEEP: usize = 16;
+
+/// Of an axis the first element and the number of elements that are read, if not all.
+type Span = Option<(Term, Term)>;
+
+/// What a slice with unit steps reads.
+fn span(g: &Graph, slice: Term) -> Vec<Span> {
+    let Node::Prim(Prim::Slice(steps), args) = g.node(slice) else { return Vec::new() };
+    let rank = steps.len();
+    (0..rank)
+        .map(|k| {
+            let (start, len) = (args[1 + k], args[1 + rank + k]);
+            let all = g.int_value(start) == Some(0) && len == g.shape(args[0])[k];
+            (!all).then_some((start, len))
+        })
+        .collect()
+}
+
+/// For each axis of a replicate's argument the axis of the replicate.
+fn kept(rank: usize, new: &[u8]) -> Vec<usize> {
+    (0..rank).filter(|&k| !new.contains(&axis(k))).collect()
+}
+
+/// Whether a part goes into a contraction, whose other rows are read by nothing, and which does not have to copy any part.
+fn reaches_product(
+    g: &Graph,
+    (uses, exact): (&HashMap<Term, usize>, &HashSet<Term>),
+    span: &[Span],
+    t: Term,
+    deep: usize,
+) -> bool {
+    let Node::Prim(prim, args) = g.node(t) else { return false };
+    let data = &args[..prim.data_args(args.len())];
+    let Some(deep) = deep.checked_sub(1).filter(|_| uses.get(&t) == Some(&1)) else { return false };
+    match prim {
+        Prim::Contract(c) => {
+            // Leading rows are contiguous where they lie.
+            let leading = |label: u8| [&c.a, &c.b].iter().all(|of| !of.iter().skip(1).any(|&l| l == label));
+            let cut = |(label, s): (&u8, &Span)| s.is_none() || leading(*label);
+            let any = c.a.iter().any(|l| c.b.contains(l) && !c.out.contains(l));
+            any && !exact.contains(&t) && c.out.iter().zip(span).all(cut)
+        }
+        Prim::Replicate(new) => {
+            let inner: Vec<Span> = kept(span.len(), new).into_iter().map(|k| span[k]).collect();
+            inner.iter().any(Option::is_some) && reaches_product(g, (uses, exact), &inner, args[0], deep)
+        }
+        p => p.is_elementwise() && data.iter().any(|&c| reaches_product(g, (uses, exact), span, c, deep)),
+    }
+}
+
+/// This part of `t`, taken inside as far as nothing else reads what it goes through.
+fn part(g: &mut Graph, (uses, done): (&HashMap<Term, usize>, &HashMap<Term, Term>), t: Term, span: &[Span]) -> Term {
+    let new = done[&t];
+    if uses.get(&t) != Some(&1) {
+        return sliced(g, new, span);
+    }
+    let shape = g.shape(new).to_vec();
+    let size = |k: usize| span[k].map_or(shape[k], |s| s.1);
+    let node = g.node_rc(t);
+    if let Node::Prim(prim, args) = &*node {
+        match prim {
+            Prim::Contract(c) => {
+                let mut operand = |x: Term, labels: &[u8]| {
+                    let of = |l: &u8| c.out.iter().position(|o| o == l).and_then(|k| span[k]);
+                    let inner: Vec<Span> = labels.iter().map(of).collect();
+                    sliced(g, done[&x], &inner)
+                };
+                let (a, b) = (operand(args[0], &c.a), operand(args[1], &c.b));
+                return g.contract(a, b, c.clone());
+            }
+            Prim::Replicate(axes) => {
+                let inner: Vec<Span> = kept(span.len(), axes).into_iter().map(|k| span[k]).collect();
+                let x = part(g, (uses, done), args[0], &inner);
+                let sizes: Vec<Term> = axes.iter().map(|&a| size(usize::from(a))).collect();
+                return g.replicate_axes(x, axes, &sizes);
+            }
+            p if p.is_elementwise() => {
+                let parts: Vec<Term> = args.iter().map(|&a| part(g, (uses, done), a, span)).collect();
+                return g.prim(prim.clone(), &parts);
+            }
+            _ => {}
+        }
+    }
+    sliced(g, new, span)
+}
+
+fn sliced(g: &mut Graph, x: Term, span: &[Span]) -> Term {
+    let (none, shape) = (g.lit_usize(0), g.shape(x).to_vec());
+    let starts: Vec<Term> = span.iter().map(|s| s.map_or(none, |s| s.0)).collect();
+    let lens: Vec<Term> = span.iter().zip(shape).map(|(s, n)| s.map_or(n, |s| s.1)).collect();
+    g.slice(x, &starts, &vec![1; span.len()], &lens)
 }

@@ -198,5 +198,21 @@ fn sums_over_items_are_done_in_blocks() {
             x.dot(w).mapv(|s| s.exp().ln_1p()).sum()
         } },
     );
-    assert!(!text.contains("step_by") && text.contains("gemv"), "{text}");
+    // The matrix is read once, where it lies; its gradient is none of the blocks' arrays.
+    assert!(text.contains("step_by") && text.contains("gemv_t") && !text.contains("packed"), "{text}");
+    assert!(text.contains("block_of_rows") && text.matches("step_by").count() == 1, "{text}");
+    let whole = [
+        // One product with the matrix.
+        quote! { fn one(w: &Array1<f64>, x: &Array2<f64>) -> f64 { x.dot(w).mapv(|s| s.exp().ln_1p()).sum() } },
+        // All scores are needed before a row can be weighed.
+        quote! { fn all(w: &Array1<f64>, x: &Array2<f64>) -> f64 { logsumexp(&x.dot(w)) } },
+        // The bits of a product that a decision depends on are the function's.
+        quote! { fn decided(w: &Array1<f64>, x: &Array2<f64>) -> f64 { let s = x.dot(w); if s.sum() > 0.0 { s.dot(&s) } else { 0.0 } } },
+        // Products of matrices have kernels that read them once.
+        quote! { fn matrices(w: &Array2<f64>, x: &Array2<f64>) -> f64 { x.dot(w).mapv(|s| s.exp().ln_1p()).sum() } },
+    ];
+    for (k, item) in whole.into_iter().enumerate() {
+        let text = written(if k == 0 { quote!(wrt(x)) } else { quote!(wrt(w)) }, item);
+        assert!(!text.contains("step_by"), "{text}");
+    }
 }

@@ -128,35 +128,37 @@ pub fn logistic_value_and_grad(
     x: &Array2<f64>,
     y: &Array1<f64>,
 ) -> (f64, ::ad::ndarray::Array1<f64>) {
-    ///A loop nest over 1 axis.
-    fn compute_t1_and_v1(v1_: &mut [f64], y: &[f64], x_rows_: usize) -> f64 {
+    ///Numbers of the items of a block.
+    fn compute_t1_and_v1(v1_: &mut [f64], z: &[f64], y: &[f64], x_rows_: usize) -> f64 {
         #[inline(always)]
         fn loops<I: ::ad::runtime::kernel::Isa>(
             v1_: &mut [f64],
+            z: &[f64],
             y: &[f64],
             x_rows_: usize,
         ) -> f64 {
             let mut t1_lanes_ = [0.0; 16];
+            let z = &z[..x_rows_];
+            let y = &y[..x_rows_];
             let v1_ = &mut v1_[..x_rows_];
-            let y_row_ = &y[0..][..x_rows_];
+            let (z_chunks_, z_rest_) = z.as_chunks::<16>();
+            let (y_chunks_, y_rest_) = y.as_chunks::<16>();
             let (v1_chunks_, v1_rest_) = v1_.as_chunks_mut::<16>();
-            let (y_chunks_, y_rest_) = y_row_.as_chunks::<16>();
             for c_ in 0..x_rows_ / 16 {
+                let z = &z_chunks_[c_];
+                let y = &y_chunks_[c_];
                 let v1_ = &mut v1_chunks_[c_];
-                let y_row_ = &y_chunks_[c_];
                 for l_ in 0..16 {
-                    let z = v1_[l_];
-                    let t1_ = -(y_row_[l_] * z);
+                    let t1_ = -(y[l_] * z[l_]);
                     let t2_ = I::exp(-t1_.abs());
                     let t3_ = if t1_ < 0.0 { t2_ } else { 1.0 };
                     t1_lanes_[l_] += t1_.max(0.0) + I::ln_1p(t2_);
-                    v1_[l_] = -(t3_ / (1.0 + t2_) * y_row_[l_]);
+                    v1_[l_] = -(t3_ / (1.0 + t2_) * y[l_]);
                 }
             }
             let mut t1_rest_ = ::ad::runtime::kernel::lanes(t1_lanes_);
             for l_ in 0..x_rows_ % 16 {
-                let z = v1_rest_[l_];
-                let t1_ = -(y_rest_[l_] * z);
+                let t1_ = -(y_rest_[l_] * z_rest_[l_]);
                 let t2_ = I::exp(-t1_.abs());
                 let t3_ = if t1_ < 0.0 { t2_ } else { 1.0 };
                 t1_rest_ += t1_.max(0.0) + I::ln_1p(t2_);
@@ -165,7 +167,8 @@ pub fn logistic_value_and_grad(
             t1_rest_
         }
         ::ad::runtime::dispatched!(
-            'a,; loops(v1_ : & 'a mut [f64], y : & 'a[f64], x_rows_ : usize) -> f64
+            'a,; loops(v1_ : & 'a mut [f64], z : & 'a[f64], y : & 'a[f64], x_rows_ :
+            usize) -> f64
         )
     }
     let w_data_ = ::ad::runtime::kernel::contiguous(w);
@@ -185,12 +188,33 @@ pub fn logistic_value_and_grad(
     ::core::assert!(
         c1_, "logistic: index out of range: `y[i]` (length of `y` = {})", y_len_
     );
-    let mut z = ::std::vec![0.0; x_rows_];
-    ::ad::runtime::kernel::gemv(&mut z, &x_data_, &w_data_, false);
-    let mut v1_ = z;
-    let t1_ = compute_t1_and_v1(&mut v1_, &y_data_, x_rows_);
+    let block_ = ::ad::runtime::kernel::block_of_rows(x_rows_, 2 + w_len_);
+    let mut z = ::std::vec![0.0; block_];
+    let mut v1_ = ::std::vec![0.0; block_];
+    let mut t1_: f64 = 0.0;
     let mut v2_ = ::std::vec![0.0; w_len_];
-    ::ad::runtime::kernel::gemv_t(&mut v2_, &x_data_, &v1_, false);
+    for first_ in (0..x_rows_).step_by(block_) {
+        let count_ = block_.min(x_rows_ - first_);
+        ::ad::runtime::kernel::gemv(
+            &mut z[..count_],
+            &x_data_[first_ * w_len_..][..count_ * w_len_],
+            &w_data_,
+            false,
+        );
+        t1_
+            += compute_t1_and_v1(
+                &mut v1_[..count_],
+                &z[..count_],
+                &y_data_[first_..][..count_],
+                count_,
+            );
+        ::ad::runtime::kernel::gemv_t(
+            &mut v2_,
+            &x_data_[first_ * w_len_..][..count_ * w_len_],
+            &v1_[..count_],
+            true,
+        );
+    }
     (t1_, ::ad::runtime::kernel::assemble([w_len_], v2_))
 }
 #[doc(hidden)]

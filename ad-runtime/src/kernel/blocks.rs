@@ -24,6 +24,19 @@ pub fn block(len: usize, width: usize) -> usize {
     items.min(len.max(1))
 }
 
+/// Numbers of the rows of a block that are read where they lie, twice in a row: they are in the second-level cache for the second time.
+const ROW_NUMBERS: usize = 1 << 13;
+/// A block of more rows than this gains nothing.
+const MOST_ROWS: usize = 1 << 11;
+
+/// [`block`] where the rows of items are read as they lie, so that no lanes are filled by items but of one number each.
+#[inline]
+#[must_use]
+pub fn block_of_rows(len: usize, width: usize) -> usize {
+    let items = (ROW_NUMBERS / width.max(1)).clamp(FEWEST, MOST_ROWS) / FEWEST * FEWEST;
+    items.min(len.max(1))
+}
+
 /// The numbers of `count` items, item by item, as rows over the items.
 ///
 /// # Panics

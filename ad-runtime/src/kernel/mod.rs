@@ -30,7 +30,9 @@ mod special;
 mod vector;
 mod windows;
 
-pub use blocks::{block, largest_columns, packed, places_of_largest, places_of_smallest, smallest_columns};
+pub use blocks::{
+    block, block_of_rows, largest_columns, packed, places_of_largest, places_of_smallest, smallest_columns,
+};
 pub use generated::{
     Whole, cut, each_first, each_row, exact_dot, exact_product, exact_sum, extended, fits, gemm_each,
     gemm_each_off_heap, joined, lanes, largest, largest_whole, order, place_of_largest, place_of_smallest,

@@ -4,7 +4,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use super::super::contract::Factor;
 use super::super::kernel::{Kernel, Op};
+use super::super::rust::prec;
 use super::Driver;
 use crate::ir::Term;
 
@@ -27,14 +29,45 @@ impl Driver<'_> {
     }
 
     /// An operand of a matrix product, with exactly the elements that its sizes say.
-    pub(super) fn operand(&self, t: Term, sizes: &[&Vec<Term>; 3], names: &mut Vec<Term>) -> TokenStream {
-        let (x, sizes) = (self.borrow(t, names), sizes.map(|s| s.clone()).concat());
-        if self.as_many(&sizes, self.g.shape(t)) {
-            return x;
+    pub(super) fn operand(&self, x: &Factor, sizes: &[&Vec<Term>; 3], names: &mut Vec<Term>) -> TokenStream {
+        let (array, sizes) = (self.borrow(x.array, names), sizes.map(|s| s.clone()).concat());
+        let shape = self.g.shape(x.array);
+        if x.start.is_none() && self.as_many(&sizes, shape) {
+            return array;
         }
-        let (cut, n) = (self.style.kernel("cut"), self.product(&sizes, names).tokens);
-        let zero = self.style.zero(self.g.elem(t));
-        quote!(&#cut(#x, 0, #n, #zero))
+        let n = self.product(&sizes, names).tokens;
+        let start = x.start.filter(|&t| self.g.int_value(t) != Some(0)).map(|start| {
+            let (start, named) = self.scalar_expr(start);
+            names.extend(named);
+            // The other axes of a part are whole.
+            shape[1..].iter().fold(start, |rows, &n| {
+                let (n, named) = self.scalar_expr(n);
+                names.extend(named);
+                rows.times(&n)
+            })
+        });
+        if self.rows_fit(x, &sizes) {
+            let from = &self.names[&x.array];
+            return match start.map(|start| start.at(prec::ADD)) {
+                Some(start) => quote!(&#from[#start..][..#n]),
+                None => quote!(&#from[..#n]),
+            };
+        }
+        let start = start.map_or(quote!(0), |start| start.tokens);
+        let (cut, zero) = (self.style.kernel("cut"), self.style.zero(self.g.elem(x.array)));
+        quote!(&#cut(#array, #start, #n, #zero))
+    }
+
+    /// Whether a part of an array's leading rows, of these sizes in some order, is known to be inside of it.
+    pub(super) fn rows_fit(&self, x: &Factor, sizes: &[Term]) -> bool {
+        let mut left = sizes.to_vec();
+        let shape = self.g.shape(x.array);
+        for n in shape.iter().skip(1) {
+            let Some(at) = left.iter().position(|m| m == n) else { return false };
+            left.swap_remove(at);
+        }
+        let [rows] = left[..] else { return false };
+        self.known.fits(x.start, Some(rows), shape[0])
     }
 
     /// Whether arrays of these shapes are known to have as many elements. What is made equal by a check at the entry is one size; where

@@ -1,17 +1,18 @@
 //! Steps that are done block by block (`emit/tiles.rs`): memory for one block before the loop over blocks, packed rows, calls on parts
 //! of arrays, sums that go on from block to block. Must never decide which steps these are.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::block::Statement;
+use super::super::contract::Factor;
 use super::super::items::masked;
 use super::super::nest::{Arg, Extremum, Item, Nest, Part};
 use super::super::rust::{Expr, prec, stem};
 use super::super::schedule::{Literal, Work};
-use super::super::tiles::{Blocked, Tile, blocked, buffers, extremum, is_over, scattered, widths};
+use super::super::tiles::{Blocked, ByItems, Tile, blocked, buffers, by_items, extremum, is_over, scattered, widths};
 use super::Driver;
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
@@ -29,6 +30,10 @@ pub(super) struct Block {
     onto: BTreeMap<Term, Term>,
     /// Arrays from outside, as they are packed.
     packed: BTreeMap<Term, Ident>,
+    /// Matrices whose rows are read where they lie.
+    matrices: BTreeSet<Term>,
+    /// Leading rows of arrays that are not known to have as many, with what is missing.
+    completed: BTreeMap<(Term, Option<Term>), Ident>,
     /// Arrays of one block, in order of appearance, and those that take the memory of one of them.
     memory: Vec<Term>,
     reused: Vec<Term>,
@@ -54,6 +59,8 @@ impl Driver<'_> {
             private: tile.private.clone(),
             onto: tile.onto.clone(),
             packed: BTreeMap::new(),
+            matrices: BTreeSet::new(),
+            completed: BTreeMap::new(),
             memory: Vec::new(),
             reused: Vec::new(),
             taken: Vec::new(),
@@ -82,7 +89,7 @@ impl Driver<'_> {
         names.extend(self.scalar_expr(block.n).1);
         // What an item has in memory; what is overwritten counts twice, so that to save memory makes no blocks larger.
         let mut width: Option<Expr> = None;
-        let all = block.memory.iter().chain(&block.reused).chain(block.packed.keys());
+        let all = block.memory.iter().chain(&block.reused).chain(block.packed.keys()).chain(&block.matrices);
         for (sizes, times) in widths(self.g, all.copied()) {
             let factor = proc_macro2::Literal::usize_unsuffixed(times);
             let of = match (times, &*sizes) {
@@ -105,12 +112,14 @@ impl Driver<'_> {
             let zero = self.style.zero(self.g.elem(t));
             let (numbers, part) = (self.in_block(t, size, &mut names), self.in_block(t, count, &mut names));
             let start = self.in_block(t, first, &mut names);
-            let from = &self.names[&t];
+            let from = block.completed.get(&(t, None)).unwrap_or(&self.names[&t]);
             names.push(t);
             memory.extend(quote!(let mut #name = ::std::vec![#zero; #numbers];));
             packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
         }
-        let kernel = self.style.kernel("block");
+        // With rows where they lie, and a number for each item beside, there are no lanes to fill for more than one number of an item.
+        let rows = block.packed.is_empty() && !block.matrices.is_empty();
+        let kernel = self.style.kernel(if rows { "block_of_rows" } else { "block" });
         let mut code = TokenStream::new();
         for s in steps {
             code.extend(s.code);
@@ -149,9 +158,14 @@ impl Driver<'_> {
         if !is_over(self.g, t, block.n) {
             return if out { self.out(t) } else { self.borrow(t, names) };
         }
+        self.part_of_items(block, t, out, names)
+    }
+
+    fn part_of_items(&self, block: &Block, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
         names.push(t);
         let (count, first) = (&block.count, &block.first);
-        let name = block.packed.get(&t).unwrap_or(&self.names[&t]);
+        let whole = || block.completed.get(&(t, None)).unwrap_or(&self.names[&t]);
+        let name = block.packed.get(&t).unwrap_or_else(whole);
         let numbers = self.in_block(t, count, names);
         let and = if out { quote!(&mut) } else { quote!(&) };
         if block.packed.contains_key(&t) || block.private.contains(&t) {
@@ -205,11 +219,15 @@ impl Driver<'_> {
         let g = self.g;
         let Some(mut block) = self.tile.take() else { return Err("a nest outside of a block".into()) };
         let made = blocked(g, self.plan, self.hints, block.n, (domain, terms), (step, &block.onto));
-        let Some(Blocked { kernel, mut items, mut outs }) = made else {
+        let Some(Blocked { kernel, mut items, mut outs, leading }) = made else {
             return Err("a nest that no block can have".into());
         };
+        for &array in &leading {
+            self.leading(&mut block, &Factor { array, flipped: false, start: None });
+        }
         for t in buffers(&kernel) {
-            let outer = is_over(g, t, block.n) && g.rank(t) > 1 && !block.private.contains(&t);
+            let over = is_over(g, t, block.n) || leading.contains(&t);
+            let outer = over && g.rank(t) > 1 && !block.private.contains(&t);
             if outer && !block.packed.contains_key(&t) {
                 let name = self.taken.fresh(&format!("{}_block", stem(&self.names[&t].to_string(), "_data")));
                 block.packed.insert(t, name);
@@ -260,6 +278,7 @@ impl Driver<'_> {
         for arg in &function.args {
             args.push(match arg {
                 Arg::Out(t) => self.part(&block, *t, true, &mut names),
+                Arg::Buffer(t) if leading.contains(t) => self.part_of_items(&block, *t, false, &mut names),
                 Arg::Buffer(t) if !is_over(g, *t, block.n) => self.read_by(&kernel, *t, &mut names),
                 Arg::Buffer(t) => self.part(&block, *t, false, &mut names),
                 Arg::Scalar(t) if *t == block.n => {
@@ -304,6 +323,63 @@ impl Driver<'_> {
         self.tile = Some(block);
         let what = ("scatter", "Adds at computed positions; what falls outside is dropped.");
         self.call(&kernel, &[item], what, &[t], guard, (false, &HashMap::new()))
+    }
+
+    /// A product with the rows of the items of a block.
+    pub(super) fn product_in_block(&mut self, t: Term, guard: &[Literal]) -> Result<(), String> {
+        let Some(mut block) = self.tile.take() else { return Err("a product outside of a block".into()) };
+        let Some((_, p)) = by_items(self.g, self.plan, t, Some(block.n)) else {
+            return Err("a product that no block can have".into());
+        };
+        let mut names = Vec::new();
+        let code = self.memory(&mut block, t, p.summed);
+        let rows = self.rows(&mut block, &p, &mut names);
+        let (vector, kernel) = if p.summed {
+            (self.part(&block, p.vector.array, false, &mut names), "gemv_t")
+        } else {
+            (self.operand(&p.vector, &[&p.row, &Vec::new(), &Vec::new()], &mut names), "gemv")
+        };
+        let (out, kernel, summed) = (self.part(&block, t, true, &mut names), self.style.kernel(kernel), p.summed);
+        let code = quote!(#code #kernel(#out, #rows, #vector, #summed););
+        self.tile = Some(block);
+        self.plain(guard, code, Vec::new(), names);
+        Ok(())
+    }
+
+    /// The rows of a matrix that are of the block.
+    fn rows(&mut self, block: &mut Block, p: &ByItems, names: &mut Vec<Term>) -> TokenStream {
+        block.matrices.insert(p.matrix.array);
+        self.leading(block, &p.matrix);
+        let row = self.product(&p.row, names);
+        let [mut first, count] = [&block.first, &block.count].map(|items| Expr::atom(quote!(#items)));
+        let from = match (block.completed.get(&(p.matrix.array, p.matrix.start)), p.matrix.start) {
+            (Some(name), _) => name,
+            (None, start) => {
+                if let Some(start) = start.filter(|&t| self.g.int_value(t) != Some(0)) {
+                    let (start, named) = self.scalar_expr(start);
+                    names.extend(named);
+                    first = start.plus(&first);
+                }
+                names.push(p.matrix.array);
+                &self.names[&p.matrix.array]
+            }
+        };
+        let (first, count) = (first.times(&row).at(prec::ADD), count.times(&row).tokens);
+        quote!(&#from[#first..][..#count])
+    }
+
+    /// Sees to it that an array has the rows of all items: what is not known to be checked where the loop runs may not have been.
+    fn leading(&mut self, block: &mut Block, x: &Factor) {
+        let shape = self.g.shape(x.array);
+        let sizes = [std::slice::from_ref(&block.n), &shape[1..]].concat();
+        let key = (x.array, x.start);
+        if self.rows_fit(x, &sizes) || block.completed.contains_key(&key) {
+            return;
+        }
+        let name = self.taken.fresh(&format!("{}_rows", stem(&self.names[&x.array].to_string(), "_data")));
+        let part = self.operand(x, &[&sizes, &Vec::new(), &Vec::new()], &mut block.names);
+        block.before.extend(quote!(let #name = #part;));
+        block.completed.insert(key, name);
     }
 
     /// What a nest that goes along the items of a block is given instead of what there is of all items. Rows of items are where they are.

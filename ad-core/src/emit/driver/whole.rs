@@ -196,6 +196,7 @@ impl Driver<'_> {
         if self.tile.is_some() {
             return match g.node(t) {
                 Node::Scatter { .. } => self.scatter_in_block(t, guard, k),
+                Node::Prim(Prim::Contract(_), _) => self.product_in_block(t, guard),
                 _ => self.extrema_in_block(t, guard),
             };
         }
@@ -245,12 +246,14 @@ impl Driver<'_> {
                 let Some(p) = as_product(g, spec, args[0], args[1]) else {
                     return Err("a contraction that is no matrix product".into());
                 };
-                let a = self.operand(p.a.0, &[&p.batch, &p.m, &p.k], &mut names);
-                let b = self.operand(p.b.0, &[&p.batch, &p.k, &p.n], &mut names);
+                let a = self.operand(&p.a, &[&p.batch, &p.m, &p.k], &mut names);
+                let b = self.operand(&p.b, &[&p.batch, &p.k, &p.n], &mut names);
                 let name = self.name(t);
                 let exact = self.plan.exact.contains(&t);
                 if g.rank(t) == 0 {
-                    let copies = if exact { Vec::new() } else { self.copies_beside(t, [p.a.0, p.b.0], guard) };
+                    let whole = p.a.start.is_none() && p.b.start.is_none();
+                    let copies =
+                        if exact || !whole { Vec::new() } else { self.copies_beside(t, [p.a.array, p.b.array], guard) };
                     if !copies.is_empty() {
                         let dot = self.style.kernel("dot_with_copies");
                         let code = quote!(let #name = #dot(#a, #b, &mut [#(#copies),*]););
@@ -270,22 +273,22 @@ impl Driver<'_> {
                     let kernel = self.style.kernel(if on_stack { "gemm_each_off_heap" } else { "gemm_each" });
                     let sizes = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
                     let [batch, m, k, n] = sizes;
-                    let (ta, tb) = (p.a.1, p.b.1);
+                    let (ta, tb) = (p.a.flipped, p.b.flipped);
                     quote!(#kernel(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
                 } else if exact && (p.n.is_empty() || p.m.is_empty()) {
                     // Of a matrix with a vector on its left ndarray takes the transpose, whose rows are its columns.
                     let kernel = self.style.kernel("exact_gemv");
-                    let (rows, transposed) = if p.n.is_empty() { (&p.m, p.a.1) } else { (&p.n, !p.b.1) };
+                    let (rows, transposed) = if p.n.is_empty() { (&p.m, p.a.flipped) } else { (&p.n, !p.b.flipped) };
                     let [rows, inner] = [rows, &p.k].map(|s| self.product(s, &mut names).tokens);
                     let (matrix, vector) = if p.n.is_empty() { (&a, &b) } else { (&b, &a) };
                     let flag = format_ident!("{}", if transposed { "Transposed" } else { "Plain" });
                     let operand = self.style.kernel("Operand");
                     quote!(#kernel(#out, #operand::#flag(#matrix), #vector, [#rows, #inner]);)
                 } else if p.n.is_empty() {
-                    let kernel = gemv(p.a.1);
+                    let kernel = gemv(p.a.flipped);
                     quote!(#kernel(#out, #a, #b, false);)
                 } else if p.m.is_empty() {
-                    let kernel = gemv(!p.b.1);
+                    let kernel = gemv(!p.b.flipped);
                     quote!(#kernel(#out, #b, #a, false);)
                 } else {
                     let kernel = match (on_stack, exact) {
@@ -295,7 +298,7 @@ impl Driver<'_> {
                     };
                     let (kernel, operand) = (self.style.kernel(kernel), self.style.kernel("Operand"));
                     let flag = |t: bool| format_ident!("{}", if t { "Transposed" } else { "Plain" });
-                    let (fa, fb) = (flag(p.a.1), flag(p.b.1));
+                    let (fa, fb) = (flag(p.a.flipped), flag(p.b.flipped));
                     let [m, k, n] = [&p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
                     let added = if exact && !on_stack { quote!() } else { quote!(, false) };
                     quote!(#kernel(#out, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n] #added);)
