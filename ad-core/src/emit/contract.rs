@@ -49,7 +49,11 @@ pub(super) fn behind(g: &Graph, t: Term) -> Behind {
         let (array, inner) = peel(g, args[0]);
         let leading = steps.iter().all(|&s| s == 1) && (1..steps.len()).all(whole);
         let lies = inner.iter().enumerate().all(|(k, &axis)| k == axis);
-        let stored = || !matches!(g.node(array), Node::Prim(Prim::Slice(_), _)) && always_stored(g, array);
+        let stored = || match g.node(array) {
+            Node::Prim(Prim::Slice(_), _) => false,
+            Node::Param(..) => true,
+            _ => always_stored(g, array),
+        };
         if leading && lies && stored() {
             return Behind { array, perm, part: Some((args[1], base)) };
         }

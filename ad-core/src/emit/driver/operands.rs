@@ -7,7 +7,7 @@ use quote::quote;
 use super::super::contract::Factor;
 use super::super::kernel::{Kernel, Op};
 use super::super::rust::prec;
-use super::Driver;
+use super::{Driver, Hold};
 use crate::ir::Term;
 
 impl Driver<'_> {
@@ -47,7 +47,7 @@ impl Driver<'_> {
             })
         });
         if self.rows_fit(x, &sizes) {
-            let from = &self.names[&x.array];
+            let from = self.elements(x.array);
             return match start.map(|start| start.at(prec::ADD)) {
                 Some(start) => quote!(&#from[#start..][..#n]),
                 None => quote!(&#from[..#n]),
@@ -56,6 +56,15 @@ impl Driver<'_> {
         let start = start.map_or(quote!(0), |start| start.tokens);
         let (cut, zero) = (self.style.kernel("cut"), self.style.zero(self.g.elem(x.array)));
         quote!(&#cut(#array, #start, #n, #zero))
+    }
+
+    /// A stored array as what its elements can be cut of.
+    pub(super) fn elements(&self, t: Term) -> TokenStream {
+        let name = &self.names[&t];
+        match self.hold.get(&t) {
+            Some(Hold::Stack(depth)) if *depth > 1 => super::stack::flat(&quote!(#name), *depth, false),
+            _ => quote!(#name),
+        }
     }
 
     /// Whether a part of an array's leading rows, of these sizes in some order, is known to be inside of it.

@@ -353,7 +353,7 @@ impl Driver<'_> {
         let row = self.product(&p.row, names);
         let [mut first, count] = [&block.first, &block.count].map(|items| Expr::atom(quote!(#items)));
         let from = match (block.completed.get(&(p.matrix.array, p.matrix.start)), p.matrix.start) {
-            (Some(name), _) => name,
+            (Some(name), _) => quote!(#name),
             (None, start) => {
                 if let Some(start) = start.filter(|&t| self.g.int_value(t) != Some(0)) {
                     let (start, named) = self.scalar_expr(start);
@@ -361,7 +361,7 @@ impl Driver<'_> {
                     first = start.plus(&first);
                 }
                 names.push(p.matrix.array);
-                &self.names[&p.matrix.array]
+                self.elements(p.matrix.array)
             }
         };
         let (first, count) = (first.times(&row).at(prec::ADD), count.times(&row).tokens);

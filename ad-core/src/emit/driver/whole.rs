@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::super::block::{Join, Statement, plain_if};
-use super::super::contract::as_product;
+use super::super::contract::{Factor, as_product};
 use super::super::items::{items, masked, members, scatter_item};
 use super::super::kernel::{Id, Kernel, Op};
 use super::super::nest::{Arg, Fold, Item, Nest, Part};
@@ -435,18 +435,13 @@ impl Driver<'_> {
 
     /// A stored array, or a part of one, as a `&[F]` argument.
     fn borrow_part(&self, t: Term, names: &mut Vec<Term>) -> TokenStream {
-        let (g, view) = (self.g, self.plan.class(t) == Class::View);
-        let Some((of, start, len)) = part_of(g, t).filter(|_| view) else { return self.borrow(t, names) };
-        if self.known.fits(Some(start), Some(len), g.shape(of)[0]) {
-            names.push(of);
-            let ((at, n), from) = ((self.scalar_expr(start), self.scalar_expr(len)), &self.names[&of]);
-            names.extend(at.1.into_iter().chain(n.1));
-            let (at, n) = (at.0.at(prec::ADD), n.0.at(prec::ADD));
-            return quote!(&#from[#at..][..#n]);
+        match part_of(self.g, t).filter(|_| self.plan.class(t) == Class::View) {
+            Some((array, start, len)) => {
+                let part = Factor { array, flipped: false, start: Some(start) };
+                self.operand(&part, &[&vec![len], &Vec::new(), &Vec::new()], names)
+            }
+            None => self.borrow(t, names),
         }
-        let (from, at, n) = (self.borrow(of, names), self.argument(start, names), self.argument(len, names));
-        let (cut, fill) = (self.style.kernel("cut"), self.style.zero(g.elem(t)));
-        quote!(&#cut(#from, #at, #n, #fill))
     }
 
     /// An array that is another one: taken over where nothing else reads that, borrowed or copied otherwise.
