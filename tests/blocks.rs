@@ -396,6 +396,26 @@ fn perhaps(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>, yes: bool) -> f64 
     }
 }
 
+/// Leading rows of a matrix that a loop carries, and changes behind the product.
+#[differentiate(wrt(w))]
+fn carried(w: &Array1<f64>, x: &Array2<f64>, k: usize) -> f64 {
+    let mut a = x.clone();
+    let mut total = 0.0;
+    for t in 0..4 {
+        let p = a.slice(s![t..k, ..]).dot(w);
+        total += p.mapv(f64::sin).sum();
+        a[[t, 0]] += p.sum();
+        a[[k - 1, 1]] *= 1.0 + w[0];
+    }
+    total + a.sum()
+}
+
+/// Both products with a matrix from both sides.
+#[differentiate(wrt(u, v))]
+fn bilinear(u: &Array1<f64>, v: &Array1<f64>, x: &Array2<f64>) -> f64 {
+    x.dot(u).mapv(f64::tanh).dot(v) + x.t().dot(v).mapv(|e| e * e).dot(u)
+}
+
 /// A mixture of as many points as there are weights. Where `m` has no columns no point is looked at, so that there may be too few.
 #[differentiate(wrt(m))]
 fn weighted(points: &Array2<f64>, weights: &Array1<f64>, m: &Array2<f64>) -> f64 {
@@ -463,6 +483,8 @@ fn parts_of_products_are_products_of_parts() {
     for (from, to) in [(0, 40), (3, 3), (2, 39), (17, 40)] {
         check_grad!(middle(&numbers(3, 1), &numbers(3, 4), &matrix(40, 3, 2), from, to));
     }
+    check_grad!(carried(&numbers(3, 1), &matrix(40, 3, 2), 37));
+    check_grad!(bilinear(&numbers(3, 1), &numbers(40, 3), &matrix(40, 3, 2)));
     check_grad!(perhaps(&numbers(3, 1), &matrix(40, 3, 2), &numbers(40, 3), true));
     // Shapes that would not do are none of the arm that is not taken.
     assert_eq!(perhaps_grad(&numbers(3, 1), &matrix(40, 2, 2), &numbers(4, 3), false), Array1::ones(3));

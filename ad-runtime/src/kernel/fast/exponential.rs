@@ -65,11 +65,11 @@ macro_rules! precision {
             pub(crate) fn exp_sum(x: $f, low: $f) -> $f {
                 let (shifted, e) = reduced(between(x, $exp_low, $exp_high), low);
                 // 2^k may be subnormal or infinite where the result is not: it is applied in two halves, of which
-                // only the second rounds.
-                let n = shifted.wrapping_add(2 * BIAS) & 0xffff;
+                // only the second rounds. What is above k is shifted out.
+                let n = shifted.wrapping_add(2 * BIAS);
                 let half = n >> 1;
                 let (first, second) = ($f::from_bits(half << MANTISSA), $f::from_bits((n - half) << MANTISSA));
-                (1.0 + e) * first * second
+                e.mul_add(first, first) * second
             }
 
             #[inline(always)]
@@ -85,7 +85,7 @@ macro_rules! precision {
                 let (shifted, e) = reduced(if x < $exp_low { $exp_low } else { x }, -0.0);
                 // 2^64 times as much is a normal number, and only the second product rounds where the result is none.
                 let scale = power_of_two(shifted.wrapping_add(UP));
-                (1.0 + e) * scale * DOWN
+                e.mul_add(scale, scale) * DOWN
             }
 
             #[inline(always)]
