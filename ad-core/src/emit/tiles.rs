@@ -300,10 +300,9 @@ impl Former<'_> {
     fn idle(&self, run: &Run, private: &HashSet<Term>) -> BTreeSet<usize> {
         let saved = private.iter().any(|&t| self.g.rank(t) > 1);
         let alone = |s: usize| match self.product(run, s) {
-            Some((t, matrix)) => {
-                let readers =
-                    run.steps.iter().filter(|&&k| self.product(run, k).is_some_and(|p| p.1 == matrix)).count();
-                let why = || format!("(%{} is read by {readers} products of the run, at least 2)", matrix.index());
+            Some((t, rows)) => {
+                let readers = run.steps.iter().filter(|&&k| self.product(run, k).is_some_and(|p| p.1 == rows)).count();
+                let why = || format!("(%{} is read by {readers} products of the run, at least 2)", rows.0.index());
                 !choose(Kind::Product, (t.index(), 0), readers > 1, why)
             }
             None => !saved && matches!(&self.plan.steps[s].work, Work::Nest { domain, .. } if domain.len() > 1),
@@ -311,17 +310,19 @@ impl Former<'_> {
         run.steps.iter().copied().filter(|&s| alone(s)).collect()
     }
 
-    /// Of a step that is a product with rows of items: the product, and the matrix.
-    fn product(&self, run: &Run, s: usize) -> Option<(Term, Term)> {
+    /// Of a step that is a product with rows of items: the product, the matrix, and which of its rows is the first.
+    fn product(&self, run: &Run, s: usize) -> Option<(Term, (Term, Option<Term>))> {
         let Work::Whole(t) = self.plan.steps[s].work else { return None };
-        Some((t, by_items(self.g, self.plan, t, Some(run.n))?.1.matrix.array))
+        let matrix = by_items(self.g, self.plan, t, Some(run.n))?.1.matrix;
+        Some((t, (matrix.array, matrix.start)))
     }
 
     /// Whether arrays over items of more than one axis are made, read again, and no longer made, or are read twice: each is a pass over memory that is
     /// saved.
     fn pays(&self, run: &Run, private: &HashSet<Term>) -> bool {
         let made = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
-        let mut read: Vec<Term> = run.steps.iter().filter_map(|&s| Some(self.product(run, s)?.1)).collect();
+        let mut read: Vec<(Term, Option<Term>)> =
+            run.steps.iter().filter_map(|&s| Some(self.product(run, s)?.1)).collect();
         let all = read.len();
         read.sort_unstable();
         read.dedup();

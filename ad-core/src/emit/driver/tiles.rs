@@ -18,6 +18,9 @@ use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
 
+/// Leading rows of an array: the first one, and the sizes of a row.
+type Rows = (Term, Option<Term>, Vec<Term>);
+
 /// The loop over blocks that is being written.
 pub(super) struct Block {
     n: Term,
@@ -33,7 +36,7 @@ pub(super) struct Block {
     /// Matrices whose rows are read where they lie.
     matrices: BTreeSet<Term>,
     /// Leading rows of arrays that are not known to have as many, with what is missing.
-    completed: BTreeMap<(Term, Option<Term>), Ident>,
+    completed: BTreeMap<Rows, Ident>,
     /// Arrays of one block, in order of appearance, and those that take the memory of one of them.
     memory: Vec<Term>,
     reused: Vec<Term>,
@@ -112,13 +115,14 @@ impl Driver<'_> {
             let zero = self.style.zero(self.g.elem(t));
             let (numbers, part) = (self.in_block(t, size, &mut names), self.in_block(t, count, &mut names));
             let start = self.in_block(t, first, &mut names);
-            let from = block.completed.get(&(t, None)).unwrap_or(&self.names[&t]);
+            let from = self.rows_of(&block, t);
             names.push(t);
             memory.extend(quote!(let mut #name = ::std::vec![#zero; #numbers];));
             packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
         }
         // With rows where they lie, and a number for each item beside, there are no lanes to fill for more than one number of an item.
-        let rows = block.packed.is_empty() && !block.matrices.is_empty();
+        let wide = |t: &Term| self.g.rank(*t) > 1;
+        let rows = block.packed.is_empty() && !block.memory.iter().any(wide) && !block.matrices.is_empty();
         let kernel = self.style.kernel(if rows { "block_of_rows" } else { "block" });
         let mut code = TokenStream::new();
         for s in steps {
@@ -161,11 +165,16 @@ impl Driver<'_> {
         self.part_of_items(block, t, out, names)
     }
 
+    /// An array with the rows of all items.
+    fn rows_of<'a>(&'a self, block: &'a Block, t: Term) -> &'a Ident {
+        let rows = (t, None, self.g.shape(t)[1..].to_vec());
+        block.completed.get(&rows).unwrap_or(&self.names[&t])
+    }
+
     fn part_of_items(&self, block: &Block, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
         names.push(t);
         let (count, first) = (&block.count, &block.first);
-        let whole = || block.completed.get(&(t, None)).unwrap_or(&self.names[&t]);
-        let name = block.packed.get(&t).unwrap_or_else(whole);
+        let name = block.packed.get(&t).unwrap_or_else(|| self.rows_of(block, t));
         let numbers = self.in_block(t, count, names);
         let and = if out { quote!(&mut) } else { quote!(&) };
         if block.packed.contains_key(&t) || block.private.contains(&t) {
@@ -223,7 +232,7 @@ impl Driver<'_> {
             return Err("a nest that no block can have".into());
         };
         for &array in &leading {
-            self.leading(&mut block, &Factor { array, flipped: false, start: None });
+            self.leading(&mut block, &Factor { array, flipped: false, start: None }, &g.shape(array)[1..]);
         }
         for t in buffers(&kernel) {
             let over = is_over(g, t, block.n) || leading.contains(&t);
@@ -349,10 +358,10 @@ impl Driver<'_> {
     /// The rows of a matrix that are of the block.
     fn rows(&mut self, block: &mut Block, p: &ByItems, names: &mut Vec<Term>) -> TokenStream {
         block.matrices.insert(p.matrix.array);
-        self.leading(block, &p.matrix);
+        self.leading(block, &p.matrix, &p.row);
         let row = self.product(&p.row, names);
         let [mut first, count] = [&block.first, &block.count].map(|items| Expr::atom(quote!(#items)));
-        let from = match (block.completed.get(&(p.matrix.array, p.matrix.start)), p.matrix.start) {
+        let from = match (block.completed.get(&(p.matrix.array, p.matrix.start, p.row.clone())), p.matrix.start) {
             (Some(name), _) => quote!(#name),
             (None, start) => {
                 if let Some(start) = start.filter(|&t| self.g.int_value(t) != Some(0)) {
@@ -368,11 +377,10 @@ impl Driver<'_> {
         quote!(&#from[#first..][..#count])
     }
 
-    /// Sees to it that an array has the rows of all items: what is not known to be checked where the loop runs may not have been.
-    fn leading(&mut self, block: &mut Block, x: &Factor) {
-        let shape = self.g.shape(x.array);
-        let sizes = [std::slice::from_ref(&block.n), &shape[1..]].concat();
-        let key = (x.array, x.start);
+    /// Sees to it that an array has the rows of all items, of these sizes: what is not known to be checked where the loop runs may not have been.
+    fn leading(&mut self, block: &mut Block, x: &Factor, row: &[Term]) {
+        let sizes = [std::slice::from_ref(&block.n), row].concat();
+        let key = (x.array, x.start, row.to_vec());
         if self.rows_fit(x, &sizes) || block.completed.contains_key(&key) {
             return;
         }
