@@ -161,20 +161,8 @@ impl<'a> Lower<'a> {
         if let Some(&t) = done.get(&part) {
             return Ok(t);
         }
-        let t = self.new_number(n, elem, range, done)?;
-        done.insert(part, t);
-        Ok(t)
-    }
-
-    fn new_number(
-        &mut self,
-        n: &Number,
-        elem: Elem,
-        range: SrcRange,
-        done: &mut HashMap<*const Number, Term>,
-    ) -> Lowered<Term> {
         let mut of = |this: &mut Self, n: &Number| this.part_of_number(n, elem, range, done);
-        match (n, elem) {
+        let t = match (n, elem) {
             (Number::Neg(a), _) => match (&**a, elem) {
                 (Number::Int(i), Elem::Int(_)) => self.number(&Number::Int(-i), elem, range),
                 (Number::Float(x), _) => self.number(&Number::Float(-x), elem, range),
@@ -232,7 +220,9 @@ impl<'a> Lower<'a> {
                 };
                 Err(self.error(range, catalogue::literal_type(found, &wanted, literal)))
             }
-        }
+        }?;
+        done.insert(part, t);
+        Ok(t)
     }
 
     /// A real constant, rounded as rustc rounds it.

@@ -3,9 +3,10 @@
 //! Only for contractions that nothing else reads (else it would be one more pass over the operand), and never where a
 //! decision depends on the sum.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::contraction::unless_empty;
+use super::rebuild::{rebuild, uses};
 use crate::choice::{Kind, choose};
 use crate::ir::{Contraction, Graph, Node, Term, axis};
 use crate::prim::Prim;
@@ -13,31 +14,12 @@ use crate::prim::Prim;
 /// The roots with sums moved into contractions. Terms in `exact` are left alone.
 pub fn associate(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
     let reachable = g.reachable(roots);
-    let mut uses: HashMap<Term, usize> = HashMap::new();
-    for &r in roots {
-        *uses.entry(r).or_default() += 1;
-    }
-    for &t in &reachable {
-        g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
-    }
-    let mut done: HashMap<Term, Term> = HashMap::new();
-    for t in reachable {
-        let node = g.node_rc(t);
-        let loc = g.loc(t);
-        let before = g.at(loc);
-        let new = match lone_labels(g, t).filter(|_| !exact.contains(&t)) {
-            Some((c, [a, b], lone)) if pays(t, uses.get(&contracted(g, t)).copied().unwrap_or(0)) => {
-                sum_operands(g, &c, [done[&a], done[&b]], &lone)
-            }
-            _ => {
-                let mapped = node.map_children(|c| done[&c]);
-                g.mk(mapped)
-            }
-        };
-        g.at(before);
-        done.insert(t, new);
-    }
-    roots.iter().map(|t| done[t]).collect()
+    let uses = uses(g, roots, &reachable);
+    rebuild(g, roots, &reachable, |g, t, done| {
+        let (c, [a, b], lone) = lone_labels(g, t).filter(|_| !exact.contains(&t))?;
+        let pays = pays(t, uses.get(&contracted(g, t)).copied().unwrap_or(0));
+        pays.then(|| sum_operands(g, &c, [done[&a], done[&b]], &lone))
+    })
 }
 
 /// Whether nothing else reads the contraction that is summed.

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::contraction::unless_empty;
 use super::layout::replicated;
+use super::rebuild::{rebuild, uses};
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::{Binary, Prim, Unary};
 
@@ -38,37 +39,22 @@ const LONGEST: usize = 16;
 /// The roots with linear maps behind sums. Terms in `exact` are left alone.
 pub fn hoist(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
     let reachable = g.reachable(roots);
-    let mut uses: HashMap<Term, usize> = HashMap::new();
-    for &r in roots {
-        *uses.entry(r).or_default() += 1;
-    }
-    for &t in &reachable {
-        g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
-    }
+    let mut uses = uses(g, roots, &reachable);
     let mut known = Known::new();
-    // A size in a type stays the term that it is.
-    let mut done: HashMap<Term, Term> = super::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
-    for t in reachable {
-        if done.contains_key(&t) {
-            continue;
-        }
-        let loc = g.loc(t);
-        let before = g.at(loc);
+    rebuild(g, roots, &reachable, |g, t, done| {
         let node = g.node_rc(t).map_children(|c| done[&c]);
         let mut new = g.mk(node);
         if !exact.contains(&t) {
             new = outside(g, new, (&uses, &known)).unwrap_or(new);
         }
-        g.at(before);
         if let Node::Prim(Prim::Sum(axes), args) = g.node(new) {
             known.insert((args[0], axes.to_vec()));
         }
         if let Some(&n) = uses.get(&t) {
             uses.insert(new, n);
         }
-        done.insert(t, new);
-    }
-    roots.iter().map(|t| done[t]).collect()
+        Some(new)
+    })
 }
 
 /// A sum of which at least one axis is summed before a linear map instead of after it.

@@ -14,6 +14,7 @@ mod layout;
 pub mod pairs;
 pub(crate) mod part;
 pub mod push;
+mod rebuild;
 pub mod share;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -5,8 +5,9 @@
 //! Only of numbers that a derivative computes outside of all loops. In a loop over elements a chain is as good, and one fused multiply-add a
 //! product; and what the function itself adds stays in its order.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use super::rebuild::{rebuild, uses};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Prim};
 
@@ -14,13 +15,7 @@ use crate::prim::{Binary, Prim};
 pub fn pairs(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, own: &[Term]) -> Vec<Term> {
     let reachable = g.reachable(roots);
     let own: HashSet<Term> = g.reachable(own).into_iter().collect();
-    let mut uses: HashMap<Term, usize> = HashMap::new();
-    for &r in roots {
-        *uses.entry(r).or_default() += 1;
-    }
-    for &t in &reachable {
-        g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
-    }
+    let uses = uses(g, roots, &reachable);
     let free = |g: &Graph, t: Term| !exact.contains(&t) && !own.contains(&t) && operands(g, t).is_some();
     // A sum that only another one reads is a part of that.
     let mut inner: HashSet<Term> = HashSet::new();
@@ -28,27 +23,11 @@ pub fn pairs(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, own: &[Term])
         let parts = operands(g, t).into_iter().flat_map(|(a, b, _)| [a, b]);
         inner.extend(parts.filter(|&c| uses.get(&c) == Some(&1) && free(g, c)));
     }
-    // A size in a type stays the term that it is.
-    let mut done: HashMap<Term, Term> = super::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
-    for t in reachable {
-        if done.contains_key(&t) {
-            continue;
-        }
-        let node = g.node_rc(t);
-        let loc = g.loc(t);
-        let before = g.at(loc);
+    rebuild(g, roots, &reachable, |g, t, done| {
         let terms = if free(g, t) && !inner.contains(&t) { summands(g, t, &inner) } else { Vec::new() };
-        let new = if terms.len() > 2 {
-            let terms: Vec<Summand> = terms.iter().map(|s| Summand { term: done[&s.term], ..*s }).collect();
-            added(g, &terms)
-        } else {
-            let mapped = node.map_children(|c| done[&c]);
-            g.mk(mapped)
-        };
-        g.at(before);
-        done.insert(t, new);
-    }
-    roots.iter().map(|t| done[t]).collect()
+        let new = || terms.iter().map(|s| Summand { term: done[&s.term], ..*s }).collect::<Vec<_>>();
+        (terms.len() > 2).then(|| added(g, &new()))
+    })
 }
 
 /// A part of a sum.

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::rebuild::{rebuild, uses};
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::Prim;
 
@@ -12,27 +13,16 @@ use crate::prim::Prim;
 /// itself computes all of them.
 pub fn push(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
     let reachable = g.reachable(roots);
-    let mut uses: HashMap<Term, usize> = HashMap::new();
-    for &r in roots {
-        *uses.entry(r).or_default() += 1;
-    }
-    for &t in &reachable {
-        g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
-    }
-    // A size in a type stays the term that it is.
-    let mut done: HashMap<Term, Term> = super::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
-    for t in reachable {
-        if done.contains_key(&t) {
-            continue;
-        }
+    let uses = uses(g, roots, &reachable);
+    rebuild(g, roots, &reachable, |g, t, done| {
         let node = g.node_rc(t);
-        let new = match &*node {
+        match &*node {
             // Inside an index function the index mentions its variables: such reads stay as they are.
             Node::Gather { src, vars, index, .. }
                 if vars.is_empty() && g.free(t).is_empty() && enters(g, &uses, *src, index.len()) =>
             {
                 let index: Vec<Term> = index.iter().map(|ix| done[ix]).collect();
-                read(g, &uses, &done, *src, &index)
+                Some(read(g, &uses, done, *src, &index))
             }
             Node::Prim(Prim::Slice(steps), args)
                 if g.free(t).is_empty()
@@ -40,16 +30,11 @@ pub fn push(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
                     && reaches_product(g, (&uses, exact), &span(g, t), args[0], DEEP) =>
             {
                 let span: Vec<Span> = span(g, t).into_iter().map(|s| s.map(|(at, n)| (done[&at], done[&n]))).collect();
-                part(g, (&uses, &done), args[0], &span)
+                Some(part(g, (&uses, done), args[0], &span))
             }
-            _ => {
-                let mapped = node.map_children(|c| done[&c]);
-                g.mk(mapped)
-            }
-        };
-        done.insert(t, new);
-    }
-    roots.iter().map(|t| done[t]).collect()
+            _ => None,
+        }
+    })
 }
 
 /// Whether an index of this length goes into `t`.

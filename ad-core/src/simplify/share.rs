@@ -8,6 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::rebuild::rebuild;
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Cmp, Prim, Unary};
 
@@ -30,35 +31,13 @@ pub fn share(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, own: &[Term])
             met.entry((family, x)).or_default().push(f);
         }
     }
-    // A size in a type stays the term that it is.
-    let mut done: HashMap<Term, Term> = super::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
-    for t in reachable {
-        if done.contains_key(&t) {
-            continue;
+    rebuild(g, roots, &reachable, |g, t, done| match member(g, t) {
+        Some((family, f, x)) if !exact.contains(&t) && met.get(&(family, x)).is_some_and(|fs| fs.len() > 1) => {
+            let (_, write) = FAMILIES[family].iter().find(|m| m.0 == f)?;
+            Some(write(g, done[&x]))
         }
-        let node = g.node_rc(t);
-        let loc = g.loc(t);
-        let before = g.at(loc);
-        let new = match member(g, t) {
-            Some((family, f, x)) if !exact.contains(&t) && met.get(&(family, x)).is_some_and(|fs| fs.len() > 1) => {
-                let x = done[&x];
-                match FAMILIES[family].iter().find(|m| m.0 == f) {
-                    Some((_, write)) => write(g, x),
-                    None => t,
-                }
-            }
-            _ => match divided.get(&t) {
-                Some(&(x, y)) => times_reciprocal(g, done[&x], done[&y]),
-                None => {
-                    let mapped = node.map_children(|c| done[&c]);
-                    g.mk(mapped)
-                }
-            },
-        };
-        g.at(before);
-        done.insert(t, new);
-    }
-    roots.iter().map(|t| done[t]).collect()
+        _ => divided.get(&t).map(|(x, y)| times_reciprocal(g, done[x], done[y])),
+    })
 }
 
 fn member(g: &Graph, t: Term) -> Option<(usize, Unary, Term)> {
