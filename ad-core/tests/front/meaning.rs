@@ -354,17 +354,15 @@ fn literals_take_the_type_that_they_meet() {
 }
 
 #[test]
-fn two_thousand_statements_take_no_time() {
+fn two_thousand_statements_are_a_few_terms_each() {
     let lines: TokenStream = (0_usize..2000)
         .map(|k| {
             let (a, b) = (quote::format_ident!("x{k}"), quote::format_ident!("x{}", k + 1));
             quote! { let #b = (#a * 0.5).sin() + #a; }
         })
         .collect();
-    let start = std::time::Instant::now();
     let p = program(quote!(), quote! { fn f(x0: f64) -> f64 { #lines x2000 } });
-    assert!(p.graph.len() > 4000);
-    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    assert!((4000..8000).contains(&p.graph.len()), "{} terms", p.graph.len());
     let sum = (1..400).fold(quote!(x), |sum, k| {
         let k = f64::from(k);
         quote!(#sum + #k)
