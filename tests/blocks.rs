@@ -432,6 +432,13 @@ fn weighted(points: &Array2<f64>, weights: &Array1<f64>, m: &Array2<f64>) -> f64
     total
 }
 
+/// More labels than rows: what is done with the others needs no row.
+#[differentiate(wrt(w))]
+fn unmatched(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
+    let scores = x.dot(w);
+    build1(y.len(), |i| if i < x.nrows() { (y[i] * scores[i]).sin() } else { y[i] }).sum()
+}
+
 /// The gradient of the logistic regression on `n` rows, element by element.
 fn slopes(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>, n: usize) -> (f64, Array1<f64>) {
     let (mut loss, mut slope) = (0.0, Array1::zeros(w.len()));
@@ -505,6 +512,19 @@ fn arrays_may_have_more_rows_than_there_are_items() {
 #[should_panic(expected = "index out of range: `scores[i]`")]
 fn more_labels_than_rows_are_an_error() {
     logistic_grad(&numbers(3, 1), &matrix(4, 3, 2), &numbers(5, 3));
+}
+
+/// A matrix is never completed with rows that it has not, for products or anything else.
+#[test]
+fn no_rows_are_made_up() {
+    let (x, w, y) = (matrix(2, 500, 1), numbers(500, 2), numbers(5_000, 3));
+    check_grad!(unmatched(
+        &w.slice(s![..3]).to_owned(),
+        &x.slice(s![.., ..3]).to_owned(),
+        &y.slice(s![..9]).to_owned()
+    ));
+    let (_, used) = counted(|| unmatched_grad(&w, &x, &y));
+    assert!(used.bytes < 8 * 5 * 5_000, "{}", used.bytes);
 }
 
 /// Neither scores nor slopes of all rows are made.

@@ -79,7 +79,9 @@ pub struct Prepared {
 pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let mut roots = program.result.terms();
     let results = roots.len();
+    let mut oks = Vec::new();
     for check in &program.checks {
+        oks.push(roots.len());
         roots.push(check.ok);
         roots.extend(check.shown.iter().map(|s| s.1));
     }
@@ -106,7 +108,8 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let apart = bot::bulk_loops(g, &roots, &exact);
     let roots = if apart == roots { roots } else { simplify::simplify(g, &apart) };
     let exact = simplify::decisions(g, &roots);
-    let roots = simplify::push::push(g, &roots, &exact);
+    let held: Vec<Term> = oks.iter().map(|&k| roots[k]).collect();
+    let roots = simplify::push::push(g, &roots, &exact, &held);
     let roots = simplify::simplify(g, &roots);
     let exact = simplify::decisions(g, &roots);
     let unrolled = unroll::unroll(g, &roots, &exact);

@@ -704,11 +704,11 @@ fn an_index_goes_into_what_only_it_reads() {
     let e = f.g.unary(Unary::Exp, f.x);
     let p = f.g.mul(e, f.y);
     let read = f.g.index(p, &[two]);
-    let pushed = push::push(&mut f.g, &[read], &HashSet::new())[0];
+    let pushed = push::push(&mut f.g, &[read], &HashSet::new(), &[])[0];
     assert!(matches!(f.g.node(pushed), Node::Prim(Prim::Binary(Binary::Mul), _)));
     // With a second reader the array is needed anyway.
     let total = f.g.sum_all(p);
-    let both = push::push(&mut f.g, &[read, total], &HashSet::new());
+    let both = push::push(&mut f.g, &[read, total], &HashSet::new(), &[]);
     assert_eq!(both, vec![read, total]);
     assert_eq!(Elem::Real(RealTy::F64), f.g.elem(read));
 }
@@ -718,12 +718,13 @@ fn an_index_goes_into_what_only_it_reads() {
 #[test]
 fn a_part_goes_into_the_product_that_only_it_reads() {
     let mut f = Fixture::new();
-    let [none, one, two] = [0, 1, 2].map(|n| f.g.lit_usize(n));
+    let [none, one, two, last] = [0, 1, 2, 3].map(|n| f.g.lit_usize(n));
     let vector = f.g.slice(f.y, &[none], &[1], &[two]);
     let columns = f.g.shape(f.a)[1];
     let weights = f.g.replicate_axes(f.s, &[0], &[columns]);
     let scores = f.g.contract(f.a, weights, contraction(&[0, 1], &[1], &[0]));
     let three = f.g.shape(scores)[0];
+    let held = [f.g.compare(Cmp::Le, last, three)];
     let shift = f.g.replicate_axes(f.s, &[0], &[three]);
     let moved = f.g.add(scores, shift);
     let tanh = f.g.unary(Unary::Tanh, moved);
@@ -733,18 +734,25 @@ fn a_part_goes_into_the_product_that_only_it_reads() {
         let found = g.reachable(&[t]).into_iter().find(|&t| matches!(g.node(t), Node::Prim(Prim::Contract(_), _)));
         found.map(|t| g.int_value(g.shape(t)[0])).expect("a contraction")
     };
-    let pushed = push::push(&mut f.g, &[read], &HashSet::new())[0];
+    let pushed = push::push(&mut f.g, &[read], &HashSet::new(), &held)[0];
     assert_eq!(rows(&f.g, pushed), Some(2));
     let values = Interp::new(&f.g, &Fixture::inputs()).eval_all(&[read, pushed]).unwrap();
     assert_eq!(values[0].values(), values[1].values());
     // Other rows are read, or decide.
     let total = f.g.sum_all(tanh);
-    assert_eq!(push::push(&mut f.g, &[read, total], &HashSet::new()), vec![read, total]);
-    assert_eq!(push::push(&mut f.g, &[read], &HashSet::from([scores])), vec![read]);
+    assert_eq!(push::push(&mut f.g, &[read, total], &HashSet::new(), &held), vec![read, total]);
+    assert_eq!(push::push(&mut f.g, &[read], &HashSet::from([scores]), &held), vec![read]);
+    // Where it is not known that the rows are there, none are made up for it.
+    let k = f.n;
+    let part = f.g.slice(tanh, &[none], &[1], &[k]);
+    assert_eq!(push::push(&mut f.g, &[part], &HashSet::new(), &held), vec![part]);
+    let inside = f.g.compare(Cmp::Le, k, three);
+    let pushed = push::push(&mut f.g, &[part], &HashSet::new(), &[inside])[0];
+    assert!(matches!(f.g.node(pushed), Node::Prim(Prim::Unary(Unary::Tanh), _)));
     // Columns do not lie together.
     let across = f.g.contract(f.a, f.x, contraction(&[0, 1], &[0], &[1]));
     let part = f.g.slice(across, &[one], &[1], &[two]);
-    assert_eq!(push::push(&mut f.g, &[part], &HashSet::new()), vec![part]);
+    assert_eq!(push::push(&mut f.g, &[part], &HashSet::new(), &held), vec![part]);
 }
 
 #[test]

@@ -83,7 +83,8 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
     let own = routine.own.iter().flatten().filter_map(|t| new.get(t).copied()).collect();
     let decided = routine.own.is_some().then_some(Decided { own, outer });
     let mut plan = schedule::plan(g, loops, &result.terms(), &check_terms, decided)?;
-    tiles::form(g, &mut plan, &hints);
+    let held: Vec<Term> = checks.iter().map(|c| c.ok).collect();
+    tiles::form(g, &mut plan, &hints, &held);
     Ok(Prepared { checks, result, hints, plan })
 }
 

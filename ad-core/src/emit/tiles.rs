@@ -19,6 +19,7 @@ use std::ops::Range;
 
 use super::items::{items, members, scatter_item};
 use super::kernel::{Id, Kernel, Op};
+use super::known::Known;
 use super::nest::{Fold, Item, operands};
 use super::schedule::{Plan, Step, Work};
 use super::store::Class;
@@ -198,10 +199,12 @@ struct Former<'a> {
     plan: &'a Plan,
     hints: &'a HashMap<Term, String>,
     reads: Vec<BTreeSet<Term>>,
+    /// What holds after all checks.
+    known: Known<'a>,
 }
 
-/// Finds the runs, and brings the steps of each together.
-pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>) {
+/// Finds the runs, and brings the steps of each together. All of `held` is checked sooner or later.
+pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, held: &[Term]) {
     let count = plan.order.len();
     if plan.order.iter().enumerate().any(|(k, &s)| k != s) {
         return;
@@ -212,7 +215,9 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>) {
             reads[s].insert(t);
         }
     }
-    let former = Former { g, plan, hints, reads };
+    let known = Known::new(g);
+    held.iter().for_each(|&ok| known.checked(ok));
+    let former = Former { g, plan, hints, reads, known };
     let mut order: Vec<usize> = (0..count).collect();
     let mut tiles: Vec<Tile> = Vec::new();
     let mut from = 0;
@@ -407,6 +412,9 @@ impl Former<'_> {
             Work::Nest { domain, items } => {
                 let made = blocked(g, self.plan, self.hints, run.n, (domain, items), (s, &BTreeMap::new()));
                 let Some(made) = made else { return false };
+                if !made.leading.iter().all(|&t| self.are_there(run, (t, None), domain)) {
+                    return false;
+                }
                 let over = |t: &Term| match made.items.iter().find_map(|i| self.reduces(i, *t)) {
                     Some(over_items) => !over_items,
                     None => true,
@@ -430,7 +438,10 @@ impl Former<'_> {
             Work::Whole(t) if matches!(g.node(*t), Node::Prim(Prim::Contract(_), _)) => {
                 let Some((_, p)) = by_items(g, self.plan, *t, Some(run.n)) else { return false };
                 // What the run makes with more than a number for each item is laid otherwise, and not known before its end.
-                if run.rows.contains(&p.matrix.array) || (!p.summed && run.rows.contains(&p.vector.array)) {
+                if !self.are_there(run, (p.matrix.array, p.matrix.start), &p.row)
+                    || run.rows.contains(&p.matrix.array)
+                    || (!p.summed && run.rows.contains(&p.vector.array))
+                {
                     return false;
                 }
                 if p.summed { &mut run.late } else { &mut run.rows }.insert(*t);
@@ -447,6 +458,16 @@ impl Former<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether the array is known to have a row for each item, from this one on, if something is done there at all: none are made up.
+    fn are_there(&self, run: &Run, (t, start): (Term, Option<Term>), sizes: &[Term]) -> bool {
+        let mark = self.known.enter(&run.guard);
+        let some = self.known.enter_nonempty(&[std::slice::from_ref(&run.n), sizes].concat());
+        let there = self.known.fits(start, Some(run.n), self.g.shape(t)[0]);
+        some.into_iter().for_each(|mark| self.known.leave(mark));
+        self.known.leave(mark);
+        there
     }
 
     /// Whether a scatter of what the run's items have is done with each block, while that is in the cache. What it is added onto is memory of the whole

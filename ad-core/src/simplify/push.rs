@@ -6,14 +6,17 @@
 use std::collections::{HashMap, HashSet};
 
 use super::rebuild::{rebuild, uses};
+use crate::ir::range::{Facts, Linear};
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::Prim;
 
 /// The roots with indices pushed. Closed bodies are left alone: their arrays are small or carried. So are contractions in `exact`: the function
-/// itself computes all of them.
-pub fn push(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
+/// itself computes all of them. Of `held` it is known that they hold: a part that may leave its array is read element by element.
+pub fn push(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, held: &[Term]) -> Vec<Term> {
     let reachable = g.reachable(roots);
     let uses = uses(g, roots, &reachable);
+    let mut facts = Facts::new();
+    held.iter().for_each(|&ok| facts.assume_for_good(g, ok));
     rebuild(g, roots, &reachable, |g, t, done| {
         let node = g.node_rc(t);
         match &*node {
@@ -27,10 +30,11 @@ pub fn push(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
             Node::Prim(Prim::Slice(steps), args)
                 if g.free(t).is_empty()
                     && steps.iter().all(|&s| s == 1)
-                    && reaches_product(g, (&uses, exact), &span(g, t), args[0], DEEP) =>
+                    && reaches_product(g, (&uses, exact), &span(g, t), args[0], DEEP)
+                    && is_inside(g, &mut facts, &span(g, t), args[0]) =>
             {
                 let span: Vec<Span> = span(g, t).into_iter().map(|s| s.map(|(at, n)| (done[&at], done[&n]))).collect();
-                Some(part(g, (&uses, done), args[0], &span))
+                Some(part(g, (&uses, exact, done), (args[0], DEEP), &span))
             }
             _ => None,
         }
@@ -120,6 +124,24 @@ fn span(g: &Graph, slice: Term) -> Vec<Span> {
         .collect()
 }
 
+/// Whether all that is read of an array is there, if anything is read.
+fn is_inside(g: &Graph, facts: &mut Facts, span: &[Span], t: Term) -> bool {
+    let mark = facts.mark();
+    for &(_, len) in span.iter().flatten() {
+        let some = facts.linear(g, len).combine(1, &Linear::constant(-1), 1);
+        some.into_iter().for_each(|fact| facts.learn(fact));
+    }
+    facts.settle(g);
+    let inside = span.iter().zip(g.shape(t)).all(|(s, &size)| {
+        let Some((start, len)) = *s else { return true };
+        let (start, len, size) = (facts.linear(g, start), facts.linear(g, len), facts.linear(g, size));
+        let left = size.combine(1, &start, -1).and_then(|left| left.combine(1, &len, -1));
+        left.is_some_and(|left| facts.prove(g, &left))
+    });
+    facts.forget(mark);
+    inside
+}
+
 /// For each axis of a replicate's argument the axis of the replicate.
 fn kept(rank: usize, new: &[u8]) -> Vec<usize> {
     (0..rank).filter(|&k| !new.contains(&axis(k))).collect()
@@ -152,12 +174,18 @@ fn reaches_product(
     }
 }
 
-/// This part of `t`, taken inside as far as nothing else reads what it goes through.
-fn part(g: &mut Graph, (uses, done): (&HashMap<Term, usize>, &HashMap<Term, Term>), t: Term, span: &[Span]) -> Term {
+/// This part of `t`, taken inside wherever it reaches a contraction.
+fn part(
+    g: &mut Graph,
+    (uses, exact, done): (&HashMap<Term, usize>, &HashSet<Term>, &HashMap<Term, Term>),
+    (t, deep): (Term, usize),
+    span: &[Span],
+) -> Term {
     let new = done[&t];
-    if uses.get(&t) != Some(&1) {
+    if !reaches_product(g, (uses, exact), span, t, deep) {
         return sliced(g, new, span);
     }
+    let (all, deep) = ((uses, exact, done), deep - 1);
     let shape = g.shape(new).to_vec();
     let size = |k: usize| span[k].map_or(shape[k], |s| s.1);
     let node = g.node_rc(t);
@@ -174,12 +202,12 @@ fn part(g: &mut Graph, (uses, done): (&HashMap<Term, usize>, &HashMap<Term, Term
             }
             Prim::Replicate(axes) => {
                 let inner: Vec<Span> = kept(span.len(), axes).into_iter().map(|k| span[k]).collect();
-                let x = part(g, (uses, done), args[0], &inner);
+                let x = part(g, all, (args[0], deep), &inner);
                 let sizes: Vec<Term> = axes.iter().map(|&a| size(usize::from(a))).collect();
                 return g.replicate_axes(x, axes, &sizes);
             }
             p if p.is_elementwise() => {
-                let parts: Vec<Term> = args.iter().map(|&a| part(g, (uses, done), a, span)).collect();
+                let parts: Vec<Term> = args.iter().map(|&a| part(g, all, (a, deep), span)).collect();
                 return g.prim(prim.clone(), &parts);
             }
             _ => {}
