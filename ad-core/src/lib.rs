@@ -6,23 +6,21 @@
 
 #![forbid(unsafe_code)]
 
-pub mod ad;
-pub mod bot;
+pub mod analysis;
 pub mod catalogue;
 pub mod check_grad;
 #[doc(hidden)]
 pub mod choice;
+pub mod derivative;
 pub mod diag;
 pub mod emit;
-mod flatten;
 pub mod front;
 pub mod ir;
+pub mod modes;
+pub mod passes;
 pub mod pipeline;
 pub mod prim;
 pub mod program;
-pub mod simplify;
-mod trips;
-pub mod unroll;
 
 mod stage;
 

@@ -9,20 +9,18 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
-mod derive;
-mod jacobian;
-mod split;
-
-use crate::bot;
+use crate::analysis::decisions::decisions;
 use crate::ir::{Graph, Term, print, valid};
+use crate::passes::push;
+use crate::passes::simplify;
+use crate::passes::trip_counts;
+use crate::passes::unroll;
+use crate::passes::{bulk, loops};
 use crate::program::Program;
-use crate::simplify;
 use crate::stage;
-use crate::trips;
-use crate::unroll;
 
-pub use derive::derive;
-pub use split::pullback;
+pub use crate::derivative::derive;
+pub use crate::derivative::pullback::pullback;
 
 /// Which derivative a routine computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,7 +49,7 @@ pub struct Log {
 }
 
 impl Log {
-    fn terms(&mut self, stage: &str, g: &Graph, roots: &[Term], hints: &BTreeMap<Term, String>) {
+    pub(crate) fn terms(&mut self, stage: &str, g: &Graph, roots: &[Term], hints: &BTreeMap<Term, String>) {
         self.stages.push((stage.to_string(), print::print(g, roots, hints)));
     }
 
@@ -71,8 +69,8 @@ pub struct Prepared {
     /// The front end's program; `result` and `checks` are build-free now.
     pub program: Program,
     /// The results where no derivative is taken of them: they come with counting the steps of loops.
-    plain: Vec<Term>,
-    exact: HashSet<Term>,
+    pub(crate) plain: Vec<Term>,
+    pub(crate) exact: HashSet<Term>,
 }
 
 /// The stages of the function itself.
@@ -99,30 +97,30 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     };
     note(g, "source", &roots, false);
     stage::enter("the bulk-operation transform");
-    let roots = bot::transform(g, &roots);
+    let roots = bulk::transform(g, &roots);
     note(g, "bulk operations", &roots, true);
     stage::enter("simplification");
     let roots = simplify::simplify(g, &roots);
     // What a step reads of what it has written is now known to be that.
-    let exact = simplify::decisions(g, &roots);
-    let apart = bot::bulk_loops(g, &roots, &exact);
+    let exact = decisions(g, &roots);
+    let apart = loops::pass(g, &roots, &exact);
     let roots = if apart == roots { roots } else { simplify::simplify(g, &apart) };
-    let exact = simplify::decisions(g, &roots);
+    let exact = decisions(g, &roots);
     let held: Vec<Term> = oks.iter().map(|&k| roots[k]).collect();
-    let roots = simplify::push::push(g, &roots, &exact, &held);
+    let roots = push::push(g, &roots, &exact, &held);
     let roots = simplify::simplify(g, &roots);
-    let exact = simplify::decisions(g, &roots);
+    let exact = decisions(g, &roots);
     let unrolled = unroll::unroll(g, &roots, &exact);
     let roots = if unrolled == roots { roots } else { simplify::simplify(g, &unrolled) };
     let wrt: Vec<u32> = program.active.iter().filter_map(|&k| program.params[k].input).collect();
     let others: Vec<Term> = roots[results..].iter().chain(&roots[..results]).copied().collect();
-    let (mut counted, others) = trips::counted(g, &roots[..results], &others, &wrt);
+    let (mut counted, others) = trip_counts::counted(g, &roots[..results], &others, &wrt);
     counted.extend(others);
     let unchanged = counted.iter().zip(roots.iter().chain(&roots[..results])).all(|(a, b)| a == b);
     let mut roots = if unchanged { counted } else { simplify::simplify(g, &counted) };
     let plain = roots.split_off(roots.len() - results);
     note(g, "primal", &roots, true);
-    let exact = simplify::decisions(g, &roots);
+    let exact = decisions(g, &roots);
     let mut terms = roots.iter().copied();
     program.result = program.result.with_terms(&mut (&mut terms).take(results));
     for check in &mut program.checks {

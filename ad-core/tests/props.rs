@@ -14,8 +14,9 @@ use ad_core::ir::interp::{Interp, Value, Work};
 use ad_core::ir::print::print_typed;
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Graph, Node, RealTy, Term};
+use ad_core::modes::dual_arrays as ad;
+use ad_core::passes::{bulk as bot, simplify, unroll};
 use ad_core::prim::Unary;
-use ad_core::{ad, bot, simplify, unroll};
 use common::compare::{close, close_all, dot};
 use common::r#gen::{Case, case, twice};
 use common::histogram::{Histogram, names_in};
@@ -154,17 +155,17 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let (values, gradient_work) = run.eval(&gradient)?;
     let flat = unrolled(&mut run, "gradient, unrolled", &gradient)?;
     run.same("gradient, unrolled", &flat, &values)?;
-    let exact = simplify::decisions(&run.g, &gradient[..roots.len()]);
-    let shared = simplify::share::share(&mut run.g, &gradient, &exact, &[]);
-    let shared = simplify::associate::associate(&mut run.g, &shared, &exact);
+    let exact = ad_core::analysis::decisions::decisions(&run.g, &gradient[..roots.len()]);
+    let shared = ad_core::passes::share::share(&mut run.g, &gradient, &exact, &[]);
+    let shared = ad_core::passes::associate::associate(&mut run.g, &shared, &exact);
     run.valid("gradient, associated", &shared)?;
     run.same("gradient, associated", &shared, &values)?;
     stats.associated += usize::from(shared != gradient);
-    let hoisted = simplify::hoist::hoist(&mut run.g, &shared, &exact);
+    let hoisted = ad_core::passes::hoist::hoist(&mut run.g, &shared, &exact);
     run.valid("gradient, maps behind sums", &hoisted)?;
     run.same("gradient, maps behind sums", &hoisted, &values)?;
     stats.hoisted += usize::from(hoisted != shared);
-    let paired = simplify::pairs::pairs(&mut run.g, &hoisted, &exact, &[]);
+    let paired = ad_core::passes::pairs::pairs(&mut run.g, &hoisted, &exact, &[]);
     run.valid("gradient, differences of products first", &paired)?;
     run.same("gradient, differences of products first", &paired, &values)?;
     stats.alive += usize::from(values[roots.len()..].iter().flat_map(Value::values).any(|x| x != 0.0));
@@ -201,7 +202,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
 
 /// The roots with small arrays as scalars.
 fn unrolled(run: &mut Run, stage: &str, roots: &[Term]) -> Try<Vec<Term>> {
-    let exact = simplify::decisions(&run.g, roots);
+    let exact = ad_core::analysis::decisions::decisions(&run.g, roots);
     let unrolled = unroll::unroll(&mut run.g, roots, &exact);
     run.valid(stage, &unrolled)?;
     let largest = run.g.reachable(&unrolled).len() / (run.g.reachable(roots).len() + 1);

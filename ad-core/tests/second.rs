@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::print::print_typed;
 use ad_core::ir::{Elem, Graph, Node, RealTy, Term};
+use ad_core::modes::dual_arrays as ad;
+use ad_core::passes::{bulk as bot, simplify, unroll};
 use ad_core::prim::Unary;
-use ad_core::{ad, bot, simplify, unroll};
 use common::compare::dot;
 use common::r#gen::{Case, case};
 use common::histogram::names_in;
@@ -24,7 +25,7 @@ fn number(name: &str, default: u64) -> u64 {
 
 fn simple(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     let simple = simplify::simplify(g, roots);
-    let exact = simplify::decisions(g, &simple);
+    let exact = ad_core::analysis::decisions::decisions(g, &simple);
     let flat = unroll::unroll(g, &simple, &exact);
     simplify::simplify(g, &flat)
 }

@@ -7,8 +7,9 @@ mod common;
 use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Node, RealTy, Term};
+use ad_core::modes::dual_arrays as ad;
+use ad_core::passes::{bulk as bot, simplify, unroll};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
-use ad_core::{ad, bot, simplify, unroll};
 use common::compare::{close, close_all, dot};
 
 /// A primitive applied to inputs, sizes and starts as literals.
@@ -64,7 +65,7 @@ impl Program {
     /// As scalars it has the same elements and tangents, and nothing of it is left that works on arrays.
     fn check_unrolled(mut self, name: &str) {
         let whole = self.eval(self.root);
-        let exact = simplify::decisions(&self.g, &[self.root]);
+        let exact = ad_core::analysis::decisions::decisions(&self.g, &[self.root]);
         let flat = unroll::unroll(&mut self.g, &[self.root], &exact)[0];
         let parts = self.eval(flat);
         close(&parts, &whole, 1e-15).unwrap_or_else(|e| panic!("{name}, unrolled: {e}"));

@@ -9,8 +9,8 @@ use super::kernel::trivial;
 use super::loops::{Carry, Growth, Loop, Loops, Rows, leaf};
 use super::runs::{Inner, OneRun, runs};
 use super::update::update;
+use crate::analysis::bound::{Bound, bound};
 use crate::choice::{Kind, choose, choose_if};
-use crate::ir::bound::{Bound, bound};
 use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 
@@ -27,8 +27,8 @@ pub(super) struct Lowered {
 pub(super) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<Lowered, String> {
     let runs = runs(g, roots);
     let mut exact = match own {
-        Some(own) => crate::simplify::decisions_in_loops(g, roots, own.iter().copied().collect()),
-        None => crate::simplify::decisions(g, roots),
+        Some(own) => crate::analysis::decisions::decisions_in_loops(g, roots, own.iter().copied().collect()),
+        None => crate::analysis::decisions::decisions(g, roots),
     };
     for run in runs.values() {
         let decides: Vec<Term> = run.same.iter().filter(|(t, _)| exact.contains(t)).map(|(_, &same)| same).collect();
@@ -463,7 +463,7 @@ fn with_tables(g: &mut Graph, about: Term, scatter: &Node) -> Term {
         let plain = g.reachable(&[*ix]).into_iter().all(|t| g.rank(t) == 0 && !g.is_open(t));
         let why = || format!("({work} operations, at least {TABLED}; the same along {} axes)", vars.len() - own.len());
         if work > 0 && own.len() < vars.len() && plain && choose(Kind::Table, (about.index(), k), work >= TABLED, why) {
-            let table = crate::bot::table(g, &own, *ix);
+            let table = crate::passes::bulk::table(g, &own, *ix);
             let at: Vec<Term> = own.iter().map(|o| g.mk(Node::Var(o.0))).collect();
             *ix = g.index(table, &at);
             tables += 1;

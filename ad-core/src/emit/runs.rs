@@ -9,9 +9,9 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::ad::condition::Literal;
-use crate::ir::bound::is_blank;
+use crate::analysis::bound::is_blank;
 use crate::ir::{Body, Graph, Node, Scan, Term};
+use crate::modes::dual_arrays::condition::Literal;
 use crate::prim::{IntOp, Prim};
 
 /// A loop that does the work of another one as well.
@@ -63,7 +63,7 @@ pub(super) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, OneRun> {
         return found;
     }
     let needed = parts_needed(g, &all, roots);
-    let guards = crate::trips::guards(g, roots);
+    let guards = crate::analysis::guards::guards(g, roots);
     let mut taken: BTreeSet<Term> = BTreeSet::new();
     let alike = Alike::default();
     for (first, s) in &loops {
@@ -324,7 +324,8 @@ impl Both<'_> {
         if deep(g, &read).iter().any(|&t| t == self.first || t == self.other) {
             return None;
         }
-        let (before, now) = (crate::trips::guards(g, &s.body.results), crate::trips::guards(g, &results));
+        let (before, now) =
+            (crate::analysis::guards::guards(g, &s.body.results), crate::analysis::guards::guards(g, &results));
         if stopping(g, &results).iter().any(|t| before.get(t) != now.get(t)) {
             return None;
         }
@@ -386,7 +387,8 @@ impl Both<'_> {
                 return None;
             }
             let results: Vec<Term> = same.body.results.iter().copied().chain([row]).collect();
-            let (before, now) = (crate::trips::guards(g, &same.body.results), crate::trips::guards(g, &results));
+            let (before, now) =
+                (crate::analysis::guards::guards(g, &same.body.results), crate::analysis::guards::guards(g, &results));
             let weaker = stopping(g, &results).iter().any(|t| before.get(t) != now.get(t));
             let read = deep(g, &[row]);
             if weaker || same.reverse || read.iter().any(|&t| t == self.first || t == self.other) {

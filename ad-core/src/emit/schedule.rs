@@ -337,10 +337,10 @@ fn exact(g: &Graph, loops: &Loops, reach: &[Term], decided: Option<Decided>) -> 
     let (mut firm, mut masks): (Vec<Term>, Vec<Term>) = (own, Vec::new());
     firm.extend(loops.all.iter().filter_map(|l| l.stop));
     for &t in reach {
-        crate::simplify::decided_by(g, t, if outer.contains(&t) { &mut masks } else { &mut firm });
+        crate::analysis::decisions::decided_by(g, t, if outer.contains(&t) { &mut masks } else { &mut firm });
     }
     let mut exact = HashSet::new();
-    crate::simplify::follow(g, &mut exact, firm);
+    crate::analysis::decisions::follow(g, &mut exact, firm);
     firm_through_loops(g, loops, &mut exact);
     while let Some(t) = masks.pop() {
         if !computed_once(g, t) && exact.insert(t) {
@@ -376,7 +376,7 @@ fn firm_through_loops(g: &Graph, loops: &Loops, exact: &mut HashSet<Term>) {
         if more.is_empty() {
             return;
         }
-        crate::simplify::follow(g, exact, more);
+        crate::analysis::decisions::follow(g, exact, more);
     }
 }
 

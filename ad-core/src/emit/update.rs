@@ -3,10 +3,10 @@
 //! Must never reassociate where all elements are added anyway.
 
 use super::loops::{Loops, way};
-use crate::ad::condition::{Literal, parts};
 use crate::ir::{Graph, Node, Put, Term};
+use crate::modes::dual_arrays::condition::{Literal, parts};
+use crate::passes::simplify::part::less_a_few;
 use crate::prim::{Binary, IntOp, Prim};
-use crate::simplify::part::less_a_few;
 
 /// Summands of one sum that are looked at.
 const MANY: usize = 64;

@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::contract::{as_product, peel};
+use crate::analysis::range::{Facts, Linear};
 use crate::choice::{Kind, choose};
-use crate::ir::range::{Facts, Linear};
 use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::{Binary, Prim, Reduce};
 

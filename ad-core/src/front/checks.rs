@@ -9,7 +9,7 @@ use super::corner::Moves;
 use super::lower::Lower;
 use super::value::Lowered;
 use super::words::Words;
-use crate::ir::range::{Linear, sides};
+use crate::analysis::range::{Linear, sides};
 use crate::ir::{Elem, Lit, Loc, Node, OpenLoop, Term, Type, Var};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 use crate::program::{Check, Phase};

@@ -7,9 +7,9 @@ use super::functions::ints;
 use super::lower::Lower;
 use super::table::{Call, Entry, On, row};
 use super::value::{Lowered, Value, Want};
+use crate::analysis::range::Linear;
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
-use crate::ir::range::Linear;
 use crate::ir::{Elem, IntTy, Lit, Node, Term, Type};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 

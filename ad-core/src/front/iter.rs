@@ -197,7 +197,7 @@ impl<'a> Lower<'a> {
         // `i..i + 3`: the difference may be closed although the ends are not.
         let l = self.facts.linear(&self.g, len);
         let closed = l.atoms.keys().all(|&t| self.is_closed(t));
-        closed.then(|| crate::ir::range::to_term(&mut self.g, &l))
+        closed.then(|| crate::analysis::range::to_term(&mut self.g, &l))
     }
 
     /// A closed term that an integer is at most, by the loops around.

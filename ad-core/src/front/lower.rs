@@ -16,9 +16,9 @@ use super::shapes::{Classes, Equation};
 use super::sig::Sig;
 use super::state::Store;
 use super::value::{Body, Closure, Lowered, Number, Scope, Value, Want};
+use crate::analysis::range::Facts;
 use crate::catalogue::{self, wanted};
 use crate::diag::{Diags, Message, Poison, SrcRange, text_of};
-use crate::ir::range::Facts;
 use crate::ir::{Elem, Graph, Loc, Term};
 use crate::program::{Assumed, AssumedConst, Check, Constant, Place};
 

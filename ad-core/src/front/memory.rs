@@ -148,7 +148,7 @@ impl<'a> Lower<'a> {
             return None;
         }
         let roots: Vec<Term> = std::iter::once(result).chain(self.checks.iter().map(|c| c.ok)).collect();
-        let mut found: Vec<Term> = crate::simplify::decisions(&self.g, &roots)
+        let mut found: Vec<Term> = crate::analysis::decisions::decisions(&self.g, &roots)
             .into_iter()
             .filter(|&t| matches!(self.g.node(t), Node::Prim(Prim::Unordered, _)))
             .collect();

@@ -10,9 +10,9 @@ use std::rc::Rc;
 use super::carry::{Carrier, Form, Key, Leaves};
 use super::lower::Lower;
 use super::value::{Lowered, Seq, Value};
+use crate::analysis::range::Linear;
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
-use crate::ir::range::Linear;
 use crate::ir::{Node, Put, Term};
 use crate::prim::{Cmp, IntOp};
 

@@ -4,8 +4,8 @@
 //! It must never mention `syn` or a token: a place in the user's source is a [`Loc`], a small integer
 //! into a table that only the front end and the emitter can read.
 
-pub(crate) mod bound;
 mod build;
+pub(crate) mod flatten;
 mod graph;
 mod infer;
 mod node;
@@ -15,7 +15,7 @@ mod ty;
 
 pub mod interp;
 pub mod print;
-pub mod range;
+
 pub mod valid;
 
 pub(crate) use build::axis;

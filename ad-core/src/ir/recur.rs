@@ -209,7 +209,7 @@ impl Graph {
             body: Body { params: params.into(), results },
         };
         // What comes out of it may be a size, which must be the same term in every stage.
-        crate::flatten::scan(self, scan, &mut |g, scan, _| g.scan(scan))
+        crate::ir::flatten::scan(self, scan, &mut |g, scan, _| g.scan(scan))
     }
 
     /// Whether a term is the same in each step, and could stand outside.

@@ -1,5 +1,5 @@
 //! Primitives: everything that is neither a binding nor a control form. Scalar functions are rows of tables in `scalar`;
-//! the structural ones are listed here with their meaning, typed in `ir::infer`, transformed by `bot`, and differentiated in `ad::linear`.
+//! the structural ones are listed here with their meaning, typed in `ir::infer`, transformed by `bot`, and differentiated in `modes::dual_arrays::linear`.
 
 pub mod scalar;
 

@@ -191,7 +191,7 @@ binary_prims! {
     Max     "max"     f64::max,            [Some(|g, a, b, _| wins(g, a, b, false)), Some(|g, a, b, _| loses(g, a, b, false))], Plain, Method("max"), false, &[(1.5, -2.0), (0.3, 0.4)];
     Min     "min"     f64::min,            [Some(|g, a, b, _| wins(g, a, b, true)), Some(|g, a, b, _| loses(g, a, b, true))], Plain, Method("min"), false, &[(1.5, -2.0), (0.3, 0.4)];
     Copysign "copysign" f64::copysign,     [Some(|g, a, _, y| { let s = sign_or_zero(g, a); let one = g.lit_like(a, 1.0); let t = g.binary(Binary::Copysign, one, y); g.mul(s, t) }), None], Plain, Method("copysign"), false, &[(1.5, -2.0), (-0.3, 0.4)];
-    /// `if a == 0 { 0 } else { a * b }`: how a cotangent that may be a masked zero is scaled (`ad::transpose`).
+    /// `if a == 0 { 0 } else { a * b }`: how a cotangent that may be a masked zero is scaled (`modes::dual_arrays::transpose`).
     MulZero "*0"      |a, b| if a == 0.0 { 0.0 } else { a * b }, [Some(|_, _, b, _| b), Some(nonzero)], Absorbing, Kernel("mul_zero"), false, &[(1.5, -2.0), (0.3, 0.4)];
 }
 

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use ad_core::ad::reverse;
 use ad_core::emit::emit_routine;
 use ad_core::ir::interp::{Array, Data, Dual, Interp, Value};
 use ad_core::ir::{Elem, Graph, IntTy, Loc, RealTy, Term};
+use ad_core::modes::dual_arrays::reverse;
+use ad_core::passes::simplify::simplify;
 use ad_core::program::{Check, Container, Options, Output, OutputTree, Param, Phase, Places, Program, Routine};
-use ad_core::simplify::simplify;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 

@@ -17,7 +17,7 @@ use super::super::schedule::{Literal, Work};
 use super::super::signature::static_type;
 use super::super::store::{Class, alias_of, is_splat};
 use super::{Driver, Hold};
-use crate::ir::bound::is_blank;
+use crate::analysis::bound::is_blank;
 use crate::ir::{Node, Term};
 
 impl Driver<'_> {

@@ -7,8 +7,8 @@ use super::super::schedule::Literal;
 use super::super::store::is_splat;
 use super::super::windows::{Added, Axis, Windows};
 use super::Driver;
+use crate::analysis::range::Linear;
 use crate::ir::Term;
-use crate::ir::range::Linear;
 
 impl Driver<'_> {
     /// A contraction of windows, or a scatter of one.

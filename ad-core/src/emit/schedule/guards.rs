@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::super::loops::{Growth, Loops, Role, Scopes};
 use super::Literal;
-use crate::ad::condition;
 use crate::ir::{Graph, Node, Term, Type};
+use crate::modes::dual_arrays::condition;
 use crate::prim::Prim;
 
 /// Guards deeper than this are cut off: what lies deeper is computed where it might not be needed.
@@ -43,7 +43,7 @@ impl Guards {
         self.id(set)
     }
 
-    /// A conjunction (`ad::condition` makes them, left to right) says of each part that it holds, so that what a derivative
+    /// A conjunction (`modes::dual_arrays::condition` makes them, left to right) says of each part that it holds, so that what a derivative
     /// computes under it and what the function computes under its parts have one guard. Chains are as deep as the program.
     fn imply(&mut self, g: &Graph, literal: Literal) {
         let mut stack = vec![literal];

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::super::loops::{Carry, way};
 use super::super::store::{Class, alias_of};
 use super::{All, Literal, Of, Plan, reads};
-use crate::ad::condition;
 use crate::choice::{Kind, choose_if};
 use crate::ir::{Graph, Node, Term};
+use crate::modes::dual_arrays::condition;
 use crate::prim::Prim;
 
 /// Parts of a condition that are looked at.

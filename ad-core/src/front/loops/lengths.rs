@@ -484,6 +484,6 @@ impl<'a> Lower<'a> {
             return Some((none, None)).filter(|_| l.atoms.values().all(|&c| c < 0));
         }
         let small = l.constant.abs() < 1 << 32;
-        small.then(|| (crate::ir::range::to_term(&mut self.g, &l), None))
+        small.then(|| (crate::analysis::range::to_term(&mut self.g, &l), None))
     }
 }

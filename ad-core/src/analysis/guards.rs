@@ -1,0 +1,34 @@
+//! Under which conditions terms are needed. Must never change a term.
+
+use std::collections::HashMap;
+
+use crate::ir::{Graph, Node, Term};
+use crate::modes::dual_arrays::condition::Literal;
+
+/// Conditions beyond this many are not looked at.
+const DEEPEST: usize = 16;
+
+/// Of each term of a scope: the conditions that all its uses have in common, innermost first.
+pub(crate) fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Literal>> {
+    let mut guards: HashMap<Term, Vec<Literal>> = roots.iter().map(|&t| (t, Vec::new())).collect();
+    let give = |guards: &mut HashMap<Term, Vec<Literal>>, t: Term, set: Vec<Literal>| {
+        guards.entry(t).and_modify(|old| old.retain(|l| set.contains(l))).or_insert(set);
+    };
+    for t in g.reachable(roots).into_iter().rev() {
+        let own = guards.get(&t).cloned().unwrap_or_default();
+        match g.node(t) {
+            Node::Cond { cond, then, other } => {
+                give(&mut guards, *cond, own.clone());
+                for (arm, value) in [(*then, true), (*other, false)] {
+                    let mut set = own.clone();
+                    if set.len() < DEEPEST && !set.contains(&(*cond, value)) {
+                        set.insert(0, (*cond, value));
+                    }
+                    give(&mut guards, arm, set);
+                }
+            }
+            node => node.for_each_child(|c| give(&mut guards, c, own.clone())),
+        }
+    }
+    guards
+}

@@ -1,0 +1,625 @@
+//! A small prover of integer inequalities, so that `x[i]` under `build1(x.len(), |i| ..)` needs no check at run time.
+//!
+//! Terms are normalised to linear combinations of *atoms* (sizes, variables, elements of integer arrays, what is not linear).
+//! Terms saturate at the ends of their type ([`crate::prim::IntOp`]), so `a + b` is linear only where it is proved not to; else it is
+//! an atom. Facts and goals are inequalities `linear >= 0`; a goal is proved by adding facts to it until only what is known of the
+//! atoms' ranges is left (a light form of Fourier-Motzkin elimination), and by cases where an atom is a minimum, a maximum,
+//! a conditional or a difference that may saturate.
+//!
+//! It must be sound, need not be complete, and must stop: every search has a budget.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::ir::{Elem, Graph, IntTy, Lit, Node, Term};
+use crate::prim::{Cmp, IntOp, Prim};
+
+/// No loop gets further than this within a lifetime: an index variable is assumed to be smaller, so that `i + j + 1` does not overflow.
+const MOST_STEPS: i128 = 1 << 56;
+/// The largest size of an axis.
+const LARGEST_SIZE: i128 = i64::MAX as i128;
+
+/// `constant + sum of coefficient * atom`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Linear {
+    /// What is added.
+    pub constant: i128,
+    /// Coefficients, none of them 0.
+    pub atoms: BTreeMap<Term, i128>,
+}
+
+impl Linear {
+    /// A constant.
+    #[must_use]
+    pub fn constant(n: i128) -> Self {
+        Linear { constant: n, atoms: BTreeMap::new() }
+    }
+
+    fn atom(t: Term) -> Self {
+        Linear { constant: 0, atoms: BTreeMap::from([(t, 1)]) }
+    }
+
+    /// `a * self + b * other`, unless a number gets too large.
+    #[must_use]
+    pub fn combine(&self, a: i128, other: &Linear, b: i128) -> Option<Linear> {
+        let mut sum = Linear::constant(self.constant.checked_mul(a)?.checked_add(other.constant.checked_mul(b)?)?);
+        for (from, factor) in [(self, a), (other, b)] {
+            for (&t, &c) in &from.atoms {
+                let entry = sum.atoms.entry(t).or_insert(0);
+                *entry = entry.checked_add(c.checked_mul(factor)?)?;
+            }
+        }
+        sum.atoms.retain(|_, c| *c != 0);
+        Some(sum)
+    }
+
+    fn minus(&self, other: &Linear) -> Option<Linear> {
+        self.combine(1, other, -1)
+    }
+
+    fn plus(&self, n: i128) -> Option<Linear> {
+        self.combine(1, &Linear::constant(n), 1)
+    }
+}
+
+/// What is known at a point of the program: inequalities `fact >= 0`.
+#[derive(Clone, Default, Debug)]
+pub struct Facts {
+    known: Vec<Linear>,
+    /// Where in `known` an atom is spoken of.
+    about: HashMap<Term, Vec<usize>>,
+    /// Which state of `known` it is: what was found out in a state holds whenever it comes back.
+    states: Vec<u64>,
+    last_state: u64,
+    /// Linear forms of terms that are more than themselves, with the number of facts they were found with: they stay exact when more
+    /// is learnt.
+    forms: HashMap<Term, Linear>,
+    found: Vec<(usize, Term)>,
+    /// Terms that stood for themselves, and the state in which they did.
+    stuck: HashMap<Term, u64>,
+    /// Questions inside a question (is this sum linear?) share one budget.
+    budget: u32,
+    depth: u32,
+    /// Disjunctions that hold for good: what is left of one where all else is refuted is a fact (see [`Facts::settle`]).
+    either: Vec<Vec<(Term, bool)>>,
+    /// Terms that a linear form may still look at, and how many calls deep it is: terms share their parts, so walks are exponential.
+    looks: u32,
+    inside: u32,
+}
+
+/// Disjunctions from which on they are left alone, and how much all of them may cost at one place.
+const MOST_EITHER: usize = 20;
+const SETTLING: u32 = 1000;
+/// Parts of a disjunction that are looked at.
+const MOST_PARTS: usize = 8;
+/// How often a goal may be rewritten before the prover gives up.
+const BUDGET: u32 = 4000;
+const DEPTH: u32 = 8;
+/// Facts that are tried for a bound.
+const BOUNDS: u32 = 64;
+/// How many terms a linear form is made from at most: what is left out stands for itself.
+const LOOKS: u32 = 2000;
+
+impl Facts {
+    /// Nothing but what types say.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many there are: for [`Facts::forget`].
+    #[must_use]
+    pub fn mark(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Forgets what was learnt since `mark`.
+    pub fn forget(&mut self, mark: usize) {
+        while self.known.len() > mark {
+            for t in self.known.pop().into_iter().flat_map(|fact| fact.atoms.into_keys()) {
+                self.about.get_mut(&t).map(Vec::pop);
+            }
+            self.states.pop();
+        }
+        while let Some((_, t)) = self.found.pop_if(|(at, _)| *at > mark) {
+            self.forms.remove(&t);
+        }
+    }
+
+    /// Learns that `fact >= 0`.
+    pub fn learn(&mut self, fact: Linear) {
+        let Some(t) = fact.atoms.keys().next() else { return };
+        if self.about.get(t).is_some_and(|about| about.iter().any(|&k| self.known[k] == fact)) {
+            return;
+        }
+        for &t in fact.atoms.keys() {
+            self.about.entry(t).or_default().push(self.known.len());
+        }
+        self.last_state += 1;
+        self.states.push(self.last_state);
+        self.known.push(fact);
+    }
+
+    /// Learns for good that a boolean scalar holds, also where it is a disjunction.
+    pub fn assume_for_good(&mut self, g: &Graph, cond: Term) {
+        self.assume(g, cond, true);
+        let (mut parts, mut stack) = (Vec::new(), vec![(cond, true)]);
+        while let Some((t, holds)) = stack.pop() {
+            match (g.node(t), holds) {
+                (Node::Prim(Prim::Not, args), _) => stack.push((args[0], !holds)),
+                (Node::Prim(Prim::Or, args), true) | (Node::Prim(Prim::And, args), false) => {
+                    stack.extend([(args[1], holds), (args[0], holds)]);
+                }
+                _ => parts.push((t, holds)),
+            }
+            if parts.len() + stack.len() > MOST_PARTS {
+                return;
+            }
+        }
+        if parts.len() > 1 {
+            self.either.push(parts);
+            self.settle(g);
+        }
+    }
+
+    /// Learns what is left of the disjunctions where all else is refuted by what is known here, or says less: `n == 0` says less than
+    /// `n * c <= size`.
+    pub fn settle(&mut self, g: &Graph) {
+        if self.either.len() > MOST_EITHER {
+            return;
+        }
+        // One budget for all of them: this is asked at each loop and nest.
+        (self.budget, self.depth) = (SETTLING, self.depth + 1);
+        for k in 0..self.either.len() {
+            let mut left: Vec<(Term, bool)> = Vec::new();
+            for &part in &self.either[k].clone() {
+                if !self.refuted(g, part) {
+                    left.push(part);
+                }
+            }
+            if left.len() == 2 {
+                let [a, b] = [left[0], left[1]];
+                if self.implies(g, a, b) {
+                    left.remove(0);
+                } else if self.implies(g, b, a) {
+                    left.remove(1);
+                }
+            }
+            if let [(t, holds)] = left[..] {
+                self.assume(g, t, holds);
+            }
+        }
+        self.depth -= 1;
+    }
+
+    /// A comparison of integers as `difference op 0`.
+    fn comparison(&mut self, g: &Graph, (t, holds): (Term, bool)) -> Option<(Linear, Cmp)> {
+        let Node::Prim(Prim::Compare(op), args) = g.node(t) else { return None };
+        if !matches!(g.elem(args[0]), Elem::Int(_)) || g.rank(args[0]) > 0 {
+            return None;
+        }
+        let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
+        Some((a.minus(&b)?, if holds { *op } else { negated(*op) }))
+    }
+
+    fn refuted(&mut self, g: &Graph, part: (Term, bool)) -> bool {
+        let Some((l, op)) = self.comparison(g, part) else { return false };
+        let below = Linear::default().minus(&l);
+        let mut positive =
+            |l: Option<Linear>, n: i128| l.and_then(|l| l.plus(-n)).is_some_and(|goal| self.prove(g, &goal));
+        match op {
+            Cmp::Eq => positive(Some(l), 1) || positive(below, 1),
+            Cmp::Le => positive(Some(l), 1),
+            Cmp::Lt => positive(Some(l), 0),
+            Cmp::Ge => positive(below, 1),
+            Cmp::Gt => positive(below, 0),
+            Cmp::Ne => false,
+        }
+    }
+
+    /// Whether `n == 0` implies an inequality because that holds of 0 whatever else is.
+    fn implies(&mut self, g: &Graph, zero: (Term, bool), other: (Term, bool)) -> bool {
+        let (Some((n, Cmp::Eq)), Some((l, op))) = (self.comparison(g, zero), self.comparison(g, other)) else {
+            return false;
+        };
+        let Some((&atom, 1)) = n.atoms.first_key_value().map(|(t, c)| (t, *c)) else { return false };
+        if n.atoms.len() > 1 || n.constant != 0 {
+            return false;
+        }
+        let mut rest = l;
+        rest.atoms.remove(&atom);
+        // What is not linear in it, but no more than it times something.
+        rest.atoms.retain(|&t, _| {
+            !matches!(g.node(t), Node::Prim(Prim::Int(IntOp::Mul), args)
+            if args.iter().any(|&a| self.linear(g, a) == Linear::atom(atom)))
+        });
+        let rest = if matches!(op, Cmp::Le | Cmp::Lt) { Linear::default().minus(&rest) } else { Some(rest) };
+        let strict = i128::from(matches!(op, Cmp::Lt | Cmp::Gt));
+        matches!(op, Cmp::Le | Cmp::Lt | Cmp::Ge | Cmp::Gt)
+            && rest.and_then(|l| l.plus(-strict)).and_then(|l| lower_bound(g, &l)).is_some_and(|low| low >= 0)
+    }
+
+    /// A saturating sum or product that is no greater than what is smaller than the greatest number is exact, and so are those that it is of.
+    fn not_saturated(&mut self, g: &Graph, t: Term, most: &Linear, deep: u32) {
+        let Some(ty) = int_ty(g, t).filter(|ty| ty.range().0 == 0) else { return };
+        let Node::Prim(Prim::Int(op @ (IntOp::Add | IntOp::Mul)), args) = g.node(t) else { return };
+        let room = Linear::constant(ty.range().1 - 1).minus(most).and_then(|l| lower_bound(g, &l));
+        if room.is_none_or(|low| low < 0) {
+            return;
+        }
+        let other = |k: usize| *op == IntOp::Add || g.int_value(args[1 - k]).is_some_and(|n| n > 0);
+        for k in (0..2).filter(|&k| deep > 0 && other(k)) {
+            self.not_saturated(g, args[k], most, deep - 1);
+        }
+        if self.linear(g, t) != Linear::atom(t) {
+            return;
+        }
+        let Some(exact) = self.exact(g, *op, args[0], args[1]) else { return };
+        let own = Linear::atom(t);
+        [own.minus(&exact), exact.minus(&own)].into_iter().flatten().for_each(|fact| self.learn(fact));
+    }
+
+    /// Learns that a boolean scalar is `holds`.
+    pub fn assume(&mut self, g: &Graph, cond: Term, holds: bool) {
+        let Node::Prim(prim, args) = g.node(cond) else { return };
+        match (prim, holds) {
+            (Prim::Not, _) => self.assume(g, args[0], !holds),
+            (Prim::And, true) | (Prim::Or, false) => {
+                self.assume(g, args[0], holds);
+                self.assume(g, args[1], holds);
+            }
+            (Prim::Compare(op), _) if matches!(g.elem(args[0]), Elem::Int(_)) && g.rank(args[0]) == 0 => {
+                let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
+                let (Some(up), Some(down)) = (a.minus(&b), b.minus(&a)) else { return };
+                let op = if holds { *op } else { negated(*op) };
+                let strict = |l: &Linear| l.plus(-1);
+                let facts = match op {
+                    Cmp::Ge => vec![Some(up)],
+                    Cmp::Gt => vec![strict(&up)],
+                    Cmp::Le => vec![Some(down)],
+                    Cmp::Lt => vec![strict(&down)],
+                    Cmp::Eq => vec![Some(up), Some(down)],
+                    // Different and not less is greater.
+                    Cmp::Ne if self.prove(g, &up) => vec![strict(&up)],
+                    Cmp::Ne if self.prove(g, &down) => vec![strict(&down)],
+                    Cmp::Ne => vec![],
+                };
+                facts.into_iter().flatten().for_each(|f| self.learn(f));
+                match op {
+                    Cmp::Le | Cmp::Lt | Cmp::Eq => self.not_saturated(g, args[0], &b, DEPTH),
+                    _ => {}
+                }
+                match op {
+                    Cmp::Ge | Cmp::Gt | Cmp::Eq => self.not_saturated(g, args[1], &a, DEPTH),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether `goal >= 0` follows.
+    pub fn prove(&mut self, g: &Graph, goal: &Linear) -> bool {
+        if self.depth == 0 && self.inside == 0 {
+            self.budget = BUDGET;
+        }
+        if self.depth >= DEPTH {
+            return false;
+        }
+        self.depth += 1;
+        let proved = self.search(g, goal, DEPTH);
+        self.depth -= 1;
+        proved
+    }
+
+    /// Whether `a <= b` follows.
+    pub fn prove_le(&mut self, g: &Graph, a: Term, b: Term) -> bool {
+        let (a, b) = (self.linear(g, a), self.linear(g, b));
+        b.minus(&a).is_some_and(|goal| self.prove(g, &goal))
+    }
+
+    /// The greatest that is found of what `l` is at least, made of `closed` terms only.
+    pub fn at_least(&mut self, g: &Graph, l: &Linear, closed: &dyn Fn(Term) -> bool) -> Option<Linear> {
+        let (mut found, mut budget) = (Vec::new(), BOUNDS);
+        self.eliminate(g, l, closed, DEPTH, &mut budget, &mut found);
+        found.into_iter().fold(None, |best: Option<Linear>, one| match best {
+            Some(best) if !one.minus(&best).is_some_and(|more| self.prove(g, &more)) => Some(best),
+            _ => Some(one),
+        })
+    }
+
+    /// Replaces what is not closed by what the facts say that it is at least (or, where it is subtracted, at most).
+    fn eliminate(
+        &self,
+        g: &Graph,
+        l: &Linear,
+        closed: &dyn Fn(Term) -> bool,
+        depth: u32,
+        budget: &mut u32,
+        found: &mut Vec<Linear>,
+    ) {
+        // The innermost first: it is the newest.
+        let Some((&t, &c)) = l.atoms.iter().rev().find(|a| !closed(*a.0)) else {
+            if !found.contains(l) {
+                found.push(l.clone());
+            }
+            return;
+        };
+        if depth == 0 {
+            return;
+        }
+        let facts = self.about.get(&t).map_or(&[][..], |about| about).iter().map(|&k| &self.known[k]);
+        let unsigned = int_ty(g, t).is_some_and(|ty| ty.range().0 == 0).then(|| Linear::atom(t));
+        for fact in facts.chain(&unsigned) {
+            let Some(&f) = fact.atoms.get(&t) else { continue };
+            if (c < 0) != (f < 0) || c % f != 0 || *budget == 0 {
+                continue;
+            }
+            *budget -= 1;
+            if let Some(rest) = l.combine(1, fact, -(c / f))
+                && rest.atoms.len() <= l.atoms.len() + 2
+            {
+                self.eliminate(g, &rest, closed, depth - 1, budget, found);
+            }
+        }
+    }
+
+    /// Whether `low <= l <= high` follows.
+    pub fn within(&mut self, g: &Graph, l: &Linear, (low, high): (i128, i128)) -> bool {
+        let above = l.plus(-low).is_some_and(|goal| self.prove(g, &goal));
+        above && Linear::constant(high).minus(l).is_some_and(|goal| self.prove(g, &goal))
+    }
+
+    /// The linear form of an integer scalar: exact under the facts.
+    pub fn linear(&mut self, g: &Graph, t: Term) -> Linear {
+        if let Some(n) = g.int_value(t) {
+            return Linear::constant(n);
+        }
+        let state = self.states.last().copied().unwrap_or(0);
+        if let Some(form) = self.forms.get(&t) {
+            return form.clone();
+        }
+        if self.stuck.get(&t) == Some(&state) {
+            return Linear::atom(t);
+        }
+        if self.inside == 0 {
+            self.looks = LOOKS;
+            if self.depth == 0 {
+                self.budget = BUDGET;
+            }
+        }
+        if self.looks == 0 {
+            return Linear::atom(t);
+        }
+        self.looks -= 1;
+        self.inside += 1;
+        let form = self.form(g, t);
+        self.inside -= 1;
+        if form != Linear::atom(t) {
+            self.found.push((self.known.len(), t));
+            self.forms.insert(t, form.clone());
+        } else if self.depth == 0 {
+            self.stuck.insert(t, state);
+        }
+        form
+    }
+
+    fn form(&mut self, g: &Graph, t: Term) -> Linear {
+        let exact = match g.node(t) {
+            Node::Prim(Prim::Int(op), args) if args.len() == 2 => self.exact(g, *op, args[0], args[1]),
+            Node::Prim(Prim::IntNeg, args) => Linear::default().minus(&self.linear(g, args[0])),
+            Node::Prim(Prim::Cast(_), args) if matches!(g.elem(args[0]), Elem::Int(_)) => Some(self.linear(g, args[0])),
+            _ => None,
+        };
+        match (exact, int_ty(g, t)) {
+            // An exact value in the type's range is the term's value: nothing saturates and no cast wraps.
+            (Some(l), Some(ty)) if self.within(g, &l, ty.range()) => l,
+            _ => Linear::atom(t),
+        }
+    }
+
+    /// The mathematical value of an operation, if it is linear.
+    fn exact(&mut self, g: &Graph, op: IntOp, a: Term, b: Term) -> Option<Linear> {
+        let (a, b) = (self.linear(g, a), self.linear(g, b));
+        match op {
+            IntOp::Add => a.combine(1, &b, 1),
+            IntOp::Sub => a.minus(&b),
+            IntOp::Mul if b.atoms.is_empty() => a.combine(b.constant, &Linear::default(), 0),
+            IntOp::Mul if a.atoms.is_empty() => b.combine(a.constant, &Linear::default(), 0),
+            IntOp::Shl if b.atoms.is_empty() && (0..63).contains(&b.constant) => {
+                a.combine(1 << b.constant, &Linear::default(), 0)
+            }
+            _ => None,
+        }
+    }
+
+    fn search(&mut self, g: &Graph, goal: &Linear, depth: u32) -> bool {
+        if self.budget == 0 {
+            return false;
+        }
+        self.budget -= 1;
+        if lower_bound(g, goal).is_some_and(|low| low >= 0) {
+            return true;
+        }
+        if depth == 0 {
+            return false;
+        }
+        // An atom stands in the way if it is subtracted, or if more must be known of it than its type says.
+        let atoms: Vec<(Term, i128)> = goal.atoms.iter().map(|(&t, &c)| (t, c)).collect();
+        for &(t, c) in &atoms {
+            for at in 0..self.about.get(&t).map_or(0, Vec::len) {
+                let k = self.about[&t][at];
+                let Some(&f) = self.known[k].atoms.get(&t) else { continue };
+                // goal * |f| - fact * |c| has no t left, if both have the same sign at t.
+                if (c < 0) != (f < 0) {
+                    continue;
+                }
+                let divisor = gcd(c.unsigned_abs(), f.unsigned_abs());
+                let (scale, times) = (f.abs() / divisor, c.abs() / divisor);
+                if let Some(rest) = goal.combine(scale, &self.known[k], -times)
+                    && rest.atoms.len() <= goal.atoms.len() + 2
+                    && self.search(g, &rest, depth - 1)
+                {
+                    return true;
+                }
+            }
+            if self.by_cases(g, goal, t, c, depth) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The goal for each value that an atom may stand for, under what is known then.
+    fn by_cases(&mut self, g: &Graph, goal: &Linear, t: Term, c: i128, depth: u32) -> bool {
+        let without = |l: Linear| -> Option<Linear> {
+            let rest = goal.combine(1, &Linear::atom(t), -c)?;
+            rest.combine(1, &l, c)
+        };
+        let mark = self.mark();
+        let case = |me: &mut Self, value: Option<Linear>, given: Option<Linear>| {
+            let Some(next) = value.and_then(without) else { return false };
+            if let Some(given) = given {
+                me.learn(given);
+            }
+            let proved = me.search(g, &next, depth - 1);
+            me.forget(mark);
+            proved
+        };
+        match g.node(t) {
+            Node::Prim(Prim::Int(IntOp::Min), args) => {
+                let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
+                case(self, Some(a.clone()), b.minus(&a)) && case(self, Some(b.clone()), a.minus(&b))
+            }
+            Node::Prim(Prim::Int(IntOp::Max), args) => {
+                let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
+                case(self, Some(a.clone()), a.minus(&b)) && case(self, Some(b.clone()), b.minus(&a))
+            }
+            // An unsigned difference: exact where it is not negative, else 0.
+            Node::Prim(Prim::Int(IntOp::Sub), args) if int_ty(g, t).is_some_and(|ty| ty.range().0 == 0) => {
+                let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
+                let (up, down) = (a.minus(&b), b.minus(&a));
+                case(self, up.clone(), up) && case(self, Some(Linear::default()), down)
+            }
+            // Of numbers that are not negative: at most each of the two.
+            Node::Prim(Prim::Int(IntOp::BitAnd), args) if int_ty(g, t).is_some_and(|ty| ty.range().0 == 0) && c < 0 => {
+                [args[0], args[1]].into_iter().any(|most| {
+                    let most = self.linear(g, most);
+                    without(most).is_some_and(|rest| self.search(g, &rest, depth - 1))
+                })
+            }
+            Node::Prim(Prim::Int(IntOp::Shr), args) if int_ty(g, t).is_some_and(|ty| ty.range().0 == 0) && c < 0 => {
+                let most = self.linear(g, args[0]);
+                without(most).is_some_and(|rest| self.search(g, &rest, depth - 1))
+            }
+            // A quotient or remainder of what is not negative by what is positive: c q <= a <= c q + c - 1 and so on.
+            Node::Prim(Prim::Int(op @ (IntOp::Div | IntOp::Rem)), args) => {
+                let (a, by) = (self.linear(g, args[0]), self.linear(g, args[1]));
+                let Some(positive) = by.plus(-1) else { return false };
+                if !self.search(g, &a, depth - 1) || !self.search(g, &positive, depth - 1) {
+                    return false;
+                }
+                let me = Linear::atom(t);
+                let facts = match op {
+                    IntOp::Rem => [positive.minus(&me), a.minus(&me)],
+                    _ if !by.atoms.is_empty() => [a.minus(&me), None],
+                    _ => {
+                        let by = by.constant;
+                        [a.combine(1, &me, -by), me.combine(by, &a, -1).and_then(|l| l.plus(by - 1))]
+                    }
+                };
+                facts.into_iter().flatten().any(|fact| {
+                    let Some(&f) = fact.atoms.get(&t) else { return false };
+                    (c < 0) == (f < 0)
+                        && goal.combine(f.abs(), &fact, -c.abs()).is_some_and(|rest| self.search(g, &rest, depth - 1))
+                })
+            }
+            Node::Cond { cond, then, other } => {
+                let (cond, then, other) = (*cond, *then, *other);
+                [(then, true), (other, false)].into_iter().all(|(arm, holds)| {
+                    self.assume(g, cond, holds);
+                    let value = self.linear(g, arm);
+                    let proved = without(value).is_some_and(|next| self.search(g, &next, depth - 1));
+                    self.forget(mark);
+                    proved
+                })
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The least value of a linear form that the atoms' types allow.
+fn lower_bound(g: &Graph, l: &Linear) -> Option<i128> {
+    let mut low = l.constant;
+    for (&t, &c) in &l.atoms {
+        let (least, most) = atom_range(g, t);
+        low = low.checked_add(c.checked_mul(if c > 0 { least } else { most })?)?;
+    }
+    Some(low)
+}
+
+fn atom_range(g: &Graph, t: Term) -> (i128, i128) {
+    let (low, high) = int_ty(g, t).map_or((i128::MIN, i128::MAX), IntTy::range);
+    match g.node(t) {
+        Node::Size(..) => (0, LARGEST_SIZE),
+        Node::Var(_) => (0, MOST_STEPS),
+        Node::Prim(Prim::Int(IntOp::Rem), args) if low == 0 => match g.int_value(args[1]) {
+            Some(by) if by > 0 => (0, by - 1),
+            _ => (low, high),
+        },
+        // A mask that is not negative bounds what it lets through.
+        Node::Prim(Prim::Int(IntOp::BitAnd), args) => {
+            let mask = args.iter().filter_map(|&m| g.int_value(m)).find(|&m| m >= 0);
+            mask.map_or((low, high), |m| (0, m))
+        }
+        Node::Lit(Lit::Int(_, n)) => (*n, *n),
+        _ => (low, high),
+    }
+}
+
+fn int_ty(g: &Graph, t: Term) -> Option<IntTy> {
+    match g.ty(t).as_array() {
+        Some((Elem::Int(ty), [])) => Some(ty),
+        _ => None,
+    }
+}
+
+fn negated(op: Cmp) -> Cmp {
+    match op {
+        Cmp::Eq => Cmp::Ne,
+        Cmp::Ne => Cmp::Eq,
+        Cmp::Lt => Cmp::Ge,
+        Cmp::Le => Cmp::Gt,
+        Cmp::Gt => Cmp::Le,
+        Cmp::Ge => Cmp::Lt,
+    }
+}
+
+fn gcd(a: u128, b: u128) -> i128 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i128::try_from(a.max(1)).unwrap_or(1)
+}
+
+/// A `usize` term of the value of `l`, which is known not to be negative: what is added, less what is subtracted.
+pub fn to_term(g: &mut Graph, l: &Linear) -> Term {
+    let (plus, minus) = sides(g, l);
+    g.int(IntOp::Sub, plus, minus)
+}
+
+/// The positive and the negative part of a linear form over integers of any type, as `usize` terms.
+pub fn sides(g: &mut Graph, l: &Linear) -> (Term, Term) {
+    let start = |n: i128| usize::try_from(n.max(0)).unwrap_or(usize::MAX);
+    let (mut plus, mut minus) = (g.lit_usize(0), g.lit_usize(0));
+    for (&t, &c) in &l.atoms {
+        let t = g.cast(Elem::USIZE, t);
+        let factor = g.lit_usize(start(c.abs()));
+        let product = g.int(IntOp::Mul, t, factor);
+        let side = if c > 0 { &mut plus } else { &mut minus };
+        *side = g.int(IntOp::Add, *side, product);
+    }
+    let (up, down) = (g.lit_usize(start(l.constant)), g.lit_usize(start(l.constant.saturating_neg())));
+    (g.int(IntOp::Add, plus, up), g.int(IntOp::Add, minus, down))
+}

@@ -1,0 +1,292 @@
+//! Jacobians and Hessians: which way, one pass for all seeds, and how the blocks are put together.
+//!
+//! *Which way.* A Jacobian takes one tangent for each element of the parameters, or one cotangent for each element of the result; the
+//! fewer are taken, and forwards on a tie (nothing is saved for a second pass). Sizes that are unknown to the macro (of arrays, of const
+//! parameters) count as larger than any number, two such axes as larger than one: see [`Count`].
+//!
+//! *One pass.* The seeds are the unit vectors, `build`s over their index; the derivative of one of them, under the same variables, is
+//! made a term for all of them by the bulk-operation transform. Where parameters and result are scalars and static arrays, and there
+//! are at most [`unroll::LIMIT`] seeds, the unit vectors are literals instead: one linear map applied to each, and what is zero in it never
+//! becomes code.
+//!
+//! Must never make a Hessian symmetric after the fact: if it is not, a rule is wrong.
+
+use proc_macro2::TokenStream;
+
+use crate::ir::{Elem, Graph, Node, Term, Var, axis};
+use crate::modes::dual_arrays::Derivative;
+use crate::passes::bulk;
+use crate::passes::unroll;
+use crate::prim::{Cmp, Prim};
+use crate::program::{Container, Output, Param, Program, pair};
+
+/// One leaf of a derivative's result, and the terms that it is put together of after simplification.
+pub(super) struct Block {
+    pub(super) terms: Vec<Term>,
+    how: How,
+    container: Container,
+    lens: Vec<TokenStream>,
+}
+
+enum How {
+    /// It is the one term.
+    Whole,
+    /// One term for each element of the result, of the parameter's shape; the shape of the whole.
+    Rows(Vec<Term>),
+    /// One term for each element of the parameter, of the result's shape; the shape of the whole.
+    Columns(Vec<Term>),
+}
+
+impl Block {
+    pub(super) fn whole(term: Term, container: Container, lens: Vec<TokenStream>) -> Self {
+        Block { terms: vec![term], how: How::Whole, container: container.owned(), lens }
+    }
+
+    /// The leaf, of terms that stand for `self.terms`.
+    pub(super) fn assemble(self, g: &mut Graph, parts: &[Term]) -> Output {
+        let Block { how, container, lens, .. } = self;
+        let term = match how {
+            How::Whole => parts[0],
+            How::Rows(shape) => stacked(g, parts, &shape, false),
+            How::Columns(shape) => stacked(g, parts, &shape, true),
+        };
+        Output { term, container, lens }
+    }
+}
+
+/// Arrays of one shape as the rows, or the columns, of an array of this shape: scalar by scalar where they are known as such.
+fn stacked(g: &mut Graph, parts: &[Term], shape: &[Term], columns: bool) -> Term {
+    let scalars: Option<Vec<Vec<Term>>> = parts.iter().map(|&t| elements(g, t)).collect();
+    if let Some(parts) = scalars.filter(|parts| parts.iter().any(|p| !p.is_empty())) {
+        let inner = parts.first().map_or(0, Vec::len);
+        let all: Vec<Term> =
+            if columns { (0..inner).flat_map(|k| parts.iter().map(move |p| p[k])).collect() } else { parts.concat() };
+        if let ([one], []) = (&*all, shape) {
+            return *one;
+        }
+        let flat = g.stack(&all);
+        return if shape.len() == 1 { flat } else { g.reshape(flat, shape) };
+    }
+    let mut all = g.stack(parts);
+    if columns {
+        let rank = g.rank(all);
+        let perm: Vec<u8> = (1..rank).chain([0]).map(axis).collect();
+        all = g.transpose(all, &perm);
+    }
+    g.reshape(all, shape)
+}
+
+/// The scalars that a small array is put together of, in row-major order.
+fn elements(g: &mut Graph, t: Term) -> Option<Vec<Term>> {
+    if g.rank(t) == 0 {
+        return Some(vec![t]);
+    }
+    match g.node_rc(t).as_ref() {
+        Node::Prim(Prim::Stack, args) if g.rank(t) == 1 => Some(args.to_vec()),
+        Node::Prim(Prim::Reshape | Prim::Recast, args) => {
+            let whole = count(g, t)?;
+            elements(g, args[0]).filter(|all| all.len() == whole)
+        }
+        Node::Prim(Prim::Replicate(_), args) if g.rank(args[0]) == 0 => {
+            let n = count(g, t).filter(|n| *n <= unroll::LIMIT)?;
+            Some(vec![args[0]; n])
+        }
+        _ => None,
+    }
+}
+
+/// The number of elements, if the sizes are literals.
+fn count(g: &Graph, t: Term) -> Option<usize> {
+    let mut sizes = g.shape(t).iter().map(|&n| g.int_value(n).and_then(|n| usize::try_from(n).ok()));
+    sizes.try_fold(1_usize, |all, n| all.checked_mul(n?))
+}
+
+/// How many elements there are: the number of axes whose size the macro does not know, then elements per such.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Count {
+    unknown: usize,
+    known: usize,
+}
+
+impl Count {
+    fn of(g: &Graph, t: Term) -> Self {
+        let mut n = Count { unknown: 0, known: 1 };
+        for &size in g.shape(t) {
+            match g.int_value(size).and_then(|n| usize::try_from(n).ok()) {
+                Some(size) => n.known = n.known.saturating_mul(size),
+                None => n.unknown += 1,
+            }
+        }
+        n
+    }
+
+    /// Of all terms together: as many as there are of the largest kind.
+    fn total(g: &Graph, ts: &[Term]) -> Self {
+        ts.iter().fold(Count { unknown: 0, known: 0 }, |a, &t| {
+            let b = Count::of(g, t);
+            match a.unknown.cmp(&b.unknown) {
+                std::cmp::Ordering::Less => b,
+                std::cmp::Ordering::Equal => Count { known: a.known.saturating_add(b.known), ..a },
+                std::cmp::Ordering::Greater => a,
+            }
+        })
+    }
+
+    /// The number of seeds, if they are few enough to be literals.
+    fn few(self) -> bool {
+        self.unknown == 0 && (1..=unroll::LIMIT).contains(&self.known)
+    }
+}
+
+/// The function's results and the Jacobian's blocks, one for each active parameter.
+pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]) -> (Vec<Term>, Vec<Block>) {
+    let out = program.result.leaves().first().map(|o| (o.container, o.lens.clone()));
+    let (Some((container, lens)), Some(&root)) = (out, results.first()) else { return (Vec::new(), Vec::new()) };
+    let g = &mut program.graph;
+    let inputs = inputs(g, active);
+    let wrt: Vec<u32> = inputs.iter().map(|i| i.0).collect();
+    let derivative = Derivative::of(g, results, &wrt);
+    let small = |p: &Param| p.container.is_static();
+    let registers = container.is_static() && active.iter().all(small);
+    let terms: Vec<Term> = inputs.iter().map(|i| i.1).collect();
+    let (rows, columns) = (Count::of(g, root), Count::total(g, &terms));
+    let shapes: Vec<Vec<Term>> =
+        terms.iter().map(|&t| g.shape(root).iter().chain(g.shape(t)).copied().collect()).collect();
+    let found: Vec<(Vec<Term>, How)> = if rows < columns {
+        let many = if registers && rows.few() { unit_literals(g, root) } else { None };
+        match many {
+            Some(seeds) => {
+                let rows: Vec<Vec<Term>> = seeds.iter().map(|&s| derivative.gradients(g, &[s])).collect();
+                let block = |g: &mut Graph, k: usize| match rows.is_empty() {
+                    true => nothing(g, root, &shapes[k]),
+                    false => (rows.iter().map(|r| r[k]).collect(), How::Rows(shapes[k].clone())),
+                };
+                (0..wrt.len()).map(|k| block(g, k)).collect()
+            }
+            None => {
+                let (vars, seed) = unit(g, root);
+                let gradients = derivative.gradients(g, &[seed]);
+                batched(g, &vars, root, &gradients).into_iter().map(|t| (vec![t], How::Whole)).collect()
+            }
+        }
+    } else {
+        let mut found = Vec::new();
+        for (&(k, input), shape) in inputs.iter().zip(&shapes) {
+            let few = registers && columns.few();
+            found.push(by_columns(g, &derivative, (k, input), shape, few));
+        }
+        found
+    };
+    let blocks = active.iter().zip(found).map(|(p, (mut terms, how))| {
+        // The element type is that of the parameter, as a gradient's is.
+        for t in &mut terms {
+            *t = g.cast(p.elem, *t);
+        }
+        let (container, lens) = pair((container, &lens), (p.container, &p.lens));
+        Block { terms, how, container, lens }
+    });
+    let blocks = blocks.collect();
+    (derivative.values().to_vec(), blocks)
+}
+
+/// The Hessian, given the gradient: its Jacobian forwards.
+pub(super) fn hessian(program: &mut Program, gradient: &[Term], active: &[Param]) -> Vec<Block> {
+    let g = &mut program.graph;
+    let (Some(p), Some(&root)) = (active.first(), gradient.first()) else { return Vec::new() };
+    let inputs = inputs(g, active);
+    let wrt: Vec<u32> = inputs.iter().map(|i| i.0).collect();
+    let derivative = Derivative::of(g, gradient, &wrt);
+    let Some(&input) = inputs.first() else { return Vec::new() };
+    let shape: Vec<Term> = g.shape(root).iter().chain(g.shape(input.1)).copied().collect();
+    let few = p.container.is_static() && Count::of(g, root).few();
+    let (terms, how) = by_columns(g, &derivative, input, &shape, few);
+    let (container, lens) = pair((p.container, &p.lens), (p.container, &p.lens));
+    vec![Block { terms, how, container, lens }]
+}
+
+fn inputs(g: &mut Graph, active: &[Param]) -> Vec<(u32, Term)> {
+    active.iter().filter_map(|p| p.input).map(|k| (k, g.mk(Node::Input(k)))).collect()
+}
+
+/// A block without elements, of the type of a term.
+fn nothing(g: &mut Graph, like: Term, shape: &[Term]) -> (Vec<Term>, How) {
+    let elem = g.elem(like);
+    (vec![g.lit_shaped(elem, shape, 0.0)], How::Whole)
+}
+
+/// The block of one parameter, forwards.
+fn by_columns(
+    g: &mut Graph,
+    derivative: &Derivative,
+    (k, input): (u32, Term),
+    shape: &[Term],
+    few: bool,
+) -> (Vec<Term>, How) {
+    if let Some(seeds) = if few { unit_literals(g, input) } else { None } {
+        if seeds.is_empty() {
+            return nothing(g, input, shape);
+        }
+        let columns = seeds.iter().map(|&s| derivative.tangents(g, &[(k, s)])[0]).collect();
+        return (columns, How::Columns(shape.to_vec()));
+    }
+    let (vars, seed) = unit(g, input);
+    let tangent = derivative.tangents(g, &[(k, seed)])[0];
+    let all = batched(g, &vars, input, &[tangent])[0];
+    // Seeds are outermost, and the result's indices come first.
+    let (seeds, rank) = (vars.len(), g.rank(all));
+    let perm: Vec<u8> = (seeds..rank).chain(0..seeds).map(axis).collect();
+    (vec![g.transpose(all, &perm)], How::Whole)
+}
+
+/// The unit vector at variables of the shape of `like`, as the `build` of a comparison has it: 1 where every index is the variable.
+fn unit(g: &mut Graph, like: Term) -> (Vec<Var>, Term) {
+    let (elem, shape) = (g.elem(like), g.shape(like).to_vec());
+    let vars: Vec<Var> = shape.iter().map(|_| g.fresh()).collect();
+    let mut mask = None;
+    for (k, &var) in vars.iter().enumerate() {
+        let at = g.mk(Node::Var(var));
+        let at = g.broadcast(at, &shape);
+        let own = g.iota(shape[k]);
+        let others: Vec<u8> = (0..shape.len()).filter(|&a| a != k).map(axis).collect();
+        let sizes: Vec<Term> = others.iter().map(|&a| shape[usize::from(a)]).collect();
+        let own = g.replicate_axes(own, &others, &sizes);
+        let here = g.compare(Cmp::Eq, own, at);
+        mask = Some(match mask {
+            None => here,
+            Some(before) => g.and(before, here),
+        });
+    }
+    let (zero, one) = (g.lit_shaped(elem, &shape, 0.0), g.lit_shaped(elem, &shape, 1.0));
+    let seed = mask.map_or(one, |mask| g.select(mask, one, zero));
+    (vars, seed)
+}
+
+/// Terms for all values of the variables, which index an array of the shape of `like`.
+fn batched(g: &mut Graph, vars: &[Var], like: Term, terms: &[Term]) -> Vec<Term> {
+    let shape = g.shape(like).to_vec();
+    let mut terms = terms.to_vec();
+    for (&var, &size) in vars.iter().zip(&shape).rev() {
+        terms = bulk::batch(g, var, size, &terms);
+    }
+    terms
+}
+
+/// The unit vectors of a literal shape.
+fn unit_literals(g: &mut Graph, like: Term) -> Option<Vec<Term>> {
+    let n = count(g, like)?;
+    let (elem, shape) = (g.elem(like), g.shape(like).to_vec());
+    let (zero, one) = (scalar(g, elem, 0.0), scalar(g, elem, 1.0));
+    let unit = |g: &mut Graph, k: usize| {
+        if shape.is_empty() {
+            return one;
+        }
+        let parts: Vec<Term> = (0..n).map(|j| if j == k { one } else { zero }).collect();
+        let flat = g.stack(&parts);
+        if shape.len() == 1 { flat } else { g.reshape(flat, &shape) }
+    };
+    Some((0..n).map(|k| unit(g, k)).collect())
+}
+
+fn scalar(g: &mut Graph, elem: Elem, x: f64) -> Term {
+    g.lit_shaped(elem, &[], x)
+}

@@ -1,0 +1,102 @@
+//! Differentiation by dual arrays (BOT sections 6 and 7): `dual` gives each real term its forward derivative as a Delta term,
+//! `forward` applies Deltas to tangents, `transpose` applies their transposes to cotangents. One Delta serves both.
+//!
+//! Terms given to this module have no `build` and no call (`bot` has removed them). It never simplifies, and never looks at
+//! what a whole function computes.
+
+pub(crate) mod condition;
+mod delta;
+mod dual;
+mod forward;
+mod keep;
+mod linear;
+mod scan;
+mod transpose;
+mod unit;
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::ir::{Graph, Node, Term};
+
+/// The roots and their tangents, given tangents of inputs. `roots` are arrays; the tangent of one that is not real is itself.
+/// The first part of the result are the roots again (loops among them now save what derivatives read).
+pub fn forward(g: &mut Graph, roots: &[Term], seeds: &[(u32, Term)]) -> (Vec<Term>, Vec<Term>) {
+    let active: Vec<u32> = seeds.iter().map(|s| s.0).collect();
+    let derivative = Derivative::of(g, roots, &active);
+    let tangents = derivative.tangents(g, seeds);
+    (derivative.dual.primal, tangents)
+}
+
+/// The roots and the gradients of `<roots, cotangents>` with respect to the inputs `wrt` (BOT Fig. 21).
+/// Cotangents of roots that are not real are not looked at.
+pub fn reverse(g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) -> (Vec<Term>, Vec<Term>) {
+    let derivative = Derivative::of(g, roots, wrt);
+    let gradients = derivative.gradients(g, cotangents);
+    (derivative.dual.primal, gradients)
+}
+
+/// The derivative of some roots: one linear map, to be applied as often as one likes, forwards or transposed.
+pub struct Derivative {
+    dual: delta::Dual,
+    wrt: Vec<u32>,
+}
+
+impl Derivative {
+    /// The derivative of `roots` with respect to the inputs `wrt`.
+    #[must_use]
+    pub fn of(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Self {
+        let roots = crate::passes::trip_counts::counted(g, roots, &[], wrt).0;
+        Derivative { dual: dual::dual(g, &roots, wrt), wrt: wrt.to_vec() }
+    }
+
+    /// The roots again; loops among them now save what the derivative reads.
+    #[must_use]
+    pub fn values(&self) -> &[Term] {
+        &self.dual.primal
+    }
+
+    /// Other terms, which read the loops that save what the derivative reads instead of the same loops without.
+    pub fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
+        let fixed = crate::analysis::sizes::sizes(g, others);
+        let mut new: HashMap<Term, Term> = HashMap::new();
+        for t in g.reachable(others) {
+            let made = match (self.dual.loops.get(&t), g.node_rc(t)) {
+                _ if fixed.contains(&t) => t,
+                (Some(&primal), _) => primal,
+                (None, node) => match &*node {
+                    Node::Proj(tuple, k) => g.proj(new[tuple], *k as usize),
+                    node => {
+                        let mapped = node.map_children(|c| new[&c]);
+                        g.mk(mapped)
+                    }
+                },
+            };
+            new.insert(t, made);
+        }
+        others.iter().map(|t| new[t]).collect()
+    }
+
+    /// The tangents of the roots, given those of inputs; an input without one has tangent zero.
+    pub fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
+        let tangents = forward::apply(g, &self.dual, &|leaf| match leaf {
+            delta::Leaf::Input(k) => seeds.iter().find(|s| s.0 == k).map(|s| s.1),
+            delta::Leaf::Param(_) => None,
+        });
+        let roots = tangents.into_iter().zip(&self.dual.primal);
+        roots.map(|(tangent, &root)| tangent.unwrap_or_else(|| g.zeros_like(root))).collect()
+    }
+
+    /// The gradients of `<roots, cotangents>`, in the order of the inputs.
+    pub fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
+        let seeds: Vec<Option<Term>> = cotangents.iter().map(|&c| Some(c)).collect();
+        let found = transpose::transpose(g, &self.dual, &seeds, transpose::Masked::No, &BTreeMap::new()).leaves;
+        let gradient = |&k: &u32| match found.get(&delta::Leaf::Input(k)) {
+            Some(ct) => ct.term,
+            None => {
+                let input = g.mk(Node::Input(k));
+                g.zeros_like(input)
+            }
+        };
+        self.wrt.iter().map(gradient).collect()
+    }
+}

@@ -1,0 +1,548 @@
+//! The bulk-operation transform (BOT section 5): eliminates every `build1` in favour of whole-array operations.
+//!
+//! Departures from the paper. (1) No index is pushed here (Fig. 10): on an interned graph, which has no `let` to stop it, pushing
+//! is exponential; `build1 k (\i -> index t ix)` becomes `gather [k] (build1 k (\i -> t)) (\i -> i : ix)` for every t, of which
+//! Fig. 11 is the instance where t does not mention i. The pass `push` moves indices afterwards, by use counts.
+//! (2) Out of range is unspecified, not 0, and nothing is masked here: what may fail is a `Check` of the program.
+//!
+//! It must never make a term whose size depends on an index, and never look at what a function computes.
+
+use std::collections::{HashMap, HashSet};
+
+use super::loops;
+use crate::ir::{Body, Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
+use crate::prim::{Prim, Reduce};
+
+/// The array of all values of a scalar whose free variables are these, with their sizes.
+pub(crate) fn table(g: &mut Graph, vars: &[(Var, Term)], t: Term) -> Term {
+    vars.iter().rev().fold(t, |t, &(var, size)| Lift::new(g, var, size).lift(t))
+}
+
+/// The roots without builds and calls, closed bodies included. The result satisfies `valid::normal_form`.
+pub fn transform(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
+    let exact = crate::analysis::decisions::decisions(g, roots);
+    let mut sizes: Vec<Term> = crate::analysis::sizes::sizes(g, roots).into_iter().collect();
+    sizes.sort_unstable();
+    let mut bot = Bot { g, exact, done: Done::default() };
+    // The oldest first: a size may come out of a loop, or be counted, over arrays of another size. It is part of types: it stays the
+    // term that it is, unless it has to be changed.
+    for size in sizes {
+        let fine = crate::ir::valid::normal_form(bot.g, &[size]).is_ok();
+        let new = if fine { size } else { bot.eliminate_all(&[size])[0] };
+        bot.done.sizes.insert(size, new);
+    }
+    bot.eliminate_all(roots)
+}
+
+/// `build1 size (\\var -> t)` for each of these build-free terms: what stands for all values of the variable at once.
+pub fn batch(g: &mut Graph, var: Var, size: Term, terms: &[Term]) -> Vec<Term> {
+    let mut lift = Lift::new(g, var, size);
+    terms.iter().map(|&t| lift.lift(t)).collect()
+}
+
+struct Bot<'g> {
+    g: &'g mut Graph,
+    /// What decisions depend on: summed in the order of the function.
+    exact: HashSet<Term>,
+    done: Done,
+}
+
+/// What is done, scope by scope: an inner one has what is done in those around it. A closed body sees nothing of what is outside.
+#[derive(Default)]
+struct Done {
+    /// Sizes without builds: types say these from here on.
+    sizes: HashMap<Term, Term>,
+    scopes: Vec<HashMap<Term, Term>>,
+    /// Where the innermost closed body begins.
+    base: usize,
+}
+
+impl Done {
+    fn get(&self, t: Term) -> Option<Term> {
+        let here = self.scopes[self.base..].iter().rev().chain([&self.sizes]);
+        here.filter_map(|scope| scope.get(&t)).copied().next()
+    }
+
+    /// Of a child: those come first.
+    fn of(&self, t: Term) -> Term {
+        self.get(t).unwrap_or(t)
+    }
+
+    fn set(&mut self, t: Term, new: Term) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(t, new);
+        }
+    }
+}
+
+impl Bot<'_> {
+    /// A type with its sizes as they are now.
+    fn resized(&self, ty: &Type) -> Type {
+        match ty {
+            Type::Array(elem, shape) => {
+                Type::Array(*elem, shape.iter().map(|n| *self.done.sizes.get(n).unwrap_or(n)).collect())
+            }
+            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|ty| self.resized(ty)).collect()),
+        }
+    }
+
+    /// The body of a function or a loop.
+    fn eliminate_body(&mut self, roots: &[Term]) -> Vec<Term> {
+        let around = std::mem::replace(&mut self.done.base, self.done.scopes.len());
+        let results = self.eliminate_all(roots);
+        self.done.base = around;
+        results
+    }
+
+    /// Of the body of a binder, the largest terms that are of this scope already: no binder in it binds a variable of theirs. They are done
+    /// here, once, and not anew in each body that mentions them: a chain of builds would double the work with each.
+    fn of_this_scope(&self, body: Term, stack: &mut Vec<(Term, bool)>) {
+        let (mut seen, mut inside) = (HashSet::from([body]), vec![body]);
+        while let Some(t) = inside.pop() {
+            if self.g.free(t).iter().all(|v| v.is_fresh()) {
+                stack.push((t, false));
+                continue;
+            }
+            self.g.node(t).for_each_child(|c| {
+                if seen.insert(c) {
+                    inside.push(c);
+                }
+            });
+        }
+    }
+
+    /// Rewrites the terms and all they reach. Recursion is over nested binders and bodies only; a scope itself is a worklist.
+    fn eliminate_all(&mut self, roots: &[Term]) -> Vec<Term> {
+        self.done.scopes.push(HashMap::new());
+        let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
+        while let Some((t, children_done)) = stack.pop() {
+            if self.done.get(t).is_some() {
+                continue;
+            }
+            let node = self.g.node_rc(t);
+            if !children_done {
+                stack.push((t, true));
+                node.for_each_scoped_child(|c, inside| {
+                    if inside {
+                        self.of_this_scope(c, &mut stack);
+                    } else {
+                        stack.push((c, false));
+                    }
+                });
+                continue;
+            }
+            let here = self.g.loc(t);
+            let before = self.g.at(here);
+            let new = match &*node {
+                Node::Build { size, .. } => {
+                    let size = self.done.of(*size);
+                    let (vars, scoped) = self.g.open_binder(&node);
+                    self.opened(&scoped, self.exact.contains(&t));
+                    let body = self.eliminate_all(&scoped)[0];
+                    Lift::new(self.g, vars[0], size).lift(body)
+                }
+                Node::Gather { .. } | Node::Scatter { .. } => {
+                    let (mut vars, scoped) = self.g.open_binder(&node);
+                    self.opened(&scoped, true);
+                    let mut index = self.eliminate_all(&scoped);
+                    let sizes = match &*node {
+                        Node::Gather { sizes, .. } => sizes.iter().map(|&n| self.done.of(n)).collect::<Vec<_>>(),
+                        Node::Scatter { src, .. } => self.g.shape(self.done.of(*src))[..vars.len()].to_vec(),
+                        _ => Vec::new(),
+                    };
+                    // An index function only reads: what else it computes from its variables is computed in bulk before.
+                    for (var, &size) in vars.iter_mut().zip(&sizes) {
+                        let fresh = self.g.fresh();
+                        let mut lift = Lift::new(self.g, *var, size);
+                        index = index.iter().map(|&ix| lift.lift_index(ix, fresh)).collect();
+                        *var = fresh;
+                    }
+                    let done = &self.done;
+                    self.g.rebuild_binder(&node, |&c| done.of(c), &vars, &index)
+                }
+                Node::Call(func, args) => {
+                    let body = self.g.functions()[func.0 as usize].body.clone();
+                    let args: Vec<Term> = args.iter().map(|&a| self.done.of(a)).collect();
+                    self.opened(&body.results, true);
+                    let results = self.eliminate_body(&body.results);
+                    let params = body.params.iter().map(|ty| self.resized(ty)).collect();
+                    let body = Body { params, results: results.into() };
+                    let results = self.g.instantiate(&body, &args);
+                    match &results[..] {
+                        [one] => *one,
+                        many => self.g.tuple(many),
+                    }
+                }
+                Node::Scan(scan) => {
+                    let results = self.eliminate_body(&scan.body.results);
+                    let Node::Scan(mut scan) = node.map_children(|c| self.done.of(c)) else { return Vec::new() };
+                    scan.body.results = results.into();
+                    scan.body.params = scan.body.params.iter().map(|ty| self.resized(ty)).collect();
+                    let wanted = loops::wanted(self.g, roots, t);
+                    let exact = loops::exact_parts(self.g, &self.exact, t);
+                    loops::bulk(self.g, *scan, &exact, &wanted)
+                }
+                Node::Proj(tuple, k) => self.g.proj(self.done.of(*tuple), *k as usize),
+                // The rules below look at what is computed, in whatever order.
+                Node::Prim(Prim::Own, args) if !self.exact.contains(&t) => self.done.of(args[0]),
+                Node::Param(k, ty) if !self.done.sizes.is_empty() => {
+                    let ty = self.resized(ty);
+                    self.g.param(*k as usize, ty)
+                }
+                _ => {
+                    let mapped = node.map_children(|c| self.done.of(c));
+                    self.g.mk(mapped)
+                }
+            };
+            self.g.at(before);
+            debug_assert_eq!(self.resized(self.g.ty(t)), *self.g.ty(new), "the transform keeps types");
+            self.done.set(t, new);
+        }
+        let results = roots.iter().map(|&t| self.done.of(t)).collect();
+        self.done.scopes.pop();
+        results
+    }
+}
+
+impl Bot<'_> {
+    /// The terms of a scope have new handles: what of them decides, or is part of what does.
+    fn opened(&mut self, scoped: &[Term], decides: bool) {
+        let all = if decides { scoped.to_vec() } else { Vec::new() };
+        self.exact.extend(crate::analysis::decisions::decisions_and(self.g, scoped, all));
+    }
+}
+
+/// `build1 size (\var -> t)` for build-free t, memoised by t: the rules of BOT Figs. 9 and 11.
+pub(crate) struct Lift<'g> {
+    pub(crate) g: &'g mut Graph,
+    var: Var,
+    size: Term,
+    done: HashMap<Term, Term>,
+}
+
+impl<'g> Lift<'g> {
+    pub(crate) fn new(g: &'g mut Graph, var: Var, size: Term) -> Self {
+        Lift { g, var, size, done: HashMap::new() }
+    }
+
+    /// The array (or tuple of arrays) of all values of `t`.
+    pub(crate) fn lift(&mut self, t: Term) -> Term {
+        let mut stack = vec![(t, false)];
+        while let Some((t, children_done)) = stack.pop() {
+            if self.done.contains_key(&t) {
+                continue;
+            }
+            let node = self.g.node_rc(t);
+            if !children_done && self.g.mentions(t, self.var) {
+                stack.push((t, true));
+                node.for_each_scoped_child(|c, inside| {
+                    if !inside {
+                        stack.push((c, false));
+                    }
+                });
+                continue;
+            }
+            let new = if self.g.mentions(t, self.var) { self.rule(t, &node) } else { self.constant(t) };
+            self.done.insert(t, new);
+        }
+        self.done[&t]
+    }
+
+    /// `build1 k (\i -> t) = replicate k t` where i is not free in t.
+    pub(crate) fn constant(&mut self, t: Term) -> Term {
+        match self.g.ty(t).clone() {
+            Type::Array(..) => self.g.replicate(self.size, t),
+            Type::Tuple(parts) => {
+                let parts: Vec<Term> = (0..parts.len())
+                    .map(|k| {
+                        let part = self.g.proj(t, k);
+                        self.constant(part)
+                    })
+                    .collect();
+                self.g.tuple(&parts)
+            }
+        }
+    }
+
+    fn varies(&self, t: Term) -> bool {
+        self.g.mentions(t, self.var)
+    }
+
+    fn rule(&mut self, t: Term, node: &Node) -> Term {
+        match node {
+            Node::Var(_) => self.g.iota(self.size),
+            Node::Tuple(parts) => {
+                let parts: Vec<Term> = parts.iter().map(|p| self.done[p]).collect();
+                self.g.tuple(&parts)
+            }
+            Node::Proj(tuple, k) => {
+                let tuple = self.done[tuple];
+                self.g.proj(tuple, *k as usize)
+            }
+            Node::Cond { cond, then, other } => {
+                let (a, b) = (self.done[then], self.done[other]);
+                if self.varies(*cond) {
+                    let mask = self.done[cond];
+                    self.select(mask, a, b)
+                } else {
+                    self.g.cond(*cond, a, b)
+                }
+            }
+            Node::Gather { src, sizes, .. } => {
+                let (mut vars, index) = self.g.open_binder(node);
+                let fresh = self.g.fresh();
+                let mut index: Vec<Term> = index.iter().map(|&ix| self.lift_index(ix, fresh)).collect();
+                let mut lifted = *src;
+                if self.varies(*src) {
+                    let v = self.g.mk(Node::Var(fresh));
+                    index.insert(0, v);
+                    lifted = self.done[src];
+                }
+                vars.insert(0, fresh);
+                let sizes = std::iter::once(self.size).chain(sizes.iter().copied()).collect();
+                self.g.gather(lifted, sizes, &vars, &index)
+            }
+            Node::Scatter { put, dst, src, .. } => {
+                let (mut vars, index) = self.g.open_binder(node);
+                let fresh = self.g.fresh();
+                let mut index: Vec<Term> = index.iter().map(|&ix| self.lift_index(ix, fresh)).collect();
+                let v = self.g.mk(Node::Var(fresh));
+                index.insert(0, v);
+                vars.insert(0, fresh);
+                let (dst, src) = (self.done[dst], self.done[src]);
+                match put {
+                    Put::Add => self.g.scatter(dst, src, &vars, &index),
+                    Put::Set => self.g.update(dst, src, &vars, &index),
+                }
+            }
+            Node::Scan(scan) => self.scan(scan),
+            Node::Prim(prim, args) => self.prim(prim, args),
+            Node::Input(_) | Node::Size(..) | Node::Param(..) | Node::Lit(_) | Node::Build { .. } | Node::Call(..) => {
+                panic!("{t:?} cannot mention a build index here: {node:?}")
+            }
+        }
+    }
+
+    /// A conditional whose condition varies becomes an elementwise choice; tuples by component.
+    fn select(&mut self, mask: Term, a: Term, b: Term) -> Term {
+        if let Type::Tuple(parts) = self.g.ty(a).clone() {
+            let parts: Vec<Term> = (0..parts.len())
+                .map(|k| {
+                    let (a, b) = (self.g.proj(a, k), self.g.proj(b, k));
+                    self.select(mask, a, b)
+                })
+                .collect();
+            return self.g.tuple(&parts);
+        }
+        let inner = self.g.shape(a)[1..].to_vec();
+        let axes: Vec<u8> = (1..=inner.len()).map(axis).collect();
+        let mask = self.g.replicate_axes(mask, &axes, &inner);
+        self.g.select(mask, a, b)
+    }
+
+    fn prim(&mut self, prim: &Prim, args: &[Term]) -> Term {
+        let up = |axes: &[u8]| -> Vec<u8> { axes.iter().map(|a| a + 1).collect() };
+        let zero = self.g.lit_usize(0);
+        let data = prim.data_args(args.len());
+        let lifted: Vec<Term> = args[..data].iter().map(|a| self.done[a]).collect();
+        let rest = &args[data..];
+        match prim {
+            p if p.is_elementwise() => self.g.prim(p.clone(), &lifted),
+            Prim::Replicate(axes) => self.g.replicate_axes(lifted[0], &up(axes), rest),
+            Prim::Sum(axes) => self.g.sum_axes(lifted[0], &up(axes)),
+            Prim::Reduce(..) => self.g.prim(prim.clone(), &lifted),
+            Prim::Transpose(perm) => {
+                let perm: Vec<u8> = std::iter::once(0).chain(up(perm)).collect();
+                self.g.transpose(lifted[0], &perm)
+            }
+            Prim::Reshape | Prim::Recast => {
+                let args: Vec<Term> = [lifted[0], self.size].into_iter().chain(rest.iter().copied()).collect();
+                self.g.prim(prim.clone(), &args)
+            }
+            Prim::Slice(steps) | Prim::Pad(steps) => {
+                let rank = steps.len();
+                let steps: Box<[i64]> = std::iter::once(1).chain(steps.iter().copied()).collect();
+                let mut args = vec![lifted[0], zero];
+                args.extend(&rest[..rank]);
+                args.push(self.size);
+                args.extend(&rest[rank..]);
+                let prim = if matches!(prim, Prim::Slice(_)) { Prim::Slice(steps) } else { Prim::Pad(steps) };
+                self.g.prim(prim, &args)
+            }
+            Prim::Stack => {
+                let stacked = self.g.stack(&lifted);
+                let mut perm: Vec<u8> = (0..self.g.rank(stacked)).map(axis).collect();
+                perm.swap(0, 1);
+                self.g.transpose(stacked, &perm)
+            }
+            Prim::Contract(c) => {
+                let label = c.a.iter().chain(&c.b).max().map_or(0, |l| l + 1);
+                let with = |ls: &[u8]| -> Box<[u8]> { std::iter::once(label).chain(ls.iter().copied()).collect() };
+                let mut spec = Contraction { a: c.a.clone(), b: c.b.clone(), out: with(&c.out) };
+                let (mut a, mut b) = (args[0], args[1]);
+                if self.varies(a) {
+                    (a, spec.a) = (lifted[0], with(&c.a));
+                }
+                if self.varies(b) {
+                    (b, spec.b) = (lifted[1], with(&c.b));
+                }
+                self.g.contract(a, b, spec)
+            }
+            _ => panic!("{} cannot mention a build index", prim.name()),
+        }
+    }
+
+    /// A loop inside a build is one loop over batched values. Carried values are batched whether they vary or not;
+    /// captures and consumed arrays only where they vary.
+    fn scan(&mut self, scan: &Scan) -> Term {
+        let (carries, captures) = (scan.init.len(), scan.captures.len());
+        let outer: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
+        let batched: Vec<bool> = outer.iter().enumerate().map(|(k, &t)| k < carries || self.varies(t)).collect();
+        let lifted: Vec<Term> = outer.iter().zip(&batched).map(|(t, b)| if *b { self.done[t] } else { *t }).collect();
+        let lane = self.g.fresh();
+        let lane_term = self.g.mk(Node::Var(lane));
+        let mut params = Vec::new();
+        let mut args = Vec::new();
+        // One more carried value says whether all have stopped.
+        let more = usize::from(scan.stop.is_some());
+        let place = |k: usize| if k < carries { k } else { k + more };
+        for (k, ty) in scan.body.params.iter().enumerate() {
+            let ty = if batched[k] { self.batched(ty) } else { ty.clone() };
+            let p = self.g.param(place(k), ty.clone());
+            args.push(if batched[k] { self.row(p, lane_term) } else { p });
+            params.push(ty);
+        }
+        let results = self.g.instantiate(&scan.body, &args);
+        let mut body_lift = Lift::new(self.g, lane, self.size);
+        let mut results: Vec<Term> = results.iter().map(|&r| body_lift.lift(r)).collect();
+        let mut init = lifted[..carries].to_vec();
+        if let Some(stop) = scan.stop {
+            // One that has stopped stays what it is while others go on.
+            let stopped = self.g.param(stop, params[stop].clone());
+            for k in 0..carries {
+                let old = self.g.param(k, params[k].clone());
+                results[k] = self.select(stopped, old, results[k]);
+            }
+            let all = self.g.reduce(Reduce::All, 1, results[stop]);
+            results.insert(carries, all);
+            params.insert(carries, Type::scalar(Elem::Bool));
+            let all = self.g.reduce(Reduce::All, 1, init[stop]);
+            init.push(all);
+        }
+        // Consumed arrays come with the build's axis outside: a step wants it inside.
+        let xs: Vec<Term> = (carries + captures..outer.len())
+            .map(|k| if batched[k] { self.swap_outer(lifted[k]) } else { lifted[k] })
+            .collect();
+        let produced = results.len() - carries - more;
+        let new = self.g.scan(Scan {
+            count: scan.count,
+            reverse: scan.reverse,
+            stop: scan.stop.map(|_| carries),
+            init: init.into(),
+            captures: lifted[carries..carries + captures].into(),
+            xs: xs.into(),
+            body: Body { params: params.into(), results: results.into() },
+        });
+        let parts: Vec<Term> = (0..carries + produced)
+            .map(|k| {
+                let part = self.g.proj(new, place(k));
+                if k < carries { part } else { self.swap_outer(part) }
+            })
+            .collect();
+        self.g.tuple(&parts)
+    }
+
+    fn batched(&self, ty: &Type) -> Type {
+        match ty {
+            Type::Array(elem, shape) => {
+                Type::Array(*elem, std::iter::once(self.size).chain(shape.iter().copied()).collect())
+            }
+            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|p| self.batched(p)).collect()),
+        }
+    }
+
+    /// Row `i` of a batched value.
+    fn row(&mut self, t: Term, i: Term) -> Term {
+        match self.g.ty(t).clone() {
+            Type::Array(..) => self.g.index(t, &[i]),
+            Type::Tuple(parts) => {
+                let parts: Vec<Term> = (0..parts.len())
+                    .map(|k| {
+                        let part = self.g.proj(t, k);
+                        self.row(part, i)
+                    })
+                    .collect();
+                self.g.tuple(&parts)
+            }
+        }
+    }
+
+    fn swap_outer(&mut self, t: Term) -> Term {
+        let mut perm: Vec<u8> = (0..self.g.rank(t)).map(axis).collect();
+        perm.swap(0, 1);
+        self.g.transpose(t, &perm)
+    }
+
+    /// A scalar of an index function at the new variable `at`: scalar operations are kept (they are evaluated at each index anyway);
+    /// what computes with arrays that vary is lifted, and read at `at`.
+    pub(crate) fn lift_index(&mut self, ix: Term, at: Var) -> Term {
+        let at_term = self.g.mk(Node::Var(at));
+        let mut done: HashMap<Term, Term> = HashMap::new();
+        let mut stack = vec![(ix, false)];
+        while let Some((t, children_done)) = stack.pop() {
+            if done.contains_key(&t) {
+                continue;
+            }
+            if !self.varies(t) {
+                done.insert(t, t);
+                continue;
+            }
+            let node = self.g.node_rc(t);
+            let scalar = self.g.ty(t).as_array().is_some_and(|(_, shape)| shape.is_empty());
+            let kept: bool = scalar
+                && match &*node {
+                    Node::Var(_) | Node::Cond { .. } => true,
+                    Node::Gather { vars, .. } => vars.is_empty(),
+                    Node::Prim(prim, _) => prim.is_elementwise(),
+                    _ => false,
+                };
+            if !kept {
+                let lifted = self.lift(t);
+                let read = self.g.index(lifted, &[at_term]);
+                done.insert(t, read);
+                continue;
+            }
+            let lifted_src = match &*node {
+                Node::Gather { src, .. } if self.varies(*src) => Some(*src),
+                _ => None,
+            };
+            if !children_done {
+                stack.push((t, true));
+                node.for_each_child(|c| {
+                    if Some(c) != lifted_src {
+                        stack.push((c, false));
+                    }
+                });
+                continue;
+            }
+            let new = match &*node {
+                Node::Var(v) if *v == self.var => at_term,
+                Node::Gather { src, index, .. } if lifted_src.is_some() => {
+                    let src = self.lift(*src);
+                    let index: Vec<Term> = std::iter::once(at_term).chain(index.iter().map(|c| done[c])).collect();
+                    self.g.index(src, &index)
+                }
+                _ => {
+                    let mapped = node.map_children(|c| done[&c]);
+                    self.g.mk(mapped)
+                }
+            };
+            done.insert(t, new);
+        }
+        done[&ix]
+    }
+}
+
+fn axis(k: usize) -> u8 {
+    crate::ir::axis(k)
+}

@@ -1,0 +1,203 @@
+//! Loops over the same steps that only add, of which several run the same inner loop (the function's own, and that of the derivative, which runs it
+//! again and saves rows of it): one loop, in which the inner one is run once.
+//!
+//! ```text
+//! for i { a += f(inner(i)) }  for i { b += g(inner(i), rows of inner(i)) }   =   for i { s, rows = inner(i); a += f(s); b += g(s, rows) }
+//! ```
+//!
+//! Only loops that need nothing of each other, under the same conditions. Must never change the order of a sum that a decision depends on.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Parts, exact_parts};
+use crate::choice::{Kind, choose};
+use crate::ir::{Body, Graph, Node, Scan, Term, Type};
+
+/// The same roots, with such loops as one.
+pub(super) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
+    let mut all: Vec<(Term, Scan)> = Vec::new();
+    for t in g.reachable(roots) {
+        if let Node::Scan(scan) = g.node(t) {
+            let scan = (**scan).clone();
+            if !g.is_open(t) && g.free(t).is_empty() && adds(g, t, &scan, exact) {
+                all.push((t, scan));
+            }
+        }
+    }
+    apart(g, &mut all);
+    if all.len() < 2 {
+        return roots.to_vec();
+    }
+    let guards = crate::analysis::guards::guards(g, roots);
+    let mut groups: Vec<Vec<(Term, Scan)>> = Vec::new();
+    for (t, scan) in all {
+        let alike = |of: &&mut Vec<(Term, Scan)>| of[0].1.count == scan.count && guards.get(&of[0].0) == guards.get(&t);
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push((t, scan)),
+            None => groups.push(vec![(t, scan)]),
+        }
+    }
+    // Sizes in types stay the terms that they are.
+    let mut done: HashMap<Term, Term> = crate::analysis::sizes::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
+    let before = done.len();
+    for group in groups.into_iter().filter(|group| group.len() > 1) {
+        let loc = g.loc(group[0].0);
+        let old = g.at(loc);
+        let why = || format!("({} loops, which run the same inner loop)", group.len());
+        if let Some(scan) = united(g, &group)
+            && choose(Kind::Together, (group[0].0.index(), group.len()), true, why)
+        {
+            let one = g.scan(scan);
+            let mut next = 0;
+            for (t, scan) in &group {
+                let parts: Vec<Term> = (next..next + scan.init.len()).map(|k| g.proj(one, k)).collect();
+                next += parts.len();
+                let parts = g.tuple(&parts);
+                done.insert(*t, parts);
+            }
+        }
+        g.at(old);
+    }
+    if done.len() == before { roots.to_vec() } else { rebuilt(g, roots, done) }
+}
+
+/// Whether a step only adds to what is carried, and runs loops of numbers for that.
+fn adds(g: &mut Graph, t: Term, scan: &Scan, exact: &HashSet<Term>) -> bool {
+    let flags = exact_parts(g, exact, t);
+    let tuples = scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
+    if tuples || flags.is_empty() || flags.contains(&true) {
+        return false;
+    }
+    let wanted = vec![true; flags.len()];
+    let mut parts = Parts::new(g, scan.clone(), flags, wanted);
+    parts.added().is_some_and(|added| parts.has_loops_of_numbers(&added.concat()))
+}
+
+/// Leaves the loops that need nothing of another one.
+fn apart(g: &Graph, all: &mut Vec<(Term, Scan)>) {
+    let terms: HashSet<Term> = all.iter().map(|(t, _)| *t).collect();
+    all.retain(|(_, scan)| {
+        let inputs: Vec<Term> =
+            scan.init.iter().chain(&*scan.captures).chain(&*scan.xs).chain([&scan.count]).copied().collect();
+        !g.reachable(&inputs).iter().any(|u| terms.contains(u))
+    });
+}
+
+/// One loop with the carried values of all, one loop after the other, if there is an inner loop that is run once then.
+fn united(g: &mut Graph, group: &[(Term, Scan)]) -> Option<Scan> {
+    let (mut init, mut captures, mut xs): (Vec<Term>, Vec<Term>, Vec<Term>) = Default::default();
+    let add = |list: &mut Vec<Term>, t: Term| {
+        if !list.contains(&t) {
+            list.push(t);
+        }
+    };
+    for (_, scan) in group {
+        init.extend(&*scan.init);
+        scan.captures.iter().for_each(|&t| add(&mut captures, t));
+        scan.xs.iter().for_each(|&t| add(&mut xs, t));
+    }
+    let mut params: Vec<Type> = Vec::new();
+    for (_, scan) in group {
+        params.extend_from_slice(&scan.body.params[..scan.init.len()]);
+    }
+    let type_of = |list: &[Term], own: fn(&Scan) -> &[Term], first: fn(&Scan) -> usize| -> Option<Vec<Type>> {
+        let of = |t: &Term| {
+            group.iter().find_map(|(_, s)| {
+                let k = own(s).iter().position(|u| u == t)?;
+                Some(s.body.params[first(s) + k].clone())
+            })
+        };
+        list.iter().map(of).collect()
+    };
+    params.extend(type_of(&captures, |s| &s.captures, |s| s.init.len())?);
+    params.extend(type_of(&xs, |s| &s.xs, |s| s.init.len() + s.captures.len())?);
+    let (mut results, mut next) = (Vec::new(), 0);
+    for (_, scan) in group {
+        let place = |list: &[Term], t: &Term| list.iter().position(|u| u == t);
+        let mut args: Vec<usize> = (next..next + scan.init.len()).collect();
+        for t in &*scan.captures {
+            args.push(init.len() + place(&captures, t)?);
+        }
+        for t in &*scan.xs {
+            args.push(init.len() + captures.len() + place(&xs, t)?);
+        }
+        let args: Vec<Term> = args.into_iter().map(|k| g.param(k, params[k].clone())).collect();
+        results.extend(g.instantiate(&scan.body, &args));
+        next += scan.init.len();
+    }
+    let results = inner_once(g, &results)?;
+    // Which step comes first does not matter to sums.
+    let body = Body { params: params.into(), results: results.into() };
+    let (init, captures, xs) = (init.into(), captures.into(), xs.into());
+    Some(Scan { count: group[0].1.count, reverse: false, stop: None, init, captures, xs, body })
+}
+
+/// Loops that take the same steps, and differ in the rows that they save, as one that saves all of them; `None` if there are none.
+fn inner_once(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
+    let mut all: Vec<(Term, Scan)> = Vec::new();
+    for t in g.reachable(results) {
+        if let Node::Scan(scan) = g.node(t) {
+            all.push((t, (**scan).clone()));
+        }
+    }
+    apart(g, &mut all);
+    let steps = |s: &Scan| {
+        let carried: Vec<Term> = s.body.results[..s.init.len()].to_vec();
+        (s.count, s.reverse, s.stop, s.init.clone(), s.captures.clone(), s.xs.clone(), s.body.params.clone(), carried)
+    };
+    let mut groups: Vec<Vec<(Term, Scan)>> = Vec::new();
+    for (t, scan) in all {
+        match groups.iter_mut().find(|of| steps(&of[0].1) == steps(&scan)) {
+            Some(group) => group.push((t, scan)),
+            None => groups.push(vec![(t, scan)]),
+        }
+    }
+    groups.retain(|group| group.len() > 1);
+    if groups.is_empty() {
+        return None;
+    }
+    let mut done: HashMap<Term, Term> = crate::analysis::sizes::fixed(g, results).into_iter().map(|n| (n, n)).collect();
+    for group in groups {
+        let mut one = group[0].1.clone();
+        let mut saved: Vec<Term> = one.body.results.to_vec();
+        let carries = one.init.len();
+        for (_, scan) in &group[1..] {
+            for &row in &scan.body.results[carries..] {
+                if !saved[carries..].contains(&row) {
+                    saved.push(row);
+                }
+            }
+        }
+        one.body.results = saved.clone().into();
+        let one = g.scan(one);
+        for (t, scan) in &group {
+            let mut parts: Vec<Term> = (0..carries).map(|k| g.proj(one, k)).collect();
+            for row in &scan.body.results[carries..] {
+                let k = saved[carries..].iter().position(|r| r == row)?;
+                parts.push(g.proj(one, carries + k));
+            }
+            let parts = g.tuple(&parts);
+            done.insert(*t, parts);
+        }
+    }
+    Some(rebuilt(g, results, done))
+}
+
+/// The roots with other terms in the places of these.
+pub(super) fn rebuilt(g: &mut Graph, roots: &[Term], mut done: HashMap<Term, Term>) -> Vec<Term> {
+    for t in g.reachable(roots) {
+        if done.contains_key(&t) {
+            continue;
+        }
+        let loc = g.loc(t);
+        let before = g.at(loc);
+        let node = g.node_rc(t);
+        let new = match node.map_children(|c| done[&c]) {
+            Node::Proj(tuple, k) => g.proj(tuple, k as usize),
+            other => g.mk(other),
+        };
+        g.at(before);
+        done.insert(t, new);
+    }
+    roots.iter().map(|t| done[t]).collect()
+}

@@ -1,0 +1,313 @@
+//! Rows that a loop saves and that are read for sums over their elements alone: a second loop computes them again, step by step, and takes
+//! the sums, so that no row is in memory. The sums of a derivative over the items of a block are such ones where what is saved does not depend
+//! on what is differentiated (the powers of a polynomial): that loop has nothing to carry back, and goes forwards like the first one.
+//!
+//! ```text
+//! rows = for j in 0..m { save p; p = p * t }   sums = sum[1] (w * rows)     =     sums = for j in 0..m { save sum(w * p); p = p * t }
+//! ```
+//!
+//! Only what is cheap is computed again: each row twice, of what the second loop needs. Must never compute again what a decision depends on.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::exact_parts;
+use super::fusion::rebuilt;
+use crate::choice::{Kind, choose};
+use crate::ir::{Body, Graph, Node, Scan, Term, Type, axis};
+use crate::prim::{Binary, Prim, Unary};
+
+/// Operations for an element of a row, at most: to save it and to read it again costs as much.
+const CHEAP: usize = 8;
+
+/// The same roots, with such sums taken where their rows are computed again.
+pub(crate) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
+    let mut roots = roots.to_vec();
+    while let Some(again) = Again::find(g, &roots, exact) {
+        // Sizes in types stay the terms that they are.
+        let mut done: HashMap<Term, Term> =
+            crate::analysis::sizes::fixed(g, &roots).into_iter().map(|n| (n, n)).collect();
+        let loc = g.loc(again.sums[0].t);
+        let before = g.at(loc);
+        for (t, new) in again.made(g) {
+            done.insert(t, new);
+        }
+        g.at(before);
+        roots = rebuilt(g, &roots, done);
+    }
+    let mut done: HashMap<Term, Term> = crate::analysis::sizes::fixed(g, &roots).into_iter().map(|n| (n, n)).collect();
+    for t in g.reachable(&roots) {
+        if done.contains_key(&t) {
+            continue;
+        }
+        let loc = g.loc(t);
+        let before = g.at(loc);
+        let node = g.node_rc(t);
+        let new = match node.map_children(|c| done[&c]) {
+            Node::Scan(mut scan) => {
+                scan.body.results = pass(g, &scan.body.results, exact).into();
+                g.scan(*scan)
+            }
+            Node::Proj(tuple, k) => g.proj(tuple, k as usize),
+            other => g.mk(other),
+        };
+        g.at(before);
+        done.insert(t, new);
+    }
+    roots.iter().map(|t| done[t]).collect()
+}
+
+/// A sum over the elements of rows.
+struct Sum {
+    t: Term,
+    /// What is summed, and the terms of its shape that it is computed of by element, itself included.
+    of: Term,
+    terms: BTreeSet<Term>,
+}
+
+/// A loop whose rows only such sums read.
+struct Again {
+    scan: Scan,
+    loop_: Term,
+    sums: Vec<Sum>,
+    /// The carried values that the rows depend on.
+    carries: BTreeSet<usize>,
+}
+
+/// The sum over rows of one loop, and the loop.
+fn sum_over_rows(g: &Graph, t: Term) -> Option<(Sum, Term)> {
+    let Node::Prim(Prim::Sum(axes), args) = g.node(t) else { return None };
+    let of = args[0];
+    if **axes != [1] || g.rank(of) != 2 || !g.free(t).is_empty() || g.int_value(g.shape(of)[1]).is_some() {
+        return None;
+    }
+    // Down to what is no operation on elements.
+    let (mut terms, mut loops, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![of]);
+    while let Some(u) = stack.pop() {
+        if !terms.insert(u) {
+            continue;
+        }
+        match g.node(u) {
+            Node::Prim(prim, args) if by_element(g, prim, args, of) => stack.extend(args.iter()),
+            Node::Proj(tuple, _) if saved(g, u, *tuple).is_some() => drop(loops.insert(*tuple)),
+            _ => {}
+        }
+    }
+    let mut loops = loops.into_iter();
+    let loop_ = loops.next()?;
+    let Node::Scan(scan) = g.node(loop_) else { return None };
+    let flat = !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
+    let good = loops.next().is_none() && scan.stop.is_none() && flat && scan.count == g.shape(of)[0];
+    good.then_some((Sum { t, of, terms }, loop_))
+}
+
+fn by_element(g: &Graph, prim: &Prim, args: &[Term], of: Term) -> bool {
+    prim.is_elementwise() && args.iter().all(|&a| g.shape(a) == g.shape(of))
+}
+
+/// The number of the rows of this loop that a term is.
+fn saved(g: &Graph, t: Term, loop_: Term) -> Option<usize> {
+    match (g.node(t), g.node(loop_)) {
+        (Node::Proj(tuple, k), Node::Scan(scan)) if *tuple == loop_ && *k as usize >= scan.init.len() => {
+            Some(*k as usize)
+        }
+        _ => None,
+    }
+}
+
+impl Again {
+    /// The first loop that is worth it.
+    fn find(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Option<Again> {
+        let all = g.reachable(roots);
+        let mut found: Vec<(Term, Vec<Sum>)> = Vec::new();
+        for &t in all.iter().filter(|t| !exact.contains(t)) {
+            let Some((sum, loop_)) = sum_over_rows(g, t) else { continue };
+            match found.iter_mut().find(|f| f.0 == loop_) {
+                Some((_, sums)) => sums.push(sum),
+                None => found.push((loop_, vec![sum])),
+            }
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let mut readers: HashMap<Term, Vec<Term>> = HashMap::new();
+        for &t in &all {
+            g.node(t).for_each_child(|c| readers.entry(c).or_default().push(t));
+        }
+        let fixed = crate::analysis::sizes::fixed(g, roots);
+        for (loop_, sums) in found {
+            let Node::Scan(scan) = g.node(loop_) else { continue };
+            let scan = (**scan).clone();
+            if fixed.contains(&loop_) || exact_parts(g, exact, loop_).contains(&true) {
+                continue;
+            }
+            let mut again = Again { scan, loop_, sums, carries: BTreeSet::new() };
+            if again.alone(g, &readers, roots) && again.is_cheap(g) {
+                return Some(again);
+            }
+        }
+        None
+    }
+
+    /// Whether nobody else reads the rows, so that they need not be saved any more, and no sum is needed for another one.
+    fn alone(&self, g: &Graph, readers: &HashMap<Term, Vec<Term>>, roots: &[Term]) -> bool {
+        let own = |t: &Term| self.sums.iter().any(|s| s.t == *t || s.terms.contains(t));
+        let mut depend: BTreeSet<Term> = BTreeSet::new();
+        for s in &self.sums {
+            for &t in &s.terms {
+                let by_rows = match g.node(t) {
+                    Node::Prim(prim, args) if by_element(g, prim, args, s.of) => {
+                        args.iter().any(|a| depend.contains(a))
+                    }
+                    _ => saved(g, t, self.loop_).is_some(),
+                };
+                if by_rows {
+                    depend.insert(t);
+                }
+            }
+        }
+        let inputs: Vec<Term> = self.sums.iter().map(|s| s.of).collect();
+        let below = g.reachable(&inputs);
+        depend.iter().all(|t| !roots.contains(t) && readers.get(t).is_none_or(|all| all.iter().all(own)))
+            && !self.sums.iter().any(|s| below.binary_search(&s.t).is_ok())
+    }
+
+    /// Whether the rows are cheap to compute again: the operations for an element of all that they depend on.
+    fn is_cheap(&mut self, g: &Graph) -> bool {
+        let carries = self.scan.init.len();
+        let mut needed: Vec<Term> = Vec::new();
+        for t in self.sums.iter().flat_map(|s| &s.terms) {
+            needed.extend(saved(g, *t, self.loop_).map(|k| self.scan.body.results[k]));
+        }
+        let mut all;
+        loop {
+            all = g.reachable(&needed);
+            let before = self.carries.len();
+            for &t in &all {
+                if let Node::Param(k, _) = g.node(t)
+                    && (*k as usize) < carries
+                    && self.carries.insert(*k as usize)
+                {
+                    needed.push(self.scan.body.results[*k as usize]);
+                }
+            }
+            if self.carries.len() == before {
+                break;
+            }
+        }
+        let mut cost = 0;
+        for t in all {
+            cost += match g.node(t) {
+                Node::Param(..) | Node::Lit(_) | Node::Input(_) | Node::Size(..) => 0,
+                Node::Prim(Prim::Replicate(_), _) => 0,
+                Node::Prim(Prim::Unary(f), _) if f.row().dear => return false,
+                Node::Prim(Prim::Binary(f), _) if f.row().dear => return false,
+                Node::Prim(Prim::PowI, _) => return false,
+                Node::Prim(Prim::Unary(Unary::Recip) | Prim::Binary(Binary::Div | Binary::Rem), _) => 4,
+                // What is the same for all elements costs a row little.
+                Node::Prim(prim, _) if prim.is_elementwise() => usize::from(g.rank(t) > 0),
+                _ => return false,
+            };
+        }
+        let why = || format!("({cost} operations an element, up to {CHEAP})");
+        choose(Kind::Again, (self.loop_.index(), 0), cost <= CHEAP, why)
+    }
+
+    /// The sums, out of a loop of their own.
+    fn made(&self, g: &mut Graph) -> Vec<(Term, Term)> {
+        let old = &self.scan;
+        let (carried, captured) = (old.init.len(), old.captures.len());
+        let own: Vec<usize> = self.carries.iter().copied().collect();
+        let (mut captures, mut xs) = (old.captures.to_vec(), old.xs.to_vec());
+        // What of outside the sums read: the same in each step, or row by row.
+        let mut same: Vec<Term> = Vec::new();
+        let mut rows: Vec<Term> = Vec::new();
+        for s in &self.sums {
+            for &t in &s.terms {
+                match (g.node(t), leading(g, t)) {
+                    (Node::Prim(prim, args), _) if by_element(g, prim, args, s.of) => {}
+                    _ if saved(g, t, self.loop_).is_some() => {}
+                    (Node::Prim(_, args), Some(true)) => same.push(args[0]),
+                    (Node::Prim(_, args), Some(false)) => rows.push(args[0]),
+                    _ => rows.push(t),
+                }
+            }
+        }
+        same.sort_unstable();
+        same.dedup();
+        same.retain(|&t| !matches!(g.node(t), Node::Lit(_)));
+        rows.sort_unstable();
+        rows.dedup();
+        captures.extend(&same);
+        xs.extend(&rows);
+        // Parameters: the carried values that are left, captures, rows.
+        let mut params: Vec<Type> = own.iter().map(|&k| old.body.params[k].clone()).collect();
+        params.extend(captures.iter().map(|&t| g.ty(t).clone()));
+        let first_row = params.len();
+        params.extend_from_slice(&old.body.params[carried + captured..]);
+        for &t in &rows {
+            let Some((elem, shape)) = g.ty(t).as_array() else { continue };
+            params.push(Type::Array(elem, shape[1..].into()));
+        }
+        let param = |g: &mut Graph, k: usize| g.param(k, params[k].clone());
+        let mut args = Vec::new();
+        for k in 0..carried {
+            // What no row depends on is not read.
+            args.push(match own.iter().position(|&c| c == k) {
+                Some(k) => param(g, k),
+                None => g.param(params.len() + k, old.body.params[k].clone()),
+            });
+        }
+        args.extend((0..captured).map(|k| param(g, own.len() + k)).collect::<Vec<Term>>());
+        args.extend((0..old.xs.len()).map(|k| param(g, first_row + k)).collect::<Vec<Term>>());
+        let mut results = g.instantiate(&old.body, &args);
+        let own_results: Vec<Term> = own.iter().map(|&k| results[k]).collect();
+        let mut made: HashMap<Term, Term> = HashMap::new();
+        for s in &self.sums {
+            for &t in &s.terms {
+                let node = g.node_rc(t);
+                let new = match (&*node, leading(g, t)) {
+                    (Node::Prim(prim, args), _) if by_element(g, prim, args, s.of) => {
+                        let args: Vec<Term> = args.iter().map(|a| made[a]).collect();
+                        g.prim(prim.clone(), &args)
+                    }
+                    _ if saved(g, t, self.loop_).is_some() => results[saved(g, t, self.loop_).unwrap_or(0)],
+                    (Node::Prim(Prim::Replicate(axes), args), Some(leads)) => {
+                        let list = if leads { &same } else { &rows };
+                        let first = if leads { own.len() + captured } else { first_row + old.xs.len() };
+                        let row = match list.binary_search(&args[0]) {
+                            Ok(k) => param(g, first + k),
+                            Err(_) => args[0],
+                        };
+                        let inner: Vec<u8> = axes.iter().filter(|&&a| a > 0).map(|a| a - 1).collect();
+                        let sizes = if leads { &args[2..] } else { &args[1..] };
+                        g.replicate_axes(row, &inner, sizes)
+                    }
+                    _ => match rows.binary_search(&t) {
+                        Ok(k) => param(g, first_row + old.xs.len() + k),
+                        Err(_) => t,
+                    },
+                };
+                made.insert(t, new);
+            }
+        }
+        results = own_results;
+        for s in &self.sums {
+            let sum = g.sum_axes(made[&s.of], &[axis(0)]);
+            results.push(sum);
+        }
+        let init = own.iter().map(|&k| old.init[k]).collect();
+        let body = Body { params: params.into(), results: results.into() };
+        let (count, reverse) = (old.count, old.reverse);
+        let scan = g.scan(Scan { count, reverse, stop: None, init, captures: captures.into(), xs: xs.into(), body });
+        let new: Vec<(Term, usize)> = self.sums.iter().enumerate().map(|(k, s)| (s.t, own.len() + k)).collect();
+        new.into_iter().map(|(t, k)| (t, g.proj(scan, k))).collect()
+    }
+}
+
+/// Of a replication: whether it is the same in each row.
+fn leading(g: &Graph, t: Term) -> Option<bool> {
+    match g.node(t) {
+        Node::Prim(Prim::Replicate(axes), _) => Some(axes.contains(&0)),
+        _ => None,
+    }
+}

@@ -1,0 +1,16 @@
+//! Passes: functions from a graph with roots to the same graph with other roots, each of which keeps what the program means.
+//!
+//! `pipeline` says in which order they run. A pass must never read `syn` or write tokens, and never know what a whole function computes.
+
+pub(crate) mod loops;
+pub(crate) mod rewrite;
+pub(crate) mod trip_counts;
+
+pub mod associate;
+pub mod bulk;
+pub mod hoist;
+pub mod pairs;
+pub mod push;
+pub mod share;
+pub mod simplify;
+pub mod unroll;

@@ -1,0 +1,115 @@
+//! Functions whose dear part is the same: where two of a family are computed of the same term, both are written
+//! with that part, which is then computed once. Alone, a function stays as it is: its kernel is as fast and reads better.
+//!
+//! What a derivative divides by the same term again and again, or by a number all over an array, it multiplies by one reciprocal. The function's own
+//! divisions stay, whether a decision depends on them or not: their quotient has one rounding, and where 1/y overflows (y is below the
+//! smallest normal number's half) they may be finite. A derivative by y is beyond all numbers there as well; one by x may be infinite where the quotient
+//! is not (README says so).
+
+use std::collections::{HashMap, HashSet};
+
+use super::rewrite::rebuild;
+use crate::ir::{Graph, Node, Term};
+use crate::prim::{Binary, Cmp, Prim, Unary};
+
+/// A member of a family: the function, and the same in terms of its argument.
+type Member = (Unary, fn(&mut Graph, Term) -> Term);
+
+/// The families. `softplus` and its derivative `sigmoid` share `exp(-|x|)`, which cannot overflow.
+const FAMILIES: &[&[Member]] = &[&[(Unary::Softplus, softplus), (Unary::Sigmoid, sigmoid)]];
+
+/// The roots with shared parts. Terms in `exact` are left alone: another formula has other last bits. So are the divisions of `own`, the
+/// function itself.
+pub fn share(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, own: &[Term]) -> Vec<Term> {
+    let reachable = g.reachable(roots);
+    let divided = divided(g, &reachable, &g.reachable(own).into_iter().collect());
+    let mut met: HashMap<(usize, Term), Vec<Unary>> = HashMap::new();
+    for &t in &reachable {
+        if let Some((family, f, x)) = member(g, t)
+            && !exact.contains(&t)
+        {
+            met.entry((family, x)).or_default().push(f);
+        }
+    }
+    rebuild(g, roots, &reachable, |g, t, done| match member(g, t) {
+        Some((family, f, x)) if !exact.contains(&t) && met.get(&(family, x)).is_some_and(|fs| fs.len() > 1) => {
+            let (_, write) = FAMILIES[family].iter().find(|m| m.0 == f)?;
+            Some(write(g, done[&x]))
+        }
+        _ => divided.get(&t).map(|(x, y)| times_reciprocal(g, done[x], done[y])),
+    })
+}
+
+fn member(g: &Graph, t: Term) -> Option<(usize, Unary, Term)> {
+    let Node::Prim(Prim::Unary(f), args) = g.node(t) else { return None };
+    let family = FAMILIES.iter().position(|members| members.iter().any(|m| m.0 == *f))?;
+    Some((family, *f, args[0]))
+}
+
+/// So many quotients are written as quotients, which are rounded once: both of `hypot` at (3, 4) are what they are on paper.
+const FEW: usize = 2;
+
+/// The divisions of a derivative that are to be products with a reciprocal: which by which.
+fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, (Term, Term)> {
+    let mut by: HashMap<Term, usize> = HashMap::new();
+    let mut found = Vec::new();
+    for &t in reachable {
+        let Node::Prim(prim, args) = g.node(t) else { continue };
+        match prim {
+            Prim::Binary(Binary::Div) if !own.contains(&t) && g.real_value(args[1]).is_none() => {
+                found.push((t, args[0], args[1]));
+                *by.entry(args[1]).or_default() += 1;
+            }
+            Prim::Unary(Unary::Recip) => *by.entry(args[0]).or_default() += 1,
+            _ => {}
+        }
+    }
+    found.retain(|&(_, _, y)| by[&y] > FEW || repeated(g, y).is_some());
+    found.into_iter().map(|(t, x, y)| (t, (x, y))).collect()
+}
+
+/// The number that an array is, everywhere.
+fn repeated(g: &Graph, t: Term) -> Option<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Replicate(_), args) if g.rank(args[0]) == 0 => Some(args[0]),
+        _ => None,
+    }
+}
+
+/// `x * (1 / y)`, the reciprocal of a number taken once.
+fn times_reciprocal(g: &mut Graph, x: Term, y: Term) -> Term {
+    let shape = g.shape(y).to_vec();
+    let reciprocal = g.unary(Unary::Recip, repeated(g, y).unwrap_or(y));
+    let reciprocal = g.broadcast(reciprocal, &shape);
+    match g.real_value(x) {
+        Some(1.0) => reciprocal,
+        Some(-1.0) => g.neg(reciprocal),
+        _ => g.mul(x, reciprocal),
+    }
+}
+
+/// `exp(-|x|)`.
+fn decay(g: &mut Graph, x: Term) -> Term {
+    let a = g.unary(Unary::Abs, x);
+    let n = g.neg(a);
+    g.unary(Unary::Exp, n)
+}
+
+/// `max(x, 0) + ln(1 + e)`.
+fn softplus(g: &mut Graph, x: Term) -> Term {
+    let e = decay(g, x);
+    let zero = g.lit_like(x, 0.0);
+    let positive = g.binary(Binary::Max, x, zero);
+    let rest = g.unary(Unary::Ln1p, e);
+    g.add(positive, rest)
+}
+
+/// `(1 or e) / (1 + e)`, by the sign of x.
+fn sigmoid(g: &mut Graph, x: Term) -> Term {
+    let e = decay(g, x);
+    let (zero, one) = (g.lit_like(x, 0.0), g.lit_like(x, 1.0));
+    let below = g.compare(Cmp::Lt, x, zero);
+    let numerator = g.select(below, e, one);
+    let denominator = g.add(one, e);
+    g.div(numerator, denominator)
+}

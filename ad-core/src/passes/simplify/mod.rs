@@ -1,0 +1,212 @@
+//! The simplifier: named, directional laws (UNF Fig. 12 and what the pipeline makes), applied from the leaves up until none fires.
+//!
+//! Every rule keeps the type and never turns a NaN or an infinity into a number. A rule is `exact` (same bits) or `loose`
+//! (sums and products reassociated); loose rules leave alone what a decision of the function depends on (contract: decisions are f's own).
+//! There is no commutativity and no associativity here: a rule that needs both orders says both.
+
+mod arith;
+pub(crate) mod contraction;
+mod control;
+pub(crate) mod index;
+pub(crate) mod layout;
+pub(crate) mod part;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::analysis::decisions::decisions;
+use crate::analysis::sizes::fixed;
+use crate::ir::{Graph, Node, Term};
+use crate::prim::Prim;
+
+/// How much a rule may change the last bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exactness {
+    /// The same bits.
+    Exact,
+    /// Sums are reassociated.
+    Loose,
+}
+
+/// A law: looks at the root of a term (and below it), returns a term of the same type and meaning.
+pub struct Rule {
+    /// Its name, in traces and tests.
+    pub name: &'static str,
+    /// The algebra, left to right.
+    pub law: &'static str,
+    /// Whether it keeps every bit.
+    pub exactness: Exactness,
+    /// The rewriting.
+    pub apply: fn(&mut Graph, Term) -> Option<Term>,
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.name, self.law)
+    }
+}
+
+/// A row of a rule table.
+macro_rules! rule {
+    ($name:literal, $law:literal, $exactness:ident, $apply:expr) => {
+        crate::passes::simplify::Rule {
+            name: $name,
+            law: $law,
+            exactness: crate::passes::simplify::Exactness::$exactness,
+            apply: $apply,
+        }
+    };
+}
+use rule;
+
+/// All tables, in the order in which they are tried.
+#[must_use]
+pub fn tables() -> [&'static [Rule]; 6] {
+    [control::RULES, arith::RULES, layout::RULES, index::RULES, part::RULES, contraction::RULES]
+}
+
+/// How often each rule fired, and the terms that it fired on, for tests and `AD_DUMP`.
+pub type Trace = BTreeMap<&'static str, usize>;
+
+/// The simplified roots. What decisions of these roots depend on keeps its bits.
+pub fn simplify(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
+    let exact = decisions(g, roots);
+    simplify_with(g, roots, &exact, &mut Trace::new())
+}
+
+/// The simplified roots, where only exact rules may touch the terms in `exact`.
+pub fn simplify_with(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, trace: &mut Trace) -> Vec<Term> {
+    // A size that is part of a type stays the term that it is: with another, terms of one type would be of two.
+    let done = fixed(g, roots).into_iter().map(|size| (size, size)).collect();
+    let mut s = Simplifier { g, exact, trace, done, depth: 0 };
+    s.run(roots, false)
+}
+
+struct Simplifier<'a> {
+    g: &'a mut Graph,
+    exact: &'a HashSet<Term>,
+    trace: &'a mut Trace,
+    done: HashMap<Term, Term>,
+    depth: usize,
+}
+
+/// A chain of rules longer than this is a cycle.
+const FUEL: usize = 400;
+
+impl Simplifier<'_> {
+    /// A worklist over the terms; recursion only into what a rule has just made, which is a few nodes over finished terms.
+    fn run(&mut self, roots: &[Term], exact: bool) -> Vec<Term> {
+        let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
+        while let Some((t, children_done)) = stack.pop() {
+            if self.done.contains_key(&t) {
+                continue;
+            }
+            let node = self.g.node_rc(t);
+            if !children_done {
+                stack.push((t, true));
+                node.for_each_child(|c| {
+                    if !self.done.contains_key(&c) {
+                        stack.push((c, false));
+                    }
+                });
+                continue;
+            }
+            let loc = self.g.loc(t);
+            let before = self.g.at(loc);
+            let rebuilt = self.rebuild(t, &node);
+            let exact = exact || self.exact.contains(&t);
+            let new = self.settle(rebuilt, exact);
+            debug_assert_eq!(self.g.ty(t), self.g.ty(new), "simplification keeps types");
+            self.g.at(before);
+            self.done.insert(t, new);
+            self.done.insert(new, new);
+        }
+        roots.iter().map(|t| self.done[t]).collect()
+    }
+
+    /// The same form over simplified children, through the folding builders.
+    fn rebuild(&mut self, t: Term, node: &Node) -> Term {
+        let done = &self.done;
+        let g = &mut *self.g;
+        let of = |t: &Term| done[t];
+        match node {
+            Node::Proj(tuple, k) => g.proj(done[tuple], *k as usize),
+            Node::Cond { cond, then, other } => g.cond(done[cond], done[then], done[other]),
+            Node::Scan(scan) => {
+                let results = scan.body.results.to_vec();
+                let mut scan = match node.map_children(|c| done[&c]) {
+                    Node::Scan(scan) => scan,
+                    _ => return t,
+                };
+                scan.body.results = self.run(&results, false).into();
+                self.g.mk(Node::Scan(scan))
+            }
+            Node::Prim(prim, args) => {
+                let args: Vec<Term> = args.iter().map(of).collect();
+                match prim {
+                    Prim::Select => g.select(args[0], args[1], args[2]),
+                    Prim::Not => g.not(args[0]),
+                    Prim::And => g.and(args[0], args[1]),
+                    Prim::Or => g.or(args[0], args[1]),
+                    Prim::Compare(op) => g.compare(*op, args[0], args[1]),
+                    Prim::Int(op) => g.int(*op, args[0], args[1]),
+                    Prim::Cast(to) => g.cast(*to, args[0]),
+                    Prim::Transpose(perm) => g.transpose(args[0], perm),
+                    Prim::Reshape => g.reshape(args[0], &args[1..]),
+                    Prim::Recast => g.recast(args[0], &args[1..]),
+                    Prim::Slice(steps) => g.slice(args[0], &args[1..=steps.len()], steps, &args[1 + steps.len()..]),
+                    Prim::Pad(steps) => g.pad(args[0], &args[1..=steps.len()], steps, &args[1 + steps.len()..]),
+                    Prim::Own => g.own(args[0], args[1]),
+                    _ => g.prim(prim.clone(), &args),
+                }
+            }
+            _ => {
+                let mapped = node.map_children(|c| done[&c]);
+                g.mk(mapped)
+            }
+        }
+    }
+
+    /// Applies rules at the root until none fires. The children are finished.
+    fn settle(&mut self, mut t: Term, exact: bool) -> Term {
+        let mut fuel = FUEL;
+        'again: loop {
+            if let Some(&done) = self.done.get(&t) {
+                return done;
+            }
+            for table in tables() {
+                for rule in table {
+                    if exact && rule.exactness == Exactness::Loose {
+                        continue;
+                    }
+                    let Some(new) = (rule.apply)(self.g, t) else { continue };
+                    debug_assert_eq!(self.g.ty(t), self.g.ty(new), "{} keeps types", rule.name);
+                    *self.trace.entry(rule.name).or_default() += 1;
+                    fuel -= 1;
+                    assert!(fuel > 0 && self.depth < FUEL, "the rule {} does not terminate", rule.name);
+                    if new == t {
+                        continue;
+                    }
+                    // What the rule made may be reducible below its root.
+                    self.depth += 1;
+                    let mut children = Vec::new();
+                    self.g.node(new).for_each_child(|c| {
+                        if !self.done.contains_key(&c) {
+                            children.push(c);
+                        }
+                    });
+                    self.run(&children, exact);
+                    let node = self.g.node_rc(new);
+                    let complete = {
+                        let mut complete = true;
+                        node.for_each_child(|c| complete &= self.done.contains_key(&c));
+                        complete
+                    };
+                    self.depth -= 1;
+                    t = if complete { self.rebuild(new, &node) } else { new };
+                    continue 'again;
+                }
+            }
+            return t;
+        }
+    }
+}
