@@ -10,7 +10,7 @@ use syn::{Expr, ExprCall, ExprPath, Token};
 
 use crate::catalogue;
 use crate::diag::{Diagnostic, Diags, SrcRange, suggest, text_of};
-use crate::emit;
+use crate::rust_types::check_name;
 
 /// Derivatives that can be checked.
 const OPTIONS: &[&str] = &["grad", "vjp", "jvp", "jacobian", "hvp", "hessian", "pullback", "into"];
@@ -81,7 +81,7 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
 fn write(path: &ExprPath, call: &ExprCall, options: &Options) -> TokenStream {
     let mut hidden = path.clone();
     if let Some(last) = hidden.path.segments.last_mut() {
-        last.ident = emit::check_name(&last.ident);
+        last.ident = check_name(&last.ident);
     }
     let text = text_of(call, 80);
     let checked = &options.checked;

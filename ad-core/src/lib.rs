@@ -22,6 +22,7 @@ pub mod pipeline;
 pub mod prim;
 pub mod program;
 
+mod rust_types;
 mod stage;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

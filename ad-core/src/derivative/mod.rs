@@ -102,7 +102,10 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
     };
     let result = if with_value { OutputTree::Tuple(vec![value, derived]) } else { derived };
     Routine {
-        result_ty: crate::emit::tree_type(program, if destinations.is_empty() { &result } else { &program.result }),
+        result_ty: crate::rust_types::tree_type(
+            program,
+            if destinations.is_empty() { &result } else { &program.result },
+        ),
         name: quote::format_ident!("{}_{}", program.name, suffix, span = program.name.span()),
         docs: docs(program, which),
         result,
@@ -370,9 +373,9 @@ impl Further {
             });
         }
         let ty = if written {
-            crate::emit::destination_type(program, container, elem, shape.len(), &lens)
+            crate::rust_types::destination_type(program, container, elem, shape.len(), &lens)
         } else {
-            crate::emit::argument_type(program, container, elem, shape.len(), &lens)
+            crate::rust_types::argument_type(program, container, elem, shape.len(), &lens)
         };
         let name = Ident::new(&own, Span::call_site());
         self.params.push(Param {

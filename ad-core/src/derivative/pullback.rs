@@ -84,7 +84,7 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
         name: Ident::new(name, Span::call_site()),
         docs: Vec::new(),
         params,
-        result_ty: crate::emit::tree_type(program, &result),
+        result_ty: crate::rust_types::tree_type(program, &result),
         result,
         checks,
         destinations: Vec::new(),
@@ -283,10 +283,10 @@ impl Split<'_> {
             Some(lens) => (Container::Static, lens),
             None => (Container::Slice, Vec::new()),
         };
-        let elem_ty = crate::emit::argument_type(self.program, Container::Scalar, elem, 0, &[]);
+        let elem_ty = crate::rust_types::argument_type(self.program, Container::Scalar, elem, 0, &[]);
         let ty = match container {
             Container::Static => {
-                let array = crate::emit::argument_type(self.program, Container::Static, elem, 0, &lens);
+                let array = crate::rust_types::argument_type(self.program, Container::Static, elem, 0, &lens);
                 quote!(&#array)
             }
             Container::Slice => quote!(&[#elem_ty]),

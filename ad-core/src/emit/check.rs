@@ -6,8 +6,8 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
-use super::signature::references;
 use crate::program::{Container, Param, Program};
+use crate::rust_types::{check_name, references};
 
 /// How a type is written: the references in front, and whether what they refer to is a view, a slice or an owned value.
 struct Written {
@@ -93,17 +93,12 @@ impl Written {
     }
 }
 
-/// What the hidden function is called.
-pub(crate) fn check_name(of: &Ident) -> Ident {
-    format_ident!("__ad_check_{}", of.to_string().trim_start_matches("r#"), span = of.span())
-}
-
 /// The hidden function.
 #[must_use]
 pub fn check(program: &Program) -> TokenStream {
     let Program { name, vis, cfgs, generics, where_clause, turbofish, options, .. } = program;
-    let run = super::style(program).krate;
-    let run = quote!(#run::runtime::check);
+    let krate = &program.options.krate;
+    let run = quote!(#krate::runtime::check);
     let own = |what: &str, k: usize| Ident::new(&format!("{what}{k}_"), Span::mixed_site());
     let arguments: Vec<Ident> = (0..program.params.len()).map(|k| own("argument", k)).collect();
     let all: Vec<Written> = program.params.iter().map(written).collect();

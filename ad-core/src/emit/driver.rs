@@ -303,7 +303,7 @@ impl<'a> Driver<'a> {
             if p.rank == 0 {
                 let value = match p.container {
                     Container::ScalarRef => {
-                        let stars = std::iter::repeat_n(quote!(*), super::signature::references(&p.ty).0);
+                        let stars = std::iter::repeat_n(quote!(*), crate::rust_types::references(&p.ty).0);
                         quote!(#(#stars)* #param)
                     }
                     Container::NdArray => quote!(#param[()]),
@@ -646,7 +646,7 @@ impl Spell for Driver<'_> {
     fn absent(&self, t: Term) -> TokenStream {
         let zero = self.style.zero(self.g.elem(t));
         match self.storage.get(&t) {
-            Some(lens) => super::signature::static_type(zero, lens),
+            Some(lens) => crate::rust_types::static_type(zero, lens),
             None if self.g.rank(t) == 0 => zero,
             None if self.hold.get(&t) == Some(&Hold::Borrowed) => quote!(&[][..]),
             None if self.hold.get(&t) == Some(&Hold::Contiguous) => quote!(::std::borrow::Cow::Borrowed(&[][..])),

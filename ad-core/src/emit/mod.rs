@@ -28,10 +28,8 @@ mod update;
 mod windows;
 
 pub use check::check;
-pub(crate) use check::check_name;
 pub use proof::proofs;
 pub use signature::emit_second;
-pub(crate) use signature::{argument_type, destination_type, tree_type};
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -42,6 +40,7 @@ use quote::quote;
 use crate::choice;
 use crate::ir::{Graph, Term};
 use crate::program::{Check, Phase, Program, Routine, Staged};
+use crate::rust_types::real_param;
 use lower::Lowered;
 use rust::Style;
 use schedule::{CheckTerms, Decided, Plan, Work};
@@ -255,6 +254,5 @@ fn shown(g: &Graph, hint: Option<&String>, t: Term) -> String {
 
 /// How this program's tokens are written.
 fn style(program: &Program) -> Style {
-    let param = program.real_param.clone().unwrap_or_else(|| Ident::new("T", Span::call_site()));
-    Style { krate: program.options.krate.clone(), param, bound: Rc::clone(&program.locals) }
+    Style { krate: program.options.krate.clone(), param: real_param(program), bound: Rc::clone(&program.locals) }
 }

@@ -292,7 +292,7 @@ fn methods(program: &Program) -> Option<TokenStream> {
             if vectors && !sizes.is_empty() && may(Owner::Static) {
                 let lens: Vec<TokenStream> =
                     sizes.iter().map(|&n| Literal::usize_unsuffixed(n).to_token_stream()).collect();
-                owners.push(super::signature::static_type(elem.clone(), &lens));
+                owners.push(crate::rust_types::static_type(elem.clone(), &lens));
             }
             // Behind one reference, a slice's own come first.
             if *rank == 1 && vectors && may(Owner::Slice) && receiver.is_none_or(|r| r.refs > 1) {

@@ -9,6 +9,7 @@ use quote::{format_ident, quote};
 
 use crate::ir::{Elem, IntTy, Lit, RealTy};
 use crate::prim::{Cmp, Emit, IntOp, Prim};
+use crate::rust_types::elem_type;
 
 /// Binding strengths of Rust's expressions, weakest first.
 pub(super) mod prec {
@@ -105,19 +106,7 @@ pub(super) struct Style {
 impl Style {
     /// The type of an element.
     pub(super) fn ty(&self, elem: Elem) -> TokenStream {
-        match elem {
-            Elem::Real(RealTy::F64) => quote!(f64),
-            Elem::Real(RealTy::F32) => quote!(f32),
-            Elem::Real(RealTy::Param) => {
-                let param = &self.param;
-                quote!(#param)
-            }
-            Elem::Int(ty) => {
-                let name = format_ident!("{}", ty.name());
-                quote!(#name)
-            }
-            Elem::Bool => quote!(bool),
-        }
+        elem_type(elem, &self.param)
     }
 
     /// A function of the runtime's kernels.

@@ -1,11 +1,11 @@
-//! Types at the border of a routine: what tangents and cotangents are passed as, what gradients are returned as (the contract's
-//! sections "Passing" and "Types"), and the derivatives that are written without terms: `f_grad`, which is `f_value_and_grad` without the value, and `f_jacobian` likewise.
+//! What stands around the body of a routine: the lints that it may not pass, its declared parameters; and the derivatives that are
+//! written without terms: `f_grad`, which is `f_value_and_grad` without the value, and `f_jacobian` likewise.
 
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::ir::Elem;
-use crate::program::{Container, OutputTree, Param, Program, Routine};
+use crate::program::{OutputTree, Param, Program, Routine};
+use crate::rust_types::tree_type;
 
 /// Lints of rustc and clippy that generated code would not pass, by the reason why it may.
 const LINTS: &[(&str, &[&str])] = &[
@@ -66,101 +66,6 @@ const LINTS: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-
-/// The type of an owned result of this kind.
-fn owned_type(program: &Program, container: Container, elem: Elem, rank: usize, lens: &[TokenStream]) -> TokenStream {
-    let style = super::style(program);
-    let krate = &style.krate;
-    let elem = style.ty(elem);
-    match container {
-        Container::Scalar | Container::ScalarRef => elem,
-        Container::NdArray => {
-            let array = format_ident!("Array{rank}");
-            quote!(#krate::ndarray::#array<#elem>)
-        }
-        Container::Slice => quote!(::std::vec::Vec<#elem>),
-        Container::Static => static_type(elem, lens),
-    }
-}
-
-/// The type by which a tangent, cotangent or direction of this kind is passed.
-pub(crate) fn argument_type(
-    program: &Program,
-    container: Container,
-    elem: Elem,
-    rank: usize,
-    lens: &[TokenStream],
-) -> TokenStream {
-    let style = super::style(program);
-    let krate = &style.krate;
-    let elem = style.ty(elem);
-    match container {
-        Container::Scalar | Container::ScalarRef => elem,
-        Container::NdArray => {
-            let array = format_ident!("ArrayRef{rank}");
-            quote!(&#krate::ndarray::#array<#elem>)
-        }
-        Container::Slice => quote!(&[#elem]),
-        Container::Static => static_type(elem, lens),
-    }
-}
-
-/// The type by which the place for a gradient of this kind is passed.
-pub(crate) fn destination_type(
-    program: &Program,
-    container: Container,
-    elem: Elem,
-    rank: usize,
-    lens: &[TokenStream],
-) -> TokenStream {
-    match container {
-        Container::Slice => {
-            let elem = super::style(program).ty(elem);
-            quote!(&mut [#elem])
-        }
-        _ => {
-            let owned = owned_type(program, container, elem, rank, lens);
-            quote!(&mut #owned)
-        }
-    }
-}
-
-/// How many references stand in front of a type, and what is behind them.
-pub(super) fn references(ty: &TokenStream) -> (usize, Vec<TokenTree>) {
-    let mut references = 0;
-    let mut tokens: Vec<TokenTree> = ty.clone().into_iter().collect();
-    loop {
-        match &*tokens {
-            [TokenTree::Punct(p), rest @ ..] if p.as_char() == '&' => {
-                references += 1;
-                // A lifetime is a quote and a name.
-                let skip = if matches!(rest, [TokenTree::Punct(q), ..] if q.as_char() == '\'') { 2 } else { 0 };
-                tokens = rest[skip..].to_vec();
-            }
-            [TokenTree::Group(g)] if g.delimiter() != Delimiter::Bracket => tokens = g.stream().into_iter().collect(),
-            _ => return (references, tokens),
-        }
-    }
-}
-
-/// `[[elem; N]; M]` for the sizes M, N.
-pub(super) fn static_type(elem: TokenStream, lens: &[TokenStream]) -> TokenStream {
-    lens.iter().rev().fold(elem, |inner, len| quote!([#inner; #len]))
-}
-
-/// The type of a whole result: a leaf's owned type, tuples of these.
-pub(crate) fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
-    match tree {
-        OutputTree::Leaf(out) => {
-            let g = &program.graph;
-            owned_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens)
-        }
-        OutputTree::Tuple(parts) => {
-            let parts = parts.iter().map(|p| tree_type(program, p));
-            quote!((#(#parts),*))
-        }
-    }
-}
 
 /// `#[allow(...)]` for the lints that generated code would not pass.
 pub(super) fn allowed_lints() -> TokenStream {

@@ -10,8 +10,8 @@ use super::types::{self, Generics, Leaf};
 use super::value::Lowered;
 use crate::catalogue;
 use crate::diag::{Diags, Poison, SrcRange, suggest, text_of};
-use crate::emit;
 use crate::program::{Container, Options, pair};
+use crate::rust_types::check_name;
 
 /// A signature that is understood.
 pub(super) struct Sig {
@@ -388,7 +388,7 @@ impl Sig {
     fn check_stub(&self, why: &str) -> TokenStream {
         let Sig { vis, cfgs, generics, where_clause, .. } = self;
         let krate = &self.options.krate;
-        let name = emit::check_name(&self.name);
+        let name = check_name(&self.name);
         let types = self.params.iter().map(|p| &p.ty);
         let message = format!("the derivatives of `{}` were not written: {why}", self.name);
         let message = message.replace('{', "{{").replace('}', "}}");

@@ -10,7 +10,7 @@ use super::attr::{Attr, Row};
 use super::sig::{self, generics};
 use super::types;
 use crate::diag::Diags;
-use crate::emit;
+use crate::rust_types::check_name;
 
 /// A parameter: its name and type, and the type of its gradient, if it has one.
 struct Given {
@@ -126,7 +126,7 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> proc_macro2::TokenStream {
             }
         });
     }
-    let check = emit::check_name(name);
+    let check = check_name(name);
     written.extend(quote! {
         #[doc(hidden)]
         #cfgs

@@ -13,10 +13,10 @@ use super::super::block::Statement;
 use super::super::loops::{Carry, Growth, Loop};
 use super::super::nest::isa_name;
 use super::super::schedule::Work;
-use super::super::signature::static_type;
 use super::{Driver, Hold};
 use crate::choice::{Kind, choose};
 use crate::ir::{Elem, Node, RealTy, Term};
+use crate::rust_types::static_type;
 
 /// Loops of a nest that is a part of the function of the loop around it: more are worth a function of their own.
 const AXES: usize = 1;

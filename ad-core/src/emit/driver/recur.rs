@@ -14,11 +14,11 @@ use super::super::lanes::axis_of;
 use super::super::loops::{Carry, Growth, Loop, Role, Rows};
 use super::super::rust::Expr;
 use super::super::schedule::{Literal, Work};
-use super::super::signature::static_type;
 use super::super::store::{Class, alias_of, is_splat};
 use super::{Driver, Hold};
 use crate::analysis::bound::is_blank;
 use crate::ir::{Node, Term};
+use crate::rust_types::static_type;
 
 impl Driver<'_> {
     /// Memory before the outermost loop, for an array that a step computes.

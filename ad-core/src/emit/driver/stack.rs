@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::super::signature::static_type;
 use super::{Driver, Hold};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::Prim;
 use crate::program::{Container, Output, OutputTree, Param};
+use crate::rust_types::static_type;
 
 /// Elements of a literal shape that a local array may have, where the signature has no larger one.
 const LARGEST: i128 = 4096;
