@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::schedule::Plan;
 use super::store::{Class, is_splat};
 use crate::ir::{Elem, Graph, IntTy, Lit, Node, Term, Var};
+use crate::passes::lowering::unsigned_comparison;
 use crate::prim::{Cmp, IntOp, Prim};
 
 /// A scalar node.
@@ -488,7 +489,7 @@ impl<'a> Kernel<'a> {
 
     /// What a comparison of an unsigned value with the literal 0 always is.
     fn trivial(&self, op: Cmp, a: Id, b: Id) -> Option<bool> {
-        trivial(op, self.int(a), self.int(b))
+        unsigned_comparison(op, self.int(a), self.int(b))
     }
 
     pub(super) fn both(&mut self, a: Id, b: Id) -> Id {
@@ -509,15 +510,6 @@ impl<'a> Kernel<'a> {
                 0
             }
         }
-    }
-}
-
-/// What a comparison of unsigned values always is, if one of them is the literal 0.
-pub(super) fn trivial(op: Cmp, a: Option<i128>, b: Option<i128>) -> Option<bool> {
-    match (op, a, b) {
-        (Cmp::Lt, _, Some(0)) | (Cmp::Gt, Some(0), _) => Some(false),
-        (Cmp::Ge, _, Some(0)) | (Cmp::Le, Some(0), _) => Some(true),
-        _ => None,
     }
 }
 

@@ -8,12 +8,12 @@ use std::collections::{HashMap, HashSet};
 
 use super::items::{items, members};
 use super::kernel::{Id, Kernel, Op};
-use super::loops::{Growth, Loop};
 use super::nest::{Fold, Item, SINGLE, operands};
 use super::schedule::{Plan, Work};
 use super::store::Class;
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Term};
+use crate::passes::lowering::opened::{Growth, Loop};
 
 /// Elements side by side.
 pub(super) const LANES: usize = 16;

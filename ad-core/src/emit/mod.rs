@@ -1,31 +1,26 @@
 //! From build-free core terms to Rust: one function item for each routine.
 //!
-//! `lower` rewrites what no statement is for, `store` decides what is in memory, `schedule` what is computed when and under which
-//! guard, `kernel` what one element is (BOT Fig. 10 read as index functions), `nest` writes loops, `driver` the statements
-//! around them, `known` which reads need no test, `block` their nesting, `rust` scalar tokens. The output is a function of the terms alone, byte for byte.
-//! Nothing here may panic on a user's program: what cannot be emitted is an `Err` that says so.
+//! The pass `lowering` rewrites what no statement is for and opens the loops. Here `store` decides what is in memory,
+//! `schedule` what is computed when and under which guard, `kernel` what one element is (BOT Fig. 10 read as index functions),
+//! `nest` writes loops, `driver` the statements around them, `known` which reads need no test, `block` their nesting,
+//! `rust` scalar tokens. The output is a function of the terms alone, byte for byte.
+//! Nothing here may rewrite a term, nor panic on a user's program: what cannot be emitted is an `Err` that says so.
 
 mod block;
 mod check;
-mod contract;
 mod driver;
 mod items;
 mod kernel;
 mod known;
 mod lanes;
-mod loops;
-mod lower;
 mod nest;
 mod proof;
-mod runs;
 mod rust;
 mod schedule;
 mod signature;
 mod split;
 mod store;
 mod tiles;
-mod update;
-mod windows;
 
 pub use check::check;
 pub use proof::proofs;
@@ -39,9 +34,9 @@ use quote::quote;
 
 use crate::choice;
 use crate::ir::{Graph, Term};
+use crate::passes::lowering::{self, Lowered};
 use crate::program::{Check, Phase, Program, Routine, Staged};
 use crate::rust_types::real_param;
-use lower::Lowered;
 use rust::Style;
 use schedule::{CheckTerms, Decided, Plan, Work};
 
@@ -59,7 +54,7 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
         roots.push(check.ok);
         roots.extend(check.shown.iter().map(|s| s.1));
     }
-    let Lowered { new, loops, outer } = lower::lower(g, &roots, routine.own.as_ref())?;
+    let Lowered { new, loops, outer } = lowering::lower(g, &roots, routine.own.as_ref())?;
     let result = routine.result.with_terms(&mut routine.result.terms().iter().map(|t| new[t]));
     let mut checks = routine.checks.clone();
     checks.sort_by_key(|c| c.phase != Phase::Entry);

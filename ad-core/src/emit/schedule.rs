@@ -9,14 +9,14 @@ mod order;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::contract::behind;
 use super::known::Known;
-use super::loops::{Loops, Role, Scope, Scopes};
 use super::split::is_stencil;
 use super::store::{Around, Class, classify, is_splat};
-use super::windows::{Windows, windows_of};
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
+use crate::passes::lowering::im2col::{Windows, windows_of};
+use crate::passes::lowering::matrix::behind;
+use crate::passes::lowering::opened::{Loops, Role, Scope, Scopes};
 use crate::prim::{Prim, Reduce};
 use group::group;
 use guards::{Guards, guards};

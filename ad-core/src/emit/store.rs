@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::contract::behind;
-use super::loops::{Loops, Role, Scopes};
-use super::windows::Windows;
 use crate::choice::{Kind, choose, choose_if};
 use crate::ir::{Graph, Node, Term};
+use crate::passes::lowering::im2col::Windows;
+use crate::passes::lowering::matrix::behind;
+use crate::passes::lowering::opened::{Loops, Role, Scopes};
 use crate::prim::{Binary, Prim, Reduce, Unary};
 
 /// How a term is reached by those that read it.

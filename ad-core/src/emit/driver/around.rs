@@ -10,12 +10,12 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
 use super::super::block::Statement;
-use super::super::loops::{Carry, Growth, Loop};
 use super::super::nest::isa_name;
 use super::super::schedule::Work;
 use super::{Driver, Hold};
 use crate::choice::{Kind, choose};
 use crate::ir::{Elem, Node, RealTy, Term};
+use crate::passes::lowering::opened::{Carry, Growth, Loop};
 use crate::rust_types::static_type;
 
 /// Loops of a nest that is a part of the function of the loop around it: more are worth a function of their own.

@@ -11,12 +11,12 @@ use super::super::block::{Statement, live, nested};
 use super::super::items::{items, members};
 use super::super::kernel::Kernel;
 use super::super::lanes::LANES;
-use super::super::loops::{Loop, Rows};
 use super::super::nest::{Arg, Nest, Part, isa_name};
 use super::super::rust::{Expr, prec};
 use super::super::schedule::{Literal, Work};
 use super::Driver;
 use crate::ir::{Elem, RealTy, Term};
+use crate::passes::lowering::opened::{Loop, Rows};
 
 /// What is written of such a loop.
 struct Lanes {

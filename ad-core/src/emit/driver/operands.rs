@@ -4,11 +4,11 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::super::contract::Factor;
 use super::super::kernel::{Kernel, Op};
 use super::super::rust::prec;
 use super::{Driver, Hold};
 use crate::ir::Term;
+use crate::passes::lowering::matrix::Factor;
 
 impl Driver<'_> {
     /// A stored array as the argument of a loop nest, which may know it by other sizes: as long as these say.

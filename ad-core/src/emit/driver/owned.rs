@@ -4,13 +4,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::kernel::{Kernel, Op};
-use super::super::loops::Role;
 use super::super::nest::Item;
 use super::super::schedule::Work;
 use super::super::store::Class;
 use super::{Driver, Hold};
 use crate::choice::{Kind, choose};
 use crate::ir::Term;
+use crate::passes::lowering::opened::Role;
 
 impl Driver<'_> {
     /// Whether the array is ours, and nothing reads it after step `k`, which reads it once: as the array that it goes on with.

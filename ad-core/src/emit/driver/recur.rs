@@ -11,13 +11,13 @@ use quote::quote;
 
 use super::super::block::{Statement, live, nested};
 use super::super::lanes::axis_of;
-use super::super::loops::{Carry, Growth, Loop, Role, Rows};
 use super::super::rust::Expr;
 use super::super::schedule::{Literal, Work};
 use super::super::store::{Class, alias_of, is_splat};
 use super::{Driver, Hold};
 use crate::analysis::bound::is_blank;
 use crate::ir::{Node, Term};
+use crate::passes::lowering::opened::{Carry, Growth, Loop, Role, Rows};
 use crate::rust_types::static_type;
 
 impl Driver<'_> {

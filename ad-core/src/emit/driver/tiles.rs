@@ -7,7 +7,6 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::block::Statement;
-use super::super::contract::Factor;
 use super::super::items::masked;
 use super::super::nest::{Arg, Extremum, Item, Nest, Part};
 use super::super::rust::{Expr, prec, stem};
@@ -16,6 +15,7 @@ use super::super::tiles::{Blocked, ByItems, Tile, blocked, buffers, by_items, ex
 use super::Driver;
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
+use crate::passes::lowering::matrix::Factor;
 use crate::prim::{Prim, Reduce};
 
 /// Leading rows of an array: the first one, and the sizes of a row.

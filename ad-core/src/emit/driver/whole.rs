@@ -7,7 +7,6 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::super::block::{Join, Statement, plain_if};
-use super::super::contract::{Factor, as_product};
 use super::super::items::{items, masked, members, scatter_item};
 use super::super::kernel::{Id, Kernel, Op};
 use super::super::nest::{Arg, Fold, Item, Nest, Part};
@@ -19,6 +18,7 @@ use super::ends::Along;
 use super::{Driver, Hold};
 use crate::choice::{Kind, choose};
 use crate::ir::{Node, Put, Term};
+use crate::passes::lowering::matrix::{Factor, as_product};
 use crate::prim::{Binary, Prim, Reduce};
 
 impl Driver<'_> {

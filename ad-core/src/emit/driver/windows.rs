@@ -5,10 +5,10 @@ use quote::quote;
 
 use super::super::schedule::Literal;
 use super::super::store::is_splat;
-use super::super::windows::{Added, Axis, Windows};
 use super::Driver;
 use crate::analysis::range::Linear;
 use crate::ir::Term;
+use crate::passes::lowering::im2col::{Added, Axis, Windows};
 
 impl Driver<'_> {
     /// A contraction of windows, or a scatter of one.

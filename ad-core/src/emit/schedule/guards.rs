@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use super::super::loops::{Growth, Loops, Role, Scopes};
 use super::Literal;
 use crate::ir::{Graph, Node, Term, Type};
 use crate::modes::dual_arrays::condition;
+use crate::passes::lowering::opened::{Growth, Loops, Role, Scopes};
 use crate::prim::Prim;
 
 /// Guards deeper than this are cut off: what lies deeper is computed where it might not be needed.

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::super::loops::{Carry, way};
 use super::super::store::{Class, alias_of};
 use super::{All, Literal, Of, Plan, reads};
 use crate::choice::{Kind, choose_if};
 use crate::ir::{Graph, Node, Term};
 use crate::modes::dual_arrays::condition;
+use crate::passes::lowering::opened::{Carry, way};
 use crate::prim::Prim;
 
 /// Parts of a condition that are looked at.

@@ -5,7 +5,7 @@ use crate::ir::{Contraction, Graph, Node, Term};
 use crate::prim::Prim;
 
 /// The array behind layouts that an operand can take as a flag: the term, and for each axis of `t` the axis of that term.
-pub(super) fn peel(g: &Graph, t: Term) -> (Term, Vec<usize>) {
+pub(crate) fn peel(g: &Graph, t: Term) -> (Term, Vec<usize>) {
     let mut perm: Vec<usize> = (0..g.rank(t)).collect();
     let mut t = t;
     loop {
@@ -23,7 +23,7 @@ pub(super) fn peel(g: &Graph, t: Term) -> (Term, Vec<usize>) {
 }
 
 /// Whether the array is in memory whatever the scheduler decides.
-pub(super) fn always_stored(g: &Graph, t: Term) -> bool {
+pub(crate) fn always_stored(g: &Graph, t: Term) -> bool {
     match g.node(behind(g, t).array) {
         Node::Input(_) | Node::Scatter { .. } | Node::Cond { .. } => true,
         Node::Prim(prim, _) => matches!(prim, Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack),
@@ -32,17 +32,17 @@ pub(super) fn always_stored(g: &Graph, t: Term) -> bool {
 }
 
 /// What an operand of a contraction is read of.
-pub(super) struct Behind {
-    pub(super) array: Term,
+pub(crate) struct Behind {
+    pub(crate) array: Term,
     /// For each axis of the operand the axis of the array.
-    pub(super) perm: Vec<usize>,
+    pub(crate) perm: Vec<usize>,
     /// Where the operand is a few of the array's leading rows: from where, and the part.
-    pub(super) part: Option<(Term, Term)>,
+    pub(crate) part: Option<(Term, Term)>,
 }
 
 /// The array behind an operand: behind layouts that are a flag, and behind a part that is some of its leading rows, which are
 /// contiguous where they lie.
-pub(super) fn behind(g: &Graph, t: Term) -> Behind {
+pub(crate) fn behind(g: &Graph, t: Term) -> Behind {
     let (base, perm) = peel(g, t);
     if let Node::Prim(Prim::Slice(steps), args) = g.node(base) {
         let whole = |k: usize| g.int_value(args[1 + k]) == Some(0) && g.shape(base)[k] == g.shape(args[0])[k];
@@ -63,30 +63,30 @@ pub(super) fn behind(g: &Graph, t: Term) -> Behind {
 
 /// An operand of a product, as it is in memory.
 #[derive(Clone, Debug)]
-pub(super) struct Factor {
-    pub(super) array: Term,
+pub(crate) struct Factor {
+    pub(crate) array: Term,
     /// Whether the axes are stored the other way round.
-    pub(super) flipped: bool,
+    pub(crate) flipped: bool,
     /// The first of the array's leading rows, if the operand is some of these.
-    pub(super) start: Option<Term>,
+    pub(crate) start: Option<Term>,
 }
 
 /// A matrix product, for each index of the batch: `out = a b`, of shapes (m, n), (m, k), (k, n).
 #[derive(Clone, Debug)]
-pub(super) struct Product {
+pub(crate) struct Product {
     /// The operand with the result's rows; flipped it is stored as (k, m).
-    pub(super) a: Factor,
+    pub(crate) a: Factor,
     /// The operand with the result's columns; flipped it is stored as (n, k).
-    pub(super) b: Factor,
+    pub(crate) b: Factor,
     /// Sizes whose product is the number of batches, of rows, of summed indices, of columns.
-    pub(super) batch: Vec<Term>,
-    pub(super) m: Vec<Term>,
-    pub(super) k: Vec<Term>,
-    pub(super) n: Vec<Term>,
+    pub(crate) batch: Vec<Term>,
+    pub(crate) m: Vec<Term>,
+    pub(crate) k: Vec<Term>,
+    pub(crate) n: Vec<Term>,
 }
 
 /// The product that a contraction is, if each group of labels is contiguous in every operand and they agree on its order.
-pub(super) fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Product> {
+pub(crate) fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Product> {
     let stored = |t: Term, labels: &[u8]| {
         let behind = behind(g, t);
         let mut sorted = vec![0; labels.len()];

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::contract::{as_product, peel};
+use super::matrix::{as_product, peel};
 use crate::analysis::range::{Facts, Linear};
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Put, Term};
@@ -15,36 +15,36 @@ use crate::prim::{Binary, Prim, Reduce};
 
 /// Along an axis of this size: where the array is read with all labels 0, and how far one more of each label is.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
-    pub(super) size: Term,
-    pub(super) start: Linear,
-    pub(super) steps: Vec<i128>,
+pub(crate) struct Axis {
+    pub(crate) size: Term,
+    pub(crate) start: Linear,
+    pub(crate) steps: Vec<i128>,
 }
 
 /// An array in memory and how it is read.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
-    pub(super) array: Term,
-    pub(super) axes: Vec<Axis>,
+pub(crate) struct Seen {
+    pub(crate) array: Term,
+    pub(crate) axes: Vec<Axis>,
 }
 
 /// The arguments of the kernel.
 #[derive(Clone, Debug)]
-pub(super) struct Windows {
+pub(crate) struct Windows {
     /// The size of each label.
-    pub(super) labels: Vec<Term>,
-    pub(super) out: Vec<Axis>,
-    pub(super) operands: [Seen; 2],
+    pub(crate) labels: Vec<Term>,
+    pub(crate) out: Vec<Axis>,
+    pub(crate) operands: [Seen; 2],
     /// Where the result is added at sums of indices.
-    pub(super) added: Option<Added>,
+    pub(crate) added: Option<Added>,
     /// Whether products are rounded and added in the order of the labels.
-    pub(super) in_order: bool,
+    pub(crate) in_order: bool,
 }
 
 /// What is added to, and what is added, which is never made.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Added {
-    pub(super) dst: Term,
+pub(crate) struct Added {
+    pub(crate) dst: Term,
     src: Term,
 }
 
@@ -58,7 +58,7 @@ const FAR: u128 = 1 << 31;
 const FEW: i128 = 8;
 
 /// The windows of a stored contraction, or of a scatter of one, if the kernel is worth it.
-pub(super) fn windows(g: &Graph, t: Term) -> Option<Windows> {
+pub(crate) fn windows(g: &Graph, t: Term) -> Option<Windows> {
     let found = of(g, t)?;
     let lanes = found.lanes(g);
     let why = || {
@@ -70,7 +70,7 @@ pub(super) fn windows(g: &Graph, t: Term) -> Option<Windows> {
 }
 
 /// Those of a routine: of contractions that are no decision, of sums in order, and of scatters of contractions that nothing else reads.
-pub(super) fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term>) -> BTreeMap<Term, Windows> {
+pub(crate) fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term>) -> BTreeMap<Term, Windows> {
     let mut parents: HashMap<Term, u32> = HashMap::new();
     for &t in reach {
         g.node(t).for_each_child(|c| *parents.entry(c).or_default() += 1);
@@ -273,7 +273,7 @@ fn indexed(
 
 impl Windows {
     /// What the statement reads: arrays, and the sizes and starts of their axes.
-    pub(super) fn reads(&self) -> impl Iterator<Item = Term> {
+    pub(crate) fn reads(&self) -> impl Iterator<Item = Term> {
         let axes = self.out.iter().chain(self.operands.iter().flat_map(|o| &o.axes));
         let closed = axes.flat_map(|a| std::iter::once(a.size).chain(a.start.atoms.keys().copied()));
         let arrays = self.operands.iter().map(|o| o.array).chain(self.added.map(|a| a.dst));
@@ -294,7 +294,7 @@ impl Windows {
     }
 
     /// The contraction that would be in memory if it were not added where it belongs.
-    pub(super) fn unmade(&self, g: &Graph) -> Option<Term> {
+    pub(crate) fn unmade(&self, g: &Graph) -> Option<Term> {
         self.added.map(|a| a.src).filter(|&src| !is_mul(g, src))
     }
 

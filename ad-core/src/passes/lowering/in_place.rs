@@ -2,7 +2,7 @@
 //! array that a loop reads element by element stay in one place, at a cost that does not depend on the array's size.
 //! Must never reassociate where all elements are added anyway.
 
-use super::loops::{Loops, way};
+use super::opened::{Loops, way};
 use crate::ir::{Graph, Node, Put, Term};
 use crate::modes::dual_arrays::condition::{Literal, parts};
 use crate::passes::simplify::part::less_a_few;
@@ -15,7 +15,7 @@ const DEEP: usize = 8;
 
 /// `next` as a chain of writes to elements of `now` and additions to them, if it is one and is not already written as one. What an inner
 /// loop leaves of such a chain is part of it.
-pub(super) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Option<Term> {
+pub(crate) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Option<Term> {
     if g.rank(now) == 0 || next == now {
         return None;
     }

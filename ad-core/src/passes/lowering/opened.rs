@@ -11,30 +11,30 @@ use crate::ir::{Graph, LEAF, Node, Term, Type};
 
 /// A carried value.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Carry {
+pub(crate) struct Carry {
     /// Before the first step.
-    pub(super) init: Term,
+    pub(crate) init: Term,
     /// In a step: a leaf.
-    pub(super) now: Term,
+    pub(crate) now: Term,
     /// After a step.
-    pub(super) next: Term,
+    pub(crate) next: Term,
     /// After the loop: a leaf.
-    pub(super) last: Term,
+    pub(crate) last: Term,
 }
 
 /// An array of which each step makes a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     /// The row.
-    pub(super) row: Term,
+    pub(crate) row: Term,
     /// All rows, after the loop: a leaf.
-    pub(super) all: Term,
-    pub(super) how: Growth,
+    pub(crate) all: Term,
+    pub(crate) how: Growth,
 }
 
 /// Where rows are while the loop runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Growth {
+pub(crate) enum Growth {
     /// In their places: how many there are is known before.
     None,
     /// Behind each other, in memory that grows: what comes out of the loop says how many there are.
@@ -45,27 +45,27 @@ pub(super) enum Growth {
 
 /// One loop.
 #[derive(Clone, Debug)]
-pub(super) struct Loop {
+pub(crate) struct Loop {
     /// The number of steps, and of rows.
-    pub(super) count: Term,
+    pub(crate) count: Term,
     /// How many of them there are that do anything: the first ones.
-    pub(super) steps: Term,
-    pub(super) reverse: bool,
+    pub(crate) steps: Term,
+    pub(crate) reverse: bool,
     /// Ends the loop before the next step.
-    pub(super) stop: Option<Term>,
+    pub(crate) stop: Option<Term>,
     /// The index of the step: a leaf.
-    pub(super) step: Term,
+    pub(crate) step: Term,
     /// `step < count` and `step < steps`, which hold inside.
-    pub(super) inside: [Term; 2],
-    pub(super) carries: Vec<Carry>,
-    pub(super) rows: Vec<Rows>,
+    pub(crate) inside: [Term; 2],
+    pub(crate) carries: Vec<Carry>,
+    pub(crate) rows: Vec<Rows>,
     /// How many loops it stands in, in the program.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
 }
 
 /// What a leaf is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Role {
+pub(crate) enum Role {
     Step,
     Carry(usize),
     Last(usize),
@@ -74,19 +74,19 @@ pub(super) enum Role {
 
 /// The loops of a routine; inner ones come before those that they stand in.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Loops {
-    pub(super) all: Vec<Loop>,
+pub(crate) struct Loops {
+    pub(crate) all: Vec<Loop>,
     roles: HashMap<Term, (usize, Role)>,
 }
 
 /// A leaf that no term mentions yet. It is newer than all terms made so far.
-pub(super) fn leaf(g: &mut Graph, ty: Type) -> Term {
+pub(crate) fn leaf(g: &mut Graph, ty: Type) -> Term {
     let number = LEAF as usize + g.len();
     g.param(number, ty)
 }
 
 impl Loops {
-    pub(super) fn push(&mut self, l: Loop) {
+    pub(crate) fn push(&mut self, l: Loop) {
         let n = self.all.len();
         self.roles.insert(l.step, (n, Role::Step));
         for (k, c) in l.carries.iter().enumerate() {
@@ -99,12 +99,12 @@ impl Loops {
         self.all.push(l);
     }
 
-    pub(super) fn role(&self, t: Term) -> Option<(usize, Role)> {
+    pub(crate) fn role(&self, t: Term) -> Option<(usize, Role)> {
         self.roles.get(&t).copied()
     }
 
     /// What a leaf is left by: the number of the loop, and the carried value.
-    pub(super) fn begun(&self, t: Term) -> Option<(usize, &Carry)> {
+    pub(crate) fn begun(&self, t: Term) -> Option<(usize, &Carry)> {
         match self.role(t)? {
             (n, Role::Last(k)) => Some((n, &self.all[n].carries[k])),
             _ => None,
@@ -134,7 +134,7 @@ impl Loops {
     }
 
     /// The terms that are needed for `roots`, bodies of loops included, in the order of their handles: what is read comes first.
-    pub(super) fn reachable(&self, g: &Graph, roots: &[Term]) -> Vec<Term> {
+    pub(crate) fn reachable(&self, g: &Graph, roots: &[Term]) -> Vec<Term> {
         let mut seen = vec![false; g.len()];
         let mut stack: Vec<Term> = roots.to_vec();
         while let Some(t) = stack.pop() {
@@ -149,7 +149,7 @@ impl Loops {
     }
 
     /// Whether a carried value or an array of rows is needed at all.
-    pub(super) fn keep(&mut self, reach: &[Term]) {
+    pub(crate) fn keep(&mut self, reach: &[Term]) {
         let alive = |t: Term| reach.binary_search(&t).is_ok();
         for l in &mut self.all {
             l.carries.retain(|c| alive(c.now) || alive(c.last));
@@ -164,24 +164,24 @@ impl Loops {
 }
 
 /// The number of a scope: 0 is the routine, k + 1 loop k.
-pub(super) type Scope = usize;
+pub(crate) type Scope = usize;
 
 /// Where each term is computed.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Scopes {
+pub(crate) struct Scopes {
     /// By term.
     of: Vec<u32>,
     /// By loop: where it stands.
-    pub(super) parent: Vec<Scope>,
+    pub(crate) parent: Vec<Scope>,
 }
 
 impl Scopes {
-    pub(super) fn of(&self, t: Term) -> Scope {
+    pub(crate) fn of(&self, t: Term) -> Scope {
         self.of.get(t.index()).map_or(0, |&s| s as usize)
     }
 
     /// Whether `outer` is `inner` or around it.
-    pub(super) fn contains(&self, outer: Scope, mut inner: Scope) -> bool {
+    pub(crate) fn contains(&self, outer: Scope, mut inner: Scope) -> bool {
         while inner != outer && inner != 0 {
             inner = self.parent[inner - 1];
         }
@@ -189,7 +189,7 @@ impl Scopes {
     }
 
     /// The innermost loop whose leaves a term depends on. A loop stands in the innermost loop that its body depends on.
-    pub(super) fn new(g: &Graph, loops: &Loops, reach: &[Term]) -> Scopes {
+    pub(crate) fn new(g: &Graph, loops: &Loops, reach: &[Term]) -> Scopes {
         let depth = |s: Scope| if s == 0 { 0 } else { loops.all[s - 1].depth + 1 };
         let deepest = |scopes: &mut dyn Iterator<Item = Scope>| scopes.max_by_key(|&s| (depth(s), s)).unwrap_or(0);
         let mut s = Scopes { of: vec![0; g.len()], parent: vec![0; loops.all.len()] };
@@ -234,7 +234,7 @@ impl Scopes {
 
 /// How a carried array becomes its next value by changes of some of its elements only: the terms on the way, oldest first.
 /// Each is a scatter onto the one before, what an inner loop leaves of the one before, or a lazy choice between two such ways.
-pub(super) fn way(g: &Graph, loops: &Loops, now: Term, next: Term) -> Option<Vec<Term>> {
+pub(crate) fn way(g: &Graph, loops: &Loops, now: Term, next: Term) -> Option<Vec<Term>> {
     let mut found: BTreeSet<Term> = BTreeSet::new();
     let mut stack = vec![next];
     while let Some(t) = stack.pop() {

@@ -2,29 +2,35 @@
 //! so that they fuse like any other. Must never change a value's bits where a decision depends on it (contractions are
 //! reassociated anyway), and never copy an operand.
 
+pub(crate) mod im2col;
+mod in_place;
+pub(crate) mod matrix;
+mod merge_runs;
+pub(crate) mod opened;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::contract::{always_stored, as_product};
-use super::kernel::trivial;
-use super::loops::{Carry, Growth, Loop, Loops, Rows, leaf};
-use super::runs::{Inner, OneRun, runs};
-use super::update::update;
+use self::matrix::{always_stored, as_product};
+
+use self::in_place::update;
+use self::merge_runs::{Inner, OneRun, runs};
+use self::opened::{Carry, Growth, Loop, Loops, Rows, leaf};
 use crate::analysis::bound::{Bound, bound};
 use crate::choice::{Kind, choose, choose_if};
 use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 
 /// The terms of the emitter's sublanguage that equal the roots.
-pub(super) struct Lowered {
+pub(crate) struct Lowered {
     /// From every reachable term outside of loops to its new form.
-    pub(super) new: HashMap<Term, Term>,
-    pub(super) loops: Loops,
+    pub(crate) new: HashMap<Term, Term>,
+    pub(crate) loops: Loops,
     /// New forms of terms that no body of a loop has made as well.
-    pub(super) outer: HashSet<Term>,
+    pub(crate) outer: HashSet<Term>,
 }
 
 /// Lowers, or says what cannot be emitted. `own`: what the function's own decisions depend on; where that is not known, all are.
-pub(super) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<Lowered, String> {
+pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<Lowered, String> {
     let runs = runs(g, roots);
     let mut exact = match own {
         Some(own) => crate::analysis::decisions::decisions_in_loops(g, roots, own.iter().copied().collect()),
@@ -143,7 +149,7 @@ impl Lower<'_> {
             }
             Node::Proj(tuple, k) => g.proj(*tuple, *k as usize),
             Node::Prim(Prim::Compare(op), args) if unsigned(g, args[0]) => {
-                match trivial(*op, g.int_value(args[0]), g.int_value(args[1])) {
+                match unsigned_comparison(*op, g.int_value(args[0]), g.int_value(args[1])) {
                     Some(value) => g.lit_bool(value),
                     None => g.mk(mapped),
                 }
@@ -423,7 +429,7 @@ fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exa
 /// Whether a contraction reads windows where they are.
 fn windows(g: &mut Graph, mapped: &Node) -> bool {
     let made = g.mk(mapped.clone());
-    super::windows::windows(g, made).is_some()
+    im2col::windows(g, made).is_some()
 }
 
 /// Whether an array is known to have no elements.
@@ -470,4 +476,13 @@ fn with_tables(g: &mut Graph, about: Term, scatter: &Node) -> Term {
         }
     }
     if tables == 0 { g.mk(scatter.clone()) } else { g.scatter(dst, src, &vars, &index) }
+}
+
+/// What a comparison of unsigned values always is, if one of them is the literal 0.
+pub(crate) fn unsigned_comparison(op: Cmp, a: Option<i128>, b: Option<i128>) -> Option<bool> {
+    match (op, a, b) {
+        (Cmp::Lt, _, Some(0)) | (Cmp::Gt, Some(0), _) => Some(false),
+        (Cmp::Ge, _, Some(0)) | (Cmp::Le, Some(0), _) => Some(true),
+        _ => None,
+    }
 }

@@ -1,0 +1,88 @@
+//! Terms that are known to be the same numbers, since two loops leave them that are one run; and rows that are read of the same
+//! array. Must never look into a loop: what two bodies have in common is `matching`'s.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+use crate::ir::{Graph, Node, Term};
+use crate::prim::Prim;
+
+/// Without what only says that there is no derivative.
+pub(super) fn plain(g: &Graph, mut t: Term) -> Term {
+    while let Node::Prim(Prim::StopGradient, args) = g.node(t) {
+        t = args[0];
+    }
+    t
+}
+
+/// Of a loop that another one does the work of: the first one, and which of its carried values are which parts.
+pub(super) type Left = (Term, BTreeMap<usize, usize>);
+
+/// Terms that are the same numbers: what either of two loops leaves that are one run.
+#[derive(Default)]
+pub(super) struct Alike {
+    pub(super) parts: RefCell<HashMap<Term, Left>>,
+    known: RefCell<HashMap<Term, Term>>,
+}
+
+impl Alike {
+    pub(super) fn is_one_run(&self, other: Term, first: Term, carries: usize, parts: &BTreeMap<usize, usize>) {
+        let left = parts.iter().filter(|p| *p.1 < carries).map(|(&k, &n)| (k, n)).collect();
+        self.parts.borrow_mut().insert(other, (first, left));
+        self.known.borrow_mut().clear();
+    }
+
+    /// One term for all of them, without what only says that there is no derivative. Loops are looked into by nobody here.
+    pub(super) fn one(&self, g: &mut Graph, t: Term) -> Term {
+        let parts = self.parts.borrow();
+        if parts.is_empty() {
+            return plain(g, t);
+        }
+        let mut known = self.known.borrow_mut();
+        let mut stack = vec![(t, false)];
+        while let Some((t, children_done)) = stack.pop() {
+            if known.contains_key(&t) {
+                continue;
+            }
+            let node = g.node_rc(t);
+            let made = match &*node {
+                Node::Scan(_) => t,
+                Node::Proj(of, k) => match parts.get(of) {
+                    Some((first, left)) => left.get(&(*k as usize)).map_or(t, |&n| g.proj(*first, n)),
+                    None => t,
+                },
+                _ if !children_done => {
+                    stack.push((t, true));
+                    node.for_each_child(|c| stack.push((c, false)));
+                    continue;
+                }
+                Node::Prim(Prim::StopGradient, args) => known[&args[0]],
+                node => g.try_mk(node.map_children(|c| known[&c])).unwrap_or(t),
+            };
+            known.insert(t, made);
+        }
+        known[&t]
+    }
+
+    /// Whether one of these reads what is left by a loop that another one does the work of.
+    pub(super) fn behind(&self, g: &Graph, terms: &[Term]) -> bool {
+        let parts = self.parts.borrow();
+        !parts.is_empty() && g.reachable(terms).iter().any(|t| parts.contains_key(t))
+    }
+}
+
+/// The array of whose first rows this one consists.
+pub(super) fn whole(g: &Graph, t: Term) -> Term {
+    let t = plain(g, t);
+    let Node::Prim(Prim::Slice(steps), args) = g.node(t) else { return t };
+    let rank = steps.len();
+    let first = steps.iter().all(|&s| s == 1) && args[1..=rank].iter().all(|&s| g.int_value(s) == Some(0));
+    if first && g.shape(t)[1..] == g.shape(args[0])[1..] { plain(g, args[0]) } else { t }
+}
+
+/// Whether both give a step the same row.
+pub(super) fn same_rows(g: &Graph, a: Term, b: Term) -> bool {
+    let (a, b) = (whole(g, a), whole(g, b));
+    let steps = |t: Term| matches!(g.node(t), Node::Prim(Prim::Iota, _));
+    a == b || (steps(a) && steps(b))
+}
