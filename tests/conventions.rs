@@ -230,6 +230,51 @@ fn powers_at_zero() {
 }
 
 #[differentiate]
+fn root_by_power(x: f64, k: f64) -> f64 {
+    x.powf(0.5) * k
+}
+
+#[test]
+fn a_power_absorbs_a_cotangent_of_zero_as_sqrt_does() {
+    assert_eq!(root_by_power_grad(0.0, 0.0), (0.0, 0.0));
+    assert_eq!(root_by_power_grad(0.0, 1.0), (INF, 0.0));
+}
+
+#[differentiate(hessian)]
+fn power_of_both(v: [f64; 2]) -> f64 {
+    v[0].powf(v[1])
+}
+
+#[differentiate(hessian)]
+fn length_of_both(v: [f64; 2]) -> f64 {
+    v[0].hypot(v[1])
+}
+
+#[differentiate(hessian)]
+fn angle_of_both(v: [f64; 2]) -> f64 {
+    v[0].atan2(v[1])
+}
+
+#[differentiate(hessian)]
+fn product_of_three(v: [f64; 3]) -> f64 {
+    product(&v)
+}
+
+/// A convention for a kink may not reach points where the function is smooth: second derivatives are right there.
+#[test]
+fn conventions_keep_second_derivatives_where_the_function_is_smooth() {
+    let ln_2 = 2.0_f64.ln();
+    assert_eq!(power_of_both_hessian([2.0, 0.0]), [[0.0, 0.5], [0.5, ln_2 * ln_2]]);
+    assert_eq!(power_of_both_hessian([0.0, 2.0]), [[2.0, 0.0], [0.0, 0.0]]);
+    assert_eq!(power_of_both_hessian([0.0, 3.0]), [[0.0, 0.0], [0.0, 0.0]]);
+    assert_eq!(length_of_both_hessian([0.0, 2.0]), [[0.5, 0.0], [0.0, 0.0]]);
+    assert_eq!(angle_of_both_hessian([0.0, 2.0]), [[0.0, -0.25], [-0.25, 0.0]]);
+    assert_eq!(angle_of_both_hessian([2.0, 0.0]), [[0.0, 0.25], [0.25, 0.0]]);
+    assert_eq!(product_of_three_hessian([0.0, 2.0, 3.0]), [[0.0, 3.0, 2.0], [3.0, 0.0, 0.0], [2.0, 0.0, 0.0]]);
+    assert_eq!(product_of_three_hessian([0.0, 0.0, 3.0]), [[0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]);
+}
+
+#[differentiate]
 fn total(x: &Array2<f64>) -> f64 {
     sum(x)
 }

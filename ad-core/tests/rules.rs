@@ -166,6 +166,16 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.div(f.x, one)
             },
         ],
+        "mul_zero.constant" => vec![
+            |f| {
+                let two = f.lit(f.x, 2.0);
+                f.g.binary(Binary::MulZero, two, f.x)
+            },
+            |f| {
+                let zero = f.lit(f.x, 0.0);
+                f.g.binary(Binary::MulZero, zero, f.x)
+            },
+        ],
         "sub.zero" => vec![|f| {
             let zero = f.lit(f.x, 0.0);
             f.g.sub(f.x, zero)

@@ -184,7 +184,7 @@ binary_prims! {
     Div     "/"       |a, b| a / b,        [Some(|g, _, b, _| g.recip(b)), Some(|g, _, b, y| { let q = g.div(y, b); g.neg(q) })], Plain, Op("/"), false, &[(1.5, -2.0), (0.3, 0.4)];
     /// `a - b * trunc(a / b)`.
     Rem     "%"       |a, b| a % b,        [Some(|g, a, _, _| g.lit_like(a, 1.0)), Some(|g, a, b, _| { let q = g.div(a, b); let t = g.unary(Unary::Trunc, q); g.neg(t) })], Plain, Op("%"), false, &[(5.3, 2.0), (-5.3, 2.1), (1.0, -0.4)];
-    Pow     "powf"    f64::powf,           [Some(pow_da), Some(pow_db)], Plain, Method("powf"), true, &[(1.5, -2.0), (0.3, 0.4), (2.0, 3.0)];
+    Pow     "powf"    f64::powf,           [Some(pow_da), Some(pow_db)], Absorbing, Method("powf"), true, &[(1.5, -2.0), (0.3, 0.4), (2.0, 3.0)];
     Atan2   "atan2"   f64::atan2,          [Some(|g, a, b, _| over_square_sum(g, b, a, b)), Some(|g, a, b, _| { let n = g.neg(a); over_square_sum(g, n, a, b) })], Plain, Method("atan2"), true, &[(1.5, -2.0), (-0.3, 0.4), (2.0, 3.0)];
     Hypot   "hypot"   f64::hypot,          [Some(|g, a, _, y| over_or_zero(g, a, y)), Some(|g, _, b, y| over_or_zero(g, b, y))], Plain, Method("hypot"), true, &[(1.5, -2.0), (-0.3, 0.4)];
     /// The first argument on a tie; a NaN operand gets no derivative.
@@ -250,14 +250,13 @@ fn over_square_sum(g: &mut Graph, n: Term, a: Term, b: Term) -> Term {
     g.select(at_zero, zero, q)
 }
 
-/// `b * a^(b - 1)`; 0 where b is 0.
+/// `b * a^(b - 1)`; 0 where b is 0, also where the power is infinite. The product keeps its derivative by b, which is
+/// not 0 there: a choice by `b == 0` would make the Hessian asymmetric at points where the function is smooth.
 fn pow_da(g: &mut Graph, a: Term, b: Term, _y: Term) -> Term {
-    let (zero, one) = (g.lit_like(b, 0.0), g.lit_like(b, 1.0));
-    let at_zero = g.compare(super::Cmp::Eq, b, zero);
+    let one = g.lit_like(b, 1.0);
     let less = g.sub(b, one);
     let p = g.binary(Binary::Pow, a, less);
-    let d = g.mul(b, p);
-    g.select(at_zero, zero, d)
+    g.binary(Binary::MulZero, b, p)
 }
 
 /// `a^b * ln a`; 0 where a is 0 and b positive.

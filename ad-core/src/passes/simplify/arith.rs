@@ -8,6 +8,7 @@ pub(super) const RULES: &[Rule] = &[
     rule!("fold", "an operation on constants is a constant (+ - * / and sign only)", Exact, fold),
     rule!("neg.neg", "--x = x", Exact, neg_neg),
     rule!("mul.one", "x * 1 = 1 * x = x / 1 = x; x * -1 = -1 * x = -x", Exact, mul_one),
+    rule!("mul_zero.constant", "c *0 x = c * x for a constant that is not 0; 0 *0 x = 0", Exact, mul_zero_constant),
     rule!("sub.zero", "x - 0 = x", Exact, sub_zero),
     rule!("add.neg", "x + -y = x - y; x - -y = x + y; -x + y = y - x", Exact, add_neg),
     rule!("mul.neg", "-x * -y = x * y; -x * y = x * -y = -(x * y); likewise /", Exact, mul_neg),
@@ -85,6 +86,13 @@ fn mul_one(g: &mut Graph, t: Term) -> Option<Term> {
         Binary::Mul if is(g, a, -1.0) => Some(g.neg(b)),
         _ => None,
     }
+}
+
+/// The zero-absorbing product asks whether its first factor is 0: of a constant that is known.
+fn mul_zero_constant(g: &mut Graph, t: Term) -> Option<Term> {
+    let (Binary::MulZero, a, b) = binary(g, t)? else { return None };
+    let c = g.real_value(a)?;
+    Some(if c == 0.0 { g.zeros_like(b) } else { g.mul(a, b) })
 }
 
 fn sub_zero(g: &mut Graph, t: Term) -> Option<Term> {
