@@ -62,3 +62,24 @@ pub mod prelude {
         Zip, array, s,
     };
 }
+
+/// The chapters of the guide, so that `cargo test` compiles and runs their blocks.
+#[cfg(doctest)]
+mod guide {
+    macro_rules! chapters {
+        ($($name:ident $file:literal;)*) => {
+            $(#[doc = include_str!(concat!("../docs/guide/src/", $file))] mod $name {})*
+        };
+    }
+
+    chapters! {
+        getting_started "getting-started.md";
+        language "language.md";
+        loops "loops.md";
+        derivatives "derivatives.md";
+        conventions "conventions.md";
+        shapes "shapes.md";
+        limits "limits.md";
+        tables "tables.md";
+    }
+}
