@@ -1,26 +1,33 @@
-//! The stages of the compiler, in order, as functions from terms to terms.
+//! The pipeline: which passes run, in which order. It holds no rule of its own.
 //!
 //! ```text
-//! source ──bot──▶ bulk ──simplify, push, unroll──▶ primal ──dual, transpose──▶ gradient ──simplify, unroll──▶ routine
+//! source ──[`FUNCTION`]──▶ primal ──differentiation──▶ derivative ──[`GRADIENT`], [`DERIVATIVE`]──▶ routine
 //! ```
 //!
-//! Every stage can be printed (`AD_DUMP`) and is checked by the validator in debug builds. It holds no rule of its own.
+//! What a pass has changed is simplified, if it asks for that. `AD_DUMP` writes the program after each pass.
 
-use std::collections::{BTreeMap, HashSet};
-use std::fmt::Write as _;
+use std::collections::HashSet;
 
 use crate::analysis::decisions::decisions;
-use crate::ir::{Graph, Term, print, valid};
-use crate::passes::push;
-use crate::passes::simplify;
-use crate::passes::trip_counts;
-use crate::passes::unroll;
-use crate::passes::{bulk, loops};
-use crate::program::Program;
+use crate::derivative;
+use crate::ir::Term;
+use crate::passes::loops::{self, rematerialise, strip_mine};
+use crate::passes::manager::Manager;
+use crate::passes::{CheckRoots, Pass, Roots};
+use crate::passes::{associate, bulk, hoist, pairs, push, share, simplify, trip_counts, unroll};
+use crate::program::{Check, Program, Routine, Staged};
 use crate::stage;
 
-pub use crate::derivative::derive;
-pub use crate::derivative::pullback::pullback;
+pub use crate::passes::Log;
+
+/// The passes over the function itself.
+const FUNCTION: &[Pass] = &[bulk::PASS, simplify::PASS, loops::PASS, push::PASS, unroll::PASS, trip_counts::PASS];
+
+/// The passes over a derivative, of which another one may be taken.
+const GRADIENT: &[Pass] = &[simplify::PASS, loops::PASS, strip_mine::PASS, rematerialise::PASS, unroll::PASS];
+
+/// The passes behind those, over a derivative that is written.
+const DERIVATIVE: &[Pass] = &[share::PASS, associate::PASS, hoist::PASS, pairs::PASS];
 
 /// Which derivative a routine computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,25 +48,18 @@ pub enum Derivative {
     Into,
 }
 
-/// A record of what each stage made, for `AD_DUMP`, tests and the curious.
-#[derive(Debug, Default)]
-pub struct Log {
-    /// (stage, text) in order.
-    pub stages: Vec<(String, String)>,
-}
-
-impl Log {
-    pub(crate) fn terms(&mut self, stage: &str, g: &Graph, roots: &[Term], hints: &BTreeMap<Term, String>) {
-        self.stages.push((stage.to_string(), print::print(g, roots, hints)));
-    }
-
-    /// Everything, under headings.
-    #[must_use]
-    pub fn text(&self) -> String {
-        self.stages.iter().fold(String::new(), |mut all, (stage, text)| {
-            let _ = write!(all, "==== {stage}\n{text}\n\n");
-            all
-        })
+impl Derivative {
+    /// What the name of the routine ends in.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Derivative::ValueAndGrad => "value_and_grad",
+            Derivative::Vjp => "vjp",
+            Derivative::Jvp => "jvp",
+            Derivative::ValueAndJacobian => "value_and_jacobian",
+            Derivative::Hvp => "hvp",
+            Derivative::Hessian => "hessian",
+            Derivative::Into => "value_and_grad_into",
+        }
     }
 }
 
@@ -74,64 +74,61 @@ pub struct Prepared {
 }
 
 /// The stages of the function itself.
-pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
-    let mut roots = program.result.terms();
-    let results = roots.len();
-    let mut oks = Vec::new();
-    for check in &program.checks {
-        oks.push(roots.len());
-        roots.push(check.ok);
-        roots.extend(check.shown.iter().map(|s| s.1));
-    }
+pub fn prepare(mut program: Program, log: Option<&mut Log>) -> Prepared {
+    let mut manager = Manager::new("function", log, &program.hints);
+    manager.cx.active = program.active.iter().filter_map(|&k| program.params[k].input).collect();
     let g = &mut program.graph;
-    let mut note = |g: &Graph, stage: &str, roots: &[Term], normal: bool| {
-        debug_assert_eq!(valid::validate(g, roots), Ok(()), "after {stage}");
-        debug_assert!(
-            !normal || valid::normal_form(g, roots).is_ok(),
-            "after {stage}: {:?}",
-            valid::normal_form(g, roots)
-        );
-        if let Some(log) = log.as_deref_mut() {
-            log.terms(stage, g, roots, &program.hints);
-        }
-    };
-    note(g, "source", &roots, false);
-    stage::enter("the bulk-operation transform");
-    let roots = bulk::transform(g, &roots);
-    note(g, "bulk operations", &roots, true);
-    stage::enter("simplification");
-    let roots = simplify::simplify(g, &roots);
-    // What a step reads of what it has written is now known to be that.
-    let exact = decisions(g, &roots);
-    let apart = loops::pass(g, &roots, &exact);
-    let roots = if apart == roots { roots } else { simplify::simplify(g, &apart) };
-    let exact = decisions(g, &roots);
-    let held: Vec<Term> = oks.iter().map(|&k| roots[k]).collect();
-    let roots = push::push(g, &roots, &exact, &held);
-    let roots = simplify::simplify(g, &roots);
-    let exact = decisions(g, &roots);
-    let unrolled = unroll::unroll(g, &roots, &exact);
-    let roots = if unrolled == roots { roots } else { simplify::simplify(g, &unrolled) };
-    let wrt: Vec<u32> = program.active.iter().filter_map(|&k| program.params[k].input).collect();
-    let others: Vec<Term> = roots[results..].iter().chain(&roots[..results]).copied().collect();
-    let (mut counted, others) = trip_counts::counted(g, &roots[..results], &others, &wrt);
-    counted.extend(others);
-    let unchanged = counted.iter().zip(roots.iter().chain(&roots[..results])).all(|(a, b)| a == b);
-    let mut roots = if unchanged { counted } else { simplify::simplify(g, &counted) };
-    let plain = roots.split_off(roots.len() - results);
-    note(g, "primal", &roots, true);
-    let exact = decisions(g, &roots);
-    let mut terms = roots.iter().copied();
-    program.result = program.result.with_terms(&mut (&mut terms).take(results));
-    for check in &mut program.checks {
-        let mut next = |old| terms.next().unwrap_or(old);
-        check.ok = next(check.ok);
-        for shown in &mut check.shown {
-            shown.1 = next(shown.1);
-        }
-    }
+    let roots = Roots { values: program.result.terms(), checks: check_roots(&program.checks), ..Roots::default() };
+    manager.record(g, "source", &roots);
+    let roots = manager.run(g, FUNCTION, roots);
+    let exact = decisions(g, &Roots { counting_runs: Vec::new(), ..roots.clone() }.all());
+    program.result = program.result.with_terms(&mut roots.values.iter().copied());
+    set_checks(&mut program.checks, &roots.checks);
     // A check that always holds is none.
     let g = &program.graph;
     program.checks.retain(|c| g.bool_value(c.ok) != Some(true));
+    let plain = if roots.counting_runs.is_empty() { roots.values } else { roots.counting_runs };
     Prepared { program, plain, exact }
+}
+
+/// The stages of one derivative.
+pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>) -> Routine {
+    let mut manager = Manager::new(which.suffix(), log, &prepared.program.hints);
+    stage::enter("differentiation");
+    let given = prepared.exact.clone();
+    let made = derivative::made(prepared, which, &mut |g, roots| {
+        manager.cx.given.clone_from(&given);
+        manager.run(g, GRADIENT, roots)
+    });
+    let g = &mut prepared.program.graph;
+    manager.record(g, "differentiation", &made.roots);
+    manager.cx.given = given;
+    let roots = manager.run(g, GRADIENT, made.roots.clone());
+    let roots = manager.run(g, DERIVATIVE, roots);
+    let exact = manager.cx.exact(g, &roots);
+    let fired = format!("{:?}", manager.cx.trace);
+    manager.say("rules that fired", &fired);
+    derivative::routine(prepared, which, made, &roots, exact)
+}
+
+/// `f_pullback`: the `vjp`, split at its cotangent.
+pub fn pullback(prepared: &mut Prepared, log: Option<&mut Log>) -> Staged {
+    let whole = derive(prepared, Derivative::Vjp, log);
+    stage::enter("splitting");
+    derivative::pullback::pullback(&mut prepared.program, whole)
+}
+
+/// The roots of checks.
+pub(crate) fn check_roots(checks: &[Check]) -> Vec<CheckRoots> {
+    checks.iter().map(|c| CheckRoots { ok: c.ok, shown: c.shown.iter().map(|s| s.1).collect() }).collect()
+}
+
+/// The same checks of other terms.
+pub(crate) fn set_checks(checks: &mut [Check], roots: &[CheckRoots]) {
+    for (check, new) in checks.iter_mut().zip(roots) {
+        check.ok = new.ok;
+        for (shown, &new) in check.shown.iter_mut().zip(&new.shown) {
+            shown.1 = new;
+        }
+    }
 }

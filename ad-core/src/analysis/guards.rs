@@ -3,15 +3,17 @@
 use std::collections::HashMap;
 
 use crate::ir::{Graph, Node, Term};
-use crate::modes::dual_arrays::condition::Literal;
+
+/// A condition and the value that it must have.
+pub(crate) type Guard = (Term, bool);
 
 /// Conditions beyond this many are not looked at.
 const DEEPEST: usize = 16;
 
 /// Of each term of a scope: the conditions that all its uses have in common, innermost first.
-pub(crate) fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Literal>> {
-    let mut guards: HashMap<Term, Vec<Literal>> = roots.iter().map(|&t| (t, Vec::new())).collect();
-    let give = |guards: &mut HashMap<Term, Vec<Literal>>, t: Term, set: Vec<Literal>| {
+pub(crate) fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
+    let mut guards: HashMap<Term, Vec<Guard>> = roots.iter().map(|&t| (t, Vec::new())).collect();
+    let give = |guards: &mut HashMap<Term, Vec<Guard>>, t: Term, set: Vec<Guard>| {
         guards.entry(t).and_modify(|old| old.retain(|l| set.contains(l))).or_insert(set);
     };
     for t in g.reachable(roots).into_iter().rev() {

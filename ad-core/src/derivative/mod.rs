@@ -9,84 +9,63 @@ pub(crate) mod jacobian;
 pub(crate) mod pullback;
 
 use self::jacobian::Block;
-use crate::analysis::decisions::decisions;
-use crate::ir::{Graph, Node, Term, valid};
+use crate::ir::{Graph, Node, Term};
 use crate::modes::dual_arrays;
-use crate::passes::loops;
-use crate::passes::simplify::{self, Trace};
-use crate::passes::unroll;
-use crate::passes::{associate, hoist, pairs, share};
-use crate::pipeline::{Derivative, Log, Prepared};
+use crate::passes::Roots;
+use crate::pipeline::{Derivative, Prepared, check_roots, set_checks};
 use crate::prim::Cmp;
 use crate::program::{Check, Container, Output, OutputTree, Param, Phase, Program, Routine};
-use crate::stage;
 
-/// A derivative before simplification.
-struct Made {
-    suffix: &'static str,
-    /// The function's results.
-    values: Vec<Term>,
-    /// The same as the derivative itself has them, where that is otherwise: out of loops whose steps were counted before. Nothing returns them, but
-    /// what they are decided by the derivative is decided by, and decisions are the function's own.
-    shadows: Vec<Term>,
+/// A derivative as it is differentiated.
+pub(crate) struct Made {
+    /// All roots: the function's results and checks, and the terms of the leaves.
+    pub(crate) roots: Roots,
     /// The leaves of the derivative.
     blocks: Vec<Block>,
     /// Whether the function's results are returned as well.
     with_value: bool,
     /// Where the leaves are written to, if they are not returned.
     destinations: Vec<Ident>,
+    further: Further,
 }
 
-/// The stages of one derivative.
-pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>) -> Routine {
+/// A derivative, without its checks, before the passes.
+struct Recipe {
+    /// The function's results, as the routine returns them.
+    values: Vec<Term>,
+    /// The same as the derivative itself has them, where that is otherwise.
+    differentiated: Vec<Term>,
+    blocks: Vec<Block>,
+    with_value: bool,
+    destinations: Vec<Ident>,
+}
+
+/// The passes over a derivative of which another one is taken.
+pub(crate) type Between<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
+
+/// The terms of one derivative. `between` runs the passes over a gradient that is differentiated once more.
+pub(crate) fn made(prepared: &mut Prepared, which: Derivative, between: &mut Between<'_>) -> Made {
     let mut further = Further { params: prepared.program.params.clone(), checks: prepared.program.checks.clone() };
-    let mut trace = Trace::new();
-    stage::enter("differentiation");
-    let Made { suffix, values, shadows, blocks, with_value, destinations } =
-        made(prepared, which, &mut further, &mut trace);
-    let Further { params, mut checks } = further;
+    let Recipe { values, differentiated, blocks, with_value, destinations } =
+        recipe(prepared, which, &mut further, between);
+    let derivatives = blocks.iter().flat_map(|b| &b.terms).copied().collect();
+    let roots = Roots { values, differentiated, derivatives, checks: check_roots(&further.checks), ..Roots::default() };
+    Made { roots, blocks, with_value, destinations, further }
+}
+
+/// The routine of a derivative, given what the passes have made of its roots and what is exact in it.
+pub(crate) fn routine(
+    prepared: &mut Prepared,
+    which: Derivative,
+    made: Made,
+    roots: &Roots,
+    exact: HashSet<Term>,
+) -> Routine {
+    let Made { blocks, with_value, destinations, further: Further { params, mut checks }, .. } = made;
     let program = &mut prepared.program;
-    let g = &mut program.graph;
-    let mut roots = values.clone();
-    roots.extend(shadows);
-    let primal = roots.len();
-    roots.extend(blocks.iter().flat_map(|b| &b.terms));
-    let outputs = roots.len();
-    for check in &checks {
-        roots.push(check.ok);
-        roots.extend(check.shown.iter().map(|s| s.1));
-    }
-    stage::enter("simplification of the derivative");
-    let simple = simplified(g, &roots, (primal, outputs), &prepared.exact, &mut trace);
-    // Simplified anew, what decisions depend on may have other handles; the derivative's own masks are no decisions of the function.
-    // So may what each of these leaves: a decision reads one of two ways to compute a number, and the other one is changed.
-    let exact_of = |g: &Graph, roots: &[Term]| own_decisions(g, roots, primal, outputs);
-    let exact = exact_of(g, &simple);
-    let own: Vec<Term> = simple[..primal].iter().chain(&simple[outputs..]).copied().collect();
-    let simple = share::share(g, &simple, &exact, &own);
-    let exact = exact_of(g, &simple);
-    let simple = associate::associate(g, &simple, &exact);
-    let exact = exact_of(g, &simple);
-    let simple = hoist::hoist(g, &simple, &exact);
-    let exact = exact_of(g, &simple);
-    let own: Vec<Term> = simple[..primal].iter().chain(&simple[outputs..]).copied().collect();
-    let simple = pairs::pairs(g, &simple, &exact, &own);
-    let exact = exact_of(g, &simple);
-    debug_assert_eq!(valid::validate(g, &simple), Ok(()), "after {suffix}");
-    if let Some(log) = log {
-        log.terms(&format!("{suffix}, as differentiated"), g, &roots, &program.hints);
-        log.terms(&format!("{suffix}, simplified"), g, &simple, &program.hints);
-        log.stages.push((format!("{suffix}: rules that fired"), format!("{trace:?}")));
-    }
-    let mut rest = simple[outputs..].iter().copied();
-    for check in &mut checks {
-        check.ok = rest.next().unwrap_or(check.ok);
-        for shown in &mut check.shown {
-            shown.1 = rest.next().unwrap_or(shown.1);
-        }
-    }
-    let mut terms = simple[..values.len()].iter().chain(&simple[primal..outputs]).copied();
-    let value = program.result.with_terms(&mut (&mut terms).take(values.len()));
+    set_checks(&mut checks, &roots.checks);
+    let value = program.result.with_terms(&mut roots.values.iter().copied());
+    let mut terms = roots.derivatives.iter().copied();
     let mut leaves = Vec::new();
     for block in blocks {
         let parts: Vec<Term> = (&mut terms).take(block.terms.len()).collect();
@@ -106,7 +85,7 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
             program,
             if destinations.is_empty() { &result } else { &program.result },
         ),
-        name: quote::format_ident!("{}_{}", program.name, suffix, span = program.name.span()),
+        name: quote::format_ident!("{}_{}", program.name, which.suffix(), span = program.name.span()),
         docs: docs(program, which),
         result,
         params,
@@ -116,8 +95,8 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
     }
 }
 
-/// The terms of one derivative.
-fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace: &mut Trace) -> Made {
+/// What one derivative is made of.
+fn recipe(prepared: &mut Prepared, which: Derivative, further: &mut Further, between: &mut Between<'_>) -> Recipe {
     let program = &mut prepared.program;
     let results = program.result.terms();
     let active: Vec<Param> = program.active.iter().map(|&k| program.params[k].clone()).collect();
@@ -132,19 +111,18 @@ fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace
             let derivative = dual_arrays::Derivative::of(g, &results, &wrt);
             let found = derivative.gradients(g, &seeds);
             further.share_loops(g, &derivative);
-            Made {
-                suffix: "value_and_grad",
+            Recipe {
                 values: values(g, &prepared.plain, &results, &derivative),
+                differentiated: differentiated(&prepared.plain, &results, &derivative),
                 blocks: gradients(found),
-                shadows: shadows(&prepared.plain, &results, &derivative),
                 with_value: true,
                 destinations: Vec::new(),
             }
         }
         Derivative::Into => {
             let destinations = active.iter().map(|p| further.destination(program, p)).collect();
-            let made = made(prepared, Derivative::ValueAndGrad, further, trace);
-            Made { suffix: "value_and_grad_into", destinations, ..made }
+            let made = recipe(prepared, Derivative::ValueAndGrad, further, between);
+            Recipe { destinations, ..made }
         }
         Derivative::Vjp => {
             let like: Vec<Output> = program.result.leaves().into_iter().cloned().collect();
@@ -154,60 +132,44 @@ fn made(prepared: &mut Prepared, which: Derivative, further: &mut Further, trace
             let found = derivative.gradients(g, &seeds);
             further.share_loops(g, &derivative);
             let values = values(g, &prepared.plain, &results, &derivative);
-            let shadows = shadows(&prepared.plain, &results, &derivative);
-            Made {
-                suffix: "vjp",
-                values,
-                shadows,
-                blocks: gradients(found),
-                with_value: true,
-                destinations: Vec::new(),
-            }
+            let differentiated = differentiated(&prepared.plain, &results, &derivative);
+            Recipe { values, differentiated, blocks: gradients(found), with_value: true, destinations: Vec::new() }
         }
         Derivative::Jvp => {
             let seeds = further.along(program, &active, "tangent");
             let (values, tangents) = dual_arrays::forward(&mut program.graph, &results, &seeds);
             let leaves = program.result.leaves();
             let whole = leaves.iter().zip(tangents).map(|(out, t)| Block::whole(t, out.container, out.lens.clone()));
-            Made {
-                suffix: "jvp",
+            Recipe {
                 values,
                 blocks: whole.collect(),
                 with_value: true,
                 destinations: Vec::new(),
-                shadows: Vec::new(),
+                differentiated: Vec::new(),
             }
         }
         Derivative::ValueAndJacobian => {
             let (values, blocks) = jacobian::jacobian(program, &results, &active);
-            Made {
-                suffix: "value_and_jacobian",
-                values,
-                blocks,
-                with_value: true,
-                destinations: Vec::new(),
-                shadows: Vec::new(),
-            }
+            Recipe { values, blocks, with_value: true, destinations: Vec::new(), differentiated: Vec::new() }
         }
         // Forward over reverse: the gradient is a program like any other.
         Derivative::Hvp => {
-            let (values, gradient) = gradient(prepared, &results, &wrt, trace);
+            let (values, gradient) = gradient(prepared, &results, &wrt, between);
             let program = &mut prepared.program;
             let seeds = further.along(program, &active, "direction");
             let (_, tangents) = dual_arrays::forward(&mut program.graph, &gradient, &seeds);
-            Made {
-                suffix: "hvp",
+            Recipe {
                 values,
                 blocks: gradients(tangents),
                 with_value: false,
                 destinations: Vec::new(),
-                shadows: Vec::new(),
+                differentiated: Vec::new(),
             }
         }
         Derivative::Hessian => {
-            let (values, gradient) = gradient(prepared, &results, &wrt, trace);
+            let (values, gradient) = gradient(prepared, &results, &wrt, between);
             let blocks = jacobian::hessian(&mut prepared.program, &gradient, &active);
-            Made { suffix: "hessian", values, blocks, with_value: false, destinations: Vec::new(), shadows: Vec::new() }
+            Recipe { values, blocks, with_value: false, destinations: Vec::new(), differentiated: Vec::new() }
         }
     }
 }
@@ -218,67 +180,22 @@ fn values(g: &mut Graph, plain: &[Term], results: &[Term], derivative: &dual_arr
 }
 
 /// The function's results as the derivative has them, where [`values`] are others.
-fn shadows(plain: &[Term], results: &[Term], derivative: &dual_arrays::Derivative) -> Vec<Term> {
+fn differentiated(plain: &[Term], results: &[Term], derivative: &dual_arrays::Derivative) -> Vec<Term> {
     if plain == results { Vec::new() } else { derivative.values().to_vec() }
 }
 
-/// The function and its gradient, simplified: what second derivatives are made of.
-fn gradient(prepared: &mut Prepared, results: &[Term], wrt: &[u32], trace: &mut Trace) -> (Vec<Term>, Vec<Term>) {
+/// The function and its gradient after the passes: what second derivatives are made of.
+fn gradient(
+    prepared: &mut Prepared,
+    results: &[Term],
+    wrt: &[u32],
+    between: &mut Between<'_>,
+) -> (Vec<Term>, Vec<Term>) {
     let g = &mut prepared.program.graph;
     let seeds: Vec<Term> = results.iter().map(|&r| g.lit_like(r, 1.0)).collect();
-    let (mut roots, found) = dual_arrays::reverse(g, results, &seeds, wrt);
-    let values = roots.len();
-    roots.extend(found);
-    let outputs = roots.len();
-    let mut simple = simplified(g, &roots, (values, outputs), &prepared.exact, trace);
-    let gradient = simple.split_off(values);
-    (simple, gradient)
-}
-
-/// Simplification and unrolling of a derivative.
-fn simplified(
-    g: &mut Graph,
-    roots: &[Term],
-    (values, outputs): (usize, usize),
-    exact: &HashSet<Term>,
-    trace: &mut Trace,
-) -> Vec<Term> {
-    // Differentiation has made other loops of those whose steps it saves something of.
-    let mut before = own_decisions(g, roots, values, outputs);
-    before.extend(exact);
-    let mut simple = simplify::simplify_with(g, roots, &before, trace);
-    let mut exact = own_decisions(g, &simple, values, outputs);
-    // What in the loops of the derivative carries nothing is no loop.
-    let apart = loops::pass(g, &simple, &exact);
-    if apart != simple {
-        exact = own_decisions(g, &apart, values, outputs);
-        simple = simplify::simplify_with(g, &apart, &exact, trace);
-        exact = own_decisions(g, &simple, values, outputs);
-    }
-    let blocks = loops::in_blocks(g, &simple, &exact);
-    if blocks != simple {
-        exact = own_decisions(g, &blocks, values, outputs);
-        simple = simplify::simplify_with(g, &blocks, &exact, trace);
-        exact = own_decisions(g, &simple, values, outputs);
-    }
-    let again = loops::rows_again(g, &simple, &exact);
-    if again != simple {
-        exact = own_decisions(g, &again, values, outputs);
-        simple = simplify::simplify_with(g, &again, &exact, trace);
-        exact = own_decisions(g, &simple, values, outputs);
-    }
-    let unrolled = unroll::unroll(g, &simple, &exact);
-    if unrolled == simple {
-        return simple;
-    }
-    let exact = own_decisions(g, &unrolled, values, outputs);
-    simplify::simplify_with(g, &unrolled, &exact, trace)
-}
-
-/// What decisions of the function depend on: of its value and its checks, not of its derivatives between the two.
-fn own_decisions(g: &Graph, roots: &[Term], values: usize, outputs: usize) -> HashSet<Term> {
-    let function: Vec<Term> = roots[..values].iter().chain(&roots[outputs..]).copied().collect();
-    decisions(g, &function)
+    let (values, derivatives) = dual_arrays::reverse(g, results, &seeds, wrt);
+    let roots = between(g, Roots { values, derivatives, ..Roots::default() });
+    (roots.values, roots.derivatives)
 }
 
 /// Parameters and checks of a routine.

@@ -12,18 +12,13 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{derive, with_panics};
+use super::with_panics;
 use crate::ir::{Graph, Node, Term, Type};
-use crate::pipeline::{Derivative, Log, Prepared};
 use crate::prim::Prim;
 use crate::program::{Container, Output, OutputTree, Param, Program, Routine, Staged};
-use crate::stage;
 
-/// `f_pullback`.
-pub fn pullback(prepared: &mut Prepared, log: Option<&mut Log>) -> Staged {
-    let whole = derive(prepared, Derivative::Vjp, log);
-    stage::enter("splitting");
-    let program = &mut prepared.program;
+/// `f_pullback`, given the `vjp`.
+pub(crate) fn pullback(program: &mut Program, whole: Routine) -> Staged {
     let name = format_ident!("{}_pullback", program.name, span = program.name.span());
     let first_line = format!(
         "The value of [`{}`] and its pullback: the function from a cotangent of the result to those of the parameters. \

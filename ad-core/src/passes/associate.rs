@@ -5,12 +5,23 @@
 
 use std::collections::HashSet;
 
+use super::Pass;
 use super::rewrite::rebuild;
 use super::simplify::contraction::unless_empty;
 use crate::analysis::uses::uses;
 use crate::choice::{Kind, choose};
 use crate::ir::{Contraction, Graph, Node, Term, axis};
 use crate::prim::Prim;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "associate",
+    run: |g, roots, cx| {
+        let exact = cx.exact(g, roots);
+        roots.map(|all| associate(g, all, &exact))
+    },
+    simplified: false,
+};
 
 /// The roots with sums moved into contractions. Terms in `exact` are left alone.
 pub fn associate(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {

@@ -9,9 +9,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::Pass;
 use super::loops;
 use crate::ir::{Body, Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::prim::{Prim, Reduce};
+
+/// The pass.
+pub const PASS: Pass = Pass { name: "bulk", run: |g, roots, _| roots.map(|all| transform(g, all)), simplified: false };
 
 /// The array of all values of a scalar whose free variables are these, with their sizes.
 pub(crate) fn table(g: &mut Graph, vars: &[(Var, Term)], t: Term) -> Term {

@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::Pass;
 use super::rewrite::rebuild;
 use super::simplify::contraction::unless_empty;
 use super::simplify::layout::replicated;
@@ -36,6 +37,16 @@ type Known = HashSet<(Term, Vec<u8>)>;
 
 /// Longer chains are left alone.
 const LONGEST: usize = 16;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "hoist",
+    run: |g, roots, cx| {
+        let exact = cx.exact(g, roots);
+        roots.map(|all| hoist(g, all, &exact))
+    },
+    simplified: false,
+};
 
 /// The roots with linear maps behind sums. Terms in `exact` are left alone.
 pub fn hoist(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {

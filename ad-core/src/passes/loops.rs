@@ -35,25 +35,33 @@ mod fission;
 mod fusion;
 mod legality;
 mod nested_sums;
-mod rematerialise;
-mod strip_mine;
-
-pub(crate) use rematerialise::pass as rows_again;
-pub(crate) use strip_mine::pass as in_blocks;
+pub(crate) mod rematerialise;
+pub(crate) mod strip_mine;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::Pass;
 use super::bulk::Lift;
 use crate::choice::{Kind, choose};
 use crate::ir::flatten;
 use crate::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
+/// The pass.
+pub(crate) const PASS: Pass = Pass {
+    name: "loops",
+    run: |g, roots, cx| {
+        let exact = cx.exact(g, roots);
+        roots.map(|all| pass(g, all, &exact))
+    },
+    simplified: true,
+};
+
 /// Operations on one carried value in one step that are looked at.
 const MANY: usize = 64;
 
 /// The same roots, with the rules applied to all loops: a pass of its own, after differentiation.
-pub(crate) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
+fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
     // Sizes in types stay the terms that they are.
     let mut done: HashMap<Term, Term> = crate::analysis::sizes::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
     for t in g.reachable(roots) {

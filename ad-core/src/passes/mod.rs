@@ -4,7 +4,9 @@
 
 pub(crate) mod loops;
 pub(crate) mod lowering;
+pub(crate) mod manager;
 pub(crate) mod rewrite;
+pub(crate) mod roots;
 pub(crate) mod trip_counts;
 
 pub mod associate;
@@ -15,3 +17,6 @@ pub mod push;
 pub mod share;
 pub mod simplify;
 pub mod unroll;
+
+pub use manager::{Context, Log, Pass};
+pub use roots::{CheckRoots, Roots};

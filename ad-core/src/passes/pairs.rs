@@ -7,10 +7,21 @@
 
 use std::collections::HashSet;
 
+use super::Pass;
 use super::rewrite::rebuild;
 use crate::analysis::uses::uses;
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Prim};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "pairs",
+    run: |g, roots, cx| {
+        let exact = cx.exact(g, roots);
+        roots.map(|all| pairs(g, all, &exact, &roots.function()))
+    },
+    simplified: false,
+};
 
 /// The roots with such sums. Terms in `exact`, and those of `own`, the function itself, are left alone.
 pub fn pairs(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, own: &[Term]) -> Vec<Term> {

@@ -5,11 +5,23 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::Pass;
 use super::rewrite::rebuild;
 use crate::analysis::range::{Facts, Linear};
 use crate::analysis::uses::uses;
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::Prim;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "push",
+    run: |g, roots, cx| {
+        let exact = cx.exact(g, roots);
+        let held: Vec<Term> = roots.checks.iter().map(|c| c.ok).collect();
+        roots.map(|all| push(g, all, &exact, &held))
+    },
+    simplified: true,
+};
 
 /// The roots with indices pushed. Closed bodies are left alone: their arrays are small or carried. So are contractions in `exact`: the function
 /// itself computes all of them. Of `held` it is known that they hold: a part that may leave its array is read element by element.

@@ -8,6 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::Pass;
 use super::rewrite::rebuild;
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Cmp, Prim, Unary};
@@ -17,6 +18,16 @@ type Member = (Unary, fn(&mut Graph, Term) -> Term);
 
 /// The families. `softplus` and its derivative `sigmoid` share `exp(-|x|)`, which cannot overflow.
 const FAMILIES: &[&[Member]] = &[&[(Unary::Softplus, softplus), (Unary::Sigmoid, sigmoid)]];
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "share",
+    run: |g, roots, cx| {
+        let exact = cx.exact(g, roots);
+        roots.map(|all| share(g, all, &exact, &roots.function()))
+    },
+    simplified: false,
+};
 
 /// The roots with shared parts. Terms in `exact` are left alone: another formula has other last bits. So are the divisions of `own`, the
 /// function itself.

@@ -11,11 +11,27 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::analysis::guards::guards;
+use crate::analysis::guards::{Guard, guards};
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
+use crate::passes::{Pass, Roots};
 use crate::prim::{Cmp, IntOp, Prim};
 
-type Literal = (Term, bool);
+/// The pass.
+pub(crate) const PASS: Pass = Pass {
+    name: "trip_counts",
+    run: |g, roots, cx| {
+        let others: Vec<Term> = Roots { values: Vec::new(), ..roots.clone() }.all();
+        let others: Vec<Term> = others.into_iter().chain(roots.values.iter().copied()).collect();
+        let (values, mut others) = counted(g, &roots.values, &others, &cx.active);
+        let plain = others.split_off(others.len() - values.len());
+        let mut new = Roots { values: Vec::new(), ..roots.clone() }.map(|_| others);
+        if plain != values {
+            new.counting_runs = plain;
+        }
+        Roots { values, ..new }
+    },
+    simplified: true,
+};
 
 /// `roots` without loops that stop early on the way from the inputs `active`, and `others`, of which no derivative is asked.
 /// There are no builds, no calls, and no carried tuples.
@@ -49,7 +65,7 @@ pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[
                 }
             }
             let (parts, counts) = c.shadow(g, &shadowed);
-            let under: Vec<Literal> = guards[&t].iter().filter_map(|l| Some((*plain.get(&l.0)?, l.1))).collect();
+            let under: Vec<Guard> = guards[&t].iter().filter_map(|l| Some((*plain.get(&l.0)?, l.1))).collect();
             let bounds: Vec<Term> = counts.into_iter().map(|n| taken(g, n, &under)).collect();
             plain.insert(t, parts);
             let Node::Scan(own) = node.map_children(|c| new[&c]) else { continue };
@@ -74,7 +90,7 @@ pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[
 }
 
 /// What roots consist of, children first, and the conditions over a wanted loop before it.
-fn order(g: &Graph, roots: &[Term], wanted: &HashSet<Term>, guards: &HashMap<Term, Vec<Literal>>) -> Vec<Term> {
+fn order(g: &Graph, roots: &[Term], wanted: &HashSet<Term>, guards: &HashMap<Term, Vec<Guard>>) -> Vec<Term> {
     let (mut seen, mut order) = (HashSet::new(), Vec::new());
     let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
     while let Some((t, children_done)) = stack.pop() {
@@ -184,7 +200,7 @@ impl Counting {
         }
         // A condition may be newer than a loop that is under it.
         for (t, n) in found {
-            let under: Vec<Literal> = guards[&t].iter().map(|l| (map[&l.0], l.1)).collect();
+            let under: Vec<Guard> = guards[&t].iter().map(|l| (map[&l.0], l.1)).collect();
             let n = taken(g, n, &under);
             let most = g.param(params + next.len(), usize_ty.clone());
             next.push(g.int(IntOp::Max, most, n));
@@ -348,7 +364,7 @@ fn with_counter(g: &mut Graph, scan: &mut Scan, results: &mut Vec<Term>) {
 }
 
 /// A count under the conditions under which the program comes to the loop.
-fn taken(g: &mut Graph, n: Term, under: &[Literal]) -> Term {
+fn taken(g: &mut Graph, n: Term, under: &[Guard]) -> Term {
     let zero = g.lit_usize(0);
     under.iter().fold(n, |n, &(cond, value)| if value { g.cond(cond, n, zero) } else { g.cond(cond, zero, n) })
 }

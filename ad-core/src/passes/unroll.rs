@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, Put, Term, Type};
-use crate::passes::simplify;
+use crate::passes::{Pass, simplify};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
 /// The most elements of an array that is taken apart: a 4 x 4 matrix.
@@ -23,6 +23,16 @@ pub const PRODUCTS: usize = 64;
 const ORDERED: usize = 8;
 /// The DSL's own sums have so many parts.
 const LANES: usize = 16;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "unroll",
+    run: |g, roots, cx| {
+        let exact = cx.exact(g, roots);
+        roots.map(|all| unroll(g, all, &exact))
+    },
+    simplified: true,
+};
 
 /// The roots with small arrays as scalars. Sums in `exact` keep their order.
 pub fn unroll(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {

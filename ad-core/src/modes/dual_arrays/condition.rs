@@ -7,8 +7,7 @@ use crate::prim::Prim;
 
 use super::linear::is_zero;
 
-/// A condition and the value it must have.
-pub(crate) type Literal = (Term, bool);
+pub(crate) use crate::analysis::guards::Guard as Literal;
 
 /// How far up two chains of conditions are compared when cotangents under them are added: further up, the sum is no longer
 /// known to be masked, which costs a little and is still right.

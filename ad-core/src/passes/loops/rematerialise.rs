@@ -14,13 +14,24 @@ use super::exact_parts;
 use super::fusion::rebuilt;
 use crate::choice::{Kind, choose};
 use crate::ir::{Body, Graph, Node, Scan, Term, Type, axis};
+use crate::passes::Pass;
 use crate::prim::{Binary, Prim, Unary};
 
 /// Operations for an element of a row, at most: to save it and to read it again costs as much.
 const CHEAP: usize = 8;
 
+/// The pass.
+pub(crate) const PASS: Pass = Pass {
+    name: "rematerialise",
+    run: |g, roots, cx| {
+        let exact = cx.exact(g, roots);
+        roots.map(|all| pass(g, all, &exact))
+    },
+    simplified: true,
+};
+
 /// The same roots, with such sums taken where their rows are computed again.
-pub(crate) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
+fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
     let mut roots = roots.to_vec();
     while let Some(again) = Again::find(g, &roots, exact) {
         // Sizes in types stay the terms that they are.

@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 use super::{Parts, Piece};
 use crate::choice::{Kind, choose};
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
+use crate::passes::Pass;
 use crate::passes::bulk::Lift;
 use crate::prim::{IntOp, Prim};
 
@@ -26,8 +27,18 @@ const LANES: usize = 16;
 /// Numbers that a block may save: half a megabyte.
 const NUMBERS: usize = 1 << 16;
 
+/// The pass.
+pub(crate) const PASS: Pass = Pass {
+    name: "strip_mine",
+    run: |g, roots, cx| {
+        let exact = cx.exact(g, roots);
+        roots.map(|all| pass(g, all, &exact))
+    },
+    simplified: true,
+};
+
 /// The same roots, with the loops that gain by it in blocks. After differentiation: before it a block would be saved, or run twice.
-pub(crate) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
+fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
     let roots = &super::fusion::pass(g, roots, exact)[..];
     // Sizes in types stay the terms that they are.
     let mut done: HashMap<Term, Term> = crate::analysis::sizes::fixed(g, roots).into_iter().map(|n| (n, n)).collect();

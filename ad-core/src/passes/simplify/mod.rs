@@ -16,7 +16,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::analysis::decisions::decisions;
 use crate::analysis::sizes::fixed;
 use crate::ir::{Graph, Node, Term};
+use crate::passes::Pass;
 use crate::prim::Prim;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "simplify",
+    run: |g, roots, cx| {
+        let exact = cx.exact(g, roots);
+        roots.map(|all| simplify_with(g, all, &exact, &mut cx.trace))
+    },
+    simplified: false,
+};
 
 /// How much a rule may change the last bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
