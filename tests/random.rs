@@ -81,9 +81,9 @@ fn run(profile: &str, chance: Option<u64>) {
             Err(e) => panic!("seed {}: {e}\n{}", source.seed, source.text),
         }
     }
-    let _ = ad_core::choice::tally();
+    let _ = ad_oracle::chance::tally();
     let root = write_crate(profile, &programs, chance);
-    let met = ad_core::choice::tally();
+    let met = ad_oracle::chance::tally();
     if chance.is_some() {
         println!("{met:?}");
     }
@@ -298,7 +298,7 @@ fn annotated(source: &Source, chance: Option<u64>) -> String {
     let Some(chance) = chance else { return format!("#[differentiate({options})]\n{text}") };
     let tokens = |text: &str| text.parse().expect("a program is tokens");
     let written =
-        ad_core::choice::by_chance(seed + chance, || ad_core::expand(tokens(options), tokens(text))).to_string();
+        ad_oracle::chance::by_chance(seed + chance, || ad_core::expand(tokens(options), tokens(text))).to_string();
     // One token a line would do; a paragraph for an item is kinder to whoever looks.
     written.replace("# [doc", "\n# [doc")
 }

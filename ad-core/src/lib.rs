@@ -9,7 +9,6 @@
 pub mod analysis;
 pub mod catalogue;
 pub mod check_grad;
-#[doc(hidden)]
 pub mod choice;
 pub mod derivative;
 pub mod diag;

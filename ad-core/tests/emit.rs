@@ -76,7 +76,7 @@ fn derived(p: &recurrences::Program) -> support::Case {
 /// A case that is made, and later emitted, with choices by chance. What it gives is what the same case gives without.
 fn by_chance(seed: u64, make: impl Fn() -> support::Case) -> support::Case {
     let expected = make().values();
-    let mut case = ad_core::choice::by_chance(seed, make);
+    let mut case = ad_oracle::chance::by_chance(seed, make);
     case.chance = Some(seed);
     case.expected = Some(expected);
     case
@@ -113,7 +113,7 @@ const OFTEN: u64 = 24;
 /// `EMIT_CHANCE` makes other choices.
 #[test]
 fn programs_run_whatever_is_chosen() {
-    let _ = ad_core::choice::tally();
+    let _ = ad_oracle::chance::tally();
     let mut cases = Vec::new();
     let first = number("EMIT_CHANCE").unwrap_or(0);
     for more in 0..OFTEN {
@@ -128,7 +128,7 @@ fn programs_run_whatever_is_chosen() {
         }
     }
     let root = write_crate("emit-chosen", &mut cases);
-    let met = ad_core::choice::tally();
+    let met = ad_oracle::chance::tally();
     println!("{met:?}");
     let missing: Vec<_> = met.iter().filter(|(_, n)| n.contains(&0)).collect();
     // Of other seeds than these it is not known.

@@ -46,9 +46,9 @@ mod statics;
 mod unf;
 
 use ad_core::front;
-use ad_core::ir::interp::{Array, Data, Dual, Interp, Value};
 use ad_core::ir::{Elem, IntTy, valid};
 use ad_core::program::{Phase, Program};
+use ad_oracle::interp::{Array, Data, Dual, Interp, Value};
 use proc_macro2::TokenStream;
 
 /// A function that has no errors.

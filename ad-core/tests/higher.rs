@@ -8,10 +8,10 @@ mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ad_core::ir::interp::{Array, Data, Dual, Interp, Value};
 use ad_core::ir::{IntTy, RealTy, Term};
 use ad_core::pipeline::{self, Derivative, Prepared};
 use ad_core::program::{Param, Routine};
+use ad_oracle::interp::{Array, Data, Dual, Interp, Value};
 use common::compare::close_all;
 use common::source::forms::forms;
 use common::source::oracle::{self, Outcome};

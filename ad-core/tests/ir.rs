@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::print::{print, print_typed};
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Body, Elem, Graph, IntTy, Node, RealTy, Scan, Term, Type};
 use ad_core::prim::{Cmp, IntOp, Unary};
+use ad_oracle::interp::{Interp, Value};
 use expect_test::{Expect, expect};
 
 fn names() -> BTreeMap<Term, String> {

@@ -5,9 +5,9 @@
 
 mod common;
 
-use ad_core::ir::interp::{Interp, Value};
 use ad_core::pipeline::{self, Derivative};
 use ad_core::{front, program::Program};
+use ad_oracle::interp::{Interp, Value};
 use common::compare::{close_all, dot};
 use common::rng::Rng;
 

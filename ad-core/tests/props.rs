@@ -10,13 +10,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ad_core::ir::interp::{Interp, Value, Work};
 use ad_core::ir::print::print_typed;
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Graph, Node, RealTy, Term};
 use ad_core::modes::dual_arrays as ad;
 use ad_core::passes::{bulk as bot, simplify, unroll};
 use ad_core::prim::Unary;
+use ad_oracle::interp::{Interp, Value, Work};
 use common::compare::{close, close_all, dot};
 use common::r#gen::{Case, case, twice};
 use common::histogram::{Histogram, names_in};

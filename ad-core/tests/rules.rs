@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
-use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
 use ad_core::passes::simplify::{Exactness, Rule, simplify, tables};
 use ad_core::passes::{associate, hoist, pairs, push, share};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
+use ad_oracle::interp::{Interp, Value};
 
 /// A graph with some inputs: scalars, vectors of 3, matrices of 3 x 4.
 struct Fixture {

@@ -8,12 +8,12 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::print::print_typed;
 use ad_core::ir::{Elem, Graph, Node, RealTy, Term};
 use ad_core::modes::dual_arrays as ad;
 use ad_core::passes::{bulk as bot, simplify, unroll};
 use ad_core::prim::Unary;
+use ad_oracle::interp::{Interp, Value};
 use common::compare::dot;
 use common::r#gen::{Case, case};
 use common::histogram::names_in;

@@ -4,12 +4,12 @@
 
 mod common;
 
-use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Node, RealTy, Term};
 use ad_core::modes::dual_arrays as ad;
 use ad_core::passes::{bulk as bot, simplify, unroll};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
+use ad_oracle::interp::{Interp, Value};
 use common::compare::{close, close_all, dot};
 
 /// A primitive applied to inputs, sizes and starts as literals.
@@ -50,7 +50,7 @@ fn program(prim: &Prim, args: &[Value]) -> Program {
 
 fn literal(g: &mut Graph, value: &Value) -> Term {
     match &value.as_array().unwrap().data {
-        ad_core::ir::interp::Data::Int(xs) => g.lit_usize(usize::try_from(xs[0]).unwrap()),
+        ad_oracle::interp::Data::Int(xs) => g.lit_usize(usize::try_from(xs[0]).unwrap()),
         other => panic!("a size is an integer, not {other:?}"),
     }
 }
@@ -198,7 +198,7 @@ impl Program {
 
 /// The array and another one like it, as rows.
 fn twice(value: &Value) -> Value {
-    use ad_core::ir::interp::Data;
+    use ad_oracle::interp::Data;
     let a = value.as_array().unwrap();
     let shape: Vec<usize> = std::iter::once(2).chain(a.shape.iter().copied()).collect();
     match &a.data {
@@ -644,7 +644,7 @@ fn reductions_and_casts_at_the_edges() {
     check(Prim::Cast(Elem::Int(IntTy::U8)), ints(&[300, -1]), Value::ints(IntTy::U8, &[2], &[44, 255]));
     check(Prim::Cast(Elem::USIZE), ints(&[-1]), Value::ints(IntTy::Usize, &[1], &[i128::from(u64::MAX)]));
     check(Prim::Cast(Elem::USIZE), Value::bools(&[2], &[true, false]), Value::ints(IntTy::Usize, &[2], &[1, 0]));
-    let tenth = Value::of(RealTy::F32, &[], vec![ad_core::ir::interp::Dual::constant(f64::from(0.1_f32))]);
+    let tenth = Value::of(RealTy::F32, &[], vec![ad_oracle::interp::Dual::constant(f64::from(0.1_f32))]);
     check(Prim::Cast(Elem::Real(RealTy::F32)), Value::scalar(0.1), tenth);
 }
 

@@ -62,7 +62,7 @@ use crate::catalogue;
 use crate::diag::{Diags, SrcRange};
 use crate::program::Program;
 
-pub use table::{Described, described, markdown};
+pub use table::{Described, described};
 
 /// What is left of a function with errors.
 #[derive(Debug)]

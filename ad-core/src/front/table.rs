@@ -1,8 +1,6 @@
 //! The table: every function, method and constant of Rust, std, ndarray and the DSL that is accepted, with what lowers it.
 //! Look-up, "did you mean" and the README's list all come from here; a name that is not here is refused.
 
-use std::fmt::Write as _;
-
 use super::lower::Lower;
 use super::value::{Lowered, Value};
 use super::{changes, collected, functions, integers, iter, methods, options, order, reads, recur, slice};
@@ -322,14 +320,4 @@ impl<'a> Lower<'a> {
             _ => On::Any,
         }
     }
-}
-
-/// The table as lines of Markdown: for the README.
-#[must_use]
-pub fn markdown() -> String {
-    let mut text = String::from("| name | on | meaning |\n| --- | --- | --- |\n");
-    for row in described() {
-        let _ = writeln!(text, "| `{}` | {} | {} |", row.name, row.on, row.doc);
-    }
-    text
 }

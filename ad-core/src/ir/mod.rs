@@ -13,7 +13,6 @@ mod recur;
 mod subst;
 mod ty;
 
-pub mod interp;
 pub mod print;
 
 pub mod valid;

@@ -1,6 +1,6 @@
 //! Comparison of values: exact for what is discrete, to a relative tolerance for reals, NaN only with NaN.
 
-use ad_core::ir::interp::{Array, Data, Value};
+use ad_oracle::interp::{Array, Data, Value};
 
 /// Whether two values agree, reals to `tolerance` relative to the largest of both and 1; otherwise where they do not.
 pub fn close(a: &Value, b: &Value, tolerance: f64) -> Result<(), String> {

@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use ad_core::ir::interp::Value;
 use ad_core::ir::{Body, Elem, FuncId, Graph, IntTy, RealTy, Term, Type};
 use ad_core::prim::IntOp;
+use ad_oracle::interp::Value;
 
 use super::rng::Rng;
 

@@ -8,8 +8,8 @@ mod places;
 #[path = "rows.rs"]
 mod rows;
 
-use ad_core::ir::interp::{Array, Data, Dual, Value};
 use ad_core::ir::{Elem, IntTy};
+use ad_oracle::interp::{Array, Data, Dual, Value};
 use proc_macro2::TokenStream;
 use quote::quote;
 

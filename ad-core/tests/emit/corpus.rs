@@ -1,8 +1,8 @@
 //! The programs: each exercises what its name says.
 
-use ad_core::ir::interp::Data;
 use ad_core::ir::{Contraction, Elem, IntTy, Node, RealTy, Term};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
+use ad_oracle::interp::Data;
 
 use super::support::{Case, F64, USIZE, array_of, ints, reals, scalar};
 

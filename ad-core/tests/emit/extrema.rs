@@ -1,8 +1,8 @@
 //! Extrema of sums of the items of blocks, taken where the sums are: which of equal ones, NaN, infinities, items that fill no lanes, nothing to choose from.
 
-use ad_core::ir::interp::{Data, Dual, Value};
 use ad_core::ir::{Elem, Node, RealTy};
 use ad_core::prim::{Reduce, Unary};
+use ad_oracle::interp::{Data, Dual, Value};
 
 use super::support::{Case, F64, array_of};
 

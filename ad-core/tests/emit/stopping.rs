@@ -1,8 +1,8 @@
 //! Loops that stop early, sizes that come out of loops, and their gradients, against closed forms and the interpreter.
 
-use ad_core::ir::interp::{Interp, Value};
 use ad_core::ir::{Elem, OpenLoop, Term, Type};
 use ad_core::prim::{Binary, Cmp, IntOp, Unary};
+use ad_oracle::interp::{Interp, Value};
 
 use super::support::{Case, F64, USIZE, reals, scalar};
 
@@ -182,7 +182,7 @@ pub(crate) fn all() -> Vec<Case> {
 fn numbers(c: &Case, inputs: &[Value], t: Term) -> Vec<f64> {
     match Interp::new(&c.g, inputs).eval(t) {
         Ok(Value::Array(a)) => match a.data {
-            ad_core::ir::interp::Data::Real(xs) => xs.iter().map(|x| x.v).collect(),
+            ad_oracle::interp::Data::Real(xs) => xs.iter().map(|x| x.v).collect(),
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),
@@ -195,11 +195,11 @@ fn gradients_of_loops_that_stop_are_right() {
         for inputs in &c.runs {
             let gradient = numbers(&c, inputs, c.results[1]);
             let Value::Array(a) = &inputs[0] else { panic!("an array") };
-            let ad_core::ir::interp::Data::Real(xs) = &a.data else { panic!("reals") };
+            let ad_oracle::interp::Data::Real(xs) = &a.data else { panic!("reals") };
             for k in 0..xs.len() {
                 let at = |h: f64| {
                     let mut a = a.clone();
-                    if let ad_core::ir::interp::Data::Real(xs) = &mut a.data {
+                    if let ad_oracle::interp::Data::Real(xs) = &mut a.data {
                         xs[k].v += h;
                     }
                     numbers(&c, &[Value::Array(a)], c.results[0])[0]

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use ad_core::emit::emit_routine;
-use ad_core::ir::interp::{Array, Data, Dual, Interp, Value};
 use ad_core::ir::{Elem, Graph, IntTy, Loc, RealTy, Term};
 use ad_core::modes::dual_arrays::reverse;
 use ad_core::passes::simplify::simplify;
 use ad_core::program::{Check, Container, Options, Output, OutputTree, Param, Phase, Places, Program, Routine};
+use ad_oracle::interp::{Array, Data, Dual, Interp, Value};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
@@ -164,7 +164,7 @@ impl Case {
         let chance = self.chance;
         let mut emit = || emit_routine(&mut self.g, &program, &routine);
         match chance {
-            Some(seed) => ad_core::choice::by_chance(seed, emit),
+            Some(seed) => ad_oracle::chance::by_chance(seed, emit),
             None => emit(),
         }
     }

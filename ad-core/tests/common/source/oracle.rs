@@ -2,10 +2,10 @@
 //! held against that.
 
 use ad_core::front;
-use ad_core::ir::interp::{Array, Data, Interp, Value};
 use ad_core::ir::{Elem, IntTy, RealTy};
 use ad_core::pipeline::{self, Derivative};
 use ad_core::program::{Check, Program};
+use ad_oracle::interp::{Array, Data, Interp, Value};
 use proc_macro2::TokenStream;
 
 use super::super::compare::{close, close_all, dot};
@@ -51,7 +51,7 @@ fn value(arg: &Arg, real: Real) -> Value {
     let ints = || arg.ints.iter().map(|&n| n as i128).collect::<Vec<_>>();
     match &arg.kind {
         Kind::Real | Kind::Array(_) => {
-            Value::of(ty, arg.shape(), arg.reals.iter().map(|&x| ad_core::ir::interp::Dual::constant(x)).collect())
+            Value::of(ty, arg.shape(), arg.reals.iter().map(|&x| ad_oracle::interp::Dual::constant(x)).collect())
         }
         Kind::Bool => Value::bools(&[], &[arg.ints[0] == 1]),
         _ => Value::ints(IntTy::Usize, arg.shape(), &ints()),
@@ -183,7 +183,7 @@ pub fn stages_agree(source: &Source) -> Try<Option<Outcome>> {
     let (elem, real) = (prepared.program.graph.elem(root), value.clone());
     let Elem::Real(ty) = elem else { return Err("a real result".into()) };
     let constant = |xs: &[f64], shape: &[usize]| {
-        Value::of(ty, shape, xs.iter().map(|&x| ad_core::ir::interp::Dual::constant(x)).collect())
+        Value::of(ty, shape, xs.iter().map(|&x| ad_oracle::interp::Dual::constant(x)).collect())
     };
     let inputs = meaning.inputs.clone();
 

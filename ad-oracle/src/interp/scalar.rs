@@ -3,8 +3,8 @@
 //! nor call `ad-runtime`. The conventions where a derivative is not defined are the contract's.
 
 use super::value::Dual;
-use crate::ir::{Elem, IntTy, RealTy};
-use crate::prim::{Binary, Cmp, IntOp, Unary};
+use ad_core::ir::{Elem, IntTy, RealTy};
+use ad_core::prim::{Binary, Cmp, IntOp, Unary};
 
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 

@@ -13,7 +13,7 @@ mod value;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::{Body, Elem, Graph, Lit, Node, Put, Term, Type, Var};
+use ad_core::ir::{Body, Elem, Graph, IntTy, Lit, Node, Put, Scan, Term, Type, Var};
 use value::{ravel, unravel};
 
 pub use array::Work;
@@ -364,7 +364,7 @@ impl<'g> Interp<'g> {
         Ok(Step::Done(Rc::new(Value::Array(out.clone()))))
     }
 
-    fn scan(&mut self, task: &mut Task, scan: &super::Scan) -> Try<Step> {
+    fn scan(&mut self, task: &mut Task, scan: &Scan) -> Try<Step> {
         let Body { results, .. } = &scan.body;
         let captures = need!(self, task.scope, &scan.captures);
         let xs = need!(self, task.scope, &scan.xs);
@@ -485,7 +485,7 @@ fn array(v: &Rc<Value>) -> Try<&Array> {
 }
 
 fn int_scalar(n: usize) -> Value {
-    Value::ints(super::IntTy::Usize, &[], &[n as i128])
+    Value::ints(IntTy::Usize, &[], &[n as i128])
 }
 
 fn literal(lit: Lit) -> Value {

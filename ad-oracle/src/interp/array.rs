@@ -4,8 +4,8 @@
 use super::order;
 use super::scalar;
 use super::value::{Array, Data, Dual, ravel, unravel};
-use crate::ir::{Contraction, Elem, IntTy, RealTy};
-use crate::prim::{Prim, Reduce};
+use ad_core::ir::{Contraction, Elem, IntTy, RealTy};
+use ad_core::prim::{Prim, Reduce};
 
 /// How much was computed, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -261,7 +261,7 @@ pub(super) fn add_at(dst: &mut Array, to: usize, src: &Array, from: usize) -> Re
         }
         (Data::Int(out), Data::Int(xs)) => {
             let ty = if let Elem::Int(ty) = dst.elem { ty } else { IntTy::I64 };
-            out[to] = scalar::int(crate::prim::IntOp::Add, ty, out[to], xs[from]);
+            out[to] = scalar::int(ad_core::prim::IntOp::Add, ty, out[to], xs[from]);
         }
         _ => return Err("sum of what has no sum".into()),
     }
@@ -279,7 +279,7 @@ fn reduce(op: Reduce, rank: usize, x: &Array, lens: Option<&Array>) -> Out {
     let ranges = (0..n).map(|k| k * size..k * size + len(k));
     let (elem, data) = match (op, &x.data) {
         (Reduce::Max | Reduce::Min, Data::Real(xs)) => {
-            let f = if op == Reduce::Max { crate::prim::Binary::Max } else { crate::prim::Binary::Min };
+            let f = if op == Reduce::Max { ad_core::prim::Binary::Max } else { ad_core::prim::Binary::Min };
             let empty = Dual::constant(if op == Reduce::Max { f64::NEG_INFINITY } else { f64::INFINITY });
             let fold = |r: std::ops::Range<usize>| {
                 xs[r].iter().copied().reduce(|a, b| scalar::binary(f, a, b)).unwrap_or(empty)
@@ -355,7 +355,7 @@ fn contract(c: &Contraction, a: &Array, b: &Array) -> Out {
             let kb: Vec<usize> = c.b.iter().map(position).collect();
             let x = xs[ravel(&ka, &a.shape).ok_or("contraction: sizes differ")?];
             let y = ys[ravel(&kb, &b.shape).ok_or("contraction: sizes differ")?];
-            let product = scalar::round(ty, scalar::binary(crate::prim::Binary::Mul, x, y));
+            let product = scalar::round(ty, scalar::binary(ad_core::prim::Binary::Mul, x, y));
             sum = scalar::round(ty, Dual { v: sum.v + product.v, d: sum.d + product.d });
         }
         data.push(sum);

@@ -1,7 +1,7 @@
 //! Values of the reference interpreter: arrays in row-major order, tuples, and the dual numbers that real elements are.
 //! Must never know about terms or scopes.
 
-use crate::ir::{Elem, IntTy, RealTy};
+use ad_core::ir::{Elem, IntTy, RealTy};
 
 /// A real number with its tangent.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

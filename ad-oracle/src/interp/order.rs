@@ -1,9 +1,9 @@
-//! Sums and products in an order of their own, number by number: the meaning of the reductions that [`crate::prim::Prim::Own`] reads.
+//! Sums and products in an order of their own, number by number: the meaning of the reductions that [`ad_core::prim::Prim::Own`] reads.
 //! They are told from the sources of std and of ndarray. Must never be the kernels of `ad-runtime`.
 
 use super::value::Dual;
-use crate::ir::RealTy;
-use crate::prim::Reduce;
+use ad_core::ir::RealTy;
+use ad_core::prim::Reduce;
 
 /// Arithmetic of a real type; `f32` by way of `f64`, which rounds the four operations as `f32` itself does.
 #[derive(Clone, Copy)]

@@ -1,0 +1,42 @@
+//! Choices by chance: a policy for [`ad_core::choice`] that answers each question at random, and the tally of what it answered.
+//! None of the answers may change what is computed, which the tests assert.
+//!
+//! A question comes out the same as often as it is asked with one seed.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use ad_core::choice::{Kind, with_policy};
+
+thread_local! {
+    static TALLY: RefCell<BTreeMap<Kind, [usize; 2]>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// What the call gives if every choice on this thread is made by chance.
+pub fn by_chance<R>(seed: u64, call: impl FnOnce() -> R) -> R {
+    let answer = move |kind: Kind, key: (usize, usize)| {
+        let answer = mixed(seed, [kind as u64, key.0 as u64, key.1 as u64]);
+        TALLY.with_borrow_mut(|tally| tally.entry(kind).or_default()[usize::from(answer)] += 1);
+        answer
+    };
+    with_policy(answer, call)
+}
+
+/// For each question, how often chance has said no and yes on this thread since the last call: each answer has to be met.
+#[must_use]
+pub fn tally() -> BTreeMap<&'static str, [usize; 2]> {
+    let found = TALLY.take();
+    Kind::ALL.iter().map(|kind| (kind.question(), found.get(kind).copied().unwrap_or_default())).collect()
+}
+
+/// One of two with equal chances, the same each time (the finaliser of splitmix64).
+fn mixed(seed: u64, words: [u64; 3]) -> bool {
+    let mut x = seed;
+    for word in words {
+        x = (x ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^= x >> 31;
+    }
+    x & 1 == 1
+}
