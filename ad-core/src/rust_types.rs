@@ -5,7 +5,7 @@
 //! The front end, the derivatives and the emitter use this module. It must never know one of them, nor look at a value.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 use crate::ir::{Elem, RealTy};
 use crate::program::{Container, OutputTree, Program};
@@ -104,7 +104,7 @@ pub(crate) fn references(ty: &TokenStream) -> (usize, Vec<TokenTree>) {
 }
 
 /// `[[elem; N]; M]` for the sizes M, N.
-pub(crate) fn static_type(elem: TokenStream, lens: &[TokenStream]) -> TokenStream {
+pub(crate) fn static_type(elem: TokenStream, lens: &[impl ToTokens]) -> TokenStream {
     lens.iter().rev().fold(elem, |inner, len| quote!([#inner; #len]))
 }
 

@@ -4,9 +4,10 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 
-use super::schedule::Literal;
+use super::code::{Code, Condition};
+use super::plan::Literal;
 use crate::ir::Term;
 
 /// A choice between two values: of a scalar conditional, or of an array that is moved out of its arm.
@@ -25,7 +26,7 @@ pub(super) struct Join {
 pub(super) struct Statement {
     pub(super) guard: Vec<Literal>,
     /// The code; for a join, what follows `let name =` is made here.
-    pub(super) code: TokenStream,
+    pub(super) code: Code,
     pub(super) join: Option<Join>,
     /// Terms defined, and named.
     pub(super) defines: Vec<Term>,
@@ -75,8 +76,8 @@ struct If {
 pub(super) trait Spell {
     /// The name of a computed term.
     fn name(&self, t: Term) -> TokenStream;
-    /// A scalar.
-    fn scalar(&self, t: Term) -> TokenStream;
+    /// A condition.
+    fn condition(&self, t: Term) -> Condition;
     /// What a term is where it is not computed.
     fn absent(&self, t: Term) -> TokenStream;
     /// Whether its memory stands outside of all blocks, so that it is named everywhere.
@@ -116,9 +117,7 @@ pub(super) fn nested(statements: &[Statement], returned: &HashSet<Term>, spell: 
         }
     }
     let writer = Writer { statements, returned, spell, chains, attached, readers };
-    let mut code = TokenStream::new();
-    writer.write(&block, &mut code);
-    code
+    writer.write(&block).into_token_stream()
 }
 
 /// The `if` on this condition at the end of the block: the last item, if it still takes statements, or a new one.
@@ -134,44 +133,6 @@ fn open_if<'b>(block: &'b mut Vec<Item>, cond: Term, count: &mut usize) -> &'b m
     }
 }
 
-/// An `if` that is only done, as clippy likes it: without an empty arm, and nested no deeper than it has to be.
-pub(super) fn plain_if(cond: &TokenStream, then: &TokenStream, other: &TokenStream) -> TokenStream {
-    let simple = |t: &TokenStream| t.clone().into_iter().count() == 1;
-    let alone = |t: &TokenStream| syn::parse2::<syn::ExprIf>(t.clone()).ok();
-    if then.is_empty() && !other.is_empty() && simple(cond) {
-        return plain_if_not(cond, other);
-    }
-    if !other.is_empty() {
-        return if alone(other).is_some() {
-            quote!(if #cond { #then } else #other)
-        } else {
-            quote!(if #cond { #then } else { #other })
-        };
-    }
-    match alone(then).filter(|inner| inner.else_branch.is_none() && simple(cond)) {
-        Some(syn::ExprIf { cond: inner, then_branch, .. }) if joins(&inner) => quote!(if #cond && #inner #then_branch),
-        _ => quote!(if #cond { #then }),
-    }
-}
-
-/// The same where there is something to do only if the condition, a name, does not hold.
-fn plain_if_not(cond: &TokenStream, other: &TokenStream) -> TokenStream {
-    match syn::parse2::<syn::ExprIf>(other.clone()).ok().filter(|inner| inner.else_branch.is_none()) {
-        Some(syn::ExprIf { cond: inner, then_branch, .. }) if joins(&inner) => quote!(if !#cond && #inner #then_branch),
-        _ => quote!(if !#cond { #other }),
-    }
-}
-
-/// Whether it may stand behind `&&` as it is.
-fn joins(cond: &syn::Expr) -> bool {
-    match cond {
-        syn::Expr::Path(_) => true,
-        syn::Expr::Unary(u) => joins(&u.expr),
-        syn::Expr::Binary(b) => matches!(b.op, syn::BinOp::And(_)) && joins(&b.left) && joins(&b.right),
-        _ => false,
-    }
-}
-
 struct Writer<'a, S> {
     statements: &'a [Statement],
     returned: &'a HashSet<Term>,
@@ -182,24 +143,26 @@ struct Writer<'a, S> {
 }
 
 impl<S: Spell> Writer<'_, S> {
-    fn write(&self, block: &[Item], code: &mut TokenStream) {
+    fn write(&self, block: &[Item]) -> Code {
+        let mut code = Code::default();
         for item in block {
             match item {
                 Item::Plain(k) => {
                     let s = &self.statements[*k];
-                    code.extend(s.code.clone());
+                    code.push(s.code.clone());
                     if let Some(join) = &s.join {
-                        let (name, cond) = (self.spell.name(s.defines[0]), self.spell.scalar(join.cond));
+                        let (name, cond) = (self.spell.name(s.defines[0]), self.spell.condition(join.cond).tokens);
                         let (then, other) = (&join.then, &join.other);
-                        code.extend(quote!(let #name = if #cond { #then } else { #other };));
+                        code.push(quote!(let #name = if #cond { #then } else { #other };));
                     }
                 }
-                Item::If(i) => self.write_if(i, code),
+                Item::If(i) => code.push(self.write_if(i)),
             }
         }
+        code
     }
 
-    fn write_if(&self, i: &If, code: &mut TokenStream) {
+    fn write_if(&self, i: &If) -> Code {
         let mut names = Vec::new();
         let mut values: [Vec<TokenStream>; 2] = [Vec::new(), Vec::new()];
         for &k in &i.joins {
@@ -221,23 +184,22 @@ impl<S: Spell> Writer<'_, S> {
                 }
             }
         }
-        let cond = self.spell.scalar(i.cond);
-        let mut arms = [TokenStream::new(), TokenStream::new()];
-        for (arm, items) in i.arms.iter().enumerate() {
-            self.write(items, &mut arms[arm]);
-            let values = &values[arm];
-            match &**values {
+        let [then, other] = [0, 1].map(|arm| {
+            let mut code = self.write(&i.arms[arm]);
+            match &*values[arm] {
                 [] => {}
-                [one] => arms[arm].extend(one.clone()),
-                _ => arms[arm].extend(quote!((#(#values),*))),
+                [one] => code.push(one.clone()),
+                values => code.push(quote!((#(#values),*))),
             }
-        }
-        let [then, other] = arms;
-        code.extend(match &*names {
-            [] => plain_if(&cond, &then, &other),
-            [one] => quote!(let #one = if #cond { #then } else { #other };),
-            _ => quote!(let (#(#names),*) = if #cond { #then } else { #other };),
+            code
         });
+        let cond = self.spell.condition(i.cond);
+        let test = &cond.tokens;
+        match &*names {
+            [] => Code::of_if(cond, then, &other),
+            [one] => quote!(let #one = if #test { #then } else { #other };).into(),
+            _ => quote!(let (#(#names),*) = if #test { #then } else { #other };).into(),
+        }
     }
 
     /// Everything defined in a block and in the blocks inside it.

@@ -13,6 +13,7 @@ mod tiles;
 mod whole;
 mod windows;
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Ident, TokenStream};
@@ -21,14 +22,17 @@ use quote::{quote, quote_spanned};
 pub(super) use tiles::describe as describe_block;
 
 use super::block::{Join, Spell, Statement, live, nested};
+use super::code::{Code, Condition};
+use super::items::Item;
 use super::kernel::Kernel;
 use super::known::Known;
-use super::nest::{Item, Nest, Part};
+use super::nest::{Nest, Part};
+use super::plan::{Literal, Plan, Work};
 use super::rust::{Expr, Names, Style, prec, typed};
-use super::schedule::{Literal, Plan, Work};
 use crate::ir::{Elem, Graph, Node, Term};
 use crate::prim::Prim;
 use crate::program::{Check, Container, Output, OutputTree, Param, Program};
+use crate::rust_types::{references, static_type};
 
 /// How a stored array is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,14 +66,16 @@ pub(super) struct Driver<'a> {
     hold: HashMap<Term, Hold>,
     /// Arrays that others point into until the end.
     lent: HashSet<Term>,
-    /// Sizes of our arrays of static size, as Rust writes them.
-    storage: HashMap<Term, Vec<TokenStream>>,
+    /// Sizes of our arrays of static size.
+    storage: HashMap<Term, Vec<stack::Len>>,
     /// What may be such an array.
     budget: stack::Budget,
     /// Results that are computed in the caller's memory.
     into: into::Into,
     /// Scalars written where they are used, with the terms that they name.
     inlined: HashMap<Term, (Expr, Vec<Term>)>,
+    /// A value that is used before it is computed: an error of ours.
+    missing: Cell<Option<Term>>,
     used_params: HashSet<usize>,
     size_owner: HashMap<Term, usize>,
     known: Known<'a>,
@@ -130,6 +136,7 @@ impl<'a> Driver<'a> {
             budget: stack::Budget::default(),
             into: into::Into::default(),
             inlined: HashMap::new(),
+            missing: Cell::new(None),
             used_params: HashSet::new(),
             size_owner: HashMap::new(),
             known: Known::new(g),
@@ -189,7 +196,7 @@ impl<'a> Driver<'a> {
             let unread = |t: &&Term| s.defines.len() > 1 && !all.contains(t) && self.g.rank(**t) == 0 && !s.handed;
             for t in s.defines.iter().filter(unread) {
                 let name = &self.names[t];
-                s.code.extend(quote!(let _ = #name;));
+                s.code.push(quote!(let _ = #name;));
             }
         }
         self.leave_unread(&mut statements, &needed);
@@ -216,6 +223,9 @@ impl<'a> Driver<'a> {
             let name = &p.name;
             quote!(let _ = &#name;)
         });
+        if let Some(t) = self.missing.get() {
+            return Err(format!("%{} is used before it is computed", t.index()));
+        }
         let functions = &self.functions;
         Ok(quote!(#(#functions)* #(#unused)* #code #value))
     }
@@ -298,12 +308,12 @@ impl<'a> Driver<'a> {
         for (k, p) in params.iter().enumerate() {
             let Some(t) = p.input.and_then(|n| input_of.get(&n).copied()) else { continue };
             let param = &p.name;
-            let reference = p.ty.clone().into_iter().next().is_some_and(|tt| tt.to_string() == "&");
+            let reference = references(&p.ty).0 > 0;
             self.size_owner.insert(t, k);
             if p.rank == 0 {
                 let value = match p.container {
                     Container::ScalarRef => {
-                        let stars = std::iter::repeat_n(quote!(*), crate::rust_types::references(&p.ty).0);
+                        let stars = std::iter::repeat_n(quote!(*), references(&p.ty).0);
                         quote!(#(#stars)* #param)
                     }
                     Container::NdArray => quote!(#param[()]),
@@ -340,11 +350,31 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn plain(&mut self, guard: &[Literal], code: TokenStream, defines: Vec<Term>, names: Vec<Term>) {
-        self.statements.push(Statement { guard: guard.to_vec(), code, defines, names, ..Statement::default() });
+    fn plain(&mut self, guard: &[Literal], code: impl Into<Code>, defines: Vec<Term>, names: Vec<Term>) {
+        let (guard, code) = (guard.to_vec(), code.into());
+        self.statements.push(Statement { guard, code, defines, names, ..Statement::default() });
     }
 
-    /// A closed scalar where it is used, and what it names.
+    /// Whether a condition stands in code as its name.
+    fn names_condition(&self, t: Term) -> bool {
+        !self.inlined.contains_key(&t) && self.names.contains_key(&t)
+    }
+
+    /// Whether a condition may stand behind `&&` as it is; what is in parentheses may not.
+    fn joins(&self, t: Term) -> bool {
+        let negates = |t: Term| matches!(self.g.node(t), Node::Prim(Prim::Not, _));
+        match self.g.node(t) {
+            _ if self.names_condition(t) => true,
+            Node::Prim(Prim::Not, args) => (self.names_condition(args[0]) || negates(args[0])) && self.joins(args[0]),
+            Node::Prim(Prim::And, args) => {
+                let last = self.names_condition(args[1]) || negates(args[1]);
+                self.joins(args[0]) && last && self.joins(args[1])
+            }
+            _ => false,
+        }
+    }
+
+    /// A closed scalar where it is used, and what it names. One that is not computed yet makes the whole routine an `Err`.
     fn scalar_expr(&self, t: Term) -> (Expr, Vec<Term>) {
         if let Node::Lit(lit) = self.g.node(t) {
             return (self.style.lit(*lit), Vec::new());
@@ -354,7 +384,10 @@ impl<'a> Driver<'a> {
         }
         match self.names.get(&t) {
             Some(name) => (Expr::atom(quote!(#name)), vec![t]),
-            None => (Expr::atom(quote!(compile_error!("a value is used before it is computed"))), vec![t]),
+            None => {
+                self.missing.set(Some(t));
+                (Expr::atom(quote!(())), vec![t])
+            }
         }
     }
 
@@ -453,7 +486,7 @@ impl<'a> Driver<'a> {
             }
             None => quote!(::core::#name!(#ok, #message #(, #values)*);),
         };
-        self.statements.push(Statement { code, names, effect: true, ..Statement::default() });
+        self.statements.push(Statement { code: code.into(), names, effect: true, ..Statement::default() });
     }
 
     /// Whether the value can stand where it is used: once, in a scalar of the same guard or in an arm that is its guard.
@@ -639,14 +672,15 @@ impl Spell for Driver<'_> {
         quote!(#name)
     }
 
-    fn scalar(&self, t: Term) -> TokenStream {
-        self.scalar_expr(t).0.tokens
+    fn condition(&self, t: Term) -> Condition {
+        let tokens = self.scalar_expr(t).0.tokens;
+        Condition { tokens, name: self.names_condition(t), joins: self.joins(t) }
     }
 
     fn absent(&self, t: Term) -> TokenStream {
         let zero = self.style.zero(self.g.elem(t));
         match self.storage.get(&t) {
-            Some(lens) => crate::rust_types::static_type(zero, lens),
+            Some(lens) => static_type(zero, lens),
             None if self.g.rank(t) == 0 => zero,
             None if self.hold.get(&t) == Some(&Hold::Borrowed) => quote!(&[][..]),
             None if self.hold.get(&t) == Some(&Hold::Contiguous) => quote!(::std::borrow::Cow::Borrowed(&[][..])),

@@ -1,11 +1,37 @@
-//! What a nest computes, as items over a scalar kernel. Must never decide what is in a nest.
+//! What a nest computes: items over a scalar kernel. Must never decide what is in a nest.
 
 use super::kernel::{Id, Kernel, Op};
-use super::nest::{Fold, Item};
-use super::schedule::{Plan, domain_of};
+use super::plan::{Plan, domain_of};
 use crate::choice::{Kind, choose};
-use crate::ir::{Graph, Lit, Node, Term};
+use crate::ir::{Elem, Graph, Lit, Node, Put, RealTy, Term};
 use crate::prim::{Cmp, Prim, Reduce};
+
+/// The element type whose sums need more digits than it has.
+pub(super) const SINGLE: Elem = Elem::Real(RealTy::F32);
+
+/// How the values of an item meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fold {
+    Sum,
+    /// A sum from -0, or from 0, one element after the other.
+    InOrder,
+    All,
+    Any,
+}
+
+/// What a nest does with a value at each index.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    /// Stores it; `None` where it is only used by the other items.
+    Store { out: Option<Term>, value: Id },
+    /// Folds it over the loops marked; `added`: together with what is there, which is at the loops that are left, or at this index of `out`
+    /// (what falls outside is dropped).
+    Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id, added: bool, at: Option<Vec<Id>> },
+    /// Adds it (or puts it) at an index of `out`; what falls outside is dropped.
+    Scatter { out: Term, put: Put, ix: Vec<Id>, value: Id },
+    /// Adds it (or puts it) at a shifted index of `out`; the whole block is in range, but for the rows that are `tested`.
+    Block { out: Term, put: Put, ix: Vec<Id>, value: Id, tested: bool },
+}
 
 /// The terms of a nest that it has at hand at its own indices.
 pub(super) fn members(g: &Graph, terms: &[Term]) -> Vec<Term> {

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::schedule::Plan;
+use super::plan::Plan;
 use super::store::{Class, is_splat};
 use crate::ir::{Elem, Graph, IntTy, Lit, Node, Term, Var};
 use crate::passes::lowering::unsigned_comparison;
@@ -510,6 +510,16 @@ impl<'a> Kernel<'a> {
                 0
             }
         }
+    }
+}
+
+/// The nodes that a node reads.
+pub(super) fn operands(op: &Op) -> Vec<Id> {
+    match op {
+        Op::Lit(_) | Op::Scalar(_) | Op::Var(_) => Vec::new(),
+        Op::Load { ix, .. } => ix.to_vec(),
+        Op::Prim(_, args) => args.to_vec(),
+        Op::If(c, a, b) => vec![*c, *a, *b],
     }
 }
 

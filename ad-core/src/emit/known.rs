@@ -4,10 +4,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::schedule::Literal;
+use super::plan::Literal;
 use crate::analysis::range::{Facts, Linear};
-use crate::ir::Graph;
-use crate::ir::Term;
+use crate::ir::{Graph, Term};
 
 /// The prover with what has been established so far.
 pub(super) struct Known<'a> {

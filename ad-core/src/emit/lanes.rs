@@ -6,17 +6,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::items::{items, members};
-use super::kernel::{Id, Kernel, Op};
-use super::nest::{Fold, Item, SINGLE, operands};
-use super::schedule::{Plan, Work};
+use super::items::{Fold, Item, SINGLE, items, members};
+use super::kernel::{Id, Kernel, Op, operands};
+use super::plan::{LANES, Plan, Work};
 use super::store::Class;
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Term};
 use crate::passes::lowering::opened::{Growth, Loop};
-
-/// Elements side by side.
-pub(super) const LANES: usize = 16;
 
 /// A loop that can be done so, and what is known of it.
 struct Candidate<'a> {

@@ -8,12 +8,14 @@
 
 mod block;
 mod check;
+mod code;
 mod driver;
 mod items;
 mod kernel;
 mod known;
 mod lanes;
 mod nest;
+mod plan;
 mod proof;
 mod rust;
 mod schedule;
@@ -36,9 +38,10 @@ use crate::choice;
 use crate::ir::{Graph, Term};
 use crate::passes::lowering::{self, Lowered};
 use crate::program::{Check, Phase, Program, Routine, Staged};
-use crate::rust_types::real_param;
+use crate::rust_types::{real_param, references};
+use plan::{Plan, Work};
 use rust::Style;
-use schedule::{CheckTerms, Decided, Plan, Work};
+use schedule::{CheckTerms, Decided};
 
 /// What a routine is made from: lowered terms and their plan.
 struct Prepared {
@@ -130,7 +133,7 @@ pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<
     let names: Vec<&Ident> = kept.iter().map(|p| &p.name).collect();
     let passed = kept.iter().map(|p| {
         let name = &p.name;
-        let reference = p.ty.clone().into_iter().next().is_some_and(|tt| tt.to_string() == "&");
+        let reference = references(&p.ty).0 > 0;
         if reference { quote!(&#name) } else { quote!(#name) }
     });
     let value = Ident::new("value_", Span::mixed_site());

@@ -32,11 +32,13 @@ pub(super) struct Expr {
     pub(super) size: u32,
     /// A float literal has no type of its own: a method needs its suffixed form.
     pub(super) receiver: Option<TokenStream>,
+    /// The value of an integer literal.
+    pub(super) integer: Option<i128>,
 }
 
 impl Expr {
     pub(super) fn new(tokens: TokenStream, prec: u8, size: u32) -> Expr {
-        Expr { tokens, prec, size, receiver: None }
+        Expr { tokens, prec, size, receiver: None, integer: None }
     }
 
     pub(super) fn atom(tokens: TokenStream) -> Expr {
@@ -52,7 +54,7 @@ impl Expr {
 
     /// Whether it is the integer literal `n`.
     pub(super) fn is(&self, n: u8) -> bool {
-        self.receiver.is_some() && self.tokens.to_string() == n.to_string()
+        self.integer == Some(n.into())
     }
 
     /// `self * other`, for positions and lengths: in range by construction.
@@ -115,6 +117,11 @@ impl Style {
         quote!(#krate::runtime::kernel::#name)
     }
 
+    /// The name of the type parameter that stands for the instruction set.
+    pub(super) fn isa_name(&self) -> Ident {
+        Ident::new(if self.param == "I" { "Isa" } else { "I" }, Span::mixed_site())
+    }
+
     /// A constant.
     pub(super) fn lit(&self, lit: Lit) -> Expr {
         match lit {
@@ -127,7 +134,7 @@ impl Style {
             Lit::Int(ty, n) => {
                 let plain = Literal::i128_unsuffixed(n);
                 let typed = int_suffixed(ty, n);
-                Expr { receiver: Some(quote!(#typed)), ..Expr::atom(quote!(#plain)) }
+                Expr { receiver: Some(quote!(#typed)), integer: Some(n), ..Expr::atom(quote!(#plain)) }
             }
             Lit::Real(ty, bits) => self.real(ty, f64::from_bits(bits)),
         }

@@ -6,175 +6,24 @@
 mod group;
 mod guards;
 mod order;
+mod statements;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::known::Known;
+use super::plan::Plan;
 use super::split::is_stencil;
 use super::store::{Around, Class, classify, is_splat};
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
-use crate::passes::lowering::im2col::{Windows, windows_of};
-use crate::passes::lowering::matrix::behind;
-use crate::passes::lowering::opened::{Loops, Role, Scope, Scopes};
-use crate::prim::{Prim, Reduce};
+use crate::passes::lowering::im2col::windows_of;
+use crate::passes::lowering::opened::{Loops, Role, Scopes};
+use crate::prim::Prim;
 use group::group;
 use guards::{Guards, guards};
 use order::{InPlace, list_schedule, places};
-
-/// A condition and the value it must have.
-pub(super) type Literal = (Term, bool);
-
-/// What a step does.
-#[derive(Clone, Debug)]
-pub(super) enum Work {
-    /// Tests the check of this number.
-    Check(usize),
-    /// A `let` of a closed scalar.
-    Scalar(Term),
-    /// A loop nest over `domain`: elementwise stores and sums.
-    Nest { domain: Vec<Term>, items: Vec<Term> },
-    /// A stored term with a kernel or a form of its own: contraction, scatter, extremum, stack, conditional, constant.
-    Whole(Term),
-    /// A loop with carried state, by its number; its body is [`Plan::bodies`].
-    Loop(usize),
-}
-
-/// One step.
-#[derive(Clone, Debug)]
-pub(super) struct Step {
-    /// In the order in which the conditions become known.
-    pub(super) guard: Vec<Literal>,
-    pub(super) work: Work,
-}
-
-/// What the emitter needs to know beside the terms.
-#[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) class: Vec<Class>,
-    /// All steps, of the routine and of the bodies of loops.
-    pub(super) steps: Vec<Step>,
-    /// The routine's own, in order.
-    pub(super) order: Vec<usize>,
-    /// Those of each loop's body, in order.
-    pub(super) bodies: Vec<Vec<usize>>,
-    pub(super) loops: Loops,
-    pub(super) scopes: Scopes,
-    /// Contractions of windows that are read or added to where they are.
-    pub(super) windows: BTreeMap<Term, Windows>,
-    /// Carried arrays that are changed where they are: whose memory each term on the way is.
-    pub(super) in_place: HashMap<Term, Term>,
-    /// The steps that read a term, ascending.
-    pub(super) readers: HashMap<Term, Vec<usize>>,
-    /// Runs of steps that are done block by block, in order.
-    pub(super) tiles: Vec<super::tiles::Tile>,
-    /// How often a term is a child of a reachable term or a root.
-    pub(super) uses: HashMap<Term, u32>,
-    /// Terms that decisions depend on: computed with exactly the function's own operations.
-    pub(super) exact: HashSet<Term>,
-    /// Sums of blocks that a nest computes: see `split`.
-    pub(super) stencils: HashSet<Term>,
-    /// The terms returned, and what loops begin with, carry on and make rows of.
-    pub(super) results: HashSet<Term>,
-}
-
-impl Plan {
-    pub(super) fn class(&self, t: Term) -> Class {
-        self.class[t.index()]
-    }
-}
-
-/// A check as the scheduler sees it: what it reads, and whether it comes before everything.
-pub(super) struct CheckTerms {
-    pub(super) reads: Vec<Term>,
-    pub(super) entry: bool,
-}
-
-/// The loops of the nest that computes `t`.
-pub(super) fn domain_of(g: &Graph, t: Term) -> Vec<Term> {
-    match g.node(t) {
-        Node::Prim(Prim::Sum(_) | Prim::Reduce(..), args) => g.shape(args[0]).to_vec(),
-        _ => g.shape(t).to_vec(),
-    }
-}
-
-/// What the statement of `t` reads: terms in memory or scalars, and whether each is read only at the loops' own indices.
-fn reads(g: &Graph, class: &[Class], windows: &BTreeMap<Term, Windows>, t: Term) -> BTreeMap<Term, bool> {
-    let mut found: BTreeMap<Term, bool> = BTreeMap::new();
-    let mut seen: HashSet<(Term, bool)> = HashSet::new();
-    let mut stack: Vec<(Term, bool)> = Vec::new();
-    let note = |found: &mut BTreeMap<Term, bool>, c: Term, pointwise: bool| {
-        found.entry(c).and_modify(|p| *p &= pointwise).or_insert(pointwise);
-    };
-    let sizes = |found: &mut BTreeMap<Term, bool>, t: Term| {
-        if let Some((_, shape)) = g.ty(t).as_array() {
-            for &n in shape {
-                found.entry(n).or_insert(false);
-            }
-        }
-    };
-    sizes(&mut found, t);
-    let children = |t: Term, pointwise: bool, stack: &mut Vec<(Term, bool)>| match g.node(t) {
-        Node::Prim(prim, args) => {
-            let keeps = prim.is_elementwise()
-                || matches!(
-                    prim,
-                    Prim::Recast
-                        | Prim::Sum(_)
-                        | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder | Reduce::FromZero, _)
-                );
-            for (k, &c) in args.iter().enumerate() {
-                let mut read = c;
-                if matches!(prim, Prim::Contract(_)) {
-                    let behind = behind(g, c);
-                    read = behind.array;
-                    // Where a part begins, and its sizes.
-                    if let Some((start, part)) = behind.part {
-                        stack.push((start, false));
-                        stack.extend(g.shape(part).iter().map(|&n| (n, false)));
-                    }
-                }
-                stack.push((read, pointwise && keeps && (k == 0 || prim.is_elementwise())));
-            }
-        }
-        node => node.for_each_child(|c| stack.push((c, false))),
-    };
-    match windows.get(&t) {
-        Some(w) => stack.extend(w.reads().map(|c| (c, false))),
-        None => children(t, true, &mut stack),
-    }
-    while let Some((c, pointwise)) = stack.pop() {
-        if !seen.insert((c, pointwise)) {
-            continue;
-        }
-        sizes(&mut found, c);
-        match class[c.index()] {
-            Class::View => children(c, pointwise, &mut stack),
-            Class::Scalar | Class::Buffer => note(&mut found, c, pointwise),
-        }
-    }
-    found.retain(|c, _| match g.node(*c) {
-        Node::Lit(_) => false,
-        Node::Input(_) => g.rank(*c) == 0,
-        _ => true,
-    });
-    found
-}
-
-/// What a statement is of.
-#[derive(Clone, Copy)]
-enum Of {
-    Term(Term),
-    Check(usize),
-    Loop(usize),
-}
-
-struct Statement {
-    of: Of,
-    reads: BTreeMap<Term, bool>,
-    guard: u32,
-    scope: Scope,
-}
+pub(super) use statements::CheckTerms;
+use statements::{All, Of, Statement, reads};
 
 /// Makes the plan for these results and checks.
 pub(super) fn plan(
@@ -417,13 +266,4 @@ fn splat_of(g: &Graph, mut t: Term) -> Term {
         t = args[0];
     }
     t
-}
-
-/// What all scopes share.
-struct All<'a> {
-    g: &'a Graph,
-    statements: &'a [Statement],
-    of_term: &'a HashMap<Term, usize>,
-    checks: &'a [CheckTerms],
-    sets: &'a Guards,
 }

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::kernel::{Id, Kernel, Op};
+use super::items::{Fold, Item};
+use super::kernel::{Id, Kernel, Op, operands};
 use super::known::Known;
-use super::nest::{Fold, Item, operands};
 use super::store::{Class, padded_parts};
 use crate::ir::{Graph, Lit, Node, Put, Term};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Unary};

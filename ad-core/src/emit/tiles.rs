@@ -15,31 +15,16 @@
 mod products;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Range;
 
-use super::items::{items, members, scatter_item};
-use super::kernel::{Id, Kernel, Op};
+use super::items::{Fold, Item, items, members, scatter_item};
+use super::kernel::{Id, Kernel, Op, operands};
 use super::known::Known;
-use super::nest::{Fold, Item, operands};
-use super::schedule::{Plan, Step, Work};
+use super::plan::{Literal, Plan, Step, Tile, Work};
 use super::store::Class;
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::{Prim, Reduce};
 pub(super) use products::{ByItems, by_items};
-
-/// A run of steps done block by block.
-#[derive(Clone, Debug)]
-pub(super) struct Tile {
-    /// The number of items.
-    pub(super) n: Term,
-    /// Places in the order of the routine.
-    pub(super) steps: Range<usize>,
-    /// Arrays over items that only these steps know.
-    pub(super) private: HashSet<Term>,
-    /// Sums over items that are added where a scatter puts them, and the scatter.
-    pub(super) onto: BTreeMap<Term, Term>,
-}
 
 /// A nest over items, its loops in the order of a block: items last.
 pub(super) struct Blocked<'a> {
@@ -182,7 +167,7 @@ pub(super) fn extremum(op: Reduce) -> Option<&'static str> {
 /// What a run is made of.
 struct Run {
     n: Term,
-    guard: Vec<super::schedule::Literal>,
+    guard: Vec<Literal>,
     steps: Vec<usize>,
     /// Over items.
     rows: HashSet<Term>,

@@ -4,14 +4,14 @@
 //!
 //! Must never take in what the rest of the program still changes, nor change in which order anything is computed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::block::Statement;
-use super::super::nest::isa_name;
-use super::super::schedule::Work;
+use super::super::plan::Work;
+use super::stack::Len;
 use super::{Driver, Hold};
 use crate::choice::{Kind, choose};
 use crate::ir::{Elem, Node, RealTy, Term};
@@ -22,7 +22,7 @@ use crate::rust_types::static_type;
 const AXES: usize = 1;
 
 /// What arrays were before a function borrowed them.
-pub(super) type Before = Vec<(Term, Hold, Option<Vec<TokenStream>>)>;
+pub(super) type Before = Vec<(Term, Hold, Option<Vec<Len>>)>;
 
 impl Driver<'_> {
     /// Whether a nest over so many axes is a part of the loop that is being written.
@@ -70,7 +70,7 @@ impl Driver<'_> {
     /// What the loop changes, each once: it is given the first ones, and hands all of them back.
     fn changed(&self, l: &Loop) -> (Vec<Term>, Vec<Term>) {
         let mut seen = HashSet::new();
-        let mut new = |t: &Term| seen.insert(self.names[t].to_string());
+        let mut new = |t: &Term| seen.insert(self.names[t].clone());
         let given: Vec<Term> = l
             .carries
             .iter()
@@ -85,8 +85,8 @@ impl Driver<'_> {
 
     /// From here on arrays are what the function of this loop sees of them: all but those that it changes are borrowed.
     pub(super) fn go_in(&mut self, l: &Loop) -> Before {
-        let own: BTreeSet<String> = self.changed_names(l);
-        let others = |t: &Term| self.names.get(t).is_none_or(|name| !own.contains(&name.to_string()));
+        let own = self.changed_names(l);
+        let others = |t: &Term| self.names.get(t).is_none_or(|name| !own.contains(name));
         let mut before: Before = Vec::new();
         for (&t, &hold) in self.hold.iter().filter(|h| others(h.0)) {
             before.push((t, hold, self.storage.get(&t).cloned()));
@@ -100,9 +100,9 @@ impl Driver<'_> {
         before
     }
 
-    fn changed_names(&self, l: &Loop) -> BTreeSet<String> {
+    fn changed_names(&self, l: &Loop) -> BTreeSet<Ident> {
         let of = l.carries.iter().map(|c| c.last).chain(l.rows.iter().map(|r| r.all));
-        of.filter_map(|t| self.names.get(&t)).map(ToString::to_string).collect()
+        of.filter_map(|t| self.names.get(&t)).cloned().collect()
     }
 
     /// The function around this code, which names these terms, and its call.
@@ -114,7 +114,7 @@ impl Driver<'_> {
         names: &mut Vec<Term>,
     ) -> TokenStream {
         let (given, all) = self.changed(l);
-        let own: BTreeSet<String> = self.changed_names(l);
+        let own = self.changed_names(l);
         let types: Vec<TokenStream> = all.iter().map(|&t| self.owned_type(t)).collect();
         for (t, hold, lens) in before {
             self.hold.insert(t, hold);
@@ -124,12 +124,12 @@ impl Driver<'_> {
         }
         self.around = false;
         // What it reads, each name once.
-        let mut read: BTreeMap<String, Term> = BTreeMap::new();
+        let mut read: BTreeMap<Ident, Term> = BTreeMap::new();
         for &t in names.iter() {
-            if let Some(name) = self.names.get(&t).map(ToString::to_string)
-                && !own.contains(&name)
+            if let Some(name) = self.names.get(&t)
+                && !own.contains(name)
             {
-                read.entry(name).or_insert(t);
+                read.entry(name.clone()).or_insert(t);
             }
         }
         let mut read: Vec<Term> = read.into_values().collect();
@@ -168,7 +168,7 @@ impl Driver<'_> {
             _ => (quote!((#(#types),*)), quote!((#(#back),*)), quote!(let (#(#back),*))),
         };
         let (krate, real, isa, trait_) =
-            (&self.style.krate, self.style.param.clone(), isa_name(self.style), self.style.kernel("Isa"));
+            (&self.style.krate, self.style.param.clone(), self.style.isa_name(), self.style.kernel("Isa"));
         let bound: Vec<TokenStream> = generic.then(|| quote!(#real: #krate::runtime::Real)).into_iter().collect();
         let turbofish = generic.then(|| quote!(::<#real>));
         let one = generic.then_some(&real);
@@ -193,31 +193,28 @@ impl Driver<'_> {
         if !statements.iter().any(|s| s.handed) {
             return;
         }
-        let mut read: HashMap<String, usize> = HashMap::new();
-        for s in &*statements {
-            let join = s.join.iter().flat_map(|j| [&j.then, &j.other]);
-            for tokens in join.chain([&s.code]) {
-                words(tokens, &mut read);
-            }
-            for t in s.guard.iter().map(|l| l.0).chain(s.join.iter().map(|j| j.cond)) {
-                words(&self.scalar_expr(t).0.tokens, &mut read);
-            }
+        // By name: several terms may be one memory.
+        let named: Vec<BTreeSet<Ident>> = statements.iter().map(|s| self.names_in(s.names_all())).collect();
+        let needed = self.names_in(needed.iter().copied());
+        let mut readers: BTreeMap<Ident, usize> = BTreeMap::new();
+        for name in named.iter().flatten() {
+            *readers.entry(name.clone()).or_default() += 1;
         }
-        let needed: HashSet<String> =
-            needed.iter().filter_map(|t| self.names.get(t)).map(ToString::to_string).collect();
-        for s in statements.iter_mut().filter(|s| s.handed) {
-            let mut own: HashMap<String, usize> = HashMap::new();
-            words(&s.code, &mut own);
-            let mut seen = HashSet::new();
+        for (s, own) in statements.iter_mut().zip(&named).filter(|(s, _)| s.handed) {
+            let mut seen = BTreeSet::new();
             for name in s.defines.iter().filter_map(|t| self.names.get(t)) {
-                let text = name.to_string();
-                let elsewhere =
-                    read.get(&text).copied().unwrap_or_default() > own.get(&text).copied().unwrap_or_default();
-                if !elsewhere && !needed.contains(&text) && seen.insert(text) {
-                    s.code.extend(quote!(let _ = #name;));
+                let elsewhere = readers.get(name).copied().unwrap_or_default() > usize::from(own.contains(name));
+                if !elsewhere && !needed.contains(name) && seen.insert(name) {
+                    s.code.push(quote!(let _ = #name;));
                 }
             }
         }
+    }
+
+    /// The names by which these terms stand in code: a scalar that is written where it is used stands there by what it names.
+    fn names_in(&self, terms: impl Iterator<Item = Term>) -> BTreeSet<Ident> {
+        let spelled = terms.flat_map(|t| self.inlined.get(&t).map_or_else(|| vec![t], |(_, named)| named.clone()));
+        spelled.filter_map(|t| self.names.get(&t)).cloned().collect()
     }
 
     /// The type of what is ours.
@@ -227,20 +224,6 @@ impl Driver<'_> {
             _ if self.g.rank(t) == 0 => ty,
             Some(lens) => static_type(ty, lens),
             None => quote!(::std::vec::Vec<#ty>),
-        }
-    }
-}
-
-/// How often each word is in the code.
-fn words(tokens: &TokenStream, found: &mut HashMap<String, usize>) {
-    let mut stack = vec![tokens.clone()];
-    while let Some(tokens) = stack.pop() {
-        for token in tokens {
-            match token {
-                TokenTree::Group(group) => stack.push(group.stream()),
-                TokenTree::Ident(word) => *found.entry(word.to_string()).or_default() += 1,
-                _ => {}
-            }
         }
     }
 }

@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
+use super::super::items::Item;
 use super::super::kernel::{Id, Kernel, Op};
-use super::super::nest::{Arg, Item, Nest, Part};
+use super::super::nest::{Arg, Nest, Part};
+use super::super::plan::Literal as Guard;
 use super::super::rust::prec;
-use super::super::schedule::Literal as Guard;
 use super::super::split::{Interior, Prefix, prefix};
 use super::Driver;
 use crate::choice::{Kind, choose};

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::super::schedule::Literal;
+use super::super::plan::Literal;
 use super::{Driver, Hold};
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Term};

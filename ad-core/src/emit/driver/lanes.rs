@@ -10,10 +10,9 @@ use quote::quote;
 use super::super::block::{Statement, live, nested};
 use super::super::items::{items, members};
 use super::super::kernel::Kernel;
-use super::super::lanes::LANES;
-use super::super::nest::{Arg, Nest, Part, isa_name};
+use super::super::nest::{Arg, Nest, Part};
+use super::super::plan::{LANES, Literal, Work};
 use super::super::rust::{Expr, prec};
-use super::super::schedule::{Literal, Work};
 use super::Driver;
 use crate::ir::{Elem, RealTy, Term};
 use crate::passes::lowering::opened::{Loop, Rows};
@@ -122,7 +121,7 @@ impl Driver<'_> {
         }
         let range = if l.reverse { quote!((0..#count).rev()) } else { quote!(0..#count) };
         let (krate, real, isa, trait_) =
-            (&self.style.krate, self.style.param.clone(), isa_name(self.style), self.style.kernel("Isa"));
+            (&self.style.krate, self.style.param.clone(), self.style.isa_name(), self.style.kernel("Isa"));
         let bound: Vec<TokenStream> = generic.then(|| quote!(#real: #krate::runtime::Real)).into_iter().collect();
         let of_real: Vec<&Ident> = generic.then_some(&real).into_iter().collect();
         let turbofish = generic.then(|| quote!(::<#real>));
@@ -174,7 +173,7 @@ impl Driver<'_> {
         names.sort_unstable();
         names.dedup();
         let code = quote!(#head #title #turbofish (#(#args),*););
-        self.statements.push(Statement { guard: guard.to_vec(), code, defines: outs, names, ..Statement::default() });
+        self.plain(guard, code, outs, names);
         Ok(())
     }
 

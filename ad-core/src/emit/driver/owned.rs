@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::super::items::Item;
 use super::super::kernel::{Kernel, Op};
-use super::super::nest::Item;
-use super::super::schedule::Work;
+use super::super::plan::Work;
 use super::super::store::Class;
 use super::{Driver, Hold};
 use crate::choice::{Kind, choose};

@@ -11,8 +11,8 @@ use quote::quote;
 
 use super::super::block::{Statement, live, nested};
 use super::super::lanes::axis_of;
+use super::super::plan::{Literal, Work};
 use super::super::rust::Expr;
-use super::super::schedule::{Literal, Work};
 use super::super::store::{Class, alias_of, is_splat};
 use super::{Driver, Hold};
 use crate::analysis::bound::is_blank;
@@ -237,8 +237,15 @@ impl Driver<'_> {
         names.sort_unstable();
         names.dedup();
         let effect = l.carries.iter().any(|c| plan.in_place.contains_key(&c.last));
-        let statement =
-            Statement { guard: guard.to_vec(), code, defines, names, effect, handed, ..Statement::default() };
+        let statement = Statement {
+            guard: guard.to_vec(),
+            code: code.into(),
+            defines,
+            names,
+            effect,
+            handed,
+            ..Statement::default()
+        };
         self.statements.push(statement);
         Ok(())
     }
@@ -513,9 +520,8 @@ impl Driver<'_> {
                 from.push(self.argument(c.next, &mut needed));
                 to.push(name);
             } else if self.plan.in_place.get(&c.next) != Some(&c.now) && self.names.get(&c.next) != Some(&name) {
-                let text = |t: Term| self.storage.get(&t).map(|lens| quote!(#(#lens),*).to_string());
                 let own = self.hold.get(&c.next) == self.hold.get(&c.now)
-                    && text(c.next) == text(c.now)
+                    && self.storage.get(&c.next) == self.storage.get(&c.now)
                     && self.outside.contains(&c.next)
                     && self.plan.loops.role(c.next).is_none()
                     && !self.plan.in_place.contains_key(&c.next)

@@ -4,8 +4,8 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote};
 
 use super::{Driver, Hold};
 use crate::ir::{Graph, Node, Term};
@@ -17,6 +17,48 @@ use crate::rust_types::static_type;
 const LARGEST: i128 = 4096;
 /// Sizes unknown to the macro that a local array may have, where the signature has no array with more.
 const NAMED: usize = 2;
+
+/// The size of an axis of an array of static size.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Len {
+    Number(i128),
+    Named(Named),
+}
+
+/// A constant as the user writes it.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    path: TokenStream,
+    words: String,
+}
+
+impl PartialEq for Named {
+    fn eq(&self, other: &Self) -> bool {
+        self.words == other.words
+    }
+}
+
+impl Eq for Named {}
+
+impl Len {
+    /// A size as a signature declares it.
+    fn declared(len: &TokenStream) -> Len {
+        let words = len.to_string();
+        match words.parse() {
+            Ok(n) => Len::Number(n),
+            Err(_) => Len::Named(Named { path: len.clone(), words }),
+        }
+    }
+}
+
+impl ToTokens for Len {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Len::Number(n) => Literal::i128_unsuffixed(*n).to_tokens(tokens),
+            Len::Named(Named { path, .. }) => path.to_tokens(tokens),
+        }
+    }
+}
 
 /// What may live on the stack.
 #[derive(Default)]
@@ -33,10 +75,15 @@ impl Budget {
         let params = params.iter().map(|p| (p.container, &p.lens));
         for (container, lens) in params.chain(result.leaves().iter().map(|out| (out.container, &out.lens))) {
             if container == Container::Static {
-                let numbers: Vec<Option<i128>> = lens.iter().map(|n| n.to_string().parse().ok()).collect();
-                let elements = numbers.iter().flatten().fold(1_i128, |a, &n| a.saturating_mul(n));
+                let (mut elements, mut named) = (1_i128, 0);
+                for len in lens {
+                    match Len::declared(len) {
+                        Len::Number(n) => elements = elements.saturating_mul(n),
+                        Len::Named(_) => named += 1,
+                    }
+                }
                 budget.elements = budget.elements.max(elements);
-                budget.named = budget.named.max(numbers.iter().filter(|n| n.is_none()).count());
+                budget.named = budget.named.max(named);
             }
         }
         for out in result.leaves() {
@@ -56,8 +103,8 @@ pub(super) fn flat(name: &TokenStream, depth: usize, mutable: bool) -> TokenStre
 }
 
 impl Driver<'_> {
-    /// The sizes of the local array that holds `t`, as Rust writes them; `None` if it is a `Vec`.
-    pub(super) fn stack_lens(&self, t: Term) -> Option<Vec<TokenStream>> {
+    /// The sizes of the local array that holds `t`; `None` if it is a `Vec`.
+    pub(super) fn stack_lens(&self, t: Term) -> Option<Vec<Len>> {
         if self.budget.heap.contains(&t) {
             return None;
         }
@@ -65,21 +112,19 @@ impl Driver<'_> {
         for &n in self.g.shape(t) {
             if let Some(n) = self.g.int_value(n) {
                 elements = elements.saturating_mul(n);
-                let n = proc_macro2::Literal::i128_unsuffixed(n);
-                lens.push(quote!(#n));
+                lens.push(Len::Number(n));
                 continue;
             }
             let Node::Input(k) = self.g.node(n) else { return None };
             let constant = self.program.constants.iter().find(|c| c.input == *k)?;
             named += 1;
-            lens.push(constant.path.clone());
+            lens.push(Len::declared(&constant.path));
         }
         if elements > self.budget.elements || named > self.budget.named {
             return None;
         }
         if named == 0 {
-            let n = proc_macro2::Literal::i128_unsuffixed(elements);
-            return Some(vec![quote!(#n)]);
+            return Some(vec![Len::Number(elements)]);
         }
         Some(lens)
     }
@@ -100,7 +145,7 @@ impl Driver<'_> {
         }
     }
 
-    fn hold_on_stack(&mut self, t: Term, lens: Vec<TokenStream>) {
+    fn hold_on_stack(&mut self, t: Term, lens: Vec<Len>) {
         self.hold.insert(t, Hold::Stack(lens.len()));
         self.storage.insert(t, lens);
     }
@@ -200,14 +245,14 @@ impl Driver<'_> {
         if !self.names.contains_key(&out.term) {
             return Err("a result that is not computed".into());
         }
-        Ok(self.as_static(out.term, &out.lens))
+        let lens: Vec<Len> = out.lens.iter().map(Len::declared).collect();
+        Ok(self.as_static(out.term, &lens))
     }
 
     /// A stored array as an array of these sizes.
-    fn as_static(&self, of: Term, lens: &[TokenStream]) -> TokenStream {
+    fn as_static(&self, of: Term, lens: &[Len]) -> TokenStream {
         let name = &self.names[&of];
-        let text = |lens: &[TokenStream]| lens.iter().map(ToString::to_string).collect::<Vec<_>>();
-        if self.storage.get(&of).is_some_and(|own| text(own) == text(lens)) {
+        if self.storage.get(&of).is_some_and(|own| own == lens) {
             return quote!(#name);
         }
         let array = static_type(self.style.zero(self.g.elem(of)), lens);

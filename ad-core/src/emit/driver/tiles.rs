@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 
 use super::super::block::Statement;
-use super::super::items::masked;
-use super::super::nest::{Arg, Extremum, Item, Nest, Part};
+use super::super::items::{Item, masked};
+use super::super::nest::{Arg, Extremum, Nest, Part};
+use super::super::plan::{Literal, Plan, Tile, Work};
 use super::super::rust::{Expr, prec, stem};
-use super::super::schedule::{Literal, Work};
-use super::super::tiles::{Blocked, ByItems, Tile, blocked, buffers, by_items, extremum, is_over, scattered, widths};
+use super::super::tiles::{Blocked, ByItems, blocked, buffers, by_items, extremum, is_over, scattered, widths};
 use super::Driver;
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
@@ -126,7 +126,7 @@ impl Driver<'_> {
         let kernel = self.style.kernel(if rows { "block_of_rows" } else { "block" });
         let mut code = TokenStream::new();
         for s in steps {
-            code.extend(s.code);
+            code.extend(s.code.into_token_stream());
             names.extend(s.names);
         }
         defines.dedup();
@@ -142,7 +142,7 @@ impl Driver<'_> {
                 #code
             }
         };
-        self.statements.push(Statement { guard, code, defines, names, ..Statement::default() });
+        self.statements.push(Statement { guard, code: code.into(), defines, names, ..Statement::default() });
         Ok(())
     }
 
@@ -458,7 +458,7 @@ impl Driver<'_> {
 }
 
 /// The steps of a run in words.
-pub(in super::super) fn describe(g: &Graph, plan: &super::super::schedule::Plan, tile: &Tile) -> String {
+pub(in super::super) fn describe(g: &Graph, plan: &Plan, tile: &Tile) -> String {
     let steps = tile.steps.clone().filter(|&k| !matches!(plan.steps[k].work, Work::Check(_))).count();
     let arrays = tile.private.iter().filter(|&&t| g.rank(t) > 1).count();
     format!("in blocks of %{}: {steps} steps, {arrays} arrays of one block\n", tile.n.index())

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::super::block::{Join, Statement, plain_if};
-use super::super::items::{items, masked, members, scatter_item};
+use super::super::block::{Join, Statement};
+use super::super::code::{Code, Condition};
+use super::super::items::{Fold, Item, items, masked, members, scatter_item};
 use super::super::kernel::{Id, Kernel, Op};
-use super::super::nest::{Arg, Fold, Item, Nest, Part};
+use super::super::nest::{Arg, Nest, Part};
+use super::super::plan::Literal;
 use super::super::rust::{prec, typed};
-use super::super::schedule::Literal;
 use super::super::split::interior;
 use super::super::store::{Class, adds_rows, alias_of, is_splat, padded_parts, part_of, repeats};
 use super::ends::Along;
@@ -139,20 +140,22 @@ impl Driver<'_> {
         let turbofish = &function.turbofish;
         let call = quote!(#title #turbofish (#(#args),*));
         let zeros: Vec<TokenStream> = function.returns.iter().map(|&t| self.style.zero(g.elem(t))).collect();
-        code.extend(match &*returns {
-            [one] if nonempty.is_some() => quote!(let #one = if #nonempty { #call } else { #(#zeros)* };),
+        let only_if = |test: TokenStream| Code::plain_if(Condition::opaque(test), quote!(#call;));
+        let mut code = Code::from(code);
+        code.push(match &*returns {
+            [one] if nonempty.is_some() => quote!(let #one = if #nonempty { #call } else { #(#zeros)* };).into(),
             many if nonempty.is_some() && !many.is_empty() => {
-                quote!(let (#(#many),*) = if #nonempty { #call } else { (#(#zeros),*) };)
+                quote!(let (#(#many),*) = if #nonempty { #call } else { (#(#zeros),*) };).into()
             }
             [] => match (within, nonempty) {
-                (Some(inside), None) => quote!(if #inside > 0 { #call; }),
+                (Some(inside), None) => only_if(quote!(#inside > 0)),
                 // Rows that are cut before all loops are in range where all of them have steps.
-                (Some(inside), Some(nonempty)) => quote!(if #inside > 0 && #nonempty { #call; }),
-                (None, Some(nonempty)) => quote!(if #nonempty { #call; }),
-                (None, None) => quote!(#call;),
+                (Some(inside), Some(nonempty)) => only_if(quote!(#inside > 0 && #nonempty)),
+                (None, Some(nonempty)) => only_if(nonempty),
+                (None, None) => quote!(#call;).into(),
             },
-            [one] => quote!(let #one = #call;),
-            many => quote!(let (#(#many),*) = #call;),
+            [one] => quote!(let #one = #call;).into(),
+            many => quote!(let (#(#many),*) = #call;).into(),
         });
         self.functions.push(function.item);
         let mut defines = outs.to_vec();
@@ -235,8 +238,8 @@ impl Driver<'_> {
                 };
                 self.call(&kernel, &items, (verb, doc), &[t], guard, (false, &HashMap::new()))?;
                 if let Some(s) = self.statements.get_mut(before) {
-                    let call = std::mem::take(&mut s.code);
-                    s.code = quote!(#code #call);
+                    let call = std::mem::replace(&mut s.code, code.into());
+                    s.code.push(call);
                     s.names.extend(names);
                     s.effect |= in_place.is_some();
                 }
@@ -258,6 +261,7 @@ impl Driver<'_> {
                         let dot = self.style.kernel("dot_with_copies");
                         let code = quote!(let #name = #dot(#a, #b, &mut [#(#copies),*]););
                         let defines = vec![t];
+                        let code = code.into();
                         self.statements.push(Statement { code, defines, names, effect: true, ..Statement::default() });
                         return Ok(());
                     }
@@ -487,7 +491,7 @@ impl Driver<'_> {
         let g = self.g;
         let Some((dense, pads)) = padded_parts(g, &self.plan.class, t) else { return Err("no blocks".into()) };
         let mut names = Vec::new();
-        let mut code = self.allocate(t, &mut names, dense.is_empty());
+        let code = self.allocate(t, &mut names, dense.is_empty());
         let before = self.statements.len();
         if !dense.is_empty() {
             let mut kernel = Kernel::new(g, self.plan, self.hints, g.shape(t).to_vec(), []);
@@ -547,13 +551,14 @@ impl Driver<'_> {
             let Some(within) = self.statements.pop() else { continue };
             if let Some(s) = self.statements.get_mut(at) {
                 let (whole, part) = (std::mem::take(&mut s.code), within.code);
-                s.code = plain_if(&fits, &whole, &part);
+                s.code = Code::of_if(Condition::opaque(fits), whole, &part);
                 s.names.extend(within.names);
             }
         }
         // One statement: the allocation and all passes.
+        let mut code = Code::from(code);
         for s in self.statements.drain(before..) {
-            code.extend(s.code);
+            code.push(s.code);
             names.extend(s.names);
         }
         names.retain(|n| *n != t);
@@ -593,8 +598,7 @@ impl Driver<'_> {
 
     /// An array by a condition: moved out of its arm where nothing else reads it, otherwise borrowed.
     pub(super) fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Literal], k: usize) {
-        let held = |t: &Term| self.storage.get(t).map(|lens| lens.iter().map(ToString::to_string).collect::<Vec<_>>());
-        let alike = held(&then) == held(&other);
+        let alike = self.storage.get(&then) == self.storage.get(&other);
         let owned = then != other && alike && self.moves(then, k) && self.moves(other, k);
         let name = self.name(t);
         // A reference must not leave the block that it points into; what stands outside of a loop is in no block of it.

@@ -3,7 +3,7 @@
 use proc_macro2::{Literal as Number, TokenStream};
 use quote::quote;
 
-use super::super::schedule::Literal;
+use super::super::plan::Literal;
 use super::super::store::is_splat;
 use super::Driver;
 use crate::analysis::range::Linear;

@@ -12,10 +12,11 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+use super::super::items::{Fold, Item};
 use super::super::rust::{Expr, prec};
 use super::loops::lanes;
 use super::phases::Phase;
-use super::{Fold, Item, Nest, Part, Row};
+use super::state::{Nest, Part, Row};
 use crate::choice::{Kind, choose_if};
 use crate::ir::Term;
 

@@ -14,27 +14,12 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use super::super::items::Item;
 use super::super::rust::{Expr, prec};
 use super::loops::lanes;
 use super::phases::Phase;
-use super::{Arg, Item, Nest};
-use crate::ir::{Elem, Lit, Term};
-
-/// Extrema of a sum, along the last of its axes.
-#[derive(Clone, Debug)]
-pub(in super::super) struct Extremum {
-    pub(in super::super) sum: Term,
-    pub(in super::super) greatest: bool,
-    /// Of each item, the place of the first best sum, and that sum.
-    pub(in super::super) place: Option<Term>,
-    pub(in super::super) best: Option<Term>,
-}
-
-impl Extremum {
-    pub(in super::super) fn results(&self) -> impl Iterator<Item = Term> {
-        self.place.into_iter().chain(self.best)
-    }
-}
+use super::state::{Arg, Extremum, Nest};
+use crate::ir::{Elem, Lit};
 
 impl Nest<'_, '_> {
     /// Whether the nest computes nothing but this sum, over all the loops between the extremum's axis and the items, in registers.

@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::{Arg, Function, Nest};
+use super::state::{Arg, Function, Nest};
 use crate::ir::{Elem, Term};
 
 impl Nest<'_, '_> {

@@ -5,10 +5,11 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::super::kernel::{Id, Op};
-use super::super::lanes::LANES;
+use super::super::items::{Fold, Item};
+use super::super::kernel::{Id, Op, operands};
+use super::super::plan::LANES;
 use super::super::rust::{Expr, prec, typed};
-use super::{Fold, Item, LONG, Nest, Part, Variant, operands};
+use super::state::{Fused, LONG, Nest, Part, Product, Variant};
 use crate::choice::{Kind, choose};
 use crate::ir::Put;
 use crate::prim::{Binary, Emit, Prim};
@@ -20,23 +21,6 @@ const FUNCTIONS: &[&str] = &["exp", "exp_m1", "ln", "ln_1p", "tanh", "sigmoid", 
 const SHORTEST: i128 = 64;
 /// Real operations of one iteration from which on a loop without sums and functions is bound by arithmetic and not by memory.
 const CHAIN: usize = 3;
-
-/// A product that can be taken into a sum.
-#[derive(Clone, Copy)]
-struct Product {
-    factors: [Id; 2],
-    /// Whether it is 0 where its first factor is, whatever the other one is.
-    absorbing: bool,
-}
-
-/// `p * q + r` with one rounding, if the processor can: the product, the addend, and which of them are negated.
-#[derive(Clone, Copy)]
-pub(super) struct Fused {
-    product: Product,
-    negative: bool,
-    addend: Id,
-    subtracted: bool,
-}
 
 /// The name of the function, if `Isa` has it.
 fn vectorised(prim: &Prim) -> Option<&'static str> {

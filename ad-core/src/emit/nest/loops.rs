@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
+use super::super::items::{Fold, Item};
 use super::super::kernel::Op;
 use super::super::rust::{Expr, prec, stem};
 use super::phases::Phase;
-use super::{Fold, Item, Nest, Part, Row, Variant};
+use super::state::{Nest, Part, Row, Variant};
 use crate::ir::{Put, Term};
 use crate::prim::{Cmp, Prim};
 
@@ -77,11 +78,12 @@ impl Nest<'_, '_> {
             let (receiver, n) = (n.receiver(), n.at(prec::ADD));
             match self.part {
                 Part::Ends(low) => {
-                    let (low, inside) = (proc_macro2::Literal::i128_unsuffixed(*low), &self.length);
-                    if low.to_string() == "0" {
+                    let inside = &self.length;
+                    if *low == 0 {
                         quote!(for #var in #inside.min(#receiver)..#n { #body })
                     } else {
                         // The interior, or what of it there is, lies between.
+                        let low = proc_macro2::Literal::i128_unsuffixed(*low);
                         let behind = quote!((#inside + #low).min(#receiver)..#n);
                         quote!(for #var in (0..#receiver.min(#low)).chain(#behind) { #body })
                     }

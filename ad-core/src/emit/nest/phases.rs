@@ -11,7 +11,7 @@ use quote::quote;
 
 use super::super::kernel::{Id, Op};
 use super::super::rust::Expr;
-use super::{Nest, Variant};
+use super::state::{Nest, Variant};
 use crate::prim::{Prim, Unary};
 
 /// The arguments of a block, and the call.

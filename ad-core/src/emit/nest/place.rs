@@ -1,9 +1,10 @@
 //! What a nest needs and where each node is computed: parameters in order of appearance, uses, and lazy arms.
 //! Must never put a cheap node into an arm (it would stop the loop from being vectorised), nor a dear one outside.
 
-use super::super::kernel::{Id, Op};
+use super::super::items::Item;
+use super::super::kernel::{Id, Op, operands};
 use super::super::rust::stem;
-use super::{Arg, Arm, Item, Nest, operands};
+use super::state::{Arg, Arm, Nest};
 use crate::choice::{Kind, choose_if};
 use crate::ir::{Node, Term};
 use crate::prim::Prim;

@@ -5,10 +5,11 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
+use super::super::items::Item;
 use super::super::kernel::{Id, Op};
-use super::super::lanes::LANES;
+use super::super::plan::LANES;
 use super::super::rust::{Expr, prec};
-use super::{Item, Nest, Part, Row, RowKey, Variant};
+use super::state::{Nest, Part, Row, RowKey, Variant};
 use crate::ir::{Lit, Put, Term};
 use crate::prim::Prim;
 

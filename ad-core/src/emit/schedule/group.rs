@@ -4,10 +4,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::known::Known;
+use super::super::plan::{Literal, Plan, Step, Work, domain_of};
 use super::super::split::is_within;
 use super::super::store::{Class, adds_rows, alias_of, is_exact_sum, is_function, is_splat, padded_parts, repeats};
 use super::order::is_let;
-use super::{All, Literal, Of, Plan, Step, Work, domain_of};
+use super::statements::{All, Of};
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::opened::Scope;

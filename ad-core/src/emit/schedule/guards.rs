@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::Literal;
+use super::super::plan::Literal;
 use crate::ir::{Graph, Node, Term, Type};
 use crate::modes::dual_arrays::condition;
 use crate::passes::lowering::opened::{Growth, Loops, Role, Scopes};

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::super::plan::{Literal, Plan};
 use super::super::store::{Class, alias_of};
-use super::{All, Literal, Of, Plan, reads};
+use super::statements::{All, Of, reads};
 use crate::choice::{Kind, choose_if};
 use crate::ir::{Graph, Node, Term};
 use crate::modes::dual_arrays::condition;

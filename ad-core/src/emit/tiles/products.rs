@@ -3,7 +3,7 @@
 //!
 //! Rows are read where they lie. Must never take a product whose bits a decision depends on: sums over items go on from block to block.
 
-use super::super::schedule::Plan;
+use super::super::plan::Plan;
 use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::matrix::{Factor, as_product};
 use crate::prim::Prim;

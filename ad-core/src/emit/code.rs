@@ -1,0 +1,106 @@
+//! The code of a statement, which remembers whether it is one `if` and nothing else: nested `if`s are then written as clippy
+//! likes them. Must never read back what has been written.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+
+/// A condition in an `if`.
+#[derive(Clone, Debug)]
+pub(super) struct Condition {
+    pub(super) tokens: TokenStream,
+    /// Whether it is one name.
+    pub(super) name: bool,
+    /// Whether it may stand behind `&&` as it is: names, what negates them, and conjunctions of these.
+    pub(super) joins: bool,
+}
+
+impl Condition {
+    /// A condition of which nothing is known.
+    pub(super) fn opaque(tokens: TokenStream) -> Self {
+        Condition { tokens, name: false, joins: false }
+    }
+}
+
+/// The parts of an `if`.
+#[derive(Clone, Debug)]
+struct If {
+    cond: Condition,
+    then: TokenStream,
+    has_else: bool,
+}
+
+/// Tokens of statements.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Code {
+    tokens: TokenStream,
+    /// The `if` that they are, if they are one.
+    only: Option<Box<If>>,
+}
+
+impl From<TokenStream> for Code {
+    fn from(tokens: TokenStream) -> Self {
+        Code { tokens, only: None }
+    }
+}
+
+impl ToTokens for Code {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.tokens.to_tokens(tokens);
+    }
+}
+
+impl Code {
+    pub(super) fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// What comes next.
+    pub(super) fn push(&mut self, next: impl Into<Code>) {
+        let next = next.into();
+        if next.is_empty() {
+            return;
+        }
+        if self.is_empty() {
+            *self = next;
+            return;
+        }
+        self.tokens.extend(next.tokens);
+        self.only = None;
+    }
+
+    /// An `if` that is only done: without an empty arm, and nested no deeper than it has to be.
+    pub(super) fn of_if(cond: Condition, then: Code, other: &Code) -> Code {
+        if then.is_empty() && !other.is_empty() && cond.name {
+            let tokens = &cond.tokens;
+            let not = Condition { tokens: quote!(!#tokens), name: false, joins: cond.joins };
+            return Code::joined(not, other);
+        }
+        if !other.is_empty() {
+            let (test, then) = (&cond.tokens, then.tokens);
+            let tokens = match &other.only {
+                Some(_) => quote!(if #test { #then } else #other),
+                None => quote!(if #test { #then } else { #other }),
+            };
+            return Code { tokens, only: Some(Box::new(If { cond, then, has_else: true })) };
+        }
+        if cond.name { Code::joined(cond, &then) } else { Code::plain_if(cond, then.tokens) }
+    }
+
+    /// `if cond { code }`, one `if` with the one that the code is if that may be.
+    fn joined(cond: Condition, code: &Code) -> Code {
+        match code.only.as_deref() {
+            Some(If { cond: inner, then, has_else: false }) if inner.joins => {
+                let (a, b) = (&cond.tokens, &inner.tokens);
+                let both = Condition { tokens: quote!(#a && #b), name: false, joins: cond.joins };
+                Code::plain_if(both, then.clone())
+            }
+            _ => Code::plain_if(cond, code.tokens.clone()),
+        }
+    }
+
+    /// `if cond { then }`.
+    pub(super) fn plain_if(cond: Condition, then: TokenStream) -> Code {
+        let test = &cond.tokens;
+        Code { tokens: quote!(if #test { #then }), only: Some(Box::new(If { cond, then, has_else: false })) }
+    }
+}
