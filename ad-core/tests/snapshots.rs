@@ -1,20 +1,30 @@
 //! What a user sees in `cargo expand`, for six functions: reviewed, and refreshed with `UPDATE_EXPECT=1`.
-//! The output must parse, and be the same to the letter from run to run.
+//! The output must parse, and be the same to the letter from run to run. The proofs of assumed names, which stand behind the
+//! routines, have a snapshot of their own.
 
 use expect_test::{ExpectFile, expect_file};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-fn expansion(attr: TokenStream, item: TokenStream) -> String {
+/// What is written for a function: its derivatives, and behind them the proofs of the names that were assumed.
+struct Written {
+    routines: String,
+    proofs: String,
+}
+
+fn expansion(attr: TokenStream, item: TokenStream) -> Written {
     let tokens = ad_core::expand(attr, item);
-    let file = syn::parse2(tokens).expect("the expansion parses");
-    prettyplease::unparse(&file)
+    let mut file: syn::File = syn::parse2(tokens).expect("the expansion parses");
+    let is_proof = |item: &syn::Item| matches!(item, syn::Item::Const(c) if c.ident == "_");
+    let (proofs, routines) = std::mem::take(&mut file.items).into_iter().partition(is_proof);
+    let text = |items| prettyplease::unparse(&syn::File { items, ..file.clone() });
+    Written { routines: text(routines), proofs: text(proofs) }
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "reads well at the call")]
 fn check(attr: TokenStream, item: TokenStream, expected: ExpectFile) {
-    let text = expansion(attr.clone(), item.clone());
-    assert_eq!(text, expansion(attr, item), "the same input gives the same output");
+    let text = expansion(attr.clone(), item.clone()).routines;
+    assert_eq!(text, expansion(attr, item).routines, "the same input gives the same output");
     expected.assert_eq(&text);
 }
 
@@ -100,17 +110,23 @@ fn vjp_of_an_array() {
     );
 }
 
+/// A function that calls one of the DSL and a method: both are held to be those that the macro took them for.
+fn histogram_energy() -> TokenStream {
+    quote! {
+        fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
+            let w = build1(weights.len(), |i| weights[i] * weights[i]);
+            let h = scatter([n], &w, |[i]| [bins[i]]);
+            h.mapv(|v| v * v).sum()
+        }
+    }
+}
+
 #[test]
 fn scatter_in_single_precision() {
-    check(
-        quote!(),
-        quote! {
-            fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {
-                let w = build1(weights.len(), |i| weights[i] * weights[i]);
-                let h = scatter([n], &w, |[i]| [bins[i]]);
-                h.mapv(|v| v * v).sum()
-            }
-        },
-        expect_file!["snapshots/histogram.rs"],
-    );
+    check(quote!(), histogram_energy(), expect_file!["snapshots/histogram.rs"]);
+}
+
+#[test]
+fn proofs_of_assumed_names() {
+    expect_file!["snapshots/proofs.rs"].assert_eq(&expansion(quote!(), histogram_energy()).proofs);
 }

@@ -270,35 +270,3 @@ pub fn __ad_check_logistic(
     clippy::wildcard_imports,
     reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
 )]
-const _: () = {
-    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x_| x_;
-    const _: fn(Array2<()>) -> ::ad::ndarray::Array2<()> = |x_| x_;
-    /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
-    fn assumed_functions(x_: &::ad::ndarray::Array1<f64>) {
-        let _ = x_;
-        let f_ = build1;
-        ::ad::runtime::kernel::same(::ad::prelude::build1, f_);
-        let _ = f_(0, |_| 0.0_f64);
-        let f_ = softplus;
-        ::ad::runtime::kernel::same(::ad::prelude::softplus, f_);
-        let _ = f_(0.0_f64);
-    }
-    /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
-    fn assumed_methods<K>()
-    where
-        (K,): ::ad::runtime::assumed::methods::Assumed,
-    {
-        use ::ad::runtime::assumed::methods::*;
-        let _ = |x_: ::ad::ndarray::Array2<f64>| x_.dot();
-        let _ = |x_: &::ad::ndarray::Array2<f64>| x_.dot();
-        let _ = |x_: &&::ad::ndarray::Array2<f64>| x_.dot();
-        let _ = |x_: &mut ::ad::ndarray::Array2<f64>| x_.dot();
-        let _ = |x_: &::ad::ndarray::ArrayRef1<f64>| x_.len();
-        let _ = |x_: ::ad::ndarray::Array1<f64>| x_.len();
-        let _ = |x_: ::ad::ndarray::ArrayView1<'_, f64>| x_.len();
-        let _ = |x_: ::std::vec::Vec<f64>| x_.len();
-        let _ = |x_: ::ad::ndarray::Array1<f64>| x_.sum();
-        let _ = |x_: &::ad::ndarray::Array1<f64>| x_.sum();
-        let _ = |x_: &mut ::ad::ndarray::Array1<f64>| x_.sum();
-    }
-};

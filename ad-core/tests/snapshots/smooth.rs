@@ -392,13 +392,3 @@ fn __ad_check_smooth(
     clippy::wildcard_imports,
     reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
 )]
-const _: () = {
-    const _: fn(Array1<()>) -> ::ad::ndarray::Array1<()> = |x_| x_;
-    /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
-    fn assumed_functions(x_: &::ad::ndarray::Array1<f64>) {
-        let _ = x_;
-        let f_ = build1;
-        ::ad::runtime::kernel::same(::ad::prelude::build1, f_);
-        let _ = f_(0, |_| 0.0_f64);
-    }
-};
