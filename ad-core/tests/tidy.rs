@@ -1,0 +1,415 @@
+//! The structure that ARCHITECTURE.md promises, held by reading the sources: modules depend downwards only, folders without cycles, each
+//! crate on the crates that it may use, one reader of `syn`, and files of a length that can be read.
+//!
+//! Each list of exceptions may only become shorter: an exception that is no longer needed fails here until it is taken out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// The modules of `ad-core`, each of which may use those before it and none behind it.
+const LAYERS: &[&str] = &[
+    "stage",
+    "diag",
+    "catalogue",
+    "choice",
+    "ir",
+    "prim",
+    "program",
+    "rust_types",
+    "analysis",
+    "passes",
+    "modes",
+    "derivative",
+    "front",
+    "pipeline",
+    "emit",
+    "check_grad",
+    "lib",
+];
+
+/// Uses of a higher module: the file (or folder) that has it, and the module.
+const UPWARDS: &[(&str, &str)] = &[
+    ("ad-core/src/derivative/mod.rs", "pipeline"),
+    ("ad-core/src/diag.rs", "program"),
+    ("ad-core/src/ir/build.rs", "prim"),
+    ("ad-core/src/ir/graph.rs", "prim"),
+    ("ad-core/src/ir/infer.rs", "prim"),
+    ("ad-core/src/ir/node.rs", "prim"),
+    ("ad-core/src/ir/print.rs", "prim"),
+    ("ad-core/src/ir/valid.rs", "prim"),
+    ("ad-core/src/passes/lowering/in_place.rs", "modes"),
+    ("ad-core/src/passes/lowering/merge_runs.rs", "modes"),
+];
+
+/// Folders beside each other that need each other.
+const CYCLES: &[(&str, &str)] =
+    &[("emit/schedule", "emit/tiles"), ("front/iter", "front/methods"), ("ir", "prim"), ("modes", "passes")];
+
+/// The modules that may read Rust's syntax.
+const READERS: &[&str] = &["front", "check_grad"];
+
+/// Files of other modules that read it.
+const OTHER_READERS: &[&str] = &[
+    "ad-core/src/catalogue/refused.rs",
+    "ad-core/src/diag.rs",
+    "ad-core/src/emit/block.rs",
+    "ad-core/src/emit/proof.rs",
+];
+
+/// The modules that may write Rust.
+const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "lib"];
+
+/// Files of other modules that write it.
+const OTHER_WRITERS: &[&str] = &[
+    "ad-core/src/derivative/pullback.rs",
+    "ad-core/src/front/arith.rs",
+    "ad-core/src/front/assume.rs",
+    "ad-core/src/front/attr.rs",
+    "ad-core/src/front/macros.rs",
+    "ad-core/src/front/mod.rs",
+    "ad-core/src/front/shapes.rs",
+    "ad-core/src/front/sig.rs",
+    "ad-core/src/front/stand_in.rs",
+    "ad-core/src/front/types.rs",
+];
+
+/// What each crate may depend on, its tests apart.
+const CRATES: &[(&str, &[&str])] = &[
+    (".", &["ad-macro", "ad-runtime", "ndarray"]),
+    ("ad-macro", &["ad-core"]),
+    ("ad-core", &["proc-macro2", "quote", "syn"]),
+    ("ad-runtime", &["ndarray"]),
+    ("ad-oracle", &["ad-core"]),
+];
+
+/// The most lines that a file may have.
+const LONGEST: usize = 600;
+
+/// Folders of sources by hand.
+const FOLDERS: &[&str] = &[
+    "ad-core/examples",
+    "ad-core/src",
+    "ad-core/tests",
+    "ad-examples",
+    "ad-macro",
+    "ad-oracle",
+    "ad-runtime",
+    "ad-ui",
+    "benches",
+    "examples",
+    "src",
+    "tests",
+];
+
+/// Files in these are written by the compiler.
+const WRITTEN: &[&str] = &["ad-core/tests/snapshots"];
+
+/// Longer files, with the lines that each may have, and why.
+const LONG: &[(&str, usize, &str)] = &[
+    ("ad-core/src/analysis/range.rs", 635, "to be divided"),
+    ("ad-core/src/emit/driver.rs", 670, "to be divided"),
+    ("ad-core/src/emit/driver/whole.rs", 631, "to be divided"),
+    ("ad-core/src/emit/nest.rs", 683, "to be divided"),
+    ("ad-core/src/front/checks.rs", 676, "to be divided by the issue on whole programs"),
+    ("ad-core/src/front/loops.rs", 666, "to be divided by the issue on whole programs"),
+    ("ad-core/src/front/place.rs", 640, "to be divided by the issue on whole programs"),
+    ("ad-core/src/front/stack.rs", 615, "to be divided by the issue on whole programs"),
+    ("ad-core/src/passes/loops.rs", 691, "to be divided"),
+    ("ad-core/tests/emit/corpus.rs", 869, "the examples of one list"),
+    ("ad-core/tests/front/open.rs", 782, "cases of one subject"),
+    ("ad-core/tests/rules.rs", 998, "the examples of one list"),
+    ("ad-core/tests/speed.rs", 777, "cases of one subject"),
+    ("ad-core/tests/table.rs", 698, "one table and its test"),
+    ("tests/derivatives.rs", 650, "cases of one subject"),
+    ("tests/loops.rs", 619, "cases of one subject"),
+];
+
+/// Asserts that what was found is what is excepted: the sentences say what to do about the rest.
+fn compare<T: Ord>(found: &BTreeMap<T, String>, excepted: impl IntoIterator<Item = T>, stale: impl Fn(&T) -> String) {
+    let excepted: BTreeSet<T> = excepted.into_iter().collect();
+    let new = found.iter().filter(|(key, _)| !excepted.contains(key)).map(|(_, say)| say.clone());
+    excepted.iter().filter(|key| !found.contains_key(key)).for_each(|key| println!("{}", stale(key)));
+    let all: Vec<String> = new.collect();
+    assert!(all.is_empty(), "\n{}\n", all.join("\n"));
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The Rust files of a folder, by their paths from the root of the repository, with their text.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    fn walk(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
+        let Ok(entries) = std::fs::read_dir(folder) else { return };
+        for path in entries.map(|e| e.expect("a file").path()) {
+            if path.is_dir() && !path.ends_with("target") {
+                walk(&path, root, found);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let text = std::fs::read_to_string(&path).expect("a text");
+                let name = path.strip_prefix(root).expect("under the root").to_str().expect("a name of letters");
+                found.push((name.to_string(), text));
+            }
+        }
+    }
+    let (root, mut found) = (root(), Vec::new());
+    walk(&root.join(folder), &root, &mut found);
+    found.sort();
+    assert!(!found.is_empty(), "{folder} has no sources: take it out of this test");
+    found
+}
+
+/// A module of `ad-core`: its file, its path, and what its code (unit tests apart) says.
+struct Module {
+    file: String,
+    path: Vec<String>,
+    uses: BTreeSet<Vec<String>>,
+    reads: bool,
+    writes: bool,
+}
+
+impl Module {
+    /// The module of the crate's root that it is in.
+    fn layer(&self) -> &str {
+        self.path.first().map_or("lib", String::as_str)
+    }
+}
+
+fn modules() -> Vec<Module> {
+    let module = |(file, text): (String, String)| {
+        let inner = file.strip_prefix("ad-core/src/").and_then(|f| f.strip_suffix(".rs")).expect("a source");
+        let mut path: Vec<String> = inner.split('/').map(str::to_string).collect();
+        if path.last().is_some_and(|last| last == "mod" || last == "lib") {
+            path.pop();
+        }
+        let tokens: TokenStream = text.parse().unwrap_or_else(|e| panic!("{file}: {e}"));
+        let mut module = Module { file, uses: BTreeSet::new(), reads: false, writes: false, path: Vec::new() };
+        module.read(&tokens.into_iter().collect::<Vec<_>>(), &path);
+        module.path = path;
+        module
+    };
+    sources("ad-core/src").into_iter().map(module).collect()
+}
+
+/// Whether `::` stands at a place.
+fn colons(tokens: &[TokenTree], at: usize) -> bool {
+    let colon = |t: Option<&TokenTree>| matches!(t, Some(TokenTree::Punct(p)) if p.as_char() == ':');
+    colon(tokens.get(at)) && colon(tokens.get(at + 1))
+}
+
+fn ident(token: Option<&TokenTree>) -> Option<String> {
+    match token {
+        Some(TokenTree::Ident(i)) => Some(i.to_string()),
+        _ => None,
+    }
+}
+
+impl Module {
+    /// Collects what tokens of the module `here` mention.
+    fn read(&mut self, tokens: &[TokenTree], here: &[String]) {
+        let mut k = 0;
+        while k < tokens.len() {
+            let word = ident(tokens.get(k)).unwrap_or_default();
+            let punct = |at: usize, c| matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == c);
+            match &*word {
+                "mod" if matches!(tokens.get(k + 2), Some(TokenTree::Group(_))) => {
+                    let Some(TokenTree::Group(body)) = tokens.get(k + 2) else { unreachable!("it was one") };
+                    let name = ident(tokens.get(k + 1)).expect("the name of a module");
+                    // `#[cfg(test)] mod tests`: of the tests.
+                    if name != "tests" {
+                        let inner: Vec<String> = here.iter().cloned().chain([name]).collect();
+                        self.read(&body.stream().into_iter().collect::<Vec<_>>(), &inner);
+                    }
+                    k += 3;
+                    continue;
+                }
+                "crate" | "super" | "self" if colons(tokens, k + 1) => {
+                    k = self.path(tokens, k, Vec::new(), here);
+                    continue;
+                }
+                "syn" => self.reads |= colons(tokens, k + 1),
+                "quote" | "quote_spanned" => self.writes |= punct(k + 1, '!'),
+                _ => {}
+            }
+            if let TokenTree::Group(inside) = &tokens[k] {
+                self.read(&inside.stream().into_iter().collect::<Vec<_>>(), here);
+            }
+            k += 1;
+        }
+    }
+
+    /// Collects the path at `k`, or all paths of a tree of them, behind a prefix; returns where it ends.
+    fn path(&mut self, tokens: &[TokenTree], mut k: usize, mut prefix: Vec<String>, here: &[String]) -> usize {
+        let mut first = true;
+        loop {
+            match tokens.get(k) {
+                Some(TokenTree::Ident(i)) => match (&*i.to_string(), first) {
+                    ("crate", true) => {}
+                    ("self", true) if prefix.is_empty() => prefix = here.to_vec(),
+                    ("super", true) if prefix.is_empty() => prefix = here[..here.len() - 1].to_vec(),
+                    ("super", _) => drop(prefix.pop()),
+                    ("self", _) => {}
+                    (name, _) => prefix.push(name.to_string()),
+                },
+                Some(TokenTree::Group(tree)) if tree.delimiter() == Delimiter::Brace => {
+                    let inside: Vec<TokenTree> = tree.stream().into_iter().collect();
+                    for one in inside.split(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ',')) {
+                        if !one.is_empty() {
+                            // Behind a prefix, `self` is the prefix.
+                            self.path(one, 0, prefix.clone(), &[]);
+                        }
+                    }
+                    return k + 1;
+                }
+                _ => break,
+            }
+            (k, first) = (k + 1, false);
+            if !colons(tokens, k) {
+                break;
+            }
+            k += 2;
+        }
+        self.uses.insert(prefix);
+        k
+    }
+}
+
+fn layer(name: &str) -> usize {
+    let at = LAYERS.iter().position(|layer| *layer == name);
+    at.unwrap_or_else(|| panic!("LAYERS of this test does not say on which floor `{name}` of ad-core stands"))
+}
+
+#[test]
+fn modules_depend_downwards() {
+    let modules = modules();
+    let there: BTreeSet<&str> = modules.iter().map(Module::layer).collect();
+    let mut found = BTreeMap::new();
+    for module in &modules {
+        let own = layer(module.layer());
+        for path in &module.uses {
+            // What is no module is an item of the crate's root.
+            let other = path.first().map(String::as_str).filter(|name| there.contains(name)).unwrap_or("lib");
+            if layer(other) > own {
+                let say = format!(
+                    "{} uses `{other}`, which stands above `{}`: move what it needs down, or have its caller pass it",
+                    module.file,
+                    module.layer()
+                );
+                found.insert((module.file.as_str(), other), say);
+            }
+        }
+    }
+    for name in LAYERS {
+        assert!(there.contains(name), "there is no module `{name}`: take it out of LAYERS");
+    }
+    compare(&found, UPWARDS.iter().copied(), |(file, other)| {
+        format!("{file} no longer uses `{other}`: take it out of UPWARDS")
+    });
+}
+
+#[test]
+fn folders_beside_each_other_have_no_cycles() {
+    let modules = modules();
+    // A folder is known by the path of its module, if that has modules in files of their own.
+    let folders: BTreeSet<&[String]> =
+        modules.iter().filter(|m| m.path.len() > 1).map(|m| &m.path[..m.path.len() - 1]).collect();
+    let mut uses: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
+    for module in &modules {
+        for path in &module.uses {
+            let common = module.path.iter().zip(path).take_while(|(a, b)| a == b).count();
+            let [from, to] = [&module.path, path].map(|p| p.get(..=common));
+            // The lowest folder that contains both has a folder for each.
+            if let (Some(from), Some(to)) = (from, to)
+                && folders.contains(from)
+                && folders.contains(to)
+            {
+                uses.entry(from.to_vec()).or_default().insert(to.to_vec());
+            }
+        }
+    }
+    let reached = |from: &Vec<String>| {
+        let (mut seen, mut todo) = (BTreeSet::new(), vec![from]);
+        while let Some(next) = todo.pop() {
+            for to in uses.get(next).into_iter().flatten() {
+                if seen.insert(to) {
+                    todo.push(to);
+                }
+            }
+        }
+        seen
+    };
+    let mut found = BTreeMap::new();
+    for (from, tos) in &uses {
+        for to in tos.iter().filter(|to| from < *to || !uses.get(*to).is_some_and(|back| back.contains(from))) {
+            if reached(to).contains(from) {
+                let [from, to] = [from, to].map(|p| p.join("/"));
+                let say = format!("{from} and {to} need each other: move what both use below both");
+                found.insert((from, to), say);
+            }
+        }
+    }
+    compare(&found, CYCLES.iter().map(|(a, b)| (a.to_string(), b.to_string())), |(from, to)| {
+        format!("{from} and {to} are no longer a cycle: take them out of CYCLES")
+    });
+}
+
+#[test]
+fn one_module_reads_syntax_and_one_writes_rust() {
+    let modules = modules();
+    let other = |does: fn(&Module) -> bool, may: &[&str], say: &str| {
+        let others = modules.iter().filter(|m| does(m) && !may.contains(&m.layer()));
+        others.map(|m| (m.file.clone(), format!("{} {say}", m.file))).collect::<BTreeMap<_, _>>()
+    };
+    let reads = other(|m| m.reads, READERS, "reads `syn`: have the front end read it and pass what it found");
+    compare(&reads, OTHER_READERS.iter().map(|f| f.to_string()), |file| {
+        format!("{file} no longer reads `syn`: take it out of OTHER_READERS")
+    });
+    let writes = other(|m| m.writes, WRITERS, "writes tokens: have it say what it wants, and the emitter write it");
+    compare(&writes, OTHER_WRITERS.iter().map(|f| f.to_string()), |file| {
+        format!("{file} no longer writes tokens: take it out of OTHER_WRITERS")
+    });
+}
+
+#[test]
+fn crates_depend_on_what_they_may() {
+    for (name, may) in CRATES {
+        let file = root().join(name).join("Cargo.toml");
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let section = text.split("\n[dependencies]\n").nth(1).unwrap_or_else(|| panic!("{name} has no dependencies"));
+        let section = section.split("\n[").next().unwrap_or_default();
+        let lines = section.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let found: BTreeSet<&str> = lines.filter_map(|line| line.split(['.', ' ', '=']).next()).collect();
+        let may: BTreeSet<&str> = may.iter().copied().collect();
+        assert_eq!(found, may, "dependencies of {name}: if the change is meant, say so in CRATES of this test");
+    }
+}
+
+#[test]
+fn files_can_be_read() {
+    let mut long = BTreeMap::new();
+    for folder in FOLDERS {
+        for (file, text) in sources(folder) {
+            let lines = text.lines().count();
+            if lines > LONGEST && !WRITTEN.iter().any(|written| file.starts_with(written)) {
+                long.insert(file, lines);
+            }
+        }
+    }
+    for (file, most, why) in LONG {
+        let lines = long.get(*file).copied().unwrap_or_default();
+        if lines <= LONGEST {
+            println!("{file} has at most {LONGEST} lines: take it out of LONG");
+            continue;
+        }
+        assert!(
+            lines <= *most,
+            "{file} has {lines} lines, and {most} at most ({why}): divide it by what its parts are for"
+        );
+    }
+    let found = long.into_iter().map(|(file, lines)| {
+        let say = format!("{file} has {lines} lines, and {LONGEST} are the most: divide it by what its parts are for");
+        (file, say)
+    });
+    compare(&found.collect(), LONG.iter().map(|(file, ..)| file.to_string()), |file| file.clone());
+}
