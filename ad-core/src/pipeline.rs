@@ -8,10 +8,10 @@
 
 use std::collections::HashSet;
 
-use crate::analysis::decisions::decisions;
+use crate::analysis::decisions::Decisions;
 use crate::derivative;
 use crate::ir::Term;
-use crate::passes::loops::{self, rematerialise, strip_mine};
+use crate::passes::loops::{self, fusion, rematerialise, strip_mine};
 use crate::passes::manager::Manager;
 use crate::passes::{CheckRoots, Pass, Roots};
 use crate::passes::{associate, bulk, hoist, pairs, push, share, simplify, trip_counts, unroll};
@@ -24,10 +24,23 @@ pub use crate::passes::Log;
 const FUNCTION: &[Pass] = &[bulk::PASS, simplify::PASS, loops::PASS, push::PASS, unroll::PASS, trip_counts::PASS];
 
 /// The passes over a derivative, of which another one may be taken.
-const GRADIENT: &[Pass] = &[simplify::PASS, loops::PASS, strip_mine::PASS, rematerialise::PASS, unroll::PASS];
+const GRADIENT: &[Pass] =
+    &[simplify::PASS, loops::PASS, fusion::PASS, strip_mine::PASS, rematerialise::PASS, unroll::PASS];
 
 /// The passes behind those, over a derivative that is written.
 const DERIVATIVE: &[Pass] = &[share::PASS, associate::PASS, hoist::PASS, pairs::PASS];
+
+/// All passes, each once, in the order in which they run first.
+#[must_use]
+pub fn passes() -> Vec<Pass> {
+    let mut all: Vec<Pass> = Vec::new();
+    for pass in FUNCTION.iter().chain(GRADIENT).chain(DERIVATIVE) {
+        if all.iter().all(|met| met.name != pass.name) {
+            all.push(*pass);
+        }
+    }
+    all
+}
 
 /// Which derivative a routine computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,7 +94,9 @@ pub fn prepare(mut program: Program, log: Option<&mut Log>) -> Prepared {
     let roots = Roots { values: program.result.terms(), checks: check_roots(&program.checks), ..Roots::default() };
     manager.record(g, "source", &roots);
     let roots = manager.run(g, FUNCTION, roots);
-    let exact = decisions(g, &Roots { counting_runs: Vec::new(), ..roots.clone() }.all());
+    manager.record(g, "result", &roots);
+    let own = Roots { counting_runs: Vec::new(), ..roots.clone() };
+    let exact = (*manager.cx.get::<Decisions>(g, &own.all())).clone();
     program.result = program.result.with_terms(&mut roots.values.iter().copied());
     set_checks(&mut program.checks, &roots.checks);
     // A check that always holds is none.
@@ -97,16 +112,17 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
     stage::enter("differentiation");
     let given = prepared.exact.clone();
     let made = derivative::made(prepared, which, &mut |g, roots| {
-        manager.cx.given.clone_from(&given);
+        manager.cx.give(&given);
         manager.run(g, GRADIENT, roots)
     });
     let g = &mut prepared.program.graph;
     manager.record(g, "differentiation", &made.roots);
-    manager.cx.given = given;
+    manager.cx.give(&given);
     let roots = manager.run(g, GRADIENT, made.roots.clone());
     let roots = manager.run(g, DERIVATIVE, roots);
-    let exact = manager.cx.exact(g, &roots);
-    let fired = format!("{:?}", manager.cx.trace);
+    manager.record(g, "result", &roots);
+    let exact = (*manager.cx.exact(g)).clone();
+    let fired = format!("{:?}", manager.cx.trace.fired);
     manager.say("rules that fired", &fired);
     derivative::routine(prepared, which, made, &roots, exact)
 }

@@ -31,9 +31,9 @@ fn every_stage_is_written() {
     };
     let text = record(quote!(grad, jvp), item);
     let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("==== ")).collect();
-    let function = ["source", "bulk", "simplify", "loops", "push", "unroll", "trip_counts"];
-    let derivative = ["differentiation", "simplify", "loops", "strip_mine", "rematerialise", "unroll"];
-    let last = ["share", "associate", "hoist", "pairs", "rules that fired"];
+    let function = ["source", "bulk", "simplify", "loops", "push", "unroll", "trip_counts", "result"];
+    let derivative = ["differentiation", "simplify", "loops", "loop_fusion", "strip_mine", "rematerialise", "unroll"];
+    let last = ["share", "associate", "hoist", "pairs", "result", "rules that fired"];
     let mut expected: Vec<String> = function.iter().map(|pass| format!("function: {pass}")).collect();
     for which in ["value_and_grad", "jvp"] {
         expected.extend(derivative.iter().chain(&last).map(|pass| format!("{which}: {pass}")));
@@ -41,6 +41,18 @@ fn every_stage_is_written() {
     }
     assert_eq!(headings, expected);
     assert!(text.contains("build1"), "the source has its builds:\n{text}");
+}
+
+/// With `AD_TRACE` the record has each rule that fires, with the term before and after it.
+#[test]
+fn rules_are_written_one_by_one() {
+    let item = quote! { fn f(x: &Array1<f64>) -> f64 { (-(-x)).sum() } };
+    let program = ad_core::front::parse(quote!(), item).ok().expect("a program");
+    let mut log = ad_core::pipeline::Log { rules: true, ..Default::default() };
+    let _ = ad_core::pipeline::prepare(program, Some(&mut log));
+    let text = log.text();
+    assert!(text.contains("==== function: simplify, rule by rule\n"), "{text}");
+    assert!(text.contains("neg.neg: (- (- x)) => x\n"), "{text}");
 }
 
 /// Each kind of choice is there with the costs that were compared.

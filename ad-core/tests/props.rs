@@ -14,7 +14,7 @@ use ad_core::ir::print::print_typed;
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Graph, Node, RealTy, Term};
 use ad_core::modes::dual_arrays as ad;
-use ad_core::passes::{bulk as bot, simplify, unroll};
+use ad_core::passes::{Context, bulk as bot, simplify, unroll};
 use ad_core::prim::Unary;
 use ad_oracle::interp::{Interp, Value, Work};
 use common::compare::{close, close_all, dot};
@@ -156,16 +156,17 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let flat = unrolled(&mut run, "gradient, unrolled", &gradient)?;
     run.same("gradient, unrolled", &flat, &values)?;
     let exact = ad_core::analysis::decisions::decisions(&run.g, &gradient[..roots.len()]);
-    let shared = ad_core::passes::share::share(&mut run.g, &gradient, &exact, &[]);
-    let shared = ad_core::passes::associate::associate(&mut run.g, &shared, &exact);
+    let cx = &mut Context::with_exact(exact);
+    let shared = ad_core::passes::share::share(&mut run.g, &gradient, cx);
+    let shared = ad_core::passes::associate::associate(&mut run.g, &shared, cx);
     run.valid("gradient, associated", &shared)?;
     run.same("gradient, associated", &shared, &values)?;
     stats.associated += usize::from(shared != gradient);
-    let hoisted = ad_core::passes::hoist::hoist(&mut run.g, &shared, &exact);
+    let hoisted = ad_core::passes::hoist::hoist(&mut run.g, &shared, cx);
     run.valid("gradient, maps behind sums", &hoisted)?;
     run.same("gradient, maps behind sums", &hoisted, &values)?;
     stats.hoisted += usize::from(hoisted != shared);
-    let paired = ad_core::passes::pairs::pairs(&mut run.g, &hoisted, &exact, &[]);
+    let paired = ad_core::passes::pairs::pairs(&mut run.g, &hoisted, cx);
     run.valid("gradient, differences of products first", &paired)?;
     run.same("gradient, differences of products first", &paired, &values)?;
     stats.alive += usize::from(values[roots.len()..].iter().flat_map(Value::values).any(|x| x != 0.0));
@@ -203,7 +204,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
 /// The roots with small arrays as scalars.
 fn unrolled(run: &mut Run, stage: &str, roots: &[Term]) -> Try<Vec<Term>> {
     let exact = ad_core::analysis::decisions::decisions(&run.g, roots);
-    let unrolled = unroll::unroll(&mut run.g, roots, &exact);
+    let unrolled = unroll::unroll(&mut run.g, roots, &mut Context::with_exact(exact));
     run.valid(stage, &unrolled)?;
     let largest = run.g.reachable(&unrolled).len() / (run.g.reachable(roots).len() + 1);
     if largest > unroll::PRODUCTS { Err(format!("{stage}: {largest} times as long")) } else { Ok(unrolled) }

@@ -1,11 +1,9 @@
 //! The simplifier's tables, iterated: each rule has an example on which it fires, keeps the type, and keeps the value and its tangent
 //! as the reference interpreter sees them. A rule without an example fails.
 
-use std::collections::HashSet;
-
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
 use ad_core::passes::simplify::{Exactness, Rule, simplify, tables};
-use ad_core::passes::{associate, hoist, pairs, push, share};
+use ad_core::passes::{CheckRoots, Context, Roots, associate, hoist, pairs, push, share};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
 use ad_oracle::interp::{Interp, Value};
 
@@ -708,6 +706,12 @@ fn loose_rules_leave_decisions_alone() {
     assert_eq!(simplify(&mut f.g, &[place]), vec![place]);
 }
 
+/// A context in which these conditions are checked.
+fn checked(conditions: &[Term]) -> Context {
+    let checks = conditions.iter().map(|&ok| CheckRoots { ok, shown: Vec::new() }).collect();
+    Context::of(Roots { checks, ..Roots::default() })
+}
+
 #[test]
 fn an_index_goes_into_what_only_it_reads() {
     let mut f = Fixture::new();
@@ -715,11 +719,11 @@ fn an_index_goes_into_what_only_it_reads() {
     let e = f.g.unary(Unary::Exp, f.x);
     let p = f.g.mul(e, f.y);
     let read = f.g.index(p, &[two]);
-    let pushed = push::push(&mut f.g, &[read], &HashSet::new(), &[])[0];
+    let pushed = push::push(&mut f.g, &[read], &mut Context::default())[0];
     assert!(matches!(f.g.node(pushed), Node::Prim(Prim::Binary(Binary::Mul), _)));
     // With a second reader the array is needed anyway.
     let total = f.g.sum_all(p);
-    let both = push::push(&mut f.g, &[read, total], &HashSet::new(), &[]);
+    let both = push::push(&mut f.g, &[read, total], &mut Context::default());
     assert_eq!(both, vec![read, total]);
     assert_eq!(Elem::Real(RealTy::F64), f.g.elem(read));
 }
@@ -745,25 +749,25 @@ fn a_part_goes_into_the_product_that_only_it_reads() {
         let found = g.reachable(&[t]).into_iter().find(|&t| matches!(g.node(t), Node::Prim(Prim::Contract(_), _)));
         found.map(|t| g.int_value(g.shape(t)[0])).expect("a contraction")
     };
-    let pushed = push::push(&mut f.g, &[read], &HashSet::new(), &held)[0];
+    let pushed = push::push(&mut f.g, &[read], &mut checked(&held))[0];
     assert_eq!(rows(&f.g, pushed), Some(2));
     let values = Interp::new(&f.g, &Fixture::inputs()).eval_all(&[read, pushed]).unwrap();
     assert_eq!(values[0].values(), values[1].values());
     // Other rows are read, or decide.
     let total = f.g.sum_all(tanh);
-    assert_eq!(push::push(&mut f.g, &[read, total], &HashSet::new(), &held), vec![read, total]);
-    assert_eq!(push::push(&mut f.g, &[read], &HashSet::from([scores]), &held), vec![read]);
+    assert_eq!(push::push(&mut f.g, &[read, total], &mut checked(&held)), vec![read, total]);
+    assert_eq!(push::push(&mut f.g, &[read], &mut Context::with_exact([scores].into())), vec![read]);
     // Where it is not known that the rows are there, none are made up for it.
     let k = f.n;
     let part = f.g.slice(tanh, &[none], &[1], &[k]);
-    assert_eq!(push::push(&mut f.g, &[part], &HashSet::new(), &held), vec![part]);
+    assert_eq!(push::push(&mut f.g, &[part], &mut checked(&held)), vec![part]);
     let inside = f.g.compare(Cmp::Le, k, three);
-    let pushed = push::push(&mut f.g, &[part], &HashSet::new(), &[inside])[0];
+    let pushed = push::push(&mut f.g, &[part], &mut checked(&[inside]))[0];
     assert!(matches!(f.g.node(pushed), Node::Prim(Prim::Unary(Unary::Tanh), _)));
     // Columns do not lie together.
     let across = f.g.contract(f.a, f.x, contraction(&[0, 1], &[0], &[1]));
     let part = f.g.slice(across, &[one], &[1], &[two]);
-    assert_eq!(push::push(&mut f.g, &[part], &HashSet::new(), &held), vec![part]);
+    assert_eq!(push::push(&mut f.g, &[part], &mut checked(&held)), vec![part]);
 }
 
 #[test]
@@ -772,33 +776,36 @@ fn what_is_divided_by_the_same_is_multiplied_by_one_reciprocal() {
     let (p, q) = (f.g.div(f.x, f.y), f.g.div(f.y, f.x));
     let (e, two) = (f.g.unary(Unary::Exp, f.x), f.g.lit_like(f.x, 2.0));
     let (r, halved, lone) = (f.g.div(e, f.y), f.g.div(f.x, two), f.g.div(e, two));
-    let none = HashSet::new();
     let divisions = |g: &Graph, roots: &[Term]| {
         let all = g.reachable(roots);
         let is = |op: Prim| all.iter().filter(|&&t| matches!(g.node(t), Node::Prim(p, _) if *p == op)).count();
         [is(Prim::Binary(Binary::Div)), is(Prim::Unary(Unary::Recip))]
     };
-    assert_eq!(share::share(&mut f.g, &[p, q], &none, &[]), vec![p, q], "by different terms");
-    assert_eq!(share::share(&mut f.g, &[halved, lone], &none, &[]), vec![halved, lone], "by a literal");
-    assert_eq!(share::share(&mut f.g, &[p, r], &none, &[p, r]), vec![p, r], "the function's own divisions stay");
+    assert_eq!(share::share(&mut f.g, &[p, q], &mut Context::default()), vec![p, q], "by different terms");
+    assert_eq!(share::share(&mut f.g, &[halved, lone], &mut Context::default()), vec![halved, lone], "by a literal");
     assert_eq!(
-        share::share(&mut f.g, &[p, r], &none, &[p])[0],
+        share::share(&mut f.g, &[p, r], &mut Context::of(Roots::of_values(&[p, r]))),
+        vec![p, r],
+        "the function's own divisions stay"
+    );
+    assert_eq!(
+        share::share(&mut f.g, &[p, r], &mut Context::of(Roots::of_values(&[p])))[0],
         p,
         "one of the function's own, and one of the derivative's"
     );
-    assert_eq!(share::share(&mut f.g, &[p, r], &none, &[]), vec![p, r], "two are rounded once each");
+    assert_eq!(share::share(&mut f.g, &[p, r], &mut Context::default()), vec![p, r], "two are rounded once each");
     let third = f.g.div(two, f.y);
-    let both = share::share(&mut f.g, &[p, r, q, third], &none, &[]);
+    let both = share::share(&mut f.g, &[p, r, q, third], &mut Context::default());
     assert_eq!((divisions(&f.g, &[both[0], both[1], both[3]]), both[2]), ([0, 1], q));
     let one = f.g.lit_like(f.x, 1.0);
     let inverse = f.g.div(one, f.y);
-    let with_one = share::share(&mut f.g, &[p, inverse, r], &none, &[])[1];
+    let with_one = share::share(&mut f.g, &[p, inverse, r], &mut Context::default())[1];
     assert!(matches!(f.g.node(with_one), Node::Prim(Prim::Unary(Unary::Recip), _)), "it is the reciprocal");
     // A number all over an array: its reciprocal is taken once, not for each element.
     let (number, three) = (f.g.sum_all(f.y), f.g.shape(f.x).to_vec());
     let spread = f.g.broadcast(number, &three);
     let s = f.g.div(f.x, spread);
-    let shared = share::share(&mut f.g, &[s], &none, &[])[0];
+    let shared = share::share(&mut f.g, &[s], &mut Context::default())[0];
     assert_eq!(divisions(&f.g, &[shared]), [0, 1]);
     let reciprocal = f.g.unary(Unary::Recip, number);
     assert!(f.g.reachable(&[shared]).contains(&reciprocal));
@@ -813,7 +820,6 @@ fn what_is_divided_by_the_same_is_multiplied_by_one_reciprocal() {
 #[test]
 fn sums_of_products_are_differences_of_two_products_first() {
     let mut f = Fixture::new();
-    let none = HashSet::new();
     let places: Vec<Term> = (0..3).map(|k| f.g.lit_usize(k)).collect();
     let numbers: Vec<Term> = places.iter().map(|&k| f.g.index(f.x, &[k])).collect();
     let [a, b, c] = [(0, 1), (1, 2), (2, 0)].map(|(i, j)| f.g.mul(numbers[i], numbers[j]));
@@ -824,20 +830,23 @@ fn sums_of_products_are_differences_of_two_products_first() {
     let long = f.g.sub(more, b);
     let long = f.g.add(long, c);
     let long = f.g.sub(long, d);
-    let paired = pairs::pairs(&mut f.g, &[short, long], &none, &[]);
+    let paired = pairs::pairs(&mut f.g, &[short, long], &mut Context::default());
     let (ba, ab, cd) = (f.g.sub(b, a), f.g.sub(a, b), f.g.sub(c, d));
     let first = f.g.add(f.s, ab);
     assert_eq!(paired, vec![f.g.add(f.s, ba), f.g.add(first, cd)]);
     // What another one reads as well is a number of its own, what a decision depends on stays, and so does what the function adds itself.
-    let both = pairs::pairs(&mut f.g, &[short, less], &none, &[]);
+    let both = pairs::pairs(&mut f.g, &[short, less], &mut Context::default());
     assert_eq!(both, vec![short, less]);
-    assert_eq!(pairs::pairs(&mut f.g, &[short], &[less].into(), &[]), vec![short]);
-    assert_eq!(pairs::pairs(&mut f.g, &[short, long], &none, &[short, long]), vec![short, long]);
+    assert_eq!(pairs::pairs(&mut f.g, &[short], &mut Context::with_exact([less].into())), vec![short]);
+    assert_eq!(
+        pairs::pairs(&mut f.g, &[short, long], &mut Context::of(Roots::of_values(&[short, long]))),
+        vec![short, long]
+    );
     // Elements of an array are computed in loops.
     let (p, q) = (f.g.mul(f.x, f.y), f.g.mul(f.y, f.y));
     let array = f.g.sub(f.x, p);
     let array = f.g.add(array, q);
-    assert_eq!(pairs::pairs(&mut f.g, &[array], &none, &[]), vec![array]);
+    assert_eq!(pairs::pairs(&mut f.g, &[array], &mut Context::default()), vec![array]);
     let values = Interp::new(&f.g, &Fixture::inputs()).eval_all(&[short, paired[0], long, paired[1]]).unwrap();
     for pair in values.chunks(2) {
         assert!((pair[0].values()[0] - pair[1].values()[0]).abs() < 1e-14);
@@ -852,11 +861,14 @@ fn two_functions_of_a_family_share_their_dear_part() {
         let all = g.reachable(roots);
         all.iter().filter(|&&t| matches!(g.node(t), Node::Prim(Prim::Unary(Unary::Exp), _))).count()
     };
-    let none = HashSet::new();
-    assert_eq!(share::share(&mut f.g, &[p], &none, &[]), vec![p], "alone it stays");
+    assert_eq!(share::share(&mut f.g, &[p], &mut Context::default()), vec![p], "alone it stays");
     let exact = std::collections::HashSet::from([q]);
-    assert_eq!(share::share(&mut f.g, &[p, q], &exact, &[]), vec![p, q], "a decision keeps its formula");
-    let both = share::share(&mut f.g, &[p, q], &none, &[]);
+    assert_eq!(
+        share::share(&mut f.g, &[p, q], &mut Context::with_exact(exact)),
+        vec![p, q],
+        "a decision keeps its formula"
+    );
+    let both = share::share(&mut f.g, &[p, q], &mut Context::default());
     assert_eq!(exponentials(&f.g, &both), 1);
     let inputs: Vec<Value> = Fixture::inputs();
     for special in [f64::NEG_INFINITY, f64::INFINITY, f64::NAN, -800.0, -0.0] {
@@ -900,14 +912,13 @@ fn sums_of_contractions_are_associated() {
             let b = g.add_input_shaped(Elem::F64, shape(&c.b));
             let product = g.contract(a, b, c.clone());
             let sum = g.sum_axes(product, &axes);
-            let none = HashSet::new();
-            let new = associate::associate(&mut g, &[sum], &none)[0];
+            let new = associate::associate(&mut g, &[sum], &mut Context::default())[0];
             assert_ne!(new, sum, "{c:?} {axes:?}");
             assert_eq!(valid::validate(&g, &[new]), Ok(()));
             assert_eq!(g.ty(new), g.ty(sum));
-            let kept = associate::associate(&mut g, &[sum, product], &none);
+            let kept = associate::associate(&mut g, &[sum, product], &mut Context::default());
             assert_eq!(kept, vec![sum, product], "what is needed anyway is summed as it is");
-            assert_eq!(associate::associate(&mut g, &[sum], &std::collections::HashSet::from([sum])), vec![sum]);
+            assert_eq!(associate::associate(&mut g, &[sum], &mut Context::with_exact([sum].into())), vec![sum]);
             for special in [0.5, f64::INFINITY, f64::NAN] {
                 let mut inputs: Vec<Value> = sizes.iter().map(|&n| Value::reals(&[n], &vec![0.0; n])).collect();
                 for (of, phase) in [(&c.a, 0.3), (&c.b, 1.1)] {
@@ -933,7 +944,6 @@ fn sums_of_contractions_are_associated() {
 /// `sum_n of -(sum_j select mask (x_nj *0 w_jk) 0)` and its like: the map is applied once, to the sum of the items.
 #[test]
 fn linear_maps_are_taken_out_of_sums() {
-    let none = HashSet::new();
     for (absorbing, masked, negated) in [(true, true, true), (false, false, true), (true, false, false)] {
         for sizes in [[4, 3, 2], [0, 3, 2], [4, 0, 2], [1, 1, 1]] {
             let mut g = Graph::new();
@@ -954,14 +964,14 @@ fn linear_maps_are_taken_out_of_sums() {
             let each = g.sum_axes(items, &[1]);
             let each = if negated { g.neg(each) } else { each };
             let sum = g.sum_axes(each, &[0]);
-            let new = hoist::hoist(&mut g, &[sum], &none)[0];
+            let new = hoist::hoist(&mut g, &[sum], &mut Context::default())[0];
             assert_eq!(valid::validate(&g, &[new]), Ok(()));
             assert_eq!(g.ty(new), g.ty(sum));
             let over = |g: &Graph, t: Term| g.reachable(&[t]).iter().filter(|u| g.rank(**u) == 3).count();
             assert_eq!((over(&g, sum) > 0, over(&g, new)), (true, 0), "no array over items, rows and columns is left");
-            let read = hoist::hoist(&mut g, &[sum, each], &none);
+            let read = hoist::hoist(&mut g, &[sum, each], &mut Context::default());
             assert_eq!(read, [sum, each], "what is needed anyway is summed as it is");
-            assert_eq!(hoist::hoist(&mut g, &[sum], &std::collections::HashSet::from([sum])), vec![sum]);
+            assert_eq!(hoist::hoist(&mut g, &[sum], &mut Context::with_exact([sum].into())), vec![sum]);
             let of = |rows: usize, columns: usize, phase: f64| {
                 let xs: Vec<f64> = (0..rows * columns).map(|k| ((k as f64 + 1.0) * 0.7 + phase).sin()).collect();
                 Value::reals(&[rows, columns], &xs).with_tangent(&xs.iter().map(|x| x * x).collect::<Vec<_>>())
@@ -984,5 +994,5 @@ fn linear_maps_are_taken_out_of_sums() {
     let (a, b) = (g.replicate_axes(x, &[2], &[j]), g.replicate_axes(y, &[1], &[j]));
     let items = g.binary(Binary::MulZero, a, b);
     let sum = g.sum_axes(items, &[0]);
-    assert_eq!(hoist::hoist(&mut g, &[sum], &none), vec![sum]);
+    assert_eq!(hoist::hoist(&mut g, &[sum], &mut Context::default()), vec![sum]);
 }

@@ -26,7 +26,7 @@ fn number(name: &str, default: u64) -> u64 {
 fn simple(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     let simple = simplify::simplify(g, roots);
     let exact = ad_core::analysis::decisions::decisions(g, &simple);
-    let flat = unroll::unroll(g, &simple, &exact);
+    let flat = unroll::unroll(g, &simple, &mut ad_core::passes::Context::with_exact(exact));
     simplify::simplify(g, &flat)
 }
 

@@ -66,7 +66,7 @@ impl Program {
     fn check_unrolled(mut self, name: &str) {
         let whole = self.eval(self.root);
         let exact = ad_core::analysis::decisions::decisions(&self.g, &[self.root]);
-        let flat = unroll::unroll(&mut self.g, &[self.root], &exact)[0];
+        let flat = unroll::unroll(&mut self.g, &[self.root], &mut ad_core::passes::Context::with_exact(exact))[0];
         let parts = self.eval(flat);
         close(&parts, &whole, 1e-15).unwrap_or_else(|e| panic!("{name}, unrolled: {e}"));
         close_all(&parts.tangents(), &whole.tangents(), 1e-14).unwrap_or_else(|e| panic!("{name}, unrolled: {e}"));
@@ -621,7 +621,7 @@ fn reductions_and_casts_at_the_edges() {
         let p = program(&prim, &[arg]);
         close(&p.eval(p.root), &expected, 0.0).unwrap_or_else(|e| panic!("{}: {e}", prim.name()));
         let mut p = p;
-        let flat = unroll::unroll(&mut p.g, &[p.root], &Default::default())[0];
+        let flat = unroll::unroll(&mut p.g, &[p.root], &mut Default::default())[0];
         close(&p.eval(flat), &expected, 0.0).unwrap_or_else(|e| panic!("{}, unrolled: {e}", prim.name()));
     };
     let empty = Value::reals(&[0], &[]);
@@ -681,7 +681,7 @@ fn orders_keep_their_bits() {
             let mut p = program(&Prim::Reduce(op, 1), &[Value::reals(&[n], &x)]);
             let found = p.eval(p.root).values()[0];
             assert!(expected.is_nan() || found.to_bits() == expected.to_bits(), "{op:?} of {n}: {found}, {expected}");
-            let flat = unroll::unroll(&mut p.g, &[p.root], &Default::default())[0];
+            let flat = unroll::unroll(&mut p.g, &[p.root], &mut Default::default())[0];
             assert_eq!(p.eval(flat).values()[0].to_bits(), found.to_bits(), "{op:?} of {n}, unrolled");
         }
     }

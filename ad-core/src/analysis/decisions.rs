@@ -4,8 +4,21 @@
 
 use std::collections::HashSet;
 
+use super::Analysis;
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce, Unary};
+
+/// [`decisions`].
+#[derive(Debug)]
+pub struct Decisions;
+
+impl Analysis for Decisions {
+    type Result = HashSet<Term>;
+
+    fn of(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+        decisions(g, roots)
+    }
+}
 
 /// Everything that a branch, an index, a comparison, an extremum's place, a cast to integers or a rounding depends on.
 /// It is followed through loops: from a result to what each step makes it of, and from a parameter of a body to what it stands for.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::Analysis;
 use crate::ir::{Graph, Node, Term};
 
 /// A condition and the value that it must have.
@@ -9,6 +10,17 @@ pub(crate) type Guard = (Term, bool);
 
 /// Conditions beyond this many are not looked at.
 const DEEPEST: usize = 16;
+
+/// [`guards`].
+pub(crate) struct Guards;
+
+impl Analysis for Guards {
+    type Result = HashMap<Term, Vec<Guard>>;
+
+    fn of(g: &Graph, roots: &[Term]) -> Self::Result {
+        guards(g, roots)
+    }
+}
 
 /// Of each term of a scope: the conditions that all its uses have in common, innermost first.
 pub(crate) fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {

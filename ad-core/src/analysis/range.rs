@@ -8,8 +8,12 @@
 //!
 //! It must be sound, need not be complete, and must stop: every search has a budget.
 
-use std::collections::{BTreeMap, HashMap};
+mod linear;
 
+use std::collections::HashMap;
+
+pub use self::linear::Linear;
+use super::Analysis;
 use crate::ir::{Elem, Graph, IntTy, Lit, Node, Term};
 use crate::prim::{Cmp, IntOp, Prim};
 
@@ -17,49 +21,6 @@ use crate::prim::{Cmp, IntOp, Prim};
 const MOST_STEPS: i128 = 1 << 56;
 /// The largest size of an axis.
 const LARGEST_SIZE: i128 = i64::MAX as i128;
-
-/// `constant + sum of coefficient * atom`.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Linear {
-    /// What is added.
-    pub constant: i128,
-    /// Coefficients, none of them 0.
-    pub atoms: BTreeMap<Term, i128>,
-}
-
-impl Linear {
-    /// A constant.
-    #[must_use]
-    pub fn constant(n: i128) -> Self {
-        Linear { constant: n, atoms: BTreeMap::new() }
-    }
-
-    fn atom(t: Term) -> Self {
-        Linear { constant: 0, atoms: BTreeMap::from([(t, 1)]) }
-    }
-
-    /// `a * self + b * other`, unless a number gets too large.
-    #[must_use]
-    pub fn combine(&self, a: i128, other: &Linear, b: i128) -> Option<Linear> {
-        let mut sum = Linear::constant(self.constant.checked_mul(a)?.checked_add(other.constant.checked_mul(b)?)?);
-        for (from, factor) in [(self, a), (other, b)] {
-            for (&t, &c) in &from.atoms {
-                let entry = sum.atoms.entry(t).or_insert(0);
-                *entry = entry.checked_add(c.checked_mul(factor)?)?;
-            }
-        }
-        sum.atoms.retain(|_, c| *c != 0);
-        Some(sum)
-    }
-
-    fn minus(&self, other: &Linear) -> Option<Linear> {
-        self.combine(1, other, -1)
-    }
-
-    fn plus(&self, n: i128) -> Option<Linear> {
-        self.combine(1, &Linear::constant(n), 1)
-    }
-}
 
 /// What is known at a point of the program: inequalities `fact >= 0`.
 #[derive(Clone, Default, Debug)]
@@ -84,6 +45,20 @@ pub struct Facts {
     /// Terms that a linear form may still look at, and how many calls deep it is: terms share their parts, so walks are exponential.
     looks: u32,
     inside: u32,
+}
+
+/// What is known where all these conditions hold: the roots are conditions that are checked.
+#[derive(Debug)]
+pub struct Checked;
+
+impl Analysis for Checked {
+    type Result = Facts;
+
+    fn of(g: &Graph, roots: &[Term]) -> Facts {
+        let mut facts = Facts::new();
+        roots.iter().for_each(|&ok| facts.assume_for_good(g, ok));
+        facts
+    }
 }
 
 /// Disjunctions from which on they are left alone, and how much all of them may cost at one place.

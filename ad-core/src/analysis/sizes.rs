@@ -3,7 +3,30 @@
 
 use std::collections::HashSet;
 
+use super::Analysis;
 use crate::ir::{Graph, Node, Term, Type};
+
+/// [`sizes`].
+pub(crate) struct Sizes;
+
+impl Analysis for Sizes {
+    type Result = HashSet<Term>;
+
+    fn of(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+        sizes(g, roots)
+    }
+}
+
+/// [`fixed`].
+pub(crate) struct Fixed;
+
+impl Analysis for Fixed {
+    type Result = HashSet<Term>;
+
+    fn of(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+        fixed(g, roots)
+    }
+}
 
 /// The sizes in the types of what roots consist of.
 pub(crate) fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {

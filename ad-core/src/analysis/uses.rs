@@ -2,16 +2,23 @@
 
 use std::collections::HashMap;
 
+use super::Analysis;
 use crate::ir::{Graph, Term};
 
-/// How often each of these terms is a child of one of them, or a root.
-pub(crate) fn uses(g: &Graph, roots: &[Term], reachable: &[Term]) -> HashMap<Term, usize> {
-    let mut uses: HashMap<Term, usize> = HashMap::new();
-    for &r in roots {
-        *uses.entry(r).or_default() += 1;
+/// How often each term is a child of another one, or a root.
+pub(crate) struct Uses;
+
+impl Analysis for Uses {
+    type Result = HashMap<Term, usize>;
+
+    fn of(g: &Graph, roots: &[Term]) -> Self::Result {
+        let mut uses: HashMap<Term, usize> = HashMap::new();
+        for &r in roots {
+            *uses.entry(r).or_default() += 1;
+        }
+        for t in g.reachable(roots) {
+            g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
+        }
+        uses
     }
-    for &t in reachable {
-        g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
-    }
-    uses
 }

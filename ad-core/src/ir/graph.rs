@@ -2,7 +2,7 @@
 //!
 //! Invariants: equal nodes are one term; children are older than parents; no term without a type. Nothing is ever removed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::infer::{TypeError, infer};
@@ -287,15 +287,24 @@ impl Graph {
     /// The terms reachable from `roots` (closed bodies not entered), children first.
     #[must_use]
     pub fn reachable(&self, roots: &[Term]) -> Vec<Term> {
-        let mut seen = vec![false; self.nodes.len()];
+        // A set of bits in words of 64, of which only those are there that a term is in: the work goes by what is reached, not by how
+        // large the arena is, and the words are in order.
+        let mut seen: BTreeMap<u32, u64> = BTreeMap::new();
         let mut stack: Vec<Term> = roots.to_vec();
         while let Some(t) = stack.pop() {
-            if std::mem::replace(&mut seen[t.index()], true) {
-                continue;
+            let (word, bit) = (seen.entry(t.0 / 64).or_default(), 1 << (t.0 % 64));
+            if *word & bit == 0 {
+                *word |= bit;
+                self.node(t).for_each_child(|c| stack.push(c));
             }
-            self.node(t).for_each_child(|c| stack.push(c));
         }
-        let all = seen.iter().enumerate().filter(|(_, s)| **s);
-        all.map(|(k, _)| Term(u32::try_from(k).unwrap_or(u32::MAX))).collect()
+        let mut all = Vec::new();
+        for (k, mut bits) in seen {
+            while bits != 0 {
+                all.push(Term(k * 64 + bits.trailing_zeros()));
+                bits &= bits - 1;
+            }
+        }
+        all
     }
 }

@@ -3,31 +3,23 @@
 //! Only for contractions that nothing else reads (else it would be one more pass over the operand), and never where a
 //! decision depends on the sum.
 
-use std::collections::HashSet;
-
-use super::Pass;
-use super::rewrite::rebuild;
+use super::rewrite::Rewriter;
 use super::simplify::contraction::unless_empty;
-use crate::analysis::uses::uses;
+use super::{Context, Pass};
+use crate::analysis::sizes::Fixed;
+use crate::analysis::uses::Uses;
 use crate::choice::{Kind, choose};
 use crate::ir::{Contraction, Graph, Node, Term, axis};
 use crate::prim::Prim;
 
 /// The pass.
-pub const PASS: Pass = Pass {
-    name: "associate",
-    run: |g, roots, cx| {
-        let exact = cx.exact(g, roots);
-        roots.map(|all| associate(g, all, &exact))
-    },
-    simplified: false,
-};
+pub const PASS: Pass =
+    Pass { name: "associate", run: |g, roots, cx| roots.map(|all| associate(g, all, cx)), simplified: false };
 
-/// The roots with sums moved into contractions. Terms in `exact` are left alone.
-pub fn associate(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
-    let reachable = g.reachable(roots);
-    let uses = uses(g, roots, &reachable);
-    rebuild(g, roots, &reachable, |g, t, done| {
+/// The roots with sums moved into contractions. Exact terms are left alone.
+pub fn associate(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let (exact, uses) = (cx.exact(g), cx.get::<Uses>(g, roots));
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let (c, [a, b], lone) = lone_labels(g, t).filter(|_| !exact.contains(&t))?;
         let pays = pays(t, uses.get(&contracted(g, t)).copied().unwrap_or(0));
         pays.then(|| sum_operands(g, &c, [done[&a], done[&b]], &lone))

@@ -9,13 +9,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Pass;
 use super::loops;
+use super::{Context, Pass};
+use crate::analysis::decisions::{Decisions, decisions_and};
+use crate::analysis::sizes::Sizes;
 use crate::ir::{Body, Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::prim::{Prim, Reduce};
 
 /// The pass.
-pub const PASS: Pass = Pass { name: "bulk", run: |g, roots, _| roots.map(|all| transform(g, all)), simplified: false };
+pub const PASS: Pass =
+    Pass { name: "bulk", run: |g, roots, cx| roots.map(|all| eliminated(g, all, cx)), simplified: false };
 
 /// The array of all values of a scalar whose free variables are these, with their sizes.
 pub(crate) fn table(g: &mut Graph, vars: &[(Var, Term)], t: Term) -> Term {
@@ -24,8 +27,12 @@ pub(crate) fn table(g: &mut Graph, vars: &[(Var, Term)], t: Term) -> Term {
 
 /// The roots without builds and calls, closed bodies included. The result satisfies `valid::normal_form`.
 pub fn transform(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
-    let exact = crate::analysis::decisions::decisions(g, roots);
-    let mut sizes: Vec<Term> = crate::analysis::sizes::sizes(g, roots).into_iter().collect();
+    eliminated(g, roots, &mut Context::default())
+}
+
+fn eliminated(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let exact = (*cx.get::<Decisions>(g, roots)).clone();
+    let mut sizes: Vec<Term> = cx.get::<Sizes>(g, roots).iter().copied().collect();
     sizes.sort_unstable();
     let mut bot = Bot { g, exact, done: Done::default() };
     // The oldest first: a size may come out of a loop, or be counted, over arrays of another size. It is part of types: it stays the
@@ -212,7 +219,7 @@ impl Bot<'_> {
     /// The terms of a scope have new handles: what of them decides, or is part of what does.
     fn opened(&mut self, scoped: &[Term], decides: bool) {
         let all = if decides { scoped.to_vec() } else { Vec::new() };
-        self.exact.extend(crate::analysis::decisions::decisions_and(self.g, scoped, all));
+        self.exact.extend(decisions_and(self.g, scoped, all));
     }
 }
 

@@ -7,11 +7,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Pass;
-use super::rewrite::rebuild;
+use super::rewrite::{Rewriter, over};
 use super::simplify::contraction::unless_empty;
 use super::simplify::layout::replicated;
-use crate::analysis::uses::uses;
+use super::{Context, Pass};
+use crate::analysis::sizes::Fixed;
+use crate::analysis::uses::Uses;
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::{Binary, Prim, Unary};
 
@@ -39,22 +40,17 @@ type Known = HashSet<(Term, Vec<u8>)>;
 const LONGEST: usize = 16;
 
 /// The pass.
-pub const PASS: Pass = Pass {
-    name: "hoist",
-    run: |g, roots, cx| {
-        let exact = cx.exact(g, roots);
-        roots.map(|all| hoist(g, all, &exact))
-    },
-    simplified: false,
-};
+pub const PASS: Pass =
+    Pass { name: "hoist", run: |g, roots, cx| roots.map(|all| hoist(g, all, cx)), simplified: false };
 
-/// The roots with linear maps behind sums. Terms in `exact` are left alone.
-pub fn hoist(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
-    let reachable = g.reachable(roots);
-    let mut uses = uses(g, roots, &reachable);
+/// The roots with linear maps behind sums. Exact terms are left alone.
+pub fn hoist(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let exact = cx.exact(g);
+    // New terms are read as often as the old ones were.
+    let mut uses = (*cx.get::<Uses>(g, roots)).clone();
     let mut known = Known::new();
-    rebuild(g, roots, &reachable, |g, t, done| {
-        let node = g.node_rc(t).map_children(|c| done[&c]);
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
+        let node = over(g, t, done);
         let mut new = g.mk(node);
         if !exact.contains(&t) {
             new = outside(g, new, (&uses, &known)).unwrap_or(new);

@@ -32,58 +32,41 @@
 
 mod distribute;
 mod fission;
-mod fusion;
+pub(crate) mod fusion;
 mod legality;
 mod nested_sums;
+mod pieces;
 pub(crate) mod rematerialise;
 pub(crate) mod strip_mine;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::Pass;
+use self::pieces::Piece;
 use super::bulk::Lift;
+use super::rewrite::{Rewriter, over};
+use super::{Context, Pass};
+use crate::analysis::sizes::Fixed;
 use crate::choice::{Kind, choose};
 use crate::ir::flatten;
-use crate::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type, Var};
-use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
+use crate::ir::{Body, Graph, Node, Scan, Term, Type};
+use crate::prim::{Prim, Reduce};
 
 /// The pass.
-pub(crate) const PASS: Pass = Pass {
-    name: "loops",
-    run: |g, roots, cx| {
-        let exact = cx.exact(g, roots);
-        roots.map(|all| pass(g, all, &exact))
-    },
-    simplified: true,
-};
+pub(crate) const PASS: Pass =
+    Pass { name: "loops", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
 /// Operations on one carried value in one step that are looked at.
 const MANY: usize = 64;
 
 /// The same roots, with the rules applied to all loops: a pass of its own, after differentiation.
-fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
-    // Sizes in types stay the terms that they are.
-    let mut done: HashMap<Term, Term> = crate::analysis::sizes::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
-    for t in g.reachable(roots) {
-        if done.contains_key(&t) {
-            continue;
-        }
-        let loc = g.loc(t);
-        let before = g.at(loc);
-        let node = g.node_rc(t);
-        let new = match node.map_children(|c| done[&c]) {
-            Node::Scan(mut scan) => {
-                scan.body.results = pass(g, &scan.body.results, exact).into();
-                let (exact, wanted) = (exact_parts(g, exact, t), wanted(g, roots, t));
-                bulk(g, *scan, &exact, &wanted)
-            }
-            Node::Proj(tuple, k) => g.proj(tuple, k as usize),
-            other => g.mk(other),
-        };
-        g.at(before);
-        done.insert(t, new);
-    }
-    roots.iter().map(|t| done[t]).collect()
+fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let exact = cx.exact(g);
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
+        let Node::Scan(mut scan) = over(g, t, done) else { return None };
+        scan.body.results = pass(g, &scan.body.results, cx).into();
+        let (exact, wanted) = (exact_parts(g, &exact, t), wanted(g, roots, t));
+        Some(bulk(g, *scan, &exact, &wanted))
+    })
 }
 
 /// Which parts of the loop `t` keep the order of their steps.
@@ -125,41 +108,6 @@ pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -
         let parts = Parts::new(g, scan, flags(exact), flags(wanted));
         parts.all()
     })
-}
-
-/// What a step does to one carried value.
-enum Piece {
-    /// Adds a term.
-    Add(Term),
-    /// Adds a number, or all of an array, to a sum from 0 that keeps the order of the steps and, in them, of the elements.
-    InOrder(Term),
-    /// Adds or puts elements, at places that are opened.
-    Scatter { put: Put, src: Term, vars: Vec<Var>, index: Vec<Term> },
-    /// Takes the greater or the smaller.
-    Extremum(Reduce, Term),
-    /// The same, of what a step computes: its place is a decision, and only there is it computed again, for its derivative.
-    Winner(Reduce, Term),
-}
-
-impl Piece {
-    fn terms(&self) -> Vec<Term> {
-        match self {
-            Piece::Add(e) | Piece::InOrder(e) | Piece::Extremum(_, e) | Piece::Winner(_, e) => vec![*e],
-            Piece::Scatter { src, index, .. } => std::iter::once(*src).chain(index.iter().copied()).collect(),
-        }
-    }
-
-    fn with(&self, terms: &[Term]) -> Piece {
-        match self {
-            Piece::Add(_) => Piece::Add(terms[0]),
-            Piece::InOrder(_) => Piece::InOrder(terms[0]),
-            Piece::Winner(op, _) => Piece::Winner(*op, terms[0]),
-            Piece::Extremum(op, _) => Piece::Extremum(*op, terms[0]),
-            Piece::Scatter { put, vars, .. } => {
-                Piece::Scatter { put: *put, src: terms[0], vars: vars.clone(), index: terms[1..].to_vec() }
-            }
-        }
-    }
 }
 
 /// What becomes of a part.
@@ -410,272 +358,15 @@ impl<'g> Parts<'g> {
         let mut lift = Lift::new(self.g, var, self.scan.count);
         let rows: Vec<Term> = rows.into_iter().map(|r| lift.lift(r)).collect();
         let mut params = self.scan.body.params.to_vec();
-        let mut new: HashMap<Term, Term> = HashMap::new();
+        let mut new = Rewriter::default();
         for &t in &found {
             let ty = self.g.ty(t).clone();
             let row = self.g.param(params.len(), ty.clone());
             params.push(ty);
-            new.insert(t, row);
+            new.set(t, row);
         }
-        let results = self.replaced(&results, new);
+        let results = new.replace(self.g, &results);
         self.scan.xs = self.scan.xs.iter().copied().chain(rows).collect();
         self.scan.body = Body { params: params.into(), results: results.into() };
-    }
-
-    /// The same terms of others.
-    fn replaced(&mut self, terms: &[Term], mut new: HashMap<Term, Term>) -> Vec<Term> {
-        for t in self.g.reachable(terms) {
-            if !new.contains_key(&t) {
-                let mapped = self.g.node_rc(t).map_children(|c| new[&c]);
-                let made = self.g.mk(mapped);
-                new.insert(t, made);
-            }
-        }
-        terms.iter().map(|t| new[t]).collect()
-    }
-
-    /// How the carried value k becomes `next`, if that is by one rule; the pieces do not read it.
-    fn pieces(&mut self, k: usize, next: Term) -> Option<Vec<Piece>> {
-        let own = self.g.param(k, self.scan.body.params[k].clone());
-        let zero = self.g.real_value(self.scan.init[k]).is_some_and(|x| x.to_bits() == 0);
-        if self.exact[k]
-            && zero
-            && !self.scan.reverse
-            && let Some(all) = self.nested(own, next)
-        {
-            return Some(vec![Piece::InOrder(all)]);
-        }
-        let mut found = Vec::new();
-        let mut stack = vec![(next, None::<Term>)];
-        // Everything on the way is one of: a choice between ways, an addition to a way, a scatter onto a way.
-        while let Some((t, mask)) = stack.pop() {
-            if t == own {
-                continue;
-            }
-            if found.len() + stack.len() > MANY || !self.reads(&[t]).contains(&k) {
-                return None;
-            }
-            let free = |me: &Self, ts: &[Term]| !me.reads(ts).contains(&k);
-            match self.g.node(t).clone() {
-                Node::Prim(Prim::Binary(f @ (Binary::Add | Binary::Sub)), args) => {
-                    let (a, b) = (args[0], args[1]);
-                    let (way, e) = if free(self, &[b]) {
-                        (a, if f == Binary::Sub { self.g.neg(b) } else { b })
-                    } else if f == Binary::Add && free(self, &[a]) {
-                        (b, a)
-                    } else {
-                        return None;
-                    };
-                    self.summands(e, mask, &mut found);
-                    stack.push((way, mask));
-                }
-                Node::Prim(Prim::Binary(f @ (Binary::Max | Binary::Min)), args)
-                    if args[0] == own && free(self, &[args[1]]) && mask.is_none() =>
-                {
-                    let op = if f == Binary::Max { Reduce::Max } else { Reduce::Min };
-                    found.push(Piece::Extremum(op, args[1]));
-                }
-                Node::Scatter { .. } => {
-                    let t = crate::passes::simplify::index::update_add(self.g, t).unwrap_or(t);
-                    let node = self.g.node_rc(t);
-                    let (vars, index) = self.g.open_binder(&node);
-                    let Node::Scatter { put, dst, src, .. } = *node else { return None };
-                    if !free(self, &[src]) || !free(self, &index) {
-                        return None;
-                    }
-                    let src = match (put, mask) {
-                        (Put::Add, _) => self.masked(mask, src),
-                        (Put::Set, None) => src,
-                        (Put::Set, Some(mask)) => {
-                            // Each place is written at most once: what is not written is the beginning's own.
-                            let sizes: Box<[Term]> = self.g.shape(src)[..vars.len()].into();
-                            let begin = self.beginning(k);
-                            let old = self.g.gather(begin, sizes, &vars, &index);
-                            self.g.cond(mask, src, old)
-                        }
-                    };
-                    found.push(Piece::Scatter { put, src, vars, index });
-                    stack.push((dst, mask));
-                }
-                Node::Cond { cond, then, other } => {
-                    if let Some(op) = self.comparison(own, cond, then, other)
-                        && mask.is_none()
-                    {
-                        let e = if then == own { other } else { then };
-                        // Nothing is better than a NaN, which only a number that is known is not.
-                        let number = self.g.real_value(self.scan.init[k]).is_some_and(|x| !x.is_nan());
-                        if free(self, &[e]) && (number || self.g.rank(e) == 0) {
-                            let computed = self.g.rank(e) == 0 && matches!(self.g.node(e), Node::Prim(..)) || !number;
-                            found.push(if computed { Piece::Winner(op, e) } else { Piece::Extremum(op, e) });
-                            continue;
-                        }
-                    }
-                    if !free(self, &[cond]) {
-                        return None;
-                    }
-                    for (arm, value) in [(then, true), (other, false)] {
-                        let c = if value { cond } else { self.g.not(cond) };
-                        let both = match mask {
-                            Some(mask) => self.g.and(mask, c),
-                            None => c,
-                        };
-                        stack.push((arm, Some(both)));
-                    }
-                }
-                _ => return None,
-            }
-        }
-        // One chain of additions, or one extremum, or one write.
-        let adds = |p: &Piece| matches!(p, Piece::Add(_) | Piece::Scatter { put: Put::Add, .. });
-        if found.iter().all(adds) && !self.exact[k] {
-            return Some(found);
-        }
-        match &found[..] {
-            // Under a condition it stays a loop, which need not run where that does not hold.
-            [Piece::Add(e)]
-                if self.g.rank(*e) == 0
-                    && !self.scan.reverse
-                    && !matches!(self.g.node(*e), Node::Cond { .. } | Node::Prim(Prim::Select, _)) =>
-            {
-                zero.then(|| vec![Piece::InOrder(*e)])
-            }
-            [Piece::Extremum(..) | Piece::Winner(..)] => Some(found),
-            [Piece::Scatter { put: Put::Set, vars, index, .. }] => {
-                let (vars, index) = (vars.clone(), index.clone());
-                index.iter().any(|&ix| self.moves(ix, &vars)).then_some(found)
-            }
-            _ => None,
-        }
-    }
-
-    /// A summand under a condition as pieces: of what is zero but for a few elements, under whatever conditions, only these elements, so
-    /// that all steps together cost what one step costs, times their number.
-    fn summands(&mut self, e: Term, mask: Option<Term>, found: &mut Vec<Piece>) {
-        let mut stack = vec![(e, mask)];
-        while let Some((t, mask)) = stack.pop() {
-            if self.g.real_value(t).is_some_and(|x| x.to_bits() == 0) {
-                continue;
-            }
-            let few = found.len() + stack.len() < MANY && self.has_elements(t);
-            match self.g.node(t).clone() {
-                Node::Prim(Prim::Binary(Binary::Add), args) if few => stack.extend([(args[1], mask), (args[0], mask)]),
-                Node::Cond { cond, then, other } if few => {
-                    for (arm, value) in [(other, false), (then, true)] {
-                        let c = if value { cond } else { self.g.not(cond) };
-                        let both = match mask {
-                            Some(mask) => self.g.and(mask, c),
-                            None => c,
-                        };
-                        stack.push((arm, Some(both)));
-                    }
-                }
-                Node::Scatter { put: Put::Add, .. } if few => {
-                    let node = self.g.node_rc(t);
-                    let (vars, index) = self.g.open_binder(&node);
-                    let Node::Scatter { dst, src, .. } = *node else { continue };
-                    let src = self.masked(mask, src);
-                    found.push(Piece::Scatter { put: Put::Add, src, vars, index });
-                    stack.push((dst, mask));
-                }
-                _ => {
-                    let e = self.masked(mask, t);
-                    found.push(Piece::Add(e));
-                }
-            }
-        }
-    }
-
-    /// Whether elements are added somewhere in a sum, a choice, or a chain of such.
-    fn has_elements(&self, t: Term) -> bool {
-        let (mut stack, mut seen) = (vec![t], 0);
-        while let Some(t) = stack.pop() {
-            seen += 1;
-            match *self.g.node(t) {
-                _ if seen > MANY || self.g.rank(t) == 0 => return false,
-                Node::Scatter { put: Put::Add, .. } => return true,
-                Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[0], args[1]]),
-                Node::Cond { then, other, .. } => stack.extend([then, other]),
-                _ => {}
-            }
-        }
-        false
-    }
-
-    /// `if e > acc { e } else { acc }` and its like, where the first of equals stays.
-    fn comparison(&self, own: Term, cond: Term, then: Term, other: Term) -> Option<Reduce> {
-        let Node::Prim(Prim::Compare(op), args) = self.g.node(cond) else { return None };
-        let greater = match op {
-            Cmp::Gt => (args[0], args[1]),
-            Cmp::Lt => (args[1], args[0]),
-            _ => return None,
-        };
-        match greater {
-            _ if other != own => None,
-            (e, acc) if e == then && acc == own => Some(Reduce::Max),
-            (acc, e) if e == then && acc == own => Some(Reduce::Min),
-            _ => None,
-        }
-    }
-
-    fn masked(&mut self, mask: Option<Term>, e: Term) -> Term {
-        let Some(mask) = mask else { return e };
-        let zero = self.g.zeros_like(e);
-        self.g.cond(mask, e, zero)
-    }
-
-    /// What a carried value is before the loop, as a term in the body.
-    fn beginning(&mut self, k: usize) -> Term {
-        let number = self.scan.body.params.len() + k;
-        self.g.param(number, self.scan.body.params[k].clone())
-    }
-
-    /// Whether an index is another one in each step, for all values of the variables: the step, or a multiple, and what is the same for all.
-    fn moves(&mut self, ix: Term, vars: &[Var]) -> bool {
-        let steps: Vec<Term> = self.step_params();
-        let fixed = |me: &Self, t: Term| {
-            let own = me.g.free(t).iter().any(|v| vars.contains(v));
-            !own && me.g.reachable(&[t]).iter().all(|u| match me.g.node(*u) {
-                Node::Param(p, _) => {
-                    let p = *p as usize;
-                    let (n, c) = (me.carries(), me.scan.captures.len());
-                    (n..n + c).contains(&p) || (p < n && !me.changes(p))
-                }
-                _ => true,
-            })
-        };
-        let mut t = ix;
-        loop {
-            if steps.contains(&t) {
-                return true;
-            }
-            let Node::Prim(Prim::Int(op), args) = self.g.node(t).clone() else { return false };
-            t = match op {
-                // A sum that does not fit is no place.
-                IntOp::Add if fixed(self, args[1]) => args[0],
-                IntOp::Add if fixed(self, args[0]) => args[1],
-                IntOp::Mul if self.g.int_value(args[1]).is_some_and(|n| n > 0) => args[0],
-                // `n - 1 - i` stops at 0, where i is greater: not if the steps are at most n.
-                IntOp::Sub if steps.contains(&args[1]) => {
-                    let one = self.g.lit_usize(1);
-                    let last = self.g.int(IntOp::Sub, self.scan.count, one);
-                    return args[0] == last || args[0] == self.scan.count || self.captured(args[0]) == Some(last);
-                }
-                _ => return false,
-            };
-        }
-    }
-
-    fn captured(&self, t: Term) -> Option<Term> {
-        let Node::Param(k, _) = self.g.node(t) else { return None };
-        (*k as usize).checked_sub(self.carries()).and_then(|k| self.scan.captures.get(k)).copied()
-    }
-
-    /// The parameters that are the number of the step.
-    fn step_params(&mut self) -> Vec<Term> {
-        let first = self.carries() + self.scan.captures.len();
-        let xs = self.scan.xs.clone();
-        let counted = |g: &Graph, x: Term| matches!(g.node(x), Node::Prim(Prim::Iota, _));
-        let counted: Vec<usize> = (0..xs.len()).filter(|&k| counted(self.g, xs[k])).collect();
-        counted.into_iter().map(|k| self.g.param(first + k, Type::scalar(Elem::USIZE))).collect()
     }
 }

@@ -1,15 +1,18 @@
 //! The pass manager: runs a list of passes, each from a graph with [`Roots`] to the same graph with other roots. After each pass it
 //! validates the result (in debug builds), records it for `AD_DUMP` under the name of the pass, and simplifies it where the pass asks
-//! for that.
+//! for that. With `AD_TRACE` the record also has each rule of the simplifier that fires.
 //!
 //! Must never know what a pass does, or in which order passes run: the lists are in `pipeline`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
+use std::rc::Rc;
 
 use super::roots::Roots;
 use super::simplify::{self, Trace};
-use crate::analysis::decisions::decisions;
+use super::trace;
+use crate::analysis::decisions::Decisions;
+use crate::analysis::{Analyses, Analysis, Reachable};
 use crate::ir::{Graph, Term, print, valid};
 use crate::stage;
 
@@ -30,32 +33,92 @@ impl std::fmt::Debug for Pass {
     }
 }
 
-/// What passes may ask for beside the roots.
+/// What passes may ask for.
 #[derive(Debug, Default)]
 pub struct Context {
     /// The inputs that derivatives are taken with respect to.
     pub active: Vec<u32>,
-    /// Terms that are exact for another reason than the roots: known of these roots only, until a pass has changed them.
-    pub given: HashSet<Term>,
-    /// How often each rule of the simplifier fired.
+    /// The rules of the simplifier that fired.
     pub trace: Trace,
+    roots: Roots,
+    /// Terms that are exact for another reason than the roots: known of these roots only, until a pass has changed them.
+    given: HashSet<Term>,
+    analyses: Analyses,
+    exact: Option<Rc<HashSet<Term>>>,
 }
 
 impl Context {
-    /// What decisions of the function depend on: of its results and checks, not of its derivatives, whose masks are no decisions.
+    /// What may be asked for of these roots.
     #[must_use]
-    pub fn exact(&self, g: &Graph, roots: &Roots) -> HashSet<Term> {
-        let mut exact = decisions(g, &roots.function());
-        exact.extend(&self.given);
+    pub fn of(roots: Roots) -> Self {
+        Context { roots, ..Context::default() }
+    }
+
+    /// A context in which exactly these terms are exact. For tests.
+    #[must_use]
+    pub fn with_exact(exact: HashSet<Term>) -> Self {
+        Context { exact: Some(Rc::new(exact)), ..Context::default() }
+    }
+
+    /// These terms are exact too, as long as no pass has changed the roots.
+    pub(crate) fn give(&mut self, exact: &HashSet<Term>) {
+        self.given.clone_from(exact);
+        self.exact = None;
+    }
+
+    /// Makes it one of other roots: what was found out about the old ones is dropped.
+    pub(crate) fn enter(&mut self, roots: &Roots) {
+        if *roots != self.roots {
+            self.roots = roots.clone();
+            self.analyses.clear();
+            self.exact = None;
+        }
+    }
+
+    /// The result of an analysis for these roots: those of the program, or of a body in it.
+    pub fn get<A: Analysis>(&mut self, g: &Graph, roots: &[Term]) -> Rc<A::Result> {
+        self.analyses.get::<A>(g, roots)
+    }
+
+    /// What decisions of the function depend on: of its results and checks, not of its derivatives, whose masks are no decisions.
+    pub fn exact(&mut self, g: &Graph) -> Rc<HashSet<Term>> {
+        if let Some(exact) = &self.exact {
+            return Rc::clone(exact);
+        }
+        let mut exact = self.analyses.get::<Decisions>(g, &self.roots.function());
+        if !self.given.is_empty() {
+            exact = Rc::new(exact.union(&self.given).copied().collect());
+        }
+        self.exact = Some(Rc::clone(&exact));
         exact
+    }
+
+    /// All terms of the function itself.
+    pub fn function(&mut self, g: &Graph) -> Rc<Vec<Term>> {
+        self.analyses.get::<Reachable>(g, &self.roots.function())
+    }
+
+    /// The conditions that are checked: nothing is computed where one does not hold.
+    #[must_use]
+    pub fn checked(&self) -> Vec<Term> {
+        self.roots.checks.iter().map(|c| c.ok).collect()
     }
 }
 
 /// A record of what each pass made, for `AD_DUMP`, tests and the curious.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Log {
     /// (stage, text) in order.
     pub stages: Vec<(String, String)>,
+    /// Whether each rule of the simplifier that fires is recorded, as `rule: before => after`.
+    pub rules: bool,
+}
+
+impl Default for Log {
+    /// A record with rules if the environment has `AD_TRACE`.
+    fn default() -> Self {
+        Log { stages: Vec::new(), rules: std::env::var_os("AD_TRACE").is_some() }
+    }
 }
 
 impl Log {
@@ -86,7 +149,9 @@ impl<'l> Manager<'l> {
     /// A manager whose record says `what` is compiled, with these names of terms.
     pub(crate) fn new(what: &'static str, log: Option<&'l mut Log>, hints: &BTreeMap<Term, String>) -> Self {
         let hints = if log.is_some() { hints.clone() } else { BTreeMap::new() };
-        Manager { cx: Context::default(), log, what, hints }
+        let mut cx = Context::default();
+        cx.trace.steps = log.as_deref().filter(|log| log.rules).map(|_| Vec::new());
+        Manager { cx, log, what, hints }
     }
 
     /// The roots after these passes.
@@ -104,12 +169,19 @@ impl<'l> Manager<'l> {
 
     fn one(&mut self, g: &mut Graph, pass: &Pass, roots: &Roots) -> Roots {
         stage::enter(pass.name);
+        self.cx.enter(roots);
         let new = (pass.run)(g, roots, &mut self.cx);
+        let steps = self.cx.trace.steps.as_mut().map(std::mem::take).unwrap_or_default();
+        if !steps.is_empty() {
+            let lines = trace::lines(g, &steps, &self.hints);
+            self.say(&format!("{}, rule by rule", pass.name), &lines);
+        }
         if new == *roots {
             self.say(pass.name, "(unchanged)");
             return new;
         }
-        self.cx.given = HashSet::new();
+        self.cx.give(&HashSet::new());
+        self.cx.enter(&new);
         self.check(g, pass.name, &new);
         self.record(g, pass.name, &new);
         new

@@ -7,27 +7,23 @@
 
 use std::collections::HashSet;
 
-use super::Pass;
-use super::rewrite::rebuild;
-use crate::analysis::uses::uses;
+use super::rewrite::Rewriter;
+use super::{Context, Pass};
+use crate::analysis::Reachable;
+use crate::analysis::sizes::Fixed;
+use crate::analysis::uses::Uses;
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Prim};
 
 /// The pass.
-pub const PASS: Pass = Pass {
-    name: "pairs",
-    run: |g, roots, cx| {
-        let exact = cx.exact(g, roots);
-        roots.map(|all| pairs(g, all, &exact, &roots.function()))
-    },
-    simplified: false,
-};
+pub const PASS: Pass =
+    Pass { name: "pairs", run: |g, roots, cx| roots.map(|all| pairs(g, all, cx)), simplified: false };
 
-/// The roots with such sums. Terms in `exact`, and those of `own`, the function itself, are left alone.
-pub fn pairs(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, own: &[Term]) -> Vec<Term> {
-    let reachable = g.reachable(roots);
-    let own: HashSet<Term> = g.reachable(own).into_iter().collect();
-    let uses = uses(g, roots, &reachable);
+/// The roots with such sums. Exact terms, and those of the function itself, are left alone.
+pub fn pairs(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let (exact, reachable) = (cx.exact(g), cx.get::<Reachable>(g, roots));
+    let own: HashSet<Term> = cx.function(g).iter().copied().collect();
+    let uses = cx.get::<Uses>(g, roots);
     let free = |g: &Graph, t: Term| !exact.contains(&t) && !own.contains(&t) && operands(g, t).is_some();
     // A sum that only another one reads is a part of that.
     let mut inner: HashSet<Term> = HashSet::new();
@@ -35,7 +31,7 @@ pub fn pairs(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, own: &[Term])
         let parts = operands(g, t).into_iter().flat_map(|(a, b, _)| [a, b]);
         inner.extend(parts.filter(|&c| uses.get(&c) == Some(&1) && free(g, c)));
     }
-    rebuild(g, roots, &reachable, |g, t, done| {
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let terms = if free(g, t) && !inner.contains(&t) { summands(g, t, &inner) } else { Vec::new() };
         let new = || terms.iter().map(|s| Summand { term: done[&s.term], ..*s }).collect::<Vec<_>>();
         (terms.len() > 2).then(|| added(g, &new()))

@@ -5,49 +5,43 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Pass;
-use super::rewrite::rebuild;
-use crate::analysis::range::{Facts, Linear};
-use crate::analysis::uses::uses;
+use super::rewrite::{Done, Rewriter};
+use super::{Context, Pass};
+use crate::analysis::range::{Checked, Facts, Linear};
+use crate::analysis::sizes::Fixed;
+use crate::analysis::uses::Uses;
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::Prim;
 
 /// The pass.
-pub const PASS: Pass = Pass {
-    name: "push",
-    run: |g, roots, cx| {
-        let exact = cx.exact(g, roots);
-        let held: Vec<Term> = roots.checks.iter().map(|c| c.ok).collect();
-        roots.map(|all| push(g, all, &exact, &held))
-    },
-    simplified: true,
-};
+pub const PASS: Pass = Pass { name: "push", run: |g, roots, cx| roots.map(|all| push(g, all, cx)), simplified: true };
 
-/// The roots with indices pushed. Closed bodies are left alone: their arrays are small or carried. So are contractions in `exact`: the function
-/// itself computes all of them. Of `held` it is known that they hold: a part that may leave its array is read element by element.
-pub fn push(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, held: &[Term]) -> Vec<Term> {
-    let reachable = g.reachable(roots);
-    let uses = uses(g, roots, &reachable);
-    let mut facts = Facts::new();
-    held.iter().for_each(|&ok| facts.assume_for_good(g, ok));
-    rebuild(g, roots, &reachable, |g, t, done| {
+/// The roots with indices pushed. Closed bodies are left alone: their arrays are small or carried. So are
+/// exact contractions: the function itself computes all of them. What is checked holds: a part that may
+/// leave its array is read element by element.
+pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let (exact, uses) = (cx.exact(g), cx.get::<Uses>(g, roots));
+    let checked = cx.checked();
+    let mut facts = (*cx.get::<Checked>(g, &checked)).clone();
+    let (exact, uses) = (&*exact, &*uses);
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let node = g.node_rc(t);
         match &*node {
             // Inside an index function the index mentions its variables: such reads stay as they are.
             Node::Gather { src, vars, index, .. }
-                if vars.is_empty() && g.free(t).is_empty() && enters(g, &uses, *src, index.len()) =>
+                if vars.is_empty() && g.free(t).is_empty() && enters(g, uses, *src, index.len()) =>
             {
                 let index: Vec<Term> = index.iter().map(|ix| done[ix]).collect();
-                Some(read(g, &uses, done, *src, &index))
+                Some(read(g, uses, done, *src, &index))
             }
             Node::Prim(Prim::Slice(steps), args)
                 if g.free(t).is_empty()
                     && steps.iter().all(|&s| s == 1)
-                    && reaches_product(g, (&uses, exact), &span(g, t), args[0], DEEP)
+                    && reaches_product(g, (uses, exact), &span(g, t), args[0], DEEP)
                     && is_inside(g, &mut facts, &span(g, t), args[0]) =>
             {
                 let span: Vec<Span> = span(g, t).into_iter().map(|s| s.map(|(at, n)| (done[&at], done[&n]))).collect();
-                Some(part(g, (&uses, exact, done), (args[0], DEEP), &span))
+                Some(part(g, (uses, exact, done), (args[0], DEEP), &span))
             }
             _ => None,
         }
@@ -66,7 +60,7 @@ fn enters(g: &Graph, uses: &HashMap<Term, usize>, t: Term, len: usize) -> bool {
 }
 
 /// `index t index`, pushed as far as it goes. An explicit stack: chains of operations are as long as the program.
-fn read(g: &mut Graph, uses: &HashMap<Term, usize>, done: &HashMap<Term, Term>, t: Term, index: &[Term]) -> Term {
+fn read(g: &mut Graph, uses: &HashMap<Term, usize>, done: &Done, t: Term, index: &[Term]) -> Term {
     // Only replicates change the index on its way, so results are kept by (term, index).
     let mut results: HashMap<(Term, Vec<Term>), Term> = HashMap::new();
     let root = (t, index.to_vec());
@@ -190,7 +184,7 @@ fn reaches_product(
 /// This part of `t`, taken inside wherever it reaches a contraction.
 fn part(
     g: &mut Graph,
-    (uses, exact, done): (&HashMap<Term, usize>, &HashSet<Term>, &HashMap<Term, Term>),
+    (uses, exact, done): (&HashMap<Term, usize>, &HashSet<Term>, &Done),
     (t, deep): (Term, usize),
     span: &[Span],
 ) -> Term {

@@ -1,31 +1,74 @@
-//! The rewriting driver that passes over the whole graph share: terms are built anew from the leaves up. A pass says what it makes of a term; must never
-//! touch a size that is part of a type, since with another one terms of one type would be of two.
+//! The rewriting driver of the passes over the whole graph: terms are built anew from the leaves up, each once, at its own source
+//! location. A pass is a rule that says what it makes of a term; where it says nothing, the term is the same of what its children have become.
+//!
+//! Sizes that types mention stay the terms that they are: with another size, terms of one type would be of two types. So the driver is
+//! made with the terms that are fixed. It must never enter the body of a loop: a rule for loops does that with a driver for the body.
 
 use std::collections::HashMap;
 
-use crate::ir::{Graph, Term};
+use crate::ir::{Graph, Node, Term};
 
-/// The roots, each term of which is what `new` makes of it, given what its children have become, or the same of these. What is new stands where
-/// the term stood in the source.
-pub(crate) fn rebuild(
-    g: &mut Graph,
-    roots: &[Term],
-    reachable: &[Term],
-    mut new: impl FnMut(&mut Graph, Term, &HashMap<Term, Term>) -> Option<Term>,
-) -> Vec<Term> {
-    let mut done: HashMap<Term, Term> = crate::analysis::sizes::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
-    for &t in reachable {
-        if done.contains_key(&t) {
-            continue;
+/// What terms have become.
+pub(crate) type Done = HashMap<Term, Term>;
+
+/// The driver: a memo, and the walks that fill it.
+#[derive(Default)]
+pub(crate) struct Rewriter {
+    done: Done,
+}
+
+impl Rewriter {
+    /// A driver that leaves these terms as they are.
+    pub(crate) fn new<'t>(fixed: impl IntoIterator<Item = &'t Term>) -> Self {
+        Rewriter { done: fixed.into_iter().map(|&t| (t, t)).collect() }
+    }
+
+    /// Says what a term becomes, before a walk meets it.
+    pub(crate) fn set(&mut self, t: Term, new: Term) {
+        self.done.insert(t, new);
+    }
+
+    /// What terms have become.
+    pub(crate) fn done(&self) -> &Done {
+        &self.done
+    }
+
+    /// The roots after the rule has been applied to all that they consist of.
+    pub(crate) fn run(
+        &mut self,
+        g: &mut Graph,
+        roots: &[Term],
+        mut rule: impl FnMut(&mut Graph, Term, &Done) -> Option<Term>,
+    ) -> Vec<Term> {
+        for t in g.reachable(roots) {
+            self.step(g, t, &mut rule);
         }
-        let loc = g.loc(t);
-        let before = g.at(loc);
-        let made = new(g, t, &done).unwrap_or_else(|| {
-            let node = g.node_rc(t).map_children(|c| done[&c]);
-            g.mk(node)
+        roots.iter().map(|t| self.done[t]).collect()
+    }
+
+    /// The roots over what was [`set`](Self::set).
+    pub(crate) fn replace(&mut self, g: &mut Graph, roots: &[Term]) -> Vec<Term> {
+        self.run(g, roots, |_, _, _| None)
+    }
+
+    /// One term, whose children are done.
+    pub(crate) fn step(&mut self, g: &mut Graph, t: Term, rule: impl FnOnce(&mut Graph, Term, &Done) -> Option<Term>) {
+        if self.done.contains_key(&t) {
+            return;
+        }
+        let here = g.loc(t);
+        let before = g.at(here);
+        let new = rule(g, t, &self.done).unwrap_or_else(|| match over(g, t, &self.done) {
+            // A part of a loop that has become a tuple of its parts is that part.
+            Node::Proj(tuple, k) => g.proj(tuple, k as usize),
+            node => g.mk(node),
         });
         g.at(before);
-        done.insert(t, made);
+        self.done.insert(t, new);
     }
-    roots.iter().map(|t| done[t]).collect()
+}
+
+/// The same form of what its children have become.
+pub(crate) fn over(g: &Graph, t: Term, done: &Done) -> Node {
+    g.node(t).map_children(|c| done[&c])
 }

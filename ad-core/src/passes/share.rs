@@ -8,8 +8,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Pass;
-use super::rewrite::rebuild;
+use super::rewrite::Rewriter;
+use super::{Context, Pass};
+use crate::analysis::Reachable;
+use crate::analysis::sizes::Fixed;
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Cmp, Prim, Unary};
 
@@ -20,29 +22,23 @@ type Member = (Unary, fn(&mut Graph, Term) -> Term);
 const FAMILIES: &[&[Member]] = &[&[(Unary::Softplus, softplus), (Unary::Sigmoid, sigmoid)]];
 
 /// The pass.
-pub const PASS: Pass = Pass {
-    name: "share",
-    run: |g, roots, cx| {
-        let exact = cx.exact(g, roots);
-        roots.map(|all| share(g, all, &exact, &roots.function()))
-    },
-    simplified: false,
-};
+pub const PASS: Pass =
+    Pass { name: "share", run: |g, roots, cx| roots.map(|all| share(g, all, cx)), simplified: false };
 
-/// The roots with shared parts. Terms in `exact` are left alone: another formula has other last bits. So are the divisions of `own`, the
-/// function itself.
-pub fn share(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, own: &[Term]) -> Vec<Term> {
-    let reachable = g.reachable(roots);
-    let divided = divided(g, &reachable, &g.reachable(own).into_iter().collect());
+/// The roots with shared parts. Exact terms are left alone: another formula has other last bits. So are the
+/// divisions of the function itself.
+pub fn share(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let (exact, reachable) = (cx.exact(g), cx.get::<Reachable>(g, roots));
+    let divided = divided(g, &reachable, &cx.function(g).iter().copied().collect());
     let mut met: HashMap<(usize, Term), Vec<Unary>> = HashMap::new();
-    for &t in &reachable {
+    for &t in &*reachable {
         if let Some((family, f, x)) = member(g, t)
             && !exact.contains(&t)
         {
             met.entry((family, x)).or_default().push(f);
         }
     }
-    rebuild(g, roots, &reachable, |g, t, done| match member(g, t) {
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| match member(g, t) {
         Some((family, f, x)) if !exact.contains(&t) && met.get(&(family, x)).is_some_and(|fs| fs.len() > 1) => {
             let (_, write) = FAMILIES[family].iter().find(|m| m.0 == f)?;
             Some(write(g, done[&x]))

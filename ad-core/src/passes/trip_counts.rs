@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::analysis::guards::{Guard, guards};
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
+use crate::passes::rewrite::{Done, Rewriter, over};
 use crate::passes::{Pass, Roots};
 use crate::prim::{Cmp, IntOp, Prim};
 
@@ -45,48 +46,35 @@ pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[
     let fixed = crate::analysis::sizes::sizes(g, &all);
     let guards = guards(g, roots);
     // What a derivative is taken of, and the same numbers without one.
-    let (mut new, mut plain): (HashMap<Term, Term>, HashMap<Term, Term>) = Default::default();
+    let (mut new, mut plain) = (Rewriter::new(&fixed), Rewriter::new(&fixed));
     for t in order(g, &all, &wanted, &guards) {
-        if fixed.contains(&t) {
-            new.insert(t, t);
-            plain.insert(t, t);
+        if fixed.contains(&t) || !wanted.contains(&t) {
+            new.step(g, t, |_, _, _| None);
+            plain.step(g, t, |_, _, _| None);
             continue;
         }
-        let node = g.node_rc(t);
-        let here = g.loc(t);
-        let before = g.at(here);
-        if let (Node::Scan(scan), true) = (&*node, wanted.contains(&t)) {
-            let Node::Scan(mut shadowed) = node.map_children(|c| plain[&c]) else { continue };
-            for part in [&mut shadowed.init, &mut shadowed.captures, &mut shadowed.xs] {
+        let mut counts = Vec::new();
+        plain.step(g, t, |g, t, done| {
+            let Node::Scan(mut counting) = over(g, t, done) else { return None };
+            for part in [&mut counting.init, &mut counting.captures, &mut counting.xs] {
                 for x in part.iter_mut() {
                     if has_real(g, *x) {
                         *x = g.prim(Prim::StopGradient, &[*x]);
                     }
                 }
             }
-            let (parts, counts) = c.shadow(g, &shadowed);
-            let under: Vec<Guard> = guards[&t].iter().filter_map(|l| Some((*plain.get(&l.0)?, l.1))).collect();
-            let bounds: Vec<Term> = counts.into_iter().map(|n| taken(g, n, &under)).collect();
-            plain.insert(t, parts);
-            let Node::Scan(own) = node.map_children(|c| new[&c]) else { continue };
-            debug_assert_eq!(bounds.len(), c.number(g, scan), "each loop has its count");
-            let made = c.convert(g, *own, bounds, false);
-            new.insert(t, made);
-        } else {
-            for map in [&mut new, &mut plain] {
-                let made = match &*node {
-                    Node::Proj(tuple, k) => g.proj(map[tuple], *k as usize),
-                    _ => {
-                        let mapped = node.map_children(|c| map[&c]);
-                        g.mk(mapped)
-                    }
-                };
-                map.insert(t, made);
-            }
-        }
-        g.at(before);
+            let (parts, found) = c.shadow(g, &counting);
+            let under: Vec<Guard> = guards[&t].iter().filter_map(|l| Some((*done.get(&l.0)?, l.1))).collect();
+            counts = found.into_iter().map(|n| taken(g, n, &under)).collect();
+            Some(parts)
+        });
+        new.step(g, t, |g, t, done| {
+            let Node::Scan(own) = over(g, t, done) else { return None };
+            debug_assert_eq!(counts.len(), c.number(g, &own), "each loop has its count");
+            Some(c.convert(g, *own, counts, false))
+        });
     }
-    (roots.iter().map(|t| new[t]).collect(), others.iter().map(|t| plain[t]).collect())
+    (roots.iter().map(|t| new.done()[t]).collect(), others.iter().map(|t| plain.done()[t]).collect())
 }
 
 /// What roots consist of, children first, and the conditions over a wanted loop before it.
@@ -105,6 +93,14 @@ fn order(g: &Graph, roots: &[Term], wanted: &HashSet<Term>, guards: &HashMap<Ter
         }
     }
     order
+}
+
+/// A loop among `inner`, over what its children have become.
+fn inner_loop(g: &Graph, t: Term, done: &Done, inner: &[Term]) -> Option<Scan> {
+    match over(g, t, done) {
+        Node::Scan(scan) if inner.contains(&t) => Some(*scan),
+        _ => None,
+    }
 }
 
 struct Counting {
@@ -188,16 +184,15 @@ impl Counting {
             next.push(g.int(IntOp::Add, n, one));
         }
         let fixed = crate::analysis::sizes::sizes(g, &results);
-        let mut map: HashMap<Term, Term> = HashMap::new();
+        let mut new = Rewriter::new(&fixed);
         let mut found: Vec<(Term, Term)> = Vec::new();
-        for t in g.reachable(&results) {
-            let made = self.walk(g, t, &fixed, &map, &inner, &mut |c, g, scan| {
-                let (parts, counts) = c.shadow(g, &scan);
-                found.extend(counts.into_iter().map(|n| (t, n)));
-                parts
-            });
-            map.insert(t, made);
-        }
+        new.run(g, &results, |g, t, done| {
+            let scan = inner_loop(g, t, done, &inner)?;
+            let (parts, counts) = self.shadow(g, &scan);
+            found.extend(counts.into_iter().map(|n| (t, n)));
+            Some(parts)
+        });
+        let map = new.done();
         // A condition may be newer than a loop that is under it.
         for (t, n) in found {
             let under: Vec<Guard> = guards[&t].iter().map(|l| (map[&l.0], l.1)).collect();
@@ -233,50 +228,19 @@ impl Counting {
         (g.tuple(&parts), found)
     }
 
-    /// A term over the new forms of its children; `change` makes the new form of the loops in `inner`.
-    fn walk(
-        &mut self,
-        g: &mut Graph,
-        t: Term,
-        fixed: &HashSet<Term>,
-        map: &HashMap<Term, Term>,
-        inner: &[Term],
-        change: &mut dyn FnMut(&mut Self, &mut Graph, Scan) -> Term,
-    ) -> Term {
-        if fixed.contains(&t) {
-            return t;
-        }
-        let node = g.node_rc(t);
-        match &*node {
-            Node::Proj(tuple, k) => g.proj(map[tuple], *k as usize),
-            Node::Scan(_) if inner.contains(&t) => match node.map_children(|c| map[&c]) {
-                Node::Scan(scan) => change(self, g, *scan),
-                _ => t,
-            },
-            _ => {
-                let mapped = node.map_children(|c| map[&c]);
-                g.mk(mapped)
-            }
-        }
-    }
-
     /// The loop for so many steps; if that may be too many, it still stops early, and its last carried value counts its steps.
     fn convert(&mut self, g: &mut Graph, scan: Scan, mut bounds: Vec<Term>, masked: bool) -> Term {
         let carries = scan.init.len();
         let own = scan.stop.map(|_| bounds.remove(0));
         let results = scan.body.results.to_vec();
         let (inner, fixed) = (self.inner(g, &results), crate::analysis::sizes::sizes(g, &results));
-        let mut map: HashMap<Term, Term> = HashMap::new();
-        for t in g.reachable(&results) {
-            let made = self.walk(g, t, &fixed, &map, &inner, &mut |c, g, scan| {
-                let n = c.number(g, &scan);
-                let rest = bounds.split_off(n);
-                let own = std::mem::replace(&mut bounds, rest);
-                c.convert(g, scan, own, true)
-            });
-            map.insert(t, made);
-        }
-        let mut results: Vec<Term> = results.iter().map(|t| map[t]).collect();
+        let mut results = Rewriter::new(&fixed).run(g, &results, |g, t, done| {
+            let scan = inner_loop(g, t, done, &inner)?;
+            let n = self.number(g, &scan);
+            let rest = bounds.split_off(n);
+            let own = std::mem::replace(&mut bounds, rest);
+            Some(self.convert(g, scan, own, true))
+        });
         let (Some(stop), Some(count)) = (scan.stop, own) else {
             let body = Body { params: scan.body.params.clone(), results: results.into() };
             return g.scan(Scan { body, ..scan });

@@ -11,8 +11,10 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use crate::analysis::Reachable;
+use crate::analysis::sizes::Fixed;
 use crate::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, Put, Term, Type};
-use crate::passes::{Pass, simplify};
+use crate::passes::{Context, Pass, simplify};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
 /// The most elements of an array that is taken apart: a 4 x 4 matrix.
@@ -25,21 +27,15 @@ const ORDERED: usize = 8;
 const LANES: usize = 16;
 
 /// The pass.
-pub const PASS: Pass = Pass {
-    name: "unroll",
-    run: |g, roots, cx| {
-        let exact = cx.exact(g, roots);
-        roots.map(|all| unroll(g, all, &exact))
-    },
-    simplified: true,
-};
+pub const PASS: Pass =
+    Pass { name: "unroll", run: |g, roots, cx| roots.map(|all| unroll(g, all, cx)), simplified: true };
 
-/// The roots with small arrays as scalars. Sums in `exact` keep their order.
-pub fn unroll(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
-    let reach = g.reachable(roots);
-    let sizes = crate::analysis::sizes::fixed(g, roots);
+/// The roots with small arrays as scalars. Exact sums keep their order.
+pub fn unroll(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let (exact, sizes, reach) = (cx.exact(g), cx.get::<Fixed>(g, roots), cx.get::<Reachable>(g, roots));
+    let (exact, sizes) = (&*exact, &*sizes);
     let mut u = Unroll { g, exact, parts: HashMap::new(), sizes, whole: HashMap::new() };
-    for t in reach {
+    for &t in &*reach {
         let loc = u.g.loc(t);
         let before = u.g.at(loc);
         u.visit(t);
@@ -56,7 +52,7 @@ struct Unroll<'a> {
     /// The elements of old terms, row-major.
     parts: HashMap<Term, Parts>,
     /// Sizes in types: they stay the terms that they are.
-    sizes: HashSet<Term>,
+    sizes: &'a HashSet<Term>,
     /// Old terms as new ones.
     whole: HashMap<Term, Term>,
 }

@@ -10,3 +10,4 @@ pub mod loops;
 pub mod real;
 pub mod rng;
 pub mod source;
+pub mod terms;

@@ -14,9 +14,10 @@ mod scan;
 mod transpose;
 mod unit;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use crate::ir::{Graph, Node, Term};
+use crate::passes::rewrite::Rewriter;
 
 /// The roots and their tangents, given tangents of inputs. `roots` are arrays; the tangent of one that is not real is itself.
 /// The first part of the result are the roots again (loops among them now save what derivatives read).
@@ -58,22 +59,7 @@ impl Derivative {
     /// Other terms, which read the loops that save what the derivative reads instead of the same loops without.
     pub fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
         let fixed = crate::analysis::sizes::sizes(g, others);
-        let mut new: HashMap<Term, Term> = HashMap::new();
-        for t in g.reachable(others) {
-            let made = match (self.dual.loops.get(&t), g.node_rc(t)) {
-                _ if fixed.contains(&t) => t,
-                (Some(&primal), _) => primal,
-                (None, node) => match &*node {
-                    Node::Proj(tuple, k) => g.proj(new[tuple], *k as usize),
-                    node => {
-                        let mapped = node.map_children(|c| new[&c]);
-                        g.mk(mapped)
-                    }
-                },
-            };
-            new.insert(t, made);
-        }
-        others.iter().map(|t| new[t]).collect()
+        Rewriter::new(&fixed).run(g, others, |_, t, _| self.dual.loops.get(&t).copied())
     }
 
     /// The tangents of the roots, given those of inputs; an input without one has tangent zero.

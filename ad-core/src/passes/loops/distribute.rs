@@ -1,10 +1,11 @@
 //! The loop that is left when the fates of its parts are known, and what has left it, over all steps. Must decide nothing.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use super::{Fate, Parts, Piece};
 use crate::ir::{Body, Elem, Node, Put, Scan, Term, Type, Var};
 use crate::passes::bulk::Lift;
+use crate::passes::rewrite::Rewriter;
 use crate::prim::{Binary, Cmp, Prim, Reduce};
 
 impl Parts<'_> {
@@ -184,14 +185,14 @@ impl Parts<'_> {
         let first = self.scan.body.params.len() + self.carries();
         let mut params = self.scan.body.params.to_vec();
         params.extend(self.scan.init.iter().map(|&t| self.g.ty(t).clone()).collect::<Vec<_>>());
-        let mut new: HashMap<Term, Term> = HashMap::new();
+        let mut new = Rewriter::default();
         for (n, &t) in self.saved.clone().iter().enumerate() {
             let ty = self.g.ty(t).clone();
             params.push(ty.clone());
             let p = self.g.param(first + n, ty);
-            new.insert(t, p);
+            new.set(t, p);
         }
-        let results: Vec<Term> = if self.saved.is_empty() { terms.to_vec() } else { self.replaced(terms, new) };
+        let results: Vec<Term> = if self.saved.is_empty() { terms.to_vec() } else { new.replace(self.g, terms) };
         let body = Body { params: params.into(), results: results.into() };
         self.g.instantiate(&body, args)
     }

@@ -7,19 +7,28 @@
 //!
 //! Only loops that need nothing of each other, under the same conditions. Must never change the order of a sum that a decision depends on.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::{Parts, exact_parts};
+use crate::analysis::guards::Guards;
+use crate::analysis::sizes::{Fixed, fixed};
 use crate::choice::{Kind, choose};
 use crate::ir::{Body, Graph, Node, Scan, Term, Type};
+use crate::passes::rewrite::Rewriter;
+use crate::passes::{Context, Pass};
+
+/// The pass.
+pub(crate) const PASS: Pass =
+    Pass { name: "loop_fusion", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
 /// The same roots, with such loops as one.
-pub(super) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
+fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let exact = cx.exact(g);
     let mut all: Vec<(Term, Scan)> = Vec::new();
     for t in g.reachable(roots) {
         if let Node::Scan(scan) = g.node(t) {
             let scan = (**scan).clone();
-            if !g.is_open(t) && g.free(t).is_empty() && adds(g, t, &scan, exact) {
+            if !g.is_open(t) && g.free(t).is_empty() && adds(g, t, &scan, &exact) {
                 all.push((t, scan));
             }
         }
@@ -28,7 +37,7 @@ pub(super) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<
     if all.len() < 2 {
         return roots.to_vec();
     }
-    let guards = crate::analysis::guards::guards(g, roots);
+    let guards = cx.get::<Guards>(g, roots);
     let mut groups: Vec<Vec<(Term, Scan)>> = Vec::new();
     for (t, scan) in all {
         let alike = |of: &&mut Vec<(Term, Scan)>| of[0].1.count == scan.count && guards.get(&of[0].0) == guards.get(&t);
@@ -37,9 +46,7 @@ pub(super) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<
             None => groups.push(vec![(t, scan)]),
         }
     }
-    // Sizes in types stay the terms that they are.
-    let mut done: HashMap<Term, Term> = crate::analysis::sizes::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
-    let before = done.len();
+    let (mut new, mut any) = (Rewriter::new(&*cx.get::<Fixed>(g, roots)), false);
     for group in groups.into_iter().filter(|group| group.len() > 1) {
         let loc = g.loc(group[0].0);
         let old = g.at(loc);
@@ -53,12 +60,13 @@ pub(super) fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<
                 let parts: Vec<Term> = (next..next + scan.init.len()).map(|k| g.proj(one, k)).collect();
                 next += parts.len();
                 let parts = g.tuple(&parts);
-                done.insert(*t, parts);
+                new.set(*t, parts);
+                any = true;
             }
         }
         g.at(old);
     }
-    if done.len() == before { roots.to_vec() } else { rebuilt(g, roots, done) }
+    if any { new.replace(g, roots) } else { roots.to_vec() }
 }
 
 /// Whether a step only adds to what is carried, and runs loops of numbers for that.
@@ -156,7 +164,7 @@ fn inner_once(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
     if groups.is_empty() {
         return None;
     }
-    let mut done: HashMap<Term, Term> = crate::analysis::sizes::fixed(g, results).into_iter().map(|n| (n, n)).collect();
+    let mut new = Rewriter::new(&fixed(g, results));
     for group in groups {
         let mut one = group[0].1.clone();
         let mut saved: Vec<Term> = one.body.results.to_vec();
@@ -177,27 +185,8 @@ fn inner_once(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
                 parts.push(g.proj(one, carries + k));
             }
             let parts = g.tuple(&parts);
-            done.insert(*t, parts);
+            new.set(*t, parts);
         }
     }
-    Some(rebuilt(g, results, done))
-}
-
-/// The roots with other terms in the places of these.
-pub(super) fn rebuilt(g: &mut Graph, roots: &[Term], mut done: HashMap<Term, Term>) -> Vec<Term> {
-    for t in g.reachable(roots) {
-        if done.contains_key(&t) {
-            continue;
-        }
-        let loc = g.loc(t);
-        let before = g.at(loc);
-        let node = g.node_rc(t);
-        let new = match node.map_children(|c| done[&c]) {
-            Node::Proj(tuple, k) => g.proj(tuple, k as usize),
-            other => g.mk(other),
-        };
-        g.at(before);
-        done.insert(t, new);
-    }
-    roots.iter().map(|t| done[t]).collect()
+    Some(new.replace(g, results))
 }

@@ -8,63 +8,42 @@
 //!
 //! Only what is cheap is computed again: each row twice, of what the second loop needs. Must never compute again what a decision depends on.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::exact_parts;
-use super::fusion::rebuilt;
+use crate::analysis::Reachable;
+use crate::analysis::sizes::Fixed;
 use crate::choice::{Kind, choose};
 use crate::ir::{Body, Graph, Node, Scan, Term, Type, axis};
-use crate::passes::Pass;
+use crate::passes::rewrite::{Rewriter, over};
+use crate::passes::{Context, Pass};
 use crate::prim::{Binary, Prim, Unary};
 
 /// Operations for an element of a row, at most: to save it and to read it again costs as much.
 const CHEAP: usize = 8;
 
 /// The pass.
-pub(crate) const PASS: Pass = Pass {
-    name: "rematerialise",
-    run: |g, roots, cx| {
-        let exact = cx.exact(g, roots);
-        roots.map(|all| pass(g, all, &exact))
-    },
-    simplified: true,
-};
+pub(crate) const PASS: Pass =
+    Pass { name: "rematerialise", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
 /// The same roots, with such sums taken where their rows are computed again.
-fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
+fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let mut roots = roots.to_vec();
-    while let Some(again) = Again::find(g, &roots, exact) {
-        // Sizes in types stay the terms that they are.
-        let mut done: HashMap<Term, Term> =
-            crate::analysis::sizes::fixed(g, &roots).into_iter().map(|n| (n, n)).collect();
+    while let Some(again) = Again::find(g, &roots, cx) {
+        let mut new = Rewriter::new(&*cx.get::<Fixed>(g, &roots));
         let loc = g.loc(again.sums[0].t);
         let before = g.at(loc);
-        for (t, new) in again.made(g) {
-            done.insert(t, new);
+        for (t, sum) in again.made(g) {
+            new.set(t, sum);
         }
         g.at(before);
-        roots = rebuilt(g, &roots, done);
+        roots = new.replace(g, &roots);
     }
-    let mut done: HashMap<Term, Term> = crate::analysis::sizes::fixed(g, &roots).into_iter().map(|n| (n, n)).collect();
-    for t in g.reachable(&roots) {
-        if done.contains_key(&t) {
-            continue;
-        }
-        let loc = g.loc(t);
-        let before = g.at(loc);
-        let node = g.node_rc(t);
-        let new = match node.map_children(|c| done[&c]) {
-            Node::Scan(mut scan) => {
-                scan.body.results = pass(g, &scan.body.results, exact).into();
-                g.scan(*scan)
-            }
-            Node::Proj(tuple, k) => g.proj(tuple, k as usize),
-            other => g.mk(other),
-        };
-        g.at(before);
-        done.insert(t, new);
-    }
-    roots.iter().map(|t| done[t]).collect()
+    Rewriter::new(&*cx.get::<Fixed>(g, &roots)).run(g, &roots, |g, t, done| {
+        let Node::Scan(mut scan) = over(g, t, done) else { return None };
+        scan.body.results = pass(g, &scan.body.results, cx).into();
+        Some(g.scan(*scan))
+    })
 }
 
 /// A sum over the elements of rows.
@@ -127,8 +106,8 @@ fn saved(g: &Graph, t: Term, loop_: Term) -> Option<usize> {
 
 impl Again {
     /// The first loop that is worth it.
-    fn find(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Option<Again> {
-        let all = g.reachable(roots);
+    fn find(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Option<Again> {
+        let (exact, all) = (cx.exact(g), cx.get::<Reachable>(g, roots));
         let mut found: Vec<(Term, Vec<Sum>)> = Vec::new();
         for &t in all.iter().filter(|t| !exact.contains(t)) {
             let Some((sum, loop_)) = sum_over_rows(g, t) else { continue };
@@ -141,14 +120,14 @@ impl Again {
             return None;
         }
         let mut readers: HashMap<Term, Vec<Term>> = HashMap::new();
-        for &t in &all {
+        for &t in &*all {
             g.node(t).for_each_child(|c| readers.entry(c).or_default().push(t));
         }
-        let fixed = crate::analysis::sizes::fixed(g, roots);
+        let fixed = cx.get::<Fixed>(g, roots);
         for (loop_, sums) in found {
             let Node::Scan(scan) = g.node(loop_) else { continue };
             let scan = (**scan).clone();
-            if fixed.contains(&loop_) || exact_parts(g, exact, loop_).contains(&true) {
+            if fixed.contains(&loop_) || exact_parts(g, &exact, loop_).contains(&true) {
                 continue;
             }
             let mut again = Again { scan, loop_, sums, carries: BTreeSet::new() };

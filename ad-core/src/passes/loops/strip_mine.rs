@@ -9,13 +9,15 @@
 //! Only for sums (the order of steps is free), and only where inner loops carry numbers: loops that carry arrays fill the lanes by themselves.
 //! Must never put more steps into a block than their saved rows have room for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::{Parts, Piece};
+use crate::analysis::sizes::Fixed;
 use crate::choice::{Kind, choose};
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
-use crate::passes::Pass;
 use crate::passes::bulk::Lift;
+use crate::passes::rewrite::{Rewriter, over};
+use crate::passes::{Context, Pass};
 use crate::prim::{IntOp, Prim};
 
 /// Steps of a block, at most: what is done once for each block is then little, and all rows of a block together are a few kilobytes.
@@ -28,44 +30,19 @@ const LANES: usize = 16;
 const NUMBERS: usize = 1 << 16;
 
 /// The pass.
-pub(crate) const PASS: Pass = Pass {
-    name: "strip_mine",
-    run: |g, roots, cx| {
-        let exact = cx.exact(g, roots);
-        roots.map(|all| pass(g, all, &exact))
-    },
-    simplified: true,
-};
+pub(crate) const PASS: Pass =
+    Pass { name: "strip_mine", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
 /// The same roots, with the loops that gain by it in blocks. After differentiation: before it a block would be saved, or run twice.
-fn pass(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>) -> Vec<Term> {
-    let roots = &super::fusion::pass(g, roots, exact)[..];
-    // Sizes in types stay the terms that they are.
-    let mut done: HashMap<Term, Term> = crate::analysis::sizes::fixed(g, roots).into_iter().map(|n| (n, n)).collect();
-    for t in g.reachable(roots) {
-        if done.contains_key(&t) {
-            continue;
-        }
-        let loc = g.loc(t);
-        let before = g.at(loc);
-        let node = g.node_rc(t);
-        let new = match node.map_children(|c| done[&c]) {
-            Node::Scan(scan) => {
-                let (exact, wanted) = (super::exact_parts(g, exact, t), super::wanted(g, roots, t));
-                let flat = !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
-                let parts = (flat && !exact.is_empty()).then(|| Parts::new(g, (*scan).clone(), exact, wanted));
-                match parts.and_then(Parts::in_blocks) {
-                    Some(new) => new,
-                    None => g.mk(Node::Scan(scan)),
-                }
-            }
-            Node::Proj(tuple, k) => g.proj(tuple, k as usize),
-            other => g.mk(other),
-        };
-        g.at(before);
-        done.insert(t, new);
-    }
-    roots.iter().map(|t| done[t]).collect()
+fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let exact = cx.exact(g);
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
+        let Node::Scan(scan) = over(g, t, done) else { return None };
+        let (exact, wanted) = (super::exact_parts(g, &exact, t), super::wanted(g, roots, t));
+        let flat = !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
+        let parts = (flat && !exact.is_empty()).then(|| Parts::new(g, *scan, exact, wanted));
+        parts.and_then(Parts::in_blocks)
+    })
 }
 
 impl Parts<'_> {

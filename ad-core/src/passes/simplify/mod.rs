@@ -14,7 +14,7 @@ pub(crate) mod part;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::analysis::decisions::decisions;
-use crate::analysis::sizes::fixed;
+use crate::analysis::sizes::{Fixed, fixed};
 use crate::ir::{Graph, Node, Term};
 use crate::passes::Pass;
 use crate::prim::Prim;
@@ -23,8 +23,11 @@ use crate::prim::Prim;
 pub const PASS: Pass = Pass {
     name: "simplify",
     run: |g, roots, cx| {
-        let exact = cx.exact(g, roots);
-        roots.map(|all| simplify_with(g, all, &exact, &mut cx.trace))
+        let exact = cx.exact(g);
+        roots.map(|all| {
+            let fixed = cx.get::<Fixed>(g, all);
+            simplify_with(g, all, &exact, &fixed, &mut cx.trace)
+        })
     },
     simplified: false,
 };
@@ -75,19 +78,31 @@ pub fn tables() -> [&'static [Rule]; 6] {
     [control::RULES, arith::RULES, layout::RULES, index::RULES, part::RULES, contraction::RULES]
 }
 
-/// How often each rule fired, and the terms that it fired on, for tests and `AD_DUMP`.
-pub type Trace = BTreeMap<&'static str, usize>;
+/// The rules that fired, for tests and `AD_DUMP`.
+#[derive(Debug, Default)]
+pub struct Trace {
+    /// How often each rule fired.
+    pub fired: BTreeMap<&'static str, usize>,
+    /// Each rule that fired with the term before and after it, if that is asked for.
+    pub steps: Option<Vec<(&'static str, Term, Term)>>,
+}
 
 /// The simplified roots. What decisions of these roots depend on keeps its bits.
 pub fn simplify(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     let exact = decisions(g, roots);
-    simplify_with(g, roots, &exact, &mut Trace::new())
+    simplify_with(g, roots, &exact, &fixed(g, roots), &mut Trace::default())
 }
 
 /// The simplified roots, where only exact rules may touch the terms in `exact`.
-pub fn simplify_with(g: &mut Graph, roots: &[Term], exact: &HashSet<Term>, trace: &mut Trace) -> Vec<Term> {
+fn simplify_with(
+    g: &mut Graph,
+    roots: &[Term],
+    exact: &HashSet<Term>,
+    fixed: &HashSet<Term>,
+    trace: &mut Trace,
+) -> Vec<Term> {
     // A size that is part of a type stays the term that it is: with another, terms of one type would be of two.
-    let done = fixed(g, roots).into_iter().map(|size| (size, size)).collect();
+    let done = fixed.iter().map(|&size| (size, size)).collect();
     let mut s = Simplifier { g, exact, trace, done, depth: 0 };
     s.run(roots, false)
 }
@@ -191,7 +206,10 @@ impl Simplifier<'_> {
                     }
                     let Some(new) = (rule.apply)(self.g, t) else { continue };
                     debug_assert_eq!(self.g.ty(t), self.g.ty(new), "{} keeps types", rule.name);
-                    *self.trace.entry(rule.name).or_default() += 1;
+                    *self.trace.fired.entry(rule.name).or_default() += 1;
+                    if let Some(steps) = &mut self.trace.steps {
+                        steps.push((rule.name, t, new));
+                    }
                     fuel -= 1;
                     assert!(fuel > 0 && self.depth < FUEL, "the rule {} does not terminate", rule.name);
                     if new == t {

@@ -1,0 +1,48 @@
+//! Linear combinations of terms, in exact arithmetic: an operation that does not fit gives nothing.
+
+use std::collections::BTreeMap;
+
+use crate::ir::Term;
+
+/// `constant + sum of coefficient * atom`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Linear {
+    /// What is added.
+    pub constant: i128,
+    /// Coefficients, none of them 0.
+    pub atoms: BTreeMap<Term, i128>,
+}
+
+impl Linear {
+    /// A constant.
+    #[must_use]
+    pub fn constant(n: i128) -> Self {
+        Linear { constant: n, atoms: BTreeMap::new() }
+    }
+
+    pub(super) fn atom(t: Term) -> Self {
+        Linear { constant: 0, atoms: BTreeMap::from([(t, 1)]) }
+    }
+
+    /// `a * self + b * other`, unless a number gets too large.
+    #[must_use]
+    pub fn combine(&self, a: i128, other: &Linear, b: i128) -> Option<Linear> {
+        let mut sum = Linear::constant(self.constant.checked_mul(a)?.checked_add(other.constant.checked_mul(b)?)?);
+        for (from, factor) in [(self, a), (other, b)] {
+            for (&t, &c) in &from.atoms {
+                let entry = sum.atoms.entry(t).or_insert(0);
+                *entry = entry.checked_add(c.checked_mul(factor)?)?;
+            }
+        }
+        sum.atoms.retain(|_, c| *c != 0);
+        Some(sum)
+    }
+
+    pub(super) fn minus(&self, other: &Linear) -> Option<Linear> {
+        self.combine(1, other, -1)
+    }
+
+    pub(super) fn plus(&self, n: i128) -> Option<Linear> {
+        self.combine(1, &Linear::constant(n), 1)
+    }
+}
