@@ -8,6 +8,7 @@ use quote::{ToTokens, quote};
 
 use super::code::{Code, Condition};
 use super::plan::Literal;
+use super::summary::Note;
 use crate::ir::Term;
 
 /// A choice between two values: of a scalar conditional, or of an array that is moved out of its arm.
@@ -35,6 +36,8 @@ pub(super) struct Statement {
     pub(super) effect: bool,
     /// Whether what it defines is handed back by a function, all of it.
     pub(super) handed: bool,
+    /// What it is, for those who ask.
+    pub(super) notes: Vec<Note>,
 }
 
 impl Statement {

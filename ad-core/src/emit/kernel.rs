@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::plan::Plan;
-use super::store::{Class, is_splat};
+use super::store::{Class, is_broadcast};
 use crate::ir::{Elem, Graph, IntTy, Lit, Node, Term, Var};
 use crate::passes::lowering::unsigned_comparison;
 use crate::prim::{Cmp, IntOp, Prim};
@@ -416,7 +416,7 @@ impl<'a> Kernel<'a> {
         if self.plan.class(src) == Class::Buffer && !self.members.contains(&src) {
             return Ok(self.op(Op::Load { buf: src, sizes: g.shape(t).into(), ix: ix.into() }));
         }
-        if is_splat(g, src) {
+        if is_broadcast(g, src) {
             let zero = self.usize(0);
             let id = self.need(src, vec![zero; g.rank(src)], env, &mut missing);
             done(missing)?;

@@ -2,7 +2,7 @@
 //!
 //! The pass `lowering` rewrites what no statement is for and opens the loops. Here `store` decides what is in memory,
 //! `schedule` what is computed when and under which guard, `kernel` what one element is (BOT Fig. 10 read as index functions),
-//! `nest` writes loops, `driver` the statements around them, `known` which reads need no test, `block` their nesting,
+//! `nest` writes loops, `driver` the statements around them, `in_range` which reads need no test, `block` their nesting,
 //! `rust` scalar tokens. The output is a function of the terms alone, byte for byte.
 //! Nothing here may rewrite a term, nor panic on a user's program: what cannot be emitted is an `Err` that says so.
 
@@ -10,11 +10,11 @@ mod block;
 mod check;
 mod code;
 mod driver;
+mod in_range;
 mod items;
 mod kernel;
-mod known;
-mod lanes;
 mod nest;
+mod outer_vectorisation;
 mod plan;
 mod proof;
 mod rust;
@@ -22,11 +22,13 @@ mod schedule;
 mod signature;
 mod split;
 mod store;
-mod tiles;
+mod summary;
+mod tiling;
 
 pub use check::check;
 pub use proof::proofs;
 pub use signature::emit_second;
+pub use summary::{NestSummary, PartSummary, PlanSummary};
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -80,8 +82,8 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepar
     let own = routine.own.iter().flatten().filter_map(|t| new.get(t).copied()).collect();
     let decided = routine.own.is_some().then_some(Decided { own, outer });
     let mut plan = schedule::plan(g, loops, &result.terms(), &check_terms, decided)?;
-    let held: Vec<Term> = checks.iter().map(|c| c.ok).collect();
-    tiles::form(g, &mut plan, &hints, &held);
+    let checked: Vec<Term> = checks.iter().map(|c| c.ok).collect();
+    tiling::form(g, &mut plan, &hints, &checked);
     Ok(Prepared { checks, result, hints, plan })
 }
 
@@ -107,7 +109,7 @@ fn function(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Token
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
     let style = style(program);
     let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
-    let body = driver.body(&result, &routine.destinations)?;
+    let (body, _) = driver.body(&result, &routine.destinations)?;
     let Program { generics, where_clause, .. } = program;
     let Routine { name, params, result_ty, .. } = routine;
     let params = signature::declarations(params);
@@ -163,14 +165,28 @@ pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::G
     (Ident::new("fn", span), body)
 }
 
+/// The plan of a routine, for tests: what it does, and which steps it has.
+///
+/// # Errors
+/// As [`emit_routine`].
+pub fn plan_of(g: &mut Graph, program: &Program, routine: &Routine) -> Result<PlanSummary, String> {
+    Ok(described(g, program, routine)?.0)
+}
+
 /// The plan of a routine in words, for `AD_DUMP`; and the choices by cost since `choice::record`, up to the last token.
 ///
 /// # Errors
 /// As [`emit_routine`].
 pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<[String; 2], String> {
+    let (plan, choices) = described(g, program, routine)?;
+    Ok([plan.steps, choices])
+}
+
+/// The plan of a routine, and the choices by cost.
+fn described(g: &mut Graph, program: &Program, routine: &Routine) -> Result<(PlanSummary, String), String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
     let style = style(program);
-    driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints)
+    let (_, mut summary) = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints)
         .body(&result, &routine.destinations)?;
     let show = |t: &Term| shown(g, hints.get(t), *t);
     let name = |k: usize| numbered(g, |t| hints.get(&t), k);
@@ -219,7 +235,8 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<[
         };
         text.push_str(&format!("{}{k}{guard}: {what}\n", "    ".repeat(depth)));
     }
-    Ok([text, choices])
+    summary.steps = text;
+    Ok((summary, choices))
 }
 
 /// What was chosen since `choice::record`, of the function itself.

@@ -3,13 +3,13 @@
 //! (`speed.md`: a factor of two each). Must never compute a node twice in one iteration, nor in an outer loop than its index
 //! allows, nor a dear node outside the arm that alone uses it.
 
-mod columns;
 mod extrema;
 mod function;
 mod isa;
 mod loops;
 mod phases;
 mod place;
+mod register_blocking;
 mod rows;
 mod state;
 mod write;
@@ -121,7 +121,10 @@ impl Nest<'_, '_> {
                 if again { self.accumulate(*fold, elem, &place, &Expr::atom(total)) } else { quote!(#place = #total;) };
             self.post[start].extend(post);
         }
-        let begun = if lanes { None } else { self.columns() }.map_or_else(Vec::new, |first| self.begun(first));
+        let begun = if lanes { None } else { self.register_blocked() }.map_or_else(Vec::new, |first| self.begun(first));
+        self.summary.lanes = lanes;
+        self.summary.register_blocked = !lanes && self.register_blocked().is_some();
+        self.summary.overlapping = !lanes && !self.summary.register_blocked && self.overlaps();
         let body = self.body(lanes, &accumulators)?;
         Ok(self.finished((name, doc), &body, (returns, &return_values), begun))
     }

@@ -87,7 +87,7 @@ pub(super) struct Tile {
     /// Arrays over items that only these steps know.
     pub(super) private: HashSet<Term>,
     /// Sums over items that are added where a scatter puts them, and the scatter.
-    pub(super) onto: BTreeMap<Term, Term>,
+    pub(super) fused_scatters: BTreeMap<Term, Term>,
 }
 
 /// The loops of the nest that computes `t`.

@@ -10,10 +10,10 @@ mod statements;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::known::Known;
+use super::in_range::InRange;
 use super::plan::Plan;
 use super::split::is_stencil;
-use super::store::{Around, Class, classify, is_splat};
+use super::store::{Around, Class, classify, is_broadcast};
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::im2col::windows_of;
@@ -56,7 +56,7 @@ pub(super) fn plan(
     let mut read: Vec<Term> = results.to_vec();
     for l in &loops.all {
         read.extend(l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row)));
-        read.extend(l.carries.iter().map(|c| c.init).filter(|&t| !is_splat(g, t)));
+        read.extend(l.carries.iter().map(|c| c.init).filter(|&t| !is_broadcast(g, t)));
     }
     let windows = windows_of(g, &reach, &[&roots[..], &read].concat(), &exact);
     let class = classify(g, &reach, &read, Around { exact: &exact, windows: &windows, loops: &loops, scopes: &scopes });
@@ -115,7 +115,7 @@ pub(super) fn plan(
     for t in roots.iter().copied().chain(counts).chain(read[results.len()..].iter().copied()) {
         *uses.entry(t).or_default() += 1;
     }
-    let known = Known::new(g);
+    let known = InRange::new(g);
     let stencils = reach
         .iter()
         .copied()
@@ -247,8 +247,8 @@ fn loop_reads(
         if let Some((_, shape)) = g.ty(t).as_array() {
             found.extend(shape.iter().map(|&n| (n, false)));
         }
-        if is_splat(g, t) {
-            found.insert(splat_of(g, t), false);
+        if is_broadcast(g, t) {
+            found.insert(broadcast_of(g, t), false);
         }
     }
     for s in statements.iter().filter(|s| s.scope == n + 1) {
@@ -261,7 +261,7 @@ fn loop_reads(
 }
 
 /// The scalar that all elements are.
-fn splat_of(g: &Graph, mut t: Term) -> Term {
+fn broadcast_of(g: &Graph, mut t: Term) -> Term {
     while let (Node::Prim(_, args), true) = (g.node(t), g.rank(t) > 0) {
         t = args[0];
     }

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::in_range::InRange;
 use super::items::{Fold, Item};
 use super::kernel::{Id, Kernel, Op, operands};
-use super::known::Known;
 use super::store::{Class, padded_parts};
 use crate::ir::{Graph, Lit, Node, Put, Term};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Unary};
@@ -15,7 +15,7 @@ use crate::prim::{Binary, Cmp, IntOp, Prim, Unary};
 const NEAR: i128 = 16;
 
 /// Whether `t` is a sum of blocks along the last axis, all of them nearly as long as it.
-pub(super) fn is_stencil(g: &Graph, known: &Known<'_>, class: &[Class], t: Term) -> bool {
+pub(super) fn is_stencil(g: &Graph, known: &InRange<'_>, class: &[Class], t: Term) -> bool {
     let Some((_, pads)) = padded_parts(g, class, t) else { return false };
     let Some((&size, outer)) = g.shape(t).split_last() else { return false };
     pads.iter().all(|&pad| {
@@ -32,7 +32,7 @@ pub(super) fn is_stencil(g: &Graph, known: &Known<'_>, class: &[Class], t: Term)
 }
 
 /// Whether a sum over the domain `inner` can be taken in a loop over `outer`, of which it leaves out a few elements at the end.
-pub(super) fn is_within(known: &Known<'_>, inner: &[Term], outer: &[Term]) -> bool {
+pub(super) fn is_within(known: &InRange<'_>, inner: &[Term], outer: &[Term]) -> bool {
     let (Some((&len, a)), Some((&size, b))) = (inner.split_last(), outer.split_last()) else { return false };
     a == b && known.fits(None, Some(len), size) && known.near(len, size, NEAR)
 }
@@ -48,7 +48,7 @@ pub(super) struct Interior<'a> {
 
 impl Interior<'_> {
     /// Whether it is all but a few elements.
-    pub(super) fn is_nearly_all(&self, known: &Known<'_>) -> bool {
+    pub(super) fn is_nearly_all(&self, known: &InRange<'_>) -> bool {
         let Some(&size) = self.kernel.loops.last() else { return false };
         self.highs.iter().all(|(high, offset)| match high {
             Op::Scalar(t) => known.near(*t, size, NEAR + offset),

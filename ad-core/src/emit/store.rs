@@ -29,13 +29,13 @@ const TWICE: u32 = 8;
 const SHIFTED: u32 = 16;
 /// Work above which a value read under fewer indices than its reader has, or gathered, is stored.
 const REUSED: u32 = 4;
-const DEAR: u32 = 20;
+const EXPENSIVE: u32 = 20;
 const MOST: u32 = 1 << 20;
 /// Work that nothing computes again, not even to see whether it may.
 const ENDLESS: u32 = 256;
 
 /// Whether `t` is one scalar everywhere.
-pub(super) fn is_splat(g: &Graph, t: Term) -> bool {
+pub(super) fn is_broadcast(g: &Graph, t: Term) -> bool {
     let mut t = t;
     loop {
         t = match g.node(t) {
@@ -53,13 +53,13 @@ fn own_cost(g: &Graph, t: Term) -> Option<u32> {
         Node::Prim(prim, _) => match prim {
             Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack => return None,
             Prim::Unary(Unary::Recip) | Prim::Binary(Binary::Div | Binary::Rem) => 4,
-            Prim::Unary(f) if f.row().dear => DEAR,
-            Prim::Binary(f) if f.row().dear => DEAR,
-            Prim::PowI => DEAR,
+            Prim::Unary(f) if f.row().dear => EXPENSIVE,
+            Prim::Binary(f) if f.row().dear => EXPENSIVE,
+            Prim::PowI => EXPENSIVE,
             Prim::Pad(_) => 2,
             // The index of a loop, and what is the same at each.
             Prim::Iota => 0,
-            Prim::Replicate(_) if is_splat(g, t) => 0,
+            Prim::Replicate(_) if is_broadcast(g, t) => 0,
             _ => 1,
         },
         Node::Gather { .. } => 2,
@@ -70,7 +70,7 @@ fn own_cost(g: &Graph, t: Term) -> Option<u32> {
 
 /// Whether an element of `t` is a function that costs more than all around it.
 pub(super) fn is_function(g: &Graph, t: Term) -> bool {
-    own_cost(g, t) == Some(DEAR)
+    own_cost(g, t) == Some(EXPENSIVE)
 }
 
 /// Under which index, and by which statements, a term is read.
@@ -326,7 +326,7 @@ fn visit(
     if let Some(w) = windows.get(&t) {
         w.operands.iter().for_each(|o| read(o.array, contexts.path(context, t), true));
         if let Some(added) = w.added {
-            read(added.dst, context, !is_splat(g, added.dst));
+            read(added.dst, context, !is_broadcast(g, added.dst));
         }
         return;
     }
@@ -363,7 +363,7 @@ fn visit(
                     // Read again for each index that it does not mention.
                     Prim::Replicate(_) => dear(args[0]),
                     // Free for what is contiguous, divisions for anything else.
-                    Prim::Reshape => !is_splat(g, args[0]),
+                    Prim::Reshape => !is_broadcast(g, args[0]),
                     _ => false,
                 };
                 for (k, &c) in args.iter().enumerate() {
@@ -374,14 +374,14 @@ fn visit(
         },
         Node::Gather { src, sizes, vars, index } => {
             let through = contexts.path(context, t);
-            read(*src, through, !vars.is_empty() && dear(*src) && cost[src.index()] >= DEAR);
+            read(*src, through, !vars.is_empty() && dear(*src) && cost[src.index()] >= EXPENSIVE);
             sizes.iter().chain(index).for_each(|&c| read(c, through, false));
         }
         Node::Scatter { dst, src, vars, index, .. } => {
             let over = contexts.domain(g.shape(*src));
-            read(*dst, context, !is_splat(g, *dst));
+            read(*dst, context, !is_broadcast(g, *dst));
             // Elements of a loop's array that are moved about in it are read before any is written.
-            let moved = matches!(g.node(innermost(g, *dst)), Node::Param(..)) && !is_splat(g, *src);
+            let moved = matches!(g.node(innermost(g, *dst)), Node::Param(..)) && !is_broadcast(g, *src);
             read(*src, over, moved && g.rank(*src) > 0 && reads_elements(g, *src, innermost(g, *dst)));
             let through = contexts.path(over, t);
             for &c in index {

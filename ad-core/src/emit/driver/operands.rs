@@ -6,7 +6,8 @@ use quote::quote;
 
 use super::super::kernel::{Kernel, Op};
 use super::super::rust::prec;
-use super::{Driver, Hold};
+use super::memory::{Hold, flat};
+use super::state::Driver;
 use crate::ir::Term;
 use crate::passes::lowering::matrix::Factor;
 
@@ -21,7 +22,7 @@ impl Driver<'_> {
                 continue;
             }
             seen.push(sizes);
-            let (extended, n) = (self.style.kernel("extended"), self.product(sizes, names).tokens);
+            let (extended, n) = (self.kernel("extended"), self.product(sizes, names).tokens);
             let zero = self.style.zero(self.g.elem(t));
             x = quote!(&#extended(#x, #n, #zero));
         }
@@ -54,15 +55,15 @@ impl Driver<'_> {
             };
         }
         let start = start.map_or(quote!(0), |start| start.tokens);
-        let (cut, zero) = (self.style.kernel("cut"), self.style.zero(self.g.elem(x.array)));
+        let (cut, zero) = (self.kernel("cut"), self.style.zero(self.g.elem(x.array)));
         quote!(&#cut(#array, #start, #n, #zero))
     }
 
     /// A stored array as what its elements can be cut of.
     pub(super) fn elements(&self, t: Term) -> TokenStream {
         let name = &self.names[&t];
-        match self.hold.get(&t) {
-            Some(Hold::Stack(depth)) if *depth > 1 => super::stack::flat(&quote!(#name), *depth, false),
+        match self.memory.hold.get(&t) {
+            Some(Hold::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, false),
             _ => quote!(#name),
         }
     }

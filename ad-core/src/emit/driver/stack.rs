@@ -2,110 +2,21 @@
 //! Sizes that the macro knows are one flat array; const parameters, on which Rust has no arithmetic, are arrays of arrays.
 //! Must never put on the stack what the user's own types do not bring there, but for small arrays of literal size.
 
-use std::collections::HashSet;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, quote};
-
-use super::{Driver, Hold};
-use crate::ir::{Graph, Node, Term};
+use super::super::summary::Note;
+use super::memory::{Hold, Len, flat};
+use super::state::Driver;
+use crate::ir::{Node, Term};
 use crate::prim::Prim;
-use crate::program::{Container, Output, OutputTree, Param};
+use crate::program::{Container, Output};
 use crate::rust_types::static_type;
-
-/// Elements of a literal shape that a local array may have, where the signature has no larger one.
-const LARGEST: i128 = 4096;
-/// Sizes unknown to the macro that a local array may have, where the signature has no array with more.
-const NAMED: usize = 2;
-
-/// The size of an axis of an array of static size.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Len {
-    Number(i128),
-    Named(Named),
-}
-
-/// A constant as the user writes it.
-#[derive(Clone, Debug)]
-pub(super) struct Named {
-    path: TokenStream,
-    words: String,
-}
-
-impl PartialEq for Named {
-    fn eq(&self, other: &Self) -> bool {
-        self.words == other.words
-    }
-}
-
-impl Eq for Named {}
-
-impl Len {
-    /// A size as a signature declares it.
-    fn declared(len: &TokenStream) -> Len {
-        let words = len.to_string();
-        match words.parse() {
-            Ok(n) => Len::Number(n),
-            Err(_) => Len::Named(Named { path: len.clone(), words }),
-        }
-    }
-}
-
-impl ToTokens for Len {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        match self {
-            Len::Number(n) => Literal::i128_unsuffixed(*n).to_tokens(tokens),
-            Len::Named(Named { path, .. }) => path.to_tokens(tokens),
-        }
-    }
-}
-
-/// What may live on the stack.
-#[derive(Default)]
-pub(super) struct Budget {
-    elements: i128,
-    named: usize,
-    /// Results that are returned as a `Vec` or an ndarray: they are made as such.
-    heap: HashSet<Term>,
-}
-
-impl Budget {
-    pub(super) fn of(g: &Graph, params: &[Param], result: &OutputTree) -> Self {
-        let mut budget = Budget { elements: LARGEST, named: NAMED, heap: HashSet::new() };
-        let params = params.iter().map(|p| (p.container, &p.lens));
-        for (container, lens) in params.chain(result.leaves().iter().map(|out| (out.container, &out.lens))) {
-            if container == Container::Static {
-                let (mut elements, mut named) = (1_i128, 0);
-                for len in lens {
-                    match Len::declared(len) {
-                        Len::Number(n) => elements = elements.saturating_mul(n),
-                        Len::Named(_) => named += 1,
-                    }
-                }
-                budget.elements = budget.elements.max(elements);
-                budget.named = budget.named.max(named);
-            }
-        }
-        for out in result.leaves() {
-            if out.container != Container::Static && g.rank(out.term) > 0 {
-                budget.heap.insert(out.term);
-            }
-        }
-        budget
-    }
-}
-
-/// An array of arrays as one slice.
-pub(super) fn flat(name: &TokenStream, depth: usize, mutable: bool) -> TokenStream {
-    let step = if mutable { quote!(.as_flattened_mut()) } else { quote!(.as_flattened()) };
-    let steps = (1..depth).map(|_| step.clone());
-    quote!(#name #(#steps)*)
-}
 
 impl Driver<'_> {
     /// The sizes of the local array that holds `t`; `None` if it is a `Vec`.
     pub(super) fn stack_lens(&self, t: Term) -> Option<Vec<Len>> {
-        if self.budget.heap.contains(&t) {
+        if self.memory.budget.heap.contains(&t) {
             return None;
         }
         let (mut lens, mut elements, mut named) = (Vec::new(), 1_i128, 0);
@@ -120,7 +31,7 @@ impl Driver<'_> {
             named += 1;
             lens.push(Len::declared(&constant.path));
         }
-        if elements > self.budget.elements || named > self.budget.named {
+        if elements > self.memory.budget.elements || named > self.memory.budget.named {
             return None;
         }
         if named == 0 {
@@ -139,32 +50,34 @@ impl Driver<'_> {
             }
             None => {
                 let n = self.product(self.g.shape(t), names).tokens;
-                self.hold.insert(t, Hold::Owned);
+                self.memory.hold.insert(t, Hold::Owned);
+                self.note(Note::Made);
                 quote!(::std::vec![#fill; #n])
             }
         }
     }
 
     fn hold_on_stack(&mut self, t: Term, lens: Vec<Len>) {
-        self.hold.insert(t, Hold::Stack(lens.len()));
-        self.storage.insert(t, lens);
+        self.memory.hold.insert(t, Hold::Stack(lens.len()));
+        self.memory.storage.insert(t, lens);
     }
 
     /// `t` takes over the array of `of`.
     pub(super) fn take_over(&mut self, t: Term, of: Term) {
-        match self.storage.get(&of).cloned() {
+        match self.memory.storage.get(&of).cloned() {
             Some(lens) => self.hold_on_stack(t, lens),
             None => {
-                self.hold.insert(t, Hold::Owned);
+                self.memory.hold.insert(t, Hold::Owned);
             }
         }
     }
 
     /// A copy of `of` as `t`, and how that is held from here on.
     pub(super) fn copy_as(&mut self, t: Term, of: Term) -> TokenStream {
+        self.note(Note::Copied);
         let name = &self.names[&of];
         let Some(lens) = self.stack_lens(t) else {
-            let copy = match self.hold.get(&of) {
+            let copy = match self.memory.hold.get(&of) {
                 Some(Hold::Owned) => quote!(#name.clone()),
                 Some(Hold::Stack(depth)) => {
                     let flat = flat(&quote!(#name), *depth, false);
@@ -172,7 +85,7 @@ impl Driver<'_> {
                 }
                 _ => quote!(#name.to_vec()),
             };
-            self.hold.insert(t, Hold::Owned);
+            self.memory.hold.insert(t, Hold::Owned);
             return copy;
         };
         let copy = self.as_static(of, &lens);
@@ -208,7 +121,7 @@ impl Driver<'_> {
     /// A stored array as a `&mut [F]` argument.
     pub(super) fn borrow_mut(&self, t: Term) -> TokenStream {
         let name = &self.names[&t];
-        match self.hold.get(&t) {
+        match self.memory.hold.get(&t) {
             Some(Hold::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, true),
             _ => quote!(&mut #name),
         }
@@ -252,7 +165,7 @@ impl Driver<'_> {
     /// A stored array as an array of these sizes.
     fn as_static(&self, of: Term, lens: &[Len]) -> TokenStream {
         let name = &self.names[&of];
-        if self.storage.get(&of).is_some_and(|own| own == lens) {
+        if self.memory.storage.get(&of).is_some_and(|own| own == lens) {
             return quote!(#name);
         }
         let array = static_type(self.style.zero(self.g.elem(of)), lens);

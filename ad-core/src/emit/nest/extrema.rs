@@ -33,7 +33,7 @@ impl Nest<'_, '_> {
             }
             _ => false,
         };
-        self.mask.is_none() && self.items.iter().all(fits) && self.columns().is_some()
+        self.mask.is_none() && self.items.iter().all(fits) && self.register_blocked().is_some()
     }
 
     /// With results that are the extrema of a sum instead of that sum.

@@ -4,7 +4,9 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::state::{Arg, Function, Nest};
+use super::super::kernel::{Op, Scalar};
+use super::super::summary::{NestSummary, PartSummary};
+use super::state::{Arg, Function, Nest, Part};
 use crate::ir::{Elem, Term};
 
 impl Nest<'_, '_> {
@@ -17,6 +19,24 @@ impl Nest<'_, '_> {
         begun: Vec<Term>,
     ) -> Function {
         let named = self.named.take();
+        let summary = NestSummary {
+            loops: self.depth,
+            dispatched: self.isa && !self.inlined && !self.within,
+            part_of_loop: self.inlined || self.within,
+            part: match self.part {
+                Part::Whole => PartSummary::Whole,
+                Part::Prefix => PartSummary::Prefix,
+                Part::Interior(_) => PartSummary::Interior,
+                Part::Ends(_) => PartSummary::Ends,
+            },
+            extremum: self.extremum.is_some(),
+            shortened: self.shortened.is_some(),
+            tiled: self.in_block,
+            outer_rows: self.outer_rows.len(),
+            rows_under_test: self.tested.len(),
+            exact: self.exact_operations(),
+            ..std::mem::take(&mut self.summary)
+        };
         self.args.retain(|arg| !matches!(arg, Arg::Scalar(t) if !named.contains(t)));
         let length = &self.length;
         let params = self.args.iter().map(|arg| {
@@ -96,7 +116,15 @@ impl Nest<'_, '_> {
                 }
             }
         };
-        Function { item, args: self.args, returns, turbofish, begun, generic }
+        Function { item, args: self.args, returns, turbofish, begun, summary, generic }
+    }
+
+    /// Operations on reals on which a decision depends.
+    fn exact_operations(&self) -> usize {
+        let exact = |(id, n): &(usize, &Scalar)| {
+            self.uses[*id] > 0 && n.exact && n.elem.is_real() && matches!(n.op, Op::Prim(..))
+        };
+        self.k.nodes.iter().enumerate().filter(exact).count()
     }
 
     /// Whether the nest is about numbers of the type parameter.

@@ -208,11 +208,14 @@ impl Nest<'_, '_> {
         {
             let (p, q, r) = (self.value(p)?, self.value(q)?, self.value(addend)?);
             let (p, r) = (if negative { negated(&p) } else { p }, if subtracted { negated(&r) } else { r });
+            self.summary.fused += 1;
+            self.summary.absorbing += usize::from(absorbing);
             return Ok(Some(self.mul_add([&p, &q, &r], absorbing)));
         }
         let k = self.k;
         let Op::Prim(prim, args) = &k.node(id).op else { return Ok(None) };
         let Some(name) = vectorised(prim) else { return Ok(None) };
+        *self.summary.functions.entry(name).or_default() += 1;
         let values: Vec<Expr> = args.iter().map(|&c| self.value(c)).collect::<Result<_, _>>()?;
         let refs: Vec<&Expr> = values.iter().collect();
         let first = typed(&refs).unwrap_or_else(|| values[0].tokens.clone());
@@ -236,6 +239,7 @@ impl Nest<'_, '_> {
             Some(Product { factors: [p, q], absorbing }) if self.absorbed[value as usize] => {
                 let (p, q) = (self.value(p)?, self.value(q)?);
                 if absorbing {
+                    self.summary.absorbing += 1;
                     let (kernel, p, q) = (self.style.kernel("mul_zero"), p.tokens, q.tokens);
                     return Ok(quote!(#kernel(#p, #q)));
                 }

@@ -55,7 +55,7 @@ impl Nest<'_, '_> {
         }
         let inner = d - 1;
         let n = self.extent(inner);
-        let columns = if lanes { None } else { self.columns() };
+        let columns = if lanes { None } else { self.register_blocked() };
         let loops = if let Some(first) = columns {
             let minus_one = self.balance();
             let (phases, body, used) = variant(self, Variant::Lane)?;
@@ -63,7 +63,7 @@ impl Nest<'_, '_> {
             let (body, rest) = ((body, used), (rest, rest_used));
             let loops = match self.extremum.clone() {
                 Some(extremum) => self.extremum_loops(&extremum, first, &n, &phases, body, rest.0)?,
-                None => self.column_loops(first, &n, &phases, body, rest)?,
+                None => self.register_blocked_loops(first, &n, &phases, body, rest)?,
             };
             quote!(#minus_one #loops)
         } else if lanes {

@@ -75,6 +75,12 @@ impl Nest<'_, '_> {
             if needed.contains(&argument) && !self.is_row(argument) {
                 self.in_lanes_of(argument, &lanes);
             }
+            let function = match functions {
+                [Some(_), Some(_)] => "sin_cos",
+                [Some(_), None] => "sin",
+                _ => "cos",
+            };
+            *self.summary.by_the_vector.entry(function).or_default() += 1;
             let isa = &self.isa_name;
             let names = functions.map(|f| f.map(|f| (f, self.names.fresh("lanes"))));
             let call = match &names {

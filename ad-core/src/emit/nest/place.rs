@@ -120,7 +120,7 @@ impl Nest<'_, '_> {
             }
             let mut place = 0;
             let named = matches!(self.k.nodes[id].op, Op::Var(_) | Op::Lit(_) | Op::Scalar(_));
-            let mut dear = choose_if(!named, Kind::Lazy, self.key(id), self.is_dear(this), String::new);
+            let mut dear = choose_if(!named, Kind::Lazy, self.key(id), self.is_expensive(this), String::new);
             for c in self.reads(id) {
                 let at = self.place[c as usize];
                 if at != 0 && self.arms[at].choice == this {
@@ -144,7 +144,7 @@ impl Nest<'_, '_> {
         a
     }
 
-    pub(super) fn is_dear(&self, id: Id) -> bool {
+    pub(super) fn is_expensive(&self, id: Id) -> bool {
         match &self.k.node(id).op {
             Op::Load { sizes, ix, .. } => {
                 self.row_key(id).is_none() && !(0..ix.len()).all(|k| self.proven(ix[k], sizes[k]))

@@ -262,6 +262,7 @@ impl Nest<'_, '_> {
                 let start = start.at(prec::ADD);
                 quote!(let #name = &#of[#start..][..#n];)
             } else {
+                self.summary.tested_rows += 1;
                 let (cut, start) = (self.style.kernel("cut"), start.tokens);
                 let fill = self.style.zero(self.g.elem(key.buf));
                 quote!(let #name = &*#cut(#of, #start, #n, #fill);)

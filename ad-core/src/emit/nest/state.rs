@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
+use super::super::in_range::InRange;
 use super::super::items::Item;
 use super::super::kernel::{Id, Kernel, Op, operands};
-use super::super::known::Known;
 use super::super::rust::{Expr, Names, Style};
+use super::super::summary::NestSummary;
 use crate::ir::{Graph, Node, Term};
 
 /// An argument of the function of a nest.
@@ -46,6 +47,8 @@ pub(in crate::emit) struct Function {
     pub(in crate::emit) turbofish: TokenStream,
     /// Results whose sums it begins: their memory need not be filled.
     pub(in crate::emit) begun: Vec<Term>,
+    /// What it does.
+    pub(in crate::emit) summary: NestSummary,
     /// Whether it is generic over the number that the user's function is generic over.
     pub(in crate::emit) generic: bool,
 }
@@ -91,7 +94,7 @@ pub(in crate::emit) struct Nest<'a, 'k> {
     pub(super) g: &'a Graph,
     pub(super) style: &'a Style,
     pub(super) driver: &'a HashMap<Term, Ident>,
-    pub(super) known: &'a Known<'a>,
+    pub(super) known: &'a InRange<'a>,
     pub(super) k: &'k Kernel<'a>,
     pub(super) items: &'k [Item],
     /// Arrays whose memory a result takes, element by element: read, then written.
@@ -152,6 +155,8 @@ pub(in crate::emit) struct Nest<'a, 'k> {
     pub(super) balanced: Option<(Id, Ident)>,
     /// Functions that are computed for a block at once, and the lanes of their results.
     pub(super) laned: BTreeMap<Id, Ident>,
+    /// What is done, for those who ask.
+    pub(super) summary: NestSummary,
     /// Lanes that are added up as soon as their loop has ended, and the sum that goes on with what is left over.
     pub(super) closing: Vec<(Ident, Ident)>,
 }
@@ -194,7 +199,7 @@ impl<'a, 'k> Nest<'a, 'k> {
         g: &'a Graph,
         style: &'a Style,
         driver: &'a HashMap<Term, Ident>,
-        known: &'a Known<'a>,
+        known: &'a InRange<'a>,
         k: &'k Kernel<'a>,
         items: &'k [Item],
         (reused, part, mask): (&'k HashMap<Term, Term>, &'k Part, Option<Id>),
@@ -250,6 +255,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             balanced: None,
             laned: BTreeMap::new(),
             closing: Vec::new(),
+            summary: NestSummary::default(),
         };
         nest.isa_name = style.isa_name();
         nest.tested = nest.to_be_tested();

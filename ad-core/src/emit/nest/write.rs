@@ -12,6 +12,7 @@ use super::super::rust::{Expr, prec, typed};
 use super::loops::rest_of;
 use super::state::{LONG, Nest, Variant};
 use crate::ir::{Elem, Lit, Put, Term};
+use crate::prim::{Emit, Prim};
 
 impl Nest<'_, '_> {
     /// The expression of a node whose operands have been written.
@@ -89,9 +90,12 @@ impl Nest<'_, '_> {
                     Op::Lit(Lit::Int(_, n)) => Some(n),
                     _ => None,
                 });
-                self.style.prim(prim, &refs, k.node(args[0]).elem, second)
+                let (from, written) = (k.node(args[0]).elem, function_name(prim));
+                written.into_iter().for_each(|name| *self.summary.plain_functions.entry(name).or_default() += 1);
+                self.style.prim(prim, &refs, from, second)
             }
             Op::If(c, a, b) => {
+                self.summary.choices += 1;
                 let (c, a, b) = (self.value(*c)?, self.value(*a)?, self.value(*b)?);
                 let level = self.level(id);
                 let arm = |nest: &mut Self, which: bool| {
@@ -121,6 +125,7 @@ impl Nest<'_, '_> {
                 let name = &self.arg_names[buf];
                 let first = at.is(0);
                 let at = at.tokens;
+                self.summary.choices += usize::from(!exact);
                 Ok(if exact {
                     Expr::new(quote!(#name[#at]), prec::ATOM, 1)
                 } else if first {
@@ -210,5 +215,18 @@ impl Nest<'_, '_> {
             (Fold::All, _) => quote!(#place &= #tokens;),
             (Fold::Any, _) => quote!(#place |= #tokens;),
         }
+    }
+}
+
+/// The method or kernel that computes a primitive, if it is no operator.
+fn function_name(prim: &Prim) -> Option<&'static str> {
+    let emit = match prim {
+        Prim::Unary(f) => &f.row().emit,
+        Prim::Binary(f) => &f.row().emit,
+        _ => return None,
+    };
+    match emit {
+        Emit::Method(name) | Emit::Kernel(name) => Some(name),
+        Emit::Op(_) => None,
     }
 }

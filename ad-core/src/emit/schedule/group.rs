@@ -3,10 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::known::Known;
+use super::super::in_range::InRange;
 use super::super::plan::{Literal, Plan, Step, Work, domain_of};
 use super::super::split::is_within;
-use super::super::store::{Class, adds_rows, alias_of, is_exact_sum, is_function, is_splat, padded_parts, repeats};
+use super::super::store::{Class, adds_rows, alias_of, is_broadcast, is_exact_sum, is_function, padded_parts, repeats};
 use super::order::is_let;
 use super::statements::{All, Of};
 use crate::choice::{Kind, choose};
@@ -32,7 +32,7 @@ fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
         Node::Prim(Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack, _) => false,
         _ => {
             class[t.index()] == Class::Buffer
-                && !is_splat(g, t)
+                && !is_broadcast(g, t)
                 && alias_of(g, class, t).is_none()
                 && padded_parts(g, class, t).is_none()
         }
@@ -48,7 +48,7 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
     let mut open: HashMap<(Vec<Term>, u32), Vec<usize>> = HashMap::new();
     let mut placed: Vec<(usize, usize)> = Vec::new();
     let mut neighbours: Vec<usize> = Vec::new();
-    let prover = &Known::new(g);
+    let prover = &InRange::new(g);
     // What is known in the body already.
     let known: Vec<Literal> = match scope.checked_sub(1).map(|n| &plan.loops.all[n]) {
         Some(l) => {

@@ -8,7 +8,7 @@ use super::statements::{All, Of, reads};
 use crate::choice::{Kind, choose_if};
 use crate::ir::{Graph, Node, Term};
 use crate::modes::dual_arrays::condition;
-use crate::passes::lowering::opened::{Carry, way};
+use crate::passes::lowering::opened::{Carry, chain_of_updates};
 use crate::prim::Prim;
 
 /// Parts of a condition that are looked at.
@@ -18,7 +18,7 @@ const PARTS: usize = 64;
 pub(super) struct InPlace {
     now: Term,
     /// The terms on the way from one step to the next: they are one memory.
-    pub(super) way: Vec<Term>,
+    pub(super) chain: Vec<Term>,
     /// Which statements then have to come before which.
     pub(super) before: Vec<(usize, usize)>,
 }
@@ -26,7 +26,7 @@ pub(super) struct InPlace {
 impl InPlace {
     /// Each term on the way, and whose memory it is.
     pub(super) fn terms(&self) -> impl Iterator<Item = (Term, Term)> + '_ {
-        self.way.iter().map(|&t| (t, self.now))
+        self.chain.iter().map(|&t| (t, self.now))
     }
 }
 
@@ -34,12 +34,12 @@ impl InPlace {
 pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec<InPlace> {
     let mut found: Vec<InPlace> = Vec::new();
     for c in plan.loops.all[n].carries.iter().filter(|c| all.g.rank(c.now) > 0) {
-        let Some(way) = way(all.g, &plan.loops, c.now, c.next) else { continue };
-        let taken = |t: &Term| found.iter().any(|other| other.way.contains(t));
-        if way.iter().any(taken) {
+        let Some(chain) = chain_of_updates(all.g, &plan.loops, c.now, c.next) else { continue };
+        let taken = |t: &Term| found.iter().any(|other| other.chain.contains(t));
+        if chain.iter().any(taken) {
             continue;
         }
-        let made = place(all, own, plan, n, c, way);
+        let made = place(all, own, plan, n, c, chain);
         let why = || match &made {
             Some(made) => format!("({} readers of its former states come first)", made.before.len()),
             None => "(what a step puts there is read from it, or its former state is wanted later)".into(),
@@ -52,14 +52,14 @@ pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec
 }
 
 /// Whether the way of this carried array can be gone in one memory.
-fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, way: Vec<Term>) -> Option<InPlace> {
+fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: Vec<Term>) -> Option<InPlace> {
     let (g, l) = (all.g, &plan.loops.all[n]);
     let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
     // The former value must not be wanted at the end, and one on the way only by the next.
     let wanted = l.carries.iter().any(|d| d.next == c.now)
         || ends().filter(|&t| t == c.next).count() > l.rows.iter().filter(|r| r.row == c.next).count() + 1
-        || ends().any(|t| t != c.next && way.contains(&t));
-    if wanted || !way.iter().all(|&t| plan.scopes.of(t) == n + 1) {
+        || ends().any(|t| t != c.next && chain.contains(&t));
+    if wanted || !chain.iter().all(|&t| plan.scopes.of(t) == n + 1) {
         return None;
     }
     let of = |s: usize| match all.statements[s].of {
@@ -67,11 +67,11 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, way: Ve
         _ => None,
     };
     // What changes the array: a scatter, or a loop.
-    let changes: BTreeSet<usize> = way.iter().filter_map(|t| all.of_term.get(t).copied()).collect();
+    let changes: BTreeSet<usize> = chain.iter().filter_map(|t| all.of_term.get(t).copied()).collect();
     let mut before = Vec::new();
     // All former states of the array, and what shows them: they are one memory.
     let mut shown: BTreeSet<Term> = BTreeSet::from([c.now]);
-    for &t in &way {
+    for &t in &chain {
         let from = match g.node(t) {
             Node::Scatter { dst, .. } => *dst,
             Node::Cond { cond, then, other } => {
@@ -83,9 +83,9 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, way: Ve
             _ => plan.loops.begun(t)?.1.init,
         };
         // All that shows this state of the array: it, what an arm leaves as it, and what is the same memory under another name.
-        let mut same = left_by_arms(g, &way, from);
+        let mut same = left_by_arms(g, &chain, from);
         for &s in own {
-            let Some(u) = of(s).filter(|u| !way.contains(u)) else { continue };
+            let Some(u) = of(s).filter(|u| !chain.contains(u)) else { continue };
             let alias = alias_of(g, &plan.class, u).is_some_and(|a| same.contains(&a));
             let choice = matches!(g.node(u), Node::Cond { then, other, .. }
                 if g.rank(u) > 0 && (same.contains(then) || same.contains(other)));
@@ -106,15 +106,15 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, way: Ve
             return None;
         }
     }
-    Some(InPlace { now: c.now, way, before })
+    Some(InPlace { now: c.now, chain, before })
 }
 
 /// A state of an array, and those that the arms of choices on this way leave as it.
-fn left_by_arms(g: &Graph, way: &[Term], from: Term) -> BTreeSet<Term> {
+fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> BTreeSet<Term> {
     let (mut found, mut stack) = (BTreeSet::new(), vec![from]);
     while let Some(t) = stack.pop() {
         if found.insert(t)
-            && way.contains(&t)
+            && chain.contains(&t)
             && let Node::Cond { then, other, .. } = g.node(t)
         {
             stack.extend([*then, *other]);
@@ -147,7 +147,9 @@ fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
 
 /// Whether what only one arm of a choice does to the array is done under its condition: the other one must find the array as it was.
 fn apart(all: &All<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
-    let members = |arm: Term| -> BTreeSet<Term> { way(all.g, &plan.loops, now, arm).into_iter().flatten().collect() };
+    let members = |arm: Term| -> BTreeSet<Term> {
+        chain_of_updates(all.g, &plan.loops, now, arm).into_iter().flatten().collect()
+    };
     let (yes, no) = (members(then), members(other));
     let under = |t: &Term, value: bool| {
         let guard = all.of_term.get(t).map(|&s| &all.sets.sets[all.statements[s].guard as usize]);

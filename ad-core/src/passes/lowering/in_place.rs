@@ -2,7 +2,7 @@
 //! array that a loop reads element by element stay in one place, at a cost that does not depend on the array's size.
 //! Must never reassociate where all elements are added anyway.
 
-use super::opened::{Loops, way};
+use super::opened::{Loops, chain_of_updates};
 use crate::ir::{Graph, Node, Put, Term};
 use crate::modes::dual_arrays::condition::{Literal, parts};
 use crate::passes::simplify::part::less_a_few;
@@ -49,12 +49,18 @@ fn chained(g: &mut Graph, (loops, now): (&Loops, Term), next: Term, deep: usize)
 
 /// Whether it is what an inner loop leaves of such a chain.
 fn left(g: &Graph, loops: &Loops, now: Term, t: Term) -> bool {
-    loops.begun(t).is_some_and(|(_, c)| c.init == now || way(g, loops, now, c.init).is_some())
+    loops.begun(t).is_some_and(|(_, c)| c.init == now || chain_of_updates(g, loops, now, c.init).is_some())
 }
 
 /// The sum of these, as one chain under each of the conditions that decide which summands have the array in them: the cotangents of
 /// an array from the arms of a step come as a sum of conditionals, and only under its conditions is it one array that is changed.
-fn settled(g: &mut Graph, way: (&Loops, Term), sum: &[Term], facts: &mut Vec<Literal>, deep: usize) -> Option<Term> {
+fn settled(
+    g: &mut Graph,
+    carried: (&Loops, Term),
+    sum: &[Term],
+    facts: &mut Vec<Literal>,
+    deep: usize,
+) -> Option<Term> {
     let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
     while let Some(t) = stack.pop() {
         if flat.len() + stack.len() > MANY {
@@ -74,7 +80,7 @@ fn settled(g: &mut Graph, way: (&Loops, Term), sum: &[Term], facts: &mut Vec<Lit
     let holders: Vec<usize> = (0..flat.len()).filter(|&k| !is_update(g, flat[k], DEEP)).collect();
     if let [at] = *holders {
         let chain = flat.remove(at);
-        let chain = chained(g, way, chain, deep)?;
+        let chain = chained(g, carried, chain, deep)?;
         return Some(flat.into_iter().fold(chain, |acc, t| add(g, acc, t)));
     }
     if deep == 0 {
@@ -84,7 +90,7 @@ fn settled(g: &mut Graph, way: (&Loops, Term), sum: &[Term], facts: &mut Vec<Lit
         // What is only added is added once, behind the choice between those that have the array in them.
         let (with, without): (Vec<usize>, Vec<usize>) = (0..flat.len()).partition(|k| holders.contains(k));
         let with: Vec<Term> = with.into_iter().map(|k| flat[k]).collect();
-        let chain = settled(g, way, &with, facts, deep)?;
+        let chain = settled(g, carried, &with, facts, deep)?;
         return Some(without.into_iter().fold(chain, |acc, k| add(g, acc, flat[k])));
     }
     let mut decides = holders.iter().find_map(|&k| match *g.node(flat[k]) {
@@ -104,7 +110,7 @@ fn settled(g: &mut Graph, way: (&Loops, Term), sum: &[Term], facts: &mut Vec<Lit
     }
     let mut arm = |value: bool| {
         facts.push((decides, value));
-        let made = settled(g, way, &flat, facts, deep - 1);
+        let made = settled(g, carried, &flat, facts, deep - 1);
         facts.pop();
         made
     };

@@ -234,7 +234,7 @@ impl Scopes {
 
 /// How a carried array becomes its next value by changes of some of its elements only: the terms on the way, oldest first.
 /// Each is a scatter onto the one before, what an inner loop leaves of the one before, or a lazy choice between two such ways.
-pub(crate) fn way(g: &Graph, loops: &Loops, now: Term, next: Term) -> Option<Vec<Term>> {
+pub(crate) fn chain_of_updates(g: &Graph, loops: &Loops, now: Term, next: Term) -> Option<Vec<Term>> {
     let mut found: BTreeSet<Term> = BTreeSet::new();
     let mut stack = vec![next];
     while let Some(t) = stack.pop() {

@@ -4,8 +4,8 @@ use proc_macro2::{Literal as Number, TokenStream};
 use quote::quote;
 
 use super::super::plan::Literal;
-use super::super::store::is_splat;
-use super::Driver;
+use super::super::store::is_broadcast;
+use super::state::Driver;
 use crate::analysis::range::Linear;
 use crate::ir::Term;
 use crate::passes::lowering::im2col::{Added, Axis, Windows};
@@ -31,9 +31,9 @@ impl Driver<'_> {
             .map(|axes| axes.iter().map(|a| self.axis(a, &mut names)).collect::<Vec<TokenStream>>());
         let (kernel, accumulate) = if w.in_order {
             let start = self.start(t);
-            (self.style.kernel("windows_in_order"), quote!(, #start))
+            (self.kernel("windows_in_order"), quote!(, #start))
         } else {
-            (self.style.kernel("windows"), quote!(, #accumulate))
+            (self.kernel("windows"), quote!(, #accumulate))
         };
         code.extend(quote! {
             #kernel(
@@ -75,5 +75,5 @@ fn number(n: i128) -> TokenStream {
 }
 
 fn is_zero(driver: &Driver<'_>, t: Term) -> bool {
-    is_splat(driver.g, t) && driver.g.real_value(t) == Some(0.0)
+    is_broadcast(driver.g, t) && driver.g.real_value(t) == Some(0.0)
 }

@@ -12,7 +12,8 @@ use super::super::nest::{Arg, Nest, Part};
 use super::super::plan::Literal as Guard;
 use super::super::rust::prec;
 use super::super::split::{Interior, Prefix, prefix};
-use super::Driver;
+use super::super::summary::{NestSummary, Note};
+use super::state::Driver;
 use crate::choice::{Kind, choose};
 use crate::ir::{Lit, Term};
 use crate::prim::{IntOp, Prim};
@@ -90,7 +91,7 @@ impl Driver<'_> {
 
     /// The beginning of a nest that is all of it, if what it stores lies where zeros are.
     pub(super) fn prefix<'k>(&self, kernel: &Kernel<'k>, items: &[Item]) -> Option<Prefix<'k>> {
-        let blank = |t: Term| self.g.rank(t) == 1 || self.fresh.contains(&t);
+        let blank = |t: Term| self.g.rank(t) == 1 || self.memory.fresh.contains(&t);
         let fits = items.iter().all(|item| match *item {
             Item::Store { out, .. } => out.is_none_or(blank),
             _ => true,
@@ -117,7 +118,7 @@ impl Driver<'_> {
         code.extend(quote!(let #inside = #size.min(#end);));
         for item in &prefix.items {
             if let Item::Store { out: Some(t), .. } = *item
-                && !self.fresh.contains(&t)
+                && !self.memory.fresh.contains(&t)
             {
                 let all = self.slice_mut(t, &self.names[&t]);
                 let zero = self.style.zero(self.g.elem(t));
@@ -249,7 +250,10 @@ impl Driver<'_> {
         });
         let mut defines = outs.to_vec();
         defines.extend(all.iter().filter(|t| !outs.contains(t)));
-        self.functions.extend(functions.into_iter().map(|f| f.item));
+        for function in functions {
+            self.note(Note::Nest(Box::new(NestSummary { verb: "compute", ..function.summary })));
+            self.functions.push(function.item);
+        }
         names.retain(|t| !defines.contains(t));
         self.plain(guard, code, defines, names);
         Ok(())

@@ -11,8 +11,9 @@ use quote::quote;
 
 use super::super::block::Statement;
 use super::super::plan::Work;
-use super::stack::Len;
-use super::{Driver, Hold};
+use super::memory::Hold;
+use super::memory::Len;
+use super::state::Driver;
 use crate::choice::{Kind, choose};
 use crate::ir::{Elem, Node, RealTy, Term};
 use crate::passes::lowering::opened::{Carry, Growth, Loop};
@@ -27,19 +28,19 @@ pub(super) type Before = Vec<(Term, Hold, Option<Vec<Len>>)>;
 impl Driver<'_> {
     /// Whether a nest over so many axes is a part of the loop that is being written.
     pub(super) fn within(&self, axes: usize) -> bool {
-        self.around && axes <= AXES
+        self.outlined && axes <= AXES
     }
 
     /// Whether the loop `n` is such a function.
-    pub(super) fn is_around(&self, n: usize) -> bool {
+    pub(super) fn is_outlined(&self, n: usize) -> bool {
         let plan = self.plan;
         let l = &plan.loops.all[n];
         // A size that is a parameter of the user's function is none of a function inside of it.
         let named = self.program.constants.iter().any(|c| matches!(c.elem, Elem::Int(_)));
         let heap = |t: Term| self.g.rank(t) == 0 || self.stack_lens(t).is_none();
-        let begun = |c: &Carry| heap(c.last) && !self.storage.contains_key(&c.init);
+        let begun = |c: &Carry| heap(c.last) && !self.memory.storage.contains_key(&c.init);
         let own = l.carries.iter().all(begun) && l.rows.iter().all(|r| heap(r.all));
-        if self.inside > 0 || self.around || self.tile.is_some() || named || !own {
+        if self.inside > 0 || self.outlined || self.tile.is_some() || named || !own {
             return false;
         }
         let nests = self.nests_within(n);
@@ -84,18 +85,18 @@ impl Driver<'_> {
     }
 
     /// From here on arrays are what the function of this loop sees of them: all but those that it changes are borrowed.
-    pub(super) fn go_in(&mut self, l: &Loop) -> Before {
+    pub(super) fn enter_outlined(&mut self, l: &Loop) -> Before {
         let own = self.changed_names(l);
         let others = |t: &Term| self.names.get(t).is_none_or(|name| !own.contains(name));
         let mut before: Before = Vec::new();
-        for (&t, &hold) in self.hold.iter().filter(|h| others(h.0)) {
-            before.push((t, hold, self.storage.get(&t).cloned()));
+        for (&t, &hold) in self.memory.hold.iter().filter(|h| others(h.0)) {
+            before.push((t, hold, self.memory.storage.get(&t).cloned()));
         }
         for (t, ..) in &before {
-            self.hold.insert(*t, Hold::Borrowed);
-            self.storage.remove(t);
+            self.memory.hold.insert(*t, Hold::Borrowed);
+            self.memory.storage.remove(t);
         }
-        self.around = true;
+        self.outlined = true;
         self.generic_within = false;
         before
     }
@@ -106,7 +107,7 @@ impl Driver<'_> {
     }
 
     /// The function around this code, which names these terms, and its call.
-    pub(super) fn come_out(
+    pub(super) fn leave_outlined(
         &mut self,
         l: &Loop,
         before: Before,
@@ -117,12 +118,12 @@ impl Driver<'_> {
         let own = self.changed_names(l);
         let types: Vec<TokenStream> = all.iter().map(|&t| self.owned_type(t)).collect();
         for (t, hold, lens) in before {
-            self.hold.insert(t, hold);
+            self.memory.hold.insert(t, hold);
             if let Some(lens) = lens {
-                self.storage.insert(t, lens);
+                self.memory.storage.insert(t, lens);
             }
         }
-        self.around = false;
+        self.outlined = false;
         // What it reads, each name once.
         let mut read: BTreeMap<Ident, Term> = BTreeMap::new();
         for &t in names.iter() {
@@ -168,7 +169,7 @@ impl Driver<'_> {
             _ => (quote!((#(#types),*)), quote!((#(#back),*)), quote!(let (#(#back),*))),
         };
         let (krate, real, isa, trait_) =
-            (&self.style.krate, self.style.param.clone(), self.style.isa_name(), self.style.kernel("Isa"));
+            (&self.style.krate, self.style.param.clone(), self.style.isa_name(), self.kernel("Isa"));
         let bound: Vec<TokenStream> = generic.then(|| quote!(#real: #krate::runtime::Real)).into_iter().collect();
         let turbofish = generic.then(|| quote!(::<#real>));
         let one = generic.then_some(&real);
@@ -220,7 +221,7 @@ impl Driver<'_> {
     /// The type of what is ours.
     fn owned_type(&self, t: Term) -> TokenStream {
         let ty = self.style.ty(self.g.elem(t));
-        match self.storage.get(&t) {
+        match self.memory.storage.get(&t) {
             _ if self.g.rank(t) == 0 => ty,
             Some(lens) => static_type(ty, lens),
             None => quote!(::std::vec::Vec<#ty>),

@@ -25,7 +25,7 @@ const SUMS: usize = 2;
 
 impl Nest<'_, '_> {
     /// The outermost of the loops right around the innermost one that all sums go over, if the sums are kept in registers while these run.
-    pub(super) fn columns(&self) -> Option<usize> {
+    pub(super) fn register_blocked(&self) -> Option<usize> {
         let inner = self.depth.checked_sub(1)?;
         if !self.in_block || self.flat || *self.part != Part::Whole || !self.reused.is_empty() || self.reads_points() {
             return None;
@@ -89,7 +89,7 @@ impl Nest<'_, '_> {
     }
 
     /// The loops from this one on, whose bodies are the one for a chunk and the one for what is left over.
-    pub(super) fn column_loops(
+    pub(super) fn register_blocked_loops(
         &mut self,
         first: usize,
         n: &Expr,

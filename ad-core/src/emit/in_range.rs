@@ -9,7 +9,7 @@ use crate::analysis::range::{Facts, Linear};
 use crate::ir::{Graph, Term};
 
 /// The prover with what has been established so far.
-pub(super) struct Known<'a> {
+pub(super) struct InRange<'a> {
     g: &'a Graph,
     facts: RefCell<Facts>,
     asked: RefCell<HashMap<Question, bool>>,
@@ -18,9 +18,9 @@ pub(super) struct Known<'a> {
 /// The number of facts, start, length and size.
 type Question = (usize, Option<Term>, Option<Term>, Term);
 
-impl<'a> Known<'a> {
+impl<'a> InRange<'a> {
     pub(super) fn new(g: &'a Graph) -> Self {
-        Known { g, facts: RefCell::default(), asked: RefCell::default() }
+        InRange { g, facts: RefCell::default(), asked: RefCell::default() }
     }
 
     /// From here on the condition holds.
@@ -28,7 +28,7 @@ impl<'a> Known<'a> {
         self.facts.borrow_mut().assume_for_good(self.g, ok);
     }
 
-    /// Inside a guard; undone by [`Known::leave`] with the number returned.
+    /// Inside a guard; undone by [`InRange::leave`] with the number returned.
     pub(super) fn enter(&self, guard: &[Literal]) -> usize {
         let mut facts = self.facts.borrow_mut();
         let mark = facts.mark();
@@ -41,7 +41,7 @@ impl<'a> Known<'a> {
         mark
     }
 
-    /// Where none of these sizes is 0, if anything else is known there, as [`Known::enter`].
+    /// Where none of these sizes is 0, if anything else is known there, as [`InRange::enter`].
     pub(super) fn enter_nonempty(&self, sizes: &[Term]) -> Option<usize> {
         let mut facts = self.facts.borrow_mut();
         let mark = facts.mark();

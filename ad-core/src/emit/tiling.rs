@@ -16,9 +16,9 @@ mod products;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::in_range::InRange;
 use super::items::{Fold, Item, items, members, scatter_item};
 use super::kernel::{Id, Kernel, Op, operands};
-use super::known::Known;
 use super::plan::{Literal, Plan, Step, Tile, Work};
 use super::store::Class;
 use crate::choice::{Kind, choose};
@@ -47,7 +47,7 @@ pub(super) fn blocked<'a>(
     hints: &'a HashMap<Term, String>,
     n: Term,
     (domain, terms): (&[Term], &[Term]),
-    (step, onto): (usize, &BTreeMap<Term, Term>),
+    (step, fused_scatters): (usize, &BTreeMap<Term, Term>),
 ) -> Option<Blocked<'a>> {
     if domain.first() != Some(&n) || domain[1..].contains(&n) || terms.iter().any(|t| plan.stencils.contains(t)) {
         return None;
@@ -70,7 +70,7 @@ pub(super) fn blocked<'a>(
                 }
             }
             Item::Fold { out, fold, reduced, value, added, at } => {
-                if let Some(&scatter) = onto.get(out) {
+                if let Some(&scatter) = fused_scatters.get(out) {
                     let only_items = reduced.iter().enumerate().all(|(k, r)| *r == (k == 0));
                     *at = Some(places(g, &mut kernel, scatter, &natural).filter(|_| only_items)?);
                     outs.iter_mut().filter(|t| *t == out).for_each(|t| *t = scatter);
@@ -174,7 +174,7 @@ struct Run {
     /// Not over items, and what depends on them: not known before the run has ended.
     late: HashSet<Term>,
     /// Sums over items that are added where a scatter puts them, and the scatter.
-    onto: BTreeMap<Term, Term>,
+    fused_scatters: BTreeMap<Term, Term>,
     before: Vec<usize>,
     after: Vec<usize>,
 }
@@ -185,11 +185,11 @@ struct Former<'a> {
     hints: &'a HashMap<Term, String>,
     reads: Vec<BTreeSet<Term>>,
     /// What holds after all checks.
-    known: Known<'a>,
+    known: InRange<'a>,
 }
 
 /// Finds the runs, and brings the steps of each together. All of `held` is checked sooner or later.
-pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, held: &[Term]) {
+pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, checked: &[Term]) {
     let count = plan.order.len();
     if plan.order.iter().enumerate().any(|(k, &s)| k != s) {
         return;
@@ -200,8 +200,8 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, he
             reads[s].insert(t);
         }
     }
-    let known = Known::new(g);
-    held.iter().for_each(|&ok| known.checked(ok));
+    let known = InRange::new(g);
+    checked.iter().for_each(|&ok| known.checked(ok));
     let former = Former { g, plan, hints, reads, known };
     let mut order: Vec<usize> = (0..count).collect();
     let mut tiles: Vec<Tile> = Vec::new();
@@ -215,7 +215,7 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, he
                 new.extend(run.steps);
                 new.extend(run.after);
                 order.splice(from.., new);
-                tiles.push(Tile { n: run.n, steps: start..end, private, onto: run.onto });
+                tiles.push(Tile { n: run.n, steps: start..end, private, fused_scatters: run.fused_scatters });
                 from = end;
             }
             None => from += 1,
@@ -268,7 +268,7 @@ impl Former<'_> {
                 .filter(|&s| self.defines(s).iter().any(|t| run.rows.contains(t) && self.g.rank(*t) > 1 && !own(t)))
                 .collect();
             // What is added onto is memory of the whole run: no step of it may read what was there before.
-            public.extend(run.onto.values().filter_map(|&t| {
+            public.extend(run.fused_scatters.values().filter_map(|&t| {
                 let Node::Scatter { dst, .. } = self.g.node(t) else { return None };
                 let own = self.plan.readers.get(dst).into_iter().flatten().filter(|s| inside.contains(s)).count();
                 run.steps.iter().copied().find(|&s| self.defines(s) == [t]).filter(|_| own > 1)
@@ -351,7 +351,7 @@ impl Former<'_> {
             steps: Vec::new(),
             rows: HashSet::new(),
             late: HashSet::new(),
-            onto: BTreeMap::new(),
+            fused_scatters: BTreeMap::new(),
             before: Vec::new(),
             after: Vec::new(),
         };
@@ -365,7 +365,7 @@ impl Former<'_> {
                 && !banned.contains(&s)
                 && let Some((sum, scatter)) = self.added_where_it_goes(&run, s)
             {
-                run.onto.insert(sum, scatter);
+                run.fused_scatters.insert(sum, scatter);
                 run.late.insert(scatter);
                 run.steps.push(s);
                 continue;
@@ -495,9 +495,9 @@ impl Former<'_> {
         }
         let nest = run.steps.iter().copied().find(|&k| self.defines(k).contains(&src))?;
         let Work::Nest { domain, items } = &plan.steps[nest].work else { return None };
-        let mut onto = run.onto.clone();
-        onto.insert(src, t);
-        blocked(g, plan, self.hints, run.n, (domain, items), (nest, &onto))?;
+        let mut fused_scatters = run.fused_scatters.clone();
+        fused_scatters.insert(src, t);
+        blocked(g, plan, self.hints, run.n, (domain, items), (nest, &fused_scatters))?;
         let why = || format!("(an array of {} axes is not made, at least 2)", g.rank(src));
         choose(Kind::Onto, (t.index(), 0), g.rank(src) > 1, why).then_some((src, t))
     }

@@ -9,12 +9,14 @@ use std::collections::{BTreeSet, HashSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::super::block::{Statement, live, nested};
-use super::super::lanes::axis_of;
+use super::super::block::{Statement, nested};
+use super::super::outer_vectorisation::axis_of;
 use super::super::plan::{Literal, Work};
 use super::super::rust::Expr;
-use super::super::store::{Class, alias_of, is_splat};
-use super::{Driver, Hold};
+use super::super::store::{Class, alias_of, is_broadcast};
+use super::super::summary::Note;
+use super::memory::{Hold, flat};
+use super::state::Driver;
 use crate::analysis::bound::is_blank;
 use crate::ir::{Node, Term};
 use crate::passes::lowering::opened::{Carry, Growth, Loop, Role, Rows};
@@ -23,12 +25,12 @@ use crate::rust_types::static_type;
 impl Driver<'_> {
     /// Memory before the outermost loop, for an array that a step computes.
     pub(super) fn hoist(&mut self, t: Term) {
-        if self.hold.get(&t) == Some(&Hold::Row) {
+        if self.memory.hold.get(&t) == Some(&Hold::Row) {
             return;
         }
         let name = self.name(t);
         self.hoist_as(t, &name, t);
-        self.outside.insert(t);
+        self.memory.outside.insert(t);
     }
 
     /// Memory of `like` under this name, needed as soon as `t` is.
@@ -37,16 +39,16 @@ impl Driver<'_> {
         let zero = self.style.zero(self.g.elem(like));
         let ty = self.style.ty(self.g.elem(like));
         let array = self.fresh_array(like, zero, &mut names);
-        let ty = match self.storage.get(&like) {
+        let ty = match self.memory.storage.get(&like) {
             Some(lens) => static_type(ty, lens),
             None => quote!(::std::vec::Vec<#ty>),
         };
-        self.hoisted.push((t, quote!(let mut #name: #ty = #array;), names));
+        self.memory.hoisted.push((t, quote!(let mut #name: #ty = #array;), names));
     }
 
     /// More memory of the kind that `t` has.
     fn hoist_spare(&mut self, t: Term, name: &Ident) {
-        let (hold, storage) = (self.hold.get(&t).copied(), self.storage.get(&t).cloned());
+        let (hold, storage) = (self.memory.hold.get(&t).copied(), self.memory.storage.get(&t).cloned());
         let zero = self.style.zero(self.g.elem(t));
         let ty = self.style.ty(self.g.elem(t));
         let mut names = Vec::new();
@@ -60,13 +62,13 @@ impl Driver<'_> {
                 quote!(let mut #name: ::std::vec::Vec<#ty> = ::std::vec![#zero; #n];)
             }
         };
-        self.hoisted.push((t, code, names));
+        self.memory.hoisted.push((t, code, names));
     }
 
     /// `t` as an argument to be written to.
     pub(super) fn out(&self, t: Term) -> TokenStream {
         let name = &self.names[&t];
-        match self.hold.get(&t) {
+        match self.memory.hold.get(&t) {
             Some(Hold::Row) => quote!(#name),
             _ => self.borrow_mut(t),
         }
@@ -80,8 +82,8 @@ impl Driver<'_> {
 
     /// `t` as the receiver of a method of mutable slices.
     pub(super) fn slice_mut(&self, t: Term, name: &Ident) -> TokenStream {
-        match self.hold.get(&t) {
-            Some(Hold::Stack(depth)) if *depth > 1 => super::stack::flat(&quote!(#name), *depth, true),
+        match self.memory.hold.get(&t) {
+            Some(Hold::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, true),
             _ => quote!(#name),
         }
     }
@@ -91,21 +93,21 @@ impl Driver<'_> {
         let name = self.names[&of].clone();
         self.names.insert(t, name);
         self.held_as(t, of);
-        self.outside.insert(t);
+        self.memory.outside.insert(t);
     }
 
     fn held_as(&mut self, t: Term, of: Term) {
-        if let Some(hold) = self.hold.get(&of).copied() {
-            self.hold.insert(t, hold);
+        if let Some(hold) = self.memory.hold.get(&of).copied() {
+            self.memory.hold.insert(t, hold);
         }
-        if let Some(lens) = self.storage.get(&of).cloned() {
-            self.storage.insert(t, lens);
+        if let Some(lens) = self.memory.storage.get(&of).cloned() {
+            self.memory.storage.insert(t, lens);
         }
     }
 
     /// `t` with one value everywhere, which is that of `of`.
     pub(super) fn filled(&mut self, t: Term, of: Term, binding: &str, names: &mut Vec<Term>) -> TokenStream {
-        let fill = self.splat(of, names);
+        let fill = self.broadcast(of, names);
         let name = self.name(t);
         if self.inside > 0 {
             self.hoist(t);
@@ -119,22 +121,26 @@ impl Driver<'_> {
     pub(super) fn stack_in_loop(&mut self, t: Term, args: &[Term], names: &mut Vec<Term>) -> TokenStream {
         let name = self.name(t);
         if self.g.rank(t) == 1 {
-            let parts: Vec<TokenStream> = args.iter().map(|&c| self.splat(c, names)).collect();
+            let parts: Vec<TokenStream> = args.iter().map(|&c| self.broadcast(c, names)).collect();
             let slice = self.slice_mut(t, &name);
             return quote!(#slice.copy_from_slice(&[#(#parts),*]););
         }
         let parts: Vec<TokenStream> = args.iter().map(|&c| self.borrow(c, names)).collect();
-        let (out, joined) = (self.out(t), self.style.kernel("joined"));
+        let (out, joined) = (self.out(t), self.kernel("joined"));
         quote!(#joined(#out, &[#(#parts),*]);)
     }
 
     /// The memory of a scatter, holding what is added to.
     pub(super) fn added_onto(&mut self, t: Term, dst: Term, k: usize, names: &mut Vec<Term>) -> TokenStream {
-        if is_splat(self.g, dst) && self.plan.class(dst) != Class::Buffer {
+        if is_broadcast(self.g, dst) && self.plan.class(dst) != Class::Buffer {
             return self.filled(t, dst, "let mut", names);
         }
         let alone = self.plan.uses.get(&dst) == Some(&1) && self.plan.readers.get(&dst).is_some_and(|r| r == &[k]);
-        if self.inside > 0 && alone && self.hoisted.iter().any(|h| h.0 == dst) && self.plan.loops.role(dst).is_none() {
+        if self.inside > 0
+            && alone
+            && self.memory.hoisted.iter().any(|h| h.0 == dst)
+            && self.plan.loops.role(dst).is_none()
+        {
             // What this step has computed and nobody else reads.
             names.push(dst);
             self.same_memory(t, dst);
@@ -158,17 +164,17 @@ impl Driver<'_> {
     }
 
     /// A loop.
-    pub(super) fn recur(&mut self, n: usize, guard: &[Literal], k: usize) -> Result<(), String> {
+    pub(super) fn carried_loop(&mut self, n: usize, guard: &[Literal], k: usize) -> Result<(), String> {
         let plan = self.plan;
         if let Some(axis) = axis_of(self.g, plan, self.hints, n) {
-            return self.recur_in_lanes(n, axis, guard, k);
+            return self.vectorised_loop(n, axis, guard, k);
         }
         let l = &plan.loops.all[n];
         let (mut names, mut before) = (Vec::new(), Vec::new());
-        let around = self.is_around(n);
+        let around = self.is_outlined(n);
         // What a function changes is its own.
         let head = self.begin(l, k, &mut before, !around);
-        let around = around.then(|| self.go_in(l));
+        let around = around.then(|| self.enter_outlined(l));
         let (count, named) = self.scalar_expr(l.steps);
         names.extend(named);
         let step = self.taken.fresh(["i", "j", "k"].get(self.inside).copied().unwrap_or("i"));
@@ -176,7 +182,7 @@ impl Driver<'_> {
 
         let stop = l.stop.filter(|&t| self.g.bool_value(t) != Some(false)).map(|t| self.argument(t, &mut names));
 
-        let outer = std::mem::take(&mut self.statements);
+        let outer = self.begin_body();
         let mark = self.known.enter(&l.inside.map(|c| (c, true)));
         self.inside += 1;
         let mut used = BTreeSet::new();
@@ -187,7 +193,7 @@ impl Driver<'_> {
         let (last, needed) = self.end(l, &mut names, &mut used);
         self.inside -= 1;
         self.known.leave(mark);
-        let statements = live(std::mem::replace(&mut self.statements, outer), needed.iter().copied());
+        let statements = self.end_body(outer, Some(&needed));
         for s in &statements {
             names.extend(s.names_all());
             self.kept.extend(&s.defines);
@@ -204,7 +210,7 @@ impl Driver<'_> {
         defines.extend(l.rows.iter().map(|r| r.all));
         let mut memory = TokenStream::new();
         if self.inside == 0 {
-            for (t, code, named) in std::mem::take(&mut self.hoisted) {
+            for (t, code, named) in std::mem::take(&mut self.memory.hoisted) {
                 if self.kept.contains(&t) || defines.contains(&t) {
                     memory.extend(code);
                     names.extend(named);
@@ -228,7 +234,8 @@ impl Driver<'_> {
         let handed = around.is_some();
         let code = match around {
             Some(outside) => {
-                let call = self.come_out(l, outside, &quote!(#memory #code), &mut names);
+                self.note(Note::Outlined);
+                let call = self.leave_outlined(l, outside, &quote!(#memory #code), &mut names);
                 quote!(#head #call)
             }
             None => quote!(#memory #head #code),
@@ -246,7 +253,7 @@ impl Driver<'_> {
             handed,
             ..Statement::default()
         };
-        self.statements.push(statement);
+        self.add(statement);
         Ok(())
     }
 
@@ -273,24 +280,25 @@ impl Driver<'_> {
                 self.same_memory(c.now, outer);
                 continue;
             }
-            let splat = is_splat(g, c.init) && self.plan.class(c.init) != Class::Buffer;
+            let broadcast = is_broadcast(g, c.init) && self.plan.class(c.init) != Class::Buffer;
             if self.inside > 0 {
                 self.hoist_as(c.last, &name, c.last);
-                self.outside.insert(c.last);
+                self.memory.outside.insert(c.last);
                 let to = self.slice_mut(c.last, &name);
                 head.extend(if self.begins_alone(c, k) {
                     names.push(c.init);
                     let init = &self.names[&c.init];
+                    self.note(Note::Swapped);
                     quote!(::core::mem::swap(&mut #name, &mut #init);)
-                } else if splat {
-                    let fill = self.splat(c.init, names);
+                } else if broadcast {
+                    let fill = self.broadcast(c.init, names);
                     quote!(#to.fill(#fill);)
                 } else {
                     let from = self.borrow(c.init, names);
                     quote!(#to.copy_from_slice(#from);)
                 });
-            } else if splat {
-                let fill = self.splat(c.init, names);
+            } else if broadcast {
+                let fill = self.broadcast(c.init, names);
                 let array = self.fresh_array(c.last, fill, names);
                 head.extend(quote!(#binding #name = #array;));
             } else {
@@ -305,10 +313,10 @@ impl Driver<'_> {
                 head.extend(quote!(#binding #name = #from;));
             }
             self.held_as(c.now, c.last);
-            self.outside.insert(c.now);
+            self.memory.outside.insert(c.now);
         }
         for r in &l.rows {
-            if self.hold.get(&r.all) == Some(&Hold::Row) {
+            if self.memory.hold.get(&r.all) == Some(&Hold::Row) {
                 // The loop around has a place for it.
                 head.extend(self.blank_rest(l, r, names));
                 continue;
@@ -323,14 +331,14 @@ impl Driver<'_> {
             }
             if self.inside > 0 {
                 self.hoist_as(r.all, &name, r.all);
-                self.outside.insert(r.all);
+                self.memory.outside.insert(r.all);
                 head.extend(self.blank_rest(l, r, names));
                 continue;
             }
             let zero = self.style.zero(g.elem(r.all));
             let array = self.fresh_array(r.all, zero, names);
             head.extend(quote!(#binding #name = #array;));
-            self.fresh.insert(r.all);
+            self.memory.fresh.insert(r.all);
         }
         head
     }
@@ -339,36 +347,36 @@ impl Driver<'_> {
     /// then as good as the carried array's own.
     fn begins_alone(&self, c: &Carry, k: usize) -> bool {
         let plan = self.plan;
-        let own = |t: Term| self.hold.get(&t) == Some(&Hold::Owned) && self.outside.contains(&t);
+        let own = |t: Term| self.memory.hold.get(&t) == Some(&Hold::Owned) && self.memory.outside.contains(&t);
         own(c.last)
             && own(c.init)
             && plan.uses.get(&c.init) == Some(&1)
             && plan.readers.get(&c.init).is_some_and(|r| r == &[k])
             && plan.loops.role(c.init).is_none()
             && !plan.in_place.contains_key(&c.init)
-            && !self.lent.contains(&c.init)
-            && self.hoisted.iter().filter(|h| h.0 == c.init).count() == 1
+            && !self.memory.lent.contains(&c.init)
+            && self.memory.hoisted.iter().filter(|h| h.0 == c.init).count() == 1
             && plan.steps.iter().any(|s| matches!(&s.work, Work::Nest { items, .. } if items.contains(&c.init)))
     }
 
     /// Memory of rows that grows.
     fn begin_growing(&mut self, r: &Rows, name: &Ident, binding: &TokenStream) -> TokenStream {
-        self.hold.insert(r.all, Hold::Owned);
+        self.memory.hold.insert(r.all, Hold::Owned);
         let ty = self.style.ty(self.g.elem(r.all));
         let code = |binding: &TokenStream| quote!(#binding #name: ::std::vec::Vec<#ty> = ::std::vec::Vec::new(););
-        self.fresh.insert(r.all);
+        self.memory.fresh.insert(r.all);
         if self.inside == 0 {
             return code(binding);
         }
         let code = code(&quote!(let mut));
-        self.hoisted.push((r.all, code, Vec::new()));
-        self.outside.insert(r.all);
+        self.memory.hoisted.push((r.all, code, Vec::new()));
+        self.memory.outside.insert(r.all);
         TokenStream::new()
     }
 
     /// Rows of steps that do nothing are zeros, whatever was in their memory before.
     fn blank_rest(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>) -> TokenStream {
-        if l.steps == l.count || self.fresh.contains(&r.all) {
+        if l.steps == l.count || self.memory.fresh.contains(&r.all) {
             return TokenStream::new();
         }
         let all = self.slice_mut(r.all, &self.names[&r.all]);
@@ -429,11 +437,11 @@ impl Driver<'_> {
                     self.place(l, r, names, used)
                 };
                 let name = self.name(t);
-                self.hold.insert(t, Hold::Row);
-                self.outside.insert(t);
+                self.memory.hold.insert(t, Hold::Row);
+                self.memory.outside.insert(t);
                 self.places.insert(r.all, t);
-                if self.fresh.contains(&r.all) {
-                    self.fresh.insert(t);
+                if self.memory.fresh.contains(&r.all) {
+                    self.memory.fresh.insert(t);
                 }
                 code.extend(quote!(let #name = &mut #place;));
             }
@@ -446,7 +454,7 @@ impl Driver<'_> {
     fn written(&self, l: &Loop, r: &Rows) -> Option<Term> {
         let plan = self.plan;
         let (mut t, mut uses) = (r.row, 0);
-        while let (Node::Cond { then, other, .. }, true) = (self.g.node(t), self.fresh.contains(&r.all)) {
+        while let (Node::Cond { then, other, .. }, true) = (self.g.node(t), self.memory.fresh.contains(&r.all)) {
             if plan.uses.get(&t) != Some(&1) {
                 return None;
             }
@@ -461,7 +469,7 @@ impl Driver<'_> {
         let here = own > 0 && plan.loops.all[own - 1].step == l.step;
         let rows = l.rows.iter().filter(|other| other.row == t).count();
         let only = rows + uses == 1 && !l.carries.iter().any(|c| c.next == t);
-        if !here || !only || self.hold.get(&t) == Some(&Hold::Row) && uses == 1 {
+        if !here || !only || self.memory.hold.get(&t) == Some(&Hold::Row) && uses == 1 {
             return None;
         }
         if let Some((n, Role::Rows(_))) = plan.loops.role(t) {
@@ -520,12 +528,12 @@ impl Driver<'_> {
                 from.push(self.argument(c.next, &mut needed));
                 to.push(name);
             } else if self.plan.in_place.get(&c.next) != Some(&c.now) && self.names.get(&c.next) != Some(&name) {
-                let own = self.hold.get(&c.next) == self.hold.get(&c.now)
-                    && self.storage.get(&c.next) == self.storage.get(&c.now)
-                    && self.outside.contains(&c.next)
+                let own = self.memory.hold.get(&c.next) == self.memory.hold.get(&c.now)
+                    && self.memory.storage.get(&c.next) == self.memory.storage.get(&c.now)
+                    && self.memory.outside.contains(&c.next)
                     && self.plan.loops.role(c.next).is_none()
                     && !self.plan.in_place.contains_key(&c.next)
-                    && self.hoisted.iter().any(|h| h.0 == c.next)
+                    && self.memory.hoisted.iter().any(|h| h.0 == c.next)
                     && l.carries.iter().filter(|other| other.next == c.next).count() == 1;
                 let spare = if own {
                     self.names[&c.next].clone()

@@ -1,45 +1,15 @@
 //! Results that are written into the caller's memory: computed there where an array is made anew for them, copied at the end otherwise.
 //! Must never write to a destination before the checks of entry have passed.
 
-use std::collections::{HashMap, HashSet};
-
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::super::plan::Literal;
-use super::{Driver, Hold};
+use super::memory::Hold;
+use super::state::Driver;
 use crate::choice::{Kind, choose};
-use crate::ir::{Graph, Term};
-use crate::program::{Container, Output, OutputTree, Param};
-
-/// Where results go.
-#[derive(Default)]
-pub(super) struct Into {
-    /// What is written where.
-    leaves: Vec<(Output, Ident)>,
-    /// Arrays that may be computed in the memory of a destination.
-    memory: HashMap<Term, (Ident, Container)>,
-    /// Those that are, with the destination.
-    lent: HashMap<Term, Ident>,
-    /// Destinations that have been written to while something else read the array.
-    copied: HashSet<Ident>,
-}
-
-impl Into {
-    pub(super) fn of(g: &Graph, params: &[Param], result: &OutputTree, destinations: &[Ident]) -> Self {
-        let mut into = Into::default();
-        let OutputTree::Tuple(parts) = result else { return into };
-        let [_, second] = &**parts else { return into };
-        for (out, name) in second.leaves().into_iter().zip(destinations) {
-            let fits = params.iter().any(|p| p.name == *name) && g.rank(out.term) > 0;
-            if fits && matches!(out.container, Container::NdArray | Container::Slice) {
-                into.memory.entry(out.term).or_insert_with(|| (name.clone(), out.container));
-            }
-            into.leaves.push((out.clone(), name.clone()));
-        }
-        into
-    }
-}
+use crate::ir::Term;
+use crate::program::Container;
 
 impl Driver<'_> {
     /// A new array outside of loops: in the caller's memory if it is a result that belongs there, which is filled unless it is `replaced` as a
@@ -50,10 +20,12 @@ impl Driver<'_> {
         (fill, replaced): (TokenStream, bool),
         names: &mut Vec<Term>,
     ) -> TokenStream {
-        let Some((name, container)) = self.into.memory.remove(&t) else { return self.fresh_array(t, fill, names) };
-        self.hold.insert(t, Hold::Lent);
-        self.into.lent.insert(t, name.clone());
-        let kernel = self.style.kernel(match (replaced, container == Container::Slice) {
+        let Some((name, container)) = self.destinations.memory.remove(&t) else {
+            return self.fresh_array(t, fill, names);
+        };
+        self.memory.hold.insert(t, Hold::Lent);
+        self.destinations.lent.insert(t, name.clone());
+        let kernel = self.kernel(match (replaced, container == Container::Slice) {
             (false, false) => "destination",
             (false, true) => "destination_slice",
             (true, false) => "replaced",
@@ -69,9 +41,9 @@ impl Driver<'_> {
         if !guard.is_empty() || self.inside > 0 {
             return copies;
         }
-        for k in 0..self.into.leaves.len() {
-            let (out, name) = &self.into.leaves[k];
-            let there = self.into.lent.get(&out.term) == Some(name) || self.into.copied.contains(name);
+        for k in 0..self.destinations.leaves.len() {
+            let (out, name) = &self.destinations.leaves[k];
+            let there = self.destinations.lent.get(&out.term) == Some(name) || self.destinations.copied.contains(name);
             let array = matches!(out.container, Container::NdArray | Container::Slice);
             if there || !array || !operands.contains(&out.term) {
                 continue;
@@ -81,17 +53,17 @@ impl Driver<'_> {
             if !choose(Kind::Fuse, (from.index(), k), true, why) {
                 continue;
             }
-            let kernel = self.style.kernel(if slice { "copied_slice" } else { "copied" });
+            let kernel = self.kernel(if slice { "copied_slice" } else { "copied" });
             let array = self.borrow(from, &mut Vec::new());
             copies.push(quote!(#kernel(#name, #array)));
-            self.into.copied.insert(name);
+            self.destinations.copied.insert(name);
         }
         copies
     }
 
     /// What brings the results to their destinations that are not there yet.
     pub(super) fn write_out(&mut self) -> Result<TokenStream, String> {
-        let leaves = std::mem::take(&mut self.into.leaves);
+        let leaves = std::mem::take(&mut self.destinations.leaves);
         let mut code = TokenStream::new();
         // What reads a lent array comes before it is given back.
         let mut last = TokenStream::new();
@@ -100,10 +72,10 @@ impl Driver<'_> {
                 self.used_params.insert(k);
             }
             let t = out.term;
-            if self.into.copied.contains(&name) {
+            if self.destinations.copied.contains(&name) {
                 continue;
             }
-            if self.into.lent.get(&t) == Some(&name) {
+            if self.destinations.lent.get(&t) == Some(&name) {
                 let own = &self.names[&t];
                 last.extend(quote!(#own.finish();));
                 continue;
@@ -128,7 +100,7 @@ impl Driver<'_> {
             code.extend(if out.container == Container::Slice {
                 quote!(#name.copy_from_slice(#from);)
             } else {
-                let overwrite = self.style.kernel("overwrite");
+                let overwrite = self.kernel("overwrite");
                 quote!(#overwrite(#name, #from);)
             });
         }

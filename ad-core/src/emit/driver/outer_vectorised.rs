@@ -1,4 +1,4 @@
-//! A loop over steps as one function, for a few elements of what it carries after the others (`emit/lanes.rs`): these are arrays of static size,
+//! A loop over steps as one function, for a few elements of what it carries after the others (`outer_vectorisation`): these are arrays of static size,
 //! which stay in registers over all steps. What is left over is done in the same way, with elements beside it that nobody reads.
 //! Must never decide which loops these are.
 
@@ -7,13 +7,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::super::block::{Statement, live, nested};
+use super::super::block::{Statement, nested};
 use super::super::items::{items, members};
 use super::super::kernel::Kernel;
 use super::super::nest::{Arg, Nest, Part};
 use super::super::plan::{LANES, Literal, Work};
 use super::super::rust::{Expr, prec};
-use super::Driver;
+use super::super::summary::{NestSummary, Note};
+use super::state::Driver;
 use crate::ir::{Elem, RealTy, Term};
 use crate::passes::lowering::opened::{Loop, Rows};
 
@@ -33,7 +34,7 @@ struct Lanes {
 
 impl Driver<'_> {
     /// The loop `n`, whose rows have this size.
-    pub(super) fn recur_in_lanes(&mut self, n: usize, axis: Term, guard: &[Literal], k: usize) -> Result<(), String> {
+    pub(super) fn vectorised_loop(&mut self, n: usize, axis: Term, guard: &[Literal], k: usize) -> Result<(), String> {
         let plan = self.plan;
         let l = &plan.loops.all[n];
         let mut names = Vec::new();
@@ -49,20 +50,21 @@ impl Driver<'_> {
         }
 
         // A step, in terms of the names outside.
-        let outer = std::mem::take(&mut self.statements);
+        let outer = self.begin_body();
         let mark = self.known.enter(&l.inside.map(|c| (c, true)));
         self.inside += 1;
         for &k in &plan.bodies[n] {
             match &plan.steps[k].work {
-                Work::Nest { items, .. } => self.nest_in_lanes(&mut lanes, items, k)?,
+                Work::Nest { items, .. } => self.vectorised_nest(&mut lanes, items, k)?,
                 _ => self.step(k)?,
             }
         }
         self.inside -= 1;
         self.known.leave(mark);
         let mut used: Vec<Term> = Vec::new();
-        let (begin, end, needed) = self.ends_in_lanes(l, &mut lanes, &mut used)?;
-        let statements = live(std::mem::replace(&mut self.statements, outer), needed.iter().copied());
+        let (begin, end, needed) = self.vectorised_ends(l, &mut lanes, &mut used)?;
+        let statements = self.end_body(outer, Some(&needed));
+        self.note(Note::OuterVectorised);
         used.extend(statements.iter().flat_map(Statement::names_all));
         let body = nested(&statements, &needed.into_iter().collect::<HashSet<Term>>(), self);
         let count = self.argument(l.steps, &mut used);
@@ -121,7 +123,7 @@ impl Driver<'_> {
         }
         let range = if l.reverse { quote!((0..#count).rev()) } else { quote!(0..#count) };
         let (krate, real, isa, trait_) =
-            (&self.style.krate, self.style.param.clone(), self.style.isa_name(), self.style.kernel("Isa"));
+            (&self.style.krate, self.style.param.clone(), self.style.isa_name(), self.kernel("Isa"));
         let bound: Vec<TokenStream> = generic.then(|| quote!(#real: #krate::runtime::Real)).into_iter().collect();
         let of_real: Vec<&Ident> = generic.then_some(&real).into_iter().collect();
         let turbofish = generic.then(|| quote!(::<#real>));
@@ -153,14 +155,14 @@ impl Driver<'_> {
             }
         });
         // What is added to begins at zero.
-        for r in l.rows.iter().filter(|r| self.g.rank(r.row) == 0 && !self.fresh.contains(&r.all)) {
+        for r in l.rows.iter().filter(|r| self.g.rank(r.row) == 0 && !self.memory.fresh.contains(&r.all)) {
             let zero = self.style.zero(self.g.elem(r.all));
             let name = self.names[&r.all].clone();
             head.extend(self.refill(r.all, &name, &zero));
         }
         if self.inside == 0 {
             let mut memory = TokenStream::new();
-            for (t, code, named) in std::mem::take(&mut self.hoisted) {
+            for (t, code, named) in std::mem::take(&mut self.memory.hoisted) {
                 if self.kept.contains(&t) || outs.contains(&t) {
                     memory.extend(code);
                     names.extend(named);
@@ -178,7 +180,7 @@ impl Driver<'_> {
     }
 
     /// A nest of a step, of a few elements.
-    fn nest_in_lanes(&mut self, lanes: &mut Lanes, terms: &[Term], k: usize) -> Result<(), String> {
+    fn vectorised_nest(&mut self, lanes: &mut Lanes, terms: &[Term], k: usize) -> Result<(), String> {
         let (g, plan, axis) = (self.g, self.plan, lanes.axis);
         let mut kernel = Kernel::new(g, plan, self.hints, vec![axis], members(g, terms));
         let identity = kernel.identity().to_vec();
@@ -231,6 +233,7 @@ impl Driver<'_> {
             [one] => quote!(let #one = #call;),
             many => quote!(let (#(#many),*) = #call;),
         });
+        self.note(Note::Nest(Box::new(NestSummary { verb: "step", ..function.summary })));
         lanes.functions.push(function.item);
         lanes.generic |= function.generic;
         let mut defines = outs;
@@ -252,7 +255,7 @@ impl Driver<'_> {
     }
 
     /// What stands before and behind a step: rows, sums, and what is carried on. Also what of the body it needs.
-    fn ends_in_lanes(
+    fn vectorised_ends(
         &mut self,
         l: &Loop,
         lanes: &mut Lanes,

@@ -1,7 +1,7 @@
-//! Steps that are done block by block (`emit/tiles.rs`): memory for one block before the loop over blocks, packed rows, calls on parts
+//! Steps that are done block by block (`emit/tiling.rs`): memory for one block before the loop over blocks, packed rows, calls on parts
 //! of arrays, sums that go on from block to block. Must never decide which steps these are.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -11,42 +11,14 @@ use super::super::items::{Item, masked};
 use super::super::nest::{Arg, Extremum, Nest, Part};
 use super::super::plan::{Literal, Plan, Tile, Work};
 use super::super::rust::{Expr, prec, stem};
-use super::super::tiles::{Blocked, ByItems, blocked, buffers, by_items, extremum, is_over, scattered, widths};
-use super::Driver;
+use super::super::summary::{NestSummary, Note};
+use super::super::tiling::{Blocked, ByItems, blocked, buffers, by_items, extremum, is_over, scattered, widths};
+use super::memory::Hold;
+use super::state::{Block, Driver};
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::matrix::Factor;
 use crate::prim::{Prim, Reduce};
-
-/// Leading rows of an array: the first one, and the sizes of a row.
-type Rows = (Term, Option<Term>, Vec<Term>);
-
-/// The loop over blocks that is being written.
-pub(super) struct Block {
-    n: Term,
-    /// Names: items of a block, the first item, the number of items.
-    size: Ident,
-    first: Ident,
-    count: Ident,
-    private: HashSet<Term>,
-    /// Sums that are added where a scatter puts them, and the scatter.
-    onto: BTreeMap<Term, Term>,
-    /// Arrays from outside, as they are packed.
-    packed: BTreeMap<Term, Ident>,
-    /// Matrices whose rows are read where they lie.
-    matrices: BTreeSet<Term>,
-    /// Leading rows of arrays that are not known to have as many, with what is missing.
-    completed: BTreeMap<Rows, Ident>,
-    /// Arrays of one block, in order of appearance, and those that take the memory of one of them.
-    memory: Vec<Term>,
-    reused: Vec<Term>,
-    /// Extrema that the nests of the sums take.
-    taken: Vec<Term>,
-    /// What stands before the loop.
-    before: TokenStream,
-    names: Vec<Term>,
-    defines: Vec<Term>,
-}
 
 impl Driver<'_> {
     /// The steps of a run, for all blocks.
@@ -60,7 +32,7 @@ impl Driver<'_> {
             first,
             count,
             private: tile.private.clone(),
-            onto: tile.onto.clone(),
+            fused_scatters: tile.fused_scatters.clone(),
             packed: BTreeMap::new(),
             matrices: BTreeSet::new(),
             completed: BTreeMap::new(),
@@ -71,20 +43,20 @@ impl Driver<'_> {
             names: Vec::new(),
             defines: Vec::new(),
         });
-        let outside = std::mem::take(&mut self.statements);
+        let outside = self.begin_body();
         // In the loop over blocks there are items.
         let mark = self.known.enter(&guard);
         let some = self.known.enter_nonempty(&[tile.n]);
         for k in tile.steps.clone() {
             // These are part of the nests that take the sums.
-            let added = |t: &Term| tile.onto.values().any(|u| u == t);
+            let added = |t: &Term| tile.fused_scatters.values().any(|u| u == t);
             if !matches!(&plan.steps[plan.order[k]].work, Work::Whole(t) if added(t)) {
                 self.step(plan.order[k])?;
             }
         }
         some.into_iter().for_each(|mark| self.known.leave(mark));
         self.known.leave(mark);
-        let steps = std::mem::replace(&mut self.statements, outside);
+        let steps = self.end_body(outside, None);
         let Some(mut block) = self.tile.take() else { return Err("a block is in no block".into()) };
         let (mut names, mut defines) = (std::mem::take(&mut block.names), std::mem::take(&mut block.defines));
         let Block { size, first, count, before, .. } = &block;
@@ -110,7 +82,7 @@ impl Driver<'_> {
             memory.extend(quote!(let mut #name = ::std::vec![#zero; #numbers];));
         }
         let mut packing = TokenStream::new();
-        let packed = self.style.kernel("packed");
+        let packed = self.kernel("packed");
         for (&t, name) in &block.packed {
             let zero = self.style.zero(self.g.elem(t));
             let (numbers, part) = (self.in_block(t, size, &mut names), self.in_block(t, count, &mut names));
@@ -123,7 +95,7 @@ impl Driver<'_> {
         // With rows where they lie, and a number for each item beside, there are no lanes to fill for more than one number of an item.
         let wide = |t: &Term| self.g.rank(*t) > 1;
         let rows = block.packed.is_empty() && !block.memory.iter().any(wide) && !block.matrices.is_empty();
-        let kernel = self.style.kernel(if rows { "block_of_rows" } else { "block" });
+        let kernel = self.kernel(if rows { "block_of_rows" } else { "block" });
         let mut code = TokenStream::new();
         for s in steps {
             code.extend(s.code.into_token_stream());
@@ -142,7 +114,7 @@ impl Driver<'_> {
                 #code
             }
         };
-        self.statements.push(Statement { guard, code: code.into(), defines, names, ..Statement::default() });
+        self.add(Statement { guard, code: code.into(), defines, names, ..Statement::default() });
         Ok(())
     }
 
@@ -185,13 +157,13 @@ impl Driver<'_> {
     }
 
     /// Memory for what a step writes: of the block, or of all items and then only written in parts. What is added to begins anew.
-    fn memory(&mut self, block: &mut Block, t: Term, added: bool) -> TokenStream {
+    fn block_memory(&mut self, block: &mut Block, t: Term, added: bool) -> TokenStream {
         let fill = self.start(t);
         let over = is_over(self.g, t, block.n);
         let name = self.name(t);
         if over && block.private.contains(&t) {
             block.memory.push(t);
-            self.hold.insert(t, super::Hold::Owned);
+            self.memory.hold.insert(t, Hold::Owned);
             if !added {
                 return quote!();
             }
@@ -227,7 +199,7 @@ impl Driver<'_> {
     ) -> Result<(), String> {
         let g = self.g;
         let Some(mut block) = self.tile.take() else { return Err("a nest outside of a block".into()) };
-        let made = blocked(g, self.plan, self.hints, block.n, (domain, terms), (step, &block.onto));
+        let made = blocked(g, self.plan, self.hints, block.n, (domain, terms), (step, &block.fused_scatters));
         let Some(Blocked { kernel, mut items, mut outs, leading }) = made else {
             return Err("a nest that no block can have".into());
         };
@@ -246,7 +218,7 @@ impl Driver<'_> {
         let reused = self.reused_in_block(&kernel, &items, (&block.private, step));
         for (of, t) in &reused {
             self.names.insert(*t, self.names[of].clone());
-            self.hold.insert(*t, super::Hold::Owned);
+            self.memory.hold.insert(*t, Hold::Owned);
         }
         let (mask, whole) = (masked(g, &kernel, &mut items), Part::Whole);
         let mut extremum = self.extremum(&block, &items).filter(|_| mask.is_none());
@@ -266,11 +238,11 @@ impl Driver<'_> {
         // In the order of the statements.
         block.reused.extend(outs.iter().filter(|t| reused.values().any(|u| u == *t)));
         for &t in &outs {
-            if let Some((&src, _)) = block.onto.iter().find(|(_, u)| **u == t) {
+            if let Some((&src, _)) = block.fused_scatters.iter().find(|(_, u)| **u == t) {
                 self.begin_onto(&mut block, t, self.plan.readers.get(&src).and_then(|r| r.last()).copied())?;
             } else if g.rank(t) > 0 && !reused.values().any(|&u| u == t) {
                 let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
-                fills.push((t, self.memory(&mut block, t, added)));
+                fills.push((t, self.block_memory(&mut block, t, added)));
             }
         }
         let title = self.function_name("compute", &outs);
@@ -316,6 +288,7 @@ impl Driver<'_> {
                 quote!(let #sums = #call; #(#many += #sums.#places;)*)
             }
         });
+        self.note(Note::Nest(Box::new(NestSummary { verb: "compute", ..function.summary })));
         self.functions.push(function.item);
         self.tile = Some(block);
         self.plain(guard, code, Vec::new(), names);
@@ -341,14 +314,14 @@ impl Driver<'_> {
             return Err("a product that no block can have".into());
         };
         let mut names = Vec::new();
-        let code = self.memory(&mut block, t, p.summed);
+        let code = self.block_memory(&mut block, t, p.summed);
         let rows = self.rows(&mut block, &p, &mut names);
         let (vector, kernel) = if p.summed {
             (self.part(&block, p.vector.array, false, &mut names), "gemv_t")
         } else {
             (self.operand(&p.vector, &[&p.row, &Vec::new(), &Vec::new()], &mut names), "gemv")
         };
-        let (out, kernel, summed) = (self.part(&block, t, true, &mut names), self.style.kernel(kernel), p.summed);
+        let (out, kernel, summed) = (self.part(&block, t, true, &mut names), self.kernel(kernel), p.summed);
         let code = quote!(#code #kernel(#out, #rows, #vector, #summed););
         self.tile = Some(block);
         self.plain(guard, code, Vec::new(), names);
@@ -440,8 +413,8 @@ impl Driver<'_> {
         }
         let Node::Prim(Prim::Reduce(op, _), args) = self.g.node(t) else { return Err("no extrema".into()) };
         let Some(kernel) = extremum(*op) else { return Err("no extrema".into()) };
-        let (kernel, mut names) = (self.style.kernel(kernel), Vec::new());
-        let code = self.memory(&mut block, t, false);
+        let (kernel, mut names) = (self.kernel(kernel), Vec::new());
+        let code = self.block_memory(&mut block, t, false);
         let x = if block.private.contains(&args[0]) || self.g.rank(args[0]) == 1 {
             self.part(&block, args[0], false, &mut names)
         } else {

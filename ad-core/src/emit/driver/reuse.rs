@@ -7,7 +7,8 @@ use super::super::items::Item;
 use super::super::kernel::{Kernel, Op};
 use super::super::plan::Work;
 use super::super::store::Class;
-use super::{Driver, Hold};
+use super::memory::Hold;
+use super::state::Driver;
 use crate::choice::{Kind, choose};
 use crate::ir::Term;
 use crate::passes::lowering::opened::Role;
@@ -27,11 +28,11 @@ impl Driver<'_> {
 
     /// Whether the array is ours and nothing reads it after step `k`.
     pub(super) fn dies(&self, t: Term, k: usize) -> bool {
-        matches!(self.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
-            && (self.inside == 0 || !self.outside.contains(&t))
+        matches!(self.memory.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
+            && (self.inside == 0 || !self.memory.outside.contains(&t))
             && !matches!(self.plan.loops.role(t), Some((_, Role::Carry(_))))
             && self.plan.readers.get(&t).and_then(|r| r.last()) == Some(&k)
-            && !self.lent.contains(&t)
+            && !self.memory.lent.contains(&t)
             && !self.plan.results.contains(&t)
     }
 
@@ -124,7 +125,7 @@ impl Driver<'_> {
 
     fn fits_in(&self, kernel: &Kernel<'_>, buf: Term, out: Term, step: usize) -> bool {
         let g = self.g;
-        self.hold.get(&buf) == Some(&Hold::Owned)
+        self.memory.hold.get(&buf) == Some(&Hold::Owned)
             && self.dies(buf, step)
             && g.elem(buf) == g.elem(out)
             && g.shape(buf) == g.shape(out)

@@ -1,0 +1,184 @@
+//! Checks, and statements of closed scalars. Must never move a scalar over a check.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Ident, Literal as Number, TokenStream};
+use quote::{quote, quote_spanned};
+
+use super::super::block::{Join, Statement};
+use super::super::items::Item;
+use super::super::kernel::Kernel;
+use super::super::nest::{Nest, Part};
+use super::super::plan::{Literal, Work};
+use super::super::rust::{Expr, prec, typed};
+use super::memory::{Hold, flat};
+use super::state::Driver;
+use crate::ir::{Node, Term};
+use crate::prim::Prim;
+use crate::program::Container;
+
+/// Expressions are written inline up to this size.
+const SHORT: u32 = 6;
+
+impl Driver<'_> {
+    /// A failing check panics at the user's expression: the span is what the panic reports as its place.
+    pub(super) fn check(&mut self, k: usize) {
+        let check = &self.checks[k];
+        let (ok, mut names) = self.scalar_expr(check.ok);
+        let place = self.program.places.get(check.loc);
+        let escape = |s: &str| s.replace('{', "{{").replace('}', "}}");
+        let said = check.format.clone().unwrap_or_else(|| escape(&check.message));
+        let mut message = format!("{}: {said}", self.program.name);
+        if let Some(place) = place.filter(|p| !p.text.is_empty() && check.format.is_none()) {
+            message.push_str(&format!(": `{}`", escape(&place.text)));
+        }
+        let mut values = Vec::new();
+        // Those without a name are in the message.
+        let (within, behind): (Vec<_>, Vec<_>) = check.shown.iter().partition(|(what, _)| what.is_empty());
+        for (_, t) in within {
+            values.push(self.argument(*t, &mut names));
+        }
+        for (n, (what, t)) in behind.iter().enumerate() {
+            message.push_str(if n == 0 { " (" } else { ", " });
+            message.push_str(&format!("{} = {{}}", escape(what)));
+            values.push(self.argument(*t, &mut names));
+        }
+        if !behind.is_empty() {
+            message.push(')');
+        }
+        let ok = ok.tokens;
+        let name = if check.debug { quote!(debug_assert) } else { quote!(assert) };
+        let code = match place {
+            Some(place) => {
+                let name = Ident::new(&name.to_string(), place.range.first);
+                let assert = quote_spanned!(place.range.first=> ::core::#name!);
+                let rest = quote_spanned!(place.range.last=> (#ok, #message #(, #values)*););
+                quote!(#assert #rest)
+            }
+            None => quote!(::core::#name!(#ok, #message #(, #values)*);),
+        };
+        self.add(Statement { code: code.into(), names, effect: true, ..Statement::default() });
+    }
+
+    /// Whether the value can stand where it is used: once, in a scalar of the same guard or in an arm that is its guard.
+    pub(super) fn stays_inline(&self, t: Term, e: &Expr, guard: &[Literal]) -> bool {
+        let plan = self.plan;
+        if plan.uses.get(&t) != Some(&1) || self.hints.contains_key(&t) || plan.results.contains(&t) || e.size > SHORT {
+            return false;
+        }
+        let Some([reader]) = plan.readers.get(&t).map(|r| &**r) else { return false };
+        let step = &plan.steps[*reader];
+        let Work::Scalar(r) = step.work else { return false };
+        match self.g.node(r) {
+            Node::Prim(prim, _) if prim.is_elementwise() => step.guard == guard,
+            Node::Cond { cond, then, .. } if *cond != t => {
+                let mut inside = step.guard.clone();
+                inside.push((*cond, *then == t));
+                inside.sort_unstable();
+                let mut own = guard.to_vec();
+                own.sort_unstable();
+                inside == own
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn scalar(&mut self, t: Term, guard: &[Literal]) -> Result<(), String> {
+        let g = self.g;
+        let mut names = Vec::new();
+        let (code, e) = match g.node(t) {
+            Node::Input(_) if self.names.contains_key(&t) => return Ok(()),
+            Node::Input(_) => return Err("an input without a parameter".into()),
+            Node::Size(k, axis) => {
+                let owner = self.params.iter().position(|p| p.input == Some(*k));
+                let Some(owner) = owner else { return Err("a size of an input without a parameter".into()) };
+                self.size_owner.insert(t, owner);
+                let p = &self.params[owner];
+                let name = &p.name;
+                let e = match p.container {
+                    Container::Slice => quote!(#name.len()),
+                    _ => {
+                        let axis = Number::u8_unsuffixed(*axis);
+                        quote!(#name.shape()[#axis])
+                    }
+                };
+                (TokenStream::new(), Expr::new(e, prec::ATOM, SHORT + 1))
+            }
+            Node::Cond { cond, then, other } if self.settled(*cond, *then, *other).is_some() => {
+                let arm = self.settled(*cond, *then, *other).unwrap_or(t);
+                let (e, named) = self.scalar_expr(arm);
+                names.extend(named);
+                (TokenStream::new(), typed(&[&e]).map_or(e, Expr::atom))
+            }
+            Node::Cond { cond, then, other } => {
+                let (a, then_names) = self.scalar_expr(*then);
+                let (b, other_names) = self.scalar_expr(*other);
+                // A condition is named wherever a guard may mention it.
+                let first = typed(&[&a, &b]).unwrap_or(a.tokens);
+                let join = Join { cond: *cond, then: first, other: b.tokens, then_names, other_names };
+                self.name(t);
+                let join = Some(join);
+                self.add(Statement { guard: guard.to_vec(), join, defines: vec![t], ..Statement::default() });
+                return Ok(());
+            }
+            Node::Prim(Prim::Select, args) => {
+                let parts: Vec<Expr> = args
+                    .iter()
+                    .map(|&c| {
+                        let (e, n) = self.scalar_expr(c);
+                        names.extend(n);
+                        e
+                    })
+                    .collect();
+                let first = typed(&[&parts[1], &parts[2]]).unwrap_or_else(|| parts[1].tokens.clone());
+                let (c, a, b) = (&parts[0].tokens, first, &parts[2].tokens);
+                (TokenStream::new(), Expr::new(quote!(if #c { #a } else { #b }), prec::IF, SHORT + 1))
+            }
+            Node::Prim(prim, args) if prim.is_elementwise() => {
+                let mut values = Vec::new();
+                for &c in &**args {
+                    let (e, n) = self.scalar_expr(c);
+                    names.extend(n);
+                    values.push(e);
+                }
+                let refs: Vec<&Expr> = values.iter().collect();
+                let second = args.get(1).and_then(|&c| g.int_value(c));
+                (TokenStream::new(), self.style.prim(prim, &refs, g.elem(args[0]), second)?)
+            }
+            _ => {
+                let mut kernel = Kernel::new(g, self.plan, self.hints, Vec::new(), []);
+                let value = kernel.definition(t, &[])?;
+                let items = [Item::Store { out: Some(t), value }];
+                self.name(t);
+                let (mut code, e, named) = Nest::new(
+                    g,
+                    self.style,
+                    &self.names,
+                    &self.known,
+                    &kernel,
+                    &items,
+                    (&HashMap::new(), &Part::Whole, None),
+                )
+                .inline(value)?;
+                // An element is read by its place in the whole array.
+                for t in &named {
+                    if let Some(Hold::Stack(depth @ 2..)) = self.memory.hold.get(t) {
+                        let name = &self.names[t];
+                        let rows = flat(&quote!(#name), *depth, false);
+                        code = quote!(let #name = #rows; #code);
+                    }
+                }
+                names.extend(named);
+                (code, Expr { size: SHORT + 1, ..e })
+            }
+        };
+        if code.is_empty() && self.stays_inline(t, &e, guard) {
+            self.inlined.insert(t, (e, names));
+            return Ok(());
+        }
+        let (name, e) = (self.name(t), e.tokens);
+        let code = if code.is_empty() { quote!(let #name = #e;) } else { quote!(let #name = { #code #e };) };
+        self.plain(guard, code, vec![t], names);
+        Ok(())
+    }
+}

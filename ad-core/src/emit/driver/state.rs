@@ -1,0 +1,317 @@
+//! The state of a routine that is being written: names, statements so far, what is known where the next one stands, the loop or
+//! block around it; and how terms are spelled in the code. Must never decide what is computed where.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::super::block::{Spell, Statement, live};
+use super::super::code::{Code, Condition};
+use super::super::in_range::InRange;
+use super::super::plan::{Literal, Plan};
+use super::super::rust::{Expr, Names, Style};
+use super::super::summary::Note;
+use super::memory::{Destinations, Hold, Memory, flat};
+use crate::ir::{Elem, Graph, Node, Term};
+use crate::prim::Prim;
+use crate::program::{Check, Param, Program};
+use crate::rust_types::static_type;
+
+/// What writes the body of a routine.
+pub(in crate::emit) struct Driver<'a> {
+    pub(super) g: &'a Graph,
+    pub(super) program: &'a Program,
+    pub(super) params: &'a [Param],
+    pub(super) checks: &'a [Check],
+    pub(super) plan: &'a Plan,
+    pub(super) style: &'a Style,
+    pub(super) hints: &'a HashMap<Term, String>,
+    pub(super) names: HashMap<Term, Ident>,
+    pub(super) taken: Names,
+    pub(super) memory: Memory,
+    /// Results that are computed in the caller's memory.
+    pub(super) destinations: Destinations,
+    /// Scalars written where they are used, with the terms that they name.
+    pub(super) inlined: HashMap<Term, (Expr, Vec<Term>)>,
+    /// A value that is used before it is computed: an error of ours.
+    pub(super) missing: Cell<Option<Term>>,
+    pub(super) used_params: HashSet<usize>,
+    pub(super) size_owner: HashMap<Term, usize>,
+    pub(super) known: InRange<'a>,
+    /// The conditions that the statement being written stands under, those of loops around it included.
+    pub(super) given: Vec<Literal>,
+    pub(super) functions: Vec<TokenStream>,
+    pub(super) function_names: Names,
+    pub(super) statements: Vec<Statement>,
+    /// What the statement that is being written does, as far as it has been said.
+    pub(super) notes: RefCell<Vec<Note>>,
+    /// How many loops with carried state are around the statements being written.
+    pub(super) inside: usize,
+    /// By all rows of a loop: what is written where the row belongs.
+    pub(super) places: HashMap<Term, Term>,
+    /// What statements of loops define that were kept.
+    pub(super) kept: HashSet<Term>,
+    /// The blocks that the steps being written are done in.
+    pub(super) tile: Option<Block>,
+    /// Whether the steps being written are those of a loop that is one function (`around`), and whether that is about numbers of the type parameter.
+    pub(super) outlined: bool,
+    pub(super) generic_within: bool,
+}
+
+/// Leading rows of an array: the first one, and the sizes of a row.
+pub(super) type Rows = (Term, Option<Term>, Vec<Term>);
+
+/// The loop over blocks that is being written.
+pub(super) struct Block {
+    pub(super) n: Term,
+    /// Names: items of a block, the first item, the number of items.
+    pub(super) size: Ident,
+    pub(super) first: Ident,
+    pub(super) count: Ident,
+    pub(super) private: HashSet<Term>,
+    /// Sums that are added where a scatter puts them, and the scatter.
+    pub(super) fused_scatters: BTreeMap<Term, Term>,
+    /// Arrays from outside, as they are packed.
+    pub(super) packed: BTreeMap<Term, Ident>,
+    /// Matrices whose rows are read where they lie.
+    pub(super) matrices: BTreeSet<Term>,
+    /// Leading rows of arrays that are not known to have as many, with what is missing.
+    pub(super) completed: BTreeMap<Rows, Ident>,
+    /// Arrays of one block, in order of appearance, and those that take the memory of one of them.
+    pub(super) memory: Vec<Term>,
+    pub(super) reused: Vec<Term>,
+    /// Extrema that the nests of the sums take.
+    pub(super) taken: Vec<Term>,
+    /// What stands before the loop.
+    pub(super) before: TokenStream,
+    pub(super) names: Vec<Term>,
+    pub(super) defines: Vec<Term>,
+}
+
+impl<'a> Driver<'a> {
+    pub(in crate::emit) fn new(
+        g: &'a Graph,
+        program: &'a Program,
+        params: &'a [Param],
+        checks: &'a [Check],
+        plan: &'a Plan,
+        style: &'a Style,
+        hints: &'a HashMap<Term, String>,
+    ) -> Self {
+        let mut taken = Names::of_locals(style);
+        for p in params {
+            taken.reserve(&p.name.to_string());
+        }
+        Driver {
+            g,
+            program,
+            params,
+            checks,
+            plan,
+            style,
+            hints,
+            names: HashMap::new(),
+            taken,
+            memory: Memory::default(),
+            destinations: Destinations::default(),
+            inlined: HashMap::new(),
+            missing: Cell::new(None),
+            used_params: HashSet::new(),
+            size_owner: HashMap::new(),
+            known: InRange::new(g),
+            given: Vec::new(),
+            functions: Vec::new(),
+            function_names: Names::default(),
+            statements: Vec::new(),
+            notes: RefCell::default(),
+            inside: 0,
+            places: HashMap::new(),
+            kept: HashSet::new(),
+            tile: None,
+            outlined: false,
+            generic_within: false,
+        }
+    }
+
+    pub(super) fn name(&mut self, t: Term) -> Ident {
+        if let Some(name) = self.names.get(&t) {
+            return name.clone();
+        }
+        let name = match (self.hints.get(&t), self.g.node(t)) {
+            (Some(hint), _) => self.taken.fresh(hint),
+            (None, Node::Size(k, axis)) => {
+                let of = self.params.iter().find(|p| p.input == Some(*k));
+                let of = of.map_or("size".to_string(), |p| p.name.to_string());
+                let kind = match (self.g.input_rank(*k), axis) {
+                    (Some(1), _) => "len".to_string(),
+                    (Some(2), 0) => "rows".to_string(),
+                    (Some(2), _) => "cols".to_string(),
+                    (_, axis) => format!("dim{axis}"),
+                };
+                self.taken.fresh(&format!("{of}_{kind}"))
+            }
+            _ => {
+                let base = match (self.g.elem(t), self.g.rank(t)) {
+                    (Elem::Real(_), 0) => "t",
+                    (Elem::Int(_), 0) => "k",
+                    (Elem::Bool, 0) => "c",
+                    (_, 1) => "v",
+                    (_, 2) => "m",
+                    _ => "a",
+                };
+                self.taken.numbered(base)
+            }
+        };
+        self.names.insert(t, name.clone());
+        name
+    }
+
+    pub(super) fn plain(&mut self, guard: &[Literal], code: impl Into<Code>, defines: Vec<Term>, names: Vec<Term>) {
+        let (guard, code) = (guard.to_vec(), code.into());
+        self.add(Statement { guard, code, defines, names, ..Statement::default() });
+    }
+
+    /// The next statement, with what has been noted since the one before.
+    pub(super) fn add(&mut self, mut statement: Statement) {
+        statement.notes.append(&mut self.notes.borrow_mut());
+        self.statements.push(statement);
+    }
+
+    /// What the statement that is being written does.
+    pub(super) fn note(&self, note: Note) {
+        self.notes.borrow_mut().push(note);
+    }
+
+    /// A kernel of the runtime, which the statement that is being written calls.
+    pub(super) fn kernel(&self, name: &str) -> TokenStream {
+        self.note(Note::Kernel(name.into()));
+        self.style.kernel(name)
+    }
+
+    /// The statements of a body begin; what has been written and noted so far is kept for [`Driver::end_body`].
+    pub(super) fn begin_body(&mut self) -> (Vec<Statement>, Vec<Note>) {
+        (std::mem::take(&mut self.statements), self.notes.take())
+    }
+
+    /// The statements of a body, of which only those that compute what is `needed`, if that is said. What they do is done by
+    /// the statement that the body is part of.
+    pub(super) fn end_body(
+        &mut self,
+        (outer, mut notes): (Vec<Statement>, Vec<Note>),
+        needed: Option<&[Term]>,
+    ) -> Vec<Statement> {
+        let all = std::mem::replace(&mut self.statements, outer);
+        let mut body = match needed {
+            Some(needed) => live(all, needed.iter().copied()),
+            None => all,
+        };
+        body.iter_mut().for_each(|s| notes.append(&mut s.notes));
+        notes.append(&mut self.notes.borrow_mut());
+        self.notes = notes.into();
+        body
+    }
+
+    /// Whether a condition stands in code as its name.
+    pub(super) fn names_condition(&self, t: Term) -> bool {
+        !self.inlined.contains_key(&t) && self.names.contains_key(&t)
+    }
+
+    /// Whether a condition may stand behind `&&` as it is; what is in parentheses may not.
+    pub(super) fn joins(&self, t: Term) -> bool {
+        let negates = |t: Term| matches!(self.g.node(t), Node::Prim(Prim::Not, _));
+        match self.g.node(t) {
+            _ if self.names_condition(t) => true,
+            Node::Prim(Prim::Not, args) => (self.names_condition(args[0]) || negates(args[0])) && self.joins(args[0]),
+            Node::Prim(Prim::And, args) => {
+                let last = self.names_condition(args[1]) || negates(args[1]);
+                self.joins(args[0]) && last && self.joins(args[1])
+            }
+            _ => false,
+        }
+    }
+
+    /// A closed scalar where it is used, and what it names. One that is not computed yet makes the whole routine an `Err`.
+    pub(super) fn scalar_expr(&self, t: Term) -> (Expr, Vec<Term>) {
+        if let Node::Lit(lit) = self.g.node(t) {
+            return (self.style.lit(*lit), Vec::new());
+        }
+        if let Some((e, named)) = self.inlined.get(&t) {
+            return (e.clone(), named.clone());
+        }
+        match self.names.get(&t) {
+            Some(name) => (Expr::atom(quote!(#name)), vec![t]),
+            None => {
+                self.missing.set(Some(t));
+                (Expr::atom(quote!(())), vec![t])
+            }
+        }
+    }
+
+    /// The names of scalars that loops and kernels take as arguments.
+    pub(super) fn argument(&self, t: Term, named: &mut Vec<Term>) -> TokenStream {
+        let (e, n) = self.scalar_expr(t);
+        named.extend(n);
+        e.tokens
+    }
+
+    pub(super) fn product(&self, sizes: &[Term], named: &mut Vec<Term>) -> Expr {
+        let mut product: Option<Expr> = None;
+        for &n in sizes {
+            let (n, names) = self.scalar_expr(n);
+            named.extend(names);
+            product = Some(match product {
+                None => n,
+                Some(p) => p.times(&n),
+            });
+        }
+        product.unwrap_or_else(|| Expr::atom(quote!(1)))
+    }
+
+    /// A stored array as a `&[F]` argument.
+    pub(super) fn borrow(&self, t: Term, named: &mut Vec<Term>) -> TokenStream {
+        named.push(t);
+        let name = &self.names[&t];
+        match self.memory.hold.get(&t) {
+            Some(Hold::Parameter(true) | Hold::Borrowed | Hold::Row) => quote!(#name),
+            Some(Hold::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, false),
+            _ => quote!(&#name),
+        }
+    }
+
+    /// The arm of a choice that stands under its own condition: the other one is not computed here.
+    pub(super) fn settled(&self, cond: Term, then: Term, other: Term) -> Option<Term> {
+        let given = self.given.iter().find(|l| l.0 == cond)?;
+        Some(if given.1 { then } else { other })
+    }
+}
+
+impl Spell for Driver<'_> {
+    fn name(&self, t: Term) -> TokenStream {
+        let name = &self.names[&t];
+        quote!(#name)
+    }
+
+    fn condition(&self, t: Term) -> Condition {
+        let tokens = self.scalar_expr(t).0.tokens;
+        Condition { tokens, name: self.names_condition(t), joins: self.joins(t) }
+    }
+
+    fn absent(&self, t: Term) -> TokenStream {
+        let zero = self.style.zero(self.g.elem(t));
+        match self.memory.storage.get(&t) {
+            Some(lens) => static_type(zero, lens),
+            None if self.g.rank(t) == 0 => zero,
+            None if self.memory.hold.get(&t) == Some(&Hold::Borrowed) => quote!(&[][..]),
+            None if self.memory.hold.get(&t) == Some(&Hold::Contiguous) => {
+                quote!(::std::borrow::Cow::Borrowed(&[][..]))
+            }
+            None => quote!(::std::vec::Vec::new()),
+        }
+    }
+
+    fn outside(&self, t: Term) -> bool {
+        self.memory.outside.contains(&t)
+    }
+}
