@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::{Expr, ExprCall, ExprMethodCall, GenericArgument};
 
 use super::lower::Lower;
-use super::table::{self, Call, On};
+use super::table::{self, Call, Mark, On, Row};
 use super::types;
 use super::value::{Lowered, Value};
 use crate::catalogue::{self, refused};
@@ -97,7 +97,7 @@ impl<'a> Lower<'a> {
         };
         let ranges = c.args.iter().map(SrcRange::of).collect();
         let call = Call {
-            name: resolved.entry.name,
+            row: resolved.row,
             args: args?,
             ranges,
             texts: c.args.iter().map(|a| text_of(a, 30)).collect(),
@@ -105,16 +105,11 @@ impl<'a> Lower<'a> {
             generics: resolved.generics,
             rank: resolved.rank,
         };
-        self.call_of(resolved.entry, resolved.elem, call)
+        self.call_of(resolved.elem, call)
     }
 
     /// `f64::exp(x)`, `f64::from(n)`, `T::lit(2.0)`: the type is said by the path.
-    pub(super) fn call_of(
-        &mut self,
-        entry: table::Entry,
-        elem: Option<Elem>,
-        mut call: Call<'a, '_>,
-    ) -> Lowered<Value<'a>> {
+    pub(super) fn call_of(&mut self, elem: Option<Elem>, mut call: Call<'a, '_>) -> Lowered<Value<'a>> {
         if let Some(elem) = elem {
             if let Some(value) = self.call_on_type(elem, &call) {
                 return value;
@@ -125,22 +120,22 @@ impl<'a> Lower<'a> {
                 *value = Value::Term(self.term_as(value, super::value::Want::Elem(elem), range)?);
             }
         }
-        self.call(entry, call)
+        self.call(&call)
     }
 
     /// Calls whose meaning is the type's: conversions, and scalar functions of a literal.
     fn call_on_type(&mut self, elem: Elem, call: &Call<'a, '_>) -> Option<Lowered<Value<'a>>> {
-        if let ("zero" | "one", Elem::Real(RealTy::Param)) = (call.name, elem) {
-            let x = if call.name == "one" { 1.0 } else { 0.0 };
+        if let ("zero" | "one", Elem::Real(RealTy::Param)) = (call.name(), elem) {
+            let x = if call.name() == "one" { 1.0 } else { 0.0 };
             return Some(Ok(Value::Term(self.real(RealTy::Param, x))));
         }
-        if !matches!(call.name, "from" | "lit") {
+        if !matches!(call.name(), "from" | "lit") {
             return None;
         }
         let [value] = &call.args[..] else {
-            return Some(Err(self.error(call.range, catalogue::arity(call.name, (1, 1), call.args.len()))));
+            return Some(Err(self.error(call.range, catalogue::arity(call.name(), (1, 1), call.args.len()))));
         };
-        if call.name == "lit" {
+        if call.name() == "lit" {
             let result = self.term_as(value, super::value::Want::Elem(Elem::F64), call.range);
             return Some(result.map(|t| match (self.g.real_value(t), elem) {
                 (Some(x), Elem::Real(ty)) => Value::Term(self.real(ty, x)),
@@ -212,9 +207,9 @@ impl<'a> Lower<'a> {
         }
         let place = table::find(On::Place, &name);
         // The next item of an iterator without a name is its first one.
-        let place = place.filter(|_| name != "next" || super::place::names_one(&m.receiver));
+        let place = place.filter(|row| !row.is(Mark::OfNamed) || super::place::names_one(&m.receiver));
         let receiver = match place.filter(|_| table::find(On::Ordering, &name).is_none() || !self.orders(&m.receiver)) {
-            Some(entry) => {
+            Some(row) => {
                 let receiver = self.place(&m.receiver).map(|p| Value::Place(Rc::new(p)));
                 let mut values = vec![receiver];
                 values.extend(m.args.iter().map(|e| self.expr(e)));
@@ -222,10 +217,9 @@ impl<'a> Lower<'a> {
                 let ranges = std::iter::once(&*m.receiver).chain(&m.args).map(SrcRange::of).collect();
                 let texts = std::iter::once(&*m.receiver).chain(&m.args).map(|e| text_of(e, 30)).collect();
                 if let Some(receiver) = args.first() {
-                    self.assume_method(m, entry.on, receiver);
+                    self.assume_method(m, row.on, receiver);
                 }
-                return self
-                    .call(entry, Call { name: entry.name, args, ranges, texts, range, generics: None, rank: None });
+                return self.call(&Call { row, args, ranges, texts, range, generics: None, rank: None });
             }
             None => self.expr(&m.receiver),
         };
@@ -240,17 +234,18 @@ impl<'a> Lower<'a> {
             return self.scan_loop(parts, receiver, SrcRange::of(&m.receiver));
         }
         // What `expect` says is the user's own.
-        let args = if name == "expect" && m.args.len() == 1 { Ok(vec![Value::Unit]) } else { self.all(&m.args) };
+        let says = table::find(On::Option, &name).is_some_and(|row| row.is(Mark::Message));
+        let args = if says && m.args.len() == 1 { Ok(vec![Value::Unit]) } else { self.all(&m.args) };
         let name_range = SrcRange::of(&m.method);
         if let Some(message) = refused::method(&name).filter(|_| {
             let of_arrays = |r: &Value<'a>| {
                 matches!(self.kind_of(r), On::Array | On::Zip | On::Iter) || matches!(r, Value::Place(_))
             };
-            receiver.as_ref().is_ok_and(of_arrays) && self.method_entry(receiver.as_ref().ok(), &name).is_none()
+            receiver.as_ref().is_ok_and(of_arrays) && self.method_row(receiver.as_ref().ok(), &name).is_none()
         }) {
             return Err(self.error(range, message));
         }
-        if table::is_mutating(&name) && self.method_entry(receiver.as_ref().ok(), &name).is_none() {
+        if table::is_mutating(&name) && self.method_row(receiver.as_ref().ok(), &name).is_none() {
             return Err(self.error(range, refused::mutation(&name)));
         }
         let receiver = receiver?;
@@ -258,17 +253,12 @@ impl<'a> Lower<'a> {
             return Ok(Value::Never);
         }
         if let Value::Number(n) = &receiver
-            && let Some((path, before)) = n.of_array()
+            && n.of_array().is_some()
             && m.args.is_empty()
+            && let Some(row) = table::find(On::Array, &name).filter(|row| row.is(Mark::OfConstants))
         {
-            match &*name {
-                "len" => {
-                    let len = super::shapes::length_of_constant(path, before.len());
-                    return Ok(Value::Term(self.constant(&len, Elem::USIZE)));
-                }
-                "iter" | "into_iter" => return Ok(Value::Seq(self.seq(&receiver, range)?)),
-                _ => {}
-            }
+            let (args, ranges) = (vec![receiver], vec![range]);
+            return self.call(&Call { row, args, ranges, texts: Vec::new(), range, generics: None, rank: None });
         }
         // `3.sin()`, `n.sqrt()`.
         let real = table::find(On::Real, &name).is_some() && table::find_method(On::Int, &name).is_none();
@@ -277,7 +267,7 @@ impl<'a> Lower<'a> {
             let call = if m.args.is_empty() { format!("{name}()") } else { format!("{name}(..)") };
             return Err(self.error(name_range, catalogue::method_of_reals(&call, &text, literal)));
         }
-        let Some(entry) = self.method_entry(Some(&receiver), &name) else {
+        let Some(row) = self.method_row(Some(&receiver), &name) else {
             if let Value::Number(n) = &receiver
                 && let Some(path) = n.outer()
             {
@@ -300,14 +290,14 @@ impl<'a> Lower<'a> {
             let as_function = table::find(On::Dsl, &name).is_some();
             return Err(self.error(name_range, catalogue::unknown_method(&name, &found, near, as_function)));
         };
-        if super::iter::until::stops_ahead(&name, &receiver) {
+        if row.is(Mark::Stops) && matches!(&receiver, Value::Seq(seq) if seq.ahead) {
             return Err(super::iter::until::refuse(self, &name, range));
         }
         // An iterator is its items here, and not how far it has come.
-        if entry.on == On::Iter && table::is_advancing(&name) && super::place::names_one(&m.receiver) {
+        if row.is(Mark::Advances) && super::place::names_one(&m.receiver) {
             return Err(self.error(range, refused::advanced(&name)));
         }
-        self.assume_method(m, entry.on, &receiver);
+        self.assume_method(m, row.on, &receiver);
         let generics = m.turbofish.as_ref().and_then(|t| {
             t.args.iter().find_map(|a| match a {
                 GenericArgument::Type(ty) => Some(ty),
@@ -320,10 +310,10 @@ impl<'a> Lower<'a> {
         ranges.extend(m.args.iter().map(SrcRange::of));
         let text = |e: &Expr| super::words::string(e).unwrap_or_else(|| text_of(e, 30));
         let texts = std::iter::once(&*m.receiver).chain(&m.args).map(text).collect();
-        self.call(entry, Call { name: entry.name, args: values, ranges, texts, range, generics, rank: None })
+        self.call(&Call { row, args: values, ranges, texts, range, generics, rank: None })
     }
 
-    pub(super) fn method_entry(&self, receiver: Option<&Value<'a>>, name: &str) -> Option<table::Entry> {
+    pub(super) fn method_row(&self, receiver: Option<&Value<'a>>, name: &str) -> Option<&'static Row> {
         let receiver = receiver?;
         // An array of rank 0 is a scalar here, and has the methods of arrays all the same.
         let rank_zero = matches!(receiver, Value::Term(t) if self.g.rank(*t) == 0);
@@ -335,7 +325,7 @@ impl<'a> Lower<'a> {
         let segments: Vec<&syn::PathSegment> = path.segments.iter().collect();
         let Some((last, before)) = segments.split_last() else { return Ok(None) };
         let name = last.ident.to_string();
-        let plain = |entry| Resolved { entry, generics: generic(&last.arguments), rank: None, elem: None };
+        let plain = |row| Resolved { row, generics: generic(&last.arguments), rank: None, elem: None };
         let Some(owner) = before.last() else {
             let found = table::find(On::Dsl, &name).or_else(|| table::find(On::Nd, &name));
             if found.is_some() {
@@ -346,7 +336,7 @@ impl<'a> Lower<'a> {
         let owner_name = owner.ident.to_string();
         if let Some(elem) = types::elem_named(&owner_name, self.sig.real_param.as_ref()) {
             let on = if elem.is_real() { On::Real } else { On::Int };
-            let entry = match &*name {
+            let row = match &*name {
                 "from" | "lit" => table::find(On::Assoc, &name),
                 "zero" | "one" if elem == Elem::Real(RealTy::Param) => table::find(On::Assoc, &name),
                 _ => table::find_method(on, &name),
@@ -355,7 +345,7 @@ impl<'a> Lower<'a> {
             if name != "lit" && elem != Elem::Real(RealTy::Param) {
                 self.assume_number(path, elem, &last.ident);
             }
-            return Ok(entry.map(|entry| Resolved { elem: Some(elem), ..plain(entry) }));
+            return Ok(row.map(|row| Resolved { elem: Some(elem), ..plain(row) }));
         }
         let module = match &*owner_name {
             "iter" => Some(On::Std),
@@ -381,11 +371,11 @@ impl<'a> Lower<'a> {
         let rank = types::ndarray_rank(&owner_name).map(|(rank, _)| rank);
         let rank = rank.or(if owner_name == "Vec" { Some(1) } else { None });
         if rank.is_some() || owner_name == "Array" {
-            let entry = table::find(On::Assoc, &name);
-            if entry.is_some() {
+            let row = table::find(On::Assoc, &name);
+            if row.is_some() {
                 self.assume_owner(path);
             }
-            return Ok(entry.map(|entry| Resolved { generics: generic(&owner.arguments), rank, ..plain(entry) }));
+            return Ok(row.map(|row| Resolved { generics: generic(&owner.arguments), rank, ..plain(row) }));
         }
         Ok(None)
     }
@@ -430,7 +420,7 @@ fn is_array_from_fn(path: &syn::Path) -> bool {
 
 /// A path that stands in the table.
 pub(super) struct Resolved<'c> {
-    pub entry: table::Entry,
+    pub row: &'static Row,
     pub generics: Option<&'c syn::Type>,
     pub rank: Option<u8>,
     /// The number type whose method it is.

@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use super::iter::consume::zero;
 use super::lower::Lower;
+use super::methods::elementwise::MAPV;
 use super::open::Open;
 use super::place::Place;
 use super::slice::{Axis, Cut};
-use super::table::{Call, Entry, On, row};
+use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Number, Range, Value, Want};
 use crate::catalogue::refused::{self, Construct};
 use crate::catalogue::{self, wanted};
@@ -16,7 +17,7 @@ use crate::ir::{Node, Term};
 use crate::prim::{Cmp, IntOp};
 
 /// Functions that change what they are given.
-pub(super) const TABLE: &[Entry] = &[
+pub(super) const TABLE: &[Row] = &[
     row("swap", On::Mem, (2, 2), swap, "exchanges two variables or parts: `std::mem::swap(&mut a, &mut b)`"),
     row("take", On::Mem, (1, 1), take, "what was there, and zero, `None` or an empty `Vec` in its place"),
     row("replace", On::Mem, (2, 2), replace, "assigns, and returns what was there before"),
@@ -35,15 +36,27 @@ pub(super) const TABLE: &[Entry] = &[
     row("invert_axis", On::Place, (1, 1), invert_axis, "reverses a local array or view along an axis"),
     row("swap", On::Place, (2, 2), swap_elements, "exchanges two elements"),
     row("reverse", On::Place, (0, 0), reverse, "puts the elements of a slice or `Vec` in reverse order"),
-    row("rotate_left", On::Place, (1, 1), rotate, "moves the first k elements of a slice or `Vec` behind the others"),
-    row("rotate_right", On::Place, (1, 1), rotate, "moves the last k elements of a slice or `Vec` before the others"),
+    row(
+        "rotate_left",
+        On::Place,
+        (1, 1),
+        rotate_left,
+        "moves the first k elements of a slice or `Vec` behind the others",
+    ),
+    row(
+        "rotate_right",
+        On::Place,
+        (1, 1),
+        rotate_right,
+        "moves the last k elements of a slice or `Vec` before the others",
+    ),
     row("copy_from_slice", On::Place, (1, 1), copy, "each element of another slice of the same length"),
     row("new", On::Assoc, (0, 0), no_elements, "no elements: `Vec::new()`, to be pushed to"),
     row("with_capacity", On::Assoc, (1, 1), with_capacity, "no elements: `Vec::with_capacity(n)`, to be pushed to"),
-    row("push", On::Place, (1, 1), push, "one more element at the end of a `Vec`"),
-    row("pop", On::Place, (0, 0), pop, "takes the last element of a `Vec`, an `Option`"),
-    row("truncate", On::Place, (1, 1), truncate, "leaves the first n elements of a `Vec`"),
-    row("clear", On::Place, (0, 0), clear, "leaves no element of a `Vec`"),
+    row("push", On::Place, (1, 1), push, "one more element at the end of a `Vec`").marks(&[Mark::Pushes]),
+    row("pop", On::Place, (0, 0), pop, "takes the last element of a `Vec`, an `Option`").marks(&[Mark::Resizes]),
+    row("truncate", On::Place, (1, 1), truncate, "leaves the first n elements of a `Vec`").marks(&[Mark::Resizes]),
+    row("clear", On::Place, (0, 0), clear, "leaves no element of a `Vec`").marks(&[Mark::Resizes]),
 ];
 
 pub(super) fn place_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Place> {
@@ -92,7 +105,7 @@ fn of_matrix<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axis: usize) -> Lowere
     let (_, x) = changed_part(me, call)?;
     match me.g.rank(x.all) {
         2 => at_axis(me, call, axis, 1),
-        rank => Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name, rank))),
+        rank => Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name(), rank))),
     }
 }
 
@@ -257,8 +270,7 @@ fn mapv_inplace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     let place = place_arg(me, call, 0)?;
     let old = me.read_place(&place)?;
     let (f, range) = call.arg(1)?;
-    let Some(map) = super::table::find(On::Array, "mapv") else { return Err(Poison) };
-    let new = me.call_entry(map, None, vec![old.clone(), f.clone()], vec![place.range, range], call.range)?;
+    let new = me.call_row(&MAPV, None, vec![old.clone(), f.clone()], vec![place.range, range], call.range)?;
     me.write_over(&place, &old, new)?;
     Ok(Value::Unit)
 }
@@ -334,13 +346,20 @@ fn reverse<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     })
 }
 
-fn rotate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+fn rotate_left<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    rotate(me, call, true)
+}
+
+fn rotate_right<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    rotate(me, call, false)
+}
+
+fn rotate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, left: bool) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let (k, range) = call.arg(1)?;
     let k = me.usize(k, range)?;
     let n = length_at(me, &place)?;
     me.require_le(k, n, crate::catalogue::reached::ROTATED);
-    let left = call.name == "rotate_left";
     moved(me, &place, |me, i, n| {
         let by = if left { k } else { me.g.int(IntOp::Sub, n, k) };
         let at = me.g.int(IntOp::Add, i, by);

@@ -12,7 +12,7 @@ use super::outward::Outward;
 use super::place::Place;
 use super::stack::Stack;
 use super::state::Held;
-use super::table::{Call, Entry, On, row};
+use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue::refused;
 use crate::diag::{Poison, SrcRange};
@@ -20,17 +20,17 @@ use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
 /// Methods that change how many elements a `Vec` has.
-pub(super) const CHANGE_LENGTH: &[&str] =
-    &["pop", "truncate", "clear", "insert", "remove", "swap_remove", "retain", "extend", "extend_from_slice"];
-
-/// Those of them that are here.
-pub(super) const TABLE: &[Entry] = &[
-    row("insert", On::Place, (2, 2), insert, "an element at an index of a `Vec`, those from there on behind it"),
-    row("remove", On::Place, (1, 1), remove, "takes the element at an index of a `Vec`"),
-    row("swap_remove", On::Place, (1, 1), swap_remove, "takes an element of a `Vec`, the last one in its place"),
-    row("retain", On::Place, (1, 1), retain, "leaves the elements of a `Vec` for which f holds"),
-    row("extend", On::Place, (1, 1), extend, "pushes the items of an iterator to a `Vec`"),
-    row("extend_from_slice", On::Place, (1, 1), extend, "pushes the elements of a slice to a `Vec`"),
+pub(super) const TABLE: &[Row] = &[
+    row("insert", On::Place, (2, 2), insert, "an element at an index of a `Vec`, those from there on behind it")
+        .marks(&[Mark::Resizes]),
+    row("remove", On::Place, (1, 1), remove, "takes the element at an index of a `Vec`").marks(&[Mark::Resizes]),
+    row("swap_remove", On::Place, (1, 1), swap_remove, "takes an element of a `Vec`, the last one in its place")
+        .marks(&[Mark::Resizes]),
+    row("retain", On::Place, (1, 1), retain, "leaves the elements of a `Vec` for which f holds")
+        .marks(&[Mark::Resizes]),
+    row("extend", On::Place, (1, 1), extend, "pushes the items of an iterator to a `Vec`").marks(&[Mark::Resizes]),
+    row("extend_from_slice", On::Place, (1, 1), extend, "pushes the elements of a slice to a `Vec`")
+        .marks(&[Mark::Resizes]),
 ];
 
 impl<'a> Lower<'a> {

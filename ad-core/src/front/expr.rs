@@ -192,7 +192,7 @@ impl<'a> Lower<'a> {
             return Ok(Value::Number(number.into()));
         }
         if let Some(resolved) = self.resolve(&p.path)? {
-            return Ok(Value::Function(resolved.entry, resolved.elem));
+            return Ok(Value::Function(resolved.row, resolved.elem));
         }
         let names: Vec<String> = p.path.segments.iter().map(|s| s.ident.to_string()).collect();
         if let [.., name] = &names[..]
@@ -339,7 +339,7 @@ impl<'a> Lower<'a> {
         }
         let message = match (&value, &f.member) {
             (Value::Tuple(parts), syn::Member::Unnamed(k)) => catalogue::no_such_part(k.index as usize, parts.len()),
-            _ if self.method_entry(Some(&value), &name).is_some() => catalogue::method_without_call(&name),
+            _ if self.method_row(Some(&value), &name).is_some() => catalogue::method_without_call(&name),
             (_, syn::Member::Unnamed(k)) if self.kind_of(&value) == On::Array => {
                 catalogue::field_of_array(&text_of(&f.base, 30), k.index as usize)
             }

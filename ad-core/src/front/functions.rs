@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use super::arith::Join;
 use super::lower::Lower;
+use super::methods::parts;
 use super::open::Open;
-use super::table::{Call, Entry, On, row};
+use super::table::{Call, Neutral, On, Parts, Row, row};
 use super::value::{Lowered, Value, Want};
 use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
@@ -13,7 +14,7 @@ use crate::ir::{Elem, IntTy, RealTy, Term};
 use crate::prim::{Binary, Cmp, Prim, Reduce, Unary};
 
 /// Arrays from functions of the index.
-pub(super) const BUILDING: &[Entry] = &[
+pub(super) const BUILDING: &[Row] = &[
     row("build1", On::Dsl, (2, 2), build1, "element i is f(i), a scalar or an array"),
     row("build", On::Dsl, (2, 2), build, "element [i, j, ..] is f([i, j, ..])"),
     row("gather", On::Dsl, (3, 3), gather, "element ix is x[f(ix)]"),
@@ -24,20 +25,22 @@ pub(super) const BUILDING: &[Entry] = &[
 ];
 
 /// Reductions: real ones in the order of `ad_runtime::dsl`.
-pub(super) const REDUCING: &[Entry] = &[
-    row("sum", On::Dsl, (1, 1), sum_in_lanes, "sum of all elements"),
-    row("sum_outer", On::Dsl, (1, 1), sum_outer, "sum over the first axis"),
-    row("maximum", On::Dsl, (1, 1), maximum, "largest element"),
-    row("minimum", On::Dsl, (1, 1), minimum, "smallest element"),
-    row("norm", On::Dsl, (1, 1), norm, "square root of the sum of squares"),
-    row("softmax", On::Dsl, (1, 1), softmax, "exponentials by their sum, along the last axis"),
-    row("argmax", On::Dsl, (1, 1), argmax, "index of the first largest element"),
-    row("argmin", On::Dsl, (1, 1), argmin, "index of the first smallest element"),
-    row("logsumexp", On::Dsl, (1, 1), logsumexp, "logarithm of the sum of exponentials"),
+pub(super) const REDUCING: &[Row] = &[
+    row("sum", On::Dsl, (1, 1), sum_in_lanes, "sum of all elements").parts(Parts::Reduction(Neutral::Zero)),
+    row("sum_outer", On::Dsl, (1, 1), sum_outer, "sum over the first axis").parts(Parts::By(parts::sum_outer)),
+    row("maximum", On::Dsl, (1, 1), maximum, "largest element").parts(Parts::By(parts::largest)),
+    row("minimum", On::Dsl, (1, 1), minimum, "smallest element").parts(Parts::By(parts::smallest)),
+    row("norm", On::Dsl, (1, 1), norm, "square root of the sum of squares").parts(Parts::Reduction(Neutral::Zero)),
+    row("softmax", On::Dsl, (1, 1), softmax, "exponentials by their sum, along the last axis")
+        .parts(Parts::By(parts::softmax)),
+    row("argmax", On::Dsl, (1, 1), argmax, "index of the first largest element").parts(Parts::By(parts::largest)),
+    row("argmin", On::Dsl, (1, 1), argmin, "index of the first smallest element").parts(Parts::By(parts::smallest)),
+    row("logsumexp", On::Dsl, (1, 1), logsumexp, "logarithm of the sum of exponentials")
+        .parts(Parts::Reduction(Neutral::MinusInfinity)),
 ];
 
 /// Choices.
-pub(super) const CHOOSING: &[Entry] = &[row("select", On::Dsl, (3, 3), select, "a where c, else b: both are computed")];
+pub(super) const CHOOSING: &[Row] = &[row("select", On::Dsl, (3, 3), select, "a where c, else b: both are computed")];
 
 fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((n, rn), (f, rf)) = (call.arg(0)?, call.arg(1)?);
@@ -281,7 +284,7 @@ fn extremum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: Reduce) -> Lowered<
         let found = me.describe(&Value::Term(x));
         return Err(me.error(range, catalogue::expected(wanted::NUMBERS_OR_VECTOR, &found)));
     }
-    require_elements(me, x, &format!("{} of an empty array", call.name));
+    require_elements(me, x, &format!("{} of an empty array", call.name()));
     let rank = me.g.rank(x);
     Ok(Value::Term(me.g.reduce(op, rank, x)))
 }

@@ -5,7 +5,7 @@
 
 use super::functions::ints;
 use super::lower::Lower;
-use super::table::{Call, Entry, On, row};
+use super::table::{Call, On, Row, row};
 use super::value::{Lowered, Value, Want};
 use crate::analysis::range::Linear;
 use crate::catalogue::{self, wanted};
@@ -14,7 +14,7 @@ use crate::ir::{Elem, IntTy, Lit, Node, Term, Type};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 
 /// Methods of integers.
-pub(super) const TABLE: &[Entry] = &[
+pub(super) const TABLE: &[Row] = &[
     row("max", On::Int, (1, 1), max, "the larger"),
     row("min", On::Int, (1, 1), min, "the smaller"),
     row("clamp", On::Int, (2, 2), clamp, "into a range"),
@@ -29,19 +29,43 @@ pub(super) const TABLE: &[Entry] = &[
     row("is_power_of_two", On::Int, (0, 0), is_power_of_two, "whether it is a power of two (unsigned)"),
     row("is_positive", On::Int, (0, 0), is_positive, "whether it is above 0 (signed)"),
     row("is_negative", On::Int, (0, 0), is_negative, "whether it is below 0 (signed)"),
-    row("saturating_add", On::Int, (1, 1), saturating, "the sum, or the end of the type"),
-    row("saturating_sub", On::Int, (1, 1), saturating, "the difference, or the end of the type"),
-    row("saturating_mul", On::Int, (1, 1), saturating, "the product, or the end of the type"),
-    row("saturating_pow", On::Int, (1, 1), saturating, "the power, or the end of the type"),
-    row("wrapping_add", On::Int, (1, 1), wrapping, "the sum, its low bits"),
-    row("wrapping_sub", On::Int, (1, 1), wrapping, "the difference, its low bits"),
-    row("wrapping_mul", On::Int, (1, 1), wrapping, "the product, its low bits"),
-    row("checked_add", On::Int, (1, 1), checked, "the sum, an `Option`"),
-    row("checked_sub", On::Int, (1, 1), checked, "the difference, an `Option`"),
-    row("checked_mul", On::Int, (1, 1), checked, "the product, an `Option`"),
-    row("checked_div", On::Int, (1, 1), checked, "the quotient, an `Option`"),
-    row("checked_rem", On::Int, (1, 1), checked, "the remainder, an `Option`"),
-    row("checked_pow", On::Int, (1, 1), checked, "the power, an `Option`"),
+    row(
+        "saturating_add",
+        On::Int,
+        (1, 1),
+        |me, call| saturating(me, call, IntOp::Add),
+        "the sum, or the end of the type",
+    ),
+    row(
+        "saturating_sub",
+        On::Int,
+        (1, 1),
+        |me, call| saturating(me, call, IntOp::Sub),
+        "the difference, or the end of the type",
+    ),
+    row(
+        "saturating_mul",
+        On::Int,
+        (1, 1),
+        |me, call| saturating(me, call, IntOp::Mul),
+        "the product, or the end of the type",
+    ),
+    row(
+        "saturating_pow",
+        On::Int,
+        (1, 1),
+        |me, call| saturating(me, call, IntOp::Pow),
+        "the power, or the end of the type",
+    ),
+    row("wrapping_add", On::Int, (1, 1), |me, call| wrapping(me, call, IntOp::Add), "the sum, its low bits"),
+    row("wrapping_sub", On::Int, (1, 1), |me, call| wrapping(me, call, IntOp::Sub), "the difference, its low bits"),
+    row("wrapping_mul", On::Int, (1, 1), |me, call| wrapping(me, call, IntOp::Mul), "the product, its low bits"),
+    row("checked_add", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Add), "the sum, an `Option`"),
+    row("checked_sub", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Sub), "the difference, an `Option`"),
+    row("checked_mul", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Mul), "the product, an `Option`"),
+    row("checked_div", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Div), "the quotient, an `Option`"),
+    row("checked_rem", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Rem), "the remainder, an `Option`"),
+    row("checked_pow", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Pow), "the power, an `Option`"),
 ];
 
 /// What an operation gives, and when that is what Rust gives.
@@ -253,19 +277,9 @@ impl<'a> Lower<'a> {
     }
 
     /// The operands of `x.op(y)`, where the exponent of a power has its own type.
-    fn operands(&mut self, call: &Call<'a, '_>) -> Lowered<(IntOp, IntTy, Term, Term)> {
-        let op = match call.name.rsplit('_').next() {
-            Some("add") => IntOp::Add,
-            Some("sub") => IntOp::Sub,
-            Some("mul") => IntOp::Mul,
-            Some("div") => IntOp::Div,
-            Some("rem") => IntOp::Rem,
-            Some("pow") => IntOp::Pow,
-            _ => return Err(Poison),
-        };
+    fn operands(&mut self, call: &Call<'a, '_>, op: IntOp) -> Lowered<(IntTy, Term, Term)> {
         if op != IntOp::Pow {
-            let (ty, a, b) = pair(self, call)?;
-            return Ok((op, ty, a, b));
+            return pair(self, call);
         }
         let ((a, ra), (n, rn)) = (call.arg(0)?, call.arg(1)?);
         let elem = self.elem_of(a).unwrap_or(Elem::Int(IntTy::I32));
@@ -274,7 +288,7 @@ impl<'a> Lower<'a> {
             return Err(self.error(ra, catalogue::expected(wanted::INTEGERS, &found)));
         };
         let (a, n) = (self.integer(a, ty, ra), self.exponent(n, ty, rn));
-        Ok((op, ty, a?, n?))
+        Ok((ty, a?, n?))
     }
 }
 
@@ -326,9 +340,9 @@ fn signum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn pow<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (op, ty, a, n) = me.operands(call)?;
+    let (ty, a, n) = me.operands(call, IntOp::Pow)?;
     // A square is a product: more is proved of products.
-    let (op, n) = if me.g.int_value(n) == Some(2) { (IntOp::Mul, a) } else { (op, n) };
+    let (op, n) = if me.g.int_value(n) == Some(2) { (IntOp::Mul, a) } else { (IntOp::Pow, n) };
     let outcome = me.outcome(op, ty, a, n);
     Ok(Value::Term(me.demand(outcome)))
 }
@@ -446,13 +460,13 @@ fn is_negative<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     Ok(Value::Term(me.g.compare(Cmp::Lt, x, zero)))
 }
 
-fn saturating<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (op, _, a, b) = me.operands(call)?;
+fn saturating<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: IntOp) -> Lowered<Value<'a>> {
+    let (_, a, b) = me.operands(call, op)?;
     Ok(Value::Term(me.g.int(op, a, b)))
 }
 
-fn checked<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (op, ty, a, b) = me.operands(call)?;
+fn checked<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: IntOp) -> Lowered<Value<'a>> {
+    let (ty, a, b) = me.operands(call, op)?;
     let outcome = me.outcome(op, ty, a, b);
     let ok = outcome.ok.unwrap_or_else(|| me.g.lit_bool(true));
     Ok(Value::Maybe(Value::Term(outcome.result).into(), ok))
@@ -501,8 +515,8 @@ impl Lower<'_> {
 }
 
 /// In a wider type, where nothing saturates, and back by a cast, which keeps the low bits.
-fn wrapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (op, ty, a, b) = me.operands(call)?;
+fn wrapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: IntOp) -> Lowered<Value<'a>> {
+    let (ty, a, b) = me.operands(call, op)?;
     let wide = match ty {
         IntTy::I32 => IntTy::I64,
         // A difference is negative where it wraps; a product is below 2^64.

@@ -8,7 +8,7 @@ mod adapters;
 pub(super) mod choose;
 pub(super) mod consume;
 mod cursor;
-mod parts;
+mod mutable;
 mod ranges;
 pub(super) mod until;
 
@@ -16,8 +16,9 @@ use std::rc::Rc;
 
 use super::checks::Frame;
 use super::lower::Lower;
+use super::methods::parts;
 use super::slice::front_axis;
-use super::table::{Call, Entry, On, row};
+use super::table::{Call, Mark, On, Parts, Row, row};
 use super::value::{Lowered, Number, Seq, Value};
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
@@ -28,25 +29,32 @@ pub(super) use adapters::{TABLE as ADAPTERS, counted};
 pub(super) use choose::TABLE as CHOOSING;
 pub(super) use consume::TABLE as CONSUMING;
 pub(super) use cursor::TABLE as CURSORS;
-pub(super) use parts::TABLE as PARTS;
+pub(super) use mutable::TABLE as MUTABLE;
 pub(super) use until::TABLE as UNTIL;
 
 /// What makes iterators.
-pub(super) const TABLE: &[Entry] = &[
-    row("iter", On::Array, (0, 0), iter, "the elements in row-major order"),
-    row("into_iter", On::Array, (0, 0), iter, "the elements in row-major order"),
+pub(super) const TABLE: &[Row] = &[
+    row("iter", On::Array, (0, 0), iter, "the elements in row-major order").marks(&[Mark::OfConstants]),
+    row("into_iter", On::Array, (0, 0), iter, "the elements in row-major order").marks(&[Mark::OfConstants]),
     row("iter", On::Iter, (0, 0), itself, "the iterator"),
     row("into_iter", On::Iter, (0, 0), itself, "the iterator"),
-    row("outer_iter", On::Array, (0, 0), outer_iter, "the parts along the first axis"),
-    row("axis_iter", On::Array, (1, 1), axis_iter, "the parts along an axis"),
-    row("rows", On::Array, (0, 0), rows, "the rows: vectors along the last axis"),
-    row("columns", On::Array, (0, 0), columns, "the columns: vectors along the first axis"),
+    row("outer_iter", On::Array, (0, 0), outer_iter, "the parts along the first axis")
+        .parts(Parts::By(parts::outer_iter)),
+    row("axis_iter", On::Array, (1, 1), axis_iter, "the parts along an axis").parts(Parts::By(parts::axis_iter)),
+    row("rows", On::Array, (0, 0), rows, "the rows: vectors along the last axis").parts(Parts::By(parts::rows)),
+    row("columns", On::Array, (0, 0), columns, "the columns: vectors along the first axis")
+        .parts(Parts::By(parts::columns)),
     row("lanes", On::Array, (1, 1), lanes, "the vectors along an axis"),
-    row("indexed_iter", On::Array, (0, 0), indexed_iter, "pairs of index and element"),
-    row("windows", On::Array, (1, 1), windows, "the parts of n elements that follow each other by one"),
-    row("chunks_exact", On::Array, (1, 1), chunks, "the parts of n elements that follow each other"),
-    row("exact_chunks", On::Array, (1, 1), chunks, "the parts of n elements that follow each other"),
-    row("chunks", On::Array, (1, 1), all_chunks, "the parts of n elements that follow each other, and the rest"),
+    row("indexed_iter", On::Array, (0, 0), indexed_iter, "pairs of index and element")
+        .parts(Parts::By(parts::indexed_iter)),
+    row("windows", On::Array, (1, 1), windows, "the parts of n elements that follow each other by one")
+        .parts(Parts::AsVector),
+    row("chunks_exact", On::Array, (1, 1), chunks, "the parts of n elements that follow each other")
+        .parts(Parts::AsVector),
+    row("exact_chunks", On::Array, (1, 1), chunks, "the parts of n elements that follow each other")
+        .parts(Parts::AsVector),
+    row("chunks", On::Array, (1, 1), all_chunks, "the parts of n elements that follow each other, and the rest")
+        .parts(Parts::AsVector),
     row("axis_chunks_iter", On::Array, (2, 2), axis_chunks, "the parts of n indices of an axis, and the rest"),
     row("repeat", On::Std, (1, 1), repeat, "one item without end: `std::iter::repeat(x)`"),
     row("repeat_n", On::Std, (2, 2), repeat_n, "one item n times: `std::iter::repeat_n(x, n)`"),

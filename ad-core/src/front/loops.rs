@@ -19,7 +19,6 @@ use super::memory::Ordered;
 use super::outward::Outward;
 use super::stack::{Longer, Stack};
 use super::state::{Cell, Held};
-use super::table::On;
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
@@ -405,9 +404,14 @@ impl<'a> Lower<'a> {
             return Ok(self.rows(rows, levels));
         }
         let start = self.term_as(start, Want::Elem(self.g.elem(rows)), range)?;
-        let Some(join) = super::table::find(On::Nd, "concatenate") else { return Err(Poison) };
         let both = Value::List([Value::Term(start), Value::Term(rows)].into());
-        match self.call_entry(join, None, vec![Value::Axis(0), both], vec![range; 2], range)? {
+        match self.call_row(
+            &super::methods::join::CONCATENATE,
+            None,
+            vec![Value::Axis(0), both],
+            vec![range; 2],
+            range,
+        )? {
             Value::Maybe(all, _) => {
                 let all = self.term(&all, range)?;
                 self.lay_items(all, &[start, rows]);

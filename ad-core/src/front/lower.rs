@@ -325,9 +325,7 @@ impl<'a> Lower<'a> {
                     },
                 )
             }
-            Value::Function(entry, elem) => {
-                self.call_entry(*entry, *elem, args.to_vec(), vec![range; args.len()], range)
-            }
+            Value::Function(row, elem) => self.call_row(row, *elem, args.to_vec(), vec![range; args.len()], range),
             other => {
                 let found = self.describe(other);
                 Err(self.error(range, catalogue::expected(wanted::FUNCTION, &found)))

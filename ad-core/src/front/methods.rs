@@ -4,14 +4,14 @@ pub(super) mod construct;
 pub(super) mod elementwise;
 pub(super) mod join;
 pub(super) mod layout;
-pub(super) mod open;
+pub(super) mod parts;
 pub(super) mod reduce;
 pub(super) mod sizes;
 pub(super) mod zip;
 
 use super::functions::{self, is_finite, reals};
 use super::lower::Lower;
-use super::table::{Call, Entry, On, row};
+use super::table::{Call, On, Parts, Row, row};
 use super::value::{Lowered, Value};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
@@ -19,7 +19,7 @@ use crate::ir::{Elem, IntTy, Term};
 use crate::prim::{Cmp, Prim, Unary};
 
 /// Methods of scalars beside those of the scalar tables.
-pub(super) const SCALAR: &[Entry] = &[
+pub(super) const SCALAR: &[Row] = &[
     row("powi", On::Real, (1, 1), powi, "integer power"),
     row("log", On::Real, (1, 1), functions::log, "logarithm to a base"),
     row("mul_add", On::Real, (2, 2), mul_add, "x * a + b"),
@@ -31,11 +31,11 @@ pub(super) const SCALAR: &[Entry] = &[
 ];
 
 /// Methods of every value: copies and views are the value itself.
-pub(super) const ANY: &[Entry] = &[
+pub(super) const ANY: &[Row] = &[
     row("clone", On::Any, (0, 0), itself, "the value"),
     row("to_owned", On::Any, (0, 0), copy, "the value"),
     row("into_owned", On::Any, (0, 0), copy, "the value"),
-    row("to_vec", On::Any, (0, 0), itself, "the value"),
+    row("to_vec", On::Any, (0, 0), itself, "the value").parts(Parts::AsVector),
     row("view", On::Any, (0, 0), itself, "the value"),
     row("as_slice", On::Any, (0, 0), some, "the elements, an `Option`"),
     row("into", On::Any, (0, 0), itself, "the value, where that is a view or an array"),

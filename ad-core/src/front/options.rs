@@ -5,7 +5,7 @@
 use super::arith::Join;
 use super::functions::reals;
 use super::lower::Lower;
-use super::table::{Call, Entry, On, row};
+use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Value};
 use super::words::Words;
 use crate::catalogue::{self, refused, wanted};
@@ -14,9 +14,9 @@ use crate::ir::{Elem, IntTy, Lit, Term};
 use crate::prim::{Binary, Cmp, Prim, Unary};
 
 /// Methods of `Option`.
-pub(super) const TABLE: &[Entry] = &[
+pub(super) const TABLE: &[Row] = &[
     row("unwrap", On::Option, (0, 0), unwrap, "the value of an `Option`"),
-    row("expect", On::Option, (1, 1), unwrap, "the value of an `Option`"),
+    row("expect", On::Option, (1, 1), expect, "the value of an `Option`").marks(&[Mark::Message]),
     row("unwrap_or", On::Option, (1, 1), unwrap_or, "the value, or another one"),
     row("unwrap_or_else", On::Option, (1, 1), unwrap_or_else, "the value, or that of a closure"),
     row("unwrap_or_default", On::Option, (0, 0), unwrap_or_default, "the value, or zero"),
@@ -35,7 +35,7 @@ pub(super) const TABLE: &[Entry] = &[
 ];
 
 /// Methods of real scalars that are combinations of others.
-pub(super) const REAL: &[Entry] = &[
+pub(super) const REAL: &[Row] = &[
     row("rem_euclid", On::Real, (1, 1), rem_euclid, "the remainder that is not negative"),
     row("div_euclid", On::Real, (1, 1), div_euclid, "the quotient that `rem_euclid` goes with"),
     row("is_sign_negative", On::Real, (0, 0), sign_negative, "whether the sign bit is set"),
@@ -60,12 +60,18 @@ fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Option<Value<'
 
 fn unwrap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (value, there) = parts(me, call)?;
-    if call.name == "expect" {
-        me.require_saying(there, &Words::own(call.text(1)));
-        me.facts.assume(&me.g, there, true);
-    } else {
-        me.require(None, there, crate::catalogue::reached::NONE);
-    }
+    me.require(None, there, crate::catalogue::reached::NONE);
+    there_is(me, value, call)
+}
+
+fn expect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (value, there) = parts(me, call)?;
+    me.require_saying(there, &Words::own(call.text(1)));
+    me.facts.assume(&me.g, there, true);
+    there_is(me, value, call)
+}
+
+fn there_is<'a>(me: &mut Lower<'a>, value: Option<Value<'a>>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     value.ok_or_else(|| me.error(call.range, catalogue::expected(wanted::VALUE, wanted::NOTHING)))
 }
 

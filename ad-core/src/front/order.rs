@@ -2,7 +2,7 @@
 //! which key of an item its closure compares.
 
 use super::lower::{Lower, elem_name};
-use super::table::{Call, Entry, On, row};
+use super::table::{Call, On, Row, row};
 use super::value::{Lowered, Value};
 use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
@@ -22,7 +22,7 @@ pub(super) enum Sign {
 }
 
 /// What makes and consumes `Ordering`s.
-pub(super) const TABLE: &[Entry] = &[
+pub(super) const TABLE: &[Row] = &[
     row("cmp", On::Int, (1, 1), cmp, "comparison, an `Ordering`"),
     row("cmp", On::Bool, (1, 1), cmp, "comparison, an `Ordering`"),
     row("cmp", On::Tuple, (1, 1), cmp, "comparison of tuples of integers, an `Ordering`"),

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use syn::visit::{self, Visit};
 use syn::{Expr, Pat};
 
-use super::table::{self, On};
+use super::table::{self, Mark, On};
 
 /// A jump out of the body.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -159,16 +159,20 @@ impl Outward {
 
 /// The closure of `.for_each(|item| ..)` and the like: those that may change what is around them, since they run where they stand.
 pub(super) fn each(m: &syn::ExprMethodCall) -> Option<&syn::ExprClosure> {
-    let args = if m.method == "zip_mut_with" { 2 } else { 1 };
-    match m.args.last() {
-        Some(Expr::Closure(f)) if m.args.len() == args && (m.method == "for_each" || changes_receiver(m)) => Some(f),
-        _ => None,
-    }
+    let Some(Expr::Closure(f)) = m.args.last() else { return None };
+    let loops = |on| table::find(on, &m.method.to_string()).filter(|row| row.is(Mark::Loop));
+    let row = [On::Iter, On::Zip, On::Place].into_iter().find_map(loops)?;
+    (m.args.len() == row.args.0).then_some(f)
+}
+
+/// Whether a method that changes its receiver is marked so.
+fn has_mark(m: &syn::ExprMethodCall, mark: Mark) -> bool {
+    table::find(On::Place, &m.method.to_string()).is_some_and(|row| row.is(mark))
 }
 
 /// Whether such a method gives its closure parts of what it is called on.
 pub(super) fn changes_receiver(m: &syn::ExprMethodCall) -> bool {
-    m.method == "zip_mut_with" || m.method == "map_inplace"
+    has_mark(m, Mark::Loop)
 }
 
 impl<'ast> Visit<'ast> for Outward {
@@ -275,7 +279,7 @@ impl<'ast> Visit<'ast> for Outward {
     }
 
     fn visit_expr_method_call(&mut self, m: &'ast syn::ExprMethodCall) {
-        if m.method == "push"
+        if has_mark(m, Mark::Pushes)
             && let Some(name) = self.outer(&m.receiver)
         {
             self.pushed.insert(name.clone());
@@ -283,7 +287,7 @@ impl<'ast> Visit<'ast> for Outward {
             m.args.iter().for_each(|e| self.visit_expr(e));
             return;
         }
-        if super::collected::CHANGE_LENGTH.contains(&m.method.to_string().as_str()) {
+        if has_mark(m, Mark::Resizes) {
             self.pushed.extend(self.outer(&m.receiver));
         }
         if let Some(f) = each(m) {

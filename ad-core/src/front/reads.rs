@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use super::lower::Lower;
+use super::methods::parts;
 use super::slice::Axis;
 use super::stack::Stack;
-use super::table::{Call, Entry, On, row};
+use super::table::{Call, On, Parts, Row, row};
 use super::value::{Lowered, Range, Value};
 use crate::catalogue::{self, refused};
 use crate::diag::Poison;
@@ -13,13 +14,14 @@ use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
 /// Methods of arrays and slices.
-pub(super) const TABLE: &[Entry] = &[
-    row("get", On::Array, (1, 1), get, "the element at an index, an `Option`"),
-    row("first", On::Array, (0, 0), first, "the first element, an `Option`"),
-    row("last", On::Array, (0, 0), last, "the last element, an `Option`"),
+pub(super) const TABLE: &[Row] = &[
+    row("get", On::Array, (1, 1), get, "the element at an index, an `Option`").parts(Parts::AsVector),
+    row("first", On::Array, (0, 0), first, "the first element, an `Option`").parts(Parts::AsVector),
+    row("last", On::Array, (0, 0), last, "the last element, an `Option`").parts(Parts::AsVector),
     row("split_first", On::Array, (0, 0), split_first, "the first element and the rest, an `Option`"),
     row("split_last", On::Array, (0, 0), split_last, "the last element and the rest, an `Option`"),
-    row("split_at", On::Array, (1, 2), split_at, "what is before an index, and what is behind it"),
+    row("split_at", On::Array, (1, 2), split_at, "what is before an index, and what is behind it")
+        .parts(Parts::By(parts::split_at)),
 ];
 
 /// An element, and whether it is there: one of fewer indices than axes is a row of an array of arrays. What is never there has no type
@@ -157,7 +159,7 @@ fn split_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let (all, levels) = (me.array(x, range)?, me.levels(x));
     let lens = vec![None; me.g.rank(all)].into();
-    let parts = super::methods::open::split_at(me, &super::open::Open { all, lens }, call)?;
+    let parts = parts::split_at(me, &super::open::Open { all, lens }, call)?;
     let Value::Tuple(parts) = &parts else { return Err(Poison) };
     let parts = parts.iter().map(|part| me.part_of_rows(part.clone(), levels)).collect::<Lowered<Vec<Value>>>()?;
     Ok(Value::Tuple(parts.into()))

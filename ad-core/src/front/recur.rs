@@ -10,8 +10,9 @@ use super::carry::{Carrier, Form, Key, Leaves};
 use super::functions::{all_axes, own};
 use super::lower::Lower;
 use super::memory::Ordered;
+use super::methods::parts;
 use super::open::Open;
-use super::table::{Call, Entry, On, row};
+use super::table::{Call, Neutral, On, Parts, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
@@ -19,16 +20,17 @@ use crate::ir::{Elem, Lit, Term};
 use crate::prim::{Binary, Cmp, IntOp, Reduce};
 
 /// Functions and methods.
-pub(super) const TABLE: &[Entry] = &[
+pub(super) const TABLE: &[Row] = &[
     row("fold", On::Dsl, (3, 3), fold, "f(.. f(f(init, x0), x1) .., xn)"),
     row("reduce", On::Dsl, (3, 3), fold, "`fold` of an associative f"),
     row("scan", On::Dsl, (3, 3), scan, "the accumulator after each item"),
     row("scanl", On::Dsl, (3, 3), scanl, "init, and the accumulator after each item"),
     row("scanr", On::Dsl, (3, 3), scanr, "the accumulator after each item from the last to the first, and init"),
-    row("product", On::Dsl, (1, 1), product, "product of all elements"),
-    row("product", On::Array, (0, 0), product_of_array, "product of all elements"),
+    row("product", On::Dsl, (1, 1), product, "product of all elements").parts(Parts::Reduction(Neutral::One)),
+    row("product", On::Array, (0, 0), product_of_array, "product of all elements").parts(Parts::By(product_of_part)),
     row("product_axis", On::Array, (1, 1), product_axis, "product over one axis"),
-    row("fold", On::Array, (2, 2), fold_elements, "`fold` over the elements as they come in memory"),
+    row("fold", On::Array, (2, 2), fold_elements, "`fold` over the elements as they come in memory")
+        .parts(Parts::By(parts::fold)),
     row("fold", On::Iter, (2, 2), fold_items, "the accumulator after all items"),
     row("reduce", On::Iter, (1, 1), reduce_items, "f(.. f(x0, x1) .., xn), an `Option`"),
     row("fold", On::Zip, (2, 2), fold_zip, "the accumulator after all elements: `|acc, a, b| ..`"),
@@ -267,7 +269,7 @@ fn fold<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(me.recur((&init, ri), &seq, (false, Rows::None), call.arg(2)?)?.0)
 }
 
-fn fold_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(super) fn fold_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((xs, rx), init) = (call.arg(0)?, call.arg(1)?);
     let seq = me.seq(xs, rx)?;
     Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
@@ -324,7 +326,7 @@ fn fold_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
 fn accumulators<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, reverse: bool) -> Lowered<(Term, Term, SrcRange)> {
     let (seq, (init, ri)) = arguments(me, call)?;
     if matches!(init, Value::Tuple(_)) {
-        return Err(me.error(ri, catalogue::scan_of_tuples(call.name)));
+        return Err(me.error(ri, catalogue::scan_of_tuples(call.name())));
     }
     let (f, rf) = call.arg(2)?;
     // An array literal is an array here.
@@ -409,7 +411,8 @@ fn product_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
 }
 
 /// The same of a part whose size the loops around decide.
-pub(super) fn product_of_part<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Term> {
+fn product_of_part<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (_, range) = call.arg(0)?;
     let elem = me.g.elem(x.all);
     let one = super::methods::construct::constant(me, elem, 1);
     let in_order = |me: &mut Lower<'a>, t: Term| {
@@ -419,7 +422,7 @@ pub(super) fn product_of_part<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange)
     let filled = me.filled_up(x, one);
     let free = in_order(me, filled)?;
     let free = me.term(&free, range)?;
-    me.own_product_there(free, x, range, &in_order)
+    Ok(Value::Term(me.own_product_there(free, x, range, &in_order)?))
 }
 
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

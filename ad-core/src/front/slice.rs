@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use super::lower::Lower;
+use super::methods::parts;
 use super::methods::sizes::axis_arg;
 use super::open::Open;
-use super::table::{Call, Entry, On, row};
+use super::table::{Call, On, Parts, Row, row};
 use super::value::{Lowered, Range, Value, Want};
 use crate::catalogue;
 use crate::diag::SrcRange;
@@ -13,12 +14,14 @@ use crate::ir::{Elem, IntTy, Lit, Node, Term, Var};
 use crate::prim::{Cmp, IntOp, Prim};
 
 /// Methods that take parts of arrays.
-pub(super) const TABLE: &[Entry] = &[
-    row("row", On::Array, (1, 1), row_of, "a row of a matrix"),
-    row("column", On::Array, (1, 1), column_of, "a column of a matrix"),
-    row("index_axis", On::Array, (2, 2), index_axis, "the part at one index of an axis"),
+pub(super) const TABLE: &[Row] = &[
+    row("row", On::Array, (1, 1), row_of, "a row of a matrix").parts(Parts::By(parts::row)),
+    row("column", On::Array, (1, 1), column_of, "a column of a matrix").parts(Parts::By(parts::column)),
+    row("index_axis", On::Array, (2, 2), index_axis, "the part at one index of an axis")
+        .parts(Parts::By(parts::index_axis)),
     row("slice", On::Array, (1, 1), slice_of, "a part: `x.slice(s![1.., ..;-1])`"),
-    row("index_axis_move", On::Array, (2, 2), index_axis, "the part at one index of an axis"),
+    row("index_axis_move", On::Array, (2, 2), index_axis, "the part at one index of an axis")
+        .parts(Parts::By(parts::index_axis)),
     row("slice_move", On::Array, (1, 1), slice_of, "a part: `x.slice_move(s![1.., ..;-1])`"),
     row("slice_axis", On::Array, (2, 2), slice_axis, "a part along an axis: `x.slice_axis(Axis(0), (1..3).into())`"),
     row("select", On::Array, (2, 2), select, "the parts at several indices of an axis"),
@@ -114,7 +117,7 @@ fn matrix<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Term> {
     if me.g.rank(x) == 2 {
         return Ok(x);
     }
-    Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name, me.g.rank(x))))
+    Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name(), me.g.rank(x))))
 }
 
 fn row_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -14,7 +14,7 @@ use super::order::Order;
 use super::place::Place;
 use super::stack::Stack;
 use super::state::{Cell, Store};
-use super::table::Entry;
+use super::table::Row;
 use crate::diag::Poison;
 use crate::ir::{Elem, Term};
 use crate::prim::IntOp;
@@ -49,7 +49,7 @@ pub(super) enum Value<'a> {
     /// A closure.
     Closure(Rc<Closure<'a>>),
     /// A function of the table as a value: `f64::exp`, with the number type whose function it is.
-    Function(Entry, Option<Elem>),
+    Function(&'static Row, Option<Elem>),
     /// A range of integers.
     Range(Rc<Range<'a>>),
     /// An iterator.

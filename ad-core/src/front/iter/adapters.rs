@@ -7,23 +7,23 @@ use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::front::arith::Join;
 use crate::front::lower::Lower;
-use crate::front::table::{Call, Entry, On, row};
+use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
 /// Adapters.
-pub(in crate::front) const TABLE: &[Entry] = &[
+pub(in crate::front) const TABLE: &[Row] = &[
     row("copied", On::Iter, (0, 0), itself, "the same items"),
     row("cloned", On::Iter, (0, 0), itself, "the same items"),
-    row("by_ref", On::Iter, (0, 0), itself, "the same items"),
+    row("by_ref", On::Iter, (0, 0), itself, "the same items").marks(&[Mark::Advances]),
     row("map", On::Iter, (1, 1), map, "f of each item"),
-    row("zip", On::Iter, (1, 1), zip, "pairs, as many as the shorter one has"),
+    row("zip", On::Iter, (1, 1), zip, "pairs, as many as the shorter one has").marks(&[Mark::Stops]),
     row("zip", On::Std, (2, 2), zip, "pairs, as many as the shorter one has: `std::iter::zip(a, b)`"),
     row("enumerate", On::Iter, (0, 0), enumerate, "pairs of index and item"),
     row("rev", On::Iter, (0, 0), rev, "the items from the last to the first"),
     row("skip", On::Iter, (1, 1), skip, "without the first n items"),
-    row("take", On::Iter, (1, 1), take, "the first n items"),
+    row("take", On::Iter, (1, 1), take, "the first n items").marks(&[Mark::Stops]),
     row("step_by", On::Iter, (1, 1), step_by, "every nth item"),
     row("chain", On::Iter, (1, 1), chain, "the items of one, then those of the other"),
     row("filter", On::Iter, (1, 1), filter, "the items for which f holds"),
@@ -63,7 +63,7 @@ pub(in crate::front) fn counted<'a>(
 
 fn receiver<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Seq<'a>, Term)> {
     let (x, range) = call.arg(0)?;
-    let seq = counted(me, x, call.name, range)?;
+    let seq = counted(me, x, call.name(), range)?;
     let len = me.length(&seq)?;
     Ok((seq, len))
 }

@@ -10,13 +10,13 @@ use crate::catalogue::refused;
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::front::lower::Lower;
-use crate::front::table::{Call, Entry, On, row};
+use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value};
 use crate::ir::{Elem, Lit, Node, Term};
 use crate::prim::{Cmp, IntOp, Reduce};
 
 /// Consumers that give an item as an `Option`.
-pub(in crate::front) const TABLE: &[Entry] = &[
+pub(in crate::front) const TABLE: &[Row] = &[
     row("max", On::Iter, (0, 0), max, "the largest of integers, an `Option`"),
     row("min", On::Iter, (0, 0), min, "the smallest of integers, an `Option`"),
     row("max_by", On::Iter, (1, 1), max_by, "the largest item by a comparison, an `Option`"),
@@ -26,9 +26,11 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("contains", On::Iter, (1, 1), in_range, "whether a range has a number: `(0.0..1.0).contains(&x)`"),
     row("contains", On::Array, (1, 1), among, "whether an element of a slice or `Vec` is equal"),
     row("last", On::Iter, (0, 0), last, "the last item, an `Option`"),
-    row("nth", On::Iter, (1, 1), nth, "the item at an index, an `Option`"),
-    row("position", On::Iter, (1, 1), position, "the index of the first item for which f holds, an `Option`"),
-    row("find", On::Iter, (1, 1), find, "the first item for which f holds, an `Option`"),
+    row("nth", On::Iter, (1, 1), nth, "the item at an index, an `Option`").marks(&[Mark::Advances, Mark::Stops]),
+    row("position", On::Iter, (1, 1), position, "the index of the first item for which f holds, an `Option`")
+        .marks(&[Mark::Advances, Mark::Stops]),
+    row("find", On::Iter, (1, 1), find, "the first item for which f holds, an `Option`")
+        .marks(&[Mark::Advances, Mark::Stops]),
 ];
 
 /// What is looked for.
@@ -47,7 +49,8 @@ type Keys = Vec<(Term, bool)>;
 fn one_loop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Seq<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
-    let seq = if seq.dims.len() == 1 { seq } else { super::adapters::counted(me, &Value::Seq(seq), call.name, range)? };
+    let seq =
+        if seq.dims.len() == 1 { seq } else { super::adapters::counted(me, &Value::Seq(seq), call.name(), range)? };
     let endless = me.g.lit_usize(usize::MAX);
     if seq.dims.contains(&endless) {
         return Err(me.error(range, catalogue::open_range()));

@@ -6,13 +6,13 @@ use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::front::functions::{all_axes, own, sum_over};
 use crate::front::lower::Lower;
-use crate::front::table::{Call, Entry, On, row};
+use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::{Elem, Lit, Term};
 use crate::prim::{Cmp, IntOp, Reduce};
 
 /// Consumers.
-pub(in crate::front) const TABLE: &[Entry] = &[
+pub(in crate::front) const TABLE: &[Row] = &[
     row("sum", On::Iter, (0, 0), sum, "sum of the items: `.sum::<f64>()`"),
     row(
         "for_each",
@@ -20,12 +20,13 @@ pub(in crate::front) const TABLE: &[Entry] = &[
         (1, 1),
         for_each,
         "`for` with a closure as its body: `x.iter_mut().for_each(|v| *v *= 2.0)`",
-    ),
+    )
+    .marks(&[Mark::Loop]),
     row("count", On::Iter, (0, 0), count, "number of items"),
-    row("len", On::Iter, (0, 0), count, "number of items"),
+    row("len", On::Iter, (0, 0), len, "number of items"),
     row("is_empty", On::Iter, (0, 0), is_empty, "whether there is no item"),
-    row("all", On::Iter, (1, 1), all, "whether f holds for all items"),
-    row("any", On::Iter, (1, 1), any, "whether f holds for an item"),
+    row("all", On::Iter, (1, 1), all, "whether f holds for all items").marks(&[Mark::Advances, Mark::Stops]),
+    row("any", On::Iter, (1, 1), any, "whether f holds for an item").marks(&[Mark::Advances, Mark::Stops]),
     row("all", On::Zip, (1, 1), all, "whether f(a, b, ..) holds for all elements"),
     row("any", On::Zip, (1, 1), any, "whether f(a, b, ..) holds for some elements"),
     row("collect", On::Iter, (0, 0), collect, "the items as an array"),
@@ -206,12 +207,19 @@ fn count<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
     let n = me.item_count(&seq, range)?;
-    // Each item is made before it is counted; `len` makes none. (Of how many nobody knows, only what a loop over them knows is asked.)
+    // Each item is made before it is counted. (Of how many nobody knows, only what a loop over them knows is asked.)
     let endless = me.g.lit_usize(usize::MAX);
-    if call.name == "count" && !seq.dims.contains(&endless) {
+    if !seq.dims.contains(&endless) {
         evaluated(me, &seq, range)?;
     }
     Ok(Value::Term(n))
+}
+
+/// Makes no item.
+fn len<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = me.seq(x, range)?;
+    Ok(Value::Term(me.item_count(&seq, range)?))
 }
 
 /// Every item is evaluated, whatever is done with it: what goes wrong there does, and what may not stand there is refused.
@@ -229,7 +237,7 @@ pub(super) fn evaluated<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) 
 }
 
 fn is_empty<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let Value::Term(n) = count(me, call)? else { return Err(Poison) };
+    let Value::Term(n) = len(me, call)? else { return Err(Poison) };
     let zero = me.g.lit_usize(0);
     Ok(Value::Term(me.g.compare(Cmp::Eq, n, zero)))
 }

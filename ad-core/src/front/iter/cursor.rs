@@ -7,17 +7,17 @@ use crate::catalogue::refused;
 use crate::diag::{Poison, SrcRange};
 use crate::front::changes::place_arg;
 use crate::front::lower::Lower;
-use crate::front::table::{Call, Entry, On, row};
+use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Cursor, Lowered, Seq, Value};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
 /// Methods that take the next item, or look at it.
-pub(in crate::front) const TABLE: &[Entry] = &[
-    row("next", On::Place, (0, 0), next, "the next item of an iterator, an `Option`"),
-    row("next", On::Iter, (0, 0), first, "the first item, an `Option`"),
+pub(in crate::front) const TABLE: &[Row] = &[
+    row("next", On::Place, (0, 0), next, "the next item of an iterator, an `Option`").marks(&[Mark::OfNamed]),
+    row("next", On::Iter, (0, 0), first, "the first item, an `Option`").marks(&[Mark::Stops]),
     row("peek", On::Place, (0, 0), peek, "the item that `next` would take, an `Option`"),
-    row("peekable", On::Iter, (0, 0), itself, "the iterator, with `peek`"),
+    row("peekable", On::Iter, (0, 0), itself, "the iterator, with `peek`").marks(&[Mark::Stops]),
 ];
 
 impl<'a> Lower<'a> {
@@ -61,11 +61,11 @@ fn of_place<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Rc<Cursor<'a
     let place = place_arg(me, call, 0)?;
     let value = me.read_place(&place)?;
     if !matches!(value, Value::Seq(_) | Value::Cursor(_) | Value::Range(_)) {
-        return Err(me.error(call.range, refused::mutation(call.name)));
+        return Err(me.error(call.range, refused::mutation(call.name())));
     }
     match me.cursor(&value, place.range)? {
         Some(cursor) => Ok(cursor),
-        None => Err(me.error(call.range, refused::advanced(call.name))),
+        None => Err(me.error(call.range, refused::advanced(call.name()))),
     }
 }
 
@@ -93,7 +93,7 @@ fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     match me.cursor(x, range)? {
         Some(cursor) => Ok(me.coming(&cursor)?.0),
-        None => Err(me.error(call.range, refused::advanced(call.name))),
+        None => Err(me.error(call.range, refused::advanced(call.name()))),
     }
 }
 

@@ -19,33 +19,27 @@ use crate::front::lower::Lower;
 use crate::front::outward::Outward;
 use crate::front::place::Place;
 use crate::front::state::{Cell, Held};
-use crate::front::table::{Call, Entry, On, row};
+use crate::front::table::{self, Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value};
 use crate::ir::Term;
 use crate::prim::{Cmp, Prim, Reduce};
 
 /// Adapters.
-pub(in crate::front) const TABLE: &[Entry] = &[
-    row("take_while", On::Iter, (1, 1), take_while, "the items before the first for which f does not hold"),
+pub(in crate::front) const TABLE: &[Row] = &[
+    row("take_while", On::Iter, (1, 1), take_while, "the items before the first for which f does not hold")
+        .marks(&[Mark::Stops]),
     row("skip_while", On::Iter, (1, 1), skip_while, "the items from the first on for which f does not hold"),
-    row("map_while", On::Iter, (1, 1), map_while, "the values that f has of items, up to the first without one"),
+    row("map_while", On::Iter, (1, 1), map_while, "the values that f has of items, up to the first without one")
+        .marks(&[Mark::Stops]),
     row(
         "scan",
         On::Iter,
         (2, 2),
         scan,
         "the values of f, which is given a state to change: `scan(0.0, |s, v| { *s += v; Some(*s) })`",
-    ),
+    )
+    .marks(&[Mark::Stops, Mark::LoopWithState]),
 ];
-
-/// Methods that may leave items unasked for.
-const STOPPING: &[&str] =
-    &["take", "take_while", "map_while", "zip", "any", "all", "find", "position", "next", "nth", "peekable", "scan"];
-
-/// Whether a method of an iterator may leave items behind that were made ahead.
-pub(in crate::front) fn stops_ahead(name: &str, receiver: &Value) -> bool {
-    STOPPING.contains(&name) && matches!(receiver, Value::Seq(seq) if seq.ahead)
-}
 
 /// The index of the first item for which a test does not hold, and whether there is one.
 fn first_other<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<(Term, Term)> {
@@ -81,7 +75,7 @@ fn until<'a>(me: &mut Lower<'a>, seq: Seq<'a>, tested: &Seq<'a>, range: SrcRange
 fn in_order<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Seq<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
-    let seq = if seq.dims.len() == 1 { seq } else { counted(me, &Value::Seq(seq), call.name, range)? };
+    let seq = if seq.dims.len() == 1 { seq } else { counted(me, &Value::Seq(seq), call.name(), range)? };
     me.ends(&seq, range)?;
     Ok(seq)
 }
@@ -106,7 +100,7 @@ fn take_while<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 
 fn skip_while<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let seq = counted(me, x, call.name, range)?;
+    let seq = counted(me, x, call.name(), range)?;
     me.ends(&seq, range)?;
     let tests = tested(me, call, &seq)?;
     let (at, some) = first_other(me, &tests, call.arg(1)?.1)?;
@@ -140,13 +134,16 @@ fn map_while<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
 
 /// Of a function with a name; that of a closure in its place is a loop (`Lower::scan_loop`).
 fn scan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    Err(me.error(call.arg(2)?.1, catalogue::closure_in_its_place(call.name)))
+    Err(me.error(call.arg(2)?.1, catalogue::closure_in_its_place(call.name())))
 }
 
 /// The initial state and the closure of `scan(init, |state, item| ..)`.
 pub(in crate::front) fn of_scan(m: &ExprMethodCall) -> Option<(&Expr, &ExprClosure)> {
     match (m.args.first(), m.args.last()) {
-        (Some(init), Some(Expr::Closure(f))) if m.method == "scan" && m.args.len() == 2 => Some((init, f)),
+        (Some(init), Some(Expr::Closure(f))) => {
+            let row = table::find(On::Iter, &m.method.to_string())?;
+            (row.is(Mark::LoopWithState) && m.args.len() == row.args.0).then_some((init, f))
+        }
         _ => None,
     }
 }

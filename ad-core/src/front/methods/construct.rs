@@ -1,11 +1,12 @@
 //! Arrays from nothing: associated functions of array types.
 
+use super::parts;
 use crate::catalogue::{self, wanted};
 use crate::diag::Poison;
 use crate::front::functions;
 use crate::front::iter;
 use crate::front::lower::Lower;
-use crate::front::table::{Call, Entry, On, row};
+use crate::front::table::{Call, On, Parts, Row, row};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::{Elem, Lit, Node, Term};
 use crate::prim::{Cmp, IntOp};
@@ -13,7 +14,7 @@ use crate::prim::{Cmp, IntOp};
 use super::layout::reshaped;
 
 /// Functions of array types, by path.
-pub(in crate::front) const TABLE: &[Entry] = &[
+pub(in crate::front) const TABLE: &[Row] = &[
     row("zeros", On::Assoc, (1, 1), zeros, "zeros of a shape"),
     row("default", On::Assoc, (1, 1), zeros, "zeros of a shape"),
     row("ones", On::Assoc, (1, 1), ones, "ones of a shape"),
@@ -28,8 +29,9 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("range", On::Assoc, (3, 3), range, "numbers from a up to b, by a step"),
     row("logspace", On::Assoc, (4, 4), logspace, "powers of a base with evenly spaced exponents"),
     row("from_iter", On::Assoc, (1, 1), iter::consume::collect, "the items of an iterator"),
-    row("from_vec", On::Assoc, (1, 1), from_vec, "the elements of a vector"),
-    row("from", On::Assoc, (1, 1), from_vec, "conversion between numbers, or the elements of a vector"),
+    row("from_vec", On::Assoc, (1, 1), from_vec, "the elements of a vector").parts(Parts::By(parts::from_vector)),
+    row("from", On::Assoc, (1, 1), from_vec, "conversion between numbers, or the elements of a vector")
+        .parts(Parts::By(parts::from_vector)),
     row("zero", On::Assoc, (0, 0), unit, "0 of the type parameter: `T::zero()`"),
     row("one", On::Assoc, (0, 0), unit, "1 of the type parameter: `T::one()`"),
     row("lit", On::Assoc, (1, 1), from_vec, "a constant of the type parameter: `T::lit(0.5)`"),
@@ -58,7 +60,7 @@ fn shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> 
     let sizes = me.sizes(shape, range)?;
     match call.rank {
         Some(rank) if usize::from(rank) != sizes.len() => {
-            Err(me.error(range, catalogue::constructor_shape(call.name, usize::from(rank), sizes.len())))
+            Err(me.error(range, catalogue::constructor_shape(call.name(), usize::from(rank), sizes.len())))
         }
         _ => Ok(sizes),
     }
@@ -70,7 +72,7 @@ fn open_shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Vec<T
     let (rooms, lens) = me.open_sizes(shape, range)?;
     match call.rank {
         Some(rank) if usize::from(rank) != rooms.len() => {
-            Err(me.error(range, catalogue::constructor_shape(call.name, usize::from(rank), rooms.len())))
+            Err(me.error(range, catalogue::constructor_shape(call.name(), usize::from(rank), rooms.len())))
         }
         _ => Ok((rooms, lens)),
     }
@@ -154,7 +156,7 @@ fn from_diag<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
 
 /// Numbers of a type: what they are is the type's, which reads them where it is named.
 fn unit<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    Err(me.error(call.range, catalogue::unknown_function(call.name, None, None)))
+    Err(me.error(call.range, catalogue::unknown_function(call.name(), None, None)))
 }
 
 fn from_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

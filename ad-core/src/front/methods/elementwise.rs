@@ -1,31 +1,36 @@
 //! Elementwise methods of arrays that are no row of the scalar tables.
 
+use super::parts;
 use super::powi;
 use crate::catalogue;
 use crate::diag::SrcRange;
-use crate::front::functions::all_axes;
+use crate::front::functions::{self, all_axes};
 use crate::front::lower::Lower;
-use crate::front::table::{self, Call, Entry, How, On, row};
+use crate::front::table::{Call, LowerFn, Neutral, On, Parts, Row, row};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::Term;
 use crate::prim::{Cmp, Reduce};
 
 /// Elementwise methods.
-pub(in crate::front) const TABLE: &[Entry] = &[
-    row("powi", On::Array, (1, 1), powi, "integer power, elementwise"),
-    row("pow2", On::Array, (0, 0), pow2, "x * x, elementwise"),
-    row("log", On::Array, (1, 1), lifted, "logarithm to a base, elementwise"),
+pub(in crate::front) const TABLE: &[Row] = &[
+    row("powi", On::Array, (1, 1), powi, "integer power, elementwise").parts(Parts::Elementwise),
+    row("pow2", On::Array, (0, 0), pow2, "x * x, elementwise").parts(Parts::Elementwise),
+    row("log", On::Array, (1, 1), log, "logarithm to a base, elementwise").parts(Parts::Elementwise),
     row("abs_sub", On::Array, (1, 1), abs_sub, "the positive difference, elementwise"),
-    row("clamp", On::Array, (2, 2), clamp, "into a range, elementwise"),
-    row("is_nan", On::Array, (0, 0), lifted, "an array of booleans"),
-    row("is_infinite", On::Array, (0, 0), lifted, "an array of booleans"),
-    row("is_any_nan", On::Array, (0, 0), any_nan, "boolean"),
-    row("is_any_infinite", On::Array, (0, 0), any_infinite, "boolean"),
-    row("mapv", On::Array, (1, 1), map, "f of each element"),
-    row("map", On::Array, (1, 1), map, "f of each element"),
-    row("mapv_into", On::Array, (1, 1), map, "f of each element"),
-    row("mapv_into_any", On::Array, (1, 1), map, "f of each element"),
+    row("clamp", On::Array, (2, 2), clamp, "into a range, elementwise").parts(Parts::Elementwise),
+    row("is_nan", On::Array, (0, 0), is_nan, "an array of booleans").parts(Parts::Elementwise),
+    row("is_infinite", On::Array, (0, 0), is_infinite, "an array of booleans").parts(Parts::Elementwise),
+    row("is_any_nan", On::Array, (0, 0), any_nan, "boolean").parts(Parts::Reduction(Neutral::Zero)),
+    row("is_any_infinite", On::Array, (0, 0), any_infinite, "boolean").parts(Parts::Reduction(Neutral::Zero)),
+    MAPV,
+    row("map", On::Array, (1, 1), map, "f of each element").parts(Parts::By(parts::map)),
+    row("mapv_into", On::Array, (1, 1), map_into, "f of each element").parts(Parts::By(parts::map)),
+    row("mapv_into_any", On::Array, (1, 1), map, "f of each element").parts(Parts::By(parts::map)),
 ];
+
+/// `mapv`, which `mapv_inplace` means too.
+pub(in crate::front) const MAPV: Row =
+    row("mapv", On::Array, (1, 1), map, "f of each element").parts(Parts::By(parts::map));
 
 /// Elementwise: a function of the table at once, a closure by a loop over the index, which the bulk-operation transform takes away.
 fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -48,9 +53,11 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     }
     let x = me.of_any_rank(x, rx)?;
     let made = me.along_memory(x, |me, x| {
-        if let Value::Function(Entry { how: How::Unary(op), .. }, _) = f {
+        if let Value::Function(row, _) = f
+            && let Some(op) = row.unary()
+        {
             let x = me.real_term(&Value::Term(x), rx)?;
-            return Ok(Value::Term(me.g.unary(*op, x)));
+            return Ok(Value::Term(me.g.unary(op, x)));
         }
         let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
         each(me, &sizes, (rf, want), &mut |me, ix| {
@@ -58,10 +65,19 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             me.apply(f, &[Value::Term(element)], rf)
         })
     })?;
-    Ok(match made {
-        // What is consumed is written over.
-        Value::Term(t) if call.name == "mapv_into" => Value::Term(me.lay_over(x, t)),
-        made => made,
+    Ok(made)
+}
+
+/// What is consumed is written over.
+fn map_into<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    Ok(match (map(me, call)?, x) {
+        (made, Value::List(_) | Value::Nested(..)) => made,
+        (Value::Term(t), x) => {
+            let x = me.of_any_rank(x, range)?;
+            Value::Term(me.lay_over(x, t))
+        }
+        (made, _) => made,
     })
 }
 
@@ -91,22 +107,16 @@ pub(in crate::front) fn each<'a>(
     Ok(me.rows(t, levels))
 }
 
-/// The scalar method of the same name, of each element.
-fn lifted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    lifted_as(me, call, call.name)
-}
-
-fn lifted_as<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, name: &str) -> Lowered<Value<'a>> {
+/// A scalar method of each element.
+fn lifted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, scalar: LowerFn) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
     let x = me.real_term(&Value::Term(x), range)?;
-    let Some(entry) = table::find(On::Real, name) else { return Err(crate::diag::Poison) };
     me.along_memory(x, |me, x| {
         let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
         each(me, &sizes, (range, want), &mut |me, ix| {
-            let mut args = vec![Value::Term(me.g.index(x, ix))];
-            args.extend_from_slice(&call.args[1..]);
-            me.call_entry(entry, None, args, call.ranges.clone(), call.range)
+            let element = Value::Term(me.g.index(x, ix));
+            scalar(me, &Call { texts: Vec::new(), ..call.of(element) })
         })
     })
 }
@@ -117,11 +127,20 @@ fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let x = me.real_term(&Value::Term(x), range)?;
     // The bounds are asked for once, also where there is no element.
     let zero = super::construct::constant(me, me.g.elem(x), 0);
-    let bounds = [Value::Term(zero), call.arg(1)?.0.clone(), call.arg(2)?.0.clone()];
-    if let Some(entry) = table::find(On::Real, "clamp") {
-        me.call_entry(entry, None, bounds.to_vec(), call.ranges.clone(), call.range)?;
-    }
-    lifted(me, call)
+    super::clamp(me, &Call { texts: Vec::new(), ..call.of(Value::Term(zero)) })?;
+    lifted(me, call, super::clamp)
+}
+
+fn log<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    lifted(me, call, functions::log)
+}
+
+fn is_nan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    lifted(me, call, super::is_nan)
+}
+
+fn is_infinite<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    lifted(me, call, super::infinite)
 }
 
 fn pow2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -146,16 +165,16 @@ fn abs_sub<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 /// Whether any element is so. (What ndarray 0.17 calls `is_all_nan` holds where none is; it is refused.)
-fn any<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, name: &str) -> Lowered<Value<'a>> {
-    let Value::Term(t) = lifted_as(me, call, name)? else { return Err(crate::diag::Poison) };
+fn any<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, scalar: LowerFn) -> Lowered<Value<'a>> {
+    let Value::Term(t) = lifted(me, call, scalar)? else { return Err(crate::diag::Poison) };
     let rank = all_axes(me, t).len();
     Ok(Value::Term(me.g.reduce(Reduce::Any, rank, t)))
 }
 
 fn any_nan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    any(me, call, "is_nan")
+    any(me, call, super::is_nan)
 }
 
 fn any_infinite<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    any(me, call, "is_infinite")
+    any(me, call, super::infinite)
 }

@@ -5,15 +5,15 @@ use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::front::arith::axis_words;
 use crate::front::lower::Lower;
-use crate::front::table::{Call, Entry, On, row};
+use crate::front::table::{Call, On, Row, row};
 use crate::front::value::{Lowered, Value};
 use crate::ir::{Contraction, Elem, Node, Term, Var};
 use crate::prim::{Cmp, IntOp};
 
 /// Free functions of ndarray.
-pub(in crate::front) const TABLE: &[Entry] = &[
+pub(in crate::front) const TABLE: &[Row] = &[
     row("stack", On::Nd, (2, 2), stack, "arrays of one shape along a new axis, a `Result`"),
-    row("concatenate", On::Nd, (2, 2), concatenate, "arrays one behind the other along an axis, a `Result`"),
+    CONCATENATE,
     row("arr0", On::Nd, (1, 1), arr0, "an array of rank 0"),
     row("aview0", On::Nd, (1, 1), arr0, "an array of rank 0"),
     row("arr1", On::Nd, (1, 1), arr, "an array of these elements"),
@@ -23,6 +23,10 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("aview2", On::Nd, (1, 1), arr, "an array of these rows"),
     row("kron", On::Nd, (2, 2), kron, "Kronecker product of two matrices"),
 ];
+
+/// `concatenate`, which loops over growing vectors mean too.
+pub(in crate::front) const CONCATENATE: Row =
+    row("concatenate", On::Nd, (2, 2), concatenate, "arrays one behind the other along an axis, a `Result`");
 
 fn arr0<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;

@@ -2,6 +2,7 @@
 
 use super::construct::constant;
 use super::elementwise::each;
+use super::parts;
 use super::sizes::{axis_arg, axis_at};
 use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
@@ -9,17 +10,17 @@ use crate::front::checks::Frame;
 use crate::front::functions::all_axes;
 use crate::front::lower::Lower;
 use crate::front::slice::{Axis, front_axis};
-use crate::front::table::{Call, Entry, On, row};
+use crate::front::table::{Call, On, Parts, Row, row};
 use crate::front::value::{Lowered, Range, Value, Want};
 use crate::ir::{Elem, IntTy, Node, Term, axis};
 use crate::prim::{Cmp, IntOp};
 
 /// Methods that move axes and elements.
-pub(in crate::front) const TABLE: &[Entry] = &[
-    row("t", On::Array, (0, 0), transposed, "axes in reverse order"),
-    row("reversed_axes", On::Array, (0, 0), transposed, "axes in reverse order"),
+pub(in crate::front) const TABLE: &[Row] = &[
+    row("t", On::Array, (0, 0), transposed, "axes in reverse order").parts(Parts::By(parts::transposed)),
+    row("reversed_axes", On::Array, (0, 0), transposed, "axes in reverse order").parts(Parts::By(parts::transposed)),
     row("permuted_axes", On::Array, (1, 1), permuted_axes, "axes in the order given"),
-    row("insert_axis", On::Array, (1, 1), insert_axis, "a new axis of size 1"),
+    row("insert_axis", On::Array, (1, 1), insert_axis, "a new axis of size 1").parts(Parts::By(parts::insert_axis)),
     row("remove_axis", On::Array, (1, 1), remove_axis, "the part at index 0 of an axis"),
     row("into_shape_with_order", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`"),
     row("into_shape_clone", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`"),
@@ -33,8 +34,8 @@ pub(in crate::front) const TABLE: &[Entry] = &[
     row("as_standard_layout", On::Array, (0, 0), in_standard_layout, "the array"),
     row("reborrow", On::Array, (0, 0), itself, "the array"),
     row("broadcast", On::Array, (1, 1), broadcast, "repeated to a shape, an `Option`"),
-    row("diag", On::Array, (0, 0), diag, "the diagonal"),
-    row("into_diag", On::Array, (0, 0), diag, "the diagonal"),
+    row("diag", On::Array, (0, 0), diag, "the diagonal").parts(Parts::By(parts::diag)),
+    row("into_diag", On::Array, (0, 0), diag, "the diagonal").parts(Parts::By(parts::diag)),
     row("triu", On::Array, (1, 1), triu, "zeros below a diagonal"),
     row("tril", On::Array, (1, 1), tril, "zeros above a diagonal"),
     row("diff", On::Array, (2, 2), diff, "differences of neighbours along an axis, n times"),

@@ -3,14 +3,14 @@
 use crate::catalogue;
 use crate::diag::Poison;
 use crate::front::lower::Lower;
-use crate::front::table::{Call, Entry, On, row};
+use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Value};
-use crate::ir::Term;
+use crate::ir::{Elem, Term};
 use crate::prim::{Cmp, IntOp};
 
 /// Sizes.
-pub(in crate::front) const TABLE: &[Entry] = &[
-    row("len", On::Array, (0, 0), len, "number of elements"),
+pub(in crate::front) const TABLE: &[Row] = &[
+    row("len", On::Array, (0, 0), len, "number of elements").marks(&[Mark::OfConstants]),
     row("is_empty", On::Array, (0, 0), is_empty, "whether there is no element"),
     row("is_square", On::Array, (0, 0), is_square, "whether a matrix has as many rows as columns"),
     row("nrows", On::Array, (0, 0), nrows, "rows of a matrix"),
@@ -48,6 +48,11 @@ fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
         (Value::Stack(stack), _) => Ok(vec![stack.len]),
         (Value::Open(open), _) => Ok(me.sizes_there(open)),
         (Value::Filled(_, sizes), _) => Ok(sizes[..1].to_vec()),
+        // Of how many elements it is, rustc knows.
+        (Value::Number(n), _) if let Some((path, before)) = n.of_array() => {
+            let len = crate::front::shapes::length_of_constant(path, before.len());
+            Ok(vec![me.constant(&len, Elem::USIZE)])
+        }
         (&Value::Nested(t, _), _) => Ok(me.g.shape(t)[..1].to_vec()),
         (x, range) => {
             let x = me.of_any_rank(x, range)?;
@@ -72,7 +77,7 @@ fn is_empty<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn size_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axis: usize) -> Lowered<Value<'a>> {
     let sizes = sizes_of(me, call)?;
     if sizes.len() != 2 {
-        return Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name, sizes.len())));
+        return Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name(), sizes.len())));
     }
     Ok(Value::Term(sizes[axis]))
 }

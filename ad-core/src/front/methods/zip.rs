@@ -5,18 +5,19 @@ use std::rc::Rc;
 
 use super::construct::position;
 use super::elementwise::each;
+use super::parts;
 use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::front::arith::{Arith, axis_words};
 use crate::front::changes::changed_part;
 use crate::front::lower::Lower;
 use crate::front::open::Open;
-use crate::front::table::{Call, Entry, On, row};
+use crate::front::table::{Call, Mark, On, Parts, Row, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::{Elem, Term};
 
 /// `Zip` and its methods; the DSL's `map2`.
-pub(in crate::front) const TABLE: &[Entry] = &[
+pub(in crate::front) const TABLE: &[Row] = &[
     row("Zip::from", On::Nd, (1, 1), from, "arrays of one shape, element by element"),
     row("Zip::indexed", On::Nd, (1, 1), indexed, "the same with the index as the first argument"),
     row("and", On::Zip, (1, 1), and, "one more array of the same shape"),
@@ -29,18 +30,21 @@ pub(in crate::front) const TABLE: &[Entry] = &[
         (1, 1),
         of_closure,
         "`for` over all elements: `Zip::from(&mut a).and(&b).for_each(|a, &b| *a += b)`",
-    ),
+    )
+    .marks(&[Mark::Loop]),
     row(
         "zip_mut_with",
         On::Place,
         (2, 2),
         of_closure,
         "`for` over the elements of both: `a.zip_mut_with(&b, |a, &b| *a += b)`",
-    ),
-    row("map_inplace", On::Place, (1, 1), of_closure, "`for` over the elements: `a.map_inplace(|v| *v *= 2.0)`"),
+    )
+    .marks(&[Mark::Loop]),
+    row("map_inplace", On::Place, (1, 1), of_closure, "`for` over the elements: `a.map_inplace(|v| *v *= 2.0)`")
+        .marks(&[Mark::Loop]),
     row("scaled_add", On::Place, (2, 2), scaled_add, "adds a number times another array"),
     row("size", On::Zip, (0, 0), size, "number of elements"),
-    row("map2", On::Dsl, (3, 3), map2, "f of each pair of elements"),
+    row("map2", On::Dsl, (3, 3), map2, "f of each pair of elements").parts(Parts::OfTwo(parts::map2)),
 ];
 
 /// Arrays (or other producers of items) of one shape.
@@ -274,7 +278,7 @@ fn map_assign_into<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value
 /// Of a closure that stands there: that is a loop (`Lower::each_loop`). Any other might change anything.
 fn of_closure<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let range = call.ranges.last().copied().unwrap_or(call.range);
-    Err(me.error(range, catalogue::closure_in_its_place(call.name)))
+    Err(me.error(range, catalogue::closure_in_its_place(call.name())))
 }
 
 /// `y += alpha * x`, each product rounded as ndarray does.

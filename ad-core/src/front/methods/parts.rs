@@ -14,188 +14,147 @@ use crate::front::functions::{all_axes, sum_over};
 use crate::front::lower::Lower;
 use crate::front::open::Open;
 use crate::front::slice::{Axis, Cut};
-use crate::front::table::{Call, Entry, How, On};
+use crate::front::table::{Call, Neutral};
 use crate::front::value::{Lowered, Range, Seq, Value, Want};
 use crate::ir::{Contraction, Elem, Lit, Node, Term, axis};
 use crate::prim::{Cmp, IntOp, Reduce};
 
-/// What a row of the table makes of a part: `None` if it does so of parts as of arrays, or of none.
-pub(in crate::front) fn of_parts<'a>(
-    me: &mut Lower<'a>,
-    entry: &Entry,
-    call: &Call<'a, '_>,
-) -> Lowered<Option<Value<'a>>> {
-    let Some((first, range)) = call.args.first().zip(call.ranges.first().copied()) else { return Ok(None) };
-    let pairs = matches!((entry.on, entry.name), (On::Array, "dot" | "abs_sub") | (On::Dsl, "map2"));
-    if pairs {
-        if !call.args[..2].iter().any(|arg| me.open_part(arg).is_some()) {
-            return Ok(None);
-        }
-        return match entry.name {
-            "dot" => dot(me, call).map(Some),
-            "map2" => map2(me, call).map(Some),
-            _ => Ok(None),
-        };
+/// `f` of a reduction that gives NaN where nothing is worse, and the end of the type for integers.
+fn extremum<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>, largest: bool) -> Lowered<Value<'a>> {
+    let elem = me.g.elem(x.all);
+    if elem == Elem::Bool {
+        return me.call_whole(call);
     }
-    let Some(x) = me.open_part(first) else { return Ok(None) };
-    let again = |me: &mut Lower<'a>, t: Term| {
-        let mut args = call.args.clone();
-        args[0] = Value::Term(t);
-        let (ranges, texts) = (call.ranges.clone(), call.texts.clone());
-        me.call(*entry, Call { name: call.name, args, ranges, texts, ..*call })
+    let zero = me.g.lit_usize(0);
+    for n in me.sizes_there(x) {
+        me.require_lt(zero, n, &format!("{} of an empty array", call.name()));
+    }
+    // Nothing is worse than this.
+    let fill = match elem {
+        Elem::Real(ty) => me.g.lit_real(ty, f64::NAN),
+        Elem::Int(ty) => {
+            let (low, high) = ty.range();
+            me.g.lit(Lit::Int(ty, if largest { low } else { high }))
+        }
+        Elem::Bool => return Err(Poison),
     };
-    match entry.how {
-        // Of each element, whatever it is behind those that are there.
-        How::Unary(_) | How::Binary(_) => return elementwise(me, &x, range, again).map(Some),
-        How::Fn(_) => {}
-    }
-    let real = me.g.elem(x.all).is_real();
-    let all = matches!(first, Value::Open(_));
-    Ok(Some(match (entry.on, entry.name) {
-        (On::Array, "powi" | "pow2" | "log" | "is_nan" | "is_infinite" | "clamp") => elementwise(me, &x, range, again)?,
-        (On::Array, "mapv" | "map" | "mapv_into" | "mapv_into_any") => map(me, &x, call)?,
-        (On::Array, "is_any_nan" | "is_any_infinite") | (On::Dsl, "norm") => {
-            let t = me.with_zeros(&x);
-            me.of_there(&x, |me| again(me, t))?
-        }
-        (On::Array, "sum") => Value::Term(sum(me, &x, range)?),
-        (On::Dsl, "sum") => {
-            let t = me.with_zeros(&x);
-            me.of_there(&x, |me| again(me, t))?
-        }
-        (On::Array, "mean") => mean(me, &x, range)?,
-        (On::Dsl, "product") => {
-            let one = super::construct::constant(me, me.g.elem(x.all), 1);
-            let t = me.filled_up(&x, one);
-            again(me, t)?
-        }
-        (On::Array, "product") => Value::Term(crate::front::recur::product_of_part(me, &x, range)?),
-        (On::Array, "sum_axis") => {
-            let axis = super::sizes::axis_arg(me, call, x.all)?;
-            sum_axis(me, &x, axis, range)?
-        }
-        (On::Array, "mean_axis") => {
-            let axis = super::sizes::axis_arg(me, call, x.all)?;
-            mean_axis(me, &x, axis, range)?
-        }
-        (On::Array, "var" | "std") => {
-            let variance = variance(me, &x, call)?;
-            Value::Term(if call.name == "std" { super::reduce::root(me, variance) } else { variance })
-        }
-        (On::Array, "diag" | "into_diag") => diag(me, &x),
-        (On::Array, "split_at") => split_at(me, &x, call)?,
-        (On::Dsl, "sum_outer") => {
-            let t = me.with_zeros(&x);
-            let Value::Term(t) = me.of_there(&x, |me| again(me, t))? else { return Err(Poison) };
-            me.new_part(t, &x.lens[1..])
-        }
-        (On::Dsl, "maximum" | "minimum" | "argmax" | "argmin") => {
-            let zero = me.g.lit_usize(0);
-            for n in me.sizes_there(&x) {
-                me.require_lt(zero, n, &format!("{} of an empty array", call.name));
-            }
-            // Nothing is worse than this.
-            let fill = match me.g.elem(x.all) {
-                Elem::Real(ty) => me.g.lit_real(ty, f64::NAN),
-                Elem::Int(ty) => {
-                    let (low, high) = ty.range();
-                    me.g.lit(Lit::Int(ty, if matches!(call.name, "maximum" | "argmax") { low } else { high }))
-                }
-                Elem::Bool => return Ok(None),
-            };
-            let t = me.filled_up(&x, fill);
-            me.unchecked(|me| again(me, t))?
-        }
-        (On::Dsl, "logsumexp" | "softmax") if real => {
-            let Elem::Real(ty) = me.g.elem(x.all) else { return Ok(None) };
-            let nothing = me.g.lit_real(ty, f64::NEG_INFINITY);
-            let t = me.filled_up(&x, nothing);
-            match me.of_there(&x, |me| again(me, t))? {
-                Value::Term(t) if call.name == "softmax" => me.new_part(t, &x.lens),
-                value => value,
-            }
-        }
-        (On::Array, "t" | "reversed_axes") => {
-            let perm: Vec<u8> = all_axes(me, x.all).into_iter().rev().collect();
-            let t = me.g.transpose(x.all, &perm);
-            let lens: Vec<Option<Term>> = x.lens.iter().rev().copied().collect();
-            me.opened(t, &lens)
-        }
-        (On::Array, "insert_axis") => {
-            let k = super::sizes::axis_at(me, call, 1, x.lens.len() + 1)?;
-            let one = me.g.lit_usize(1);
-            let t = me.g.replicate_axes(x.all, &[axis(k)], &[one]);
-            let mut lens = x.lens.to_vec();
-            lens.insert(k, None);
-            me.opened(t, &lens)
-        }
-        (On::Array, "row" | "column" | "index_axis" | "index_axis_move") => at_axis(me, &x, call)?,
-        (On::Array, "outer_iter") => items(me, &x, 0, 1)?,
-        (On::Array, "axis_iter") => {
-            let axis = super::sizes::axis_arg(me, call, x.all)?;
-            items(me, &x, axis, 1)?
-        }
-        (On::Array, "rows") => items(me, &x, 0, x.lens.len().saturating_sub(1))?,
-        (On::Array, "columns") if x.lens.len() == 2 => items(me, &x, 1, 1)?,
-        (On::Array, "indexed_iter") => {
-            let seq = me.open_seq(&x);
-            let item = Rc::clone(&seq.item);
-            let item = move |me: &mut Lower<'a>, ix: &[Term]| {
-                let element = item(me, ix)?;
-                Ok(Value::Tuple([super::construct::position(ix), element].into()))
-            };
-            Value::Seq(Seq { item: Rc::new(item), ..seq })
-        }
-        (On::Array, "fold") => {
-            let Some(fold) = crate::front::table::find(On::Iter, "fold") else { return Ok(None) };
-            let met = me.folded_there(&x);
-            let mut args = call.args.clone();
-            args[0] = Value::Seq(me.open_seq(&met));
-            me.call_entry(fold, None, args, call.ranges.clone(), call.range)?
-        }
-        (On::Assoc, "from_vec" | "from") if !all => Value::Open(Rc::new(x)),
-        // What is known of a `Vec` that changes its length is so of a vector.
-        (On::Array, "first" | "last" | "get" | "windows" | "chunks_exact" | "exact_chunks" | "chunks")
-        | (On::Any, "to_vec")
-            if all && x.lens.len() == 1 =>
-        {
-            let stack = me.as_vec(first.clone());
-            if entry.on == On::Any {
-                return Ok(Some(stack));
-            }
-            let mut args = call.args.clone();
-            args[0] = stack;
-            let (ranges, texts) = (call.ranges.clone(), call.texts.clone());
-            me.call(*entry, Call { name: call.name, args, ranges, texts, ..*call })?
-        }
-        _ => return Ok(None),
-    }))
+    let t = me.filled_up(x, fill);
+    me.unchecked(|me| me.call(&call.of(Value::Term(t))))
 }
 
-/// `f` of all, with the same of it there.
-fn elementwise<'a>(
-    me: &mut Lower<'a>,
-    x: &Open,
-    range: SrcRange,
-    f: impl FnOnce(&mut Lower<'a>, Term) -> Lowered<Value<'a>>,
-) -> Lowered<Value<'a>> {
-    let made = f(me, x.all)?;
-    let t = me.term(&made, range)?;
-    Ok(me.part_like(t, x))
+/// `maximum(&part)`, `argmax(&part)`.
+pub(in crate::front) fn largest<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    extremum(me, x, call, true)
+}
+
+/// `minimum(&part)`, `argmin(&part)`.
+pub(in crate::front) fn smallest<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    extremum(me, x, call, false)
+}
+
+/// `softmax(&part)`: of minus infinities behind what is there.
+pub(in crate::front) fn softmax<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let elem = me.g.elem(x.all);
+    let Some(nothing) = Neutral::MinusInfinity.term(me, elem) else { return me.call_whole(call) };
+    let t = me.filled_up(x, nothing);
+    Ok(match me.of_there(x, |me| me.call(&call.of(Value::Term(t))))? {
+        Value::Term(t) => me.new_part(t, &x.lens),
+        value => value,
+    })
+}
+
+/// `sum_outer(&part)`.
+pub(in crate::front) fn sum_outer<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let t = me.with_zeros(x);
+    let made = me.of_there(x, |me| me.call(&call.of(Value::Term(t))))?;
+    let Value::Term(t) = made else { return Err(Poison) };
+    Ok(me.new_part(t, &x.lens[1..]))
+}
+
+/// `part.t()`.
+pub(in crate::front) fn transposed<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let perm: Vec<u8> = all_axes(me, x.all).into_iter().rev().collect();
+    let t = me.g.transpose(x.all, &perm);
+    let lens: Vec<Option<Term>> = x.lens.iter().rev().copied().collect();
+    Ok(me.opened(t, &lens))
+}
+
+/// `part.insert_axis(Axis(k))`.
+pub(in crate::front) fn insert_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let k = super::sizes::axis_at(me, call, 1, x.lens.len() + 1)?;
+    let one = me.g.lit_usize(1);
+    let t = me.g.replicate_axes(x.all, &[axis(k)], &[one]);
+    let mut lens = x.lens.to_vec();
+    lens.insert(k, None);
+    Ok(me.opened(t, &lens))
+}
+
+/// `part.outer_iter()`.
+pub(in crate::front) fn outer_iter<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    items(me, x, 0, 1)
+}
+
+/// `part.axis_iter(Axis(k))`.
+pub(in crate::front) fn axis_iter<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let axis = super::sizes::axis_arg(me, call, x.all)?;
+    items(me, x, axis, 1)
+}
+
+/// `part.rows()`.
+pub(in crate::front) fn rows<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    items(me, x, 0, x.lens.len().saturating_sub(1))
+}
+
+/// `part.columns()`.
+pub(in crate::front) fn columns<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    if x.lens.len() == 2 { items(me, x, 1, 1) } else { me.call_whole(call) }
+}
+
+/// `part.indexed_iter()`.
+pub(in crate::front) fn indexed_iter<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let seq = me.open_seq(x);
+    let item = Rc::clone(&seq.item);
+    let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+        let element = item(me, ix)?;
+        Ok(Value::Tuple([super::construct::position(ix), element].into()))
+    };
+    Ok(Value::Seq(Seq { item: Rc::new(item), ..seq }))
+}
+
+/// `part.fold(init, f)`: over the elements as ndarray meets them.
+pub(in crate::front) fn fold<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let met = me.folded_there(x);
+    let items = Value::Seq(me.open_seq(&met));
+    crate::front::recur::fold_items(me, &call.of(items))
+}
+
+/// `Array1::from(part)`.
+pub(in crate::front) fn from_vector<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    match call.arg(0)? {
+        (Value::Open(_), _) => me.call_whole(call),
+        _ => Ok(Value::Open(Rc::new(x.clone()))),
+    }
 }
 
 /// `part.sum_axis(Axis(k))`.
-fn sum_axis<'a>(me: &mut Lower<'a>, x: &Open, k: usize, range: SrcRange) -> Lowered<Value<'a>> {
+pub(in crate::front) fn sum_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let k = super::sizes::axis_arg(me, call, x.all)?;
+    sum_along(me, x, k, call.arg(0)?.1)
+}
+
+fn sum_along<'a>(me: &mut Lower<'a>, x: &Open, k: usize, range: SrcRange) -> Lowered<Value<'a>> {
     let t = me.with_zeros(x);
     let free = sum_over(me, t, &[axis(k)], range)?;
     Ok(me.own_sum_axis_there(free, x, k))
 }
 
 /// `part.mapv(f)`.
-fn map<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn map<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (f, rf) = call.arg(1)?;
-    if let (Value::Function(Entry { how: How::Unary(op), .. }, _), true) = (f, me.g.elem(x.all).is_real()) {
-        let t = me.g.unary(*op, x.all);
+    if let (Value::Function(row, _), true) = (f, me.g.elem(x.all).is_real())
+        && let Some(op) = row.unary()
+    {
+        let t = me.g.unary(op, x.all);
         return Ok(me.part_like(t, x));
     }
     let (rooms, want) = (me.g.shape(x.all).to_vec(), Want::Elem(me.g.elem(x.all)));
@@ -208,7 +167,7 @@ fn map<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'
 }
 
 /// `map2(&a, &b, f)`.
-fn map2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn map2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((a, ra), (b, rb), (f, rf)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
     let (a, b) = (me.as_open(a, Want::Any, ra)?, me.as_open(b, Want::Any, rb)?);
     if me.g.ty(a.all).as_array().map(|t| (t.0, t.1.len())) != me.g.ty(b.all).as_array().map(|t| (t.0, t.1.len())) {
@@ -224,17 +183,34 @@ fn map2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     })
 }
 
-/// `part.row(i)` and the like.
-fn at_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+fn matrix(me: &mut Lower<'_>, x: &Open, call: &Call<'_, '_>) -> Lowered<()> {
+    match x.lens.len() {
+        2 => Ok(()),
+        rank => Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name(), rank))),
+    }
+}
+
+/// `part.row(i)`.
+pub(in crate::front) fn row<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    matrix(me, x, call)?;
+    at_axis(me, x, call, 0, 1)
+}
+
+/// `part.column(j)`.
+pub(in crate::front) fn column<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    matrix(me, x, call)?;
+    at_axis(me, x, call, 1, 1)
+}
+
+/// `part.index_axis(Axis(k), i)`.
+pub(in crate::front) fn index_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let axis = super::sizes::axis_arg(me, call, x.all)?;
+    at_axis(me, x, call, axis, 2)
+}
+
+/// The part at an index of an axis, which is this argument.
+fn at_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>, axis: usize, index: usize) -> Lowered<Value<'a>> {
     let rank = x.lens.len();
-    let (axis, index) = match call.name {
-        "row" | "column" if rank != 2 => {
-            return Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name, rank)));
-        }
-        "row" => (0, 1),
-        "column" => (1, 1),
-        _ => (super::sizes::axis_arg(me, call, x.all)?, 2),
-    };
     let (i, ri) = call.arg(index)?;
     let i = me.usize(i, ri)?;
     let (sizes, rooms) = (me.sizes_there(x), me.g.shape(x.all).to_vec());
@@ -323,15 +299,20 @@ impl<'a> Lower<'a> {
 }
 
 /// `x.slice(s![..i]).sum()`.
-fn sum<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Term> {
+pub(in crate::front) fn sum<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(Value::Term(sum_of_all(me, x, call.arg(0)?.1)?))
+}
+
+fn sum_of_all<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Term> {
     let (t, axes) = (me.with_zeros(x), all_axes(me, x.all));
     let free = sum_over(me, t, &axes, range)?;
     Ok(me.own_sum_there(free, x))
 }
 
 /// `x.slice(s![..i]).mean()`.
-fn mean<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Value<'a>> {
-    let sum = sum(me, x, range)?;
+pub(in crate::front) fn mean<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (_, range) = call.arg(0)?;
+    let sum = sum_of_all(me, x, range)?;
     let sum = me.real_term(&Value::Term(sum), range)?;
     let sizes = me.sizes_there(x);
     let (n, zero) = (me.product_of(&sizes), me.g.lit_usize(0));
@@ -343,9 +324,10 @@ fn mean<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Value<'a>>
 }
 
 /// `part.mean_axis(Axis(k))`.
-fn mean_axis<'a>(me: &mut Lower<'a>, x: &Open, k: usize, range: SrcRange) -> Lowered<Value<'a>> {
+pub(in crate::front) fn mean_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (k, (_, range)) = (super::sizes::axis_arg(me, call, x.all)?, call.arg(0)?);
     let real = me.real_term(&Value::Term(x.all), range)?;
-    let summed = sum_axis(me, &Open { all: real, lens: Rc::clone(&x.lens) }, k, range)?;
+    let summed = sum_along(me, &Open { all: real, lens: Rc::clone(&x.lens) }, k, range)?;
     let Open { all: sum, lens } = me.as_open(&summed, Want::Any, range)?;
     let t = sum;
     let (n, zero) = (me.sizes_there(x)[k], me.g.lit_usize(0));
@@ -359,7 +341,18 @@ fn mean_axis<'a>(me: &mut Lower<'a>, x: &Open, k: usize, range: SrcRange) -> Low
     Ok(Value::Maybe(mean.into(), there))
 }
 
-/// `part.var(ddof)`: of the distances from the mean, which are zeros behind what is there.
+/// `part.var(ddof)`.
+pub(in crate::front) fn var<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(Value::Term(variance(me, x, call)?))
+}
+
+/// `part.std(ddof)`.
+pub(in crate::front) fn std<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let variance = variance(me, x, call)?;
+    Ok(Value::Term(super::reduce::root(me, variance)))
+}
+
+/// Of the distances from the mean, which are zeros behind what is there.
 fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Term> {
     let ((_, range), (ddof, rd)) = (call.arg(0)?, call.arg(1)?);
     let t = me.real_term(&Value::Term(x.all), range)?;
@@ -378,7 +371,7 @@ fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Te
     let outside = me.g.or(below, above);
     let ok = me.g.not(outside);
     me.require(None, ok, "`ddof` is negative, or greater than the number of elements");
-    let sum = sum(me, x, range)?;
+    let sum = sum_of_all(me, x, range)?;
     let mean = me.g.div(sum, count);
     let means = me.g.broadcast(mean, &shape);
     let distance = me.g.sub(t, means);
@@ -392,7 +385,7 @@ fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Te
 }
 
 /// `part.diag()`: as long as the shortest axis.
-fn diag<'a>(me: &mut Lower<'a>, x: &Open) -> Value<'a> {
+pub(in crate::front) fn diag<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let least = |me: &mut Lower<'a>, sizes: &[Term]| {
         let first = sizes.first().copied().unwrap_or_else(|| me.g.lit_usize(1));
         sizes.iter().fold(first, |least, &n| if n == least { n } else { me.g.int(IntOp::Min, least, n) })
@@ -402,7 +395,7 @@ fn diag<'a>(me: &mut Lower<'a>, x: &Open) -> Value<'a> {
     let var = me.g.fresh();
     let i = me.g.mk(Node::Var(var));
     let all = me.g.gather(x.all, [room].into(), &[var], &vec![i; rooms.len()]);
-    me.opened(all, &[Some(len)])
+    Ok(me.opened(all, &[Some(len)]))
 }
 
 /// `part.split_at(Axis(k), i)`.
@@ -426,7 +419,7 @@ pub(in crate::front) fn split_at<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'
 }
 
 /// Products of vectors and matrices of which at least one is such a part.
-fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
     let (a, b) = (me.as_open(a, Want::Any, ra)?, me.as_open(b, Want::Any, rb)?);
     let (ea, eb) = (me.g.elem(a.all), me.g.elem(b.all));

@@ -7,13 +7,13 @@ use crate::front::lower::Lower;
 use crate::front::open::Open;
 use crate::front::place::Place;
 use crate::front::slice::Cut;
-use crate::front::table::{Call, Entry, On, row};
+use crate::front::table::{Call, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
 /// What makes them.
-pub(in crate::front) const TABLE: &[Entry] = &[
+pub(in crate::front) const TABLE: &[Row] = &[
     row("iter_mut", On::Place, (0, 0), iter_mut, "the elements, to be changed: `for v in x.iter_mut() { *v *= 2.0; }`"),
     row("last_mut", On::Place, (0, 0), last_mut, "the last element, to be changed, an `Option`"),
     row("first_mut", On::Place, (0, 0), first_mut, "the first element, to be changed, an `Option`"),
