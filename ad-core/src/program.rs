@@ -249,6 +249,8 @@ pub enum Assumed {
         path: TokenStream,
         /// Its last segment.
         name: Ident,
+        /// The function that it was taken for; of a type nothing but its name has to be known.
+        called: Option<Called>,
     },
     /// A function of a type of numbers: `f64::exp`.
     OfNumber {
@@ -272,11 +274,15 @@ pub enum Assumed {
         name: Ident,
         /// The type.
         ty: TokenStream,
+        /// Whether the type has it by reference; otherwise by value.
+        by_reference: bool,
     },
     /// A method of ndarray's arrays, of vectors or of numbers, and of no trait of the user's.
     Method {
         /// Its name.
         name: Ident,
+        /// How the type has it.
+        found: Found,
         /// The element type of what it is called on.
         elem: Elem,
         /// The rank of what it is called on; 0 for numbers.
@@ -288,6 +294,71 @@ pub enum Assumed {
         /// What it is called on, as far as Rust's method look-up goes, if that is certain.
         receiver: Option<Receiver>,
     },
+}
+
+/// How a type has a method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Takes {
+    /// By value.
+    Value,
+    /// By reference.
+    Reference,
+    /// By mutable reference.
+    Mutable,
+    /// On what it derefs to.
+    Deref,
+}
+
+/// Whether vectors and slices have a method of arrays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Vectors {
+    /// Only ndarray's arrays.
+    No,
+    /// Both.
+    Too,
+    /// Only vectors, slices and arrays of static size.
+    Only,
+}
+
+/// How rustc finds a method that was taken for one of ndarray's arrays, of vectors or of numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// How ndarray's arrays, or numbers, have it.
+    pub takes: Takes,
+    /// Whether vectors have it.
+    pub vectors: Vectors,
+    /// Whether `ArrayRefN` has it on what it derefs to only.
+    pub of_layout: bool,
+}
+
+/// Where a function is that a name was taken for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Home {
+    /// `ad::prelude`.
+    Prelude,
+    /// `ndarray`.
+    Ndarray,
+    /// `ndarray::linalg`.
+    Linalg,
+    /// `std::iter`.
+    Iter,
+    /// `std::mem`.
+    Mem,
+    /// `std::array`.
+    StaticArray,
+    /// `Option`.
+    Option,
+}
+
+/// A function that a name was taken for, with a call that says of which types it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Called {
+    /// Where it is.
+    pub home: Home,
+    /// The arguments of the call as Rust: `$crate` is the path to `ad`, `x_` an array of one axis.
+    pub arguments: &'static str,
+    /// The type of the result, where the arguments do not say it.
+    pub result: Option<&'static str>,
 }
 
 /// What has the elements of a receiver.
@@ -327,10 +398,10 @@ impl Assumed {
             | (Assumed::OfNumber { path: a, .. }, Assumed::OfNumber { path: b, .. })
             | (Assumed::Macro { path: a, .. }, Assumed::Macro { path: b, .. }) => a.to_string() == b.to_string(),
             (
-                Assumed::Method { name: a, elem: e, rank: m, array: x, sizes: s, receiver: p },
-                Assumed::Method { name: b, elem: f, rank: n, array: y, sizes: t, receiver: q },
+                Assumed::Method { name: a, elem: e, rank: m, array: x, sizes: s, receiver: p, .. },
+                Assumed::Method { name: b, elem: f, rank: n, array: y, sizes: t, receiver: q, .. },
             ) => (a, e, m, x, s, p) == (b, f, n, y, t, q),
-            (Assumed::OfStd { name: a, ty: x }, Assumed::OfStd { name: b, ty: y }) => {
+            (Assumed::OfStd { name: a, ty: x, .. }, Assumed::OfStd { name: b, ty: y, .. }) => {
                 a == b && x.to_string() == y.to_string()
             }
             _ => false,

@@ -27,46 +27,70 @@ pub mod methods {
         };
     }
 
-    methods! { OfArrays, ARRAYS:
-        abs abs_sub acos acosh as_slice as_standard_layout asin asinh assign atan atanh axis_chunks_iter axis_iter broadcast cbrt ceil chunks_exact clamp
-        column column_mut columns cos cosh diag diag_mut diff dim dot exact_chunks exp exp2 exp_m1 fill first flatten floor fold fract get hypot
-        index_axis index_axis_move index_axis_mut indexed_iter insert_axis into_diag into_dimensionality into_flat
-        into_raw_vec_and_offset into_scalar into_shape into_shape_clone into_shape_with_order invert_axis is_any_infinite is_any_nan
-        is_empty is_infinite is_nan is_square iter lanes last len len_of ln ln_1p log log10 log2 map map_axis mapv mapv_inplace
-        mapv_into mapv_into_any mean mean_axis ncols ndim nrows outer_iter permuted_axes pow2 powf powi product product_axis push
-        raw_dim reborrow recip remove_axis reverse_axes reversed_axes round row row_mut rows select shape signum sin sinh slice
-        slice_axis slice_axis_mut slice_move slice_mut split_at split_first split_last sqrt std std_axis sum sum_axis swap swap_axes t tan tanh
-        to_degrees to_owned to_radians to_shape to_vec tril triu trunc var var_axis view view_mut windows
-        iter_mut outer_iter_mut axis_iter_mut rows_mut columns_mut indexed_iter_mut chunks_exact_mut exact_chunks_mut
-        map_inplace scaled_add zip_mut_with
+    /// Each name once, behind the kinds of types that have such a method.
+    macro_rules! kinds {
+        (
+            arrays reals integers: $($ari:ident)*;
+            arrays reals: $($ar:ident)*;
+            arrays rank_zero: $($az:ident)*;
+            arrays: $($a:ident)*;
+            arrays vectors rank_zero: $($avz:ident)*;
+            arrays vectors: $($av:ident)*;
+            vectors rank_zero: $($vz:ident)*;
+            vectors: $($v:ident)*;
+            reals: $($r:ident)*;
+            reals integers: $($ri:ident)*;
+            integers: $($i:ident)*;
+        ) => {
+            methods! { OfArrays, ARRAYS: $($ari)* $($ar)* $($az)* $($a)* $($avz)* $($av)* }
+            methods! { OfVectors, VECTORS: $($avz)* $($av)* $($vz)* $($v)* }
+            methods! { OfReals, REALS: $($ari)* $($ar)* $($r)* $($ri)* }
+            methods! { OfIntegers, INTEGERS: $($ari)* $($ri)* $($i)* }
+            // What arrays have and numbers have not: of arrays of rank 0, which the macro does not tell from numbers.
+            methods! { OfRankZero, RANK_ZERO: $($az)* $($avz)* $($vz)* }
+        };
     }
 
-    methods! { OfVectors, VECTORS:
-        chunks chunks_exact chunks_exact_mut clear contains copy_from_slice extend_from_slice fill first first_mut get insert is_empty
-        iter iter_mut last last_mut len pop push remove retain reverse rotate_left rotate_right split_at split_first split_last swap
-        swap_remove to_vec truncate windows
-    }
-
-    methods! { OfReals, REALS:
-        abs acos acosh asin asinh atan atan2 atanh cbrt ceil clamp copysign cos cosh div_euclid exp exp2 exp_m1 floor fract hypot
-        is_finite is_infinite is_nan is_sign_negative is_sign_positive ln ln_1p log log10 log2 max min mul_add powf powi recip
-        rem_euclid round signum sin sin_cos sinh sqrt tan tanh to_degrees to_radians total_cmp trunc
-    }
-
-    methods! { OfIntegers, INTEGERS:
-        abs abs_diff checked_add checked_div checked_mul checked_pow checked_rem checked_sub div_ceil div_euclid is_negative is_positive
-        is_power_of_two pow rem_euclid saturating_add saturating_mul saturating_pow saturating_sub signum unsigned_abs wrapping_add
-        wrapping_mul wrapping_sub
-    }
-
-    // What arrays have and numbers have not: of arrays of rank 0, which the macro does not tell from numbers.
-    methods! { OfRankZero, RANK_ZERO:
-        as_slice as_standard_layout axis_chunks_iter axis_iter broadcast chunks chunks_exact column columns contains diag diff dim dot exact_chunks fill first
-        flatten fold get index_axis index_axis_move indexed_iter insert_axis into_diag into_dimensionality into_flat
-        into_raw_vec_and_offset into_scalar into_shape into_shape_clone into_shape_with_order is_any_infinite is_any_nan is_empty
-        is_square iter lanes last len len_of map map_axis mapv mapv_into mapv_into_any mean mean_axis ncols ndim nrows outer_iter
-        permuted_axes pow2 product product_axis raw_dim reborrow remove_axis reversed_axes row rows select shape slice slice_axis
-        slice_move split_at split_first split_last std std_axis sum sum_axis t to_shape to_vec tril triu var var_axis view windows
+    kinds! {
+        arrays reals integers:
+            abs signum;
+        arrays reals:
+            acos acosh asin asinh atan atanh cbrt ceil clamp cos cosh exp exp2 exp_m1 floor
+            fract hypot is_infinite is_nan ln ln_1p log log10 log2 powf powi recip round sin
+            sinh sqrt tan tanh to_degrees to_radians trunc;
+        arrays rank_zero:
+            as_slice as_standard_layout axis_chunks_iter axis_iter broadcast column columns diag
+            diff dim dot exact_chunks flatten fold index_axis index_axis_move indexed_iter
+            insert_axis into_diag into_dimensionality into_flat into_raw_vec_and_offset
+            into_scalar into_shape into_shape_clone into_shape_with_order is_any_infinite
+            is_any_nan is_square lanes len_of map map_axis mapv mapv_into mapv_into_any mean
+            mean_axis ncols ndim nrows outer_iter permuted_axes pow2 product product_axis
+            raw_dim reborrow remove_axis reversed_axes row rows select shape slice slice_axis
+            slice_move std std_axis sum sum_axis t to_shape tril triu var var_axis view;
+        arrays:
+            abs_sub assign axis_iter_mut column_mut columns_mut diag_mut exact_chunks_mut
+            index_axis_mut indexed_iter_mut invert_axis map_inplace mapv_inplace outer_iter_mut
+            reverse_axes row_mut rows_mut scaled_add slice_axis_mut slice_mut swap_axes to_owned
+            view_mut zip_mut_with;
+        arrays vectors rank_zero:
+            chunks_exact first get is_empty iter last len split_at split_first split_last to_vec
+            windows;
+        arrays vectors:
+            chunks_exact_mut fill iter_mut push swap;
+        vectors rank_zero:
+            chunks contains;
+        vectors:
+            clear copy_from_slice extend_from_slice first_mut insert last_mut pop remove retain
+            reverse rotate_left rotate_right swap_remove truncate;
+        reals:
+            atan2 copysign is_finite is_sign_negative is_sign_positive max min mul_add sin_cos
+            total_cmp;
+        reals integers:
+            div_euclid rem_euclid;
+        integers:
+            abs_diff checked_add checked_div checked_mul checked_pow checked_rem checked_sub
+            div_ceil is_negative is_positive is_power_of_two pow saturating_add saturating_mul
+            saturating_pow saturating_sub unsigned_abs wrapping_add wrapping_mul wrapping_sub;
     }
 
     methods! { OfOptions, OPTIONS:

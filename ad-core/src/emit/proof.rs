@@ -4,12 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit::{self, Visit};
 
 use crate::ir::{Elem, RealTy};
-use crate::program::{Assumed, AssumedConst, Owner, Program};
+use crate::program::{Assumed, AssumedConst, Called, Home, Owner, Program, Takes, Vectors};
 
 /// The proofs of a function, for all of its derivatives.
 #[must_use]
@@ -91,122 +91,6 @@ fn macros(program: &Program) -> Option<TokenStream> {
     })
 }
 
-/// Methods that ndarray has on the array itself and not only on what it derefs to, by reference.
-const OF_REFERENCES: &[&str] =
-    &["dim", "is_empty", "is_square", "len", "len_of", "ndim", "nrows", "ncols", "raw_dim", "shape", "to_owned"];
-/// Those that it has by value.
-const OF_VALUES: &[&str] = &[
-    "index_axis_move",
-    "insert_axis",
-    "into_diag",
-    "into_dimensionality",
-    "into_flat",
-    "into_raw_vec_and_offset",
-    "into_scalar",
-    "into_shape",
-    "into_shape_clone",
-    "into_shape_with_order",
-    "mapv_into",
-    "mapv_into_any",
-    "permuted_axes",
-    "reborrow",
-    "remove_axis",
-    "reversed_axes",
-    "slice_move",
-    "split_at",
-];
-/// Those by mutable reference.
-const OF_MUTABLE: &[&str] = &[
-    "clear",
-    "extend_from_slice",
-    "insert",
-    "invert_axis",
-    "pop",
-    "push",
-    "remove",
-    "retain",
-    "reverse_axes",
-    "swap_axes",
-    "swap_remove",
-    "truncate",
-];
-/// Those that only vectors have.
-const OF_VECTORS_ONLY: &[&str] = &[
-    "chunks",
-    "clear",
-    "copy_from_slice",
-    "extend_from_slice",
-    "first_mut",
-    "insert",
-    "last_mut",
-    "pop",
-    "remove",
-    "retain",
-    "reverse",
-    "rotate_left",
-    "rotate_right",
-    "swap_remove",
-    "truncate",
-];
-/// Those that vectors have, or what they deref to.
-const OF_VECTORS: &[&str] = &[
-    "chunks_exact",
-    "fill",
-    "first",
-    "get",
-    "is_empty",
-    "iter",
-    "iter_mut",
-    "chunks_exact_mut",
-    "last",
-    "len",
-    "push",
-    "split_at",
-    "split_first",
-    "split_last",
-    "swap",
-    "to_vec",
-    "windows",
-];
-/// Those that `ArrayRefN` has only on what it derefs to.
-const OF_LAYOUTS: &[&str] = &[
-    "dim",
-    "invert_axis",
-    "is_empty",
-    "is_square",
-    "len",
-    "len_of",
-    "ndim",
-    "nrows",
-    "ncols",
-    "raw_dim",
-    "shape",
-    "swap_axes",
-];
-
-/// How a type has a method.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Own {
-    Value,
-    Reference,
-    Mutable,
-    /// On what it derefs to.
-    Deref,
-}
-
-impl Own {
-    fn of(name: &str, rank: usize, array: bool) -> Own {
-        match name {
-            "total_cmp" => Own::Reference,
-            _ if rank == 0 && array => Own::Deref,
-            _ if rank == 0 || OF_VALUES.contains(&name) => Own::Value,
-            _ if OF_REFERENCES.contains(&name) => Own::Reference,
-            _ if OF_MUTABLE.contains(&name) => Own::Mutable,
-            _ => Own::Deref,
-        }
-    }
-}
-
 /// A form of a receiver: references to the type, or a mutable one.
 enum Form {
     Refs(u8),
@@ -215,28 +99,28 @@ enum Form {
 
 /// The forms in which Rust looks for a method of a receiver before it finds the type's own. A receiver of `n` references is looked up with `n`
 /// of them, then `n + 1`, then `n - 1`, and so on down to the type, `&` and `&mut` of it, and then what it derefs to.
-fn forms(own: Own, refs: Option<u8>) -> Vec<Form> {
+fn forms(own: Takes, refs: Option<u8>) -> Vec<Form> {
     // Nothing is called by more references than two without it being known.
     let (low, high) = refs.map_or((0, 1), |n| (n, n));
     let first = match own {
         // By value it is found at once, and behind a reference only after that.
-        Own::Value => 1,
-        Own::Reference if low > 0 => 2,
-        Own::Reference | Own::Mutable | Own::Deref => 0,
+        Takes::Value => 1,
+        Takes::Reference if low > 0 => 2,
+        Takes::Reference | Takes::Mutable | Takes::Deref => 0,
     };
     let last = match own {
-        Own::Value if high == 0 => return Vec::new(),
+        Takes::Value if high == 0 => return Vec::new(),
         // Found in the first form, `&T`; of an unknown receiver only this one is asked.
-        Own::Reference if high == 1 => {
+        Takes::Reference if high == 1 => {
             return if low == 0 { vec![Form::Refs(0)] } else { Vec::new() };
         }
-        Own::Reference if high == 0 => 0,
+        Takes::Reference if high == 0 => 0,
         // `&mut T` counts as one reference, if it is known at all.
-        Own::Mutable => return vec![Form::Refs(0), Form::Refs(1)],
-        Own::Value | Own::Reference | Own::Deref => high.min(2) + 1,
+        Takes::Mutable => return vec![Form::Refs(0), Form::Refs(1)],
+        Takes::Value | Takes::Reference | Takes::Deref => high.min(2) + 1,
     };
     let mut forms: Vec<Form> = (first..=last).map(Form::Refs).collect();
-    if own == Own::Deref {
+    if own == Takes::Deref {
         forms.push(Form::Mutable);
     }
     forms
@@ -249,10 +133,9 @@ fn methods(program: &Program) -> Option<TokenStream> {
     let style = super::style(program);
     let mut calls = Vec::new();
     for assumed in &program.assumed {
-        if let Assumed::OfStd { name, ty } = assumed {
+        if let Assumed::OfStd { name, ty, by_reference } = assumed {
             // By value, the type's own come first where they take it by value.
-            let by_reference = matches!(name.to_string().as_str(), "is_some" | "is_none" | "peek");
-            calls.push(if by_reference {
+            calls.push(if *by_reference {
                 quote!(let _ = |x_: #ty| x_.#name();)
             } else {
                 // `&Option<&F>` written out is a lint's.
@@ -265,19 +148,16 @@ fn methods(program: &Program) -> Option<TokenStream> {
             });
             continue;
         }
-        let Assumed::Method { name, elem, rank, array, sizes, receiver } = assumed else { continue };
+        let Assumed::Method { name, found, elem, rank, array, sizes, receiver } = assumed else { continue };
         let elem = match elem {
             Elem::Real(RealTy::Param) => quote!(f64),
             elem => style.ty(*elem),
         };
-        let text = name.to_string();
-        let text = text.as_str();
         let owner = receiver.map_or(Owner::Any, |r| r.owner);
         let may = |o: Owner| owner == Owner::Any || owner == o;
         let mut owners = Vec::new();
         if *rank > 0 {
-            let only = OF_VECTORS_ONLY.contains(&text);
-            let vectors = only || OF_VECTORS.contains(&text);
+            let (only, vectors) = (found.vectors == Vectors::Only, found.vectors != Vectors::No);
             if !only && may(Owner::Array) {
                 let array = format_ident!("Array{rank}");
                 owners.push(quote!(#krate::ndarray::#array<#elem>));
@@ -299,15 +179,17 @@ fn methods(program: &Program) -> Option<TokenStream> {
                 calls.push(quote!(let _ = |x_: &&[#elem]| x_.#name();));
             }
             // What these have is found on what they deref to, and they are behind a reference always.
-            if OF_LAYOUTS.contains(&text) && may(Owner::Shared) {
+            if found.of_layout && may(Owner::Shared) {
                 let shared = format_ident!("ArrayRef{rank}");
                 calls.push(quote!(let _ = |x_: &#krate::ndarray::#shared<#elem>| x_.#name();));
             }
         } else {
             owners.push(elem);
         }
+        // What has no axes is a number, or an array that has what numbers have on what it derefs to.
+        let takes = if *rank == 0 && *array { Takes::Deref } else { found.takes };
         for owner in owners {
-            calls.extend(forms(Own::of(text, *rank, *array), receiver.map(|r| r.refs)).into_iter().map(|form| {
+            calls.extend(forms(takes, receiver.map(|r| r.refs)).into_iter().map(|form| {
                 let receiver = match form {
                     Form::Refs(n) => {
                         let refs = (0..n).map(|_| quote!(&));
@@ -423,8 +305,9 @@ fn bits(bits: u64, groups: u32) -> Literal {
 /// That a path is the function or type that it was taken for.
 fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
     let krate = &program.options.krate;
-    let (path, name) = match assumed {
-        Assumed::Path { path, name } => (path, name),
+    match assumed {
+        Assumed::Path { path, name, called: Some(called) } => Some(call(krate, (path, name), called)),
+        Assumed::Path { path, name, called: None } => of_type(krate, (path, name)),
         Assumed::OfNumber { path, elem, name } => {
             let span = name.span();
             let ty = super::style(program).ty(*elem);
@@ -434,111 +317,71 @@ fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
                     #krate::runtime::kernel::same(<::core::primitive::#ty as ::core::convert::From<u8>>::from, #path);
                 });
             }
-            return Some(quote_spanned!(span=> #krate::runtime::kernel::same(<::core::primitive::#ty>::#name, #path);));
+            Some(quote_spanned!(span=> #krate::runtime::kernel::same(<::core::primitive::#ty>::#name, #path);))
         }
-        _ => return None,
-    };
-    // The name is resolved where the user wrote it, and underlined there if it is another function.
+        _ => None,
+    }
+}
+
+/// ndarray's types are the ones meant if a value of the one is a value of the other.
+fn of_type(krate: &TokenStream, (path, name): (&TokenStream, &Ident)) -> Option<TokenStream> {
+    // The name is resolved where the user wrote it, and underlined there if it is another type.
     let span = name.span();
-    let text = name.to_string();
-    let text = text.as_str();
-    // ndarray's types are the ones meant if a value of the one is a value of the other.
-    match text {
-        "Zip" => {
-            return Some(quote_spanned! {span=>
-                let _: fn(#path<(), #krate::ndarray::Ix1>) -> #krate::ndarray::Zip<(), #krate::ndarray::Ix1> = |zip_| zip_;
-            });
-        }
-        "None" => {
-            return Some(quote_spanned! {span=> let _: ::core::option::Option<()> = #path; });
-        }
-        "Slice" => {
-            return Some(quote_spanned! {span=> let _: fn(#path) -> #krate::ndarray::Slice = |slice_| slice_; });
-        }
+    match name.to_string().as_str() {
+        "Zip" => Some(quote_spanned! {span=>
+            let _: fn(#path<(), #krate::ndarray::Ix1>) -> #krate::ndarray::Zip<(), #krate::ndarray::Ix1> = |zip_| zip_;
+        }),
+        "None" => Some(quote_spanned! {span=> let _: ::core::option::Option<()> = #path; }),
+        "Slice" => Some(quote_spanned! {span=> let _: fn(#path) -> #krate::ndarray::Slice = |slice_| slice_; }),
         "Array" => {
             let of = quote!(<(), #krate::ndarray::Ix1>);
-            return Some(quote_spanned! {span=> let _: fn(#path #of) -> #krate::ndarray::Array #of = |x_| x_; });
+            Some(quote_spanned! {span=> let _: fn(#path #of) -> #krate::ndarray::Array #of = |x_| x_; })
         }
-        _ => {
-            if let Some(proof) = array(krate, path, text) {
-                return Some(quote_spanned!(span=> let #proof));
-            }
-        }
+        text => array(krate, path, text).map(|proof| quote_spanned!(span=> let #proof)),
     }
-    let Some(arguments) = arguments(krate, text) else {
-        // `every_function_has_a_proof` below sees to it that this is not reached.
-        let message = format!("internal error of `ad` in the emitter: `{text}` has no proof");
-        return Some(quote_spanned!(span=> ::core::compile_error!(#message);));
+}
+
+/// That a path is a function: both are one type, which a call pins down.
+fn call(krate: &TokenStream, (path, name): (&TokenStream, &Ident), called: &Called) -> TokenStream {
+    let span = name.span();
+    let ours = match called.home {
+        Home::Prelude => quote!(#krate::prelude::#name),
+        Home::Ndarray => quote!(#krate::ndarray::#name),
+        Home::Linalg => quote!(#krate::ndarray::linalg::#name),
+        Home::Iter => quote!(::std::iter::#name),
+        Home::Mem => quote!(::std::mem::#name),
+        Home::StaticArray => quote!(::std::array::#name),
+        Home::Option => quote!(::core::option::Option::#name),
     };
-    let ours = match text {
-        "kron" => quote!(#krate::ndarray::linalg::kron),
-        "stack" | "concatenate" | "arr0" | "aview0" | "arr1" | "aview1" | "arr2" | "aview2" | "arr3" | "Axis" => {
-            quote!(#krate::ndarray::#name)
-        }
-        "repeat" | "once" | "repeat_n" | "zip" => quote!(::std::iter::#name),
-        "swap" | "replace" | "take" => quote!(::std::mem::#name),
-        "from_fn" => quote!(::std::array::from_fn),
-        "Some" => quote!(::core::option::Option::Some),
-        _ => quote!(#krate::prelude::#name),
-    };
-    let result = match text {
-        "one_hot" => quote!(_: #krate::ndarray::Array1<f64>),
-        "from_fn" => quote!(_: [u8; 1]),
-        _ => quote!(_),
-    };
-    Some(quote_spanned! {span=>
+    let arguments = rust(krate, called.arguments);
+    let result = called.result.map(|ty| rust(krate, ty)).map_or_else(|| quote!(_), |ty| quote!(_: #ty));
+    quote_spanned! {span=>
         let f_ = #path;
         #krate::runtime::kernel::same(#ours, f_);
         let #result = f_(#arguments);
-    })
+    }
 }
 
-/// Arguments on which every function of the DSL, of ndarray and of std that the front end knows can be called.
-fn arguments(krate: &TokenStream, name: &str) -> Option<TokenStream> {
-    Some(match name {
-        "build1" => quote!(0, |_| 0.0_f64),
-        "build" => quote!([0], |_: [usize; 1]| 0.0_f64),
-        "gather" | "scatter" => quote!([0], x_, |i_: [usize; 1]| i_),
-        "iota" => quote!(0),
-        "replicate" => quote!(0, 0.0_f64),
-        "one_hot" => quote!(0, 0),
-        "select" => quote!(true, 0.0_f64, 0.0_f64),
-        "sum" | "product" | "sum_outer" | "maximum" | "minimum" | "argmax" | "argmin" | "logsumexp" | "norm"
-        | "softmax" => quote!(x_),
-        "map2" => quote!(x_, x_, |a_: f64, _: f64| a_),
-        "fold" | "reduce" | "scan" | "scanl" | "scanr" => quote!(0.0_f64, x_, |a_: f64, _: f64| a_),
-        "stack" | "concatenate" => quote!(#krate::ndarray::Axis(0), &[x_.view()]),
-        "arr0" => quote!(0.0_f64),
-        "aview0" => quote!(&0.0_f64),
-        "arr1" | "aview1" => quote!(&[0.0_f64]),
-        "arr2" | "aview2" => quote!(&[[0.0_f64]]),
-        "arr3" => quote!(&[[[0.0_f64]]]),
-        "kron" => {
-            quote!(&#krate::ndarray::Array2::<f64>::zeros((0, 0)), &#krate::ndarray::Array2::<f64>::zeros((0, 0)))
-        }
-        "sigmoid" | "relu" | "softplus" | "erf" | "erfc" | "ln_gamma" | "digamma" => quote!(0.0_f64),
-        "repeat" | "once" | "Some" => quote!(0.0_f64),
-        "repeat_n" => quote!(0.0_f64, 0),
-        "zip" => quote!([0_u8], [0_u8]),
-        "swap" => quote!(&mut 0_u8, &mut 0_u8),
-        "take" => quote!(&mut 0_u8),
-        "replace" => quote!(&mut 0_u8, 0_u8),
-        "Axis" => quote!(0),
-        "from_fn" => quote!(|_| 0_u8),
-        _ => return None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn every_function_has_a_proof() {
-        for row in crate::front::described() {
-            let module = matches!(row.on, "function" | "function of `std::iter`" | "std::mem" | "ndarray");
-            // `Zip::from`: of a type, which is proved.
-            if module && !row.name.contains("::") {
-                assert!(super::arguments(&quote::quote!(::ad), row.name).is_some(), "{}", row.name);
+/// What a row says in Rust, where `$crate` is the path to `ad`. (That it is Rust, a test of the table sees to.)
+fn rust(krate: &TokenStream, text: &str) -> TokenStream {
+    fn put(krate: &TokenStream, tokens: TokenStream) -> TokenStream {
+        let (mut made, mut tokens) = (TokenStream::new(), tokens.into_iter());
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Punct(p) if p.as_char() == '$' => {
+                    // Behind it stands `crate`.
+                    let _ = tokens.next();
+                    made.extend(krate.clone());
+                }
+                TokenTree::Group(group) => {
+                    let mut inner = Group::new(group.delimiter(), put(krate, group.stream()));
+                    inner.set_span(group.span());
+                    made.extend([TokenTree::Group(inner)]);
+                }
+                other => made.extend([other]),
             }
         }
+        made
     }
+    put(krate, text.parse().unwrap_or_default())
 }

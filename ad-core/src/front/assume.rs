@@ -6,16 +6,16 @@ use quote::{ToTokens, quote};
 use syn::{ExprMethodCall, Path, PathArguments};
 
 use super::lower::Lower;
-use super::table::On;
+use super::table::{On, Proof, Row};
 use super::value::Value;
 use crate::diag::MARK;
 use crate::ir::{Elem, RealTy};
-use crate::program::{Assumed, AssumedConst};
+use crate::program::{Assumed, AssumedConst, Called, Home};
 
-/// Methods of traits of std: another trait's of the same name is ambiguous in the function itself.
-const OF_TRAITS: &[&str] = &["clone", "into", "borrow", "as_ref", "into_iter", "cmp", "partial_cmp", "extend", "next"];
-/// Methods of `Ord`, which integers have with all references to them.
-const OF_ORD: &[&str] = &["max", "min", "clamp"];
+/// Functions that are no rows, since what they are called with has a meaning of its own.
+pub(super) const AXIS: Called = Called { home: Home::Ndarray, arguments: "0", result: None };
+pub(super) const SOME: Called = Called { home: Home::Option, arguments: "0.0_f64", result: None };
+pub(super) const FROM_FN: Called = Called { home: Home::StaticArray, arguments: "|_| 0_u8", result: Some("[u8; 1]") };
 
 /// A path without generic arguments.
 pub(super) fn plain(path: &Path) -> TokenStream {
@@ -25,11 +25,14 @@ pub(super) fn plain(path: &Path) -> TokenStream {
 }
 
 impl<'a> Lower<'a> {
-    /// Notes a function that is taken for one of the table, or a type (all of a path but the function).
-    pub(super) fn assume_path(&mut self, path: &Path, name: &Ident) {
+    /// Notes a function that is taken for this one; without any, a type or a value of that name.
+    pub(super) fn assume_path(&mut self, path: &Path, called: Option<Called>) {
         // What `macros` has written itself.
-        if path.segments.first().is_none_or(|s| s.ident != MARK) {
-            self.assume(Assumed::Path { path: plain(path), name: name.clone() });
+        if path.segments.first().is_some_and(|s| s.ident == MARK) {
+            return;
+        }
+        if let Some(name) = path.segments.last().map(|s| s.ident.clone()) {
+            self.assume(Assumed::Path { path: plain(path), name, called });
         }
     }
 
@@ -39,9 +42,7 @@ impl<'a> Lower<'a> {
         let _ = owner.segments.pop();
         // No `::` at the end.
         let _ = owner.segments.pop_punct();
-        if let Some(name) = owner.segments.last().map(|s| s.ident.clone()) {
-            self.assume_path(&owner, &name);
-        }
+        self.assume_path(&owner, None);
     }
 
     /// Notes `f64::exp`.
@@ -49,33 +50,33 @@ impl<'a> Lower<'a> {
         self.assume(Assumed::OfNumber { path: plain(path), elem, name: name.clone() });
     }
 
-    /// Notes a method. Of those of iterators and options every other one is ambiguous or comes later anyway.
-    pub(super) fn assume_method(&mut self, call: &ExprMethodCall, on: On, receiver: &Value<'a>) {
+    /// Notes a method.
+    pub(super) fn assume_method(&mut self, call: &ExprMethodCall, row: &Row, receiver: &Value<'a>) {
         let (name, known) = (&call.method, self.receivers.get(call));
-        let text = name.to_string();
-        if let On::Option | On::Ordering = on {
-            let elem = match receiver {
-                Value::Maybe(inner, _) => self.elem_of(inner),
-                _ => None,
-            };
-            let elem = super::types::elem_tokens(elem.unwrap_or(Elem::F64), None);
-            let types = match on {
-                On::Option => {
-                    vec![quote!(::core::option::Option<#elem>), quote!(::core::option::Option<&#elem>)]
-                }
-                _ => vec![quote!(::core::cmp::Ordering)],
-            };
-            types.into_iter().for_each(|ty| self.assume(Assumed::OfStd { name: name.clone(), ty }));
-            return;
-        }
-        if let (On::Place, "peek") = (on, &*text) {
-            // By value and by reference, another trait's comes before the type's own, which takes `&mut self`.
-            let items = quote!(::core::iter::Peekable<::core::slice::Iter<'_, f64>>);
-            for ty in [quote!(#items), quote!(&#items)] {
-                self.assume(Assumed::OfStd { name: name.clone(), ty });
+        let of_std = |me: &mut Self, types: &[TokenStream], by_reference: bool| {
+            for ty in types {
+                me.assume(Assumed::OfStd { name: name.clone(), ty: ty.clone(), by_reference });
             }
-            return;
-        }
+        };
+        let (found, with_axes) = match row.proof {
+            Proof::Nothing | Proof::Call(_) => return,
+            Proof::OfStd { by_reference } if row.on == On::Option => {
+                let elem = match receiver {
+                    Value::Maybe(inner, _) => self.elem_of(inner),
+                    _ => None,
+                };
+                let elem = super::types::elem_tokens(elem.unwrap_or(Elem::F64), None);
+                let types = [quote!(::core::option::Option<#elem>), quote!(::core::option::Option<&#elem>)];
+                return of_std(self, &types, by_reference);
+            }
+            Proof::OfStd { by_reference } => return of_std(self, &[quote!(::core::cmp::Ordering)], by_reference),
+            // By value and by reference, another trait's comes before the type's own, which takes `&mut self`.
+            Proof::OfPeekable => {
+                let items = quote!(::core::iter::Peekable<::core::slice::Iter<'_, f64>>);
+                return of_std(self, &[items.clone(), quote!(&#items)], true);
+            }
+            Proof::Method { found, with_axes } => (found, with_axes),
+        };
         let place;
         let receiver = match receiver {
             Value::Place(p) => match self.read_place(p) {
@@ -95,16 +96,13 @@ impl<'a> Lower<'a> {
             _ => 0,
         };
         let Some(elem) = self.elem_of(receiver) else { return };
-        let taken = match on {
+        let taken = match row.on {
             // One of rank 0 is not told from a number, which may have such methods of a trait of the user's.
-            On::Array => true,
+            On::Array | On::Any => rank > 0 || !with_axes,
             On::Place => rank > 0,
-            On::Any => matches!(&*text, "view" | "to_vec" | "as_slice") || rank > 0 && text == "to_owned",
-            On::Real => rank == 0,
-            On::Int => rank == 0 && !OF_ORD.contains(&&*text),
-            _ => false,
+            _ => rank == 0,
         };
-        if taken && !OF_TRAITS.contains(&&*text) {
+        if taken {
             let sizes = match receiver {
                 Value::Term(t) | Value::Nested(t, _) => self.g.shape(*t).to_vec(),
                 _ => Vec::new(),
@@ -112,9 +110,10 @@ impl<'a> Lower<'a> {
             let sizes: Option<Vec<usize>> = sizes.iter().map(|&n| usize::try_from(self.g.int_value(n)?).ok()).collect();
             self.assume(Assumed::Method {
                 name: name.clone(),
+                found,
                 elem,
                 rank,
-                array: matches!(on, On::Array | On::Place | On::Any),
+                array: matches!(row.on, On::Array | On::Place | On::Any),
                 sizes: sizes.unwrap_or_default(),
                 receiver: known,
             });

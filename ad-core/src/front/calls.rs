@@ -6,6 +6,7 @@ use std::rc::Rc;
 use quote::ToTokens;
 use syn::{Expr, ExprCall, ExprMethodCall, GenericArgument};
 
+use super::assume;
 use super::lower::Lower;
 use super::table::{self, Call, Mark, On, Row};
 use super::types;
@@ -48,15 +49,15 @@ impl<'a> Lower<'a> {
             return self.panicking(name, c);
         }
         if p.path.segments.last().is_some_and(|s| s.ident == "Axis") {
-            self.assume_path(&p.path, &p.path.segments[p.path.segments.len() - 1].ident);
+            self.assume_path(&p.path, Some(assume::AXIS));
             return self.axis(c, range);
         }
         if is_array_from_fn(&p.path) {
-            self.assume_path(&p.path, &p.path.segments[p.path.segments.len() - 1].ident);
+            self.assume_path(&p.path, Some(assume::FROM_FN));
             return self.array_from_fn(c, &p.path, range);
         }
         if p.path.segments.last().is_some_and(|s| s.ident == "Some") {
-            self.assume_path(&p.path, &p.path.segments[p.path.segments.len() - 1].ident);
+            self.assume_path(&p.path, Some(assume::SOME));
             let args = self.all(&c.args)?;
             let [value] = &args[..] else {
                 return Err(self.error(range, catalogue::arity("Some", (1, 1), args.len())));
@@ -217,7 +218,7 @@ impl<'a> Lower<'a> {
                 let ranges = std::iter::once(&*m.receiver).chain(&m.args).map(SrcRange::of).collect();
                 let texts = std::iter::once(&*m.receiver).chain(&m.args).map(|e| text_of(e, 30)).collect();
                 if let Some(receiver) = args.first() {
-                    self.assume_method(m, row.on, receiver);
+                    self.assume_method(m, row, receiver);
                 }
                 return self.call(&Call { row, args, ranges, texts, range, generics: None, rank: None });
             }
@@ -297,7 +298,7 @@ impl<'a> Lower<'a> {
         if row.is(Mark::Advances) && super::place::names_one(&m.receiver) {
             return Err(self.error(range, refused::advanced(&name)));
         }
-        self.assume_method(m, row.on, &receiver);
+        self.assume_method(m, row, &receiver);
         let generics = m.turbofish.as_ref().and_then(|t| {
             t.args.iter().find_map(|a| match a {
                 GenericArgument::Type(ty) => Some(ty),
@@ -328,8 +329,8 @@ impl<'a> Lower<'a> {
         let plain = |row| Resolved { row, generics: generic(&last.arguments), rank: None, elem: None };
         let Some(owner) = before.last() else {
             let found = table::find(On::Dsl, &name).or_else(|| table::find(On::Nd, &name));
-            if found.is_some() {
-                self.assume_path(path, &last.ident);
+            if let Some(row) = found {
+                self.assume_path(path, row.function());
             }
             return Ok(found.map(plain));
         };
@@ -356,8 +357,8 @@ impl<'a> Lower<'a> {
         };
         if let Some(on) = module {
             let found = table::find(on, &name);
-            if found.is_some() {
-                self.assume_path(path, &last.ident);
+            if let Some(row) = found {
+                self.assume_path(path, row.function());
             }
             return Ok(found.map(plain));
         }

@@ -15,12 +15,15 @@ use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Node, Term};
 use crate::prim::{Cmp, IntOp};
+use crate::program::Takes;
 
 /// Functions that change what they are given.
 pub(super) const TABLE: &[Row] = &[
-    row("swap", On::Mem, (2, 2), swap, "exchanges two variables or parts: `std::mem::swap(&mut a, &mut b)`"),
-    row("take", On::Mem, (1, 1), take, "what was there, and zero, `None` or an empty `Vec` in its place"),
-    row("replace", On::Mem, (2, 2), replace, "assigns, and returns what was there before"),
+    row("swap", On::Mem, (2, 2), swap, "exchanges two variables or parts: `std::mem::swap(&mut a, &mut b)`")
+        .called("&mut 0_u8, &mut 0_u8"),
+    row("take", On::Mem, (1, 1), take, "what was there, and zero, `None` or an empty `Vec` in its place")
+        .called("&mut 0_u8"),
+    row("replace", On::Mem, (2, 2), replace, "assigns, and returns what was there before").called("&mut 0_u8, 0_u8"),
     row("row_mut", On::Place, (1, 1), row_mut, "a row of a matrix, to be changed"),
     row("column_mut", On::Place, (1, 1), column_mut, "a column of a matrix, to be changed"),
     row("index_axis_mut", On::Place, (2, 2), index_axis_mut, "the part at one index of an axis, to be changed"),
@@ -29,34 +32,53 @@ pub(super) const TABLE: &[Row] = &[
     row("view_mut", On::Place, (0, 0), view_mut, "all of it, to be changed"),
     row("diag_mut", On::Place, (0, 0), diag_mut, "the diagonal, to be changed: `x.diag_mut().fill(1.0)`"),
     row("assign", On::Place, (1, 1), assign, "each element of another array, broadcast to the shape"),
-    row("fill", On::Place, (1, 1), fill, "one value for all elements"),
+    row("fill", On::Place, (1, 1), fill, "one value for all elements").of_vectors_too(),
     row("mapv_inplace", On::Place, (1, 1), mapv_inplace, "f of each element in its place"),
-    row("swap_axes", On::Place, (2, 2), swap_axes, "exchanges two axes of a local array or view"),
-    row("reverse_axes", On::Place, (0, 0), reverse_axes, "puts the axes of a local array or view in reverse order"),
-    row("invert_axis", On::Place, (1, 1), invert_axis, "reverses a local array or view along an axis"),
-    row("swap", On::Place, (2, 2), swap_elements, "exchanges two elements"),
-    row("reverse", On::Place, (0, 0), reverse, "puts the elements of a slice or `Vec` in reverse order"),
+    row("swap_axes", On::Place, (2, 2), swap_axes, "exchanges two axes of a local array or view")
+        .of_layout()
+        .takes(Takes::Mutable),
+    row("reverse_axes", On::Place, (0, 0), reverse_axes, "puts the axes of a local array or view in reverse order")
+        .takes(Takes::Mutable),
+    row("invert_axis", On::Place, (1, 1), invert_axis, "reverses a local array or view along an axis")
+        .of_layout()
+        .takes(Takes::Mutable),
+    row("swap", On::Place, (2, 2), swap_elements, "exchanges two elements").of_vectors_too(),
+    row("reverse", On::Place, (0, 0), reverse, "puts the elements of a slice or `Vec` in reverse order").of_vectors(),
     row(
         "rotate_left",
         On::Place,
         (1, 1),
         rotate_left,
         "moves the first k elements of a slice or `Vec` behind the others",
-    ),
+    )
+    .of_vectors(),
     row(
         "rotate_right",
         On::Place,
         (1, 1),
         rotate_right,
         "moves the last k elements of a slice or `Vec` before the others",
-    ),
-    row("copy_from_slice", On::Place, (1, 1), copy, "each element of another slice of the same length"),
+    )
+    .of_vectors(),
+    row("copy_from_slice", On::Place, (1, 1), copy, "each element of another slice of the same length").of_vectors(),
     row("new", On::Assoc, (0, 0), no_elements, "no elements: `Vec::new()`, to be pushed to"),
     row("with_capacity", On::Assoc, (1, 1), with_capacity, "no elements: `Vec::with_capacity(n)`, to be pushed to"),
-    row("push", On::Place, (1, 1), push, "one more element at the end of a `Vec`").marks(&[Mark::Pushes]),
-    row("pop", On::Place, (0, 0), pop, "takes the last element of a `Vec`, an `Option`").marks(&[Mark::Resizes]),
-    row("truncate", On::Place, (1, 1), truncate, "leaves the first n elements of a `Vec`").marks(&[Mark::Resizes]),
-    row("clear", On::Place, (0, 0), clear, "leaves no element of a `Vec`").marks(&[Mark::Resizes]),
+    row("push", On::Place, (1, 1), push, "one more element at the end of a `Vec`")
+        .of_vectors_too()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Pushes]),
+    row("pop", On::Place, (0, 0), pop, "takes the last element of a `Vec`, an `Option`")
+        .of_vectors()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Resizes]),
+    row("truncate", On::Place, (1, 1), truncate, "leaves the first n elements of a `Vec`")
+        .of_vectors()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Resizes]),
+    row("clear", On::Place, (0, 0), clear, "leaves no element of a `Vec`")
+        .of_vectors()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Resizes]),
 ];
 
 pub(super) fn place_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Place> {

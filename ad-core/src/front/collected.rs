@@ -18,18 +18,32 @@ use crate::catalogue::refused;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
+use crate::program::Takes;
 
 /// Methods that change how many elements a `Vec` has.
 pub(super) const TABLE: &[Row] = &[
     row("insert", On::Place, (2, 2), insert, "an element at an index of a `Vec`, those from there on behind it")
+        .of_vectors()
+        .takes(Takes::Mutable)
         .marks(&[Mark::Resizes]),
-    row("remove", On::Place, (1, 1), remove, "takes the element at an index of a `Vec`").marks(&[Mark::Resizes]),
+    row("remove", On::Place, (1, 1), remove, "takes the element at an index of a `Vec`")
+        .of_vectors()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Resizes]),
     row("swap_remove", On::Place, (1, 1), swap_remove, "takes an element of a `Vec`, the last one in its place")
+        .of_vectors()
+        .takes(Takes::Mutable)
         .marks(&[Mark::Resizes]),
     row("retain", On::Place, (1, 1), retain, "leaves the elements of a `Vec` for which f holds")
+        .of_vectors()
+        .takes(Takes::Mutable)
         .marks(&[Mark::Resizes]),
-    row("extend", On::Place, (1, 1), extend, "pushes the items of an iterator to a `Vec`").marks(&[Mark::Resizes]),
+    row("extend", On::Place, (1, 1), extend, "pushes the items of an iterator to a `Vec`")
+        .unproved()
+        .marks(&[Mark::Resizes]),
     row("extend_from_slice", On::Place, (1, 1), extend, "pushes the elements of a slice to a `Vec`")
+        .of_vectors()
+        .takes(Takes::Mutable)
         .marks(&[Mark::Resizes]),
 ];
 

@@ -198,7 +198,7 @@ impl<'a> Lower<'a> {
         if let [.., name] = &names[..]
             && name == "None"
         {
-            self.assume_path(&p.path, &p.path.segments[p.path.segments.len() - 1].ident);
+            self.assume_path(&p.path, None);
             return Ok(Value::Nothing);
         }
         if let [.., of, name] = &names[..]

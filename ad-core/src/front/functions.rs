@@ -6,41 +6,81 @@ use super::arith::Join;
 use super::lower::Lower;
 use super::methods::parts;
 use super::open::Open;
+use super::refs::results;
 use super::table::{Call, Neutral, On, Parts, Row, row};
 use super::value::{Lowered, Value, Want};
 use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, RealTy, Term};
 use crate::prim::{Binary, Cmp, Prim, Reduce, Unary};
+use crate::program::{Called, Home};
 
 /// Arrays from functions of the index.
 pub(super) const BUILDING: &[Row] = &[
-    row("build1", On::Dsl, (2, 2), build1, "element i is f(i), a scalar or an array"),
-    row("build", On::Dsl, (2, 2), build, "element [i, j, ..] is f([i, j, ..])"),
-    row("gather", On::Dsl, (3, 3), gather, "element ix is x[f(ix)]"),
-    row("scatter", On::Dsl, (3, 3), scatter, "zeros, to which x[ix] is added at f(ix)"),
-    row("iota", On::Dsl, (1, 1), iota, "0, 1, .., n - 1"),
-    row("replicate", On::Dsl, (2, 2), replicate, "n times the same, along a new first axis"),
-    row("one_hot", On::Dsl, (2, 2), one_hot, "zeros with a one at i"),
+    row("build1", On::Dsl, (2, 2), build1, "element i is f(i), a scalar or an array")
+        .called("0, |_| 0.0_f64")
+        .gives(results::built),
+    row("build", On::Dsl, (2, 2), build, "element [i, j, ..] is f([i, j, ..])")
+        .called("[0], |_: [usize; 1]| 0.0_f64")
+        .gives(results::built_by_indices),
+    row("gather", On::Dsl, (3, 3), gather, "element ix is x[f(ix)]")
+        .called("[0], x_, |i_: [usize; 1]| i_")
+        .gives(results::built_by_indices),
+    row("scatter", On::Dsl, (3, 3), scatter, "zeros, to which x[ix] is added at f(ix)")
+        .called("[0], x_, |i_: [usize; 1]| i_")
+        .gives(results::built_by_indices),
+    row("iota", On::Dsl, (1, 1), iota, "0, 1, .., n - 1").called("0").gives(results::array),
+    row("replicate", On::Dsl, (2, 2), replicate, "n times the same, along a new first axis")
+        .called("0, 0.0_f64")
+        .gives(results::array),
+    row("one_hot", On::Dsl, (2, 2), one_hot, "zeros with a one at i")
+        .called_as(Called { home: Home::Prelude, arguments: "0, 0", result: Some("$crate::ndarray::Array1<f64>") })
+        .gives(results::array),
 ];
 
 /// Reductions: real ones in the order of `ad_runtime::dsl`.
 pub(super) const REDUCING: &[Row] = &[
-    row("sum", On::Dsl, (1, 1), sum_in_lanes, "sum of all elements").parts(Parts::Reduction(Neutral::Zero)),
-    row("sum_outer", On::Dsl, (1, 1), sum_outer, "sum over the first axis").parts(Parts::By(parts::sum_outer)),
-    row("maximum", On::Dsl, (1, 1), maximum, "largest element").parts(Parts::By(parts::largest)),
-    row("minimum", On::Dsl, (1, 1), minimum, "smallest element").parts(Parts::By(parts::smallest)),
-    row("norm", On::Dsl, (1, 1), norm, "square root of the sum of squares").parts(Parts::Reduction(Neutral::Zero)),
+    row("sum", On::Dsl, (1, 1), sum_in_lanes, "sum of all elements")
+        .called("x_")
+        .gives(results::number)
+        .parts(Parts::Reduction(Neutral::Zero)),
+    row("sum_outer", On::Dsl, (1, 1), sum_outer, "sum over the first axis")
+        .called("x_")
+        .gives(results::array)
+        .parts(Parts::By(parts::sum_outer)),
+    row("maximum", On::Dsl, (1, 1), maximum, "largest element")
+        .called("x_")
+        .gives(results::number)
+        .parts(Parts::By(parts::largest)),
+    row("minimum", On::Dsl, (1, 1), minimum, "smallest element")
+        .called("x_")
+        .gives(results::number)
+        .parts(Parts::By(parts::smallest)),
+    row("norm", On::Dsl, (1, 1), norm, "square root of the sum of squares")
+        .called("x_")
+        .gives(results::number)
+        .parts(Parts::Reduction(Neutral::Zero)),
     row("softmax", On::Dsl, (1, 1), softmax, "exponentials by their sum, along the last axis")
+        .called("x_")
+        .gives(results::array)
         .parts(Parts::By(parts::softmax)),
-    row("argmax", On::Dsl, (1, 1), argmax, "index of the first largest element").parts(Parts::By(parts::largest)),
-    row("argmin", On::Dsl, (1, 1), argmin, "index of the first smallest element").parts(Parts::By(parts::smallest)),
+    row("argmax", On::Dsl, (1, 1), argmax, "index of the first largest element")
+        .called("x_")
+        .gives(results::number)
+        .parts(Parts::By(parts::largest)),
+    row("argmin", On::Dsl, (1, 1), argmin, "index of the first smallest element")
+        .called("x_")
+        .gives(results::number)
+        .parts(Parts::By(parts::smallest)),
     row("logsumexp", On::Dsl, (1, 1), logsumexp, "logarithm of the sum of exponentials")
+        .called("x_")
+        .gives(results::number)
         .parts(Parts::Reduction(Neutral::MinusInfinity)),
 ];
 
 /// Choices.
-pub(super) const CHOOSING: &[Row] = &[row("select", On::Dsl, (3, 3), select, "a where c, else b: both are computed")];
+pub(super) const CHOOSING: &[Row] =
+    &[row("select", On::Dsl, (3, 3), select, "a where c, else b: both are computed").called("true, 0.0_f64, 0.0_f64")];
 
 fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((n, rn), (f, rf)) = (call.arg(0)?, call.arg(1)?);

@@ -5,6 +5,7 @@
 
 use super::functions::ints;
 use super::lower::Lower;
+use super::refs::results;
 use super::table::{Call, On, Row, row};
 use super::value::{Lowered, Value, Want};
 use crate::analysis::range::Linear;
@@ -15,9 +16,9 @@ use crate::prim::{Cmp, IntOp, Prim, Reduce};
 
 /// Methods of integers.
 pub(super) const TABLE: &[Row] = &[
-    row("max", On::Int, (1, 1), max, "the larger"),
-    row("min", On::Int, (1, 1), min, "the smaller"),
-    row("clamp", On::Int, (2, 2), clamp, "into a range"),
+    row("max", On::Int, (1, 1), max, "the larger").unproved().gives(results::number_by_value),
+    row("min", On::Int, (1, 1), min, "the smaller").unproved().gives(results::number_by_value),
+    row("clamp", On::Int, (2, 2), clamp, "into a range").unproved().gives(results::number_by_value),
     row("abs", On::Int, (0, 0), abs, "absolute value"),
     row("unsigned_abs", On::Int, (0, 0), unsigned_abs, "absolute value, of the unsigned type"),
     row("signum", On::Int, (0, 0), signum, "-1, 0 or 1"),
@@ -60,12 +61,18 @@ pub(super) const TABLE: &[Row] = &[
     row("wrapping_add", On::Int, (1, 1), |me, call| wrapping(me, call, IntOp::Add), "the sum, its low bits"),
     row("wrapping_sub", On::Int, (1, 1), |me, call| wrapping(me, call, IntOp::Sub), "the difference, its low bits"),
     row("wrapping_mul", On::Int, (1, 1), |me, call| wrapping(me, call, IntOp::Mul), "the product, its low bits"),
-    row("checked_add", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Add), "the sum, an `Option`"),
-    row("checked_sub", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Sub), "the difference, an `Option`"),
-    row("checked_mul", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Mul), "the product, an `Option`"),
-    row("checked_div", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Div), "the quotient, an `Option`"),
-    row("checked_rem", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Rem), "the remainder, an `Option`"),
-    row("checked_pow", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Pow), "the power, an `Option`"),
+    row("checked_add", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Add), "the sum, an `Option`")
+        .gives(results::unknown),
+    row("checked_sub", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Sub), "the difference, an `Option`")
+        .gives(results::unknown),
+    row("checked_mul", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Mul), "the product, an `Option`")
+        .gives(results::unknown),
+    row("checked_div", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Div), "the quotient, an `Option`")
+        .gives(results::unknown),
+    row("checked_rem", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Rem), "the remainder, an `Option`")
+        .gives(results::unknown),
+    row("checked_pow", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Pow), "the power, an `Option`")
+        .gives(results::unknown),
 ];
 
 /// What an operation gives, and when that is what Rust gives.

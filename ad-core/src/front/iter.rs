@@ -17,6 +17,7 @@ use std::rc::Rc;
 use super::checks::Frame;
 use super::lower::Lower;
 use super::methods::parts;
+use super::refs::results;
 use super::slice::front_axis;
 use super::table::{Call, Mark, On, Parts, Row, row};
 use super::value::{Lowered, Number, Seq, Value};
@@ -34,31 +35,50 @@ pub(super) use until::TABLE as UNTIL;
 
 /// What makes iterators.
 pub(super) const TABLE: &[Row] = &[
-    row("iter", On::Array, (0, 0), iter, "the elements in row-major order").marks(&[Mark::OfConstants]),
-    row("into_iter", On::Array, (0, 0), iter, "the elements in row-major order").marks(&[Mark::OfConstants]),
-    row("iter", On::Iter, (0, 0), itself, "the iterator"),
-    row("into_iter", On::Iter, (0, 0), itself, "the iterator"),
+    row("iter", On::Array, (0, 0), iter, "the elements in row-major order")
+        .of_vectors_too()
+        .gives(results::elements)
+        .marks(&[Mark::OfConstants]),
+    row("into_iter", On::Array, (0, 0), iter, "the elements in row-major order")
+        .unproved()
+        .gives(results::items)
+        .marks(&[Mark::OfConstants]),
+    row("iter", On::Iter, (0, 0), itself, "the iterator").gives(results::same_items),
+    row("into_iter", On::Iter, (0, 0), itself, "the iterator").gives(results::same_items),
     row("outer_iter", On::Array, (0, 0), outer_iter, "the parts along the first axis")
+        .gives(results::views)
         .parts(Parts::By(parts::outer_iter)),
-    row("axis_iter", On::Array, (1, 1), axis_iter, "the parts along an axis").parts(Parts::By(parts::axis_iter)),
-    row("rows", On::Array, (0, 0), rows, "the rows: vectors along the last axis").parts(Parts::By(parts::rows)),
+    row("axis_iter", On::Array, (1, 1), axis_iter, "the parts along an axis")
+        .gives(results::views)
+        .parts(Parts::By(parts::axis_iter)),
+    row("rows", On::Array, (0, 0), rows, "the rows: vectors along the last axis")
+        .gives(results::lanes)
+        .parts(Parts::By(parts::rows)),
     row("columns", On::Array, (0, 0), columns, "the columns: vectors along the first axis")
+        .gives(results::lanes)
         .parts(Parts::By(parts::columns)),
-    row("lanes", On::Array, (1, 1), lanes, "the vectors along an axis"),
+    row("lanes", On::Array, (1, 1), lanes, "the vectors along an axis").gives(results::lanes),
     row("indexed_iter", On::Array, (0, 0), indexed_iter, "pairs of index and element")
+        .gives(results::indexed)
         .parts(Parts::By(parts::indexed_iter)),
     row("windows", On::Array, (1, 1), windows, "the parts of n elements that follow each other by one")
+        .of_vectors_too()
+        .gives(results::windows)
         .parts(Parts::AsVector),
     row("chunks_exact", On::Array, (1, 1), chunks, "the parts of n elements that follow each other")
+        .of_vectors_too()
+        .gives(results::chunks)
         .parts(Parts::AsVector),
     row("exact_chunks", On::Array, (1, 1), chunks, "the parts of n elements that follow each other")
         .parts(Parts::AsVector),
     row("chunks", On::Array, (1, 1), all_chunks, "the parts of n elements that follow each other, and the rest")
+        .of_vectors()
+        .gives(results::chunks)
         .parts(Parts::AsVector),
     row("axis_chunks_iter", On::Array, (2, 2), axis_chunks, "the parts of n indices of an axis, and the rest"),
-    row("repeat", On::Std, (1, 1), repeat, "one item without end: `std::iter::repeat(x)`"),
-    row("repeat_n", On::Std, (2, 2), repeat_n, "one item n times: `std::iter::repeat_n(x, n)`"),
-    row("once", On::Std, (1, 1), once, "one item: `std::iter::once(x)`"),
+    row("repeat", On::Std, (1, 1), repeat, "one item without end: `std::iter::repeat(x)`").called("0.0_f64"),
+    row("repeat_n", On::Std, (2, 2), repeat_n, "one item n times: `std::iter::repeat_n(x, n)`").called("0.0_f64, 0"),
+    row("once", On::Std, (1, 1), once, "one item: `std::iter::once(x)`").called("0.0_f64"),
 ];
 
 impl<'a> Seq<'a> {

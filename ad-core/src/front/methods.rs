@@ -11,20 +11,22 @@ pub(super) mod zip;
 
 use super::functions::{self, is_finite, reals};
 use super::lower::Lower;
-use super::table::{Call, On, Parts, Row, row};
+use super::refs::results;
+use super::table::{Call, On, Parts, Proof, Row, row};
 use super::value::{Lowered, Value};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, IntTy, Term};
 use crate::prim::{Cmp, Prim, Unary};
+use crate::program::Takes;
 
 /// Methods of scalars beside those of the scalar tables.
 pub(super) const SCALAR: &[Row] = &[
     row("powi", On::Real, (1, 1), powi, "integer power"),
     row("log", On::Real, (1, 1), functions::log, "logarithm to a base"),
     row("mul_add", On::Real, (2, 2), mul_add, "x * a + b"),
-    row("clamp", On::Real, (2, 2), clamp, "into a range"),
-    row("sin_cos", On::Real, (0, 0), sin_cos, "both"),
+    row("clamp", On::Real, (2, 2), clamp, "into a range").gives(results::number_by_value),
+    row("sin_cos", On::Real, (0, 0), sin_cos, "both").gives(results::unknown),
     row("is_nan", On::Real, (0, 0), is_nan, "boolean"),
     row("is_finite", On::Real, (0, 0), finite, "boolean"),
     row("is_infinite", On::Real, (0, 0), infinite, "boolean"),
@@ -32,12 +34,19 @@ pub(super) const SCALAR: &[Row] = &[
 
 /// Methods of every value: copies and views are the value itself.
 pub(super) const ANY: &[Row] = &[
-    row("clone", On::Any, (0, 0), itself, "the value"),
-    row("to_owned", On::Any, (0, 0), copy, "the value"),
-    row("into_owned", On::Any, (0, 0), copy, "the value"),
-    row("to_vec", On::Any, (0, 0), itself, "the value").parts(Parts::AsVector),
-    row("view", On::Any, (0, 0), itself, "the value"),
-    row("as_slice", On::Any, (0, 0), some, "the elements, an `Option`"),
+    row("clone", On::Any, (0, 0), itself, "the value").gives(results::clone),
+    row("to_owned", On::Any, (0, 0), copy, "the value")
+        .proof(Proof::method(Takes::Reference))
+        .with_axes()
+        .gives(results::owned),
+    row("into_owned", On::Any, (0, 0), copy, "the value").gives(results::array_of_array),
+    row("to_vec", On::Any, (0, 0), itself, "the value")
+        .proof(Proof::method(Takes::Deref))
+        .of_vectors_too()
+        .gives(results::vector)
+        .parts(Parts::AsVector),
+    row("view", On::Any, (0, 0), itself, "the value").proof(Proof::method(Takes::Deref)).gives(results::view),
+    row("as_slice", On::Any, (0, 0), some, "the elements, an `Option`").proof(Proof::method(Takes::Deref)),
     row("into", On::Any, (0, 0), itself, "the value, where that is a view or an array"),
     row("borrow", On::Any, (0, 0), itself, "the value"),
     row("as_ref", On::Any, (0, 0), itself, "the value"),

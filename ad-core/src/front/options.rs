@@ -5,7 +5,8 @@
 use super::arith::Join;
 use super::functions::reals;
 use super::lower::Lower;
-use super::table::{Call, Mark, On, Row, row};
+use super::refs::results;
+use super::table::{Call, Mark, On, Proof, Row, row};
 use super::value::{Lowered, Value};
 use super::words::Words;
 use crate::catalogue::{self, refused, wanted};
@@ -15,21 +16,23 @@ use crate::prim::{Binary, Cmp, Prim, Unary};
 
 /// Methods of `Option`.
 pub(super) const TABLE: &[Row] = &[
-    row("unwrap", On::Option, (0, 0), unwrap, "the value of an `Option`"),
-    row("expect", On::Option, (1, 1), expect, "the value of an `Option`").marks(&[Mark::Message]),
-    row("unwrap_or", On::Option, (1, 1), unwrap_or, "the value, or another one"),
+    row("unwrap", On::Option, (0, 0), unwrap, "the value of an `Option`").gives(results::content),
+    row("expect", On::Option, (1, 1), expect, "the value of an `Option`")
+        .gives(results::content)
+        .marks(&[Mark::Message]),
+    row("unwrap_or", On::Option, (1, 1), unwrap_or, "the value, or another one").gives(results::content),
     row("unwrap_or_else", On::Option, (1, 1), unwrap_or_else, "the value, or that of a closure"),
-    row("unwrap_or_default", On::Option, (0, 0), unwrap_or_default, "the value, or zero"),
-    row("map", On::Option, (1, 1), map, "f of the value"),
+    row("unwrap_or_default", On::Option, (0, 0), unwrap_or_default, "the value, or zero").gives(results::content),
+    row("map", On::Option, (1, 1), map, "f of the value").gives(results::mapped_content),
     row("map_or", On::Option, (2, 2), map_or, "f of the value, or another value"),
     row("map_or_else", On::Option, (2, 2), map_or_else, "f of the value, or the value of another closure"),
     row("and_then", On::Option, (1, 1), and_then, "f of the value, an `Option` itself"),
-    row("is_some", On::Option, (0, 0), is_some, "whether there is a value"),
-    row("is_none", On::Option, (0, 0), is_none, "whether there is none"),
+    row("is_some", On::Option, (0, 0), is_some, "whether there is a value").proof(Proof::OfStd { by_reference: true }),
+    row("is_none", On::Option, (0, 0), is_none, "whether there is none").proof(Proof::OfStd { by_reference: true }),
     row("is_some_and", On::Option, (1, 1), is_some_and, "whether there is a value, and f holds of it"),
     row("is_none_or", On::Option, (1, 1), is_none_or, "whether there is none, or f holds of it"),
-    row("copied", On::Option, (0, 0), itself, "the same"),
-    row("cloned", On::Option, (0, 0), itself, "the same"),
+    row("copied", On::Option, (0, 0), itself, "the same").gives(results::copied_content),
+    row("cloned", On::Option, (0, 0), itself, "the same").gives(results::copied_content),
     row("then", On::Bool, (1, 1), then, "the value of a closure where it holds, an `Option`"),
     row("then_some", On::Bool, (1, 1), then_some, "a value where it holds, an `Option`"),
 ];

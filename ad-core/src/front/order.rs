@@ -2,12 +2,14 @@
 //! which key of an item its closure compares.
 
 use super::lower::{Lower, elem_name};
+use super::refs::results;
 use super::table::{Call, On, Row, row};
 use super::value::{Lowered, Value};
 use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, Term, Type};
 use crate::prim::{Cmp, Prim};
+use crate::program::Takes;
 
 /// The comparison of two values: pairs of keys, integers or reals that are no NaN.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,12 +25,18 @@ pub(super) enum Sign {
 
 /// What makes and consumes `Ordering`s.
 pub(super) const TABLE: &[Row] = &[
-    row("cmp", On::Int, (1, 1), cmp, "comparison, an `Ordering`"),
+    row("cmp", On::Int, (1, 1), cmp, "comparison, an `Ordering`").unproved().gives(results::unknown),
     row("cmp", On::Bool, (1, 1), cmp, "comparison, an `Ordering`"),
     row("cmp", On::Tuple, (1, 1), cmp, "comparison of tuples of integers, an `Ordering`"),
-    row("partial_cmp", On::Int, (1, 1), partial_cmp, "comparison, an `Option` of an `Ordering`"),
-    row("partial_cmp", On::Real, (1, 1), partial_cmp, "comparison, an `Option` of an `Ordering`"),
-    row("total_cmp", On::Real, (1, 1), total_cmp, "comparison that orders NaN too, an `Ordering`"),
+    row("partial_cmp", On::Int, (1, 1), partial_cmp, "comparison, an `Option` of an `Ordering`")
+        .unproved()
+        .gives(results::unknown),
+    row("partial_cmp", On::Real, (1, 1), partial_cmp, "comparison, an `Option` of an `Ordering`")
+        .unproved()
+        .gives(results::unknown),
+    row("total_cmp", On::Real, (1, 1), total_cmp, "comparison that orders NaN too, an `Ordering`")
+        .takes(Takes::Reference)
+        .gives(results::unknown),
     row("reverse", On::Ordering, (0, 0), reverse, "the other way round"),
     row("then", On::Ordering, (1, 1), then, "by the first, or else by the second"),
     row("then_with", On::Ordering, (1, 1), then_with, "by the first, or else by that of a closure"),

@@ -12,6 +12,7 @@ use super::lower::Lower;
 use super::memory::Ordered;
 use super::methods::parts;
 use super::open::Open;
+use super::refs::results;
 use super::table::{Call, Neutral, On, Parts, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue::{self, wanted};
@@ -21,20 +22,36 @@ use crate::prim::{Binary, Cmp, IntOp, Reduce};
 
 /// Functions and methods.
 pub(super) const TABLE: &[Row] = &[
-    row("fold", On::Dsl, (3, 3), fold, "f(.. f(f(init, x0), x1) .., xn)"),
-    row("reduce", On::Dsl, (3, 3), fold, "`fold` of an associative f"),
-    row("scan", On::Dsl, (3, 3), scan, "the accumulator after each item"),
-    row("scanl", On::Dsl, (3, 3), scanl, "init, and the accumulator after each item"),
-    row("scanr", On::Dsl, (3, 3), scanr, "the accumulator after each item from the last to the first, and init"),
-    row("product", On::Dsl, (1, 1), product, "product of all elements").parts(Parts::Reduction(Neutral::One)),
-    row("product", On::Array, (0, 0), product_of_array, "product of all elements").parts(Parts::By(product_of_part)),
-    row("product_axis", On::Array, (1, 1), product_axis, "product over one axis"),
+    row("fold", On::Dsl, (3, 3), fold, "f(.. f(f(init, x0), x1) .., xn)")
+        .called("0.0_f64, x_, |a_: f64, _: f64| a_")
+        .gives(results::folded),
+    row("reduce", On::Dsl, (3, 3), fold, "`fold` of an associative f")
+        .called("0.0_f64, x_, |a_: f64, _: f64| a_")
+        .gives(results::folded),
+    row("scan", On::Dsl, (3, 3), scan, "the accumulator after each item")
+        .called("0.0_f64, x_, |a_: f64, _: f64| a_")
+        .gives(results::scanned),
+    row("scanl", On::Dsl, (3, 3), scanl, "init, and the accumulator after each item")
+        .called("0.0_f64, x_, |a_: f64, _: f64| a_")
+        .gives(results::scanned),
+    row("scanr", On::Dsl, (3, 3), scanr, "the accumulator after each item from the last to the first, and init")
+        .called("0.0_f64, x_, |a_: f64, _: f64| a_")
+        .gives(results::scanned),
+    row("product", On::Dsl, (1, 1), product, "product of all elements")
+        .called("x_")
+        .gives(results::number)
+        .parts(Parts::Reduction(Neutral::One)),
+    row("product", On::Array, (0, 0), product_of_array, "product of all elements")
+        .gives(results::number)
+        .parts(Parts::By(product_of_part)),
+    row("product_axis", On::Array, (1, 1), product_axis, "product over one axis").gives(results::array_of_array),
     row("fold", On::Array, (2, 2), fold_elements, "`fold` over the elements as they come in memory")
+        .gives(results::folded_elements)
         .parts(Parts::By(parts::fold)),
-    row("fold", On::Iter, (2, 2), fold_items, "the accumulator after all items"),
+    row("fold", On::Iter, (2, 2), fold_items, "the accumulator after all items").gives(results::folded_items),
     row("reduce", On::Iter, (1, 1), reduce_items, "f(.. f(x0, x1) .., xn), an `Option`"),
     row("fold", On::Zip, (2, 2), fold_zip, "the accumulator after all elements: `|acc, a, b| ..`"),
-    row("product", On::Iter, (0, 0), product_items, "product of the items: `.product::<f64>()`"),
+    row("product", On::Iter, (0, 0), product_items, "product of the items: `.product::<f64>()`").gives(results::number),
 ];
 
 /// Which accumulators a recurrence results in.

@@ -5,13 +5,18 @@
 //! It knows little and says what it is certain of. It must never say less references than there are, nor another type; whatever
 //! it has no rule for is unknown, and is proved for every form that there may be.
 
-mod methods;
+pub(super) mod results;
+mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syn::{Block, Expr, ExprCall, ExprClosure, ExprMethodCall, Local, Pat, Stmt, Type, UnOp};
+use syn::{Block, Expr, ExprCall, ExprClosure, ExprMethodCall, Local, Pat, Stmt, UnOp};
 
+use super::table::{self, On, Row};
 use crate::program::{Owner, Receiver};
+use types::{ARRAY, NUMBER, written};
+
+pub(super) use types::Ty;
 
 /// What is known of the receivers of method calls, by their places in memory.
 #[derive(Clone, Debug, Default)]
@@ -50,126 +55,12 @@ fn place<T>(of: &T) -> usize {
     std::ptr::from_ref(of) as usize
 }
 
-/// A type of Rust's.
-#[derive(Clone, PartialEq, Debug)]
-enum Ty {
-    /// Numbers and arrays of numbers, by value.
-    Plain(Owner),
-    Ref(Box<Ty>),
-    Tuple(Vec<Ty>),
-    /// An iterator.
-    Iter(Box<Ty>),
-    /// `rows()` and the like, which are iterated by `into_iter`.
-    Lanes,
-    Option(Box<Ty>),
-    /// A closure that results in this.
-    Fn(Box<Ty>),
-    Unknown,
-}
-
-const NUMBER: Ty = Ty::Plain(Owner::Any);
-const ARRAY: Ty = Ty::Plain(Owner::Array);
-const VIEW: Ty = Ty::Plain(Owner::View);
-
-impl Ty {
-    fn to(self) -> Ty {
-        Ty::Ref(self.into())
-    }
-
-    /// What it refers to, and by how many references.
-    fn stripped(&self) -> (u8, &Ty) {
-        let (mut at, mut refs) = (self, 0_u8);
-        while let Ty::Ref(inner) = at {
-            (at, refs) = (&**inner, refs.saturating_add(1));
-        }
-        (refs, at)
-    }
-
-    /// Without one reference: what `clone` makes of a reference, and `copied` of an iterator's items.
-    fn copied(&self) -> Ty {
-        match self {
-            Ty::Ref(inner) => (**inner).clone(),
-            _ => Ty::Unknown,
-        }
-    }
-
-    /// The items of what it is as an iterator.
-    fn items(&self) -> Ty {
-        let (refs, inner) = self.stripped();
-        match (refs, inner) {
-            (0, Ty::Iter(item)) => (**item).clone(),
-            (0, Ty::Plain(Owner::Array | Owner::Vector | Owner::Static)) => NUMBER,
-            (_, Ty::Lanes) => VIEW,
-            (0, Ty::Plain(Owner::View)) | (1, Ty::Plain(_)) => NUMBER.to(),
-            _ => Ty::Unknown,
-        }
-    }
-}
-
-/// The type that a user has written.
-fn written(ty: &Type) -> Ty {
-    match ty {
-        Type::Paren(p) => written(&p.elem),
-        Type::Group(g) => written(&g.elem),
-        Type::Reference(r) if r.mutability.is_none() => match written(&r.elem) {
-            Ty::Unknown => Ty::Unknown,
-            inner => inner.to(),
-        },
-        Type::Tuple(t) => Ty::Tuple(t.elems.iter().map(written).collect()),
-        Type::Array(a) if matches!(written(&a.elem), Ty::Plain(_)) => Ty::Plain(Owner::Static),
-        Type::Slice(s) if matches!(written(&s.elem), Ty::Plain(_)) => Ty::Plain(Owner::Slice),
-        Type::Path(p) => {
-            let Some(last) = p.path.segments.last() else { return Ty::Unknown };
-            let name = last.ident.to_string();
-            let plain = || {
-                let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return false };
-                args.args
-                    .iter()
-                    .any(|a| matches!(a, syn::GenericArgument::Type(t) if matches!(written(t), Ty::Plain(_))))
-            };
-            match &*name {
-                "f64" | "f32" | "usize" | "isize" | "i32" | "i64" | "u32" | "u64" | "u8" | "bool" => NUMBER,
-                "Vec" if plain() => Ty::Plain(Owner::Vector),
-                _ if name.starts_with("ArrayView") && plain() => VIEW,
-                _ if name.starts_with("ArrayRef") && plain() => Ty::Plain(Owner::Shared),
-                _ if name.starts_with("Array") && plain() => ARRAY,
-                _ => Ty::Unknown,
-            }
-        }
-        _ => Ty::Unknown,
-    }
-}
-
-/// Methods of arrays that result in a new array.
-const ARRAYS: &[&str] = &[
-    "mapv",
-    "sum_axis",
-    "mean_axis",
-    "product_axis",
-    "var_axis",
-    "std_axis",
-    "mapv_into",
-    "to_owned",
-    "select",
-    "powi",
-    "powf",
-    "pow2",
-    "diff",
-    "triu",
-    "tril",
-    "into_owned",
-];
-/// Those that result in a view.
-const VIEWS: &[&str] = &["t", "row", "column", "slice", "index_axis", "view", "diag", "slice_axis"];
-/// Those that result in a number, or a number or an array of ndarray's own that nothing is called on by reference.
-const NUMBERS: &[&str] =
-    &["sum", "product", "dot", "var", "std", "len", "nrows", "ncols", "ndim", "len_of", "is_empty", "is_square"];
-
 /// How deep it reads.
 const DEPTH: u32 = 150;
 
+/// Reads a body, with the names that are bound where it is.
 #[derive(Default)]
-struct Reader {
+pub(super) struct Reader {
     found: Receivers,
     names: Vec<(String, Ty)>,
     depth: u32,
@@ -500,71 +391,51 @@ impl Reader {
             self.all(args);
             return result;
         }
-        match (name.as_str(), &args[..]) {
-            ("build1", [n, f]) => {
-                self.ty(n);
-                self.called(f, &[NUMBER]);
-                ARRAY
-            }
-            ("build", [n, f]) => {
-                self.ty(n);
-                self.called(f, &[Ty::Plain(Owner::Static)]);
-                ARRAY
-            }
-            ("from_shape_fn", [n, f]) => {
-                self.ty(n);
-
-                if let Ty::Plain(_) = self.called(f, &[NUMBER]) { ARRAY } else { Ty::Unknown }
-            }
-            ("gather" | "scatter", [n, x, f]) => {
-                self.all([*n, *x]);
-                self.called(f, &[Ty::Plain(Owner::Static)]);
-                ARRAY
-            }
-            ("map2", [a, b, f]) => {
-                self.all([*a, *b]);
-                self.called(f, &[NUMBER, NUMBER]);
-                ARRAY
-            }
-            ("fold" | "reduce" | "scan" | "scanl" | "scanr", [init, xs, f]) => {
-                let init = self.ty(init);
-                // The DSL's items are by value; those of an array of two axes are views.
-                let item = match self.ty(xs) {
-                    Ty::Iter(item) => *item,
-                    _ => Ty::Unknown,
+        if let ("Some", [x]) = (name.as_str(), &args[..]) {
+            return Ty::Option(self.ty(x).into());
+        }
+        let number = ["f64", "f32", "usize", "isize", "i32", "i64", "u32", "u64", "u8"];
+        match owner {
+            Some(of) if number.contains(&of.as_str()) => {
+                let tys = self.all(args);
+                // What is not among the rows is a conversion.
+                let Some(row) = table::find(On::Real, name).or_else(|| table::find(On::Int, name)) else {
+                    return NUMBER;
                 };
-                self.called(f, &[init.clone(), item]);
-                if name == "fold" || name == "reduce" { init } else { Ty::Unknown }
+                let plain = tys.iter().all(|ty| !matches!(ty, Ty::Ref(_) | Ty::Unknown));
+                (row.gives)(self, if plain { &NUMBER } else { &Ty::Unknown }, &[])
             }
-            ("Some", [x]) => Ty::Option(self.ty(x).into()),
-            _ => {
-                let args = self.all(args);
-                let number = ["f64", "f32", "usize", "isize", "i32", "i64", "u32", "u64", "u8"];
-                match (name.as_str(), owner) {
-                    // Of `Ord`, which references have too.
-                    ("max" | "min" | "clamp", Some(_))
-                        if args.iter().any(|a| matches!(a, Ty::Ref(_) | Ty::Unknown)) =>
-                    {
-                        Ty::Unknown
-                    }
-                    (_, Some(of))
-                        if number.contains(&of.as_str())
-                            && !name.starts_with("checked")
-                            && !name.ends_with("cmp")
-                            && name != "sin_cos" =>
-                    {
-                        NUMBER
-                    }
-                    ("zeros" | "ones" | "eye" | "linspace", Some(of)) if of.starts_with("Array") => ARRAY,
-                    (
-                        "sigmoid" | "relu" | "softplus" | "erf" | "erfc" | "ln_gamma" | "digamma" | "sum" | "product"
-                        | "maximum" | "minimum" | "norm" | "logsumexp" | "argmax" | "argmin",
-                        _,
-                    ) => NUMBER,
-                    ("softmax" | "iota" | "replicate" | "one_hot" | "sum_outer", _) => ARRAY,
-                    _ => Ty::Unknown,
-                }
-            }
+            Some(of) if of.starts_with("Array") => self.result(table::find(On::Assoc, name), &Ty::Unknown, &args),
+            _ => self.result(table::find(On::Dsl, name), &Ty::Unknown, &args),
+        }
+    }
+
+    /// What a method results in, by the type of its receiver.
+    fn method(&mut self, m: &ExprMethodCall) -> Ty {
+        let of = self.ty(&m.receiver);
+        let (refs, inner) = of.stripped();
+        if let Ty::Plain(owner) = inner {
+            self.found.methods.insert(place(m), Receiver { refs, owner: *owner });
+        }
+        let name = m.method.to_string();
+        let row = match inner {
+            // A number, unless only arrays have such a method.
+            Ty::Plain(Owner::Any) => table::find(On::Real, &name).or_else(|| table::find(On::Array, &name)),
+            Ty::Plain(_) => table::find(On::Array, &name),
+            Ty::Iter(_) if refs == 0 => table::find(On::Iter, &name),
+            Ty::Option(_) if refs == 0 => table::find(On::Option, &name),
+            Ty::Lanes => table::find(On::Iter, &name),
+            _ => None,
+        };
+        let args: Vec<&Expr> = m.args.iter().collect();
+        self.result(row.or_else(|| table::find(On::Any, &name)), &of, &args)
+    }
+
+    /// What a row results in, reading all of its arguments.
+    fn result(&mut self, row: Option<&Row>, of: &Ty, args: &[&Expr]) -> Ty {
+        match row {
+            Some(row) if (row.args.0..=row.args.1).contains(&args.len()) => (row.gives)(self, of, args),
+            _ => results::unknown(self, of, args),
         }
     }
 }

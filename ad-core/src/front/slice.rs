@@ -6,25 +6,32 @@ use super::lower::Lower;
 use super::methods::parts;
 use super::methods::sizes::axis_arg;
 use super::open::Open;
+use super::refs::results;
 use super::table::{Call, On, Parts, Row, row};
 use super::value::{Lowered, Range, Value, Want};
 use crate::catalogue;
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, Lit, Node, Term, Var};
 use crate::prim::{Cmp, IntOp, Prim};
+use crate::program::Takes;
 
 /// Methods that take parts of arrays.
 pub(super) const TABLE: &[Row] = &[
-    row("row", On::Array, (1, 1), row_of, "a row of a matrix").parts(Parts::By(parts::row)),
-    row("column", On::Array, (1, 1), column_of, "a column of a matrix").parts(Parts::By(parts::column)),
+    row("row", On::Array, (1, 1), row_of, "a row of a matrix").gives(results::view).parts(Parts::By(parts::row)),
+    row("column", On::Array, (1, 1), column_of, "a column of a matrix")
+        .gives(results::view)
+        .parts(Parts::By(parts::column)),
     row("index_axis", On::Array, (2, 2), index_axis, "the part at one index of an axis")
+        .gives(results::view)
         .parts(Parts::By(parts::index_axis)),
-    row("slice", On::Array, (1, 1), slice_of, "a part: `x.slice(s![1.., ..;-1])`"),
+    row("slice", On::Array, (1, 1), slice_of, "a part: `x.slice(s![1.., ..;-1])`").gives(results::view),
     row("index_axis_move", On::Array, (2, 2), index_axis, "the part at one index of an axis")
+        .takes(Takes::Value)
         .parts(Parts::By(parts::index_axis)),
-    row("slice_move", On::Array, (1, 1), slice_of, "a part: `x.slice_move(s![1.., ..;-1])`"),
-    row("slice_axis", On::Array, (2, 2), slice_axis, "a part along an axis: `x.slice_axis(Axis(0), (1..3).into())`"),
-    row("select", On::Array, (2, 2), select, "the parts at several indices of an axis"),
+    row("slice_move", On::Array, (1, 1), slice_of, "a part: `x.slice_move(s![1.., ..;-1])`").takes(Takes::Value),
+    row("slice_axis", On::Array, (2, 2), slice_axis, "a part along an axis: `x.slice_axis(Axis(0), (1..3).into())`")
+        .gives(results::view),
+    row("select", On::Array, (2, 2), select, "the parts at several indices of an axis").gives(results::array_of_array),
     row("Slice::from", On::Nd, (1, 1), slice_from, "a part of an axis: `x.slice_axis(Axis(0), Slice::from(1..3))`"),
     row(
         "Slice::new",

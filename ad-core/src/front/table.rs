@@ -1,18 +1,21 @@
 //! The table: every function, method and constant of Rust, std, ndarray and the DSL that is accepted, with what lowers it.
 //! Look-up, "did you mean" and the README's list all come from here; a name that is not here is refused.
 
+mod proof;
 mod row;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::lower::Lower;
+use super::refs::results::{self, ResultFn};
 use super::value::Value;
 use super::{changes, collected, functions, integers, iter, methods, options, order, reads, recur, slice};
 use crate::diag::suggest;
 use crate::ir::Elem;
 use crate::prim::{Binary, Emit, Unary};
 
+pub(super) use proof::Proof;
 pub(super) use row::{Call, LowerFn, Mark, Neutral, On, Parts, Row, Whole, row};
 
 const TABLES: &[&[Row]] = &[
@@ -46,11 +49,22 @@ const TABLES: &[&[Row]] = &[
     iter::UNTIL,
 ];
 
+/// What a scalar function results in.
+fn gives_number(f: Whole) -> ResultFn {
+    match f {
+        Whole::Binary(Binary::Max | Binary::Min) => results::number_by_value,
+        _ => results::number,
+    }
+}
+
 /// Every row in the order of documents: the tables, then the functions of one argument and of two of the scalar tables.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let scalar = |name, on, args: usize, whole, doc| {
         let args = (args, args);
-        Row { name, on, args, whole, parts: Parts::Elementwise, marks: &[], doc }
+        let gives = if on == On::Array { results::array_of_array } else { gives_number(whole) };
+        let row =
+            Row { name, on, args, whole, parts: Parts::Elementwise, gives, proof: Proof::of(on), marks: &[], doc };
+        if on == On::Dsl { row.called("0.0_f64") } else { row }
     };
     let unary = Unary::ALL.iter().flat_map(|&f| {
         let row = f.row();
@@ -101,7 +115,7 @@ pub(super) fn is_mutating(name: &str) -> bool {
 }
 
 /// A row as the README shows it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Described {
     /// The name.
     pub name: &'static str,
@@ -109,12 +123,18 @@ pub struct Described {
     pub on: &'static str,
     /// What it does.
     pub doc: &'static str,
+    /// The traits of `ad_runtime::assumed` that have the name, by which it is proved.
+    pub traits: Vec<&'static str>,
 }
 
 /// Every accepted function and method, in the order of the table.
 #[must_use]
 pub fn described() -> Vec<Described> {
-    ROWS.iter().map(|row| Described { name: row.name, on: row.on.described(), doc: row.doc }).collect()
+    let described = |row: &Row| {
+        let traits = row.traits(find(On::Real, row.name).is_some());
+        Described { name: row.name, on: row.on.described(), doc: row.doc, traits }
+    };
+    ROWS.iter().map(described).collect()
 }
 
 impl<'a> Lower<'a> {
@@ -143,6 +163,24 @@ impl<'a> Lower<'a> {
             Value::Ordering(_) => On::Ordering,
             Value::Zip(_) => On::Zip,
             _ => On::Any,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{On, Proof, ROWS};
+
+    /// A function without a proof would be taken for the table's whatever it is.
+    #[test]
+    fn every_function_has_a_proof() {
+        // `Zip::from` is proved with its type.
+        let functions = ROWS.iter().filter(|row| !row.name.contains("::"));
+        for row in functions.filter(|row| matches!(row.on, On::Dsl | On::Std | On::Mem | On::Nd)) {
+            let Proof::Call(called) = row.proof else { panic!("{} has no proof", row.name) };
+            for text in std::iter::once(called.arguments).chain(called.result) {
+                assert!(text.parse::<proc_macro2::TokenStream>().is_ok(), "{}: {text}", row.name);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::front::arith::Join;
 use crate::front::lower::Lower;
+use crate::front::refs::results;
 use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value};
 use crate::ir::Term;
@@ -14,19 +15,22 @@ use crate::prim::{Cmp, IntOp};
 
 /// Adapters.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("copied", On::Iter, (0, 0), itself, "the same items"),
-    row("cloned", On::Iter, (0, 0), itself, "the same items"),
-    row("by_ref", On::Iter, (0, 0), itself, "the same items").marks(&[Mark::Advances]),
-    row("map", On::Iter, (1, 1), map, "f of each item"),
-    row("zip", On::Iter, (1, 1), zip, "pairs, as many as the shorter one has").marks(&[Mark::Stops]),
-    row("zip", On::Std, (2, 2), zip, "pairs, as many as the shorter one has: `std::iter::zip(a, b)`"),
-    row("enumerate", On::Iter, (0, 0), enumerate, "pairs of index and item"),
-    row("rev", On::Iter, (0, 0), rev, "the items from the last to the first"),
-    row("skip", On::Iter, (1, 1), skip, "without the first n items"),
-    row("take", On::Iter, (1, 1), take, "the first n items").marks(&[Mark::Stops]),
-    row("step_by", On::Iter, (1, 1), step_by, "every nth item"),
-    row("chain", On::Iter, (1, 1), chain, "the items of one, then those of the other"),
-    row("filter", On::Iter, (1, 1), filter, "the items for which f holds"),
+    row("copied", On::Iter, (0, 0), itself, "the same items").gives(results::copied_items),
+    row("cloned", On::Iter, (0, 0), itself, "the same items").gives(results::copied_items),
+    row("by_ref", On::Iter, (0, 0), itself, "the same items").gives(results::same_items).marks(&[Mark::Advances]),
+    row("map", On::Iter, (1, 1), map, "f of each item").gives(results::mapped_items),
+    row("zip", On::Iter, (1, 1), zip, "pairs, as many as the shorter one has")
+        .gives(results::zipped_items)
+        .marks(&[Mark::Stops]),
+    row("zip", On::Std, (2, 2), zip, "pairs, as many as the shorter one has: `std::iter::zip(a, b)`")
+        .called("[0_u8], [0_u8]"),
+    row("enumerate", On::Iter, (0, 0), enumerate, "pairs of index and item").gives(results::numbered_items),
+    row("rev", On::Iter, (0, 0), rev, "the items from the last to the first").gives(results::same_items),
+    row("skip", On::Iter, (1, 1), skip, "without the first n items").gives(results::same_items),
+    row("take", On::Iter, (1, 1), take, "the first n items").gives(results::same_items).marks(&[Mark::Stops]),
+    row("step_by", On::Iter, (1, 1), step_by, "every nth item").gives(results::same_items),
+    row("chain", On::Iter, (1, 1), chain, "the items of one, then those of the other").gives(results::same_items),
+    row("filter", On::Iter, (1, 1), filter, "the items for which f holds").gives(results::filtered_items),
     row("filter_map", On::Iter, (1, 1), filter_map, "the values that f has of items"),
     row("flat_map", On::Iter, (1, 1), flat_map, "the items of what f gives for each item"),
     row("flatten", On::Iter, (0, 0), flatten, "the items of each item"),

@@ -10,6 +10,7 @@ use crate::catalogue::refused;
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::front::lower::Lower;
+use crate::front::refs::results;
 use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value};
 use crate::ir::{Elem, Lit, Node, Term};
@@ -17,19 +18,23 @@ use crate::prim::{Cmp, IntOp, Reduce};
 
 /// Consumers that give an item as an `Option`.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("max", On::Iter, (0, 0), max, "the largest of integers, an `Option`"),
-    row("min", On::Iter, (0, 0), min, "the smallest of integers, an `Option`"),
-    row("max_by", On::Iter, (1, 1), max_by, "the largest item by a comparison, an `Option`"),
-    row("min_by", On::Iter, (1, 1), min_by, "the smallest item by a comparison, an `Option`"),
+    row("max", On::Iter, (0, 0), max, "the largest of integers, an `Option`").gives(results::some_item),
+    row("min", On::Iter, (0, 0), min, "the smallest of integers, an `Option`").gives(results::some_item),
+    row("max_by", On::Iter, (1, 1), max_by, "the largest item by a comparison, an `Option`")
+        .gives(results::compared_item),
+    row("min_by", On::Iter, (1, 1), min_by, "the smallest item by a comparison, an `Option`")
+        .gives(results::compared_item),
     row("max_by_key", On::Iter, (1, 1), max_by_key, "the item of the largest key, an `Option`"),
     row("min_by_key", On::Iter, (1, 1), min_by_key, "the item of the smallest key, an `Option`"),
     row("contains", On::Iter, (1, 1), in_range, "whether a range has a number: `(0.0..1.0).contains(&x)`"),
-    row("contains", On::Array, (1, 1), among, "whether an element of a slice or `Vec` is equal"),
-    row("last", On::Iter, (0, 0), last, "the last item, an `Option`"),
+    row("contains", On::Array, (1, 1), among, "whether an element of a slice or `Vec` is equal").of_vectors(),
+    row("last", On::Iter, (0, 0), last, "the last item, an `Option`").gives(results::some_item),
     row("nth", On::Iter, (1, 1), nth, "the item at an index, an `Option`").marks(&[Mark::Advances, Mark::Stops]),
     row("position", On::Iter, (1, 1), position, "the index of the first item for which f holds, an `Option`")
+        .gives(results::tested_items)
         .marks(&[Mark::Advances, Mark::Stops]),
     row("find", On::Iter, (1, 1), find, "the first item for which f holds, an `Option`")
+        .gives(results::found_item)
         .marks(&[Mark::Advances, Mark::Stops]),
 ];
 

@@ -6,6 +6,7 @@ use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::front::functions::{all_axes, own, sum_over};
 use crate::front::lower::Lower;
+use crate::front::refs::results;
 use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::{Elem, Lit, Term};
@@ -13,7 +14,7 @@ use crate::prim::{Cmp, IntOp, Reduce};
 
 /// Consumers.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("sum", On::Iter, (0, 0), sum, "sum of the items: `.sum::<f64>()`"),
+    row("sum", On::Iter, (0, 0), sum, "sum of the items: `.sum::<f64>()`").gives(results::number),
     row(
         "for_each",
         On::Iter,
@@ -21,12 +22,17 @@ pub(in crate::front) const TABLE: &[Row] = &[
         for_each,
         "`for` with a closure as its body: `x.iter_mut().for_each(|v| *v *= 2.0)`",
     )
+    .gives(results::tested_items)
     .marks(&[Mark::Loop]),
-    row("count", On::Iter, (0, 0), count, "number of items"),
+    row("count", On::Iter, (0, 0), count, "number of items").gives(results::number),
     row("len", On::Iter, (0, 0), len, "number of items"),
     row("is_empty", On::Iter, (0, 0), is_empty, "whether there is no item"),
-    row("all", On::Iter, (1, 1), all, "whether f holds for all items").marks(&[Mark::Advances, Mark::Stops]),
-    row("any", On::Iter, (1, 1), any, "whether f holds for an item").marks(&[Mark::Advances, Mark::Stops]),
+    row("all", On::Iter, (1, 1), all, "whether f holds for all items")
+        .gives(results::tested_items)
+        .marks(&[Mark::Advances, Mark::Stops]),
+    row("any", On::Iter, (1, 1), any, "whether f holds for an item")
+        .gives(results::tested_items)
+        .marks(&[Mark::Advances, Mark::Stops]),
     row("all", On::Zip, (1, 1), all, "whether f(a, b, ..) holds for all elements"),
     row("any", On::Zip, (1, 1), any, "whether f(a, b, ..) holds for some elements"),
     row("collect", On::Iter, (0, 0), collect, "the items as an array"),

@@ -7,16 +7,18 @@ use crate::catalogue::refused;
 use crate::diag::{Poison, SrcRange};
 use crate::front::changes::place_arg;
 use crate::front::lower::Lower;
-use crate::front::table::{Call, Mark, On, Row, row};
+use crate::front::table::{Call, Mark, On, Proof, Row, row};
 use crate::front::value::{Cursor, Lowered, Seq, Value};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
 /// Methods that take the next item, or look at it.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("next", On::Place, (0, 0), next, "the next item of an iterator, an `Option`").marks(&[Mark::OfNamed]),
+    row("next", On::Place, (0, 0), next, "the next item of an iterator, an `Option`")
+        .unproved()
+        .marks(&[Mark::OfNamed]),
     row("next", On::Iter, (0, 0), first, "the first item, an `Option`").marks(&[Mark::Stops]),
-    row("peek", On::Place, (0, 0), peek, "the item that `next` would take, an `Option`"),
+    row("peek", On::Place, (0, 0), peek, "the item that `next` would take, an `Option`").proof(Proof::OfPeekable),
     row("peekable", On::Iter, (0, 0), itself, "the iterator, with `peek`").marks(&[Mark::Stops]),
 ];
 

@@ -14,9 +14,10 @@ use crate::prim::{Cmp, IntOp};
 
 /// What makes them.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("iter_mut", On::Place, (0, 0), iter_mut, "the elements, to be changed: `for v in x.iter_mut() { *v *= 2.0; }`"),
-    row("last_mut", On::Place, (0, 0), last_mut, "the last element, to be changed, an `Option`"),
-    row("first_mut", On::Place, (0, 0), first_mut, "the first element, to be changed, an `Option`"),
+    row("iter_mut", On::Place, (0, 0), iter_mut, "the elements, to be changed: `for v in x.iter_mut() { *v *= 2.0; }`")
+        .of_vectors_too(),
+    row("last_mut", On::Place, (0, 0), last_mut, "the last element, to be changed, an `Option`").of_vectors(),
+    row("first_mut", On::Place, (0, 0), first_mut, "the first element, to be changed, an `Option`").of_vectors(),
     row("outer_iter_mut", On::Place, (0, 0), outer_iter_mut, "the parts along the first axis, to be changed"),
     row("axis_iter_mut", On::Place, (1, 1), axis_iter_mut, "the parts along an axis, to be changed"),
     row("rows_mut", On::Place, (0, 0), rows_mut, "the rows, to be changed"),
@@ -28,7 +29,8 @@ pub(in crate::front) const TABLE: &[Row] = &[
         (1, 1),
         chunks_mut,
         "the parts of n elements that follow each other, to be changed",
-    ),
+    )
+    .of_vectors_too(),
     row(
         "exact_chunks_mut",
         On::Place,

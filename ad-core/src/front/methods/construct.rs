@@ -6,6 +6,7 @@ use crate::diag::Poison;
 use crate::front::functions;
 use crate::front::iter;
 use crate::front::lower::Lower;
+use crate::front::refs::results;
 use crate::front::table::{Call, On, Parts, Row, row};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::{Elem, Lit, Node, Term};
@@ -15,17 +16,17 @@ use super::layout::reshaped;
 
 /// Functions of array types, by path.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("zeros", On::Assoc, (1, 1), zeros, "zeros of a shape"),
+    row("zeros", On::Assoc, (1, 1), zeros, "zeros of a shape").gives(results::array),
     row("default", On::Assoc, (1, 1), zeros, "zeros of a shape"),
-    row("ones", On::Assoc, (1, 1), ones, "ones of a shape"),
-    row("eye", On::Assoc, (1, 1), eye, "the unit matrix"),
+    row("ones", On::Assoc, (1, 1), ones, "ones of a shape").gives(results::array),
+    row("eye", On::Assoc, (1, 1), eye, "the unit matrix").gives(results::array),
     row("from_elem", On::Assoc, (2, 2), from_elem, "one value in a shape"),
-    row("from_shape_fn", On::Assoc, (2, 2), from_shape_fn, "element ix is f(ix)"),
+    row("from_shape_fn", On::Assoc, (2, 2), from_shape_fn, "element ix is f(ix)").gives(results::built_of_numbers),
     row("from_shape_simple_fn", On::Assoc, (2, 2), from_shape_simple_fn, "every element is f()"),
     row("from_shape_vec", On::Assoc, (2, 2), from_shape_vec, "the elements of a vector in a shape, a `Result`"),
     row("from_diag", On::Assoc, (1, 1), from_diag, "a matrix with this diagonal"),
     row("from_diag_elem", On::Assoc, (2, 2), from_diag_elem, "a matrix with one value on its diagonal"),
-    row("linspace", On::Assoc, (3, 3), linspace, "n numbers from a to b, evenly spaced"),
+    row("linspace", On::Assoc, (3, 3), linspace, "n numbers from a to b, evenly spaced").gives(results::array),
     row("range", On::Assoc, (3, 3), range, "numbers from a up to b, by a step"),
     row("logspace", On::Assoc, (4, 4), logspace, "powers of a base with evenly spaced exponents"),
     row("from_iter", On::Assoc, (1, 1), iter::consume::collect, "the items of an iterator"),

@@ -6,31 +6,40 @@ use crate::catalogue;
 use crate::diag::SrcRange;
 use crate::front::functions::{self, all_axes};
 use crate::front::lower::Lower;
+use crate::front::refs::results;
 use crate::front::table::{Call, LowerFn, Neutral, On, Parts, Row, row};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::Term;
 use crate::prim::{Cmp, Reduce};
+use crate::program::Takes;
 
 /// Elementwise methods.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("powi", On::Array, (1, 1), powi, "integer power, elementwise").parts(Parts::Elementwise),
-    row("pow2", On::Array, (0, 0), pow2, "x * x, elementwise").parts(Parts::Elementwise),
+    row("powi", On::Array, (1, 1), powi, "integer power, elementwise")
+        .gives(results::array_of_array)
+        .parts(Parts::Elementwise),
+    row("pow2", On::Array, (0, 0), pow2, "x * x, elementwise").gives(results::array_of_array).parts(Parts::Elementwise),
     row("log", On::Array, (1, 1), log, "logarithm to a base, elementwise").parts(Parts::Elementwise),
-    row("abs_sub", On::Array, (1, 1), abs_sub, "the positive difference, elementwise"),
+    row("abs_sub", On::Array, (1, 1), abs_sub, "the positive difference, elementwise").with_axes(),
     row("clamp", On::Array, (2, 2), clamp, "into a range, elementwise").parts(Parts::Elementwise),
     row("is_nan", On::Array, (0, 0), is_nan, "an array of booleans").parts(Parts::Elementwise),
     row("is_infinite", On::Array, (0, 0), is_infinite, "an array of booleans").parts(Parts::Elementwise),
     row("is_any_nan", On::Array, (0, 0), any_nan, "boolean").parts(Parts::Reduction(Neutral::Zero)),
     row("is_any_infinite", On::Array, (0, 0), any_infinite, "boolean").parts(Parts::Reduction(Neutral::Zero)),
     MAPV,
-    row("map", On::Array, (1, 1), map, "f of each element").parts(Parts::By(parts::map)),
-    row("mapv_into", On::Array, (1, 1), map_into, "f of each element").parts(Parts::By(parts::map)),
-    row("mapv_into_any", On::Array, (1, 1), map, "f of each element").parts(Parts::By(parts::map)),
+    row("map", On::Array, (1, 1), map, "f of each element")
+        .gives(results::mapped_by_reference)
+        .parts(Parts::By(parts::map)),
+    row("mapv_into", On::Array, (1, 1), map_into, "f of each element")
+        .takes(Takes::Value)
+        .gives(results::array_of_array)
+        .parts(Parts::By(parts::map)),
+    row("mapv_into_any", On::Array, (1, 1), map, "f of each element").takes(Takes::Value).parts(Parts::By(parts::map)),
 ];
 
 /// `mapv`, which `mapv_inplace` means too.
 pub(in crate::front) const MAPV: Row =
-    row("mapv", On::Array, (1, 1), map, "f of each element").parts(Parts::By(parts::map));
+    row("mapv", On::Array, (1, 1), map, "f of each element").gives(results::mapped).parts(Parts::By(parts::map));
 
 /// Elementwise: a function of the table at once, a closure by a loop over the index, which the bulk-operation transform takes away.
 fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

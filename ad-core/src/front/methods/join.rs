@@ -9,24 +9,31 @@ use crate::front::table::{Call, On, Row, row};
 use crate::front::value::{Lowered, Value};
 use crate::ir::{Contraction, Elem, Node, Term, Var};
 use crate::prim::{Cmp, IntOp};
+use crate::program::{Called, Home};
 
 /// Free functions of ndarray.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("stack", On::Nd, (2, 2), stack, "arrays of one shape along a new axis, a `Result`"),
+    row("stack", On::Nd, (2, 2), stack, "arrays of one shape along a new axis, a `Result`")
+        .called("$crate::ndarray::Axis(0), &[x_.view()]"),
     CONCATENATE,
-    row("arr0", On::Nd, (1, 1), arr0, "an array of rank 0"),
-    row("aview0", On::Nd, (1, 1), arr0, "an array of rank 0"),
-    row("arr1", On::Nd, (1, 1), arr, "an array of these elements"),
-    row("arr2", On::Nd, (1, 1), arr, "an array of these rows"),
-    row("arr3", On::Nd, (1, 1), arr, "an array of these matrices"),
-    row("aview1", On::Nd, (1, 1), arr, "an array of these elements"),
-    row("aview2", On::Nd, (1, 1), arr, "an array of these rows"),
-    row("kron", On::Nd, (2, 2), kron, "Kronecker product of two matrices"),
+    row("arr0", On::Nd, (1, 1), arr0, "an array of rank 0").called("0.0_f64"),
+    row("aview0", On::Nd, (1, 1), arr0, "an array of rank 0").called("&0.0_f64"),
+    row("arr1", On::Nd, (1, 1), arr, "an array of these elements").called("&[0.0_f64]"),
+    row("arr2", On::Nd, (1, 1), arr, "an array of these rows").called("&[[0.0_f64]]"),
+    row("arr3", On::Nd, (1, 1), arr, "an array of these matrices").called("&[[[0.0_f64]]]"),
+    row("aview1", On::Nd, (1, 1), arr, "an array of these elements").called("&[0.0_f64]"),
+    row("aview2", On::Nd, (1, 1), arr, "an array of these rows").called("&[[0.0_f64]]"),
+    row("kron", On::Nd, (2, 2), kron, "Kronecker product of two matrices").called_as(Called {
+        home: Home::Linalg,
+        arguments: "&$crate::ndarray::Array2::<f64>::zeros((0, 0)), &$crate::ndarray::Array2::<f64>::zeros((0, 0))",
+        result: None,
+    }),
 ];
 
 /// `concatenate`, which loops over growing vectors mean too.
 pub(in crate::front) const CONCATENATE: Row =
-    row("concatenate", On::Nd, (2, 2), concatenate, "arrays one behind the other along an axis, a `Result`");
+    row("concatenate", On::Nd, (2, 2), concatenate, "arrays one behind the other along an axis, a `Result`")
+        .called("$crate::ndarray::Axis(0), &[x_.view()]");
 
 fn arr0<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;

@@ -9,36 +9,47 @@ use crate::diag::SrcRange;
 use crate::front::checks::Frame;
 use crate::front::functions::all_axes;
 use crate::front::lower::Lower;
+use crate::front::refs::results;
 use crate::front::slice::{Axis, front_axis};
 use crate::front::table::{Call, On, Parts, Row, row};
 use crate::front::value::{Lowered, Range, Value, Want};
 use crate::ir::{Elem, IntTy, Node, Term, axis};
 use crate::prim::{Cmp, IntOp};
+use crate::program::Takes;
 
 /// Methods that move axes and elements.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("t", On::Array, (0, 0), transposed, "axes in reverse order").parts(Parts::By(parts::transposed)),
-    row("reversed_axes", On::Array, (0, 0), transposed, "axes in reverse order").parts(Parts::By(parts::transposed)),
-    row("permuted_axes", On::Array, (1, 1), permuted_axes, "axes in the order given"),
-    row("insert_axis", On::Array, (1, 1), insert_axis, "a new axis of size 1").parts(Parts::By(parts::insert_axis)),
-    row("remove_axis", On::Array, (1, 1), remove_axis, "the part at index 0 of an axis"),
-    row("into_shape_with_order", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`"),
-    row("into_shape_clone", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`"),
-    row("into_shape", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`"),
+    row("t", On::Array, (0, 0), transposed, "axes in reverse order")
+        .gives(results::view)
+        .parts(Parts::By(parts::transposed)),
+    row("reversed_axes", On::Array, (0, 0), transposed, "axes in reverse order")
+        .takes(Takes::Value)
+        .parts(Parts::By(parts::transposed)),
+    row("permuted_axes", On::Array, (1, 1), permuted_axes, "axes in the order given").takes(Takes::Value),
+    row("insert_axis", On::Array, (1, 1), insert_axis, "a new axis of size 1")
+        .takes(Takes::Value)
+        .parts(Parts::By(parts::insert_axis)),
+    row("remove_axis", On::Array, (1, 1), remove_axis, "the part at index 0 of an axis").takes(Takes::Value),
+    row("into_shape_with_order", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`")
+        .takes(Takes::Value),
+    row("into_shape_clone", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`")
+        .takes(Takes::Value),
+    row("into_shape", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`").takes(Takes::Value),
     row("to_shape", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`"),
-    row("into_dimensionality", On::Array, (0, 0), same_rank, "the array, a `Result`"),
+    row("into_dimensionality", On::Array, (0, 0), same_rank, "the array, a `Result`").takes(Takes::Value),
     row("flatten", On::Array, (0, 0), flatten, "the elements in row-major order"),
-    row("into_flat", On::Array, (0, 0), flatten, "the elements in row-major order"),
-    row("into_raw_vec_and_offset", On::Array, (0, 0), raw_vec, "the elements, and an offset"),
-    row("into_scalar", On::Array, (0, 0), into_scalar, "the element of an array of rank 0"),
+    row("into_flat", On::Array, (0, 0), flatten, "the elements in row-major order").takes(Takes::Value),
+    row("into_raw_vec_and_offset", On::Array, (0, 0), raw_vec, "the elements, and an offset").takes(Takes::Value),
+    row("into_scalar", On::Array, (0, 0), into_scalar, "the element of an array of rank 0").takes(Takes::Value),
     row("as_standard_layout", On::Array, (0, 0), in_standard_layout, "the array"),
-    row("reborrow", On::Array, (0, 0), itself, "the array"),
+    row("reborrow", On::Array, (0, 0), itself, "the array").takes(Takes::Value),
     row("broadcast", On::Array, (1, 1), broadcast, "repeated to a shape, an `Option`"),
-    row("diag", On::Array, (0, 0), diag, "the diagonal").parts(Parts::By(parts::diag)),
-    row("into_diag", On::Array, (0, 0), diag, "the diagonal").parts(Parts::By(parts::diag)),
-    row("triu", On::Array, (1, 1), triu, "zeros below a diagonal"),
-    row("tril", On::Array, (1, 1), tril, "zeros above a diagonal"),
-    row("diff", On::Array, (2, 2), diff, "differences of neighbours along an axis, n times"),
+    row("diag", On::Array, (0, 0), diag, "the diagonal").gives(results::view).parts(Parts::By(parts::diag)),
+    row("into_diag", On::Array, (0, 0), diag, "the diagonal").takes(Takes::Value).parts(Parts::By(parts::diag)),
+    row("triu", On::Array, (1, 1), triu, "zeros below a diagonal").gives(results::array_of_array),
+    row("tril", On::Array, (1, 1), tril, "zeros above a diagonal").gives(results::array_of_array),
+    row("diff", On::Array, (2, 2), diff, "differences of neighbours along an axis, n times")
+        .gives(results::array_of_array),
 ];
 
 fn itself<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

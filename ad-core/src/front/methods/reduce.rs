@@ -9,6 +9,7 @@ use crate::diag::SrcRange;
 use crate::front::arith::axis_words;
 use crate::front::functions::{self, all_axes, sum_over};
 use crate::front::lower::Lower;
+use crate::front::refs::results;
 use crate::front::table::{Call, On, Parts, Row, row};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::{Contraction, Term, Type, axis};
@@ -16,17 +17,26 @@ use crate::prim::{Cmp, IntOp, Reduce, Unary};
 
 /// Reductions.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("sum", On::Array, (0, 0), sum, "sum of all elements").parts(Parts::By(parts::sum)),
-    row("mean", On::Array, (0, 0), mean, "mean of all elements, an `Option`").parts(Parts::By(parts::mean)),
-    row("sum_axis", On::Array, (1, 1), sum_axis, "sum over one axis").parts(Parts::By(parts::sum_axis)),
+    row("sum", On::Array, (0, 0), sum, "sum of all elements").gives(results::number).parts(Parts::By(parts::sum)),
+    row("mean", On::Array, (0, 0), mean, "mean of all elements, an `Option`")
+        .gives(results::some_number)
+        .parts(Parts::By(parts::mean)),
+    row("sum_axis", On::Array, (1, 1), sum_axis, "sum over one axis")
+        .gives(results::array_of_array)
+        .parts(Parts::By(parts::sum_axis)),
     row("mean_axis", On::Array, (1, 1), mean_axis, "mean over one axis, an `Option`")
+        .gives(results::array_of_array)
         .parts(Parts::By(parts::mean_axis)),
-    row("var", On::Array, (1, 1), var, "variance of all elements").parts(Parts::By(parts::var)),
-    row("std", On::Array, (1, 1), std, "standard deviation of all elements").parts(Parts::By(parts::std)),
-    row("var_axis", On::Array, (2, 2), var_axis, "variance along one axis"),
-    row("std_axis", On::Array, (2, 2), std_axis, "standard deviation along one axis"),
+    row("var", On::Array, (1, 1), var, "variance of all elements").gives(results::number).parts(Parts::By(parts::var)),
+    row("std", On::Array, (1, 1), std, "standard deviation of all elements")
+        .gives(results::number)
+        .parts(Parts::By(parts::std)),
+    row("var_axis", On::Array, (2, 2), var_axis, "variance along one axis").gives(results::array_of_array),
+    row("std_axis", On::Array, (2, 2), std_axis, "standard deviation along one axis").gives(results::array_of_array),
     row("map_axis", On::Array, (2, 2), map_axis, "f of each lane along an axis"),
-    row("dot", On::Array, (1, 1), dot, "product of vectors and matrices").parts(Parts::OfTwo(parts::dot)),
+    row("dot", On::Array, (1, 1), dot, "product of vectors and matrices")
+        .gives(results::number)
+        .parts(Parts::OfTwo(parts::dot)),
 ];
 
 /// The mean over axes and whether there is one; the count as ndarray takes it.

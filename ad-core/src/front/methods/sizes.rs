@@ -3,23 +3,46 @@
 use crate::catalogue;
 use crate::diag::Poison;
 use crate::front::lower::Lower;
+use crate::front::refs::results;
 use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Value};
 use crate::ir::{Elem, Term};
 use crate::prim::{Cmp, IntOp};
+use crate::program::Takes;
 
 /// Sizes.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("len", On::Array, (0, 0), len, "number of elements").marks(&[Mark::OfConstants]),
-    row("is_empty", On::Array, (0, 0), is_empty, "whether there is no element"),
-    row("is_square", On::Array, (0, 0), is_square, "whether a matrix has as many rows as columns"),
-    row("nrows", On::Array, (0, 0), nrows, "rows of a matrix"),
-    row("ncols", On::Array, (0, 0), ncols, "columns of a matrix"),
-    row("dim", On::Array, (0, 0), dim, "sizes as a tuple"),
-    row("raw_dim", On::Array, (0, 0), shape, "sizes"),
-    row("shape", On::Array, (0, 0), shape, "sizes: `x.shape()[k]`"),
-    row("ndim", On::Array, (0, 0), ndim, "rank"),
-    row("len_of", On::Array, (1, 1), len_of, "size of an axis"),
+    row("len", On::Array, (0, 0), len, "number of elements")
+        .of_layout()
+        .of_vectors_too()
+        .takes(Takes::Reference)
+        .gives(results::number)
+        .marks(&[Mark::OfConstants]),
+    row("is_empty", On::Array, (0, 0), is_empty, "whether there is no element")
+        .of_layout()
+        .of_vectors_too()
+        .takes(Takes::Reference)
+        .gives(results::number),
+    row("is_square", On::Array, (0, 0), is_square, "whether a matrix has as many rows as columns")
+        .of_layout()
+        .takes(Takes::Reference)
+        .gives(results::number),
+    row("nrows", On::Array, (0, 0), nrows, "rows of a matrix")
+        .of_layout()
+        .takes(Takes::Reference)
+        .gives(results::number),
+    row("ncols", On::Array, (0, 0), ncols, "columns of a matrix")
+        .of_layout()
+        .takes(Takes::Reference)
+        .gives(results::number),
+    row("dim", On::Array, (0, 0), dim, "sizes as a tuple").of_layout().takes(Takes::Reference),
+    row("raw_dim", On::Array, (0, 0), shape, "sizes").of_layout().takes(Takes::Reference),
+    row("shape", On::Array, (0, 0), shape, "sizes: `x.shape()[k]`").of_layout().takes(Takes::Reference),
+    row("ndim", On::Array, (0, 0), ndim, "rank").of_layout().takes(Takes::Reference).gives(results::number),
+    row("len_of", On::Array, (1, 1), len_of, "size of an axis")
+        .of_layout()
+        .takes(Takes::Reference)
+        .gives(results::number),
 ];
 
 /// The axis argument, in range.

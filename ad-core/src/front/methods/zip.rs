@@ -12,7 +12,8 @@ use crate::front::arith::{Arith, axis_words};
 use crate::front::changes::changed_part;
 use crate::front::lower::Lower;
 use crate::front::open::Open;
-use crate::front::table::{Call, Mark, On, Parts, Row, row};
+use crate::front::refs::results;
+use crate::front::table::{self, Call, Mark, On, Parts, Row, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::{Elem, Term};
 
@@ -44,7 +45,10 @@ pub(in crate::front) const TABLE: &[Row] = &[
         .marks(&[Mark::Loop]),
     row("scaled_add", On::Place, (2, 2), scaled_add, "adds a number times another array"),
     row("size", On::Zip, (0, 0), size, "number of elements"),
-    row("map2", On::Dsl, (3, 3), map2, "f of each pair of elements").parts(Parts::OfTwo(parts::map2)),
+    row("map2", On::Dsl, (3, 3), map2, "f of each pair of elements")
+        .called("x_, x_, |a_: f64, _: f64| a_")
+        .gives(results::mapped_pairs)
+        .parts(Parts::OfTwo(parts::map2)),
 ];
 
 /// Arrays (or other producers of items) of one shape.
@@ -325,7 +329,9 @@ impl<'a> Lower<'a> {
     pub(in crate::front) fn changed_items(&mut self, m: &'a syn::ExprMethodCall) -> Lowered<Value<'a>> {
         let range = SrcRange::of(&m.receiver);
         let place = Value::Place(Rc::new(self.place(&m.receiver)?));
-        self.assume_method(m, On::Place, &place);
+        if let Some(row) = table::find(On::Place, &m.method.to_string()) {
+            self.assume_method(m, row, &place);
+        }
         let (seq, array) = producer(self, &place, range)?;
         let text = crate::diag::text_of(&m.receiver, 30);
         let (dims, lens) = (Rc::clone(&seq.dims), vec![None; seq.dims.len()].into());

@@ -1,10 +1,12 @@
 //! A row of the table: all that the front end knows of one name. Whoever lowers, reads, proves or documents names asks the row; no
 //! other place may name a method again.
 
+use super::proof::Proof;
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::front::lower::Lower;
 use crate::front::open::Open;
+use crate::front::refs::results::{self, ResultFn};
 use crate::front::value::{Lowered, Value};
 use crate::ir::{Elem, Term};
 use crate::prim::{Binary, Unary};
@@ -207,6 +209,10 @@ pub(in crate::front) struct Row {
     pub args: (usize, usize),
     pub whole: Whole,
     pub parts: Parts,
+    /// What it results in, as far as Rust's look-up of methods goes.
+    pub gives: ResultFn,
+    /// How the name is proved.
+    pub proof: Proof,
     pub marks: &'static [Mark],
     /// What it does, for documents.
     pub doc: &'static str,
@@ -220,13 +226,22 @@ pub(in crate::front) const fn row(
     lower: LowerFn,
     doc: &'static str,
 ) -> Row {
-    Row { name, on, args, whole: Whole::By(lower), parts: Parts::AsWhole, marks: &[], doc }
+    let gives = match on {
+        On::Real | On::Int => results::number,
+        _ => results::unknown,
+    };
+    Row { name, on, args, whole: Whole::By(lower), parts: Parts::AsWhole, gives, proof: Proof::of(on), marks: &[], doc }
 }
 
 impl Row {
     /// With this for parts with dynamic length.
     pub(in crate::front) const fn parts(self, parts: Parts) -> Row {
         Row { parts, ..self }
+    }
+
+    /// With this as the type of its result.
+    pub(in crate::front) const fn gives(self, gives: ResultFn) -> Row {
+        Row { gives, ..self }
     }
 
     /// With these marks.
