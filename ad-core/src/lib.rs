@@ -15,6 +15,7 @@ pub mod diag;
 pub mod emit;
 pub mod front;
 pub mod ir;
+pub mod memory_order;
 pub mod modes;
 pub mod passes;
 pub mod pipeline;
