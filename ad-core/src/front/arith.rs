@@ -7,6 +7,7 @@ use super::value::{Lowered, Number, Value, Want};
 use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, Term};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
 /// An arithmetic operator.
@@ -352,7 +353,7 @@ impl<'a> Lower<'a> {
             self.g.select(mask, a, b)
         } else {
             let chosen = self.g.cond(how.cond, a, b);
-            self.lay_chosen(chosen, how.cond, [a, b])
+            self.layouts().chosen(chosen, how.cond, [a, b])
         }
     }
 }

@@ -7,12 +7,12 @@
 use std::rc::Rc;
 
 use super::lower::Lower;
-use super::memory::Order;
 use super::open::Open;
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Message, Poison, SrcRange};
 use crate::ir::{Elem, IntTy, Node, Term};
+use crate::memory_order::AxisOrder;
 use crate::prim::Prim;
 
 /// A literal that a loop carries: the loop's place in memory, the variable, the number of the leaf in it.
@@ -32,7 +32,7 @@ pub(super) enum Chosen {
     /// An array that becomes one of another length.
     Length,
     /// An array that becomes one in another order of memory: those that it may have.
-    Orders(Rc<[Order]>),
+    Orders(Rc<[AxisOrder]>),
 }
 
 /// The type of a value of scalars.

@@ -14,6 +14,7 @@ use crate::catalogue::refused::{self, Construct};
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Node, Term};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp};
 use crate::program::Takes;
 
@@ -442,7 +443,7 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
             }
             let element = g.cond(here, before, x);
             let all = g.build(more, var, element);
-            me.lay_items(all, &[before, x]);
+            me.layouts().note_rows(all, &[before, x]);
             me.rows(all, me.levels(old))
         }
     };

@@ -11,6 +11,7 @@ use super::value::Lowered;
 use super::words::Words;
 use crate::analysis::range::{Linear, sides};
 use crate::ir::{Elem, Lit, Loc, Node, OpenLoop, Term, Type, Var};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 use crate::program::{Check, Phase};
 
@@ -190,7 +191,7 @@ impl Lower<'_> {
         let types: Vec<Type> = init.iter().map(|&t| self.g.ty(t).clone()).collect();
         let mut carried: Vec<Term> = types.into_iter().map(|ty| self.g.placeholder(ty)).collect();
         for (&now, &first) in carried.iter().zip(&init) {
-            self.lies_like(now, first);
+            self.layouts().note_like(now, first);
         }
         let (var, step, mark) = self.enter(size);
         let level = self.steps.len();
@@ -239,7 +240,7 @@ impl Lower<'_> {
         }
         let last: Vec<Term> = (0..carries).map(|k| self.g.proj(t, k)).collect();
         for (&last, first) in last.iter().zip(firsts) {
-            self.lies_like(last, first);
+            self.layouts().note_like(last, first);
         }
         Result::Ok((last, (0..rows.len()).map(|k| self.g.proj(t, all + k)).collect()))
     }

@@ -13,6 +13,7 @@ use super::value::{Lowered, Number, Range, Value};
 use crate::catalogue::{self, refused};
 use crate::diag::{Message, Poison, SrcRange, suggest, text_of};
 use crate::ir::Elem;
+use crate::memory_order::HasLayouts;
 
 impl<'a> Lower<'a> {
     /// The meaning of an expression.
@@ -111,7 +112,7 @@ impl<'a> Lower<'a> {
                 }
                 let (t, levels) = (me.term(&value, SrcRange::of(&r.expr))?, me.levels(&value));
                 let repeated = me.g.replicate(len, t);
-                me.lay_items(repeated, &[t]);
+                me.layouts().note_rows(repeated, &[t]);
                 Ok(me.rows(repeated, levels.saturating_add(1)))
             }),
             other => Err(refuse::expression(self, other)),

@@ -12,6 +12,7 @@ use super::value::{Lowered, Value, Want};
 use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, RealTy, Term};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Binary, Cmp, Prim, Reduce, Unary};
 use crate::program::{Called, Home};
 
@@ -165,7 +166,7 @@ fn gather<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let into = me.g.shape(x).to_vec();
     let (vars, index) = mapped_index(me, &sizes, &into, (f, rf, call.text(1)))?;
     let t = me.g.gather(x, sizes.into(), &vars, &index);
-    Ok(Value::Term(me.made(t)))
+    Ok(Value::Term(me.layouts().new_array(t)))
 }
 
 fn scatter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -249,7 +250,7 @@ pub(super) fn own(me: &mut Lower, free: Term, op: Reduce, rank: usize, x: Term) 
     }
     let lens = me.there.clone().filter(|lens| lens.len() == me.g.rank(x));
     let own = match lens {
-        Some(lens) => me.reduce_there(op, rank, &Open { all: x, lens }),
+        Some(lens) => me.layouts().reduce_part(op, rank, &Open { all: x, lens }),
         None => me.g.reduce(op, rank, x),
     };
     me.g.own(free, own)
@@ -272,7 +273,7 @@ pub(super) fn sum_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lower
     let Value::Term(free) = sum(me, call)? else { return Err(crate::diag::Poison) };
     let (x, range) = call.arg(0)?;
     let x = me.of_any_rank(x, range)?;
-    Ok(Value::Term(me.own_sum(free, x)?))
+    Ok(Value::Term(me.layouts().sum(free, x)))
 }
 
 fn sum_in_lanes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -298,7 +299,7 @@ fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let [row, rows] = [Reduce::Lanes, Reduce::Fours].map(|op| match me.there.clone() {
         Some(mut lens) => {
             Rc::make_mut(&mut lens).rotate_left(1);
-            me.reduce_there(op, 1, &Open { all: lanes, lens })
+            me.layouts().reduce_part(op, 1, &Open { all: lanes, lens })
         }
         None => me.g.reduce(op, 1, lanes),
     });

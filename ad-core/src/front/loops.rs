@@ -23,6 +23,7 @@ use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Term, Type};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp};
 
 /// A variable that a loop may change.
@@ -414,7 +415,7 @@ impl<'a> Lower<'a> {
         )? {
             Value::Maybe(all, _) => {
                 let all = self.term(&all, range)?;
-                self.lay_items(all, &[start, rows]);
+                self.layouts().note_rows(all, &[start, rows]);
                 Ok(self.rows(all, levels))
             }
             _ => Err(Poison),
@@ -594,14 +595,14 @@ impl<'a> Lower<'a> {
             };
             let (t, item) = rows.next().ok_or(Poison)?;
             if self.g.int_value(k) == Some(1) {
-                self.lay_items(t, &[item]);
+                self.layouts().note_rows(t, &[item]);
                 pushed.push(Some(t));
                 continue;
             }
             let all = self.g.int(IntOp::Mul, size, k);
             let shape: Vec<Term> = std::iter::once(all).chain(self.g.shape(t)[2..].iter().copied()).collect();
             let all = self.g.reshape(t, &shape);
-            self.lay_items(all, &[item]);
+            self.layouts().note_rows(all, &[item]);
             pushed.push(Some(all));
         }
         for (&t, key) in last.iter().zip(keys) {
@@ -611,7 +612,7 @@ impl<'a> Lower<'a> {
         for p in payloads.iter_mut().flatten() {
             for (t, key) in p.leaves.terms.iter_mut().zip(&p.leaves.keys) {
                 let item = std::mem::replace(t, *more.next().ok_or(Poison)?);
-                self.lay_items(*t, &[item]);
+                self.layouts().note_rows(*t, &[item]);
                 self.softened(*t, key.as_slice());
             }
         }

@@ -54,8 +54,6 @@ pub(super) struct Lower<'a> {
     pub decided: BTreeMap<Key, Chosen>,
     /// Of the array that is reduced, how much is there along each axis, where the loops around decide.
     pub there: Option<Rc<[Option<Term>]>>,
-    /// Whether a number was made whose order in the function nobody knows.
-    pub unordered: bool,
     pub soft: BTreeMap<Term, Vec<Key>>,
     /// The integer literals without a suffix, by their places in memory.
     pub literals: BTreeMap<usize, (Rc<Number>, Key)>,
@@ -92,8 +90,8 @@ pub(super) struct Lower<'a> {
     pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
     /// Arrays that are copies of others in more room.
     pub rooms: BTreeMap<Term, Term>,
-    /// How arrays lie in memory that are neither in standard layout nor views of others.
-    pub memory: BTreeMap<Term, super::memory::Laid>,
+    /// The memory orders of arrays.
+    pub memory: crate::memory_order::Known,
     /// Empty lists that a type says the elements of, with the rank; likewise.
     pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
     /// The functions inside of the function, also those that are not in scope.
@@ -122,7 +120,6 @@ impl<'a> Lower<'a> {
             chosen: BTreeMap::new(),
             decided: BTreeMap::new(),
             there: None,
-            unordered: false,
             soft: BTreeMap::new(),
             literals: BTreeMap::new(),
             facts: Facts::new(),
@@ -143,7 +140,7 @@ impl<'a> Lower<'a> {
             slots: 0,
             capacities: Vec::new(),
             rooms: BTreeMap::new(),
-            memory: BTreeMap::new(),
+            memory: crate::memory_order::Known::default(),
             empties: Vec::new(),
             inner: BTreeSet::new(),
             depth: 0,

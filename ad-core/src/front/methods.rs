@@ -17,6 +17,7 @@ use super::value::{Lowered, Value};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, IntTy, Term};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, Prim, Unary};
 use crate::program::Takes;
 
@@ -58,7 +59,7 @@ fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn copy<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(match call.arg(0)?.0 {
-        Value::Term(t) => Value::Term(me.copied(*t)),
+        Value::Term(t) => Value::Term(me.layouts().copied(*t)),
         Value::Open(part) => me.part_like(part.all, part),
         other => other.clone(),
     })

@@ -14,15 +14,9 @@ use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, Node, Term, Var};
-use crate::prim::{Cmp, IntOp};
-
-/// An array of which the first so many elements along each axis are there.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct Open {
-    pub all: Term,
-    /// Of each axis how many, where that depends on the loops around; `None`: all.
-    pub lens: Rc<[Option<Term>]>,
-}
+use crate::memory_order::HasLayouts;
+pub(super) use crate::memory_order::Part as Open;
+use crate::prim::IntOp;
 
 /// Two arrays in a common room, and what of it is there.
 pub(super) struct Pair {
@@ -145,34 +139,20 @@ impl<'a> Lower<'a> {
 
     /// How many elements there are along each axis.
     pub(super) fn sizes_there(&self, open: &Open) -> Vec<Term> {
-        self.g.shape(open.all).iter().zip(&*open.lens).map(|(&room, len)| len.unwrap_or(room)).collect()
+        open.sizes(&self.g)
     }
 
     /// Whether there is an element at an index; `None`: there is one at each.
     pub(super) fn is_there(&mut self, lens: &[Option<Term>], ix: &[Term]) -> Option<Term> {
-        let mut there = None;
-        for (&i, len) in ix.iter().zip(lens) {
-            let Some(len) = *len else { continue };
-            let below = self.g.compare(Cmp::Lt, i, len);
-            there = Some(there.map_or(below, |before| self.g.and(before, below)));
-        }
-        there
+        self.layouts().is_there(lens, ix)
     }
 
     /// The elements that are there, and `fill` (a number) behind them.
     pub(super) fn filled_up(&mut self, open: &Open, fill: Term) -> Term {
-        let Some(last) = open.lens.iter().rposition(Option::is_some) else { return open.all };
-        let sizes = self.g.shape(open.all).to_vec();
-        let fill = self.g.broadcast(fill, &sizes[last + 1..]);
-        let vars: Vec<Var> = sizes[..=last].iter().map(|_| self.g.fresh()).collect();
-        let ix: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
-        let x = self.g.index(open.all, &ix);
-        let x = match self.is_there(&open.lens, &ix) {
-            Some(there) => self.g.cond(there, x, fill),
-            None => x,
-        };
-        let t = sizes.iter().zip(vars).rev().fold(x, |t, (&size, var)| self.g.build(size, var, t));
-        self.open_like(t, open.all);
+        let t = self.layouts().filled_up(open, fill);
+        if t != open.all {
+            self.open_like(t, open.all);
+        }
         t
     }
 

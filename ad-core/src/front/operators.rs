@@ -10,6 +10,7 @@ use super::value::{Lowered, Number, Value, Want};
 use crate::catalogue::{self, refused, wanted};
 use crate::diag::{Poison, SrcRange, text_of};
 use crate::ir::{Elem, Term};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp};
 
 impl<'a> Lower<'a> {
@@ -47,7 +48,9 @@ impl<'a> Lower<'a> {
                 let x = self.term(&value, range)?;
                 let made = self.along_memory(x, |me, x| Ok(Value::Term(me.negate(x, range)?)))?;
                 Ok(match made {
-                    Value::Term(t) if !self.receivers.is_reference(&u.expr) => Value::Term(self.lay_over(x, t)),
+                    Value::Term(t) if !self.receivers.is_reference(&u.expr) => {
+                        Value::Term(self.layouts().written_over(x, t))
+                    }
                     made => made,
                 })
             }

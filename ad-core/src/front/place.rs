@@ -15,6 +15,7 @@ use crate::catalogue;
 use crate::catalogue::refused::{self, Construct};
 use crate::diag::{Poison, SrcRange, text_of};
 use crate::ir::{Node, Put, Term, Var};
+use crate::memory_order::HasLayouts;
 use crate::prim::Cmp;
 
 /// A variable, and the way inwards.
@@ -299,7 +300,9 @@ impl<'a> Lower<'a> {
     /// Writes into a place: what is an array there stays where it is in memory.
     pub(super) fn write_over(&mut self, place: &Place, old: &Value<'a>, new: Value<'a>) -> Lowered<()> {
         let new = match (old, new) {
-            (Value::Term(old), Value::Term(new)) if place.steps.is_empty() => Value::Term(self.lay_over(*old, new)),
+            (Value::Term(old), Value::Term(new)) if place.steps.is_empty() => {
+                Value::Term(self.layouts().written_over(*old, new))
+            }
             (_, new) => new,
         };
         self.write_place(place, new)
@@ -431,7 +434,7 @@ impl<'a> Lower<'a> {
             Put::Set => self.g.update(t, new, &vars, &index),
             Put::Add => self.g.scatter(t, new, &vars, &index),
         };
-        self.lies_like(all, t);
+        self.layouts().note_like(all, t);
         Ok(match old {
             Value::Open(open) => Value::Open(Rc::new(Open { all, lens: Rc::clone(&open.lens) })),
             _ => self.rows(all, levels),
@@ -460,7 +463,7 @@ impl<'a> Lower<'a> {
         let new = self.g.recast(new, &sizes);
         let var = var.map_or_else(Vec::new, |var| vec![var]);
         let all = self.g.update(x, new, &var, &index);
-        self.lies_like(all, x);
+        self.layouts().note_like(all, x);
         Ok(Value::Term(all))
     }
 

@@ -18,6 +18,7 @@ use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, Lit, Term};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Binary, Cmp, IntOp, Reduce};
 
 /// Functions and methods.
@@ -331,10 +332,10 @@ fn fold_zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn fold_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), init) = (call.arg(0)?, call.arg(1)?);
     let x = me.array(x, rx)?;
-    if me.is_nowhere(x) {
+    if me.layouts().is_unknown(x) {
         return Err(me.error(rx, catalogue::folded_nowhere()));
     }
-    let x = me.as_folded(x)?;
+    let x = me.layouts().folded(x);
     let seq = me.seq(&Value::Term(x), rx)?;
     Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
 }

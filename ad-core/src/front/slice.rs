@@ -12,6 +12,7 @@ use super::value::{Lowered, Range, Value, Want};
 use crate::catalogue;
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, Lit, Node, Term, Var};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp, Prim};
 use crate::program::Takes;
 
@@ -162,7 +163,7 @@ fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         Ok(Value::Term(me.g.index(first, &[i])))
     })?;
     let t = super::methods::layout::move_axis(me, t, 0, axis);
-    Ok(Value::Term(me.lay_joined(t, axis)))
+    Ok(Value::Term(me.layouts().joined(t, axis)))
 }
 
 fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -184,7 +185,7 @@ fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let mut lens = part.lens.to_vec();
     new.iter().for_each(|&k| lens.insert(usize::from(k), None));
     let all = me.g.replicate_axes(part.all, &new, &ones);
-    let all = if new.is_empty() { all } else { me.lay_inserted(part.all, all, &new, 0) };
+    let all = if new.is_empty() { all } else { me.layouts().inserted_axes(part.all, all, &new, 0) };
     Ok(me.opened(all, &lens))
 }
 

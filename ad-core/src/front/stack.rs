@@ -14,6 +14,7 @@ use crate::analysis::range::Linear;
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Node, Put, Term};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp};
 
 /// How much longer a `Vec` may have become since the step began.
@@ -171,7 +172,7 @@ impl<'a> Lower<'a> {
                     let leaf = self.same_shapes(&leaf, range)?;
                     let items = leaf;
                     let leaf = self.g.stack(&items);
-                    self.lay_items(leaf, &items);
+                    self.layouts().note_rows(leaf, &items);
                     let keys = rows.first().and_then(|row| row.keys.get(k).cloned()).flatten();
                     let leaf = self.roomy(leaf, room);
                     self.softened(leaf, keys.as_slice());
@@ -237,7 +238,7 @@ impl<'a> Lower<'a> {
             return self.g.slice(t, &starts, &steps, &sizes);
         }
         let more = self.with_more_rows(t, room);
-        self.lay_items(more, &[t]);
+        self.layouts().note_rows(more, &[t]);
         more
     }
 
@@ -431,8 +432,8 @@ impl<'a> Lower<'a> {
         let mut pushed = Vec::new();
         for (all, x) in all.into_iter().zip(leaves) {
             let new = self.g.update(all, x, &[], &[stack.len]);
-            self.lies_like(new, all);
-            self.lay_items(new, &[x]);
+            self.layouts().note_like(new, all);
+            self.layouts().note_rows(new, &[x]);
             pushed.push(new);
         }
         let all = pushed;

@@ -9,6 +9,7 @@ use super::value::{Lowered, Number, Value, Want};
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, IntTy, Lit, Node, RealTy, Term, Type};
+use crate::memory_order::HasLayouts;
 
 impl<'a> Lower<'a> {
     /// The element type of a value, if it has one already.
@@ -56,7 +57,7 @@ impl<'a> Lower<'a> {
                 let terms = parts.iter().map(|p| self.term_as(p, want, range)).collect::<Lowered<Vec<Term>>>()?;
                 let same = self.same_shapes(&terms, range)?;
                 let all = self.g.stack(&same);
-                self.lay_items(all, &same);
+                self.layouts().note_rows(all, &same);
                 self.softened(all, key.as_slice());
                 Ok(all)
             }

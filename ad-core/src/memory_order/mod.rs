@@ -1,5 +1,156 @@
-//! ndarray's memory orders and orders of summation. This module knows the core language and nothing of the front end.
+//! ndarray's memory orders and orders of summation.
+//!
+//! ndarray adds up elements along memory where they are contiguous, and lane by lane where they are not. A decision of the user's function that
+//! reads such a sum needs its bits, so the compiler has to know the memory order of each array: [`Strides`] under conditions on sizes. It is read
+//! off the term (transpositions, slices and indices of something else), or was noted when the array was made ([`Known`]). All else is in standard
+//! layout, as results and (it is assumed here, so that the same inputs give the same bits) parameters are.
+//!
+//! The module must never mention the front end, and never change what is computed: it only says in which order the user's function computes it.
+//!
+//! Each modelled function of ndarray has a conformance test in `ad-core/tests/memory_order.rs`, which runs ndarray itself:
+//!
+//! | ndarray | here | test |
+//! |---|---|---|
+//! | `t`, `slice`, `invert_axis`, `index_axis`, `diag` | [`Layouts::of`] | `ndarray_views_have_the_strides_of_their_terms` |
+//! | `insert_axis` | [`Layouts::inserted_axes`] | `ndarray_insert_axis_keeps_the_other_strides` |
+//! | `broadcast` | [`Layouts::broadcast`] | `ndarray_broadcast_has_stride_zero` |
+//! | `to_owned`, `mapv`, `&a + 1.0` | [`Layouts::copied`] | `ndarray_to_owned_keeps_a_contiguous_order` |
+//! | `as_standard_layout` | [`Layouts::new_array`] | `ndarray_as_standard_layout_is_row_major` |
+//! | `assign`, `mapv_inplace`, `a + &b` | [`Layouts::written_over`] | `ndarray_written_over_keeps_its_strides` |
+//! | `&a + &b` | [`Layouts::arithmetic`] | `ndarray_add_of_two_references_is_zipped` |
+//! | `Zip::map_collect` | [`Layouts::zip_prefers_columns`] | `ndarray_zip_collects_in_the_preferred_layout` |
+//! | `dot` of two matrices | [`Layouts::matrix_product`] | `ndarray_dot_of_two_column_major_matrices_is_column_major` |
+//! | `sum_axis` | [`Layouts::lanes`] | `ndarray_sum_axis_layout` |
+//! | `map_axis` | [`Layouts::lanes`] | `ndarray_map_axis_layout` |
+//! | `concatenate`, `stack`, `append` | [`Layouts::joined`] | `ndarray_concatenate_has_its_axis_outermost` |
+//! | `sum` | [`Layouts::sum`] | `ndarray_sum_is_eight_lanes_along_memory` |
+//! | `sum_axis` | [`Layouts::sum_axis`] | `ndarray_sum_axis_is_eight_lanes_along_the_nearest_axis` |
+//! | `dot` with a vector | [`Layouts::dot`] | `ndarray_dot_is_eight_lanes_of_slices` |
+//! | `fold` | [`Layouts::folded`] | `ndarray_fold_goes_along_memory` |
+//! | `product` | [`Layouts::product`] | `ndarray_product_is_eight_lanes_along_memory` |
+//! | `iter` | `Reduce::InOrder` | `ndarray_iter_is_in_logical_order` |
 
+mod dynamic;
+mod layouts;
+mod results;
 mod rules;
+mod sums;
+mod zip;
 
+use std::rc::Rc;
+
+use crate::ir::{Term, axis};
+
+pub use dynamic::Part;
+pub use layouts::{Known, Layouts};
+pub use results::{Arithmetic, Elementwise};
 pub use rules::{ReductionOrder, ResultOrder};
+pub use sums::{HasLayouts, product};
+
+/// The stride of one axis: `step` times `unit`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stride {
+    /// Which axis of the array in memory it is, from the outermost: the last one has neighbours.
+    pub position: usize,
+    /// 0 for an axis along which the same elements are repeated; negative for one that goes backwards.
+    pub step: i64,
+    /// How far apart neighbours of that axis are.
+    pub unit: Term,
+    /// Of a slice: ndarray gives it the stride 0 if it has at most one element.
+    pub sliced: bool,
+    /// Of what `Zip` made column-major: with one row or one column it is row-major, which says which axis is the nearest.
+    pub zipped: bool,
+}
+
+/// The strides of an array, axis by axis.
+pub type Strides = Rc<[Stride]>;
+
+/// The memory order of an array: the strides that it may have, each under a condition on sizes. The first whose condition holds is that of the array;
+/// the condition of the last one always holds. An unknown memory order has none.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MemoryOrder(Vec<(Term, Strides)>);
+
+impl MemoryOrder {
+    /// One that nobody knows.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self::default()
+    }
+
+    /// Whether nobody knows it.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The strides, each with its condition.
+    #[must_use]
+    pub fn cases(&self) -> &[(Term, Strides)] {
+        &self.0
+    }
+
+    /// Without strides that are those of the next case anyway.
+    fn tidied(mut self) -> Self {
+        while let [.., (_, a), (_, b)] = &self.0[..]
+            && a == b
+        {
+            self.0.remove(self.0.len() - 2);
+        }
+        self
+    }
+}
+
+/// An order of all elements of a contiguous array: that of axes from the outermost to the innermost, some of which go backwards.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AxisOrder {
+    outwards: Vec<u8>,
+    backwards: Vec<bool>,
+    /// As [`Stride::zipped`] says.
+    zipped: bool,
+}
+
+impl AxisOrder {
+    /// The first axis outermost, as in C.
+    #[must_use]
+    pub fn row_major(rank: usize) -> Self {
+        AxisOrder { outwards: (0..rank).map(axis).collect(), backwards: vec![false; rank], zipped: false }
+    }
+
+    /// The last axis outermost, as in Fortran.
+    #[must_use]
+    pub fn column_major(rank: usize) -> Self {
+        AxisOrder { outwards: (0..rank).rev().map(axis).collect(), ..Self::row_major(rank) }
+    }
+
+    /// What `Zip` calls column-major.
+    fn zipped_columns(rank: usize) -> Self {
+        AxisOrder { zipped: rank == 2, ..Self::column_major(rank) }
+    }
+
+    /// One axis outermost, the others in their order.
+    fn outermost(rank: usize, along: usize) -> Self {
+        let others = (0..rank).filter(|&k| k != along);
+        AxisOrder { outwards: std::iter::once(along).chain(others).map(axis).collect(), ..Self::row_major(rank) }
+    }
+
+    /// The order in which elements come in memory if they are contiguous.
+    fn of(axes: &Strides) -> Self {
+        let mut outwards: Vec<u8> = (0..axes.len()).map(axis).collect();
+        outwards.sort_by_key(|&k| axes[usize::from(k)].position);
+        let backwards = outwards.iter().map(|&k| axes[usize::from(k)].step < 0).collect();
+        AxisOrder { outwards, backwards, zipped: axes.iter().any(|a| a.zipped) }
+    }
+
+    /// Whether it is row-major.
+    #[must_use]
+    pub fn is_standard(&self) -> bool {
+        self.outwards.is_sorted() && !self.backwards.contains(&true)
+    }
+}
+
+/// The axes from the farthest to the nearest; what is repeated is the nearest of all.
+fn by_distance(axes: &[Stride]) -> Vec<usize> {
+    let mut axes_by_distance: Vec<usize> = (0..axes.len()).collect();
+    axes_by_distance.sort_by_key(|&k| (axes[k].step == 0, axes[k].position));
+    axes_by_distance
+}

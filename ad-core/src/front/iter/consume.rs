@@ -10,6 +10,7 @@ use crate::front::refs::results;
 use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::{Elem, Lit, Term};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp, Reduce};
 
 /// Consumers.
@@ -132,7 +133,7 @@ impl<'a> Lower<'a> {
             }
             Ok(Value::Term(me.g.cond(there, t, fill)))
         })?;
-        self.lay_items(all, one.as_slice());
+        self.layouts().note_rows(all, one.as_slice());
         Ok(all)
     }
 

@@ -1,16 +1,16 @@
-//! Arrays that a loop or a recurrence replaces by some that lie in memory in another order: which order it is is carried beside them, as a number.
-//! The orders are found pass by pass, as the types of literals are (`carry`). What may be in more than one piece is nowhere. Must never carry anything of an array that stays as it is.
+//! Arrays that a loop or a recurrence replaces by some of another memory order: which order it is is carried beside them, as a number.
+//! The orders are found pass by pass, as the types of literals are (`carry`). What may not be contiguous has an unknown memory order.
+//! Must never carry anything of an array that stays as it is.
 
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::Order;
 use crate::diag::Poison;
 use crate::front::carry::{Chosen, Key};
 use crate::front::lower::Lower;
 use crate::front::value::Lowered;
 use crate::ir::Term;
-use crate::prim::Cmp;
+use crate::memory_order::{AxisOrder, HasLayouts, MemoryOrder};
 
 /// A carried array whose order changes.
 #[derive(Clone)]
@@ -19,8 +19,8 @@ pub(in crate::front) struct Ordered {
     array: usize,
     /// Where the number of its order is.
     number: usize,
-    /// What the numbers stand for; without any, nobody knows where the array is.
-    orders: Rc<[Order]>,
+    /// What the numbers stand for; without any, the memory order is unknown.
+    orders: Rc<[AxisOrder]>,
 }
 
 /// The key of the order of a leaf of what is carried under a name.
@@ -54,20 +54,11 @@ impl Lower<'_> {
     pub(in crate::front) fn in_carried_orders(&mut self, carried: &[Ordered], now: &[Term]) {
         for c in carried {
             let array = now[c.array];
-            let Some(first) = c.orders.first() else {
-                self.memory.insert(array, Vec::new());
-                continue;
+            let order = match c.orders.is_empty() {
+                true => MemoryOrder::unknown(),
+                false => self.layouts().numbered(array, now[c.number], &c.orders),
             };
-            let number = now[c.number];
-            let shape = self.g.shape(array).to_vec();
-            let mut laid = Vec::new();
-            for (k, order) in c.orders.iter().enumerate().skip(1) {
-                let k = self.g.lit_usize(k);
-                let this = self.g.compare(Cmp::Eq, number, k);
-                laid.push((this, self.ordered(&shape, order)));
-            }
-            laid.push((self.g.lit_bool(true), self.ordered(&shape, first)));
-            self.memory.insert(array, laid);
+            self.layouts().note(array, order);
         }
     }
 
@@ -87,8 +78,8 @@ impl Lower<'_> {
                     let number = self.order_number(next[k], &c.orders, &key)?;
                     next.push(number);
                 }
-            } else if self.lie_otherwise(now[first + leaf], next[k]) {
-                let orders = [now[first + leaf], next[k]].map(|t| self.orders_of(t));
+            } else if self.layouts().may_differ(now[first + leaf], next[k]) {
+                let orders = [now[first + leaf], next[k]].map(|t| self.layouts().axis_orders(t));
                 self.found_orders(&key, orders);
                 return Err(Poison);
             }
@@ -96,11 +87,12 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The arrays of the elements of a `Vec` that a loop carries: nowhere, where an earlier pass has found that it pushes some that are not by rows.
+    /// The arrays of the elements of a `Vec` that a loop carries: of unknown memory order, where an earlier pass has found that it pushes some that
+    /// are not row-major.
     pub(in crate::front) fn in_carried_items(&mut self, (key, name): (&Key, &str), all: &[Term]) {
         for (leaf, &t) in all.iter().enumerate() {
             if self.chosen.contains_key(&key_of(key, name, leaf)) {
-                self.memory.insert(t, Vec::new());
+                self.layouts().note(t, MemoryOrder::unknown());
             }
         }
     }
@@ -113,7 +105,7 @@ impl Lower<'_> {
         next: &[Term],
     ) -> Lowered<()> {
         for (leaf, (&before, &t)) in now.iter().zip(next).enumerate() {
-            if self.is_nowhere(t) && !self.is_nowhere(before) {
+            if self.layouts().is_unknown(t) && !self.layouts().is_unknown(before) {
                 self.found_orders(&key_of(key, name, leaf), [None]);
                 return Err(Poison);
             }
@@ -121,24 +113,10 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The orders that an array may have with the condition of each; `None` if it may be in more than one piece, or nowhere.
-    fn orders_of(&mut self, t: Term) -> Option<Vec<(Term, Order)>> {
-        let shape = self.g.shape(t).to_vec();
-        let laid = Some(self.laid(t)).filter(|laid| !laid.is_empty())?;
-        laid.into_iter()
-            .map(|(c, axes)| {
-                let order = super::order_of(&axes);
-                let whole = self.ordered(&shape, &order);
-                let same = axes.iter().zip(&*whole).all(|(a, b)| a.step == b.step && a.unit == b.unit);
-                same.then_some((c, order))
-            })
-            .collect()
-    }
-
     /// The number of the order that an array has. One that is not known yet is noted for the next pass.
-    fn order_number(&mut self, t: Term, orders: &[Order], key: &Key) -> Lowered<Term> {
+    fn order_number(&mut self, t: Term, orders: &[AxisOrder], key: &Key) -> Lowered<Term> {
         let mut number = self.g.lit_usize(0);
-        let own = self.orders_of(t);
+        let own = self.layouts().axis_orders(t);
         if own.iter().flatten().any(|(_, order)| !orders.contains(order)) || own.is_none() {
             self.found_orders(key, [own]);
             return Err(Poison);
@@ -146,13 +124,13 @@ impl Lower<'_> {
         for (c, order) in own.into_iter().flatten().rev() {
             let k = orders.iter().position(|o| *o == order).unwrap_or_default();
             let this = self.g.lit_usize(k);
-            number = self.choice(c, this, number);
+            number = self.layouts().choice(c, this, number);
         }
         Ok(number)
     }
 
     /// Orders for the next pass.
-    fn found_orders<const N: usize>(&mut self, key: &Key, new: [Option<Vec<(Term, Order)>>; N]) {
+    fn found_orders<const N: usize>(&mut self, key: &Key, new: [Option<Vec<(Term, AxisOrder)>>; N]) {
         let mut orders = match self.decided.get(key).or_else(|| self.chosen.get(key)) {
             Some(Chosen::Orders(orders)) if orders.is_empty() => return,
             Some(Chosen::Orders(orders)) => orders.to_vec(),

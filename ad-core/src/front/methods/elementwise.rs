@@ -10,6 +10,7 @@ use crate::front::refs::results;
 use crate::front::table::{Call, LowerFn, Neutral, On, Parts, Row, row};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::Term;
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, Reduce};
 use crate::program::Takes;
 
@@ -84,7 +85,7 @@ fn map_into<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         (made, Value::List(_) | Value::Nested(..)) => made,
         (Value::Term(t), x) => {
             let x = me.of_any_rank(x, range)?;
-            Value::Term(me.lay_over(x, t))
+            Value::Term(me.layouts().written_over(x, t))
         }
         (made, _) => made,
     })

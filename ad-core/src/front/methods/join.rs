@@ -8,6 +8,7 @@ use crate::front::lower::Lower;
 use crate::front::table::{Call, On, Row, row};
 use crate::front::value::{Lowered, Value};
 use crate::ir::{Contraction, Elem, Node, Term, Var};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp};
 use crate::program::{Called, Home};
 
@@ -98,14 +99,14 @@ fn stack<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         Parts::Listed(terms) => terms,
         Parts::Rows(all) => {
             let (t, there) = rows(me, all, axis);
-            let t = me.lay_joined(t, axis);
+            let t = me.layouts().joined(t, axis);
             return Ok(Value::Maybe(Value::Term(t).into(), there));
         }
     };
     let same = me.same_shapes(&terms, range)?;
     let t = me.g.stack(&same);
     let t = move_axis(me, t, 0, axis);
-    let t = me.lay_joined(t, axis);
+    let t = me.layouts().joined(t, axis);
     Ok(fine(me, t))
 }
 
@@ -162,7 +163,7 @@ fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     }
     let t = joined.ok_or(crate::diag::Poison)?;
     let t = own.map_or(t, |own| me.g.own(t, own));
-    let t = me.lay_joined(t, along);
+    let t = me.layouts().joined(t, along);
     Ok(fine(me, t))
 }
 
@@ -177,7 +178,7 @@ fn in_rows<'a>(me: &mut Lower<'a>, all: Term, along: usize, range: SrcRange) -> 
     let n = sizes.remove(along);
     sizes[along] = me.g.int(IntOp::Mul, n, sizes[along]);
     let t = me.g.reshape(t, &sizes);
-    let t = me.lay_joined(t, along);
+    let t = me.layouts().joined(t, along);
     Ok(Value::Maybe(Value::Term(t).into(), there))
 }
 

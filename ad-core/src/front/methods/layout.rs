@@ -14,6 +14,7 @@ use crate::front::slice::{Axis, front_axis};
 use crate::front::table::{Call, On, Parts, Row, row};
 use crate::front::value::{Lowered, Range, Value, Want};
 use crate::ir::{Elem, IntTy, Node, Term, axis};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp};
 use crate::program::Takes;
 
@@ -60,7 +61,7 @@ fn itself<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn in_standard_layout<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.of_any_rank(x, range)?;
-    Ok(Value::Term(me.made(x)))
+    Ok(Value::Term(me.layouts().new_array(x)))
 }
 
 fn transposed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -109,7 +110,7 @@ fn insert_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     let k = axis_at(me, call, 1, rank + 1)?;
     let one = me.g.lit_usize(1);
     let wider = me.g.replicate_axes(x, &[axis(k)], &[one]);
-    Ok(Value::Term(me.lay_inserted(x, wider, &[axis(k)], 1)))
+    Ok(Value::Term(me.layouts().inserted_axes(x, wider, &[axis(k)], 1)))
 }
 
 fn remove_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -235,7 +236,7 @@ fn broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     }
     let x = me.g.recast(x, &renamed);
     let t = me.stretch(x, &sizes);
-    let t = if t == x { t } else { me.lay_spread(x, t) };
+    let t = if t == x { t } else { me.layouts().broadcast(x, t) };
     Ok(fitting(me, t, there))
 }
 

@@ -17,6 +17,7 @@ use crate::front::slice::{Axis, Cut};
 use crate::front::table::{Call, Neutral};
 use crate::front::value::{Lowered, Range, Seq, Value, Want};
 use crate::ir::{Contraction, Elem, Lit, Node, Term, axis};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp, Reduce};
 
 /// `f` of a reduction that gives NaN where nothing is worse, and the end of the type for integers.
@@ -123,7 +124,7 @@ pub(in crate::front) fn indexed_iter<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<
 
 /// `part.fold(init, f)`: over the elements as ndarray meets them.
 pub(in crate::front) fn fold<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let met = me.folded_there(x);
+    let met = me.layouts().folded_part(x);
     let items = Value::Seq(me.open_seq(&met));
     crate::front::recur::fold_items(me, &call.of(items))
 }
@@ -251,7 +252,7 @@ impl<'a> Lower<'a> {
         let free = self.g.sum_all(items);
         match self.own_of_first(t, len, near) {
             Some(own) => {
-                let own = self.of_known(own, of);
+                let own = self.layouts().of_known(own, of);
                 self.g.own(free, own)
             }
             None => free,
@@ -283,7 +284,7 @@ impl<'a> Lower<'a> {
     /// A product of the rows of a matrix (its columns, of the transpose) with a vector, in ndarray's order: each is a product of two vectors, of which so
     /// many elements are there.
     fn own_rows(&mut self, (matrix, inner): (Term, usize), vector: Term, len: Term) -> Lowered<Option<Term>> {
-        let (near, also) = (self.lanes_near(matrix, inner)?, self.near(vector)?);
+        let (near, also) = (self.layouts().lanes_are_slices(matrix, inner), self.layouts().vector_is_slice(vector));
         let near = self.g.and(near, also);
         let (rows, room) = (self.g.shape(matrix)[1 - inner], self.g.shape(vector)[0]);
         let (row, var) = (self.g.fresh(), self.g.fresh());
@@ -294,7 +295,7 @@ impl<'a> Lower<'a> {
         let products = self.g.build(room, var, product);
         let own = self.own_of_first(products, len, near);
         let own = own.map(|own| self.g.build(rows, row, own));
-        Ok(own.map(|own| self.of_known(own, [matrix, vector])))
+        Ok(own.map(|own| self.layouts().of_known(own, [matrix, vector])))
     }
 }
 
@@ -306,7 +307,7 @@ pub(in crate::front) fn sum<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_
 fn sum_of_all<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Term> {
     let (t, axes) = (me.with_zeros(x), all_axes(me, x.all));
     let free = sum_over(me, t, &axes, range)?;
-    Ok(me.own_sum_there(free, x))
+    Ok(me.layouts().sum_of_part(free, x))
 }
 
 /// `x.slice(s![..i]).mean()`.
@@ -378,8 +379,8 @@ fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Te
     let square = me.g.mul(distance, distance);
     let squares = me.with_zeros(&Open { all: square, lens: Rc::clone(&x.lens) });
     let (total, freedom) = (me.g.sum_all(squares), me.g.sub(count, ddof));
-    let met = me.folded_there(&Open { all: t, lens: Rc::clone(&x.lens) });
-    let own = me.reduce_there(Reduce::Distances, 1, &met);
+    let met = me.layouts().folded_part(&Open { all: t, lens: Rc::clone(&x.lens) });
+    let own = me.layouts().reduce_part(Reduce::Distances, 1, &met);
     let total = me.g.own(total, own);
     Ok(me.g.div(total, freedom))
 }
@@ -435,7 +436,7 @@ pub(in crate::front) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowe
         me.require(None, same, crate::catalogue::reached::PRODUCT_OF_LENGTHS);
     }
     if let (1, 1) = (na, nb) {
-        let near = (me.near(a.all)?, me.near(b.all)?);
+        let near = (me.layouts().vector_is_slice(a.all), me.layouts().vector_is_slice(b.all));
         let near = me.g.and(near.0, near.1);
         let (x, y) = (me.g.shape(a.all)[0], me.g.shape(b.all)[0]);
         let room = if x == y { x } else { me.g.int(IntOp::Min, x, y) };

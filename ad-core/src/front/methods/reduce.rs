@@ -13,6 +13,7 @@ use crate::front::refs::results;
 use crate::front::table::{Call, On, Parts, Row, row};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::{Contraction, Term, Type, axis};
+use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp, Reduce, Unary};
 
 /// Reductions.
@@ -50,8 +51,8 @@ fn mean_over<'a>(me: &mut Lower<'a>, x: Term, axes: &[u8], range: SrcRange) -> L
     }
     let sum = me.g.sum_axes(x, axes);
     let sum = match axes {
-        &[k] if me.g.rank(x) > 1 => me.own_sum_axis(sum, x, usize::from(k))?,
-        _ => me.own_sum(sum, x)?,
+        &[k] if me.g.rank(x) > 1 => me.layouts().sum_axis(sum, x, usize::from(k)),
+        _ => me.layouts().sum(sum, x),
     };
     let divisor = me.g.cast(elem, count);
     let shape = me.g.shape(sum).to_vec();
@@ -59,7 +60,7 @@ fn mean_over<'a>(me: &mut Lower<'a>, x: Term, axes: &[u8], range: SrcRange) -> L
     let zero = me.g.lit_usize(0);
     let there = me.g.compare(Cmp::Gt, count, zero);
     let mean = me.g.div(sum, divisor);
-    let mean = me.lay_over(sum, mean);
+    let mean = me.layouts().written_over(sum, mean);
     Ok(Value::Maybe(Value::Term(mean).into(), there))
 }
 
@@ -79,7 +80,7 @@ fn sum_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let x = me.array(x, range)?;
     let k = axis_arg(me, call, x)?;
     let free = sum_over(me, x, &[axis(k)], range)?;
-    Ok(Value::Term(me.own_sum_axis(free, x, k)?))
+    Ok(Value::Term(me.layouts().sum_axis(free, x, k)))
 }
 
 fn mean_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -130,7 +131,7 @@ fn variance<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axes: &[u8], ddof: usiz
     let total = me.g.sum_axes(square, axes);
     // Over all axes ndarray goes along memory, over one of them from the first element to the last.
     if axes.len() == shape.len() && !axes.is_empty() {
-        let total = me.own_fold(Reduce::Distances, total, x)?;
+        let total = me.own_fold(Reduce::Distances, total, x);
         let freedom = me.g.sub(count, ddof);
         return Ok(me.g.div(total, freedom));
     }
@@ -188,7 +189,7 @@ fn map_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         me.apply(f, &[Value::Term(lane)], rf)
     })?;
     Ok(match made {
-        Value::Term(made) => Value::Term(me.lay_lanes(x, k, made, false)),
+        Value::Term(made) => Value::Term(me.layouts().lanes(x, k, made, false)),
         made => made,
     })
 }
@@ -222,8 +223,8 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let spec = Contraction { a: labels.0.into(), b: labels.1.into(), out: labels.2.into() };
     let free = me.g.contract(a, b, spec);
     Ok(Value::Term(match (sa.len(), renamed.len()) {
-        (2, 2) => me.lay_product(free, [a, b]),
-        (1, 2) => me.own_dot(free, (b, 0), a)?,
-        (_, _) => me.own_dot(free, (a, inner), b)?,
+        (2, 2) => me.layouts().matrix_product(free, [a, b]),
+        (1, 2) => me.own_dot(free, (b, 0), a),
+        (_, _) => me.own_dot(free, (a, inner), b),
     }))
 }

@@ -16,6 +16,7 @@ use crate::front::refs::results;
 use crate::front::table::{self, Call, Mark, On, Parts, Row, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::{Elem, Term};
+use crate::memory_order::HasLayouts;
 
 /// `Zip` and its methods; the DSL's `map2`.
 pub(in crate::front) const TABLE: &[Row] = &[
@@ -125,7 +126,7 @@ impl<'a> Zip<'a> {
 
     /// In which order it goes is known, unless one of its arrays is nowhere.
     pub(in crate::front) fn somewhere(&self, me: &mut Lower<'a>, range: SrcRange) -> Lowered<()> {
-        if self.dims.len() > 1 && self.arrays.iter().any(|x| me.is_nowhere(x.all)) {
+        if self.dims.len() > 1 && self.arrays.iter().any(|x| me.layouts().is_unknown(x.all)) {
             return Err(me.error(range, catalogue::folded_nowhere()));
         }
         Ok(())
@@ -140,7 +141,7 @@ impl<'a> Zip<'a> {
     /// The arguments of closures as tuples, in the order in which ndarray goes: by rows or by columns, which may depend on sizes.
     pub(in crate::front) fn in_order(self: &Rc<Self>, me: &mut Lower<'a>) -> Seq<'a> {
         let open = self.lens.iter().any(Option::is_some);
-        let columns = me.zips_by_columns(&self.arrays, &self.sizes());
+        let columns = me.layouts().zip_of_parts_prefers_columns(&self.arrays, &self.sizes());
         let pick = move |me: &mut Lower<'a>, all: &[Term]| -> Vec<Term> {
             let one = |(&back, &forth): (&Term, &Term)| match me.g.bool_value(columns) {
                 Some(columns) => [forth, back][usize::from(columns)],

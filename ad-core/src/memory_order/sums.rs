@@ -1,0 +1,268 @@
+//! ndarray's orders of summation, layout by layout.
+//! Must never change a number that no decision reads: what a function returns is the number that it was given, with ndarray's own beside it.
+
+use std::convert::Infallible;
+
+use super::by_distance;
+use super::layouts::{Layouts, View};
+use crate::ir::{Term, axis};
+use crate::prim::{Cmp, IntOp, Reduce};
+
+/// A state of a compiler that holds a graph with its memory orders.
+pub trait HasLayouts {
+    /// These.
+    fn layouts(&mut self) -> Layouts<'_>;
+}
+
+impl HasLayouts for Layouts<'_> {
+    fn layouts(&mut self) -> Layouts<'_> {
+        Layouts { g: self.g, known: self.known }
+    }
+}
+
+/// A number of an array, as each of its layouts has it; `None` of an array in standard layout.
+fn try_by_layout<C: HasLayouts, E>(
+    me: &mut C,
+    t: Term,
+    mut f: impl FnMut(&mut C, View) -> Result<Term, E>,
+) -> Result<Option<Term>, E> {
+    let Some(order) = me.layouts().not_standard(t) else { return Ok(None) };
+    if order.is_unknown() {
+        let mut layouts = me.layouts();
+        let axes = layouts.standard_strides(t);
+        let view = layouts.view(t, &axes);
+        let of_rows = f(me, view)?;
+        return Ok(Some(me.layouts().mark_unknown(of_rows)));
+    }
+    let mut found = None;
+    for (c, axes) in order.cases().iter().rev() {
+        let view = me.layouts().view(t, axes);
+        let of_this = f(me, view)?;
+        found = Some(found.map_or(of_this, |others| me.layouts().one_order(*c, of_this, others)));
+    }
+    Ok(found)
+}
+
+/// A product of all elements in ndarray's order: eight lanes over what is contiguous, and else row by row. `free` multiplies them in the order of
+/// their indices, as `in_order` does with an array and `rows_in_order` with each row of `t`. `None` of an array in standard layout.
+///
+/// # Errors
+///
+/// Those of the closures.
+pub fn product<C: HasLayouts, E>(
+    me: &mut C,
+    (free, t): (Term, Term),
+    mut rows_in_order: impl FnMut(&mut C) -> Result<Term, E>,
+    mut in_order: impl FnMut(&mut C, Term) -> Result<Term, E>,
+) -> Result<Option<Term>, E> {
+    try_by_layout(me, t, |me, view| {
+        let rank = view.axes.len();
+        let lanes = match me.layouts().g.bool_value(view.contiguous) {
+            Some(true) => free,
+            _ if rank < 2 => free,
+            _ => {
+                let slow = rows_in_order(me)?;
+                let mut layouts = me.layouts();
+                let fast = layouts.g.reduce(Reduce::Factors, 1, t);
+                let slices = layouts.is_slice(&view.axes, rank - 1);
+                let each = layouts.choice(slices, fast, slow);
+                in_order(me, each)?
+            }
+        };
+        let mut layouts = me.layouts();
+        let whole = layouts.g.reduce(Reduce::Factors, rank, view.in_memory);
+        Ok(layouts.choice(view.contiguous, whole, lanes))
+    })
+}
+
+impl Layouts<'_> {
+    fn by_layout(&mut self, t: Term, mut f: impl FnMut(&mut Self, View) -> Term) -> Option<Term> {
+        let Ok(found) = try_by_layout(self, t, |me, view| Ok::<_, Infallible>(f(me, view)));
+        found
+    }
+
+    /// 0 and the elements over the last `rank` axes, one after the other.
+    pub fn in_order(&mut self, t: Term, rank: usize) -> Term {
+        let sum = self.g.reduce(Reduce::InOrder, rank, t);
+        let zero = self.g.zeros_like(sum);
+        self.g.add(zero, sum)
+    }
+
+    /// Whether a vector is a slice. One of unknown memory order is taken for one: what is computed of it by this answer is to be marked with
+    /// [`Layouts::of_known`].
+    pub fn vector_is_slice(&mut self, t: Term) -> Term {
+        if self.is_unknown(t) {
+            return self.g.lit_bool(true);
+        }
+        let near = self.by_layout(t, |me, view| me.is_slice(&view.axes, 0));
+        near.unwrap_or_else(|| self.g.lit_bool(true))
+    }
+
+    /// Whether the lanes of one axis of a vector or a matrix are slices, in the sense of [`Layouts::vector_is_slice`].
+    pub fn lanes_are_slices(&mut self, a: Term, k: usize) -> Term {
+        let one = self.g.lit_usize(1);
+        let known = match self.is_unknown(a) {
+            true => None,
+            false => self.by_layout(a, |me, view| me.is_slice(&view.axes, k)),
+        };
+        match known {
+            Some(near) => near,
+            // The lanes of the first axis of a matrix have its columns between them.
+            None if k + 1 < self.g.rank(a) => self.same_size(self.g.shape(a)[1], one),
+            None => self.g.lit_bool(true),
+        }
+    }
+
+    /// A number of these arrays, in the order that their layouts give. The mark is on the number, since an answer of
+    /// [`Layouts::vector_is_slice`] that carried it would be a decision even where nothing is decided by the number.
+    pub fn of_known(&mut self, own: Term, arrays: [Term; 2]) -> Term {
+        if arrays.iter().any(|&t| self.is_unknown(t)) { self.mark_unknown(own) } else { own }
+    }
+
+    /// A sum over all axes. (Of an array in standard layout a plain sum is in ndarray's order.)
+    pub fn sum(&mut self, free: Term, t: Term) -> Term {
+        let rank = self.g.rank(t);
+        if rank == 0 || !self.g.elem(t).is_real() {
+            return free;
+        }
+        let own = self.by_layout(t, |me, view| {
+            let whole = me.g.reduce(Reduce::Unrolled, rank, view.in_memory);
+            if me.g.bool_value(view.contiguous) == Some(true) {
+                return whole;
+            }
+            let slices = me.is_slice(&view.axes, rank - 1);
+            let (fast, slow) = (me.g.reduce(Reduce::Unrolled, 1, t), me.in_order(t, 1));
+            let mut rows = me.choice(slices, fast, slow);
+            if rank > 1 {
+                rows = me.in_order(rows, rank - 1);
+            }
+            me.choice(view.contiguous, whole, rows)
+        });
+        own.map_or(free, |own| self.g.own(free, own))
+    }
+
+    /// A sum over one axis: by lanes if they are the nearest in memory, and else one part after the other.
+    pub fn sum_axis(&mut self, free: Term, t: Term, k: usize) -> Term {
+        if !self.g.elem(t).is_real() {
+            return free;
+        }
+        let own = self.by_layout(t, |me, view| {
+            let lanes = me.axis_last(t, k);
+            // A lane that goes backwards is added up as it comes in memory.
+            let memory = if view.axes[k].step == -1 { me.last_backwards(lanes) } else { lanes };
+            let near = me.is_near(&view.axes, k);
+            let shape = me.g.shape(t).to_vec();
+            let nearest = me.is_nearest(&shape, &view.axes, k);
+            let near = me.g.and(near, nearest);
+            let (fast, slow) = (me.g.reduce(Reduce::Unrolled, 1, memory), me.in_order(lanes, 1));
+            me.choice(near, fast, slow)
+        });
+        let sum = own.map_or(free, |own| self.g.own(free, own));
+        self.lanes(t, k, sum, true)
+    }
+
+    /// The last axis from its end.
+    fn last_backwards(&mut self, t: Term) -> Term {
+        let mut which = vec![false; self.g.rank(t)];
+        if let Some(last) = which.last_mut() {
+            *last = true;
+        }
+        self.backwards(t, &which)
+    }
+
+    /// One axis behind the others.
+    fn axis_last(&mut self, t: Term, k: usize) -> Term {
+        let others = (0..self.g.rank(t)).filter(|&n| n != k);
+        let perm: Vec<u8> = others.chain([k]).map(axis).collect();
+        self.g.transpose(t, &perm)
+    }
+
+    /// The elements in the order in which ndarray's `fold` meets them: as they come in memory if they are contiguous. Otherwise the axis whose elements are
+    /// the nearest to each other changes its place with the last one.
+    pub fn folded(&mut self, t: Term) -> Term {
+        self.by_layout(t, |me, view| me.met(t, &view)).unwrap_or(t)
+    }
+
+    fn met(&mut self, t: Term, view: &View) -> Term {
+        if self.g.bool_value(view.contiguous) == Some(true) {
+            return view.in_memory;
+        }
+        let (rank, shape) = (view.axes.len(), self.g.shape(t).to_vec());
+        let by_distance = by_distance(&view.axes);
+        let swapped = |me: &mut Self, k: usize| {
+            let mut perm: Vec<u8> = (0..rank).map(axis).collect();
+            perm.swap(k, rank - 1);
+            me.g.transpose(t, &perm)
+        };
+        let mut met = match rank {
+            0 | 1 => t,
+            // With one element along an axis all orders of two are one.
+            2 => swapped(self, by_distance[1]),
+            _ => {
+                let one = self.g.lit_usize(1);
+                let mut met = t;
+                for &k in &by_distance {
+                    let (several, of_k) = (self.g.compare(Cmp::Gt, shape[k], one), swapped(self, k));
+                    met = self.one_order(several, of_k, met);
+                }
+                met
+            }
+        };
+        if met != view.in_memory {
+            met = self.one_order(view.contiguous, view.in_memory, met);
+        }
+        met
+    }
+
+    /// Arrays of the same elements in different orders, or numbers: one of them, by a condition.
+    fn one_order(&mut self, c: Term, a: Term, b: Term) -> Term {
+        if a == b || self.g.shape(a) == self.g.shape(b) {
+            return self.choice(c, a, b);
+        }
+        let shape = self.g.shape(a).to_vec();
+        let n = self.product_of(&shape);
+        let [a, b] = [a, b].map(|t| {
+            let own = self.g.shape(t).to_vec();
+            let size = self.product_of(&own);
+            let flat = self.g.reshape(t, &[size]);
+            self.g.recast(flat, &[n])
+        });
+        self.choice(c, a, b)
+    }
+
+    /// The number of elements of an array of these sizes.
+    pub fn product_of(&mut self, sizes: &[Term]) -> Term {
+        let one = self.g.lit_usize(1);
+        sizes.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size))
+    }
+
+    /// A product with a vector, by the dot products of ndarray: eight lanes where both are slices, and else one after the other. `rows`: which axis of
+    /// `a` is summed over. In a loop (`repeated`), all products of one matrix with vectors may become one of two matrices, which has another order.
+    pub fn dot(&mut self, free: Term, (a, rows): (Term, usize), b: Term, repeated: bool) -> Term {
+        let rank = self.g.rank(a);
+        let order = self.not_standard(a);
+        // A whole matrix, transposed or not, is what the product itself is computed of.
+        let mut plain = order.is_none() || rank == 2 && !self.is_noted(a);
+        for (_, axes) in order.iter().flat_map(|order| order.cases()) {
+            let view = self.view(a, axes);
+            plain &= self.g.bool_value(view.contiguous) == Some(true) && axes.iter().all(|x| x.step == 1);
+        }
+        if plain && !repeated && self.not_standard(b).is_none() {
+            return free;
+        }
+        let slices = self.lanes_are_slices(a, rows);
+        let near = self.vector_is_slice(b);
+        let slices = self.g.and(slices, near);
+        let last = rank - 1;
+        let lanes = self.axis_last(a, rows);
+        let shape = self.g.shape(lanes).to_vec();
+        let axes: Vec<u8> = (0..last).map(axis).collect();
+        let b_of = self.g.recast(b, &shape[last..]);
+        let spread = self.g.replicate_axes(b_of, &axes, &shape[..last]);
+        let products = self.g.mul(lanes, spread);
+        let (fast, slow) = (self.g.reduce(Reduce::Unrolled, 1, products), self.in_order(products, 1));
+        let own = self.choice(slices, fast, slow);
+        let own = self.of_known(own, [a, b_of]);
+        if self.g.ty(own) == self.g.ty(free) { self.g.own(free, own) } else { free }
+    }
+}
