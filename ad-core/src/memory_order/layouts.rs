@@ -197,9 +197,9 @@ impl Layouts<'_> {
 
     /// The strides of a contiguous array of a shape.
     pub(super) fn contiguous(&mut self, shape: &[Term], order: &AxisOrder) -> Strides {
-        let axes = order.outwards.iter().map(|&k| usize::from(k));
-        let step = |k: usize| if order.backwards.get(k) == Some(&true) { -1 } else { 1 };
-        let axes = self.dense(shape, axes.map(|k| (k, step(k))));
+        let step = |back: &bool| if *back { -1 } else { 1 };
+        let axes = order.outwards.iter().zip(&order.backwards).map(|(&k, back)| (usize::from(k), step(back)));
+        let axes = self.dense(shape, axes);
         if order.zipped { axes.iter().map(|a| Stride { zipped: true, ..*a }).collect() } else { axes }
     }
 

@@ -5,19 +5,23 @@
 //! off the term (transpositions, slices and indices of something else), or was noted when the array was made ([`Known`]). All else is in standard
 //! layout, as results and (it is assumed here, so that the same inputs give the same bits) parameters are.
 //!
+//! The strides of empty arrays are not modelled: all elements of what is made of one are equal, so that no order of summation tells them apart.
+//! Nor is it modelled that a copy of a contiguous slice keeps the stride 0 of an axis of one element (`sum_axis` then takes that one for the nearest).
+//!
 //! The module must never mention the front end, and never change what is computed: it only says in which order the user's function computes it.
 //!
 //! Each modelled function of ndarray has a conformance test in `ad-core/tests/memory_order.rs`, which runs ndarray itself:
 //!
 //! | ndarray | here | test |
 //! |---|---|---|
-//! | `t`, `slice`, `invert_axis`, `index_axis`, `diag` | [`Layouts::of`] | `ndarray_views_have_the_strides_of_their_terms` |
+//! | `t`, `slice`, `index_axis`, `diag` | [`Layouts::of`] | `ndarray_views_have_the_strides_of_their_terms` |
 //! | `insert_axis` | [`Layouts::inserted_axes`] | `ndarray_insert_axis_keeps_the_other_strides` |
 //! | `broadcast` | [`Layouts::broadcast`] | `ndarray_broadcast_has_stride_zero` |
 //! | `to_owned`, `mapv`, `&a + 1.0` | [`Layouts::copied`] | `ndarray_to_owned_keeps_a_contiguous_order` |
 //! | `as_standard_layout` | [`Layouts::new_array`] | `ndarray_as_standard_layout_is_row_major` |
-//! | `assign`, `mapv_inplace`, `a + &b` | [`Layouts::written_over`] | `ndarray_written_over_keeps_its_strides` |
+//! | `assign`, `mapv_inplace`, `mapv_into` | [`Layouts::written_over`] | `ndarray_written_over_keeps_its_strides` |
 //! | `&a + &b` | [`Layouts::arithmetic`] | `ndarray_add_of_two_references_is_zipped` |
+//! | `a + b`, `a + &b`, `&a + b` | [`Layouts::arithmetic`] | `ndarray_add_to_a_value_is_written_over_it` |
 //! | `Zip::map_collect` | [`Layouts::zip_prefers_columns`] | `ndarray_zip_collects_in_the_preferred_layout` |
 //! | `dot` of two matrices | [`Layouts::matrix_product`] | `ndarray_dot_of_two_column_major_matrices_is_column_major` |
 //! | `sum_axis` | [`Layouts::lanes`] | `ndarray_sum_axis_layout` |
@@ -104,6 +108,7 @@ impl MemoryOrder {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AxisOrder {
     outwards: Vec<u8>,
+    /// Of each of these, in the same order, whether it goes backwards.
     backwards: Vec<bool>,
     /// As [`Stride::zipped`] says.
     zipped: bool,
@@ -148,9 +153,14 @@ impl AxisOrder {
     }
 }
 
-/// The axes from the farthest to the nearest; what is repeated is the nearest of all.
+/// The axes from the farthest to the one that `fold` makes the innermost; what is repeated is the nearest of all. Of several such axes `fold` takes
+/// the last one of two, and the first one of more. (`dimension::move_min_stride_axis_to_last`.)
 fn by_distance(axes: &[Stride]) -> Vec<usize> {
-    let mut axes_by_distance: Vec<usize> = (0..axes.len()).collect();
-    axes_by_distance.sort_by_key(|&k| (axes[k].step == 0, axes[k].position));
-    axes_by_distance
+    let mut by_distance: Vec<usize> = (0..axes.len()).collect();
+    by_distance.sort_by_key(|&k| (axes[k].step == 0, axes[k].position));
+    if axes.len() > 2 {
+        let repeated = by_distance.partition_point(|&k| axes[k].step != 0);
+        by_distance[repeated..].sort_by_key(|&k| std::cmp::Reverse(k));
+    }
+    by_distance
 }
