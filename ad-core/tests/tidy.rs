@@ -19,6 +19,7 @@ const LAYERS: &[&str] = &[
     "program",
     "rust_types",
     "analysis",
+    "memory_order",
     "passes",
     "modes",
     "derivative",
