@@ -4,7 +4,8 @@
 //! source ──[`FUNCTION`]──▶ primal ──differentiation──▶ derivative ──[`GRADIENT`], [`DERIVATIVE`]──▶ routine
 //! ```
 //!
-//! What a pass has changed is simplified, if it asks for that. `AD_DUMP` writes the program after each pass.
+//! What a pass has changed is simplified, if it asks for that. `AD_DUMP` writes the program after
+//! each pass.
 
 use std::collections::HashSet;
 
@@ -81,7 +82,8 @@ impl Derivative {
 pub struct Prepared {
     /// The front end's program; `result` and `checks` are build-free now.
     pub program: Program,
-    /// The results where no derivative is taken of them: they come with counting the steps of loops.
+    /// The results where no derivative is taken of them: they come with counting the steps of
+    /// loops.
     pub(crate) plain: Vec<Term>,
     pub(crate) exact: HashSet<Term>,
 }

@@ -1,14 +1,17 @@
-//! Loops whose last steps do nothing: `for j in 0..i` in a loop over i is a loop of as many steps as the greatest i asks for, whose steps are
-//! under the condition `j < i`. Whoever runs the loop may stop there.
+//! Loops whose last steps do nothing: `for j in 0..i` in a loop over i is a loop of as many steps
+//! as the greatest i asks for, whose steps are under the condition `j < i`. Whoever runs the loop
+//! may stop there.
 //!
-//! Must never take a step for nothing if it leaves a carried value changed, or a row that is not zero.
+//! Must never take a step for nothing if it leaves a carried value changed, or a row that is not
+//! zero.
 
 use std::collections::HashMap;
 
 use crate::ir::{Elem, Graph, Node, Put, Scan, Term};
 use crate::prim::{Binary, Cmp, IntOp, Prim};
 
-/// The condition under which a step does anything, and how many steps at the beginning it holds for.
+/// The condition under which a step does anything, and how many steps at the beginning it holds
+/// for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
     /// In the body: its value where a step does something.
@@ -43,7 +46,8 @@ pub(crate) fn bound(g: &mut Graph, scan: &Scan) -> Option<Bound> {
 
 /// Whether a step does nothing where this holds: what is carried stays, and rows are zeros.
 fn idle(g: &Graph, scan: &Scan, reach: &[Term], fact: (Term, bool)) -> bool {
-    // What a term is where the fact holds, as far as conditionals and sums with zeros say it: by position in `reach`.
+    // What a term is where the fact holds, as far as conditionals and sums with zeros say it: by
+    // position in `reach`.
     let mut is: HashMap<Term, Is> = HashMap::with_capacity(reach.len());
     for &t in reach {
         let of = |c: Term| is.get(&c).copied().unwrap_or(Is::Term(c));
@@ -168,7 +172,8 @@ mod tests {
     use super::*;
     use crate::ir::{OpenLoop, RealTy, Type};
 
-    /// A loop of ten steps over what a step is given: the graph, the step, an integer and a number from outside, and what is carried.
+    /// A loop of ten steps over what a step is given: the graph, the step, an integer and a number
+    /// from outside, and what is carried.
     fn of(body: impl FnOnce(&mut Graph, [Term; 4]) -> Vec<Term>) -> (Graph, Scan, Term) {
         let mut g = Graph::new();
         let limit = g.add_input(Elem::USIZE, 0);
@@ -197,7 +202,8 @@ mod tests {
         (g, *scan, limit)
     }
 
-    /// The condition's value, whether the limit is the integer from outside, and what is added to it.
+    /// The condition's value, whether the limit is the integer from outside, and what is added to
+    /// it.
     fn found(body: impl FnOnce(&mut Graph, [Term; 4]) -> Vec<Term>) -> Option<(bool, bool, i128)> {
         let (mut g, scan, limit) = of(body);
         let Bound { literal: (_, value), limit: found } = bound(&mut g, &scan)?;

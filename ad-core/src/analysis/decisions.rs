@@ -1,6 +1,7 @@
-//! What decisions depend on: every term whose last bits can change a branch, an index, a comparison, the place of an extremum, a cast to
-//! integers or a rounding. Loose rules leave these terms alone, so that the derivative takes the function's own path (contract: decisions are
-//! the function's own). Must never change a term.
+//! What decisions depend on: every term whose last bits can change a branch, an index, a
+//! comparison, the place of an extremum, a cast to integers or a rounding. Loose rules leave these
+//! terms alone, so that the derivative takes the function's own path (contract: decisions are the
+//! function's own). Must never change a term.
 
 use std::collections::HashSet;
 
@@ -20,8 +21,9 @@ impl Analysis for Decisions {
     }
 }
 
-/// Everything that a branch, an index, a comparison, an extremum's place, a cast to integers or a rounding depends on.
-/// It is followed through loops: from a result to what each step makes it of, and from a parameter of a body to what it stands for.
+/// Everything that a branch, an index, a comparison, an extremum's place, a cast to integers or a
+/// rounding depends on. It is followed through loops: from a result to what each step makes it of,
+/// and from a parameter of a body to what it stands for.
 #[must_use]
 pub fn decisions(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     decisions_and(g, roots, Vec::new())
@@ -59,7 +61,8 @@ pub(crate) fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
     }
 }
 
-/// Whether a comparison does not depend on last bits: it asks whether a maximum is infinite, as `softmax` and `logsumexp` do.
+/// Whether a comparison does not depend on last bits: it asks whether a maximum is infinite, as
+/// `softmax` and `logsumexp` do.
 fn is_firm(g: &Graph, args: &[Term]) -> bool {
     let mut t = args[0];
     if !g.real_value(g.splat(args[1])).is_some_and(f64::is_infinite) {
@@ -74,7 +77,8 @@ fn is_firm(g: &Graph, args: &[Term]) -> bool {
 fn collect(g: &Graph, roots: &[Term], mut stack: Vec<Term>, outer: bool) -> HashSet<Term> {
     let mut exact = HashSet::new();
     let mut bodies: Vec<(Vec<Term>, bool)> = vec![(roots.to_vec(), outer)];
-    // Of each loop, the parameters of its body that occur in it: each stands for one term before the loop and, if it is carried, for a result.
+    // Of each loop, the parameters of its body that occur in it: each stands for one term before
+    // the loop and, if it is carried, for a result.
     let mut params: Vec<(Term, Vec<Term>)> = Vec::new();
     let mut met = HashSet::new();
     while let Some((roots, counts)) = bodies.pop() {

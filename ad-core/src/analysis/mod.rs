@@ -1,7 +1,8 @@
 //! Analyses: facts about terms that passes ask for. Each looks at a graph and changes nothing.
 //!
-//! An [`Analysis`] is a function of a set of roots. [`Analyses`] caches what was asked for, by the name of the analysis and the roots.
-//! Terms never change, so a cached result is never wrong; the pass manager drops the results for roots that a pass has replaced.
+//! An [`Analysis`] is a function of a set of roots. [`Analyses`] caches what was asked for, by the
+//! name of the analysis and the roots. Terms never change, so a cached result is never wrong; the
+//! pass manager drops the results for roots that a pass has replaced.
 //!
 //! Must never depend on a pass, on a mode of differentiation, on the front end or on the emitter.
 

@@ -1,10 +1,12 @@
-//! A small prover of integer inequalities, so that `x[i]` under `build1(x.len(), |i| ..)` needs no check at run time.
+//! A small prover of integer inequalities, so that `x[i]` under `build1(x.len(), |i| ..)` needs no
+//! check at run time.
 //!
-//! Terms are normalised to linear combinations of *atoms* (sizes, variables, elements of integer arrays, what is not linear).
-//! Terms saturate at the ends of their type ([`crate::prim::IntOp`]), so `a + b` is linear only where it is proved not to; else it is
-//! an atom. Facts and goals are inequalities `linear >= 0`; a goal is proved by adding facts to it until only what is known of the
-//! atoms' ranges is left (a light form of Fourier-Motzkin elimination), and by cases where an atom is a minimum, a maximum,
-//! a conditional or a difference that may saturate.
+//! Terms are normalised to linear combinations of *atoms* (sizes, variables, elements of integer
+//! arrays, what is not linear). Terms saturate at the ends of their type ([`crate::prim::IntOp`]),
+//! so `a + b` is linear only where it is proved not to; else it is an atom. Facts and goals are
+//! inequalities `linear >= 0`; a goal is proved by adding facts to it until only what is known of
+//! the atoms' ranges is left (a light form of Fourier-Motzkin elimination), and by cases where an
+//! atom is a minimum, a maximum, a conditional or a difference that may saturate.
 //!
 //! It must be sound, need not be complete, and must stop: every search has a budget.
 
@@ -17,7 +19,8 @@ use super::Analysis;
 use crate::ir::{Elem, Graph, IntTy, Lit, Node, Term};
 use crate::prim::{Cmp, IntOp, Prim};
 
-/// No loop gets further than this within a lifetime: an index variable is assumed to be smaller, so that `i + j + 1` does not overflow.
+/// No loop gets further than this within a lifetime: an index variable is assumed to be smaller, so
+/// that `i + j + 1` does not overflow.
 const MOST_STEPS: i128 = 1 << 56;
 /// The largest size of an axis.
 const LARGEST_SIZE: i128 = i64::MAX as i128;
@@ -31,8 +34,8 @@ pub struct Facts {
     /// Which state of `known` it is: what was found out in a state holds whenever it comes back.
     states: Vec<u64>,
     last_state: u64,
-    /// Linear forms of terms that are more than themselves, with the number of facts they were found with: they stay exact when more
-    /// is learnt.
+    /// Linear forms of terms that are more than themselves, with the number of facts they were
+    /// found with: they stay exact when more is learnt.
     forms: HashMap<Term, Linear>,
     found: Vec<(usize, Term)>,
     /// Terms that stood for themselves, and the state in which they did.
@@ -40,9 +43,11 @@ pub struct Facts {
     /// Questions inside a question (is this sum linear?) share one budget.
     budget: u32,
     depth: u32,
-    /// Disjunctions that hold for good: what is left of one where all else is refuted is a fact (see [`Facts::settle`]).
+    /// Disjunctions that hold for good: what is left of one where all else is refuted is a fact
+    /// (see [`Facts::settle`]).
     either: Vec<Vec<(Term, bool)>>,
-    /// Terms that a linear form may still look at, and how many calls deep it is: terms share their parts, so walks are exponential.
+    /// Terms that a linear form may still look at, and how many calls deep it is: terms share their
+    /// parts, so walks are exponential.
     looks: u32,
     inside: u32,
 }
@@ -136,8 +141,8 @@ impl Facts {
         }
     }
 
-    /// Learns what is left of the disjunctions where all else is refuted by what is known here, or says less: `n == 0` says less than
-    /// `n * c <= size`.
+    /// Learns what is left of the disjunctions where all else is refuted by what is known here, or
+    /// says less: `n == 0` says less than `n * c <= size`.
     pub fn settle(&mut self, g: &Graph) {
         if self.either.len() > MOST_EITHER {
             return;
@@ -213,7 +218,8 @@ impl Facts {
             && rest.and_then(|l| l.plus(-strict)).and_then(|l| lower_bound(g, &l)).is_some_and(|low| low >= 0)
     }
 
-    /// A saturating sum or product that is no greater than what is smaller than the greatest number is exact, and so are those that it is of.
+    /// A saturating sum or product that is no greater than what is smaller than the greatest number
+    /// is exact, and so are those that it is of.
     fn not_saturated(&mut self, g: &Graph, t: Term, most: &Linear, deep: u32) {
         let Some(ty) = int_ty(g, t).filter(|ty| ty.range().0 == 0) else { return };
         let Node::Prim(Prim::Int(op @ (IntOp::Add | IntOp::Mul)), args) = g.node(t) else { return };
@@ -302,7 +308,8 @@ impl Facts {
         })
     }
 
-    /// Replaces what is not closed by what the facts say that it is at least (or, where it is subtracted, at most).
+    /// Replaces what is not closed by what the facts say that it is at least (or, where it is
+    /// subtracted, at most).
     fn eliminate(
         &self,
         g: &Graph,
@@ -386,7 +393,8 @@ impl Facts {
             _ => None,
         };
         match (exact, int_ty(g, t)) {
-            // An exact value in the type's range is the term's value: nothing saturates and no cast wraps.
+            // An exact value in the type's range is the term's value: nothing saturates and no cast
+            // wraps.
             (Some(l), Some(ty)) if self.within(g, &l, ty.range()) => l,
             _ => Linear::atom(t),
         }
@@ -418,7 +426,8 @@ impl Facts {
         if depth == 0 {
             return false;
         }
-        // An atom stands in the way if it is subtracted, or if more must be known of it than its type says.
+        // An atom stands in the way if it is subtracted, or if more must be known of it than its
+        // type says.
         let atoms: Vec<(Term, i128)> = goal.atoms.iter().map(|(&t, &c)| (t, c)).collect();
         for &(t, c) in &atoms {
             for at in 0..self.about.get(&t).map_or(0, Vec::len) {
@@ -486,7 +495,8 @@ impl Facts {
                 let most = self.linear(g, args[0]);
                 without(most).is_some_and(|rest| self.search(g, &rest, depth - 1))
             }
-            // A quotient or remainder of what is not negative by what is positive: c q <= a <= c q + c - 1 and so on.
+            // A quotient or remainder of what is not negative by what is positive: c q <= a <= c q
+            // + c - 1 and so on.
             Node::Prim(Prim::Int(op @ (IntOp::Div | IntOp::Rem)), args) => {
                 let (a, by) = (self.linear(g, args[0]), self.linear(g, args[1]));
                 let Some(positive) = by.plus(-1) else { return false };
@@ -578,7 +588,8 @@ fn gcd(a: u128, b: u128) -> i128 {
     i128::try_from(a.max(1)).unwrap_or(1)
 }
 
-/// A `usize` term of the value of `l`, which is known not to be negative: what is added, less what is subtracted.
+/// A `usize` term of the value of `l`, which is known not to be negative: what is added, less what
+/// is subtracted.
 pub fn to_term(g: &mut Graph, l: &Linear) -> Term {
     let (plus, minus) = sides(g, l);
     g.int(IntOp::Sub, plus, minus)

@@ -1,5 +1,5 @@
-//! The sizes that types mention: terms that a pass leaves as they are, since with another size the terms of one type would have two types.
-//! Must never look at values.
+//! The sizes that types mention: terms that a pass leaves as they are, since with another size the
+//! terms of one type would have two types. Must never look at values.
 
 use std::collections::HashSet;
 
@@ -43,7 +43,8 @@ pub(crate) fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     sizes
 }
 
-/// What a pass leaves as it is: sizes, and loops that sizes are parts of, so that whatever else is read of such a loop is not a second one.
+/// What a pass leaves as it is: sizes, and loops that sizes are parts of, so that whatever else is
+/// read of such a loop is not a second one.
 pub(crate) fn fixed(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     let mut all = sizes(g, roots);
     let loops: Vec<Term> =

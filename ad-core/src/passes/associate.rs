@@ -1,7 +1,8 @@
-//! Products associated by cost: a sum over a label that one operand of a contraction alone has is taken of that operand first,
-//! so that `sum(A x)` is `(column sums of A) . x`: additions instead of products, and often the gradient has that sum already.
-//! Only for contractions that nothing else reads (else it would be one more pass over the operand), and never where a
-//! decision depends on the sum.
+//! Products associated by cost: a sum over a label that one operand of a contraction alone has is
+//! taken of that operand first, so that `sum(A x)` is `(column sums of A) . x`: additions instead
+//! of products, and often the gradient has that sum already. Only for contractions that nothing
+//! else reads (else it would be one more pass over the operand), and never where a decision depends
+//! on the sum.
 
 use super::rewrite::Rewriter;
 use super::simplify::contraction::unless_empty;
@@ -38,7 +39,8 @@ fn contracted(g: &Graph, t: Term) -> Term {
     }
 }
 
-/// Of a sum of a contraction: the contraction, its operands and the labels that are summed, if one operand alone has each of them.
+/// Of a sum of a contraction: the contraction, its operands and the labels that are summed, if one
+/// operand alone has each of them.
 fn lone_labels(g: &Graph, t: Term) -> Option<(Contraction, [Term; 2], Vec<u8>)> {
     let Node::Prim(Prim::Sum(axes), args) = g.node(t) else { return None };
     let Node::Prim(Prim::Contract(c), operands) = g.node(args[0]) else { return None };

@@ -1,11 +1,14 @@
-//! The bulk-operation transform (BOT section 5): eliminates every `build1` in favour of whole-array operations.
+//! The bulk-operation transform (BOT section 5): eliminates every `build1` in favour of whole-array
+//! operations.
 //!
-//! Departures from the paper. (1) No index is pushed here (Fig. 10): on an interned graph, which has no `let` to stop it, pushing
-//! is exponential; `build1 k (\i -> index t ix)` becomes `gather [k] (build1 k (\i -> t)) (\i -> i : ix)` for every t, of which
-//! Fig. 11 is the instance where t does not mention i. The pass `push` moves indices afterwards, by use counts.
-//! (2) Out of range is unspecified, not 0, and nothing is masked here: what may fail is a `Check` of the program.
+//! Departures from the paper. (1) No index is pushed here (Fig. 10): on an interned graph, which
+//! has no `let` to stop it, pushing is exponential; `build1 k (\i -> index t ix)` becomes `gather
+//! [k] (build1 k (\i -> t)) (\i -> i : ix)` for every t, of which Fig. 11 is the instance where t
+//! does not mention i. The pass `push` moves indices afterwards, by use counts. (2) Out of range is
+//! unspecified, not 0, and nothing is masked here: what may fail is a `Check` of the program.
 //!
-//! It must never make a term whose size depends on an index, and never look at what a function computes.
+//! It must never make a term whose size depends on an index, and never look at what a function
+//! computes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +28,8 @@ pub(crate) fn table(g: &mut Graph, vars: &[(Var, Term)], t: Term) -> Term {
     vars.iter().rev().fold(t, |t, &(var, size)| Lift::new(g, var, size).lift(t))
 }
 
-/// The roots without builds and calls, closed bodies included. The result satisfies `valid::normal_form`.
+/// The roots without builds and calls, closed bodies included. The result satisfies
+/// `valid::normal_form`.
 pub fn transform(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     eliminated(g, roots, &mut Context::default())
 }
@@ -35,8 +39,8 @@ fn eliminated(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let mut sizes: Vec<Term> = cx.get::<Sizes>(g, roots).iter().copied().collect();
     sizes.sort_unstable();
     let mut bot = Bot { g, exact, done: Done::default() };
-    // The oldest first: a size may come out of a loop, or be counted, over arrays of another size. It is part of types: it stays the
-    // term that it is, unless it has to be changed.
+    // The oldest first: a size may come out of a loop, or be counted, over arrays of another size.
+    // It is part of types: it stays the term that it is, unless it has to be changed.
     for size in sizes {
         let fine = crate::ir::valid::normal_form(bot.g, &[size]).is_ok();
         let new = if fine { size } else { bot.eliminate_all(&[size])[0] };
@@ -45,7 +49,8 @@ fn eliminated(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     bot.eliminate_all(roots)
 }
 
-/// `build1 size (\\var -> t)` for each of these build-free terms: what stands for all values of the variable at once.
+/// `build1 size (\\var -> t)` for each of these build-free terms: what stands for all values of the
+/// variable at once.
 pub fn batch(g: &mut Graph, var: Var, size: Term, terms: &[Term]) -> Vec<Term> {
     let mut lift = Lift::new(g, var, size);
     terms.iter().map(|&t| lift.lift(t)).collect()
@@ -58,7 +63,8 @@ struct Bot<'g> {
     done: Done,
 }
 
-/// What is done, scope by scope: an inner one has what is done in those around it. A closed body sees nothing of what is outside.
+/// What is done, scope by scope: an inner one has what is done in those around it. A closed body
+/// sees nothing of what is outside.
 #[derive(Default)]
 struct Done {
     /// Sizes without builds: types say these from here on.
@@ -105,8 +111,9 @@ impl Bot<'_> {
         results
     }
 
-    /// Of the body of a binder, the largest terms that are of this scope already: no binder in it binds a variable of theirs. They are done
-    /// here, once, and not anew in each body that mentions them: a chain of builds would double the work with each.
+    /// Of the body of a binder, the largest terms that are of this scope already: no binder in it
+    /// binds a variable of theirs. They are done here, once, and not anew in each body that
+    /// mentions them: a chain of builds would double the work with each.
     fn of_this_scope(&self, body: Term, stack: &mut Vec<(Term, bool)>) {
         let (mut seen, mut inside) = (HashSet::from([body]), vec![body]);
         while let Some(t) = inside.pop() {
@@ -122,7 +129,8 @@ impl Bot<'_> {
         }
     }
 
-    /// Rewrites the terms and all they reach. Recursion is over nested binders and bodies only; a scope itself is a worklist.
+    /// Rewrites the terms and all they reach. Recursion is over nested binders and bodies only; a
+    /// scope itself is a worklist.
     fn eliminate_all(&mut self, roots: &[Term]) -> Vec<Term> {
         self.done.scopes.push(HashMap::new());
         let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
@@ -161,7 +169,8 @@ impl Bot<'_> {
                         Node::Scatter { src, .. } => self.g.shape(self.done.of(*src))[..vars.len()].to_vec(),
                         _ => Vec::new(),
                     };
-                    // An index function only reads: what else it computes from its variables is computed in bulk before.
+                    // An index function only reads: what else it computes from its variables is
+                    // computed in bulk before.
                     for (var, &size) in vars.iter_mut().zip(&sizes) {
                         let fresh = self.g.fresh();
                         let mut lift = Lift::new(self.g, *var, size);
@@ -403,8 +412,8 @@ impl<'g> Lift<'g> {
         }
     }
 
-    /// A loop inside a build is one loop over batched values. Carried values are batched whether they vary or not;
-    /// captures and consumed arrays only where they vary.
+    /// A loop inside a build is one loop over batched values. Carried values are batched whether
+    /// they vary or not; captures and consumed arrays only where they vary.
     fn scan(&mut self, scan: &Scan) -> Term {
         let (carries, captures) = (scan.init.len(), scan.captures.len());
         let outer: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
@@ -494,8 +503,9 @@ impl<'g> Lift<'g> {
         self.g.transpose(t, &perm)
     }
 
-    /// A scalar of an index function at the new variable `at`: scalar operations are kept (they are evaluated at each index anyway);
-    /// what computes with arrays that vary is lifted, and read at `at`.
+    /// A scalar of an index function at the new variable `at`: scalar operations are kept (they are
+    /// evaluated at each index anyway); what computes with arrays that vary is lifted, and read at
+    /// `at`.
     pub(crate) fn lift_index(&mut self, ix: Term, at: Var) -> Term {
         let at_term = self.g.mk(Node::Var(at));
         let mut done: HashMap<Term, Term> = HashMap::new();

@@ -1,9 +1,12 @@
-//! Linear maps taken out of sums: `sum_n f(x_n) = f(sum_n x_n)` where f is the same for all n and x has fewer axes than what f makes of it,
-//! so that f is applied once and not to every item (`speed.md`: what fast gradients have in common, 4), or where that sum of x is known
-//! anyway. The transpose of a matrix that all items share is the case that matters: `sum_n Q' y_n = Q' (sum_n y_n)`.
+//! Linear maps taken out of sums: `sum_n f(x_n) = f(sum_n x_n)` where f is the same for all n and x
+//! has fewer axes than what f makes of it, so that f is applied once and not to every item
+//! (`speed.md`: what fast gradients have in common, 4), or where that sum of x is known anyway. The
+//! transpose of a matrix that all items share is the case that matters: `sum_n Q' y_n = Q' (sum_n
+//! y_n)`.
 //!
-//! A cotangent that cancels in the sum is zero for what comes after it, as zeros are everywhere in `MulZero`. Must never touch a sum that
-//! a decision depends on, nor make a second pass over anything that is not smaller than what was summed.
+//! A cotangent that cancels in the sum is zero for what comes after it, as zeros are everywhere in
+//! `MulZero`. Must never touch a sum that a decision depends on, nor make a second pass over
+//! anything that is not smaller than what was summed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -95,7 +98,8 @@ fn renumbered(rank: usize, gone: &[u8], axes: &[u8]) -> Vec<u8> {
     axes.iter().filter_map(|a| left.iter().position(|l| l == a)).map(axis).collect()
 }
 
-/// The maps from the term down to the last one that has fewer axes or is summed anyway, that one, and the summed axes by its own numbers.
+/// The maps from the term down to the last one that has fewer axes or is summed anyway, that one,
+/// and the summed axes by its own numbers.
 fn path(
     g: &Graph,
     t: Term,
@@ -164,7 +168,8 @@ fn is_zero(g: &Graph, t: Term) -> bool {
     g.real_value(g.splat(t)).is_some_and(|x| x == 0.0)
 }
 
-/// The sum of the base, with the maps applied to it from the inside out. `t` is what they were applied to, summed over `over`.
+/// The sum of the base, with the maps applied to it from the inside out. `t` is what they were
+/// applied to, summed over `over`.
 fn applied(g: &mut Graph, maps: &[Map], t: Term, over: &[u8], (base, own): (Term, &[u8])) -> Term {
     // The rank of what each map makes, and the summed axes in it.
     let (mut rank, mut gone) = (g.rank(t), over.to_vec());

@@ -1,5 +1,6 @@
-//! What of a loop is no loop: the rules by which parts of a [`Scan`] become bulk operations over all its steps. They are applied where builds
-//! are eliminated, and again after differentiation, to the loops of the derivative.
+//! What of a loop is no loop: the rules by which parts of a [`Scan`] become bulk operations over
+//! all its steps. They are applied where builds are eliminated, and again after differentiation, to
+//! the loops of the derivative.
 //!
 //! | rule | before | after |
 //! | --- | --- | --- |
@@ -13,35 +14,39 @@
 //! | followers | `if e < acc { p } else { other }` beside a winner `acc` | p at the place of the smallest, if that is less than the beginning |
 //! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(beginning, maximum of a build)` |
 //! | writes | `acc[f] = e`, at another place in each step | one update over all steps |
-//! | apart | arrays that each step reads and writes at a place of its own only | reads of the beginning; each write one update over all steps |
+//! | fission | arrays that each step reads and writes at a place of its own only | reads of the beginning; each write one update over all steps |
 //! | masks | `if c { one of these } else { acc }` | the same, of what is masked |
 //! | products | a contraction with what is the same in each step | rows of one contraction before the loop |
 //!
-//! `acc` is read by nothing else (but where its steps are apart), and `e`, `f` and `c` depend on nothing carried. There is one exception, which is the cost rule of sums:
-//! where all that e needs of carried values has *fewer axes* than e, rows of that are saved and the sum is taken after the loop. For an outer
-//! product that is two vectors a step instead of a pass over a matrix, and the sum is one contraction (the weight gradient of a recurrent
-//! net). A scalar in a loop that stays has nothing smaller, and stays. What is saved anyway costs nothing, so what needs no more follows.
+//! `acc` is read by nothing else (but where loop fission makes its steps independent), and `e`, `f`
+//! and `c` depend on nothing carried. There is one exception, which is the cost rule of sums: where
+//! all that e needs of carried values has *fewer axes* than e, rows of that are saved and the sum
+//! is taken after the loop. For an outer product that is two vectors a step instead of a pass over
+//! a matrix, and the sum is one contraction (the weight gradient of a recurrent net). A scalar in a
+//! loop that stays has nothing smaller, and stays. What is saved anyway costs nothing, so what
+//! needs no more follows.
 //!
-//! The cost rule of products: the contraction depends on nothing carried, is computed in every step, and what is the same in each step (a
-//! matrix) has more axes than a row of the result. A step then reads a row that is smaller than the matrix that it read before, and all steps
-//! are one product of matrices. Whatever else depends on nothing carried stays in the step: saving it would cost memory for all steps, and
-//! computing it again costs a step no more than reading it does.
+//! The cost rule of products: the contraction depends on nothing carried, is computed in every
+//! step, and what is the same in each step (a matrix) has more axes than a row of the result. A
+//! step then reads a row that is smaller than the matrix that it read before, and all steps are one
+//! product of matrices. Whatever else depends on nothing carried stays in the step: saving it would
+//! cost memory for all steps, and computing it again costs a step no more than reading it does.
 //!
-//! Any other sum that a decision depends on keeps its order and so its loop. Must never put a loop that is left in a step into bulk: all steps would
-//! be in memory at once.
+//! Any other sum that a decision depends on keeps its order and so its loop. Must never put a loop
+//! that is left in a step into bulk: all steps would be in memory at once.
 
 mod distribute;
 mod fission;
 pub(crate) mod fusion;
 mod legality;
 mod nested_sums;
-mod pieces;
 pub(crate) mod rematerialise;
 pub(crate) mod strip_mine;
+mod updates;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use self::pieces::Piece;
+use self::updates::Update;
 use super::bulk::Lift;
 use super::rewrite::{Rewriter, over};
 use super::{Context, Pass};
@@ -56,7 +61,7 @@ pub(crate) const PASS: Pass =
     Pass { name: "loops", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
 /// Operations on one carried value in one step that are looked at.
-const MANY: usize = 64;
+const MAX_OPERATIONS: usize = 64;
 
 /// The same roots, with the rules applied to all loops: a pass of its own, after differentiation.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
@@ -105,13 +110,13 @@ pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -
             return g.scan(scan);
         }
         let flags = |all: &[bool]| of.iter().map(|&k| all[k]).collect::<Vec<bool>>();
-        let parts = Parts::new(g, scan, flags(exact), flags(wanted));
-        parts.all()
+        let parts = LoopParts::new(g, scan, flags(exact), flags(wanted));
+        parts.run()
     })
 }
 
 /// What becomes of a part.
-enum Fate {
+enum Outcome {
     /// It stays in the loop.
     Stays,
     /// A carried value that no step changes, or that nobody wants.
@@ -121,38 +126,39 @@ enum Fate {
     /// Rows in bulk.
     Rows(Term),
     /// The beginning and these.
-    Pieces(Vec<Piece>),
-    /// What the step of the greatest or smallest says, if that is better than the beginning of this carried value.
+    Updates(Vec<Update>),
+    /// What the step of the greatest or smallest says, if that is better than the beginning of this
+    /// carried value.
     Follows { leader: usize, op: Reduce, e: Term, payload: Term },
 }
 
 /// A loop over components at work.
-struct Parts<'g> {
+struct LoopParts<'g> {
     g: &'g mut Graph,
     scan: Scan,
     exact: Vec<bool>,
     wanted: Vec<bool>,
-    fate: Vec<Fate>,
+    outcome: Vec<Outcome>,
     /// Terms of the body that become rows for what has left the loop.
     saved: Vec<Term>,
     /// Carried arrays of which a step reads what was there before the loop.
-    apart: BTreeSet<usize>,
+    private: BTreeSet<usize>,
 }
 
-impl<'g> Parts<'g> {
+impl<'g> LoopParts<'g> {
     fn new(g: &'g mut Graph, scan: Scan, exact: Vec<bool>, wanted: Vec<bool>) -> Self {
-        let fate = scan.body.results.iter().map(|_| Fate::Stays).collect();
-        Parts { g, scan, exact, wanted, fate, saved: Vec::new(), apart: BTreeSet::new() }
+        let outcome = scan.body.results.iter().map(|_| Outcome::Stays).collect();
+        LoopParts { g, scan, exact, wanted, outcome, saved: Vec::new(), private: BTreeSet::new() }
     }
 
     fn carries(&self) -> usize {
         self.scan.init.len()
     }
 
-    fn all(mut self) -> Term {
+    fn run(mut self) -> Term {
         self.fixed();
         self.unused();
-        self.apart();
+        self.fission();
         self.products();
         self.decide();
         // What stayed for the sake of what has left.
@@ -168,9 +174,10 @@ impl<'g> Parts<'g> {
         }
     }
 
-    /// Whether a step may read something else of a carried value than what was there before the loop.
+    /// Whether a step may read something else of a carried value than what was there before the
+    /// loop.
     fn changes(&self, k: usize) -> bool {
-        !matches!(self.fate[k], Fate::Beginning) && !self.apart.contains(&k)
+        !matches!(self.outcome[k], Outcome::Beginning) && !self.private.contains(&k)
     }
 
     /// The carried values that a term depends on.
@@ -182,7 +189,7 @@ impl<'g> Parts<'g> {
     fn fixed(&mut self) {
         for k in 0..self.carries() {
             if self.carried(self.scan.body.results[k]) == Some(k) {
-                self.fate[k] = Fate::Beginning;
+                self.outcome[k] = Outcome::Beginning;
             }
         }
     }
@@ -193,7 +200,7 @@ impl<'g> Parts<'g> {
         let mut needed: BTreeSet<usize> = BTreeSet::new();
         let mut stack: Vec<Term> = self.saved.clone();
         for (k, &r) in self.scan.body.results.iter().enumerate() {
-            if self.wanted[k] && matches!(self.fate[k], Fate::Stays) {
+            if self.wanted[k] && matches!(self.outcome[k], Outcome::Stays) {
                 stack.push(r);
                 if k < carries {
                     needed.insert(k);
@@ -204,17 +211,17 @@ impl<'g> Parts<'g> {
             let read = self.reads(&stack);
             stack.clear();
             for k in read {
-                if matches!(self.fate[k], Fate::Stays) && needed.insert(k) {
+                if matches!(self.outcome[k], Outcome::Stays) && needed.insert(k) {
                     stack.push(self.scan.body.results[k]);
                 }
             }
         }
-        for k in 0..self.fate.len() {
-            if matches!(self.fate[k], Fate::Stays) {
+        for k in 0..self.outcome.len() {
+            if matches!(self.outcome[k], Outcome::Stays) {
                 if k < carries && !needed.contains(&k) {
-                    self.fate[k] = Fate::Beginning;
+                    self.outcome[k] = Outcome::Beginning;
                 } else if k >= carries && !self.wanted[k] {
-                    self.fate[k] = Fate::Nothing;
+                    self.outcome[k] = Outcome::Nothing;
                 }
             }
         }
@@ -226,48 +233,51 @@ impl<'g> Parts<'g> {
             self.followers(k);
         }
         let results = self.scan.body.results.clone();
-        let mut pieces: BTreeMap<usize, Vec<Piece>> = BTreeMap::new();
+        let mut updates: BTreeMap<usize, Vec<Update>> = BTreeMap::new();
         for (k, &r) in results.iter().enumerate() {
-            if !matches!(self.fate[k], Fate::Stays) {
+            if !matches!(self.outcome[k], Outcome::Stays) {
                 continue;
             }
             if k >= self.carries() {
                 if self.leaves(&[r], None, &mut Vec::new()) && self.in_bulk(k) {
-                    self.fate[k] = Fate::Rows(r);
+                    self.outcome[k] = Outcome::Rows(r);
                 }
                 continue;
             }
-            let others = results.iter().enumerate().filter(|&(n, _)| n != k && matches!(self.fate[n], Fate::Stays));
+            let others =
+                results.iter().enumerate().filter(|&(n, _)| n != k && matches!(self.outcome[n], Outcome::Stays));
             let others: Vec<Term> = others.map(|(_, &r)| r).collect();
             if self.reads(&others).contains(&k) {
                 continue;
             }
-            if let Some(found) = self.pieces(k, r) {
-                pieces.insert(k, found);
+            if let Some(found) = self.updates(k, r) {
+                updates.insert(k, found);
             }
         }
-        // First what costs nothing, then what has rows smaller than itself saved, then what needs no more than these.
+        // First what costs nothing, then what has rows smaller than itself saved, then what needs
+        // no more than these.
         for round in 0..3 {
-            for (k, all) in std::mem::take(&mut pieces) {
+            for (k, all) in std::mem::take(&mut updates) {
                 let mut saved = Vec::new();
                 let leaves = match round {
-                    1 => self.behind(k, &all, &mut saved),
+                    1 => self.after_loop(k, &all, &mut saved),
                     _ => self.all_leave(&all, |_| (round == 2).then_some(0), &mut saved) && self.in_bulk(k),
                 };
                 if leaves {
                     self.saved.extend(saved);
-                    self.fate[k] = Fate::Pieces(all);
+                    self.outcome[k] = Outcome::Updates(all);
                 } else {
-                    pieces.insert(k, all);
+                    updates.insert(k, all);
                 }
             }
         }
     }
 
-    /// Carried values that change where a better one than the carried value k is found (`if e < best { best = e; at = i; }`), and nowhere else.
+    /// Carried values that change where a better one than the carried value k is found (`if e <
+    /// best { best = e; at = i; }`), and nowhere else.
     fn followers(&mut self, k: usize) {
         let results = self.scan.body.results.clone();
-        let stays = |me: &Self, j: usize| matches!(me.fate[j], Fate::Stays);
+        let stays = |me: &Self, j: usize| matches!(me.outcome[j], Outcome::Stays);
         let own = |me: &mut Self, j: usize| me.g.param(j, me.scan.body.params[j].clone());
         let Node::Cond { cond, then, other } = *self.g.node(results[k]) else { return };
         let acc = own(self, k);
@@ -298,7 +308,7 @@ impl<'g> Parts<'g> {
             return;
         }
         for (j, payload) in found {
-            self.fate[j] = Fate::Follows { leader: k, op, e: then, payload };
+            self.outcome[j] = Outcome::Follows { leader: k, op, e: then, payload };
         }
     }
 
@@ -315,7 +325,7 @@ impl<'g> Parts<'g> {
 
     /// Products that are one product before the loop become rows that a step consumes.
     fn products(&mut self) {
-        let stays = |k: usize| matches!(self.fate[k], Fate::Stays);
+        let stays = |k: usize| matches!(self.outcome[k], Outcome::Stays);
         let results = self.scan.body.results.clone();
         let roots: Vec<Term> = (0..results.len()).filter(|&k| stays(k)).map(|k| results[k]).collect();
         let first = self.carries() + self.scan.captures.len();

@@ -1,6 +1,7 @@
-//! The pass manager: runs a list of passes, each from a graph with [`Roots`] to the same graph with other roots. After each pass it
-//! validates the result (in debug builds), records it for `AD_DUMP` under the name of the pass, and simplifies it where the pass asks
-//! for that. With `AD_TRACE` the record also has each rule of the simplifier that fires.
+//! The pass manager: runs a list of passes, each from a graph with [`Roots`] to the same graph with
+//! other roots. After each pass it validates the result (in debug builds), records it for `AD_DUMP`
+//! under the name of the pass, and simplifies it where the pass asks for that. With `AD_TRACE` the
+//! record also has each rule of the simplifier that fires.
 //!
 //! Must never know what a pass does, or in which order passes run: the lists are in `pipeline`.
 
@@ -41,7 +42,8 @@ pub struct Context {
     /// The rules of the simplifier that fired.
     pub trace: Trace,
     roots: Roots,
-    /// Terms that are exact for another reason than the roots: known of these roots only, until a pass has changed them.
+    /// Terms that are exact for another reason than the roots: known of these roots only, until a
+    /// pass has changed them.
     given: HashSet<Term>,
     analyses: Analyses,
     exact: Option<Rc<HashSet<Term>>>,
@@ -80,7 +82,8 @@ impl Context {
         self.analyses.get::<A>(g, roots)
     }
 
-    /// What decisions of the function depend on: of its results and checks, not of its derivatives, whose masks are no decisions.
+    /// What decisions of the function depend on: of its results and checks, not of its derivatives,
+    /// whose masks are no decisions.
     pub fn exact(&mut self, g: &Graph) -> Rc<HashSet<Term>> {
         if let Some(exact) = &self.exact {
             return Rc::clone(exact);

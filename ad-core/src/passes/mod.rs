@@ -1,6 +1,8 @@
-//! Passes: functions from a graph with roots to the same graph with other roots, each of which keeps what the program means.
+//! Passes: functions from a graph with roots to the same graph with other roots, each of which
+//! keeps what the program means.
 //!
-//! `pipeline` says in which order they run. A pass must never read `syn` or write tokens, and never know what a whole function computes.
+//! `pipeline` says in which order they run. A pass must never read `syn` or write tokens, and never
+//! know what a whole function computes.
 
 pub(crate) mod loops;
 pub(crate) mod lowering;

@@ -1,9 +1,11 @@
-//! Sums of numbers with products in them, as differences of two products first: `x - a b + c d` is `x + (c d - a b)`. So a cotangent of a cross
-//! product is added up as a cross product is written: fewer steps that wait for each other, and neighbours of one form, which are done
-//! two at a time in a register (rotation by a quaternion: a quarter of the time).
+//! Sums of numbers with products in them, as differences of two products first: `x - a b + c d` is
+//! `x + (c d - a b)`. So a cotangent of a cross product is added up as a cross product is written:
+//! fewer steps that wait for each other, and neighbours of one form, which are done two at a time
+//! in a register (rotation by a quaternion: a quarter of the time).
 //!
-//! Only of numbers that a derivative computes outside of all loops. In a loop over elements a chain is as good, and one fused multiply-add a
-//! product; and what the function itself adds stays in its order.
+//! Only of numbers that a derivative computes outside of all loops. In a loop over elements a chain
+//! is as good, and one fused multiply-add a product; and what the function itself adds stays in its
+//! order.
 
 use std::collections::HashSet;
 
@@ -46,7 +48,8 @@ struct Summand {
     product: bool,
 }
 
-/// Both parts of a sum or difference of numbers outside of all loops, and whether it is a difference.
+/// Both parts of a sum or difference of numbers outside of all loops, and whether it is a
+/// difference.
 fn operands(g: &Graph, t: Term) -> Option<(Term, Term, bool)> {
     let Node::Prim(Prim::Binary(op @ (Binary::Add | Binary::Sub)), args) = g.node(t) else { return None };
     let number = g.rank(t) == 0 && g.elem(t).is_real() && g.free(t).is_empty();
@@ -69,7 +72,8 @@ fn summands(g: &Graph, t: Term, inner: &HashSet<Term>) -> Vec<Summand> {
     found
 }
 
-/// The sum: a product that is subtracted is subtracted from the nearest product before it that is free, or else from the next one behind it.
+/// The sum: a product that is subtracted is subtracted from the nearest product before it that is
+/// free, or else from the next one behind it.
 fn added(g: &mut Graph, summands: &[Summand]) -> Term {
     // Of each summand, the one that it is a pair with.
     let mut partner: Vec<Option<usize>> = vec![None; summands.len()];

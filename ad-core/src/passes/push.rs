@@ -1,7 +1,9 @@
-//! Moves an index into the term that it reads (BOT Fig. 10), where that saves work: into an elementwise operation, or a sum over
-//! other axes, of which nothing else is read; and a part, through elementwise operations, into a contraction: of a product of which only some rows
-//! are read, only these are computed. On an interned graph doing it everywhere is exponential (prototype.md, 1), so uses are
-//! counted over the whole graph first, and the question is asked again at each term that an index passes.
+//! Moves an index into the term that it reads (BOT Fig. 10), where that saves work: into an
+//! elementwise operation, or a sum over other axes, of which nothing else is read; and a part,
+//! through elementwise operations, into a contraction: of a product of which only some rows are
+//! read, only these are computed. On an interned graph doing it everywhere is exponential
+//! (prototype.md, 1), so uses are counted over the whole graph first, and the question is asked
+//! again at each term that an index passes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,9 +18,9 @@ use crate::prim::Prim;
 /// The pass.
 pub const PASS: Pass = Pass { name: "push", run: |g, roots, cx| roots.map(|all| push(g, all, cx)), simplified: true };
 
-/// The roots with indices pushed. Closed bodies are left alone: their arrays are small or carried. So are
-/// exact contractions: the function itself computes all of them. What is checked holds: a part that may
-/// leave its array is read element by element.
+/// The roots with indices pushed. Closed bodies are left alone: their arrays are small or carried.
+/// So are exact contractions: the function itself computes all of them. What is checked holds: a
+/// part that may leave its array is read element by element.
 pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, uses) = (cx.exact(g), cx.get::<Uses>(g, roots));
     let checked = cx.checked();
@@ -27,7 +29,8 @@ pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let node = g.node_rc(t);
         match &*node {
-            // Inside an index function the index mentions its variables: such reads stay as they are.
+            // Inside an index function the index mentions its variables: such reads stay as they
+            // are.
             Node::Gather { src, vars, index, .. }
                 if vars.is_empty() && g.free(t).is_empty() && enters(g, uses, *src, index.len()) =>
             {
@@ -59,7 +62,8 @@ fn enters(g: &Graph, uses: &HashMap<Term, usize>, t: Term, len: usize) -> bool {
     fits && uses.get(&t) == Some(&1)
 }
 
-/// `index t index`, pushed as far as it goes. An explicit stack: chains of operations are as long as the program.
+/// `index t index`, pushed as far as it goes. An explicit stack: chains of operations are as long
+/// as the program.
 fn read(g: &mut Graph, uses: &HashMap<Term, usize>, done: &Done, t: Term, index: &[Term]) -> Term {
     // Only replicates change the index on its way, so results are kept by (term, index).
     let mut results: HashMap<(Term, Vec<Term>), Term> = HashMap::new();
@@ -154,7 +158,8 @@ fn kept(rank: usize, new: &[u8]) -> Vec<usize> {
     (0..rank).filter(|&k| !new.contains(&axis(k))).collect()
 }
 
-/// Whether a part goes into a contraction, whose other rows are read by nothing, and which does not have to copy any part.
+/// Whether a part goes into a contraction, whose other rows are read by nothing, and which does not
+/// have to copy any part.
 fn reaches_product(
     g: &Graph,
     (uses, exact): (&HashMap<Term, usize>, &HashSet<Term>),

@@ -1,8 +1,10 @@
-//! The rewriting driver of the passes over the whole graph: terms are built anew from the leaves up, each once, at its own source
-//! location. A pass is a rule that says what it makes of a term; where it says nothing, the term is the same of what its children have become.
+//! The rewriting driver of the passes over the whole graph: terms are built anew from the leaves
+//! up, each once, at its own source location. A pass is a rule that says what it makes of a term;
+//! where it says nothing, the term is the same of what its children have become.
 //!
-//! Sizes that types mention stay the terms that they are: with another size, terms of one type would be of two types. So the driver is
-//! made with the terms that are fixed. It must never enter the body of a loop: a rule for loops does that with a driver for the body.
+//! Sizes that types mention stay the terms that they are: with another size, terms of one type
+//! would be of two types. So the driver is made with the terms that are fixed. It must never enter
+//! the body of a loop: a rule for loops does that with a driver for the body.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! The roots of a program, by what they are for. Passes take and return them as a whole; nobody finds a group by its position in a list.
+//! The roots of a program, by what they are for. Passes take and return them as a whole; nobody
+//! finds a group by its position in a list.
 
 use crate::ir::Term;
 
@@ -14,16 +15,19 @@ pub struct CheckRoots {
 /// Named groups of roots.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Roots {
-    /// The results: of the function those that derivatives are taken of, of a derivative those that its routine returns.
+    /// The results: of the function those that derivatives are taken of, of a derivative those that
+    /// its routine returns.
     pub values: Vec<Term>,
-    /// The results as a derivative has them, where it returns others. Nothing returns these, but their decisions are the function's.
+    /// The results as a derivative has them, where it returns others. Nothing returns these, but
+    /// their decisions are the function's.
     pub differentiated: Vec<Term>,
     /// The derivatives. Empty in the function itself.
     pub derivatives: Vec<Term>,
     /// The conditions under which the function does not panic.
     pub checks: Vec<CheckRoots>,
-    /// The results of the function out of counting runs: of loops that stop early and have run once, without a derivative, to count
-    /// their steps. A derivative returns these instead of `values`. Empty if there are no such runs.
+    /// The results of the function out of counting runs: of loops that stop early and have run
+    /// once, without a derivative, to count their steps. A derivative returns these instead of
+    /// `values`. Empty if there are no such runs.
     pub counting_runs: Vec<Term>,
 }
 
@@ -42,7 +46,8 @@ impl Roots {
         results.chain(checks).chain(&self.counting_runs).copied().collect()
     }
 
-    /// What belongs to the function: all but the derivatives. The decisions of these are the function's own.
+    /// What belongs to the function: all but the derivatives. The decisions of these are the
+    /// function's own.
     #[must_use]
     pub fn function(&self) -> Vec<Term> {
         Roots { derivatives: Vec::new(), ..self.clone() }.all()

@@ -1,10 +1,12 @@
-//! Functions whose dear part is the same: where two of a family are computed of the same term, both are written
-//! with that part, which is then computed once. Alone, a function stays as it is: its kernel is as fast and reads better.
+//! Functions whose dear part is the same: where two of a family are computed of the same term, both
+//! are written with that part, which is then computed once. Alone, a function stays as it is: its
+//! kernel is as fast and reads better.
 //!
-//! What a derivative divides by the same term again and again, or by a number all over an array, it multiplies by one reciprocal. The function's own
-//! divisions stay, whether a decision depends on them or not: their quotient has one rounding, and where 1/y overflows (y is below the
-//! smallest normal number's half) they may be finite. A derivative by y is beyond all numbers there as well; one by x may be infinite where the quotient
-//! is not (README says so).
+//! What a derivative divides by the same term again and again, or by a number all over an array, it
+//! multiplies by one reciprocal. The function's own divisions stay, whether a decision depends on
+//! them or not: their quotient has one rounding, and where 1/y overflows (y is below the smallest
+//! normal number's half) they may be finite. A derivative by y is beyond all numbers there as well;
+//! one by x may be infinite where the quotient is not (README says so).
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,8 +27,8 @@ const FAMILIES: &[&[Member]] = &[&[(Unary::Softplus, softplus), (Unary::Sigmoid,
 pub const PASS: Pass =
     Pass { name: "share", run: |g, roots, cx| roots.map(|all| share(g, all, cx)), simplified: false };
 
-/// The roots with shared parts. Exact terms are left alone: another formula has other last bits. So are the
-/// divisions of the function itself.
+/// The roots with shared parts. Exact terms are left alone: another formula has other last bits. So
+/// are the divisions of the function itself.
 pub fn share(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, reachable) = (cx.exact(g), cx.get::<Reachable>(g, roots));
     let divided = divided(g, &reachable, &cx.function(g).iter().copied().collect());
@@ -53,7 +55,8 @@ fn member(g: &Graph, t: Term) -> Option<(usize, Unary, Term)> {
     Some((family, *f, args[0]))
 }
 
-/// So many quotients are written as quotients, which are rounded once: both of `hypot` at (3, 4) are what they are on paper.
+/// So many quotients are written as quotients, which are rounded once: both of `hypot` at (3, 4)
+/// are what they are on paper.
 const FEW: usize = 2;
 
 /// The divisions of a derivative that are to be products with a reciprocal: which by which.

@@ -1,5 +1,5 @@
-//! How the record shows that a rule has fired: `rule: before => after`, each side down to a few operations; what is below is a
-//! number, which is that of the term in all steps of one function.
+//! How the record shows that a rule has fired: `rule: before => after`, each side down to a few
+//! operations; what is below is a number, which is that of the term in all steps of one function.
 
 use std::collections::BTreeMap;
 

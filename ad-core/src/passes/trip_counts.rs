@@ -1,13 +1,16 @@
-//! Loops that stop early as loops of a known number of steps, which is what differentiation takes. The number of steps of a loop is the
-//! result of a primal-only run of it that counts, its *shadow*; everything that the program takes from such a loop without a derivative is
-//! taken from the shadow too, so the function's own work is done at most twice: once to count, once to save what the derivative reads.
+//! Loops that stop early as loops of a known number of steps, which is what differentiation takes.
+//! The number of steps of a loop is the result of a primal-only run of it that counts, its
+//! *shadow*; everything that the program takes from such a loop without a derivative is taken from
+//! the shadow too, so the function's own work is done at most twice: once to count, once to save
+//! what the derivative reads.
 //!
 //! - A loop of the routine itself then runs for exactly that number of steps.
 //! - A loop inside another loop runs for the greatest number of steps that it takes in any step of the outer one (the shadow of the outer loop
 //!   carries the maximum: sizes are closed) at most, and counts its own steps: its derivative leaves out those that it has not taken (`modes::dual_arrays::scan`).
 //!
-//! Must never run a loop where the program would not have come to it: it might not end. A count is taken under the conditions that all
-//! uses of the loop have in common. It never changes a type: rows of steps that do not run are zeros.
+//! Must never run a loop where the program would not have come to it: it might not end. A count is
+//! taken under the conditions that all uses of the loop have in common. It never changes a type:
+//! rows of steps that do not run are zeros.
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,8 +37,8 @@ pub(crate) const PASS: Pass = Pass {
     simplified: true,
 };
 
-/// `roots` without loops that stop early on the way from the inputs `active`, and `others`, of which no derivative is asked.
-/// There are no builds, no calls, and no carried tuples.
+/// `roots` without loops that stop early on the way from the inputs `active`, and `others`, of
+/// which no derivative is asked. There are no builds, no calls, and no carried tuples.
 pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[u32]) -> (Vec<Term>, Vec<Term>) {
     let mut c = Counting { known: HashMap::new() };
     let wanted = c.wanted(g, roots, active);
@@ -121,7 +124,8 @@ impl Counting {
         found
     }
 
-    /// The loops with such a loop in them that an active input reaches. (A superset: activity is decided by differentiation.)
+    /// The loops with such a loop in them that an active input reaches. (A superset: activity is
+    /// decided by differentiation.)
     fn wanted(&mut self, g: &mut Graph, roots: &[Term], active: &[u32]) -> HashSet<Term> {
         let mut reached: HashSet<Term> = HashSet::new();
         let mut wanted = HashSet::new();
@@ -228,7 +232,8 @@ impl Counting {
         (g.tuple(&parts), found)
     }
 
-    /// The loop for so many steps; if that may be too many, it still stops early, and its last carried value counts its steps.
+    /// The loop for so many steps; if that may be too many, it still stops early, and its last
+    /// carried value counts its steps.
     fn convert(&mut self, g: &mut Graph, scan: Scan, mut bounds: Vec<Term>, masked: bool) -> Term {
         let carries = scan.init.len();
         let own = scan.stop.map(|_| bounds.remove(0));
@@ -285,7 +290,8 @@ impl Counting {
         g.tuple(&parts)
     }
 
-    /// Rows that are not real at their places in an array of the loop's own size: reads outside are unspecified, as such rows are.
+    /// Rows that are not real at their places in an array of the loop's own size: reads outside are
+    /// unspecified, as such rows are.
     fn spread(&mut self, g: &mut Graph, rows: Term, first: Term, whole: Term) -> Term {
         let var = g.fresh();
         let i = g.mk(Node::Var(var));
@@ -294,8 +300,8 @@ impl Counting {
     }
 }
 
-/// Whether a loop that may stop early says how many steps it has taken, as its last carried value, and could not take more than there can
-/// be rows of: so far [`counted`] has got it.
+/// Whether a loop that may stop early says how many steps it has taken, as its last carried value,
+/// and could not take more than there can be rows of: so far [`counted`] has got it.
 pub(crate) fn counts_itself(g: &mut Graph, scan: &Scan) -> bool {
     let Some(last) = scan.init.len().checked_sub(1) else { return false };
     if scan.body.params[last] != Type::scalar(Elem::USIZE) || g.int_value(scan.init[last]) != Some(0) {

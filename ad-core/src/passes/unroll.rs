@@ -1,12 +1,15 @@
-//! Small arrays of literal size as scalars: a vector in space, a quaternion, a rotation matrix. What is done to each element is then
-//! straight-line code, which the simplifier sees through and rustc keeps in registers; arrays are put together where something that is
-//! not small reads them, and at the border of the function.
+//! Small arrays of literal size as scalars: a vector in space, a quaternion, a rotation matrix.
+//! What is done to each element is then straight-line code, which the simplifier sees through and
+//! rustc keeps in registers; arrays are put together where something that is not small reads them,
+//! and at the border of the function.
 //!
-//! An array is small if its sizes are literals and it has at most [`LIMIT`] elements; a product of matrices if it has at most [`PRODUCTS`]
-//! products; so a term becomes at most so many, and code grows with the program only. Each form has a row in `Unroll::rule`; what has none
-//! (or reads what is not small) stays an array, whose elements are then read one by one.
+//! An array is small if its sizes are literals and it has at most [`LIMIT`] elements; a product of
+//! matrices if it has at most [`PRODUCTS`] products; so a term becomes at most so many, and code
+//! grows with the program only. Each form has a row in `Unroll::rule`; what has none (or reads what
+//! is not small) stays an array, whose elements are then read one by one.
 //!
-//! Must never change the order of a sum that a decision depends on, and never read an element of what is not small more often than before.
+//! Must never change the order of a sum that a decision depends on, and never read an element of
+//! what is not small more often than before.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -21,7 +24,8 @@ use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 pub const LIMIT: usize = 16;
 /// The most products of a contraction that is taken apart: of two 4 x 4 matrices.
 pub const PRODUCTS: usize = 64;
-/// Sums of so many elements are not the plain sum from left to right, where the function's own order counts.
+/// Sums of so many elements are not the plain sum from left to right, where the function's own
+/// order counts.
 const ORDERED: usize = 8;
 /// The DSL's own sums have so many parts.
 const LANES: usize = 16;
@@ -340,8 +344,9 @@ impl Unroll<'_> {
         }
     }
 
-    /// The fold of some scalars in so many parts, each of which begins with `start`: of ndarray's order all is added to one more, two
-    /// parts at a time; otherwise halves meet until one is left. Then the rest.
+    /// The fold of some scalars in so many parts, each of which begins with `start`: of ndarray's
+    /// order all is added to one more, two parts at a time; otherwise halves meet until one is
+    /// left. Then the rest.
     fn in_parts(&mut self, f: Binary, start: f64, xs: &[Term], count: usize) -> Term {
         let start = self.g.lit_like(xs[0], start);
         let whole = xs.len() / count * count;

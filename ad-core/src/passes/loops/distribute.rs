@@ -1,30 +1,32 @@
-//! The loop that is left when the fates of its parts are known, and what has left it, over all steps. Must decide nothing.
+//! The loop that is left when the fates of its parts are known, and what has left it, over all
+//! steps. Must decide nothing.
 
 use std::collections::BTreeSet;
 
-use super::{Fate, Parts, Piece};
+use super::{LoopParts, Outcome, Update};
 use crate::ir::{Body, Elem, Node, Put, Scan, Term, Type, Var};
 use crate::passes::bulk::Lift;
 use crate::passes::rewrite::Rewriter;
 use crate::prim::{Binary, Cmp, Prim, Reduce};
 
-impl Parts<'_> {
+impl LoopParts<'_> {
     /// The loop that is left, and all parts.
     pub(super) fn make(mut self) -> Term {
         let (carries, captures) = (self.carries(), self.scan.captures.len());
         let total = self.scan.body.params.len();
-        let stays = |me: &Self, k: usize| matches!(me.fate[k], Fate::Stays);
-        let left: Vec<usize> = (0..self.fate.len()).filter(|&k| stays(&self, k)).collect();
-        if left.len() == self.fate.len() {
+        let stays = |me: &Self, k: usize| matches!(me.outcome[k], Outcome::Stays);
+        let left: Vec<usize> = (0..self.outcome.len()).filter(|&k| stays(&self, k)).collect();
+        if left.len() == self.outcome.len() {
             return self.g.scan(self.scan);
         }
         let kept: Vec<usize> = left.iter().copied().filter(|&k| k < carries).collect();
-        let mut parts: Vec<Option<Term>> = vec![None; self.fate.len()];
+        let mut parts: Vec<Option<Term>> = vec![None; self.outcome.len()];
         let mut rows: Vec<Term> = Vec::new();
         if !left.is_empty() || !self.saved.is_empty() {
             let mut results: Vec<Term> = left.iter().map(|&k| self.scan.body.results[k]).collect();
             results.extend(&self.saved);
-            // Parameters that occur, in their order: carried, captures and what has become one, rows.
+            // Parameters that occur, in their order: carried, captures and what has become one,
+            // rows.
             let occurs: BTreeSet<usize> = self
                 .g
                 .reachable(&results)
@@ -60,23 +62,23 @@ impl Parts<'_> {
             rows = (0..self.saved.len()).map(|n| self.g.proj(rest, left.len() + n)).collect();
         }
         let (var, args) = self.step(&rows);
-        let fates = std::mem::take(&mut self.fate);
-        for (k, fate) in fates.into_iter().enumerate() {
-            let made = match fate {
-                Fate::Stays => continue,
-                Fate::Beginning => self.scan.init[k],
-                Fate::Nothing => {
+        let fates = std::mem::take(&mut self.outcome);
+        for (k, outcome) in fates.into_iter().enumerate() {
+            let made = match outcome {
+                Outcome::Stays => continue,
+                Outcome::Beginning => self.scan.init[k],
+                Outcome::Nothing => {
                     let (elem, shape) =
                         (self.g.elem(self.scan.body.results[k]), self.g.shape(self.scan.body.results[k]).to_vec());
                     let shape: Vec<Term> = std::iter::once(self.scan.count).chain(shape).collect();
                     let nothing = self.nothing(elem);
                     self.g.broadcast(nothing, &shape)
                 }
-                Fate::Rows(r) => {
+                Outcome::Rows(r) => {
                     let r = self.at_step(&[r], &args)[0];
                     Lift::new(self.g, var, self.scan.count).lift(r)
                 }
-                Fate::Follows { leader, op, e, payload } => {
+                Outcome::Follows { leader, op, e, payload } => {
                     let each = self.at_step(&[e], &args)[0];
                     let (met, none, at) = self.best(self.scan.init[leader], op, (e, each), var, &rows);
                     let payload = self.at_step(&[payload], &at)[0];
@@ -84,12 +86,12 @@ impl Parts<'_> {
                     let met = self.g.cond(met.0, payload, begin);
                     self.g.cond(none, begin, met)
                 }
-                Fate::Pieces(pieces) => {
+                Outcome::Updates(updates) => {
                     // The last of the chain was met first.
-                    pieces.iter().rev().fold(self.scan.init[k], |acc, p| {
+                    updates.iter().rev().fold(self.scan.init[k], |acc, p| {
                         let each = p.with(&self.at_step(&p.terms(), &args));
                         match (p, &each) {
-                            (Piece::Winner(op, e), Piece::Winner(_, each)) => {
+                            (Update::Winner(op, e), Update::Winner(_, each)) => {
                                 self.winner(acc, *op, (*e, *each), var, &rows)
                             }
                             _ => self.over_steps(acc, &each, var),
@@ -111,14 +113,16 @@ impl Parts<'_> {
         }
     }
 
-    /// The first best step's own value, or the beginning. Its place is a decision, as the choices of the loop were.
+    /// The first best step's own value, or the beginning. Its place is a decision, as the choices
+    /// of the loop were.
     fn winner(&mut self, acc: Term, op: Reduce, e: (Term, Term), var: Var, rows: &[Term]) -> Term {
         let ((better, best), none, _) = self.best(acc, op, e, var, rows);
         let met = self.g.cond(better, best, acc);
         self.g.cond(none, acc, met)
     }
 
-    /// Whether the best step's own value is better than the beginning, and that value; whether there is no step; and what the parameters are there.
+    /// Whether the best step's own value is better than the beginning, and that value; whether
+    /// there is no step; and what the parameters are there.
     fn best(
         &mut self,
         acc: Term,
@@ -133,7 +137,8 @@ impl Parts<'_> {
         let place = self.g.reduce(if greatest { Reduce::ArgMax } else { Reduce::ArgMin }, 1, all);
         let args = self.args_at(place, rows);
         let best = self.at_step(&[e], &args)[0];
-        // A sum in the order of the function is not taken again for the winner: it is the best of those that were compared.
+        // A sum in the order of the function is not taken again for the winner: it is the best of
+        // those that were compared.
         let in_order = self.g.reachable(&[e]).into_iter().any(|t| matches!(self.g.node(t), Node::Prim(Prim::Own, _)));
         let best = if in_order {
             let own = self.g.reduce(op, 1, all);
@@ -198,11 +203,11 @@ impl Parts<'_> {
     }
 
     /// What all steps together make of `acc`.
-    fn over_steps(&mut self, acc: Term, p: &Piece, var: Var) -> Term {
+    fn over_steps(&mut self, acc: Term, p: &Update, var: Var) -> Term {
         let count = self.scan.count;
         let mut lift = Lift::new(self.g, var, count);
         match p {
-            Piece::Add(e) => {
+            Update::Add(e) => {
                 let all = lift.lift(*e);
                 let sum = self.g.sum_axes(all, &[0]);
                 let filled = match self.g.node(acc) {
@@ -211,7 +216,7 @@ impl Parts<'_> {
                 };
                 if self.g.real_value(filled) == Some(0.0) { sum } else { self.g.add(acc, sum) }
             }
-            Piece::InOrder(e) => {
+            Update::InOrder(e) => {
                 let all = lift.lift(*e);
                 let axes: Vec<u8> = (0..self.g.rank(all)).map(crate::ir::axis).collect();
                 let sum = self.g.sum_axes(all, &axes);
@@ -219,7 +224,7 @@ impl Parts<'_> {
                 let own = self.g.reduce(Reduce::FromZero, axes.len(), all);
                 self.g.own(sum, own)
             }
-            Piece::Scatter { put, src, vars, index } => {
+            Update::Scatter { put, src, vars, index } => {
                 let src = lift.lift(*src);
                 let fresh = lift.g.fresh();
                 let index: Vec<Term> = index.iter().map(|&ix| lift.lift_index(ix, fresh)).collect();
@@ -229,7 +234,7 @@ impl Parts<'_> {
                     Put::Set => self.g.update(acc, src, &vars, &index),
                 }
             }
-            Piece::Extremum(op, e) | Piece::Winner(op, e) => {
+            Update::Extremum(op, e) | Update::Winner(op, e) => {
                 let all = lift.lift(*e);
                 let rank = self.g.rank(all);
                 let last: Vec<u8> = (1..rank).chain([0]).map(crate::ir::axis).collect();

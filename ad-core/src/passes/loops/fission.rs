@@ -1,48 +1,50 @@
-//! Arrays of which each step has a part of its own: no step sees what another one has written there, so all of them read what was there
-//! before the loop, and what they write is written over all steps (the table of `loops`, *apart*).
-//! Must never take an array whose parts may meet.
+//! Arrays of which each step has a part of its own: no step sees what another one has written
+//! there, so all of them read what was there before the loop, and what they write is written over
+//! all steps (the rule *fission* in the table of `loops`). Must never take an array whose parts may
+//! meet.
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Fate, MANY, Parts, Piece};
+use super::{LoopParts, MAX_OPERATIONS, Outcome, Update};
 use crate::ir::{Node, Put, Term};
 
-impl Parts<'_> {
+impl LoopParts<'_> {
     /// Finds these arrays, all at once: what a step puts into one may be read from another one.
-    pub(super) fn apart(&mut self) {
-        let mut found: BTreeMap<usize, Vec<Piece>> = BTreeMap::new();
+    pub(super) fn fission(&mut self) {
+        let mut found: BTreeMap<usize, Vec<Update>> = BTreeMap::new();
         for k in 0..self.carries() {
-            if matches!(self.fate[k], Fate::Stays)
-                && let Some(pieces) = self.parts_of_steps(k)
+            if matches!(self.outcome[k], Outcome::Stays)
+                && let Some(updates) = self.parts_of_steps(k)
                 && self.in_bulk(k)
             {
-                found.insert(k, pieces);
+                found.insert(k, updates);
             }
         }
         loop {
-            self.apart = found.keys().copied().collect();
-            let leaves = |p: &Piece| self.leaves(&p.terms(), None, &mut Vec::new());
+            self.private = found.keys().copied().collect();
+            let leaves = |p: &Update| self.leaves(&p.terms(), None, &mut Vec::new());
             let stays: Vec<usize> = found.iter().filter(|(_, all)| !all.iter().all(leaves)).map(|(&k, _)| k).collect();
             if stays.is_empty() {
                 break;
             }
             found.retain(|k, _| !stays.contains(k));
         }
-        for (k, pieces) in found {
-            self.fate[k] = Fate::Pieces(pieces);
+        for (k, updates) in found {
+            self.outcome[k] = Outcome::Updates(updates);
         }
     }
 
-    /// What each step writes into the carried array k, the last first, if it reads and writes there at one index of its own only.
-    fn parts_of_steps(&mut self, k: usize) -> Option<Vec<Piece>> {
+    /// What each step writes into the carried array k, the last first, if it reads and writes there
+    /// at one index of its own only.
+    fn parts_of_steps(&mut self, k: usize) -> Option<Vec<Update>> {
         let results = self.scan.body.results.clone();
         let own = self.g.param(k, self.scan.body.params[k].clone());
         if self.g.rank(own) == 0 {
             return None;
         }
-        let (mut states, mut pieces, mut t) = (Vec::new(), Vec::new(), results[k]);
+        let (mut states, mut updates, mut t) = (Vec::new(), Vec::new(), results[k]);
         while t != own {
-            if states.len() > MANY || !matches!(self.g.node(t), Node::Scatter { .. }) {
+            if states.len() > MAX_OPERATIONS || !matches!(self.g.node(t), Node::Scatter { .. }) {
                 return None;
             }
             let node = self.g.node_rc(t);
@@ -52,14 +54,14 @@ impl Parts<'_> {
                 return None;
             }
             states.push(t);
-            pieces.push(Piece::Scatter { put, src, vars, index });
+            updates.push(Update::Scatter { put, src, vars, index });
             t = dst;
         }
-        let Some(Piece::Scatter { vars, index, .. }) = pieces.last() else { return None };
+        let Some(Update::Scatter { vars, index, .. }) = updates.last() else { return None };
         let (vars, index) = (vars.clone(), index.clone());
         let axis =
             (0..index.len()).find(|&p| self.moves(index[p], &vars) && self.only_at(k, own, &states, p, index[p]));
-        axis.map(|_| pieces)
+        axis.map(|_| updates)
     }
 
     /// Whether the array and its states in a step are used in no other way than at this index.

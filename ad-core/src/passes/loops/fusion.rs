@@ -1,15 +1,17 @@
-//! Loops over the same steps that only add, of which several run the same inner loop (the function's own, and that of the derivative, which runs it
-//! again and saves rows of it): one loop, in which the inner one is run once.
+//! Loops over the same steps that only add, of which several run the same inner loop (the
+//! function's own, and that of the derivative, which runs it again and saves rows of it): one loop,
+//! in which the inner one is run once.
 //!
 //! ```text
 //! for i { a += f(inner(i)) }  for i { b += g(inner(i), rows of inner(i)) }   =   for i { s, rows = inner(i); a += f(s); b += g(s, rows) }
 //! ```
 //!
-//! Only loops that need nothing of each other, under the same conditions. Must never change the order of a sum that a decision depends on.
+//! Only loops that need nothing of each other, under the same conditions. Must never change the
+//! order of a sum that a decision depends on.
 
 use std::collections::HashSet;
 
-use super::{Parts, exact_parts};
+use super::{LoopParts, exact_parts};
 use crate::analysis::guards::Guards;
 use crate::analysis::sizes::{Fixed, fixed};
 use crate::choice::{Kind, choose};
@@ -33,7 +35,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
             }
         }
     }
-    apart(g, &mut all);
+    keep_independent(g, &mut all);
     if all.len() < 2 {
         return roots.to_vec();
     }
@@ -51,7 +53,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         let loc = g.loc(group[0].0);
         let old = g.at(loc);
         let why = || format!("({} loops, which run the same inner loop)", group.len());
-        if let Some(scan) = united(g, &group)
+        if let Some(scan) = fused(g, &group)
             && choose(Kind::Together, (group[0].0.index(), group.len()), true, why)
         {
             let one = g.scan(scan);
@@ -77,12 +79,12 @@ fn adds(g: &mut Graph, t: Term, scan: &Scan, exact: &HashSet<Term>) -> bool {
         return false;
     }
     let wanted = vec![true; flags.len()];
-    let mut parts = Parts::new(g, scan.clone(), flags, wanted);
+    let mut parts = LoopParts::new(g, scan.clone(), flags, wanted);
     parts.added().is_some_and(|added| parts.has_loops_of_numbers(&added.concat()))
 }
 
 /// Leaves the loops that need nothing of another one.
-fn apart(g: &Graph, all: &mut Vec<(Term, Scan)>) {
+fn keep_independent(g: &Graph, all: &mut Vec<(Term, Scan)>) {
     let terms: HashSet<Term> = all.iter().map(|(t, _)| *t).collect();
     all.retain(|(_, scan)| {
         let inputs: Vec<Term> =
@@ -91,8 +93,9 @@ fn apart(g: &Graph, all: &mut Vec<(Term, Scan)>) {
     });
 }
 
-/// One loop with the carried values of all, one loop after the other, if there is an inner loop that is run once then.
-fn united(g: &mut Graph, group: &[(Term, Scan)]) -> Option<Scan> {
+/// One loop with the carried values of all, one loop after the other, if there is an inner loop
+/// that is run once then.
+fn fused(g: &mut Graph, group: &[(Term, Scan)]) -> Option<Scan> {
     let (mut init, mut captures, mut xs): (Vec<Term>, Vec<Term>, Vec<Term>) = Default::default();
     let add = |list: &mut Vec<Term>, t: Term| {
         if !list.contains(&t) {
@@ -140,7 +143,8 @@ fn united(g: &mut Graph, group: &[(Term, Scan)]) -> Option<Scan> {
     Some(Scan { count: group[0].1.count, reverse: false, stop: None, init, captures, xs, body })
 }
 
-/// Loops that take the same steps, and differ in the rows that they save, as one that saves all of them; `None` if there are none.
+/// Loops that take the same steps, and differ in the rows that they save, as one that saves all of
+/// them; `None` if there are none.
 fn inner_once(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
     let mut all: Vec<(Term, Scan)> = Vec::new();
     for t in g.reachable(results) {
@@ -148,7 +152,7 @@ fn inner_once(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
             all.push((t, (**scan).clone()));
         }
     }
-    apart(g, &mut all);
+    keep_independent(g, &mut all);
     let steps = |s: &Scan| {
         let carried: Vec<Term> = s.body.results[..s.init.len()].to_vec();
         (s.count, s.reverse, s.stop, s.init.clone(), s.captures.clone(), s.xs.clone(), s.body.params.clone(), carried)

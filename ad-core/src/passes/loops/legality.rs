@@ -1,31 +1,34 @@
-//! Whether a part of a loop can be computed outside of it, and whether it is. Must never let anything out that a carried value may change.
+//! Whether a part of a loop can be computed outside of it, and whether it is. Must never let
+//! anything out that a carried value may change.
 
 use std::collections::HashSet;
 
-use super::{Parts, Piece};
+use super::{LoopParts, Update};
 use crate::choice::{Kind, choose, choose_if};
 use crate::ir::{Node, Put, Term};
 
-impl Parts<'_> {
-    /// Whether all pieces can be computed outside, of what is saved for sums: of so many axes at most, given those of a summand.
+impl LoopParts<'_> {
+    /// Whether all pieces can be computed outside, of what is saved for sums: of so many axes at
+    /// most, given those of a summand.
     pub(super) fn all_leave(
         &self,
-        all: &[Piece],
+        all: &[Update],
         limit: impl Fn(usize) -> Option<usize>,
         saved: &mut Vec<Term>,
     ) -> bool {
         all.iter().all(|p| {
             let limit = match p {
-                Piece::Add(e) => limit(self.g.rank(*e)),
-                Piece::Scatter { put: Put::Add, src, .. } => limit(self.g.rank(*src)),
+                Update::Add(e) => limit(self.g.rank(*e)),
+                Update::Scatter { put: Put::Add, src, .. } => limit(self.g.rank(*src)),
                 _ => None,
             };
             self.leaves(&p.terms(), limit, saved)
         })
     }
 
-    /// Whether what the carried value k becomes is taken behind the loop, of rows that are saved for it.
-    pub(super) fn behind(&self, k: usize, all: &[Piece], saved: &mut Vec<Term>) -> bool {
+    /// Whether what the carried value k becomes is taken behind the loop, of rows that are saved
+    /// for it.
+    pub(super) fn after_loop(&self, k: usize, all: &[Update], saved: &mut Vec<Term>) -> bool {
         let smaller = self.all_leave(all, Some, saved);
         if smaller && saved.is_empty() {
             return self.in_bulk(k);
@@ -54,7 +57,8 @@ impl Parts<'_> {
         choose(Kind::Bulk, self.about(k), true, || "(it depends on nothing that is carried)".into())
     }
 
-    /// Whether terms can be computed outside: of nothing carried, or (given a number of axes) of what has fewer and is then saved.
+    /// Whether terms can be computed outside: of nothing carried, or (given a number of axes) of
+    /// what has fewer and is then saved.
     pub(super) fn leaves(&self, roots: &[Term], limit: Option<usize>, saved: &mut Vec<Term>) -> bool {
         let varies = self.with_any(roots, |me, t| me.carried(t).is_some_and(|k| me.changes(k)));
         let mut seen = HashSet::new();

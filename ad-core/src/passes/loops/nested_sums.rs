@@ -1,14 +1,14 @@
-//! A sum that is carried through loops inside of loops, as one sum over all of their steps in order. Must never take in a loop whose steps
-//! do anything but add one number.
+//! A sum that is carried through loops inside of loops, as one sum over all of their steps in
+//! order. Must never take in a loop whose steps do anything but add one number.
 
-use super::Parts;
+use super::LoopParts;
 use crate::ir::{Body, Graph, Node, Scan, Term};
 use crate::passes::bulk::Lift;
 use crate::prim::{Binary, Prim};
 
-impl Parts<'_> {
-    /// What the loops inside of a step add, one after the other, to the carried number `acc`: an array with an axis for each loop, the
-    /// innermost one last.
+impl LoopParts<'_> {
+    /// What the loops inside of a step add, one after the other, to the carried number `acc`: an
+    /// array with an axis for each loop, the innermost one last.
     pub(super) fn nested(&mut self, acc: Term, next: Term) -> Option<Term> {
         (self.g.rank(acc) == 0).then(|| added(self.g, acc, next))?
     }
@@ -32,7 +32,8 @@ fn added(g: &mut Graph, acc: Term, next: Term) -> Option<Term> {
         Node::Prim(Prim::Binary(Binary::Add), ref args) if args[1] == own => args[0],
         _ => added(g, own, result)?,
     };
-    // Under a condition it stays a loop, which need not run where that does not hold; so does what loops compute.
+    // Under a condition it stays a loop, which need not run where that does not hold; so does what
+    // loops compute.
     let stays = |t: &Term| *t == own || matches!(g.node(*t), Node::Scan(_));
     if matches!(g.node(e), Node::Cond { .. } | Node::Prim(Prim::Select, _)) || g.reachable(&[e]).iter().any(stays) {
         return None;

@@ -1,12 +1,15 @@
-//! Rows that a loop saves and that are read for sums over their elements alone: a second loop computes them again, step by step, and takes
-//! the sums, so that no row is in memory. The sums of a derivative over the items of a block are such ones where what is saved does not depend
-//! on what is differentiated (the powers of a polynomial): that loop has nothing to carry back, and goes forwards like the first one.
+//! Rows that a loop saves and that are read for sums over their elements alone: a second loop
+//! computes them again, step by step, and takes the sums, so that no row is in memory. The sums of
+//! a derivative over the items of a block are such ones where what is saved does not depend on what
+//! is differentiated (the powers of a polynomial): that loop has nothing to carry back, and goes
+//! forwards like the first one.
 //!
 //! ```text
 //! rows = for j in 0..m { save p; p = p * t }   sums = sum[1] (w * rows)     =     sums = for j in 0..m { save sum(w * p); p = p * t }
 //! ```
 //!
-//! Only what is cheap is computed again: each row twice, of what the second loop needs. Must never compute again what a decision depends on.
+//! Only what is cheap is computed again: each row twice, of what the second loop needs. Must never
+//! compute again what a decision depends on.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -29,11 +32,11 @@ pub(crate) const PASS: Pass =
 /// The same roots, with such sums taken where their rows are computed again.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let mut roots = roots.to_vec();
-    while let Some(again) = Again::find(g, &roots, cx) {
+    while let Some(candidate) = Rematerialised::find(g, &roots, cx) {
         let mut new = Rewriter::new(&*cx.get::<Fixed>(g, &roots));
-        let loc = g.loc(again.sums[0].t);
+        let loc = g.loc(candidate.sums[0].t);
         let before = g.at(loc);
-        for (t, sum) in again.made(g) {
+        for (t, sum) in candidate.made(g) {
             new.set(t, sum);
         }
         g.at(before);
@@ -49,13 +52,14 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
 /// A sum over the elements of rows.
 struct Sum {
     t: Term,
-    /// What is summed, and the terms of its shape that it is computed of by element, itself included.
+    /// What is summed, and the terms of its shape that it is computed of by element, itself
+    /// included.
     of: Term,
     terms: BTreeSet<Term>,
 }
 
 /// A loop whose rows only such sums read.
-struct Again {
+struct Rematerialised {
     scan: Scan,
     loop_: Term,
     sums: Vec<Sum>,
@@ -104,9 +108,9 @@ fn saved(g: &Graph, t: Term, loop_: Term) -> Option<usize> {
     }
 }
 
-impl Again {
+impl Rematerialised {
     /// The first loop that is worth it.
-    fn find(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Option<Again> {
+    fn find(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Option<Rematerialised> {
         let (exact, all) = (cx.exact(g), cx.get::<Reachable>(g, roots));
         let mut found: Vec<(Term, Vec<Sum>)> = Vec::new();
         for &t in all.iter().filter(|t| !exact.contains(t)) {
@@ -130,15 +134,16 @@ impl Again {
             if fixed.contains(&loop_) || exact_parts(g, &exact, loop_).contains(&true) {
                 continue;
             }
-            let mut again = Again { scan, loop_, sums, carries: BTreeSet::new() };
-            if again.alone(g, &readers, roots) && again.is_cheap(g) {
-                return Some(again);
+            let mut candidate = Rematerialised { scan, loop_, sums, carries: BTreeSet::new() };
+            if candidate.alone(g, &readers, roots) && candidate.is_cheap(g) {
+                return Some(candidate);
             }
         }
         None
     }
 
-    /// Whether nobody else reads the rows, so that they need not be saved any more, and no sum is needed for another one.
+    /// Whether nobody else reads the rows, so that they need not be saved any more, and no sum is
+    /// needed for another one.
     fn alone(&self, g: &Graph, readers: &HashMap<Term, Vec<Term>>, roots: &[Term]) -> bool {
         let own = |t: &Term| self.sums.iter().any(|s| s.t == *t || s.terms.contains(t));
         let mut depend: BTreeSet<Term> = BTreeSet::new();
@@ -161,7 +166,8 @@ impl Again {
             && !self.sums.iter().any(|s| below.binary_search(&s.t).is_ok())
     }
 
-    /// Whether the rows are cheap to compute again: the operations for an element of all that they depend on.
+    /// Whether the rows are cheap to compute again: the operations for an element of all that they
+    /// depend on.
     fn is_cheap(&mut self, g: &Graph) -> bool {
         let carries = self.scan.init.len();
         let mut needed: Vec<Term> = Vec::new();

@@ -1,17 +1,20 @@
-//! Sums over steps that hold loops of numbers of their own (a running product, a recurrence for each item): several steps are done at
-//! once. The loop over steps becomes one over blocks of them; in a block the numbers of the inner loops are arrays over its steps, which
-//! fill the lanes of the machine, and what is saved for the derivative is that of one block. What does not fill a block is a smaller one.
+//! Sums over steps that hold loops of numbers of their own (a running product, a recurrence for
+//! each item): several steps are done at once. The loop over steps becomes one over blocks of them;
+//! in a block the numbers of the inner loops are arrays over its steps, which fill the lanes of the
+//! machine, and what is saved for the derivative is that of one block. What does not fill a block
+//! is a smaller one.
 //!
 //! ```text
 //! for i in 0..n { s += e(i) }   =   for b in 0..n / size { s += sum_l e(b * size + l) }   s += sum_{l < n % size} e(n / size * size + l)
 //! ```
 //!
-//! Only for sums (the order of steps is free), and only where inner loops carry numbers: loops that carry arrays fill the lanes by themselves.
-//! Must never put more steps into a block than their saved rows have room for.
+//! Only for sums (the order of steps is free), and only where inner loops carry numbers: loops that
+//! carry arrays fill the lanes by themselves. Must never put more steps into a block than their
+//! saved rows have room for.
 
 use std::collections::HashMap;
 
-use super::{Parts, Piece};
+use super::{LoopParts, Update};
 use crate::analysis::sizes::Fixed;
 use crate::choice::{Kind, choose};
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
@@ -20,10 +23,11 @@ use crate::passes::rewrite::{Rewriter, over};
 use crate::passes::{Context, Pass};
 use crate::prim::{IntOp, Prim};
 
-/// Steps of a block, at most: what is done once for each block is then little, and all rows of a block together are a few kilobytes.
+/// Steps of a block, at most: what is done once for each block is then little, and all rows of a
+/// block together are a few kilobytes.
 const STEPS: usize = 128;
 /// Steps of a block in tests.
-const FEW: usize = 2;
+const TEST_STEPS: usize = 2;
 /// Whole lanes: a block is so many steps, or a multiple of that.
 const LANES: usize = 16;
 /// Numbers that a block may save: half a megabyte.
@@ -33,21 +37,23 @@ const NUMBERS: usize = 1 << 16;
 pub(crate) const PASS: Pass =
     Pass { name: "strip_mine", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
-/// The same roots, with the loops that gain by it in blocks. After differentiation: before it a block would be saved, or run twice.
+/// The same roots, with the loops that gain by it in blocks. After differentiation: before it a
+/// block would be saved, or run twice.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let Node::Scan(scan) = over(g, t, done) else { return None };
         let (exact, wanted) = (super::exact_parts(g, &exact, t), super::wanted(g, roots, t));
         let flat = !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
-        let parts = (flat && !exact.is_empty()).then(|| Parts::new(g, *scan, exact, wanted));
-        parts.and_then(Parts::in_blocks)
+        let parts = (flat && !exact.is_empty()).then(|| LoopParts::new(g, *scan, exact, wanted));
+        parts.and_then(LoopParts::strip_mined)
     })
 }
 
-impl Parts<'_> {
-    /// The loop over blocks, then a block of the steps that are left, if there are any; as a tuple of their results.
-    fn in_blocks(mut self) -> Option<Term> {
+impl LoopParts<'_> {
+    /// The loop over blocks, then a block of the steps that are left, if there are any; as a tuple
+    /// of their results.
+    fn strip_mined(mut self) -> Option<Term> {
         let (carries, captures) = (self.carries(), self.scan.captures.len());
         let added = self.added()?;
         let all: Vec<Term> = added.concat();
@@ -63,7 +69,7 @@ impl Parts<'_> {
         // By chance blocks are so small that there are several.
         let large = choose(Kind::Blocks, (about, count + (1 << 32)), true, String::new);
 
-        let (size, blocks) = self.size(&saved, if large { STEPS } else { FEW });
+        let (size, blocks) = self.size(&saved, if large { STEPS } else { TEST_STEPS });
         let count = self.scan.count;
         let done = self.g.int(IntOp::Mul, blocks, size);
         let rest = self.g.int(IntOp::Sub, count, done);
@@ -139,14 +145,15 @@ impl Parts<'_> {
         }
         let mut added: Vec<Vec<Term>> = Vec::new();
         for (k, &r) in results.iter().enumerate() {
-            let pieces = self.pieces(k, r)?;
-            let terms = pieces.iter().map(|p| if let Piece::Add(e) = p { Some(*e) } else { None });
+            let updates = self.updates(k, r)?;
+            let terms = updates.iter().map(|p| if let Update::Add(e) = p { Some(*e) } else { None });
             added.push(terms.collect::<Option<Vec<Term>>>()?);
         }
         self.reads(&added.concat()).is_empty().then_some(added)
     }
 
-    /// The sum over the first axis, taken with that axis innermost, as what inner loops save has it.
+    /// The sum over the first axis, taken with that axis innermost, as what inner loops save has
+    /// it.
     fn sum_of_lanes(&mut self, t: Term) -> Term {
         let rank = self.g.rank(t);
         let last: Vec<u8> = (1..rank).chain([0]).map(crate::ir::axis).collect();
@@ -173,7 +180,8 @@ impl Parts<'_> {
         self.saved_numbers(added).is_some_and(|(_, loops)| loops)
     }
 
-    /// Numbers that inner loops save in a step, as sizes, if all that they carry are numbers; and whether there are such loops.
+    /// Numbers that inner loops save in a step, as sizes, if all that they carry are numbers; and
+    /// whether there are such loops.
     fn saved_numbers(&self, added: &[Term]) -> Option<(Vec<Term>, bool)> {
         let mut saved = Vec::new();
         let mut any = false;
@@ -204,9 +212,10 @@ impl Parts<'_> {
         Some((saved, any))
     }
 
-    /// How many steps are a block, and how many blocks there are: one step is one, if there is no room for the rows of more.
+    /// How many steps are a block, and how many blocks there are: one step is one, if there is no
+    /// room for the rows of more.
     fn size(&mut self, saved: &[Term], steps: usize) -> (Term, Term) {
-        let [steps, lanes, room, one] = [steps, LANES, NUMBERS, 1].map(|n| self.g.lit_usize(n));
+        let [steps, lanes, capacity, one] = [steps, LANES, NUMBERS, 1].map(|n| self.g.lit_usize(n));
         let mut size = steps;
         if !saved.is_empty() {
             let mut width = saved[0];
@@ -215,7 +224,7 @@ impl Parts<'_> {
             }
             let width = self.g.int(IntOp::Max, width, one);
             let wide = self.g.int(IntOp::Mul, width, lanes);
-            let fit = self.g.int(IntOp::Div, room, wide);
+            let fit = self.g.int(IntOp::Div, capacity, wide);
             let fit = self.g.int(IntOp::Mul, fit, lanes);
             let fit = self.g.int(IntOp::Max, fit, one);
             size = self.g.int(IntOp::Min, steps, fit);

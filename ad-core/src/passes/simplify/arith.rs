@@ -1,4 +1,5 @@
-//! Laws of real arithmetic that keep every bit (and so every NaN, infinity and signed zero), but for the loose ones, which keep NaNs and infinities.
+//! Laws of real arithmetic that keep every bit (and so every NaN, infinity and signed zero), but
+//! for the loose ones, which keep NaNs and infinities.
 
 use super::{Rule, rule};
 use crate::ir::{Elem, Graph, IntTy, Lit, Node, RealTy, Term};
@@ -48,7 +49,8 @@ fn is(g: &Graph, t: Term, x: f64) -> bool {
     g.real_value(t).is_some_and(|v| v.to_bits() == x.to_bits())
 }
 
-/// Constants of `f32` are folded in `f32`; those of a type parameter are not folded, as its precision is not known.
+/// Constants of `f32` are folded in `f32`; those of a type parameter are not folded, as its
+/// precision is not known.
 fn fold(g: &mut Graph, t: Term) -> Option<Term> {
     let Elem::Real(ty) = g.ty(t).as_array()?.0 else { return None };
     let shape = g.shape(t).to_vec();
@@ -167,7 +169,8 @@ fn scaled(g: &Graph, t: Term) -> Option<(f64, Term)> {
     }
 }
 
-/// Neither product is finite where the other is not: with one constant above 1 and one below, `d * x` might overflow where the result does not.
+/// Neither product is finite where the other is not: with one constant above 1 and one below, `d *
+/// x` might overflow where the result does not.
 fn mul_constants(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, inner) = scaled(g, t)?;
     let (d, x) = scaled(g, inner)?;
@@ -184,7 +187,8 @@ fn mul_constants(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.mul(factor, x))
 }
 
-/// What is infinite stays so, as no factor has become smaller; so near the greatest number that the other product is infinite alone is nobody.
+/// What is infinite stays so, as no factor has become smaller; so near the greatest number that the
+/// other product is infinite alone is nobody.
 fn mul_constants_inside(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, product) = scaled(g, t)?;
     let (Binary::Mul, a, b) = binary(g, product)? else { return None };

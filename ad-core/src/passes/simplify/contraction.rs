@@ -1,5 +1,6 @@
-//! Laws of contractions: sums of products become contractions, whose operands lose transposes and replicated axes.
-//! Loops that read each element once stay sums: only where one operand is read again and again does a matrix kernel pay.
+//! Laws of contractions: sums of products become contractions, whose operands lose transposes and
+//! replicated axes. Loops that read each element once stay sums: only where one operand is read
+//! again and again does a matrix kernel pay.
 
 use super::layout::replicated;
 use super::{Rule, rule};
@@ -65,8 +66,9 @@ fn result_transpose(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.contract(a, b, c))
 }
 
-/// A label along which an operand is constant leaves it: if the label is summed, the other operand is summed along it
-/// (or, if that does not have it either, it cannot be: a contraction has no lone labels).
+/// A label along which an operand is constant leaves it: if the label is summed, the other operand
+/// is summed along it (or, if that does not have it either, it cannot be: a contraction has no lone
+/// labels).
 fn operand_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, a, b) = contraction(g, t)?;
     let swapped = Contraction { a: c.b.clone(), b: c.a.clone(), out: c.out.clone() };
@@ -95,8 +97,8 @@ fn without_replicates(g: &mut Graph, c: &Contraction, a: Term, b: Term) -> Optio
     Some(g.replicate_axes(inner, &axes, &sizes))
 }
 
-/// `product`, which is a factor times a sum that has been taken out of the sum over axes of these sizes; without any element it is 0,
-/// also where the factor is infinite.
+/// `product`, which is a factor times a sum that has been taken out of the sum over axes of these
+/// sizes; without any element it is 0, also where the factor is infinite.
 pub(crate) fn unless_empty(g: &mut Graph, sizes: &[Term], factor: Term, product: Term) -> Term {
     let finite = g.real_value(g.splat(factor)).is_some_and(f64::is_finite);
     let open: Vec<Term> = sizes.iter().copied().filter(|&n| g.int_value(n).is_none_or(|n| n == 0)).collect();
@@ -135,7 +137,8 @@ fn outer(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.mul(a, b))
 }
 
-/// Loops over several indices of one sum of products make one contraction and not one for the innermost of them.
+/// Loops over several indices of one sum of products make one contraction and not one for the
+/// innermost of them.
 fn sum_contract(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::Sum(axes), args) = g.node(t).clone() else { return None };
     let (mut c, a, b) = contraction(g, args[0])?;

@@ -67,7 +67,8 @@ fn cond_nested(g: &mut Graph, t: Term) -> Option<Term> {
 /// Operations of a place that are looked at.
 const PLACE: usize = 16;
 
-/// Whether places are computed by so few operations on integers at hand that a condition around them saves nothing.
+/// Whether places are computed by so few operations on integers at hand that a condition around
+/// them saves nothing.
 fn at_hand(g: &Graph, places: &[Term]) -> bool {
     let mut stack = places.to_vec();
     let mut left = PLACE;
@@ -92,8 +93,9 @@ fn zeros(g: &Graph, t: Term) -> bool {
     g.real_value(t).is_some_and(|x| x.to_bits() == 0)
 }
 
-/// A conditional of arrays copies one of them, or asks for two; one of numbers costs nothing. (Conditions that hold now and then are left
-/// around the whole: where they do not hold, nothing is added.)
+/// A conditional of arrays copies one of them, or asks for two; one of numbers costs nothing.
+/// (Conditions that hold now and then are left around the whole: where they do not hold, nothing is
+/// added.)
 fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, a, b) = cond(g, t)?;
     g.not_empty(c)?;

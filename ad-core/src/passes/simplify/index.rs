@@ -1,5 +1,6 @@
-//! Laws of gather and scatter: index functions that are permutations, projections or shifts become layout operations
-//! (so that their transposes are no scatters), indices meet views, scatters meet what they are added to.
+//! Laws of gather and scatter: index functions that are permutations, projections or shifts become
+//! layout operations (so that their transposes are no scatters), indices meet views, scatters meet
+//! what they are added to.
 
 use super::layout::replicated;
 use super::{Rule, rule};
@@ -173,7 +174,8 @@ fn gather_view(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.replicate_axes(x, &axes, &new_sizes))
 }
 
-/// Composition keeps one array fewer; the inner index function is a few scalar operations (the transform has seen to that).
+/// Composition keeps one array fewer; the inner index function is a few scalar operations (the
+/// transform has seen to that).
 fn gather_gather(g: &mut Graph, t: Term) -> Option<Term> {
     let (src, sizes, _) = gather_parts(g, t)?;
     let (inner, _, inner_arity) = gather_parts(g, src)?;
@@ -429,8 +431,9 @@ fn index_update(g: &mut Graph, t: Term) -> Option<Term> {
     (index.len() >= at.len() && index[..at.len()] == *at).then(|| g.index(new, &index[at.len()..]))
 }
 
-/// An index as a term and a constant that is added: where two differ in the constant only, they are different places, as far as they are
-/// places at all (sums stop at the greatest number, which is no place).
+/// An index as a term and a constant that is added: where two differ in the constant only, they are
+/// different places, as far as they are places at all (sums stop at the greatest number, which is
+/// no place).
 pub(super) fn offset(g: &Graph, t: Term) -> (Option<Term>, i128) {
     if let Some(n) = g.int_value(t) {
         return (None, n);
@@ -464,7 +467,8 @@ fn add_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     None
 }
 
-/// `x + cond c (scatter 0 e f) 0 = scatter x (cond c e 0) (cond c f 0)`, of single elements: nothing of the array's size but x.
+/// `x + cond c (scatter 0 e f) 0 = scatter x (cond c e 0) (cond c f 0)`, of single elements:
+/// nothing of the array's size but x.
 fn add_element(g: &mut Graph, x: Term, s: Term) -> Option<Term> {
     let Node::Cond { cond, then, other } = *g.node(s) else { return None };
     if !zero(g, other) {

@@ -1,4 +1,5 @@
-//! Laws of layout: replicate, sum, transpose, reshape, slice and pad among themselves, and replicate through elementwise operations.
+//! Laws of layout: replicate, sum, transpose, reshape, slice and pad among themselves, and
+//! replicate through elementwise operations.
 
 use super::{Rule, rule};
 use crate::ir::{Elem, Graph, Node, Term, axis};
@@ -95,7 +96,8 @@ fn transpose_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.replicate_axes(x, &axes, &sizes))
 }
 
-/// Transposes meet: those of an elementwise operation on transposed arrays and replicated scalars go inside.
+/// Transposes meet: those of an elementwise operation on transposed arrays and replicated scalars
+/// go inside.
 fn transpose_splats(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, perm) = transposed(g, t)?;
     let (prim, args) = args_of(g, inner).filter(|(prim, _)| prim.is_elementwise())?;
@@ -152,7 +154,8 @@ fn sum_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, axes) = summed(g, t)?;
     let (x, new, sizes) = replicated(g, inner)?;
     let old = others(g.rank(inner), &new);
-    // Summed axes of x itself, by its own numbers; and the replicated axes that stay, numbered in the result.
+    // Summed axes of x itself, by its own numbers; and the replicated axes that stay, numbered in
+    // the result.
     let own: Vec<u8> = (0..old.len()).map(axis).filter(|&k| axes.contains(&old[usize::from(k)])).collect();
     if own.is_empty() {
         return None;
@@ -183,7 +186,8 @@ fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.broadcast(sum, &shape))
 }
 
-/// One operation instead of one for each element, and a product below it can be fused with the addition.
+/// One operation instead of one for each element, and a product below it can be fused with the
+/// addition.
 fn sum_neg(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, axes) = summed(g, t)?;
     let Node::Prim(Prim::Unary(crate::prim::Unary::Neg), args) = g.node(inner) else { return None };

@@ -1,8 +1,10 @@
-//! The simplifier: named, directional laws (UNF Fig. 12 and what the pipeline makes), applied from the leaves up until none fires.
+//! The simplifier: named, directional laws (UNF Fig. 12 and what the pipeline makes), applied from
+//! the leaves up until none fires.
 //!
-//! Every rule keeps the type and never turns a NaN or an infinity into a number. A rule is `exact` (same bits) or `loose`
-//! (sums and products reassociated); loose rules leave alone what a decision of the function depends on (contract: decisions are f's own).
-//! There is no commutativity and no associativity here: a rule that needs both orders says both.
+//! Every rule keeps the type and never turns a NaN or an infinity into a number. A rule is `exact`
+//! (same bits) or `loose` (sums and products reassociated); loose rules leave alone what a decision
+//! of the function depends on (contract: decisions are f's own). There is no commutativity and no
+//! associativity here: a rule that needs both orders says both.
 
 mod arith;
 pub(crate) mod contraction;
@@ -101,7 +103,8 @@ fn simplify_with(
     fixed: &HashSet<Term>,
     trace: &mut Trace,
 ) -> Vec<Term> {
-    // A size that is part of a type stays the term that it is: with another, terms of one type would be of two.
+    // A size that is part of a type stays the term that it is: with another, terms of one type
+    // would be of two.
     let done = fixed.iter().map(|&size| (size, size)).collect();
     let mut s = Simplifier { g, exact, trace, done, depth: 0 };
     s.run(roots, false)
@@ -116,10 +119,11 @@ struct Simplifier<'a> {
 }
 
 /// A chain of rules longer than this is a cycle.
-const FUEL: usize = 400;
+const MAX_REWRITES: usize = 400;
 
 impl Simplifier<'_> {
-    /// A worklist over the terms; recursion only into what a rule has just made, which is a few nodes over finished terms.
+    /// A worklist over the terms; recursion only into what a rule has just made, which is a few
+    /// nodes over finished terms.
     fn run(&mut self, roots: &[Term], exact: bool) -> Vec<Term> {
         let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
         while let Some((t, children_done)) = stack.pop() {
@@ -194,7 +198,7 @@ impl Simplifier<'_> {
 
     /// Applies rules at the root until none fires. The children are finished.
     fn settle(&mut self, mut t: Term, exact: bool) -> Term {
-        let mut fuel = FUEL;
+        let mut left = MAX_REWRITES;
         'again: loop {
             if let Some(&done) = self.done.get(&t) {
                 return done;
@@ -210,8 +214,8 @@ impl Simplifier<'_> {
                     if let Some(steps) = &mut self.trace.steps {
                         steps.push((rule.name, t, new));
                     }
-                    fuel -= 1;
-                    assert!(fuel > 0 && self.depth < FUEL, "the rule {} does not terminate", rule.name);
+                    left -= 1;
+                    assert!(left > 0 && self.depth < MAX_REWRITES, "the rule {} does not terminate", rule.name);
                     if new == t {
                         continue;
                     }

@@ -1,5 +1,6 @@
-//! Laws of writes to parts of arrays: what is added a few places further is a block, a block that is added to a row is added to a part of that row,
-//! and what is written to one row says nothing of another. So an adjoint touches no more than what the function has read.
+//! Laws of writes to parts of arrays: what is added a few places further is a block, a block that
+//! is added to a row is added to a part of that row, and what is written to one row says nothing of
+//! another. So an adjoint touches no more than what the function has read.
 
 use super::index::offset;
 use super::{Rule, rule};
@@ -98,7 +99,8 @@ fn zero_before(g: &Graph, t: Term, axis: usize, c: i128, deep: usize) -> bool {
     }
 }
 
-/// What a test of the index along an axis is for the first `c`, if that is known and the same for all.
+/// What a test of the index along an axis is for the first `c`, if that is known and the same for
+/// all.
 fn mask_before(g: &Graph, t: Term, axis: usize, c: i128) -> Option<bool> {
     let (mut t, mut axis) = (t, axis);
     while let Node::Prim(Prim::Replicate(axes), args) = g.node(t) {
@@ -169,7 +171,8 @@ fn scatter_row(g: &mut Graph, t: Term) -> Option<Term> {
     })
 }
 
-/// Whether it is a sum of blocks, each of which leaves more than a few elements out (a sum of others is one pass over shifted rows).
+/// Whether it is a sum of blocks, each of which leaves more than a few elements out (a sum of
+/// others is one pass over shifted rows).
 fn only_blocks(g: &Graph, t: Term) -> bool {
     let (mut stack, mut met) = (vec![t], 0);
     while let Some(t) = stack.pop() {
@@ -199,7 +202,8 @@ pub(crate) fn less_a_few(g: &Graph, len: Term, size: Term) -> bool {
     }
 }
 
-/// Whether two places differ for all values of the variables: in an index that is the same for all of them.
+/// Whether two places differ for all values of the variables: in an index that is the same for all
+/// of them.
 fn apart(g: &Graph, (index, vars): (&[Term], &[Var]), (other, others): (&[Term], &[Var])) -> bool {
     let closed = |t: Term, vars: &[Var]| g.free(t).iter().all(|v| !vars.contains(v));
     index.iter().zip(other).any(|(&i, &j)| {

@@ -1,47 +1,50 @@
-//! What a step does to a carried value, by which rule: the pieces that it is made of. Must never change a term of the loop.
+//! What a step does to a carried value, by which rule: the pieces that it is made of. Must never
+//! change a term of the loop.
 
-use super::{MANY, Parts};
+use super::{LoopParts, MAX_OPERATIONS};
 use crate::ir::{Elem, Graph, Node, Put, Term, Type, Var};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
 /// What a step does to one carried value.
-pub(super) enum Piece {
+pub(super) enum Update {
     /// Adds a term.
     Add(Term),
-    /// Adds a number, or all of an array, to a sum from 0 that keeps the order of the steps and, in them, of the elements.
+    /// Adds a number, or all of an array, to a sum from 0 that keeps the order of the steps and, in
+    /// them, of the elements.
     InOrder(Term),
     /// Adds or puts elements, at places that are opened.
     Scatter { put: Put, src: Term, vars: Vec<Var>, index: Vec<Term> },
     /// Takes the greater or the smaller.
     Extremum(Reduce, Term),
-    /// The same, of what a step computes: its place is a decision, and only there is it computed again, for its derivative.
+    /// The same, of what a step computes: its place is a decision, and only there is it computed
+    /// again, for its derivative.
     Winner(Reduce, Term),
 }
 
-impl Piece {
+impl Update {
     pub(super) fn terms(&self) -> Vec<Term> {
         match self {
-            Piece::Add(e) | Piece::InOrder(e) | Piece::Extremum(_, e) | Piece::Winner(_, e) => vec![*e],
-            Piece::Scatter { src, index, .. } => std::iter::once(*src).chain(index.iter().copied()).collect(),
+            Update::Add(e) | Update::InOrder(e) | Update::Extremum(_, e) | Update::Winner(_, e) => vec![*e],
+            Update::Scatter { src, index, .. } => std::iter::once(*src).chain(index.iter().copied()).collect(),
         }
     }
 
-    pub(super) fn with(&self, terms: &[Term]) -> Piece {
+    pub(super) fn with(&self, terms: &[Term]) -> Update {
         match self {
-            Piece::Add(_) => Piece::Add(terms[0]),
-            Piece::InOrder(_) => Piece::InOrder(terms[0]),
-            Piece::Winner(op, _) => Piece::Winner(*op, terms[0]),
-            Piece::Extremum(op, _) => Piece::Extremum(*op, terms[0]),
-            Piece::Scatter { put, vars, .. } => {
-                Piece::Scatter { put: *put, src: terms[0], vars: vars.clone(), index: terms[1..].to_vec() }
+            Update::Add(_) => Update::Add(terms[0]),
+            Update::InOrder(_) => Update::InOrder(terms[0]),
+            Update::Winner(op, _) => Update::Winner(*op, terms[0]),
+            Update::Extremum(op, _) => Update::Extremum(*op, terms[0]),
+            Update::Scatter { put, vars, .. } => {
+                Update::Scatter { put: *put, src: terms[0], vars: vars.clone(), index: terms[1..].to_vec() }
             }
         }
     }
 }
 
-impl Parts<'_> {
+impl LoopParts<'_> {
     /// How the carried value k becomes `next`, if that is by one rule; the pieces do not read it.
-    pub(super) fn pieces(&mut self, k: usize, next: Term) -> Option<Vec<Piece>> {
+    pub(super) fn updates(&mut self, k: usize, next: Term) -> Option<Vec<Update>> {
         let own = self.g.param(k, self.scan.body.params[k].clone());
         let zero = self.g.real_value(self.scan.init[k]).is_some_and(|x| x.to_bits() == 0);
         if self.exact[k]
@@ -49,16 +52,17 @@ impl Parts<'_> {
             && !self.scan.reverse
             && let Some(all) = self.nested(own, next)
         {
-            return Some(vec![Piece::InOrder(all)]);
+            return Some(vec![Update::InOrder(all)]);
         }
         let mut found = Vec::new();
         let mut stack = vec![(next, None::<Term>)];
-        // Everything on the way is one of: a choice between ways, an addition to a way, a scatter onto a way.
+        // Everything on the way is one of: a choice between ways, an addition to a way, a scatter
+        // onto a way.
         while let Some((t, mask)) = stack.pop() {
             if t == own {
                 continue;
             }
-            if found.len() + stack.len() > MANY || !self.reads(&[t]).contains(&k) {
+            if found.len() + stack.len() > MAX_OPERATIONS || !self.reads(&[t]).contains(&k) {
                 return None;
             }
             let free = |me: &Self, ts: &[Term]| !me.reads(ts).contains(&k);
@@ -79,7 +83,7 @@ impl Parts<'_> {
                     if args[0] == own && free(self, &[args[1]]) && mask.is_none() =>
                 {
                     let op = if f == Binary::Max { Reduce::Max } else { Reduce::Min };
-                    found.push(Piece::Extremum(op, args[1]));
+                    found.push(Update::Extremum(op, args[1]));
                 }
                 Node::Scatter { .. } => {
                     let t = crate::passes::simplify::index::update_add(self.g, t).unwrap_or(t);
@@ -93,14 +97,15 @@ impl Parts<'_> {
                         (Put::Add, _) => self.masked(mask, src),
                         (Put::Set, None) => src,
                         (Put::Set, Some(mask)) => {
-                            // Each place is written at most once: what is not written is the beginning's own.
+                            // Each place is written at most once: what is not written is the
+                            // beginning's own.
                             let sizes: Box<[Term]> = self.g.shape(src)[..vars.len()].into();
                             let begin = self.beginning(k);
                             let old = self.g.gather(begin, sizes, &vars, &index);
                             self.g.cond(mask, src, old)
                         }
                     };
-                    found.push(Piece::Scatter { put, src, vars, index });
+                    found.push(Update::Scatter { put, src, vars, index });
                     stack.push((dst, mask));
                 }
                 Node::Cond { cond, then, other } => {
@@ -112,7 +117,7 @@ impl Parts<'_> {
                         let number = self.g.real_value(self.scan.init[k]).is_some_and(|x| !x.is_nan());
                         if free(self, &[e]) && (number || self.g.rank(e) == 0) {
                             let computed = self.g.rank(e) == 0 && matches!(self.g.node(e), Node::Prim(..)) || !number;
-                            found.push(if computed { Piece::Winner(op, e) } else { Piece::Extremum(op, e) });
+                            found.push(if computed { Update::Winner(op, e) } else { Update::Extremum(op, e) });
                             continue;
                         }
                     }
@@ -132,21 +137,21 @@ impl Parts<'_> {
             }
         }
         // One chain of additions, or one extremum, or one write.
-        let adds = |p: &Piece| matches!(p, Piece::Add(_) | Piece::Scatter { put: Put::Add, .. });
+        let adds = |p: &Update| matches!(p, Update::Add(_) | Update::Scatter { put: Put::Add, .. });
         if found.iter().all(adds) && !self.exact[k] {
             return Some(found);
         }
         match &found[..] {
             // Under a condition it stays a loop, which need not run where that does not hold.
-            [Piece::Add(e)]
+            [Update::Add(e)]
                 if self.g.rank(*e) == 0
                     && !self.scan.reverse
                     && !matches!(self.g.node(*e), Node::Cond { .. } | Node::Prim(Prim::Select, _)) =>
             {
-                zero.then(|| vec![Piece::InOrder(*e)])
+                zero.then(|| vec![Update::InOrder(*e)])
             }
-            [Piece::Extremum(..) | Piece::Winner(..)] => Some(found),
-            [Piece::Scatter { put: Put::Set, vars, index, .. }] => {
+            [Update::Extremum(..) | Update::Winner(..)] => Some(found),
+            [Update::Scatter { put: Put::Set, vars, index, .. }] => {
                 let (vars, index) = (vars.clone(), index.clone());
                 index.iter().any(|&ix| self.moves(ix, &vars)).then_some(found)
             }
@@ -154,15 +159,16 @@ impl Parts<'_> {
         }
     }
 
-    /// A summand under a condition as pieces: of what is zero but for a few elements, under whatever conditions, only these elements, so
-    /// that all steps together cost what one step costs, times their number.
-    pub(super) fn summands(&mut self, e: Term, mask: Option<Term>, found: &mut Vec<Piece>) {
+    /// A summand under a condition as pieces: of what is zero but for a few elements, under
+    /// whatever conditions, only these elements, so that all steps together cost what one step
+    /// costs, times their number.
+    pub(super) fn summands(&mut self, e: Term, mask: Option<Term>, found: &mut Vec<Update>) {
         let mut stack = vec![(e, mask)];
         while let Some((t, mask)) = stack.pop() {
             if self.g.real_value(t).is_some_and(|x| x.to_bits() == 0) {
                 continue;
             }
-            let few = found.len() + stack.len() < MANY && self.has_elements(t);
+            let few = found.len() + stack.len() < MAX_OPERATIONS && self.has_elements(t);
             match self.g.node(t).clone() {
                 Node::Prim(Prim::Binary(Binary::Add), args) if few => stack.extend([(args[1], mask), (args[0], mask)]),
                 Node::Cond { cond, then, other } if few => {
@@ -180,12 +186,12 @@ impl Parts<'_> {
                     let (vars, index) = self.g.open_binder(&node);
                     let Node::Scatter { dst, src, .. } = *node else { continue };
                     let src = self.masked(mask, src);
-                    found.push(Piece::Scatter { put: Put::Add, src, vars, index });
+                    found.push(Update::Scatter { put: Put::Add, src, vars, index });
                     stack.push((dst, mask));
                 }
                 _ => {
                     let e = self.masked(mask, t);
-                    found.push(Piece::Add(e));
+                    found.push(Update::Add(e));
                 }
             }
         }
@@ -197,7 +203,7 @@ impl Parts<'_> {
         while let Some(t) = stack.pop() {
             seen += 1;
             match *self.g.node(t) {
-                _ if seen > MANY || self.g.rank(t) == 0 => return false,
+                _ if seen > MAX_OPERATIONS || self.g.rank(t) == 0 => return false,
                 Node::Scatter { put: Put::Add, .. } => return true,
                 Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[0], args[1]]),
                 Node::Cond { then, other, .. } => stack.extend([then, other]),
@@ -235,7 +241,8 @@ impl Parts<'_> {
         self.g.param(number, self.scan.body.params[k].clone())
     }
 
-    /// Whether an index is another one in each step, for all values of the variables: the step, or a multiple, and what is the same for all.
+    /// Whether an index is another one in each step, for all values of the variables: the step, or
+    /// a multiple, and what is the same for all.
     pub(super) fn moves(&mut self, ix: Term, vars: &[Var]) -> bool {
         let steps: Vec<Term> = self.step_params();
         let fixed = |me: &Self, t: Term| {
