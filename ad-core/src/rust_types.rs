@@ -1,8 +1,10 @@
-//! How values and hidden functions are spelled in Rust: the type of an element, of an array in each container, and of a whole
-//! result; and the name of the function behind `check_grad!`. Tangents and cotangents are passed, and gradients returned, as
-//! the contract's sections "Passing" and "Types" say.
+//! How values and hidden functions are spelled in Rust: the type of an element, of an array in each
+//! container, and of a whole result; and the name of the function behind `check_grad!`. Tangents
+//! and cotangents are passed, and gradients returned, as the contract's sections "Passing" and
+//! "Types" say.
 //!
-//! The front end, the derivatives and the emitter use this module. It must never know one of them, nor look at a value.
+//! The front end, the derivatives and the emitter use this module. It must never know one of them,
+//! nor look at a value.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};

@@ -45,19 +45,14 @@ const UPWARDS: &[(&str, &str)] = &[
 ];
 
 /// Folders beside each other that need each other.
-const CYCLES: &[(&str, &str)] =
-    &[("emit/schedule", "emit/tiles"), ("front/iter", "front/methods"), ("ir", "prim"), ("modes", "passes")];
+const CYCLES: &[(&str, &str)] = &[("front/iter", "front/methods"), ("ir", "prim"), ("modes", "passes")];
 
 /// The modules that may read Rust's syntax.
 const READERS: &[&str] = &["front", "check_grad"];
 
 /// Files of other modules that read it.
-const OTHER_READERS: &[&str] = &[
-    "ad-core/src/catalogue/refused.rs",
-    "ad-core/src/diag.rs",
-    "ad-core/src/emit/block.rs",
-    "ad-core/src/emit/proof.rs",
-];
+const OTHER_READERS: &[&str] =
+    &["ad-core/src/catalogue/refused.rs", "ad-core/src/diag.rs", "ad-core/src/emit/proof.rs"];
 
 /// The modules that may write Rust.
 const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "lib"];
@@ -109,9 +104,6 @@ const WRITTEN: &[&str] = &["ad-core/tests/snapshots"];
 
 /// Longer files, with the lines that each may have, and why.
 const LONG: &[(&str, usize, &str)] = &[
-    ("ad-core/src/emit/driver.rs", 670, "to be divided"),
-    ("ad-core/src/emit/driver/whole.rs", 631, "to be divided"),
-    ("ad-core/src/emit/nest.rs", 683, "to be divided"),
     ("ad-core/src/front/checks.rs", 676, "to be divided by the issue on whole programs"),
     ("ad-core/src/front/loops.rs", 666, "to be divided by the issue on whole programs"),
     ("ad-core/src/front/place.rs", 640, "to be divided by the issue on whole programs"),
@@ -119,7 +111,6 @@ const LONG: &[(&str, usize, &str)] = &[
     ("ad-core/tests/emit/corpus.rs", 869, "the examples of one list"),
     ("ad-core/tests/front/open.rs", 782, "cases of one subject"),
     ("ad-core/tests/rules.rs", 998, "the examples of one list"),
-    ("ad-core/tests/speed.rs", 777, "cases of one subject"),
     ("ad-core/tests/table.rs", 698, "one table and its test"),
     ("tests/derivatives.rs", 650, "cases of one subject"),
     ("tests/loops.rs", 619, "cases of one subject"),

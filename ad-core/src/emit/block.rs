@@ -1,5 +1,6 @@
-//! Statements with guards become nested `if`s: consecutive statements of one guard share one, and a conditional whose
-//! arms were just computed is the value of that `if`. Must never reorder statements.
+//! Statements with guards become nested `if`s: consecutive statements of one guard share one, and a
+//! conditional whose arms were just computed is the value of that `if`. Must never reorder
+//! statements.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +12,8 @@ use super::plan::Literal;
 use super::summary::Note;
 use crate::ir::Term;
 
-/// A choice between two values: of a scalar conditional, or of an array that is moved out of its arm.
+/// A choice between two values: of a scalar conditional, or of an array that is moved out of its
+/// arm.
 #[derive(Clone, Debug)]
 pub(super) struct Join {
     pub(super) cond: Term,
@@ -123,7 +125,8 @@ pub(super) fn nested(statements: &[Statement], returned: &HashSet<Term>, spell: 
     writer.write(&block).into_token_stream()
 }
 
-/// The `if` on this condition at the end of the block: the last item, if it still takes statements, or a new one.
+/// The `if` on this condition at the end of the block: the last item, if it still takes statements,
+/// or a new one.
 fn open_if<'b>(block: &'b mut Vec<Item>, cond: Term, count: &mut usize) -> &'b mut If {
     let open = matches!(block.last(), Some(Item::If(i)) if i.cond == cond && i.joins.is_empty());
     if !open {

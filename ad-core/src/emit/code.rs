@@ -1,5 +1,5 @@
-//! The code of a statement, which remembers whether it is one `if` and nothing else: nested `if`s are then written as clippy
-//! likes them. Must never read back what has been written.
+//! The code of a statement, which remembers whether it is one `if` and nothing else: nested `if`s
+//! are then written as clippy likes them. Must never read back what has been written.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -10,7 +10,8 @@ pub(super) struct Condition {
     pub(super) tokens: TokenStream,
     /// Whether it is one name.
     pub(super) name: bool,
-    /// Whether it may stand behind `&&` as it is: names, what negates them, and conjunctions of these.
+    /// Whether it may stand behind `&&` as it is: names, what negates them, and conjunctions of
+    /// these.
     pub(super) joins: bool,
 }
 

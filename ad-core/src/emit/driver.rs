@@ -1,5 +1,6 @@
-//! The body of a routine: parameters become slices and sizes, each step of the plan becomes a statement, checks stand where
-//! the plan has put them, and results are assembled. Everything that a loop does is in `nest`; nothing here computes on elements.
+//! The body of a routine: parameters become slices and sizes, each step of the plan becomes a
+//! statement, checks stand where the plan has put them, and results are assembled. Everything that
+//! a loop does is in `nest`; nothing here computes on elements.
 
 mod destinations;
 mod im2col;

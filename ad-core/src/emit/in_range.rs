@@ -1,5 +1,6 @@
-//! What is known of sizes at a step: the checks that have been made and the guard that the step is under. It decides which reads
-//! need no test. Must never use a check that comes later in the routine.
+//! What is known of sizes at a step: the checks that have been made and the guard that the step is
+//! under. It decides which reads need no test. Must never use a check that comes later in the
+//! routine.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -24,12 +24,13 @@ pub(super) enum Fold {
 pub(super) enum Item {
     /// Stores it; `None` where it is only used by the other items.
     Store { out: Option<Term>, value: Id },
-    /// Folds it over the loops marked; `added`: together with what is there, which is at the loops that are left, or at this index of `out`
-    /// (what falls outside is dropped).
+    /// Folds it over the loops marked; `added`: together with what is there, which is at the loops
+    /// that are left, or at this index of `out` (what falls outside is dropped).
     Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id, added: bool, at: Option<Vec<Id>> },
     /// Adds it (or puts it) at an index of `out`; what falls outside is dropped.
     Scatter { out: Term, put: Put, ix: Vec<Id>, value: Id },
-    /// Adds it (or puts it) at a shifted index of `out`; the whole block is in range, but for the rows that are `tested`.
+    /// Adds it (or puts it) at a shifted index of `out`; the whole block is in range, but for the
+    /// rows that are `tested`.
     Block { out: Term, put: Put, ix: Vec<Id>, value: Id, tested: bool },
 }
 
@@ -43,8 +44,9 @@ fn is_fold(g: &Graph, t: Term) -> bool {
     matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..), _))
 }
 
-/// The items of the nest that is this step, and what it writes or returns. The domain comes with the index of each of its axes; of the
-/// items, what is said of loops is said of the axes of the domain.
+/// The items of the nest that is this step, and what it writes or returns. The domain comes with
+/// the index of each of its axes; of the items, what is said of loops is said of the axes of the
+/// domain.
 pub(super) fn items(
     g: &Graph,
     plan: &Plan,
@@ -108,8 +110,9 @@ pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, t: Term) -> Resul
     Ok(Item::Scatter { out: t, put: *put, ix, value })
 }
 
-/// The condition under which the innermost loop does anything at all, if each item adds nothing where it does not hold, and it does
-/// not depend on the innermost index: the items are then what is added where it holds.
+/// The condition under which the innermost loop does anything at all, if each item adds nothing
+/// where it does not hold, and it does not depend on the innermost index: the items are then what
+/// is added where it holds.
 pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Option<Id> {
     let mut mask = None;
     for item in &*items {

@@ -1,7 +1,8 @@
-//! Element expressions: an array term at an index, as a graph of scalar operations. The rules are those of BOT Fig. 10
-//! read as functions from index to element: replicate drops an index, transpose permutes, gather substitutes, elementwise
-//! operations distribute, select is a lazy choice. Nodes are interned, so that nothing is computed twice.
-//! Must never expand a stored term, and never recurse: chains of terms are as long as the program.
+//! Element expressions: an array term at an index, as a graph of scalar operations. The rules are
+//! those of BOT Fig. 10 read as functions from index to element: replicate drops an index,
+//! transpose permutes, gather substitutes, elementwise operations distribute, select is a lazy
+//! choice. Nodes are interned, so that nothing is computed twice. Must never expand a stored term,
+//! and never recurse: chains of terms are as long as the program.
 
 use std::collections::{HashMap, HashSet};
 
@@ -36,7 +37,8 @@ pub(super) enum Op {
 pub(super) struct Scalar {
     pub(super) op: Op,
     pub(super) elem: Elem,
-    /// Number of outer loops that it must be inside: 1 + the innermost loop whose index it mentions.
+    /// Number of outer loops that it must be inside: 1 + the innermost loop whose index it
+    /// mentions.
     pub(super) level: u8,
     /// A source name.
     pub(super) hint: Option<String>,

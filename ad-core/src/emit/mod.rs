@@ -1,10 +1,11 @@
 //! From build-free core terms to Rust: one function item for each routine.
 //!
-//! The pass `lowering` rewrites what no statement is for and opens the loops. Here `store` decides what is in memory,
-//! `schedule` what is computed when and under which guard, `kernel` what one element is (BOT Fig. 10 read as index functions),
-//! `nest` writes loops, `driver` the statements around them, `in_range` which reads need no test, `block` their nesting,
-//! `rust` scalar tokens. The output is a function of the terms alone, byte for byte.
-//! Nothing here may rewrite a term, nor panic on a user's program: what cannot be emitted is an `Err` that says so.
+//! The pass `lowering` rewrites what no statement is for and opens the loops. Here `store` decides
+//! what is in memory, `schedule` what is computed when and under which guard, `kernel` what one
+//! element is (BOT Fig. 10 read as index functions), `nest` writes loops, `driver` the statements
+//! around them, `in_range` which reads need no test, `block` their nesting, `rust` scalar tokens.
+//! The output is a function of the terms alone, byte for byte. Nothing here may rewrite a term, nor
+//! panic on a user's program: what cannot be emitted is an `Err` that says so.
 
 mod block;
 mod check;
@@ -157,7 +158,8 @@ pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<
     })
 }
 
-/// `fn` and a body in braces, with the span of the name: a function of this name that exists already is reported there.
+/// `fn` and a body in braces, with the span of the name: a function of this name that exists
+/// already is reported there.
 pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::Group) {
     let span = Span::call_site().located_at(name.span());
     let mut body = proc_macro2::Group::new(proc_macro2::Delimiter::Brace, body);
@@ -173,7 +175,8 @@ pub fn plan_of(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Pl
     Ok(described(g, program, routine)?.0)
 }
 
-/// The plan of a routine in words, for `AD_DUMP`; and the choices by cost since `choice::record`, up to the last token.
+/// The plan of a routine in words, for `AD_DUMP`; and the choices by cost since `choice::record`,
+/// up to the last token.
 ///
 /// # Errors
 /// As [`emit_routine`].
@@ -192,7 +195,8 @@ fn described(g: &mut Graph, program: &Program, routine: &Routine) -> Result<(Pla
     let name = |k: usize| numbered(g, |t| hints.get(&t), k);
     let choices = choice::recorded(name);
     let mut text = String::new();
-    // Bodies of loops are written below their loop, further to the right; an explicit stack of (step, depth).
+    // Bodies of loops are written below their loop, further to the right; an explicit stack of
+    // (step, depth).
     let mut stack: Vec<(usize, usize)> = plan.order.iter().rev().map(|&k| (k, 0)).collect();
     while let Some((k, depth)) = stack.pop() {
         let step = &plan.steps[k];

@@ -1,7 +1,8 @@
-//! One loop nest as one small function of slices: what is computed at which loop, in which arm, and from which rows.
-//! References that are parameters are known not to alias, and rows cut to their length once need no bounds checks inside
-//! (`speed.md`: a factor of two each). Must never compute a node twice in one iteration, nor in an outer loop than its index
-//! allows, nor a dear node outside the arm that alone uses it.
+//! One loop nest as one small function of slices: what is computed at which loop, in which arm, and
+//! from which rows. References that are parameters are known not to alias, and rows cut to their
+//! length once need no bounds checks inside (a factor of two each, as measured). Must never compute
+//! a node twice in one iteration, nor in an outer loop than its index allows, nor an expensive node
+//! outside the arm that alone uses it.
 
 mod extrema;
 mod function;
@@ -28,7 +29,8 @@ use loops::{lanes, rest_of};
 pub(super) use state::{Arg, Extremum, Function, Nest, Part};
 
 impl Nest<'_, '_> {
-    /// A nest without loops, for the driver: statements, and the value of its only item; the terms that they name.
+    /// A nest without loops, for the driver: statements, and the value of its only item; the terms
+    /// that they name.
     pub(super) fn inline(mut self, value: Id) -> Result<(TokenStream, Expr, Vec<Term>), String> {
         self.write_nodes(0..=0)?;
         let value = self.value(value)?;

@@ -1,8 +1,11 @@
-//! Loops that carry rows of which each element goes its own way (a recurrence for each of many items): all steps are done for a few elements,
-//! whose values stay in registers, before the next few are looked at. So the loop over steps is the inner one, and nothing that is carried goes
-//! through memory from step to step; what the steps add up over the elements is added to once for each few.
+//! Loops that carry rows of which each element goes its own way (a recurrence for each of many
+//! items): all steps are done for a few elements, whose values stay in registers, before the next
+//! few are looked at. So the loop over steps is the inner one, and nothing that is carried goes
+//! through memory from step to step; what the steps add up over the elements is added to once for
+//! each few.
 //!
-//! This file says which loops these are. Must never find one of which a step reads another element, or a sum over the elements.
+//! This file says which loops these are. Must never find one of which a step reads another element,
+//! or a sum over the elements.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +29,8 @@ struct Candidate<'a> {
     sums: HashSet<Term>,
 }
 
-/// The size of the rows that the loop carries, if all its steps can be done for some elements and then for the others.
+/// The size of the rows that the loop carries, if all its steps can be done for some elements and
+/// then for the others.
 pub(super) fn axis_of(g: &Graph, plan: &Plan, hints: &HashMap<Term, String>, n: usize) -> Option<Term> {
     let l = &plan.loops.all[n];
     let &[axis] = g.shape(l.carries.first()?.now) else { return None };

@@ -1,5 +1,6 @@
-//! The plan of a routine: which steps there are, in which order and under which guards, which terms are in memory, and how runs
-//! of steps are tiled. `schedule` and `tiles` make it, everything that writes code reads it.
+//! The plan of a routine: which steps there are, in which order and under which guards, which terms
+//! are in memory, and how runs of steps are tiled. `schedule` and `tiles` make it, everything that
+//! writes code reads it.
 //!
 //! Types alone: nothing here may decide anything.
 
@@ -27,7 +28,8 @@ pub(super) enum Work {
     Scalar(Term),
     /// A loop nest over `domain`: elementwise stores and sums.
     Nest { domain: Vec<Term>, items: Vec<Term> },
-    /// A stored term with a kernel or a form of its own: contraction, scatter, extremum, stack, conditional, constant.
+    /// A stored term with a kernel or a form of its own: contraction, scatter, extremum, stack,
+    /// conditional, constant.
     Whole(Term),
     /// A loop with carried state, by its number; its body is [`Plan::bodies`].
     Loop(usize),

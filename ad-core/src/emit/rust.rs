@@ -1,5 +1,5 @@
-//! Scalar expressions, types, literals and names as Rust tokens. Nothing here knows of loops or of what is stored:
-//! it must never decide where a value is computed.
+//! Scalar expressions, types, literals and names as Rust tokens. Nothing here knows of loops or of
+//! what is stored: it must never decide where a value is computed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -45,8 +45,8 @@ impl Expr {
         Expr::new(tokens, prec::ATOM, 0)
     }
 
-    /// The tokens as an operand of something that binds as strongly as `min`: in parentheses where they are needed,
-    /// and only there (rustc and clippy warn of others).
+    /// The tokens as an operand of something that binds as strongly as `min`: in parentheses where
+    /// they are needed, and only there (rustc and clippy warn of others).
     pub(super) fn at(&self, min: u8) -> TokenStream {
         let tokens = &self.tokens;
         if self.prec < min { quote!((#tokens)) } else { tokens.clone() }
@@ -191,7 +191,8 @@ impl Style {
         }
     }
 
-    /// An elementwise primitive applied to scalars. `from` is the element type of the first argument, `lits` the values of literal arguments.
+    /// An elementwise primitive applied to scalars. `from` is the element type of the first
+    /// argument, `lits` the values of literal arguments.
     pub(super) fn prim(&self, prim: &Prim, args: &[&Expr], from: Elem, second: Option<i128>) -> Result<Expr, String> {
         let size = 1 + args.iter().map(|a| a.size).sum::<u32>();
         let method = |name: &str, args: &[&Expr]| {
@@ -253,7 +254,8 @@ impl Style {
                 let (a, b) = (first, args[1].at(prec::COMPARE + 1));
                 Expr::new(quote!(#a #op #b), prec::COMPARE, size)
             }
-            // Terms are total: what can overflow saturates (and is checked elsewhere, if the function gets there).
+            // Terms are total: what can overflow saturates (and is checked elsewhere, if the
+            // function gets there).
             Prim::Int(op) => match op {
                 IntOp::Add => method("saturating_add", args),
                 IntOp::Sub => method("saturating_sub", args),
@@ -331,7 +333,8 @@ fn places(elem: Elem) -> std::ops::Range<i128> {
     }
 }
 
-/// If all operands are literals, the first one with its type: otherwise nothing would say which it is.
+/// If all operands are literals, the first one with its type: otherwise nothing would say which it
+/// is.
 pub(super) fn typed(operands: &[&Expr]) -> Option<TokenStream> {
     if operands.iter().all(|e| e.receiver.is_some()) { operands.first().and_then(|e| e.receiver.clone()) } else { None }
 }
@@ -354,13 +357,15 @@ fn int_suffixed(ty: IntTy, n: i128) -> TokenStream {
 
 /// Names that are taken, and new ones.
 ///
-/// A name in a pattern means a constant where there is one of that name (no hygiene helps), and the attribute does not see what is in
-/// scope. So a local has a name that the user has bound in a pattern too, or one that ends in `_`, which nobody gives a constant.
+/// A name in a pattern means a constant where there is one of that name (no hygiene helps), and the
+/// attribute does not see what is in scope. So a local has a name that the user has bound in a
+/// pattern too, or one that ends in `_`, which nobody gives a constant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     used: BTreeSet<String>,
     next: BTreeMap<String, u32>,
-    /// What the user has bound; `None`: these are names of items, which hide what is outside of them.
+    /// What the user has bound; `None`: these are names of items, which hide what is outside of
+    /// them.
     bound: Option<Rc<BTreeSet<String>>>,
 }
 
@@ -445,7 +450,8 @@ fn clean(hint: &str) -> String {
 }
 
 fn is_keyword(name: &str) -> bool {
-    // Strict and reserved keywords of the 2021 and 2024 editions, and the primitive types that are named plainly.
+    // Strict and reserved keywords of the 2021 and 2024 editions, and the primitive types that are
+    // named plainly.
     const WORDS: &[&str] = &[
         "abstract", "as", "async", "await", "become", "bool", "box", "break", "const", "continue", "crate", "do",
         "dyn", "else", "enum", "extern", "f32", "f64", "false", "final", "fn", "for", "gen", "i32", "i64", "if",

@@ -1,7 +1,8 @@
-//! From terms to an ordered list of steps: what is computed when, under which guard, and which stored terms share a loop nest.
-//! The simplest instance of a scheduler: guards by condition (`prototype.md`, 4), a list schedule in topological order of
-//! children and guards, and a greedy grouping of pointwise neighbours. It must never place a term under a guard that one
-//! of its uses lacks, and never iterate anything unordered.
+//! From terms to an ordered list of steps: what is computed when, under which guard, and which
+//! stored terms share a loop nest. The simplest instance of a scheduler: guards by condition, a
+//! list schedule in topological order of children and guards, and a greedy grouping of pointwise
+//! neighbours. It must never place a term under a guard that one of its uses lacks, and never
+//! iterate anything unordered.
 
 mod group;
 mod guards;
@@ -148,7 +149,8 @@ pub(super) fn plan(
         };
         let mut order = ordered(&chosen);
         if order.is_none() {
-            // Of some array something is read after it should have been changed: the loop works on a copy of that one.
+            // Of some array something is read after it should have been changed: the loop works on
+            // a copy of that one.
             let wanted = std::mem::take(&mut chosen);
             order = ordered(&chosen);
             for one in wanted {
@@ -175,12 +177,14 @@ pub(super) fn plan(
 pub(super) struct Decided {
     /// What the function's own depend on.
     pub(super) own: Vec<Term>,
-    /// Terms that only the code outside of loops has: where these decide something and are not `own`, they are masks that the derivative made.
+    /// Terms that only the code outside of loops has: where these decide something and are not
+    /// `own`, they are masks that the derivative made.
     pub(super) outer: HashSet<Term>,
 }
 
-/// What decisions depend on, through loops. A mask of the derivative must be the same wherever it is computed, but may have other last bits
-/// than the function: so of what it is computed from, that is left alone which is not in memory.
+/// What decisions depend on, through loops. A mask of the derivative must be the same wherever it
+/// is computed, but may have other last bits than the function: so of what it is computed from,
+/// that is left alone which is not in memory.
 fn exact(g: &Graph, loops: &Loops, reach: &[Term], decided: Option<Decided>) -> HashSet<Term> {
     let Decided { own, outer } = decided.unwrap_or(Decided { own: Vec::new(), outer: HashSet::new() });
     let (mut firm, mut masks): (Vec<Term>, Vec<Term>) = (own, Vec::new());
@@ -229,7 +233,8 @@ fn firm_through_loops(g: &Graph, loops: &Loops, exact: &mut HashSet<Term>) {
     }
 }
 
-/// What a loop reads: what it begins with, and what its body reads and conditions on that is not of the body.
+/// What a loop reads: what it begins with, and what its body reads and conditions on that is not of
+/// the body.
 fn loop_reads(
     g: &Graph,
     loops: &Loops,

@@ -1,6 +1,7 @@
-//! Index set splitting: a nest in which blocks are added (the transposes of slices) tests at each element which blocks reach it. But
-//! for a few elements at both ends all do: there the loop runs without a test, over shifted rows, and the ends are a loop of their own.
-//! Must never change what is computed, and is only worth its second loop where blocks leave a few elements out ([`NEAR`]).
+//! Index set splitting: a nest in which blocks are added (the transposes of slices) tests at each
+//! element which blocks reach it. But for a few elements at both ends all do: there the loop runs
+//! without a test, over shifted rows, and the ends are a loop of their own. Must never change what
+//! is computed, and is only worth its second loop where blocks leave a few elements out ([`NEAR`]).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -31,13 +32,15 @@ pub(super) fn is_stencil(g: &Graph, known: &InRange<'_>, class: &[Class], t: Ter
     })
 }
 
-/// Whether a sum over the domain `inner` can be taken in a loop over `outer`, of which it leaves out a few elements at the end.
+/// Whether a sum over the domain `inner` can be taken in a loop over `outer`, of which it leaves
+/// out a few elements at the end.
 pub(super) fn is_within(known: &InRange<'_>, inner: &[Term], outer: &[Term]) -> bool {
     let (Some((&len, a)), Some((&size, b))) = (inner.split_last(), outer.split_last()) else { return false };
     a == b && known.fits(None, Some(len), size) && known.near(len, size, NEAR)
 }
 
-/// The part of the innermost loop in which all tests on its index are decided: from `low` to the least of `highs` (and the loop's size).
+/// The part of the innermost loop in which all tests on its index are decided: from `low` to the
+/// least of `highs` (and the loop's size).
 pub(super) struct Interior<'a> {
     pub(super) kernel: Kernel<'a>,
     pub(super) items: Vec<Item>,
@@ -57,7 +60,8 @@ impl Interior<'_> {
     }
 }
 
-/// The interior of a nest of stores and full sums, if a test on the innermost index can be decided for all but a few elements.
+/// The interior of a nest of stores and full sums, if a test on the innermost index can be decided
+/// for all but a few elements.
 pub(super) fn interior<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Interior<'a>> {
     let inner = k.loops.len().checked_sub(1)?;
     let full = |item: &Item| match item {
@@ -101,7 +105,8 @@ pub(super) fn interior<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Interior<'a
     Some(Interior { kernel, items, low, highs })
 }
 
-/// The beginning of the innermost loop, where an index test holds without which the items neither add nor store anything but zeros.
+/// The beginning of the innermost loop, where an index test holds without which the items neither
+/// add nor store anything but zeros.
 pub(super) struct Prefix<'a> {
     pub(super) kernel: Kernel<'a>,
     pub(super) items: Vec<Item>,
@@ -272,7 +277,8 @@ fn is_zero(k: &Kernel<'_>, id: Id) -> bool {
     matches!(k.node(id).op, Op::Lit(lit @ Lit::Real(..)) if lit.as_real().is_some_and(|x| x.to_bits() == 0))
 }
 
-/// What a comparison is in the interior, which is narrowed to where that is so; `None` if it does not only depend on the innermost index.
+/// What a comparison is in the interior, which is narrowed to where that is so; `None` if it does
+/// not only depend on the innermost index.
 fn decide(
     k: &Kernel<'_>,
     inner: usize,
@@ -287,7 +293,8 @@ fn decide(
         _ => None,
     };
     let is_var = |id: Id| matches!(k.node(id).op, Op::Var(v) if usize::from(v) == inner);
-    // The index less so much (negative: and so much more); where it is smaller than that it is 0, so the interior begins there.
+    // The index less so much (negative: and so much more); where it is smaller than that it is 0,
+    // so the interior begins there.
     let index = |mut id: Id| -> Option<i128> {
         let mut less = 0;
         loop {

@@ -1,7 +1,8 @@
-//! Which array terms are stored. Everything else is a view: a function from index to element expression
-//! (BOT Fig. 10), expanded inside the loops that read it. Must never let an expansion grow faster than the program:
-//! a term that is read at several different indices, or from several loops, is stored unless it is next to nothing
-//! (`prototype.md`, 1: without that, a chain of shifted reads is exponential).
+//! Which array terms are stored. Everything else is a view: a function from index to element
+//! expression (BOT Fig. 10), expanded inside the loops that read it. Must never let an expansion
+//! grow faster than the program: a term that is read at several different indices, or from several
+//! loops, is stored unless it is next to nothing (without that, a chain of shifted reads is
+//! exponential).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -25,7 +26,8 @@ pub(super) enum Class {
 
 /// Work of one element above which a term is not computed a second time by another loop.
 const TWICE: u32 = 8;
-/// Work that reads at different indices in one loop may do again, all together: in registers it costs less than a pass over memory.
+/// Work that reads at different indices in one loop may do again, all together: in registers it
+/// costs less than a pass over memory.
 const SHIFTED: u32 = 16;
 /// Work above which a value read under fewer indices than its reader has, or gathered, is stored.
 const REUSED: u32 = 4;
@@ -123,8 +125,8 @@ impl Contexts {
     }
 }
 
-/// Whether a sum is evaluated in the order of the function itself, since a decision depends on it: a sum of contiguous rows.
-/// (Over other axes the loops add in that order anyway.)
+/// Whether a sum is evaluated in the order of the function itself, since a decision depends on it:
+/// a sum of contiguous rows. (Over other axes the loops add in that order anyway.)
 pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Sum(axes), args) => {
@@ -135,10 +137,12 @@ pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
     }
 }
 
-/// The class of each reachable term, by its position. `reach` is ascending, `roots` are read in full.
+/// The class of each reachable term, by its position. `reach` is ascending, `roots` are read in
+/// full.
 pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: Around<'_>) -> Vec<Class> {
-    // What a term costs depends on what below it is stored, and the other way round: the second round knows who reads what,
-    // and so stores from the leaves up as soon as a chain has become long enough.
+    // What a term costs depends on what below it is stored, and the other way round: the second
+    // round knows who reads what, and so stores from the leaves up as soon as a chain has become
+    // long enough.
     let (_, readers) = round(g, reach, roots, around, None);
     round(g, reach, roots, around, Some(&readers)).0
 }
@@ -224,8 +228,8 @@ fn round(
     (class, readers)
 }
 
-/// Whether a sum is one over the first axes of an array in memory, in whatever order: it has a kernel, which takes several
-/// rows a pass (`speed.md`: a factor of seven).
+/// Whether a sum is one over the first axes of an array in memory, in whatever order: it has a
+/// kernel, which takes several rows a pass (a factor of seven, as measured).
 pub(super) fn adds_rows(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Sum(axes), args) => {
@@ -266,8 +270,9 @@ pub(super) fn part_of(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
     }
 }
 
-/// A stored sum of which some parts are zero but for a block (the transposes of slices): the blocks are added in passes of
-/// their own, which have no test inside (`speed.md`: the adjoint of `x[i]`, `x[i + 1]`). First the dense parts, then the pads.
+/// A stored sum of which some parts are zero but for a block (the transposes of slices): the blocks
+/// are added in passes of their own, which have no test inside (the adjoint of `x[i]`, `x[i + 1]`).
+/// First the dense parts, then the pads.
 pub(super) fn padded_parts(g: &Graph, class: &[Class], t: Term) -> Option<(Vec<Term>, Vec<Term>)> {
     let (mut dense, mut pads) = (Vec::new(), Vec::new());
     let mut stack = vec![t];
@@ -407,7 +412,8 @@ fn visit(
     }
 }
 
-/// Whether the elements of `t` are computed from elements of this array, not counting scalars: those are computed before.
+/// Whether the elements of `t` are computed from elements of this array, not counting scalars:
+/// those are computed before.
 fn reads_elements(g: &Graph, t: Term, array: Term) -> bool {
     let mut seen = HashSet::new();
     let mut stack = vec![t];

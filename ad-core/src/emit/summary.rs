@@ -1,6 +1,7 @@
-//! What a routine does, in a form that can be asked: which kernels it calls, which loop nests it has and what each asks of the
-//! machine, how many arrays it makes and copies. Whoever writes a statement says here what it is; nothing is read from tokens.
-//! `AD_DUMP` prints the same plan in words.
+//! What a routine does, in a form that can be asked: which kernels it calls, which loop nests it
+//! has and what each asks of the machine, how many arrays it makes and copies. Whoever writes a
+//! statement says here what it is; nothing is read from tokens. `AD_DUMP` prints the same plan in
+//! words.
 //!
 //! It must never change what is written.
 
@@ -17,9 +18,11 @@ pub struct PlanSummary {
     pub made: usize,
     /// Arrays that are copies of others.
     pub copied: usize,
-    /// Loops over steps that are functions of their own, compiled for the processor's instructions (outlined dispatch).
+    /// Loops over steps that are functions of their own, compiled for the processor's instructions
+    /// (outlined dispatch).
     pub outlined: usize,
-    /// Loops over steps that do all steps for a few elements after the others (outer-loop vectorisation).
+    /// Loops over steps that do all steps for a few elements after the others (outer-loop
+    /// vectorisation).
     pub outer_vectorised: usize,
     /// Carried arrays that begin each time in the memory of what they begin with.
     pub swapped: usize,
@@ -34,13 +37,15 @@ pub struct NestSummary {
     pub verb: &'static str,
     /// Loops that are written: 1 if all axes are walked as one.
     pub loops: usize,
-    /// Whether it asks for the processor's instructions itself (not as part of a function that has).
+    /// Whether it asks for the processor's instructions itself (not as part of a function that
+    /// has).
     pub dispatched: bool,
     /// Whether it is part of a loop that has asked for them.
     pub part_of_loop: bool,
     /// Whether it is all elements, or a part of them.
     pub part: PartSummary,
-    /// How often each vectorised function is written in it: once for whole vectors and once for what is left over.
+    /// How often each vectorised function is written in it: once for whole vectors and once for
+    /// what is left over.
     pub functions: BTreeMap<&'static str, usize>,
     /// Functions that are computed for a whole vector of lanes by one call.
     pub by_the_vector: BTreeMap<&'static str, usize>,

@@ -1,16 +1,21 @@
-//! Blocks of items. Where a program makes arrays with a row for each of many items, each row of rows of the same item alone, a run of
-//! steps is done for one block of items after the other: no array over all items is made, and what one step leaves is in the cache for the
-//! next. So the forward and the reverse pass of a sum over items are one loop, and nothing is saved across items.
+//! Blocks of items. Where a program makes arrays with a row for each of many items, each row of
+//! rows of the same item alone, a run of steps is done for one block of items after the other: no
+//! array over all items is made, and what one step leaves is in the cache for the next. So the
+//! forward and the reverse pass of a sum over items are one loop, and nothing is saved across
+//! items.
 //!
-//! In a block the items are the *last* axis of every array, and so the innermost loop: lanes are filled by independent items, and no
-//! sum is taken across lanes but those over items. What comes from outside is packed so, block by block.
+//! In a block the items are the *last* axis of every array, and so the innermost loop: lanes are
+//! filled by independent items, and no sum is taken across lanes but those over items. What comes
+//! from outside is packed so, block by block.
 //!
-//! A sum over items that nothing but a scatter reads is added, block by block, where the scatter puts it: the array of the sums is never made.
+//! A sum over items that nothing but a scatter reads is added, block by block, where the scatter
+//! puts it: the array of the sums is never made.
 //!
-//! Products of a matrix with a row for each item and a vector are done so too, with the rows where they lie (`products`).
+//! Products of a matrix with a row for each item and a vector are done so too, with the rows where
+//! they lie (`products`).
 //!
-//! This module says which steps can be done so and which pay. Must never take in a step that reads another item's row, the number of
-//! items, or a sum over items; nor move a step over a check.
+//! This module says which steps can be done so and which pay. Must never take in a step that reads
+//! another item's row, the number of items, or a sum over items; nor move a step over a check.
 
 mod products;
 
@@ -112,8 +117,9 @@ pub(super) fn blocked<'a>(
     Some(Blocked { kernel, items, outs, leading })
 }
 
-/// The nest of a scatter of what items have; `None` if it cannot be done block by block. It goes along the items, as without blocks: rows of items
-/// that come from outside are read where they are.
+/// The nest of a scatter of what items have; `None` if it cannot be done block by block. It goes
+/// along the items, as without blocks: rows of items that come from outside are read where they
+/// are.
 pub(super) fn scattered<'a>(
     g: &'a Graph,
     plan: &'a Plan,
@@ -252,7 +258,8 @@ impl Former<'_> {
         if self.g.int_value(n).is_some() {
             return None;
         }
-        // What is read by others as well stays as it is laid out: a nest that makes more than a number for each item for them is none of the run.
+        // What is read by others as well keeps its layout: a nest that makes more than a number for
+        // each item for them is none of the run.
         let mut banned: BTreeSet<usize> = BTreeSet::new();
         loop {
             let run = self.collect(order, n, &banned)?;
@@ -267,7 +274,8 @@ impl Former<'_> {
                 .copied()
                 .filter(|&s| self.defines(s).iter().any(|t| run.rows.contains(t) && self.g.rank(*t) > 1 && !own(t)))
                 .collect();
-            // What is added onto is memory of the whole run: no step of it may read what was there before.
+            // What is added onto is memory of the whole run: no step of it may read what was there
+            // before.
             public.extend(run.fused_scatters.values().filter_map(|&t| {
                 let Node::Scatter { dst, .. } = self.g.node(t) else { return None };
                 let own = self.plan.readers.get(dst).into_iter().flatten().filter(|s| inside.contains(s)).count();
@@ -285,8 +293,9 @@ impl Former<'_> {
         }
     }
 
-    /// Steps of a run that gain nothing there: products whose matrix no other one reads, and, if no array of more than one axis is saved, loops over
-    /// more than the items, for which something would be packed.
+    /// Steps of a run that gain nothing there: products whose matrix no other one reads, and, if no
+    /// array of more than one axis is saved, loops over more than the items, for which something
+    /// would be packed.
     fn idle(&self, run: &Run, private: &HashSet<Term>) -> BTreeSet<usize> {
         let saved = private.iter().any(|&t| self.g.rank(t) > 1);
         let alone = |s: usize| match self.product(run, s) {
@@ -300,15 +309,16 @@ impl Former<'_> {
         run.steps.iter().copied().filter(|&s| alone(s)).collect()
     }
 
-    /// Of a step that is a product with rows of items: the product, the matrix, and which of its rows is the first.
+    /// Of a step that is a product with rows of items: the product, the matrix, and which of its
+    /// rows is the first.
     fn product(&self, run: &Run, s: usize) -> Option<(Term, (Term, Option<Term>))> {
         let Work::Whole(t) = self.plan.steps[s].work else { return None };
         let matrix = by_items(self.g, self.plan, t, Some(run.n))?.1.matrix;
         Some((t, (matrix.array, matrix.start)))
     }
 
-    /// Whether arrays over items of more than one axis are made, read again, and no longer made, or are read twice: each is a pass over memory that is
-    /// saved.
+    /// Whether arrays over items of more than one axis are made, read again, and no longer made, or
+    /// are read twice: each is a pass over memory that is saved.
     fn pays(&self, run: &Run, private: &HashSet<Term>) -> bool {
         let made = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
         let mut read: Vec<(Term, Option<Term>)> =
@@ -341,8 +351,9 @@ impl Former<'_> {
         }
     }
 
-    /// All steps that can be in one run with the first one. What stands between them and needs nothing of the run comes before it, what
-    /// does need something after it; at a check, or where memory is handed on, the run has ended.
+    /// All steps that can be in one run with the first one. What stands between them and needs
+    /// nothing of the run comes before it, what does need something after it; at a check, or where
+    /// memory is handed on, the run has ended.
     fn collect(&self, order: &[usize], n: Term, banned: &BTreeSet<usize>) -> Option<Run> {
         let guard = self.plan.steps[order[0]].guard.clone();
         let mut run = Run {
@@ -422,7 +433,8 @@ impl Former<'_> {
             }
             Work::Whole(t) if matches!(g.node(*t), Node::Prim(Prim::Contract(_), _)) => {
                 let Some((_, p)) = by_items(g, self.plan, *t, Some(run.n)) else { return false };
-                // What the run makes with more than a number for each item is laid otherwise, and not known before its end.
+                // What the run makes with more than a number for each item has another layout, and
+                // is not known before its end.
                 if !self.are_there(run, (p.matrix.array, p.matrix.start), &p.row)
                     || run.rows.contains(&p.matrix.array)
                     || (!p.summed && run.rows.contains(&p.vector.array))
@@ -445,7 +457,8 @@ impl Former<'_> {
         }
     }
 
-    /// Whether the array is known to have a row for each item, from this one on, if something is done there at all: none are made up.
+    /// Whether the array is known to have a row for each item, from this one on, if something is
+    /// done there at all: none are made up.
     fn are_there(&self, run: &Run, (t, start): (Term, Option<Term>), sizes: &[Term]) -> bool {
         let mark = self.known.enter(&run.guard);
         let some = self.known.enter_nonempty(&[std::slice::from_ref(&run.n), sizes].concat());
@@ -455,8 +468,9 @@ impl Former<'_> {
         there
     }
 
-    /// Whether a scatter of what the run's items have is done with each block, while that is in the cache. What it is added onto is memory of the whole
-    /// run, so no other step of a run may read that.
+    /// Whether a scatter of what the run's items have is done with each block, while that is in the
+    /// cache. What it is added onto is memory of the whole run, so no other step of a run may read
+    /// that.
     fn scatters(&self, run: &Run, s: usize, t: Term) -> bool {
         let (g, plan) = (self.g, self.plan);
         let Node::Scatter { dst, src, .. } = *g.node(t) else { return false };
@@ -474,7 +488,8 @@ impl Former<'_> {
         read.iter().all(natural) && choose(Kind::Scatter, (t.index(), 0), mine > 0, why)
     }
 
-    /// Of a step that scatters a sum over items of the run, which nothing else reads and which decides nothing: the sum, and the scatter.
+    /// Of a step that scatters a sum over items of the run, which nothing else reads and which
+    /// decides nothing: the sum, and the scatter.
     fn added_where_it_goes(&self, run: &Run, s: usize) -> Option<(Term, Term)> {
         let (g, plan) = (self.g, self.plan);
         let step = &plan.steps[s];

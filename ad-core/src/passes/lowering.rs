@@ -1,6 +1,9 @@
-//! The last rewriting before emission: tuples are taken apart, and contractions that no kernel takes become sums of products,
-//! so that they fuse like any other. Must never change a value's bits where a decision depends on it (contractions are
-//! reassociated anyway), and never copy an operand.
+//! Lowering, the last rewriting before emission: tuples are taken apart, loops are opened, runs of
+//! loops are merged, and contractions that no kernel takes become sums of products, so that they
+//! fuse like any other sum.
+//!
+//! It must never change the bits of a value on which a decision depends (contractions are
+//! reassociated in any case), never copy an operand, and never know how code is written.
 
 pub(crate) mod im2col;
 mod in_place;
@@ -29,7 +32,8 @@ pub(crate) struct Lowered {
     pub(crate) outer: HashSet<Term>,
 }
 
-/// Lowers, or says what cannot be emitted. `own`: what the function's own decisions depend on; where that is not known, all are.
+/// Lowers, or says what cannot be emitted. `own`: what the function's own decisions depend on;
+/// where that is not known, all are.
 pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<Lowered, String> {
     let runs = runs(g, roots);
     let mut exact = match own {
@@ -58,7 +62,8 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
     Ok(Lowered { new, loops, outer })
 }
 
-/// `sum(cond(c, a, b)) = cond(c, sum a, sum b)`: which of the arrays it is needs no memory for either, and what computes an arm takes its sum.
+/// `sum(cond(c, a, b)) = cond(c, sum a, sum b)`: which of the arrays it is needs no memory for
+/// either, and what computes an arm takes its sum.
 fn sum_of_choice(g: &mut Graph, node: &Node) -> Option<Term> {
     let Node::Prim(Prim::Sum(axes), args) = node else { return None };
     let Node::Cond { cond, then, other } = *g.node(args[0]) else { return None };
@@ -84,7 +89,8 @@ struct Lower<'g> {
 }
 
 impl Lower<'_> {
-    /// Everything that `roots` reach; `env` are the arguments of the body that they are of. Recursion is over nested loops only.
+    /// Everything that `roots` reach; `env` are the arguments of the body that they are of.
+    /// Recursion is over nested loops only.
     fn all(&mut self, roots: &[Term], inside: &mut HashMap<Term, Term>, env: &[Term]) -> Result<(), String> {
         for t in self.g.reachable(roots) {
             if self.outside.contains_key(&t) || inside.contains_key(&t) {
@@ -189,7 +195,8 @@ impl Lower<'_> {
         }
     }
 
-    /// A loop that does the work of another one, or that other one, whose parts are parts of the first.
+    /// A loop that does the work of another one, or that other one, whose parts are parts of the
+    /// first.
     fn one_run(&mut self, t: Term) -> Result<Option<Term>, String> {
         if let Some(run) = self.runs.get(&t) {
             let (scan, counter, inner) = (run.scan.clone(), run.counter, run.inner.clone());
@@ -216,16 +223,17 @@ impl Lower<'_> {
         Ok(Some(self.g.tuple(&all)))
     }
 
-    /// What a loop begins with, as changes of elements of an array that a loop around it carries, if it is that.
+    /// What a loop begins with, as changes of elements of an array that a loop around it carries,
+    /// if it is that.
     fn changed(&mut self, init: Term) -> Term {
         let like = |g: &Graph, t: Term| t != init && g.ty(t) == g.ty(init);
         let around: Vec<Term> = self.carried.iter().rev().copied().filter(|&t| like(self.g, t)).collect();
         around.into_iter().find_map(|now| update(self.g, &self.loops, now, init)).unwrap_or(init)
     }
 
-    /// A loop: its body over leaves of its own, its results as leaves.
-    /// Rows from a number on grow, if nobody knows before how many there will be: a carried value counts them, or nobody does, since the loop around
-    /// makes them `inner` rows of its own.
+    /// A loop: its body over leaves of its own, its results as leaves. Rows from a number on grow,
+    /// if nobody knows before how many there will be: a carried value counts them, or nobody does,
+    /// since the loop around makes them `inner` rows of its own.
     fn scan(
         &mut self,
         mut scan: Scan,
@@ -378,8 +386,8 @@ fn by_component(g: &mut Graph, cond: Term, then: Term, other: Term) -> Term {
 
 fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
     let kernel = as_product(g, spec, a, b).is_some_and(|p| {
-        // An outer product is a view; a dot product of what is computed on the way is one loop with it;
-        // a batch of dot products is a sum along rows.
+        // An outer product is a view; a dot product of what is computed on the way is one loop with
+        // it; a batch of dot products is a sum along rows.
         let dot = p.m.is_empty() && p.n.is_empty();
         let batch = !p.batch.is_empty();
         let stored = always_stored(g, a) && always_stored(g, b);
@@ -446,7 +454,8 @@ fn axis(k: usize) -> u8 {
     u8::try_from(k).unwrap_or(u8::MAX)
 }
 
-/// Whether the term is a sum over first axes that leaves arrays: as many numbers, for a lot of items.
+/// Whether the term is a sum over first axes that leaves arrays: as many numbers, for a lot of
+/// items.
 fn sums_rows(g: &Graph, t: Term) -> bool {
     matches!(g.node(t), Node::Prim(Prim::Sum(axes), args) if **axes == [0] && g.int_value(g.shape(args[0])[0]).is_none())
 }
@@ -454,7 +463,8 @@ fn sums_rows(g: &Graph, t: Term) -> bool {
 /// Operations of an index from which on a table of them is worth its memory.
 const TABLED: usize = 4;
 
-/// A scatter whose indices are read from a table, where they take several operations and are the same along an axis of what is scattered.
+/// A scatter whose indices are read from a table, where they take several operations and are the
+/// same along an axis of what is scattered.
 fn with_tables(g: &mut Graph, about: Term, scatter: &Node) -> Term {
     let (vars, mut index) = g.open_binder(scatter);
     let Node::Scatter { dst, src, .. } = *scatter else { return g.mk(scatter.clone()) };

@@ -1,5 +1,6 @@
-//! Results that are written into the caller's memory: computed there where an array is made anew for them, copied at the end otherwise.
-//! Must never write to a destination before the checks of entry have passed.
+//! Results that are written into the caller's memory: computed there where an array is made anew
+//! for them, copied at the end otherwise. Must never write to a destination before the checks of
+//! entry have passed.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -12,8 +13,8 @@ use crate::ir::Term;
 use crate::program::Container;
 
 impl Driver<'_> {
-    /// A new array outside of loops: in the caller's memory if it is a result that belongs there, which is filled unless it is `replaced` as a
-    /// whole anyway.
+    /// A new array outside of loops: in the caller's memory if it is a result that belongs there,
+    /// which is filled unless it is `replaced` as a whole anyway.
     pub(super) fn new_array(
         &mut self,
         t: Term,
@@ -34,8 +35,9 @@ impl Driver<'_> {
         quote!(#kernel(#name, #fill))
     }
 
-    /// Results that are copies of these arrays, as copies that are made while a kernel reads the arrays: one pass over memory in place of one
-    /// for each. Not under conditions or in loops, which results are not.
+    /// Results that are copies of these arrays, as copies that are made while a kernel reads the
+    /// arrays: one pass over memory in place of one for each. Not under conditions or in loops,
+    /// which results are not.
     pub(super) fn copies_beside(&mut self, t: Term, operands: [Term; 2], guard: &[Literal]) -> Vec<TokenStream> {
         let mut copies = Vec::new();
         if !guard.is_empty() || self.inside > 0 {

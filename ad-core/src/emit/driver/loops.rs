@@ -1,8 +1,10 @@
-//! Loops with carried state: memory before the loop, the body by the same statements as everything else, and what a step leaves for the
-//! next one. Scalars are `let mut`; arrays stay where they are if only some of their elements are added to, and otherwise are computed
-//! beside and swapped. Memory of a body stands before the outermost loop: no step allocates.
+//! Loops with carried state: memory before the loop, the body by the same statements as everything
+//! else, and what a step leaves for the next one. Scalars are `let mut`; arrays stay where they are
+//! if only some of their elements are added to, and otherwise are computed beside and swapped.
+//! Memory of a body stands before the outermost loop: no step allocates.
 //!
-//! Must never take memory out of a loop, nor overwrite a carried value before all that reads its former state.
+//! Must never take memory out of a loop, nor overwrite a carried value before all that reads its
+//! former state.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -343,8 +345,8 @@ impl Driver<'_> {
         head
     }
 
-    /// Whether what a carried array begins with is computed anew each time that the loop is come to, and read by nothing else: its memory is
-    /// then as good as the carried array's own.
+    /// Whether what a carried array begins with is computed anew each time that the loop is come
+    /// to, and read by nothing else: its memory is then as good as the carried array's own.
     fn begins_alone(&self, c: &Carry, k: usize) -> bool {
         let plan = self.plan;
         let own = |t: Term| self.memory.hold.get(&t) == Some(&Hold::Owned) && self.memory.outside.contains(&t);
@@ -420,7 +422,8 @@ impl Driver<'_> {
         quote!(#place.copy_from_slice(#from);)
     }
 
-    /// At the beginning of a step: rows that are carried values as they are now, and places for rows that the body writes itself.
+    /// At the beginning of a step: rows that are carried values as they are now, and places for
+    /// rows that the body writes itself.
     fn rows_to_write(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let (g, mut code) = (self.g, TokenStream::new());
         for r in l.rows.iter().filter(|r| g.rank(r.row) > 0 && r.how != Growth::Inner) {
@@ -449,8 +452,8 @@ impl Driver<'_> {
         code
     }
 
-    /// What is written where the row belongs by the statement that computes it: the row itself, or what it is under conditions and zeros
-    /// otherwise, if the memory is zeros before.
+    /// What is written where the row belongs by the statement that computes it: the row itself, or
+    /// what it is under conditions and zeros otherwise, if the memory is zeros before.
     fn written(&self, l: &Loop, r: &Rows) -> Option<Term> {
         let plan = self.plan;
         let (mut t, mut uses) = (r.row, 0);

@@ -1,5 +1,5 @@
-//! How arrays are held: by us or by the caller, on the heap or on the stack, inside or outside of loops. State and its types
-//! alone; must never write code.
+//! How arrays are held: by us or by the caller, on the heap or on the stack, inside or outside of
+//! loops. State and its types alone; must never write code.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,11 +19,13 @@ pub(super) struct Memory {
     pub(super) storage: HashMap<Term, Vec<Len>>,
     /// What may be such an array.
     pub(super) budget: Budget,
-    /// Memory that stands before the outermost of them, so that no step allocates: of which term, code, and what it names.
+    /// Memory that stands before the outermost of them, so that no step allocates: of which term,
+    /// code, and what it names.
     pub(super) hoisted: Vec<(Term, TokenStream, Vec<Term>)>,
     /// Arrays with such memory.
     pub(super) outside: HashSet<Term>,
-    /// Rows of loops whose memory is new, so zero where no step has written, and each place is written once at most.
+    /// Rows of loops whose memory is new, so zero where no step has written, and each place is
+    /// written once at most.
     pub(super) fresh: HashSet<Term>,
 }
 
@@ -48,7 +50,8 @@ pub(super) enum Hold {
 
 /// Elements of a literal shape that a local array may have, where the signature has no larger one.
 const LARGEST: i128 = 4096;
-/// Sizes unknown to the macro that a local array may have, where the signature has no array with more.
+/// Sizes unknown to the macro that a local array may have, where the signature has no array with
+/// more.
 const NAMED: usize = 2;
 
 /// The size of an axis of an array of static size.

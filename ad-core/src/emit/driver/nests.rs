@@ -1,5 +1,5 @@
-//! Loop nests: the call of a nest's function, the memory that it writes to, and what is known where it stands. Must never decide
-//! what is in a nest.
+//! Loop nests: the call of a nest's function, the memory that it writes to, and what is known where
+//! it stands. Must never decide what is in a nest.
 
 use std::collections::HashMap;
 
@@ -31,8 +31,8 @@ impl Driver<'_> {
         }
     }
 
-    /// `let mut name = vec![..]`, filled with what a sum starts from. In a loop the memory is there already, and is filled again
-    /// if it is added to.
+    /// `let mut name = vec![..]`, filled with what a sum starts from. In a loop the memory is there
+    /// already, and is filled again if it is added to.
     pub(super) fn allocate(&mut self, t: Term, names: &mut Vec<Term>, added: bool) -> TokenStream {
         let fill = self.start(t);
         if self.inside > 0 {

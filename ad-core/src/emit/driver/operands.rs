@@ -1,5 +1,6 @@
-//! Arrays as arguments of statements that know them by other sizes than they were made with.
-//! Must never let a statement read beyond an array: where a check that would have made the sizes equal may not have run, it is cut or extended.
+//! Arrays as arguments of statements that know them by other sizes than they were made with. Must
+//! never let a statement read beyond an array: where a check that would have made the sizes equal
+//! may not have run, it is cut or extended.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -12,7 +13,8 @@ use crate::ir::Term;
 use crate::passes::lowering::matrix::Factor;
 
 impl Driver<'_> {
-    /// A stored array as the argument of a loop nest, which may know it by other sizes: as long as these say.
+    /// A stored array as the argument of a loop nest, which may know it by other sizes: as long as
+    /// these say.
     pub(super) fn read_by(&self, kernel: &Kernel<'_>, t: Term, names: &mut Vec<Term>) -> TokenStream {
         let mut x = self.borrow(t, names);
         let mut seen: Vec<&[Term]> = Vec::new();
@@ -68,7 +70,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Whether a part of an array's leading rows, of these sizes in some order, is known to be inside of it.
+    /// Whether a part of an array's leading rows, of these sizes in some order, is known to be
+    /// inside of it.
     pub(super) fn rows_fit(&self, x: &Factor, sizes: &[Term]) -> bool {
         let mut left = sizes.to_vec();
         let shape = self.g.shape(x.array);
@@ -80,8 +83,9 @@ impl Driver<'_> {
         self.known.fits(x.start, Some(rows), shape[0])
     }
 
-    /// Whether arrays of these shapes are known to have as many elements. What is made equal by a check at the entry is one size; where
-    /// the check is one of a loop or an arm, the sizes may differ if that does not run.
+    /// Whether arrays of these shapes are known to have as many elements. What is made equal by a
+    /// check at the entry is one size; where the check is one of a loop or an arm, the sizes may
+    /// differ if that does not run.
     pub(super) fn as_many(&self, a: &[Term], b: &[Term]) -> bool {
         let left = |a: &[Term], b: &[Term]| -> Vec<Term> {
             let mut left = a.to_vec();

@@ -1,5 +1,6 @@
-//! A loop over steps as one function, for a few elements of what it carries after the others (`outer_vectorisation`): these are arrays of static size,
-//! which stay in registers over all steps. What is left over is done in the same way, with elements beside it that nobody reads.
+//! A loop over steps as one function, for a few elements of what it carries after the others
+//! (`outer_vectorisation`): these are arrays of static size, which stay in registers over all
+//! steps. What is left over is done in the same way, with elements beside it that nobody reads.
 //! Must never decide which loops these are.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -254,7 +255,8 @@ impl Driver<'_> {
         name
     }
 
-    /// What stands before and behind a step: rows, sums, and what is carried on. Also what of the body it needs.
+    /// What stands before and behind a step: rows, sums, and what is carried on. Also what of the
+    /// body it needs.
     fn vectorised_ends(
         &mut self,
         l: &Loop,

@@ -1,8 +1,10 @@
-//! A loop over steps as one function that is compiled for the instructions of the machine, with the small nests of its steps inside: to ask for the
-//! instructions costs a nest with many arguments as much as a row of sixteen numbers does, and what is too small to ask for them has them too.
-//! What the loop changes is moved in and handed back; what it reads is borrowed.
+//! A loop over steps as one function that is compiled for the instructions of the machine, with the
+//! small nests of its steps inside: to ask for the instructions costs a nest with many arguments as
+//! much as a row of sixteen numbers does, and what is too small to ask for them has them too. What
+//! the loop changes is moved in and handed back; what it reads is borrowed.
 //!
-//! Must never take in what the rest of the program still changes, nor change in which order anything is computed.
+//! Must never take in what the rest of the program still changes, nor change in which order
+//! anything is computed.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -19,7 +21,8 @@ use crate::ir::{Elem, Node, RealTy, Term};
 use crate::passes::lowering::opened::{Carry, Growth, Loop};
 use crate::rust_types::static_type;
 
-/// Loops of a nest that is a part of the function of the loop around it: more are worth a function of their own.
+/// Loops of a nest that is a part of the function of the loop around it: more are worth a function
+/// of their own.
 const AXES: usize = 1;
 
 /// What arrays were before a function borrowed them.
@@ -84,7 +87,8 @@ impl Driver<'_> {
         (given.clone(), [given, made].concat())
     }
 
-    /// From here on arrays are what the function of this loop sees of them: all but those that it changes are borrowed.
+    /// From here on arrays are what the function of this loop sees of them: all but those that it
+    /// changes are borrowed.
     pub(super) fn enter_outlined(&mut self, l: &Loop) -> Before {
         let own = self.changed_names(l);
         let others = |t: &Term| self.names.get(t).is_none_or(|name| !own.contains(name));
@@ -212,7 +216,8 @@ impl Driver<'_> {
         }
     }
 
-    /// The names by which these terms stand in code: a scalar that is written where it is used stands there by what it names.
+    /// The names by which these terms stand in code: a scalar that is written where it is used
+    /// stands there by what it names.
     fn names_in(&self, terms: impl Iterator<Item = Term>) -> BTreeSet<Ident> {
         let spelled = terms.flat_map(|t| self.inlined.get(&t).map_or_else(|| vec![t], |(_, named)| named.clone()));
         spelled.filter_map(|t| self.names.get(&t)).cloned().collect()

@@ -14,7 +14,8 @@ use crate::ir::Term;
 use crate::passes::lowering::opened::Role;
 
 impl Driver<'_> {
-    /// Whether the array is ours, and nothing reads it after step `k`, which reads it once: as the array that it goes on with.
+    /// Whether the array is ours, and nothing reads it after step `k`, which reads it once: as the
+    /// array that it goes on with.
     pub(super) fn moves(&self, t: Term, k: usize) -> bool {
         let once = match &self.plan.steps[k].work {
             Work::Whole(u) => !self.reads_beside(*u, t),
@@ -52,7 +53,8 @@ impl Driver<'_> {
         met != 1
     }
 
-    /// Arrays that die in a nest and are read only where a result of the same shape is written: it takes their memory.
+    /// Arrays that die in a nest and are read only where a result of the same shape is written: it
+    /// takes their memory.
     pub(super) fn reused(&self, kernel: &Kernel<'_>, items: &[Item], step: usize) -> HashMap<Term, Term> {
         let mut reused: HashMap<Term, Term> = HashMap::new();
         if self.inside > 0 {
@@ -76,7 +78,8 @@ impl Driver<'_> {
         reused
     }
 
-    /// The same of the nest of a block, whose arrays have the items last: what another step of the block has made, and no later one reads.
+    /// The same of the nest of a block, whose arrays have the items last: what another step of the
+    /// block has made, and no later one reads.
     pub(super) fn reused_in_block(
         &self,
         kernel: &Kernel<'_>,

@@ -21,7 +21,8 @@ use crate::program::Container;
 const SHORT: u32 = 6;
 
 impl Driver<'_> {
-    /// A failing check panics at the user's expression: the span is what the panic reports as its place.
+    /// A failing check panics at the user's expression: the span is what the panic reports as its
+    /// place.
     pub(super) fn check(&mut self, k: usize) {
         let check = &self.checks[k];
         let (ok, mut names) = self.scalar_expr(check.ok);
@@ -60,7 +61,8 @@ impl Driver<'_> {
         self.add(Statement { code: code.into(), names, effect: true, ..Statement::default() });
     }
 
-    /// Whether the value can stand where it is used: once, in a scalar of the same guard or in an arm that is its guard.
+    /// Whether the value can stand where it is used: once, in a scalar of the same guard or in an
+    /// arm that is its guard.
     pub(super) fn stays_inline(&self, t: Term, e: &Expr, guard: &[Literal]) -> bool {
         let plan = self.plan;
         if plan.uses.get(&t) != Some(&1) || self.hints.contains_key(&t) || plan.results.contains(&t) || e.size > SHORT {

@@ -1,5 +1,5 @@
-//! A nest in two parts: its interior without tests, and both ends with them (`split`). Must never skip an element, also where the
-//! interior is empty.
+//! A nest in two parts: its interior without tests, and both ends with them (`split`). Must never
+//! skip an element, also where the interior is empty.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,8 @@ pub(super) struct Along {
 }
 
 impl Driver<'_> {
-    /// A scatter whose innermost loop goes along the last axis, as additions or writes to the part of a row that is there: without a test inside.
+    /// A scatter whose innermost loop goes along the last axis, as additions or writes to the part
+    /// of a row that is there: without a test inside.
     pub(super) fn along_rows(&self, kernel: &Kernel<'_>, items: &[Item]) -> Option<Along> {
         let [Item::Scatter { out, put, ix, value }] = items else { return None };
         let inner = kernel.loops.len().checked_sub(1)?;

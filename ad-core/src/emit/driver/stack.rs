@@ -1,6 +1,7 @@
-//! Arrays of static size: what lives in `[F; N]` locals instead of a `Vec`, and results that are returned as such.
-//! Sizes that the macro knows are one flat array; const parameters, on which Rust has no arithmetic, are arrays of arrays.
-//! Must never put on the stack what the user's own types do not bring there, but for small arrays of literal size.
+//! Arrays of static size: what lives in `[F; N]` locals instead of a `Vec`, and results that are
+//! returned as such. Sizes that the macro knows are one flat array; const parameters, on which Rust
+//! has no arithmetic, are arrays of arrays. Must never put on the stack what the user's own types
+//! do not bring there, but for small arrays of literal size.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;

@@ -1,5 +1,6 @@
-//! The state of a routine that is being written: names, statements so far, what is known where the next one stands, the loop or
-//! block around it; and how terms are spelled in the code. Must never decide what is computed where.
+//! The state of a routine that is being written: names, statements so far, what is known where the
+//! next one stands, the loop or block around it; and how terms are spelled in the code. Must never
+//! decide what is computed where.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -40,7 +41,8 @@ pub(in crate::emit) struct Driver<'a> {
     pub(super) used_params: HashSet<usize>,
     pub(super) size_owner: HashMap<Term, usize>,
     pub(super) known: InRange<'a>,
-    /// The conditions that the statement being written stands under, those of loops around it included.
+    /// The conditions that the statement being written stands under, those of loops around it
+    /// included.
     pub(super) given: Vec<Literal>,
     pub(super) functions: Vec<TokenStream>,
     pub(super) function_names: Names,
@@ -55,7 +57,8 @@ pub(in crate::emit) struct Driver<'a> {
     pub(super) kept: HashSet<Term>,
     /// The blocks that the steps being written are done in.
     pub(super) tile: Option<Block>,
-    /// Whether the steps being written are those of a loop that is one function (`around`), and whether that is about numbers of the type parameter.
+    /// Whether the steps being written are those of an outlined loop, and whether that function is
+    /// generic over the real type.
     pub(super) outlined: bool,
     pub(super) generic_within: bool,
 }
@@ -190,13 +193,14 @@ impl<'a> Driver<'a> {
         self.style.kernel(name)
     }
 
-    /// The statements of a body begin; what has been written and noted so far is kept for [`Driver::end_body`].
+    /// The statements of a body begin; what has been written and noted so far is kept for
+    /// [`Driver::end_body`].
     pub(super) fn begin_body(&mut self) -> (Vec<Statement>, Vec<Note>) {
         (std::mem::take(&mut self.statements), self.notes.take())
     }
 
-    /// The statements of a body, of which only those that compute what is `needed`, if that is said. What they do is done by
-    /// the statement that the body is part of.
+    /// The statements of a body, of which only those that compute what is `needed`, if that is
+    /// said. What they do is done by the statement that the body is part of.
     pub(super) fn end_body(
         &mut self,
         (outer, mut notes): (Vec<Statement>, Vec<Note>),
@@ -232,7 +236,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// A closed scalar where it is used, and what it names. One that is not computed yet makes the whole routine an `Err`.
+    /// A closed scalar where it is used, and what it names. One that is not computed yet makes the
+    /// whole routine an `Err`.
     pub(super) fn scalar_expr(&self, t: Term) -> (Expr, Vec<Term>) {
         if let Node::Lit(lit) = self.g.node(t) {
             return (self.style.lit(*lit), Vec::new());

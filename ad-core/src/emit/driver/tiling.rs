@@ -1,5 +1,6 @@
-//! Steps that are done block by block (`emit/tiling.rs`): memory for one block before the loop over blocks, packed rows, calls on parts
-//! of arrays, sums that go on from block to block. Must never decide which steps these are.
+//! Steps that are done block by block (`emit/tiling.rs`): memory for one block before the loop over
+//! blocks, packed rows, calls on parts of arrays, sums that go on from block to block. Must never
+//! decide which steps these are.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -62,7 +63,8 @@ impl Driver<'_> {
         let Block { size, first, count, before, .. } = &block;
         let n = self.scalar_expr(block.n).0;
         names.extend(self.scalar_expr(block.n).1);
-        // What an item has in memory; what is overwritten counts twice, so that to save memory makes no blocks larger.
+        // What an item has in memory; what is overwritten counts twice, so that to save memory
+        // makes no blocks larger.
         let mut width: Option<Expr> = None;
         let all = block.memory.iter().chain(&block.reused).chain(block.packed.keys()).chain(&block.matrices);
         for (sizes, times) in widths(self.g, all.copied()) {
@@ -92,7 +94,8 @@ impl Driver<'_> {
             memory.extend(quote!(let mut #name = ::std::vec![#zero; #numbers];));
             packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
         }
-        // With rows where they lie, and a number for each item beside, there are no lanes to fill for more than one number of an item.
+        // With rows where they lie, and a number for each item beside, there are no lanes to fill
+        // for more than one number of an item.
         let wide = |t: &Term| self.g.rank(*t) > 1;
         let rows = block.packed.is_empty() && !block.memory.iter().any(wide) && !block.matrices.is_empty();
         let kernel = self.kernel(if rows { "block_of_rows" } else { "block" });
@@ -156,7 +159,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Memory for what a step writes: of the block, or of all items and then only written in parts. What is added to begins anew.
+    /// Memory for what a step writes: of the block, or of all items and then only written in parts.
+    /// What is added to begins anew.
     fn block_memory(&mut self, block: &mut Block, t: Term, added: bool) -> TokenStream {
         let fill = self.start(t);
         let over = is_over(self.g, t, block.n);
@@ -350,7 +354,8 @@ impl Driver<'_> {
         quote!(&#from[#first..][..#count])
     }
 
-    /// Sees to it that an array has the rows of all items, of these sizes: what is not known to be checked where the loop runs may not have been.
+    /// Sees to it that an array has the rows of all items, of these sizes: what is not known to be
+    /// checked where the loop runs may not have been.
     fn leading(&mut self, block: &mut Block, x: &Factor, row: &[Term]) {
         let sizes = [std::slice::from_ref(&block.n), row].concat();
         let key = (x.array, x.start, row.to_vec());
@@ -363,7 +368,8 @@ impl Driver<'_> {
         block.completed.insert(key, name);
     }
 
-    /// What a nest that goes along the items of a block is given instead of what there is of all items. Rows of items are where they are.
+    /// What a nest that goes along the items of a block is given instead of what there is of all
+    /// items. Rows of items are where they are.
     pub(super) fn of_block(&self, arg: Arg, names: &mut Vec<Term>) -> Option<TokenStream> {
         let block = self.tile.as_ref()?;
         match arg {
@@ -382,7 +388,8 @@ impl Driver<'_> {
         }
     }
 
-    /// What the steps of a block ask of the only sum of a nest, if that is extrema alone, in one direction.
+    /// What the steps of a block ask of the only sum of a nest, if that is extrema alone, in one
+    /// direction.
     fn extremum(&self, block: &Block, items: &[Item]) -> Option<Extremum> {
         let mut sums = items.iter().filter_map(|i| if let Item::Fold { out, .. } = i { Some(*out) } else { None });
         let sum = sums.next().filter(|t| self.g.rank(*t) > 1 && block.private.contains(t))?;

@@ -1,13 +1,16 @@
-//! The extremum along the axis right around sums that are kept in registers (`columns`). The best sum so far and its place are in registers as
-//! well, so the array of the sums is never made, and nothing is read again:
+//! The extremum along the axis right around sums that are kept in registers (`columns`). The best
+//! sum so far and its place are in registers as well, so the array of the sums is never made, and
+//! nothing is read again:
 //!
 //! ```text
-//! for chunk { best = worst; for i { sums = 0; for j { for l in 0..16 { sums[l] += e(i, j, l) } }  for l in 0..16 { if sums[l] < best[l] { best[l] = sums[l]; place[l] = i } } } }
+//! for chunk { best = worst; for i { sums = 0; for j { for l in 0..16 { sums[l] += e(i, j, l) } }
+//! for l in 0..16 { if sums[l] < best[l] { best[l] = sums[l]; place[l] = i } } } }
 //! ```
 //!
-//! The first of equal ones wins; NaN is ignored, and the first place is that of all NaN. One comparison decides: lanes begin with what everything
-//! else beats. Where nothing has beaten it, that is there, or all are NaN, or there are none: such items (which are rare) and those that fill no
-//! chunk are looked at one by one, by the rule in full.
+//! The first of equal ones wins; NaN is ignored, and the first place is that of all NaN. One
+//! comparison decides: lanes begin with what everything else beats. Where nothing has beaten it,
+//! that is there, or all are NaN, or there are none: such items (which are rare) and those that
+//! fill no chunk are looked at one by one, by the rule in full.
 //!
 //! Must never look at a sum before all of its terms are in it.
 
@@ -22,7 +25,8 @@ use super::state::{Arg, Extremum, Nest};
 use crate::ir::{Elem, Lit};
 
 impl Nest<'_, '_> {
-    /// Whether the nest computes nothing but this sum, over all the loops between the extremum's axis and the items, in registers.
+    /// Whether the nest computes nothing but this sum, over all the loops between the extremum's
+    /// axis and the items, in registers.
     pub(in super::super) fn can_take(&self, extremum: &Extremum) -> bool {
         let Some(inner) = self.depth.checked_sub(1) else { return false };
         let fits = |item: &Item| match item {
@@ -119,7 +123,8 @@ impl Nest<'_, '_> {
         let (mut cuts, mut begin, mut end) = <(TokenStream, TokenStream, TokenStream)>::default();
         let (mut begin_one, mut end_one) =
             (quote!(let mut #best = if 0 < #size { #nan } else { #worst };), TokenStream::new());
-        // Whether an item has a winner is asked of memory: lanes of which a question is asked do not stay in registers.
+        // Whether an item has a winner is asked of memory: lanes of which a question is asked do
+        // not stay in registers.
         let mut open = TokenStream::new();
         if let Some((row, chunks)) = of_best {
             cuts.extend(quote!(let (#chunks, _) = #row.as_chunks_mut::<#lanes>();));

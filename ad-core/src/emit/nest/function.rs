@@ -1,5 +1,5 @@
-//! What is around the body of a nest: its parameters, its results, and whether it is generic over numbers or asks for the machine's instructions.
-//! Must never change the body.
+//! What is around the body of a nest: its parameters, its results, and whether it is generic over
+//! numbers or asks for the machine's instructions. Must never change the body.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;

@@ -1,6 +1,7 @@
-//! Nests that run with the best instructions of the machine (`ad-runtime`'s `Isa`): which ones, products that are fused with
-//! the addition that reads them, and functions that are vectorised. Must never touch what a decision depends on: such nodes are
-//! computed with exactly the function's own operations (`simplify::decisions`).
+//! Nests that run with the best instructions of the machine (`ad-runtime`'s `Isa`): which ones,
+//! products that are fused with the addition that reads them, and functions that are vectorised.
+//! Must never touch what a decision depends on: such nodes are computed with exactly the function's
+//! own operations (`simplify::decisions`).
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -19,7 +20,8 @@ const FUNCTIONS: &[&str] = &["exp", "exp_m1", "ln", "ln_1p", "tanh", "sigmoid", 
 
 /// A nest of fewer iterations (where all sizes are literals) is done before a call has paid.
 const SHORTEST: i128 = 64;
-/// Real operations of one iteration from which on a loop without sums and functions is bound by arithmetic and not by memory.
+/// Real operations of one iteration from which on a loop without sums and functions is bound by
+/// arithmetic and not by memory.
 const CHAIN: usize = 3;
 
 /// The name of the function, if `Isa` has it.
@@ -150,8 +152,9 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// Chooses a difference of which half of the lanes is taken by the multipliers, where sums and differences outnumber what these do: processors have
-    /// units for either, and those for sums would be waited for. Returns what stands before the loops.
+    /// FMA port balancing: chooses a difference of which half of the lanes is taken by a fused
+    /// product, where sums and differences outnumber what these do: processors have units for
+    /// either, and those for sums would be waited for. Returns what stands before the loops.
     pub(super) fn balance(&mut self) -> TokenStream {
         let (mut sums, mut products, mut found) = (0_usize, 0_usize, None);
         for (id, node) in self.k.nodes.iter().enumerate() {

@@ -1,5 +1,6 @@
-//! The loops around the bodies, from the inside out, and sums in lanes: sixteen independent accumulators over chunks of the
-//! rows (`speed.md`: LLVM never reassociates a sum by itself), then what is left over, in an order that depends on lengths alone.
+//! The loops around the bodies, from the inside out, and sums in lanes: sixteen independent
+//! accumulators over chunks of the rows (LLVM never reassociates a sum by itself), then what is
+//! left over, in an order that depends on lengths alone.
 
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ use crate::prim::{Cmp, Prim};
 /// Elements of a block of a loop with vectorised functions: whole vectors of either precision.
 const BLOCK: i128 = 8;
 
-/// Independent accumulators of a sum (`speed.md`).
+/// Independent accumulators of a sum.
 pub(super) fn lanes() -> TokenStream {
     quote!(16)
 }
@@ -104,7 +105,8 @@ impl Nest<'_, '_> {
         Ok(code)
     }
 
-    /// The loop at whose bodies' beginning this stands, with what comes before and after the loops inside.
+    /// The loop at whose bodies' beginning this stands, with what comes before and after the loops
+    /// inside.
     pub(super) fn around(
         &mut self,
         level: usize,
@@ -137,7 +139,8 @@ impl Nest<'_, '_> {
         Ok(quote!(for #var in 0..#end { #code }))
     }
 
-    /// The condition over the innermost loop as the end of a loop further out: `index < end`, where nothing else is done in that loop.
+    /// The condition over the innermost loop as the end of a loop further out: `index < end`, where
+    /// nothing else is done in that loop.
     pub(super) fn shorten(&mut self) {
         let Some(c) = self.mask.filter(|&c| self.uses[c as usize] == 1) else { return };
         let Op::Prim(Prim::Compare(Cmp::Lt), args) = &self.k.node(c).op else { return };
@@ -158,9 +161,10 @@ impl Nest<'_, '_> {
         self.uses[c as usize] = 0;
     }
 
-    /// Whether the innermost loop is done in blocks of [`BLOCK`] elements, of which the last one begins so early that it is whole: functions that
-    /// are vectorised cost as much for what is left over, element by element, as for a few whole blocks. Some elements are computed twice, so
-    /// nothing may be added to, nor overwritten that is read.
+    /// Whether the innermost loop is done in blocks of [`BLOCK`] elements, of which the last one
+    /// begins so early that it is whole: functions that are vectorised cost as much for what is
+    /// left over, element by element, as for a few whole blocks. Some elements are computed twice,
+    /// so nothing may be added to, nor overwritten that is read.
     pub(super) fn overlaps(&self) -> bool {
         let stores = |item: &Item| matches!(item, Item::Store { .. } | Item::Block { put: Put::Set, .. });
         self.isa
@@ -236,7 +240,8 @@ impl Nest<'_, '_> {
         if used { quote!(#name) } else { quote!(_) }
     }
 
-    /// Sixteen independent accumulators over chunks of the rows, then what is left over: the order is the same each time.
+    /// Sixteen independent accumulators over chunks of the rows, then what is left over: the order
+    /// is the same each time.
     pub(super) fn lane_loops(
         &mut self,
         n: &Expr,
@@ -295,7 +300,8 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// Whether the innermost loop is written in lanes: it holds a real sum, and nothing in it keeps it from being vectorised.
+    /// Whether the innermost loop is written in lanes: it holds a real sum, and nothing in it keeps
+    /// it from being vectorised.
     pub(super) fn in_lanes(&self) -> bool {
         let sums = self.items.iter().any(|item| match item {
             Item::Fold { out, fold: Fold::Sum, reduced, .. } => {

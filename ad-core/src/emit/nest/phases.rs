@@ -1,6 +1,7 @@
-//! Functions that are vectorised by the block and not by the element: `sin` and `cos`, which need the library for huge arguments, and so a
-//! test that a loop over lanes cannot have inside. Their arguments are computed for all lanes of a block, in a loop of its own (a phase), the
-//! functions are called once, and the block's own loop reads the results.
+//! Functions that are vectorised by the block and not by the element: `sin` and `cos`, which need
+//! the library for huge arguments, and so a test that a loop over lanes cannot have inside. Their
+//! arguments are computed for all lanes of a block, in a loop of its own (a phase), the functions
+//! are called once, and the block's own loop reads the results.
 //!
 //! Must never compute what only an arm needs: a function in an arm stays there, element by element.
 
@@ -106,12 +107,14 @@ impl Nest<'_, '_> {
         self.laned.insert(id, lanes.clone());
     }
 
-    /// Whether a node is an element of a row, or no node of its own: nothing that has been computed.
+    /// Whether a node is an element of a row, or no node of its own: nothing that has been
+    /// computed.
     fn is_row(&self, id: Id) -> bool {
         matches!(self.k.node(id).op, Op::Load { .. } | Op::Var(_) | Op::Lit(_) | Op::Scalar(_))
     }
 
-    /// The nodes of the innermost loop that an argument is computed of, itself included; nothing where these are in arms, or dear.
+    /// The nodes of the innermost loop that an argument is computed of, itself included; nothing
+    /// where these are in arms, or expensive.
     fn needed_for(&self, argument: Id) -> Option<BTreeSet<Id>> {
         let mut needed = BTreeSet::new();
         let mut stack = vec![argument];

@@ -1,5 +1,6 @@
-//! What a nest needs and where each node is computed: parameters in order of appearance, uses, and lazy arms.
-//! Must never put a cheap node into an arm (it would stop the loop from being vectorised), nor a dear one outside.
+//! What a nest needs and where each node is computed: parameters in order of appearance, uses, and
+//! lazy arms. Must never put a cheap node into an arm (it would stop the loop from being
+//! vectorised), nor an expensive one outside.
 
 use super::super::items::Item;
 use super::super::kernel::{Id, Op, operands};
@@ -10,7 +11,8 @@ use crate::ir::{Node, Term};
 use crate::prim::Prim;
 
 impl Nest<'_, '_> {
-    /// Uses, from the youngest node down, and the parameters: results first, then what is read, in order of appearance.
+    /// Uses, from the youngest node down, and the parameters: results first, then what is read, in
+    /// order of appearance.
     pub(super) fn collect_args(&mut self) {
         let mut scalars: Vec<Term> = Vec::new();
         for item in self.items {
@@ -67,7 +69,8 @@ impl Nest<'_, '_> {
         }
         for arg in &self.args {
             let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg else { continue };
-            // In the driver a name may be the user's own, whatever it looks like; in a function of ours it is ours.
+            // In the driver a name may be the user's own, whatever it looks like; in a function of
+            // ours it is ours.
             let name = if self.k.loops.is_empty() {
                 let name = self.driver[t].clone();
                 self.names.reserve(&name.to_string());
@@ -81,8 +84,8 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// Which arm each node is computed in: the innermost one that all its uses share, if it is dear; cheap nodes stay
-    /// outside, where they do not stop the loop from being vectorised.
+    /// Which arm each node is computed in: the innermost one that all its uses share, if it is
+    /// expensive; cheap nodes stay outside, where they do not stop the loop from being vectorised.
     pub(super) fn place_nodes(&mut self) {
         let n = self.k.nodes.len();
         let mut context: Vec<Option<usize>> = vec![None; n];
@@ -153,7 +156,7 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// Whether it is a dear function.
+    /// Whether it is an expensive function.
     pub(super) fn is_function(&self, id: Id) -> bool {
         match &self.k.node(id).op {
             Op::Prim(Prim::Unary(f), _) => f.row().dear,

@@ -1,11 +1,14 @@
-//! Sums of which the innermost loop is none (`out[l] += ..` in a loop over `j` and one over `l`): sixteen of them at a time, so that they stay in
-//! registers while the loops around run, and memory is read and written once. Each sum has its terms in the same order as before.
+//! Sums of which the innermost loop is none (`out[l] += ..` in a loop over `j` and one over `l`):
+//! sixteen of them at a time, so that they stay in registers while the loops around run, and memory
+//! is read and written once. Each sum has its terms in the same order as before.
 //!
 //! ```text
-//! for j { for l in 0..n { out[l] += e(j, l) } }   =   for chunk { sums = out[chunk]; for j { for l in 0..16 { sums[l] += e(j, l) } } out[chunk] = sums }
+//! for j { for l in 0..n { out[l] += e(j, l) } }   =   for chunk { sums = out[chunk]; for j { for l
+//! in 0..16 { sums[l] += e(j, l) } } out[chunk] = sums }
 //! ```
 //!
-//! Must never do so where rows are longer than a cache has room for (a chunk of each row is a walk down a column): in blocks of items only.
+//! Must never do so where rows are longer than a cache has room for (a chunk of each row is a walk
+//! down a column): in blocks of items only.
 
 use std::collections::HashMap;
 
@@ -24,7 +27,8 @@ use crate::ir::Term;
 const SUMS: usize = 2;
 
 impl Nest<'_, '_> {
-    /// The outermost of the loops right around the innermost one that all sums go over, if the sums are kept in registers while these run.
+    /// The outermost of the loops right around the innermost one that all sums go over, if the sums
+    /// are kept in registers while these run.
     pub(super) fn register_blocked(&self) -> Option<usize> {
         let inner = self.depth.checked_sub(1)?;
         if !self.in_block || self.flat || *self.part != Part::Whole || !self.reused.is_empty() || self.reads_points() {
@@ -75,7 +79,8 @@ impl Nest<'_, '_> {
         self.items.iter().filter_map(begun).collect()
     }
 
-    /// The chunk of each row that is cut at a level from this one on; sums that go on are copied, and written back in the end.
+    /// The chunk of each row that is cut at a level from this one on; sums that go on are copied,
+    /// and written back in the end.
     pub(super) fn chunks_of_rows(&self, first: usize, start: &Ident) -> Vec<TokenStream> {
         let (mut picks, lanes) = (vec![TokenStream::new(); self.depth], lanes());
         for Row { name, level, out, .. } in &self.row_list {
@@ -88,7 +93,8 @@ impl Nest<'_, '_> {
         picks
     }
 
-    /// The loops from this one on, whose bodies are the one for a chunk and the one for what is left over.
+    /// The loops from this one on, whose bodies are the one for a chunk and the one for what is
+    /// left over.
     pub(super) fn register_blocked_loops(
         &mut self,
         first: usize,

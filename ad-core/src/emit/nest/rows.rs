@@ -1,6 +1,7 @@
-//! Rows: the parts of stored arrays that are contiguous over the innermost loop, cut once where they begin; and those along a loop further out, if
-//! they are known to be there.
-//! Must never cut what may not be there: what is not in range by construction goes through the runtime's total `cut`.
+//! Rows: the parts of stored arrays that are contiguous over the innermost loop, cut once where
+//! they begin; and those along a loop further out, if they are known to be there. Must never cut
+//! what may not be there: what is not in range by construction goes through the runtime's total
+//! `cut`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -216,7 +217,8 @@ impl Nest<'_, '_> {
                 }
                 _ => false,
             };
-        // A row that is the whole array keeps its name; what is only a part of it must not be in the way of other rows.
+        // A row that is the whole array keeps its name; what is only a part of it must not be in
+        // the way of other rows.
         let whole = *self.part == Part::Whole
             && key.outer.is_empty()
             && key.base.is_none()
@@ -277,8 +279,9 @@ impl Nest<'_, '_> {
         Ok(row)
     }
 
-    /// An element that does not depend on the innermost loop, of a row along a loop further out that is known to be there: the row is cut before
-    /// that loop, so that its elements are read without a test.
+    /// An element that does not depend on the innermost loop, of a row along a loop further out
+    /// that is known to be there: the row is cut before that loop, so that its elements are read
+    /// without a test.
     pub(super) fn outer_row_element(&mut self, id: Id) -> Result<Option<Expr>, String> {
         let k = self.k;
         let Op::Load { buf, sizes, ix } = &k.node(id).op else { return Ok(None) };

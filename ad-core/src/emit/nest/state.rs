@@ -1,5 +1,5 @@
-//! The state of a nest that is being written, and the plain types that its parts share: arguments, rows, arms, products that
-//! are fused with sums. Must never write a loop.
+//! The state of a nest that is being written, and the plain types that its parts share: arguments,
+//! rows, arms, products that are fused with sums. Must never write a loop.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -27,7 +27,8 @@ pub(in crate::emit) enum Arg {
     Length,
 }
 
-/// Which elements of the innermost loop: all, or one of the parts of `split`, of which the interior begins here.
+/// Which elements of the innermost loop: all, or one of the parts of `split`, of which the interior
+/// begins here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::emit) enum Part {
     Whole,
@@ -99,7 +100,8 @@ pub(in crate::emit) struct Nest<'a, 'k> {
     pub(super) items: &'k [Item],
     /// Arrays whose memory a result takes, element by element: read, then written.
     pub(super) reused: &'k HashMap<Term, Term>,
-    /// Which part of the innermost loop it is, and the name of the number of elements in the interior.
+    /// Which part of the innermost loop it is, and the name of the number of elements in the
+    /// interior.
     pub(super) part: &'k Part,
     /// The condition under which the innermost loop is run.
     pub(super) mask: Option<Id>,
@@ -109,14 +111,16 @@ pub(in crate::emit) struct Nest<'a, 'k> {
     pub(super) in_block: bool,
     /// Of which sum it takes the extremum instead of storing it.
     pub(super) extremum: Option<Extremum>,
-    /// Whether it is a part of a larger function, which knows the instructions: of sixteen elements, or as it is.
+    /// Whether it is a part of a larger function, which knows the instructions: of sixteen
+    /// elements, or as it is.
     pub(super) inlined: bool,
     pub(super) within: bool,
     pub(super) length: Ident,
     /// Loops that remain, and whether they are the whole domain walked as one.
     pub(super) depth: usize,
     pub(super) flat: bool,
-    /// Sums of `f32` with one accumulator, which is an `f64`: one in `f32` loses a digit for every ten thousand elements.
+    /// Sums of `f32` with one accumulator, which is an `f64`: one in `f32` loses a digit for every
+    /// ten thousand elements.
     pub(super) wide: BTreeSet<Term>,
     pub(super) names: Names,
     pub(super) vars: Vec<Ident>,
@@ -151,13 +155,15 @@ pub(in crate::emit) struct Nest<'a, 'k> {
     /// Sums that take a product in, and the products.
     pub(super) fused: Vec<Option<Fused>>,
     pub(super) absorbed: Vec<bool>,
-    /// The difference that half of the lanes take by the multipliers, and the name of the -1 that they multiply by.
+    /// FMA port balancing: the difference that half of the lanes take by a fused product with -1,
+    /// and the name of that -1.
     pub(super) balanced: Option<(Id, Ident)>,
     /// Functions that are computed for a block at once, and the lanes of their results.
     pub(super) laned: BTreeMap<Id, Ident>,
     /// What is done, for those who ask.
     pub(super) summary: NestSummary,
-    /// Lanes that are added up as soon as their loop has ended, and the sum that goes on with what is left over.
+    /// Lanes that are added up as soon as their loop has ended, and the sum that goes on with what
+    /// is left over.
     pub(super) closing: Vec<(Ident, Ident)>,
 }
 
@@ -169,7 +175,8 @@ pub(super) struct Product {
     pub(super) absorbing: bool,
 }
 
-/// `p * q + r` with one rounding, if the processor can: the product, the addend, and which of them are negated.
+/// `p * q + r` with one rounding, if the processor can: the product, the addend, and which of them
+/// are negated.
 #[derive(Clone, Copy)]
 pub(super) struct Fused {
     pub(super) product: Product,
@@ -280,8 +287,8 @@ impl<'a, 'k> Nest<'a, 'k> {
         self
     }
 
-    /// As a part of a function that is generic over the instructions itself: of as many elements as there are lanes, of which so many are there
-    /// as the caller says.
+    /// As a part of a function that is generic over the instructions itself: of as many elements as
+    /// there are lanes, of which so many are there as the caller says.
     pub(in crate::emit) fn inlined(mut self) -> Self {
         self.inlined = true;
         if self.items.iter().any(|i| matches!(i, Item::Fold { .. })) {
@@ -319,7 +326,8 @@ impl<'a, 'k> Nest<'a, 'k> {
     }
 }
 
-/// Whether all indices are only used together, as the position in arrays of the whole domain: then it is one loop.
+/// Whether all indices are only used together, as the position in arrays of the whole domain: then
+/// it is one loop.
 fn is_flat(k: &Kernel<'_>, items: &[Item]) -> bool {
     let identity = k.identity();
     if k.loops.len() < 2 {

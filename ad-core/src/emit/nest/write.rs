@@ -1,5 +1,5 @@
-//! What stands inside of the loops: the expressions of nodes, and what each item does with its value. Must never write a node
-//! before what it reads, nor decide where a node is written.
+//! What stands inside of the loops: the expressions of nodes, and what each item does with its
+//! value. Must never write a node before what it reads, nor decide where a node is written.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,6 @@
-//! Which statements share a loop nest: greedily, with the neighbours over the same domain and under the same guard, and a full sum
-//! with a sum of blocks over nearly its domain (`split`). Must never join what reads the other but at the loops' own indices.
+//! Which statements share a loop nest: greedily, with the neighbours over the same domain and under
+//! the same guard, and a full sum with a sum of blocks over nearly its domain (`split`). Must never
+//! join what reads the other but at the loops' own indices.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,7 +40,8 @@ fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
     }
 }
 
-/// Puts the statements of a scope into steps; a nest takes in a later statement over the same domain whose reads of it are pointwise.
+/// Puts the statements of a scope into steps; a nest takes in a later statement over the same
+/// domain whose reads of it are pointwise.
 pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scope) {
     let All { g, statements, sets, .. } = *all;
     let first = plan.steps.len();
@@ -128,7 +130,8 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
                 _ => false,
             });
         }
-        // In a loop rows are short: a nest of functions alone is done in whole blocks, the last one too, and a sum over it is next to nothing.
+        // In a loop rows are short: a nest of functions alone is done in whole blocks, the last one
+        // too, and a sum over it is next to nothing.
         let apart = |nest: usize| match (&steps[nest].work, g.node(t)) {
             (Work::Nest { items, .. }, Node::Prim(Prim::Sum(_), args)) => {
                 scope > 0 && full(t) && items.contains(&args[0]) && is_function(g, args[0])

@@ -1,4 +1,4 @@
-//! The guard of each term: what all its uses have in common of the conditions over them (`prototype.md`, 4).
+//! The guard of each term: what all its uses have in common of the conditions over them.
 //! Must never place a term under a guard that one of its uses lacks.
 
 use std::collections::HashMap;
@@ -16,7 +16,8 @@ const DEEPEST: usize = 16;
 pub(super) struct Guards {
     pub(super) sets: Vec<Vec<Literal>>,
     ids: HashMap<Vec<Literal>, u32>,
-    /// What a condition's value says of simpler conditions, outermost first and cut off at [`DEEPEST`].
+    /// What a condition's value says of simpler conditions, outermost first and cut off at
+    /// [`DEEPEST`].
     implied: HashMap<Literal, Vec<Literal>>,
 }
 
@@ -43,8 +44,9 @@ impl Guards {
         self.id(set)
     }
 
-    /// A conjunction (`modes::dual_arrays::condition` makes them, left to right) says of each part that it holds, so that what a derivative
-    /// computes under it and what the function computes under its parts have one guard. Chains are as deep as the program.
+    /// A conjunction (`modes::dual_arrays::condition` makes them, left to right) says of each part
+    /// that it holds, so that what a derivative computes under it and what the function computes
+    /// under its parts have one guard. Chains are as deep as the program.
     fn imply(&mut self, g: &Graph, literal: Literal) {
         let mut stack = vec![literal];
         while let Some(&l) = stack.last() {
@@ -66,8 +68,8 @@ impl Guards {
         }
     }
 
-    /// A guard of `t` without the conditions that a size of its loop is not 0: that loop then makes no step anyway. So what is under such
-    /// a condition and what is not share a loop.
+    /// A guard of `t` without the conditions that a size of its loop is not 0: that loop then makes
+    /// no step anyway. So what is under such a condition and what is not share a loop.
     fn without_filled(&mut self, g: &Graph, t: Term, id: u32) -> u32 {
         let filled = |&(cond, holds): &Literal| g.not_empty(cond).filter(|_| holds);
         if !self.sets[id as usize].iter().any(|l| filled(l).is_some()) {
@@ -100,7 +102,8 @@ impl Guards {
     }
 }
 
-/// The guard of each reachable term: what all its uses have in common. In the body of a loop, the loop's own guard is part of it.
+/// The guard of each reachable term: what all its uses have in common. In the body of a loop, the
+/// loop's own guard is part of it.
 pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, scopes: &Scopes) -> (Guards, Vec<u32>) {
     const UNUSED: u32 = u32::MAX;
     let mut sets = Guards::default();

@@ -1,4 +1,5 @@
-//! The order of a scope's statements, and which carried arrays are added to in place. Must never iterate anything unordered.
+//! The order of a scope's statements, and which carried arrays are added to in place. Must never
+//! iterate anything unordered.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,14 +18,14 @@ const PARTS: usize = 64;
 /// A carried array of a loop that can be changed where it is.
 pub(super) struct InPlace {
     now: Term,
-    /// The terms on the way from one step to the next: they are one memory.
+    /// The chain of updates from one step to the next: all its terms are one memory.
     pub(super) chain: Vec<Term>,
     /// Which statements then have to come before which.
     pub(super) before: Vec<(usize, usize)>,
 }
 
 impl InPlace {
-    /// Each term on the way, and whose memory it is.
+    /// Each term of the chain, and whose memory it is.
     pub(super) fn terms(&self) -> impl Iterator<Item = (Term, Term)> + '_ {
         self.chain.iter().map(|&t| (t, self.now))
     }
@@ -51,11 +52,11 @@ pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec
     found
 }
 
-/// Whether the way of this carried array can be gone in one memory.
+/// The chain of updates of this carried array, if all of it can be done in one memory.
 fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: Vec<Term>) -> Option<InPlace> {
     let (g, l) = (all.g, &plan.loops.all[n]);
     let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
-    // The former value must not be wanted at the end, and one on the way only by the next.
+    // The former value must not be wanted at the end, and one in the chain only by the next.
     let wanted = l.carries.iter().any(|d| d.next == c.now)
         || ends().filter(|&t| t == c.next).count() > l.rows.iter().filter(|r| r.row == c.next).count() + 1
         || ends().any(|t| t != c.next && chain.contains(&t));
@@ -82,7 +83,8 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: 
             }
             _ => plan.loops.begun(t)?.1.init,
         };
-        // All that shows this state of the array: it, what an arm leaves as it, and what is the same memory under another name.
+        // All that shows this state of the array: it, what an arm leaves as it, and what is the
+        // same memory under another name.
         let mut same = left_by_arms(g, &chain, from);
         for &s in own {
             let Some(u) = of(s).filter(|u| !chain.contains(u)) else { continue };
@@ -109,7 +111,7 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: 
     Some(InPlace { now: c.now, chain, before })
 }
 
-/// A state of an array, and those that the arms of choices on this way leave as it.
+/// A state of an array, and those that the arms of choices in this chain leave as it is.
 fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> BTreeSet<Term> {
     let (mut found, mut stack) = (BTreeSet::new(), vec![from]);
     while let Some(t) = stack.pop() {
@@ -145,7 +147,8 @@ fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
     body.chain(others).chain(left).any(|u| shown.contains(u))
 }
 
-/// Whether what only one arm of a choice does to the array is done under its condition: the other one must find the array as it was.
+/// Whether what only one arm of a choice does to the array is done under its condition: the other
+/// one must find the array as it was.
 fn apart(all: &All<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
     let members = |arm: Term| -> BTreeSet<Term> {
         chain_of_updates(all.g, &plan.loops, now, arm).into_iter().flatten().collect()
@@ -175,8 +178,9 @@ fn holds(g: &Graph, guard: &[Literal], literal: Literal) -> bool {
     false
 }
 
-/// Kahn's algorithm, for the statements of one scope; `before` are further pairs (earlier, later). Checks and what they need come first;
-/// then scalars before loops; the guard at hand before others.
+/// Kahn's algorithm, for the statements of one scope; `before` are further pairs (earlier, later).
+/// Checks and what they need come first; then scalars before loops; the guard at hand before
+/// others.
 pub(super) fn list_schedule(all: &All<'_>, own: &[usize], before: &[(usize, usize)]) -> Option<Vec<usize>> {
     let All { g, statements, of_term, checks, sets } = *all;
     let n = own.len();

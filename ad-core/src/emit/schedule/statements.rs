@@ -1,5 +1,5 @@
-//! Statements before they have an order: what each one is of, what it reads, under which guard and in which loop it stands.
-//! Must never decide where a statement goes.
+//! Statements before they have an order: what each one is of, what it reads, under which guard and
+//! in which loop it stands. Must never decide where a statement goes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,7 +17,8 @@ pub(in crate::emit) struct CheckTerms {
     pub(in crate::emit) entry: bool,
 }
 
-/// What the statement of `t` reads: terms in memory or scalars, and whether each is read only at the loops' own indices.
+/// What the statement of `t` reads: terms in memory or scalars, and whether each is read only at
+/// the loops' own indices.
 pub(super) fn reads(g: &Graph, class: &[Class], windows: &BTreeMap<Term, Windows>, t: Term) -> BTreeMap<Term, bool> {
     let mut found: BTreeMap<Term, bool> = BTreeMap::new();
     let mut seen: HashSet<(Term, bool)> = HashSet::new();

@@ -1,7 +1,9 @@
-//! Products of a matrix that has a row for each item with a vector, in blocks of items. A matrix that a run of steps reads twice, forward for a
-//! number of each item and backward for a sum over items, is read from memory once: a block of its rows is in the cache for the second product.
+//! Products of a matrix that has a row for each item with a vector, in blocks of items. A matrix
+//! that a run of steps reads twice, forward for a number of each item and backward for a sum over
+//! items, is read from memory once: a block of its rows is in the cache for the second product.
 //!
-//! Rows are read where they lie. Must never take a product whose bits a decision depends on: sums over items go on from block to block.
+//! Rows are read where they lie. Must never take a product whose bits a decision depends on: sums
+//! over items go on from block to block.
 
 use super::super::plan::Plan;
 use crate::ir::{Graph, Node, Term};
@@ -14,7 +16,8 @@ pub(in super::super) struct ByItems {
     pub(in super::super) vector: Factor,
     /// Sizes of a row.
     pub(in super::super) row: Vec<Term>,
-    /// Whether the vector has a number for each item, which weighs its row, and the rows are added; or the result has.
+    /// Whether the vector has a number for each item, which weighs its row, and the rows are added;
+    /// or the result has.
     pub(in super::super) summed: bool,
 }
 

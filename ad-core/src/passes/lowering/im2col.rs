@@ -1,9 +1,10 @@
-//! Contractions of windows: an operand is read at sums of indices (`x[c, i + p, j + q]`), or the result is added at such places. The kernel
-//! `windows` of `ad-runtime` reads and adds where they are; without it the windows would be an array of their own, as many times the size of
-//! the image as a window has elements, and a contraction a product of matrices.
+//! Implicit im2col: contractions of windows. An operand is read at sums of indices (`x[c, i + p, j
+//! + q]`), or the result is added at such places. The runtime's kernel `windows` reads and adds
+//! them where they are. Written out, the windows would be an array of their own, as many times the
+//! size of the image as a window has elements, and the contraction a product of matrices.
 //!
-//! This module says which contractions these are, and what each label's step along each axis is. Must never take one in whose index is not
-//! proved to be a sum: terms saturate.
+//! This module says which contractions these are, and how far one more of each label goes along
+//! each axis. It must never take one whose index is not proved to be a sum: integer terms saturate.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,7 +14,8 @@ use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::{Binary, Prim, Reduce};
 
-/// Along an axis of this size: where the array is read with all labels 0, and how far one more of each label is.
+/// Along an axis of this size: where the array is read with all labels 0, and how far one more of
+/// each label is.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub(crate) size: Term,
@@ -69,7 +71,8 @@ pub(crate) fn windows(g: &Graph, t: Term) -> Option<Windows> {
     choose(Kind::Windows, (t.index(), 0), lanes, why).then_some(found)
 }
 
-/// Those of a routine: of contractions that are no decision, of sums in order, and of scatters of contractions that nothing else reads.
+/// Those of a routine: of contractions that are no decision, of sums in order, and of scatters of
+/// contractions that nothing else reads.
 pub(crate) fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term>) -> BTreeMap<Term, Windows> {
     let mut parents: HashMap<Term, u32> = HashMap::new();
     for &t in reach {
@@ -100,14 +103,16 @@ pub(crate) fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashS
     found
 }
 
-/// A sum of products of two arrays: the size of each label, the labels of the result, and each operand with the labels of its axes.
+/// A sum of products of two arrays: the size of each label, the labels of the result, and each
+/// operand with the labels of its axes.
 struct Product {
     sizes: Vec<Term>,
     out: Vec<usize>,
     operands: [(Term, Vec<usize>); 2],
 }
 
-/// A contraction; a sum of a product, whose labels are the axes of the product; or a product itself.
+/// A contraction; a sum of a product, whose labels are the axes of the product; or a product
+/// itself.
 fn product(g: &Graph, t: Term) -> Option<Product> {
     match g.node(t) {
         Node::Prim(Prim::Contract(spec), args) => {
@@ -191,7 +196,8 @@ fn of(g: &Graph, t: Term) -> Option<Windows> {
     (any && !found.is_static(g)).then_some(found)
 }
 
-/// The array that an operand is read of, by labels of its axes. What is the same along an axis does not move along it.
+/// The array that an operand is read of, by labels of its axes. What is the same along an axis does
+/// not move along it.
 fn seen(g: &Graph, (operand, mut labels): (Term, Vec<usize>), sizes: &[Term]) -> Option<Seen> {
     let mut operand = operand;
     loop {
@@ -228,7 +234,8 @@ fn plain(shape: &[Term], labels: &[usize], count: usize) -> Vec<Axis> {
         .collect()
 }
 
-/// Axes of an array that is read at index functions of its reader's leading axes; the others are as they are.
+/// Axes of an array that is read at index functions of its reader's leading axes; the others are as
+/// they are.
 fn indexed(
     g: &Graph,
     shape: &[Term],
@@ -280,7 +287,8 @@ impl Windows {
         arrays.chain(self.labels.iter().copied()).chain(closed)
     }
 
-    /// Whether no size is one of an argument on the heap: the kernel has tables there, which programs of static arrays must not.
+    /// Whether no size is one of an argument on the heap: the kernel has tables there, which
+    /// programs of static arrays must not.
     fn is_static(&self, g: &Graph) -> bool {
         let mut stack: Vec<Term> =
             self.out.iter().chain(self.operands.iter().flat_map(|o| &o.axes)).map(|a| a.size).collect();
@@ -298,8 +306,9 @@ impl Windows {
         self.added.map(|a| a.src).filter(|&src| !is_mul(g, src))
     }
 
-    /// Whether some label moves by ones along the last axes of two of the arrays, and not at all in the third one; and is no element of
-    /// a window, as far as can be told: those are few, or what moves the window makes longer steps.
+    /// Whether some label moves by ones along the last axes of two of the arrays, and not at all in
+    /// the third one; and is no element of a window, as far as can be told: those are few, or what
+    /// moves the window makes longer steps.
     fn lanes(&self, g: &Graph) -> bool {
         let arrays = [&self.out, &self.operands[0].axes, &self.operands[1].axes];
         let few = |l: usize| g.int_value(self.labels[l]).is_some_and(|n| n < FEW);

@@ -1,6 +1,7 @@
-//! A carried array plus something that is zero but for a few elements, as additions to these elements: what lets the cotangent of an
-//! array that a loop reads element by element stay in one place, at a cost that does not depend on the array's size.
-//! Must never reassociate where all elements are added anyway.
+//! In-place updates of carried arrays: the array plus something that is zero but for a few elements
+//! becomes additions to these elements. So the cotangent of an array that a loop reads element by
+//! element stays in one memory, at a cost that does not depend on the size of the array. This pass
+//! must never reassociate a sum in which all elements are added.
 
 use super::opened::{Loops, chain_of_updates};
 use crate::ir::{Graph, Node, Put, Term};
@@ -13,8 +14,8 @@ const MANY: usize = 64;
 /// Conditions inside conditions that are looked at.
 const DEEP: usize = 8;
 
-/// `next` as a chain of writes to elements of `now` and additions to them, if it is one and is not already written as one. What an inner
-/// loop leaves of such a chain is part of it.
+/// `next` as a chain of writes to elements of `now` and additions to them, if it is one and is not
+/// already written as one. What an inner loop leaves of such a chain is part of it.
 pub(crate) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Option<Term> {
     if g.rank(now) == 0 || next == now {
         return None;
@@ -22,7 +23,8 @@ pub(crate) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Opt
     chained(g, (loops, now), next, DEEP)
 }
 
-/// Scatters onto, choices between and sums of one such chain and what [`is_update`], with the additions moved into the chain.
+/// Scatters onto, choices between and sums of one such chain and what [`is_update`], with the
+/// additions moved into the chain.
 fn chained(g: &mut Graph, (loops, now): (&Loops, Term), next: Term, deep: usize) -> Option<Term> {
     let (mut t, mut outer) = (next, Vec::new());
     while let (true, Node::Scatter { dst, .. }) = (t != now, g.node(t)) {
@@ -52,8 +54,9 @@ fn left(g: &Graph, loops: &Loops, now: Term, t: Term) -> bool {
     loops.begun(t).is_some_and(|(_, c)| c.init == now || chain_of_updates(g, loops, now, c.init).is_some())
 }
 
-/// The sum of these, as one chain under each of the conditions that decide which summands have the array in them: the cotangents of
-/// an array from the arms of a step come as a sum of conditionals, and only under its conditions is it one array that is changed.
+/// The sum of these, as one chain under each of the conditions that decide which summands have the
+/// array in them: the cotangents of an array from the arms of a step come as a sum of conditionals,
+/// and only under its conditions is it one array that is changed.
 fn settled(
     g: &mut Graph,
     carried: (&Loops, Term),
@@ -87,7 +90,8 @@ fn settled(
         return None;
     }
     if !holders.is_empty() && holders.len() < flat.len() {
-        // What is only added is added once, behind the choice between those that have the array in them.
+        // What is only added is added once, behind the choice between those that have the array in
+        // them.
         let (with, without): (Vec<usize>, Vec<usize>) = (0..flat.len()).partition(|k| holders.contains(k));
         let with: Vec<Term> = with.into_iter().map(|k| flat[k]).collect();
         let chain = settled(g, carried, &with, facts, deep)?;
@@ -164,7 +168,8 @@ fn is_update(g: &Graph, t: Term, deep: usize) -> bool {
             summands(g, *dst, &mut sum).is_some() && sum.iter().all(|&t| is_update(g, t, deep - 1))
         }
         Node::Cond { then, other, .. } => is_update(g, *then, deep - 1) && is_update(g, *other, deep - 1),
-        // Blocks that are nearly all of it are added in one pass with whatever else is: see `split`.
+        // Blocks that are nearly all of it are added in one pass with whatever else is: see
+        // `split`.
         Node::Prim(Prim::Pad(steps), args) => {
             let few = |(&len, &size): (&Term, &Term)| len == size || less_a_few(g, len, size);
             steps.iter().all(|&s| s > 0) && !g.shape(args[0]).iter().zip(g.shape(t)).all(few)

@@ -1,10 +1,12 @@
-//! Which contractions are matrix products: labels sorted into batch, rows, columns and summed ones, transpositions as flags.
-//! Must never copy an operand: what is no product of contiguous matrices is left to loops.
+//! Which contractions are matrix products: labels sorted into batch, rows, columns and summed ones,
+//! transpositions as flags. Must never copy an operand: what is no product of contiguous matrices
+//! is left to loops.
 
 use crate::ir::{Contraction, Graph, Node, Term};
 use crate::prim::Prim;
 
-/// The array behind layouts that an operand can take as a flag: the term, and for each axis of `t` the axis of that term.
+/// The array behind layouts that an operand can take as a flag: the term, and for each axis of `t`
+/// the axis of that term.
 pub(crate) fn peel(g: &Graph, t: Term) -> (Term, Vec<usize>) {
     let mut perm: Vec<usize> = (0..g.rank(t)).collect();
     let mut t = t;
@@ -40,8 +42,8 @@ pub(crate) struct Behind {
     pub(crate) part: Option<(Term, Term)>,
 }
 
-/// The array behind an operand: behind layouts that are a flag, and behind a part that is some of its leading rows, which are
-/// contiguous where they lie.
+/// The array behind an operand: behind layouts that are a flag, and behind a part that is some of
+/// its leading rows, which are contiguous where they lie.
 pub(crate) fn behind(g: &Graph, t: Term) -> Behind {
     let (base, perm) = peel(g, t);
     if let Node::Prim(Prim::Slice(steps), args) = g.node(base) {
@@ -85,7 +87,8 @@ pub(crate) struct Product {
     pub(crate) n: Vec<Term>,
 }
 
-/// The product that a contraction is, if each group of labels is contiguous in every operand and they agree on its order.
+/// The product that a contraction is, if each group of labels is contiguous in every operand and
+/// they agree on its order.
 pub(crate) fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Product> {
     let stored = |t: Term, labels: &[u8]| {
         let behind = behind(g, t);

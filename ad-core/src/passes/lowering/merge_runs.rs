@@ -1,10 +1,12 @@
-//! Two loops that take the same steps, as one run. A loop that stops early is differentiated as a loop of as many steps as a first run of it counts
-//! (`trips`); what the second run is for is to save rows. Here the first run saves them: into memory that grows step by step, if how many steps there
-//! are is what it counts.
+//! Merging of counting runs and saving runs. A loop that stops early is differentiated as a loop of
+//! as many steps as a first run of it counts (`trip_counts`); the second run saves residuals. Here
+//! the first run saves them too, into a growable vector if the number of steps is what it counts,
+//! and the second run is not needed.
 //!
-//! That two loops take the same steps is read off their bodies, term by term; what stands behind such a pair reads the same numbers of either, so that
-//! loops behind it may be one run too. Must never bring a loop that may not end under fewer conditions, nor
-//! let a row depend on what the first run finds.
+//! That two loops take the same steps is read off their bodies, term by term (`matching`). What
+//! follows such a pair reads the same numbers of either (`equal`), so that later loops may be
+//! merged as well. This pass must never run a loop that may not end under fewer conditions than
+//! before, nor let a row depend on what the first run finds.
 
 mod equal;
 mod matching;
@@ -21,7 +23,8 @@ use matching::{Args, Both, Matched, More, Pair, carried, counts, stopping};
 pub(crate) struct OneRun {
     /// It, with rows behind its own.
     pub(crate) scan: Scan,
-    /// Which of its carried values counts the rows that it adds, if they are not as many as it has steps at most.
+    /// Which of its carried values counts the rows that it adds, if they are not as many as it has
+    /// steps at most.
     pub(crate) counter: Option<usize>,
     /// The other one.
     pub(crate) other: Term,
@@ -42,7 +45,8 @@ pub(crate) struct Inner {
     pub(crate) rows: Vec<Term>,
     /// Which parts of the other outer loop these are.
     pub(crate) parts: Vec<usize>,
-    /// The carried value of the outer loop that says how many rows there are at most, and how many there are in a step of it.
+    /// The carried value of the outer loop that says how many rows there are at most, and how many
+    /// there are in a step of it.
     pub(crate) bound: usize,
     pub(crate) steps: Term,
 }
@@ -151,7 +155,8 @@ impl Both<'_> {
         let given = |s: &Scan| s.init.iter().chain(&s.captures).chain(&s.xs).copied().collect::<Vec<Term>>();
         match counter {
             Some(k) if s.stop.is_some() && a.stop.is_none() && !s.reverse && !a.reverse && counts(g, s, k) => {}
-            // Both find out how many steps they take, and nobody wants more than what the last one leaves.
+            // Both find out how many steps they take, and nobody wants more than what the last one
+            // leaves.
             None if s.stop.is_some() && a.stop.is_some() => {
                 let alike = a.count == s.count && !s.reverse && !a.reverse && self.first < self.other;
                 if !alike || self.needed.iter().any(|&k| k >= a.init.len()) {
@@ -159,7 +164,8 @@ impl Both<'_> {
                 }
             }
             None if s.stop.is_none() && a.stop.is_none() && a.count == s.count && a.reverse == s.reverse => {
-                // Without a bound that the first run finds, and what another pair leaves to them, the two have nothing to do with each other.
+                // Without a bound that the first run finds, and what another pair leaves to them,
+                // the two have nothing to do with each other.
                 let bounds = deep(g, &a.body.results).binary_search(&self.first).is_ok();
                 if !bounds && (!self.alike.behind(g, &given(a)) || self.alike.behind(g, &given(s))) {
                     return None;
@@ -179,7 +185,8 @@ impl Both<'_> {
         let rows: Vec<usize> = needed.iter().copied().filter(|&k| k >= a.init.len()).collect();
         let mut results = s.body.results.to_vec();
         results.extend(rows.iter().map(|&k| map[&a.body.results[k]]));
-        // What is saved must be there without the first run, and ask for nothing that the first run does not do anyway.
+        // What is saved must be there without the first run, and ask for nothing that the first run
+        // does not do anyway.
         let mut read: Vec<Term> = results[s.body.results.len()..].to_vec();
         let of_body = g.reachable(&read);
         let old = s.body.params.len();
@@ -279,7 +286,8 @@ impl Both<'_> {
     }
 }
 
-/// The loop with these results, over further captures and consumed arrays; and what other terms of its body are then.
+/// The loop with these results, over further captures and consumed arrays; and what other terms of
+/// its body are then.
 fn with_more(g: &mut Graph, s: &Scan, results: &[Term], also: Vec<Term>, (captures, xs): More) -> (Scan, Vec<Term>) {
     let (old, first) = (s.body.params.len(), s.init.len() + s.captures.len());
     let last = captures.iter().chain(&xs).map(|n| n.0 + 1).max().unwrap_or(old);

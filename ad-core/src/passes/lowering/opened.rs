@@ -1,9 +1,11 @@
-//! Loops with carried state as the emitter sees them. `lower` opens each loop: its body becomes terms like all others, over leaves
-//! of its own (the step, what is carried, and, for those that come after the loop, its results), so that classes, guards, schedules and
-//! loop nests are the same inside and outside. What no body term depends on thereby stands outside of the loop.
-//! This file knows which leaves belong to which loop, what is alive, and in which loop each term has to be computed.
+//! Opened loops. Lowering opens each loop: its body becomes terms like all others, over leaves of
+//! its own (the index of the step, the carried values, and, for those that come after the loop, its
+//! results). So classes, guards, schedules and loop nests are the same inside and outside, and what
+//! no body term depends on stands outside of the loop.
 //!
-//! It must never look at a value, and a leaf must never be older than what its loop computes: handles are the order of evaluation.
+//! This file knows which leaves belong to which loop, which of them are needed, and in which loop
+//! each term has to be computed. It must never look at a value. A leaf must never be older than
+//! what its loop computes: handles are the order of evaluation.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -39,7 +41,8 @@ pub(crate) enum Growth {
     None,
     /// Behind each other, in memory that grows: what comes out of the loop says how many there are.
     Steps,
-    /// The row is all rows of an inner loop, which stand behind each other, those of one step behind those of the step before, in memory that grows.
+    /// The row is all rows of an inner loop, which stand behind each other, those of one step
+    /// behind those of the step before, in memory that grows.
     Inner,
 }
 
@@ -133,7 +136,8 @@ impl Loops {
         }
     }
 
-    /// The terms that are needed for `roots`, bodies of loops included, in the order of their handles: what is read comes first.
+    /// The terms that are needed for `roots`, bodies of loops included, in the order of their
+    /// handles: what is read comes first.
     pub(crate) fn reachable(&self, g: &Graph, roots: &[Term]) -> Vec<Term> {
         let mut seen = vec![false; g.len()];
         let mut stack: Vec<Term> = roots.to_vec();
@@ -188,7 +192,8 @@ impl Scopes {
         inner == outer
     }
 
-    /// The innermost loop whose leaves a term depends on. A loop stands in the innermost loop that its body depends on.
+    /// The innermost loop whose leaves a term depends on. A loop stands in the innermost loop that
+    /// its body depends on.
     pub(crate) fn new(g: &Graph, loops: &Loops, reach: &[Term]) -> Scopes {
         let depth = |s: Scope| if s == 0 { 0 } else { loops.all[s - 1].depth + 1 };
         let deepest = |scopes: &mut dyn Iterator<Item = Scope>| scopes.max_by_key(|&s| (depth(s), s)).unwrap_or(0);
@@ -232,8 +237,9 @@ impl Scopes {
     }
 }
 
-/// How a carried array becomes its next value by changes of some of its elements only: the terms on the way, oldest first.
-/// Each is a scatter onto the one before, what an inner loop leaves of the one before, or a lazy choice between two such ways.
+/// How a carried array becomes its next value by updates of some of its elements only: the chain of
+/// these terms, oldest first. Each is a scatter into the one before, what an inner loop leaves of
+/// the one before, or a lazy choice between two such chains.
 pub(crate) fn chain_of_updates(g: &Graph, loops: &Loops, now: Term, next: Term) -> Option<Vec<Term>> {
     let mut found: BTreeSet<Term> = BTreeSet::new();
     let mut stack = vec![next];

@@ -1,5 +1,6 @@
-//! Terms that are known to be the same numbers, since two loops leave them that are one run; and rows that are read of the same
-//! array. Must never look into a loop: what two bodies have in common is `matching`'s.
+//! Terms that are known to be the same numbers, since two loops leave them that are one run; and
+//! rows that are read of the same array. Must never look into a loop: what two bodies have in
+//! common is `matching`'s.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +16,8 @@ pub(super) fn plain(g: &Graph, mut t: Term) -> Term {
     t
 }
 
-/// Of a loop that another one does the work of: the first one, and which of its carried values are which parts.
+/// Of a loop that another one does the work of: the first one, and which of its carried values are
+/// which parts.
 pub(super) type Left = (Term, BTreeMap<usize, usize>);
 
 /// Terms that are the same numbers: what either of two loops leaves that are one run.
@@ -32,7 +34,8 @@ impl Alike {
         self.known.borrow_mut().clear();
     }
 
-    /// One term for all of them, without what only says that there is no derivative. Loops are looked into by nobody here.
+    /// One term for all of them, without what only says that there is no derivative. Loops are
+    /// looked into by nobody here.
     pub(super) fn one(&self, g: &mut Graph, t: Term) -> Term {
         let parts = self.parts.borrow();
         if parts.is_empty() {

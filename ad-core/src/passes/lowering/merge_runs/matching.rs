@@ -1,5 +1,5 @@
-//! Whether two loops take the same steps, read off their bodies term by term: which carried values of the one are those of the
-//! other, and what its terms are there. Must never change either loop.
+//! Whether two loops take the same steps, read off their bodies term by term: which carried values
+//! of the one are those of the other, and what its terms are there. Must never change either loop.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -48,7 +48,8 @@ pub(super) struct Both<'a> {
 }
 
 impl Both<'_> {
-    /// `a`'s carried values and terms as those of `s`, if these parts of it can be told so. `args` are what `a` begins with, captures and consumes.
+    /// `a`'s carried values and terms as those of `s`, if these parts of it can be told so. `args`
+    /// are what `a` begins with, captures and consumes.
     pub(super) fn matched(
         &self,
         g: &mut Graph,
@@ -164,7 +165,8 @@ impl Both<'_> {
         (map, pairs)
     }
 
-    /// The loop in `s` that takes the steps of this loop in `a`, which has a bound that the first run finds; and the places of its carried values.
+    /// The loop in `s` that takes the steps of this loop in `a`, which has a bound that the first
+    /// run finds; and the places of its carried values.
     fn inner(&self, g: &mut Graph, a: &Scan, s: &Scan, map: &HashMap<Term, Term>) -> Option<Pair> {
         let Node::Proj(of, bound) = *g.node(a.count) else { return None };
         if of != self.first {
@@ -205,7 +207,8 @@ pub(super) fn counts(g: &mut Graph, s: &Scan, k: usize) -> bool {
     s.body.results[k] == next
 }
 
-/// How many steps an inner loop takes, if the loop's carried value of this number is the greatest of that.
+/// How many steps an inner loop takes, if the loop's carried value of this number is the greatest
+/// of that.
 fn bounded(g: &mut Graph, s: &Scan, bound: usize, inner: Term, of: &Scan) -> Option<Term> {
     let next = *s.body.results.get(bound)?;
     let most = g.param(bound, s.body.params[bound].clone());
@@ -228,7 +231,8 @@ fn bounded(g: &mut Graph, s: &Scan, bound: usize, inner: Term, of: &Scan) -> Opt
     (t == inner && counts(g, of, k as usize)).then_some(steps)
 }
 
-/// The places of the carried values that these parts need, or one that has been given the wrong place; none if a part cannot be told.
+/// The places of the carried values that these parts need, or one that has been given the wrong
+/// place; none if a part cannot be told.
 fn wrong(
     g: &Graph,
     a: &Scan,

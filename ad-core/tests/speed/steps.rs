@@ -1,0 +1,359 @@
+//! Loops over steps, and steps that are done for blocks of items.
+
+use ad_core::emit::{NestSummary, PartSummary};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{gradient, some, vjp};
+
+#[test]
+fn steps_with_parts_of_their_own_are_one_loop_over_rows() {
+    let plan = gradient(
+        quote!(),
+        quote! {
+            fn f(w: &Array2<f64>, times: usize) -> f64 {
+                let (rows, n) = w.dim();
+                let mut h = w.to_owned();
+                let mut y = w.row(0).to_owned();
+                for _ in 0..times {
+                    for r in 0..rows {
+                        for j in 0..n {
+                            h[[r, j]] = (h[[r, j]] * w[[r, j]] + y[j]).tanh();
+                            y[j] = h[[r, j]] * y[j];
+                        }
+                    }
+                }
+                sum(&h)
+            }
+        },
+    );
+    // In one nest (blocks, and rows that are shorter): what it was is saved, also of what an inner loop carries and computes as a whole.
+    assert_eq!(plan.function("tanh"), 2, "{plan:#?}");
+    assert!(some(&plan, |n| n.overlapping), "{plan:#?}");
+    // Rows are written without a test.
+    let tests = |n: &NestSummary| n.choices + n.rows_under_test + n.tested_rows > 0;
+    assert!(some(&plan, |n| n.verb == "update") && !some(&plan, |n| n.verb == "update" && tests(n)), "{plan:#?}");
+    assert!(!some(&plan, |n| n.plain_functions.contains_key("tanh")), "{plan:#?}");
+}
+
+#[test]
+fn what_the_index_decides_is_decided_before_the_loop() {
+    let plan = vjp(
+        quote!(vjp),
+        quote! {
+            fn f(x: &Array1<f64>, steps: usize) -> Array1<f64> {
+                let mut y = x.to_owned();
+                for _ in 0..steps {
+                    y = build1(x.len(), |i| if i == 0 { x[0] } else { y[i] + x[i] * y[i - 1] });
+                }
+                y
+            }
+        },
+    );
+    let interiors: Vec<&NestSummary> =
+        plan.nests.iter().filter(|n| n.verb == "compute" && n.part != PartSummary::Ends).collect();
+    assert!(interiors.iter().any(|n| n.part == PartSummary::Interior), "{plan:#?}");
+    assert!(interiors.iter().all(|n| n.choices == 0), "a test inside: {plan:#?}");
+    assert!(
+        !some(&plan, |n| n.verb == "scatter" && n.loops > 0),
+        "the adjoint of the one before is a shifted row: {plan:#?}"
+    );
+}
+
+/// Checks that stand under the conditions of loops say what is in range inside of them: no row is cut with a test.
+#[test]
+fn what_checks_say_under_conditions_is_known_in_the_loops() {
+    let plan = gradient(
+        quote!(wrt(w)),
+        quote! {
+            fn f(x: &Array1<f64>, w: &Array2<f64>, steps: usize) -> f64 {
+                let n = x.len();
+                let mut y = x.to_owned();
+                for t in 0..steps {
+                    let mut z = Array1::<f64>::zeros(n);
+                    for j in 0..n {
+                        z[j] = (y[j] * w[[2 * t + 1, j]] + w[[0, n + j]]).tanh();
+                    }
+                    for j in 0..n {
+                        y[j] = z[j] * w[[2 * t, j]];
+                    }
+                }
+                y.sum()
+            }
+        },
+    );
+    assert!(plan.calls("cut") == 0 && !some(&plan, |n| n.tested_rows > 0), "{plan:#?}");
+    assert!(!some(&plan, |n| n.part == PartSummary::Prefix), "all of a row is there: {plan:#?}");
+}
+
+/// What an inner loop begins with is computed in the memory that it goes on with.
+#[test]
+fn what_a_loop_begins_with_is_not_copied() {
+    let plan = gradient(
+        quote!(wrt(w)),
+        quote! {
+            fn f(w: &Array1<f64>, x: &Array2<f64>, inner: usize) -> f64 {
+                let mut total = 0.0;
+                for t in 0..x.nrows() {
+                    let mut y = x.row(t).to_owned() * w;
+                    for _ in 0..inner {
+                        y = (&y * w).mapv(f64::sin);
+                    }
+                    total += y.sum() * total.cos();
+                }
+                total
+            }
+        },
+    );
+    assert!(plan.swapped > 0, "what is carried and saved is copied, nothing else: {plan:#?}");
+}
+
+/// Of a sum that is zero but at the ends the interior adds nothing, and its rows need no test.
+#[test]
+fn what_is_only_at_the_ends_is_not_in_the_interior() {
+    let plan = vjp(
+        quote!(vjp),
+        quote! {
+            fn f(x: &Array1<f64>, steps: usize) -> Array1<f64> {
+                let mut y = x.to_owned();
+                for _ in 0..steps {
+                    y = build1(x.len(), |i| if i == 0 { x[0] } else { y[i] + x[i] * y[i - 1] });
+                }
+                y
+            }
+        },
+    );
+    assert!(!some(&plan, |n| n.lanes), "the sum over the first elements is of the ends alone: {plan:#?}");
+    assert!(!some(&plan, |n| n.part == PartSummary::Interior && n.choices > 0), "{plan:#?}");
+}
+
+/// What checks say under conditions is asked at each loop and nest: a function of many of both is not to wait for it. (Half a second without
+/// optimisation, and more than minutes if answers were not bounded.)
+#[test]
+fn many_checks_under_conditions_cost_little() {
+    let steps = (0_usize..30).map(|k| {
+        quote! {
+            for j in 0..n { z[j] = (y[j] * w[[t, #k * n + j]]).tanh(); }
+            for j in 0..n { y[j] = z[j] * w[[#k, j]]; }
+        }
+    });
+    let plan = gradient(
+        quote!(wrt(w)),
+        quote! {
+            fn f(x: &Array1<f64>, w: &Array2<f64>, steps: usize) -> f64 {
+                let n = x.len();
+                let mut y = x.to_owned();
+                let mut z = x.to_owned();
+                for t in 0..steps { #(#steps)* }
+                y.sum()
+            }
+        },
+    );
+    assert!(plan.function("tanh") > 0, "{plan:#?}");
+}
+
+/// A sum over items with a recurrence in each: blocks of items, whose running products are arrays over the items. All steps of these are done for
+/// a few items after the others; what is cheap is not saved for the derivative, but computed again by the loop that takes the sums over items.
+#[test]
+fn recurrences_of_items_fill_the_lanes() {
+    let with = |step: TokenStream| {
+        gradient(
+            quote!(),
+            quote! {
+                fn f(x: &Array1<f64>, n: usize) -> f64 {
+                    let mut total = 0.0;
+                    for i in 0..n {
+                        let t = i as f64 / 100.0;
+                        let mut power = 1.0;
+                        let mut r = 0.5;
+                        for j in 0..x.len() {
+                            r -= x[j] * power;
+                            #step
+                        }
+                        total += r * r;
+                    }
+                    total
+                }
+            },
+        )
+    };
+    let cheap = with(quote!(power *= t;));
+    // Forwards and for the sums, in the blocks and in what is left.
+    assert_eq!(cheap.outer_vectorised, 4, "{cheap:#?}");
+    // A step calls nothing that is not inlined, and copies nothing.
+    assert!(cheap.nests.iter().filter(|n| n.verb == "step").all(|n| n.part_of_loop) && cheap.copied == 0, "{cheap:#?}");
+    // What is expensive is saved: no loop computes it a second time.
+    let expensive = with(quote!(power = (power * t).sin();));
+    assert_eq!(expensive.outer_vectorised, 2, "{expensive:#?}");
+}
+
+/// A loop that carries rows: all steps for a few elements after the others, if no element asks for another one, or for what all are together.
+#[test]
+fn rows_of_loops_stay_in_registers() {
+    let with = |step: TokenStream| {
+        gradient(
+            quote!(),
+            quote! {
+                fn f(x: &Array1<f64>, c: &Array1<f64>) -> f64 {
+                    let mut y = x.clone();
+                    for k in 0..c.len() { #step }
+                    y.sum()
+                }
+            },
+        )
+    };
+    let apart = [quote!(y = &y * c[k] + x;), quote!(y = y.mapv(|e| if e > c[k] { e.sin() } else { e });)];
+    for step in apart {
+        let plan = with(step);
+        assert!(plan.outer_vectorised > 0, "{plan:#?}");
+    }
+    let together = [
+        quote!(y = &y * c[k] + y[0];),
+        quote!(y = &y * y.sum() + c[k];),
+        quote!(y = build1(x.len(), |i| y[i] * c[k] + y[x.len() - 1 - i]);),
+    ];
+    for step in together {
+        let plan = with(step);
+        assert_eq!(plan.outer_vectorised, 0, "{plan:#?}");
+    }
+}
+
+/// A loop whose steps are loops over short rows is one function that asks for the instructions once, also where loops are inside of it; what
+/// it changes is moved in and handed back. Products of matrices and nests over several axes keep functions of their own.
+#[test]
+fn a_loop_over_short_rows_asks_for_the_instructions_once() {
+    let with = |step: TokenStream| {
+        gradient(
+            quote!(wrt(w)),
+            quote! {
+                fn f(w: &Array2<f64>, x: &Array2<f64>, layers: usize) -> f64 {
+                    let mut h = Array1::<f64>::zeros(x.ncols());
+                    for t in 0..x.nrows() { #step }
+                    (&h * &h).sum()
+                }
+            },
+        )
+    };
+    let rows = with(quote! {
+        for l in 0..layers {
+            for j in 0..x.ncols() {
+                h[j] = (h[j] * w[[l, j]] + x[[t, j]]).tanh();
+            }
+        }
+    });
+    assert_eq!(rows.outlined, 2, "forwards and backwards: {rows:#?}");
+    assert_eq!(rows.dispatches(), 3, "these, and what is behind the loop: {rows:#?}");
+    assert!(some(&rows, |n| n.part_of_loop), "{rows:#?}");
+    let matrices = with(quote!(h = h.dot(w).mapv(f64::tanh);));
+    assert!(matrices.calls("gemv") + matrices.calls("gemv_t") > 0, "{matrices:#?}");
+    let numbers = with(quote!(h[0] = (h[0] * w[[0, 0]] + x[[t, 0]]).sin();));
+    assert_eq!(numbers.outlined, 0, "no loop is in a step: {numbers:#?}");
+}
+
+/// In a loop a sum over functions is taken behind the loop that computes them, which does whole blocks alone.
+#[test]
+fn functions_of_short_rows_are_done_in_whole_blocks() {
+    let plan = gradient(
+        quote!(wrt(w)),
+        quote! {
+            fn f(w: &Array1<f64>, x: &Array2<f64>) -> f64 {
+                let mut s = 0.0;
+                for t in 0..x.nrows() {
+                    let mut e = 1.0 + s * s;
+                    for j in 0..x.ncols() {
+                        e += (x[[t, j]] * w[j] * s).exp();
+                    }
+                    s = e.ln();
+                }
+                s
+            }
+        },
+    );
+    assert!(plan.function("exp") > 0 && some(&plan, |n| n.overlapping), "no function for what is left over: {plan:#?}");
+}
+
+/// Sums of products over several indices, as loops say them: one product of matrices forwards and one for each gradient.
+#[test]
+fn sums_over_several_indices_are_one_contraction() {
+    let plan = gradient(
+        quote!(),
+        quote! {
+            fn f(w: &Array3<f64>, x: &Array2<f64>) -> f64 {
+                let (outputs, rows, columns) = w.dim();
+                let mut total = 0.0;
+                for o in 0..outputs {
+                    for i in 0..x.nrows() {
+                        let mut s = 0.0;
+                        for a in 0..rows {
+                            for b in 0..columns {
+                                s += w[[o, a, b]] * x[[i, a * columns + b]];
+                            }
+                        }
+                        total += s.sin();
+                    }
+                }
+                total
+            }
+        },
+    );
+    assert_eq!(plan.calls("gemm"), 3, "{plan:#?}");
+}
+
+/// In a block of items a sum over anything but the items stays in registers, for sixteen items at a time, and so does the least of several; one in
+/// the function's own order begins with the function's own zero.
+#[test]
+fn sums_of_the_items_of_a_block_stay_in_registers() {
+    let plan = gradient(
+        quote!(wrt(centres)),
+        quote! {
+            fn f(points: &Array2<f64>, centres: &Array2<f64>) -> f64 {
+                let mut cost = 0.0;
+                for i in 0..points.nrows() {
+                    let mut nearest = f64::INFINITY;
+                    for j in 0..centres.nrows() {
+                        let mut distance = 0.0;
+                        for k in 0..points.ncols() {
+                            let d = points[[i, k]] - centres[[j, k]];
+                            distance += d * d;
+                        }
+                        if distance < nearest {
+                            nearest = distance;
+                        }
+                    }
+                    cost += nearest;
+                }
+                cost
+            }
+        },
+    );
+    assert!(
+        some(&plan, |n| n.tiled && n.register_blocked && n.extremum),
+        "the least of them is taken there: {plan:#?}"
+    );
+    assert_eq!(plan.made, 1, "there is no array of them: {plan:#?}");
+}
+
+/// What is below a diagonal: the loop over columns ends there, instead of asking each time; and what is zero is left out without a pass of its own.
+#[test]
+fn triangles_of_the_items_of_a_block_are_short_loops() {
+    let plan = gradient(
+        quote!(wrt(a)),
+        quote! {
+            fn f(x: &Array2<f64>, a: &Array2<f64>) -> f64 {
+                let (n, d) = x.dim();
+                let mut total = 0.0;
+                for i in 0..n {
+                    let mut z = Array1::<f64>::zeros(d);
+                    for r in 0..d {
+                        for j in 0..r {
+                            z[r] += a[[r, j]] * x[[i, j]];
+                        }
+                    }
+                    total += logsumexp(&z);
+                }
+                total
+            }
+        },
+    );
+    assert!(some(&plan, |n| n.tiled && n.shortened), "{plan:#?}");
+}
