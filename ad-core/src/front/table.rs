@@ -1,9 +1,6 @@
 //! The table: every function, method and constant of Rust, std, ndarray and the DSL that is accepted, with what lowers it.
 //! Look-up, "did you mean" and the README's list all come from here; a name that is not here is refused.
 
-mod proof;
-mod row;
-
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -15,8 +12,8 @@ use crate::diag::suggest;
 use crate::ir::Elem;
 use crate::prim::{Binary, Emit, Unary};
 
-pub(super) use proof::Proof;
-pub(super) use row::{Call, LowerFn, Mark, Neutral, On, Parts, Row, Whole, row};
+pub(super) use super::proved::Proof;
+pub(super) use super::row::{Call, LowerFn, Mark, Neutral, On, Parts, Row, Whole, row};
 
 const TABLES: &[&[Row]] = &[
     functions::BUILDING,

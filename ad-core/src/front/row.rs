@@ -1,14 +1,14 @@
 //! A row of the table: all that the front end knows of one name. Whoever lowers, reads, proves or documents names asks the row; no
 //! other place may name a method again.
 
-use super::proof::Proof;
+use super::proved::Proof;
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::front::lower::Lower;
 use crate::front::open::Open;
 use crate::front::refs::results::{self, ResultFn};
 use crate::front::value::{Lowered, Value};
-use crate::ir::{Elem, Term};
+use crate::ir::{Elem, Lit, Term};
 use crate::prim::{Binary, Unary};
 
 /// What a name is called on.
@@ -169,9 +169,12 @@ impl Neutral {
     /// It as a term, if the type of elements has one.
     pub(in crate::front) fn term(self, me: &mut Lower, elem: Elem) -> Option<Term> {
         match (self, elem) {
-            (Neutral::Zero, _) => Some(crate::front::methods::construct::constant(me, elem, 0)),
-            (Neutral::One, _) => Some(crate::front::methods::construct::constant(me, elem, 1)),
+            (Neutral::Zero, Elem::Real(ty)) => Some(me.g.lit_real(ty, 0.0)),
+            (Neutral::One, Elem::Real(ty)) => Some(me.g.lit_real(ty, 1.0)),
             (Neutral::MinusInfinity, Elem::Real(ty)) => Some(me.g.lit_real(ty, f64::NEG_INFINITY)),
+            (Neutral::Zero, Elem::Int(ty)) => Some(me.g.lit(Lit::Int(ty, 0))),
+            (Neutral::One, Elem::Int(ty)) => Some(me.g.lit(Lit::Int(ty, 1))),
+            (Neutral::Zero | Neutral::One, Elem::Bool) => Some(me.g.lit_bool(self == Neutral::One)),
             (Neutral::MinusInfinity, _) => None,
         }
     }
