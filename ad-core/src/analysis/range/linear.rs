@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::Term;
+use crate::ir::{Elem, Graph, Term};
+use crate::prim::IntOp;
 
 /// `constant + sum of coefficient * atom`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -45,4 +46,26 @@ impl Linear {
     pub(super) fn plus(&self, n: i128) -> Option<Linear> {
         self.combine(1, &Linear::constant(n), 1)
     }
+}
+
+/// A `usize` term of the value of `l`, which is known not to be negative: what is added, less what
+/// is subtracted.
+pub fn to_term(g: &mut Graph, l: &Linear) -> Term {
+    let (plus, minus) = sides(g, l);
+    g.int(IntOp::Sub, plus, minus)
+}
+
+/// The positive and the negative part of a linear form over integers of any type, as `usize` terms.
+pub fn sides(g: &mut Graph, l: &Linear) -> (Term, Term) {
+    let start = |n: i128| usize::try_from(n.max(0)).unwrap_or(usize::MAX);
+    let (mut plus, mut minus) = (g.lit_usize(0), g.lit_usize(0));
+    for (&t, &c) in &l.atoms {
+        let t = g.cast(Elem::USIZE, t);
+        let factor = g.lit_usize(start(c.abs()));
+        let product = g.int(IntOp::Mul, t, factor);
+        let side = if c > 0 { &mut plus } else { &mut minus };
+        *side = g.int(IntOp::Add, *side, product);
+    }
+    let (up, down) = (g.lit_usize(start(l.constant)), g.lit_usize(start(l.constant.saturating_neg())));
+    (g.int(IntOp::Add, plus, up), g.int(IntOp::Add, minus, down))
 }
