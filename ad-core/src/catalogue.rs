@@ -127,10 +127,10 @@ pub fn malformed_attribute(reason: &str) -> Message {
         .help("write options with commas: `#[differentiate(grad, jvp, wrt(w, b))]`")
 }
 
-pub fn unknown_option(name: &str, near: Option<&str>) -> Message {
+pub fn unknown_option(name: &str, near: Option<&str>, derivatives: &str) -> Message {
     let text = message(format!("`differentiate` has no option `{name}`"));
     let text = text
-        .maybe(near, "the options are `grad`, `vjp`, `jvp`, `jacobian`, `hvp`, `hessian`, `pullback`, `into`, `wrt(..)`, `crate = \"..\"`, `mode = \"..\"`");
+        .maybe(near, &format!("the options are {derivatives}, `wrt(..)`, `crate = \"..\"`, `mode = \"..\"`"));
     foreign::translate(Kind::Option, name, text)
 }
 
@@ -158,25 +158,21 @@ pub fn unknown_mode(mode: &str, near: Option<&str>) -> Message {
     message(format!("there is no mode `{mode}`")).maybe(near, "leave the mode out, or write `mode = \"dual_arrays\"`")
 }
 
-pub fn grad_of_an_array(option: &str) -> Message {
-    let text = message(format!("`{option}` is of a function whose result is one real number; this one returns an array"));
-    match option {
-        "hvp" | "hessian" => text.help("take it of a number made of the result, such as the sum of its squares"),
-        _ => text.help("write `vjp`: the gradient of the result weighted by a cotangent"),
-    }
+/// `instead`: the way out, which the derivative's descriptor has. The same in the two below.
+pub fn derivative_of_an_array(option: &str, instead: &str) -> Message {
+    message(format!("`{option}` is of a function whose result is one real number; this one returns an array"))
+        .help(instead)
 }
 
-pub fn hessian_of_several(names: &[String], first: &str) -> Message {
-    message(format!("`hessian` is with respect to one parameter; here are {}", names.join(", ")))
-        .help(format!("name one of them: `wrt({first})`; products with the Hessian of all of them: `hvp`"))
+pub fn derivative_of_several(option: &str, names: &[String], first: &str, instead: &str) -> Message {
+    message(format!("`{option}` is with respect to one parameter; here are {}", names.join(", ")))
+        .help(format!("name one of them: `wrt({first})`; {instead}"))
 }
 
-pub fn derivative_of_high_rank(option: &str, name: &str, result: u8, param: u8) -> Message {
-    let text = message(format!("`{option}` with respect to `{name}` would have {result} + {param} indices; arrays have at most 6"));
-    match option {
-        "hessian" => text.help("write `hvp`: the Hessian applied to a direction"),
-        _ => text.help("write `vjp` or `jvp`: the Jacobian applied to a cotangent or to tangents"),
-    }
+pub fn derivative_of_high_rank(option: &str, name: &str, indices: [u8; 2], instead: &str) -> Message {
+    let [result, param] = indices;
+    message(format!("`{option}` with respect to `{name}` would have {result} + {param} indices; arrays have at most 6"))
+        .help(instead)
 }
 
 pub fn check_grad_of_no_call() -> Message {
@@ -184,10 +180,10 @@ pub fn check_grad_of_no_call() -> Message {
         .help("write `check_grad!(f(&x, 2.0))`; what is checked, and how closely: `check_grad!(f(&x, 2.0), jvp, tolerance = 1e-4)`")
 }
 
-pub fn check_grad_option(text: &str, near: Option<&str>) -> Message {
+pub fn check_grad_option(text: &str, near: Option<&str>, derivatives: &str) -> Message {
     message(format!("`check_grad!` has no option `{text}`")).maybe(
         near,
-        "the options are `grad`, `vjp`, `jvp`, `jacobian`, `hvp`, `hessian`, `pullback`, `into` (all that were written, if there is none of these), and `tolerance = 1e-4`",
+        &format!("the options are {derivatives} (all that were written, if there is none of these), and `tolerance = 1e-4`"),
     )
 }
 

@@ -9,11 +9,9 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, ExprCall, ExprPath, Token};
 
 use crate::catalogue;
+use crate::derivative::list;
 use crate::diag::{Diagnostic, Diags, SrcRange, suggest, text_of};
 use crate::rust_types::check_name;
-
-/// Derivatives that can be checked.
-const OPTIONS: &[&str] = &["grad", "vjp", "jvp", "jacobian", "hvp", "hessian", "pullback", "into"];
 
 struct Options {
     checked: Vec<String>,
@@ -58,7 +56,7 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
         let known = match &part {
             Expr::Path(p) => {
                 let name = p.to_token_stream().to_string();
-                let known = OPTIONS.contains(&&*name);
+                let known = list::named(&name).is_some();
                 options.checked.extend(known.then_some(name));
                 known
             }
@@ -71,8 +69,8 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
         if !known {
             let text = text_of(&part, 40);
             let name = text.split(['(', ' ', '=']).next().unwrap_or_default();
-            let near = suggest(name, OPTIONS.iter().copied().chain(["tolerance"]));
-            diags.push(SrcRange::of(&part), catalogue::check_grad_option(&text, near));
+            let near = suggest(name, list::options().chain(["tolerance"]));
+            diags.push(SrcRange::of(&part), catalogue::check_grad_option(&text, near, &list::quoted_options()));
         }
     }
     Some((path, call, options))

@@ -7,18 +7,17 @@
 //! What a pass has changed is simplified, if it asks for that. `AD_DUMP` writes the program after
 //! each pass.
 
-use std::collections::HashSet;
-
 use crate::analysis::decisions::Decisions;
-use crate::derivative;
-use crate::ir::Term;
+use crate::derivative::list::{Descriptor, VJP};
+use crate::derivative::{self, check_roots, set_checks};
 use crate::passes::loops::{self, fusion, rematerialise, strip_mine};
 use crate::passes::manager::Manager;
-use crate::passes::{CheckRoots, Pass, Roots};
+use crate::passes::{Pass, Roots};
 use crate::passes::{associate, bulk, hoist, pairs, push, share, simplify, trip_counts, unroll};
-use crate::program::{Check, Program, Routine, Staged};
+use crate::program::{Program, Routine, Staged};
 use crate::stage;
 
+pub use crate::derivative::Prepared;
 pub use crate::passes::Log;
 
 /// The passes over the function itself.
@@ -43,51 +42,6 @@ pub fn passes() -> Vec<Pass> {
     all
 }
 
-/// Which derivative a routine computes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Derivative {
-    /// `f_value_and_grad`.
-    ValueAndGrad,
-    /// `f_vjp`.
-    Vjp,
-    /// `f_jvp`.
-    Jvp,
-    /// `f_value_and_jacobian`.
-    ValueAndJacobian,
-    /// `f_hvp`.
-    Hvp,
-    /// `f_hessian`.
-    Hessian,
-    /// `f_value_and_grad_into`.
-    Into,
-}
-
-impl Derivative {
-    /// What the name of the routine ends in.
-    pub(crate) fn suffix(self) -> &'static str {
-        match self {
-            Derivative::ValueAndGrad => "value_and_grad",
-            Derivative::Vjp => "vjp",
-            Derivative::Jvp => "jvp",
-            Derivative::ValueAndJacobian => "value_and_jacobian",
-            Derivative::Hvp => "hvp",
-            Derivative::Hessian => "hessian",
-            Derivative::Into => "value_and_grad_into",
-        }
-    }
-}
-
-/// The function in bulk operations, and what its decisions depend on.
-#[derive(Debug)]
-pub struct Prepared {
-    /// The front end's program; `result` and `checks` are build-free now.
-    pub program: Program,
-    /// The results where no derivative is taken of them: they come with counting the steps of
-    /// loops.
-    pub(crate) plain: Vec<Term>,
-    pub(crate) exact: HashSet<Term>,
-}
-
 /// The stages of the function itself.
 pub fn prepare(mut program: Program, log: Option<&mut Log>) -> Prepared {
     let mut manager = Manager::new("function", log, &program.hints);
@@ -109,8 +63,8 @@ pub fn prepare(mut program: Program, log: Option<&mut Log>) -> Prepared {
 }
 
 /// The stages of one derivative.
-pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>) -> Routine {
-    let mut manager = Manager::new(which.suffix(), log, &prepared.program.hints);
+pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>) -> Routine {
+    let mut manager = Manager::new(which.suffix, log, &prepared.program.hints);
     stage::enter("differentiation");
     let given = prepared.exact.clone();
     let made = derivative::made(prepared, which, &mut |g, roots| {
@@ -131,22 +85,7 @@ pub fn derive(prepared: &mut Prepared, which: Derivative, log: Option<&mut Log>)
 
 /// `f_pullback`: the `vjp`, split at its cotangent.
 pub fn pullback(prepared: &mut Prepared, log: Option<&mut Log>) -> Staged {
-    let whole = derive(prepared, Derivative::Vjp, log);
+    let whole = derive(prepared, &VJP, log);
     stage::enter("splitting");
     derivative::pullback::pullback(&mut prepared.program, whole)
-}
-
-/// The roots of checks.
-pub(crate) fn check_roots(checks: &[Check]) -> Vec<CheckRoots> {
-    checks.iter().map(|c| CheckRoots { ok: c.ok, shown: c.shown.iter().map(|s| s.1).collect() }).collect()
-}
-
-/// The same checks of other terms.
-pub(crate) fn set_checks(checks: &mut [Check], roots: &[CheckRoots]) {
-    for (check, new) in checks.iter_mut().zip(roots) {
-        check.ok = new.ok;
-        for (shown, &new) in check.shown.iter_mut().zip(&new.shown) {
-            shown.1 = new;
-        }
-    }
 }

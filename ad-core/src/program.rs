@@ -60,6 +60,17 @@ impl Container {
         if self == Container::ScalarRef { Container::Scalar } else { self }
     }
 
+    /// How a tangent or a cotangent of this kind is passed: numbers and arrays of static size by value.
+    #[must_use]
+    pub fn passing(self) -> Passing {
+        match self {
+            Container::Scalar | Container::ScalarRef => Passing::value(Owner::Any),
+            Container::Static => Passing::value(Owner::Static),
+            Container::NdArray => Passing::reference(Owner::Shared),
+            Container::Slice => Passing::reference(Owner::Slice),
+        }
+    }
+
     /// Scalars and arrays of static size: what is never on the heap.
     #[must_use]
     pub fn is_static(self) -> bool {
@@ -78,6 +89,31 @@ pub fn pair(result: (Container, &[TokenStream]), param: (Container, &[TokenStrea
     (if lens.is_empty() { Container::Scalar } else { Container::Static }, lens)
 }
 
+/// How the type of a parameter is written, as far as the code has to know that passes an argument on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Passing {
+    /// References in front.
+    pub references: usize,
+    /// What they refer to.
+    pub owner: Owner,
+    /// Whether a lifetime in it is `'static`.
+    pub is_static: bool,
+}
+
+impl Passing {
+    /// By value.
+    #[must_use]
+    pub fn value(owner: Owner) -> Self {
+        Passing { references: 0, owner, is_static: false }
+    }
+
+    /// By reference.
+    #[must_use]
+    pub fn reference(owner: Owner) -> Self {
+        Passing { references: 1, ..Passing::value(owner) }
+    }
+}
+
 /// A parameter of a routine.
 #[derive(Clone, Debug)]
 pub struct Param {
@@ -85,6 +121,8 @@ pub struct Param {
     pub name: Ident,
     /// Its type as the user wrote it, or as the contract has it for tangents and cotangents.
     pub ty: TokenStream,
+    /// How that type is written.
+    pub passing: Passing,
     /// The type `ty` stands for.
     pub container: Container,
     /// Element type of the leaf.
@@ -226,8 +264,8 @@ pub struct Program {
     pub hints: BTreeMap<Term, String>,
     /// Places.
     pub places: Places,
-    /// What is to be written.
-    pub options: Options,
+    /// The path of the crate `ad`: `::ad` unless `crate = "..."` says otherwise.
+    pub krate: TokenStream,
     /// The type parameter with `T: Real`, if there is one: what [`crate::ir::RealTy::Param`] is called.
     pub real_param: Option<Ident>,
     /// What names were taken for: to be proved by the code that is emitted.
@@ -418,29 +456,6 @@ pub struct AssumedConst {
     pub ty: RealTy,
     /// Its value.
     pub value: f64,
-}
-
-/// The attribute's options.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// `f_grad` and `f_value_and_grad`.
-    pub grad: bool,
-    /// `f_vjp`.
-    pub vjp: bool,
-    /// `f_jvp`.
-    pub jvp: bool,
-    /// `f_jacobian` and `f_value_and_jacobian`.
-    pub jacobian: bool,
-    /// `f_hvp`.
-    pub hvp: bool,
-    /// `f_hessian`.
-    pub hessian: bool,
-    /// `f_pullback`.
-    pub pullback: bool,
-    /// `f_value_and_grad_into`.
-    pub into: bool,
-    /// The path of the crate `ad`: `::ad` unless `crate = "..."` says otherwise.
-    pub krate: TokenStream,
 }
 
 /// One function to be written by the emitter. All terms are build-free.

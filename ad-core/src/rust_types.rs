@@ -6,7 +6,7 @@
 //! The front end, the derivatives and the emitter use this module. It must never know one of them,
 //! nor look at a value.
 
-use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use crate::ir::{Elem, RealTy};
@@ -33,7 +33,7 @@ pub(crate) fn elem_type(elem: Elem, param: &Ident) -> TokenStream {
 
 /// The type of an owned result of this kind.
 fn owned_type(program: &Program, container: Container, elem: Elem, rank: usize, lens: &[TokenStream]) -> TokenStream {
-    let krate = &program.options.krate;
+    let krate = &program.krate;
     let elem = elem_type(elem, &real_param(program));
     match container {
         Container::Scalar | Container::ScalarRef => elem,
@@ -54,7 +54,7 @@ pub(crate) fn argument_type(
     rank: usize,
     lens: &[TokenStream],
 ) -> TokenStream {
-    let krate = &program.options.krate;
+    let krate = &program.krate;
     let elem = elem_type(elem, &real_param(program));
     match container {
         Container::Scalar | Container::ScalarRef => elem,
@@ -83,24 +83,6 @@ pub(crate) fn destination_type(
         _ => {
             let owned = owned_type(program, container, elem, rank, lens);
             quote!(&mut #owned)
-        }
-    }
-}
-
-/// How many references stand in front of a type, and what is behind them.
-pub(crate) fn references(ty: &TokenStream) -> (usize, Vec<TokenTree>) {
-    let mut references = 0;
-    let mut tokens: Vec<TokenTree> = ty.clone().into_iter().collect();
-    loop {
-        match &*tokens {
-            [TokenTree::Punct(p), rest @ ..] if p.as_char() == '&' => {
-                references += 1;
-                // A lifetime is a quote and a name.
-                let skip = if matches!(rest, [TokenTree::Punct(q), ..] if q.as_char() == '\'') { 2 } else { 0 };
-                tokens = rest[skip..].to_vec();
-            }
-            [TokenTree::Group(g)] if g.delimiter() != Delimiter::Bracket => tokens = g.stream().into_iter().collect(),
-            _ => return (references, tokens),
         }
     }
 }

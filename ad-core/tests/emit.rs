@@ -59,13 +59,14 @@ fn the_plan_can_be_read() {
 
 /// A function and its gradient, by the whole pipeline.
 fn derived(p: &recurrences::Program) -> support::Case {
-    use ad_core::pipeline::{self, Derivative};
+    use ad_core::derivative::list::GRAD;
+    use ad_core::pipeline;
     let program = match ad_core::front::parse(quote::quote!(grad), p.item.clone()) {
         Ok(program) => program,
         Err(_) => panic!("{} has errors", p.name),
     };
     let mut prepared = pipeline::prepare(program, None);
-    let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+    let routine = pipeline::derive(&mut prepared, &GRAD, None);
     let mut case = support::Case::of(p.name, prepared.program.graph, &routine.result.terms(), p.inputs.clone());
     for check in &routine.checks {
         case.check(check.ok, &check.message, &[]);

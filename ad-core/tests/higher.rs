@@ -8,8 +8,9 @@ mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use ad_core::derivative::list::{GRAD, HESSIAN, HVP, JACOBIAN};
 use ad_core::ir::{IntTy, RealTy, Term};
-use ad_core::pipeline::{self, Derivative, Prepared};
+use ad_core::pipeline::{self, Prepared};
 use ad_core::program::{Param, Routine};
 use ad_oracle::interp::{Array, Data, Dual, Interp, Value};
 use common::compare::close_all;
@@ -97,7 +98,7 @@ fn check(source: &Source) -> Try<(bool, bool)> {
     let tolerance = run.tolerance;
     let at = |what: &str, e: String| format!("{what}: {e}");
 
-    let routine = pipeline::derive(&mut run.prepared, Derivative::ValueAndJacobian, None);
+    let routine = pipeline::derive(&mut run.prepared, &JACOBIAN, None);
     let inputs = run.with(&[], Vec::new());
     run.holds(&inputs, &routine)?;
     let found = run.eval(&inputs, &routine.result.terms())?;
@@ -144,7 +145,7 @@ fn check(source: &Source) -> Try<(bool, bool)> {
         let program = &run.prepared.program;
         program.active.iter().filter_map(|&k| program.params[k].input).map(|k| k as usize).collect()
     };
-    let routine = pipeline::derive(&mut run.prepared, Derivative::ValueAndGrad, None);
+    let routine = pipeline::derive(&mut run.prepared, &GRAD, None);
     let mut inputs = run.with(&[], Vec::new());
     for (&k, direction) in active.iter().zip(&directions) {
         inputs[k] = inputs[k].clone().with_tangent(direction);
@@ -154,7 +155,7 @@ fn check(source: &Source) -> Try<(bool, bool)> {
     if wanted.iter().flatten().any(|x| x.abs() > 1e4 || x.is_nan()) {
         return Ok((true, false));
     }
-    let routine = pipeline::derive(&mut run.prepared, Derivative::Hvp, None);
+    let routine = pipeline::derive(&mut run.prepared, &HVP, None);
     let further = &routine.params[run.prepared.program.params.len()..];
     let along = active.iter().zip(&directions).map(|(&k, d)| run.real(&shape_of(&run.inputs[k]), d)).collect();
     let inputs = run.with(further, along);
@@ -163,7 +164,7 @@ fn check(source: &Source) -> Try<(bool, bool)> {
         close_all(&found.values(), wanted, 10.0 * tolerance).map_err(|e| at("hvp", e))?;
     }
     if active.len() == 1 {
-        let routine = pipeline::derive(&mut run.prepared, Derivative::Hessian, None);
+        let routine = pipeline::derive(&mut run.prepared, &HESSIAN, None);
         let inputs = run.with(&[], Vec::new());
         let hessian = run.eval(&inputs, &routine.result.terms())?[0].values();
         let n = directions[0].len();

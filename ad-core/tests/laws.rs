@@ -5,7 +5,8 @@
 
 mod common;
 
-use ad_core::pipeline::{self, Derivative};
+use ad_core::derivative::list::GRAD;
+use ad_core::pipeline;
 use ad_core::{front, program::Program};
 use ad_oracle::interp::{Interp, Value};
 use common::compare::{close_all, dot};
@@ -77,7 +78,7 @@ fn differentiated(body: &str, inputs: &[Value], direction: &[Vec<f64>]) -> (Vec<
     let moved: Vec<Value> = inputs.iter().zip(direction).map(|(x, d)| x.clone().with_tangent(d)).collect();
     let source = Interp::new(&program.graph, &moved).eval(program.result.terms()[0]).expect("a value");
     let mut prepared = pipeline::prepare(program, None);
-    let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+    let routine = pipeline::derive(&mut prepared, &GRAD, None);
     let found = Interp::new(&prepared.program.graph, inputs).eval_all(&routine.result.terms()).expect("values");
     let gradient: Vec<f64> = found[1..].iter().flat_map(Value::values).collect();
     let value = found[0].values();

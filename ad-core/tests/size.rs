@@ -126,10 +126,11 @@ fn code_does_not_grow_with_sizes() {
 
 /// Terms that all stages up to the emitter make.
 fn terms(function: TokenStream) -> usize {
-    use ad_core::pipeline::{self, Derivative};
+    use ad_core::derivative::list::GRAD;
+    use ad_core::pipeline;
     let Ok(program) = ad_core::front::parse(quote!(), function) else { panic!("the function has errors") };
     let mut prepared = pipeline::prepare(program, None);
-    pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+    pipeline::derive(&mut prepared, &GRAD, None);
     prepared.program.graph.len()
 }
 

@@ -12,20 +12,16 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::with_panics;
+use super::docs;
+use super::list::PULLBACK;
 use crate::ir::{Graph, Node, Term, Type};
 use crate::prim::Prim;
-use crate::program::{Container, Output, OutputTree, Param, Program, Routine, Staged};
+use crate::program::{Container, Output, OutputTree, Owner, Param, Passing, Program, Routine, Staged};
 
 /// `f_pullback`, given the `vjp`.
 pub(crate) fn pullback(program: &mut Program, whole: Routine) -> Staged {
     let name = format_ident!("{}_pullback", program.name, span = program.name.span());
-    let first_line = format!(
-        "The value of [`{}`] and its pullback: the function from a cotangent of the result to those of the parameters. \
-         The pullback owns what it needs of the parameters, and can be called many times.",
-        program.name
-    );
-    let docs = with_panics(program, first_line);
+    let docs = docs(program, &PULLBACK);
     split(program, whole, name, docs)
 }
 
@@ -288,7 +284,11 @@ impl Split<'_> {
             _ => elem_ty,
         };
         let name = format_ident!("kept{}_", self.kept.len() + 1);
-        let param = Param { name, ty, container, elem, rank, lens: lens.clone(), input };
+        let passing = match container {
+            Container::Static => Passing::reference(Owner::Static),
+            other => other.passing(),
+        };
+        let param = Param { name, ty, passing, container, elem, rank, lens: lens.clone(), input };
         self.kept.push(Kept { leaf: Output { term: t, container, lens }, param });
         new
     }

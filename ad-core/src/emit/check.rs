@@ -3,110 +3,67 @@
 //!
 //! Must never add a warning, nor stop anything from compiling that compiles without it.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::program::{Container, Param, Program};
-use crate::rust_types::{check_name, references};
+use crate::derivative::list::{Descriptor, Further, Structure};
+use crate::program::{Container, Owner, Param, Passing, Program};
+use crate::rust_types::check_name;
 
-/// How a type is written: the references in front, and whether what they refer to is a view, a slice or an owned value.
-struct Written {
-    references: usize,
-    base: Base,
-    /// `'static` stands in it.
-    forever: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Base {
-    Number,
-    Static,
-    /// An ndarray or a `Vec` that owns its elements.
-    Owned,
-    View,
-    /// `ArrayRef`.
-    Ref,
-    Slice,
-}
-
-fn written(param: &Param) -> Written {
-    let (references, tokens) = references(&param.ty);
-    let slice = matches!(&*tokens, [TokenTree::Group(_)]);
-    // The last segment of the path: what stands before its arguments.
-    let head = tokens.iter().take_while(|tt| !matches!(tt, TokenTree::Punct(p) if p.as_char() == '<'));
-    let last = head.filter_map(|tt| if let TokenTree::Ident(i) = tt { Some(i.to_string()) } else { None }).last();
-    let starts = |prefix: &str| last.as_ref().is_some_and(|name| name.starts_with(prefix));
-    let base = match param.container {
-        Container::Scalar | Container::ScalarRef => Base::Number,
-        Container::Static => Base::Static,
-        Container::Slice if slice => Base::Slice,
-        Container::NdArray if starts("ArrayView") => Base::View,
-        Container::NdArray if starts("ArrayRef") => Base::Ref,
-        Container::NdArray | Container::Slice => Base::Owned,
-    };
-    Written { references, base, forever: forever(&param.ty) }
-}
-
-/// Whether a type asks for references that are never given back.
-fn forever(ty: &TokenStream) -> bool {
-    ty.clone().into_iter().any(|tt| match tt {
-        TokenTree::Group(g) => forever(&g.stream()),
-        TokenTree::Ident(i) => i == "static",
-        _ => false,
-    })
-}
+/// How a parameter's type is written.
+#[derive(Clone, Copy)]
+struct Written(Passing);
 
 impl Written {
     /// The value of an argument, owned.
-    fn own(&self, argument: &Ident, run: &TokenStream) -> TokenStream {
-        let stars = std::iter::repeat_n(quote!(*), self.references);
-        let lent = if self.references == 0 { quote!(&#argument) } else { quote!(#argument) };
-        match self.base {
-            Base::Number | Base::Static => quote!(#(#stars)* #argument),
-            Base::Owned if self.references < 2 => quote!(#argument.clone()),
-            Base::Owned => {
-                let stars = std::iter::repeat_n(quote!(*), self.references - 1);
+    fn own(self, argument: &Ident, run: &TokenStream) -> TokenStream {
+        let Passing { references, owner, .. } = self.0;
+        let stars = std::iter::repeat_n(quote!(*), references);
+        let lent = if references == 0 { quote!(&#argument) } else { quote!(#argument) };
+        match owner {
+            Owner::Any | Owner::Static => quote!(#(#stars)* #argument),
+            Owner::Array | Owner::Vector if references < 2 => quote!(#argument.clone()),
+            Owner::Array | Owner::Vector => {
+                let stars = std::iter::repeat_n(quote!(*), references - 1);
                 quote!((#(#stars)* #argument).clone())
             }
-            Base::View | Base::Ref => quote!(#run::array(#lent)),
-            Base::Slice => quote!(#run::slice(#lent)),
+            Owner::View | Owner::Shared => quote!(#run::array(#lent)),
+            Owner::Slice => quote!(#run::slice(#lent)),
         }
     }
 
     /// The argument itself, once more.
-    fn again(&self, argument: &Ident) -> TokenStream {
-        if self.references == 0 && self.base == Base::Owned { quote!(#argument.clone()) } else { quote!(#argument) }
+    fn again(self, argument: &Ident) -> TokenStream {
+        let moved = self.0.references == 0 && matches!(self.0.owner, Owner::Array | Owner::Vector);
+        if moved { quote!(#argument.clone()) } else { quote!(#argument) }
     }
 
     /// An owned value as an argument.
-    fn lent(&self, value: &TokenStream, run: &TokenStream) -> TokenStream {
-        let value = if self.forever { quote!((*#run::forever(#value))) } else { value.clone() };
-        let value = match self.base {
-            Base::View => quote!(#value.view()),
+    fn lent(self, value: &TokenStream, run: &TokenStream) -> TokenStream {
+        let Passing { references, owner, is_static } = self.0;
+        let value = if is_static { quote!((*#run::forever(#value))) } else { value.clone() };
+        let value = match owner {
+            Owner::View => quote!(#value.view()),
             // One reference is coerced.
-            Base::Ref if self.references > 1 => quote!(*#value),
-            Base::Slice => quote!(#value[..]),
+            Owner::Shared if references > 1 => quote!(*#value),
+            Owner::Slice => quote!(#value[..]),
             _ => value,
         };
-        let references = std::iter::repeat_n(quote!(&), self.references);
+        let references = std::iter::repeat_n(quote!(&), references);
         quote!(#(#references)* #value)
     }
 }
 
 /// The hidden function.
 #[must_use]
-pub fn check(program: &Program) -> TokenStream {
-    let Program { name, vis, cfgs, generics, where_clause, turbofish, options, .. } = program;
-    let krate = &program.options.krate;
+pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
+    let Program { name, vis, cfgs, generics, where_clause, turbofish, .. } = program;
+    let krate = &program.krate;
     let run = quote!(#krate::runtime::check);
     let own = |what: &str, k: usize| Ident::new(&format!("{what}{k}_"), Span::mixed_site());
     let arguments: Vec<Ident> = (0..program.params.len()).map(|k| own("argument", k)).collect();
-    let all: Vec<Written> = program.params.iter().map(written).collect();
+    let all: Vec<Written> = program.params.iter().map(|p| Written(p.passing)).collect();
     let types = program.params.iter().map(|p| &p.ty);
-    let derived = |suffix: &str| {
-        let name = format_ident!("{name}_{suffix}");
-        quote!(#name #turbofish)
-    };
     // Active parameters by their place among these.
     let active: Vec<(&Param, &Written, &Ident)> =
         program.active.iter().map(|&k| (&program.params[k], &all[k], &arguments[k])).collect();
@@ -143,82 +100,69 @@ pub fn check(program: &Program) -> TokenStream {
     let (value, back, points_) = (own("value", 0), own("back", 0), own("all", 0));
     let both = quote!((#run::leaf(&#value), #leaves));
     let container = program.result.leaves().first().map_or(Container::Scalar, |out| out.container);
-    let mut code = TokenStream::new();
-    if options.grad {
-        let f = derived("value_and_grad");
-        code.extend(quote! {
-            #check.grad(|#at| {
-                let (#value, #gradient) = #f(#(#moved),*);
-                #both
-            });
-        });
-    }
-    if options.into {
-        let f = derived("value_and_grad_into");
-        code.extend(quote! {
-            #check.value_and_grad_into(|| {
-                #(let mut #parts = #run::unwritten(&#owned);)*
-                let #value = #f(#(#here,)* #(&mut #parts),*);
-                #both
-            });
-        });
-    }
-    if options.vjp {
-        let f = derived("vjp");
-        let cotangent = passed(container, &quote!(#run::refill(&#value, #at)));
-        code.extend(quote! {
-            #check.vjp(|#at| {
-                let #value = #name #turbofish(#(#here),*);
-                let (#value, #gradient) = #f(#(#here,)* #cotangent);
-                #both
-            });
-        });
-    }
-    if options.pullback {
-        let f = derived("pullback");
-        let cotangent = passed(container, &quote!(#run::refill(&#value, #at)));
-        code.extend(quote! {
-            #check.pullback(|#points_| {
-                let (#value, #back) = #f(#(#here),*);
-                let #points_ = #points_.iter().map(|#at| {
-                    let #gradient = #back(#cotangent);
-                    #leaves
+    let suffixed = |suffix: &str| {
+        let name = format_ident!("{name}_{suffix}");
+        quote!(#name #turbofish)
+    };
+    let cotangent = passed(container, &quote!(#run::refill(&#value, #at)));
+    // What checks a derivative, given a closure that calls it.
+    let call = |d: &Descriptor| {
+        let (f, by) = (suffixed(d.suffix), format_ident!("{}", d.checked.by));
+        if d.returns == Structure::Closure {
+            return quote! {
+                #check.#by(|#points_| {
+                    let (#value, #back) = #f(#(#here),*);
+                    let #points_ = #points_.iter().map(|#at| {
+                        let #gradient = #back(#cotangent);
+                        #leaves
+                    });
+                    (#run::leaf(&#value), #points_.collect())
                 });
-                (#run::leaf(&#value), #points_.collect())
-            });
-        });
-    }
-    if options.jacobian {
-        let f = derived("value_and_jacobian");
-        code.extend(quote! {
-            #check.jacobian(|| {
-                let (#value, #gradient) = #f(#(#here),*);
+            };
+        }
+        let (before, further) = match d.further {
+            Further::Nothing => (quote!(), Vec::new()),
+            Further::Cotangent => (quote!(let #value = #name #turbofish(#(#here),*);), vec![cotangent.clone()]),
+            Further::Directions(_) => (quote!(), along.clone()),
+            Further::Destinations => (
+                quote!(#(let mut #parts = #run::unwritten(&#owned);)*),
+                parts.iter().map(|part| quote!(&mut #part)).collect(),
+            ),
+        };
+        let arguments = if d.checked.elsewhere { &moved } else { &here };
+        let arguments = arguments.iter().chain(&further);
+        let given = match d.further {
+            Further::Cotangent | Further::Directions(_) => quote!(|#at|),
+            Further::Nothing if d.checked.elsewhere => quote!(|#at|),
+            Further::Nothing | Further::Destinations => quote!(||),
+        };
+        let called = quote!(#f(#(#arguments),*));
+        let body = match (d.returns, d.with_value) {
+            (Structure::Gradient | Structure::Jacobian, true) => quote!({
+                #before
+                let (#value, #gradient) = #called;
                 #both
-            });
-        });
-    }
-    if options.jvp {
-        let f = derived("jvp");
-        code.extend(quote! {
-            #check.jvp(|#at| {
-                let (#value, #back) = #f(#(#here,)* #(#along),*);
-                (#run::leaf(&#value), #run::leaf(&#back))
-            });
-        });
-    }
-    if options.hvp {
-        let f = derived("hvp");
-        code.extend(quote! {
-            #check.hvp(|#at| {
-                let #gradient = #f(#(#here,)* #(#along),*);
+            }),
+            (Structure::Gradient | Structure::Jacobian, false) => quote!({
+                #before
+                let #gradient = #called;
                 #leaves
-            });
-        });
-    }
-    if options.hessian {
-        let f = derived("hessian");
-        code.extend(quote!(#check.hessian(|| #run::leaf(&#f(#(#here),*)));));
-    }
+            }),
+            (Structure::Result | Structure::Hessian, true) => quote!({
+                #before
+                let (#value, #back) = #called;
+                (#run::leaf(&#value), #run::leaf(&#back))
+            }),
+            (Structure::Result | Structure::Hessian, false) => quote!(#run::leaf(&#called)),
+            (Structure::Written | Structure::Closure, _) => quote!({
+                #before
+                let #value = #called;
+                #both
+            }),
+        };
+        quote!(#check.#by(#given #body);)
+    };
+    let code: TokenStream = derivatives.iter().map(|d| call(d)).collect();
     let hidden = check_name(name);
     let how = own("how", 0);
     quote! {

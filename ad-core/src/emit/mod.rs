@@ -41,7 +41,7 @@ use crate::choice;
 use crate::ir::{Graph, Term};
 use crate::passes::lowering::{self, Lowered};
 use crate::program::{Check, Phase, Program, Routine, Staged};
-use crate::rust_types::{real_param, references};
+use crate::rust_types::real_param;
 use plan::{Plan, Work};
 use rust::Style;
 use schedule::{CheckTerms, Decided};
@@ -136,8 +136,7 @@ pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<
     let names: Vec<&Ident> = kept.iter().map(|p| &p.name).collect();
     let passed = kept.iter().map(|p| {
         let name = &p.name;
-        let reference = references(&p.ty).0 > 0;
-        if reference { quote!(&#name) } else { quote!(#name) }
+        if p.passing.references > 0 { quote!(&#name) } else { quote!(#name) }
     });
     let value = Ident::new("value_", Span::mixed_site());
     let pattern = if names.is_empty() { quote!(#value) } else { quote!((#value, #(#names),*)) };
@@ -273,5 +272,5 @@ fn shown(g: &Graph, hint: Option<&String>, t: Term) -> String {
 
 /// How this program's tokens are written.
 fn style(program: &Program) -> Style {
-    Style { krate: program.options.krate.clone(), param: real_param(program), bound: Rc::clone(&program.locals) }
+    Style { krate: program.krate.clone(), param: real_param(program), bound: Rc::clone(&program.locals) }
 }

@@ -14,7 +14,7 @@ use crate::program::{Assumed, AssumedConst, Called, Home, Owner, Program, Takes,
 /// The proofs of a function, for all of its derivatives.
 #[must_use]
 pub fn proofs(program: &Program) -> TokenStream {
-    let krate = &program.options.krate;
+    let krate = &program.krate;
     let cfgs = &program.cfgs;
     let functions: Vec<TokenStream> = program.assumed.iter().filter_map(|a| function(program, a)).collect();
     let consts = program.consts.iter().map(constant).chain(types(program)).chain(program.bound.iter().map(bound));
@@ -50,7 +50,7 @@ pub fn proofs(program: &Program) -> TokenStream {
 /// That macros are ndarray's and std's: a name that a glob import inside a block gives to one and that means another outside of the
 /// block is ambiguous, whether the other is imported there or defined by `macro_rules!`.
 fn macros(program: &Program) -> Option<TokenStream> {
-    let krate = &program.options.krate;
+    let krate = &program.krate;
     let proof = |assumed: &Assumed| {
         let Assumed::Macro { path, name } = assumed else { return None };
         let arguments = match name.to_string().as_str() {
@@ -129,7 +129,7 @@ fn forms(own: Takes, refs: Option<u8>) -> Vec<Form> {
 /// That methods are those of the type: a trait that has all of them makes the same method of any other trait ambiguous,
 /// in each form of the receiver that comes before the one in which the type has it.
 fn methods(program: &Program) -> Option<TokenStream> {
-    let krate = &program.options.krate;
+    let krate = &program.krate;
     let style = super::style(program);
     let mut calls = Vec::new();
     for assumed in &program.assumed {
@@ -234,7 +234,7 @@ fn types(program: &Program) -> Vec<TokenStream> {
             arrays.visit_type(&ty);
         }
     }
-    let krate = &program.options.krate;
+    let krate = &program.krate;
     let proof = |path: &TokenStream| {
         let name = path.clone().into_iter().last()?;
         array(krate, path, &name.to_string()).map(|proof| quote!(const #proof))
@@ -304,7 +304,7 @@ fn bits(bits: u64, groups: u32) -> Literal {
 
 /// That a path is the function or type that it was taken for.
 fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
-    let krate = &program.options.krate;
+    let krate = &program.krate;
     match assumed {
         Assumed::Path { path, name, called: Some(called) } => Some(call(krate, (path, name), called)),
         Assumed::Path { path, name, called: None } => of_type(krate, (path, name)),

@@ -7,14 +7,13 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Lit, Meta, Token};
 
 use crate::catalogue;
+use crate::derivative::list::{self, Descriptor};
 use crate::diag::{Diags, SrcRange, suggest};
 
 /// The attribute as written.
 pub(super) struct Attr {
-    /// Rows of the contract's table that are named; empty: the default by the result's type.
-    pub rows: Vec<Row>,
-    /// Where each row is named.
-    pub ranges: Vec<SrcRange>,
+    /// The derivatives that are named, and where; empty: the default by the result's type.
+    pub derivatives: Vec<(&'static Descriptor, SrcRange)>,
     /// The parameters of `wrt(..)`.
     pub wrt: Option<Vec<Ident>>,
     /// Where `wrt(..)` stands.
@@ -23,37 +22,8 @@ pub(super) struct Attr {
     pub krate: TokenStream,
 }
 
-/// A row of the contract's table that is built.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Row {
-    Grad,
-    Vjp,
-    Jvp,
-    Jacobian,
-    Hvp,
-    Hessian,
-    Pullback,
-    Into,
-}
-
-const ROWS: &[(&str, Row)] = &[
-    ("grad", Row::Grad),
-    ("vjp", Row::Vjp),
-    ("jvp", Row::Jvp),
-    ("jacobian", Row::Jacobian),
-    ("hvp", Row::Hvp),
-    ("hessian", Row::Hessian),
-    ("pullback", Row::Pullback),
-    ("into", Row::Into),
-];
 /// Options of the contract that are not built yet.
 const LATER: &[&str] = &["aux"];
-impl Row {
-    /// The option's name.
-    pub(super) fn name(self) -> &'static str {
-        ROWS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
-    }
-}
 
 /// Options that write nothing.
 const OTHER: &[&str] = &["wrt", "crate", "mode"];
@@ -62,7 +32,7 @@ const MODES_LATER: &[&str] = &["chad", "unf", "dual_numbers"];
 /// Reads the attribute. What cannot be read is reported and left out.
 pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
     let here = SrcRange::of_stream(tokens.clone());
-    let mut attr = Attr { rows: Vec::new(), ranges: Vec::new(), wrt: None, wrt_range: here, krate: quote!(::ad) };
+    let mut attr = Attr { derivatives: Vec::new(), wrt: None, wrt_range: here, krate: quote!(::ad) };
     let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens) {
         Ok(metas) => metas,
         Err(e) => {
@@ -80,14 +50,13 @@ pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
 fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
     let range = SrcRange::of(meta);
     let name = meta.path().to_token_stream().to_string().replace(' ', "");
-    if let Some(&(_, row)) = ROWS.iter().find(|(row, _)| *row == name) {
+    if let Some(derivative) = list::named(&name) {
         if !matches!(meta, Meta::Path(_)) {
             diags.push(range, catalogue::option_takes_nothing(&name));
-        } else if attr.rows.contains(&row) {
+        } else if attr.derivatives.iter().any(|d| d.0 == derivative) {
             diags.push(range, catalogue::option_twice(&name));
         } else {
-            attr.rows.push(row);
-            attr.ranges.push(range);
+            attr.derivatives.push((derivative, range));
         }
         return;
     }
@@ -117,8 +86,8 @@ fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
             }
         },
         _ => {
-            let all = ROWS.iter().map(|(row, _)| *row).chain(LATER.iter().copied()).chain(OTHER.iter().copied());
-            diags.push(range, catalogue::unknown_option(&name, suggest(&name, all)));
+            let all = list::options().chain(LATER.iter().copied()).chain(OTHER.iter().copied());
+            diags.push(range, catalogue::unknown_option(&name, suggest(&name, all), &list::quoted_options()));
         }
     }
 }

@@ -61,6 +61,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::ItemFn;
 
 use crate::catalogue;
+use crate::derivative::list::Descriptor;
 use crate::diag::{Diags, SrcRange};
 use crate::program::Program;
 
@@ -86,11 +87,28 @@ impl Failure {
     }
 }
 
-/// Reads an annotated function.
+/// A function and what is asked of it.
+#[derive(Debug)]
+pub struct Annotated {
+    /// The function as core terms.
+    pub program: Program,
+    /// The derivatives that are to be written, in the order of their list.
+    pub derivatives: Vec<&'static Descriptor>,
+}
+
+/// The function of [`read`].
 ///
 /// # Errors
 /// All that is wrong with it, and stand-ins for what it should have become.
 pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
+    read(attr, item).map(|annotated| annotated.program)
+}
+
+/// Reads an annotated function.
+///
+/// # Errors
+/// All that is wrong with it, and stand-ins for what it should have become.
+pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> {
     let mut diags = Diags::new();
     if let Some(span) = depth::too_deep(&attr).or_else(|| depth::too_deep(&item)) {
         diags.push(SrcRange { first: span, last: span }, catalogue::too_deep());
@@ -128,7 +146,8 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
                     let sig = sig::parse(&item, &attr, &mut diags);
                     let certain = sig.is_ok() && diags.is_empty();
                     diags.push(range, catalogue::syntax(&e.to_string(), certain));
-                    let stubs = sig.map_or_else(|_| TokenStream::new(), |sig| sig.stubs(&diags));
+                    let stubs =
+                        sig.map_or_else(|_| TokenStream::new(), |sig| stand_in::of_signature(&sig, &item, &diags));
                     return Err(Failure { diags, stubs });
                 }
             };
@@ -151,7 +170,7 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
         match shapes::lower(&sig, &item, &mut diags) {
             Ok(mut program) if diags.is_empty() => {
                 program.assumed.extend(macros);
-                return Ok(program);
+                return Ok(Annotated { program, derivatives: sig.derivatives });
             }
             _ => {}
         }
@@ -160,7 +179,7 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
         // Nothing was reported and nothing came out: never to be passed over in silence.
         diags.push(range, catalogue::internal("the front end", "it gave up without a reason"));
     }
-    let stubs = sig.stubs(&diags);
+    let stubs = stand_in::of_signature(&sig, &item, &diags);
     Err(Failure { diags, stubs })
 }
 
@@ -234,6 +253,7 @@ pub fn mended(item: TokenStream) -> TokenStream {
 pub fn stubs(attr: TokenStream, item: TokenStream) -> TokenStream {
     let mut diags = Diags::new();
     let attr = attr::parse(attr, &mut diags);
-    let sig = syn::parse2::<ItemFn>(item).ok().and_then(|item| sig::parse(&item, &attr, &mut diags).ok());
-    sig.map_or_else(TokenStream::new, |sig| sig.stubs(&diags))
+    let Ok(item) = syn::parse2::<ItemFn>(item) else { return TokenStream::new() };
+    sig::parse(&item, &attr, &mut diags)
+        .map_or_else(|_| TokenStream::new(), |sig| stand_in::of_signature(&sig, &item, &diags))
 }

@@ -347,6 +347,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
     let params = sig.params.iter().zip(first..).map(|(p, input)| Param {
         name: p.name.clone(),
         ty: p.ty.clone(),
+        passing: p.leaf.passing,
         container: p.leaf.container,
         elem: p.leaf.elem,
         rank: p.leaf.rank,
@@ -373,7 +374,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
         checks,
         hints: lower.hints,
         places: Places(lower.places),
-        options: sig.options.clone(),
+        krate: sig.krate.clone(),
         real_param: sig.real_param.clone(),
         assumed: lower.assumed,
         bound: lower.bound,

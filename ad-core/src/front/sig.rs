@@ -1,17 +1,17 @@
-//! The function's signature: parameters, result, what is active and what is to be written; and, where something is wrong,
-//! stand-ins for the derivative functions, so that one mistake gives one error.
+//! The function's signature: parameters, result, what is active and what is to be written.
+//! Must never look into the body.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, quote};
 use syn::{FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type, TypeParamBound, WherePredicate};
 
-use super::attr::{Attr, Row};
+use super::attr::Attr;
 use super::types::{self, Generics, Leaf};
 use super::value::Lowered;
 use crate::catalogue;
+use crate::derivative::list::{self, Descriptor, Structure};
 use crate::diag::{Diags, Poison, SrcRange, suggest, text_of};
-use crate::program::{Container, Options, pair};
-use crate::rust_types::check_name;
+use crate::program::Container;
 
 /// A signature that is understood.
 pub(super) struct Sig {
@@ -31,7 +31,10 @@ pub(super) struct Sig {
     pub const_params: Vec<Ident>,
     /// Which parameters are active.
     pub active: Vec<usize>,
-    pub options: Options,
+    /// What is to be written.
+    pub derivatives: Vec<&'static Descriptor>,
+    /// The path of the crate `ad`.
+    pub krate: TokenStream,
 }
 
 /// A parameter as the user wrote it.
@@ -55,26 +58,13 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
     let active = active(item, &params, attr, diags);
     let scalar = result.container == Container::Scalar;
     let leaves: Vec<&SigParam> = active.iter().map(|&k| &params[k]).collect();
-    let fits: Vec<Row> = attr
-        .rows
-        .iter()
-        .zip(&attr.ranges)
-        .filter(|(row, at)| fits(**row, **at, &result, &leaves, diags))
-        .map(|r| *r.0)
-        .collect();
-    let named = |row: Row| fits.contains(&row);
-    let default = attr.rows.is_empty();
-    let options = Options {
-        grad: named(Row::Grad) || default && scalar,
-        vjp: named(Row::Vjp) || default && !scalar,
-        jvp: named(Row::Jvp),
-        jacobian: named(Row::Jacobian),
-        hvp: named(Row::Hvp),
-        hessian: named(Row::Hessian),
-        pullback: named(Row::Pullback),
-        into: named(Row::Into),
-        krate: attr.krate.clone(),
-    };
+    let named = attr.derivatives.iter().filter(|(d, at)| fits(d, *at, &result, &leaves, diags)).map(|d| d.0);
+    let mut derivatives: Vec<&'static Descriptor> = named.collect();
+    if attr.derivatives.is_empty() {
+        derivatives.extend(list::by_default(scalar));
+    }
+    // Whatever the order in the attribute.
+    derivatives.sort_by_key(|d| list::DERIVATIVES.iter().position(|other| other == d));
     let cfgs = item.attrs.iter().filter(|a| a.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect();
     let generics = &item.sig.generics;
     let result_ty = match &item.sig.output {
@@ -95,30 +85,29 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
         real_param: parameters.real,
         const_params: parameters.consts,
         active,
-        options,
+        derivatives,
+        krate: attr.krate.clone(),
     })
 }
 
 /// The largest rank of ndarray's arrays with a name.
 const RANKS: u8 = 6;
 
-/// Whether a row of the contract's table makes sense for this result and these parameters; what does not is reported.
-fn fits(row: Row, range: SrcRange, result: &Leaf, active: &[&SigParam], diags: &mut Diags) -> bool {
+/// Whether a function with this result and these active parameters has a derivative; what it lacks is reported.
+fn fits(derivative: &Descriptor, at: SrcRange, result: &Leaf, active: &[&SigParam], diags: &mut Diags) -> bool {
     let before = diags.list().len();
-    let scalar = result.container == Container::Scalar;
-    if matches!(row, Row::Grad | Row::Hvp | Row::Hessian | Row::Into) && !scalar {
-        diags.push(range, catalogue::grad_of_an_array(row.name()));
-    } else if row == Row::Hessian && active.len() > 1 {
+    let (option, requires) = (derivative.option, &derivative.requires);
+    if let Some(instead) = requires.one_number.filter(|_| result.container != Container::Scalar) {
+        diags.push(at, catalogue::derivative_of_an_array(option, instead));
+    } else if let Some(instead) = requires.one_active.filter(|_| active.len() > 1) {
         let names: Vec<String> = active.iter().map(|p| format!("`{}`", p.name)).collect();
-        diags.push(range, catalogue::hessian_of_several(&names, &active[0].name.to_string()));
-    } else if matches!(row, Row::Hessian | Row::Jacobian) {
+        diags.push(at, catalogue::derivative_of_several(option, &names, &active[0].name.to_string(), instead));
+    } else if let Some(instead) = requires.few_indices {
         for p in active {
-            let first = if row == Row::Hessian { p.leaf.rank } else { result.rank };
+            let first = if derivative.returns == Structure::Hessian { p.leaf.rank } else { result.rank };
             if first + p.leaf.rank > RANKS {
-                diags.push(
-                    range,
-                    catalogue::derivative_of_high_rank(row.name(), &p.name.to_string(), first, p.leaf.rank),
-                );
+                let name = p.name.to_string();
+                diags.push(at, catalogue::derivative_of_high_rank(option, &name, [first, p.leaf.rank], instead));
             }
         }
     }
@@ -303,123 +292,5 @@ impl Sig {
     /// What types in the body may name.
     pub(super) fn generics(&self) -> Generics {
         Generics { real: self.real_param.clone(), further: Vec::new(), consts: self.const_params.clone() }
-    }
-
-    /// The derivative functions with the right signatures and no body to speak of: what stands in for them beside an error.
-    /// They panic when called: where we have left an error to rustc and are wrong about that, nobody gets a number.
-    pub(super) fn stubs(&self, diags: &Diags) -> TokenStream {
-        let why = match diags.left_to_rustc() {
-            Some(error) => {
-                format!(
-                    "rustc should have refused it ({}): please report this to the authors of `ad`",
-                    error.message.text
-                )
-            }
-            None => "it has an error".into(),
-        };
-        let krate = &self.options.krate;
-        let tuple =
-            |mut types: Vec<TokenStream>| if types.len() == 1 { types.remove(0) } else { quote!((#(#types),*)) };
-        let actives: Vec<&Leaf> = self.active.iter().map(|&k| &self.params[k].leaf).collect();
-        let gradient = tuple(actives.iter().map(|l| types::owned_tokens(l, self.real_param.as_ref(), krate)).collect());
-        let result = &self.result_ty;
-        let cotangent = types::passed_tokens(&self.result, self.real_param.as_ref(), krate);
-        let tangents: Vec<TokenStream> = self
-            .active
-            .iter()
-            .map(|&k| {
-                let name = format_ident!("{}_tangent", self.params[k].name);
-                let ty = types::passed_tokens(&self.params[k].leaf, self.real_param.as_ref(), krate);
-                quote!(#name: #ty)
-            })
-            .collect();
-        let mut stubs = TokenStream::new();
-        if self.options.grad {
-            stubs.extend(self.stub(&why, "grad", &[], &gradient));
-            stubs.extend(self.stub(&why, "value_and_grad", &[], &quote!((#result, #gradient))));
-        }
-        if self.options.vjp {
-            stubs.extend(self.stub(&why, "vjp", &[quote!(cotangent: #cotangent)], &quote!((#result, #gradient))));
-        }
-        if self.options.jvp {
-            stubs.extend(self.stub(&why, "jvp", &tangents, &quote!((#result, #result))));
-        }
-        if self.options.jacobian {
-            let jacobian = tuple(actives.iter().map(|l| self.pair(&self.result, l)).collect());
-            stubs.extend(self.stub(&why, "jacobian", &[], &jacobian));
-            stubs.extend(self.stub(&why, "value_and_jacobian", &[], &quote!((#result, #jacobian))));
-        }
-        if self.options.hvp {
-            stubs.extend(self.stub(&why, "hvp", &tangents, &gradient));
-        }
-        if let (true, Some(first)) = (self.options.hessian, actives.first()) {
-            stubs.extend(self.stub(&why, "hessian", &[], &self.pair(first, first)));
-        }
-        if self.options.pullback {
-            let closure = quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>);
-            stubs.extend(self.stub(&why, "pullback", &[], &quote!((#result, #closure))));
-        }
-        if self.options.into {
-            let places: Vec<TokenStream> = actives
-                .iter()
-                .zip(&self.active)
-                .map(|(leaf, &k)| {
-                    let name = format_ident!("grad_{}", self.params[k].name);
-                    let ty = types::destination_tokens(leaf, self.real_param.as_ref(), krate);
-                    quote!(#name: #ty)
-                })
-                .collect();
-            stubs.extend(self.stub(&why, "value_and_grad_into", &places, result));
-        }
-        stubs.extend(self.check_stub(&why));
-        stubs
-    }
-
-    /// The type of a Jacobian's block.
-    fn pair(&self, result: &Leaf, param: &Leaf) -> TokenStream {
-        let lens = |leaf: &Leaf| leaf.lens.iter().map(types::Len::tokens).collect::<Vec<_>>();
-        let (container, lens) = pair((result.container, &lens(result)), (param.container, &lens(param)));
-        let lens = lens.into_iter().map(types::Len::Named).collect();
-        let leaf = Leaf { container, rank: result.rank + param.rank, lens, ..param.clone() };
-        types::owned_tokens(&leaf, self.real_param.as_ref(), &self.options.krate)
-    }
-
-    /// What stands in for the function that `check_grad!` calls.
-    fn check_stub(&self, why: &str) -> TokenStream {
-        let Sig { vis, cfgs, generics, where_clause, .. } = self;
-        let krate = &self.options.krate;
-        let name = check_name(&self.name);
-        let types = self.params.iter().map(|p| &p.ty);
-        let message = format!("the derivatives of `{}` were not written: {why}", self.name);
-        let message = message.replace('{', "{{").replace('}', "}}");
-        quote! {
-            #[doc(hidden)]
-            #cfgs
-            #[allow(dead_code, clippy::all, clippy::pedantic, reason = "stands in for a function that could not be written")]
-            #vis fn #name #generics (_: #krate::runtime::check::How<'_>, #(_: #types),*) #where_clause {
-                ::core::panic!(#message)
-            }
-        }
-    }
-
-    fn stub(&self, why: &str, suffix: &str, more: &[TokenStream], result: &TokenStream) -> TokenStream {
-        let Sig { vis, cfgs, generics, where_clause, .. } = self;
-        let name = format_ident!("{}_{suffix}", self.name);
-        let params = self.params.iter().map(|p| {
-            let (name, ty) = (&p.name, &p.ty);
-            quote!(#name: #ty)
-        });
-        let doc = format!("Stands in for the derivative of `{}`, which has an error.", self.name);
-        let message = format!("`{name}` was not written, because of `{}`: {why}", self.name);
-        // `panic!` would read braces as places for arguments.
-        let message = message.replace('{', "{{").replace('}', "}}");
-        quote! {
-            #[doc = #doc]
-            #cfgs
-            #[allow(unused_variables, dead_code, clippy::all, clippy::pedantic, reason = "stands in for a function that could not be written")]
-            #vis fn #name #generics (#(#params,)* #(#more,)*) -> #result #where_clause {
-                ::core::panic!(#message)
-            }
-        }
     }
 }

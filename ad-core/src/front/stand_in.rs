@@ -1,34 +1,192 @@
-//! Stand-ins for the derivatives of a function whose signature is wrong: whoever calls them is told of that mistake once, and not of
-//! every call. Types that are understood give what they would give; any other is taken to be the type of its own gradient.
+//! Stand-ins for the derivatives of a function that has an error, so that one mistake gives one error: whoever calls them is
+//! told of that mistake and not of every call. Where the signature is understood they have the derivatives' own types. Where it
+//! is not, types that are understood give what they would give, and any other is taken to be the type of its own gradient.
 //!
-//! They must add no error to what is said already, and never compute anything.
+//! They must add no error to what is said already, and never compute anything: they panic when they are called. Where we have
+//! left an error to rustc and are wrong about that, nobody gets a number.
 
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{FnArg, ItemFn, Pat, ReturnType, Type};
 
-use super::attr::{Attr, Row};
-use super::sig::{self, generics};
-use super::types;
+use super::attr::Attr;
+use super::sig::{self, Sig, generics};
+use super::types::{self, Leaf};
+use crate::derivative::list::{self, Descriptor, Function, Further, Structure};
 use crate::diag::Diags;
+use crate::program::{Container, pair};
 use crate::rust_types::check_name;
 
-/// A parameter: its name and type, and the type of its gradient, if it has one.
-struct Given {
-    name: Option<String>,
-    ty: Type,
-    gradient: Option<proc_macro2::TokenStream>,
+/// A type, and the type parameters that it names instead of what is not known.
+#[derive(Clone)]
+struct Guess {
+    ty: TokenStream,
+    unknown: Vec<Ident>,
 }
 
-/// The stand-ins that the options name, as far as their types can be guessed.
-pub(super) fn of(item: &ItemFn, attr: &Attr) -> proc_macro2::TokenStream {
-    let none = proc_macro2::TokenStream::new();
+impl Guess {
+    fn known(ty: TokenStream) -> Self {
+        Guess { ty, unknown: Vec::new() }
+    }
+
+    /// Any type that the caller takes it for.
+    fn unknown(name: &str) -> Self {
+        let name = format_ident!("{name}");
+        Guess { ty: name.to_token_stream(), unknown: vec![name] }
+    }
+
+    fn pair(&self, second: &Guess) -> Self {
+        let (a, b) = (&self.ty, &second.ty);
+        let new = second.unknown.iter().filter(|name| !self.unknown.contains(name));
+        Guess { ty: quote!((#a, #b)), unknown: self.unknown.iter().chain(new).cloned().collect() }
+    }
+}
+
+/// What stand-ins are made of.
+struct Types {
+    /// The function's parameters.
+    params: Vec<TokenStream>,
+    result: Guess,
+    gradient: Guess,
+    jacobian: Guess,
+    hessian: Guess,
+    closure: Guess,
+    cotangent: TokenStream,
+    directions: Vec<TokenStream>,
+    destinations: Vec<TokenStream>,
+}
+
+impl Types {
+    /// Parameters behind those of the function.
+    fn further(&self, further: Further) -> &[TokenStream] {
+        match further {
+            Further::Nothing => &[],
+            Further::Cotangent => std::slice::from_ref(&self.cotangent),
+            Further::Directions(_) => &self.directions,
+            Further::Destinations => &self.destinations,
+        }
+    }
+
+    /// What a function of a derivative returns.
+    fn returned(&self, derivative: &Descriptor, function: Function) -> Guess {
+        let derived = match derivative.returns {
+            Structure::Gradient => &self.gradient,
+            Structure::Result => &self.result,
+            Structure::Jacobian => &self.jacobian,
+            Structure::Hessian => &self.hessian,
+            Structure::Closure => &self.closure,
+            Structure::Written => return self.result.clone(),
+        };
+        if function.with_value { self.result.pair(derived) } else { derived.clone() }
+    }
+}
+
+fn tuple(types: &[TokenStream]) -> TokenStream {
+    match types {
+        [one] => one.clone(),
+        several => quote!((#(#several),*)),
+    }
+}
+
+/// The stand-ins for these derivatives of a function, and for what `check_grad!` calls.
+fn written<'a>(
+    item: &ItemFn,
+    derivatives: impl Iterator<Item = &'a Descriptor>,
+    types: &Types,
+    krate: &TokenStream,
+    why: &str,
+) -> TokenStream {
+    let (vis, name, generics) = (&item.vis, &item.sig.ident, &item.sig.generics);
+    let where_clause = &generics.where_clause;
+    let cfgs = item.attrs.iter().filter(|a| a.path().is_ident("cfg"));
+    let cfgs = quote!(#(#cfgs)*);
+    let params = &types.params;
+    let doc = format!("Stands in for a derivative of `{name}`, which has an error.");
+    let allowed = quote!(#[allow(dead_code, clippy::all, clippy::pedantic, reason = "stands in for a function that could not be written")]);
+    let message = format!("the derivatives of `{name}` were not written: {why}");
+    // `panic!` would read braces as places for arguments.
+    let message = message.replace('{', "{{").replace('}', "}}");
+    let mut code = TokenStream::new();
+    for derivative in derivatives {
+        for function in derivative.functions() {
+            let name = format_ident!("{name}_{}", function.suffix);
+            let further = types.further(derivative.further);
+            let Guess { ty, unknown } = types.returned(derivative, function);
+            let mut generics = generics.clone();
+            generics.params.extend(unknown.iter().map(|any| -> syn::GenericParam { syn::parse_quote!(#any) }));
+            code.extend(quote! {
+                #[doc = #doc]
+                #cfgs
+                #allowed
+                #vis fn #name #generics (#(_: #params,)* #(_: #further),*) -> #ty #where_clause {
+                    ::core::panic!(#message)
+                }
+            });
+        }
+    }
+    let check = check_name(name);
+    code.extend(quote! {
+        #[doc(hidden)]
+        #cfgs
+        #allowed
+        #vis fn #check #generics (_: #krate::runtime::check::How<'_>, #(_: #params),*) #where_clause {
+            ::core::panic!(#message)
+        }
+    });
+    code
+}
+
+/// The stand-ins where the signature is understood.
+pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStream {
+    let why = match diags.left_to_rustc() {
+        Some(error) => {
+            format!("rustc should have refused it ({}): please report this to the authors of `ad`", error.message.text)
+        }
+        None => "it has an error".into(),
+    };
+    let (krate, real) = (&sig.krate, sig.real_param.as_ref());
+    let active: Vec<&Leaf> = sig.active.iter().map(|&k| &sig.params[k].leaf).collect();
+    let each = |ty: &dyn Fn(&Leaf) -> TokenStream| active.iter().map(|leaf| ty(leaf)).collect::<Vec<_>>();
+    let gradient = tuple(&each(&|leaf| types::owned_tokens(leaf, real, krate)));
+    let cotangent = types::passed_tokens(&sig.result, real, krate);
+    let types = Types {
+        params: sig.params.iter().map(|p| p.ty.clone()).collect(),
+        result: Guess::known(sig.result_ty.clone()),
+        jacobian: Guess::known(tuple(&each(&|leaf| block(sig, &sig.result, leaf)))),
+        hessian: Guess::known(tuple(&each(&|leaf| block(sig, leaf, leaf)))),
+        closure: Guess::known(quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>)),
+        directions: each(&|leaf| types::passed_tokens(leaf, real, krate)),
+        destinations: each(&|leaf| types::destination_tokens(leaf, real, krate)),
+        gradient: Guess::known(gradient),
+        cotangent,
+    };
+    written(item, sig.derivatives.iter().copied(), &types, krate, &why)
+}
+
+/// The type of a Jacobian's block.
+fn block(sig: &Sig, result: &Leaf, param: &Leaf) -> TokenStream {
+    let lens = |leaf: &Leaf| leaf.lens.iter().map(types::Len::tokens).collect::<Vec<_>>();
+    let (container, lens) = pair((result.container, &lens(result)), (param.container, &lens(param)));
+    let lens = lens.into_iter().map(types::Len::Named).collect();
+    let leaf = Leaf { container, rank: result.rank + param.rank, lens, ..param.clone() };
+    types::owned_tokens(&leaf, sig.real_param.as_ref(), &sig.krate)
+}
+
+/// A parameter: its name, and the type of its gradient, if it has one.
+struct Given {
+    name: Option<String>,
+    gradient: Option<TokenStream>,
+}
+
+/// The stand-ins where the signature is not understood, as far as types can be guessed.
+pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
     let mut unheard = Diags::new();
     let (known, _) = generics(item, &mut unheard);
     let krate = &attr.krate;
-    let mut given = Vec::new();
+    let (mut given, mut params) = (Vec::new(), Vec::new());
     for (k, arg) in item.sig.inputs.iter().enumerate() {
-        // A method has its derivatives nowhere.
-        let FnArg::Typed(arg) = arg else { return none };
+        // The derivatives of a method would stand in an `impl`, where nothing is written.
+        let FnArg::Typed(arg) = arg else { return TokenStream::new() };
         let name = match &*arg.pat {
             Pat::Ident(p) => Some(p.ident.to_string()),
             other => sig::param_name(other, k).map(|(name, _)| name.to_string()),
@@ -40,102 +198,38 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> proc_macro2::TokenStream {
             Some(leaf) => leaf.elem.is_real().then(|| types::owned_tokens(&leaf, known.real.as_ref(), krate)),
             None => owned(&ty).map(ToTokens::to_token_stream),
         };
-        given.push(Given { name, ty, gradient });
+        given.push(Given { name, gradient });
+        params.push(ty.to_token_stream());
     }
     let mut result = match &item.sig.output {
         ReturnType::Type(_, ty) => (**ty).clone(),
         ReturnType::Default => Type::Tuple(syn::parse_quote!(())),
     };
     types::mend(&mut result);
-    // Any type that the caller takes it for, where it cannot be said.
-    let any = format_ident!("StandIn");
-    let known_result = owned(&result).is_some();
-    let scalar_result = result.clone();
-    let result = if known_result { result.to_token_stream() } else { any.to_token_stream() };
-    let scalar = types::leaf(&scalar_result, &known, &mut unheard)
-        .map_or(attr.rows.is_empty(), |leaf| leaf.container == crate::program::Container::Scalar);
-    let active: Vec<&proc_macro2::TokenStream> = given
-        .iter()
-        .filter(|g| match (&attr.wrt, &g.name) {
-            (Some(wrt), Some(name)) => wrt.iter().any(|w| w == name),
-            _ => true,
-        })
-        .filter_map(|g| g.gradient.as_ref())
-        .collect();
-    let gradient = match &active[..] {
-        [one] => one.to_token_stream(),
-        several => quote!((#(#several),*)),
-    };
-    let further: Vec<_> = active.iter().map(|_| quote!(_: impl ::core::marker::Sized)).collect();
-    let cotangent = [quote!(_: impl ::core::marker::Sized)];
-    let named = |row| attr.rows.contains(&row);
-    let default = attr.rows.is_empty();
-    let both = quote!((#result, #gradient));
-    let mut wanted = Vec::new();
-    if named(Row::Grad) || default && scalar {
-        wanted.push(("grad", &[][..], gradient.clone()));
-        wanted.push(("value_and_grad", &[], both.clone()));
-    }
-    if named(Row::Vjp) || default && !scalar {
-        wanted.push(("vjp", &cotangent, both));
-    }
-    if named(Row::Jvp) {
-        wanted.push(("jvp", &further, quote!((#result, #result))));
-    }
-    if named(Row::Hvp) {
-        wanted.push(("hvp", &further, gradient.clone()));
-    }
-    let jacobian = format_ident!("StandInForJ");
-    if named(Row::Jacobian) {
-        wanted.push(("jacobian", &[], jacobian.to_token_stream()));
-        wanted.push(("value_and_jacobian", &[], quote!((#result, #jacobian))));
-    }
-    if named(Row::Hessian) {
-        wanted.push(("hessian", &[], jacobian.to_token_stream()));
-    }
-    let argument = format_ident!("StandInForArgument");
-    if named(Row::Pullback) {
-        wanted.push(("pullback", &[], quote!((#result, fn(#argument) -> #gradient))));
-    }
-    if named(Row::Into) {
-        wanted.push(("value_and_grad_into", &further, result.to_token_stream()));
-    }
-    let (vis, name, generics) = (&item.vis, &item.sig.ident, &item.sig.generics);
-    let where_clause = &generics.where_clause;
-    let cfgs = item.attrs.iter().filter(|a| a.path().is_ident("cfg"));
-    let cfgs = quote!(#(#cfgs)*);
-    let types: Vec<&Type> = given.iter().map(|g| &g.ty).collect();
-    let doc = format!("Stands in for a derivative of `{name}`, whose signature has an error.");
-    let allowed = quote!(#[allow(dead_code, clippy::all, clippy::pedantic, reason = "stands in for a function that could not be written")]);
-    let message = format!("the derivatives of `{name}` were not written: its signature has an error");
-    let mut written = none;
-    for (suffix, more, result) in wanted {
-        let name = format_ident!("{name}_{suffix}");
-        let mut generics = generics.clone();
-        for any in [&any, &jacobian, &argument] {
-            if result.to_string().split(|c: char| !c.is_alphanumeric()).any(|word| any == word) {
-                generics.params.push(syn::parse_quote!(#any));
-            }
-        }
-        written.extend(quote! {
-            #[doc = #doc]
-            #cfgs
-            #allowed
-            #vis fn #name #generics (#(_: #types,)* #(#more),*) -> #result #where_clause {
-                ::core::panic!(#message)
-            }
-        });
-    }
-    let check = check_name(name);
-    written.extend(quote! {
-        #[doc(hidden)]
-        #cfgs
-        #allowed
-        #vis fn #check #generics (_: #krate::runtime::check::How<'_>, #(_: #types),*) #where_clause {
-            ::core::panic!(#message)
-        }
+    let one_number =
+        types::leaf(&result, &known, &mut unheard).map_or(true, |leaf| leaf.container == Container::Scalar);
+    let active = given.iter().filter(|g| match (&attr.wrt, &g.name) {
+        (Some(wrt), Some(name)) => wrt.iter().any(|w| w == name),
+        _ => true,
     });
-    written
+    let active: Vec<TokenStream> = active.filter_map(|g| g.gradient.clone()).collect();
+    let (gradient, any) = (tuple(&active), quote!(impl ::core::marker::Sized));
+    let further = vec![any.clone(); active.len()];
+    let argument = format_ident!("StandInForArgument");
+    let types = Types {
+        params,
+        result: owned(&result).map_or_else(|| Guess::unknown("StandIn"), |_| Guess::known(result.to_token_stream())),
+        jacobian: Guess::unknown("StandInForJ"),
+        hessian: Guess::unknown("StandInForJ"),
+        closure: Guess { ty: quote!(fn(#argument) -> #gradient), unknown: vec![argument] },
+        cotangent: any,
+        directions: further.clone(),
+        destinations: further,
+        gradient: Guess::known(gradient),
+    };
+    let named = attr.derivatives.iter().map(|d| d.0);
+    let default = list::by_default(one_number).filter(|_| attr.derivatives.is_empty());
+    written(item, named.chain(default), &types, krate, "its signature has an error")
 }
 
 /// A type without references, if a function can result in it.
@@ -145,16 +239,38 @@ fn owned(ty: &Type) -> Option<&Type> {
         Type::Paren(p) => owned(&p.elem),
         Type::Group(g) => owned(&g.elem),
         // What may have a lifetime in it has none to name in a result.
-        Type::Path(p) if p.path.segments.iter().any(|s| borrows(&s.ident.to_string(), &s.arguments)) => None,
+        Type::Path(p) if p.path.segments.iter().any(borrows) => None,
         Type::Path(_) | Type::Array(_) => Some(ty),
         Type::Tuple(t) => t.elems.iter().all(|e| owned(e).is_some()).then_some(ty),
         _ => None,
     }
 }
 
-/// Whether a type borrows, as far as that can be read from it.
-fn borrows(name: &str, arguments: &syn::PathArguments) -> bool {
-    let text = arguments.to_token_stream().to_string();
-    let named = |text: &str| ["View", "Cow", "&", "'", "Ref", "dyn", "impl"].iter().any(|word| text.contains(word));
-    name == "str" || named(name) || named(&text)
+/// Whether a segment of a type borrows, as far as that can be read from names.
+fn borrows(segment: &syn::PathSegment) -> bool {
+    let name = segment.ident.to_string();
+    let arguments = || match &segment.arguments {
+        syn::PathArguments::AngleBracketed(args) => args.args.iter().any(|arg| match arg {
+            syn::GenericArgument::Lifetime(_) => true,
+            syn::GenericArgument::Type(ty) => may_borrow(ty),
+            _ => false,
+        }),
+        // `Fn(A) -> B`.
+        syn::PathArguments::Parenthesized(_) => true,
+        syn::PathArguments::None => false,
+    };
+    name == "str" || ["View", "Cow", "Ref"].iter().any(|word| name.contains(word)) || arguments()
+}
+
+/// Whether there is a reference, or a type that cannot be named, anywhere in a type.
+fn may_borrow(ty: &Type) -> bool {
+    match ty {
+        Type::Paren(p) => may_borrow(&p.elem),
+        Type::Group(g) => may_borrow(&g.elem),
+        Type::Array(a) => may_borrow(&a.elem),
+        Type::Slice(s) => may_borrow(&s.elem),
+        Type::Tuple(t) => t.elems.iter().any(may_borrow),
+        Type::Path(p) => p.path.segments.iter().any(borrows),
+        _ => true,
+    }
 }

@@ -8,7 +8,7 @@ use super::value::Lowered;
 use crate::catalogue;
 use crate::diag::{Diags, SrcRange, text_of};
 use crate::ir::{Elem, IntTy, RealTy};
-use crate::program::Container;
+use crate::program::{Container, Owner, Passing};
 
 /// The largest rank accepted today.
 pub(super) const MAX_RANK: u8 = 6;
@@ -21,6 +21,7 @@ pub(super) struct Leaf {
     pub rank: u8,
     /// Whether it can be returned.
     pub owned: bool,
+    pub passing: Passing,
     /// The sizes of an array of static size, outermost first; empty for everything else.
     pub lens: Vec<Len>,
 }
@@ -132,13 +133,19 @@ pub(super) fn elem_of(ty: &Type, real_param: Option<&Ident>) -> Option<Elem> {
     }
 }
 
-/// `Array2` and the like: its rank, and whether it owns.
-pub(super) fn ndarray_rank(name: &str) -> Option<(u8, bool)> {
+/// Whether a reference is never given back.
+fn is_static(reference: &syn::TypeReference) -> bool {
+    reference.lifetime.as_ref().is_some_and(|l| l.ident == "static")
+}
+
+/// `Array2` and the like: its rank, and what has the elements.
+pub(super) fn ndarray_rank(name: &str) -> Option<(u8, Owner)> {
     let (prefix, rank) = name.split_at_checked(name.len().checked_sub(1)?)?;
     let rank = rank.parse().ok().filter(|&r: &u8| r <= 6)?;
     match prefix {
-        "Array" => Some((rank, true)),
-        "ArrayView" | "ArrayRef" => Some((rank, false)),
+        "Array" => Some((rank, Owner::Array)),
+        "ArrayView" => Some((rank, Owner::View)),
+        "ArrayRef" => Some((rank, Owner::Shared)),
         _ => None,
     }
 }
@@ -154,14 +161,27 @@ pub(super) fn leaf(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered
             }
             if let Type::Slice(s) = &*r.elem {
                 let elem = element(&s.elem, generics, diags)?;
-                return Ok(Leaf { container: Container::Slice, elem, rank: 1, owned: false, lens: Vec::new() });
+                let passing = Passing { is_static: is_static(r), ..Passing::reference(Owner::Slice) };
+                return Ok(Leaf {
+                    container: Container::Slice,
+                    elem,
+                    rank: 1,
+                    owned: false,
+                    passing,
+                    lens: Vec::new(),
+                });
             }
             let inner = leaf(&r.elem, generics, diags)?;
+            let passing = Passing {
+                references: inner.passing.references + 1,
+                is_static: inner.passing.is_static || is_static(r),
+                ..inner.passing
+            };
             let container = match inner.container {
                 Container::Scalar => Container::ScalarRef,
                 other => other,
             };
-            Ok(Leaf { container, owned: false, ..inner })
+            Ok(Leaf { container, owned: false, passing, ..inner })
         }
         Type::Array(a) => {
             let inner = leaf(&a.elem, generics, diags)?;
@@ -172,7 +192,8 @@ pub(super) fn leaf(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered
                 return Err(diags.push(SrcRange::of(ty), catalogue::rank_too_high(&text_of(ty, 40), MAX_RANK)));
             }
             let lens = std::iter::once(len(&a.len)).chain(inner.lens).collect();
-            Ok(Leaf { container: Container::Static, rank: inner.rank + 1, lens, ..inner })
+            let passing = Passing::value(Owner::Static);
+            Ok(Leaf { container: Container::Static, rank: inner.rank + 1, passing, lens, ..inner })
         }
         Type::Path(p) if p.qself.is_none() => path(ty, p, generics, diags),
         _ => Err(diags.push(SrcRange::of(ty), catalogue::refused::kind_of_type(ty, &text_of(ty, 40)))),
@@ -258,20 +279,30 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
         return Err(diags.push(SrcRange::of(ty), catalogue::unknown_type("", None)));
     };
     let name = last.ident.to_string();
-    let leaf = |container, elem, rank, owned| Ok(Leaf { container, elem, rank, owned, lens: Vec::new() });
+    let is_static = match &last.arguments {
+        PathArguments::AngleBracketed(args) => {
+            args.args.iter().any(|arg| matches!(arg, GenericArgument::Lifetime(l) if l.ident == "static"))
+        }
+        _ => false,
+    };
+    let leaf = |container, elem, rank, owner: Owner| {
+        let owned = !matches!(owner, Owner::View | Owner::Shared);
+        let passing = Passing { is_static, ..Passing::value(owner) };
+        Ok(Leaf { container, elem, rank, owned, passing, lens: Vec::new() })
+    };
     if let Some(elem) = generics.elem(ty) {
-        return leaf(Container::Scalar, elem, 0, true);
+        return leaf(Container::Scalar, elem, 0, Owner::Any);
     }
-    if let Some((rank, owned)) = ndarray_rank(&name) {
+    if let Some((rank, owner)) = ndarray_rank(&name) {
         if rank > MAX_RANK {
             return Err(diags.push(SrcRange::of(ty), catalogue::rank_too_high(&name, MAX_RANK)));
         }
         let elem = argument(ty, &last.arguments, generics, diags)?;
-        return leaf(Container::NdArray, elem, rank, owned);
+        return leaf(Container::NdArray, elem, rank, owner);
     }
     if name == "Vec" {
         let elem = argument(ty, &last.arguments, generics, diags)?;
-        return leaf(Container::Slice, elem, 1, true);
+        return leaf(Container::Slice, elem, 1, Owner::Vector);
     }
     let message = catalogue::refused::named_type(&name).unwrap_or_else(|| {
         catalogue::unknown_type(&name, crate::diag::suggest(&name, NUMBERS.iter().chain(KNOWN).copied()))

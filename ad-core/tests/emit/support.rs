@@ -9,7 +9,7 @@ use ad_core::emit::emit_routine;
 use ad_core::ir::{Elem, Graph, IntTy, Loc, RealTy, Term};
 use ad_core::modes::dual_arrays::reverse;
 use ad_core::passes::simplify::simplify;
-use ad_core::program::{Check, Container, Options, Output, OutputTree, Param, Phase, Places, Program, Routine};
+use ad_core::program::{Check, Container, Output, OutputTree, Owner, Param, Passing, Phase, Places, Program, Routine};
 use ad_oracle::interp::{Array, Data, Dual, Interp, Value};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -93,7 +93,12 @@ impl Case {
             Some(name) => Ident::new_raw(name, Span::call_site()),
             None => Ident::new(name, Span::call_site()),
         };
-        self.params.push(Param { name, ty, container, elem, rank, lens: Vec::new(), input });
+        let passing = match container {
+            Container::ScalarRef => Passing::reference(Owner::Any),
+            Container::NdArray => Passing::reference(Owner::Array),
+            other => other.passing(),
+        };
+        self.params.push(Param { name, ty, passing, container, elem, rank, lens: Vec::new(), input });
     }
 
     pub(crate) fn result(&mut self, t: Term) {
@@ -217,17 +222,7 @@ impl Case {
             checks: Vec::new(),
             hints: self.hints.clone(),
             places: Places::default(),
-            options: Options {
-                grad: true,
-                vjp: false,
-                jvp: false,
-                jacobian: false,
-                hvp: false,
-                hessian: false,
-                pullback: false,
-                into: false,
-                krate: quote!(crate::ad),
-            },
+            krate: quote!(crate::ad),
             real_param: (!self.generics.is_empty()).then(|| Ident::new("T", Span::call_site())),
             assumed: Vec::new(),
             bound: Vec::new(),

@@ -2,7 +2,8 @@
 //! (`tests/decisions.rs` runs what the macro writes.)
 
 use super::*;
-use ad_core::pipeline::{Derivative, derive, prepare};
+use ad_core::derivative::list::GRAD;
+use ad_core::pipeline::{derive, prepare};
 use quote::quote;
 
 /// `s > c` for these vectors, at `c = s` and just below: in the function and in its derivative.
@@ -11,7 +12,7 @@ fn decides(body: &TokenStream, s: fn(&[f64]) -> f64) {
     let item = quote!(fn f(x: &[f64], c: f64) -> f64 { let s = { #body }; if s > c { 2.0 * c } else { 3.0 * c } });
     let source = program(quote!(), item.clone());
     let mut bulk = prepare(program(quote!(), item), None);
-    let routine = derive(&mut bulk, Derivative::ValueAndGrad, None);
+    let routine = derive(&mut bulk, &GRAD, None);
     let mut state = 11_u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -309,38 +309,36 @@ fn stubs_have_the_right_signatures() {
     };
     let file: syn::File = syn::parse2(failure.stubs).expect("stubs parse");
     expect![[r#"
-        ///Stands in for the derivative of `f`, which has an error.
+        ///Stands in for a derivative of `f`, which has an error.
         #[allow(
-            unused_variables,
             dead_code,
             clippy::all,
             clippy::pedantic,
             reason = "stands in for a function that could not be written"
         )]
         pub fn f_vjp<'a>(
-            w: ArrayView2<'a, f64>,
-            n: usize,
-            v: &[f64],
-            cotangent: &::ad::ndarray::ArrayRef1<f64>,
+            _: ArrayView2<'a, f64>,
+            _: usize,
+            _: &[f64],
+            _: &::ad::ndarray::ArrayRef1<f64>,
         ) -> (Array1<f64>, (::ad::ndarray::Array2<f64>, ::std::vec::Vec<f64>)) {
-            ::core::panic!("`f_vjp` was not written, because of `f`: it has an error")
+            ::core::panic!("the derivatives of `f` were not written: it has an error")
         }
-        ///Stands in for the derivative of `f`, which has an error.
+        ///Stands in for a derivative of `f`, which has an error.
         #[allow(
-            unused_variables,
             dead_code,
             clippy::all,
             clippy::pedantic,
             reason = "stands in for a function that could not be written"
         )]
         pub fn f_jvp<'a>(
-            w: ArrayView2<'a, f64>,
-            n: usize,
-            v: &[f64],
-            w_tangent: &::ad::ndarray::ArrayRef2<f64>,
-            v_tangent: &[f64],
+            _: ArrayView2<'a, f64>,
+            _: usize,
+            _: &[f64],
+            _: &::ad::ndarray::ArrayRef2<f64>,
+            _: &[f64],
         ) -> (Array1<f64>, Array1<f64>) {
-            ::core::panic!("`f_jvp` was not written, because of `f`: it has an error")
+            ::core::panic!("the derivatives of `f` were not written: it has an error")
         }
         #[doc(hidden)]
         #[allow(

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use ad_core::derivative::list::GRAD;
 use ad_core::ir::{Graph, Node, Put, Term};
-use ad_core::pipeline::{self, Derivative};
+use ad_core::pipeline;
 use ad_core::prim::{Prim, Reduce};
 
 use super::*;
@@ -138,7 +139,7 @@ fn weights_of_a_recurrent_net() {
     let x = array(&[4, 3], &[0.5, -1.0, 0.2, 1.5, 0.25, -0.75, 0.3, 0.9, -0.4, 0.1, 0.2, 0.6]);
     let inputs = [w, u, x];
     let mut prepared = pipeline::prepare(program(quote!(grad), item.clone()), None);
-    let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+    let routine = pipeline::derive(&mut prepared, &GRAD, None);
     let g = &prepared.program.graph;
     let mut steps = 0;
     let products = |roots: &[Term]| {

@@ -3,7 +3,8 @@
 //! panics a check must fail (and nowhere else).
 
 use super::*;
-use ad_core::pipeline::{Derivative, derive, prepare};
+use ad_core::derivative::list::GRAD;
+use ad_core::pipeline::{derive, prepare};
 use proc_macro2::{Ident, Span};
 use quote::quote;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -93,7 +94,7 @@ pub(super) fn check(params: &[(&str, &str)], body: &TokenStream, f: &dyn Fn(&[Ar
     let item = quote!(fn f(#(#params),*) -> f64 { #body });
     let source = program(quote!(), item.clone());
     let mut bulk = prepare(program(quote!(), item.clone()), None);
-    let routine = derive(&mut bulk, Derivative::ValueAndGrad, None);
+    let routine = derive(&mut bulk, &GRAD, None);
     let graph = &bulk.program.graph;
     for args in runs {
         let inputs: Vec<Value> = args.iter().map(Arg::value).collect();

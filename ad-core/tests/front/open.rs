@@ -2,7 +2,8 @@
 
 use super::native::{self, Arg::*, agrees, ty};
 use super::*;
-use ad_core::pipeline::{Derivative, derive, prepare};
+use ad_core::derivative::list::GRAD;
+use ad_core::pipeline::{derive, prepare};
 use quote::quote;
 
 /// The value and the gradients.
@@ -11,7 +12,7 @@ fn computed(item: &TokenStream, inputs: &[Value]) -> Vec<Vec<f64>> {
     let source = program(quote!(), item.clone());
     assert_eq!(failed(&source, inputs), Vec::<String>::new(), "{item}");
     let mut bulk = prepare(program(quote!(), item.clone()), None);
-    let routine = derive(&mut bulk, Derivative::ValueAndGrad, None);
+    let routine = derive(&mut bulk, &GRAD, None);
     let mut interp = Interp::new(&bulk.program.graph, inputs);
     let mut all = vec![run(&source, inputs)];
     for check in &routine.checks {

@@ -1,7 +1,8 @@
 //! Recurrences: values against loops in Rust, gradients against differences and closed forms, checks inside of steps.
 
+use ad_core::derivative::list::GRAD;
 use ad_core::ir::Term;
-use ad_core::pipeline::{self, Derivative};
+use ad_core::pipeline;
 use ad_core::prim::{Prim, Reduce};
 
 use super::*;
@@ -19,7 +20,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 #[track_caller]
 pub(crate) fn value_and_grad(item: TokenStream, inputs: &[Value]) -> (Vec<f64>, Vec<f64>) {
     let mut prepared = pipeline::prepare(program(quote!(grad), item), None);
-    let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+    let routine = pipeline::derive(&mut prepared, &GRAD, None);
     let g = &prepared.program.graph;
     let found = Interp::new(g, inputs).eval_all(&routine.result.terms()).expect("values");
     (numbers(&found[0]), found[1..].iter().flat_map(numbers).collect())
@@ -164,7 +165,7 @@ fn work(item: TokenStream, inputs: &[Value]) -> (u64, u64) {
         interp.work().total()
     };
     let function = count(&prepared.program.graph, &prepared.program.result.terms());
-    let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+    let routine = pipeline::derive(&mut prepared, &GRAD, None);
     (function, count(&prepared.program.graph, &routine.result.terms()))
 }
 

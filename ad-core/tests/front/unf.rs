@@ -1,7 +1,8 @@
 //! [UNF], Figs. 5, 13 and 16: the derivatives of `reduce`, the scans and `foldl` that the paper states one by one come out of the general mechanism.
 
+use ad_core::derivative::list::GRAD;
 use ad_core::ir::{Graph, Node, Term};
-use ad_core::pipeline::{self, Derivative};
+use ad_core::pipeline;
 use ad_core::prim::{Binary, Prim, Unary};
 
 use super::*;
@@ -11,7 +12,7 @@ use quote::quote;
 /// The terms of a gradient, without those of the value.
 fn gradient(item: TokenStream) -> (Graph, Vec<Term>) {
     let mut prepared = pipeline::prepare(program(quote!(grad), item), None);
-    let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+    let routine = pipeline::derive(&mut prepared, &GRAD, None);
     let terms = routine.result.terms()[1..].to_vec();
     (prepared.program.graph, terms)
 }

@@ -9,7 +9,6 @@ use super::memory::Hold;
 use super::state::Driver;
 use crate::ir::{Node, Term};
 use crate::program::Container;
-use crate::rust_types::references;
 
 impl Driver<'_> {
     /// Parameters as scalars, sizes and slices.
@@ -57,12 +56,12 @@ impl Driver<'_> {
         for (k, p) in params.iter().enumerate() {
             let Some(t) = p.input.and_then(|n| input_of.get(&n).copied()) else { continue };
             let param = &p.name;
-            let reference = references(&p.ty).0 > 0;
+            let reference = p.passing.references > 0;
             self.size_owner.insert(t, k);
             if p.rank == 0 {
                 let value = match p.container {
                     Container::ScalarRef => {
-                        let stars = std::iter::repeat_n(quote!(*), references(&p.ty).0);
+                        let stars = std::iter::repeat_n(quote!(*), p.passing.references);
                         quote!(#(#stars)* #param)
                     }
                     Container::NdArray => quote!(#param[()]),

@@ -1,9 +1,10 @@
 //! What a program means: its value, its derivatives and its panics, by the reference interpreter; and the stages of the compiler
 //! held against that.
 
+use ad_core::derivative::list::{GRAD, JVP, VJP};
 use ad_core::front;
 use ad_core::ir::{Elem, IntTy, RealTy};
-use ad_core::pipeline::{self, Derivative};
+use ad_core::pipeline;
 use ad_core::program::{Check, Program};
 use ad_oracle::interp::{Array, Data, Interp, Value};
 use proc_macro2::TokenStream;
@@ -187,21 +188,21 @@ pub fn stages_agree(source: &Source) -> Try<Option<Outcome>> {
     };
     let inputs = meaning.inputs.clone();
 
-    let routine = pipeline::derive(&mut prepared, Derivative::Vjp, None);
+    let routine = pipeline::derive(&mut prepared, &VJP, None);
     meaning.inputs.push(constant(&cotangent(&shape), &shape));
     let gradients = finish(&meaning, &prepared.program, &routine, &real, tolerance, "vjp")?;
     for (k, (found, wanted)) in gradients.iter().zip(&expected.gradients).enumerate() {
         close_all(&found.values(), wanted, tolerance * 100.0).map_err(|e| at(&format!("gradient {k}"), e))?;
     }
     if shape.is_empty() {
-        let routine = pipeline::derive(&mut prepared, Derivative::ValueAndGrad, None);
+        let routine = pipeline::derive(&mut prepared, &GRAD, None);
         let gradients = finish(&meaning, &prepared.program, &routine, &real, tolerance, "grad")?;
         for (k, (found, wanted)) in gradients.iter().zip(&expected.gradients).enumerate() {
             close_all(&found.values(), wanted, tolerance * 100.0).map_err(|e| at(&format!("gradient {k}"), e))?;
         }
     }
     // The inputs of the cotangents stay; those of the tangents follow.
-    let routine = pipeline::derive(&mut prepared, Derivative::Jvp, None);
+    let routine = pipeline::derive(&mut prepared, &JVP, None);
     for (&k, direction) in meaning.active.iter().zip(directions(&source.args)) {
         let shape = inputs[k].as_array().map(|a| a.shape.clone()).unwrap_or_default();
         meaning.inputs.push(constant(&direction, &shape));

@@ -1,0 +1,174 @@
+//! From an annotated function to what stands in its place: runs the stages one after the other for each derivative that is asked
+//! for, and turns what is wrong into errors and stand-ins. Must never panic, and holds no stage itself.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
+
+use crate::derivative::list::{Alone, Descriptor, Structure};
+use crate::diag::{Diagnostic, Diags, SrcRange};
+use crate::front::{self, Annotated};
+use crate::pipeline::{self, Log, Prepared};
+use crate::program::{Program, Routine};
+use crate::{catalogue, choice, emit, ir, stage};
+
+/// What an annotated function becomes.
+#[derive(Debug)]
+pub struct Expansion {
+    /// The function itself, and its derivatives, or compile errors and stand-ins for the derivatives.
+    pub tokens: TokenStream,
+    /// The errors, as they are in the tokens.
+    pub errors: Vec<Diagnostic>,
+    /// Whether one of the errors is a failure of our own.
+    pub internal: bool,
+}
+
+/// What `#[differentiate(attr)] item` expands to: the item itself, and its derivatives or compile errors.
+///
+/// If the environment names a folder as `AD_DUMP`, the record of all stages is written to `<folder>/<function>.txt`.
+#[must_use]
+pub fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expansion(attr, item).tokens
+}
+
+/// [`expand`], and what was wrong.
+#[must_use]
+pub fn expansion(attr: TokenStream, item: TokenStream) -> Expansion {
+    let folder = std::env::var_os("AD_DUMP");
+    expand_and_dump(attr, item, folder.as_deref().map(Path::new))
+}
+
+/// [`expansion`], with the folder for the record of the stages given.
+#[must_use]
+pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Path>) -> Expansion {
+    stage::enter("the front end");
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        front::read(attr.clone(), item.clone()).map(|annotated| derivatives(annotated, folder))
+    }));
+    // A panic in here is our mistake and is said to be ours, as is what the emitter cannot write.
+    let failure = match outcome {
+        Ok(Ok(Ok(written))) => {
+            return Expansion { tokens: beside(&item, &written), errors: Vec::new(), internal: false };
+        }
+        Ok(Err(failure)) => Ok(failure),
+        Ok(Ok(Err(what))) => Err(what),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            Err(text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message").into())
+        }
+    };
+    let internal = failure.is_err();
+    let failure = failure.unwrap_or_else(|what: String| {
+        let mut diags = Diags::new();
+        diags.push(SrcRange::call_site(), catalogue::internal(stage::current(), &what));
+        let stubs = catch_unwind(AssertUnwindSafe(|| front::stubs(attr, item.clone()))).unwrap_or_default();
+        front::Failure { diags, stubs }
+    });
+    let errors = failure.diags.list().to_vec();
+    let internal = internal || errors.iter().any(|e| e.message.entry == "internal");
+    let twice = errors.iter().any(|e| e.message.twice);
+    let item = if twice { without_body(front::mended(item)) } else { item };
+    Expansion { tokens: beside(&item, &failure.into_tokens()), errors, internal }
+}
+
+/// A function with nothing in its body that rustc could report a second time.
+fn without_body(item: TokenStream) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    let body = tokens.last_mut().filter(|last| match last {
+        TokenTree::Group(body) => body.delimiter() == Delimiter::Brace,
+        // It has none.
+        TokenTree::Punct(end) => end.as_char() == ';',
+        _ => false,
+    });
+    if let Some(body) = body {
+        let mut new = Group::new(Delimiter::Brace, quote!(::core::panic!("the function has an error")));
+        new.set_span(body.span());
+        *body = TokenTree::Group(new);
+    }
+    let allowed = quote!(#[allow(unused_variables, unused_mut, clippy::pedantic, reason = "its body is left out because of an error")]);
+    allowed.into_iter().chain(tokens).collect()
+}
+
+/// The annotated function with what is written beside it.
+fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
+    quote! {
+        #[allow(dead_code, reason = "a function may be used through its derivatives only")]
+        #item
+        #written
+    }
+}
+
+/// The derivative functions of an annotated function, and the record of their stages if a folder is given.
+fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStream, String> {
+    let Annotated { program, derivatives } = annotated;
+    let mut log = folder.map(|place| (place, Log::default()));
+    let mut log_ref = log.as_mut().map(|l| &mut l.1);
+    if log_ref.is_some() {
+        choice::record();
+    }
+    let mut prepared = pipeline::prepare(program, log_ref.as_deref_mut());
+    if let Some(log) = log_ref.as_deref_mut() {
+        let choices = emit::chosen(&prepared.program.graph, &prepared.program);
+        if !choices.is_empty() {
+            log.stages.push(("choices by cost".into(), choices));
+        }
+    }
+    let mut written = TokenStream::new();
+    for derivative in &derivatives {
+        written.extend(one(&mut prepared, derivative, log_ref.as_deref_mut())?);
+    }
+    written.extend(emit::check(&prepared.program, &derivatives));
+    written.extend(emit::proofs(&prepared.program));
+    if let Some((place, log)) = log {
+        // A dump that cannot be written must not fail the build.
+        let file = place.join(format!("{}.txt", prepared.program.name));
+        let _ = std::fs::create_dir_all(place);
+        let _ = std::fs::write(file, log.text());
+    }
+    Ok(written)
+}
+
+/// The functions of one derivative.
+fn one(prepared: &mut Prepared, derivative: &Descriptor, mut log: Option<&mut Log>) -> Result<TokenStream, String> {
+    if log.is_some() {
+        choice::record();
+    }
+    if derivative.returns == Structure::Closure {
+        let staged = pipeline::pullback(prepared, log.as_deref_mut());
+        // The emitter makes a few terms of its own.
+        let mut graph = std::mem::take(&mut prepared.program.graph);
+        for routine in [&staged.first, &staged.second] {
+            if log.is_some() {
+                choice::record();
+            }
+            describe(&mut graph, &prepared.program, routine, log.as_deref_mut());
+        }
+        stage::enter("the emitter");
+        let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged);
+        prepared.program.graph = graph;
+        return tokens.map_err(|e| format!("{}: {e}", staged.name));
+    }
+    let routine = pipeline::derive(prepared, derivative, log.as_deref_mut());
+    let mut written = TokenStream::new();
+    if let Some(Alone { suffix, what }) = derivative.alone {
+        written.extend(emit::emit_second(&prepared.program, &routine, suffix, what));
+    }
+    let mut graph = std::mem::take(&mut prepared.program.graph);
+    describe(&mut graph, &prepared.program, &routine, log);
+    stage::enter("the emitter");
+    let tokens = emit::emit_routine(&mut graph, &prepared.program, &routine);
+    prepared.program.graph = graph;
+    written.extend(tokens.map_err(|e| format!("{}: {e}", routine.name))?);
+    Ok(written)
+}
+
+/// The plan of a routine and the choices that led to it, into the record.
+fn describe(g: &mut ir::Graph, program: &Program, routine: &Routine, log: Option<&mut Log>) {
+    if let Some(log) = log {
+        let [schedule, choices] = emit::describe(g, program, routine).unwrap_or_else(|e| [e, String::new()]);
+        log.stages.push((format!("{}: schedule", routine.name), schedule));
+        log.stages.push((format!("{}: choices by cost", routine.name), choices));
+    }
+}
