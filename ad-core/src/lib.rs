@@ -23,8 +23,8 @@ pub mod pipeline;
 pub mod prim;
 pub mod program;
 
-mod rust_types;
 mod expansion;
+mod rust_types;
 mod stage;
 
 pub use expansion::{Expansion, expand, expand_and_dump, expansion};

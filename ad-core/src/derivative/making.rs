@@ -143,8 +143,7 @@ impl<'a> Making<'a> {
         let (elem, shape) = (g.elem(like), g.shape(like).to_vec());
         // A size that a loop finds is computed in the routine: the type of a parameter cannot have it.
         let found = g.reachable(&shape).iter().any(|&t| matches!(g.node(t), Node::Scan(_)));
-        let given =
-            if found { g.add_input(elem, axis(shape.len())) } else { g.add_input_shaped(elem, shape.clone()) };
+        let given = if found { g.add_input(elem, axis(shape.len())) } else { g.add_input_shaped(elem, shape.clone()) };
         let term = if found { g.recast(given, &shape) } else { given };
         let input = match g.node(given) {
             Node::Input(k) => Some(*k),
