@@ -21,7 +21,7 @@ use crate::prim::{Cmp, Prim};
 use crate::program::{Container, Output, Param, Program, pair};
 
 /// One leaf of a derivative's result, and the terms that it is put together of after simplification.
-pub(super) struct Block {
+pub(crate) struct Block {
     pub(super) terms: Vec<Term>,
     how: How,
     container: Container,
@@ -103,13 +103,13 @@ fn count(g: &Graph, t: Term) -> Option<usize> {
 
 /// How many elements there are: the number of axes whose size the macro does not know, then elements per such.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Count {
+pub(super) struct Count {
     unknown: usize,
     known: usize,
 }
 
 impl Count {
-    fn of(g: &Graph, t: Term) -> Self {
+    pub(super) fn of(g: &Graph, t: Term) -> Self {
         let mut n = Count { unknown: 0, known: 1 };
         for &size in g.shape(t) {
             match g.int_value(size).and_then(|n| usize::try_from(n).ok()) {
@@ -133,7 +133,7 @@ impl Count {
     }
 
     /// The number of seeds, if they are few enough to be literals.
-    fn few(self) -> bool {
+    pub(super) fn few(self) -> bool {
         self.unknown == 0 && (1..=unroll::LIMIT).contains(&self.known)
     }
 }
@@ -204,7 +204,8 @@ pub(super) fn hessian(program: &mut Program, gradient: &[Term], active: &[Param]
     vec![Block { terms, how, container, lens }]
 }
 
-fn inputs(g: &mut Graph, active: &[Param]) -> Vec<(u32, Term)> {
+/// The active inputs: (number, term).
+pub(super) fn inputs(g: &mut Graph, active: &[Param]) -> Vec<(u32, Term)> {
     active.iter().filter_map(|p| p.input).map(|k| (k, g.mk(Node::Input(k)))).collect()
 }
 
@@ -239,7 +240,7 @@ fn by_columns(
 }
 
 /// The unit vector at variables of the shape of `like`, as the `build` of a comparison has it: 1 where every index is the variable.
-fn unit(g: &mut Graph, like: Term) -> (Vec<Var>, Term) {
+pub(super) fn unit(g: &mut Graph, like: Term) -> (Vec<Var>, Term) {
     let (elem, shape) = (g.elem(like), g.shape(like).to_vec());
     let vars: Vec<Var> = shape.iter().map(|_| g.fresh()).collect();
     let mut mask = None;
@@ -262,7 +263,7 @@ fn unit(g: &mut Graph, like: Term) -> (Vec<Var>, Term) {
 }
 
 /// Terms for all values of the variables, which index an array of the shape of `like`.
-fn batched(g: &mut Graph, vars: &[Var], like: Term, terms: &[Term]) -> Vec<Term> {
+pub(super) fn batched(g: &mut Graph, vars: &[Var], like: Term, terms: &[Term]) -> Vec<Term> {
     let shape = g.shape(like).to_vec();
     let mut terms = terms.to_vec();
     for (&var, &size) in vars.iter().zip(&shape).rev() {
@@ -272,7 +273,7 @@ fn batched(g: &mut Graph, vars: &[Var], like: Term, terms: &[Term]) -> Vec<Term>
 }
 
 /// The unit vectors of a literal shape.
-fn unit_literals(g: &mut Graph, like: Term) -> Option<Vec<Term>> {
+pub(super) fn unit_literals(g: &mut Graph, like: Term) -> Option<Vec<Term>> {
     let n = count(g, like)?;
     let (elem, shape) = (g.elem(like), g.shape(like).to_vec());
     let (zero, one) = (scalar(g, elem, 0.0), scalar(g, elem, 1.0));

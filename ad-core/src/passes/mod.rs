@@ -4,6 +4,7 @@
 //! `pipeline` says in which order they run. A pass must never read `syn` or write tokens, and never
 //! know what a whole function computes.
 
+pub(crate) mod element;
 pub(crate) mod loops;
 pub(crate) mod lowering;
 pub(crate) mod manager;
