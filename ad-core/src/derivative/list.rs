@@ -213,7 +213,7 @@ pub fn markdown() -> String {
 }
 
 /// All of them, in the order in which they are written and checked.
-pub const DERIVATIVES: &[&Descriptor] = &[&GRAD, &VJP, &JVP, &JACOBIAN, &HVP, &HESSIAN, &PULLBACK, &INTO];
+pub const DERIVATIVES: &[&Descriptor] = &[&GRAD, &VJP, &JVP, &JACOBIAN, &HVP, &HESSIAN, &LAPLACIAN, &PULLBACK, &INTO];
 
 const ANY: Requires = Requires { one_number: None, one_active: None, few_indices: None };
 const FIRST: Requires =
@@ -322,6 +322,22 @@ pub static HESSIAN: Descriptor = Descriptor {
     doc: "The Hessian of {f} with respect to {wrt}: the parameter's indices twice.",
     note: "",
     checked: Checked { by: "hessian", elsewhere: false },
+};
+
+/// The trace of the Hessian.
+pub static LAPLACIAN: Descriptor = Descriptor {
+    option: "laplacian",
+    default: ByDefault::No,
+    requires: Requires { one_active: Some("the Laplacian of several is the sum of those of each"), ..SECOND },
+    suffix: "laplacian",
+    alone: None,
+    further: Further::Nothing,
+    with_value: false,
+    returns: Structure::Result,
+    recipe: recipes::laplacian,
+    doc: "The Laplacian of {f} with respect to {wrt}: the trace of the Hessian, which is not stored.",
+    note: "the trace of the Hessian, which is not stored",
+    checked: Checked { by: "laplacian", elsewhere: false },
 };
 
 /// The transposed Jacobian as a function.

@@ -1,10 +1,12 @@
 //! The recipes of derivatives along a cotangent or a direction, and of the Jacobian and the Hessian, whose blocks `jacobian`
 //! puts together. Must never say what a derivative is called or how it is passed: that is in `list`.
 
-use super::jacobian::{self, Block};
+use super::jacobian::{self, Block, Count, batched, inputs, unit, unit_literals};
 use super::{Making, Terms};
-use crate::ir::Term;
+use crate::ir::{Graph, Node, Term};
 use crate::modes::dual_arrays;
+use crate::passes::element::element;
+use crate::program::Container;
 
 /// The gradient of one number: reverse, from 1.
 pub(super) fn gradient(making: &mut Making<'_>) -> Terms {
@@ -56,6 +58,56 @@ pub(super) fn hessian(making: &mut Making<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let blocks = jacobian::hessian(&mut making.prepared.program, &gradient, &making.active);
     Terms { values, differentiated: Vec::new(), blocks }
+}
+
+/// The trace of the Hessian: forward over reverse for all directions at once, and of the derivative along each unit vector
+/// only the component along that vector. So no Hessian is stored.
+pub(super) fn laplacian(making: &mut Making<'_>) -> Terms {
+    let (values, gradient) = making.gradient();
+    let (wrt, active, result) = (making.wrt(), making.active.clone(), making.results[0]);
+    let is_static = active.iter().all(|p| p.container.is_static());
+    let g = making.graph();
+    let derivative = dual_arrays::Derivative::of(g, &gradient, &wrt);
+    let mut trace: Option<Term> = None;
+    for (k, input) in inputs(g, &active) {
+        let few = is_static && Count::of(g, input).few();
+        let diagonal = match if few { unit_literals(g, input) } else { None } {
+            Some(seeds) => {
+                let own = |(place, &seed): (usize, &Term)| {
+                    let tangent = derivative.tangents(g, &[(k, seed)])[0];
+                    let at = index(g, input, place);
+                    element(g, tangent, &at)
+                };
+                let diagonal: Vec<Term> = seeds.iter().enumerate().map(own).collect();
+                g.stack(&diagonal)
+            }
+            None => {
+                let (vars, seed) = unit(g, input);
+                let tangent = derivative.tangents(g, &[(k, seed)])[0];
+                let at: Vec<Term> = vars.iter().map(|&var| g.mk(Node::Var(var))).collect();
+                let own = element(g, tangent, &at);
+                batched(g, &vars, input, &[own])[0]
+            }
+        };
+        let (sum, elem) = (g.sum_all(diagonal), g.elem(result));
+        let part = g.cast(elem, sum);
+        trace = Some(trace.map_or(part, |before| g.add(before, part)));
+    }
+    let trace = trace.unwrap_or_else(|| g.zeros_like(result));
+    let blocks = vec![Block::whole(trace, Container::Scalar, Vec::new())];
+    Terms { values, differentiated: Vec::new(), blocks }
+}
+
+/// The index of an element of an array of literal sizes, which is at this place in row-major order.
+fn index(g: &mut Graph, array: Term, place: usize) -> Vec<Term> {
+    let (mut index, mut rest) = (Vec::new(), place);
+    for size in g.shape(array).to_vec().into_iter().rev() {
+        let size = g.int_value(size).and_then(|n| usize::try_from(n).ok()).unwrap_or(1).max(1);
+        index.push(g.lit_usize(rest % size));
+        rest /= size;
+    }
+    index.reverse();
+    index
 }
 
 /// A leaf for each active parameter.

@@ -16,6 +16,8 @@ enum Place {
     Along(usize),
     /// The second derivative by two entries.
     Twice(Entry, Entry),
+    /// The sum of the second derivatives by each entry.
+    Trace,
     /// `<u, J t> = <J' u, t>`.
     Both,
 }
@@ -173,6 +175,24 @@ impl Check<'_> {
         self.judge("hessian", 1.0, all.collect());
     }
 
+    /// `f_laplacian`: the sum of the second derivatives by each entry.
+    pub fn laplacian(&mut self, of: impl FnOnce() -> Leaf) {
+        if !self.wanted("laplacian") {
+            return;
+        }
+        let curvature = |e: Entry| {
+            let Some(gradient) = &self.gradient else { return self.twice(e, e) };
+            slope(self.step(e), self.is_single(), |h| vec![entry(&gradient(&At::default().and(e, h)).1, e)])[0]
+        };
+        let diagonal: Vec<f64> = self.all_entries(usize::MAX).into_iter().map(curvature).collect();
+        let found = of().values.first().copied().unwrap_or(f64::NAN);
+        let expected: f64 = diagonal.iter().sum();
+        // Errors of differences add up where their numbers cancel.
+        let total: f64 = diagonal.iter().map(|x| x.abs()).sum();
+        let part = total.max(1.0) / expected.abs().max(1.0);
+        self.judge("laplacian", part, vec![(Place::Trace, found, expected)]);
+    }
+
     /// Panics with the worst comparison if any is off by more than is allowed, relative to the largest number around.
     fn judge(&self, option: &str, part: f64, all: Vec<Compared>) {
         let scale = all.iter().flat_map(|c| [c.1, c.2]).filter(|x| x.is_finite()).fold(1.0, |m: f64, x| m.max(x.abs()));
@@ -227,6 +247,7 @@ impl Check<'_> {
             Place::By(e, i) => entry(e) + &i.map_or_else(String::new, component),
             Place::Along(i) => format!("all parameters together{}", component(i)),
             Place::Twice(a, b) => format!("{}, and {}", entry(a), entry(b)),
+            Place::Trace => "the sum over all entries".into(),
             Place::Both => "`<u, J t>` and `<J' u, t>`".into(),
         }
     }
