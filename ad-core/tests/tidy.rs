@@ -26,13 +26,13 @@ const LAYERS: &[&str] = &[
     "front",
     "pipeline",
     "emit",
+    "expansion",
     "check_grad",
     "lib",
 ];
 
 /// Uses of a higher module: the file (or folder) that has it, and the module.
 const UPWARDS: &[(&str, &str)] = &[
-    ("ad-core/src/derivative/mod.rs", "pipeline"),
     ("ad-core/src/diag.rs", "program"),
     ("ad-core/src/ir/build.rs", "prim"),
     ("ad-core/src/ir/graph.rs", "prim"),
@@ -55,7 +55,7 @@ const OTHER_READERS: &[&str] =
     &["ad-core/src/catalogue/refused.rs", "ad-core/src/diag.rs", "ad-core/src/emit/proof.rs"];
 
 /// The modules that may write Rust.
-const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "lib"];
+const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "expansion"];
 
 /// Files of other modules that write it.
 const OTHER_WRITERS: &[&str] = &[

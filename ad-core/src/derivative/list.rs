@@ -138,7 +138,7 @@ impl Descriptor {
 
     /// What functions it is of, in the words of the guide.
     fn of(&self) -> String {
-        let result = if self.requires.one_number.is_some() { "one real scalar" } else { "any real type" };
+        let result = if self.requires.one_number.is_some() { "one real scalar" } else { "real" };
         let active = if self.requires.one_active.is_some() { ", one active parameter" } else { "" };
         format!("{result}{active}")
     }
@@ -154,6 +154,7 @@ impl Descriptor {
         };
         let derived = match self.returns {
             Structure::Gradient => "G",
+            Structure::Result if self.with_value => "tangent of R",
             Structure::Result => "R",
             Structure::Jacobian => "J",
             Structure::Hessian => "H",
@@ -174,7 +175,7 @@ impl Descriptor {
         }
         let default = match self.default {
             ByDefault::No => "",
-            ByDefault::ForNumbers => "where the result is a real scalar",
+            ByDefault::ForNumbers => "where the result is one",
             ByDefault::ForOthers => "where it is not",
         };
         let _ = write!(row, " | {} | {default}", self.of());
@@ -265,7 +266,7 @@ pub static JVP: Descriptor = Descriptor {
     returns: Structure::Result,
     recipe: recipes::forwards,
     doc: "The value of {f} and its tangent: the Jacobian applied to tangents of {wrt}.",
-    note: "the value and its tangent",
+    note: "",
     checked: Checked { by: "jvp", elsewhere: false },
 };
 
@@ -336,7 +337,7 @@ pub static LAPLACIAN: Descriptor = Descriptor {
     returns: Structure::Result,
     recipe: recipes::laplacian,
     doc: "The Laplacian of {f} with respect to {wrt}: the trace of the Hessian, which is not stored.",
-    note: "the trace of the Hessian, which is not stored",
+    note: "the trace of the Hessian",
     checked: Checked { by: "laplacian", elsewhere: false },
 };
 
@@ -353,7 +354,7 @@ pub static PULLBACK: Descriptor = Descriptor {
     recipe: recipes::transposed,
     doc: "The value of {f} and its pullback: the function from a cotangent of the result to those of the parameters. \
           The pullback owns what it needs of the parameters, and can be called many times.",
-    note: "the function once, the closure as often as you like; it owns what it needs",
+    note: "",
     checked: Checked { by: "pullback", elsewhere: false },
 };
 
@@ -369,6 +370,6 @@ pub static INTO: Descriptor = Descriptor {
     returns: Structure::Written,
     recipe: recipes::gradient,
     doc: "The value of {f}; its gradient with respect to {wrt} overwrites the last arguments.",
-    note: "overwrites your `&mut F`, `&mut ArrayN<F>`, `&mut [F]`, `&mut [F; N]`",
+    note: "into your memory",
     checked: Checked { by: "value_and_grad_into", elsewhere: false },
 };

@@ -377,6 +377,14 @@ fn the_table_has_each_name_once() {
 }
 
 #[test]
+fn the_table_of_derivatives_is_that_of_the_list() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let readme = std::fs::read_to_string(path).expect("README.md");
+    let table = ad_core::derivative::list::markdown();
+    assert!(readme.contains(&table), "README.md has another table than the list of derivatives:\n{table}");
+}
+
+#[test]
 fn accumulators() {
     says(
         quote! { fn f(x: &Array1<f64>) -> f64 {

@@ -12,4 +12,9 @@ fn g(x: f64) -> [f64; 2] {
     [x, x * x]
 }
 
+#[differentiate(laplacian)]
+fn h(x: f64) -> [f64; 2] {
+    [x, x * x]
+}
+
 fn main() {}
