@@ -4,13 +4,14 @@
 #[path = "speed/steps.rs"]
 mod steps;
 
+use ad_core::derivative::list::{Descriptor, GRAD, HESSIAN, JACOBIAN, VJP};
 use ad_core::emit::{NestSummary, PartSummary, PlanSummary, plan_of};
-use ad_core::pipeline::{self, Derivative};
+use ad_core::pipeline;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 /// What this derivative of a function does.
-fn plan(which: Derivative, attr: TokenStream, item: TokenStream) -> PlanSummary {
+fn plan(which: &Descriptor, attr: TokenStream, item: TokenStream) -> PlanSummary {
     let Ok(program) = ad_core::front::parse(attr, item) else { panic!("the function has errors") };
     let mut prepared = pipeline::prepare(program, None);
     let routine = pipeline::derive(&mut prepared, which, None);
@@ -20,17 +21,17 @@ fn plan(which: Derivative, attr: TokenStream, item: TokenStream) -> PlanSummary 
 
 /// What value and gradient of a function do.
 fn gradient(attr: TokenStream, item: TokenStream) -> PlanSummary {
-    plan(Derivative::ValueAndGrad, attr, item)
+    plan(&GRAD, attr, item)
 }
 
 /// What value and Jacobian of a function do.
 fn jacobian(attr: TokenStream, item: TokenStream) -> PlanSummary {
-    plan(Derivative::ValueAndJacobian, attr, item)
+    plan(&JACOBIAN, attr, item)
 }
 
 /// What a product of a cotangent with the Jacobian does.
 fn vjp(attr: TokenStream, item: TokenStream) -> PlanSummary {
-    plan(Derivative::Vjp, attr, item)
+    plan(&VJP, attr, item)
 }
 
 /// Whether some nest is so.
@@ -248,7 +249,7 @@ fn masks_of_the_derivative_are_no_decisions() {
 }
 
 /// How often a matrix kernel is called, and how many loop nests there are.
-fn kernels(which: Derivative, attr: TokenStream, item: TokenStream) -> (usize, usize) {
+fn kernels(which: &Descriptor, attr: TokenStream, item: TokenStream) -> (usize, usize) {
     let plan = plan(which, attr, item);
     let products = ["gemm", "gemv", "dot"].iter().map(|k| plan.calls(k)).sum();
     (products, plan.nests.iter().filter(|n| n.verb == "compute").count())
@@ -262,50 +263,46 @@ fn jacobians_of_linear_maps_cost_no_product_with_the_unit_matrix() {
             a.dot(x)
         }
     );
-    assert_eq!(kernels(Derivative::ValueAndJacobian, quote!(jacobian, wrt(x)), linear), (1, 0));
+    assert_eq!(kernels(&JACOBIAN, quote!(jacobian, wrt(x)), linear), (1, 0));
     let twice = quote!(
         fn f(a: &Array2<f64>, b: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
             b.dot(&a.dot(x))
         }
     );
-    assert_eq!(
-        kernels(Derivative::ValueAndJacobian, quote!(jacobian, wrt(x)), twice),
-        (3, 0),
-        "two of the value, one of the Jacobian"
-    );
+    assert_eq!(kernels(&JACOBIAN, quote!(jacobian, wrt(x)), twice), (3, 0), "two of the value, one of the Jacobian");
     let layer = quote!(
         fn f(a: &Array2<f64>, b: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
             b.dot(&a.dot(x).mapv(f64::tanh))
         }
     );
-    assert_eq!(kernels(Derivative::ValueAndJacobian, quote!(jacobian, wrt(x)), layer).0, 3);
+    assert_eq!(kernels(&JACOBIAN, quote!(jacobian, wrt(x)), layer).0, 3);
     // Backwards, as the result is the smaller one.
     let rows = quote!(
         fn f(b: &Array2<f64>, x: &Array2<f64>, v: &Array1<f64>) -> Array1<f64> {
             b.dot(&x.dot(v).mapv(f64::tanh))
         }
     );
-    assert_eq!(kernels(Derivative::ValueAndJacobian, quote!(jacobian, wrt(x)), rows).0, 2);
+    assert_eq!(kernels(&JACOBIAN, quote!(jacobian, wrt(x)), rows).0, 2);
     // By the whole matrix.
     let weights = quote!(
         fn f(w: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
             w.dot(x)
         }
     );
-    assert_eq!(kernels(Derivative::ValueAndJacobian, quote!(jacobian, wrt(w)), weights).0, 1);
+    assert_eq!(kernels(&JACOBIAN, quote!(jacobian, wrt(w)), weights).0, 1);
     let product = quote!(
         fn f(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
             a.dot(b)
         }
     );
-    assert_eq!(kernels(Derivative::ValueAndJacobian, quote!(jacobian), product).0, 1);
+    assert_eq!(kernels(&JACOBIAN, quote!(jacobian), product).0, 1);
     let quadratic = quote!(
         fn f(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
             x.dot(&a.dot(x))
         }
     );
     assert_eq!(
-        kernels(Derivative::Hessian, quote!(hessian, wrt(x)), quadratic).0,
+        kernels(&HESSIAN, quote!(hessian, wrt(x)), quadratic).0,
         0,
         "it is the sum of the matrix and its transpose"
     );
