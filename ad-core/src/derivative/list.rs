@@ -336,7 +336,7 @@ pub static LAPLACIAN: Descriptor = Descriptor {
     with_value: false,
     returns: Structure::Result,
     recipe: recipes::laplacian,
-    doc: "The Laplacian of {f} with respect to {wrt}: the trace of the Hessian, which is not stored.",
+    doc: "The Laplacian of {f} with respect to {wrt}: the trace of the Hessian.",
     note: "the trace of the Hessian",
     checked: Checked { by: "laplacian", elsewhere: false },
 };

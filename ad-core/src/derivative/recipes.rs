@@ -61,7 +61,8 @@ pub(super) fn hessian(making: &mut Making<'_>) -> Terms {
 }
 
 /// The trace of the Hessian: forward over reverse for all directions at once, and of the derivative along each unit vector
-/// only the component along that vector. So no Hessian is stored.
+/// only the component along that vector, so that no Hessian is stored. A tangent that is needed as a whole on the way (in a
+/// loop, in a normalisation) is stored for all directions.
 pub(super) fn laplacian(making: &mut Making<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let (wrt, active, result) = (making.wrt(), making.active.clone(), making.results[0]);
