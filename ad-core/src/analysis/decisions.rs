@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::Analysis;
 use crate::ir::{Graph, Node, Term};
-use crate::prim::{Prim, Reduce, Unary};
+use crate::prim::{Prim, Reduce};
 
 /// [`decisions`].
 #[derive(Debug)]
@@ -52,9 +52,7 @@ pub(crate) fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
             Prim::Select => stack.push(args[0]),
             Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => stack.push(args[0]),
             Prim::Cast(to) if !to.is_real() && g.elem(args[0]).is_real() => stack.push(args[0]),
-            Prim::Unary(Unary::Floor | Unary::Ceil | Unary::Round | Unary::Trunc | Unary::Signum) => {
-                stack.push(args[0]);
-            }
+            Prim::Unary(f) if f.row().step => stack.push(args[0]),
             _ => {}
         },
         _ => {}

@@ -11,7 +11,7 @@ use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::im2col::Windows;
 use crate::passes::lowering::matrix::behind;
 use crate::passes::lowering::opened::{Loops, Role, Scopes};
-use crate::prim::{Binary, Prim, Reduce, Unary};
+use crate::prim::{Binary, Prim, Reduce};
 
 /// How a term is reached by those that read it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ const TWICE: u32 = 8;
 const SHIFTED: u32 = 16;
 /// Work above which a value read under fewer indices than its reader has, or gathered, is stored.
 const REUSED: u32 = 4;
-const EXPENSIVE: u32 = 20;
+const EXPENSIVE: u32 = crate::prim::scalar::EXPENSIVE;
 const MOST: u32 = 1 << 20;
 /// Work that nothing computes again, not even to see whether it may.
 const ENDLESS: u32 = 256;
@@ -54,15 +54,11 @@ fn own_cost(g: &Graph, t: Term) -> Option<u32> {
         Node::Cond { .. } if g.free(t).is_empty() => return None,
         Node::Prim(prim, _) => match prim {
             Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack => return None,
-            Prim::Unary(Unary::Recip) | Prim::Binary(Binary::Div | Binary::Rem) => 4,
-            Prim::Unary(f) if f.row().dear => EXPENSIVE,
-            Prim::Binary(f) if f.row().dear => EXPENSIVE,
-            Prim::PowI => EXPENSIVE,
             Prim::Pad(_) => 2,
             // The index of a loop, and what is the same at each.
             Prim::Iota => 0,
             Prim::Replicate(_) if is_broadcast(g, t) => 0,
-            _ => 1,
+            _ => prim.cost(),
         },
         Node::Gather { .. } => 2,
         Node::Lit(_) | Node::Var(_) | Node::Size(..) => 0,

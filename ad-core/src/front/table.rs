@@ -10,7 +10,7 @@ use super::value::Value;
 use super::{changes, collected, functions, integers, iter, methods, options, order, reads, recur, slice};
 use crate::diag::suggest;
 use crate::ir::Elem;
-use crate::prim::{Binary, Emit, Unary};
+use crate::prim::{Binary, Surface, Unary};
 
 pub(super) use super::proved::Proof;
 pub(super) use super::row::{Call, LowerFn, Mark, Neutral, On, Parts, Row, Whole, row};
@@ -65,17 +65,19 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     };
     let unary = Unary::ALL.iter().flat_map(|&f| {
         let row = f.row();
-        let on: &[On] = match row.emit {
-            Emit::Method(_) => &[On::Real, On::Array],
-            // Derivatives only, not names of the DSL.
-            Emit::Kernel("trigamma" | "tetragamma") | Emit::Op(_) => &[],
-            Emit::Kernel(_) => &[On::Dsl],
+        let on: &[On] = match row.surface() {
+            Surface::Method { .. } => &[On::Real, On::Array],
+            Surface::Function => &[On::Dsl],
+            Surface::Operator | Surface::Internal => &[],
         };
         on.iter().map(move |&on| scalar(row.name, on, usize::from(on == On::Dsl), Whole::Unary(f), "elementwise"))
     });
-    let binary = Binary::ALL.iter().filter(|f| matches!(f.row().emit, Emit::Method(_))).flat_map(|&f| {
-        // ndarray has only these for arrays.
-        let on: &[On] = if matches!(f, Binary::Pow | Binary::Hypot) { &[On::Real, On::Array] } else { &[On::Real] };
+    let binary = Binary::ALL.iter().flat_map(|&f| {
+        let on: &[On] = match f.row().surface() {
+            Surface::Method { on_arrays: true } => &[On::Real, On::Array],
+            Surface::Method { on_arrays: false } => &[On::Real],
+            Surface::Function | Surface::Operator | Surface::Internal => &[],
+        };
         on.iter().map(move |&on| scalar(f.row().name, on, 1, Whole::Binary(f), "of two real numbers"))
     });
     TABLES.iter().flat_map(|t| t.iter().copied()).chain(unary).chain(binary).collect()

@@ -3,7 +3,7 @@
 
 pub mod scalar;
 
-pub use scalar::{Binary, BinaryRow, Emit, Scaling, Unary, UnaryRow};
+pub use scalar::{Binary, BinaryRow, Emit, Scaling, Surface, Unary, UnaryRow};
 
 use crate::ir::{Contraction, Elem};
 
@@ -204,6 +204,23 @@ impl Prim {
             | Prim::Stack
             | Prim::Contract(_) => false,
         }
+    }
+
+    /// The work of an elementwise primitive for one element.
+    #[must_use]
+    pub fn cost(&self) -> u32 {
+        match self {
+            Prim::Unary(f) => f.row().cost,
+            Prim::Binary(f) => f.row().cost,
+            Prim::PowI => scalar::EXPENSIVE,
+            _ => scalar::CHEAP,
+        }
+    }
+
+    /// Whether it is a scalar function that costs more to compute twice than to store.
+    #[must_use]
+    pub fn is_expensive(&self) -> bool {
+        self.cost() >= scalar::EXPENSIVE
     }
 
     /// How many leading arguments are data; the rest are sizes and starts (closed or index-free `usize` scalars).

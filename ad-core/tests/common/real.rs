@@ -8,20 +8,6 @@ use super::r#gen::{Env, Gen};
 /// No array has more elements.
 const LARGEST: usize = 96;
 
-/// Where a partial function, or one that grows fast, may be evaluated.
-fn domain(f: Unary) -> Option<(f64, f64)> {
-    match f {
-        Unary::Recip | Unary::Ln | Unary::Log2 | Unary::Log10 | Unary::Sqrt | Unary::Cbrt => Some((0.2, 9.0)),
-        Unary::LnGamma | Unary::Digamma | Unary::Trigamma | Unary::Tetragamma => Some((0.3, 6.0)),
-        Unary::Ln1p => Some((-0.7, 9.0)),
-        Unary::Asin | Unary::Acos | Unary::Atanh => Some((-0.9, 0.9)),
-        Unary::Acosh => Some((1.2, 9.0)),
-        Unary::Exp | Unary::Exp2 | Unary::ExpM1 | Unary::Sinh | Unary::Cosh | Unary::ToDegrees => Some((-1.5, 1.5)),
-        Unary::Tan => Some((-1.2, 1.2)),
-        _ => None,
-    }
-}
-
 impl Gen {
     /// An `f64` array of this shape.
     pub fn real(&mut self, env: &mut Env, shape: &[Term]) -> Term {
@@ -142,7 +128,7 @@ impl Gen {
             let off = self.constant(shape, 0.37);
             x = self.g.add(x, off);
         }
-        match domain(f) {
+        match f.row().domain {
             Some(domain) if self.rng.chance(60) => self.guarded(env, x, domain, |s| s.g.unary(f, x)),
             Some(domain) => {
                 let x = self.squashed(x, domain);

@@ -36,9 +36,9 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
     let n = result.data.len() as u64;
     let input = args.first().map_or(0, |a| a.data.len() as u64);
     match prim {
-        Prim::Unary(f) => *if f.row().dear { &mut work.dear } else { &mut work.real } += n,
-        Prim::Binary(f) => *if f.row().dear { &mut work.dear } else { &mut work.real } += n,
-        Prim::PowI => work.dear += n,
+        Prim::Unary(_) | Prim::Binary(_) | Prim::PowI => {
+            *if prim.is_expensive() { &mut work.dear } else { &mut work.real } += n;
+        }
         Prim::Compare(_) | Prim::Int(_) | Prim::IntNeg | Prim::Order | Prim::Not | Prim::And | Prim::Or => {
             work.discrete += n;
         }

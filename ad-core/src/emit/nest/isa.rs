@@ -15,9 +15,6 @@ use crate::choice::{Kind, choose};
 use crate::ir::Put;
 use crate::prim::{Binary, Emit, Prim};
 
-/// Functions of `Isa`: one row for each of its vectorised methods of the same name.
-const FUNCTIONS: &[&str] = &["exp", "exp_m1", "ln", "ln_1p", "tanh", "sigmoid", "softplus", "powf", "sin", "cos"];
-
 /// A nest of fewer iterations (where all sizes are literals) is done before a call has paid.
 const SHORTEST: i128 = 64;
 /// Real operations of one iteration from which on a loop without sums and functions is bound by
@@ -26,13 +23,15 @@ const CHAIN: usize = 3;
 
 /// The name of the function, if `Isa` has it.
 fn vectorised(prim: &Prim) -> Option<&'static str> {
-    let emit = match prim {
-        Prim::Unary(f) => &f.row().emit,
-        Prim::Binary(f) => &f.row().emit,
+    let (emit, vectorised) = match prim {
+        Prim::Unary(f) => (f.row().emit, f.row().vectorised),
+        Prim::Binary(f) => (f.row().emit, f.row().vectorised),
         _ => return None,
     };
-    let (Emit::Method(name) | Emit::Kernel(name)) = emit else { return None };
-    FUNCTIONS.iter().copied().find(|f| f == name)
+    match emit {
+        Emit::Method(name) | Emit::Kernel(name) if vectorised => Some(name),
+        _ => None,
+    }
 }
 
 impl Nest<'_, '_> {

@@ -8,7 +8,6 @@ use super::super::rust::stem;
 use super::state::{Arg, Arm, Nest};
 use crate::choice::{Kind, choose_if};
 use crate::ir::{Node, Term};
-use crate::prim::Prim;
 
 impl Nest<'_, '_> {
     /// Uses, from the youngest node down, and the parameters: results first, then what is read, in
@@ -159,9 +158,7 @@ impl Nest<'_, '_> {
     /// Whether it is an expensive function.
     pub(super) fn is_function(&self, id: Id) -> bool {
         match &self.k.node(id).op {
-            Op::Prim(Prim::Unary(f), _) => f.row().dear,
-            Op::Prim(Prim::Binary(f), _) => f.row().dear,
-            Op::Prim(Prim::PowI, _) => true,
+            Op::Prim(prim, _) => prim.is_expensive(),
             _ => false,
         }
     }

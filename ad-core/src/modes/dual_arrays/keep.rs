@@ -298,11 +298,9 @@ fn cheap(g: &Graph, t: Term) -> bool {
 
 fn dear(g: &Graph, t: Term) -> bool {
     match g.node(t) {
-        Node::Prim(Prim::Unary(f), _) => f.row().dear,
-        Node::Prim(Prim::Binary(f), _) => f.row().dear,
-        Node::Prim(Prim::PowI, _) => true,
         // What has fewer axes than what it is made of.
         Node::Prim(Prim::Sum(_) | Prim::Contract(_), args) => args.iter().any(|&x| g.rank(x) > g.rank(t)),
+        Node::Prim(prim, _) => prim.is_expensive(),
         _ => false,
     }
 }

@@ -287,12 +287,9 @@ fn is_polynomial(g: &Graph, f: Term) -> bool {
             Node::Input(_) | Node::Lit(_) | Node::Param(..) => {}
             Node::Gather { src, .. } => stack.push(*src),
             Node::Prim(prim, args) => match prim {
-                Prim::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Max | Binary::Min)
-                | Prim::Unary(
-                    Unary::Neg | Unary::Abs | Unary::Sin | Unary::Cos | Unary::Tanh | Unary::Sigmoid | Unary::Relu,
-                )
-                | Prim::Contract(_)
-                | Prim::Stack => stack.extend(args.iter().copied()),
+                Prim::Binary(f) if f.row().bounded => stack.extend(args.iter().copied()),
+                Prim::Unary(f) if f.row().bounded => stack.push(args[0]),
+                Prim::Contract(_) | Prim::Stack => stack.extend(args.iter().copied()),
                 Prim::Replicate(_)
                 | Prim::Sum(_)
                 | Prim::Transpose(_)

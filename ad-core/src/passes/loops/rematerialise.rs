@@ -20,7 +20,7 @@ use crate::choice::{Kind, choose};
 use crate::ir::{Body, Graph, Node, Scan, Term, Type, axis};
 use crate::passes::rewrite::{Rewriter, over};
 use crate::passes::{Context, Pass};
-use crate::prim::{Binary, Prim, Unary};
+use crate::prim::Prim;
 
 /// Operations for an element of a row, at most: to save it and to read it again costs as much.
 const CHEAP: usize = 8;
@@ -195,10 +195,8 @@ impl Rematerialised {
             cost += match g.node(t) {
                 Node::Param(..) | Node::Lit(_) | Node::Input(_) | Node::Size(..) => 0,
                 Node::Prim(Prim::Replicate(_), _) => 0,
-                Node::Prim(Prim::Unary(f), _) if f.row().dear => return false,
-                Node::Prim(Prim::Binary(f), _) if f.row().dear => return false,
-                Node::Prim(Prim::PowI, _) => return false,
-                Node::Prim(Prim::Unary(Unary::Recip) | Prim::Binary(Binary::Div | Binary::Rem), _) => 4,
+                Node::Prim(prim, _) if prim.is_expensive() => return false,
+                Node::Prim(prim, _) if prim.cost() > crate::prim::scalar::CHEAP => prim.cost() as usize,
                 // What is the same for all elements costs a row little.
                 Node::Prim(prim, _) if prim.is_elementwise() => usize::from(g.rank(t) > 0),
                 _ => return false,

@@ -31,6 +31,7 @@ mod iterators;
 mod statements;
 mod values;
 
+use ad_core::prim::Unary;
 use std::collections::BTreeSet;
 
 use ad_core::front::described;
@@ -97,15 +98,14 @@ pub fn row(on: &str, name: &str) -> String {
     format!("{}.{name}", on.replace(' ', "-").replace('`', ""))
 }
 
-/// What to write around an argument so that the function is tame there.
+/// What to write around an argument so that the function is tame there: the table says where it is.
 fn domain(name: &str) -> (&'static str, &'static str) {
-    match name {
-        "ln" | "ln_1p" | "log2" | "log10" | "sqrt" | "cbrt" | "recip" | "ln_gamma" | "digamma" => {
-            ("(", ".powi(2) + {=0.6})")
-        }
-        "acosh" => ("(", ".powi(2) + {=1.5})"),
-        "asin" | "acos" | "atanh" | "tan" | "exp" | "exp2" | "exp_m1" | "sinh" | "cosh" => ("(", ".sin() * {=0.7})"),
-        _ => ("", ""),
+    let row = Unary::ALL.iter().map(|f| f.row()).find(|row| row.name == name);
+    match row.and_then(|row| row.domain) {
+        Some((low, _)) if low > 1.0 => ("(", ".powi(2) + {=1.5})"),
+        Some((_, high)) if high > 2.0 => ("(", ".powi(2) + {=0.6})"),
+        Some(_) => ("(", ".sin() * {=0.7})"),
+        None => ("", ""),
     }
 }
 

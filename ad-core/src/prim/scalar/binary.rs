@@ -1,0 +1,173 @@
+//! The table of functions of two real arguments, with the terms that their derivatives are made of.
+//! Must never hold a derivative that is not tested: `ad-core/tests/table.rs` walks the table.
+
+use super::Emit::{Kernel, Method, Op};
+use super::Scaling::Absorbing;
+use super::unary::sign_or_zero;
+use super::{BinaryRow, DIVISION, Unary, scalar_table};
+use crate::ir::{Graph, Term};
+use crate::prim::Cmp;
+
+/// What a row says that says nothing else: a cheap function.
+const CHEAP: BinaryRow = BinaryRow::CHEAP;
+/// A function that costs more than to store its result.
+const EXPENSIVE: BinaryRow = BinaryRow { cost: super::EXPENSIVE, ..CHEAP };
+
+scalar_table! {
+    /// A function of two real arguments, elementwise.
+    Binary, BinaryRow;
+
+    Add: BinaryRow {
+        name: "+", eval: |a, b| a + b, emit: Op("+"),
+        partials: [Some(|g, a, _, _| g.lit_like(a, 1.0)), Some(|g, a, _, _| g.lit_like(a, 1.0))],
+        bounded: true, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+    };
+    Sub: BinaryRow {
+        name: "-", eval: |a, b| a - b, emit: Op("-"),
+        partials: [Some(|g, a, _, _| g.lit_like(a, 1.0)), Some(|g, a, _, _| g.lit_like(a, -1.0))],
+        bounded: true, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+    };
+    Mul: BinaryRow {
+        name: "*", eval: |a, b| a * b, emit: Op("*"),
+        partials: [Some(|_, _, b, _| b), Some(|_, a, _, _| a)],
+        bounded: true, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+    };
+    Div: BinaryRow {
+        name: "/", eval: |a, b| a / b, emit: Op("/"),
+        partials: [
+            Some(|g, _, b, _| g.recip(b)),
+            Some(|g, _, b, y| { let q = g.div(y, b); g.neg(q) }),
+        ],
+        cost: DIVISION, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+    };
+    /// `a - b * trunc(a / b)`.
+    Rem: BinaryRow {
+        name: "%", eval: |a, b| a % b, emit: Op("%"),
+        partials: [
+            Some(|g, a, _, _| g.lit_like(a, 1.0)),
+            Some(|g, a, b, _| { let q = g.div(a, b); let t = g.unary(Unary::Trunc, q); g.neg(t) }),
+        ],
+        cost: DIVISION, points: &[(5.3, 2.0), (-5.3, 2.1), (1.0, -0.4)], ..CHEAP
+    };
+    Pow: BinaryRow {
+        name: "powf", eval: f64::powf, emit: Method("powf"),
+        partials: [Some(pow_da), Some(pow_db)],
+        scaling: Absorbing, vectorised: true, on_arrays: true, points: &[(1.5, -2.0), (0.3, 0.4), (2.0, 3.0)], ..EXPENSIVE
+    };
+    Atan2: BinaryRow {
+        name: "atan2", eval: f64::atan2, emit: Method("atan2"),
+        partials: [
+            Some(|g, a, b, _| over_square_sum(g, b, a, b)),
+            Some(|g, a, b, _| { let n = g.neg(a); over_square_sum(g, n, a, b) }),
+        ],
+        points: &[(1.5, -2.0), (-0.3, 0.4), (2.0, 3.0)], ..EXPENSIVE
+    };
+    Hypot: BinaryRow {
+        name: "hypot", eval: f64::hypot, emit: Method("hypot"),
+        partials: [
+            Some(|g, a, _, y| over_or_zero(g, a, y)),
+            Some(|g, _, b, y| over_or_zero(g, b, y)),
+        ],
+        on_arrays: true, points: &[(1.5, -2.0), (-0.3, 0.4)], ..EXPENSIVE
+    };
+    /// The first argument on a tie; a NaN operand gets no derivative.
+    Max: BinaryRow {
+        name: "max", eval: f64::max, emit: Method("max"),
+        partials: [
+            Some(|g, a, b, _| wins(g, a, b, false)),
+            Some(|g, a, b, _| loses(g, a, b, false)),
+        ],
+        bounded: true, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+    };
+    Min: BinaryRow {
+        name: "min", eval: f64::min, emit: Method("min"),
+        partials: [
+            Some(|g, a, b, _| wins(g, a, b, true)),
+            Some(|g, a, b, _| loses(g, a, b, true)),
+        ],
+        bounded: true, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+    };
+    Copysign: BinaryRow {
+        name: "copysign", eval: f64::copysign, emit: Method("copysign"),
+        partials: [
+            Some(|g, a, _, y| { let s = sign_or_zero(g, a); let one = g.lit_like(a, 1.0); let t = g.binary(Binary::Copysign, one, y); g.mul(s, t) }),
+            None,
+        ],
+        points: &[(1.5, -2.0), (-0.3, 0.4)], ..CHEAP
+    };
+    /// `if a == 0 { 0 } else { a * b }`: how a cotangent that may be a masked zero is scaled (`modes::dual_arrays::transpose`).
+    MulZero: BinaryRow {
+        name: "*0", eval: |a, b| if a == 0.0 { 0.0 } else { a * b }, emit: Kernel("mul_zero"),
+        partials: [Some(|_, _, b, _| b), Some(nonzero)],
+        scaling: Absorbing, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+    };
+}
+
+/// `a` as a mask of itself: where it is 0, what it scales does not count, NaN or not.
+fn nonzero(g: &mut Graph, a: Term, _b: Term, _y: Term) -> Term {
+    let zero = g.lit_like(a, 0.0);
+    let at_zero = g.compare(Cmp::Eq, a, zero);
+    g.select(at_zero, zero, a)
+}
+
+/// `a / y`, 0 where y is 0.
+fn over_or_zero(g: &mut Graph, a: Term, y: Term) -> Term {
+    let zero = g.lit_like(y, 0.0);
+    let at_zero = g.compare(Cmp::Eq, y, zero);
+    let q = g.div(a, y);
+    g.select(at_zero, zero, q)
+}
+
+/// `n / (a^2 + b^2)`, 0 where both are 0. In two steps, as the squares overflow and underflow where the quotient does not.
+fn over_square_sum(g: &mut Graph, n: Term, a: Term, b: Term) -> Term {
+    let zero = g.lit_like(a, 0.0);
+    let h = g.binary(Binary::Hypot, a, b);
+    let at_zero = g.compare(Cmp::Eq, h, zero);
+    let once = g.div(n, h);
+    let q = g.div(once, h);
+    g.select(at_zero, zero, q)
+}
+
+/// `b * a^(b - 1)`; 0 where b is 0, also where the power is infinite. The product keeps its derivative by b, which is
+/// not 0 there: a choice by `b == 0` would make the Hessian asymmetric at points where the function is smooth.
+fn pow_da(g: &mut Graph, a: Term, b: Term, _y: Term) -> Term {
+    let one = g.lit_like(b, 1.0);
+    let less = g.sub(b, one);
+    let p = g.binary(Binary::Pow, a, less);
+    g.binary(Binary::MulZero, b, p)
+}
+
+/// `a^b * ln a`; 0 where a is 0 and b positive.
+fn pow_db(g: &mut Graph, a: Term, b: Term, y: Term) -> Term {
+    let zero = g.lit_like(a, 0.0);
+    let at_zero = g.compare(Cmp::Eq, a, zero);
+    let positive = g.compare(Cmp::Gt, b, zero);
+    let flat = g.and(at_zero, positive);
+    let l = g.unary(Unary::Ln, a);
+    let d = g.mul(y, l);
+    g.select(flat, zero, d)
+}
+
+/// 1 where `a.max(b)` (or `min`) is a, ties included and a not NaN.
+fn wins(g: &mut Graph, a: Term, b: Term, min: bool) -> Term {
+    let (zero, one) = (g.lit_like(a, 0.0), g.lit_like(a, 1.0));
+    let op = if min { Cmp::Le } else { Cmp::Ge };
+    let c = g.compare(op, a, b);
+    let b_nan = g.compare(Cmp::Ne, b, b);
+    let a_ok = g.compare(Cmp::Eq, a, a);
+    let only = g.and(a_ok, b_nan);
+    let c = g.or(c, only);
+    g.select(c, one, zero)
+}
+
+/// 1 where `a.max(b)` (or `min`) is b and not a.
+fn loses(g: &mut Graph, a: Term, b: Term, min: bool) -> Term {
+    let (zero, one) = (g.lit_like(a, 0.0), g.lit_like(a, 1.0));
+    let op = if min { Cmp::Gt } else { Cmp::Lt };
+    let c = g.compare(op, a, b);
+    let a_nan = g.compare(Cmp::Ne, a, a);
+    let b_ok = g.compare(Cmp::Eq, b, b);
+    let only = g.and(b_ok, a_nan);
+    let c = g.or(c, only);
+    g.select(c, one, zero)
+}
