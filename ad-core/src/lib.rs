@@ -26,5 +26,6 @@ pub mod program;
 mod expansion;
 mod rust_types;
 mod stage;
+mod term;
 
 pub use expansion::{Expansion, expand, expand_and_dump, expansion};

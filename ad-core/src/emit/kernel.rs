@@ -368,17 +368,6 @@ impl<'a> Kernel<'a> {
         }
         let rank = g.rank(t);
         let at: Vec<Id> = match prim {
-            Prim::Replicate(axes) => {
-                let kept = (0..rank).filter(|&k| !axes.iter().any(|&a| usize::from(a) == k));
-                kept.map(|k| ix[k]).collect()
-            }
-            Prim::Transpose(perm) => {
-                let mut at = ix.clone();
-                for (k, &axis) in perm.iter().enumerate() {
-                    at[usize::from(axis)] = ix[k];
-                }
-                at
-            }
             Prim::Recast => {
                 // A stored array under the sizes that the reader knows it by.
                 if self.plan.class(args[0]) == Class::Buffer && !self.members.contains(&args[0]) {
@@ -397,7 +386,10 @@ impl<'a> Kernel<'a> {
                 (0..rank).map(|k| self.affine(starts[k], steps[k], ix[k])).collect()
             }
             Prim::Pad(steps) => return self.pad(args, steps, &ix, env),
-            _ => return Err(Stop::Error(format!("{} is stored, not expanded", prim.name()))),
+            _ => match prim.structural(|s| s.selects(rank)).flatten() {
+                Some(axes) => axes.into_iter().map(|a| ix[a]).collect(),
+                None => return Err(Stop::Error(format!("{} is stored, not expanded", prim.name()))),
+            },
         };
         let id = self.need(args[0], at, env, &mut missing);
         done(missing)?;

@@ -53,12 +53,9 @@ fn own_cost(g: &Graph, t: Term) -> Option<u32> {
         Node::Input(_) | Node::Param(..) | Node::Scatter { .. } => return None,
         Node::Cond { .. } if g.free(t).is_empty() => return None,
         Node::Prim(prim, _) => match prim {
-            Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack => return None,
-            Prim::Pad(_) => 2,
-            // The index of a loop, and what is the same at each.
-            Prim::Iota => 0,
+            // The same at each index.
             Prim::Replicate(_) if is_broadcast(g, t) => 0,
-            _ => prim.cost(),
+            _ => return prim.cost(),
         },
         Node::Gather { .. } => 2,
         Node::Lit(_) | Node::Var(_) | Node::Size(..) => 0,
@@ -347,7 +344,6 @@ fn visit(
                 }
             }
             Prim::Reduce(..) => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
-            Prim::Stack => args.iter().for_each(|&c| read(c, contexts.path(context, t), true)),
             Prim::Contract(_) => {
                 for &c in args {
                     // The array behind a transposition or a part is stored, not that.
@@ -371,6 +367,8 @@ fn visit(
                     read(c, through, k == 0 && force && g.rank(c) > 0);
                 }
             }
+            // What is computed as a whole reads arrays in memory.
+            _ if prim.cost().is_none() => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
             _ => args.iter().for_each(|&c| read(c, context, false)),
         },
         Node::Gather { src, sizes, vars, index } => {

@@ -1,8 +1,8 @@
 //! Builders: the constructors that passes and the front end call. They fold what costs nothing to fold
 //! (integer constants, no-op layouts) and leave every other law to the simplifier.
 
-use super::{Contraction, Elem, FuncId, Graph, IntTy, Lit, Node, RealTy, Scan, Term, Type};
-use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
+use super::{Contraction, Elem, FuncId, Graph, IntTy, Lit, Node, RealTy, Scan, Term, Type, axis};
+use crate::prim::{Binary, Build, Cmp, IntOp, Prim, Reduce, Types, Unary};
 
 impl Graph {
     /// A primitive applied to arguments, nothing folded.
@@ -521,7 +521,61 @@ pub fn int_op(op: IntOp, ty: IntTy, x: i128, y: i128) -> i128 {
     exact.clamp(lo, hi)
 }
 
-/// A small number as an axis.
-pub(crate) fn axis(k: usize) -> u8 {
-    u8::try_from(k).unwrap_or(u8::MAX)
+impl Types for Graph {
+    fn ty(&self, t: Term) -> &Type {
+        Graph::ty(self, t)
+    }
+
+    fn depends_on(&self, t: Term) -> Option<&'static str> {
+        if !self.free(t).is_empty() {
+            Some("a build index")
+        } else if self.is_open(t) {
+            Some("a loop's own values")
+        } else {
+            None
+        }
+    }
+
+    fn int_value(&self, t: Term) -> Option<i128> {
+        Graph::int_value(self, t)
+    }
+
+    fn find_usize(&self, n: usize) -> Option<Term> {
+        Graph::find_usize(self, n)
+    }
+}
+
+impl Build for Graph {
+    fn raw(&mut self, prim: Prim, args: &[Term]) -> Term {
+        self.prim(prim, args)
+    }
+
+    fn make(&mut self, prim: &Prim, args: &[Term]) -> Term {
+        match prim {
+            Prim::Select => Graph::select(self, args[0], args[1], args[2]),
+            Prim::Not => self.not(args[0]),
+            Prim::And => Graph::and(self, args[0], args[1]),
+            Prim::Or => Graph::or(self, args[0], args[1]),
+            Prim::Compare(op) => Graph::compare(self, *op, args[0], args[1]),
+            Prim::Int(op) => self.int(*op, args[0], args[1]),
+            Prim::Cast(to) => self.cast(*to, args[0]),
+            Prim::Replicate(axes) => Graph::replicate_axes(self, args[0], axes, &args[1..]),
+            Prim::Sum(axes) => self.sum_axes(args[0], axes),
+            Prim::Transpose(perm) => Graph::transpose(self, args[0], perm),
+            Prim::Reshape => self.reshape(args[0], &args[1..]),
+            Prim::Recast => self.recast(args[0], &args[1..]),
+            Prim::Slice(steps) => self.slice(args[0], &args[1..=steps.len()], steps, &args[1 + steps.len()..]),
+            Prim::Pad(steps) => self.pad(args[0], &args[1..=steps.len()], steps, &args[1 + steps.len()..]),
+            Prim::Own => self.own(args[0], args[1]),
+            _ => self.prim(prim.clone(), args),
+        }
+    }
+
+    fn lit_usize(&mut self, n: usize) -> Term {
+        Graph::lit_usize(self, n)
+    }
+
+    fn lit_like(&mut self, t: Term, x: f64) -> Term {
+        Graph::lit_like(self, t, x)
+    }
 }

@@ -5,8 +5,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use super::infer::{TypeError, infer};
+use super::infer::infer;
 use super::{Body, Elem, FuncId, IntTy, Lit, Loc, Node, Term, Type, Var};
+use crate::prim::TypeError;
 
 /// A function that terms can call.
 #[derive(Clone, Debug)]

@@ -11,17 +11,16 @@ mod infer;
 mod node;
 mod recur;
 mod subst;
-mod ty;
 
 pub mod print;
 
 pub mod valid;
 
-pub(crate) use build::axis;
+pub use crate::prim::TypeError;
+pub(crate) use crate::term::axis;
+pub use crate::term::{Contraction, Elem, IntTy, Lit, RealTy, Term, Type};
 pub use build::int_op;
 pub use graph::{Function, Graph};
-pub use infer::TypeError;
 pub(crate) use node::LEAF;
-pub use node::{Body, Contraction, FuncId, Lit, Loc, Node, Put, Scan, Term, Var};
+pub use node::{Body, FuncId, Loc, Node, Put, Scan, Var};
 pub use recur::OpenLoop;
-pub use ty::{Elem, IntTy, RealTy, Type};

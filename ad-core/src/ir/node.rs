@@ -1,20 +1,8 @@
 //! The forms of the core language. Binding and control forms are variants here and known to every pass;
 //! everything else is a [`Prim`] and described by its own table. This file alone knows where children and binders are.
 
-use super::{Elem, IntTy, RealTy, Type};
 use crate::prim::Prim;
-
-/// A handle of an interned term: equal terms have equal handles, children have smaller handles than their parents.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Term(pub(crate) u32);
-
-impl Term {
-    /// The position in the arena.
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use crate::term::{Lit, Term, Type};
 
 /// A bound index variable, always a `usize` scalar. Numbers below 2^31 are canonical
 /// (1 + the highest binder inside the scope, so that alpha-equal terms are one handle); the others are fresh ones of opened scopes.
@@ -41,38 +29,6 @@ pub struct FuncId(pub u32);
 
 /// Parameters from here on belong to no body: the emitter's leaves, which stand for what a loop has computed.
 pub(crate) const LEAF: u32 = 1 << 30;
-
-/// A scalar constant. Reals are kept by their bits, so that `-0.0` and `0.0` are different terms and NaN is one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Lit {
-    /// A real constant, as the bits of an `f64`.
-    Real(RealTy, u64),
-    /// An integer constant of the given type.
-    Int(IntTy, i128),
-    /// A boolean.
-    Bool(bool),
-}
-
-impl Lit {
-    /// Its element type.
-    #[must_use]
-    pub fn elem(self) -> Elem {
-        match self {
-            Lit::Real(ty, _) => Elem::Real(ty),
-            Lit::Int(ty, _) => Elem::Int(ty),
-            Lit::Bool(_) => Elem::Bool,
-        }
-    }
-
-    /// The value of a real literal.
-    #[must_use]
-    pub fn as_real(self) -> Option<f64> {
-        match self {
-            Lit::Real(_, bits) => Some(f64::from_bits(bits)),
-            _ => None,
-        }
-    }
-}
 
 /// A closed function body: its parameters are [`Node::Param`], canonical by position and type, and nothing else is free in it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -108,18 +64,6 @@ pub struct Scan {
     pub xs: Box<[Term]>,
     /// One step.
     pub body: Body,
-}
-
-/// A sum of products of two arrays, by labelled axes: the result at `out` is the sum over all labels not in `out`.
-/// No label occurs twice in one operand; every label of an operand is in the other operand or in `out`; every label of `out` is in an operand.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Contraction {
-    /// Labels of the first operand's axes.
-    pub a: Box<[u8]>,
-    /// Labels of the second operand's axes.
-    pub b: Box<[u8]>,
-    /// Labels of the result's axes.
-    pub out: Box<[u8]>,
 }
 
 /// How a scatter meets what is there.

@@ -16,7 +16,8 @@ use super::loops;
 use super::{Context, Pass};
 use crate::analysis::decisions::{Decisions, decisions_and};
 use crate::analysis::sizes::Sizes;
-use crate::ir::{Body, Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
+use crate::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type, Var};
+use crate::prim::structural::Batch;
 use crate::prim::{Prim, Reduce};
 
 /// The pass.
@@ -361,54 +362,13 @@ impl<'g> Lift<'g> {
     }
 
     fn prim(&mut self, prim: &Prim, args: &[Term]) -> Term {
-        let up = |axes: &[u8]| -> Vec<u8> { axes.iter().map(|a| a + 1).collect() };
-        let zero = self.g.lit_usize(0);
-        let data = prim.data_args(args.len());
-        let lifted: Vec<Term> = args[..data].iter().map(|a| self.done[a]).collect();
-        let rest = &args[data..];
-        match prim {
-            p if p.is_elementwise() => self.g.prim(p.clone(), &lifted),
-            Prim::Replicate(axes) => self.g.replicate_axes(lifted[0], &up(axes), rest),
-            Prim::Sum(axes) => self.g.sum_axes(lifted[0], &up(axes)),
-            Prim::Reduce(..) => self.g.prim(prim.clone(), &lifted),
-            Prim::Transpose(perm) => {
-                let perm: Vec<u8> = std::iter::once(0).chain(up(perm)).collect();
-                self.g.transpose(lifted[0], &perm)
-            }
-            Prim::Reshape | Prim::Recast => {
-                let args: Vec<Term> = [lifted[0], self.size].into_iter().chain(rest.iter().copied()).collect();
-                self.g.prim(prim.clone(), &args)
-            }
-            Prim::Slice(steps) | Prim::Pad(steps) => {
-                let rank = steps.len();
-                let steps: Box<[i64]> = std::iter::once(1).chain(steps.iter().copied()).collect();
-                let mut args = vec![lifted[0], zero];
-                args.extend(&rest[..rank]);
-                args.push(self.size);
-                args.extend(&rest[rank..]);
-                let prim = if matches!(prim, Prim::Slice(_)) { Prim::Slice(steps) } else { Prim::Pad(steps) };
-                self.g.prim(prim, &args)
-            }
-            Prim::Stack => {
-                let stacked = self.g.stack(&lifted);
-                let mut perm: Vec<u8> = (0..self.g.rank(stacked)).map(axis).collect();
-                perm.swap(0, 1);
-                self.g.transpose(stacked, &perm)
-            }
-            Prim::Contract(c) => {
-                let label = c.a.iter().chain(&c.b).max().map_or(0, |l| l + 1);
-                let with = |ls: &[u8]| -> Box<[u8]> { std::iter::once(label).chain(ls.iter().copied()).collect() };
-                let mut spec = Contraction { a: c.a.clone(), b: c.b.clone(), out: with(&c.out) };
-                let (mut a, mut b) = (args[0], args[1]);
-                if self.varies(a) {
-                    (a, spec.a) = (lifted[0], with(&c.a));
-                }
-                if self.varies(b) {
-                    (b, spec.b) = (lifted[1], with(&c.b));
-                }
-                self.g.contract(a, b, spec)
-            }
-            _ => panic!("{} cannot mention a build index", prim.name()),
+        let lifted: Vec<Term> = args[..prim.data_args(args.len())].iter().map(|a| self.done[a]).collect();
+        let varies: Vec<bool> = args.iter().map(|&a| self.varies(a)).collect();
+        let batch = Batch { size: self.size, args, lifted: &lifted, varies: &varies };
+        let g = &mut *self.g;
+        match prim.structural(|s| s.batch(g, &batch)) {
+            Some(t) => t,
+            None => self.g.prim(prim.clone(), &lifted),
         }
     }
 

@@ -204,24 +204,6 @@ impl Unroll<'_> {
         let all = (0..count).map(|k| unravel(k, shape));
         match prim {
             Prim::Iota => Some((0..count).map(|k| self.g.lit_usize(k)).collect()),
-            Prim::Replicate(axes) => {
-                let (x, from) = (self.elements(args[0])?, from?);
-                let kept = |ix: Vec<usize>| -> Vec<usize> {
-                    (0..ix.len()).filter(|&k| !axes.iter().any(|&a| usize::from(a) == k)).map(|k| ix[k]).collect()
-                };
-                Some(all.map(|ix| x[ravel(&kept(ix), &from)]).collect())
-            }
-            Prim::Transpose(perm) => {
-                let (x, from) = (self.elements(args[0])?, from?);
-                let back = |ix: Vec<usize>| {
-                    let mut at = vec![0; ix.len()];
-                    for (&a, i) in perm.iter().zip(ix) {
-                        at[usize::from(a)] = i;
-                    }
-                    at
-                };
-                Some(all.map(|ix| x[ravel(&back(ix), &from)]).collect())
-            }
             // Of another size only where a check fails.
             Prim::Reshape | Prim::Recast => Some(self.elements(args[0])?.to_vec()).filter(|x| x.len() == count),
             Prim::Slice(steps) => {
@@ -275,7 +257,12 @@ impl Unroll<'_> {
                 Some(x.chunks(group).map(|group| self.reduce(*op, group)).collect())
             }
             Prim::Contract(spec) => self.contract(t, spec, args, shape),
-            _ => None,
+            _ => {
+                let axes = prim.structural(|s| s.selects(shape.len())).flatten()?;
+                let (x, from) = (self.elements(args[0])?, from?);
+                let read = |ix: Vec<usize>| axes.iter().map(|&a| ix[a]).collect::<Vec<usize>>();
+                Some(all.map(|ix| x[ravel(&read(ix), &from)]).collect())
+            }
         }
     }
 

@@ -1,11 +1,21 @@
-//! Primitives: everything that is neither a binding nor a control form. Scalar functions are rows of tables in `scalar`;
-//! the structural ones are listed here with their meaning, typed in `ir::infer`, transformed by `bot`, and differentiated in `modes::dual_arrays::linear`.
+//! Primitives: everything that is neither a binding nor a control form, listed in [`Prim`] with its meaning. Scalar
+//! functions are rows of tables (`scalar`), the other elementwise ones have their types in `elementwise`, and what works
+//! on whole arrays is a family, one file each, behind one trait (`structural`).
+//!
+//! Must never depend on the graph, which is made of primitives: what it has to offer is in `build`.
 
+pub(crate) mod build;
+mod elementwise;
 pub mod scalar;
+pub mod structural;
+
+pub use build::{Build, TypeError, Types};
 
 pub use scalar::{Binary, BinaryRow, Emit, Scaling, Surface, Unary, UnaryRow};
 
-use crate::ir::{Contraction, Elem};
+use crate::term::{Contraction, Elem, Term};
+
+use build::Typed;
 
 /// A comparison, as in Rust (all but `Ne` are false where an operand is NaN).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -175,62 +185,38 @@ impl Prim {
     /// Whether the result's element at an index depends only on the arguments' elements at that index.
     #[must_use]
     pub fn is_elementwise(&self) -> bool {
-        match self {
-            Prim::Unary(_)
-            | Prim::Binary(_)
-            | Prim::PowI
-            | Prim::Compare(_)
-            | Prim::Int(_)
-            | Prim::IntNeg
-            | Prim::Order
-            | Prim::Not
-            | Prim::And
-            | Prim::Or
-            | Prim::Select
-            | Prim::Cast(_)
-            | Prim::StopGradient
-            | Prim::Fused
-            | Prim::Own
-            | Prim::Unordered => true,
-            Prim::Replicate(_)
-            | Prim::Sum(_)
-            | Prim::Reduce(..)
-            | Prim::Transpose(_)
-            | Prim::Reshape
-            | Prim::Recast
-            | Prim::Slice(_)
-            | Prim::Pad(_)
-            | Prim::Iota
-            | Prim::Stack
-            | Prim::Contract(_) => false,
-        }
+        self.structural(|_| ()).is_none()
     }
 
-    /// The work of an elementwise primitive for one element.
+    /// The type of the result.
+    ///
+    /// # Errors
+    /// If the arguments do not fit.
+    pub fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
+        self.structural(|s| s.infer(g, args)).unwrap_or_else(|| elementwise::infer(self, g, args))
+    }
+
+    /// The work of one element beside that of the arguments; `None`: it is computed as a whole and is in memory.
     #[must_use]
-    pub fn cost(&self) -> u32 {
+    pub fn cost(&self) -> Option<u32> {
         match self {
-            Prim::Unary(f) => f.row().cost,
-            Prim::Binary(f) => f.row().cost,
-            Prim::PowI => scalar::EXPENSIVE,
-            _ => scalar::CHEAP,
+            Prim::Unary(f) => Some(f.row().cost),
+            Prim::Binary(f) => Some(f.row().cost),
+            Prim::PowI => Some(scalar::EXPENSIVE),
+            _ => self.structural(|s| s.cost()).unwrap_or(Some(scalar::CHEAP)),
         }
     }
 
     /// Whether it is a scalar function that costs more to compute twice than to store.
     #[must_use]
     pub fn is_expensive(&self) -> bool {
-        self.cost() >= scalar::EXPENSIVE
+        self.cost().is_some_and(|cost| cost >= scalar::EXPENSIVE)
     }
 
     /// How many leading arguments are data; the rest are sizes and starts (closed or index-free `usize` scalars).
     #[must_use]
     pub fn data_args(&self, args: usize) -> usize {
-        match self {
-            Prim::Replicate(_) | Prim::Reshape | Prim::Recast | Prim::Slice(_) | Prim::Pad(_) => 1,
-            Prim::Iota => 0,
-            _ => args,
-        }
+        self.structural(|s| s.data_args(args)).unwrap_or(args)
     }
 
     /// The name in printed terms.
@@ -276,25 +262,7 @@ impl Prim {
             Prim::Fused => "fused".into(),
             Prim::Own => "own".into(),
             Prim::Unordered => "unordered".into(),
-            Prim::Replicate(axes) => format!("replicate{}", list(axes)),
-            Prim::Sum(axes) => format!("sum{}", list(axes)),
-            Prim::Reduce(op, rank) => format!("{}[{rank}]", format!("{op:?}").to_lowercase()),
-            Prim::Transpose(perm) => format!("tr{}", list(perm)),
-            Prim::Reshape => "reshape".into(),
-            Prim::Recast => "recast".into(),
-            Prim::Slice(steps) => format!("slice{}", list(steps)),
-            Prim::Pad(steps) => format!("pad{}", list(steps)),
-            Prim::Iota => "iota".into(),
-            Prim::Stack => "stack".into(),
-            Prim::Contract(c) => {
-                let letters = |ls: &[u8]| ls.iter().map(|&l| char::from(b'i' + l)).collect::<String>();
-                format!("contract[{},{}->{}]", letters(&c.a), letters(&c.b), letters(&c.out))
-            }
+            _ => self.structural(|s| s.name()).unwrap_or_default(),
         }
     }
-}
-
-fn list<T: std::fmt::Display>(items: &[T]) -> String {
-    let parts: Vec<String> = items.iter().map(ToString::to_string).collect();
-    format!("[{}]", parts.join(","))
 }

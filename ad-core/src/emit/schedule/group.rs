@@ -30,7 +30,7 @@ fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
         ) => true,
         _ if class[t.index()] == Class::Buffer && repeats(g, class, t) => false,
         Node::Scatter { .. } | Node::Cond { .. } | Node::Input(_) => false,
-        Node::Prim(Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack, _) => false,
+        Node::Prim(prim, _) if prim.cost().is_none() => false,
         _ => {
             class[t.index()] == Class::Buffer
                 && !is_broadcast(g, t)

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ir::{Contraction, Graph, Node, Put, Term, Type};
+use crate::ir::{Graph, Node, Put, Term, Type};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce, Scaling};
 
 use super::delta::{Delta, DeltaId, Dual, Leaf, Tangent, differentiable};
@@ -193,8 +193,6 @@ impl Dualise<'_, '_> {
     /// Rows of the tables and the structural primitives. `p` is the primal term, `args` the original arguments.
     fn prim(&mut self, p: Term, prim: &Prim, args: &[Term]) -> Option<DeltaId> {
         let now: Vec<Term> = args.iter().map(|&a| self.p(a)).collect();
-        let from = |g: &Graph| g.shape(now[0]).to_vec();
-        let to = self.g.shape(p).to_vec();
         let x = args.first().and_then(|&a| self.of(a));
         match prim {
             Prim::Unary(f) => {
@@ -221,43 +219,14 @@ impl Dualise<'_, '_> {
                 self.apply(Lin::Cast { from, to: *to }, x)
             }
             Prim::Own | Prim::Unordered => x,
-            Prim::Replicate(axes) => self.apply(Lin::Replicate { axes: axes.clone(), sizes: now[1..].to_vec() }, x),
-            Prim::Sum(axes) => {
-                let from = from(self.g);
-                self.apply(Lin::Sum { axes: axes.clone(), from }, x)
-            }
             Prim::Reduce(Reduce::Max, rank) => self.extremum(Reduce::ArgMax, *rank, now[0], x),
             Prim::Reduce(Reduce::Min, rank) => self.extremum(Reduce::ArgMin, *rank, now[0], x),
-            Prim::Transpose(perm) => self.apply(Lin::Transpose(perm.clone()), x),
-            Prim::Reshape => {
-                let from = from(self.g);
-                self.apply(Lin::Reshape { from, to }, x)
-            }
-            Prim::Recast => {
-                let from = from(self.g);
-                self.apply(Lin::Recast { from, to }, x)
-            }
-            Prim::Slice(steps) => {
-                let (from, starts) = (from(self.g), now[1..=steps.len()].to_vec());
-                self.apply(Lin::Slice { starts, steps: steps.clone(), from, to }, x)
-            }
-            Prim::Pad(steps) => {
-                let (from, starts) = (from(self.g), now[1..=steps.len()].to_vec());
-                self.apply(Lin::Pad { starts, steps: steps.clone(), from, to }, x)
-            }
             Prim::Stack => {
                 let parts: Vec<Option<DeltaId>> = args.iter().map(|&a| self.of(a)).collect();
                 if parts.iter().all(Option::is_none) {
                     return None;
                 }
                 self.push(Delta::Stack { parts, like: now[0] })
-            }
-            Prim::Contract(c) => {
-                let a = self.apply(Lin::Contract { spec: c.clone(), with: now[1] }, x);
-                let swapped = Contraction { a: c.b.clone(), b: c.a.clone(), out: c.out.clone() };
-                let b = self.of(args[1]);
-                let b = self.apply(Lin::Contract { spec: swapped, with: now[0] }, b);
-                self.add(a, b)
             }
             // Derivative zero by convention, or results that are not real.
             Prim::StopGradient
@@ -268,7 +237,6 @@ impl Dualise<'_, '_> {
             | Prim::Not
             | Prim::And
             | Prim::Or
-            | Prim::Iota
             | Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => None,
             Prim::Fused => None,
             // Read as the second way of a number, whose first one has the derivative.
@@ -276,7 +244,25 @@ impl Dualise<'_, '_> {
                 debug_assert!(op.is_own(), "{op:?} has a derivative");
                 None
             }
+            _ => self.structural(prim, args, &now),
         }
+    }
+
+    /// A structural primitive that is linear in each of its data arguments.
+    fn structural(&mut self, prim: &Prim, args: &[Term], now: &[Term]) -> Option<DeltaId> {
+        let mut total = None;
+        for (k, &arg) in args[..prim.data_args(args.len())].iter().enumerate() {
+            let Some(x) = self.of(arg) else { continue };
+            let part = self.linear(prim, now, k, x);
+            total = self.add(total, part);
+        }
+        total
+    }
+
+    /// The derivative of a structural primitive by its argument k, whose Delta is `x`.
+    fn linear(&mut self, prim: &Prim, now: &[Term], k: usize, x: DeltaId) -> Option<DeltaId> {
+        let linear = prim.structural(|s| s.linear(self.g, now, k)).flatten()?;
+        self.apply(Lin::Structural(linear), Some(x))
     }
 
     fn binary(&mut self, f: Binary, p: Term, args: &[Term], now: &[Term]) -> Option<DeltaId> {
@@ -307,7 +293,8 @@ impl Dualise<'_, '_> {
         let dx = if rank == 1 {
             Some(dx)
         } else {
-            self.apply(Lin::Reshape { from: from.clone(), to: flat.clone() }, Some(dx))
+            let args: Vec<Term> = std::iter::once(x).chain(flat.iter().copied()).collect();
+            self.linear(&Prim::Reshape, &args, 0, dx)
         };
         let vars: Vec<_> = (0..outer).map(|_| self.g.fresh()).collect();
         let mut index: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();

@@ -4,7 +4,8 @@
 //! NaNs of arms that are not taken must not come back through `0 * inf` (prototype.md, 3). So operations commute with
 //! conditionals and choices that have a zero arm, and where a mask has been lost in a sum, scaling absorbs zero.
 
-use crate::ir::{Contraction, Elem, Graph, Node, Put, Term, Var};
+use crate::ir::{Elem, Graph, Node, Put, Term, Var};
+use crate::prim::structural::Linear;
 use crate::prim::{Binary, Prim, Scaling, Unary};
 
 use super::condition::{wrap, zero_arm};
@@ -15,59 +16,14 @@ use super::unit;
 pub(super) enum Lin {
     /// Elementwise product with an array of the same shape.
     Scale(Term, Scaling),
-    Replicate {
-        axes: Box<[u8]>,
-        sizes: Vec<Term>,
-    },
-    Sum {
-        axes: Box<[u8]>,
-        from: Vec<Term>,
-    },
-    Transpose(Box<[u8]>),
-    Reshape {
-        from: Vec<Term>,
-        to: Vec<Term>,
-    },
-    Recast {
-        from: Vec<Term>,
-        to: Vec<Term>,
-    },
-    Slice {
-        starts: Vec<Term>,
-        steps: Box<[i64]>,
-        from: Vec<Term>,
-        to: Vec<Term>,
-    },
-    Pad {
-        starts: Vec<Term>,
-        steps: Box<[i64]>,
-        from: Vec<Term>,
-        to: Vec<Term>,
-    },
+    /// A structural primitive in one of its arguments, with its transpose.
+    Structural(Linear),
     /// The index function as it stands in the (canonical, closed) gather.
-    Gather {
-        vars: Box<[Var]>,
-        index: Box<[Term]>,
-        sizes: Box<[Term]>,
-        from: Vec<Term>,
-    },
+    Gather { vars: Box<[Var]>, index: Box<[Term]>, sizes: Box<[Term]>, from: Vec<Term> },
     /// Scatter onto zeros.
-    Scatter {
-        vars: Box<[Var]>,
-        index: Box<[Term]>,
-        sizes: Vec<Term>,
-        to: Vec<Term>,
-    },
-    /// Contraction with `with` as the other operand; `spec.a` are the labels of the argument.
-    Contract {
-        spec: Contraction,
-        with: Term,
-    },
+    Scatter { vars: Box<[Var]>, index: Box<[Term]>, sizes: Vec<Term>, to: Vec<Term> },
     /// Between real types.
-    Cast {
-        from: Elem,
-        to: Elem,
-    },
+    Cast { from: Elem, to: Elem },
 }
 
 /// What is known of a cotangent's zeros, beside those that a zero arm at its root shows.
@@ -87,16 +43,9 @@ impl Lin {
         match self {
             Lin::Scale(f, Scaling::Absorbing) => scale(g, x, *f, Masked::Arm),
             Lin::Scale(f, Scaling::Plain) => scale(g, x, *f, Masked::No),
-            Lin::Replicate { axes, sizes } => g.replicate_axes(x, axes, sizes),
-            Lin::Sum { axes, .. } => unit::sum(g, x, axes),
-            Lin::Transpose(perm) => g.transpose(x, perm),
-            Lin::Reshape { to, .. } => g.reshape(x, to),
-            Lin::Recast { to, .. } => g.recast(x, to),
-            Lin::Slice { starts, steps, to, .. } => g.slice(x, starts, steps, to),
-            Lin::Pad { starts, steps, to, .. } => g.pad(x, starts, steps, to),
+            Lin::Structural(linear) => unit::apply(g, &linear.forward, x),
             Lin::Gather { vars, index, sizes, .. } => element(g, x, sizes, vars, index),
             Lin::Scatter { vars, index, to, .. } => scatter_onto_zeros(g, x, vars, index, to),
-            Lin::Contract { spec, with } => unit::contract(g, x, *with, spec.clone()),
             Lin::Cast { to, .. } => g.cast(*to, x),
         }
     }
@@ -113,28 +62,9 @@ impl Lin {
                 let masked = if *scaling == Scaling::Absorbing { Masked::Arm } else { masked };
                 scale(g, ct, *f, masked)
             }
-            Lin::Replicate { axes, .. } => unit::sum(g, ct, axes),
-            Lin::Sum { axes, from } => {
-                let sizes: Vec<Term> = axes.iter().map(|&a| from[usize::from(a)]).collect();
-                g.replicate_axes(ct, axes, &sizes)
-            }
-            Lin::Transpose(perm) => {
-                let mut inverse = vec![0; perm.len()];
-                for (k, &a) in perm.iter().enumerate() {
-                    inverse[usize::from(a)] = crate::ir::axis(k);
-                }
-                g.transpose(ct, &inverse)
-            }
-            Lin::Reshape { from, .. } => g.reshape(ct, from),
-            Lin::Recast { from, .. } => g.recast(ct, from),
-            Lin::Slice { starts, steps, from, .. } => g.pad(ct, starts, steps, from),
-            Lin::Pad { starts, steps, from, .. } => g.slice(ct, starts, steps, from),
+            Lin::Structural(linear) => unit::apply(g, &linear.backward, ct),
             Lin::Gather { vars, index, from, .. } => scatter_onto_zeros(g, ct, vars, index, from),
             Lin::Scatter { vars, index, sizes, .. } => element(g, ct, sizes, vars, index),
-            Lin::Contract { spec, with } => {
-                let spec = Contraction { a: spec.out.clone(), b: spec.b.clone(), out: spec.a.clone() };
-                unit::contract(g, ct, *with, spec)
-            }
             Lin::Cast { from, .. } => g.cast(*from, ct),
         }
     }
@@ -144,9 +74,7 @@ impl Lin {
     pub(super) fn transposed_mask(&self, g: &Graph, ct: Term, masked: Masked) -> Masked {
         match self {
             Lin::Scale(..) => masked,
-            Lin::Slice { .. } | Lin::Gather { .. } => hidden_mask(g, ct, masked).max(Masked::Unread),
-            // A sum over nothing: what is computed once for all elements is not computed by the function if there is none.
-            Lin::Replicate { sizes, .. } if sizes.iter().any(|&n| g.int_value(n).is_none_or(|n| n == 0)) => {
+            Lin::Gather { .. } | Lin::Structural(Linear { unread: true, .. }) => {
                 hidden_mask(g, ct, masked).max(Masked::Unread)
             }
             _ => hidden_mask(g, ct, masked),

@@ -8,6 +8,7 @@
 //! Must never be applied to what is no derivative: there, a zero times an infinity has to stay a NaN.
 
 use crate::ir::{Contraction, Graph, Node, Put, Term, axis};
+use crate::prim::structural::Applied;
 use crate::prim::{Binary, Cmp, Prim, Unary};
 
 /// How deep a term is looked into.
@@ -162,6 +163,15 @@ fn part(g: &mut Graph, x: Term, at: (u8, Term), depth: usize) -> Term {
             let first = g.transpose(x, &perm);
             g.index(first, &[index])
         }
+    }
+}
+
+/// A structural primitive of a tangent or a cotangent.
+pub(super) fn apply(g: &mut Graph, map: &Applied, x: Term) -> Term {
+    match &map.prim {
+        Prim::Sum(axes) => sum(g, x, axes),
+        Prim::Contract(spec) => contract(g, x, map.rest[0], spec.clone()),
+        _ => map.at(g, x),
     }
 }
 

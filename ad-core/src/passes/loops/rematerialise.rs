@@ -196,7 +196,11 @@ impl Rematerialised {
                 Node::Param(..) | Node::Lit(_) | Node::Input(_) | Node::Size(..) => 0,
                 Node::Prim(Prim::Replicate(_), _) => 0,
                 Node::Prim(prim, _) if prim.is_expensive() => return false,
-                Node::Prim(prim, _) if prim.cost() > crate::prim::scalar::CHEAP => prim.cost() as usize,
+                Node::Prim(prim @ (Prim::Unary(_) | Prim::Binary(_)), _)
+                    if prim.cost() > Some(crate::prim::scalar::CHEAP) =>
+                {
+                    prim.cost().map_or(0, |cost| cost as usize)
+                }
                 // What is the same for all elements costs a row little.
                 Node::Prim(prim, _) if prim.is_elementwise() => usize::from(g.rank(t) > 0),
                 _ => return false,

@@ -28,7 +28,7 @@ pub(crate) fn peel(g: &Graph, t: Term) -> (Term, Vec<usize>) {
 pub(crate) fn always_stored(g: &Graph, t: Term) -> bool {
     match g.node(behind(g, t).array) {
         Node::Input(_) | Node::Scatter { .. } | Node::Cond { .. } => true,
-        Node::Prim(prim, _) => matches!(prim, Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_) | Prim::Stack),
+        Node::Prim(prim, _) => prim.cost().is_none(),
         _ => false,
     }
 }

@@ -5,8 +5,9 @@ use super::Emit::{Kernel, Method, Op};
 use super::Scaling::Absorbing;
 use super::unary::sign_or_zero;
 use super::{BinaryRow, DIVISION, Unary, scalar_table};
-use crate::ir::{Graph, Term};
+use crate::prim::Build;
 use crate::prim::Cmp;
+use crate::term::Term;
 
 /// What a row says that says nothing else: a cheap function.
 const CHEAP: BinaryRow = BinaryRow::CHEAP;
@@ -104,14 +105,14 @@ scalar_table! {
 }
 
 /// `a` as a mask of itself: where it is 0, what it scales does not count, NaN or not.
-fn nonzero(g: &mut Graph, a: Term, _b: Term, _y: Term) -> Term {
+fn nonzero(g: &mut dyn Build, a: Term, _b: Term, _y: Term) -> Term {
     let zero = g.lit_like(a, 0.0);
     let at_zero = g.compare(Cmp::Eq, a, zero);
     g.select(at_zero, zero, a)
 }
 
 /// `a / y`, 0 where y is 0.
-fn over_or_zero(g: &mut Graph, a: Term, y: Term) -> Term {
+fn over_or_zero(g: &mut dyn Build, a: Term, y: Term) -> Term {
     let zero = g.lit_like(y, 0.0);
     let at_zero = g.compare(Cmp::Eq, y, zero);
     let q = g.div(a, y);
@@ -119,7 +120,7 @@ fn over_or_zero(g: &mut Graph, a: Term, y: Term) -> Term {
 }
 
 /// `n / (a^2 + b^2)`, 0 where both are 0. In two steps, as the squares overflow and underflow where the quotient does not.
-fn over_square_sum(g: &mut Graph, n: Term, a: Term, b: Term) -> Term {
+fn over_square_sum(g: &mut dyn Build, n: Term, a: Term, b: Term) -> Term {
     let zero = g.lit_like(a, 0.0);
     let h = g.binary(Binary::Hypot, a, b);
     let at_zero = g.compare(Cmp::Eq, h, zero);
@@ -130,7 +131,7 @@ fn over_square_sum(g: &mut Graph, n: Term, a: Term, b: Term) -> Term {
 
 /// `b * a^(b - 1)`; 0 where b is 0, also where the power is infinite. The product keeps its derivative by b, which is
 /// not 0 there: a choice by `b == 0` would make the Hessian asymmetric at points where the function is smooth.
-fn pow_da(g: &mut Graph, a: Term, b: Term, _y: Term) -> Term {
+fn pow_da(g: &mut dyn Build, a: Term, b: Term, _y: Term) -> Term {
     let one = g.lit_like(b, 1.0);
     let less = g.sub(b, one);
     let p = g.binary(Binary::Pow, a, less);
@@ -138,7 +139,7 @@ fn pow_da(g: &mut Graph, a: Term, b: Term, _y: Term) -> Term {
 }
 
 /// `a^b * ln a`; 0 where a is 0 and b positive.
-fn pow_db(g: &mut Graph, a: Term, b: Term, y: Term) -> Term {
+fn pow_db(g: &mut dyn Build, a: Term, b: Term, y: Term) -> Term {
     let zero = g.lit_like(a, 0.0);
     let at_zero = g.compare(Cmp::Eq, a, zero);
     let positive = g.compare(Cmp::Gt, b, zero);
@@ -149,7 +150,7 @@ fn pow_db(g: &mut Graph, a: Term, b: Term, y: Term) -> Term {
 }
 
 /// 1 where `a.max(b)` (or `min`) is a, ties included and a not NaN.
-fn wins(g: &mut Graph, a: Term, b: Term, min: bool) -> Term {
+fn wins(g: &mut dyn Build, a: Term, b: Term, min: bool) -> Term {
     let (zero, one) = (g.lit_like(a, 0.0), g.lit_like(a, 1.0));
     let op = if min { Cmp::Le } else { Cmp::Ge };
     let c = g.compare(op, a, b);
@@ -161,7 +162,7 @@ fn wins(g: &mut Graph, a: Term, b: Term, min: bool) -> Term {
 }
 
 /// 1 where `a.max(b)` (or `min`) is b and not a.
-fn loses(g: &mut Graph, a: Term, b: Term, min: bool) -> Term {
+fn loses(g: &mut dyn Build, a: Term, b: Term, min: bool) -> Term {
     let (zero, one) = (g.lit_like(a, 0.0), g.lit_like(a, 1.0));
     let op = if min { Cmp::Gt } else { Cmp::Lt };
     let c = g.compare(op, a, b);

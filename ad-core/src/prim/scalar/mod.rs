@@ -14,7 +14,8 @@ mod unary;
 pub use binary::Binary;
 pub use unary::Unary;
 
-use crate::ir::{Graph, Term};
+use crate::prim::Build;
+use crate::term::Term;
 
 /// How generated code calls a scalar function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,8 +61,8 @@ pub const DIVISION: u32 = 4;
 /// The work from which on it costs more to compute a value twice than to store it.
 pub const EXPENSIVE: u32 = 20;
 
-type Partial1 = fn(&mut Graph, x: Term, y: Term) -> Term;
-type Partial2 = fn(&mut Graph, a: Term, b: Term, y: Term) -> Term;
+type Partial1 = fn(&mut dyn Build, x: Term, y: Term) -> Term;
+type Partial2 = fn(&mut dyn Build, a: Term, b: Term, y: Term) -> Term;
 
 /// A row of the table of functions of one real argument.
 #[derive(Debug)]

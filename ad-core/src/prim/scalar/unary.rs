@@ -4,8 +4,9 @@
 use super::Emit::{Kernel, Method, Op};
 use super::Scaling::Absorbing;
 use super::{DIVISION, UnaryRow, reference, scalar_table};
-use crate::ir::{Graph, Term};
+use crate::prim::Build;
 use crate::prim::Cmp;
+use crate::term::Term;
 
 const ALL: &[f64] = &[-2.3, -0.7, 0.4, 1.9];
 const POS: &[f64] = &[0.2, 0.9, 1.7, 6.0];
@@ -229,14 +230,14 @@ scalar_table! {
     };
 }
 
-fn one_minus_square(g: &mut Graph, x: Term) -> Term {
+fn one_minus_square(g: &mut dyn Build, x: Term) -> Term {
     let one = g.lit_like(x, 1.0);
     let q = g.mul(x, x);
     g.sub(one, q)
 }
 
 /// The sign of x, 0 at 0.
-pub(super) fn sign_or_zero(g: &mut Graph, x: Term) -> Term {
+pub(super) fn sign_or_zero(g: &mut dyn Build, x: Term) -> Term {
     let zero = g.lit_like(x, 0.0);
     let at_zero = g.compare(Cmp::Eq, x, zero);
     let s = g.unary(Unary::Signum, x);
@@ -244,14 +245,14 @@ pub(super) fn sign_or_zero(g: &mut Graph, x: Term) -> Term {
 }
 
 /// 1 where x is positive, else 0.
-fn step(g: &mut Graph, x: Term) -> Term {
+fn step(g: &mut dyn Build, x: Term) -> Term {
     let (zero, one) = (g.lit_like(x, 0.0), g.lit_like(x, 1.0));
     let positive = g.compare(Cmp::Gt, x, zero);
     g.select(positive, one, zero)
 }
 
 /// `c * exp(-x^2)`.
-fn gauss(g: &mut Graph, x: Term, c: f64) -> Term {
+fn gauss(g: &mut dyn Build, x: Term, c: f64) -> Term {
     let q = g.mul(x, x);
     let n = g.neg(q);
     let e = g.unary(Unary::Exp, n);

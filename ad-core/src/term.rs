@@ -1,6 +1,19 @@
-//! Types of core terms: element type and symbolic shape, or a tuple of types (BOT Fig. 8, with sizes that are terms).
+//! What terms and primitives are both written in: the handle of a term, constants, and types, which are an element type
+//! and a symbolic shape, or a tuple of types (BOT Fig. 8, with sizes that are terms).
+//!
+//! Must never know what a term is made of: that is `ir`, which stands above the primitives.
 
-use super::Term;
+/// A handle of an interned term: equal terms have equal handles, children have smaller handles than their parents.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Term(pub(crate) u32);
+
+impl Term {
+    /// The position in the arena.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The floating point type of a real array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -127,4 +140,53 @@ impl Type {
     pub fn is_real(&self) -> bool {
         matches!(self, Type::Array(Elem::Real(_), _))
     }
+}
+
+/// A scalar constant. Reals are kept by their bits, so that `-0.0` and `0.0` are different terms and NaN is one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Lit {
+    /// A real constant, as the bits of an `f64`.
+    Real(RealTy, u64),
+    /// An integer constant of the given type.
+    Int(IntTy, i128),
+    /// A boolean.
+    Bool(bool),
+}
+
+impl Lit {
+    /// Its element type.
+    #[must_use]
+    pub fn elem(self) -> Elem {
+        match self {
+            Lit::Real(ty, _) => Elem::Real(ty),
+            Lit::Int(ty, _) => Elem::Int(ty),
+            Lit::Bool(_) => Elem::Bool,
+        }
+    }
+
+    /// The value of a real literal.
+    #[must_use]
+    pub fn as_real(self) -> Option<f64> {
+        match self {
+            Lit::Real(_, bits) => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+}
+
+/// A sum of products of two arrays, by labelled axes: the result at `out` is the sum over all labels not in `out`.
+/// No label occurs twice in one operand; every label of an operand is in the other operand or in `out`; every label of `out` is in an operand.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Contraction {
+    /// Labels of the first operand's axes.
+    pub a: Box<[u8]>,
+    /// Labels of the second operand's axes.
+    pub b: Box<[u8]>,
+    /// Labels of the result's axes.
+    pub out: Box<[u8]>,
+}
+
+/// A small number as an axis.
+pub(crate) fn axis(k: usize) -> u8 {
+    u8::try_from(k).unwrap_or(u8::MAX)
 }

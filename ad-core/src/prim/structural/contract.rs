@@ -1,0 +1,80 @@
+//! `contract`: a sum of products of two arrays, by labelled axes. It is closed under batching and under transposition.
+
+use super::{Applied, Batch, Example, Linear, Sample, Structural, arity};
+use crate::prim::Prim;
+use crate::prim::build::{Build, Typed, Types, bad, ensure};
+use crate::term::{Contraction, Term, Type};
+
+/// The sum of products that the labels say.
+pub(super) struct Contract<'a>(pub(super) &'a Contraction);
+
+impl Structural for Contract<'_> {
+    fn name(&self) -> String {
+        let letters = |ls: &[u8]| ls.iter().map(|&l| char::from(b'i' + l)).collect::<String>();
+        format!("contract[{},{}->{}]", letters(&self.0.a), letters(&self.0.b), letters(&self.0.out))
+    }
+
+    fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
+        let c = self.0;
+        arity(&self.name(), args, 2)?;
+        let ((ea, sa), (eb, sb)) = (g.array(args[0])?, g.array(args[1])?);
+        ensure!(ea == eb && ea.is_real(), "a contraction is of reals of one type");
+        ensure!(sa.len() == c.a.len() && sb.len() == c.b.len(), "contraction: one label for each axis");
+        let mut sizes: [Option<Term>; 256] = [None; 256];
+        for (&l, &n) in c.a.iter().zip(sa).chain(c.b.iter().zip(sb)) {
+            let slot = &mut sizes[usize::from(l)];
+            ensure!(slot.is_none_or(|m| m == n), "contraction: sizes differ");
+            *slot = Some(n);
+        }
+        let distinct = |ls: &[u8]| (0..ls.len()).all(|k| !ls[..k].contains(&ls[k]));
+        ensure!(distinct(&c.a) && distinct(&c.b) && distinct(&c.out), "contraction: a label occurs twice");
+        ensure!(c.a.iter().all(|l| c.b.contains(l) || c.out.contains(l)), "contraction: a lone label");
+        ensure!(c.b.iter().all(|l| c.a.contains(l) || c.out.contains(l)), "contraction: a lone label");
+        let shape: Option<Box<[Term]>> = c.out.iter().map(|&l| sizes[usize::from(l)]).collect();
+        match shape {
+            Some(shape) => Ok(Type::Array(ea, shape)),
+            None => bad("contraction: a label of the result is in no operand"),
+        }
+    }
+
+    fn batch(&self, g: &mut dyn Build, batch: &Batch<'_>) -> Term {
+        let c = self.0;
+        let label = c.a.iter().chain(&c.b).max().map_or(0, |l| l + 1);
+        let with = |ls: &[u8]| -> Box<[u8]> { std::iter::once(label).chain(ls.iter().copied()).collect() };
+        let mut spec = Contraction { a: c.a.clone(), b: c.b.clone(), out: with(&c.out) };
+        let (mut a, mut b) = (batch.args[0], batch.args[1]);
+        if batch.varies[0] {
+            (a, spec.a) = (batch.lifted[0], with(&c.a));
+        }
+        if batch.varies[1] {
+            (b, spec.b) = (batch.lifted[1], with(&c.b));
+        }
+        g.contract(a, b, spec)
+    }
+
+    fn linear(&self, _g: &dyn Types, args: &[Term], k: usize) -> Option<Linear> {
+        let c = self.0;
+        let (own, other) = if k == 0 { (&c.a, &c.b) } else { (&c.b, &c.a) };
+        let with = vec![args[1 - k]];
+        let forward = Contraction { a: own.clone(), b: other.clone(), out: c.out.clone() };
+        let backward = Contraction { a: c.out.clone(), b: other.clone(), out: own.clone() };
+        Some(Linear {
+            forward: Applied { prim: Prim::Contract(forward), rest: with.clone() },
+            backward: Applied { prim: Prim::Contract(backward), rest: with },
+            unread: false,
+        })
+    }
+
+    fn cost(&self) -> Option<u32> {
+        None
+    }
+
+    fn examples() -> Vec<Example> {
+        // The transpose of the matrix product.
+        vec![Example {
+            prim: Prim::Contract(Contraction { a: [0, 1].into(), b: [1, 2].into(), out: [2, 0].into() }),
+            args: vec![Sample::Reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]), Sample::Reals(&[2, 2], &[5.0, 6.0, 7.0, 8.0])],
+            result: Sample::Reals(&[2, 2], &[19.0, 43.0, 22.0, 50.0]),
+        }]
+    }
+}

@@ -1,0 +1,160 @@
+//! The same elements in another order or shape: `tr`, `reshape`, `recast`.
+
+use super::{Applied, Batch, Example, Linear, Sample, Structural, arity, list, shaped};
+use crate::prim::Prim;
+use crate::prim::build::{Build, Typed, Types, ensure};
+use crate::term::{Term, axis};
+
+const MATRIX: Sample = Sample::Reals(&[2, 3], &[0.5, -1.0, 2.0, 1.5, 0.3, -0.7]);
+
+/// Axis k of the result is axis `perm[k]` of the argument.
+pub(super) struct Transpose<'a>(pub(super) &'a [u8]);
+
+impl Structural for Transpose<'_> {
+    fn name(&self) -> String {
+        format!("tr{}", list(self.0))
+    }
+
+    fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
+        arity(&self.name(), args, 1)?;
+        let (elem, shape) = g.array(args[0])?;
+        let mut seen: Vec<u8> = self.0.to_vec();
+        seen.sort_unstable();
+        ensure!(
+            seen.len() == shape.len() && seen.iter().enumerate().all(|(k, &a)| usize::from(a) == k),
+            "not a permutation of the axes"
+        );
+        shaped(elem, self.0.iter().map(|&a| shape[usize::from(a)]))
+    }
+
+    fn batch(&self, g: &mut dyn Build, b: &Batch<'_>) -> Term {
+        let perm: Vec<u8> = std::iter::once(0).chain(super::behind_first(self.0)).collect();
+        g.transpose(b.lifted[0], &perm)
+    }
+
+    fn linear(&self, _g: &dyn Types, _args: &[Term], _k: usize) -> Option<Linear> {
+        let inverse = self.inverse().into_iter().map(axis).collect();
+        Some(Linear {
+            forward: Applied { prim: Prim::Transpose(self.0.into()), rest: Vec::new() },
+            backward: Applied { prim: Prim::Transpose(inverse), rest: Vec::new() },
+            unread: false,
+        })
+    }
+
+    fn selects(&self, _rank: usize) -> Option<Vec<usize>> {
+        Some(self.inverse())
+    }
+
+    fn cost(&self) -> Option<u32> {
+        Some(1)
+    }
+
+    fn examples() -> Vec<Example> {
+        vec![Example {
+            prim: Prim::Transpose([1, 0].into()),
+            args: vec![MATRIX],
+            result: Sample::Reals(&[3, 2], &[0.5, 1.5, -1.0, 0.3, 2.0, -0.7]),
+        }]
+    }
+}
+
+impl Transpose<'_> {
+    fn inverse(&self) -> Vec<usize> {
+        let mut inverse = vec![0; self.0.len()];
+        for (k, &a) in self.0.iter().enumerate() {
+            inverse[usize::from(a)] = k;
+        }
+        inverse
+    }
+}
+
+/// The elements in row-major order in another shape.
+pub(super) struct Reshape;
+
+/// The same array under other names of its sizes.
+pub(super) struct Recast;
+
+/// One more first axis, before the sizes.
+fn resized(prim: &Prim, g: &mut dyn Build, b: &Batch<'_>) -> Term {
+    let args: Vec<Term> = [b.lifted[0], b.size].into_iter().chain(b.rest().iter().copied()).collect();
+    g.raw(prim.clone(), &args)
+}
+
+/// There and back.
+fn of_sizes(prim: &Prim, g: &dyn Types, args: &[Term]) -> Linear {
+    Linear {
+        forward: Applied { prim: prim.clone(), rest: args[1..].to_vec() },
+        backward: Applied { prim: prim.clone(), rest: g.shape(args[0]).to_vec() },
+        unread: false,
+    }
+}
+
+impl Structural for Reshape {
+    fn name(&self) -> String {
+        "reshape".into()
+    }
+
+    fn data_args(&self, _args: usize) -> usize {
+        1
+    }
+
+    fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
+        ensure!(!args.is_empty(), "reshape of nothing");
+        args[1..].iter().try_for_each(|&t| g.check_size(t))?;
+        shaped(g.array(args[0])?.0, args[1..].iter().copied())
+    }
+
+    fn batch(&self, g: &mut dyn Build, b: &Batch<'_>) -> Term {
+        resized(&Prim::Reshape, g, b)
+    }
+
+    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<Linear> {
+        Some(of_sizes(&Prim::Reshape, g, args))
+    }
+
+    fn cost(&self) -> Option<u32> {
+        Some(1)
+    }
+
+    fn examples() -> Vec<Example> {
+        vec![Example {
+            prim: Prim::Reshape,
+            args: vec![MATRIX, Sample::Size(3), Sample::Size(2)],
+            result: Sample::Reals(&[3, 2], &[0.5, -1.0, 2.0, 1.5, 0.3, -0.7]),
+        }]
+    }
+}
+
+impl Structural for Recast {
+    fn name(&self) -> String {
+        "recast".into()
+    }
+
+    fn data_args(&self, _args: usize) -> usize {
+        1
+    }
+
+    fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
+        ensure!(!args.is_empty(), "recast of nothing");
+        args[1..].iter().try_for_each(|&t| g.check_size(t))?;
+        let (elem, shape) = g.array(args[0])?;
+        ensure!(shape.len() == args.len() - 1, "recast keeps the rank");
+        shaped(elem, args[1..].iter().copied())
+    }
+
+    fn batch(&self, g: &mut dyn Build, b: &Batch<'_>) -> Term {
+        resized(&Prim::Recast, g, b)
+    }
+
+    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<Linear> {
+        Some(of_sizes(&Prim::Recast, g, args))
+    }
+
+    fn cost(&self) -> Option<u32> {
+        Some(1)
+    }
+
+    fn examples() -> Vec<Example> {
+        vec![Example { prim: Prim::Recast, args: vec![MATRIX, Sample::Size(2), Sample::Size(3)], result: MATRIX }]
+    }
+}

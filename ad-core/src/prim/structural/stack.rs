@@ -1,0 +1,49 @@
+//! `stack`: arrays of one type along a new first axis.
+//!
+//! It is linear in all of its arguments at once, and so its derivative is a form of its own in a mode
+//! (`modes::dual_arrays`, `Delta::Stack`): one map an argument would be a sum of as many arrays of the result's size.
+
+use super::{Batch, Example, Sample, Structural, shaped};
+use crate::prim::Prim;
+use crate::prim::build::{Build, Typed, Types, bad, ensure};
+use crate::term::{Term, axis};
+
+/// Arrays of one type as the rows of one.
+pub(super) struct Stack;
+
+impl Structural for Stack {
+    fn name(&self) -> String {
+        "stack".into()
+    }
+
+    fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
+        ensure!(!args.is_empty(), "a stack of nothing has no type");
+        for &t in &args[1..] {
+            ensure!(g.ty(t) == g.ty(args[0]), "the parts of a stack differ in type");
+        }
+        let (elem, shape) = g.array(args[0])?;
+        match g.find_usize(args.len()) {
+            Some(n) => shaped(elem, std::iter::once(n).chain(shape.iter().copied())),
+            None => bad("the size of a stack must be made before it"),
+        }
+    }
+
+    fn batch(&self, g: &mut dyn Build, b: &Batch<'_>) -> Term {
+        let stacked = g.raw(Prim::Stack, b.lifted);
+        let mut perm: Vec<u8> = (0..g.shape(stacked).len()).map(axis).collect();
+        perm.swap(0, 1);
+        g.transpose(stacked, &perm)
+    }
+
+    fn cost(&self) -> Option<u32> {
+        None
+    }
+
+    fn examples() -> Vec<Example> {
+        vec![Example {
+            prim: Prim::Stack,
+            args: vec![Sample::Reals(&[2], &[1.0, 2.0]), Sample::Reals(&[2], &[3.0, 4.0])],
+            result: Sample::Reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]),
+        }]
+    }
+}
