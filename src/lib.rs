@@ -50,10 +50,11 @@ pub use ndarray;
 pub mod prelude {
     pub use ad_macro::differentiate;
 
+    pub use ad_runtime::dsl::scalar::*;
     pub use ad_runtime::dsl::{
-        argmax, argmin, build, build1, checkpoint, digamma, erf, erfc, fold, gather, iota, ln_gamma, logsumexp, map2,
-        maximum, minimum, norm, one_hot, product, reduce, relu, replicate, scan, scanl, scanr, scatter, select,
-        sigmoid, softmax, softplus, stop_gradient, sum, sum_outer,
+        argmax, argmin, build, build1, checkpoint, fold, gather, iota, logsumexp, map2, maximum, minimum, norm,
+        one_hot, product, reduce, replicate, scan, scanl, scanr, scatter, select, softmax, stop_gradient, sum,
+        sum_outer,
     };
     pub use ad_runtime::{Differentiable, Real};
     pub use ndarray::{

@@ -119,10 +119,6 @@ impl Gen {
         }
         let f = self.rng.pick(Unary::ALL);
         let mut x = self.real(env, shape);
-        if f == Unary::Tetragamma {
-            // The table refuses its derivative.
-            x = self.g.prim(Prim::StopGradient, &[x]);
-        }
         if f == Unary::Signum {
             // Not at a zero: whether a sum of zeros is -0 is nobody's business.
             let off = self.constant(shape, 0.37);
@@ -162,6 +158,10 @@ impl Gen {
             Binary::Pow => {
                 a = self.squashed(a, (0.3, 2.0));
                 b = self.squashed(b, (-1.5, 2.0));
+            }
+            Binary::Polygamma => {
+                a = self.constant(shape, 3.0);
+                b = self.squashed(b, (0.8, 6.0));
             }
             // Both jump where an argument is a zero of either sign, and the sign of a sum of zeros is nobody's business.
             Binary::Atan2 => b = self.squashed(b, (0.3, 2.0)),

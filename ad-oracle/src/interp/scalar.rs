@@ -97,6 +97,7 @@ pub(super) fn binary(f: Binary, a: Dual, b: Dual) -> Dual {
             (v, f64::from(first), f64::from(second))
         }
         Binary::Copysign => (a.copysign(b), sign(a) * 1.0_f64.copysign(b), 0.0),
+        Binary::Polygamma => (polygamma(a.round(), b), 0.0, polygamma(a.round() + 1.0, b)),
         Binary::MulZero => return mul_zero(Dual { v: a, d: da }, Dual { v: b, d: db }),
     };
     let part = |p: f64, d: f64| if p == 0.0 && matches!(f, Binary::Max | Binary::Min) { 0.0 } else { scale(p, d) };
@@ -312,4 +313,18 @@ fn gamma(x: f64) -> [f64; 5] {
         -3.0 / t.powi(2) + 2.0 * m / t.powi(3) + r - 3.0 * p * q + 2.0 * p.powi(3),
         8.0 / t.powi(3) - 6.0 * m / t.powi(4) + s - 4.0 * p * r - 3.0 * q * q + 12.0 * p * p * q - 6.0 * p.powi(4),
     ]
+}
+
+/// The derivative of order n of digamma by its definition as a sum; what is left of the sum is an integral (by midpoints).
+fn polygamma(n: f64, x: f64) -> f64 {
+    const TERMS: i32 = 4000;
+    let end = x + f64::from(TERMS) - 0.5;
+    let mut sum = end.powf(-n) / n - (n + 1.0) / 24.0 * end.powf(-n - 2.0);
+    for k in (0..TERMS).rev() {
+        #[allow(clippy::cast_possible_truncation, reason = "an order is a small whole number")]
+        let power = (x + f64::from(k)).powi(n as i32 + 1);
+        sum += 1.0 / power;
+    }
+    let factorial: f64 = (1..=100).map(f64::from).take_while(|&k| k <= n).product();
+    if n % 2.0 == 0.0 { -factorial * sum } else { factorial * sum }
 }

@@ -6,7 +6,6 @@ use ndarray::{Array, ArrayBase, ArrayRef, Data};
 
 use super::elements::{Elements, Rank};
 use crate::Real;
-use crate::kernel;
 
 /// A scalar by value or an array by reference: what `sigmoid`, `relu` and the like take.
 #[diagnostic::on_unimplemented(
@@ -88,74 +87,21 @@ macro_rules! number_references {
 }
 number_references!(f32, f64);
 
-macro_rules! functions {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[must_use]
-        pub fn $name<X: Elementwise>(x: X) -> X::Output {
-            x.apply(kernel::$name)
-        }
-    )*};
-}
+/// The functions of one number, which are also functions of each element: those that `kernel::special` lists.
+pub mod scalar {
+    use super::Elementwise;
+    use crate::kernel;
 
-functions! {
-    /// The logistic function `1 / (1 + exp(-x))` of a number or of each element; stable for large |x|.
-    ///
-    /// ```
-    /// use ad_runtime::dsl::sigmoid;
-    /// assert_eq!(sigmoid(0.0), 0.5);
-    /// assert_eq!(sigmoid(-1000.0), 0.0);
-    /// assert_eq!(sigmoid(&ndarray::array![0.0, 1000.0]), ndarray::array![0.5, 1.0]);
-    /// ```
-    sigmoid;
-
-    /// The positive part `max(x, 0)` of a number or of each element; NaN stays NaN. Derivative 0 at 0.
-    ///
-    /// ```
-    /// use ad_runtime::dsl::relu;
-    /// assert_eq!(relu(-2.0), 0.0);
-    /// assert_eq!(relu(&ndarray::array![-1.0, 3.0]), ndarray::array![0.0, 3.0]);
-    /// ```
-    relu;
-
-    /// `ln(1 + exp(x))` of a number or of each element; stable for large |x|.
-    ///
-    /// ```
-    /// use ad_runtime::dsl::softplus;
-    /// assert_eq!(softplus(1000.0), 1000.0);
-    /// assert_eq!(softplus(-40.0), (-40.0_f64).exp());
-    /// ```
-    softplus;
-
-    /// The error function of a number or of each element, to about 1e-15.
-    ///
-    /// ```
-    /// assert!((ad_runtime::dsl::erf(1.0) - 0.842_700_792_949_714_9_f64).abs() < 1e-15);
-    /// ```
-    erf;
-
-    /// The complementary error function `1 - erf(x)` of a number or of each element, with its relative accuracy
-    /// (about 1e-15) also where it is tiny.
-    ///
-    /// ```
-    /// assert!((ad_runtime::dsl::erfc(10.0) / 2.088_487_583_762_545e-45_f64 - 1.0).abs() < 2e-15);
-    /// ```
-    erfc;
-
-    /// The natural logarithm of |Gamma(x)| of a number or of each element. Infinite at 0, -1, -2, ...
-    ///
-    /// ```
-    /// assert!((ad_runtime::dsl::ln_gamma(5.0) - 24.0_f64.ln()).abs() < 1e-14);
-    /// ```
-    ln_gamma;
-
-    /// The derivative of [`ln_gamma`], of a number or of each element. NaN at -1, -2, ...
-    ///
-    /// ```
-    /// // digamma(1) is minus Euler's constant.
-    /// assert!((ad_runtime::dsl::digamma(1.0) + 0.577_215_664_901_532_9_f64).abs() < 1e-15);
-    /// ```
-    digamma;
+    macro_rules! functions {
+        ($($(#[$doc:meta])* $name:ident;)*) => {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name<X: Elementwise>(x: X) -> X::Output {
+                x.apply(kernel::$name)
+            }
+        )*};
+    }
+    kernel::scalar_functions!(functions);
 }
 
 /// `a` where `c` holds, else `b`. Strict: both are computed; use `if` to compute only one.

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | make | [`build1`], [`build`], [`iota`], [`replicate`], [`one_hot`], [`gather`], [`scatter`] |
 //! | reduce | [`sum`], [`product`], [`maximum`], [`minimum`], [`norm`], [`logsumexp`], [`sum_outer`], [`argmax`], [`argmin`], [`softmax`] |
-//! | elementwise | [`sigmoid`], [`relu`], [`softplus`], [`erf`], [`erfc`], [`ln_gamma`], [`digamma`], [`select`], [`map2`] |
+//! | elementwise | those of [`scalar`] ([`sigmoid`], [`relu`], ..), [`select`], [`map2`] |
 //! | in sequence | [`fold`], [`reduce`], [`scan`], [`scanl`], [`scanr`] |
 //! | about derivatives | [`stop_gradient`], [`checkpoint`] |
 //!
@@ -28,9 +28,8 @@ mod stackable;
 pub use construct::{build, build1, gather, iota, one_hot, replicate, scatter};
 pub(crate) use elements::dim;
 pub use elements::{Elements, OuterRank, Rank};
-pub use elementwise::{
-    Elementwise, checkpoint, digamma, erf, erfc, ln_gamma, map2, relu, select, sigmoid, softplus, stop_gradient,
-};
+pub use elementwise::scalar::*;
+pub use elementwise::{Elementwise, checkpoint, map2, scalar, select, stop_gradient};
 pub use recurrences::{fold, reduce, scan, scanl, scanr};
 pub use reductions::{argmax, argmin, logsumexp, maximum, minimum, norm, product, softmax, sum, sum_outer};
 pub use seq::{OuterItems, Seq};

@@ -51,6 +51,7 @@ pub use reduce::{
     argmax, argmin, dot, dot_in, dot_with_copies, maximum, maximum_in, minimum, minimum_in, product, sum, sum_in,
     sum_of_squares,
 };
-pub use special::{digamma, erf, erfc, ln_gamma, mul_zero, relu, sigmoid, softplus, tetragamma, trigamma};
+pub(crate) use special::scalar_functions;
+pub use special::*;
 pub use vector::{add_assign, axpy, axpy_in, column_sums};
 pub use windows::{Axis, windows, windows_in_order};

@@ -85,6 +85,160 @@ pub fn mul_zero<F: Real>(a: F, b: F) -> F {
     if a == F::zero() { F::zero() } else { a * b }
 }
 
+/// The derivative of order n of `digamma`, for a whole number n from 1 on. At 0 and the negative integers infinite for
+/// odd n, and for even n NaN, or at zeros infinite with the sign of `-x`. Relative error below 1e-14 for positive x.
+#[inline]
+#[must_use]
+pub fn polygamma<F: Real>(n: F, x: F) -> F {
+    F::lit(polygamma_f64(n.as_f64(), x.as_f64()))
+}
+
+/// The largest order whose reflection is computed; one beyond it gives NaN for negative arguments.
+const LARGEST_ORDER: usize = 60;
+
+fn polygamma_f64(n: f64, x: f64) -> f64 {
+    let odd = n % 2.0 != 0.0;
+    if x.is_nan() {
+        x
+    } else if x <= 0.0 && x == x.floor() {
+        match (odd, x == 0.0) {
+            (true, _) => f64::INFINITY,
+            (false, true) => -1.0 / x,
+            (false, false) => f64::NAN,
+        }
+    } else if x < 0.0 {
+        let reflected = polygamma_f64(n, 1.0 - x);
+        (if odd { -reflected } else { reflected }) - derivative_of_cotangent(n, x)
+    } else {
+        // polygamma(n, x) = n! / x^(n + 1) + polygamma(n, x + 1), but for the sign: nothing cancels.
+        let mut factorial = 1.0;
+        let mut k = 2.0;
+        while k < n {
+            factorial *= k;
+            k += 1.0;
+        }
+        // (n - 1)! is `factorial`, and n! is n times that.
+        let (mut y, mut shift) = (x, 0.0);
+        while y < ASYMPTOTIC + n {
+            shift += n * factorial * (1.0 / y).powf(n + 1.0);
+            y += 1.0;
+        }
+        let (r, rr) = (1.0 / y, 1.0 / (y * y));
+        // Of the series over k, (2k + n - 1)! / (n - 1)! / (2k)! / y^(2k).
+        let (mut series, mut part, mut m) = (1.0 + 0.5 * n * r, 1.0, 0.0);
+        for b in BERNOULLI {
+            part *= (m + n) / (m + 1.0) * ((m + 1.0 + n) / (m + 2.0)) * rr;
+            m += 2.0;
+            series += b * part;
+        }
+        let sum = shift + factorial * r.powf(n) * series;
+        if odd { sum } else { -sum }
+    }
+}
+
+/// B(2k) for k = 1, 2, ...
+const BERNOULLI: [f64; 10] = [
+    1.0 / 6.0,
+    -1.0 / 30.0,
+    1.0 / 42.0,
+    -1.0 / 30.0,
+    5.0 / 66.0,
+    -691.0 / 2730.0,
+    7.0 / 6.0,
+    -3617.0 / 510.0,
+    43_867.0 / 798.0,
+    -174_611.0 / 330.0,
+];
+
+/// The derivative of order n of `pi cot(pi x)`: a polynomial q in c = cot(pi x), since that of q(c) is -pi (1 + c^2) q'(c).
+fn derivative_of_cotangent(n: f64, x: f64) -> f64 {
+    let mut q = [0.0; LARGEST_ORDER + 2];
+    q[1] = 1.0;
+    let mut order = 0.0;
+    let mut degree = 1;
+    while order < n {
+        if degree > LARGEST_ORDER {
+            return f64::NAN;
+        }
+        let mut next = [0.0; LARGEST_ORDER + 2];
+        let mut power = 0.0;
+        for k in 1..=degree {
+            power += 1.0;
+            next[k - 1] -= power * q[k];
+            next[k + 1] -= power * q[k];
+        }
+        (q, degree, order) = (next, degree + 1, order + 1.0);
+    }
+    let (s, c) = (PI * (x - x.round())).sin_cos();
+    PI.powf(n + 1.0) * polynomial(&q, c / s)
+}
+
+/// The functions of the DSL that are kernels of this file, with their documents: `$then` makes them.
+macro_rules! scalar_functions {
+    ($then:ident) => {
+        $then! {
+            /// The logistic function `1 / (1 + exp(-x))` of a number or of each element; stable for large |x|.
+            ///
+            /// ```
+            /// use ad_runtime::dsl::sigmoid;
+            /// assert_eq!(sigmoid(0.0), 0.5);
+            /// assert_eq!(sigmoid(-1000.0), 0.0);
+            /// assert_eq!(sigmoid(&ndarray::array![0.0, 1000.0]), ndarray::array![0.5, 1.0]);
+            /// ```
+            sigmoid;
+
+            /// The positive part `max(x, 0)` of a number or of each element; NaN stays NaN. Derivative 0 at 0.
+            ///
+            /// ```
+            /// use ad_runtime::dsl::relu;
+            /// assert_eq!(relu(-2.0), 0.0);
+            /// assert_eq!(relu(&ndarray::array![-1.0, 3.0]), ndarray::array![0.0, 3.0]);
+            /// ```
+            relu;
+
+            /// `ln(1 + exp(x))` of a number or of each element; stable for large |x|.
+            ///
+            /// ```
+            /// use ad_runtime::dsl::softplus;
+            /// assert_eq!(softplus(1000.0), 1000.0);
+            /// assert_eq!(softplus(-40.0), (-40.0_f64).exp());
+            /// ```
+            softplus;
+
+            /// The error function of a number or of each element, to about 1e-15.
+            ///
+            /// ```
+            /// assert!((ad_runtime::dsl::erf(1.0) - 0.842_700_792_949_714_9_f64).abs() < 1e-15);
+            /// ```
+            erf;
+
+            /// The complementary error function `1 - erf(x)` of a number or of each element, with its relative accuracy
+            /// (about 1e-15) also where it is tiny.
+            ///
+            /// ```
+            /// assert!((ad_runtime::dsl::erfc(10.0) / 2.088_487_583_762_545e-45_f64 - 1.0).abs() < 2e-15);
+            /// ```
+            erfc;
+
+            /// The natural logarithm of |Gamma(x)| of a number or of each element. Infinite at 0, -1, -2, ...
+            ///
+            /// ```
+            /// assert!((ad_runtime::dsl::ln_gamma(5.0) - 24.0_f64.ln()).abs() < 1e-14);
+            /// ```
+            ln_gamma;
+
+            /// The derivative of [`ln_gamma`], of a number or of each element. NaN at -1, -2, ...
+            ///
+            /// ```
+            /// // digamma(1) is minus Euler's constant.
+            /// assert!((ad_runtime::dsl::digamma(1.0) + 0.577_215_664_901_532_9_f64).abs() < 1e-15);
+            /// ```
+            digamma;
+        }
+    };
+}
+pub(crate) use scalar_functions;
+
 macro_rules! through_f64 {
     ($($(#[$doc:meta])* $name:ident by $inner:ident;)*) => {$(
         $(#[$doc])*

@@ -4,7 +4,7 @@
 use super::Emit::{Kernel, Method, Op};
 use super::Scaling::Absorbing;
 use super::unary::sign_or_zero;
-use super::{BinaryRow, DIVISION, Unary, scalar_table};
+use super::{BinaryRow, DIVISION, Unary, reference, scalar_table};
 use crate::prim::Build;
 use crate::prim::Cmp;
 use crate::term::Term;
@@ -95,6 +95,15 @@ scalar_table! {
             None,
         ],
         points: &[(1.5, -2.0), (-0.3, 0.4)], ..CHEAP
+    };
+    /// The derivative of order n of `digamma` at x, for a constant n that is a whole number from 1 on.
+    Polygamma: BinaryRow {
+        name: "polygamma", eval: reference::polygamma, emit: Kernel("polygamma"),
+        partials: [
+            None,
+            Some(|g, n, x, _| { let one = g.lit_like(n, 1.0); let next = g.add(n, one); g.binary(Binary::Polygamma, next, x) }),
+        ],
+        points: &[(3.0, 0.4), (3.0, -0.6), (3.0, 2.5), (4.0, 1.7)], ..EXPENSIVE
     };
     /// `if a == 0 { 0 } else { a * b }`: how a cotangent that may be a masked zero is scaled (`modes::dual_arrays::transpose`).
     MulZero: BinaryRow {

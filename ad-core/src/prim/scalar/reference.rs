@@ -94,3 +94,21 @@ pub(super) fn tetragamma(x: f64) -> f64 {
     let r = 1.0 / (z * z);
     -(shift + r + r / z + r * r * (1.0 / 2.0 - r * (1.0 / 6.0 - r * (1.0 / 6.0 - r * (3.0 / 10.0 - r * 5.0 / 6.0)))))
 }
+
+/// The recurrence up to a large argument, and the asymptotic series there.
+pub(super) fn polygamma(n: f64, x: f64) -> f64 {
+    const BERNOULLI: [f64; 7] = [1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0];
+    // The order is a whole number: it has no derivative.
+    let n = n.round();
+    let factorial = |n: f64| (1..=300).map(f64::from).take_while(|&k| k <= n).product::<f64>();
+    let (mut z, mut sum) = (x, 0.0);
+    while z < 16.0 + n {
+        sum += factorial(n) / z.powf(n + 1.0);
+        z += 1.0;
+    }
+    sum += factorial(n - 1.0) / z.powf(n) + factorial(n) / (2.0 * z.powf(n + 1.0));
+    for (m, b) in (1..).map(|j| 2.0 * f64::from(j)).zip(BERNOULLI) {
+        sum += b * factorial(m + n - 1.0) / (factorial(m) * z.powf(m + n));
+    }
+    if n % 2.0 == 0.0 { -sum } else { sum }
+}

@@ -3,7 +3,7 @@
 
 use super::Emit::{Kernel, Method, Op};
 use super::Scaling::Absorbing;
-use super::{DIVISION, UnaryRow, reference, scalar_table};
+use super::{Binary, DIVISION, UnaryRow, reference, scalar_table};
 use crate::prim::Build;
 use crate::prim::Cmp;
 use crate::term::Term;
@@ -222,11 +222,11 @@ scalar_table! {
         partial: Some(|g, x, _| g.unary(Unary::Tetragamma, x)),
         internal: true, domain: Some((0.3, 6.0)), points: POS, ..EXPENSIVE
     };
-    /// The derivative of trigamma, and the end of the line: no option takes more than two derivatives, and users have no trigamma.
+    /// The derivative of trigamma. That of order n of digamma is [`super::Binary::Polygamma`] from here on.
     Tetragamma: UnaryRow {
         name: "tetragamma", eval: reference::tetragamma, emit: Kernel("tetragamma"),
-        partial: Some(|_, _, _| panic!("the derivative of tetragamma is not available")),
-        internal: true, domain: Some((0.3, 6.0)), points: &[], ..EXPENSIVE
+        partial: Some(|g, x, _| { let n = g.lit_like(x, 3.0); g.binary(Binary::Polygamma, n, x) }),
+        internal: true, domain: Some((0.3, 6.0)), points: POS, ..EXPENSIVE
     };
 }
 
