@@ -5,9 +5,10 @@
 mod common;
 
 use ad_core::ir::valid::{normal_form, validate};
-use ad_core::ir::{Contraction, Elem, Graph, IntTy, Node, RealTy, Term};
+use ad_core::ir::{Elem, Graph, IntTy, Node, RealTy, Term};
 use ad_core::modes::dual_arrays as ad;
 use ad_core::passes::{bulk as bot, simplify, unroll};
+use ad_core::prim::structural::{self, Example, Sample};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
 use ad_oracle::interp::{Interp, Value};
 use common::compare::{close, close_all, dot};
@@ -416,14 +417,6 @@ fn an_empty_build_contributes_nothing() {
     }
 }
 
-fn sizes(ns: &[usize]) -> Vec<Value> {
-    ns.iter().map(|&n| Value::ints(IntTy::Usize, &[], &[n as i128])).collect()
-}
-
-fn with(first: Value, rest: &[usize]) -> Vec<Value> {
-    std::iter::once(first).chain(sizes(rest)).collect()
-}
-
 fn matrix() -> Value {
     Value::reals(&[2, 3], &[0.5, -1.0, 2.0, 1.5, 0.3, -0.7])
 }
@@ -432,7 +425,7 @@ fn ints(xs: &[i128]) -> Value {
     Value::ints(IntTy::I32, &[xs.len()], xs)
 }
 
-/// The next variant, with parameters for its example. Exhaustive: a new variant needs a place here and an example below.
+/// The next elementwise primitive, with parameters for its example. Structural ones have theirs in their family's file.
 fn successor(prim: &Prim) -> Option<Prim> {
     Some(match prim {
         Prim::Unary(_) => Prim::Binary(Binary::Atan2),
@@ -453,31 +446,7 @@ fn successor(prim: &Prim) -> Option<Prim> {
         Prim::StopGradient => Prim::Fused,
         Prim::Fused => Prim::Own,
         Prim::Own => Prim::Unordered,
-        Prim::Unordered => Prim::Replicate([0, 2].into()),
-        Prim::Replicate(_) => Prim::Sum([1].into()),
-        Prim::Sum(_) => Prim::Reduce(Reduce::Max, 1),
-        Prim::Reduce(Reduce::Max, _) => Prim::Reduce(Reduce::Min, 2),
-        Prim::Reduce(Reduce::Min, _) => Prim::Reduce(Reduce::ArgMax, 2),
-        Prim::Reduce(Reduce::ArgMax, _) => Prim::Reduce(Reduce::ArgMin, 1),
-        Prim::Reduce(Reduce::ArgMin, _) => Prim::Reduce(Reduce::All, 1),
-        Prim::Reduce(Reduce::All, _) => Prim::Reduce(Reduce::Any, 1),
-        Prim::Reduce(Reduce::Any, _) => Prim::Reduce(Reduce::InOrder, 1),
-        Prim::Reduce(Reduce::InOrder, _) => Prim::Reduce(Reduce::FromZero, 1),
-        Prim::Reduce(Reduce::FromZero, _) => Prim::Reduce(Reduce::Unrolled, 1),
-        Prim::Reduce(Reduce::Unrolled, _) => Prim::Reduce(Reduce::Lanes, 2),
-        Prim::Reduce(Reduce::Lanes, _) => Prim::Reduce(Reduce::Fours, 2),
-        Prim::Reduce(Reduce::Fours, _) => Prim::Reduce(Reduce::Squares, 1),
-        Prim::Reduce(Reduce::Squares, _) => Prim::Reduce(Reduce::Factors, 1),
-        Prim::Reduce(Reduce::Factors, _) => Prim::Reduce(Reduce::Distances, 1),
-        Prim::Reduce(Reduce::Distances, _) => Prim::Transpose([1, 0].into()),
-        Prim::Transpose(_) => Prim::Reshape,
-        Prim::Reshape => Prim::Recast,
-        Prim::Recast => Prim::Slice([-1, 2].into()),
-        Prim::Slice(_) => Prim::Pad([-1, 2].into()),
-        Prim::Pad(_) => Prim::Iota,
-        Prim::Iota => Prim::Stack,
-        Prim::Stack => Prim::Contract(Contraction { a: [0, 1].into(), b: [1, 2].into(), out: [2, 0].into() }),
-        Prim::Contract(_) => return None,
+        _ => return None,
     })
 }
 
@@ -534,78 +503,63 @@ fn example(prim: &Prim) -> (Vec<Value>, Value) {
         ),
         Prim::Cast(_) => (vec![ints(&[3, -2])], Value::reals(&[2], &[3.0, -2.0])),
         Prim::StopGradient => (vec![m.clone()], m),
-        Prim::Replicate(_) => (
-            with(Value::reals(&[2], &[1.5, -2.0]), &[2, 3]),
-            Value::reals(&[2, 2, 3], &[1.5, 1.5, 1.5, -2.0, -2.0, -2.0, 1.5, 1.5, 1.5, -2.0, -2.0, -2.0]),
-        ),
-        Prim::Sum(_) => (vec![m], Value::reals(&[2], &[1.5, 1.1])),
-        Prim::Reduce(Reduce::Max, _) => (vec![m], Value::reals(&[2], &[2.0, 1.5])),
-        Prim::Reduce(Reduce::Min, _) => (vec![m], Value::scalar(-1.0)),
-        Prim::Reduce(Reduce::ArgMax, _) => (vec![m], Value::ints(IntTy::Usize, &[], &[2])),
-        Prim::Reduce(Reduce::ArgMin, _) => (vec![m], Value::ints(IntTy::Usize, &[2], &[1, 2])),
         Prim::Fused => (
             vec![Value::reals(&[2], &[1.5, 2.0]), Value::reals(&[2], &[2.0, 3.0]), Value::reals(&[2], &[1.0, -6.0])],
             Value::reals(&[2], &[4.0, 0.0]),
         ),
         Prim::Own => (vec![m.clone(), m.clone()], m),
         Prim::Unordered => (vec![m.clone()], m),
-        Prim::Reduce(Reduce::InOrder | Reduce::FromZero | Reduce::Unrolled, _) => {
-            (vec![m], Value::reals(&[2], &[1.5, 1.1]))
-        }
-        Prim::Reduce(Reduce::Lanes | Reduce::Fours, _) => (vec![m], Value::scalar(2.6)),
-        Prim::Reduce(Reduce::Squares, _) => (vec![m], Value::reals(&[2], &[5.25, 2.83])),
-        Prim::Reduce(Reduce::Factors, _) => (vec![m], Value::reals(&[2], &[-1.0, -0.315])),
-        Prim::Reduce(Reduce::Distances, _) => (vec![m], Value::reals(&[2], &[4.5, 2.83 - 1.21 / 3.0])),
-        Prim::Reduce(op @ (Reduce::All | Reduce::Any), _) => {
-            let mask = Value::bools(&[3, 2], &[true, true, true, false, false, false]);
-            (vec![mask], Value::bools(&[3], &[true, *op == Reduce::Any, false]))
-        }
-        Prim::Transpose(_) => (vec![m], Value::reals(&[3, 2], &[0.5, 1.5, -1.0, 0.3, 2.0, -0.7])),
-        Prim::Reshape => (with(m.clone(), &[3, 2]), Value::reals(&[3, 2], &m.values())),
-        Prim::Recast => (with(m.clone(), &[2, 3]), m),
-        // Rows 1, 0; columns 0, 2.
-        Prim::Slice(_) => (with(m, &[1, 0, 2, 2]), Value::reals(&[2, 2], &[1.5, -0.7, 0.5, 2.0])),
-        Prim::Pad(_) => (
-            with(Value::reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]), &[1, 0, 2, 4]),
-            Value::reals(&[2, 4], &[3.0, 0.0, 4.0, 0.0, 1.0, 0.0, 2.0, 0.0]),
-        ),
-        Prim::Iota => (sizes(&[3]), Value::ints(IntTy::Usize, &[3], &[0, 1, 2])),
-        Prim::Stack => (
-            vec![Value::reals(&[2], &[1.0, 2.0]), Value::reals(&[2], &[3.0, 4.0])],
-            Value::reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]),
-        ),
-        // The transpose of the matrix product.
-        Prim::Contract(_) => (
-            vec![Value::reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]), Value::reals(&[2, 2], &[5.0, 6.0, 7.0, 8.0])],
-            Value::reals(&[2, 2], &[19.0, 43.0, 22.0, 50.0]),
-        ),
+        structural => panic!("{} has its example in its family's file", structural.name()),
     }
 }
 
 #[test]
-fn every_primitive_has_an_example() {
+fn every_elementwise_primitive_has_an_example() {
     let mut next = Some(Prim::Unary(Unary::Sin));
     while let Some(prim) = next {
         let (args, expected) = example(&prim);
-        let name = prim.name();
-        let mut p = program(&prim, &args);
-        close(&p.eval(p.root), &expected, 1e-15).unwrap_or_else(|e| panic!("{name}: {e}"));
-        // What is a way of computing has no derivative.
-        let differences = !matches!(prim, Prim::StopGradient | Prim::Fused | Prim::Own)
-            && !matches!(prim, Prim::Reduce(op, _) if op.is_own());
-        p.check_derivatives(&name, differences);
-        if !p.active.is_empty() && expected.as_array().is_some_and(|a| a.elem.is_real()) && differences {
-            program(&prim, &args).check_second_order(&name);
-        }
-        // Of a number in two ways one is left, where no decision reads it.
-        if prim != Prim::Own {
-            Program::check_bot(&prim, &args, &name);
-        }
-        // The others have a test of their own: their bits count.
-        if !matches!(prim, Prim::Reduce(op, _) if op.is_own()) {
-            program(&prim, &args).check_unrolled(&name);
-        }
+        check_example(&prim, &args, &expected);
         next = successor(&prim);
+    }
+}
+
+#[test]
+fn every_structural_primitive_has_an_example() {
+    for Example { prim, args, result } in structural::examples() {
+        let args: Vec<Value> = args.iter().map(value).collect();
+        check_example(&prim, &args, &value(&result));
+    }
+}
+
+/// A value in an example of a family.
+fn value(sample: &Sample) -> Value {
+    let whole = |xs: &[usize]| -> Vec<i128> { xs.iter().map(|&x| x as i128).collect() };
+    match *sample {
+        Sample::Reals(shape, xs) => Value::reals(shape, xs),
+        Sample::Bools(shape, xs) => Value::bools(shape, xs),
+        Sample::Indices(shape, xs) => Value::ints(IntTy::Usize, shape, &whole(xs)),
+        Sample::Size(n) => Value::ints(IntTy::Usize, &[], &whole(&[n])),
+    }
+}
+
+fn check_example(prim: &Prim, args: &[Value], expected: &Value) {
+    let name = prim.name();
+    let mut p = program(prim, args);
+    close(&p.eval(p.root), expected, 1e-15).unwrap_or_else(|e| panic!("{name}: {e}"));
+    // What is a way of computing has no derivative.
+    let differences = !matches!(prim, Prim::StopGradient | Prim::Fused | Prim::Own)
+        && !matches!(prim, Prim::Reduce(op, _) if op.is_own());
+    p.check_derivatives(&name, differences);
+    if !p.active.is_empty() && expected.as_array().is_some_and(|a| a.elem.is_real()) && differences {
+        program(prim, args).check_second_order(&name);
+    }
+    // Of a number in two ways one is left, where no decision reads it.
+    if *prim != Prim::Own {
+        Program::check_bot(prim, args, &name);
+    }
+    // The others have a test of their own: their bits count.
+    if !matches!(prim, Prim::Reduce(op, _) if op.is_own()) {
+        program(prim, args).check_unrolled(&name);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ad_core::ir::{Graph, Node, Put, Term};
-use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
+use ad_core::prim::{Binary, Cmp, IntOp, Prim, Unary, structural};
 
 /// Number of programs that a name occurred in.
 #[derive(Default)]
@@ -64,7 +64,7 @@ fn form(node: &Node) -> String {
     }
 }
 
-/// A name for each variant of [`Prim`]; exhaustive, so that a new one cannot be forgotten.
+/// A name for each primitive, without its parameters.
 pub fn prim_name(prim: &Prim) -> String {
     match prim {
         Prim::Unary(f) => format!("unary {f:?}"),
@@ -84,17 +84,8 @@ pub fn prim_name(prim: &Prim) -> String {
         Prim::Fused => "fused".into(),
         Prim::Own => "own".into(),
         Prim::Unordered => "unordered".into(),
-        Prim::Replicate(_) => "replicate".into(),
-        Prim::Sum(_) => "sum".into(),
-        Prim::Reduce(op, _) => format!("reduce {op:?}"),
-        Prim::Transpose(_) => "transpose".into(),
-        Prim::Reshape => "reshape".into(),
-        Prim::Recast => "recast".into(),
-        Prim::Slice(_) => "slice".into(),
-        Prim::Pad(_) => "pad".into(),
-        Prim::Iota => "iota".into(),
-        Prim::Stack => "stack".into(),
-        Prim::Contract(_) => "contract".into(),
+        // A structural one by its printed name, of which the parameters stand in brackets.
+        structural => structural.name().split('[').next().unwrap_or_default().to_string(),
     }
 }
 
@@ -131,16 +122,6 @@ pub fn all_names() -> BTreeSet<String> {
         "stop gradient",
         "fused",
         "own",
-        "replicate",
-        "sum",
-        "transpose",
-        "reshape",
-        "recast",
-        "slice",
-        "pad",
-        "iota",
-        "stack",
-        "contract",
     ];
     let mut names: BTreeSet<String> = forms.iter().map(|s| (*s).to_string()).collect();
     names.extend(Unary::ALL.iter().map(|&f| prim_name(&Prim::Unary(f))));
@@ -151,13 +132,6 @@ pub fn all_names() -> BTreeSet<String> {
     for &op in IntOp::ALL {
         names.insert(prim_name(&Prim::Int(op)));
     }
-    use Reduce::{
-        All, Any, ArgMax, ArgMin, Distances, Factors, Fours, FromZero, InOrder, Lanes, Max, Min, Squares, Unrolled,
-    };
-    for op in
-        [Max, Min, ArgMax, ArgMin, All, Any, InOrder, FromZero, Unrolled, Lanes, Fours, Squares, Factors, Distances]
-    {
-        names.insert(prim_name(&Prim::Reduce(op, 1)));
-    }
+    names.extend(structural::examples().iter().map(|example| prim_name(&example.prim)));
     names
 }
