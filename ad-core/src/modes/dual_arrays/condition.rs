@@ -5,7 +5,7 @@
 use crate::ir::{Graph, Node, Term};
 use crate::prim::Prim;
 
-use super::linear::is_zero;
+use super::zero::is_zero;
 
 pub(crate) use crate::analysis::guards::Guard as Literal;
 

@@ -10,6 +10,7 @@ use crate::prim::{Binary, Prim, Scaling, Unary};
 
 use super::condition::{wrap, zero_arm};
 use super::unit;
+use super::zero::is_zero;
 
 /// A linear map from one array to another. Terms in it are of the primal program.
 #[derive(Clone, Debug)]
@@ -106,14 +107,6 @@ fn scatter_onto_zeros(g: &mut Graph, x: Term, vars: &[Var], index: &[Term], to: 
     let elem = g.elem(x);
     let dst = g.lit_shaped(elem, to, 0.0);
     g.mk(Node::Scatter { put: Put::Add, dst, src: x, vars: vars.into(), index: index.into() })
-}
-
-/// Whether a term is literally zero (tuples: in every real part).
-pub(super) fn is_zero(g: &Graph, t: Term) -> bool {
-    match g.node(t) {
-        Node::Tuple(parts) => parts.iter().all(|&p| is_zero(g, p)),
-        _ => g.real_value(t).is_some_and(|x| x.to_bits() == 0),
-    }
 }
 
 /// `x * f`, written as a person would: signs, reciprocals and one-sided choices in f are not multiplied by.

@@ -13,6 +13,7 @@ mod linear;
 mod scan;
 mod transpose;
 mod unit;
+mod zero;
 
 use std::collections::BTreeMap;
 

@@ -8,8 +8,9 @@ use crate::ir::{Graph, Node, Put, Term};
 use super::condition::{self, mask, wrap, zero_arm};
 use super::delta::{Delta, DeltaId, Dual, Leaf};
 pub(super) use super::linear::Masked;
-use super::linear::{self, hidden_mask, is_zero, where_only};
+use super::linear::{self, hidden_mask, where_only};
 use super::scan;
+use super::zero::is_zero;
 
 /// A cotangent, and what is known of its zeros.
 #[derive(Clone, Copy, Debug)]
