@@ -20,21 +20,14 @@ use std::collections::BTreeMap;
 use crate::ir::{Graph, Node, Term};
 use crate::passes::rewrite::Rewriter;
 
-/// The roots and their tangents, given tangents of inputs. `roots` are arrays; the tangent of one that is not real is itself.
-/// The first part of the result are the roots again (loops among them now save what derivatives read).
+/// [`Mode::forward`](super::Mode::forward) of this algorithm.
 pub fn forward(g: &mut Graph, roots: &[Term], seeds: &[(u32, Term)]) -> (Vec<Term>, Vec<Term>) {
-    let active: Vec<u32> = seeds.iter().map(|s| s.0).collect();
-    let derivative = Derivative::of(g, roots, &active);
-    let tangents = derivative.tangents(g, seeds);
-    (derivative.dual.primal, tangents)
+    super::Mode::DualArrays.forward(g, roots, seeds)
 }
 
-/// The roots and the gradients of `<roots, cotangents>` with respect to the inputs `wrt` (BOT Fig. 21).
-/// Cotangents of roots that are not real are not looked at.
+/// [`Mode::reverse`](super::Mode::reverse) of this algorithm.
 pub fn reverse(g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) -> (Vec<Term>, Vec<Term>) {
-    let derivative = Derivative::of(g, roots, wrt);
-    let gradients = derivative.gradients(g, cotangents);
-    (derivative.dual.primal, gradients)
+    super::Mode::DualArrays.reverse(g, roots, cotangents, wrt)
 }
 
 /// The derivative of some roots: one linear map, to be applied as often as one likes, forwards or transposed.
@@ -85,5 +78,23 @@ impl Derivative {
             }
         };
         self.wrt.iter().map(gradient).collect()
+    }
+}
+
+impl super::Derivative for Derivative {
+    fn values(&self) -> &[Term] {
+        self.values()
+    }
+
+    fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
+        self.beside(g, others)
+    }
+
+    fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
+        self.tangents(g, seeds)
+    }
+
+    fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
+        self.gradients(g, cotangents)
     }
 }
