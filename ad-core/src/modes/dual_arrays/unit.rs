@@ -52,9 +52,7 @@ fn units(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
 /// What is zero but at one place of its first axes: what is there, and where that is.
 pub(super) fn slot(g: &Graph, x: Term) -> Option<(Term, Box<[Term]>)> {
     match g.node(x) {
-        Node::Scatter { put: Put::Add, dst, src, vars, index }
-            if vars.is_empty() && super::zero::is_zero(g, *dst) =>
-        {
+        Node::Scatter { put: Put::Add, dst, src, vars, index } if vars.is_empty() && super::zero::is_zero(g, *dst) => {
             Some((*src, index.clone()))
         }
         _ => None,

@@ -97,7 +97,8 @@ pub(super) fn tetragamma(x: f64) -> f64 {
 
 /// The recurrence up to a large argument, and the asymptotic series there.
 pub(super) fn polygamma(n: f64, x: f64) -> f64 {
-    const BERNOULLI: [f64; 7] = [1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0];
+    const BERNOULLI: [f64; 7] =
+        [1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0];
     // The order is a whole number: it has no derivative.
     let n = n.round();
     let factorial = |n: f64| (1..=300).map(f64::from).take_while(|&k| k <= n).product::<f64>();
