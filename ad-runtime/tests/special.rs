@@ -3,7 +3,9 @@
 
 #![allow(clippy::excessive_precision, clippy::approx_constant, reason = "the tables are printed by another program")]
 
-use ad_runtime::kernel::{digamma, erf, erfc, ln_gamma, mul_zero, polygamma, relu, sigmoid, softplus, tetragamma, trigamma};
+use ad_runtime::kernel::{
+    digamma, erf, erfc, ln_gamma, mul_zero, polygamma, relu, sigmoid, softplus, tetragamma, trigamma,
+};
 use proptest::prelude::*;
 
 const ERF: &[(f64, f64)] = &[
