@@ -172,11 +172,6 @@ impl BinaryRow {
     }
 }
 
-/// The names of the DSL's functions that are rows of these tables: each takes one number, or an array of them.
-pub fn functions() -> impl Iterator<Item = &'static str> {
-    Unary::ALL.iter().map(|f| f.row()).filter(|row| row.surface() == Surface::Function).map(|row| row.name)
-}
-
 /// A table: the enumeration of its functions, and the row of each.
 macro_rules! scalar_table {
     ($(#[$about:meta])* $Table:ident, $Row:ident; $($(#[$doc:meta])* $variant:ident: $row:expr;)*) => {
