@@ -258,8 +258,12 @@ impl Unroll<'_> {
             }
             Prim::Contract(spec) => self.contract(t, spec, args, shape),
             _ => {
-                let axes = prim.structural(|s| s.selects(shape.len())).flatten()?;
                 let (x, from) = (self.elements(args[0])?, from?);
+                let g = &mut *self.g;
+                if let Some(parts) = prim.structural(|s| s.scalars(g, &x, shape)).flatten() {
+                    return Some(parts);
+                }
+                let axes = prim.structural(|s| s.selects(shape.len())).flatten()?;
                 let read = |ix: Vec<usize>| axes.iter().map(|&a| ix[a]).collect::<Vec<usize>>();
                 Some(all.map(|ix| x[ravel(&read(ix), &from)]).collect())
             }

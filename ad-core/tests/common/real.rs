@@ -1,7 +1,7 @@
 //! Real terms of the generator: every form and every primitive that has a real result.
 
 use ad_core::ir::{Contraction, Elem, IntTy, Lit, Node, RealTy, Term, Var};
-use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
+use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary, structural};
 
 use super::r#gen::{Env, Gen};
 
@@ -97,7 +97,26 @@ impl Gen {
         }
     }
 
+    /// A structural primitive that keeps the shape of its one argument, of those that have an example.
+    fn keeps_shape(&mut self, env: &mut Env, shape: &[Term]) -> Option<Term> {
+        let x = self.real(env, shape);
+        let mut made = Vec::new();
+        for example in structural::examples().into_iter().filter(|example| example.args.len() == 1) {
+            let Ok(t) = self.g.try_mk(Node::Prim(example.prim, [x].into())) else { continue };
+            if self.g.ty(t) == self.g.ty(x) {
+                made.push(t);
+            }
+        }
+        if made.is_empty() { None } else { Some(self.rng.pick(&made)) }
+    }
+
     fn unary_form(&mut self, env: &mut Env, shape: &[Term]) -> Term {
+        if !shape.is_empty()
+            && self.rng.chance(8)
+            && let Some(t) = self.keeps_shape(env, shape)
+        {
+            return t;
+        }
         if self.rng.chance(5) {
             let x = self.real(env, shape);
             return self.g.prim(Prim::StopGradient, &[x]);

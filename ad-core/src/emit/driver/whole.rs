@@ -103,6 +103,15 @@ impl Driver<'_> {
                 Ok(())
             }
             Node::Prim(Prim::Reduce(op, _), args) => self.reduction(t, *op, args, guard),
+            Node::Prim(prim, args) if prim.structural(|s| s.kernel()).flatten().is_some() => {
+                let kernel = self.style.kernel(prim.structural(|s| s.kernel()).flatten().unwrap_or_default());
+                let x = self.borrow(args[0], &mut names);
+                let code = self.allocate(t, &mut names, false);
+                let last = &g.shape(t)[g.rank(t) - 1..];
+                let (out, row) = (self.out(t), self.product(last, &mut names).tokens);
+                self.plain(guard, quote!(#code #kernel(#out, #x, #row);), vec![t], names);
+                Ok(())
+            }
             Node::Prim(Prim::Stack, args) => {
                 let name = self.name(t);
                 let code = if self.inside > 0 {

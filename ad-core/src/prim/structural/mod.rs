@@ -122,6 +122,12 @@ pub trait Structural {
         None
     }
 
+    /// The elements of a small result as scalars, of which those of the first argument are `x`, for what is computed as a
+    /// whole otherwise. In the order in which the kernel computes, as a decision may depend on it.
+    fn scalars(&self, _g: &mut dyn Build, _x: &[Term], _shape: &[usize]) -> Option<Vec<Term>> {
+        None
+    }
+
     /// The work of one element beside that of its arguments; `None`: it is computed as a whole and is in memory.
     fn cost(&self) -> Option<u32>;
 
