@@ -474,7 +474,7 @@ fn gradients_that_are_copies_have_the_same_bits() {
     }
 }
 
-/// Maps whose derivatives are, in part, linear: what is known of their seeds is used (`ad::unit`).
+/// Maps whose derivatives are, in part, linear: what is known of their seeds is used (`modes::dual_arrays::one_hot`).
 mod linear {
     use ad::prelude::*;
 

@@ -1,5 +1,5 @@
 //! What primitives ask of the graph that they are terms of: to read types, and to make terms. `ir::Graph` offers both.
-//! A mode may offer another [`Build`], whose sums know more of what is summed (`modes::dual_arrays::unit`).
+//! A mode may offer another [`Build`], whose sums know more of what is summed (`modes::dual_arrays::one_hot`).
 //!
 //! These are interfaces so that primitives stand below the core language, which is made of them.
 

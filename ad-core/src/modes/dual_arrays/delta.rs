@@ -53,7 +53,7 @@ pub(super) struct ScanDelta {
     /// The carried values at the beginning of each step, as produced by the augmented loop.
     pub(super) saved: Vec<Term>,
     /// What the derivative reads instead of carried arrays, or would compute again at a price: terms of the body, their rows, and why.
-    pub(super) kept: Vec<(Term, Term, super::keep::Of)>,
+    pub(super) residuals: Vec<(Term, Term, super::residuals::Why)>,
     /// Of a loop that may stop early: how many steps it has taken.
     pub(super) taken: Option<Term>,
     /// The results of the (differentiated) body.

@@ -9,7 +9,7 @@ use crate::prim::structural::Linear;
 use crate::prim::{Binary, Prim, Scaling, Unary};
 
 use super::condition::{wrap, zero_arm};
-use super::unit;
+use super::one_hot;
 use super::zero::is_zero;
 
 /// A linear map from one array to another. Terms in it are of the primal program.
@@ -29,9 +29,9 @@ pub(super) enum Lin {
 
 /// What is known of a cotangent's zeros, beside those that a zero arm at its root shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Masked {
+pub(crate) enum KnownZeros {
     /// Nothing is masked.
-    No,
+    None,
     /// Zeros where an index or a slice did not read.
     Unread,
     /// Zeros where an arm was not taken.
@@ -42,9 +42,9 @@ impl Lin {
     /// The image of a tangent.
     pub(super) fn apply(&self, g: &mut Graph, x: Term) -> Term {
         match self {
-            Lin::Scale(f, Scaling::Absorbing) => scale(g, x, *f, Masked::Arm),
-            Lin::Scale(f, Scaling::Plain) => scale(g, x, *f, Masked::No),
-            Lin::Structural(linear) => unit::apply(g, &linear.forward, x),
+            Lin::Scale(f, Scaling::Absorbing) => scale(g, x, *f, KnownZeros::Arm),
+            Lin::Scale(f, Scaling::Plain) => scale(g, x, *f, KnownZeros::None),
+            Lin::Structural(linear) => one_hot::apply(g, &linear.forward, x),
             Lin::Gather { vars, index, sizes, .. } => element(g, x, sizes, vars, index),
             Lin::Scatter { vars, index, to, .. } => scatter_onto_zeros(g, x, vars, index, to),
             Lin::Cast { to, .. } => g.cast(*to, x),
@@ -52,7 +52,7 @@ impl Lin {
     }
 
     /// The image of a cotangent under the transpose (BOT Fig. 17).
-    pub(super) fn transpose(&self, g: &mut Graph, ct: Term, masked: Masked) -> Term {
+    pub(super) fn transpose(&self, g: &mut Graph, ct: Term, masked: KnownZeros) -> Term {
         // Every linear operation commutes with a conditional that has a zero arm: the arm not taken then costs nothing.
         if let Some((literal, inner)) = zero_arm(g, ct) {
             let inner = self.transpose(g, inner, masked);
@@ -60,10 +60,10 @@ impl Lin {
         }
         match self {
             Lin::Scale(f, scaling) => {
-                let masked = if *scaling == Scaling::Absorbing { Masked::Arm } else { masked };
+                let masked = if *scaling == Scaling::Absorbing { KnownZeros::Arm } else { masked };
                 scale(g, ct, *f, masked)
             }
-            Lin::Structural(linear) => unit::apply(g, &linear.backward, ct),
+            Lin::Structural(linear) => one_hot::apply(g, &linear.backward, ct),
             Lin::Gather { vars, index, from, .. } => scatter_onto_zeros(g, ct, vars, index, from),
             Lin::Scatter { vars, index, sizes, .. } => element(g, ct, sizes, vars, index),
             Lin::Cast { from, .. } => g.cast(*from, ct),
@@ -72,11 +72,11 @@ impl Lin {
 
     /// What is known of the zeros of the transpose's result, given the cotangent. A choice with a zero arm keeps it under a scaling,
     /// where everybody can see it; any other operation hides it.
-    pub(super) fn transposed_mask(&self, g: &Graph, ct: Term, masked: Masked) -> Masked {
+    pub(super) fn transposed_mask(&self, g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
         match self {
             Lin::Scale(..) => masked,
             Lin::Gather { .. } | Lin::Structural(Linear { unread: true, .. }) => {
-                hidden_mask(g, ct, masked).max(Masked::Unread)
+                hidden_mask(g, ct, masked).max(KnownZeros::Unread)
             }
             _ => hidden_mask(g, ct, masked),
         }
@@ -84,11 +84,11 @@ impl Lin {
 }
 
 /// What is known of a cotangent's zeros once its root is hidden.
-pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: Masked) -> Masked {
+pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
     // A condition around it stays around everything.
     let inner = zero_arm(g, ct).map_or(ct, |(_, inner)| inner);
     match as_select(g, inner) {
-        Some((_, a, b)) if is_zero(g, a) || is_zero(g, b) => Masked::Arm,
+        Some((_, a, b)) if is_zero(g, a) || is_zero(g, b) => KnownZeros::Arm,
         _ => masked,
     }
 }
@@ -110,7 +110,7 @@ fn scatter_onto_zeros(g: &mut Graph, x: Term, vars: &[Var], index: &[Term], to: 
 }
 
 /// `x * f`, written as a person would: signs, reciprocals and one-sided choices in f are not multiplied by.
-pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: Masked) -> Term {
+pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term {
     if let Some((literal, inner)) = zero_arm(g, x) {
         let inner = scale(g, inner, f, masked);
         return wrap(g, inner, literal);
@@ -126,11 +126,11 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: Masked) -> Term {
         }
     }
     // One-hot cotangents stay so.
-    if let Some((src, index)) = unit::slot(g, x) {
+    if let Some((src, index)) = one_hot::slot(g, x) {
         let there = g.index(f, &index);
         let scaled = scale(g, src, there, masked);
         let shape = g.shape(x).to_vec();
-        return unit::in_slot(g, scaled, &index, &shape);
+        return one_hot::in_slot(g, scaled, &index, &shape);
     }
     if let Some(c) = g.real_value(f) {
         #[allow(clippy::float_cmp, reason = "exactly these constants have a shorter form")]
@@ -152,9 +152,9 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: Masked) -> Term {
         }
     }
     let absorbs = match masked {
-        Masked::No => false,
-        Masked::Unread => !is_polynomial(g, f),
-        Masked::Arm => g.real_value(f).is_none_or(|c| !c.is_finite()),
+        KnownZeros::None => false,
+        KnownZeros::Unread => !is_polynomial(g, f),
+        KnownZeros::Arm => g.real_value(f).is_none_or(|c| !c.is_finite()),
     };
     if absorbs {
         return g.binary(Binary::MulZero, x, f);

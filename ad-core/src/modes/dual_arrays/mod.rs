@@ -8,11 +8,11 @@ pub(crate) mod condition;
 mod delta;
 mod dual;
 mod forward;
-mod keep;
 mod linear;
+mod one_hot;
+mod residuals;
 mod scan;
 mod transpose;
-mod unit;
 mod zero;
 
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ impl Derivative {
     /// The gradients of `<roots, cotangents>`, in the order of the inputs.
     pub fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
         let seeds: Vec<Option<Term>> = cotangents.iter().map(|&c| Some(c)).collect();
-        let found = transpose::transpose(g, &self.dual, &seeds, transpose::Masked::No, &BTreeMap::new()).leaves;
+        let found = transpose::transpose(g, &self.dual, &seeds, transpose::KnownZeros::None, &BTreeMap::new()).leaves;
         let gradient = |&k: &u32| match found.get(&delta::Leaf::Input(k)) {
             Some(ct) => ct.term,
             None => {

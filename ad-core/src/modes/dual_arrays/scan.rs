@@ -1,4 +1,4 @@
-//! The derivative of the loop form: the loop is augmented to save what its derivative reads (`keep`), its tangent is a linear loop in the same direction, and the transpose of that a loop in the other direction which
+//! The derivative of the loop form: the loop is augmented to save what its derivative reads (`residuals`), its tangent is a linear loop in the same direction, and the transpose of that a loop in the other direction which
 //! carries the cotangents of carried values and captures (KN Figs. 13-15 for folds).
 
 use std::collections::BTreeMap;
@@ -10,8 +10,8 @@ use crate::prim::{Cmp, IntOp};
 
 use super::delta::{Delta, DeltaId, Leaf, ScanDelta, Tangent};
 use super::dual::{Dualise, dual_of};
-use super::keep::{kept, reread};
-use super::linear::Masked;
+use super::linear::KnownZeros;
+use super::residuals::{reread, residuals};
 use super::transpose::{Cotangent, Running};
 use super::{forward as fwd, transpose as rev};
 
@@ -69,7 +69,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let bound =
         bound(d.g, &Scan { body: Body { results: body.primal.clone().into(), ..s.body.clone() }, ..scan.clone() });
     results.extend(saved_values.iter().map(|&t| only_within(d.g, t, bound)));
-    let mut kept = kept(d.g, &body, s);
+    let mut kept = residuals(d.g, &body, s);
     for (t, row, _) in &mut kept {
         if row == t {
             *row = only_within(d.g, *row, bound);
@@ -94,7 +94,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     scan.body.results = body.primal.clone().into();
     let delta = ScanDelta {
         saved,
-        kept,
+        residuals: kept,
         taken,
         carried,
         init: of(&init),
@@ -138,7 +138,7 @@ impl Derived {
         (k, g.param(k, ty.clone()))
     }
 
-    /// What the body reads of the kept terms it consumes as rows.
+    /// What the body reads of the residuals it consumes as rows.
     fn reread(
         &mut self,
         g: &mut Graph,
@@ -149,7 +149,7 @@ impl Derived {
     ) {
         let mut numbers = Vec::new();
         let params: Vec<Term> = s
-            .kept
+            .residuals
             .iter()
             .map(|(t, ..)| {
                 let (number, param) = self.param(g, &g.ty(*t).clone());
@@ -157,10 +157,10 @@ impl Derived {
                 param
             })
             .collect();
-        let terms: Vec<_> = s.kept.iter().map(|k| (k.0, k.2.clone())).collect();
+        let terms: Vec<_> = s.residuals.iter().map(|k| (k.0, k.2.clone())).collect();
         for k in reread(g, results, &terms, &params) {
             order.push(numbers[k]);
-            xs.push(s.kept[k].1);
+            xs.push(s.residuals[k].1);
         }
         // What is not read is not consumed: whoever looks at the loop from outside sees what it needs.
         let reach = g.reachable(results);
@@ -328,8 +328,8 @@ pub(super) fn transpose(
     let all: Vec<usize> = (0..s.body.primal.len())
         .filter(|&k| if k < carries { s.carried[k] } else { s.body.tangents[k].is_some() })
         .collect();
-    let seen = |k: &usize| parts.get(k).map_or(Masked::Arm, |ct| ct.hidden(g));
-    let mut masked = if all.iter().all(|k| seen(k) == Masked::No) { Masked::No } else { Masked::Arm };
+    let seen = |k: &usize| parts.get(k).map_or(KnownZeros::Arm, |ct| ct.hidden(g));
+    let mut masked = if all.iter().all(|k| seen(k) == KnownZeros::None) { KnownZeros::None } else { KnownZeros::Arm };
     let mut derived = Derived::new(&s.scan);
     let mut order = Vec::new();
     let mut seeds: Vec<Option<Term>> = vec![None; s.body.primal.len()];
@@ -376,7 +376,7 @@ pub(super) fn transpose(
     let found = loop {
         let found = rev::transpose(g, &s.body, &seeds, masked, &leaf_sums);
         let leaf = |k: usize| found.leaves.get(&param(k));
-        let sent = (0..carries).filter_map(leaf).map(|ct| ct.hidden(g)).max().unwrap_or(Masked::No);
+        let sent = (0..carries).filter_map(leaf).map(|ct| ct.hidden(g)).max().unwrap_or(KnownZeros::None);
         if sent <= masked {
             break found;
         }
@@ -426,7 +426,7 @@ pub(super) fn transpose(
     });
     // Captures are not looked at by a loop of no steps: then their cotangents are zeros of something not read.
     let runs = g.int_value(s.scan.count).is_some_and(|n| n > 0);
-    let unread = if runs { Masked::No } else { Masked::Unread };
+    let unread = if runs { KnownZeros::None } else { KnownZeros::Unread };
     // Captures first: what a capture's cotangent was before is in the first one that is sent to it.
     let mut targets = Vec::new();
     for (k, place) in sum_places {

@@ -7,7 +7,7 @@ use crate::ir::{Graph, Node, Put, Term};
 
 use super::condition::{self, mask, wrap, zero_arm};
 use super::delta::{Delta, DeltaId, Dual, Leaf};
-pub(super) use super::linear::Masked;
+pub(super) use super::linear::KnownZeros;
 use super::linear::{self, hidden_mask, where_only};
 use super::scan;
 use super::zero::is_zero;
@@ -16,13 +16,13 @@ use super::zero::is_zero;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cotangent {
     pub(super) term: Term,
-    pub(super) masked: Masked,
+    pub(super) masked: KnownZeros,
 }
 
 impl Cotangent {
     /// What is known of the zeros when the term's root is no longer looked at.
-    pub(super) fn hidden(self, g: &Graph) -> Masked {
-        if zero_arm(g, self.term).is_some() { Masked::Arm } else { hidden_mask(g, self.term, self.masked) }
+    pub(super) fn hidden(self, g: &Graph) -> KnownZeros {
+        if zero_arm(g, self.term).is_some() { KnownZeros::Arm } else { hidden_mask(g, self.term, self.masked) }
     }
 }
 
@@ -31,7 +31,7 @@ pub(super) fn transpose(
     g: &mut Graph,
     dual: &Dual,
     seeds: &[Option<Term>],
-    masked: Masked,
+    masked: KnownZeros,
     sums: &BTreeMap<Leaf, Term>,
 ) -> Found {
     let mut pass = Pass {
@@ -121,7 +121,7 @@ impl Pass<'_> {
                 (Some((leaf, sum)), before) => {
                     self.found.summed.insert(leaf);
                     // It began as a zero of something that was not read.
-                    let sum = Cotangent { term: sum, masked: Masked::Arm };
+                    let sum = Cotangent { term: sum, masked: KnownZeros::Arm };
                     Some(before.map_or(sum, |ct| add(g, Some(sum), ct)))
                 }
                 (None, before) => before,
@@ -207,7 +207,7 @@ impl Pass<'_> {
                 if let Some(dst) = dst {
                     // What is overwritten is not read any more: its cotangent is the zero of something unread.
                     let zeros = g.zeros_like(*put);
-                    let masked = ct.hidden(g).max(Masked::Unread);
+                    let masked = ct.hidden(g).max(KnownZeros::Unread);
                     let term = commute(g, term, &|g, ct| {
                         let (vars, index) = (vars.clone(), index.clone());
                         g.mk(Node::Scatter { put: Put::Set, dst: ct, src: zeros, vars, index })

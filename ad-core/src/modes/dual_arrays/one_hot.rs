@@ -1,10 +1,13 @@
-//! Seeds of Jacobians and Hessians are unit vectors at a variable, and the cotangent of an array of which one element is read (an index, an extremum) is
-//! zero everywhere else. Where a tangent or a cotangent is known to be zero but at one index of an
-//! axis, a sum along that axis is its value there, and a contraction along it reads the other operand there: so the derivative of a linear map costs no
-//! product with the unit matrix, and what is not in the mask contributes nothing, as everywhere (`linear`).
+//! One-hot tangents and cotangents: zero everywhere but at one index. The seeds of Jacobians and Hessians are such, at a
+//! variable, and so is the cotangent of an array of which one element is read (an index, an extremum). Where an operand is
+//! known to be zero but at one index of an axis, a sum along that axis is its value there, and a contraction along it reads
+//! the other operand there. So the derivative of a linear map costs no product with the unit matrix, and what is not in the
+//! mask contributes nothing, as everywhere (`linear`).
 //!
-//! A bound variable that stands free in a term of this module is one of such a seed, and in range for the axis that it is compared with; the indices of
-//! a scatter are in range by the function's own checks, or what is there is masked, as in an arm that is not taken.
+//! A bound variable that stands free in a term of this module is the index of such a seed. It is in range for the axis that
+//! it is compared with. The indices of a scatter are in range by the function's own checks, or what is there is masked, as
+//! in an arm that is not taken.
+//!
 //! Must never be applied to what is no derivative: there, a zero times an infinity has to stay a NaN.
 
 use crate::ir::{Contraction, Graph, Node, Put, Term, axis};

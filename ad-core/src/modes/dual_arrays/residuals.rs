@@ -1,16 +1,19 @@
-//! What a loop saves for its derivative beside its carried values. All of it is offered; what the derived body does not read, carried
-//! values included, is a row that nobody reads, and such rows are not emitted (`emit::loops`).
+//! The residuals of a loop: what it saves of each step for its derivative, beside its carried values. All of them are
+//! offered. What the derived body does not read, carried values included, is a row that nobody reads, and such rows are
+//! not emitted (`passes::lowering`).
 //!
-//! The rule: cheap things are computed again from what is saved; saved are
-//! - results of dear functions (the tables' column: exponentials, logarithms, powers) and sums, if they differ from step to step;
-//! - elements and parts that a step reads of a carried array, or of what the step has made of it so far by writing elements of it, under
-//!   conditions or not, if the derived body reads nothing else of that array: then a step saves these and not the array;
-//! - what an inner loop has saved of its steps, and how many it has taken, if these are no carried arrays (but such as a step computes as a
-//!   whole) and the loop would be run again from a carried array that the
-//!   derived body reads nothing else of: then the outer loop saves neither the array nor runs the inner loop again.
+//! The rule: what is cheap is computed again from residuals. Residuals are
+//! - results of expensive functions (the tables' cost: exponentials, logarithms, powers) and sums, if they differ from
+//!   step to step;
+//! - elements and parts that a step reads of a carried array, or of what the step has made of it so far by writing elements
+//!   of it, under conditions or not, if the derived body reads nothing else of that array: then a step saves these and not
+//!   the array;
+//! - what an inner loop has saved of its steps, and how many it has taken, if these are no carried arrays (but such as a
+//!   step computes as a whole) and the loop would be run again from a carried array that the derived body reads nothing
+//!   else of: then the outer loop saves neither the array nor runs the inner loop again.
 //!
-//! So what is saved is at most what the function has read. Must never compute in a step what the function computes in an arm only, but for an
-//! index: what is saved is a choice under the same conditions.
+//! So what is saved is at most what the function has read. Must never compute in a step what the function computes in an
+//! arm only, but for an index: what is saved is a choice under the same conditions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,11 +28,11 @@ const DEEPEST: usize = 8;
 /// Operations of an index that may be computed outside of the arm that reads there.
 const CHEAP: usize = 16;
 
-/// Why a term is kept.
+/// Why a term is a residual.
 #[derive(Clone, Debug)]
-pub(super) enum Of {
-    /// It is dear.
-    Dear,
+pub(super) enum Why {
+    /// It is expensive.
+    Expensive,
     /// It is a part of this array.
     Part(Term),
     /// It is a result of this loop, which reads these carried arrays; whether it is its carried arrays.
@@ -37,7 +40,7 @@ pub(super) enum Of {
 }
 
 /// The terms of a body that are offered, and what a step saves for them: under the conditions under which the step comes to them.
-pub(super) fn kept(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term, Of)> {
+pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term, Why)> {
     let found = offered(g, body, s);
     let under = |g: &mut Graph, t: Term, guard: Vec<Literal>| {
         let zeros = crate::passes::trip_counts::zeros(g, t);
@@ -90,7 +93,7 @@ fn masks(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Literal>> {
 }
 
 /// Terms, and the conditions that all their uses have in common.
-fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Literal>, Of)> {
+fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Literal>, Why)> {
     let guards = crate::analysis::guards::guards(g, &body.primal);
     let carries = s.init.len();
     let fixed = carries..carries + s.captures.len();
@@ -111,17 +114,17 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Literal>, Of)> {
         let Some(guard) = guards.get(&t).filter(|set| set.len() <= DEEPEST) else { continue };
         match part_of(g, t).filter(|&x| carried(x)) {
             // Of what the step has changed there may be nothing outside of the arm that changes it.
-            Some(x) if g.rank(t) == 0 && cheap(g, t) && reads(g, t, x) => found.push((t, Vec::new(), Of::Part(x))),
-            Some(x) => found.push((t, guard.clone(), Of::Part(x))),
-            None if g.ty(t).is_real() && dear(g, t) => found.push((t, guard.clone(), Of::Dear)),
+            Some(x) if g.rank(t) == 0 && cheap(g, t) && reads(g, t, x) => found.push((t, Vec::new(), Why::Part(x))),
+            Some(x) => found.push((t, guard.clone(), Why::Part(x))),
+            None if g.ty(t).is_real() && expensive(g, t) => found.push((t, guard.clone(), Why::Expensive)),
             _ => {}
         }
     }
     for delta in &body.deltas {
         let Delta::Scan(inner) = delta else { continue };
-        let left = left_behind(g, &body.primal, inner.saved.iter().chain(inner.kept.iter().map(|k| &k.1)));
+        let left = left_behind(g, &body.primal, inner.saved.iter().chain(inner.residuals.iter().map(|k| &k.1)));
         let saved = inner.saved.iter().map(|&t| (t, true));
-        let all = saved.chain(inner.kept.iter().map(|k| (k.1, false))).chain(inner.taken.map(|t| (t, false)));
+        let all = saved.chain(inner.residuals.iter().map(|k| (k.1, false))).chain(inner.taken.map(|t| (t, false)));
         let all = all.chain(left.into_iter().map(|t| (t, false)));
         let mut arrays: Option<Vec<Term>> = None;
         for (t, saved) in all {
@@ -135,7 +138,7 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Literal>, Of)> {
                 .clone();
             if !arrays.is_empty() && matches!(g.ty(t), Type::Array(..)) {
                 let whole = saved && g.rank(t) > 1 && !rows_anew(g, t);
-                found.push((t, guard.clone(), Of::Loop { scan, arrays, whole }));
+                found.push((t, guard.clone(), Why::Loop { scan, arrays, whole }));
             }
         }
     }
@@ -158,20 +161,20 @@ fn left_behind<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = &'a Ter
     g.reachable(roots).into_iter().filter(anew).collect()
 }
 
-/// Replaces what is kept by these parameters; which of them the results now read.
-pub(super) fn reread(g: &mut Graph, results: &mut Vec<Term>, terms: &[(Term, Of)], params: &[Term]) -> Vec<usize> {
+/// Replaces residuals by these parameters; which of them the results now read.
+pub(super) fn reread(g: &mut Graph, results: &mut Vec<Term>, terms: &[(Term, Why)], params: &[Term]) -> Vec<usize> {
     let before: HashSet<Term> = g.reachable(results).into_iter().collect();
     // A loop whose carried arrays are read saves no more if it is run again from one of them.
     let again: HashSet<Term> = terms
         .iter()
         .filter_map(|(t, of)| match of {
-            Of::Loop { scan, whole: true, .. } if before.contains(t) => Some(*scan),
+            Why::Loop { scan, whole: true, .. } if before.contains(t) => Some(*scan),
             _ => None,
         })
         .collect();
     let mut swap: HashMap<Term, Term> = HashMap::new();
     for ((t, of), &param) in terms.iter().zip(params) {
-        if !matches!(of, Of::Loop { scan, .. } if again.contains(scan)) {
+        if !matches!(of, Why::Loop { scan, .. } if again.contains(scan)) {
             swap.insert(*t, param);
         }
     }
@@ -181,9 +184,9 @@ pub(super) fn reread(g: &mut Graph, results: &mut Vec<Term>, terms: &[(Term, Of)
     let offered = swap.len();
     for (t, of) in terms {
         let worth = match of {
-            Of::Dear => true,
-            Of::Part(x) => !reach.contains(x),
-            Of::Loop { arrays, .. } => arrays.iter().any(|x| !reach.contains(x)),
+            Why::Expensive => true,
+            Why::Part(x) => !reach.contains(x),
+            Why::Loop { arrays, .. } => arrays.iter().any(|x| !reach.contains(x)),
         };
         if !worth {
             swap.remove(t);
@@ -296,7 +299,7 @@ fn cheap(g: &Graph, t: Term) -> bool {
     false
 }
 
-fn dear(g: &Graph, t: Term) -> bool {
+fn expensive(g: &Graph, t: Term) -> bool {
     match g.node(t) {
         // What has fewer axes than what it is made of.
         Node::Prim(Prim::Sum(_) | Prim::Contract(_), args) => args.iter().any(|&x| g.rank(x) > g.rank(t)),
