@@ -52,7 +52,7 @@ pub mod prelude {
 
     pub use ad_runtime::dsl::scalar::*;
     pub use ad_runtime::dsl::{
-        argmax, argmin, build, build1, checkpoint, fold, gather, iota, logsumexp, map2, maximum, minimum, norm,
+        argmax, argmin, build, build1, checkpoint, cumsum, fold, gather, iota, logsumexp, map2, maximum, minimum, norm,
         one_hot, product, reduce, replicate, scan, scanl, scanr, scatter, select, softmax, stop_gradient, sum,
         sum_outer,
     };

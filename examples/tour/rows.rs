@@ -140,7 +140,7 @@ fn reductions(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     let whole = m.sum() + m.mean().unwrap() + m.var(1.0) + m.std(0.0) + sum(m) + norm(m) + logsumexp(v);
     let axes = m.sum_axis(Axis(0)) + m.mean_axis(Axis(0)).unwrap() + sum_outer(m);
     let products = m.dot(v).sum() + v.dot(v) + m.t().dot(m).sum();
-    let extremes = maximum(v) - minimum(v) + v[argmax(v)] * v[argmin(v)] + softmax(v)[0];
+    let extremes = maximum(v) - minimum(v) + v[argmax(v)] * v[argmin(v)] + softmax(v)[0] + cumsum(v).sum();
     whole + axes.dot(v) + products + extremes
 }
 

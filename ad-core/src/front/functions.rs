@@ -65,6 +65,11 @@ pub(super) const REDUCING: &[Row] = &[
         .called("x_")
         .gives(results::array)
         .parts(Parts::By(parts::softmax)),
+    // What is not there comes behind: no element that is there reads it.
+    row("cumsum", On::Dsl, (1, 1), cumsum, "sums of the elements so far, along the last axis")
+        .called("x_")
+        .gives(results::array)
+        .parts(Parts::Elementwise),
     row("argmax", On::Dsl, (1, 1), argmax, "index of the first largest element")
         .called("x_")
         .gives(results::number)
@@ -412,6 +417,14 @@ fn softmax<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let safe = g.select(none, one, total);
     let safe = g.replicate_axes(safe, &[last], &[size]);
     Ok(Value::Term(g.div(exps, safe)))
+}
+
+fn cumsum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let x = me.real_term(&Value::Term(x), range)?;
+    let t = me.g.prim(Prim::CumSum(false), &[x]);
+    Ok(Value::Term(me.layouts().new_array(t)))
 }
 
 /// Whether a real scalar is neither infinite nor NaN.

@@ -179,6 +179,8 @@ pub enum Prim {
     Stack,
     /// `[a, b]`, real: a sum of products.
     Contract(Contraction),
+    /// `[x]`, real: along the last axis the sums of the elements so far, one after the other, from the first or (`true`) the last on.
+    CumSum(bool),
 }
 
 impl Prim {

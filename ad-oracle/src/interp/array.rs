@@ -46,6 +46,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Select | Prim::Cast(_) => work.discrete += n,
         Prim::Sum(_) | Prim::Reduce(..) if args[0].elem.is_real() => work.real += input,
         Prim::Sum(_) | Prim::Reduce(..) => work.discrete += input,
+        Prim::CumSum(_) => work.real += n,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
         Prim::Fused => work.real += 2 * n,
         Prim::StopGradient | Prim::Own | Prim::Unordered => {}
@@ -229,6 +230,19 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         }
         Prim::Stack => Array::from_rows(args[0].elem, &args[0].shape, args),
         Prim::Contract(c) => contract(c, args[0], args[1]),
+        Prim::CumSum(back) => {
+            let (ty, xs) = reals(args[0])?;
+            let width = args[0].shape.last().copied().ok_or("an array without axes")?;
+            // Element k is the sum of those of its row up to it, or from it on, as they are met.
+            let sums = (0..xs.len()).map(|k| {
+                let (first, end) = (k / width * width, k / width * width + width);
+                let add = |s: Dual, x: &Dual| scalar::round(ty, Dual { v: s.v + x.v, d: s.d + x.d });
+                let row = if *back { &xs[k..end] } else { &xs[first..=k] };
+                let ordered: Vec<&Dual> = if *back { row.iter().rev().collect() } else { row.iter().collect() };
+                ordered[1..].iter().fold(*ordered[0], |s, x| add(s, x))
+            });
+            real_like(args[0], sums)
+        }
     }
 }
 

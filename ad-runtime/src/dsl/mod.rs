@@ -7,7 +7,7 @@
 //! | | |
 //! | --- | --- |
 //! | make | [`build1`], [`build`], [`iota`], [`replicate`], [`one_hot`], [`gather`], [`scatter`] |
-//! | reduce | [`sum`], [`product`], [`maximum`], [`minimum`], [`norm`], [`logsumexp`], [`sum_outer`], [`argmax`], [`argmin`], [`softmax`] |
+//! | reduce | [`sum`], [`product`], [`maximum`], [`minimum`], [`norm`], [`logsumexp`], [`sum_outer`], [`argmax`], [`argmin`], [`softmax`], [`cumsum`] |
 //! | elementwise | those of [`scalar`] ([`sigmoid`], [`relu`], ..), [`select`], [`map2`] |
 //! | in sequence | [`fold`], [`reduce`], [`scan`], [`scanl`], [`scanr`] |
 //! | about derivatives | [`stop_gradient`], [`checkpoint`] |
@@ -31,7 +31,7 @@ pub use elements::{Elements, OuterRank, Rank};
 pub use elementwise::scalar::*;
 pub use elementwise::{Elementwise, checkpoint, map2, scalar, select, stop_gradient};
 pub use recurrences::{fold, reduce, scan, scanl, scanr};
-pub use reductions::{argmax, argmin, logsumexp, maximum, minimum, norm, product, softmax, sum, sum_outer};
+pub use reductions::{argmax, argmin, cumsum, logsumexp, maximum, minimum, norm, product, softmax, sum, sum_outer};
 pub use seq::{OuterItems, Seq};
 pub use stackable::{Stackable, StackableRank};
 

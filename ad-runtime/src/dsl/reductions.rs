@@ -202,6 +202,26 @@ pub fn softmax<X: Elements<Elem: Real, Rank: OuterRank> + ?Sized>(x: &X) -> X::O
     x.with_elements(data)
 }
 
+/// Along the last axis the sums of the elements so far, added one after the other: element i is that of the first i + 1.
+///
+/// Shape: that of `x`.
+///
+/// ```
+/// use ad_runtime::dsl::cumsum;
+/// use ndarray::array;
+/// assert_eq!(cumsum(&[1.0, 2.0, 4.0]), [1.0, 3.0, 7.0]);
+/// assert_eq!(cumsum(&array![[1.0, 2.0], [3.0, 4.0]]), array![[1.0, 3.0], [3.0, 7.0]]);
+/// ```
+#[must_use]
+pub fn cumsum<X: Elements<Elem: Real, Rank: OuterRank> + ?Sized>(x: &X) -> X::Owned {
+    let dims = x.dims();
+    let width = dims.slice()[dims.ndim() - 1];
+    let elements = x.contiguous();
+    let mut sums = elements.to_vec();
+    kernel::cumsum(&mut sums, &elements, width);
+    x.with_elements(sums)
+}
+
 /// Softmax of one lane that is not empty, in place.
 fn softmax_lane<F: Real>(lane: &mut [F]) {
     let shift = kernel::maximum(lane);

@@ -53,5 +53,5 @@ pub use reduce::{
 };
 pub(crate) use special::scalar_functions;
 pub use special::*;
-pub use vector::{add_assign, axpy, axpy_in, column_sums};
+pub use vector::{add_assign, axpy, axpy_in, column_sums, cumsum, cumsum_back};
 pub use windows::{Axis, windows, windows_in_order};

@@ -94,6 +94,58 @@ fn add4<F: Real>(y: &mut [F], r0: &[F], r1: &[F], r2: &[F], r3: &[F]) {
     }
 }
 
+/// Along each row of `n` elements the sums of those so far, one after the other.
+///
+/// # Panics
+///
+/// If the lengths differ, or if it is not a whole number of rows.
+#[track_caller]
+pub fn cumsum<F: Real>(out: &mut [F], x: &[F], n: usize) {
+    check_rows(out, x, n);
+    if n > 0 {
+        for (out, x) in out.chunks_exact_mut(n).zip(x.chunks_exact(n)) {
+            sums_so_far(out.iter_mut().zip(x));
+        }
+    }
+}
+
+/// The same from the last element of each row on.
+///
+/// # Panics
+///
+/// If the lengths differ, or if it is not a whole number of rows.
+#[track_caller]
+pub fn cumsum_back<F: Real>(out: &mut [F], x: &[F], n: usize) {
+    check_rows(out, x, n);
+    if n > 0 {
+        for (out, x) in out.chunks_exact_mut(n).zip(x.chunks_exact(n)) {
+            sums_so_far(out.iter_mut().zip(x).rev());
+        }
+    }
+}
+
+#[track_caller]
+fn check_rows<F>(out: &[F], x: &[F], n: usize) {
+    assert!(out.len() == x.len(), "{} sums of {} elements", out.len(), x.len());
+    assert!(
+        if n == 0 { x.is_empty() } else { x.len().is_multiple_of(n) },
+        "{} elements are not a whole number of rows of {n}",
+        x.len()
+    );
+}
+
+/// The first element as it is: a sum that began with 0 would lose the sign of a zero.
+#[inline]
+fn sums_so_far<'a, F: Real>(mut pairs: impl Iterator<Item = (&'a mut F, &'a F)>) {
+    let Some((out, &first)) = pairs.next() else { return };
+    *out = first;
+    let mut sum = first;
+    for (out, &x) in pairs {
+        sum = sum + x;
+        *out = sum;
+    }
+}
+
 /// The sums of the columns of the row-major matrix `x` of `out.len()` columns: `out[j] (+)= sum_i x[i, j]`.
 ///
 /// Also the sum over the first axis of an array of any rank, whose rows are then its outer items.

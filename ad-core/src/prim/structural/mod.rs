@@ -10,6 +10,7 @@
 //! Must never depend on a pass, a mode or the emitter: those implement the interfaces of [`super::build`].
 
 mod contract;
+mod cumsum;
 mod iota;
 mod layout;
 mod part;
@@ -190,6 +191,7 @@ families! {
     Prim::Iota => iota::Iota;
     Prim::Stack => stack::Stack;
     Prim::Contract(spec) => contract::Contract(spec);
+    Prim::CumSum(back) => cumsum::CumSum(*back);
 }
 
 /// Axes behind a new first one.
