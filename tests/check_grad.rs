@@ -133,13 +133,26 @@ wrong! {
     by_jacobian: jacobian, "`jacobian` is wrong", "parameter `x`, entry [1, 2]\n";
     by_pullback: pullback, "`pullback` is wrong", "parameter `x`, entry [1, 2]\n";
     by_hvp: hvp, "`hvp` is wrong", "parameter `x`, entry [1, 2], and parameter `height`\n";
-    what_was_not_written: hessian, "there is no `hessian`, the function's attribute writes `grad`, `into`, `vjp`, `pullback`, `jacobian`, `jvp`, `hvp`";
+    what_was_not_written: hessian, "there is no `hessian`, the function's attribute writes `grad`, `vjp`, `jvp`, `jacobian`, `hvp`, `pullback`, `into`";
 }
 
 #[test]
 #[should_panic(expected = "parameter `x`, entry [1], component [2] of the result")]
 fn the_component_is_named() {
     ad::check_grad!(far_steps(&array![0.2, 1.0, 0.4]), jacobian);
+}
+
+/// Its slope jumps at zero.
+#[differentiate(laplacian)]
+fn bent(x: &Array1<f64>) -> f64 {
+    x.iter().map(|x| x * x + x.abs()).sum()
+}
+
+#[test]
+#[should_panic(expected = "worst:        the sum over all entries")]
+fn by_laplacian() {
+    ad::check_grad!(bent(&array![0.5, 0.25]));
+    ad::check_grad!(bent(&array![0.5, 0.0]));
 }
 
 /// Of one of the terms the arm changes within the step that differences begin with.
