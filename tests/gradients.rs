@@ -13,7 +13,6 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ("tuples as parameters", &["chad-prod-tuple"]),
     ("tuples as results", &["chad-paper-ex1", "horde-fooBuild5-pair-vjp"]),
     ("structs and enums", &["dualrev-vec3-struct", "dualrev-weirdsum-one"]),
-    ("stop_gradient", &["horde-stop-gradient"]),
     ("custom derivatives", &["horde-custom-dual-identity"]),
     // In tests/second.rs.
     ("derivatives of derivatives", &SECOND),

@@ -370,3 +370,16 @@ fn a_list_of_scalars() {
         case.check(&value, &[("x", &x)]);
     });
 }
+
+#[differentiate]
+fn stopped(x: f64) -> f64 {
+    stop_gradient(x)
+}
+
+#[test]
+fn a_constant_on_request() {
+    Case::in_every_layout("horde-stop-gradient", |case| {
+        let (value, x) = stopped_value_and_grad(case.input("x"));
+        case.check(&value, &[("x", &x)]);
+    });
+}

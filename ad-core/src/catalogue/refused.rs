@@ -232,7 +232,6 @@ const BITS: &str = "take it as a parameter, `bits: u32`, or count in a loop: `wh
 
 /// Functions and methods that are not here yet, and may be some day.
 const LATER: &[Row] = &[
-    row("stop_gradient", "take the value as a parameter that `wrt(..)` does not name: no gradient goes there"),
     row("checkpoint", "leave it out, and write the value itself"),
     row("cumprod", "write `scan(1.0, &x, |product, v| product * v)`"),
     row("geomspace", "write `Array1::linspace(a.ln(), b.ln(), n).exp()`"),

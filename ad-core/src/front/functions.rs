@@ -85,8 +85,11 @@ pub(super) const REDUCING: &[Row] = &[
 ];
 
 /// Choices.
-pub(super) const CHOOSING: &[Row] =
-    &[row("select", On::Dsl, (3, 3), select, "a where c, else b: both are computed").called("true, 0.0_f64, 0.0_f64")];
+pub(super) const CHOOSING: &[Row] = &[
+    row("select", On::Dsl, (3, 3), select, "a where c, else b: both are computed").called("true, 0.0_f64, 0.0_f64"),
+    row("stop_gradient", On::Dsl, (1, 1), stop_gradient, "the same value, as a constant: no derivative goes there")
+        .called("0.0_f64"),
+];
 
 fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((n, rn), (f, rf)) = (call.arg(0)?, call.arg(1)?);
@@ -438,6 +441,49 @@ fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((c, rc), (a, _), (b, _)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
     let cond = me.boolean(c, rc)?;
     me.join(Join { cond, strict: true }, a, b, call.range)
+}
+
+fn stop_gradient<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    stopped(me, x, range)
+}
+
+/// A value whose real parts have no derivative. What may hide a real part (a closure captures what it likes) is refused.
+fn stopped<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+    let mut all = |parts: &[Value<'a>]| parts.iter().map(|v| stopped(me, v, range)).collect::<Lowered<Rc<[_]>>>();
+    Ok(match x {
+        Value::List(parts) => Value::List(all(parts)?),
+        Value::Matrix(parts) => Value::Matrix(all(parts)?),
+        Value::Tuple(parts) => Value::Tuple(all(parts)?),
+        Value::Maybe(value, there) => Value::Maybe(stopped(me, value, range)?.into(), *there),
+        Value::Term(t) => Value::Term(stopped_term(me, *t)),
+        Value::Nested(t, levels) => Value::Nested(stopped_term(me, *t), *levels),
+        Value::Open(part) => {
+            let all = stopped_term(me, part.all);
+            Value::Open(Rc::new(Open { all, lens: Rc::clone(&part.lens) }))
+        }
+        // Nothing real is in them but constants.
+        Value::Number(_)
+        | Value::Filled(..)
+        | Value::Range(_)
+        | Value::Nothing
+        | Value::Axis(_)
+        | Value::Unit
+        | Value::Never => x.clone(),
+        other => {
+            let found = me.describe(other);
+            return Err(me.error(range, catalogue::expected(wanted::VALUE, &found)));
+        }
+    })
+}
+
+fn stopped_term(me: &mut Lower, t: Term) -> Term {
+    if !me.g.elem(t).is_real() {
+        return t;
+    }
+    let constant = me.g.prim(Prim::StopGradient, &[t]);
+    me.layouts().note_like(constant, t);
+    constant
 }
 
 /// `x * a + b` and the like: several arguments of one real type.
