@@ -22,10 +22,11 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Choices that so few programs may lack: `ad-core/tests/emit.rs` has programs for them.
-const RARE: [&str; 11] = [
+const RARE: [&str; 12] = [
     "differences in lanes",
     "extrema of sums",
     "indices of scatters",
+    "loops over carried rows",
     "loops over the same steps",
     "products in loops",
     "products with rows of items",
