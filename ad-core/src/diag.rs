@@ -6,7 +6,14 @@
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
-pub use crate::program::SrcRange;
+/// The first and the last token of an expression: on stable, the only way to underline all of it.
+#[derive(Clone, Copy, Debug)]
+pub struct SrcRange {
+    /// Span of the first token.
+    pub first: Span,
+    /// Span of the last token.
+    pub last: Span,
+}
 
 /// What a message says, without its place: `catalogue` makes these.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,18 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 
+use crate::diag::SrcRange;
 use crate::ir::{Elem, Graph, Loc, RealTy, Term};
-
-/// The first and the last token of an expression: on stable, the only way to underline all of it.
-#[derive(Clone, Copy, Debug)]
-pub struct SrcRange {
-    /// Span of the first token.
-    pub first: Span,
-    /// Span of the last token.
-    pub last: Span,
-}
 
 /// A place in the user's source, for messages at run time and for the spans of emitted code.
 #[derive(Clone, Debug)]

@@ -396,20 +396,22 @@ const INNER_ITEMS: &[Row] = &[
     row("an item in a function", "write it outside of the function"),
 ];
 
-/// An item inside the function.
-pub fn inner_item(item: &syn::Item) -> Message {
-    let k = match item {
-        syn::Item::Static(_) => 1,
-        syn::Item::Use(_) => 2,
-        _ => 3,
-    };
-    let row = &INNER_ITEMS[k];
-    refused(row.name, row.way_out).entry(id("inner item", row.name))
+/// What is no statement of a function: in the order of the table of their messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InnerItem {
+    /// A function that is more than a closure with types.
+    Fn,
+    /// A static.
+    Static,
+    /// A `use`.
+    Use,
+    /// Another item.
+    Other,
 }
 
-/// A function in the function that is more than a closure with types.
-pub fn inner_fn() -> Message {
-    let row = &INNER_ITEMS[0];
+/// An item inside the function.
+pub fn inner_item(item: InnerItem) -> Message {
+    let row = &INNER_ITEMS[item as usize];
     refused(row.name, row.way_out).entry(id("inner item", row.name))
 }
 
@@ -426,22 +428,32 @@ const ITEMS: &[Row] = &[
     row("this item", FREE),
 ];
 
-/// The kind of an item that is no function.
-pub fn item(item: &syn::Item) -> Option<Message> {
-    let name = match item {
-        syn::Item::Fn(_) => return None,
-        syn::Item::Mod(m) if m.content.is_none() => "a module in another file",
-        syn::Item::Mod(_) => "a module",
-        syn::Item::Struct(_) => "a struct",
-        syn::Item::Enum(_) => "an enum",
-        syn::Item::Impl(_) => "an `impl` block",
-        syn::Item::Trait(_) => "a trait",
-        syn::Item::Const(_) | syn::Item::Static(_) => "a constant",
-        _ => "this item",
-    };
-    let way_out = ITEMS.iter().find(|r| r.name == name).map_or(FREE, |r| r.way_out);
-    let text = message(format!("`differentiate` goes on a free function, not on {name}"));
-    Some(text.help(way_out).entry(id("item", name)))
+/// An item that is no function: in the order of the table of their messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NotAFunction {
+    /// A module with its content.
+    Module,
+    /// A module that is a file of its own.
+    ModuleElsewhere,
+    /// A struct.
+    Struct,
+    /// An enum.
+    Enum,
+    /// An `impl` block.
+    Impl,
+    /// A trait.
+    Trait,
+    /// A constant or a static.
+    Constant,
+    /// Another item.
+    Other,
+}
+
+/// The attribute on an item that is no function.
+pub fn item(item: NotAFunction) -> Message {
+    let row = &ITEMS[item as usize];
+    let text = message(format!("`differentiate` goes on a free function, not on {}", row.name));
+    text.help(row.way_out).entry(id("item", row.name))
 }
 
 const FUNCTIONS: &[Row] = &[
@@ -507,18 +519,28 @@ const KINDS_OF_TYPES: &[Row] = &[
     row("other", "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`"),
 ];
 
+/// A type that is no path: in the order of the table of their messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TypeForm {
+    /// `[f64; 3]`.
+    Array,
+    /// `(f64, f64)`.
+    Tuple,
+    /// `impl Trait` and `dyn Trait`.
+    Impl,
+    /// `[f64]` by value.
+    Slice,
+    /// `fn(f64) -> f64`.
+    Function,
+    /// Another type.
+    Other,
+}
+
 /// A type that is no path.
-pub fn kind_of_type(ty: &syn::Type, text: &str) -> Message {
-    let kind = match ty {
-        syn::Type::Array(_) => "array",
-        syn::Type::Tuple(_) => "tuple",
-        syn::Type::ImplTrait(_) | syn::Type::TraitObject(_) => "impl",
-        syn::Type::Slice(_) => "slice",
-        syn::Type::FnPtr(_) => "function",
-        _ => "other",
-    };
-    let way_out = KINDS_OF_TYPES.iter().find(|r| r.name == kind).map_or("", |r| r.way_out);
-    let message = message(format!("the type `{text}` is not accepted")).help(way_out).entry(id("kind of type", kind));
+pub fn kind_of_type(form: TypeForm, text: &str) -> Message {
+    let row = &KINDS_OF_TYPES[form as usize];
+    let message = message(format!("the type `{text}` is not accepted"));
+    let message = message.help(row.way_out).entry(id("kind of type", row.name));
     // rustc knows no size of a slice by value.
-    if kind == "slice" { message.instead_of_rustc() } else { message }
+    if form == TypeForm::Slice { message.instead_of_rustc() } else { message }
 }

@@ -126,7 +126,7 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
             let no_body = syn::parse2::<syn::TraitItemFn>(item.clone())
                 .is_ok_and(|f| f.default.is_none() && f.sig.variadic.is_none());
             let no_body = function_name(&item).filter(|_| no_body);
-            let place = syn::parse2::<syn::Item>(item).ok().as_ref().and_then(catalogue::refused::item);
+            let place = syn::parse2::<syn::Item>(item).ok().as_ref().and_then(refuse::item);
             let place = no_body.map(|name| catalogue::no_body(&name)).or(place);
             let (range, message) = match (place, indices) {
                 (Some(message), _) => (range, message),

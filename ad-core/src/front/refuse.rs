@@ -3,7 +3,7 @@
 use syn::Expr;
 
 use super::lower::Lower;
-use crate::catalogue::refused::{self, Construct};
+use crate::catalogue::refused::{self, Construct, NotAFunction};
 use crate::diag::{Message, Poison, SrcRange};
 
 /// Refuses an expression that is not lowered. Its parts are not looked at: they are meant for another meaning.
@@ -25,4 +25,20 @@ pub(super) fn expression(me: &mut Lower, e: &Expr) -> Poison {
 /// A macro that is not understood.
 pub(super) fn macro_call(mac: &syn::Macro) -> Message {
     refused::macro_call(&mac.path.segments.last().map_or_else(String::new, |s| s.ident.to_string()))
+}
+
+/// What is said of the attribute on an item, if that is no function.
+pub(super) fn item(item: &syn::Item) -> Option<Message> {
+    let kind = match item {
+        syn::Item::Fn(_) => return None,
+        syn::Item::Mod(m) if m.content.is_none() => NotAFunction::ModuleElsewhere,
+        syn::Item::Mod(_) => NotAFunction::Module,
+        syn::Item::Struct(_) => NotAFunction::Struct,
+        syn::Item::Enum(_) => NotAFunction::Enum,
+        syn::Item::Impl(_) => NotAFunction::Impl,
+        syn::Item::Trait(_) => NotAFunction::Trait,
+        syn::Item::Const(_) | syn::Item::Static(_) => NotAFunction::Constant,
+        _ => NotAFunction::Other,
+    };
+    Some(refused::item(kind))
 }

@@ -11,7 +11,7 @@ use super::lower::Lower;
 use super::refuse;
 use super::state::{Held, Store};
 use super::value::{Body, Closure, Lowered, Value};
-use crate::catalogue::refused;
+use crate::catalogue::refused::{self, InnerItem};
 use crate::diag::{Poison, SrcRange, text_of};
 
 impl<'a> Lower<'a> {
@@ -35,7 +35,12 @@ impl<'a> Lower<'a> {
                 Stmt::Item(Item::Const(_) | Item::Fn(_)) => Ok(Value::Unit),
                 Stmt::Item(item) => {
                     poisoned = true;
-                    Err(self.error(SrcRange::of(item), refused::inner_item(item)))
+                    let kind = match item {
+                        Item::Static(_) => InnerItem::Static,
+                        Item::Use(_) => InnerItem::Use,
+                        _ => InnerItem::Other,
+                    };
+                    Err(self.error(SrcRange::of(item), refused::inner_item(kind)))
                 }
                 Stmt::Macro(m) => {
                     poisoned = true;
@@ -91,7 +96,7 @@ impl<'a> Lower<'a> {
                 })
                 .collect();
             let (true, Some(params)) = (plain, params) else {
-                result = Err(self.error(SrcRange::of(sig), refused::inner_fn()));
+                result = Err(self.error(SrcRange::of(sig), refused::inner_item(InnerItem::Fn)));
                 self.item(sig.ident.to_string(), None);
                 continue;
             };

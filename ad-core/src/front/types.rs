@@ -6,6 +6,7 @@ use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Stmt, Type};
 
 use super::value::Lowered;
 use crate::catalogue;
+use crate::catalogue::refused::{self, TypeForm};
 use crate::diag::{Diags, SrcRange, text_of};
 use crate::ir::{Elem, IntTy, RealTy};
 use crate::program::{Container, Owner, Passing};
@@ -186,7 +187,7 @@ pub(super) fn leaf(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered
         Type::Array(a) => {
             let inner = leaf(&a.elem, generics, diags)?;
             if !matches!(inner.container, Container::Scalar | Container::Static) || !inner.owned {
-                return Err(diags.push(SrcRange::of(ty), catalogue::refused::kind_of_type(ty, &text_of(ty, 40))));
+                return Err(diags.push(SrcRange::of(ty), refused::kind_of_type(form(ty), &text_of(ty, 40))));
             }
             if inner.rank >= MAX_RANK {
                 return Err(diags.push(SrcRange::of(ty), catalogue::rank_too_high(&text_of(ty, 40), MAX_RANK)));
@@ -196,7 +197,7 @@ pub(super) fn leaf(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered
             Ok(Leaf { container: Container::Static, rank: inner.rank + 1, passing, lens, ..inner })
         }
         Type::Path(p) if p.qself.is_none() => path(ty, p, generics, diags),
-        _ => Err(diags.push(SrcRange::of(ty), catalogue::refused::kind_of_type(ty, &text_of(ty, 40)))),
+        _ => Err(diags.push(SrcRange::of(ty), refused::kind_of_type(form(ty), &text_of(ty, 40)))),
     }
 }
 
@@ -304,7 +305,7 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
         let elem = argument(ty, &last.arguments, generics, diags)?;
         return leaf(Container::Slice, elem, 1, Owner::Vector);
     }
-    let message = catalogue::refused::named_type(&name).unwrap_or_else(|| {
+    let message = refused::named_type(&name).unwrap_or_else(|| {
         catalogue::unknown_type(&name, crate::diag::suggest(&name, NUMBERS.iter().chain(KNOWN).copied()))
     });
     Err(diags.push(SrcRange::of(ty), message))
@@ -407,5 +408,17 @@ pub(super) fn passed_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &Tok
         }
         Container::Slice => quote!(&[#elem]),
         Container::Static => static_tokens(elem, &leaf.lens),
+    }
+}
+
+/// What a type that is no path looks like.
+fn form(ty: &Type) -> TypeForm {
+    match ty {
+        Type::Array(_) => TypeForm::Array,
+        Type::Tuple(_) => TypeForm::Tuple,
+        Type::ImplTrait(_) | Type::TraitObject(_) => TypeForm::Impl,
+        Type::Slice(_) => TypeForm::Slice,
+        Type::FnPtr(_) => TypeForm::Function,
+        _ => TypeForm::Other,
     }
 }
