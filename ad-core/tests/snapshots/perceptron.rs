@@ -601,9 +601,3 @@ fn __ad_check_loss(
         });
     check0_.done();
 }
-#[allow(dead_code, reason = "what is proved by compiling is never run")]
-#[allow(
-    clippy::semicolon_if_nothing_returned,
-    clippy::wildcard_imports,
-    reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
-)]

@@ -1,3 +1,9 @@
+#[allow(dead_code, reason = "what is proved by compiling is never run")]
+#[allow(
+    clippy::semicolon_if_nothing_returned,
+    clippy::wildcard_imports,
+    reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
+)]
 const _: () = {
     /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
     fn assumed_functions(x_: &::ad::ndarray::Array1<f64>) {
