@@ -235,7 +235,7 @@ pub(super) const LOOPS: &[Line] = &[
     ),
     (
         "let a:S",
-        "let mut $a = {S}; let mut $k = 0; '$l: loop {{ for $j in 0..{#n} {{ $k += 1; if $k > 5 || {B;a:S j<n} {{ break '$l; }} $a = ({S;a:S j<n}).sin(); }} }}",
+        "let mut $a = {S}; let mut $k = 0; '$l: loop {{ $k += 1; if $k > 3 {{ break; }} for $j in 0..{#n} {{ if {B;a:S j<n} {{ break '$l; }} $a = ({S;a:S j<n}).sin(); }} }}",
         "",
         "",
     ),
