@@ -47,7 +47,7 @@ fn every_stage_is_written() {
 #[test]
 fn rules_are_written_one_by_one() {
     let item = quote! { fn f(x: &Array1<f64>) -> f64 { (-(-x)).sum() } };
-    let program = ad_core::front::parse(quote!(), item).ok().expect("a program");
+    let program = ad_core::front::parse(quote!(), item).expect("a program");
     let mut log = ad_core::pipeline::Log { rules: true, ..Default::default() };
     let _ = ad_core::pipeline::prepare(program, Some(&mut log));
     let text = log.text();

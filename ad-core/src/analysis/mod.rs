@@ -40,10 +40,13 @@ impl Analysis for Reachable {
     }
 }
 
+/// What is asked: an analysis, of these roots.
+type Question = (TypeId, Box<[Term]>);
+
 /// Results of analyses, by analysis and roots.
 #[derive(Debug, Default)]
 pub struct Analyses {
-    cached: HashMap<(TypeId, Box<[Term]>), Rc<dyn Any>>,
+    cached: HashMap<Question, Rc<dyn Any>>,
 }
 
 impl Analyses {

@@ -98,7 +98,7 @@ impl Program {
             .collect();
         // A size that stands twice is that of the first axis.
         let first = |s: &&str| sizes.iter().position(|t| t == s).and_then(|k| u8::try_from(k).ok()).expect("an axis");
-        let axes: Vec<u8> = sizes.iter().map(|s| first(s)).collect();
+        let axes: Vec<u8> = sizes.iter().map(first).collect();
         let t = self.g.add_input_united(elem, &known, &axes);
         let shape = self.g.shape(t).to_vec();
         for ((size, n), known) in sizes.iter().zip(shape).zip(known) {

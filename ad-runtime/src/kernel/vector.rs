@@ -141,7 +141,7 @@ fn sums_so_far<'a, F: Real>(mut pairs: impl Iterator<Item = (&'a mut F, &'a F)>)
     *out = first;
     let mut sum = first;
     for (out, &x) in pairs {
-        sum = sum + x;
+        sum += x;
         *out = sum;
     }
 }
