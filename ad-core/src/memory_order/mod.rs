@@ -31,7 +31,7 @@
 //! | `sum_axis` | [`Layouts::sum_axis`] | `ndarray_sum_axis_is_eight_lanes_along_the_nearest_axis` |
 //! | `dot` with a vector | [`Layouts::dot`] | `ndarray_dot_is_eight_lanes_of_slices` |
 //! | `fold` | [`Layouts::folded`] | `ndarray_fold_goes_along_memory` |
-//! | `product` | [`Layouts::product`] | `ndarray_product_is_eight_lanes_along_memory` |
+//! | `product` | `sums::product` | `ndarray_product_is_eight_lanes_along_memory` |
 //! | `iter` | `Reduce::InOrder` | `ndarray_iter_is_in_logical_order` |
 
 mod dynamic;

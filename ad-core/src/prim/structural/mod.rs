@@ -7,7 +7,7 @@
 //! or a divided index (`emit::kernel`: `Slice`, `Pad`, `Reshape`, `Recast`, `Iota`), since that is about what is known of
 //! the loops around it. A primitive that is computed as a whole names its kernel here ([`Structural::kernel`]).
 //!
-//! Must never depend on a pass, a mode or the emitter: those implement the interfaces of [`super::build`].
+//! Must never depend on a pass, a mode or the emitter: those implement the interfaces of `prim::build`.
 
 mod contract;
 mod cumsum;
