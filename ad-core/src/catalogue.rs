@@ -150,12 +150,13 @@ pub fn malformed_option(name: &str, form: &str) -> Message {
     message(format!("the option `{name}` cannot be read")).help(format!("write `{form}`"))
 }
 
-pub fn mode_later(mode: &str) -> Message {
-    message(format!("the mode `{mode}` is not built yet")).help("leave the mode out, or write `mode = \"dual_arrays\"`")
+/// `usual`: the option with the default mode. The same below.
+pub fn mode_later(mode: &str, usual: &str) -> Message {
+    message(format!("the mode `{mode}` is not built yet")).help(format!("leave the mode out, or write `{usual}`"))
 }
 
-pub fn unknown_mode(mode: &str, near: Option<&str>) -> Message {
-    message(format!("there is no mode `{mode}`")).maybe(near, "leave the mode out, or write `mode = \"dual_arrays\"`")
+pub fn unknown_mode(mode: &str, near: Option<&str>, usual: &str) -> Message {
+    message(format!("there is no mode `{mode}`")).maybe(near, &format!("leave the mode out, or write `{usual}`"))
 }
 
 /// `instead`: the way out, which the derivative's descriptor has. The same in the two below.

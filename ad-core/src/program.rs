@@ -8,6 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 
 use crate::diag::SrcRange;
 use crate::ir::{Elem, Graph, Loc, RealTy, Term};
+use crate::modes::Mode;
 
 /// A place in the user's source, for messages at run time and for the spans of emitted code.
 #[derive(Clone, Debug)]
@@ -246,6 +247,8 @@ pub struct Program {
     pub constants: Vec<Constant>,
     /// Indices into `params` of the active ones, ascending.
     pub active: Vec<usize>,
+    /// The algorithm that differentiates it.
+    pub mode: Mode,
     /// The result's type as written.
     pub result_ty: TokenStream,
     /// The result.

@@ -184,7 +184,7 @@ fn random_programs(root: &str, chance: impl Fn(u64) -> Option<u64>) {
             let roots = ad_core::passes::bulk::transform(&mut g, &roots);
             let roots = ad_core::passes::simplify::simplify(&mut g, &roots);
             let seeds: Vec<_> = roots.iter().map(|&t| g.lit_like(t, 1.0)).collect();
-            let (mut all, gradient) = ad_core::modes::dual_arrays::reverse(&mut g, &roots, &seeds, &active);
+            let (mut all, gradient) = common::modes::reverse(&mut g, &roots, &seeds, &active);
             all.extend(gradient);
             let all = ad_core::passes::simplify::simplify(&mut g, &all);
             support::Case::of(format!("random_{seed}").leak(), g, &all, inputs)

@@ -14,6 +14,7 @@ use ad_core::pipeline::{self, Prepared};
 use ad_core::program::{Param, Routine};
 use ad_oracle::interp::{Array, Data, Dual, Interp, Value};
 use common::compare::close_all;
+use common::modes;
 use common::source::forms::forms;
 use common::source::oracle::{self, Outcome};
 use common::source::{Kind, Real, Source, program};
@@ -183,28 +184,32 @@ fn check(source: &Source) -> Try<(bool, bool)> {
 
 #[test]
 fn options_mean_what_the_interpreter_finds() {
-    let forms = forms();
-    let (cases, first) = (number("AD_CASES", 200), number("AD_SEED", 0));
-    let (mut told, mut second) = (0, 0);
-    let mut failures = Vec::new();
-    for seed in first..first + cases {
-        let source = program(&forms, seed);
-        let result = catch_unwind(AssertUnwindSafe(|| check(&source)));
-        let result = result.unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().cloned();
-            Err(text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).into())).unwrap_or_default())
-        });
-        match result {
-            Ok((t, s)) => {
-                told += u64::from(t);
-                second += u64::from(s);
+    modes::every_mode(|| {
+        let forms = forms();
+        let (cases, first) = (number("AD_CASES", 200), number("AD_SEED", 0));
+        let (mut told, mut second) = (0, 0);
+        let mut failures = Vec::new();
+        for seed in first..first + cases {
+            let source = program(&forms, seed);
+            let result = catch_unwind(AssertUnwindSafe(|| check(&source)));
+            let result = result.unwrap_or_else(|panic| {
+                let text = panic.downcast_ref::<String>().cloned();
+                Err(text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).into())).unwrap_or_default())
+            });
+            match result {
+                Ok((t, s)) => {
+                    told += u64::from(t);
+                    second += u64::from(s);
+                }
+                Err(e) => {
+                    failures.push(format!("seed {seed}: {e}\n#[differentiate({})]\n{}", source.options, source.text))
+                }
             }
-            Err(e) => failures.push(format!("seed {seed}: {e}\n#[differentiate({})]\n{}", source.options, source.text)),
         }
-    }
-    println!("{cases} programs: {told} told, {second} second derivatives, {} failures", failures.len());
-    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures[..failures.len().min(5)].join("\n"));
-    assert!(cases < 400 || told * 2 > cases && second * 4 > cases, "{told} told, {second} second derivatives");
+        println!("{cases} programs: {told} told, {second} second derivatives, {} failures", failures.len());
+        assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures[..failures.len().min(5)].join("\n"));
+        assert!(cases < 400 || told * 2 > cases && second * 4 > cases, "{told} told, {second} second derivatives");
+    });
 }
 
 #[test]

@@ -10,6 +10,7 @@ use ad_core::pipeline;
 use ad_core::{front, program::Program};
 use ad_oracle::interp::{Interp, Value};
 use common::compare::{close_all, dot};
+use common::modes;
 use common::rng::Rng;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -64,7 +65,7 @@ fn parse(body: &str) -> Program {
     let text = format!("fn law(x: &Array1<f64>, c: f64) -> f64 {{ let n = x.len(); {body} }}");
     let tokens = text.parse().unwrap_or_else(|e| panic!("{e}: {text}"));
     match front::parse("grad".parse().expect("a word"), tokens) {
-        Ok(program) => program,
+        Ok(program) => Program { mode: modes::mode(), ..program },
         Err(failure) => {
             let texts: Vec<String> = failure.diags.list().iter().map(ad_core::diag::Diagnostic::text).collect();
             panic!("{text}\n{}", texts.join("\n"))
@@ -92,6 +93,10 @@ fn differentiated(body: &str, inputs: &[Value], direction: &[Vec<f64>]) -> (Vec<
 
 /// Both sides agree for random bodies at every size from `least` on.
 fn law(least: usize, sides: impl Fn(&Bodies) -> [String; 2]) {
+    modes::every_mode(|| law_of_this_mode(least, &sides));
+}
+
+fn law_of_this_mode(least: usize, sides: impl Fn(&Bodies) -> [String; 2]) {
     let seed = number("AD_SEED", 1);
     for k in 0..number("AD_CASES", 20) {
         let mut rng = Rng::new(seed.wrapping_mul(1000) + k);

@@ -13,13 +13,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ad_core::ir::print::print_typed;
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Graph, Node, RealTy, Term};
-use ad_core::modes::dual_arrays as ad;
 use ad_core::passes::{Context, bulk as bot, simplify, unroll};
 use ad_core::prim::Unary;
 use ad_oracle::interp::{Interp, Value, Work};
 use common::compare::{close, close_all, dot};
 use common::r#gen::{Case, case, twice};
 use common::histogram::{Histogram, names_in};
+use common::modes as ad;
 use common::rng::Rng;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
 
@@ -329,39 +329,41 @@ fn report(seed: u64, size: usize, message: &str) -> String {
 
 #[test]
 fn every_stage_keeps_meaning_and_derivatives() {
-    let stats = RefCell::new(Stats::default());
-    let cases = u32::try_from(number("AD_CASES", 800)).unwrap();
-    let config = Config {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 200,
-        max_global_rejects: u32::MAX,
-        ..Config::default()
-    };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(Default::default()));
-    let offset = number("AD_SEED", 0);
-    // Shrinking makes the program of the same seed smaller: another seed would be another program.
-    use proptest::prelude::Strategy;
-    let programs = (proptest::num::u64::ANY.no_shrink(), 1..60_usize);
-    let outcome = runner.run(&programs, |(seed, size)| {
-        let mut stats = stats.borrow_mut();
-        stats.cases += 1;
-        match guarded(seed.wrapping_add(offset), size, &mut stats) {
-            Ok(tame) => {
-                stats.wild += usize::from(!tame);
-                Ok(())
+    ad::every_mode(|| {
+        let stats = RefCell::new(Stats::default());
+        let cases = u32::try_from(number("AD_CASES", 800)).unwrap();
+        let config = Config {
+            cases,
+            failure_persistence: None,
+            max_shrink_iters: 200,
+            max_global_rejects: u32::MAX,
+            ..Config::default()
+        };
+        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(Default::default()));
+        let offset = number("AD_SEED", 0);
+        // Shrinking makes the program of the same seed smaller: another seed would be another program.
+        use proptest::prelude::Strategy;
+        let programs = (proptest::num::u64::ANY.no_shrink(), 1..60_usize);
+        let outcome = runner.run(&programs, |(seed, size)| {
+            let mut stats = stats.borrow_mut();
+            stats.cases += 1;
+            match guarded(seed.wrapping_add(offset), size, &mut stats) {
+                Ok(tame) => {
+                    stats.wild += usize::from(!tame);
+                    Ok(())
+                }
+                Err(e) => Err(TestCaseError::fail(e)),
             }
-            Err(e) => Err(TestCaseError::fail(e)),
+        });
+        match outcome {
+            Ok(()) => {}
+            Err(TestError::Fail(reason, (seed, size))) => {
+                panic!("{}", report(seed.wrapping_add(offset), size, reason.message()))
+            }
+            Err(TestError::Abort(reason)) => panic!("{reason}"),
         }
+        stats.into_inner().judge();
     });
-    match outcome {
-        Ok(()) => {}
-        Err(TestError::Fail(reason, (seed, size))) => {
-            panic!("{}", report(seed.wrapping_add(offset), size, reason.message()))
-        }
-        Err(TestError::Abort(reason)) => panic!("{reason}"),
-    }
-    stats.into_inner().judge();
 }
 
 impl Stats {
@@ -424,7 +426,7 @@ fn deep_programs_are_linear_and_need_no_stack() {
             assert!(made[1] < 2 * made[0] + 100, "not linear: {made:?}");
         }
     };
-    std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();
+    std::thread::Builder::new().stack_size(1 << 20).spawn(move || ad::every_mode(run)).unwrap().join().unwrap();
 }
 
 /// A chain of n elementwise operations on a vector, each using the last and the one before; through all stages. Terms made.

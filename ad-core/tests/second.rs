@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 
 use ad_core::ir::print::print_typed;
 use ad_core::ir::{Elem, Graph, Node, RealTy, Term};
-use ad_core::modes::dual_arrays as ad;
 use ad_core::passes::{bulk as bot, simplify, unroll};
 use ad_core::prim::Unary;
 use ad_oracle::interp::{Interp, Value};
 use common::compare::dot;
 use common::r#gen::{Case, case};
 use common::histogram::names_in;
+use common::modes as ad;
 use common::rng::Rng;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -177,31 +177,33 @@ fn check(seed: u64, size: usize) -> Result<Verdict, String> {
 
 #[test]
 fn hessians_agree_in_every_way() {
-    let (cases, offset) = (number("AD_CASES", 400), number("AD_SEED", 0));
-    let (mut told, mut smooth, mut alive) = (0, 0, 0);
-    let mut failures = Vec::new();
-    for seed in offset..offset + cases {
-        let size = 1 + usize::try_from(seed.wrapping_mul(0x9e37_79b9) >> 7).unwrap_or(0) % 40;
-        let outcome = std::panic::catch_unwind(|| check(seed, size));
-        match outcome {
-            Ok(Ok(Verdict::Wild)) => {}
-            Ok(Ok(Verdict::Told { smooth: s, zero })) => {
-                told += 1;
-                smooth += u32::from(s);
-                alive += u32::from(!zero);
-            }
-            Ok(Err(e)) => failures.push(format!("seed {seed}, size {size}: {e}")),
-            Err(panic) => {
-                let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
-                failures.push(format!("seed {seed}, size {size} panics: {text}"));
+    ad::every_mode(|| {
+        let (cases, offset) = (number("AD_CASES", 400), number("AD_SEED", 0));
+        let (mut told, mut smooth, mut alive) = (0, 0, 0);
+        let mut failures = Vec::new();
+        for seed in offset..offset + cases {
+            let size = 1 + usize::try_from(seed.wrapping_mul(0x9e37_79b9) >> 7).unwrap_or(0) % 40;
+            let outcome = std::panic::catch_unwind(|| check(seed, size));
+            match outcome {
+                Ok(Ok(Verdict::Wild)) => {}
+                Ok(Ok(Verdict::Told { smooth: s, zero })) => {
+                    told += 1;
+                    smooth += u32::from(s);
+                    alive += u32::from(!zero);
+                }
+                Ok(Err(e)) => failures.push(format!("seed {seed}, size {size}: {e}")),
+                Err(panic) => {
+                    let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+                    failures.push(format!("seed {seed}, size {size} panics: {text}"));
+                }
             }
         }
-    }
-    println!("{told} of {cases} told, {smooth} against differences, {alive} not zero, {} failures", failures.len());
-    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
-    if cases >= 300 {
-        assert!(told * 2 > u32::try_from(cases).unwrap_or(0) && smooth * 3 > told && alive * 4 > told);
-    }
+        println!("{told} of {cases} told, {smooth} against differences, {alive} not zero, {} failures", failures.len());
+        assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
+        if cases >= 300 {
+            assert!(told * 2 > u32::try_from(cases).unwrap_or(0) && smooth * 3 > told && alive * 4 > told);
+        }
+    });
 }
 
 /// The derivative of order n of `f` at x, by passes of the compiler in this order: `r` reverse, `f` forwards.
@@ -222,48 +224,50 @@ fn nested(f: &dyn Fn(&mut Graph, Term) -> Term, x: f64, passes: &str) -> f64 {
 
 #[test]
 fn third_derivatives_have_closed_forms() {
-    let cube = |x: f64| x * x * x;
-    type Function = Box<dyn Fn(&mut Graph, Term) -> Term>;
-    type Closed = Box<dyn Fn(f64) -> f64>;
-    let unary = |f: Unary| -> Function { Box::new(move |g, x| g.unary(f, x)) };
-    let s = |x: f64| 1.0 / (1.0 + (-x).exp());
-    let t = f64::tanh;
-    let cases: Vec<(&str, Function, Closed)> = vec![
-        ("sin", unary(Unary::Sin), Box::new(|x| -x.cos())),
-        ("cos", unary(Unary::Cos), Box::new(f64::sin)),
-        ("exp", unary(Unary::Exp), Box::new(f64::exp)),
-        ("ln", unary(Unary::Ln), Box::new(move |x| 2.0 / cube(x))),
-        ("recip", unary(Unary::Recip), Box::new(|x| -6.0 / x.powi(4))),
-        ("sqrt", unary(Unary::Sqrt), Box::new(|x| 0.375 * x.powf(-2.5))),
-        (
-            "sigmoid",
-            unary(Unary::Sigmoid),
-            Box::new(move |x| s(x) * (1.0 - s(x)) * (1.0 - 6.0 * s(x) + 6.0 * s(x) * s(x))),
-        ),
-        ("softplus", unary(Unary::Softplus), Box::new(move |x| s(x) * (1.0 - s(x)) * (1.0 - 2.0 * s(x)))),
-        ("tanh", unary(Unary::Tanh), Box::new(move |x| (1.0 - t(x) * t(x)) * (6.0 * t(x) * t(x) - 2.0))),
-        (
-            "x^4 exp(2x)",
-            Box::new(|g, x| {
-                let (two, square) = (g.lit_real(RealTy::F64, 2.0), g.mul(x, x));
-                let (fourth, double) = (g.mul(square, square), g.mul(two, x));
-                let e = g.unary(Unary::Exp, double);
-                g.mul(fourth, e)
-            }),
-            Box::new(|x| (2.0 * x).exp() * (8.0 * x.powi(4) + 48.0 * x.powi(3) + 72.0 * x * x + 24.0 * x)),
-        ),
-    ];
-    for (name, f, third) in &cases {
-        for x in [0.3, 0.9, 1.7] {
-            let expected = third(x);
-            for passes in ["rrr", "rrf", "rfr", "frr", "ffr", "frf", "rff", "fff"] {
-                let found = nested(f.as_ref(), x, passes);
-                let error = (found - expected).abs();
-                assert!(
-                    error <= 1e-12 * expected.abs().max(1.0),
-                    "{name} at {x}, {passes}: {found} instead of {expected}"
-                );
+    ad::every_direction(|| {
+        let cube = |x: f64| x * x * x;
+        type Function = Box<dyn Fn(&mut Graph, Term) -> Term>;
+        type Closed = Box<dyn Fn(f64) -> f64>;
+        let unary = |f: Unary| -> Function { Box::new(move |g, x| g.unary(f, x)) };
+        let s = |x: f64| 1.0 / (1.0 + (-x).exp());
+        let t = f64::tanh;
+        let cases: Vec<(&str, Function, Closed)> = vec![
+            ("sin", unary(Unary::Sin), Box::new(|x| -x.cos())),
+            ("cos", unary(Unary::Cos), Box::new(f64::sin)),
+            ("exp", unary(Unary::Exp), Box::new(f64::exp)),
+            ("ln", unary(Unary::Ln), Box::new(move |x| 2.0 / cube(x))),
+            ("recip", unary(Unary::Recip), Box::new(|x| -6.0 / x.powi(4))),
+            ("sqrt", unary(Unary::Sqrt), Box::new(|x| 0.375 * x.powf(-2.5))),
+            (
+                "sigmoid",
+                unary(Unary::Sigmoid),
+                Box::new(move |x| s(x) * (1.0 - s(x)) * (1.0 - 6.0 * s(x) + 6.0 * s(x) * s(x))),
+            ),
+            ("softplus", unary(Unary::Softplus), Box::new(move |x| s(x) * (1.0 - s(x)) * (1.0 - 2.0 * s(x)))),
+            ("tanh", unary(Unary::Tanh), Box::new(move |x| (1.0 - t(x) * t(x)) * (6.0 * t(x) * t(x) - 2.0))),
+            (
+                "x^4 exp(2x)",
+                Box::new(|g, x| {
+                    let (two, square) = (g.lit_real(RealTy::F64, 2.0), g.mul(x, x));
+                    let (fourth, double) = (g.mul(square, square), g.mul(two, x));
+                    let e = g.unary(Unary::Exp, double);
+                    g.mul(fourth, e)
+                }),
+                Box::new(|x| (2.0 * x).exp() * (8.0 * x.powi(4) + 48.0 * x.powi(3) + 72.0 * x * x + 24.0 * x)),
+            ),
+        ];
+        for (name, f, third) in &cases {
+            for x in [0.3, 0.9, 1.7] {
+                let expected = third(x);
+                for passes in ["rrr", "rrf", "rfr", "frr", "ffr", "frf", "rff", "fff"] {
+                    let found = nested(f.as_ref(), x, passes);
+                    let error = (found - expected).abs();
+                    assert!(
+                        error <= 1e-12 * expected.abs().max(1.0),
+                        "{name} at {x}, {passes}: {found} instead of {expected}"
+                    );
+                }
             }
         }
-    }
+    });
 }

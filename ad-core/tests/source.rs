@@ -7,6 +7,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use common::modes;
 use common::source::forms::{Form, forms, row};
 use common::source::oracle::{self, Outcome};
 use common::source::{Real, program};
@@ -30,52 +31,59 @@ fn check(forms: &[Form], seed: u64) -> Result<Option<Outcome>, String> {
 
 #[test]
 fn every_stage_means_what_the_source_means() {
-    let forms = forms();
-    let cases = number("AD_CASES", 1000);
-    let first = number("AD_SEED", 0);
-    let (mut wild, mut panics, mut kinds) = (0, 0, BTreeMap::new());
-    let (mut uses, mut single): (BTreeMap<String, usize>, BTreeSet<String>) = Default::default();
-    let mut control: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut failures = Vec::new();
-    for seed in first..first + cases {
-        match check(&forms, seed) {
-            Ok(None) => wild += 1,
-            Ok(Some(outcome)) => {
-                panics += u64::from(matches!(outcome, Outcome::Panics(_)));
-                let source = program(&forms, seed);
-                *kinds.entry(source.real.text()).or_insert(0) += 1;
-                for word in CONTROL.iter().filter(|word| source.text.contains(**word)) {
-                    *control.entry(word).or_default() += 1;
+    modes::every_mode(|| {
+        let forms = forms();
+        let cases = number("AD_CASES", 1000);
+        let first = number("AD_SEED", 0);
+        let (mut wild, mut panics, mut kinds) = (0, 0, BTreeMap::new());
+        let (mut uses, mut single): (BTreeMap<String, usize>, BTreeSet<String>) = Default::default();
+        let mut control: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut failures = Vec::new();
+        for seed in first..first + cases {
+            match check(&forms, seed) {
+                Ok(None) => wild += 1,
+                Ok(Some(outcome)) => {
+                    panics += u64::from(matches!(outcome, Outcome::Panics(_)));
+                    let source = program(&forms, seed);
+                    *kinds.entry(source.real.text()).or_insert(0) += 1;
+                    for word in CONTROL.iter().filter(|word| source.text.contains(**word)) {
+                        *control.entry(word).or_default() += 1;
+                    }
+                    if source.real == Real::F32 {
+                        single.extend(source.uses.iter().cloned());
+                    }
+                    for row in source.uses {
+                        *uses.entry(row).or_default() += 1;
+                    }
                 }
-                if source.real == Real::F32 {
-                    single.extend(source.uses.iter().cloned());
-                }
-                for row in source.uses {
-                    *uses.entry(row).or_default() += 1;
-                }
+                Err(e) => failures.push(e),
             }
-            Err(e) => failures.push(e),
         }
-    }
-    println!("{cases} programs, {wild} wild, {panics} that panic, {kinds:?}\n{uses:?}\n{control:?}");
-    let shown = number("AD_SHOWN", 4) as usize;
-    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures[..failures.len().min(shown)].join("\n"));
-    if cases < 2 * forms.len() as u64 {
-        return;
-    }
-    let rare: Vec<&&str> = CONTROL.iter().filter(|word| control.get(**word).copied().unwrap_or(0) < 3).collect();
-    assert_eq!(rare, Vec::<&&str>::new(), "statements that random programs hardly have");
-    assert!(wild * 20 < cases && panics * 20 < cases, "{wild} wild, {panics} panic");
-    assert!(kinds[Real::F32.text()] * 10 > cases && kinds[Real::Param.text()] * 20 > cases, "{kinds:?}");
-    let rows = ad_core::front::described();
-    let named = rows.iter().map(|r| row(r.on, r.name));
-    let left_out = |row: &str, of: &[&str]| LEFT_OUT.contains(&row) || of.contains(&row);
-    let missing: Vec<String> = named.clone().filter(|row| !uses.contains_key(row) && !left_out(row, &[])).collect();
-    assert_eq!(missing, Vec::<String>::new(), "rows of the front end's table that no random program has");
-    let missing: Vec<String> = named.filter(|row| !single.contains(row) && !left_out(row, OF_PARAMETERS)).collect();
-    assert_eq!(missing, Vec::<String>::new(), "rows that no random program in single precision has");
-    let unknown: Vec<&String> = uses.keys().filter(|u| !rows.iter().any(|r| **u == row(r.on, r.name))).collect();
-    assert_eq!(unknown, Vec::<&String>::new(), "rows that are not in the front end's table");
+        println!("{cases} programs, {wild} wild, {panics} that panic, {kinds:?}\n{uses:?}\n{control:?}");
+        let shown = number("AD_SHOWN", 4) as usize;
+        assert!(
+            failures.is_empty(),
+            "{} failures\n{}",
+            failures.len(),
+            failures[..failures.len().min(shown)].join("\n")
+        );
+        if cases < 2 * forms.len() as u64 {
+            return;
+        }
+        let rare: Vec<&&str> = CONTROL.iter().filter(|word| control.get(**word).copied().unwrap_or(0) < 3).collect();
+        assert_eq!(rare, Vec::<&&str>::new(), "statements that random programs hardly have");
+        assert!(wild * 20 < cases && panics * 20 < cases, "{wild} wild, {panics} panic");
+        assert!(kinds[Real::F32.text()] * 10 > cases && kinds[Real::Param.text()] * 20 > cases, "{kinds:?}");
+        let rows = ad_core::front::described();
+        let named = rows.iter().map(|r| row(r.on, r.name));
+        let left_out = |row: &str, of: &[&str]| LEFT_OUT.contains(&row) || of.contains(&row);
+        let missing: Vec<String> = named.clone().filter(|row| !uses.contains_key(row) && !left_out(row, &[])).collect();
+        assert_eq!(missing, Vec::<String>::new(), "rows of the front end's table that no random program has");
+        let missing: Vec<String> = named.filter(|row| !single.contains(row) && !left_out(row, OF_PARAMETERS)).collect();
+        assert_eq!(missing, Vec::<String>::new(), "rows that no random program in single precision has");
+        let unknown: Vec<&String> = uses.keys().filter(|u| !rows.iter().any(|r| **u == row(r.on, r.name))).collect();
+        assert_eq!(unknown, Vec::<&String>::new(), "rows that are not in the front end's table");
+    });
 }
 
 /// What changes the course of a program, and what a loop changes: no row of the table says that it is there.

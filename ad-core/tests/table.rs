@@ -6,12 +6,12 @@ mod common;
 
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Elem, Graph, IntTy, Node, RealTy, Term};
-use ad_core::modes::dual_arrays as ad;
 use ad_core::passes::{bulk as bot, simplify, unroll};
 use ad_core::prim::structural::{self, Example, Sample};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
 use ad_oracle::interp::{Interp, Value};
 use common::compare::{close, close_all, dot};
+use common::modes as ad;
 
 /// A primitive applied to inputs, sizes and starts as literals.
 struct Program {
@@ -221,37 +221,41 @@ fn twice(value: &Value) -> Value {
 
 #[test]
 fn rows_of_one_argument() {
-    for &f in Unary::ALL {
-        let row = f.row();
-        for &x in row.points {
-            let mut p = program(&Prim::Unary(f), &[Value::scalar(x)]);
-            close_all(&[(row.eval)(x)], &p.eval(p.root).values(), 1e-13)
-                .unwrap_or_else(|e| panic!("{}({x}): {e}", row.name));
-            p.check_derivatives(&format!("{}({x})", row.name), true);
-            program(&Prim::Unary(f), &[Value::scalar(x)]).check_second_order(row.name);
+    ad::every_direction(|| {
+        for &f in Unary::ALL {
+            let row = f.row();
+            for &x in row.points {
+                let mut p = program(&Prim::Unary(f), &[Value::scalar(x)]);
+                close_all(&[(row.eval)(x)], &p.eval(p.root).values(), 1e-13)
+                    .unwrap_or_else(|e| panic!("{}({x}): {e}", row.name));
+                p.check_derivatives(&format!("{}({x})", row.name), true);
+                program(&Prim::Unary(f), &[Value::scalar(x)]).check_second_order(row.name);
+            }
+            assert!(!row.points.is_empty(), "{} is tested nowhere", row.name);
+            Program::check_bot(&Prim::Unary(f), &[Value::reals(&[row.points.len()], row.points)], row.name);
         }
-        assert!(!row.points.is_empty(), "{} is tested nowhere", row.name);
-        Program::check_bot(&Prim::Unary(f), &[Value::reals(&[row.points.len()], row.points)], row.name);
-    }
+    });
 }
 
 #[test]
 fn rows_of_two_arguments() {
-    for &f in Binary::ALL {
-        let row = f.row();
-        for &(a, b) in row.points {
-            let args = [Value::scalar(a), Value::scalar(b)];
-            let mut p = program(&Prim::Binary(f), &args);
-            close_all(&[(row.eval)(a, b)], &p.eval(p.root).values(), 1e-13)
-                .unwrap_or_else(|e| panic!("{}({a}, {b}): {e}", row.name));
-            p.check_derivatives(&format!("{}({a}, {b})", row.name), true);
-            program(&Prim::Binary(f), &args).check_second_order(row.name);
+    ad::every_direction(|| {
+        for &f in Binary::ALL {
+            let row = f.row();
+            for &(a, b) in row.points {
+                let args = [Value::scalar(a), Value::scalar(b)];
+                let mut p = program(&Prim::Binary(f), &args);
+                close_all(&[(row.eval)(a, b)], &p.eval(p.root).values(), 1e-13)
+                    .unwrap_or_else(|e| panic!("{}({a}, {b}): {e}", row.name));
+                p.check_derivatives(&format!("{}({a}, {b})", row.name), true);
+                program(&Prim::Binary(f), &args).check_second_order(row.name);
+            }
+            let (xs, ys): (Vec<f64>, Vec<f64>) = row.points.iter().copied().unzip();
+            assert!(!xs.is_empty(), "{} is tested nowhere", row.name);
+            let args = [Value::reals(&[xs.len()], &xs), Value::reals(&[ys.len()], &ys)];
+            Program::check_bot(&Prim::Binary(f), &args, row.name);
         }
-        let (xs, ys): (Vec<f64>, Vec<f64>) = row.points.iter().copied().unzip();
-        assert!(!xs.is_empty(), "{} is tested nowhere", row.name);
-        let args = [Value::reals(&[xs.len()], &xs), Value::reals(&[ys.len()], &ys)];
-        Program::check_bot(&Prim::Binary(f), &args, row.name);
-    }
+    });
 }
 
 /// Numbers from the literature: the tables and the oracle could share an error.
@@ -285,43 +289,45 @@ fn special_functions_have_their_known_values() {
 /// The contract's table of conventions, at the points where the derivative is not defined: the oracle and both modes.
 #[test]
 fn conventions() {
-    let unary: [(Unary, f64, f64); 12] = [
-        (Unary::Abs, 0.0, 0.0),
-        (Unary::Relu, 0.0, 0.0),
-        (Unary::Signum, 0.0, 0.0),
-        (Unary::Floor, 1.0, 0.0),
-        (Unary::Ceil, 1.0, 0.0),
-        (Unary::Round, 0.5, 0.0),
-        (Unary::Trunc, 0.0, 0.0),
-        (Unary::Fract, 1.0, 1.0),
-        (Unary::Sqrt, 0.0, f64::INFINITY),
-        (Unary::Cbrt, 0.0, f64::INFINITY),
-        (Unary::Relu, f64::NAN, 0.0),
-        (Unary::Softplus, 0.0, 0.5),
-    ];
-    for (f, x, slope) in unary {
-        check_slopes(&Prim::Unary(f), &[x], &[slope]);
-    }
-    let nan = f64::NAN;
-    let binary: [(Binary, f64, f64, [f64; 2]); 14] = [
-        (Binary::Max, 1.0, 1.0, [1.0, 0.0]),
-        (Binary::Min, 1.0, 1.0, [1.0, 0.0]),
-        (Binary::Max, 0.0, -0.0, [1.0, 0.0]),
-        (Binary::Max, nan, 1.0, [0.0, 1.0]),
-        (Binary::Max, 1.0, nan, [1.0, 0.0]),
-        (Binary::Min, nan, 1.0, [0.0, 1.0]),
-        (Binary::Min, 1.0, nan, [1.0, 0.0]),
-        (Binary::Max, nan, nan, [0.0, 0.0]),
-        (Binary::Hypot, 0.0, 0.0, [0.0, 0.0]),
-        (Binary::Atan2, 0.0, 0.0, [0.0, 0.0]),
-        (Binary::Pow, 0.0, 2.0, [0.0, 0.0]),
-        (Binary::Pow, 2.0, 0.0, [0.0, std::f64::consts::LN_2]),
-        (Binary::Pow, 0.0, 0.0, [0.0, f64::NEG_INFINITY]),
-        (Binary::Copysign, 0.0, -1.0, [0.0, 0.0]),
-    ];
-    for (f, a, b, slopes) in binary {
-        check_slopes(&Prim::Binary(f), &[a, b], &slopes);
-    }
+    ad::every_direction(|| {
+        let unary: [(Unary, f64, f64); 12] = [
+            (Unary::Abs, 0.0, 0.0),
+            (Unary::Relu, 0.0, 0.0),
+            (Unary::Signum, 0.0, 0.0),
+            (Unary::Floor, 1.0, 0.0),
+            (Unary::Ceil, 1.0, 0.0),
+            (Unary::Round, 0.5, 0.0),
+            (Unary::Trunc, 0.0, 0.0),
+            (Unary::Fract, 1.0, 1.0),
+            (Unary::Sqrt, 0.0, f64::INFINITY),
+            (Unary::Cbrt, 0.0, f64::INFINITY),
+            (Unary::Relu, f64::NAN, 0.0),
+            (Unary::Softplus, 0.0, 0.5),
+        ];
+        for (f, x, slope) in unary {
+            check_slopes(&Prim::Unary(f), &[x], &[slope]);
+        }
+        let nan = f64::NAN;
+        let binary: [(Binary, f64, f64, [f64; 2]); 14] = [
+            (Binary::Max, 1.0, 1.0, [1.0, 0.0]),
+            (Binary::Min, 1.0, 1.0, [1.0, 0.0]),
+            (Binary::Max, 0.0, -0.0, [1.0, 0.0]),
+            (Binary::Max, nan, 1.0, [0.0, 1.0]),
+            (Binary::Max, 1.0, nan, [1.0, 0.0]),
+            (Binary::Min, nan, 1.0, [0.0, 1.0]),
+            (Binary::Min, 1.0, nan, [1.0, 0.0]),
+            (Binary::Max, nan, nan, [0.0, 0.0]),
+            (Binary::Hypot, 0.0, 0.0, [0.0, 0.0]),
+            (Binary::Atan2, 0.0, 0.0, [0.0, 0.0]),
+            (Binary::Pow, 0.0, 2.0, [0.0, 0.0]),
+            (Binary::Pow, 2.0, 0.0, [0.0, std::f64::consts::LN_2]),
+            (Binary::Pow, 0.0, 0.0, [0.0, f64::NEG_INFINITY]),
+            (Binary::Copysign, 0.0, -1.0, [0.0, 0.0]),
+        ];
+        for (f, a, b, slopes) in binary {
+            check_slopes(&Prim::Binary(f), &[a, b], &slopes);
+        }
+    });
 }
 
 /// The partial derivatives of a scalar primitive, by the oracle, forwards and in reverse.
@@ -354,67 +360,73 @@ fn check_slopes(prim: &Prim, xs: &[f64], slopes: &[f64]) {
 /// "infinite; 0 where the incoming cotangent is 0", and no NaN from the arm of a choice that is not taken.
 #[test]
 fn a_zero_cotangent_stays_zero() {
-    for f in [Unary::Sqrt, Unary::Cbrt, Unary::Ln, Unary::Recip] {
-        let mut g = Graph::new();
-        let x = g.add_input(Elem::F64, 0);
-        let y = g.unary(f, x);
-        let zero = g.lit_real(RealTy::F64, 0.0);
-        let positive = g.compare(Cmp::Gt, x, zero);
-        let masked = g.select(positive, y, x);
-        let lazy = g.cond(positive, y, x);
-        for root in [masked, lazy] {
-            let one = g.lit_real(RealTy::F64, 1.0);
-            let gradient = ad::reverse(&mut g, &[root], &[one], &[0]).1[0];
-            let forward = ad::forward(&mut g, &[root], &[(0, one)]).1[0];
-            let simple = simplify::simplify(&mut g, &[gradient, forward]);
-            for t in [gradient, forward, simple[0], simple[1]] {
-                let value = Interp::new(&g, &[Value::scalar(0.0)]).eval(t).unwrap().values()[0];
-                assert!(value == 1.0, "{}: {value}", f.row().name);
+    ad::every_direction(|| {
+        for f in [Unary::Sqrt, Unary::Cbrt, Unary::Ln, Unary::Recip] {
+            let mut g = Graph::new();
+            let x = g.add_input(Elem::F64, 0);
+            let y = g.unary(f, x);
+            let zero = g.lit_real(RealTy::F64, 0.0);
+            let positive = g.compare(Cmp::Gt, x, zero);
+            let masked = g.select(positive, y, x);
+            let lazy = g.cond(positive, y, x);
+            for root in [masked, lazy] {
+                let one = g.lit_real(RealTy::F64, 1.0);
+                let gradient = ad::reverse(&mut g, &[root], &[one], &[0]).1[0];
+                let forward = ad::forward(&mut g, &[root], &[(0, one)]).1[0];
+                let simple = simplify::simplify(&mut g, &[gradient, forward]);
+                for t in [gradient, forward, simple[0], simple[1]] {
+                    let value = Interp::new(&g, &[Value::scalar(0.0)]).eval(t).unwrap().values()[0];
+                    assert!(value == 1.0, "{}: {value}", f.row().name);
+                }
             }
         }
-    }
+    });
 }
 
 /// A product that absorbs zero keeps absorbing it in its own derivative: the other factor's may be infinite there, or NaN.
 #[test]
 fn absorbing_products_differentiate_to_absorbing_products() {
-    let mut g = Graph::new();
-    let (a, b) = (g.add_input(Elem::F64, 0), g.add_input(Elem::F64, 0));
-    let root = g.binary(Binary::MulZero, a, b);
-    let (da, db) = (g.add_input(Elem::F64, 0), g.add_input(Elem::F64, 0));
-    let tangent = ad::forward(&mut g, &[root], &[(0, da), (1, db)]).1[0];
-    let simple = simplify::simplify(&mut g, &[tangent])[0];
-    for (b, db) in [(f64::NAN, f64::NAN), (f64::INFINITY, f64::INFINITY), (2.0, f64::NAN)] {
-        let inputs = [0.0, b, 0.0, db].map(Value::scalar);
-        for t in [tangent, simple] {
-            assert_eq!(Interp::new(&g, &inputs).eval(t).unwrap().values(), [0.0]);
+    ad::every_mode(|| {
+        let mut g = Graph::new();
+        let (a, b) = (g.add_input(Elem::F64, 0), g.add_input(Elem::F64, 0));
+        let root = g.binary(Binary::MulZero, a, b);
+        let (da, db) = (g.add_input(Elem::F64, 0), g.add_input(Elem::F64, 0));
+        let tangent = ad::forward(&mut g, &[root], &[(0, da), (1, db)]).1[0];
+        let simple = simplify::simplify(&mut g, &[tangent])[0];
+        for (b, db) in [(f64::NAN, f64::NAN), (f64::INFINITY, f64::INFINITY), (2.0, f64::NAN)] {
+            let inputs = [0.0, b, 0.0, db].map(Value::scalar);
+            for t in [tangent, simple] {
+                assert_eq!(Interp::new(&g, &inputs).eval(t).unwrap().values(), [0.0]);
+            }
         }
-    }
+    });
 }
 
 /// What a build computes for all indices at once is not reached if there is no index: no NaN may come from there.
 #[test]
 fn an_empty_build_contributes_nothing() {
-    for f in [Unary::Ln, Unary::Recip, Unary::Sqrt, Unary::Log2] {
-        let mut g = Graph::new();
-        let (x, v) = (g.add_input(Elem::F64, 0), g.add_input(Elem::F64, 1));
-        let n = g.shape(v)[0];
-        let i = g.fresh();
-        let body = g.unary(f, x);
-        let build = g.build(n, i, body);
-        let sum = g.sum_all(build);
-        let roots = bot::transform(&mut g, &[sum]);
-        let one = g.lit_real(RealTy::F64, 1.0);
-        for roots in [simplify::simplify(&mut g, &roots), roots] {
-            let gradient = ad::reverse(&mut g, &roots, &[one], &[0]).1[0];
-            let simple = simplify::simplify(&mut g, &[gradient])[0];
-            for t in [gradient, simple] {
-                let inputs = [Value::scalar(0.0), Value::reals(&[0], &[])];
-                let value = Interp::new(&g, &inputs).eval(t).unwrap().values()[0];
-                assert!(value == 0.0, "{}: {value}", f.row().name);
+    ad::every_direction(|| {
+        for f in [Unary::Ln, Unary::Recip, Unary::Sqrt, Unary::Log2] {
+            let mut g = Graph::new();
+            let (x, v) = (g.add_input(Elem::F64, 0), g.add_input(Elem::F64, 1));
+            let n = g.shape(v)[0];
+            let i = g.fresh();
+            let body = g.unary(f, x);
+            let build = g.build(n, i, body);
+            let sum = g.sum_all(build);
+            let roots = bot::transform(&mut g, &[sum]);
+            let one = g.lit_real(RealTy::F64, 1.0);
+            for roots in [simplify::simplify(&mut g, &roots), roots] {
+                let gradient = ad::reverse(&mut g, &roots, &[one], &[0]).1[0];
+                let simple = simplify::simplify(&mut g, &[gradient])[0];
+                for t in [gradient, simple] {
+                    let inputs = [Value::scalar(0.0), Value::reals(&[0], &[])];
+                    let value = Interp::new(&g, &inputs).eval(t).unwrap().values()[0];
+                    assert!(value == 0.0, "{}: {value}", f.row().name);
+                }
             }
         }
-    }
+    });
 }
 
 fn matrix() -> Value {
@@ -515,20 +527,24 @@ fn example(prim: &Prim) -> (Vec<Value>, Value) {
 
 #[test]
 fn every_elementwise_primitive_has_an_example() {
-    let mut next = Some(Prim::Unary(Unary::Sin));
-    while let Some(prim) = next {
-        let (args, expected) = example(&prim);
-        check_example(&prim, &args, &expected);
-        next = successor(&prim);
-    }
+    ad::every_direction(|| {
+        let mut next = Some(Prim::Unary(Unary::Sin));
+        while let Some(prim) = next {
+            let (args, expected) = example(&prim);
+            check_example(&prim, &args, &expected);
+            next = successor(&prim);
+        }
+    });
 }
 
 #[test]
 fn every_structural_primitive_has_an_example() {
-    for Example { prim, args, result } in structural::examples() {
-        let args: Vec<Value> = args.iter().map(value).collect();
-        check_example(&prim, &args, &value(&result));
-    }
+    ad::every_direction(|| {
+        for Example { prim, args, result } in structural::examples() {
+            let args: Vec<Value> = args.iter().map(value).collect();
+            check_example(&prim, &args, &value(&result));
+        }
+    });
 }
 
 /// A value in an example of a family.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Analysis;
 use crate::ir::{Graph, Node, Term};
+use crate::prim::Prim;
 
 /// A condition and the value that it must have.
 pub(crate) type Guard = (Term, bool);
@@ -45,4 +46,19 @@ pub(crate) fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
         }
     }
     guards
+}
+
+/// The simpler guards that a guard says, outermost first; none if it is simple itself. A lazy conjunction is
+/// `cond c1 c2 false`: its second condition is not looked at where the first one does not hold.
+pub(crate) fn parts(g: &Graph, (c, value): Guard) -> Vec<Guard> {
+    match *g.node(c) {
+        Node::Cond { cond, then, other } if value && g.bool_value(other) == Some(false) => {
+            vec![(cond, true), (then, true)]
+        }
+        Node::Cond { cond, then, other } if value && g.bool_value(then) == Some(false) => {
+            vec![(cond, false), (other, true)]
+        }
+        Node::Prim(Prim::Not, ref args) => vec![(args[0], !value)],
+        _ => Vec::new(),
+    }
 }

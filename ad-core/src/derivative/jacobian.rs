@@ -13,11 +13,11 @@
 
 use proc_macro2::TokenStream;
 
-use crate::ir::{Elem, Graph, Node, Term, Var, axis};
-use crate::modes::dual_arrays::Derivative;
-use crate::passes::bulk;
+use crate::ir::{Elem, Graph, Node, Term, axis};
+use crate::modes::Derivative;
+use crate::modes::unit_vectors::{batched, unit};
 use crate::passes::unroll;
-use crate::prim::{Cmp, Prim};
+use crate::prim::Prim;
 use crate::program::{Container, Output, Param, Program, pair};
 
 /// One leaf of a derivative's result, and the terms that it is put together of after simplification.
@@ -145,7 +145,7 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
     let g = &mut program.graph;
     let inputs = inputs(g, active);
     let wrt: Vec<u32> = inputs.iter().map(|i| i.0).collect();
-    let derivative = Derivative::of(g, results, &wrt);
+    let derivative = program.mode.derivative(g, results, &wrt);
     let small = |p: &Param| p.container.is_static();
     let registers = container.is_static() && active.iter().all(small);
     let terms: Vec<Term> = inputs.iter().map(|i| i.1).collect();
@@ -173,7 +173,7 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
         let mut found = Vec::new();
         for (&(k, input), shape) in inputs.iter().zip(&shapes) {
             let few = registers && columns.few();
-            found.push(by_columns(g, &derivative, (k, input), shape, few));
+            found.push(by_columns(g, &*derivative, (k, input), shape, few));
         }
         found
     };
@@ -195,11 +195,11 @@ pub(super) fn hessian(program: &mut Program, gradient: &[Term], active: &[Param]
     let (Some(p), Some(&root)) = (active.first(), gradient.first()) else { return Vec::new() };
     let inputs = inputs(g, active);
     let wrt: Vec<u32> = inputs.iter().map(|i| i.0).collect();
-    let derivative = Derivative::of(g, gradient, &wrt);
+    let derivative = program.mode.derivative(g, gradient, &wrt);
     let Some(&input) = inputs.first() else { return Vec::new() };
     let shape: Vec<Term> = g.shape(root).iter().chain(g.shape(input.1)).copied().collect();
     let few = p.container.is_static() && Count::of(g, root).few();
-    let (terms, how) = by_columns(g, &derivative, input, &shape, few);
+    let (terms, how) = by_columns(g, &*derivative, input, &shape, few);
     let (container, lens) = pair((p.container, &p.lens), (p.container, &p.lens));
     vec![Block { terms, how, container, lens }]
 }
@@ -218,7 +218,7 @@ fn nothing(g: &mut Graph, like: Term, shape: &[Term]) -> (Vec<Term>, How) {
 /// The block of one parameter, forwards.
 fn by_columns(
     g: &mut Graph,
-    derivative: &Derivative,
+    derivative: &dyn Derivative,
     (k, input): (u32, Term),
     shape: &[Term],
     few: bool,
@@ -237,39 +237,6 @@ fn by_columns(
     let (seeds, rank) = (vars.len(), g.rank(all));
     let perm: Vec<u8> = (seeds..rank).chain(0..seeds).map(axis).collect();
     (vec![g.transpose(all, &perm)], How::Whole)
-}
-
-/// The unit vector at variables of the shape of `like`, as the `build` of a comparison has it: 1 where every index is the variable.
-pub(super) fn unit(g: &mut Graph, like: Term) -> (Vec<Var>, Term) {
-    let (elem, shape) = (g.elem(like), g.shape(like).to_vec());
-    let vars: Vec<Var> = shape.iter().map(|_| g.fresh()).collect();
-    let mut mask = None;
-    for (k, &var) in vars.iter().enumerate() {
-        let at = g.mk(Node::Var(var));
-        let at = g.broadcast(at, &shape);
-        let own = g.iota(shape[k]);
-        let others: Vec<u8> = (0..shape.len()).filter(|&a| a != k).map(axis).collect();
-        let sizes: Vec<Term> = others.iter().map(|&a| shape[usize::from(a)]).collect();
-        let own = g.replicate_axes(own, &others, &sizes);
-        let here = g.compare(Cmp::Eq, own, at);
-        mask = Some(match mask {
-            None => here,
-            Some(before) => g.and(before, here),
-        });
-    }
-    let (zero, one) = (g.lit_shaped(elem, &shape, 0.0), g.lit_shaped(elem, &shape, 1.0));
-    let seed = mask.map_or(one, |mask| g.select(mask, one, zero));
-    (vars, seed)
-}
-
-/// Terms for all values of the variables, which index an array of the shape of `like`.
-pub(super) fn batched(g: &mut Graph, vars: &[Var], like: Term, terms: &[Term]) -> Vec<Term> {
-    let shape = g.shape(like).to_vec();
-    let mut terms = terms.to_vec();
-    for (&var, &size) in vars.iter().zip(&shape).rev() {
-        terms = bulk::batch(g, var, size, &terms);
-    }
-    terms
 }
 
 /// The unit vectors of a literal shape.

@@ -6,7 +6,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use super::list::Further;
 use super::{Prepared, check_roots, set_checks};
 use crate::ir::{Graph, Loc, Node, Term, axis};
-use crate::modes::dual_arrays::{self, Derivative};
+use crate::modes::{Derivative, Mode};
 use crate::passes::Roots;
 use crate::prim::Cmp;
 use crate::program::{Check, Container, Param, Passing, Phase};
@@ -61,19 +61,24 @@ impl<'a> Making<'a> {
         &mut self.prepared.program.graph
     }
 
+    /// The algorithm that the attribute asks for.
+    pub(super) fn mode(&self) -> Mode {
+        self.prepared.program.mode
+    }
+
     /// The inputs that derivatives are taken with respect to.
     pub(super) fn wrt(&self) -> Vec<u32> {
         self.active.iter().filter_map(|p| p.input).collect()
     }
 
     /// The function, differentiated. The routine's checks read the loops that the derivative runs anyway.
-    pub(super) fn differentiated(&mut self) -> Derivative {
+    pub(super) fn differentiated(&mut self) -> Box<dyn Derivative> {
         let (wrt, results) = (self.wrt(), self.results.clone());
-        Derivative::of(self.graph(), &results, &wrt)
+        self.mode().derivative(self.graph(), &results, &wrt)
     }
 
     /// The checks as terms over the loops that the derivative runs anyway.
-    pub(super) fn share_loops(&mut self, derivative: &Derivative) {
+    pub(super) fn share_loops(&mut self, derivative: &dyn Derivative) {
         let mut roots = check_roots(&self.checks);
         let terms: Vec<Term> = roots.iter().flat_map(|c| std::iter::once(c.ok).chain(c.shown.clone())).collect();
         let mut new = derivative.beside(self.graph(), &terms).into_iter();
@@ -85,7 +90,7 @@ impl<'a> Making<'a> {
 
     /// The function's results beside a derivative of them (out of the loops that it runs anyway, or that count the steps of its
     /// loops), and the same as the derivative itself has them, where that is otherwise.
-    pub(super) fn values(&mut self, derivative: &Derivative) -> (Vec<Term>, Vec<Term>) {
+    pub(super) fn values(&mut self, derivative: &dyn Derivative) -> (Vec<Term>, Vec<Term>) {
         let own = derivative.values().to_vec();
         if self.prepared.plain == self.results {
             return (own, Vec::new());
@@ -96,10 +101,10 @@ impl<'a> Making<'a> {
 
     /// The function's results and their gradient, after the passes: what second derivatives are made of.
     pub(super) fn gradient(&mut self) -> (Vec<Term>, Vec<Term>) {
-        let (wrt, results) = (self.wrt(), self.results.clone());
+        let (mode, wrt, results) = (self.mode(), self.wrt(), self.results.clone());
         let g = &mut self.prepared.program.graph;
         let seeds: Vec<Term> = results.iter().map(|&r| g.lit_like(r, 1.0)).collect();
-        let (values, derivatives) = dual_arrays::reverse(g, &results, &seeds, &wrt);
+        let (values, derivatives) = mode.reverse(g, &results, &seeds, &wrt);
         let roots = (self.between)(g, Roots { values, derivatives, ..Roots::default() });
         (roots.values, roots.derivatives)
     }

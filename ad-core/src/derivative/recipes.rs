@@ -1,10 +1,10 @@
 //! The recipes of derivatives along a cotangent or a direction, and of the Jacobian and the Hessian, whose blocks `jacobian`
 //! puts together. Must never say what a derivative is called or how it is passed: that is in `list`.
 
-use super::jacobian::{self, Block, Count, batched, inputs, unit, unit_literals};
+use super::jacobian::{self, Block, Count, inputs, unit_literals};
 use super::{Making, Terms};
 use crate::ir::{Graph, Node, Term};
-use crate::modes::dual_arrays;
+use crate::modes::unit_vectors::{batched, unit};
 use crate::passes::element::element;
 use crate::program::Container;
 
@@ -25,15 +25,15 @@ pub(super) fn transposed(making: &mut Making<'_>) -> Terms {
 fn backwards(making: &mut Making<'_>, seeds: &[Term]) -> Terms {
     let derivative = making.differentiated();
     let found = derivative.gradients(making.graph(), seeds);
-    making.share_loops(&derivative);
-    let (values, differentiated) = making.values(&derivative);
+    making.share_loops(&*derivative);
+    let (values, differentiated) = making.values(&*derivative);
     Terms { values, differentiated, blocks: parts(making, found) }
 }
 
 /// The Jacobian, applied: forward, along directions.
 pub(super) fn forwards(making: &mut Making<'_>) -> Terms {
     let (seeds, results) = (making.directions(), making.results.clone());
-    let (values, tangents) = dual_arrays::forward(making.graph(), &results, &seeds);
+    let (values, tangents) = making.mode().forward(making.graph(), &results, &seeds);
     let leaves = making.prepared.program.result.leaves();
     let blocks = leaves.iter().zip(tangents).map(|(out, t)| Block::whole(t, out.container, out.lens.clone()));
     Terms { values, differentiated: Vec::new(), blocks: blocks.collect() }
@@ -43,7 +43,7 @@ pub(super) fn forwards(making: &mut Making<'_>) -> Terms {
 pub(super) fn second(making: &mut Making<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let seeds = making.directions();
-    let (_, tangents) = dual_arrays::forward(making.graph(), &gradient, &seeds);
+    let (_, tangents) = making.mode().forward(making.graph(), &gradient, &seeds);
     Terms { values, differentiated: Vec::new(), blocks: parts(making, tangents) }
 }
 
@@ -67,8 +67,9 @@ pub(super) fn laplacian(making: &mut Making<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let (wrt, active, result) = (making.wrt(), making.active.clone(), making.results[0]);
     let is_static = active.iter().all(|p| p.container.is_static());
+    let mode = making.mode();
     let g = making.graph();
-    let derivative = dual_arrays::Derivative::of(g, &gradient, &wrt);
+    let derivative = mode.derivative(g, &gradient, &wrt);
     let mut trace: Option<Term> = None;
     for (k, input) in inputs(g, &active) {
         let few = is_static && Count::of(g, input).few();

@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 use super::code::{Code, Condition};
-use super::plan::Literal;
+use super::plan::Guard;
 use super::summary::Note;
 use crate::ir::Term;
 
@@ -27,7 +27,7 @@ pub(super) struct Join {
 /// A statement of the driver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Statement {
-    pub(super) guard: Vec<Literal>,
+    pub(super) guard: Vec<Guard>,
     /// The code; for a join, what follows `let name =` is made here.
     pub(super) code: Code,
     pub(super) join: Option<Join>,

@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::plan::Literal;
+use super::plan::Guard;
 use crate::analysis::range::{Facts, Linear};
 use crate::ir::{Graph, Term};
 
@@ -30,7 +30,7 @@ impl<'a> InRange<'a> {
     }
 
     /// Inside a guard; undone by [`InRange::leave`] with the number returned.
-    pub(super) fn enter(&self, guard: &[Literal]) -> usize {
+    pub(super) fn enter(&self, guard: &[Guard]) -> usize {
         let mut facts = self.facts.borrow_mut();
         let mark = facts.mark();
         for &(cond, holds) in guard {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use super::store::Class;
+pub(super) use crate::analysis::guards::Guard;
 use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::im2col::Windows;
 use crate::passes::lowering::opened::{Loops, Scopes};
@@ -15,9 +16,6 @@ use crate::prim::Prim;
 
 /// Elements side by side.
 pub(super) const LANES: usize = 16;
-
-/// A condition and the value it must have.
-pub(super) type Literal = (Term, bool);
 
 /// What a step does.
 #[derive(Clone, Debug)]
@@ -39,7 +37,7 @@ pub(super) enum Work {
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     /// In the order in which the conditions become known.
-    pub(super) guard: Vec<Literal>,
+    pub(super) guard: Vec<Guard>,
     pub(super) work: Work,
 }
 

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::in_range::InRange;
 use super::items::{Fold, Item, items, members, scatter_item};
 use super::kernel::{Id, Kernel, Op, operands};
-use super::plan::{Literal, Plan, Step, Tile, Work};
+use super::plan::{Guard, Plan, Step, Tile, Work};
 use super::store::Class;
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Put, Term};
@@ -173,7 +173,7 @@ pub(super) fn extremum(op: Reduce) -> Option<&'static str> {
 /// What a run is made of.
 struct Run {
     n: Term,
-    guard: Vec<Literal>,
+    guard: Vec<Guard>,
     steps: Vec<usize>,
     /// Over items.
     rows: HashSet<Term>,

@@ -9,6 +9,7 @@ use syn::{Expr, Lit, Meta, Token};
 use crate::catalogue;
 use crate::derivative::list::{self, Descriptor};
 use crate::diag::{Diags, SrcRange, suggest};
+use crate::modes::Mode;
 
 /// The attribute as written.
 pub(super) struct Attr {
@@ -18,6 +19,8 @@ pub(super) struct Attr {
     pub wrt: Option<Vec<Ident>>,
     /// Where `wrt(..)` stands.
     pub wrt_range: SrcRange,
+    /// The algorithm of differentiation.
+    pub mode: Mode,
     /// The path of the crate `ad`.
     pub krate: TokenStream,
 }
@@ -27,12 +30,12 @@ const LATER: &[&str] = &["aux"];
 
 /// Options that write nothing.
 const OTHER: &[&str] = &["wrt", "crate", "mode"];
-const MODES_LATER: &[&str] = &["chad", "unf", "dual_numbers"];
 
 /// Reads the attribute. What cannot be read is reported and left out.
 pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
     let here = SrcRange::of_stream(tokens.clone());
-    let mut attr = Attr { derivatives: Vec::new(), wrt: None, wrt_range: here, krate: quote!(::ad) };
+    let mut attr =
+        Attr { derivatives: Vec::new(), wrt: None, wrt_range: here, mode: Mode::default(), krate: quote!(::ad) };
     let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens) {
         Ok(metas) => metas,
         Err(e) => {
@@ -72,23 +75,27 @@ fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
                 diags.push(range, catalogue::malformed_option("crate", "crate = \"path::to::ad\""));
             }
         },
-        "mode" => match string(meta).as_deref() {
-            Some("dual_arrays") => {}
-            Some(mode) if MODES_LATER.contains(&mode) => {
-                diags.push(range, catalogue::mode_later(mode));
-            }
-            Some(mode) => {
-                let near = suggest(mode, ["dual_arrays", "chad", "unf", "dual_numbers"]);
-                diags.push(range, catalogue::unknown_mode(mode, near));
-            }
-            None => {
-                diags.push(range, catalogue::malformed_option("mode", "mode = \"dual_arrays\""));
-            }
-        },
+        "mode" => mode(meta, range, attr, diags),
         _ => {
             let all = list::options().chain(LATER.iter().copied()).chain(OTHER.iter().copied());
             diags.push(range, catalogue::unknown_option(&name, suggest(&name, all), &list::quoted_options()));
         }
+    }
+}
+
+fn mode(meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    let usual = format!("mode = \"{}\"", Mode::default().name());
+    let Some(name) = string(meta) else {
+        diags.push(range, catalogue::malformed_option("mode", &usual));
+        return;
+    };
+    if let Some(mode) = Mode::named(&name) {
+        attr.mode = mode;
+    } else if Mode::LATER.contains(&&*name) {
+        diags.push(range, catalogue::mode_later(&name, &usual));
+    } else {
+        let all = Mode::ALL.iter().map(|mode| mode.name()).chain(Mode::LATER.iter().copied());
+        diags.push(range, catalogue::unknown_mode(&name, suggest(&name, all), &usual));
     }
 }
 

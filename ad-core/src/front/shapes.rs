@@ -365,6 +365,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
         constants: lower.constants,
         params: params.collect(),
         active: sig.active.clone(),
+        mode: sig.mode,
         result_ty: sig.result_ty.clone(),
         result: OutputTree::Leaf(Output {
             term: result,

@@ -11,6 +11,7 @@ use super::value::Lowered;
 use crate::catalogue;
 use crate::derivative::list::{self, Descriptor, Structure};
 use crate::diag::{Diags, Poison, SrcRange, suggest, text_of};
+use crate::modes::Mode;
 use crate::program::Container;
 
 /// A signature that is understood.
@@ -31,6 +32,8 @@ pub(super) struct Sig {
     pub const_params: Vec<Ident>,
     /// Which parameters are active.
     pub active: Vec<usize>,
+    /// The algorithm of differentiation.
+    pub mode: Mode,
     /// What is to be written.
     pub derivatives: Vec<&'static Descriptor>,
     /// The path of the crate `ad`.
@@ -86,6 +89,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
         const_params: parameters.consts,
         active,
         derivatives,
+        mode: attr.mode,
         krate: attr.krate.clone(),
     })
 }

@@ -7,6 +7,7 @@ pub mod discrete;
 pub mod r#gen;
 pub mod histogram;
 pub mod loops;
+pub mod modes;
 pub mod real;
 pub mod rng;
 pub mod source;

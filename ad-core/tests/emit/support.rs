@@ -7,7 +7,6 @@ use std::process::Command;
 
 use ad_core::emit::emit_routine;
 use ad_core::ir::{Elem, Graph, IntTy, Loc, RealTy, Term};
-use ad_core::modes::dual_arrays::reverse;
 use ad_core::passes::simplify::simplify;
 use ad_core::program::{Check, Container, Output, OutputTree, Owner, Param, Passing, Phase, Places, Program, Routine};
 use ad_oracle::interp::{Array, Data, Dual, Interp, Value};
@@ -115,7 +114,7 @@ impl Case {
     pub(crate) fn with_gradients(&mut self, wrt: &[u32]) {
         let seeds: Vec<Term> =
             self.results.iter().map(|&t| if self.g.elem(t).is_real() { self.g.lit_like(t, 1.0) } else { t }).collect();
-        let (roots, gradients) = reverse(&mut self.g, &self.results, &seeds, wrt);
+        let (roots, gradients) = crate::common::modes::reverse(&mut self.g, &self.results, &seeds, wrt);
         self.results = roots;
         for t in gradients {
             self.result(t);
@@ -217,6 +216,7 @@ impl Case {
             constants: Vec::new(),
             params: Vec::new(),
             active: Vec::new(),
+            mode: crate::common::modes::mode(),
             result_ty: quote!(),
             result: result.clone(),
             checks: Vec::new(),

@@ -5,7 +5,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::super::plan::Literal;
+use super::super::plan::Guard;
 use super::memory::Hold;
 use super::state::Driver;
 use crate::choice::{Kind, choose};
@@ -38,7 +38,7 @@ impl Driver<'_> {
     /// Results that are copies of these arrays, as copies that are made while a kernel reads the
     /// arrays: one pass over memory in place of one for each. Not under conditions or in loops,
     /// which results are not.
-    pub(super) fn copies_beside(&mut self, t: Term, operands: [Term; 2], guard: &[Literal]) -> Vec<TokenStream> {
+    pub(super) fn copies_beside(&mut self, t: Term, operands: [Term; 2], guard: &[Guard]) -> Vec<TokenStream> {
         let mut copies = Vec::new();
         if !guard.is_empty() || self.inside > 0 {
             return copies;

@@ -4,7 +4,7 @@
 use proc_macro2::{Literal as Number, TokenStream};
 use quote::quote;
 
-use super::super::plan::Literal;
+use super::super::plan::Guard;
 use super::super::store::is_broadcast;
 use super::state::Driver;
 use crate::analysis::range::Linear;
@@ -13,7 +13,7 @@ use crate::passes::lowering::im2col::{Added, Axis, Windows};
 
 impl Driver<'_> {
     /// A contraction of windows, or a scatter of one.
-    pub(super) fn windows(&mut self, t: Term, w: &Windows, guard: &[Literal], k: usize) {
+    pub(super) fn windows(&mut self, t: Term, w: &Windows, guard: &[Guard], k: usize) {
         let mut names = Vec::new();
         let (mut code, accumulate, effect) = match w.added {
             None => (self.allocate(t, &mut names, false), false, false),

@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::super::block::Statement;
-use super::super::plan::Literal;
+use super::super::plan::Guard;
 use super::super::store::{Class, part_of};
 use super::memory::Hold;
 use super::state::Driver;
@@ -20,7 +20,7 @@ impl Driver<'_> {
         t: Term,
         spec: &Contraction,
         args: &[Term],
-        guard: &[Literal],
+        guard: &[Guard],
     ) -> Result<(), String> {
         let g = self.g;
         let mut names = Vec::new();
@@ -91,7 +91,7 @@ impl Driver<'_> {
     }
 
     /// A reduction of rows by a kernel, in the order of that kernel.
-    pub(super) fn reduction(&mut self, t: Term, op: Reduce, args: &[Term], guard: &[Literal]) -> Result<(), String> {
+    pub(super) fn reduction(&mut self, t: Term, op: Reduce, args: &[Term], guard: &[Guard]) -> Result<(), String> {
         let g = self.g;
         let mut names = Vec::new();
         let real = g.elem(args[0]).is_real();

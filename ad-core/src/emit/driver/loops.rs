@@ -13,7 +13,7 @@ use quote::quote;
 
 use super::super::block::{Statement, nested};
 use super::super::outer_vectorisation::axis_of;
-use super::super::plan::{Literal, Work};
+use super::super::plan::{Guard, Work};
 use super::super::rust::Expr;
 use super::super::store::{Class, alias_of, is_broadcast};
 use super::super::summary::Note;
@@ -166,7 +166,7 @@ impl Driver<'_> {
     }
 
     /// A loop.
-    pub(super) fn carried_loop(&mut self, n: usize, guard: &[Literal], k: usize) -> Result<(), String> {
+    pub(super) fn carried_loop(&mut self, n: usize, guard: &[Guard], k: usize) -> Result<(), String> {
         let plan = self.plan;
         if let Some(axis) = axis_of(self.g, plan, self.hints, n) {
             return self.vectorised_loop(n, axis, guard, k);

@@ -10,7 +10,7 @@ use super::super::code::{Code, Condition};
 use super::super::items::{Fold, Item, items, masked, members};
 use super::super::kernel::{Id, Kernel, Op};
 use super::super::nest::{Arg, Nest, Part};
-use super::super::plan::Literal;
+use super::super::plan::Guard;
 use super::super::rust::prec;
 use super::super::split::interior;
 use super::super::summary::{NestSummary, Note};
@@ -57,7 +57,7 @@ impl Driver<'_> {
         items: &[Item],
         (verb, doc): (&'static str, &str),
         outs: &[Term],
-        guard: &[Literal],
+        guard: &[Guard],
         (allocate, reused): (bool, &HashMap<Term, Term>),
     ) -> Result<(), String> {
         let g = self.g;
@@ -164,13 +164,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    pub(super) fn nest(
-        &mut self,
-        domain: &[Term],
-        terms: &[Term],
-        guard: &[Literal],
-        step: usize,
-    ) -> Result<(), String> {
+    pub(super) fn nest(&mut self, domain: &[Term], terms: &[Term], guard: &[Guard], step: usize) -> Result<(), String> {
         let (g, plan) = (self.g, self.plan);
         if domain.iter().any(|&n| g.int_value(n) == Some(0)) {
             return self.nothing(terms, guard);
@@ -194,7 +188,7 @@ impl Driver<'_> {
     }
 
     /// A nest that never runs: empty arrays, and sums of nothing.
-    fn nothing(&mut self, terms: &[Term], guard: &[Literal]) -> Result<(), String> {
+    fn nothing(&mut self, terms: &[Term], guard: &[Guard]) -> Result<(), String> {
         for &t in terms {
             let mut names = Vec::new();
             let name = self.name(t);

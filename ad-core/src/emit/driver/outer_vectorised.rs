@@ -12,7 +12,7 @@ use super::super::block::{Statement, nested};
 use super::super::items::{items, members};
 use super::super::kernel::Kernel;
 use super::super::nest::{Arg, Nest, Part};
-use super::super::plan::{LANES, Literal, Work};
+use super::super::plan::{Guard, LANES, Work};
 use super::super::rust::{Expr, prec};
 use super::super::summary::{NestSummary, Note};
 use super::state::Driver;
@@ -35,7 +35,7 @@ struct Lanes {
 
 impl Driver<'_> {
     /// The loop `n`, whose rows have this size.
-    pub(super) fn vectorised_loop(&mut self, n: usize, axis: Term, guard: &[Literal], k: usize) -> Result<(), String> {
+    pub(super) fn vectorised_loop(&mut self, n: usize, axis: Term, guard: &[Guard], k: usize) -> Result<(), String> {
         let plan = self.plan;
         let l = &plan.loops.all[n];
         let mut names = Vec::new();

@@ -9,7 +9,7 @@ use super::super::block::{Join, Statement};
 use super::super::items::Item;
 use super::super::kernel::Kernel;
 use super::super::nest::{Nest, Part};
-use super::super::plan::{Literal, Work};
+use super::super::plan::{Guard, Work};
 use super::super::rust::{Expr, prec, typed};
 use super::memory::{Hold, flat};
 use super::state::Driver;
@@ -63,7 +63,7 @@ impl Driver<'_> {
 
     /// Whether the value can stand where it is used: once, in a scalar of the same guard or in an
     /// arm that is its guard.
-    pub(super) fn stays_inline(&self, t: Term, e: &Expr, guard: &[Literal]) -> bool {
+    pub(super) fn stays_inline(&self, t: Term, e: &Expr, guard: &[Guard]) -> bool {
         let plan = self.plan;
         if plan.uses.get(&t) != Some(&1) || self.hints.contains_key(&t) || plan.results.contains(&t) || e.size > SHORT {
             return false;
@@ -85,7 +85,7 @@ impl Driver<'_> {
         }
     }
 
-    pub(super) fn scalar(&mut self, t: Term, guard: &[Literal]) -> Result<(), String> {
+    pub(super) fn scalar(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
         let g = self.g;
         let mut names = Vec::new();
         let (code, e) = match g.node(t) {

@@ -9,7 +9,7 @@ use quote::quote;
 use super::super::items::Item;
 use super::super::kernel::{Id, Kernel, Op};
 use super::super::nest::{Arg, Nest, Part};
-use super::super::plan::Literal as Guard;
+use super::super::plan::Guard;
 use super::super::rust::prec;
 use super::super::split::{Interior, Prefix, prefix};
 use super::super::summary::{NestSummary, Note};

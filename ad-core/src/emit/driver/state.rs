@@ -11,7 +11,7 @@ use quote::quote;
 use super::super::block::{Spell, Statement, live};
 use super::super::code::{Code, Condition};
 use super::super::in_range::InRange;
-use super::super::plan::{Literal, Plan};
+use super::super::plan::{Guard, Plan};
 use super::super::rust::{Expr, Names, Style};
 use super::super::summary::Note;
 use super::memory::{Destinations, Hold, Memory, flat};
@@ -43,7 +43,7 @@ pub(in crate::emit) struct Driver<'a> {
     pub(super) known: InRange<'a>,
     /// The conditions that the statement being written stands under, those of loops around it
     /// included.
-    pub(super) given: Vec<Literal>,
+    pub(super) given: Vec<Guard>,
     pub(super) functions: Vec<TokenStream>,
     pub(super) function_names: Names,
     pub(super) statements: Vec<Statement>,
@@ -171,7 +171,7 @@ impl<'a> Driver<'a> {
         name
     }
 
-    pub(super) fn plain(&mut self, guard: &[Literal], code: impl Into<Code>, defines: Vec<Term>, names: Vec<Term>) {
+    pub(super) fn plain(&mut self, guard: &[Guard], code: impl Into<Code>, defines: Vec<Term>, names: Vec<Term>) {
         let (guard, code) = (guard.to_vec(), code.into());
         self.add(Statement { guard, code, defines, names, ..Statement::default() });
     }

@@ -10,7 +10,7 @@ use quote::{ToTokens, quote};
 use super::super::block::Statement;
 use super::super::items::{Item, masked};
 use super::super::nest::{Arg, Extremum, Nest, Part};
-use super::super::plan::{Literal, Plan, Tile, Work};
+use super::super::plan::{Guard, Plan, Tile, Work};
 use super::super::rust::{Expr, prec, stem};
 use super::super::summary::{NestSummary, Note};
 use super::super::tiling::{Blocked, ByItems, blocked, buffers, by_items, extremum, is_over, scattered, widths};
@@ -198,7 +198,7 @@ impl Driver<'_> {
         &mut self,
         domain: &[Term],
         terms: &[Term],
-        guard: &[Literal],
+        guard: &[Guard],
         step: usize,
     ) -> Result<(), String> {
         let g = self.g;
@@ -300,7 +300,7 @@ impl Driver<'_> {
     }
 
     /// A scatter of what the items of a block have.
-    pub(super) fn scatter_in_block(&mut self, t: Term, guard: &[Literal], step: usize) -> Result<(), String> {
+    pub(super) fn scatter_in_block(&mut self, t: Term, guard: &[Guard], step: usize) -> Result<(), String> {
         let Some(mut block) = self.tile.take() else { return Err("a scatter outside of a block".into()) };
         let Some((kernel, item)) = scattered(self.g, self.plan, self.hints, block.n, t) else {
             return Err("a scatter that no block can have".into());
@@ -312,7 +312,7 @@ impl Driver<'_> {
     }
 
     /// A product with the rows of the items of a block.
-    pub(super) fn product_in_block(&mut self, t: Term, guard: &[Literal]) -> Result<(), String> {
+    pub(super) fn product_in_block(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
         let Some(mut block) = self.tile.take() else { return Err("a product outside of a block".into()) };
         let Some((_, p)) = by_items(self.g, self.plan, t, Some(block.n)) else {
             return Err("a product that no block can have".into());
@@ -412,7 +412,7 @@ impl Driver<'_> {
     }
 
     /// Extrema of the items of a block.
-    pub(super) fn extrema_in_block(&mut self, t: Term, guard: &[Literal]) -> Result<(), String> {
+    pub(super) fn extrema_in_block(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
         let Some(mut block) = self.tile.take() else { return Err("extrema outside of a block".into()) };
         if block.taken.contains(&t) {
             self.tile = Some(block);

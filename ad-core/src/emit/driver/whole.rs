@@ -10,7 +10,7 @@ use super::super::block::{Join, Statement};
 use super::super::code::{Code, Condition};
 use super::super::items::{Item, scatter_item};
 use super::super::kernel::{Kernel, Op};
-use super::super::plan::Literal;
+use super::super::plan::Guard;
 use super::super::rust::typed;
 use super::super::store::{adds_rows, alias_of, is_broadcast, padded_parts, repeats};
 use super::memory::{Hold, flat};
@@ -19,7 +19,7 @@ use crate::ir::{Node, Put, Term};
 use crate::prim::{Binary, Prim};
 
 impl Driver<'_> {
-    pub(super) fn whole(&mut self, t: Term, guard: &[Literal], k: usize) -> Result<(), String> {
+    pub(super) fn whole(&mut self, t: Term, guard: &[Guard], k: usize) -> Result<(), String> {
         let g = self.g;
         if self.tile.is_some() {
             return match g.node(t) {
@@ -169,7 +169,7 @@ impl Driver<'_> {
 
     /// An array that is another one: taken over where nothing else reads that, borrowed or copied
     /// otherwise.
-    fn same_as(&mut self, t: Term, of: Term, guard: &[Literal], k: usize) {
+    fn same_as(&mut self, t: Term, of: Term, guard: &[Guard], k: usize) {
         let mut names = Vec::new();
         let owned = self.moves(of, k);
         let name = self.name(t);
@@ -208,7 +208,7 @@ impl Driver<'_> {
 
     /// A sum with blocks: the dense parts in one nest, then each block in a pass over its own
     /// elements.
-    pub(super) fn padded(&mut self, t: Term, guard: &[Literal]) -> Result<(), String> {
+    pub(super) fn padded(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
         let g = self.g;
         let Some((dense, pads)) = padded_parts(g, &self.plan.class, t) else { return Err("no blocks".into()) };
         let mut names = Vec::new();
@@ -302,7 +302,7 @@ impl Driver<'_> {
 
     /// An array by a condition: moved out of its arm where nothing else reads it, otherwise
     /// borrowed.
-    pub(super) fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Literal], k: usize) {
+    pub(super) fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Guard], k: usize) {
         let alike = self.memory.storage.get(&then) == self.memory.storage.get(&other);
         let owned = then != other && alike && self.moves(then, k) && self.moves(other, k);
         let name = self.name(t);

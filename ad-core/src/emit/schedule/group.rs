@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::in_range::InRange;
-use super::super::plan::{Literal, Plan, Step, Work, domain_of};
+use super::super::plan::{Guard, Plan, Step, Work, domain_of};
 use super::super::split::is_within;
 use super::super::store::{Class, adds_rows, alias_of, is_broadcast, is_exact_sum, is_function, padded_parts, repeats};
 use super::order::is_let;
@@ -52,7 +52,7 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
     let mut neighbours: Vec<usize> = Vec::new();
     let prover = &InRange::new(g);
     // What is known in the body already.
-    let known: Vec<Literal> = match scope.checked_sub(1).map(|n| &plan.loops.all[n]) {
+    let known: Vec<Guard> = match scope.checked_sub(1).map(|n| &plan.loops.all[n]) {
         Some(l) => {
             let last = l.carries.first().map(|c| c.last).or(l.rows.first().map(|r| r.all));
             let of = last.and_then(|t| all.of_term.get(&t)).map(|&s| statements[s].guard);

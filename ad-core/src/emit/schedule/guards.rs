@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::super::plan::Literal;
+use super::super::plan::Guard;
+use crate::analysis::guards::parts;
 use crate::ir::{Graph, Node, Term, Type};
-use crate::modes::dual_arrays::condition;
 use crate::passes::lowering::opened::{Growth, Loops, Role, Scopes};
 use crate::prim::Prim;
 
@@ -14,15 +14,15 @@ const DEEPEST: usize = 16;
 
 #[derive(Default)]
 pub(super) struct Guards {
-    pub(super) sets: Vec<Vec<Literal>>,
-    ids: HashMap<Vec<Literal>, u32>,
+    pub(super) sets: Vec<Vec<Guard>>,
+    ids: HashMap<Vec<Guard>, u32>,
     /// What a condition's value says of simpler conditions, outermost first and cut off at
     /// [`DEEPEST`].
-    implied: HashMap<Literal, Vec<Literal>>,
+    implied: HashMap<Guard, Vec<Guard>>,
 }
 
 impl Guards {
-    fn id(&mut self, set: Vec<Literal>) -> u32 {
+    fn id(&mut self, set: Vec<Guard>) -> u32 {
         if let Some(&id) = self.ids.get(&set) {
             return id;
         }
@@ -32,7 +32,7 @@ impl Guards {
         id
     }
 
-    fn with(&mut self, g: &Graph, id: u32, literal: Literal) -> u32 {
+    fn with(&mut self, g: &Graph, id: u32, literal: Guard) -> u32 {
         self.imply(g, literal);
         let mut set = self.sets[id as usize].clone();
         for &l in &self.implied[&literal] {
@@ -44,23 +44,23 @@ impl Guards {
         self.id(set)
     }
 
-    /// A conjunction (`modes::dual_arrays::condition` makes them, left to right) says of each part
+    /// A conjunction (`modes` makes them, left to right) says of each part
     /// that it holds, so that what a derivative computes under it and what the function computes
     /// under its parts have one guard. Chains are as deep as the program.
-    fn imply(&mut self, g: &Graph, literal: Literal) {
+    fn imply(&mut self, g: &Graph, literal: Guard) {
         let mut stack = vec![literal];
         while let Some(&l) = stack.last() {
             if self.implied.contains_key(&l) {
                 stack.pop();
                 continue;
             }
-            let parts = condition::parts(g, l);
+            let parts = parts(g, l);
             let before = stack.len();
             stack.extend(parts.iter().filter(|p| !self.implied.contains_key(p)));
             if stack.len() > before {
                 continue;
             }
-            let mut all: Vec<Literal> = if parts.is_empty() { vec![l] } else { Vec::new() };
+            let mut all: Vec<Guard> = if parts.is_empty() { vec![l] } else { Vec::new() };
             all.extend(parts.iter().flat_map(|p| self.implied[p].iter().copied()));
             all.truncate(DEEPEST);
             self.implied.insert(l, all);
@@ -71,7 +71,7 @@ impl Guards {
     /// A guard of `t` without the conditions that a size of its loop is not 0: that loop then makes
     /// no step anyway. So what is under such a condition and what is not share a loop.
     fn without_filled(&mut self, g: &Graph, t: Term, id: u32) -> u32 {
-        let filled = |&(cond, holds): &Literal| g.not_empty(cond).filter(|_| holds);
+        let filled = |&(cond, holds): &Guard| g.not_empty(cond).filter(|_| holds);
         if !self.sets[id as usize].iter().any(|l| filled(l).is_some()) {
             return id;
         }
@@ -87,8 +87,8 @@ impl Guards {
             Node::Scatter { src, .. } => of(*src),
             _ => {}
         }
-        let kept = |l: &&Literal| filled(l).is_none_or(|n| !sizes.contains(&n));
-        let kept: Vec<Literal> = self.sets[id as usize].iter().filter(kept).copied().collect();
+        let kept = |l: &&Guard| filled(l).is_none_or(|n| !sizes.contains(&n));
+        let kept: Vec<Guard> = self.sets[id as usize].iter().filter(kept).copied().collect();
         self.id(kept)
     }
 

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::super::plan::{Literal, Plan};
+use super::super::plan::{Guard, Plan};
 use super::super::store::{Class, alias_of};
 use super::statements::{All, Of, reads};
+use crate::analysis::guards::parts;
 use crate::choice::{Kind, choose_if};
 use crate::ir::{Graph, Node, Term};
-use crate::modes::dual_arrays::condition;
 use crate::passes::lowering::opened::{Carry, chain_of_updates};
 use crate::prim::Prim;
 
@@ -162,14 +162,14 @@ fn apart(all: &All<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term
 }
 
 /// Whether these conditions together say so: each part of a conjunction is asked for.
-fn holds(g: &Graph, guard: &[Literal], literal: Literal) -> bool {
+fn holds(g: &Graph, guard: &[Guard], literal: Guard) -> bool {
     let mut stack = vec![literal];
     for _ in 0..PARTS {
         let Some(l) = stack.pop() else { return true };
         if guard.contains(&l) {
             continue;
         }
-        let parts = condition::parts(g, l);
+        let parts = parts(g, l);
         if parts.is_empty() {
             return false;
         }

@@ -2,33 +2,17 @@
 //! the function nests its own, so that a linear operation goes through one level and not through all of them. Nested conditions become
 //! a lazy conjunction, `cond c1 c2 false`: the inner one is not looked at where the outer one does not hold, as in the function.
 
+use super::zero::is_zero;
+use crate::analysis::guards::{Guard, parts};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::Prim;
-
-use super::zero::is_zero;
-
-pub(crate) use crate::analysis::guards::Guard as Literal;
 
 /// How far up two chains of conditions are compared when cotangents under them are added: further up, the sum is no longer
 /// known to be masked, which costs a little and is still right.
 const NEAR: usize = 8;
 
-/// What a literal says of simpler conditions, outermost first; nothing if it is simple itself.
-pub(crate) fn parts(g: &Graph, (c, value): Literal) -> Vec<Literal> {
-    match *g.node(c) {
-        Node::Cond { cond, then, other } if value && g.bool_value(other) == Some(false) => {
-            vec![(cond, true), (then, true)]
-        }
-        Node::Cond { cond, then, other } if value && g.bool_value(then) == Some(false) => {
-            vec![(cond, false), (other, true)]
-        }
-        Node::Prim(Prim::Not, ref args) => vec![(args[0], !value)],
-        _ => Vec::new(),
-    }
-}
-
-/// The literal of a conditional with a zero arm, and its other arm.
-pub(super) fn zero_arm(g: &Graph, t: Term) -> Option<(Literal, Term)> {
+/// The guard of a conditional with a zero arm, and its other arm.
+pub(super) fn zero_arm(g: &Graph, t: Term) -> Option<(Guard, Term)> {
     match *g.node(t) {
         Node::Cond { cond, then, other } if is_zero(g, other) => Some(((cond, true), then)),
         Node::Cond { cond, then, other } if is_zero(g, then) => Some(((cond, false), other)),
@@ -36,33 +20,33 @@ pub(super) fn zero_arm(g: &Graph, t: Term) -> Option<(Literal, Term)> {
     }
 }
 
-/// `t` where the literal holds, else zero. What `t` is masked by already comes first.
-pub(super) fn mask(g: &mut Graph, t: Term, literal: Literal) -> Term {
+/// `t` where the guard holds, else zero. What `t` is masked by already comes first.
+pub(super) fn mask(g: &mut Graph, t: Term, guard: Guard) -> Term {
     match zero_arm(g, t) {
-        Some((outer, _)) if outer == literal => t,
-        Some((outer, inner)) if outer == (literal.0, !literal.1) => g.zeros_like(inner),
+        Some((outer, _)) if outer == guard => t,
+        Some((outer, inner)) if outer == (guard.0, !guard.1) => g.zeros_like(inner),
         Some((outer, inner)) => {
-            let both = both(g, outer, literal);
+            let both = both(g, outer, guard);
             wrap(g, inner, (both, true))
         }
-        None => wrap(g, t, literal),
+        None => wrap(g, t, guard),
     }
 }
 
 /// `cond c t 0` or `cond c 0 t`, whatever t is.
-pub(super) fn wrap(g: &mut Graph, t: Term, (c, value): Literal) -> Term {
+pub(super) fn wrap(g: &mut Graph, t: Term, (c, value): Guard) -> Term {
     let zero = g.zeros_like(t);
     if value { g.cond(c, t, zero) } else { g.cond(c, zero, t) }
 }
 
-fn both(g: &mut Graph, (a, a_value): Literal, (b, b_value): Literal) -> Term {
+fn both(g: &mut Graph, (a, a_value): Guard, (b, b_value): Guard) -> Term {
     let b = if b_value { b } else { g.not(b) };
     let no = g.lit_bool(false);
     if a_value { g.cond(a, b, no) } else { g.cond(a, no, b) }
 }
 
 /// `t`, masked already or not, under one more condition outside.
-pub(super) fn mask_outside(g: &mut Graph, t: Term, outer: Literal) -> Term {
+pub(super) fn mask_outside(g: &mut Graph, t: Term, outer: Guard) -> Term {
     match zero_arm(g, t) {
         Some((inner, x)) => {
             let c = both(g, outer, inner);
@@ -85,7 +69,7 @@ pub(super) fn add(g: &mut Graph, a: Term, b: Term) -> Term {
         return add_arms(g, a, b);
     };
     let (up_a, up_b) = (ancestors(g, la), ancestors(g, lb));
-    let lasts = |up: &[(Literal, Literal)]| up.iter().rev().map(|u| u.1).collect::<Vec<Literal>>();
+    let lasts = |up: &[(Guard, Guard)]| up.iter().rev().map(|u| u.1).collect::<Vec<Guard>>();
     for (i, &(shared, _)) in up_a.iter().enumerate() {
         if let Some(j) = up_b.iter().position(|u| u.0 == shared) {
             let sum = join(g, (x, &lasts(&up_a[..i])), (y, &lasts(&up_b[..j])));
@@ -114,7 +98,7 @@ fn add_arms(g: &mut Graph, a: Term, b: Term) -> Term {
 }
 
 /// The sum of two terms under different conditions, given outermost first.
-fn join(g: &mut Graph, (x, under_x): (Term, &[Literal]), (y, under_y): (Term, &[Literal])) -> Term {
+fn join(g: &mut Graph, (x, under_x): (Term, &[Guard]), (y, under_y): (Term, &[Guard])) -> Term {
     match (under_x, under_y) {
         ([lx, rest_x @ ..], [ly, rest_y @ ..]) if lx.0 == ly.0 && lx.1 != ly.1 => {
             let (x, y) = (below(g, x, rest_x), below(g, y, rest_y));
@@ -127,18 +111,18 @@ fn join(g: &mut Graph, (x, under_x): (Term, &[Literal]), (y, under_y): (Term, &[
     }
 }
 
-/// `t` under these literals, given outermost first.
-fn below(g: &mut Graph, t: Term, literals: &[Literal]) -> Term {
-    let Some((&first, rest)) = literals.split_first() else { return t };
+/// `t` under these guards, given outermost first.
+fn below(g: &mut Graph, t: Term, guards: &[Guard]) -> Term {
+    let Some((&first, rest)) = guards.split_first() else { return t };
     let all = rest.iter().fold(first, |all, &l| (both(g, all, l), true));
     mask_outside(g, t, all)
 }
 
-/// The literal, and what it is a conjunction of without its last part, without its last two, ..., each with the last part of its own;
+/// The guard, and what it is a conjunction of without its last part, without its last two, ..., each with the last part of its own;
 /// the one that is not looked into any further with itself. At most [`NEAR`].
-fn ancestors(g: &Graph, literal: Literal) -> Vec<(Literal, Literal)> {
+fn ancestors(g: &Graph, guard: Guard) -> Vec<(Guard, Guard)> {
     let mut all = Vec::new();
-    let mut at = literal;
+    let mut at = guard;
     while let ([outer, last], true) = (&*parts(g, at), all.len() < NEAR) {
         all.push((at, simple(g, *last)));
         at = *outer;
@@ -147,13 +131,13 @@ fn ancestors(g: &Graph, literal: Literal) -> Vec<(Literal, Literal)> {
     all
 }
 
-/// Whether a literal is `other`, or a conjunction that begins with it.
-pub(super) fn implies(g: &Graph, literal: Literal, other: Literal) -> bool {
-    literal == other || ancestors(g, literal).iter().any(|a| a.0 == other)
+/// Whether a guard is `other`, or a conjunction that begins with it.
+pub(super) fn implies(g: &Graph, guard: Guard, other: Guard) -> bool {
+    guard == other || ancestors(g, guard).iter().any(|a| a.0 == other)
 }
 
-/// A literal without negations.
-fn simple(g: &Graph, (c, value): Literal) -> Literal {
+/// A guard without negations.
+fn simple(g: &Graph, (c, value): Guard) -> Guard {
     match g.node(c) {
         Node::Prim(Prim::Not, args) => (args[0], !value),
         _ => (c, value),

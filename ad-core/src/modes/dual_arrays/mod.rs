@@ -1,7 +1,7 @@
 //! Differentiation by dual arrays (BOT sections 6 and 7): `dual` gives each real term its forward derivative as a Delta term,
 //! `forward` applies Deltas to tangents, `transpose` applies their transposes to cotangents. One Delta serves both.
 //!
-//! Terms given to this module have no `build` and no call (`bot` has removed them). It never simplifies, and never looks at
+//! Terms given to this module have no `build` and no call (the pass `bulk` has removed them). It never simplifies, and never looks at
 //! what a whole function computes.
 
 pub(crate) mod condition;
@@ -20,44 +20,35 @@ use std::collections::BTreeMap;
 use crate::ir::{Graph, Node, Term};
 use crate::passes::rewrite::Rewriter;
 
-/// [`Mode::forward`](super::Mode::forward) of this algorithm.
-pub fn forward(g: &mut Graph, roots: &[Term], seeds: &[(u32, Term)]) -> (Vec<Term>, Vec<Term>) {
-    super::Mode::DualArrays.forward(g, roots, seeds)
-}
-
-/// [`Mode::reverse`](super::Mode::reverse) of this algorithm.
-pub fn reverse(g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) -> (Vec<Term>, Vec<Term>) {
-    super::Mode::DualArrays.reverse(g, roots, cotangents, wrt)
-}
-
 /// The derivative of some roots: one linear map, to be applied as often as one likes, forwards or transposed.
-pub struct Derivative {
+pub(super) struct Derivative {
     dual: delta::Dual,
     wrt: Vec<u32>,
 }
 
 impl Derivative {
     /// The derivative of `roots` with respect to the inputs `wrt`.
-    #[must_use]
-    pub fn of(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Self {
+    pub(super) fn of(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Self {
         let roots = crate::passes::trip_counts::counted(g, roots, &[], wrt).0;
         Derivative { dual: dual::dual(g, &roots, wrt), wrt: wrt.to_vec() }
     }
+}
 
-    /// The roots again; loops among them now save what the derivative reads.
-    #[must_use]
-    pub fn values(&self) -> &[Term] {
+impl super::Derivative for Derivative {
+    fn values(&self) -> &[Term] {
         &self.dual.primal
     }
 
-    /// Other terms, which read the loops that save what the derivative reads instead of the same loops without.
-    pub fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
+    fn wrt(&self) -> &[u32] {
+        &self.wrt
+    }
+
+    fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
         let fixed = crate::analysis::sizes::sizes(g, others);
         Rewriter::new(&fixed).run(g, others, |_, t, _| self.dual.loops.get(&t).copied())
     }
 
-    /// The tangents of the roots, given those of inputs; an input without one has tangent zero.
-    pub fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
+    fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
         let tangents = forward::apply(g, &self.dual, &|leaf| match leaf {
             delta::Leaf::Input(k) => seeds.iter().find(|s| s.0 == k).map(|s| s.1),
             delta::Leaf::Param(_) => None,
@@ -66,8 +57,7 @@ impl Derivative {
         roots.map(|(tangent, &root)| tangent.unwrap_or_else(|| g.zeros_like(root))).collect()
     }
 
-    /// The gradients of `<roots, cotangents>`, in the order of the inputs.
-    pub fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
+    fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
         let seeds: Vec<Option<Term>> = cotangents.iter().map(|&c| Some(c)).collect();
         let found = transpose::transpose(g, &self.dual, &seeds, transpose::KnownZeros::None, &BTreeMap::new()).leaves;
         let gradient = |&k: &u32| match found.get(&delta::Leaf::Input(k)) {
@@ -78,23 +68,5 @@ impl Derivative {
             }
         };
         self.wrt.iter().map(gradient).collect()
-    }
-}
-
-impl super::Derivative for Derivative {
-    fn values(&self) -> &[Term] {
-        self.values()
-    }
-
-    fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
-        self.beside(g, others)
-    }
-
-    fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
-        self.tangents(g, seeds)
-    }
-
-    fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
-        self.gradients(g, cotangents)
     }
 }

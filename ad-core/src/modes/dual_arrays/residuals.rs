@@ -17,10 +17,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::analysis::guards::Guard;
 use crate::ir::{Graph, Node, Scan, Term, Type};
 use crate::prim::{Binary, Prim};
 
-use super::condition::Literal;
 use super::delta::{Delta, Dual};
 
 /// What is under more conditions is computed again.
@@ -42,7 +42,7 @@ pub(super) enum Why {
 /// The terms of a body that are offered, and what a step saves for them: under the conditions under which the step comes to them.
 pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term, Why)> {
     let found = offered(g, body, s);
-    let under = |g: &mut Graph, t: Term, guard: Vec<Literal>| {
+    let under = |g: &mut Graph, t: Term, guard: Vec<Guard>| {
         let zeros = crate::passes::trip_counts::zeros(g, t);
         guard.iter().fold(t, |row, &(c, value)| if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) })
     };
@@ -64,9 +64,9 @@ pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term
 }
 
 /// Of real arrays: the masks that all their uses have in common. Where the mask does not hold, nobody looks, and zeros are as good.
-fn masks(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Literal>> {
-    let mut all: HashMap<Term, Vec<Literal>> = roots.iter().map(|&t| (t, Vec::new())).collect();
-    let give = |all: &mut HashMap<Term, Vec<Literal>>, t: Term, set: &[Literal]| {
+fn masks(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
+    let mut all: HashMap<Term, Vec<Guard>> = roots.iter().map(|&t| (t, Vec::new())).collect();
+    let give = |all: &mut HashMap<Term, Vec<Guard>>, t: Term, set: &[Guard]| {
         all.entry(t).and_modify(|old| old.retain(|l| set.contains(l))).or_insert_with(|| set.to_vec());
     };
     for t in g.reachable(roots).into_iter().rev() {
@@ -93,7 +93,7 @@ fn masks(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Literal>> {
 }
 
 /// Terms, and the conditions that all their uses have in common.
-fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Literal>, Why)> {
+fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> {
     let guards = crate::analysis::guards::guards(g, &body.primal);
     let carries = s.init.len();
     let fixed = carries..carries + s.captures.len();

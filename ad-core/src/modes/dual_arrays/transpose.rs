@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::analysis::guards::Guard;
 use crate::ir::{Graph, Node, Put, Term};
 
 use super::condition::{self, mask, wrap, zero_arm};
@@ -93,10 +94,10 @@ impl Pass<'_> {
     /// are then added to it. So a loop in a loop adds to one array in place, however few elements of it each of its steps reads.
     fn running(&mut self, g: &mut Graph, s: &super::delta::ScanDelta, parts: &BTreeMap<usize, Cotangent>) -> Running {
         let mut all = Running::new();
-        let under = common_literal(g, parts);
+        let under = common_guard(g, parts);
         // What is masked stays apart from what is not, unless the loop runs under that mask.
         let joins = |g: &Graph, t: Term| match zero_arm(g, t) {
-            Some((mask, _)) => under.is_some_and(|literal| condition::implies(g, literal, mask)),
+            Some((mask, _)) => under.is_some_and(|guard| condition::implies(g, guard, mask)),
             None => true,
         };
         for &id in s.captures.iter().flatten() {
@@ -247,16 +248,16 @@ fn add(g: &mut Graph, before: Option<Cotangent>, ct: Cotangent) -> Cotangent {
 /// A linear operation goes under a conditional that has a zero arm, so that the arm not taken stays without cost.
 fn commute(g: &mut Graph, ct: Term, operation: &dyn Fn(&mut Graph, Term) -> Term) -> Term {
     match zero_arm(g, ct) {
-        Some((literal, arm)) => {
+        Some((guard, arm)) => {
             let term = commute(g, arm, operation);
-            wrap(g, term, literal)
+            wrap(g, term, guard)
         }
         None => operation(g, ct),
     }
 }
 
 /// The condition under which all these cotangents are, if it is one.
-fn common_literal(g: &Graph, parts: &BTreeMap<usize, Cotangent>) -> Option<condition::Literal> {
+fn common_guard(g: &Graph, parts: &BTreeMap<usize, Cotangent>) -> Option<Guard> {
     let mut all = parts.values().map(|ct| zero_arm(g, ct.term).map(|arm| arm.0));
     let first = all.next()??;
     all.all(|l| l == Some(first)).then_some(first)
@@ -269,7 +270,7 @@ fn loop_cotangents(
     parts: &BTreeMap<usize, Cotangent>,
     before: &Running,
 ) -> Vec<(DeltaId, Cotangent)> {
-    let Some(literal) = common_literal(g, parts) else { return scan::transpose(g, s, parts, before) };
+    let Some(guard) = common_guard(g, parts) else { return scan::transpose(g, s, parts, before) };
     let arm = |g: &Graph, ct: &Cotangent| Cotangent {
         term: zero_arm(g, ct.term).map_or(ct.term, |arm| arm.1),
         masked: ct.masked,
@@ -282,22 +283,22 @@ fn loop_cotangents(
         .map(|(id, ct)| {
             // The loop has gone on with the first of a capture's cotangents; further ones are its own.
             let Some(before) = left.remove(&id) else {
-                return (id, Cotangent { term: wrap(g, ct.term, literal), masked: ct.masked });
+                return (id, Cotangent { term: wrap(g, ct.term, guard), masked: ct.masked });
             };
             let term = match zero_arm(g, before.term) {
-                Some((mask, _)) if mask == literal => wrap(g, ct.term, mask),
+                Some((mask, _)) if mask == guard => wrap(g, ct.term, mask),
                 Some((mask, arm)) => {
-                    let term = either(g, literal, ct.term, arm);
+                    let term = either(g, guard, ct.term, arm);
                     wrap(g, term, mask)
                 }
-                None => either(g, literal, ct.term, before.term),
+                None => either(g, guard, ct.term, before.term),
             };
             (id, Cotangent { term, masked: ct.masked })
         })
         .collect()
 }
 
-/// `then` where the literal holds, else `other`.
-fn either(g: &mut Graph, literal: condition::Literal, then: Term, other: Term) -> Term {
-    if literal.1 { g.cond(literal.0, then, other) } else { g.cond(literal.0, other, then) }
+/// `then` where the guard holds, else `other`.
+fn either(g: &mut Graph, guard: Guard, then: Term, other: Term) -> Term {
+    if guard.1 { g.cond(guard.0, then, other) } else { g.cond(guard.0, other, then) }
 }

@@ -4,8 +4,8 @@
 //! must never reassociate a sum in which all elements are added.
 
 use super::opened::{Loops, chain_of_updates};
+use crate::analysis::guards::{Guard, parts};
 use crate::ir::{Graph, Node, Put, Term};
-use crate::modes::dual_arrays::condition::{Literal, parts};
 use crate::passes::simplify::part::less_a_few;
 use crate::prim::{Binary, IntOp, Prim};
 
@@ -57,13 +57,7 @@ fn left(g: &Graph, loops: &Loops, now: Term, t: Term) -> bool {
 /// The sum of these, as one chain under each of the conditions that decide which summands have the
 /// array in them: the cotangents of an array from the arms of a step come as a sum of conditionals,
 /// and only under its conditions is it one array that is changed.
-fn settled(
-    g: &mut Graph,
-    carried: (&Loops, Term),
-    sum: &[Term],
-    facts: &mut Vec<Literal>,
-    deep: usize,
-) -> Option<Term> {
+fn settled(g: &mut Graph, carried: (&Loops, Term), sum: &[Term], facts: &mut Vec<Guard>, deep: usize) -> Option<Term> {
     let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
     while let Some(t) = stack.pop() {
         if flat.len() + stack.len() > MANY {
@@ -123,7 +117,7 @@ fn settled(
 }
 
 /// A condition's value, if these facts decide it.
-fn value(g: &Graph, c: Term, facts: &[Literal], deep: usize) -> Option<bool> {
+fn value(g: &Graph, c: Term, facts: &[Guard], deep: usize) -> Option<bool> {
     if let Some((_, value)) = facts.iter().find(|f| f.0 == c) {
         return Some(*value);
     }

@@ -14,8 +14,8 @@ mod matching;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::analysis::bound::is_blank;
+use crate::analysis::guards::Guard;
 use crate::ir::{Body, Graph, Node, Scan, Term};
-use crate::modes::dual_arrays::condition::Literal;
 use equal::Alike;
 use matching::{Args, Both, Matched, More, Pair, carried, counts, stopping};
 
@@ -142,7 +142,7 @@ struct OfInner {
     part: usize,
     of: Term,
     row: usize,
-    under: Vec<Literal>,
+    under: Vec<Guard>,
 }
 
 impl Both<'_> {
@@ -249,7 +249,7 @@ impl Both<'_> {
         rows: &[OfInner],
         map: &HashMap<Term, Term>,
         pairs: &HashMap<Term, Pair>,
-        guards: &HashMap<Term, Vec<Literal>>,
+        guards: &HashMap<Term, Vec<Guard>>,
     ) -> Option<Vec<Inner>> {
         let mut found: Vec<Inner> = Vec::new();
         for OfInner { part, of, row, under } in rows {

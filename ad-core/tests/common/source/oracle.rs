@@ -10,6 +10,7 @@ use ad_oracle::interp::{Array, Data, Interp, Value};
 use proc_macro2::TokenStream;
 
 use super::super::compare::{close, close_all, dot};
+use super::super::modes;
 use super::{Arg, Kind, Real, Source};
 
 type Try<T> = Result<T, String>;
@@ -36,10 +37,11 @@ pub struct Expected {
 /// The program as core terms.
 pub fn parse(source: &Source) -> Try<Program> {
     let tokens = |text: &str| text.parse::<TokenStream>().map_err(|e| format!("the text does not lex: {e}"));
-    front::parse(tokens(&source.options)?, tokens(&source.text)?).map_err(|failure| {
+    let program = front::parse(tokens(&source.options)?, tokens(&source.text)?).map_err(|failure| {
         let texts: Vec<String> = failure.diags.list().iter().map(ad_core::diag::Diagnostic::text).collect();
         texts.join("\n")
-    })
+    })?;
+    Ok(Program { mode: modes::mode(), ..program })
 }
 
 /// An argument as the interpreter has it.

@@ -1,0 +1,120 @@
+//! The one harness that runs tests of meaning over all algorithms of differentiation: a test says what it asks of a
+//! derivative, and [`every_mode`] asks it of each algorithm in turn, which [`forward`], [`reverse`] and [`mode`] are
+//! about then. Must never name an algorithm.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use ad_core::ir::{Graph, Term};
+use ad_core::modes::{Derivative, Mode};
+
+/// Which directions of an algorithm are its own. The contract makes the other one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Own {
+    Both,
+    Tangents,
+    Gradients,
+}
+
+thread_local! {
+    static CURRENT: Cell<(Mode, Own)> = const { Cell::new((Mode::ALL[0], Own::Both)) };
+}
+
+/// Runs a test for each algorithm that is built.
+pub fn every_mode(test: impl Fn()) {
+    for &mode in Mode::ALL {
+        run(mode, Own::Both, &test);
+    }
+}
+
+/// Runs a test for each algorithm that is built, and for what the contract makes of it where only one direction is its
+/// own. For tests of single terms: what comes from unit vectors costs an application for each element.
+pub fn every_direction(test: impl Fn()) {
+    for &mode in Mode::ALL {
+        for own in [Own::Both, Own::Tangents, Own::Gradients] {
+            run(mode, own, &test);
+        }
+    }
+}
+
+fn run(mode: Mode, own: Own, test: &dyn Fn()) {
+    let before = CURRENT.replace((mode, own));
+    let outcome = catch_unwind(AssertUnwindSafe(test));
+    CURRENT.set(before);
+    if let Err(panic) = outcome {
+        eprintln!("the mode is {}, with {own:?} of its own", mode.name());
+        resume_unwind(panic);
+    }
+}
+
+/// The algorithm that the running test is about.
+pub fn mode() -> Mode {
+    CURRENT.get().0
+}
+
+/// The roots again, and their tangents.
+pub fn forward(g: &mut Graph, roots: &[Term], seeds: &[(u32, Term)]) -> (Vec<Term>, Vec<Term>) {
+    let wrt: Vec<u32> = seeds.iter().map(|s| s.0).collect();
+    let derivative = derivative(g, roots, &wrt);
+    let tangents = derivative.tangents(g, seeds);
+    (derivative.values().to_vec(), tangents)
+}
+
+/// The roots again, and the gradients of `<roots, cotangents>`.
+pub fn reverse(g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) -> (Vec<Term>, Vec<Term>) {
+    let derivative = derivative(g, roots, wrt);
+    let gradients = derivative.gradients(g, cotangents);
+    (derivative.values().to_vec(), gradients)
+}
+
+fn derivative(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Box<dyn Derivative> {
+    let (mode, own) = CURRENT.get();
+    let whole = mode.derivative(g, roots, wrt);
+    match own {
+        Own::Both => whole,
+        Own::Tangents => Box::new(TangentsAlone(whole)),
+        Own::Gradients => Box::new(GradientsAlone(whole)),
+    }
+}
+
+/// An algorithm that has no transposed map of its own.
+struct TangentsAlone(Box<dyn Derivative>);
+
+impl Derivative for TangentsAlone {
+    fn values(&self) -> &[Term] {
+        self.0.values()
+    }
+
+    fn wrt(&self) -> &[u32] {
+        self.0.wrt()
+    }
+
+    fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
+        self.0.beside(g, others)
+    }
+
+    fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
+        self.0.tangents(g, seeds)
+    }
+}
+
+/// An algorithm that has no map along directions of its own.
+struct GradientsAlone(Box<dyn Derivative>);
+
+impl Derivative for GradientsAlone {
+    fn values(&self) -> &[Term] {
+        self.0.values()
+    }
+
+    fn wrt(&self) -> &[u32] {
+        self.0.wrt()
+    }
+
+    fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
+        self.0.beside(g, others)
+    }
+
+    fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
+        self.0.gradients(g, cotangents)
+    }
+}
