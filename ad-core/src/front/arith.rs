@@ -164,8 +164,8 @@ impl<'a> Lower<'a> {
                 let ok = self.g.compare(Cmp::Ne, x, least);
                 let ok = self.g.reduce(Reduce::All, shape.len(), ok);
                 if shape.is_empty() {
-                    let l = self.facts.linear(&self.g, x);
-                    if self.facts.within(&self.g, &l, (ty.range().0 + 1, ty.range().1)) {
+                    let l = self.state.facts.linear(&self.g, x);
+                    if self.state.facts.within(&self.g, &l, (ty.range().0 + 1, ty.range().1)) {
                         return Ok(result);
                     }
                 }
@@ -325,7 +325,8 @@ impl<'a> Lower<'a> {
         let mut shape = Vec::new();
         let mut chosen = false;
         for (&na, &nb) in sa.iter().zip(&sb) {
-            let same = na == nb || (self.facts.prove_le(&self.g, na, nb) && self.facts.prove_le(&self.g, nb, na));
+            let same =
+                na == nb || (self.state.facts.prove_le(&self.g, na, nb) && self.state.facts.prove_le(&self.g, nb, na));
             chosen |= !same;
             shape.push(if same { na } else { self.g.cond(how.cond, na, nb) });
         }

@@ -122,16 +122,16 @@ impl<'a> Lower<'a> {
 
     /// Notes a constant of a type of numbers.
     pub(super) fn assume_const(&mut self, path: &TokenStream, ty: RealTy, value: f64) {
-        let known = self.consts.iter().any(|c| c.path.to_string() == path.to_string() && c.ty == ty);
+        let known = self.state.consts.iter().any(|c| c.path.to_string() == path.to_string() && c.ty == ty);
         // Of a type parameter the constant is a trait's; and not every NaN has the same bits.
         if ty != RealTy::Param && !value.is_nan() && !known {
-            self.consts.push(AssumedConst { path: path.clone(), ty, value });
+            self.state.consts.push(AssumedConst { path: path.clone(), ty, value });
         }
     }
 
     fn assume(&mut self, new: Assumed) {
-        if !self.assumed.iter().any(|old| old.same(&new)) {
-            self.assumed.push(new);
+        if !self.state.assumed.iter().any(|old| old.same(&new)) {
+            self.state.assumed.push(new);
         }
     }
 }

@@ -393,10 +393,9 @@ impl<'a> Lower<'a> {
                     return Err(self.error(range, who.changes(&was, &is)));
                 }
                 let (before, after) = (self.sizes_there(&now), self.sizes_there(&new));
-                let same = before
-                    .iter()
-                    .zip(&after)
-                    .all(|(&n, &m)| n == m || self.facts.prove_le(&self.g, n, m) && self.facts.prove_le(&self.g, m, n));
+                let same = before.iter().zip(&after).all(|(&n, &m)| {
+                    n == m || self.state.facts.prove_le(&self.g, n, m) && self.state.facts.prove_le(&self.g, m, n)
+                });
                 if let (Carrier::Variable(name), false) = (who, same) {
                     return Err(self.error(range, catalogue::carried_shape(name)));
                 }
@@ -422,7 +421,7 @@ impl<'a> Lower<'a> {
             // What begins without an element has to be meant to get some.
             let begun = empty(self, a) != empty(self, b);
             let may = a == b
-                || (self.facts.prove_le(&self.g, a, b) && self.facts.prove_le(&self.g, b, a))
+                || (self.state.facts.prove_le(&self.g, a, b) && self.state.facts.prove_le(&self.g, b, a))
                 || (!begun
                     && self.size_of(a).is_some()
                     && self.size_of(b).is_some()

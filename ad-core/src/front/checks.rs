@@ -96,26 +96,26 @@ enum Ok {
 impl Lower<'_> {
     /// What has been found to need a check so far.
     pub(super) fn noted(&self) -> Noted {
-        let flags = self.steps.iter().map(|s| s.flags.len()).collect();
-        Noted { checks: self.checks.len(), equations: self.equations.len(), flags }
+        let flags = self.state.steps.iter().map(|s| s.flags.len()).collect();
+        Noted { checks: self.state.checks.len(), equations: self.state.equations.len(), flags }
     }
 
     /// Drops what has been found to need a check since.
     pub(super) fn forget_since(&mut self, noted: &Noted) {
-        self.checks.truncate(noted.checks);
-        self.equations.truncate(noted.equations);
-        self.steps.truncate(noted.flags.len());
-        self.steps.iter_mut().zip(&noted.flags).for_each(|(s, &n)| s.flags.truncate(n));
+        self.state.checks.truncate(noted.checks);
+        self.state.equations.truncate(noted.equations);
+        self.state.steps.truncate(noted.flags.len());
+        self.state.steps.iter_mut().zip(&noted.flags).for_each(|(s, &n)| s.flags.truncate(n));
     }
 
     /// Lowers inside a loop over a fresh variable below `size`.
     pub(super) fn in_loop<R>(&mut self, size: Term, f: impl FnOnce(&mut Self, Term) -> R) -> (Var, R) {
         let (var, term, mark) = self.enter(size);
-        let depth = self.frames.len();
-        self.frames.push(Frame::Loop { var, size, mark });
+        let depth = self.state.frames.len();
+        self.state.frames.push(Frame::Loop { var, size, mark });
         let result = self.unsure(|me| f(me, term));
-        self.frames.truncate(depth);
-        self.facts.forget(mark);
+        self.state.frames.truncate(depth);
+        self.state.facts.forget(mark);
         (var, result)
     }
 
@@ -146,22 +146,22 @@ impl Lower<'_> {
     fn enter(&mut self, size: Term) -> (Var, Term, usize) {
         let var = self.g.fresh();
         let term = self.g.mk(Node::Var(var));
-        let mark = self.facts.mark();
+        let mark = self.state.facts.mark();
         // A saturating difference that is a size here is not 0, so it is exact.
         let exact = match self.g.node(size) {
             Node::Prim(Prim::Int(IntOp::Sub), args) => Some((args[0], args[1])),
             _ => None,
         };
-        let mut upper = vec![self.facts.linear(&self.g, size)];
+        let mut upper = vec![self.state.facts.linear(&self.g, size)];
         if let Some((a, b)) = exact {
-            let (a, b) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+            let (a, b) = (self.state.facts.linear(&self.g, a), self.state.facts.linear(&self.g, b));
             upper.extend(a.combine(1, &b, -1));
         }
-        let i = self.facts.linear(&self.g, term);
+        let i = self.state.facts.linear(&self.g, term);
         for size in upper {
             let below = size.combine(1, &i, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
             if let Some(fact) = below {
-                self.facts.learn(fact);
+                self.state.facts.learn(fact);
             }
         }
         (var, term, mark)
@@ -194,14 +194,14 @@ impl Lower<'_> {
             self.layouts().note_like(now, first);
         }
         let (var, step, mark) = self.enter(size);
-        let level = self.steps.len();
-        self.steps.push(Steps { carried: carried.clone(), flags: Vec::new() });
-        let depth = self.frames.len();
-        self.frames.push(Frame::Steps { var, size, mark, level });
+        let level = self.state.steps.len();
+        self.state.steps.push(Steps { carried: carried.clone(), flags: Vec::new() });
+        let depth = self.state.frames.len();
+        self.state.frames.push(Frame::Steps { var, size, mark, level });
         let made = self.unsure(|me| f(me, step, &carried));
-        self.frames.truncate(depth);
-        self.facts.forget(mark);
-        let flags = self.steps.pop().unwrap_or_default().flags;
+        self.state.frames.truncate(depth);
+        self.state.facts.forget(mark);
+        let flags = self.state.steps.pop().unwrap_or_default().flags;
         let Stepped { next: mut results, rows, more } = made?;
         for m in more {
             init.push(m.init);
@@ -251,13 +251,13 @@ impl Lower<'_> {
         let leaves = |me: &mut Self, frame: &Frame| match *frame {
             Frame::Loop { var, .. } => vec![me.g.mk(Node::Var(var))],
             Frame::Steps { var, level, .. } => {
-                let mut leaves = me.steps.get(level).map_or_else(Vec::new, |s| s.carried.clone());
+                let mut leaves = me.state.steps.get(level).map_or_else(Vec::new, |s| s.carried.clone());
                 leaves.push(me.g.mk(Node::Var(var)));
                 leaves
             }
             Frame::Guard { .. } => Vec::new(),
         };
-        let frames = self.frames.clone();
+        let frames = self.state.frames.clone();
         let mut around: Vec<(usize, Vec<Term>)> = Vec::new();
         for (k, frame) in frames.iter().enumerate() {
             let leaves = leaves(self, frame);
@@ -285,20 +285,20 @@ impl Lower<'_> {
 
     /// Lowers where a condition has a value.
     pub(super) fn under<R>(&mut self, cond: Term, holds: bool, f: impl FnOnce(&mut Self) -> R) -> R {
-        let mark = self.facts.mark();
-        self.facts.assume(&self.g, cond, holds);
+        let mark = self.state.facts.mark();
+        self.state.facts.assume(&self.g, cond, holds);
         // What was left behind an exit adds guards of its own, which end here too.
-        let depth = self.frames.len();
-        self.frames.push(Frame::Guard { cond, holds });
+        let depth = self.state.frames.len();
+        self.state.frames.push(Frame::Guard { cond, holds });
         let result = self.unsure(f);
-        self.frames.truncate(depth);
-        self.facts.forget(mark);
+        self.state.frames.truncate(depth);
+        self.state.facts.forget(mark);
         result
     }
 
     /// Whether the place is reached whenever the function is called: under no condition, in no loop that may have no steps.
     pub(super) fn unconditional(&self) -> bool {
-        self.frames.iter().all(|frame| match *frame {
+        self.state.frames.iter().all(|frame| match *frame {
             Frame::Guard { .. } => false,
             Frame::Loop { size, mark, .. } | Frame::Steps { size, mark, .. } => self.filled_outside(size, mark),
         })
@@ -306,7 +306,7 @@ impl Lower<'_> {
 
     /// `a < b` must hold (integers, scalars).
     pub(super) fn require_lt(&mut self, a: Term, b: Term, message: &str) {
-        let (la, lb) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+        let (la, lb) = (self.state.facts.linear(&self.g, a), self.state.facts.linear(&self.g, b));
         let goal = lb.combine(1, &la, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
         let ok = self.g.compare(Cmp::Lt, a, b);
         self.require(goal, ok, message);
@@ -314,7 +314,7 @@ impl Lower<'_> {
 
     /// `index < size` must hold; `words` says what the size is of.
     pub(super) fn require_index(&mut self, index: Term, size: Term, words: String) {
-        let (la, lb) = (self.facts.linear(&self.g, index), self.facts.linear(&self.g, size));
+        let (la, lb) = (self.state.facts.linear(&self.g, index), self.state.facts.linear(&self.g, size));
         let goal = lb.combine(1, &la, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
         let ok = self.g.compare(Cmp::Lt, index, size);
         let mut shown = vec![(words, size)];
@@ -326,7 +326,7 @@ impl Lower<'_> {
 
     /// `a <= b` must hold (integers, scalars).
     pub(super) fn require_le(&mut self, a: Term, b: Term, message: &str) {
-        let (la, lb) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+        let (la, lb) = (self.state.facts.linear(&self.g, a), self.state.facts.linear(&self.g, b));
         let goal = lb.combine(1, &la, -1);
         let ok = self.g.compare(Cmp::Le, a, b);
         self.require(goal, ok, message);
@@ -342,10 +342,10 @@ impl Lower<'_> {
         if self.g.bool_value(ok) == Some(true) {
             return;
         }
-        let debug = std::mem::take(&mut self.debug);
+        let debug = std::mem::take(&mut self.state.debug);
         self.check(
             Ok::Term(ok, None, Some(ok)),
-            Said { words: words.clone(), shown: Vec::new(), loc: self.here, debug },
+            Said { words: words.clone(), shown: Vec::new(), loc: self.state.here, debug },
         );
     }
 
@@ -355,7 +355,7 @@ impl Lower<'_> {
             return;
         }
         if let Some(goal) = &goal
-            && self.facts.prove(&self.g, goal)
+            && self.state.facts.prove(&self.g, goal)
         {
             return;
         }
@@ -367,18 +367,18 @@ impl Lower<'_> {
         };
         // A value inside a loop cannot be shown outside of it.
         let shown = shown.into_iter().filter(|(_, t)| self.g.free(*t).is_empty() && !self.g.is_open(*t)).collect();
-        let debug = std::mem::take(&mut self.debug);
-        self.check(start, Said { words: message.into(), shown, loc: self.here, debug });
+        let debug = std::mem::take(&mut self.state.debug);
+        self.check(start, Said { words: message.into(), shown, loc: self.state.here, debug });
         // If the check fails there is no result, so what follows may rely on it.
         if let Some(goal) = goal {
-            self.facts.learn(goal);
+            self.state.facts.learn(goal);
         }
     }
 
     /// Makes a check, unless a loop around it has to carry it first.
     fn check(&mut self, ok: Ok, said: Said) {
         let Some(closed) = self.close(ok, &said) else { return };
-        if self.g.bool_value(closed) == Some(true) || self.checks.iter().any(|c| c.ok == closed) {
+        if self.g.bool_value(closed) == Some(true) || self.state.checks.iter().any(|c| c.ok == closed) {
             return;
         }
         let phase = if self.of_sizes_only(closed) { Phase::Entry } else { Phase::Reached };
@@ -387,15 +387,15 @@ impl Lower<'_> {
             shown.splice(0..0, values.into_iter().map(|t| (String::new(), t)));
             format
         });
-        self.checks.push(Check { ok: closed, message: words.plain, format, shown, loc, phase, debug });
+        self.state.checks.push(Check { ok: closed, message: words.plain, format, shown, loc, phase, debug });
     }
 
     /// The condition under which all runs of the loops around this place, where they get here, satisfy `ok`; none if it depends on what
     /// a recurrence carries, which then keeps it.
     fn close(&mut self, mut ok: Ok, said: &Said) -> Option<Term> {
         let tight = self.tight(&ok);
-        for k in (0..self.frames.len()).rev() {
-            ok = match self.frames[k] {
+        for k in (0..self.state.frames.len()).rev() {
+            ok = match self.state.frames[k] {
                 Frame::Guard { cond, holds } => {
                     let (inner, enough, corner) = match ok {
                         Ok::Linear(l, filled) => {
@@ -414,7 +414,7 @@ impl Lower<'_> {
                 }
                 Frame::Loop { var, size, mark } => self.close_loop(ok, var, size, mark),
                 Frame::Steps { var, size, mark, level } => {
-                    let carried = self.steps.get(level).map_or_else(Vec::new, |s| s.carried.clone());
+                    let carried = self.state.steps.get(level).map_or_else(Vec::new, |s| s.carried.clone());
                     let free = |me: &Self, l: &Linear| !l.atoms.keys().any(|&t| me.g.depends_on(t, &carried));
                     ok = match ok {
                         Ok::Linear(l, filled) if !free(self, &l) => Ok::Term(self.linear_term(&l, &filled), None, None),
@@ -428,7 +428,7 @@ impl Lower<'_> {
                     if let Ok::Term(t, ..) = ok
                         && self.g.depends_on(t, &carried)
                     {
-                        if let Some(steps) = self.steps.get_mut(level)
+                        if let Some(steps) = self.state.steps.get_mut(level)
                             && !steps.flags.iter().any(|f| f.0 == t)
                         {
                             steps.flags.push((t, said.clone()));
@@ -462,8 +462,8 @@ impl Lower<'_> {
     /// What is enough for all runs of the loops around this place, by the bounds that are known of what changes in them: it needs no loop. Only
     /// where there are conditions: without, a loop's last step says the same.
     fn tight(&mut self, ok: &Ok) -> Option<Term> {
-        let guarded = self.frames.iter().position(|f| !matches!(f, Frame::Guard { .. }))?;
-        if !self.frames[guarded..].iter().any(|f| matches!(f, Frame::Guard { .. })) {
+        let guarded = self.state.frames.iter().position(|f| !matches!(f, Frame::Guard { .. }))?;
+        if !self.state.frames[guarded..].iter().any(|f| matches!(f, Frame::Guard { .. })) {
             return None;
         }
         let enough = match ok {
@@ -484,7 +484,7 @@ impl Lower<'_> {
     /// What a linear form is at least in all runs.
     fn closed_least(&mut self, l: &Linear) -> Option<Linear> {
         let g = &self.g;
-        self.facts.at_least(g, l, &|t| g.free(t).is_empty() && !g.is_open(t))
+        self.state.facts.at_least(g, l, &|t| g.free(t).is_empty() && !g.is_open(t))
     }
 
     /// A closed condition by which this one holds in all runs.
@@ -517,7 +517,7 @@ impl Lower<'_> {
         if *self.g.ty(t) != usize_ty {
             return None;
         }
-        let l = self.facts.linear(&self.g, t);
+        let l = self.state.facts.linear(&self.g, t);
         let sign = if up { -1 } else { 1 };
         let turned = l.combine(sign, &Linear::default(), 0)?;
         let parts = l.atoms.keys().all(|&t| *self.g.ty(t) == usize_ty);
@@ -528,7 +528,7 @@ impl Lower<'_> {
             let (plus, minus) = sides(&mut self.g, &bound);
             // Where the sum might saturate, the difference could be too small.
             let sum = matches!(self.g.node(plus), Node::Prim(Prim::Int(_), _));
-            let exact = !sum || !self.facts.linear(&self.g, plus).atoms.contains_key(&plus);
+            let exact = !sum || !self.state.facts.linear(&self.g, plus).atoms.contains_key(&plus);
             return Some(if exact || !up { self.g.int(IntOp::Sub, plus, minus) } else { plus });
         }
         let Node::Prim(Prim::Int(op), args) = self.g.node(t).clone() else { return None };
@@ -543,7 +543,7 @@ impl Lower<'_> {
 
     /// Sizes of the loops around this place that are come to under no condition: they are computed whatever happens.
     fn surely_known(&self) -> Vec<Term> {
-        let sizes = self.frames.iter().map_while(|frame| match *frame {
+        let sizes = self.state.frames.iter().map_while(|frame| match *frame {
             Frame::Loop { size, .. } | Frame::Steps { size, .. } => Some(size),
             Frame::Guard { .. } => None,
         });
@@ -602,7 +602,7 @@ impl Lower<'_> {
         }
         let c = l.atoms.get(&var_term).copied().unwrap_or(0);
         let minus_var = Linear { constant: 0, atoms: BTreeMap::from([(var_term, 1)]) };
-        let last = self.facts.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
+        let last = self.state.facts.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
         let worst = if c < 0 { last? } else { Linear::default() };
         let rest = l.combine(1, &minus_var, -c)?.combine(1, &worst, c)?;
         let mut filled = filled.to_vec();
@@ -622,7 +622,7 @@ impl Lower<'_> {
 
     /// Whether a loop is known to be entered, by what is known before it (inside of it that is known of course).
     fn filled_outside(&self, size: Term, mark: usize) -> bool {
-        let mut outside = self.facts.clone();
+        let mut outside = self.state.facts.clone();
         outside.forget(mark);
         let below = outside.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
         below.is_some_and(|l| outside.prove(&self.g, &l))

@@ -67,13 +67,13 @@ impl<'a> Lower<'a> {
                 return Err(Poison);
             }
         }
-        let (cells, outer) = (self.store.len(), self.scope.clone());
+        let (cells, outer) = (self.state.store.len(), self.state.scope.clone());
         let name = " collected".to_string();
         self.bind_cell(name.clone(), Held::Value(Value::List(Rc::new([]))), true);
         let made = self.push_all(&name, seq, want, range);
-        let found = self.store.held(super::state::Cell(cells)).cloned();
-        self.store.truncate(cells);
-        self.scope = outer;
+        let found = self.state.store.held(super::state::Cell(cells)).cloned();
+        self.state.store.truncate(cells);
+        self.state.scope = outer;
         made?;
         match found {
             // Nothing is known of its elements, and there are none.
@@ -85,7 +85,7 @@ impl<'a> Lower<'a> {
     /// Pushes all items to the variable of a name.
     fn push_all(&mut self, name: &str, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<()> {
         self.ends(seq, range)?;
-        let Some(Ok(Value::Cell(cell))) = self.scope.get(name) else { return Err(Poison) };
+        let Some(Ok(Value::Cell(cell))) = self.state.scope.get(name) else { return Err(Poison) };
         let place = Place::variable(*cell, name.trim(), range);
         let body = |me: &mut Self, ix: &[Term]| {
             let item = (seq.item)(me, ix)?;
@@ -97,7 +97,7 @@ impl<'a> Lower<'a> {
             Ok(Value::Unit)
         };
         let outward = Outward::of_pushing(name, seq.whole());
-        let key = Key::at(self.here.0 as usize, "pushed");
+        let key = Key::at(self.state.here.0 as usize, "pushed");
         self.looped((Some(seq), &body), &outward, (None, key), range)?;
         Ok(())
     }
@@ -112,11 +112,11 @@ fn extended<'a>(me: &mut Lower<'a>, place: &Place, items: &Value<'a>, range: Src
         Value::Never => return Ok(Value::Unit),
         old => me.elem_of(&old).map_or(Want::Any, Want::Elem),
     };
-    let outer = me.scope.clone();
+    let outer = me.state.scope.clone();
     let name = format!(" {}", place.text);
-    me.scope.bind(name.clone(), Some(Value::Cell(place.cell)));
+    me.state.scope.bind(name.clone(), Some(Value::Cell(place.cell)));
     let pushed = me.push_all(&name, &seq, want, range);
-    me.scope = outer;
+    me.state.scope = outer;
     pushed.map(|()| Value::Unit)
 }
 

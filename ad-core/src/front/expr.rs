@@ -42,7 +42,7 @@ impl<'a> Lower<'a> {
     pub(super) fn moved(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
         match e {
             Expr::Paren(p) => self.moved(&p.expr),
-            Expr::Path(p) => match p.path.get_ident().and_then(|name| self.scope.get(&name.to_string())) {
+            Expr::Path(p) => match p.path.get_ident().and_then(|name| self.state.scope.get(&name.to_string())) {
                 Some(Ok(place @ Value::Place(_))) if p.qself.is_none() => Ok(place.clone()),
                 _ => self.expr(e),
             },
@@ -124,7 +124,9 @@ impl<'a> Lower<'a> {
         let one = |e: &'a Expr| match e {
             // `sum(axis=0)`.
             Expr::Assign(a) => match &*a.left {
-                Expr::Path(p) if p.path.get_ident().is_some_and(|name| self.scope.get(&name.to_string()).is_none()) => {
+                Expr::Path(p)
+                    if p.path.get_ident().is_some_and(|name| self.state.scope.get(&name.to_string()).is_none()) =>
+                {
                     Err(self.error(SrcRange::of(a), catalogue::named_argument(&text_of(p, 30))))
                 }
                 _ => self.expr(e),
@@ -235,7 +237,7 @@ impl<'a> Lower<'a> {
 
     /// What a name that means nothing may have been meant to be.
     pub(super) fn near_name(&self, name: &str) -> Option<String> {
-        let near = suggest(name, self.scope.names());
+        let near = suggest(name, self.state.scope.names());
         let near = near.or_else(|| suggest(name, ["break", "continue", "return", "true", "false"]));
         near.or_else(|| table::nearest(&[On::Dsl], name)).map(str::to_string)
     }
@@ -307,7 +309,7 @@ impl<'a> Lower<'a> {
             },
         };
         if owner.is_empty()
-            && let Some(near) = suggest(last, self.scope.names())
+            && let Some(near) = suggest(last, self.state.scope.names())
         {
             return Some(near.to_string());
         }

@@ -22,6 +22,7 @@ use crate::ir::Term;
 type Literal = (Term, bool);
 
 /// Something that can be left before its end.
+#[derive(Clone, Debug)]
 pub(super) struct Target<'a> {
     kind: Kind,
     label: Option<String>,
@@ -60,6 +61,7 @@ enum Kind {
 }
 
 /// A way out.
+#[derive(Clone, Debug)]
 struct Exit<'a> {
     /// The conditions, from the outside in.
     path: Vec<Literal>,
@@ -85,12 +87,12 @@ impl<'a> Lower<'a> {
         other: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        let (before, reached) = (self.store.clone(), self.reached);
+        let (before, reached) = (self.state.store.clone(), self.state.reached);
         let a = self.arm(cond, true, then);
-        (self.store, self.reached) = (before, reached);
+        (self.state.store, self.state.reached) = (before, reached);
         let b = self.arm(cond, false, other);
-        self.reached = reached && (a.reached || b.reached);
-        self.store = match (a.reached, b.reached) {
+        self.state.reached = reached && (a.reached || b.reached);
+        self.state.store = match (a.reached, b.reached) {
             (true, false) => a.store,
             (false, true) => b.store,
             _ => self.merge(cond, &a.store, &b.store, range),
@@ -108,23 +110,24 @@ impl<'a> Lower<'a> {
     }
 
     fn arm(&mut self, cond: Term, holds: bool, f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>) -> Arm<'a> {
-        let (depth, cells, exits, outside) = (self.frames.len(), self.store.len(), self.exits(), self.reached);
+        let (depth, cells, exits, outside) =
+            (self.state.frames.len(), self.state.store.len(), self.exits(), self.state.reached);
         // An arm that is known not to be taken is lowered for its errors.
         let never = self.g.bool_value(cond) == Some(!holds);
-        self.reached &= !never;
+        self.state.reached &= !never;
         let (value, gone) = self.under(cond, holds, |me| {
             let value = f(me);
             let left = me.exits() > exits;
             let gone = if left { me.negated_path(depth + 1) } else { None };
             (value, gone)
         });
-        let mut store = self.store.clone();
+        let mut store = self.state.store.clone();
         store.truncate(cells);
-        let reached = self.reached;
+        let reached = self.state.reached;
         // Whether it ended by a panic and nothing else: then a check says that it is not taken.
         let left = self.exits() > exits;
         let gone = if !reached && left { Some(self.g.lit_bool(true)) } else { gone };
-        self.reached = outside;
+        self.state.reached = outside;
         Arm { value, store, reached, gone }
     }
 
@@ -141,8 +144,8 @@ impl<'a> Lower<'a> {
             (Some(false), Some(false)) => {
                 // A panic in an arm: what follows may rely on its not being taken.
                 match (a_reached, b_reached) {
-                    (false, true) => self.facts.assume(&self.g, cond, false),
-                    (true, false) => self.facts.assume(&self.g, cond, true),
+                    (false, true) => self.state.facts.assume(&self.g, cond, false),
+                    (true, false) => self.state.facts.assume(&self.g, cond, true),
                     _ => {}
                 }
             }
@@ -158,26 +161,26 @@ impl<'a> Lower<'a> {
 
     /// From here on, to the end of what is around, a condition has this value.
     fn guard(&mut self, cond: Term, holds: bool) {
-        self.facts.assume(&self.g, cond, holds);
-        self.unsure.left.get_or_insert(self.g.len());
-        self.frames.push(Frame::Guard { cond, holds });
+        self.state.facts.assume(&self.g, cond, holds);
+        self.state.left.get_or_insert(self.g.len());
+        self.state.frames.push(Frame::Guard { cond, holds });
     }
 
     /// Nothing that follows is reached.
     fn diverge(&mut self) {
-        self.reached = false;
+        self.state.reached = false;
         let no = self.g.lit_bool(false);
-        self.frames.push(Frame::Guard { cond: no, holds: true });
+        self.state.frames.push(Frame::Guard { cond: no, holds: true });
     }
 
     /// How many exits have been found from what is open.
     fn exits(&self) -> usize {
-        self.targets.iter().map(|t| t.exits.len()).sum()
+        self.state.targets.iter().map(|t| t.exits.len()).sum()
     }
 
     /// The conditions since a depth.
     fn conditions(&self, depth: usize) -> Vec<Literal> {
-        let guards = self.frames.iter().skip(depth);
+        let guards = self.state.frames.iter().skip(depth);
         guards
             .filter_map(|f| match f {
                 Frame::Guard { cond, holds } => Some((*cond, *holds)),
@@ -239,11 +242,18 @@ impl<'a> Lower<'a> {
 
     /// A loop, in which `f` lowers the steps; given its place among the targets.
     pub(super) fn loop_target<R>(&mut self, label: Option<String>, f: impl FnOnce(&mut Self, usize) -> R) -> R {
-        let at = self.targets.len();
-        let (frames, cells) = (self.frames.len(), self.store.len());
-        self.targets.push(Target { kind: Kind::Loop, label, frames, cells, exits: Vec::new(), leaves: Vec::new() });
+        let at = self.state.targets.len();
+        let (frames, cells) = (self.state.frames.len(), self.state.store.len());
+        self.state.targets.push(Target {
+            kind: Kind::Loop,
+            label,
+            frames,
+            cells,
+            exits: Vec::new(),
+            leaves: Vec::new(),
+        });
         let result = f(self, at);
-        self.targets.truncate(at);
+        self.state.targets.truncate(at);
         result
     }
 
@@ -254,10 +264,10 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
-        let outside = self.reached;
+        let outside = self.state.reached;
         let value = self.target((Kind::Step, leaves), None, range, f);
         // A loop may have no steps.
-        self.reached = outside;
+        self.state.reached = outside;
         value
     }
 
@@ -268,35 +278,36 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
-        let (frames, cells, outside, outer_exits) = (self.frames.len(), self.store.len(), self.reached, self.exits());
-        let mark = self.facts.mark();
-        self.targets.push(Target { kind, label, frames, cells, exits: Vec::new(), leaves });
-        let before = self.unsure.left.take();
+        let (frames, cells, outside, outer_exits) =
+            (self.state.frames.len(), self.state.store.len(), self.state.reached, self.exits());
+        let mark = self.state.facts.mark();
+        self.state.targets.push(Target { kind, label, frames, cells, exits: Vec::new(), leaves });
+        let before = self.state.left.take();
         let value = f(self);
-        let guarded = std::mem::replace(&mut self.unsure.left, before);
-        let exits = self.targets.pop().map_or_else(Vec::new, |t| t.exits);
+        let guarded = std::mem::replace(&mut self.state.left, before);
+        let exits = self.state.targets.pop().map_or_else(Vec::new, |t| t.exits);
         if exits.is_empty() {
             // What holds at the end holds behind it too.
-            self.store.truncate(cells);
+            self.state.store.truncate(cells);
             if matches!(kind, Kind::Function | Kind::Step) {
-                self.frames.truncate(frames);
-                self.facts.forget(mark);
-                self.reached = outside;
+                self.state.frames.truncate(frames);
+                self.state.facts.forget(mark);
+                self.state.reached = outside;
             }
             // Longer than need be, if what is behind is under the same guards.
             guarded.into_iter().for_each(|start| self.unsure_since(start));
             return value;
         }
-        let falls = self.reached.then(|| self.conditions(frames));
+        let falls = self.state.reached.then(|| self.conditions(frames));
         let left = self.exits() > outer_exits;
-        self.frames.truncate(frames);
-        self.facts.forget(mark);
-        self.reached = outside;
+        self.state.frames.truncate(frames);
+        self.state.facts.forget(mark);
+        self.state.reached = outside;
         guarded.into_iter().for_each(|start| self.unsure_since(start));
         let value = value?;
         let mut ways: Vec<Exit> = exits;
         if let Some(path) = falls {
-            ways.push(Exit { path, store: self.store.clone(), value });
+            ways.push(Exit { path, store: self.state.store.clone(), value });
         }
         for way in &mut ways {
             way.store.truncate(cells);
@@ -341,7 +352,7 @@ impl<'a> Lower<'a> {
                 None => value.and_then(|v| self.join(Join { cond, strict: false }, &way.value, &v, range)),
             };
         }
-        self.store = store;
+        self.state.store = store;
         value
     }
 
@@ -386,7 +397,7 @@ impl<'a> Lower<'a> {
     /// `continue`.
     pub(super) fn continue_expr(&mut self, c: &'a syn::ExprContinue) -> Lowered<Value<'a>> {
         let k = match &c.label {
-            Some(label) => Some(self.find_label(&label.ident)?).filter(|&k| self.targets[k].kind == Kind::Loop),
+            Some(label) => Some(self.find_label(&label.ident)?).filter(|&k| self.state.targets[k].kind == Kind::Loop),
             None => self.innermost_loop(),
         };
         match k {
@@ -398,22 +409,22 @@ impl<'a> Lower<'a> {
 
     /// Whether a target is the function or closure, so that no variable of it is looked at any more.
     pub(super) fn leaves_function(&self, k: usize) -> bool {
-        self.targets.get(k).is_some_and(|t| t.kind == Kind::Function)
+        self.state.targets.get(k).is_some_and(|t| t.kind == Kind::Function)
     }
 
     /// The function or closure around the place.
     fn function_around(&self) -> Option<usize> {
-        self.targets.iter().rposition(|t| t.kind == Kind::Function)
+        self.state.targets.iter().rposition(|t| t.kind == Kind::Function)
     }
 
     pub(super) fn innermost_loop(&self) -> Option<usize> {
         let function = self.function_around().unwrap_or(0);
-        self.targets.iter().rposition(|t| t.kind == Kind::Loop).filter(|&k| k > function)
+        self.state.targets.iter().rposition(|t| t.kind == Kind::Loop).filter(|&k| k > function)
     }
 
     fn label_at(&self, name: &str) -> Option<usize> {
         let function = self.function_around().unwrap_or(0);
-        let mut inside = self.targets.iter().enumerate().skip(function).rev();
+        let mut inside = self.state.targets.iter().enumerate().skip(function).rev();
         inside.find(|(_, t)| t.label.as_deref() == Some(name)).map(|(k, _)| k)
     }
 
@@ -422,7 +433,7 @@ impl<'a> Lower<'a> {
         match self.label_at(&name) {
             Some(k) => Ok(k),
             None => {
-                let labels: Vec<String> = self.targets.iter().filter_map(|t| t.label.clone()).collect();
+                let labels: Vec<String> = self.state.targets.iter().filter_map(|t| t.label.clone()).collect();
                 let near =
                     crate::diag::suggest(&name, labels.iter().map(String::as_str)).map(|near| format!("'{near}"));
                 Err(self.error(SrcRange::of(label), catalogue::unknown_label(&name, near.as_deref())))
@@ -442,8 +453,8 @@ impl<'a> Lower<'a> {
 
     /// Leaves a target with a value. Out of a loop: leaves the step, and the loop carries the rest.
     pub(super) fn exit(&mut self, k: usize, value: Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
-        if self.reached {
-            let step = self.targets.iter().enumerate().skip(k + 1).rev().find(|(_, t)| t.kind == Kind::Step);
+        if self.state.reached {
+            let step = self.state.targets.iter().enumerate().skip(k + 1).rev().find(|(_, t)| t.kind == Kind::Step);
             let (from, value) = match step {
                 None => (k, value),
                 Some((step, t)) => {
@@ -452,23 +463,23 @@ impl<'a> Lower<'a> {
                         return Err(self.error(range, catalogue::internal("the front end", what)));
                     };
                     let yes = self.g.lit_bool(true);
-                    self.store.put(leave.flag, Held::Value(Value::Term(yes)));
-                    self.store.put(leave.value, Held::Value(value));
+                    self.state.store.put(leave.flag, Held::Value(Value::Term(yes)));
+                    self.state.store.put(leave.value, Held::Value(value));
                     for (own, kept) in leave.others {
-                        if let Some(Held::Value(value)) = self.store.held(own).cloned() {
-                            self.store.put(kept, Held::Value(value));
+                        if let Some(Held::Value(value)) = self.state.store.held(own).cloned() {
+                            self.state.store.put(kept, Held::Value(value));
                         }
                     }
                     for cell in leave.forgotten {
-                        self.store.put(cell, Held::Value(Value::Never));
+                        self.state.store.put(cell, Held::Value(Value::Never));
                     }
                     (step, Value::Unit)
                 }
             };
-            let path = self.conditions(self.targets[from].frames);
-            let mut store = self.store.clone();
-            store.truncate(self.targets[from].cells);
-            self.targets[from].exits.push(Exit { path, store, value });
+            let path = self.conditions(self.state.targets[from].frames);
+            let mut store = self.state.store.clone();
+            store.truncate(self.state.targets[from].cells);
+            self.state.targets[from].exits.push(Exit { path, store, value });
         }
         self.diverge();
         Ok(Value::Never)

@@ -256,7 +256,7 @@ pub(super) fn own(me: &mut Lower, free: Term, op: Reduce, rank: usize, x: Term) 
     if rank == 0 || !me.g.elem(x).is_real() {
         return free;
     }
-    let lens = me.there.clone().filter(|lens| lens.len() == me.g.rank(x));
+    let lens = me.state.there.clone().filter(|lens| lens.len() == me.g.rank(x));
     let own = match lens {
         Some(lens) => me.layouts().reduce_part(op, rank, &Open { all: x, lens }),
         None => me.g.reduce(op, rank, x),
@@ -304,7 +304,7 @@ fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let width = me.g.shape(x)[1..].to_vec();
     let (width, one) = (me.product_of(&width), me.g.lit_usize(1));
     let single = me.g.compare(Cmp::Eq, width, one);
-    let [row, rows] = [Reduce::Lanes, Reduce::Fours].map(|op| match me.there.clone() {
+    let [row, rows] = [Reduce::Lanes, Reduce::Fours].map(|op| match me.state.there.clone() {
         Some(mut lens) => {
             Rc::make_mut(&mut lens).rotate_left(1);
             me.layouts().reduce_part(op, 1, &Open { all: lanes, lens })

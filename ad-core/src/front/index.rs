@@ -17,7 +17,7 @@ impl<'a> Lower<'a> {
         let syn::Expr::Path(p) = e else { return false };
         let Some(name) = p.path.get_ident().map(ToString::to_string) else { return false };
         let array = |p: &super::sig::SigParam| p.name == name && p.leaf.container == crate::program::Container::NdArray;
-        matches!(self.scope.get(&name), Some(Ok(Value::Term(t))) if matches!(self.g.node(*t), crate::ir::Node::Input(_)))
+        matches!(self.state.scope.get(&name), Some(Ok(Value::Term(t))) if matches!(self.g.node(*t), crate::ir::Node::Input(_)))
             && self.sig.params.iter().any(array)
     }
 
@@ -26,7 +26,7 @@ impl<'a> Lower<'a> {
         if let syn::Expr::Path(p) = &*x.expr
             && let Some(name) = p.path.get_ident().map(ToString::to_string)
             && super::macros::is_indexed(&name)
-            && self.scope.get(&name).is_none()
+            && self.state.scope.get(&name).is_none()
         {
             let inside = text_of(&x.index, 40);
             return Err(self.error(SrcRange::of(x), catalogue::macro_without_mark(&name, &inside)));

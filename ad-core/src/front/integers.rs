@@ -125,7 +125,7 @@ impl<'a> Lower<'a> {
         let scalar = shape.is_empty();
         let (mut la, mut lb) = (Linear::default(), Linear::default());
         if scalar {
-            (la, lb) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+            (la, lb) = (self.state.facts.linear(&self.g, a), self.state.facts.linear(&self.g, b));
         }
         let zero = self.filled_int(ty, 0, &shape);
         // The exact value, where it is linear, and the conditions on terms otherwise.
@@ -217,7 +217,7 @@ impl<'a> Lower<'a> {
             }
         };
         let goal = match exact {
-            Some(l) if scalar && self.facts.within(&self.g, &l, ty.range()) => return fine,
+            Some(l) if scalar && self.state.facts.within(&self.g, &l, ty.range()) => return fine,
             // Only one end can be left for an unsigned difference: there the condition is linear.
             Some(l) if scalar && low == 0 && op == IntOp::Sub => Some(l),
             _ => None,
@@ -244,7 +244,7 @@ impl<'a> Lower<'a> {
             let above = self.g.compare(Cmp::Ge, b, zero);
             ok = self.g.and(above, ok);
         } else if shape.is_empty() {
-            let l = self.facts.linear(&self.g, b);
+            let l = self.state.facts.linear(&self.g, b);
             goal = Linear::constant(bits - 1).combine(1, &l, -1);
         }
         Outcome { result, ok: Some(ok), goal, what: crate::catalogue::reached::SHIFT_OVERFLOWS }

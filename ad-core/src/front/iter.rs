@@ -223,7 +223,7 @@ impl<'a> Lower<'a> {
             return Some(len);
         }
         // `i..i + 3`: the difference may be closed although the ends are not.
-        let l = self.facts.linear(&self.g, len);
+        let l = self.state.facts.linear(&self.g, len);
         let closed = l.atoms.keys().all(|&t| self.is_closed(t));
         closed.then(|| crate::analysis::range::to_term(&mut self.g, &l))
     }
@@ -243,7 +243,7 @@ impl<'a> Lower<'a> {
         let least = |me: &mut Self| (!most && unsigned).then(|| me.g.lit(Lit::Int(ty, 0)));
         match self.g.node(t).clone() {
             Node::Var(v) => {
-                let size = self.frames.iter().find_map(|f| match f {
+                let size = self.state.frames.iter().find_map(|f| match f {
                     Frame::Loop { var, size, .. } | Frame::Steps { var, size, .. } if *var == v => Some(*size),
                     _ => None,
                 })?;
@@ -329,10 +329,10 @@ impl<'a> Lower<'a> {
 
     /// Lowers something for what it comes to; what would have to be checked there is not.
     pub(super) fn unchecked<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
-        let (noted, mark) = (self.noted(), self.facts.mark());
+        let (noted, mark) = (self.noted(), self.state.facts.mark());
         let result = self.unsure(f);
         self.forget_since(&noted);
-        self.facts.forget(mark);
+        self.state.facts.forget(mark);
         result
     }
 }

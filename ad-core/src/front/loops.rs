@@ -142,10 +142,10 @@ impl<'a> Lower<'a> {
         let item = std::rc::Rc::clone(&seq.item);
         let body = |me: &mut Self, ix: &[Term]| {
             let item = item(me, ix)?;
-            let outer = me.scope.clone();
+            let outer = me.state.scope.clone();
             let bound = me.bind(&l.pat, Some(item));
             let value = bound.and_then(|()| me.block(&l.body));
-            me.scope = outer;
+            me.state.scope = outer;
             value
         };
         self.looped((Some(&seq), &body), &outward, (label, Key::new(&l.body, "")), range)?;
@@ -177,12 +177,12 @@ impl<'a> Lower<'a> {
                 Some(_) => super::methods::zip::zip_item(me, &seq, ix)?,
                 None => vec![(seq.item)(me, ix)?],
             };
-            let outer = me.scope.clone();
+            let outer = me.state.scope.clone();
             let value = me.returning(range, |me| {
                 f.inputs.iter().zip(items).try_for_each(|(pat, item)| me.bind(pat, Some(item)))?;
                 me.expr(&f.body)
             });
-            me.scope = outer;
+            me.state.scope = outer;
             value
         };
         let outward = Outward::of_each(m, f);
@@ -241,9 +241,9 @@ impl<'a> Lower<'a> {
         let value = self.expr(&cond.expr)?;
         let fits = self.fits(&cond.pat, &value)?;
         let inner = |me: &mut Self| {
-            let outer = me.scope.clone();
+            let outer = me.state.scope.clone();
             let done = me.bind(&cond.pat, Some(value.clone())).and_then(|()| me.block(body));
-            me.scope = outer;
+            me.state.scope = outer;
             done
         };
         self.branch(fits, inner, leave, range)
@@ -255,9 +255,9 @@ impl<'a> Lower<'a> {
         let outward = Outward::of_loop(l);
         if outward.jumps.is_empty() {
             // A way out may be misspelt: then that is the mistake.
-            let before = self.diags.list().len();
+            let before = self.state.diags.list().len();
             let inside = self.block(&l.body);
-            if inside.is_err() && self.diags.list().len() > before {
+            if inside.is_err() && self.state.diags.list().len() > before {
                 return Err(Poison);
             }
             return Err(self.error(range, catalogue::endless_loop()));
@@ -275,24 +275,24 @@ impl<'a> Lower<'a> {
         (label, key): (Option<String>, Key),
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        let cells = self.store.len();
-        let (before, scope) = (self.store.clone(), self.scope.clone());
+        let cells = self.state.store.len();
+        let (before, scope) = (self.state.store.clone(), self.state.scope.clone());
         let result = self.loop_target(label, |me, own| {
             let mut start = Start { seq, body, outward, key, range, own, unset: Vec::new() };
             start.unset = me.changed_cells(outward);
-            start.unset.retain(|&c| matches!(me.store.held(c), Some(Held::Unset)));
+            start.unset.retain(|&c| matches!(me.state.store.held(c), Some(Held::Unset)));
             let (grown, stacks) = me.lengths(&start)?;
             let (l, init) = me.begun(&start, grown, stacks)?;
-            let base = me.store.clone();
+            let base = me.state.store.clone();
             let behind = me.nest(&l, init.terms, &init.keys, &mut Vec::new());
-            me.scope = scope;
+            me.state.scope = scope;
             let mut may = start.unset;
             may.extend(l.carried.iter().map(|c| c.cell).chain(l.grown.iter().map(|g| g.cell)));
             may.extend(l.stacks.iter().map(|s| s.cell));
-            let odd = me.store.changed(&before, cells, &may);
-            me.store = base;
+            let odd = me.state.store.changed(&before, cells, &may);
+            me.state.store = base;
             let behind = behind?;
-            if let Some(cell) = odd.filter(|_| me.reached) {
+            if let Some(cell) = odd.filter(|_| me.state.reached) {
                 let known = me.changed_cells(outward).contains(&cell);
                 return Err(me.changed_unseen(cell, known, &before, range));
             }
@@ -300,28 +300,28 @@ impl<'a> Lower<'a> {
                 me.in_carried_orders(&c.orders, &behind.next);
                 let value = Self::formed(&c.form, &mut behind.next[c.first..].iter())?;
                 me.hint(&value, &c.name);
-                me.store.put(c.cell, Held::Value(value));
+                me.state.store.put(c.cell, Held::Value(value));
             }
             for (s, longer) in l.stacks.iter().zip(&behind.longer) {
                 let value = me.left_stack(&l, s, &behind.next, *longer)?;
                 me.hint(&value, &s.name);
-                me.store.put(s.cell, Held::Value(value));
+                me.state.store.put(s.cell, Held::Value(value));
             }
             for (g, rows) in l.grown.iter().zip(&behind.pushed) {
                 let Some(rows) = *rows else { continue };
                 let value = me.lengthened(g, rows, range)?;
                 me.hint(&value, &g.name);
-                me.store.put(g.cell, Held::Value(value));
+                me.state.store.put(g.cell, Held::Value(value));
             }
             Ok((l.leaves, behind.left, own))
         });
         let (leaves, left, own) = match result {
             Ok(result) => result,
             Err(Poison) => {
-                self.store = before;
+                self.state.store = before;
                 // What it would have changed is not known.
                 for cell in self.changed_cells(outward) {
-                    self.store.put(cell, Held::Broken);
+                    self.state.store.put(cell, Held::Broken);
                 }
                 return Err(Poison);
             }
@@ -331,12 +331,12 @@ impl<'a> Lower<'a> {
         for (k, (leave, (flag, payload))) in leaves.iter().zip(left).enumerate() {
             for p in &payload {
                 let value = Self::formed(&p.form, &mut p.leaves.terms.iter())?;
-                self.store.put(p.cell, Held::Value(value));
+                self.state.store.put(p.cell, Held::Value(value));
             }
             let restore = |me: &mut Self| {
                 for &(own, kept) in &leave.others {
-                    if let Some(held) = me.store.held(kept).cloned() {
-                        me.store.put(own, held);
+                    if let Some(held) = me.state.store.held(kept).cloned() {
+                        me.state.store.put(own, held);
                     }
                 }
             };
@@ -360,18 +360,19 @@ impl<'a> Lower<'a> {
                 self.branch(flag, jump, |_| Ok(Value::Unit), range)?;
             }
         }
-        self.store.truncate(cells);
+        self.state.store.truncate(cells);
         Ok(value)
     }
 
     /// Variables that the loop may change.
     fn changed_cells(&self, outward: &Outward) -> Vec<Cell> {
-        let cell = |name: &String| match self.scope.get(name)?.ok()? {
+        let cell = |name: &String| match self.state.scope.get(name)?.ok()? {
             Value::Cell(cell) => Some(*cell),
             Value::Place(place) => Some(place.cell),
             _ => None,
         };
-        let mut cells: Vec<Cell> = outward.changed.iter().filter_map(cell).filter(|c| c.0 >= self.captured).collect();
+        let mut cells: Vec<Cell> =
+            outward.changed.iter().filter_map(cell).filter(|c| c.0 >= self.state.captured).collect();
         cells.sort_unstable();
         cells.dedup();
         cells
@@ -381,14 +382,14 @@ impl<'a> Lower<'a> {
     fn grown(&self, outward: &Outward) -> Vec<Grown<'a>> {
         let only = outward.pushed.iter().filter(|name| !outward.mentioned.contains(*name));
         only.filter_map(|name| {
-            let Some(Ok(Value::Cell(cell))) = self.scope.get(name) else { return None };
-            let Some(Held::Value(start)) = self.store.held(*cell) else { return None };
+            let Some(Ok(Value::Cell(cell))) = self.state.scope.get(name) else { return None };
+            let Some(Held::Value(start)) = self.state.store.held(*cell) else { return None };
             let vec = match start {
                 Value::List(_) => true,
                 Value::Term(t) | Value::Nested(t, _) => self.g.rank(*t) > 0,
                 _ => false,
             };
-            (vec && cell.0 >= self.captured).then(|| Grown {
+            (vec && cell.0 >= self.state.captured).then(|| Grown {
                 cell: *cell,
                 name: name.clone(),
                 start: start.clone(),
@@ -454,11 +455,11 @@ impl<'a> Lower<'a> {
         let (key, range) = (&start.key, start.range);
         let mut carried = Vec::new();
         for cell in self.changed_cells(start.outward) {
-            let Some(Held::Value(value)) = self.store.held(cell).cloned() else { continue };
+            let Some(Held::Value(value)) = self.state.store.held(cell).cloned() else { continue };
             if known.contains(&cell) {
                 continue;
             }
-            let name = self.store.name(cell).to_string();
+            let name = self.state.store.name(cell).to_string();
             let (first, mut own) = (init.terms.len(), Leaves::default());
             if let Some(form) = self.flatten(&value, &mut key.of(&name), &mut own, range)? {
                 init.terms.append(&mut own.terms);

@@ -9,18 +9,15 @@ use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
 use super::carry::{Chosen, Key};
-use super::checks::{Frame, Steps};
-use super::flow::Target;
 use super::once::Unsure;
-use super::shapes::{Classes, Equation};
+use super::rollback::State;
+use super::shapes::Classes;
 use super::sig::Sig;
-use super::state::Store;
-use super::value::{Body, Closure, Lowered, Number, Scope, Value, Want};
-use crate::analysis::range::Facts;
+use super::value::{Body, Closure, Lowered, Number, Value, Want};
 use crate::catalogue::{self, wanted};
-use crate::diag::{Diags, Message, Poison, SrcRange, text_of};
+use crate::diag::{Message, Poison, SrcRange, text_of};
 use crate::ir::{Elem, Graph, Loc, Term};
-use crate::program::{Assumed, AssumedConst, Check, Constant, Place};
+use crate::program::{Constant, Place};
 
 /// How deep expressions and calls of closures may nest: macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;
@@ -29,121 +26,72 @@ const TEXT: usize = 60;
 
 /// A function on its way into the core language.
 pub(super) struct Lower<'a> {
-    pub g: Graph,
+    /// What an attempt takes back, all of it.
+    pub state: State<'a>,
+
+    // What is given for the whole pass, and does not change in it.
     pub sig: &'a Sig,
-    pub diags: Diags,
-    pub places: Vec<Place>,
-    /// The place of the expression that is being lowered.
-    pub here: Loc,
-    pub hints: BTreeMap<Term, String>,
-    pub scope: Scope<'a>,
-    /// What the variables hold.
-    pub store: Store<'a>,
-    /// Cells below this one belong to the function around the closure that is being lowered.
-    pub captured: usize,
-    /// Whether control gets here at all.
-    pub reached: bool,
-    pub targets: Vec<Target<'a>>,
-    pub frames: Vec<Frame>,
+    /// What the methods of the body are called on.
+    pub receivers: Rc<super::refs::Receivers>,
+    /// Sizes that earlier passes have found to be equal.
+    pub classes: Classes,
+    /// The types of literals that earlier passes have found.
+    pub chosen: BTreeMap<Key, Chosen>,
+    /// The input that is the first parameter.
+    pub first_param: u32,
+    /// The functions inside of the function, also those that are not in scope.
+    pub inner: BTreeSet<String>,
+
+    // What stays when an attempt is taken back: terms, what is true of them, and what the next pass
+    // has to know.
+    pub g: Graph,
     /// What was made where control may not come.
     pub unsure: Unsure,
-    /// Recurrences around the place, the outermost first.
-    pub steps: Vec<Steps>,
-    /// The types of literals that earlier passes have found, those that this one has, and the terms that have theirs from literals.
-    pub chosen: BTreeMap<Key, Chosen>,
+    /// The types of literals that this pass has found.
     pub decided: BTreeMap<Key, Chosen>,
-    /// Of the array that is reduced, how much is there along each axis, where the loops around decide.
-    pub there: Option<Rc<[Option<Term>]>>,
+    /// The terms that have their types from literals.
     pub soft: BTreeMap<Term, Vec<Key>>,
     /// The integer literals without a suffix, by their places in memory.
     pub literals: BTreeMap<usize, (Rc<Number>, Key)>,
-    pub facts: Facts,
-    pub checks: Vec<Check>,
-    pub equations: Vec<Equation>,
-    /// Sizes that earlier passes have found to be equal.
-    pub classes: Classes,
     /// Constants that rustc knows the values of: inputs of the graph before and behind the parameters.
     pub constants: Vec<Constant>,
-    /// The input that is the first parameter.
-    pub first_param: u32,
-    /// Items in the function: what functions in it can name.
-    pub items: Scope<'a>,
-    /// Constants of std, assumed to be what a bare name is: the path, its type, and the value.
-    pub consts: Vec<AssumedConst>,
-    /// What the methods of the body are called on.
-    pub receivers: Rc<super::refs::Receivers>,
-    /// What names were taken for.
-    pub assumed: Vec<Assumed>,
-    /// Names that patterns of `match` were taken to bind.
-    pub bound: Vec<Ident>,
-    /// Constants outside of the function that patterns were compared with.
-    pub compared: BTreeSet<String>,
-    /// Whether the next check is one of builds with debug assertions only.
-    pub debug: bool,
-    /// How many lowerings around the place are made for what they come to only.
-    pub attempts: u32,
-    /// Elements of a `Vec` that a run which only counts does not know.
+    /// Elements of a `Vec` that a counting run does not know.
     pub unseen: Vec<Term>,
     /// How many loops have carried a `Vec` of a length that changes.
     pub slots: usize,
-    /// Empty lists that were made with room for so many elements; kept, so that their addresses are their own.
+    /// Empty lists that were made with a capacity of so many elements; kept, so that their addresses are their own.
     pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
-    /// Arrays that are copies of others in more room.
+    /// Arrays that are copies of others of a larger capacity.
     pub rooms: BTreeMap<Term, Term>,
     /// The memory orders of arrays.
     pub memory: crate::memory_order::Known,
     /// Empty lists that a type says the elements of, with the rank; likewise.
     pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
-    /// The functions inside of the function, also those that are not in scope.
-    pub inner: BTreeSet<String>,
-    depth: u32,
 }
 
 impl<'a> Lower<'a> {
     pub(super) fn new(sig: &'a Sig) -> Self {
         let range = SrcRange::of(&sig.name);
         Lower {
-            g: Graph::new(),
+            state: State::of_function(Place { range, text: sig.name.to_string() }),
             sig,
-            diags: Diags::new(),
-            places: vec![Place { range, text: sig.name.to_string() }],
-            here: Loc(0),
-            hints: BTreeMap::new(),
-            scope: Scope::default(),
-            store: Store::default(),
-            captured: 0,
-            reached: true,
-            targets: Vec::new(),
-            frames: Vec::new(),
-            unsure: Unsure::default(),
-            steps: Vec::new(),
+            receivers: Rc::default(),
+            classes: Classes::default(),
             chosen: BTreeMap::new(),
+            first_param: 0,
+            inner: BTreeSet::new(),
+            g: Graph::new(),
+            unsure: Unsure::default(),
             decided: BTreeMap::new(),
-            there: None,
             soft: BTreeMap::new(),
             literals: BTreeMap::new(),
-            facts: Facts::new(),
-            checks: Vec::new(),
-            equations: Vec::new(),
-            classes: Classes::default(),
             constants: Vec::new(),
-            first_param: 0,
-            items: Scope::default(),
-            consts: Vec::new(),
-            receivers: Rc::default(),
-            assumed: Vec::new(),
-            bound: Vec::new(),
-            compared: BTreeSet::new(),
-            debug: false,
-            attempts: 0,
             unseen: Vec::new(),
             slots: 0,
             capacities: Vec::new(),
             rooms: BTreeMap::new(),
             memory: crate::memory_order::Known::default(),
             empties: Vec::new(),
-            inner: BTreeSet::new(),
-            depth: 0,
         }
     }
 
@@ -234,7 +182,7 @@ impl<'a> Lower<'a> {
 
     /// Reports an error.
     pub(super) fn error(&mut self, range: SrcRange, message: Message) -> Poison {
-        self.diags.push(range, message)
+        self.state.diags.push(range, message)
     }
 
     /// Lowers something at the place of `syntax`.
@@ -245,18 +193,18 @@ impl<'a> Lower<'a> {
 
     /// Lowers something at a place with another text than its own.
     pub(super) fn at_place<R>(&mut self, place: Place, f: impl FnOnce(&mut Self) -> R) -> R {
-        self.places.push(place);
-        let loc = Loc(u32::try_from(self.places.len() - 1).unwrap_or(0));
-        let (outer, outer_g) = (std::mem::replace(&mut self.here, loc), self.g.at(loc));
+        self.state.places.push(place);
+        let loc = Loc(u32::try_from(self.state.places.len() - 1).unwrap_or(0));
+        let (outer, outer_g) = (std::mem::replace(&mut self.state.here, loc), self.g.at(loc));
         let result = f(self);
-        self.here = outer;
+        self.state.here = outer;
         self.g.at(outer_g);
         result
     }
 
     /// The text of the current place.
     pub(super) fn text_here(&self) -> String {
-        self.places.get(self.here.0 as usize).map_or_else(String::new, |p| p.text.clone())
+        self.state.places.get(self.state.here.0 as usize).map_or_else(String::new, |p| p.text.clone())
     }
 
     /// One level deeper, unless that is too deep.
@@ -265,12 +213,12 @@ impl<'a> Lower<'a> {
         range: impl FnOnce() -> SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<R>,
     ) -> Lowered<R> {
-        if self.depth >= MAX_DEPTH {
-            return Err(self.diags.push(range(), catalogue::too_deep()));
+        if self.state.depth >= MAX_DEPTH {
+            return Err(self.state.diags.push(range(), catalogue::too_deep()));
         }
-        self.depth += 1;
+        self.state.depth += 1;
         let result = f(self);
-        self.depth -= 1;
+        self.state.depth -= 1;
         result
     }
 
@@ -337,7 +285,7 @@ impl<'a> Lower<'a> {
             syn::ReturnType::Default => None,
             syn::ReturnType::Type(_, ty) => Some(&**ty),
         };
-        let (scope, store) = (self.scope.clone(), self.store.clone());
+        let (scope, store) = (self.state.scope.clone(), self.state.store.clone());
         Value::Closure(Rc::new(Closure { params, body: Body::Expr(&c.body), output, scope, store }))
     }
 

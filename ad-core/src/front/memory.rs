@@ -28,13 +28,13 @@ impl<'a> Lower<'a> {
         if !self.memory.any_unknown {
             return None;
         }
-        let roots: Vec<Term> = std::iter::once(result).chain(self.checks.iter().map(|c| c.ok)).collect();
+        let roots: Vec<Term> = std::iter::once(result).chain(self.state.checks.iter().map(|c| c.ok)).collect();
         let mut found: Vec<Term> = crate::analysis::decisions::decisions(&self.g, &roots)
             .into_iter()
             .filter(|&t| matches!(self.g.node(t), Node::Prim(Prim::Unordered, _)))
             .collect();
         found.sort_unstable();
-        let place = self.places.get(self.g.loc(*found.first()?).0 as usize).or(self.places.first());
+        let place = self.state.places.get(self.g.loc(*found.first()?).0 as usize).or(self.state.places.first());
         place.map(|place| place.range)
     }
 
@@ -149,7 +149,7 @@ impl<'a> Lower<'a> {
 
     /// A product with a vector with ndarray's own; `rows`: which axis of `a` is summed over.
     pub(super) fn own_dot(&mut self, free: Term, (a, rows): (Term, usize), b: Term) -> Term {
-        let repeated = self.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
+        let repeated = self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
         self.layouts().dot(free, (a, rows), b, repeated)
     }
 }

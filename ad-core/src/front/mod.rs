@@ -43,6 +43,7 @@ mod reads;
 mod recur;
 mod refs;
 mod refuse;
+mod rollback;
 mod row;
 mod shapes;
 mod sig;

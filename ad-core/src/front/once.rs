@@ -18,8 +18,6 @@ const MANY: usize = 64;
 pub(super) struct Unsure {
     /// From the first up to the second, ascending, and no two overlap.
     ranges: Vec<(usize, usize)>,
-    /// Since when control may have left, where that is not over yet.
-    pub left: Option<usize>,
 }
 
 impl Unsure {

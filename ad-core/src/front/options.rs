@@ -70,7 +70,7 @@ fn unwrap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn expect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (value, there) = parts(me, call)?;
     me.require_saying(there, &Words::own(call.text(1)));
-    me.facts.assume(&me.g, there, true);
+    me.state.facts.assume(&me.g, there, true);
     there_is(me, value, call)
 }
 

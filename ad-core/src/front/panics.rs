@@ -127,9 +127,9 @@ impl<'a> Lower<'a> {
     /// A condition that the function itself checks. Sizes that have to be equal are one size from here on.
     fn ensure(&mut self, ok: Term, said: &Words, debug: bool, range: SrcRange) -> Lowered<()> {
         if debug {
-            self.debug = true;
+            self.state.debug = true;
             self.require_saying(ok, said);
-            self.debug = false;
+            self.state.debug = false;
             return Ok(());
         }
         match self.g.node(ok).clone() {
@@ -150,7 +150,7 @@ impl<'a> Lower<'a> {
             _ => {}
         }
         self.require_saying(ok, said);
-        self.facts.assume(&self.g, ok, true);
+        self.state.facts.assume(&self.g, ok, true);
         Ok(())
     }
 

@@ -52,11 +52,11 @@ impl<'a> Lower<'a> {
             Ok(value) => self.at(&m.expr, |me| me.arms(&arms, &value, range)),
             Err(Poison) => {
                 for arm in &arms {
-                    let outer = self.scope.clone();
+                    let outer = self.state.scope.clone();
                     poison(self, arm.pat);
                     // For the errors in it.
                     let _ = self.body(arm.body);
-                    self.scope = outer;
+                    self.state.scope = outer;
                 }
                 Err(Poison)
             }
@@ -72,11 +72,11 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Value<'a>> {
         let range = SrcRange::of(l);
         let value = self.expr(&l.expr)?;
-        let outer = self.scope.clone();
+        let outer = self.state.scope.clone();
         let fits = self.fits(&l.pat, &value)?;
         let inner = |me: &mut Self| {
             let then = me.bind(&l.pat, Some(value.clone())).and_then(|()| me.block(then));
-            me.scope = outer.clone();
+            me.state.scope = outer.clone();
             then
         };
         self.branch(fits, inner, |me| other.map_or(Ok(Value::Unit), |other| me.expr(other)), range)
@@ -94,7 +94,7 @@ impl<'a> Lower<'a> {
         let Some((arm, rest)) = arms.split_first() else {
             return Err(self.error(range, refused::empty_match()));
         };
-        let (outer, cells) = (self.scope.clone(), self.store.len());
+        let (outer, cells) = (self.state.scope.clone(), self.state.store.len());
         let mut fits =
             if rest.is_empty() && arm.guard.is_none() { self.g.lit_bool(true) } else { self.fits(arm.pat, value)? };
         let bound = self.under(fits, true, |me| me.bind(arm.pat, Some(value.clone())));
@@ -108,13 +108,13 @@ impl<'a> Lower<'a> {
         } else {
             let then = |me: &mut Self| {
                 let then = me.body(arm.body);
-                me.scope = outer.clone();
+                me.state.scope = outer.clone();
                 bound.and(then)
             };
             self.branch(fits, then, |me| me.deeper(|| range, |me| me.arms(rest, value, range)), range)
         };
-        self.scope = outer.clone();
-        self.store.truncate(cells);
+        self.state.scope = outer.clone();
+        self.state.store.truncate(cells);
         result
     }
 
@@ -132,12 +132,12 @@ impl<'a> Lower<'a> {
                 None if self.is_constant(&p.ident.to_string()) => {
                     let name = p.ident.to_string();
                     let fits = self.equals_constant(&name, value, range);
-                    self.compared.insert(name);
+                    self.state.compared.insert(name);
                     fits
                 }
                 None => {
-                    if p.by_ref.is_none() && p.mutability.is_none() && !self.bound.contains(&p.ident) {
-                        self.bound.push(p.ident.clone());
+                    if p.by_ref.is_none() && p.mutability.is_none() && !self.state.bound.contains(&p.ident) {
+                        self.state.bound.push(p.ident.clone());
                     }
                     Ok(yes)
                 }
@@ -214,8 +214,8 @@ impl<'a> Lower<'a> {
     /// Whether Rust takes a name in a pattern for a constant: one of the function's own, or, by convention, one outside of it.
     /// That a name in small letters is none is proved by the code that is written. A variable cannot have the name of a constant.
     fn is_constant(&self, name: &str) -> bool {
-        is_constant(name) && (self.scope.get(name).is_none() || self.items.get(name).is_some())
-            || self.items.get(name).is_some_and(|item| !matches!(item, Ok(Value::Closure(_))))
+        is_constant(name) && (self.state.scope.get(name).is_none() || self.state.items.get(name).is_some())
+            || self.state.items.get(name).is_some_and(|item| !matches!(item, Ok(Value::Closure(_))))
     }
 
     fn no_real(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<()> {
@@ -259,7 +259,7 @@ impl<'a> Lower<'a> {
         match (name, value) {
             ("None", Value::Maybe(_, there)) => Ok(self.g.not(*there)),
             ("None", Value::Nothing) => Ok(self.g.lit_bool(true)),
-            _ => match self.scope.get(name) {
+            _ => match self.state.scope.get(name) {
                 Some(constant) => {
                     let constant = constant?.clone();
                     self.equal(value, &constant, range)
@@ -401,7 +401,7 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
             let name = p.ident.to_string();
             if let Some(Value::Place(_)) = &value {
                 // A mutable reference is what it refers to.
-                me.scope.bind(name, value);
+                me.state.scope.bind(name, value);
                 return Ok(());
             }
             if p.mutability.is_some() {
@@ -413,14 +413,14 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
                 };
             }
             let variant = matches!(&*name, "None" | "Less" | "Equal" | "Greater");
-            if p.subpat.is_none() && me.is_constant(&name) && (variant || me.compared.contains(&name)) {
+            if p.subpat.is_none() && me.is_constant(&name) && (variant || me.state.compared.contains(&name)) {
                 // A constant that the value was compared with.
                 return Ok(());
             }
             if let Some(value) = &value {
                 me.hint(value, &name);
             }
-            me.scope.bind(name, value.clone());
+            me.state.scope.bind(name, value.clone());
             match &p.subpat {
                 Some((_, inner)) => bind(me, inner, value),
                 None => Ok(()),
@@ -483,6 +483,6 @@ fn names(pat: &Pat) -> Vec<String> {
 /// Names of a pattern that could not be bound: their uses are no further errors.
 pub(super) fn poison<'a>(me: &mut Lower<'a>, pat: &'a Pat) {
     for name in names(pat) {
-        me.scope.bind(name, None);
+        me.state.scope.bind(name, None);
     }
 }

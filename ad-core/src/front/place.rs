@@ -94,7 +94,7 @@ impl<'a> Lower<'a> {
             Expr::Reference(r) if r.mutability.is_some() => self.place(&r.expr),
             Expr::Path(p) if p.path.get_ident().is_some() => {
                 let name = p.path.get_ident().map_or_else(String::new, ToString::to_string);
-                match self.scope.get(&name) {
+                match self.state.scope.get(&name) {
                     Some(Ok(Value::Cell(cell))) => {
                         let cell = *cell;
                         Ok(Place { cell, steps: Vec::new(), text, range })
@@ -310,9 +310,9 @@ impl<'a> Lower<'a> {
 
     /// A literal that is assigned has the type of what was there before.
     fn typed_as_before(&mut self, cell: Cell, value: Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
-        let elem = match (&value, self.store.held(cell)) {
+        let elem = match (&value, self.state.store.held(cell)) {
             (Value::Number(_), Some(super::state::Held::Value(old))) => self.elem_of(old),
-            (Value::Number(_), _) => match self.store.declared(cell) {
+            (Value::Number(_), _) => match self.state.store.declared(cell) {
                 Some(ty) => return self.ascribe(value, ty, range),
                 None => None,
             },

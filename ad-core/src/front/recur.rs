@@ -144,7 +144,7 @@ impl<'a> Lower<'a> {
             wants = self.guess(init, seq, &wants, step);
         }
         let (form, mut leaves) = self.accumulated(init, &mut wants.into_iter(), range)?;
-        let key = Key::at(self.here.0 as usize, "");
+        let key = Key::at(self.state.here.0 as usize, "");
         let orders = self.carry_orders((&key, ACCUMULATOR), &mut leaves, 0..form.leaves())?;
         let acc = Acc { form, key, orders };
         let (last, all) = self.nested(&acc, leaves, seq, (reverse, rows), (range, step), &mut Vec::new())?;
@@ -211,21 +211,12 @@ impl<'a> Lower<'a> {
 
     /// A step lowered with the literals as they are says what their types are; nothing else of it is kept.
     fn guess(&mut self, init: &Value<'a>, seq: &Seq<'a>, wants: &[Want], step: Step<'a, '_>) -> Vec<Want> {
-        let (diags, checks, equations) = (self.diags.clone(), self.checks.clone(), self.equations.clone());
-        let (hints, places, facts, steps) =
-            (self.hints.clone(), self.places.len(), self.facts.mark(), self.steps.clone());
         let mut index: Vec<Term> = Vec::new();
         for &n in &*seq.dims {
             let elem = self.g.ty(n).clone();
             index.push(self.g.placeholder(elem));
         }
-        let frames = self.frames.len();
-        let found = self.unsure(|me| (seq.item)(me, &index).and_then(|item| step(me, init.clone(), item)));
-        self.frames.truncate(frames);
-        (self.diags, self.checks, self.equations, self.hints) = (diags, checks, equations, hints);
-        self.places.truncate(places);
-        self.steps = steps;
-        self.facts.forget(facts);
+        let found = self.attempt(|me| (seq.item)(me, &index).and_then(|item| step(me, init.clone(), item)));
         let mut elems = Vec::new();
         if let Ok(value) = found {
             self.elems(init, &value, &mut elems);

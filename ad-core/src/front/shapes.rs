@@ -193,13 +193,13 @@ impl Lower<'_> {
                 term = self.size_term(size);
             }
             let name = param.name.to_string();
-            self.hints.entry(term).or_insert_with(|| name.clone());
+            self.state.hints.entry(term).or_insert_with(|| name.clone());
             let levels = if param.leaf.container == Container::Static { u8::MAX } else { 0 };
             let value = self.rows(term, levels);
             if param.mutable {
                 self.bind_cell(name, super::state::Held::Value(value), true);
             } else {
-                self.scope.bind(name, Some(value));
+                self.state.scope.bind(name, Some(value));
             }
         }
     }
@@ -223,16 +223,16 @@ impl Lower<'_> {
         }
         let sides = (self.size_of(a), self.size_of(b));
         if let (Some(Size::Number(x)), Some(Size::Number(y))) = sides {
-            return Err(self.diags.push(range, catalogue::sizes_never_equal(&words, x, y)));
+            return Err(self.state.diags.push(range, catalogue::sizes_never_equal(&words, x, y)));
         }
         if let (Some(x), Some(y)) = sides
             && self.unconditional()
         {
             let place = Place { range, text: self.text_here() };
-            self.equations.push(Equation { sides: [x, y], words, said: said.without_values(), place });
+            self.state.equations.push(Equation { sides: [x, y], words, said: said.without_values(), place });
             return Ok(true);
         }
-        if !(self.facts.prove_le(&self.g, a, b) && self.facts.prove_le(&self.g, b, a)) {
+        if !(self.state.facts.prove_le(&self.g, a, b) && self.state.facts.prove_le(&self.g, b, a)) {
             let [wa, wb] = words;
             let ok = self.g.compare(Cmp::Eq, a, b);
             self.require_shown(None, ok, &said.plain, vec![(wa, a), (wb, b)]);
@@ -270,8 +270,8 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
             chosen.append(&mut lower.decided);
             continue;
         }
-        if !lower.diags.is_empty() {
-            for d in lower.diags.list() {
+        if !lower.state.diags.is_empty() {
+            for d in lower.state.diags.list() {
                 diags.push(d.range, d.message.clone());
             }
             return Err(Poison);
@@ -280,7 +280,7 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
         // A constant that has been met has its number in every later pass.
         constants.clone_from(&lower.constants);
         let mut new = false;
-        for equation in std::mem::take(&mut lower.equations) {
+        for equation in std::mem::take(&mut lower.state.equations) {
             if classes.unite(equation.sides[0], equation.sides[1]) {
                 equations.push(equation);
                 new = true;
@@ -327,8 +327,8 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
     let mut checks = Vec::new();
     for Equation { sides, words, said, place } in equations {
         let terms = sides.map(|s| lower.size_term(s));
-        lower.places.push(place);
-        let loc = Loc(u32::try_from(lower.places.len() - 1).unwrap_or(0));
+        lower.state.places.push(place);
+        let loc = Loc(u32::try_from(lower.state.places.len() - 1).unwrap_or(0));
         let ok = lower.g.compare(Cmp::Eq, terms[0], terms[1]);
         checks.push(Check {
             ok,
@@ -340,7 +340,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
             debug: false,
         });
     }
-    checks.append(&mut lower.checks);
+    checks.append(&mut lower.state.checks);
     let sig = lower.sig;
     let tokens = |lens: &[Len]| lens.iter().map(Len::tokens).collect::<Vec<TokenStream>>();
     let first = lower.first_param;
@@ -373,14 +373,14 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
             lens: tokens(&sig.result.lens),
         }),
         checks,
-        hints: lower.hints,
-        places: Places(lower.places),
+        hints: lower.state.hints,
+        places: Places(lower.state.places.into_vec()),
         krate: sig.krate.clone(),
         real_param: sig.real_param.clone(),
-        assumed: lower.assumed,
-        bound: lower.bound,
+        assumed: lower.state.assumed.into_vec(),
+        bound: lower.state.bound.into_vec(),
         locals: Rc::new(locals(item)),
-        consts: lower.consts,
+        consts: lower.state.consts.into_vec(),
         graph: lower.g,
     }
 }

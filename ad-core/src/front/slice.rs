@@ -420,14 +420,14 @@ impl<'a> Lower<'a> {
         r: &Range<'a>,
         range: SrcRange,
     ) -> Lowered<Option<Value<'a>>> {
-        let (noted, mark) = (self.noted(), self.facts.mark());
+        let (noted, mark) = (self.noted(), self.state.facts.mark());
         let n = self.g.shape(x)[0];
         let (start, end) = self.bounds(r, n, range)?;
         let len = self.g.int(IntOp::Sub, end, start);
         if self.closed(len).is_some() {
             // Whoever slices then has to check anew: nothing is known yet.
             self.forget_since(&noted);
-            self.facts.forget(mark);
+            self.state.facts.forget(mark);
             return Ok(None);
         }
         let mut all = x;
@@ -513,7 +513,7 @@ impl<'a> Lower<'a> {
             return Ok(Cut::of(first, step, count));
         }
         let most = match self.most(len) {
-            Some(most) if self.g.int_value(most).is_some() && self.facts.prove_le(&self.g, most, room) => most,
+            Some(most) if self.g.int_value(most).is_some() && self.state.facts.prove_le(&self.g, most, room) => most,
             _ => room,
         };
         let (len, most) = (count(self, len), count(self, most));

@@ -106,32 +106,6 @@ impl<'a> Lower<'a> {
         Longer { most, exact: one.exact && size.is_some(), ..one }
     }
 
-    /// Lowers something for what it comes to: nothing else of it is kept, not its errors either; but what it
-    /// finds of the types of literals is true.
-    pub(super) fn attempt<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
-        let (diags, checks, equations, steps) =
-            (self.diags.clone(), self.checks.clone(), self.equations.clone(), self.steps.clone());
-        let (hints, compared) = (self.hints.clone(), self.compared.clone());
-        let (store, scope, items, reached) = (self.store.clone(), self.scope.clone(), self.items.clone(), self.reached);
-        let lengths = (self.places.len(), self.frames.len(), self.assumed.len(), self.consts.len(), self.bound.len());
-        let (facts, captured, debug, targets) = (self.facts.mark(), self.captured, self.debug, self.targets.len());
-        self.attempts += 1;
-        let result = self.unsure(f);
-        self.attempts -= 1;
-        (self.diags, self.checks, self.equations, self.steps) = (diags, checks, equations, steps);
-        (self.hints, self.compared) = (hints, compared);
-        (self.store, self.scope, self.items, self.reached) = (store, scope, items, reached);
-        self.places.truncate(lengths.0);
-        self.frames.truncate(lengths.1);
-        self.assumed.truncate(lengths.2);
-        self.consts.truncate(lengths.3);
-        self.bound.truncate(lengths.4);
-        self.targets.truncate(targets);
-        self.facts.forget(facts);
-        (self.captured, self.debug) = (captured, debug);
-        result
-    }
-
     /// A `Vec` as one whose length may change, with room for so many elements; `None` if it is none.
     pub(super) fn stack(
         &mut self,
@@ -305,7 +279,7 @@ impl<'a> Lower<'a> {
             None | Some(0) => stack.all.iter().map(|&all| self.g.index(all, &[at])).collect(),
             Some(known) => {
                 // Of the last ones, by how far they are from the end.
-                let (len, from) = (self.facts.linear(&self.g, stack.len), self.facts.linear(&self.g, at));
+                let (len, from) = (self.state.facts.linear(&self.g, stack.len), self.state.facts.linear(&self.g, at));
                 let back = len.combine(1, &from, -1).filter(|d| d.atoms.is_empty()).map(|d| d.constant);
                 let at = back.and_then(|back| usize::try_from(back).ok()).filter(|back| (1..=known).contains(back));
                 let at = at.map(|back| self.g.lit_usize(WINDOW - back));
@@ -479,7 +453,7 @@ impl<'a> Lower<'a> {
         range: SrcRange,
     ) -> Lowered<Option<Value<'a>>> {
         let none = |v: &Value| matches!(v, Value::List(parts) if parts.is_empty());
-        let key = Key::at(self.here.0 as usize, "arms");
+        let key = Key::at(self.state.here.0 as usize, "arms");
         let zero = self.g.lit_usize(0);
         // The arm that says what an element is.
         let first = usize::from(none(arms[0]));
@@ -574,17 +548,17 @@ impl<'a> Lower<'a> {
 
     /// Whether the one is known to be no greater than the other, and not to be the same: half of it, or what is left of it.
     pub(super) fn one_is_part(&mut self, a: Term, b: Term) -> bool {
-        let (less, more) = (self.facts.prove_le(&self.g, a, b), self.facts.prove_le(&self.g, b, a));
+        let (less, more) = (self.state.facts.prove_le(&self.g, a, b), self.state.facts.prove_le(&self.g, b, a));
         less != more
     }
 
     /// Whether two sizes are known to differ, whatever they are.
     pub(super) fn never_equal(&mut self, a: Term, b: Term) -> bool {
         let one = Linear::constant(1);
-        let (la, lb) = (self.facts.linear(&self.g, a), self.facts.linear(&self.g, b));
+        let (la, lb) = (self.state.facts.linear(&self.g, a), self.state.facts.linear(&self.g, b));
         let above = |me: &mut Self, a: &Linear, b: &Linear| {
             let goal = b.combine(1, a, -1).and_then(|d| d.combine(1, &one, -1));
-            goal.is_some_and(|goal| me.facts.prove(&me.g, &goal))
+            goal.is_some_and(|goal| me.state.facts.prove(&me.g, &goal))
         };
         if above(self, &la, &lb) || above(self, &lb, &la) {
             return true;

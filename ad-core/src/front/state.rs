@@ -18,7 +18,7 @@ use crate::ir::{Node, Term};
 pub(super) struct Cell(pub usize);
 
 /// What a cell holds.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) enum Held<'a> {
     /// Nothing yet, or not on every path.
     Unset,
@@ -38,8 +38,14 @@ struct Slot<'a> {
     held: Held<'a>,
 }
 
+impl std::fmt::Debug for Slot<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {:?}", self.name, self.held)
+    }
+}
+
 /// What every cell holds; the cells of inner blocks come last.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Store<'a>(Rc<Vec<Slot<'a>>>);
 
 impl<'a> Store<'a> {
@@ -88,18 +94,18 @@ impl<'a> Store<'a> {
 impl<'a> Lower<'a> {
     /// A new variable: its name stands for a cell from here on.
     pub(super) fn bind_cell(&mut self, name: String, held: Held<'a>, mutable: bool) {
-        let cell = Cell(self.store.len());
+        let cell = Cell(self.state.store.len());
         if let Held::Value(value) = &held {
             self.hint(value, &name);
         }
-        Rc::make_mut(&mut self.store.0).push(Slot { name: name.as_str().into(), mutable, declared: None, held });
-        self.scope.bind(name, Some(Value::Cell(cell)));
+        Rc::make_mut(&mut self.state.store.0).push(Slot { name: name.as_str().into(), mutable, declared: None, held });
+        self.state.scope.bind(name, Some(Value::Cell(cell)));
     }
 
     /// A variable without a name: what a loop is left with.
     pub(super) fn hidden_cell(&mut self, held: Held<'a>) -> Cell {
-        let cell = Cell(self.store.len());
-        Rc::make_mut(&mut self.store.0).push(Slot { name: "".into(), mutable: true, declared: None, held });
+        let cell = Cell(self.state.store.len());
+        Rc::make_mut(&mut self.state.store.0).push(Slot { name: "".into(), mutable: true, declared: None, held });
         cell
     }
 
@@ -108,13 +114,13 @@ impl<'a> Lower<'a> {
         if let Value::Term(t) | Value::Nested(t, _) = value
             && !matches!(self.g.node(*t), Node::Lit(_) | Node::Var(_))
         {
-            self.hints.entry(*t).or_insert_with(|| name.to_string());
+            self.state.hints.entry(*t).or_insert_with(|| name.to_string());
         }
     }
 
     /// What a name stands for: `None` if it is unknown.
     pub(super) fn lookup(&mut self, name: &str, range: SrcRange) -> Option<Lowered<Value<'a>>> {
-        match self.scope.get(name)? {
+        match self.state.scope.get(name)? {
             Ok(Value::Cell(cell)) => {
                 let cell = *cell;
                 Some(self.read(cell, range))
@@ -129,15 +135,15 @@ impl<'a> Lower<'a> {
 
     /// The value of a cell.
     pub(super) fn read(&mut self, cell: Cell, range: SrcRange) -> Lowered<Value<'a>> {
-        match self.store.held(cell) {
+        match self.state.store.held(cell) {
             Some(Held::Value(value)) => Ok(value.clone()),
             Some(Held::Broken) => Err(Poison),
             // What cannot be reached is lowered for its errors only.
-            _ if !self.reached => Ok(Value::Never),
+            _ if !self.state.reached => Ok(Value::Never),
             _ => {
-                let name = self.store.name(cell).to_string();
+                let name = self.state.store.name(cell).to_string();
                 // Once is enough.
-                self.store.put(cell, Held::Broken);
+                self.state.store.put(cell, Held::Broken);
                 Err(self.error(range, catalogue::used_before_assigned(&name)))
             }
         }
@@ -146,9 +152,9 @@ impl<'a> Lower<'a> {
     /// Assigns a whole variable.
     pub(super) fn write(&mut self, cell: Cell, value: Value<'a>, range: SrcRange) -> Lowered<()> {
         self.may_write(cell, range)?;
-        let name = self.store.name(cell).to_string();
+        let name = self.state.store.name(cell).to_string();
         self.hint(&value, &name);
-        self.store.put(cell, Held::Value(value));
+        self.state.store.put(cell, Held::Value(value));
         Ok(())
     }
 
@@ -159,22 +165,22 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
-        let scope = std::mem::replace(&mut self.scope, closure.scope.clone());
-        let captured = std::mem::replace(&mut self.captured, closure.store.len());
-        let store = std::mem::replace(&mut self.store, closure.store.clone());
+        let scope = std::mem::replace(&mut self.state.scope, closure.scope.clone());
+        let captured = std::mem::replace(&mut self.state.captured, closure.store.len());
+        let store = std::mem::replace(&mut self.state.store, closure.store.clone());
         let result = self.returning(range, f);
-        (self.scope, self.captured, self.store) = (scope, captured, store);
+        (self.state.scope, self.state.captured, self.state.store) = (scope, captured, store);
         result
     }
 
     /// Whether a variable may be assigned here.
     pub(super) fn may_write(&mut self, cell: Cell, range: SrcRange) -> Lowered<()> {
-        let Some(slot) = self.store.0.get(cell.0) else { return Err(Poison) };
+        let Some(slot) = self.state.store.0.get(cell.0) else { return Err(Poison) };
         let (name, fixed) = (Rc::clone(&slot.name), !slot.mutable && !matches!(slot.held, Held::Unset));
-        if cell.0 < self.captured {
+        if cell.0 < self.state.captured {
             return Err(self.error(range, catalogue::captured_assignment(&name)));
         }
-        if fixed && self.reached {
+        if fixed && self.state.reached {
             return Err(self.error(range, catalogue::assignment_to_fixed(&name)));
         }
         Ok(())

@@ -17,7 +17,7 @@ use crate::diag::{Poison, SrcRange, text_of};
 impl<'a> Lower<'a> {
     /// The value of a block. Every statement is lowered, so that every error is reported.
     pub(super) fn block(&mut self, block: &'a Block) -> Lowered<Value<'a>> {
-        let (outer, outer_items, cells) = (self.scope.clone(), self.items.clone(), self.store.len());
+        let (outer, outer_items, cells) = (self.state.scope.clone(), self.state.items.clone(), self.state.store.len());
         let mut result = Ok(Value::Unit);
         // Items are known in the whole block.
         let mut poisoned = self.items(block).is_err();
@@ -48,12 +48,12 @@ impl<'a> Lower<'a> {
                 }
             };
         }
-        (self.scope, self.items) = (outer, outer_items);
-        self.store.truncate(cells);
+        (self.state.scope, self.state.items) = (outer, outer_items);
+        self.state.store.truncate(cells);
         match result {
             _ if poisoned => Err(Poison),
             // A block whose end is not reached has any type.
-            Ok(_) if !self.reached => Ok(Value::Never),
+            Ok(_) if !self.state.reached => Ok(Value::Never),
             result => result,
         }
     }
@@ -64,9 +64,9 @@ impl<'a> Lower<'a> {
         let items = in_order(block);
         for item in &items {
             let Item::Const(item) = item else { continue };
-            let inside = std::mem::replace(&mut self.scope, self.items.clone());
+            let inside = std::mem::replace(&mut self.state.scope, self.state.items.clone());
             let value = self.expr(&item.expr).and_then(|v| self.ascribe(v, &item.ty, SrcRange::of(&item.expr)));
-            self.scope = inside;
+            self.state.scope = inside;
             if value.is_err() {
                 result = Err(Poison);
             }
@@ -108,7 +108,7 @@ impl<'a> Lower<'a> {
                 params,
                 body: Body::Block(&f.block),
                 output,
-                scope: self.items.clone(),
+                scope: self.state.items.clone(),
                 store: Store::default(),
             };
             self.item(sig.ident.to_string(), Some(Value::Closure(Rc::new(closure))));
@@ -117,8 +117,8 @@ impl<'a> Lower<'a> {
     }
 
     fn item(&mut self, name: String, value: Option<Value<'a>>) {
-        self.items.bind(name.clone(), value.clone());
-        self.scope.bind(name, value);
+        self.state.items.bind(name.clone(), value.clone());
+        self.state.scope.bind(name, value);
     }
 
     fn local(&mut self, local: &'a syn::Local) -> Lowered<()> {
@@ -147,7 +147,7 @@ impl<'a> Lower<'a> {
         let name = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
         let small = name.starts_with(|c: char| c.is_lowercase());
         let bare = p.path.get_ident().is_some();
-        if !numbers || !small || p.qself.is_some() || bare && self.scope.get(&name).is_some() {
+        if !numbers || !small || p.qself.is_some() || bare && self.state.scope.get(&name).is_some() {
             return Ok(None);
         }
         let known = self.resolve(&p.path)?.is_some() || super::types::elem_named(&name, None).is_some();
@@ -251,7 +251,7 @@ impl<'a> Lower<'a> {
             Pat::Type(p) => self.declare_later(&p.pat, Some(&p.ty)),
             Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => {
                 self.bind_cell(p.ident.to_string(), Held::Unset, p.mutability.is_some());
-                self.store.declare(ty);
+                self.state.store.declare(ty);
                 Ok(())
             }
             Pat::Tuple(p) => p.elems.iter().try_for_each(|p| self.declare_later(p, None)),

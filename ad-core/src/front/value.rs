@@ -308,6 +308,34 @@ impl Drop for Bind<'_> {
     }
 }
 
+/// The terms of the value; tests compare states by it.
+impl std::fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Term(t) | Value::Nested(t, _) => t.fmt(f),
+            Value::List(parts) | Value::Matrix(parts) | Value::Tuple(parts) => {
+                f.debug_list().entries(parts.iter()).finish()
+            }
+            Value::Number(n) => n.fmt(f),
+            Value::Open(part) => part.fmt(f),
+            Value::Maybe(value, there) => write!(f, "{value:?} if {there:?}"),
+            Value::Cell(cell) => cell.fmt(f),
+            other => f.write_str(other.kind()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (mut at, mut list) = (self, f.debug_list());
+        while let Some(bind) = &at.0 {
+            list.entry(&(&bind.name, &bind.value));
+            at = &bind.rest;
+        }
+        list.finish()
+    }
+}
+
 /// What a literal array or a literal becomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Want {

@@ -223,7 +223,7 @@ impl<'a> Lower<'a> {
         }
         let mut value = t;
         let zero = super::iter::consume::zero(self, self.g.elem(t));
-        for frame in self.frames.clone().into_iter().rev() {
+        for frame in self.state.frames.clone().into_iter().rev() {
             let Frame::Guard { cond, holds } = frame else { return None };
             let (then, other) = if holds { (value, zero) } else { (zero, value) };
             value = self.g.cond(cond, then, other);

@@ -190,11 +190,11 @@ fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     // What is no item adds nothing, not even to -0.
     let mut items = t;
     if !seq.whole() {
-        let (before, mark) = (me.noted(), me.facts.mark());
+        let (before, mark) = (me.noted(), me.state.facts.mark());
         let there =
             me.build_all(&seq.dims, range, &mut |me, ix| Ok(Value::Term(me.present(&seq, ix)?.ok_or(Poison)?)))?;
         me.forget_since(&before);
-        me.facts.forget(mark);
+        me.state.facts.forget(mark);
         let nothing = me.g.lit_real(ty, -0.0);
         let shape = me.g.shape(t).to_vec();
         let nothing = me.g.broadcast(nothing, &shape);
@@ -252,7 +252,7 @@ fn is_empty<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 /// The tests of the items as an array, with a value where there is no item. Rust stops at the item that decides (`stop`):
 /// what goes wrong behind it is no panic.
 pub(super) fn tests<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange, stop: bool) -> Lowered<Term> {
-    let (before, mark) = (me.noted(), me.facts.mark());
+    let (before, mark) = (me.noted(), me.state.facts.mark());
     let fill = |me: &mut Lower<'a>, _: Elem| Ok(me.g.lit_bool(!stop));
     let t = me.filled(seq, range, Want::Elem(Elem::Bool), fill)?;
     if me.g.elem(t) != Elem::Bool || me.g.rank(t) != seq.dims.len() {
@@ -263,7 +263,7 @@ pub(super) fn tests<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange, stop
         return Ok(t);
     }
     me.forget_since(&before);
-    me.facts.forget(mark);
+    me.state.facts.forget(mark);
     // The items up to the first that decides are evaluated. That place is found by total terms: up to the first item that fails
     // nothing decides but what decides in Rust, and behind it nothing counts.
     let rank = me.g.rank(t);

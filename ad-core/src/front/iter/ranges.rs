@@ -70,7 +70,7 @@ impl<'a> Lower<'a> {
             count = self.g.cast(Elem::Int(wide), count);
             let one = self.g.lit(Lit::Int(wide, 1));
             let more = self.g.int(IntOp::Add, count, one);
-            count = if self.facts.prove_le(&self.g, start, end) {
+            count = if self.state.facts.prove_le(&self.g, start, end) {
                 more
             } else {
                 let (empty, zero) = (self.g.compare(Cmp::Gt, start, end), self.g.lit(Lit::Int(wide, 0)));

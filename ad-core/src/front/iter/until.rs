@@ -177,22 +177,22 @@ impl<'a> Lower<'a> {
             return Err(self.error(SrcRange::of(f), catalogue::closure_arity(f.inputs.len(), 2)));
         };
         let before = self.noted();
-        let (cells, outer) = (self.store.len(), self.scope.clone());
+        let (cells, outer) = (self.state.store.len(), self.state.scope.clone());
         // What the closure captures it cannot change.
-        let captured = std::mem::replace(&mut self.captured, cells);
+        let captured = std::mem::replace(&mut self.state.captured, cells);
         let names = [" state", " scanned"];
         self.bind_cell(names[0].into(), Held::Value(init), true);
         self.bind_cell(names[1].into(), Held::Value(Value::List(Rc::new([]))), true);
         let [held, made] = [cells, cells + 1].map(|k| Place::variable(Cell(k), "the state", range));
         let body = |me: &mut Self, ix: &[Term]| {
             let next = (seq.item)(me, ix)?;
-            let outer = me.scope.clone();
+            let outer = me.state.scope.clone();
             let value = me.returning(range, |me| {
                 me.bind(state, Some(Value::Place(Rc::new(held.clone()))))?;
                 me.bind(item, Some(next))?;
                 me.expr(&f.body)
             });
-            me.scope = outer;
+            me.state.scope = outer;
             let push = |me: &mut Self, value: &Value<'a>| push_to(me, &made, value, range).map(|()| Value::Unit);
             let leave = |me: &mut Self| match me.innermost_loop() {
                 Some(own) => me.exit(own, Value::Unit, range),
@@ -211,9 +211,9 @@ impl<'a> Lower<'a> {
         };
         let outward = Outward::of_scan(names, seq.whole() && is_some(&f.body));
         let looped = self.looped((Some(&seq), &body), &outward, (None, Key::new(&*f.body, "")), range);
-        let found = self.store.held(Cell(cells + 1)).cloned();
-        self.store.truncate(cells);
-        (self.scope, self.captured) = (outer, captured);
+        let found = self.state.store.held(Cell(cells + 1)).cloned();
+        self.state.store.truncate(cells);
+        (self.state.scope, self.state.captured) = (outer, captured);
         looped?;
         let Some(Held::Value(found)) = found else { return Err(Poison) };
         let ahead = self.noted() != before || seq.ahead;

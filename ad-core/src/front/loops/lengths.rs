@@ -36,18 +36,18 @@ impl<'a> Lower<'a> {
             return Ok((grown, stacks));
         }
         // Rows are best: nothing is copied, and nothing is carried.
-        let rows = grown.len() == found.len() && self.attempts < ATTEMPTS && {
+        let rows = grown.len() == found.len() && self.state.attempts < ATTEMPTS && {
             let as_rows = self.grown(start.outward);
             self.attempt(|me| me.tried(start, as_rows, Vec::new())).is_ok()
         };
         if !self.decided.is_empty() {
             return Err(Poison);
         }
-        if rows || self.attempts >= ATTEMPTS {
+        if rows || self.state.attempts >= ATTEMPTS {
             return Ok((grown, stacks));
         }
         // Room for more than there is, to see how much is needed.
-        let room = self.g.lit_usize(usize::MAX >> (16 + 4 * self.attempts));
+        let room = self.g.lit_usize(usize::MAX >> (16 + 4 * self.state.attempts));
         let try_all = |me: &mut Self| {
             let mut stacks = Vec::new();
             for (cell, name, value) in &found {
@@ -143,7 +143,7 @@ impl<'a> Lower<'a> {
     /// How many steps a `while` or `loop` takes, by a run of it that keeps nothing of what is pushed; `None` where that is not the same in
     /// every step of a loop around it, or depends on what is pushed.
     fn steps_of(&mut self, start: &Start<'a, '_>, found: &[(Cell, String, Value<'a>)]) -> Lowered<Option<Term>> {
-        let inside = self.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
+        let inside = self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
         if start.seq.is_some() || inside {
             return Ok(None);
         }
@@ -229,7 +229,7 @@ impl<'a> Lower<'a> {
             _ => return false,
         };
         let may = n == m
-            || (self.facts.prove_le(&self.g, n, m) && self.facts.prove_le(&self.g, m, n))
+            || (self.state.facts.prove_le(&self.g, n, m) && self.state.facts.prove_le(&self.g, m, n))
             || (self.size_of(n).is_some()
                 && self.size_of(m).is_some()
                 && (self.g.int_value(n).is_none() || self.g.int_value(m).is_none()));
@@ -253,7 +253,7 @@ impl<'a> Lower<'a> {
             .outward
             .pushed
             .iter()
-            .filter_map(|name| match self.scope.get(name) {
+            .filter_map(|name| match self.state.scope.get(name) {
                 Some(Ok(Value::Cell(cell))) => Some(*cell),
                 _ => None,
             })
@@ -261,9 +261,9 @@ impl<'a> Lower<'a> {
         let changed = self.changed_cells(start.outward).into_iter();
         changed
             .filter_map(|cell| {
-                let Some(Held::Value(value)) = self.store.held(cell) else { return None };
+                let Some(Held::Value(value)) = self.state.store.held(cell) else { return None };
                 let changes = pushed.contains(&cell) || {
-                    let key = super::length_of(&start.key, self.store.name(cell));
+                    let key = super::length_of(&start.key, self.state.store.name(cell));
                     self.chosen.contains_key(&key)
                 };
                 let found = match value {
@@ -273,7 +273,7 @@ impl<'a> Lower<'a> {
                     Value::Term(t) | Value::Nested(t, _) => changes && self.g.rank(*t) > 0,
                     _ => false,
                 };
-                found.then(|| (cell, self.store.name(cell).to_string(), value.clone()))
+                found.then(|| (cell, self.state.store.name(cell).to_string(), value.clone()))
             })
             .collect()
     }
@@ -337,7 +337,7 @@ impl<'a> Lower<'a> {
         now: &[Term],
         next: &mut Vec<Term>,
     ) -> Lowered<Longer> {
-        let value = match self.store.held(s.cell).cloned() {
+        let value = match self.state.store.held(s.cell).cloned() {
             Some(Held::Value(value)) => value,
             _ => return Err(Poison),
         };
@@ -468,7 +468,7 @@ impl<'a> Lower<'a> {
         let none = self.g.lit_usize(0);
         let much = self.g.int_value(room).filter(|&n| n > 1 << 32);
         let Some(much) = much else { return Some((none, Some(own))) };
-        let mut l = self.facts.linear(&self.g, own);
+        let mut l = self.state.facts.linear(&self.g, own);
         let grows = |me: &Self, t: Term| {
             let from = me.g.reachable(&[t]);
             from.into_iter().any(|u| u == room) && !matches!(me.g.node(t), Node::Prim(Prim::Int(IntOp::Min), _))

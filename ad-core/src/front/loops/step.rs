@@ -44,19 +44,19 @@ impl<'a> Lower<'a> {
         for c in &l.carried {
             self.in_carried_orders(&c.orders, now);
             let value = Self::formed(&c.form, &mut now[c.first..].iter())?;
-            self.store.put(c.cell, Held::Value(value));
+            self.state.store.put(c.cell, Held::Value(value));
         }
         for g in &l.grown {
-            self.store.put(g.cell, Held::Value(Value::List([].into())));
+            self.state.store.put(g.cell, Held::Value(Value::List([].into())));
         }
         for s in &l.stacks {
             let stack = self.stack_at(l, s, now, index);
-            self.store.put(s.cell, Held::Value(Value::Stack(stack.into())));
+            self.state.store.put(s.cell, Held::Value(Value::Stack(stack.into())));
         }
         self.step_target(l.leaves.clone(), l.range, |me| (l.body)(me, index))?;
         let mut next = Vec::new();
         for c in &l.carried {
-            let value = match self.store.held(c.cell).cloned() {
+            let value = match self.state.store.held(c.cell).cloned() {
                 Some(Held::Value(value)) => value,
                 _ => return Err(Poison),
             };
@@ -79,7 +79,7 @@ impl<'a> Lower<'a> {
             let flag = self.boolean(&flag, l.range)?;
             let mut payload = Vec::new();
             for cell in std::iter::once(leave.value).chain(leave.others.iter().map(|o| o.1)) {
-                let Some(Held::Value(value)) = self.store.held(cell).cloned() else { return Err(Poison) };
+                let Some(Held::Value(value)) = self.state.store.held(cell).cloned() else { return Err(Poison) };
                 if same(&value, &Value::Unit) || matches!(value, Value::Never) {
                     payload.push(Payload { cell, form: Form::Unit, leaves: Leaves::default() });
                     continue;
@@ -111,7 +111,7 @@ impl<'a> Lower<'a> {
 
     /// What a step has pushed.
     fn pushed(&mut self, l: &Loop<'a, '_>, g: &Grown<'a>) -> Lowered<Option<Term>> {
-        let Some(Held::Value(value)) = self.store.held(g.cell).cloned() else { return Err(Poison) };
+        let Some(Held::Value(value)) = self.state.store.held(g.cell).cloned() else { return Err(Poison) };
         let t = match &value {
             Value::Never => return Ok(None),
             Value::List(parts) if parts.is_empty() => return Ok(None),

@@ -84,9 +84,9 @@ impl<'a> Lower<'a> {
 
     /// Does something with an array in the place of a part: reductions in an exact order are of what is there.
     pub(in crate::front) fn of_there<R>(&mut self, x: &Open, f: impl FnOnce(&mut Self) -> R) -> R {
-        let before = self.there.replace(Rc::clone(&x.lens));
+        let before = self.state.there.replace(Rc::clone(&x.lens));
         let result = f(self);
-        self.there = before;
+        self.state.there = before;
         result
     }
 

@@ -125,7 +125,7 @@ fn remove_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
 
 /// Whether two sizes are equal: known as far as it can be.
 fn equal(me: &mut Lower, a: Term, b: Term) -> Term {
-    if a == b || (me.facts.prove_le(&me.g, a, b) && me.facts.prove_le(&me.g, b, a)) {
+    if a == b || (me.state.facts.prove_le(&me.g, a, b) && me.state.facts.prove_le(&me.g, b, a)) {
         return me.g.lit_bool(true);
     }
     me.g.compare(Cmp::Eq, a, b)
@@ -133,7 +133,7 @@ fn equal(me: &mut Lower, a: Term, b: Term) -> Term {
 
 /// A value if the sizes fit. In a loop, which may have no steps, it is not computed where they do not.
 fn fitting<'a>(me: &mut Lower<'a>, t: Term, there: Term) -> Value<'a> {
-    let in_loop = me.frames.iter().any(|f| matches!(f, Frame::Loop { .. }));
+    let in_loop = me.state.frames.iter().any(|f| matches!(f, Frame::Loop { .. }));
     let t = if in_loop && me.g.bool_value(there) != Some(true) {
         let shape = me.g.shape(t).to_vec();
         let zero = constant(me, me.g.elem(t), 0);
