@@ -11,8 +11,7 @@ use crate::derivative::list::{Alone, Descriptor, Structure};
 use crate::diag::{Diagnostic, Diags, SrcRange};
 use crate::front::{self, Annotated};
 use crate::pipeline::{self, Log, Prepared};
-use crate::program::{Program, Routine};
-use crate::{catalogue, choice, emit, ir, stage};
+use crate::{catalogue, choice, emit, stage};
 
 /// What an annotated function becomes.
 #[derive(Debug)]
@@ -143,7 +142,9 @@ fn one(prepared: &mut Prepared, derivative: &Descriptor, mut log: Option<&mut Lo
             if log.is_some() {
                 choice::record();
             }
-            describe(&mut graph, &prepared.program, routine, log.as_deref_mut());
+            if let Some(log) = log.as_deref_mut() {
+                emit::describe(&mut graph, &prepared.program, routine, log);
+            }
         }
         stage::enter("the emitter");
         let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged);
@@ -156,19 +157,12 @@ fn one(prepared: &mut Prepared, derivative: &Descriptor, mut log: Option<&mut Lo
         written.extend(emit::emit_second(&prepared.program, &routine, suffix, what));
     }
     let mut graph = std::mem::take(&mut prepared.program.graph);
-    describe(&mut graph, &prepared.program, &routine, log);
+    if let Some(log) = log {
+        emit::describe(&mut graph, &prepared.program, &routine, log);
+    }
     stage::enter("the emitter");
     let tokens = emit::emit_routine(&mut graph, &prepared.program, &routine);
     prepared.program.graph = graph;
     written.extend(tokens.map_err(|e| format!("{}: {e}", routine.name))?);
     Ok(written)
-}
-
-/// The plan of a routine and the choices that led to it, into the record.
-fn describe(g: &mut ir::Graph, program: &Program, routine: &Routine, log: Option<&mut Log>) {
-    if let Some(log) = log {
-        let [schedule, choices] = emit::describe(g, program, routine).unwrap_or_else(|e| [e, String::new()]);
-        log.stages.push((format!("{}: schedule", routine.name), schedule));
-        log.stages.push((format!("{}: choices by cost", routine.name), choices));
-    }
 }

@@ -10,7 +10,9 @@
 use crate::analysis::decisions::Decisions;
 use crate::derivative::list::{Descriptor, VJP};
 use crate::derivative::{self, check_roots, set_checks};
+use crate::ir::Graph;
 use crate::passes::loops::{self, fusion, rematerialise, strip_mine};
+use crate::passes::lowering::Lowered;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
 use crate::passes::{associate, bulk, hoist, pairs, push, share, simplify, trip_counts, unroll};
@@ -78,9 +80,30 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
     let roots = manager.run(g, DERIVATIVE, roots);
     manager.record(g, "result", &roots);
     let exact = (*manager.cx.exact(g)).clone();
-    let fired = format!("{:?}", manager.cx.trace.fired);
+    let fired = format!("{:?}", manager.cx.fired);
     manager.say("rules that fired", &fired);
     derivative::routine(prepared, which, made, &roots, exact)
+}
+
+/// The last stage of a routine: what its terms are for the emitter, which writes a statement for each.
+///
+/// # Errors
+/// What cannot be emitted (calls, builds), in words.
+pub(crate) fn lower(
+    g: &mut Graph,
+    program: &Program,
+    routine: &Routine,
+    log: Option<&mut Log>,
+) -> Result<Lowered, String> {
+    stage::enter("lowering");
+    let mut roots = routine.result.terms();
+    for check in check_roots(&routine.checks) {
+        roots.push(check.ok);
+        roots.extend(check.shown);
+    }
+    let lowered = Manager::lower(g, &roots, routine.own.as_ref(), (&routine.name.to_string(), &program.hints), log);
+    stage::enter("the emitter");
+    lowered
 }
 
 /// `f_pullback`: the `vjp`, split at its cotangent.

@@ -37,7 +37,7 @@ fn every_stage_is_written() {
     let mut expected: Vec<String> = function.iter().map(|pass| format!("function: {pass}")).collect();
     for which in ["value_and_grad", "jvp"] {
         expected.extend(derivative.iter().chain(&last).map(|pass| format!("{which}: {pass}")));
-        expected.extend(["schedule", "choices by cost"].map(|part| format!("energy_{which}: {part}")));
+        expected.extend(["lowering", "schedule", "choices by cost"].map(|part| format!("energy_{which}: {part}")));
     }
     assert_eq!(headings, expected);
     assert!(text.contains("build1"), "the source has its builds:\n{text}");
@@ -53,6 +53,45 @@ fn rules_are_written_one_by_one() {
     let text = log.text();
     assert!(text.contains("==== function: simplify, rule by rule\n"), "{text}");
     assert!(text.contains("neg.neg: (- (- x)) => x\n"), "{text}");
+}
+
+/// Not only the simplifier's: what each pass rewrites is there, under the name of the pass, and the record of rewrites
+/// changes nothing either.
+#[test]
+fn rewrites_of_every_kind_of_pass_are_written() {
+    let item = quote! {
+        fn f(a: &Array2<f64>, x: &Array1<f64>, v: [f64; 3]) -> f64 {
+            let (mut total, mut state) = (0.0, 0.0);
+            for i in 0..x.len() {
+                total += softplus(x[i]) * v[0];
+                state = (state * x[i]).sin();
+            }
+            total + state + a.dot(x).sum() + build1(x.len(), |i| x[i] * v[1])[2]
+        }
+    };
+    let written = |rules: bool| {
+        let annotated =
+            ad_core::front::read(quote!(), item.clone()).unwrap_or_else(|_| panic!("the function is right"));
+        let mut log = ad_core::pipeline::Log { rules, ..Default::default() };
+        let mut prepared = ad_core::pipeline::prepare(annotated.program, Some(&mut log));
+        let routine = ad_core::pipeline::derive(&mut prepared, &ad_core::derivative::list::GRAD, Some(&mut log));
+        let mut g = std::mem::take(&mut prepared.program.graph);
+        ad_core::emit::describe(&mut g, &prepared.program, &routine, &mut log);
+        let tokens = ad_core::emit::emit_routine(&mut g, &prepared.program, &routine).expect("it can be written");
+        (log, tokens.to_string())
+    };
+    let ((plain, code), (traced, same)) = (written(false), written(true));
+    assert_eq!(code, same, "a record changes nothing");
+    let rewrites = |log: &ad_core::pipeline::Log| {
+        let of = |(stage, _): &&(String, String)| stage.ends_with("rule by rule");
+        log.stages.iter().filter(of).map(|s| s.1.clone()).collect::<String>()
+    };
+    assert_eq!(rewrites(&plain), "");
+    let all = rewrites(&traced);
+    for pass in ["bulk", "push", "unroll", "share", "associate", "lowering"] {
+        let line = all.lines().find(|line| line.starts_with(&format!("{pass}: ")));
+        assert!(line.is_some_and(|line| line.contains(" => ")), "no rewrite of {pass}:\n{}\n{all}", traced.text());
+    }
 }
 
 /// Each kind of choice is there with the costs that were compared.

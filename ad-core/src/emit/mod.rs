@@ -1,6 +1,7 @@
 //! From build-free core terms to Rust: one function item for each routine.
 //!
-//! The pass `lowering` rewrites what no statement is for and opens the loops. Here `store` decides
+//! The pass `lowering`, the last one of `pipeline`, rewrites what no statement is for and opens the
+//! loops. Here `store` decides
 //! what is in memory, `schedule` what is computed when and under which guard, `kernel` what one
 //! element is (BOT Fig. 10 read as index functions), `nest` writes loops, `driver` the statements
 //! around them, `in_range` which reads need no test, `block` their nesting, `rust` scalar tokens.
@@ -39,7 +40,8 @@ use quote::quote;
 
 use crate::choice;
 use crate::ir::{Graph, Term};
-use crate::passes::lowering::{self, Lowered};
+use crate::passes::lowering::Lowered;
+use crate::pipeline::{self, Log};
 use crate::program::{Check, Phase, Program, Routine, Staged};
 use crate::rust_types::real_param;
 use plan::{Plan, Work};
@@ -54,13 +56,8 @@ struct Prepared {
     plan: Plan,
 }
 
-fn prepare(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Prepared, String> {
-    let mut roots = routine.result.terms();
-    for check in &routine.checks {
-        roots.push(check.ok);
-        roots.extend(check.shown.iter().map(|s| s.1));
-    }
-    let Lowered { new, loops, outer } = lowering::lower(g, &roots, routine.own.as_ref())?;
+fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut Log>) -> Result<Prepared, String> {
+    let Lowered { new, loops, outer } = pipeline::lower(g, program, routine, log)?;
     let result = routine.result.with_terms(&mut routine.result.terms().iter().map(|t| new[t]));
     let mut checks = routine.checks.clone();
     checks.sort_by_key(|c| c.phase != Phase::Entry);
@@ -107,7 +104,7 @@ pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Resu
 
 /// The function itself, without attributes.
 fn function(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
-    let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
+    let Prepared { checks, result, hints, plan } = prepare(g, program, routine, None)?;
     let style = style(program);
     let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
     let (body, _) = driver.body(&result, &routine.destinations)?;
@@ -171,22 +168,28 @@ pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::G
 /// # Errors
 /// As [`emit_routine`].
 pub fn plan_of(g: &mut Graph, program: &Program, routine: &Routine) -> Result<PlanSummary, String> {
-    Ok(described(g, program, routine)?.0)
+    Ok(described(g, program, routine, None)?.0)
 }
 
-/// The plan of a routine in words, for `AD_DUMP`; and the choices by cost since `choice::record`,
-/// up to the last token.
-///
-/// # Errors
-/// As [`emit_routine`].
-pub fn describe(g: &mut Graph, program: &Program, routine: &Routine) -> Result<[String; 2], String> {
-    let (plan, choices) = described(g, program, routine)?;
-    Ok([plan.steps, choices])
+/// Records a routine for `AD_DUMP`: its lowered terms, its plan in words, and the choices by cost
+/// since `choice::record`, up to the last token.
+pub fn describe(g: &mut Graph, program: &Program, routine: &Routine, log: &mut Log) {
+    let [schedule, choices] = match described(g, program, routine, Some(log)) {
+        Ok((plan, choices)) => [plan.steps, choices],
+        Err(what) => [what, String::new()],
+    };
+    log.stages.push((format!("{}: schedule", routine.name), schedule));
+    log.stages.push((format!("{}: choices by cost", routine.name), choices));
 }
 
 /// The plan of a routine, and the choices by cost.
-fn described(g: &mut Graph, program: &Program, routine: &Routine) -> Result<(PlanSummary, String), String> {
-    let Prepared { checks, result, hints, plan } = prepare(g, program, routine)?;
+fn described(
+    g: &mut Graph,
+    program: &Program,
+    routine: &Routine,
+    log: Option<&mut Log>,
+) -> Result<(PlanSummary, String), String> {
+    let Prepared { checks, result, hints, plan } = prepare(g, program, routine, log)?;
     let style = style(program);
     let (_, mut summary) = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints)
         .body(&result, &routine.destinations)?;

@@ -142,6 +142,12 @@ impl Graph {
         &self.inputs
     }
 
+    /// The term of an input, if it has been made.
+    #[must_use]
+    pub fn input(&self, k: u32) -> Option<Term> {
+        self.interned.get(&Node::Input(k)).copied()
+    }
+
     /// Adds an input of rank `rank` and makes its term: its sizes are [`Node::Size`] terms.
     pub fn add_input(&mut self, elem: Elem, rank: u8) -> Term {
         let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);

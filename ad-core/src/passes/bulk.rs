@@ -13,7 +13,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::loops;
-use super::{Context, Pass};
+use super::{Context, Pass, trace};
 use crate::analysis::decisions::{Decisions, decisions_and};
 use crate::analysis::sizes::Sizes;
 use crate::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type, Var};
@@ -217,6 +217,9 @@ impl Bot<'_> {
             };
             self.g.at(before);
             debug_assert_eq!(self.resized(self.g.ty(t)), *self.g.ty(new), "the transform keeps types");
+            if matches!(*node, Node::Build { .. } | Node::Call(..) | Node::Scan(_)) {
+                trace::fired("bulk", t, &[new]);
+            }
             self.done.set(t, new);
         }
         let results = roots.iter().map(|&t| self.done.of(t)).collect();

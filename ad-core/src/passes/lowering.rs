@@ -21,6 +21,7 @@ use self::opened::{Carry, Growth, Loop, Loops, Rows, leaf};
 use crate::analysis::bound::{Bound, bound};
 use crate::choice::{Kind, choose, choose_if};
 use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
+use crate::passes::trace;
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 
 /// The terms of the emitter's sublanguage that equal the roots.
@@ -30,6 +31,17 @@ pub(crate) struct Lowered {
     pub(crate) loops: Loops,
     /// New forms of terms that no body of a loop has made as well.
     pub(crate) outer: HashSet<Term>,
+}
+
+impl Lowered {
+    /// What these roots have become, and behind that what the steps of loops make.
+    pub(crate) fn roots(&self, roots: &[Term]) -> Vec<Term> {
+        let of_loop = |l: &Loop| {
+            let carried = l.carries.iter().map(|c| c.next);
+            carried.chain(l.rows.iter().map(|r| r.row)).collect::<Vec<Term>>()
+        };
+        roots.iter().map(|t| self.new[t]).chain(self.loops.all.iter().flat_map(of_loop)).collect()
+    }
 }
 
 /// Lowers, or says what cannot be emitted. `own`: what the function's own decisions depend on;
@@ -107,10 +119,14 @@ impl Lower<'_> {
                 let new = |c: Term| inside.get(&c).or_else(|| self.outside.get(&c)).copied().unwrap_or(c);
                 node.map_children(new)
             };
+            let form = trace::is_on().then(|| mapped.clone());
             let made = match &*node {
                 Node::Param(k, _) => env.get(*k as usize).copied().ok_or("a parameter outside of a loop's body")?,
                 _ => self.one(t, mapped)?,
             };
+            if form.is_some_and(|form| form != *self.g.node(made) && !matches!(form, Node::Param(..))) {
+                trace::fired("lowering", t, &[made]);
+            }
             if self.depth > 0 {
                 self.inner.insert(made);
             }

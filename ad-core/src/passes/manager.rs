@@ -1,7 +1,7 @@
 //! The pass manager: runs a list of passes, each from a graph with [`Roots`] to the same graph with
 //! other roots. After each pass it validates the result (in debug builds), records it for `AD_DUMP`
 //! under the name of the pass, and simplifies it where the pass asks for that. With `AD_TRACE` the
-//! record also has each rule of the simplifier that fires.
+//! record also has each rewrite that fires.
 //!
 //! Must never know what a pass does, or in which order passes run: the lists are in `pipeline`.
 
@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use super::lowering::{self, Lowered};
 use super::roots::Roots;
-use super::simplify::{self, Trace};
+use super::simplify::{self, Fired};
 use super::trace;
 use crate::analysis::decisions::Decisions;
 use crate::analysis::{Analyses, Analysis, Reachable};
@@ -39,8 +40,8 @@ impl std::fmt::Debug for Pass {
 pub struct Context {
     /// The inputs that derivatives are taken with respect to.
     pub active: Vec<u32>,
-    /// The rules of the simplifier that fired.
-    pub trace: Trace,
+    /// How often each rule of the simplifier fired.
+    pub fired: Fired,
     roots: Roots,
     /// Terms that are exact for another reason than the roots: known of these roots only, until a
     /// pass has changed them.
@@ -113,12 +114,12 @@ impl Context {
 pub struct Log {
     /// (stage, text) in order.
     pub stages: Vec<(String, String)>,
-    /// Whether each rule of the simplifier that fires is recorded, as `rule: before => after`.
+    /// Whether each rewrite that fires is recorded, as `rule: before => after`.
     pub rules: bool,
 }
 
 impl Default for Log {
-    /// A record with rules if the environment has `AD_TRACE`.
+    /// A record with rewrites if the environment has `AD_TRACE`.
     fn default() -> Self {
         Log { stages: Vec::new(), rules: std::env::var_os("AD_TRACE").is_some() }
     }
@@ -152,9 +153,7 @@ impl<'l> Manager<'l> {
     /// A manager whose record says `what` is compiled, with these names of terms.
     pub(crate) fn new(what: &'static str, log: Option<&'l mut Log>, hints: &BTreeMap<Term, String>) -> Self {
         let hints = if log.is_some() { hints.clone() } else { BTreeMap::new() };
-        let mut cx = Context::default();
-        cx.trace.steps = log.as_deref().filter(|log| log.rules).map(|_| Vec::new());
-        Manager { cx, log, what, hints }
+        Manager { cx: Context::default(), log, what, hints }
     }
 
     /// The roots after these passes.
@@ -173,8 +172,11 @@ impl<'l> Manager<'l> {
     fn one(&mut self, g: &mut Graph, pass: &Pass, roots: &Roots) -> Roots {
         stage::enter(pass.name);
         self.cx.enter(roots);
+        if self.log.as_deref().is_some_and(|log| log.rules) {
+            trace::start();
+        }
         let new = (pass.run)(g, roots, &mut self.cx);
-        let steps = self.cx.trace.steps.as_mut().map(std::mem::take).unwrap_or_default();
+        let steps = trace::taken();
         if !steps.is_empty() {
             let lines = trace::lines(g, &steps, &self.hints);
             self.say(&format!("{}, rule by rule", pass.name), &lines);
@@ -188,6 +190,29 @@ impl<'l> Manager<'l> {
         self.check(g, pass.name, &new);
         self.record(g, pass.name, &new);
         new
+    }
+
+    /// Lowers the roots of the routine `name`. What comes out is no program of the core language
+    /// any more (its loops are open), so it is checked by the lowering itself.
+    pub(crate) fn lower(
+        g: &mut Graph,
+        roots: &[Term],
+        own: Option<&HashSet<Term>>,
+        (name, hints): (&str, &BTreeMap<Term, String>),
+        log: Option<&mut Log>,
+    ) -> Result<Lowered, String> {
+        let Some(log) = log else { return lowering::lower(g, roots, own) };
+        if log.rules {
+            trace::start();
+        }
+        let lowered = lowering::lower(g, roots, own);
+        let steps = trace::taken();
+        if !steps.is_empty() {
+            log.stages.push((format!("{name}: lowering, rule by rule"), trace::lines(g, &steps, hints)));
+        }
+        let lowered = lowered?;
+        log.terms(&format!("{name}: lowering"), g, &lowered.roots(roots), hints);
+        Ok(lowered)
     }
 
     /// Whether each root is well formed, and without builds and calls.

@@ -10,7 +10,7 @@ pub(crate) mod lowering;
 pub(crate) mod manager;
 pub(crate) mod rewrite;
 pub(crate) mod roots;
-mod trace;
+pub(crate) mod trace;
 pub(crate) mod trip_counts;
 
 pub mod associate;

@@ -1,6 +1,7 @@
 //! The rewriting driver of the passes over the whole graph: terms are built anew from the leaves
 //! up, each once, at its own source location. A pass is a rule that says what it makes of a term;
-//! where it says nothing, the term is the same of what its children have become.
+//! where it says nothing, the term is the same of what its children have become. With `AD_TRACE`
+//! the driver records what a rule has rewritten, under the name of the running pass.
 //!
 //! Sizes that types mention stay the terms that they are: with another size, terms of one type
 //! would be of two types. So the driver is made with the terms that are fixed. It must never enter
@@ -8,7 +9,9 @@
 
 use std::collections::HashMap;
 
+use super::trace;
 use crate::ir::{Graph, Node, Term};
+use crate::stage;
 
 /// What terms have become.
 pub(crate) type Done = HashMap<Term, Term>;
@@ -60,11 +63,20 @@ impl Rewriter {
         }
         let here = g.loc(t);
         let before = g.at(here);
-        let new = rule(g, t, &self.done).unwrap_or_else(|| match over(g, t, &self.done) {
-            // A part of a loop that has become a tuple of its parts is that part.
-            Node::Proj(tuple, k) => g.proj(tuple, k as usize),
-            node => g.mk(node),
-        });
+        let new = match rule(g, t, &self.done) {
+            Some(new) => {
+                // A rule that gives the same form over its new children has not rewritten it.
+                if trace::is_on() && over(g, t, &self.done) != *g.node(new) {
+                    trace::fired(stage::current(), t, &[new]);
+                }
+                new
+            }
+            None => match over(g, t, &self.done) {
+                // A part of a loop that has become a tuple of its parts is that part.
+                Node::Proj(tuple, k) => g.proj(tuple, k as usize),
+                node => g.mk(node),
+            },
+        };
         g.at(before);
         self.done.insert(t, new);
     }

@@ -1,6 +1,11 @@
-//! How the record shows that a rule has fired: `rule: before => after`, each side down to a few
-//! operations; what is below is a number, which is that of the term in all steps of one function.
+//! Which rewrites fire, for `AD_TRACE`: `rule: before => after`, each side down to a few operations;
+//! what is below is a number, which is that of the term in all rewrites of one function.
+//!
+//! The rewriting driver and the passes say what they have rewritten, and the pass manager collects
+//! it, pass by pass, where a record asks for it. It must never make a term: a record must not change
+//! what is written.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::ir::{Graph, Node, Put, Term, print};
@@ -8,10 +13,43 @@ use crate::ir::{Graph, Node, Put, Term, print};
 /// Operations below each other that are shown.
 const SHOWN: usize = 3;
 
-/// One line a step.
-pub(crate) fn lines(g: &Graph, steps: &[(&str, Term, Term)], hints: &BTreeMap<Term, String>) -> String {
-    let line = |&(rule, before, after): &(&str, Term, Term)| {
-        format!("{rule}: {} => {}\n", shown(g, before, hints, SHOWN), shown(g, after, hints, SHOWN))
+/// A rewrite that fired: the rule, the term before, and what it has become. An array that was taken
+/// apart has become its elements.
+pub(crate) type Step = (&'static str, Term, Box<[Term]>);
+
+thread_local! {
+    static STEPS: RefCell<Option<Vec<Step>>> = const { RefCell::new(None) };
+}
+
+/// Keeps the rewrites of this thread from here on.
+pub(crate) fn start() {
+    STEPS.set(Some(Vec::new()));
+}
+
+/// The rewrites since [`start`], which is over.
+pub(crate) fn taken() -> Vec<Step> {
+    STEPS.take().unwrap_or_default()
+}
+
+/// Whether rewrites are kept.
+pub(crate) fn is_on() -> bool {
+    STEPS.with_borrow(Option::is_some)
+}
+
+/// Says that a rule has fired.
+pub(crate) fn fired(rule: &'static str, before: Term, after: &[Term]) {
+    STEPS.with_borrow_mut(|steps| {
+        if let Some(steps) = steps {
+            steps.push((rule, before, after.into()));
+        }
+    });
+}
+
+/// One line a rewrite.
+pub(crate) fn lines(g: &Graph, steps: &[Step], hints: &BTreeMap<Term, String>) -> String {
+    let line = |(rule, before, after): &Step| {
+        let all: Vec<String> = after.iter().map(|&t| shown(g, t, hints, SHOWN)).collect();
+        format!("{rule}: {} => {}\n", shown(g, *before, hints, SHOWN), all.join(", "))
     };
     steps.iter().map(line).collect()
 }

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use crate::analysis::Reachable;
 use crate::analysis::sizes::Fixed;
 use crate::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, Put, Term, Type};
-use crate::passes::{Context, Pass, simplify};
+use crate::passes::{Context, Pass, simplify, trace};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
 /// The most elements of an array that is taken apart: a 4 x 4 matrix.
@@ -77,6 +77,9 @@ impl Unroll<'_> {
             debug_assert!(parts.iter().all(|&p| *self.g.ty(p) == Type::scalar(self.g.elem(t))), "{node:?}");
             if shape.is_empty() {
                 self.whole.insert(t, parts[0]);
+            }
+            if parts != [t] {
+                trace::fired("unroll", t, &parts);
             }
             self.parts.insert(t, parts.into());
             return;

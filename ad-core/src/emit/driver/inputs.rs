@@ -1,28 +1,18 @@
 //! Parameters and constants as scalars and slices. Must never compute on elements.
 
-use std::collections::HashMap;
-
 use proc_macro2::TokenTree;
 use quote::quote;
 
 use super::memory::Hold;
 use super::state::Driver;
-use crate::ir::{Node, Term};
 use crate::program::Container;
 
 impl Driver<'_> {
     /// Parameters as scalars, sizes and slices.
     pub(super) fn inputs(&mut self) {
         let g = self.g;
-        let mut input_of: HashMap<u32, Term> = HashMap::new();
-        for k in 0..g.len() {
-            let t = Term(u32::try_from(k).unwrap_or(u32::MAX));
-            if let Node::Input(n) = g.node(t) {
-                input_of.insert(*n, t);
-            }
-        }
         for c in &self.program.constants {
-            let Some(&t) = input_of.get(&c.input) else { continue };
+            let Some(t) = g.input(c.input) else { continue };
             let (path, ty) = (&c.path, self.style.ty(c.elem));
             let words = path.clone().into_iter().filter_map(|tt| match tt {
                 TokenTree::Ident(name) => Some(name.to_string().to_lowercase()),
@@ -54,7 +44,7 @@ impl Driver<'_> {
         }
         let params = self.params;
         for (k, p) in params.iter().enumerate() {
-            let Some(t) = p.input.and_then(|n| input_of.get(&n).copied()) else { continue };
+            let Some(t) = p.input.and_then(|n| g.input(n)) else { continue };
             let param = &p.name;
             let reference = p.passing.references > 0;
             self.size_owner.insert(t, k);

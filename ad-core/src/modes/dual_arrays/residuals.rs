@@ -19,6 +19,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::analysis::guards::Guard;
 use crate::ir::{Graph, Node, Scan, Term, Type};
+use crate::passes::rewrite::Rewriter;
 use crate::prim::{Binary, Prim};
 
 use super::delta::{Delta, Dual};
@@ -198,21 +199,7 @@ pub(super) fn reread(g: &mut Graph, results: &mut Vec<Term>, terms: &[(Term, Why
 }
 
 fn replace(g: &mut Graph, roots: &[Term], swap: &HashMap<Term, Term>) -> Vec<Term> {
-    let mut map: HashMap<Term, Term> = HashMap::new();
-    for t in g.reachable(roots) {
-        let made = match swap.get(&t) {
-            Some(&param) => param,
-            None => match &*g.node_rc(t) {
-                Node::Proj(tuple, k) => g.proj(map[tuple], *k as usize),
-                node => {
-                    let mapped = node.map_children(|c| map[&c]);
-                    g.mk(mapped)
-                }
-            },
-        };
-        map.insert(t, made);
-    }
-    roots.iter().map(|t| map[t]).collect()
+    Rewriter::default().run(g, roots, |_, t, _| swap.get(&t).copied())
 }
 
 /// Whether rows of a loop are a carried array that each step computes as a whole: a step's work is then no less than what a row of it takes.

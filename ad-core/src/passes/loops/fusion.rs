@@ -17,6 +17,7 @@ use crate::analysis::sizes::{Fixed, fixed};
 use crate::choice::{Kind, choose};
 use crate::ir::{Body, Graph, Node, Scan, Term, Type};
 use crate::passes::rewrite::Rewriter;
+use crate::passes::trace;
 use crate::passes::{Context, Pass};
 
 /// The pass.
@@ -62,6 +63,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
                 let parts: Vec<Term> = (next..next + scan.init.len()).map(|k| g.proj(one, k)).collect();
                 next += parts.len();
                 let parts = g.tuple(&parts);
+                trace::fired("loop_fusion", *t, &[parts]);
                 new.set(*t, parts);
                 any = true;
             }

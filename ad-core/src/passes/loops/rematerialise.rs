@@ -19,6 +19,7 @@ use crate::analysis::sizes::Fixed;
 use crate::choice::{Kind, choose};
 use crate::ir::{Body, Graph, Node, Scan, Term, Type, axis};
 use crate::passes::rewrite::{Rewriter, over};
+use crate::passes::trace;
 use crate::passes::{Context, Pass};
 use crate::prim::Prim;
 
@@ -37,6 +38,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         let loc = g.loc(candidate.sums[0].t);
         let before = g.at(loc);
         for (t, sum) in candidate.made(g) {
+            trace::fired("rematerialise", t, &[sum]);
             new.set(t, sum);
         }
         g.at(before);

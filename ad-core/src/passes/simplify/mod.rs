@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::analysis::decisions::decisions;
 use crate::analysis::sizes::{Fixed, fixed};
 use crate::ir::{Graph, Node, Term};
-use crate::passes::Pass;
-use crate::prim::Prim;
+use crate::passes::{Pass, trace};
+use crate::prim::Build;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -28,7 +28,7 @@ pub const PASS: Pass = Pass {
         let exact = cx.exact(g);
         roots.map(|all| {
             let fixed = cx.get::<Fixed>(g, all);
-            simplify_with(g, all, &exact, &fixed, &mut cx.trace)
+            simplify_with(g, all, &exact, &fixed, &mut cx.fired)
         })
     },
     simplified: false,
@@ -80,19 +80,13 @@ pub fn tables() -> [&'static [Rule]; 6] {
     [control::RULES, arith::RULES, layout::RULES, index::RULES, part::RULES, contraction::RULES]
 }
 
-/// The rules that fired, for tests and `AD_DUMP`.
-#[derive(Debug, Default)]
-pub struct Trace {
-    /// How often each rule fired.
-    pub fired: BTreeMap<&'static str, usize>,
-    /// Each rule that fired with the term before and after it, if that is asked for.
-    pub steps: Option<Vec<(&'static str, Term, Term)>>,
-}
+/// How often each rule fired.
+pub type Fired = BTreeMap<&'static str, usize>;
 
 /// The simplified roots. What decisions of these roots depend on keeps its bits.
 pub fn simplify(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     let exact = decisions(g, roots);
-    simplify_with(g, roots, &exact, &fixed(g, roots), &mut Trace::default())
+    simplify_with(g, roots, &exact, &fixed(g, roots), &mut Fired::new())
 }
 
 /// The simplified roots, where only exact rules may touch the terms in `exact`.
@@ -101,19 +95,19 @@ fn simplify_with(
     roots: &[Term],
     exact: &HashSet<Term>,
     fixed: &HashSet<Term>,
-    trace: &mut Trace,
+    fired: &mut Fired,
 ) -> Vec<Term> {
     // A size that is part of a type stays the term that it is: with another, terms of one type
     // would be of two.
     let done = fixed.iter().map(|&size| (size, size)).collect();
-    let mut s = Simplifier { g, exact, trace, done, depth: 0 };
+    let mut s = Simplifier { g, exact, fired, done, depth: 0 };
     s.run(roots, false)
 }
 
 struct Simplifier<'a> {
     g: &'a mut Graph,
     exact: &'a HashSet<Term>,
-    trace: &'a mut Trace,
+    fired: &'a mut Fired,
     done: HashMap<Term, Term>,
     depth: usize,
 }
@@ -157,7 +151,6 @@ impl Simplifier<'_> {
     fn rebuild(&mut self, t: Term, node: &Node) -> Term {
         let done = &self.done;
         let g = &mut *self.g;
-        let of = |t: &Term| done[t];
         match node {
             Node::Proj(tuple, k) => g.proj(done[tuple], *k as usize),
             Node::Cond { cond, then, other } => g.cond(done[cond], done[then], done[other]),
@@ -171,23 +164,8 @@ impl Simplifier<'_> {
                 self.g.mk(Node::Scan(scan))
             }
             Node::Prim(prim, args) => {
-                let args: Vec<Term> = args.iter().map(of).collect();
-                match prim {
-                    Prim::Select => g.select(args[0], args[1], args[2]),
-                    Prim::Not => g.not(args[0]),
-                    Prim::And => g.and(args[0], args[1]),
-                    Prim::Or => g.or(args[0], args[1]),
-                    Prim::Compare(op) => g.compare(*op, args[0], args[1]),
-                    Prim::Int(op) => g.int(*op, args[0], args[1]),
-                    Prim::Cast(to) => g.cast(*to, args[0]),
-                    Prim::Transpose(perm) => g.transpose(args[0], perm),
-                    Prim::Reshape => g.reshape(args[0], &args[1..]),
-                    Prim::Recast => g.recast(args[0], &args[1..]),
-                    Prim::Slice(steps) => g.slice(args[0], &args[1..=steps.len()], steps, &args[1 + steps.len()..]),
-                    Prim::Pad(steps) => g.pad(args[0], &args[1..=steps.len()], steps, &args[1 + steps.len()..]),
-                    Prim::Own => g.own(args[0], args[1]),
-                    _ => g.prim(prim.clone(), &args),
-                }
+                let args: Vec<Term> = args.iter().map(|t| done[t]).collect();
+                g.make(prim, &args)
             }
             _ => {
                 let mapped = node.map_children(|c| done[&c]);
@@ -210,10 +188,8 @@ impl Simplifier<'_> {
                     }
                     let Some(new) = (rule.apply)(self.g, t) else { continue };
                     debug_assert_eq!(self.g.ty(t), self.g.ty(new), "{} keeps types", rule.name);
-                    *self.trace.fired.entry(rule.name).or_default() += 1;
-                    if let Some(steps) = &mut self.trace.steps {
-                        steps.push((rule.name, t, new));
-                    }
+                    *self.fired.entry(rule.name).or_default() += 1;
+                    trace::fired(rule.name, t, &[new]);
                     left -= 1;
                     assert!(left > 0 && self.depth < MAX_REWRITES, "the rule {} does not terminate", rule.name);
                     if new == t {
