@@ -1,42 +1,23 @@
-//! What derivatives keep, and when they ask for memory: by the form of the code. How much it is when it runs, the workloads' bench measures.
+//! What derivatives keep, and when they ask for memory: by the plan. How much it is when it runs, the workloads' bench measures.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use ad_core::derivative::list::{Descriptor, GRAD, INTO, VJP};
+use ad_core::emit::{PlanSummary, plan_of};
+use ad_core::pipeline;
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-/// The derivative `<name>_<suffix>` as it is written.
-fn derivative(attr: TokenStream, item: TokenStream, suffix: &str) -> TokenStream {
-    let file: syn::File = syn::parse2(ad_core::expand(attr, item)).expect("the expansion parses");
-    let of = |item: &syn::Item| match item {
-        syn::Item::Fn(f) if f.sig.ident.to_string().ends_with(suffix) => Some(f.to_token_stream()),
-        _ => None,
-    };
-    file.items.iter().find_map(of).expect("the derivative")
+/// What this derivative of a function does.
+fn plan(which: &Descriptor, attr: TokenStream, item: TokenStream) -> PlanSummary {
+    let Ok(program) = ad_core::front::parse(attr, item) else { panic!("the function has errors") };
+    let mut prepared = pipeline::prepare(program, None);
+    let routine = pipeline::derive(&mut prepared, which, None);
+    let mut g = std::mem::take(&mut prepared.program.graph);
+    plan_of(&mut g, &prepared.program, &routine).expect("it can be planned")
 }
 
-/// Words inside of loops that ask for memory.
-fn asked_in_loops(tokens: TokenStream) -> Vec<String> {
-    let (mut found, mut stack) = (Vec::new(), vec![(tokens, false)]);
-    while let Some((tokens, mut inside)) = stack.pop() {
-        let around = inside;
-        for token in tokens {
-            match token {
-                TokenTree::Ident(word) => {
-                    let word = word.to_string();
-                    inside |= word == "for" || word == "while";
-                    if around && ["vec", "to_vec", "clone", "collect", "concat", "to_owned", "Vec"].contains(&&*word) {
-                        found.push(word);
-                    }
-                }
-                TokenTree::Group(group) => {
-                    stack.push((group.stream(), inside));
-                    // The body of the loop was this one.
-                    inside = if group.delimiter() == Delimiter::Brace { around } else { inside };
-                }
-                _ => {}
-            }
-        }
-    }
-    found
+/// What value and gradient of a function do.
+fn gradient(attr: TokenStream, item: TokenStream) -> PlanSummary {
+    plan(&GRAD, attr, item)
 }
 
 /// The problems in plain loops, `while` and nested ones among them: buffers of loops are made once.
@@ -55,17 +36,12 @@ fn no_step_asks_for_memory() {
             };
             let vector =
                 attr.to_string().contains("vjp") || f.sig.output.to_token_stream().to_string().contains("Array");
-            let suffix = if vector { "_vjp" } else { "_value_and_grad" };
-            let code = derivative(attr, f.to_token_stream(), suffix);
-            assert_eq!(asked_in_loops(code), Vec::<String>::new(), "{}", f.sig.ident);
+            let plan = plan(if vector { &VJP } else { &GRAD }, attr, f.to_token_stream());
+            assert!(plan.made > 0 && plan.made_in_steps == 0, "{}: {plan:#?}", f.sig.ident);
             count += 1;
         }
     }
     assert!(count >= 5, "{count} programs");
-    let asks = quote!(for i in 0..3 {
-        let x = ::std::vec![0.0; i];
-    });
-    assert_eq!(asked_in_loops(asks), ["vec"]);
 }
 
 /// What no active argument reaches is computed where it is read; only what is active is kept for the way back.
@@ -80,56 +56,30 @@ fn what_is_not_active_is_not_kept() {
             h
         }
     };
-    let arrays = |attr: TokenStream| {
-        let text: String = derivative(attr, item.clone(), "_value_and_grad").to_string();
-        text.split_whitespace().collect::<String>().matches("::std::vec![").count()
-    };
     // The gradient is the one array: the way back needs `y` alone.
-    assert_eq!(arrays(quote!(wrt(x))), 1);
+    let x = gradient(quote!(wrt(x)), item.clone());
+    assert_eq!((x.made, x.copied), (1, 0), "{x:#?}");
     // By `y` it needs each `h` as well.
-    assert!(arrays(quote!(wrt(y))) > 1);
+    let y = gradient(quote!(wrt(y)), item);
+    assert!(y.made > x.made && y.copied == 0, "{y:#?}");
 }
 
-/// A dear arm is computed where it is taken only, in the derivative as well.
+/// An expensive arm is computed where it is taken only, in the derivative as well.
 #[test]
-fn dear_arms_are_lazy() {
-    let code = derivative(
+fn expensive_arms_are_lazy() {
+    let plan = gradient(
         quote!(),
         quote! {
             fn f(x: &Array1<f64>) -> f64 {
                 build1(x.len(), |i| if x[i] > 0.5 { x[i].sin() } else { x[i] * 2.0 }).sum()
             }
         },
-        "_value_and_grad",
     );
-    let text: String = code.to_string().split_whitespace().collect();
-    for function in ["I::sin(", "I::cos("] {
-        for (at, _) in text.match_indices(function) {
-            let before = &text[..at];
-            let open = before.matches('{').count() - before.matches('}').count();
-            let arm =
-                before.rfind("if").is_some_and(|k| before[k..].matches('{').count() > before[k..].matches('}').count());
-            assert!(arm && open > 2, "{function} outside of its arm: {text}");
-        }
-        assert!(text.contains(function), "{text}");
+    for function in ["sin", "cos"] {
+        let lazy: usize = plan.nests.iter().map(|n| n.lazy_functions.get(function).copied().unwrap_or_default()).sum();
+        assert!(lazy > 0 && lazy == plan.function(function), "{function} outside of its arm: {plan:#?}");
     }
-}
-
-/// How often a word stands in a derivative.
-fn times(word: &str, item: TokenStream) -> usize {
-    let text = without_underscores(&derivative(quote!(), item, "_value_and_grad").to_string());
-    text.split_whitespace().collect::<String>().matches(word).count()
-}
-
-/// The text without the underscores that locals end with, which no constant of the user's has.
-fn without_underscores(text: &str) -> String {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let all: Vec<char> = text.chars().collect();
-    let ends = |k: usize| {
-        let (before, behind) = (k.checked_sub(1).and_then(|k| all.get(k)), all.get(k + 1));
-        all[k] == '_' && before.is_some_and(|&c| is_word(c)) && behind.is_none_or(|&c| !is_word(c))
-    };
-    (0..all.len()).filter(|&k| !ends(k)).map(|k| all[k]).collect()
+    assert!(plan.nests.iter().all(|n| n.by_the_vector.is_empty() && n.plain_functions.is_empty()), "{plan:#?}");
 }
 
 /// What the function has computed of `exp`, `tanh` or `sqrt` is what its derivative is made of.
@@ -144,14 +94,17 @@ fn transcendental_results_are_kept() {
             h
         }
     };
-    assert_eq!(times(".tanh()", step), 1);
+    let plan = gradient(quote!(), step);
+    assert_eq!((plan.scalar("tanh"), plan.function("tanh")), (1, 0), "{plan:#?}");
     let roots = quote! {
         fn f(x: &Array1<f64>) -> f64 {
             x.mapv(|v| (v * v + 1.0).sqrt()).sum()
         }
     };
+    let plan = gradient(quote!(), roots);
+    let plain: usize = plan.nests.iter().map(|n| n.plain_functions.get("sqrt").copied().unwrap_or_default()).sum();
     // Sixteen items at a time, and the rest.
-    assert_eq!(times("sqrt(", roots), 2);
+    assert_eq!(plan.function("sqrt") + plain, 2, "{plan:#?}");
     let weighted = quote! {
         fn f(x: &Array1<f64>, w: &Array1<f64>) -> f64 {
             let mut s = 0.0;
@@ -162,7 +115,8 @@ fn transcendental_results_are_kept() {
             s
         }
     };
-    assert_eq!(times("exp(", weighted), 2);
+    let plan = gradient(quote!(), weighted);
+    assert_eq!((plan.function("exp"), plan.scalar("exp")), (2, 0), "{plan:#?}");
 }
 
 /// The cotangent of an array of which an extremum or an element is read is zero but there, and stays so on its way back: no loop over the others.
@@ -173,14 +127,18 @@ fn one_hot_cotangents_stay_so() {
             maximum(&x.mapv(|v| v.sin() * 2.0))
         }
     };
-    assert_eq!((times("foriin", largest.clone()), times(".cos()", largest)), (1, 1));
+    let plan = gradient(quote!(), largest);
+    // One pass over the elements finds the largest; one number is differentiated.
+    let loops = plan.nests.iter().filter(|n| n.loops > 0).count();
+    assert_eq!((loops, plan.scalar("cos"), plan.function("cos")), (1, 1, 0), "{plan:#?}");
     // A row of the matrix for `a`, a row of it for `x`.
     let product = quote! {
         fn f(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
             minimum(&a.dot(x))
         }
     };
-    assert_eq!(times("kernel::ger", product.clone()) + times("kernel::gemm", product), 0);
+    let plan = gradient(quote!(), product);
+    assert_eq!(plan.calls("ger") + plan.calls("gemm"), 0, "{plan:#?}");
 }
 
 /// A gradient that is a copy of an argument is made while the product reads that, not in a pass of its own; what is computed for a destination as
@@ -192,16 +150,14 @@ fn destinations_are_written_once() {
             x.dot(y)
         }
     };
-    let code = derivative(quote!(into), item, "_into").to_string();
-    assert_eq!(code.matches("dot_with_copies").count(), 1, "{code}");
-    assert_eq!(code.matches(":: copied (").count(), 2, "{code}");
-    assert!(!code.contains("overwrite ("), "{code}");
+    let both = plan(&INTO, quote!(into), item);
+    assert_eq!((both.calls("dot_with_copies"), both.calls("copied"), both.calls("overwrite")), (1, 2, 0), "{both:#?}");
     let item = quote! {
         fn f(x: &Array1<f64>, y: &[f64]) -> f64 {
             x.mapv(f64::sin).sum() + y[1] * y[2]
         }
     };
-    let code = derivative(quote!(into), item, "_into").to_string();
-    assert!(code.contains("replaced (grad_x"), "{code}");
-    assert!(!code.contains("replaced_slice (grad_y"), "{code}");
+    let parts = plan(&INTO, quote!(into), item);
+    // `x` is replaced as a whole; of `y` two elements are written into what is filled before.
+    assert_eq!((parts.calls("replaced"), parts.calls("replaced_slice")), (1, 0), "{parts:#?}");
 }

@@ -15,7 +15,7 @@ mod rows;
 mod state;
 mod write;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -28,10 +28,21 @@ use crate::prim::{Prim, Reduce};
 use loops::{lanes, rest_of};
 pub(super) use state::{Arg, Extremum, Function, Nest, Part};
 
+/// A nest without loops, as the driver writes it into its own statement.
+pub(super) struct Inline {
+    /// Statements before the value, if there are any.
+    pub(super) before: Option<TokenStream>,
+    /// The value of the only item.
+    pub(super) value: Expr,
+    /// The terms that both name.
+    pub(super) named: Vec<Term>,
+    /// How often each function is written.
+    pub(super) functions: BTreeMap<&'static str, usize>,
+}
+
 impl Nest<'_, '_> {
-    /// A nest without loops, for the driver: statements, and the value of its only item; the terms
-    /// that they name.
-    pub(super) fn inline(mut self, value: Id) -> Result<(TokenStream, Expr, Vec<Term>), String> {
+    /// A nest without loops, for the driver.
+    pub(super) fn inline(mut self, value: Id) -> Result<Inline, String> {
         self.write_nodes(0..=0)?;
         let value = self.value(value)?;
         let mut named: Vec<Term> = self.named.take().into_iter().collect();
@@ -39,7 +50,8 @@ impl Nest<'_, '_> {
             Arg::Buffer(t) => Some(*t),
             _ => None,
         }));
-        Ok((self.code.remove(&(0, 0)).unwrap_or_default(), value, named))
+        let functions = std::mem::take(&mut self.summary.plain_functions);
+        Ok(Inline { before: self.code.remove(&(0, 0)), value, named, functions })
     }
 
     /// The function of the nest.
@@ -124,6 +136,7 @@ impl Nest<'_, '_> {
             self.post[start].extend(post);
         }
         let begun = if lanes { None } else { self.register_blocked() }.map_or_else(Vec::new, |first| self.begun(first));
+        self.summary.sums = returns.len();
         self.summary.lanes = lanes;
         self.summary.register_blocked = !lanes && self.register_blocked().is_some();
         self.summary.overlapping = !lanes && !self.summary.register_blocked && self.overlaps();

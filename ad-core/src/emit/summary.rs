@@ -18,6 +18,12 @@ pub struct PlanSummary {
     pub made: usize,
     /// Arrays that are copies of others.
     pub copied: usize,
+    /// Arrays that a step of a loop makes or copies, in memory that it asks for.
+    pub made_in_steps: usize,
+    /// Carried arrays of loops inside of loops that begin with a copy of what they begin with.
+    pub copied_beginnings: usize,
+    /// Operations on numbers that stand outside of nests, by the name of the primitive.
+    pub scalars: BTreeMap<String, usize>,
     /// Loops over steps that are functions of their own, compiled for the processor's instructions
     /// (outlined dispatch).
     pub outlined: usize,
@@ -49,10 +55,14 @@ pub struct NestSummary {
     pub functions: BTreeMap<&'static str, usize>,
     /// Functions that are computed for a whole vector of lanes by one call.
     pub by_the_vector: BTreeMap<&'static str, usize>,
+    /// Of the functions of both kinds, those that are computed in an arm of a choice alone.
+    pub lazy_functions: BTreeMap<&'static str, usize>,
     /// Other functions, as they are in the user's own function.
     pub plain_functions: BTreeMap<&'static str, usize>,
     /// Products that are fused with the sum that reads them.
     pub fused: usize,
+    /// Sums that it returns.
+    pub sums: usize,
     /// Whether it has sums of independent accumulators.
     pub lanes: bool,
     /// Whether the last whole vector overlaps the one before, so that nothing is left over.
@@ -100,6 +110,9 @@ pub(super) enum Note {
     Nest(Box<NestSummary>),
     Made,
     Copied,
+    MadeInStep,
+    CopiedBeginning,
+    Scalar(String),
     Outlined,
     OuterVectorised,
     Swapped,
@@ -115,6 +128,9 @@ impl PlanSummary {
                 Note::Nest(nest) => all.nests.push(*nest),
                 Note::Made => all.made += 1,
                 Note::Copied => all.copied += 1,
+                Note::MadeInStep => all.made_in_steps += 1,
+                Note::CopiedBeginning => all.copied_beginnings += 1,
+                Note::Scalar(name) => *all.scalars.entry(name).or_default() += 1,
                 Note::Outlined => all.outlined += 1,
                 Note::OuterVectorised => all.outer_vectorised += 1,
                 Note::Swapped => all.swapped += 1,
@@ -139,6 +155,12 @@ impl PlanSummary {
     #[must_use]
     pub fn by_the_vector(&self, name: &str) -> usize {
         self.nests.iter().map(|n| n.by_the_vector.get(name).copied().unwrap_or_default()).sum()
+    }
+
+    /// How often an operation on numbers stands outside of nests.
+    #[must_use]
+    pub fn scalar(&self, name: &str) -> usize {
+        self.scalars.get(name).copied().unwrap_or_default()
     }
 
     /// Functions that ask for the processor's instructions.

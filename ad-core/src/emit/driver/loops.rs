@@ -40,7 +40,7 @@ impl Driver<'_> {
         let mut names = Vec::new();
         let zero = self.style.zero(self.g.elem(like));
         let ty = self.style.ty(self.g.elem(like));
-        let array = self.fresh_array(like, zero, &mut names);
+        let array = self.array_before_loops(like, zero, &mut names);
         let ty = match self.memory.storage.get(&like) {
             Some(lens) => static_type(ty, lens),
             None => quote!(::std::vec::Vec<#ty>),
@@ -297,6 +297,7 @@ impl Driver<'_> {
                     quote!(#to.fill(#fill);)
                 } else {
                     let from = self.borrow(c.init, names);
+                    self.note(Note::CopiedBeginning);
                     quote!(#to.copy_from_slice(#from);)
                 });
             } else if broadcast {

@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 
-use proc_macro2::{Ident, Literal as Number, TokenStream};
+use proc_macro2::{Ident, Literal as Number};
 use quote::{quote, quote_spanned};
 
 use super::super::block::{Join, Statement};
 use super::super::items::Item;
 use super::super::kernel::Kernel;
-use super::super::nest::{Nest, Part};
+use super::super::nest::{Inline, Nest, Part};
 use super::super::plan::{Guard, Work};
 use super::super::rust::{Expr, prec, typed};
+use super::super::summary::Note;
 use super::memory::{Hold, flat};
 use super::state::Driver;
 use crate::ir::{Node, Term};
@@ -88,7 +89,8 @@ impl Driver<'_> {
     pub(super) fn scalar(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
         let g = self.g;
         let mut names = Vec::new();
-        let (code, e) = match g.node(t) {
+        // What stands before the value in its block, if anything does.
+        let (before, e) = match g.node(t) {
             Node::Input(_) if self.names.contains_key(&t) => return Ok(()),
             Node::Input(_) => return Err("an input without a parameter".into()),
             Node::Size(k, axis) => {
@@ -104,13 +106,13 @@ impl Driver<'_> {
                         quote!(#name.shape()[#axis])
                     }
                 };
-                (TokenStream::new(), Expr::new(e, prec::ATOM, SHORT + 1))
+                (None, Expr::new(e, prec::ATOM, SHORT + 1))
             }
             Node::Cond { cond, then, other } if self.settled(*cond, *then, *other).is_some() => {
                 let arm = self.settled(*cond, *then, *other).unwrap_or(t);
                 let (e, named) = self.scalar_expr(arm);
                 names.extend(named);
-                (TokenStream::new(), typed(&[&e]).map_or(e, Expr::atom))
+                (None, typed(&[&e]).map_or(e, Expr::atom))
             }
             Node::Cond { cond, then, other } => {
                 let (a, then_names) = self.scalar_expr(*then);
@@ -134,7 +136,7 @@ impl Driver<'_> {
                     .collect();
                 let first = typed(&[&parts[1], &parts[2]]).unwrap_or_else(|| parts[1].tokens.clone());
                 let (c, a, b) = (&parts[0].tokens, first, &parts[2].tokens);
-                (TokenStream::new(), Expr::new(quote!(if #c { #a } else { #b }), prec::IF, SHORT + 1))
+                (None, Expr::new(quote!(if #c { #a } else { #b }), prec::IF, SHORT + 1))
             }
             Node::Prim(prim, args) if prim.is_elementwise() => {
                 let mut values = Vec::new();
@@ -145,14 +147,15 @@ impl Driver<'_> {
                 }
                 let refs: Vec<&Expr> = values.iter().collect();
                 let second = args.get(1).and_then(|&c| g.int_value(c));
-                (TokenStream::new(), self.style.prim(prim, &refs, g.elem(args[0]), second)?)
+                self.note(Note::Scalar(prim.name()));
+                (None, self.style.prim(prim, &refs, g.elem(args[0]), second)?)
             }
             _ => {
                 let mut kernel = Kernel::new(g, self.plan, self.hints, Vec::new(), []);
                 let value = kernel.definition(t, &[])?;
                 let items = [Item::Store { out: Some(t), value }];
                 self.name(t);
-                let (mut code, e, named) = Nest::new(
+                let Inline { mut before, value, named, functions } = Nest::new(
                     g,
                     self.style,
                     &self.names,
@@ -167,19 +170,25 @@ impl Driver<'_> {
                     if let Some(Hold::Stack(depth @ 2..)) = self.memory.hold.get(t) {
                         let name = &self.names[t];
                         let rows = flat(&quote!(#name), *depth, false);
-                        code = quote!(let #name = #rows; #code);
+                        before = Some(quote!(let #name = #rows; #before));
                     }
                 }
                 names.extend(named);
-                (code, Expr { size: SHORT + 1, ..e })
+                for (name, times) in functions {
+                    (0..times).for_each(|_| self.note(Note::Scalar(name.into())));
+                }
+                (before, Expr { size: SHORT + 1, ..value })
             }
         };
-        if code.is_empty() && self.stays_inline(t, &e, guard) {
+        if before.is_none() && self.stays_inline(t, &e, guard) {
             self.inlined.insert(t, (e, names));
             return Ok(());
         }
         let (name, e) = (self.name(t), e.tokens);
-        let code = if code.is_empty() { quote!(let #name = #e;) } else { quote!(let #name = { #code #e };) };
+        let code = match before {
+            None => quote!(let #name = #e;),
+            Some(before) => quote!(let #name = { #before #e };),
+        };
         self.plain(guard, code, vec![t], names);
         Ok(())
     }

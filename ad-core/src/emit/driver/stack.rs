@@ -43,6 +43,14 @@ impl Driver<'_> {
 
     /// A new array for `t` that is this everywhere, and how it is held from here on.
     pub(super) fn fresh_array(&mut self, t: Term, fill: TokenStream, names: &mut Vec<Term>) -> TokenStream {
+        if self.inside > 0 && self.stack_lens(t).is_none() {
+            self.note(Note::MadeInStep);
+        }
+        self.array_before_loops(t, fill, names)
+    }
+
+    /// The same, for an array that is made before the loops that are being written.
+    pub(super) fn array_before_loops(&mut self, t: Term, fill: TokenStream, names: &mut Vec<Term>) -> TokenStream {
         match self.stack_lens(t) {
             Some(lens) => {
                 let array = static_type(fill, &lens);
@@ -76,6 +84,9 @@ impl Driver<'_> {
     /// A copy of `of` as `t`, and how that is held from here on.
     pub(super) fn copy_as(&mut self, t: Term, of: Term) -> TokenStream {
         self.note(Note::Copied);
+        if self.inside > 0 && self.stack_lens(t).is_none() {
+            self.note(Note::MadeInStep);
+        }
         let name = &self.names[&of];
         let Some(lens) = self.stack_lens(t) else {
             let copy = match self.memory.hold.get(&of) {

@@ -218,6 +218,7 @@ impl Nest<'_, '_> {
         let Op::Prim(prim, args) = &k.node(id).op else { return Ok(None) };
         let Some(name) = vectorised(prim) else { return Ok(None) };
         *self.summary.functions.entry(name).or_default() += 1;
+        self.note_lazy(id, name);
         let values: Vec<Expr> = args.iter().map(|&c| self.value(c)).collect::<Result<_, _>>()?;
         let refs: Vec<&Expr> = values.iter().collect();
         let first = typed(&refs).unwrap_or_else(|| values[0].tokens.clone());

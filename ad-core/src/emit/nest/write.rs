@@ -76,6 +76,13 @@ impl Nest<'_, '_> {
         Ok(())
     }
 
+    /// Counts a function that stands in an arm of a choice.
+    pub(super) fn note_lazy(&mut self, id: Id, name: &'static str) {
+        if self.place[id as usize] != 0 {
+            *self.summary.lazy_functions.entry(name).or_default() += 1;
+        }
+    }
+
     pub(super) fn expression(&mut self, id: Id) -> Result<Expr, String> {
         if let Some(special) = self.special(id)? {
             return Ok(special);
@@ -91,7 +98,10 @@ impl Nest<'_, '_> {
                     _ => None,
                 });
                 let (from, written) = (k.node(args[0]).elem, function_name(prim));
-                written.into_iter().for_each(|name| *self.summary.plain_functions.entry(name).or_default() += 1);
+                if let Some(name) = written {
+                    *self.summary.plain_functions.entry(name).or_default() += 1;
+                    self.note_lazy(id, name);
+                }
                 self.style.prim(prim, &refs, from, second)
             }
             Op::If(c, a, b) => {
@@ -99,12 +109,12 @@ impl Nest<'_, '_> {
                 let (c, a, b) = (self.value(*c)?, self.value(*a)?, self.value(*b)?);
                 let level = self.level(id);
                 let arm = |nest: &mut Self, which: bool| {
-                    let arm = nest.arm_of.get(&(id, which)).copied().unwrap_or(0);
-                    nest.code.remove(&(level, arm)).filter(|_| arm != 0).unwrap_or_default()
+                    let arm = nest.arm_of.get(&(id, which)).copied()?;
+                    nest.code.remove(&(level, arm))
                 };
                 let (yes, no) = (arm(self, true), arm(self, false));
                 let size = 2 + c.size + a.size + b.size;
-                let size = if yes.is_empty() && no.is_empty() { size } else { LONG + 1 };
+                let size = if yes.is_none() && no.is_none() { size } else { LONG + 1 };
                 let first = typed(&[&a, &b]).unwrap_or_else(|| a.tokens.clone());
                 let (c, a, b) = (c.tokens, first, b.tokens);
                 Ok(Expr::new(quote!(if #c { #yes #a } else { #no #b }), prec::IF, size))

@@ -69,6 +69,7 @@ impl Structural for Contract<'_> {
         None
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         // The transpose of the matrix product.
         vec![Example {

@@ -58,6 +58,7 @@ impl Structural for CumSum {
         Some(if self.0 { "cumsum_back" } else { "cumsum" })
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         const MATRIX: Sample = Sample::Reals(&[2, 3], &[0.5, -1.0, 2.0, 1.5, 0.25, -0.75]);
         let of = |back, result| Example { prim: Prim::CumSum(back), args: vec![MATRIX], result };

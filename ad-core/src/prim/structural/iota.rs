@@ -32,6 +32,7 @@ impl Structural for Iota {
         Some(0)
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         vec![Example { prim: Prim::Iota, args: vec![Sample::Size(3)], result: Sample::Indices(&[3], &[0, 1, 2]) }]
     }

@@ -49,6 +49,7 @@ impl Structural for Transpose<'_> {
         Some(1)
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         vec![Example {
             prim: Prim::Transpose([1, 0].into()),
@@ -116,6 +117,7 @@ impl Structural for Reshape {
         Some(1)
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         vec![Example {
             prim: Prim::Reshape,
@@ -154,6 +156,7 @@ impl Structural for Recast {
         Some(1)
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         vec![Example { prim: Prim::Recast, args: vec![MATRIX, Sample::Size(2), Sample::Size(3)], result: MATRIX }]
     }

@@ -137,7 +137,8 @@ pub trait Structural {
         None
     }
 
-    /// Examples, at least one of each primitive of the family.
+    /// Examples, at least one of each primitive of the family. Implementations are `#[inline]`: then only the tests that
+    /// call them have code of them.
     fn examples() -> Vec<Example>
     where
         Self: Sized;
@@ -173,6 +174,7 @@ macro_rules! families {
 
         /// The examples of every family. Tests walk them: value, derivatives, batching, code.
         #[must_use]
+        #[inline]
         pub fn examples() -> Vec<Example> {
             [$($($family)::+::examples()),*].concat()
         }

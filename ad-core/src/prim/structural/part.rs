@@ -66,6 +66,7 @@ impl Structural for Slice<'_> {
         Some(1)
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         // Rows 1, 0; columns 0, 2.
         vec![Example {
@@ -112,6 +113,7 @@ impl Structural for Pad<'_> {
         Some(2)
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         vec![Example {
             prim: Prim::Pad([-1, 2].into()),

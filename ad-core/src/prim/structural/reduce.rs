@@ -50,6 +50,7 @@ impl Structural for Sum<'_> {
         None
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         vec![Example { prim: Prim::Sum([1].into()), args: vec![MATRIX], result: Sample::Reals(&[2], &[1.5, 1.1]) }]
     }
@@ -105,6 +106,7 @@ impl Structural for Reduction {
         None
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         const MASK: Sample = Sample::Bools(&[3, 2], &[true, true, true, false, false, false]);
         let of = |op, rank, result| Example { prim: Prim::Reduce(op, rank), args: vec![MATRIX], result };

@@ -59,6 +59,7 @@ impl Structural for Replicate<'_> {
         Some(1)
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         vec![Example {
             prim: Prim::Replicate([0, 2].into()),

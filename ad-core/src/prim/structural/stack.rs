@@ -39,6 +39,7 @@ impl Structural for Stack {
         None
     }
 
+    #[inline]
     fn examples() -> Vec<Example> {
         vec![Example {
             prim: Prim::Stack,
