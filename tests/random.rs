@@ -23,17 +23,17 @@ fn number(name: &str, default: u64) -> u64 {
 
 /// Choices that so few programs may lack: `ad-core/tests/emit.rs` has programs for them.
 const RARE: [&str; 12] = [
-    "differences in lanes",
-    "extrema of sums",
+    "FMA port balancing",
+    "contractions in loops",
+    "extrema of blocked sums",
     "indices of scatters",
-    "loops over carried rows",
-    "loops over the same steps",
-    "products in loops",
-    "products with rows of items",
-    "rows of loops",
-    "scatters of items",
-    "sums of products",
-    "sums that are scattered",
+    "loop fusion",
+    "outer-loop vectorisation",
+    "products in tiles",
+    "reassociated contractions",
+    "rematerialisation",
+    "scatter-accumulate fusion",
+    "scatters in tiles",
     "windows of arrays",
 ];
 

@@ -1,29 +1,30 @@
-//! Choices by cost: whoever has one says here what the costs say, and why, and does what comes back. That is what the costs say; but the
-//! record of a function (`AD_DUMP`) shows each choice with its reason, and a test can have choices made by a policy of its own
-//! ([`with_policy`]), since none of them may change what is computed.
+//! Choices by cost. A module that has a choice between two implementations calls [`choose`] with the answer of its cost
+//! model and the reason, and follows the answer that is returned: in production always that of the cost model. The dump of
+//! a function (`AD_DUMP`) lists each choice with its reason. Tests can replace the answers ([`with_policy`]), because no
+//! choice may change what is computed.
 //!
-//! A choice is known by its kind and its key. Outside of [`with_policy`], which nothing but tests calls, this module never changes an
-//! answer: what a user's program becomes depends on the program alone. What must be so for the sake of meaning (the order of a sum that
-//! a decision depends on, say) is no choice and never comes here.
+//! A choice is identified by its kind and its key. Outside of [`with_policy`], which only tests call, this module never
+//! changes an answer: the code generated for a program depends on the program alone. What correctness requires (for
+//! example the order of a sum that a decision depends on) is not a choice, and is not routed through this module.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Each kind of choice: what is chosen, its name, the question, and what is said where the answer is yes, and where it is no.
+/// Each kind of choice: its documentation, its name, its heading in the dump, and the text for the answers yes and no.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident: $question:literal, $yes:literal, $no:literal;)*) => {
-        /// What is chosen.
+        /// The kind of a choice.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Kind {
             $($(#[$doc])* $name,)*
         }
 
         impl Kind {
-            /// All of them.
+            /// All kinds.
             pub const ALL: &[Kind] = &[$(Kind::$name),*];
 
-            /// The question, and what is said where the answer is yes, and where it is no.
+            /// The heading in the dump, and the text for the answers yes and no.
             fn words(self) -> [&'static str; 3] {
                 match self {
                     $(Kind::$name => [$question, $yes, $no],)*
@@ -34,86 +35,86 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A sum over a label of one operand of a contraction is taken first.
-    Associate: "sums of products", "summed before the product", "summed after the product";
-    /// A contraction is a call of a matrix kernel, or a loop nest; a sum over leading axes, a repetition too.
+    /// In a contraction, a label that only one operand has is summed over that operand before the product.
+    Associate: "reassociated contractions", "summed before the product", "summed after the product";
+    /// A contraction, a sum over leading axes or a repetition is a kernel of the runtime, or a loop nest.
     Kernel: "kernels or loop nests", "a kernel", "a loop nest";
-    /// Windows of an array are read where they are, or written out for a product of matrices.
-    Windows: "windows of arrays", "where they are", "written out";
-    /// An array is stored, or computed where it is read.
-    Store: "store or compute again", "stored", "computed where it is read";
-    /// A statement joins the nest of an earlier one.
-    Fuse: "one loop or two", "in the loop of", "a loop of its own, not that of";
-    /// A sum of blocks is one nest, split into its interior and its ends, or a pass for each block.
-    Split: "sums of blocks", "one loop, split into interior and ends", "a pass for each block";
-    /// A run of nests is done for a block of items after the other.
-    Tile: "blocks of items", "in blocks of items", "not in blocks of items";
-    /// A carried array is added to where it is.
-    InPlace: "arrays that loops carry", "changed in place", "computed beside the former state";
-    /// A result takes the memory of an array that dies in its nest.
-    Reuse: "memory of dead arrays", "overwrites", "does not overwrite";
-    /// An array that another statement goes on with is moved, not copied.
-    Move: "arrays that are gone on with", "moved", "copied or borrowed";
-    /// A nest is compiled for the instructions that the processor turns out to have.
-    Dispatch: "instructions", "compiled for two machines", "compiled for any machine";
+    /// A contraction reads the windows of an array in place (implicit im2col), or they are copied for a matrix product.
+    ImplicitIm2col: "windows of arrays", "implicit im2col", "copied for a matrix product";
+    /// An array is stored, or recomputed where it is read.
+    Store: "store or recompute", "stored", "recomputed where it is read";
+    /// A statement joins the loop nest of an earlier one.
+    NestFusion: "fusion of loop nests", "in the nest of", "a nest of its own, not that of";
+    /// A sum of blocks is one nest, split into its interior and its ends, or one pass for each block.
+    IndexSetSplitting: "index set splitting", "one nest, split into interior and ends", "a pass for each block";
+    /// A sequence of nests processes one block of items after the other.
+    Tiling: "tiling over items", "in tiles of items", "not in tiles of items";
+    /// An update of a carried array is done in its memory, or on a copy.
+    InPlace: "updates of carried arrays", "in place", "on a copy";
+    /// A result is written to the memory of an array whose last use is in its nest.
+    Reuse: "reuse of dead arrays", "overwrites", "does not overwrite";
+    /// An array whose last use is in a later statement is moved there, not copied.
+    Move: "last uses of arrays", "moved", "copied or borrowed";
+    /// A nest is also compiled for the instruction sets that are detected at run time.
+    Dispatch: "dispatch of nests", "dispatched on the instruction set", "compiled for any machine";
     /// A product is fused with the sum that reads it.
-    MulAdd: "fused multiply-add", "fused", "not fused";
-    /// A part of an element is computed in the arm that alone uses it.
-    Lazy: "arms of elements", "in its arm", "before the choice";
-    /// The innermost loop is shortened to, or run under, what a test says of it.
-    Bounds: "bounds of innermost loops", "the loop is shortened", "the whole loop is run";
-    /// Sums of the items of a block are kept in registers while the loops around run.
-    Columns: "sums of columns", "kept in registers", "added to in memory";
-    /// All steps of a loop are done for a few elements of what it carries after the others.
-    Lanes: "loops over carried rows", "all steps for a few elements", "all elements step by step";
-    /// All steps of a loop are one function that knows the instructions, or each nest is one.
-    Around: "instructions of loops", "known around all steps", "asked for in each step";
-    /// Rows that a loop saves for a sum over their elements are computed again by a loop that takes the sum.
-    Again: "rows of loops", "computed again", "saved";
-    /// What of a loop depends on nothing carried is an operation over all steps, or stays in the step.
-    Bulk: "parts of loops", "of all steps at once", "step by step";
-    /// A sum is taken behind its loop, of rows that are saved for it, or in the step.
-    Rows: "sums in loops", "taken behind the loop", "taken in each step";
-    /// A product with what is the same in each step is taken before the loop, for all steps.
-    Before: "products in loops", "taken before the loop", "taken in each step";
-    /// Loops over the same steps are one.
-    Together: "loops over the same steps", "one loop", "a loop each";
-    /// A sum over steps is taken for blocks of steps.
-    Blocks: "sums over steps", "in blocks of steps", "step by step";
-    /// A sum over items that is scattered is added, block by block, where the scatter puts it.
-    Onto: "sums that are scattered", "added where they go", "made, then scattered";
+    FusedMultiplyAdd: "fused multiply-add", "fused", "not fused";
+    /// A subterm of an element is computed in the only branch that reads it.
+    LazyBranch: "branches of elements", "in its branch", "before the branch";
+    /// The bounds of the innermost loop are shortened to the range in which an index test holds.
+    LoopBounds: "bounds of innermost loops", "the loop is shortened", "the loop runs over the whole axis";
+    /// Sums over the loops around the loop over items are held in registers until these loops end.
+    RegisterBlocking: "register blocking", "sums in registers", "sums in memory";
+    /// A loop that carries rows is done for one chunk of their elements after the other, all iterations for each chunk.
+    OuterVectorisation: "outer-loop vectorisation", "all iterations for each chunk", "all elements in each iteration";
+    /// A whole outermost loop is one function that is dispatched once, or each nest in it is dispatched.
+    OutlinedDispatch: "outlined dispatch", "one dispatch for the whole loop", "a dispatch in each iteration";
+    /// Rows that a loop saves for a sum over their elements are recomputed by a second loop that takes the sum.
+    Rematerialisation: "rematerialisation", "recomputed", "saved";
+    /// A result of a loop that depends on no carried value is a bulk operation over all iterations, or stays in the loop.
+    LoopDistribution: "loop distribution", "over all iterations at once", "in each iteration";
+    /// A sum over the iterations is taken after the loop, from rows that the loop saves, or in each iteration.
+    DeferredSum: "sums in loops", "taken after the loop", "taken in each iteration";
+    /// A contraction with a loop-invariant operand is one contraction before the loop, for all iterations.
+    BatchedContraction: "contractions in loops", "batched before the loop", "in each iteration";
+    /// Loops with the same trip count are fused.
+    LoopFusion: "loop fusion", "one loop", "separate loops";
+    /// A sum over the iterations of a loop is taken for blocks of iterations.
+    StripMining: "strip-mining", "in blocks of iterations", "one iteration at a time";
+    /// A sum over items that only a scatter reads is accumulated into the scatter's result, block by block.
+    ScatterAccumulate: "scatter-accumulate fusion", "accumulated into the result", "stored, then scattered";
     /// The indices of a scatter that are the same along some of its axes are computed once, in a table.
-    Table: "indices of scatters", "in a table", "computed where they are used";
-    /// The extremum of sums of the items of a block is taken while these are in registers.
-    Extrema: "extrema of sums", "taken where the sums are", "taken of the array of the sums";
-    /// Of a loop of more sums than products, half of the lanes take a difference by the multipliers.
-    Balance: "differences in lanes", "half of them by the multipliers", "all by subtraction";
-    /// A scatter of what items have is part of their blocks.
-    Scatter: "scatters of items", "done with each block", "done behind the blocks";
-    /// A product with a matrix of rows of items is part of their blocks.
-    Product: "products with rows of items", "done with each block", "done as a whole";
+    IndexTable: "indices of scatters", "in a table", "computed where they are used";
+    /// The extremum of blocked sums over items is taken while these are in registers.
+    BlockedExtrema: "extrema of blocked sums", "taken in registers", "taken of the array of sums";
+    /// In a loop with more sums than products, half of the lanes take a difference by a fused multiply-add.
+    PortBalancing: "FMA port balancing", "half of the lanes by a fused multiply-add", "all lanes by subtraction";
+    /// A scatter of values of items is part of their tiles.
+    TiledScatter: "scatters in tiles", "done in each tile", "done after the tiles";
+    /// A product of a matrix with rows of items is part of their tiles.
+    TiledProduct: "products in tiles", "done in each tile", "done by one kernel";
 }
 
 impl Kind {
-    /// The question, in words.
+    /// The heading of its choices in the dump.
     #[must_use]
     pub fn question(self) -> &'static str {
         self.words()[0]
     }
 
-    /// Whether there is one for nearly every operation: too many for a record.
+    /// Whether nearly every operation has one: too many for the dump.
     fn is_small(self) -> bool {
-        matches!(self, Kind::MulAdd | Kind::Lazy)
+        matches!(self, Kind::FusedMultiplyAdd | Kind::LazyBranch)
     }
 }
 
-/// The term that a choice is about, by its number, and what tells choices of one kind about it apart.
+/// The number of the term that a choice is about, and a number that distinguishes choices of one kind about it.
 pub type Key = (usize, usize);
 
 /// Choices with their answers and reasons.
 type Record = BTreeMap<(Kind, Key), (bool, String)>;
 
-/// Answers in place of the costs. It has to answer the same question the same each time that it is asked.
+/// Answers that replace those of the cost model. It has to give the same answer for the same kind and key.
 type Policy = Rc<dyn Fn(Kind, Key) -> bool>;
 
 thread_local! {
@@ -121,12 +122,12 @@ thread_local! {
     static RECORD: RefCell<Option<Record>> = const { RefCell::new(None) };
 }
 
-/// The answer to a question. `why` is the rest of a sentence that begins with the answer, and names the costs that were compared; it is only
-/// asked for the record, where nothing is kept if it is empty.
+/// The answer to a choice. `why` continues the sentence of the answer in the dump and names the costs that were compared.
+/// It is only called for the dump, which leaves out a choice whose `why` is empty.
 pub(crate) fn choose(kind: Kind, key: Key, by_cost: bool, why: impl FnOnce() -> String) -> bool {
     let answer = policy().map_or(by_cost, |policy| policy(kind, key));
     RECORD.with_borrow_mut(|record| {
-        // What is asked again is said once, as it is known at last.
+        // A choice that is made several times is listed once, with the last answer.
         if let Some(record) = record.as_mut().filter(|_| !kind.is_small()) {
             match why() {
                 why if why.is_empty() => drop(record.remove(&(kind, key))),
@@ -137,7 +138,7 @@ pub(crate) fn choose(kind: Kind, key: Key, by_cost: bool, why: impl FnOnce() -> 
     answer
 }
 
-/// [`choose`], where a policy is only asked if the other answer is possible and not too expensive.
+/// [`choose`] for a choice that a policy may replace only if `possible`: both answers are correct and affordable.
 pub(crate) fn choose_if(possible: bool, kind: Kind, key: Key, by_cost: bool, why: impl FnOnce() -> String) -> bool {
     if possible || policy().is_none() { choose(kind, key, by_cost, why) } else { by_cost }
 }
@@ -146,10 +147,10 @@ fn policy() -> Option<Policy> {
     POLICY.with_borrow(Clone::clone)
 }
 
-/// What the call gives if `policy` answers each question on this thread instead of the costs. For tests alone (`ad-oracle` has one that
-/// answers by chance): whatever is answered, the same has to be computed.
+/// Runs `call` with `policy` in place of the cost model for all choices on this thread. For tests only (`ad-oracle` has a
+/// random policy): whatever the answers are, the same has to be computed.
 ///
-/// The policy must answer the same question the same each time.
+/// The policy must give the same answer for the same kind and key.
 pub fn with_policy<R>(policy: impl Fn(Kind, Key) -> bool + 'static, call: impl FnOnce() -> R) -> R {
     struct Before(Option<Policy>);
     impl Drop for Before {
@@ -161,12 +162,13 @@ pub fn with_policy<R>(policy: impl Fn(Kind, Key) -> bool + 'static, call: impl F
     call()
 }
 
-/// Keeps the choices of this thread from here on.
+/// Begins to record the choices of this thread.
 pub(crate) fn record() {
     RECORD.set(Some(Record::new()));
 }
 
-/// What was chosen since [`record`], which is over: by kind, lines of a term, as `name` shows it, and what is done with it for which reason.
+/// Ends the recording and returns its text: a heading for each kind, then a line for each term (as `name` prints it) with
+/// the answer and its reason.
 pub(crate) fn recorded(name: impl Fn(usize) -> String) -> String {
     let record = RECORD.take().unwrap_or_default();
     let (mut text, mut last) = (String::new(), None);

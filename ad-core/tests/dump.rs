@@ -15,7 +15,7 @@ fn record(attr: TokenStream, item: TokenStream) -> String {
     text
 }
 
-/// What is said of choices by cost.
+/// The section of the dump with the choices by cost.
 fn choices(attr: TokenStream, item: TokenStream) -> String {
     let text = record(attr, item);
     let part = text.split("==== ").find(|part| part.contains(": choices by cost\n")).expect("the choices");
@@ -94,7 +94,7 @@ fn rewrites_of_every_kind_of_pass_are_written() {
     }
 }
 
-/// Each kind of choice is there with the costs that were compared.
+/// Each kind of choice is listed with the costs that were compared.
 #[test]
 fn choices_by_cost_are_said_with_their_reasons() {
     let dense = choices(
@@ -211,23 +211,23 @@ fn choices_by_cost_are_said_with_their_reasons() {
         },
     );
     let expected = [
-        (&powers, "one loop (2 loops, which run the same inner loop)"),
-        (&powers, "in blocks of steps ("),
-        (&powers, "of all steps at once (it depends on nothing that is carried)"),
-        (&net, "taken before the loop (1 axes, of what is the same in each step, of 2)"),
-        (&net, "taken behind the loop (rows of fewer axes are saved for it: "),
-        (&triangle, "added where they go (an array of 3 axes is not made, at least 2)"),
+        (&powers, "one loop (2 loops with the same inner loop)"),
+        (&powers, "in blocks of iterations ("),
+        (&powers, "over all iterations at once (it depends on no carried value)"),
+        (&net, "batched before the loop (1 axes of loop-invariant operands, of 2 axes)"),
+        (&net, "taken after the loop ("),
+        (&triangle, "accumulated into the result (an array of 3 axes is not stored, at least 2)"),
         (&triangle, "in a table ("),
         (&dense, "a kernel (a matrix and a vector, of arrays in memory)"),
-        (&dense, "compiled for two machines (sums, vectorised functions, "),
-        (&dense, "in the loop of %"),
-        (&stencil, "one loop, split into interior and ends (the ends are few elements)"),
-        (&stencil, "the loop is shortened to its interior, without tests"),
-        (&mixture, "in blocks of items of %"),
+        (&dense, "dispatched on the instruction set (sums, vectorised functions, "),
+        (&dense, "in the nest of %"),
+        (&stencil, "one nest, split into interior and ends (the ends are few elements)"),
+        (&stencil, "the loop is shortened to its interior, without index tests"),
+        (&mixture, "in tiles of items over %"),
         (&shared, "stored ("),
         (&shared, "by several loops, > 8"),
         (&shared, "overwrites %"),
-        (&recurrent, "changed in place ("),
+        (&recurrent, "in place ("),
     ];
     for (text, line) in expected {
         assert!(text.contains(line), "no `{line}` in\n{text}");

@@ -126,8 +126,8 @@ pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Opti
         mask = Some(c);
     }
     let about = items.iter().find_map(|i| if let Item::Fold { out, .. } = i { Some(out.index()) } else { None })?;
-    let under = || "not at all where a condition on the outer indices does not hold: nothing is added there".into();
-    if mask.is_none() || !choose(Kind::Bounds, (about, 1), true, under) {
+    let under = || "to nothing where a condition on the outer indices is false".into();
+    if mask.is_none() || !choose(Kind::LoopBounds, (about, 1), true, under) {
         return None;
     }
     for item in items {

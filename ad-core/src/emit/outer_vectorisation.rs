@@ -52,8 +52,8 @@ pub(super) fn axis_of(g: &Graph, plan: &Plan, hints: &HashMap<Term, String>, n: 
     if !(c.carries() && c.saves() && plan.bodies[n].iter().all(|&k| c.does(hints, k))) {
         return None;
     }
-    let why = || format!("({LANES} at a time)");
-    choose(Kind::Lanes, (l.carries[0].last.index(), 0), true, why).then_some(axis)
+    let why = || format!("({LANES} elements)");
+    choose(Kind::OuterVectorisation, (l.carries[0].last.index(), 0), true, why).then_some(axis)
 }
 
 impl Candidate<'_> {

@@ -121,7 +121,7 @@ pub(super) fn plan(
         .iter()
         .copied()
         .filter(|&t| class[t.index()] == Class::Buffer && g.free(t).is_empty() && is_stencil(g, &known, &class, t))
-        .filter(|t| choose(Kind::Split, (t.index(), 0), true, || "(the ends are few elements)".into()));
+        .filter(|t| choose(Kind::IndexSetSplitting, (t.index(), 0), true, || "(the ends are few elements)".into()));
     let stencils = stencils.collect();
     let mut plan = Plan {
         class,

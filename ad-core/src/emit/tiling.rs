@@ -301,8 +301,8 @@ impl Former<'_> {
         let alone = |s: usize| match self.product(run, s) {
             Some((t, rows)) => {
                 let readers = run.steps.iter().filter(|&&k| self.product(run, k).is_some_and(|p| p.1 == rows)).count();
-                let why = || format!("(%{} is read by {readers} products of the run, at least 2)", rows.0.index());
-                !choose(Kind::Product, (t.index(), 0), readers > 1, why)
+                let why = || format!("(%{} is read by {readers} products of the tile, at least 2)", rows.0.index());
+                !choose(Kind::TiledProduct, (t.index(), 0), readers > 1, why)
             }
             None => !saved && matches!(&self.plan.steps[s].work, Work::Nest { domain, .. } if domain.len() > 1),
         };
@@ -330,13 +330,14 @@ impl Former<'_> {
         let first = self.defines(run.steps[0]).first().map_or(0, |t| t.index());
         let why = || {
             format!(
-                "of %{} ({} steps; {made} arrays with rows of items are not made, {} are read once less; in all at least 1)",
+                "over %{} ({} statements; {made} arrays over items are not stored, {} are read once less; \
+                 in all at least 1)",
                 run.n.index(),
                 run.steps.len(),
                 saved - made
             )
         };
-        choose(Kind::Tile, (first, run.steps.len()), saved > 0, why)
+        choose(Kind::Tiling, (first, run.steps.len()), saved > 0, why)
     }
 
     fn defines(&self, step: usize) -> Vec<Term> {
@@ -484,8 +485,8 @@ impl Former<'_> {
         let Some((kernel, _)) = scattered(g, plan, self.hints, run.n, t) else { return false };
         let read = buffers(&kernel);
         let mine = read.iter().filter(|b| run.rows.contains(b)).count();
-        let why = || format!("(it reads {mine} arrays that the blocks make, at least 1)");
-        read.iter().all(natural) && choose(Kind::Scatter, (t.index(), 0), mine > 0, why)
+        let why = || format!("(it reads {mine} arrays that the tile computes, at least 1)");
+        read.iter().all(natural) && choose(Kind::TiledScatter, (t.index(), 0), mine > 0, why)
     }
 
     /// Of a step that scatters a sum over items of the run, which nothing else reads and which
@@ -513,8 +514,8 @@ impl Former<'_> {
         let mut fused_scatters = run.fused_scatters.clone();
         fused_scatters.insert(src, t);
         blocked(g, plan, self.hints, run.n, (domain, items), (nest, &fused_scatters))?;
-        let why = || format!("(an array of {} axes is not made, at least 2)", g.rank(src));
-        choose(Kind::Onto, (t.index(), 0), g.rank(src) > 1, why).then_some((src, t))
+        let why = || format!("(an array of {} axes is not stored, at least 2)", g.rank(src));
+        choose(Kind::ScatterAccumulate, (t.index(), 0), g.rank(src) > 1, why).then_some((src, t))
     }
 
     /// Of a fold to this term, whether it is over the items.

@@ -343,9 +343,9 @@ impl<'g> LoopParts<'g> {
                 Node::Prim(Prim::Contract(_), args) if !inside[&t] && self.g.free(t).is_empty() => {
                     let (rank, fixed) = (self.g.rank(t), args.iter().filter(|a| !of_step[*a]));
                     let most = fixed.map(|&a| self.g.rank(a)).max().unwrap_or(0);
-                    let why = || format!("({rank} axes, of what is the same in each step, of {most})");
+                    let why = || format!("({rank} axes of loop-invariant operands, of {most} axes)");
                     let by_cost = rank > 0 && most > rank;
-                    if choose(Kind::Before, (t.index(), self.scan.count.index()), by_cost, why) {
+                    if choose(Kind::BatchedContraction, (t.index(), self.scan.count.index()), by_cost, why) {
                         found.push(t);
                         continue;
                     }

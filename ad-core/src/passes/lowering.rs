@@ -402,7 +402,7 @@ fn by_component(g: &mut Graph, cond: Term, then: Term, other: Term) -> Term {
 
 fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
     let kernel = as_product(g, spec, a, b).is_some_and(|p| {
-        // An outer product is a view; a dot product of what is computed on the way is one loop with
+        // An outer product is a view; a dot product of operands that are not stored is one loop with
         // it; a batch of dot products is a sum along rows.
         let dot = p.m.is_empty() && p.n.is_empty();
         let batch = !p.batch.is_empty();
@@ -414,8 +414,8 @@ fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exa
                 (false, false) => "a product of matrices",
                 _ => "a matrix and a vector",
             };
-            let each = if batch { ", one for each of a batch" } else { "" };
-            let of = if stored { "of arrays in memory" } else { "of what is computed on the way" };
+            let each = if batch { ", batched" } else { "" };
+            let of = if stored { "of arrays in memory" } else { "of operands that are not stored" };
             format!("({form}{each}, {of})")
         };
         // One that a decision depends on is computed as the function does it.
@@ -493,8 +493,12 @@ fn with_tables(g: &mut Graph, about: Term, scatter: &Node) -> Term {
             g.reachable(&[*ix]).into_iter().filter(|&t| !g.free(t).is_empty() && !matches!(g.node(t), Node::Var(_)));
         let work = work.count();
         let plain = g.reachable(&[*ix]).into_iter().all(|t| g.rank(t) == 0 && !g.is_open(t));
-        let why = || format!("({work} operations, at least {TABLED}; the same along {} axes)", vars.len() - own.len());
-        if work > 0 && own.len() < vars.len() && plain && choose(Kind::Table, (about.index(), k), work >= TABLED, why) {
+        let why = || format!("({work} operations, at least {TABLED}; invariant along {} axes)", vars.len() - own.len());
+        if work > 0
+            && own.len() < vars.len()
+            && plain
+            && choose(Kind::IndexTable, (about.index(), k), work >= TABLED, why)
+        {
             let table = crate::passes::bulk::table(g, &own, *ix);
             let at: Vec<Term> = own.iter().map(|o| g.mk(Node::Var(o.0))).collect();
             *ix = g.index(table, &at);

@@ -52,7 +52,7 @@ impl Driver<'_> {
             }
             let (from, slice, name) = (out.term, out.container == Container::Slice, name.clone());
             let why = || format!("%{} (which reads what is copied)", t.index());
-            if !choose(Kind::Fuse, (from.index(), k), true, why) {
+            if !choose(Kind::NestFusion, (from.index(), k), true, why) {
                 continue;
             }
             let kernel = self.kernel(if slice { "copied_slice" } else { "copied" });

@@ -179,7 +179,7 @@ impl Driver<'_> {
         let doc = format!("A loop nest over {shape} {}.", if shape == 1 { "axis" } else { "axes" });
         if let Some(interior) = interior(&kernel, &items)
             && (terms.iter().any(|t| plan.stencils.contains(t)) || interior.is_nearly_all(&self.known))
-            && choose(Kind::Bounds, (terms[0].index(), 0), true, || "to its interior, without tests".into())
+            && choose(Kind::LoopBounds, (terms[0].index(), 0), true, || "to its interior, without index tests".into())
         {
             return self.split(&kernel, &items, &interior, &outs, guard);
         }

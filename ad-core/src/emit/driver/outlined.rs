@@ -50,7 +50,9 @@ impl Driver<'_> {
         let about = l.carries.first().map(|c| c.last).or(l.rows.first().map(|r| r.all));
         nests > 0
             && about.is_some_and(|t| {
-                choose(Kind::Around, (t.index(), n), true, || format!("({nests} nests over {AXES} axis in a step)"))
+                choose(Kind::OutlinedDispatch, (t.index(), n), true, || {
+                    format!("({nests} nests over {AXES} axis in an iteration)")
+                })
             })
     }
 

@@ -98,8 +98,8 @@ impl Driver<'_> {
             _ => true,
         });
         let about = kernel.loops.last().map_or(0, |n| n.index());
-        let why = || "to the part that an index test lets do anything".into();
-        prefix(kernel, items).filter(|_| fits && choose(Kind::Bounds, (about, 2 + kernel.nodes.len()), true, why))
+        let why = || "to the range in which an index test holds".into();
+        prefix(kernel, items).filter(|_| fits && choose(Kind::LoopBounds, (about, 2 + kernel.nodes.len()), true, why))
     }
 
     /// How many elements it has; behind them are zeros.

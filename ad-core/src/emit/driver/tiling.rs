@@ -231,9 +231,9 @@ impl Driver<'_> {
         }
         let how = (&reused, &whole, mask);
         extremum = extremum.filter(|e| {
-            let why = || format!("(an array of {} axes is not made)", g.rank(e.sum));
+            let why = || format!("(an array of {} axes is not stored)", g.rank(e.sum));
             let nest = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, how).in_block();
-            nest.can_take(e) && choose(Kind::Extrema, (e.sum.index(), 0), true, why)
+            nest.can_take(e) && choose(Kind::BlockedExtrema, (e.sum.index(), 0), true, why)
         });
         if let Some(e) = &extremum {
             outs = e.results().collect();

@@ -59,7 +59,7 @@ impl Nest<'_, '_> {
         }
         let by_cost = functions || sums || operations >= CHAIN;
         let why = || {
-            let count = format!("{operations} operations on reals an element, from {CHAIN} on");
+            let count = format!("{operations} operations on reals per element, from {CHAIN} on");
             let or = |has: bool, what| if has { format!("{what}, ") } else { String::new() };
             format!("({}{}{count})", or(sums, "sums"), or(functions, "vectorised functions"))
         };
@@ -124,7 +124,7 @@ impl Nest<'_, '_> {
             if self.uses[id] == 0 || node.exact || !node.elem.is_real() {
                 continue;
             }
-            if !choose(Kind::MulAdd, self.key(id), true, String::new) {
+            if !choose(Kind::FusedMultiplyAdd, self.key(id), true, String::new) {
                 continue;
             }
             let (level, [a, b]) = (self.level(this), [args[0], args[1]]);
@@ -177,7 +177,7 @@ impl Nest<'_, '_> {
         }
         let Some(id) = found.filter(|_| self.isa) else { return TokenStream::new() };
         let why = || format!("({sums} sums and differences, more than {products} products)");
-        if !choose(Kind::Balance, self.key(id as usize), sums > products, why) {
+        if !choose(Kind::PortBalancing, self.key(id as usize), sums > products, why) {
             return TokenStream::new();
         }
         let (name, isa) = (self.names.fresh("minus_one"), &self.isa_name);

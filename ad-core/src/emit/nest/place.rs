@@ -122,7 +122,7 @@ impl Nest<'_, '_> {
             }
             let mut place = 0;
             let named = matches!(self.k.nodes[id].op, Op::Var(_) | Op::Lit(_) | Op::Scalar(_));
-            let mut dear = choose_if(!named, Kind::Lazy, self.key(id), self.is_expensive(this), String::new);
+            let mut dear = choose_if(!named, Kind::LazyBranch, self.key(id), self.is_expensive(this), String::new);
             for c in self.reads(id) {
                 let at = self.place[c as usize];
                 if at != 0 && self.arms[at].choice == this {

@@ -63,11 +63,11 @@ impl Nest<'_, '_> {
             format!(
                 "({} sums, at most {SUMS}{})",
                 sums.len(),
-                if repeated { "; functions would be computed again" } else { "" }
+                if repeated { "; functions would be recomputed" } else { "" }
             )
         };
         let by_cost = sums.len() <= SUMS && !repeated;
-        choose_if(true, Kind::Columns, (about.index(), inner), by_cost, why).then_some(first)
+        choose_if(true, Kind::RegisterBlocking, (about.index(), inner), by_cost, why).then_some(first)
     }
 
     /// The sums that begin in these loops: nobody else needs to fill their memory.

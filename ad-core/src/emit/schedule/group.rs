@@ -147,7 +147,7 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
                 (true, _) => format!("%{} (the same domain and condition)", first_of(nest)),
                 (false, _) => format!("%{} (nearly the same domain)", first_of(nest)),
             };
-            choose(Kind::Fuse, (t.index(), nest), room_for, why)
+            choose(Kind::NestFusion, (t.index(), nest), room_for, why)
         });
         match found {
             Some(nest) => {

@@ -42,8 +42,8 @@ pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec
         }
         let made = place(all, own, plan, n, c, chain);
         let why = || match &made {
-            Some(made) => format!("({} readers of its former states come first)", made.before.len()),
-            None => "(what a step puts there is read from it, or its former state is wanted later)".into(),
+            Some(made) => format!("({} readers of its earlier states come first)", made.before.len()),
+            None => "(the update reads the array itself, or a later term reads an earlier state)".into(),
         };
         if choose_if(made.is_some(), Kind::InPlace, (c.last.index(), 0), made.is_some(), why) {
             found.extend(made);

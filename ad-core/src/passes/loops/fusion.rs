@@ -53,9 +53,9 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     for group in groups.into_iter().filter(|group| group.len() > 1) {
         let loc = g.loc(group[0].0);
         let old = g.at(loc);
-        let why = || format!("({} loops, which run the same inner loop)", group.len());
+        let why = || format!("({} loops with the same inner loop)", group.len());
         if let Some(scan) = fused(g, &group)
-            && choose(Kind::Together, (group[0].0.index(), group.len()), true, why)
+            && choose(Kind::LoopFusion, (group[0].0.index(), group.len()), true, why)
         {
             let one = g.scan(scan);
             let mut next = 0;

@@ -37,10 +37,10 @@ impl LoopParts<'_> {
         // By chance also of rows that are as large as what is added up.
         let possible = smaller || self.all_leave(all, |rank| Some(rank + 1), &mut any);
         let why = || match smaller {
-            true => format!("(rows of fewer axes are saved for it: {})", saved.len()),
+            true => format!("({} saved rows of fewer axes)", saved.len()),
             false => String::new(),
         };
-        let behind = possible && choose_if(true, Kind::Rows, self.about(k), smaller, why);
+        let behind = possible && choose_if(true, Kind::DeferredSum, self.about(k), smaller, why);
         if behind && !smaller {
             *saved = any;
         }
@@ -54,7 +54,7 @@ impl LoopParts<'_> {
 
     /// Whether part k, which depends on nothing carried, leaves the loop: that costs nothing.
     pub(super) fn in_bulk(&self, k: usize) -> bool {
-        choose(Kind::Bulk, self.about(k), true, || "(it depends on nothing that is carried)".into())
+        choose(Kind::LoopDistribution, self.about(k), true, || "(it depends on no carried value)".into())
     }
 
     /// Whether terms can be computed outside: of nothing carried, or (given a number of axes) of

@@ -208,8 +208,8 @@ impl Rematerialised {
                 _ => return false,
             };
         }
-        let why = || format!("({cost} operations an element, up to {CHEAP})");
-        choose(Kind::Again, (self.loop_.index(), 0), cost <= CHEAP, why)
+        let why = || format!("({cost} operations per element, at most {CHEAP})");
+        choose(Kind::Rematerialisation, (self.loop_.index(), 0), cost <= CHEAP, why)
     }
 
     /// The sums, out of a loop of their own.

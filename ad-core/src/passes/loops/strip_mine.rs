@@ -60,14 +60,14 @@ impl LoopParts<'_> {
         let (saved, loops) = self.saved_numbers(&all)?;
         let (about, count) = (self.scan.body.results.first()?.index(), self.scan.count.index());
         let why = || match loops {
-            true => format!("({} rows of numbers are saved in each step)", saved.len()),
+            true => format!("({} rows of scalars are saved in each iteration)", saved.len()),
             false => String::new(),
         };
-        if !choose(Kind::Blocks, (about, count), loops, why) {
+        if !choose(Kind::StripMining, (about, count), loops, why) {
             return None;
         }
         // By chance blocks are so small that there are several.
-        let large = choose(Kind::Blocks, (about, count + (1 << 32)), true, String::new);
+        let large = choose(Kind::StripMining, (about, count + (1 << 32)), true, String::new);
 
         let (size, blocks) = self.size(&saved, if large { STEPS } else { TEST_STEPS });
         let count = self.scan.count;

@@ -65,10 +65,11 @@ pub(crate) fn windows(g: &Graph, t: Term) -> Option<Windows> {
     let lanes = found.lanes(g);
     let why = || {
         let made = if found.added.is_some() { "contributions of windows" } else { "windows" };
-        let lanes = if lanes { "neighbours fill the lanes" } else { "no neighbours to fill the lanes with" };
+        let lanes =
+            if lanes { "contiguous elements fill the lanes" } else { "no contiguous elements to fill the lanes" };
         format!("({made} of {} labels; {lanes})", found.labels.len())
     };
-    choose(Kind::Windows, (t.index(), 0), lanes, why).then_some(found)
+    choose(Kind::ImplicitIm2col, (t.index(), 0), lanes, why).then_some(found)
 }
 
 /// Those of a routine: of contractions that are no decision, of sums in order, and of scatters of
