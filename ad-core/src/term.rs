@@ -184,6 +184,35 @@ pub struct Contraction {
     pub b: Box<[u8]>,
     /// Labels of the result's axes.
     pub out: Box<[u8]>,
+    /// Whether a zero of the first operand, of the second one, makes a product 0 whatever the other factor is, as
+    /// in `*0`: how a cotangent that may be a masked zero is contracted.
+    pub absorbs: [bool; 2],
+}
+
+impl Contraction {
+    /// A sum of ordinary products.
+    pub fn new(a: impl Into<Box<[u8]>>, b: impl Into<Box<[u8]>>, out: impl Into<Box<[u8]>>) -> Self {
+        Contraction { a: a.into(), b: b.into(), out: out.into(), absorbs: [false; 2] }
+    }
+
+    /// Whether a zero of either operand absorbs.
+    #[must_use]
+    pub fn absorbing(&self) -> bool {
+        self.absorbs != [false; 2]
+    }
+
+    /// The same contraction with other labels.
+    #[must_use]
+    pub fn with(&self, a: impl Into<Box<[u8]>>, b: impl Into<Box<[u8]>>, out: impl Into<Box<[u8]>>) -> Self {
+        Contraction { a: a.into(), b: b.into(), out: out.into(), absorbs: self.absorbs }
+    }
+
+    /// The same contraction of the operands in the other order.
+    #[must_use]
+    pub fn swapped(&self) -> Self {
+        let [first, second] = self.absorbs;
+        Contraction { a: self.b.clone(), b: self.a.clone(), out: self.out.clone(), absorbs: [second, first] }
+    }
 }
 
 /// A small number as an axis.

@@ -128,7 +128,7 @@ fn ndarray_dot_is_eight_lanes_of_slices() {
             let (out, inner): (Vec<u8>, u8) = (of.iter().copied().filter(|&l| l != of[rows]).collect(), of[rows]);
             let size = model.g.shape(a.term)[rows];
             let renamed = model.g.recast(b.term, &[size]);
-            let spec = Contraction { a: of.into(), b: [inner].into(), out: out.into() };
+            let spec = Contraction::new(of, [inner], out);
             let free = model.g.contract(a.term, renamed, spec);
             let dot = model.layouts().dot(free, (a.term, rows), b.term, true);
             let exact = model.exact(dot).expect("it has an order");

@@ -86,7 +86,7 @@ impl Fixture {
 type Example = fn(&mut Fixture) -> Term;
 
 fn contraction(a: &[u8], b: &[u8], out: &[u8]) -> Contraction {
-    Contraction { a: a.into(), b: b.into(), out: out.into() }
+    Contraction::new(a, b, out)
 }
 
 /// For each rule, terms on which it must fire. Made without the folding builders where these would fold first.
@@ -888,7 +888,7 @@ fn two_functions_of_a_family_share_their_dear_part() {
 
 #[test]
 fn sums_of_contractions_are_associated() {
-    let spec = |a: &[u8], b: &[u8], out: &[u8]| Contraction { a: a.into(), b: b.into(), out: out.into() };
+    let spec = |a: &[u8], b: &[u8], out: &[u8]| Contraction::new(a, b, out);
     // Which labels, and which axes of the result are summed: those of one operand, of the other, of both, some of them, batched.
     let cases = [
         (spec(&[0, 1], &[1, 2], &[0, 2]), vec![0_u8]),

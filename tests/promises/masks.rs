@@ -86,3 +86,88 @@ fn what_a_condition_hides_is_masked_after_the_local_derivative() {
     assert_eq!(value, 2.0_f64.ln() + 0.5);
     assert_eq!(gradient, array![0.0, 1.0, 0.25]);
 }
+
+/// Rows of an array outside of a mask, in a product with a vector, with a matrix, by an index in a loop, and by windows.
+#[differentiate(grad, vjp, hvp, wrt(w))]
+fn masked_rows(w: &Array1<f64>, x: &Array2<f64>, keep: &[bool]) -> f64 {
+    let z = x.dot(w);
+    let mut s = 0.0;
+    for i in 0..x.nrows() {
+        if keep[i] {
+            s += z[i].tanh();
+        }
+    }
+    s
+}
+
+#[differentiate(grad, wrt(w))]
+fn masked_rows_of_matrices(w: &Array2<f64>, x: &Array2<f64>, keep: &[bool]) -> f64 {
+    let z = x.dot(w);
+    build1(x.nrows(), |i| if keep[i] { z.row(i).mapv(f64::tanh).sum() } else { 0.0 }).sum()
+}
+
+#[differentiate(grad, wrt(w))]
+fn masked_steps(w: &Array2<f64>, x: &Array2<f64>, keep: &[bool]) -> f64 {
+    let mut h = w.row(0).to_owned();
+    for i in 0..x.nrows() {
+        let z = w.dot(&(&h + &x.row(i)));
+        h = build1(h.len(), |j| if keep[i] { z[j].tanh() } else { h[j] });
+    }
+    h.sum()
+}
+
+#[differentiate(grad, wrt(w))]
+fn masked_windows(w: &Array1<f64>, x: &Array1<f64>, keep: &[bool]) -> f64 {
+    let z = build1(keep.len(), |i| (0..w.len()).map(|p| w[p] * x[i + p]).sum::<f64>());
+    build1(keep.len(), |i| if keep[i] { z[i].sin() } else { 0.0 }).sum()
+}
+
+#[differentiate(grad, wrt(w))]
+fn masked_numbers(w: &[f64; 3], x: &[[f64; 3]; 2], keep: [bool; 2]) -> f64 {
+    let mut s = 0.0;
+    for i in 0..2 {
+        let z = x[i][0] * w[0] + x[i][1] * w[1] + x[i][2] * w[2];
+        if keep[i] {
+            s += z.tanh();
+        }
+    }
+    s
+}
+
+/// A contraction is 0 where its cotangent is: "an element outside a mask contributes nothing, not even NaN".
+#[test]
+fn rows_that_are_masked_contribute_nothing() {
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let x = Array2::from_shape_fn((5, 3), |(i, j)| if i % 2 == 1 { bad } else { 0.3 * i as f64 - 0.2 * j as f64 });
+        let (keep, kept) = ([true, false, true, false, true], [true; 3]);
+        let only = x.select(Axis(0), &[0, 2, 4]);
+        let w = array![0.5, -0.2, 0.1];
+        let close = |a: &[f64], b: &[f64]| {
+            assert_eq!(a.len(), b.len());
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14), "{a:?} instead of {b:?}");
+        };
+        let expected = masked_rows_grad(&w, &only, &kept);
+        assert!(expected.iter().all(|g| g.is_finite()));
+        close(&masked_rows_grad(&w, &x, &keep).to_vec(), &expected.to_vec());
+        close(&masked_rows_vjp(&w, &x, &keep, 1.0).1.to_vec(), &expected.to_vec());
+        let second = masked_rows_hvp(&w, &only, &kept, &array![1.0, 2.0, 3.0]);
+        close(&masked_rows_hvp(&w, &x, &keep, &array![1.0, 2.0, 3.0]).to_vec(), &second.to_vec());
+        let w2 = Array2::from_shape_fn((3, 3), |(i, j)| 0.1 * i as f64 - 0.3 * j as f64 + 0.2);
+        let flat = |a: Array2<f64>| a.into_raw_vec_and_offset().0;
+        let expected = flat(masked_rows_of_matrices_grad(&w2, &only, &kept));
+        close(&flat(masked_rows_of_matrices_grad(&w2, &x, &keep)), &expected);
+        close(&flat(masked_steps_grad(&w2, &x, &keep)), &flat(masked_steps_grad(&w2, &only, &kept)));
+        let rows = [[0.1, 0.2, 0.3], [bad, bad, bad]];
+        let alone = masked_numbers_grad(&[0.5, -0.2, 0.1], &[rows[0], [0.0; 3]], [true, false]);
+        close(&masked_numbers_grad(&[0.5, -0.2, 0.1], &rows, [true, false]), &alone);
+        // The first three windows do not reach what is bad.
+        let x = array![0.1, 0.4, -0.2, 0.3, 0.6, bad, 0.1];
+        let expected = masked_windows_grad(&w, &x, &[true; 3]);
+        assert!(expected.iter().all(|g| g.is_finite()));
+        let found = masked_windows_grad(&w, &x, &[true, true, true, false, false]);
+        close(&found.to_vec(), &expected.to_vec());
+    }
+    // A NaN that is not masked stays one.
+    let gradient = masked_rows_grad(&array![1.0, 2.0], &array![[f64::NAN, 1.0], [0.5, 1.0]], &[true, true]);
+    assert!(gradient[0].is_nan());
+}

@@ -178,6 +178,21 @@ impl Graph {
         self.prim(Prim::Contract(spec), &[a, b])
     }
 
+    /// The elementwise product of a contraction's operands.
+    pub(crate) fn product(&mut self, a: Term, b: Term, absorbs: [bool; 2]) -> Term {
+        match absorbs {
+            [false, false] => self.mul(a, b),
+            [true, false] => self.binary(Binary::MulZero, a, b),
+            [false, true] => self.binary(Binary::MulZero, b, a),
+            [true, true] => {
+                let zeros = self.zeros_like(b);
+                let none = self.compare(Cmp::Eq, b, zeros);
+                let product = self.binary(Binary::MulZero, a, b);
+                self.select(none, zeros, product)
+            }
+        }
+    }
+
     /// `t[index]`, leaving trailing axes alone.
     #[track_caller]
     pub fn index(&mut self, t: Term, index: &[Term]) -> Term {

@@ -60,7 +60,7 @@ fn sum_operands(g: &mut Graph, c: &Contraction, [a, b]: [Term; 2], lone: &[u8]) 
     };
     let ((new_a, la, na), (new_b, lb, nb)) = (sum(a, &c.a), sum(b, &c.b));
     let out: Vec<u8> = c.out.iter().copied().filter(|l| !lone.contains(l)).collect();
-    let product = g.contract(new_a, new_b, Contraction { a: la.into(), b: lb.into(), out: out.into() });
+    let product = g.contract(new_a, new_b, c.with(la, lb, out));
     let product = unless_empty(g, &na, b, product);
     unless_empty(g, &nb, a, product)
 }

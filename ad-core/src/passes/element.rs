@@ -215,10 +215,10 @@ impl Step {
             Step::Contract(spec, _) => {
                 let fixed = |label: &u8| spec.out.iter().position(|l| l == label).is_some_and(|k| index[k].is_some());
                 let left = |labels: &[u8]| labels.iter().copied().filter(|l| !fixed(l)).collect::<Box<[u8]>>();
-                let inner = Contraction { a: left(&spec.a), b: left(&spec.b), out: left(&spec.out) };
+                let inner = spec.with(left(&spec.a), left(&spec.b), left(&spec.out));
                 // Nothing is summed, and both are one number.
                 if inner.a.is_empty() && inner.b.is_empty() {
-                    return g.mul(operands[0], operands[1]);
+                    return g.product(operands[0], operands[1], spec.absorbs);
                 }
                 g.contract(operands[0], operands[1], inner)
             }

@@ -445,7 +445,7 @@ fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exa
         g.replicate_axes(t, &axes, &sizes)
     };
     let (a, b) = (spread(g, a, &spec.a), spread(g, b, &spec.b));
-    let product = g.mul(a, b);
+    let product = g.product(a, b, spec.absorbs);
     let summed: Vec<u8> = (spec.out.len()..domain.len()).map(axis).collect();
     g.sum_axes(product, &summed)
 }

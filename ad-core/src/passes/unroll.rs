@@ -382,7 +382,8 @@ impl Unroll<'_> {
                 at.extend(summed.iter().copied().zip(unravel(s, &inner)));
                 let place =
                     |labels: &[u8], sizes: &[usize]| ravel(&labels.iter().map(|l| at[l]).collect::<Vec<_>>(), sizes);
-                let term = self.g.mul(a[place(&spec.a, &sa)], b[place(&spec.b, &sb)]);
+                let (x, y) = (a[place(&spec.a, &sa)], b[place(&spec.b, &sb)]);
+                let term = self.g.product(x, y, spec.absorbs);
                 sum = Some(sum.map_or(term, |sum| self.g.add(sum, term)));
             }
             out.push(sum?);

@@ -448,7 +448,7 @@ impl Gen {
         let (sa, sb) = (of(&a), of(&b));
         let (x, y) = (self.real(env, &sa), self.real(env, &sb));
         let x = self.g.unary(Unary::Tanh, x);
-        self.g.contract(x, y, Contraction { a: a.into(), b: b.into(), out: out.into() })
+        self.g.contract(x, y, Contraction::new(a, b, out))
     }
 
     /// What only moves elements.

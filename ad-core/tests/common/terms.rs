@@ -252,7 +252,7 @@ impl Program {
                 let labels = |part: &str| -> Box<[u8]> { part.bytes().map(|l| l - b'i').collect() };
                 let (operands, out) = attrs.split_once("->").expect("a contraction");
                 let (la, lb) = operands.split_once(',').expect("two operands");
-                g.contract(a, b, Contraction { a: labels(la), b: labels(lb), out: labels(out) })
+                g.contract(a, b, Contraction::new(labels(la), labels(lb), labels(out)))
             }
             (_, &[x]) => {
                 let f = Unary::ALL.iter().find(|f| f.row().name == name);

@@ -7,7 +7,7 @@ use ad_oracle::interp::Data;
 use super::support::{Case, F64, USIZE, array_of, ints, reals, scalar};
 
 fn spec(a: &[u8], b: &[u8], out: &[u8]) -> Contraction {
-    Contraction { a: a.into(), b: b.into(), out: out.into() }
+    Contraction::new(a, b, out)
 }
 
 /// All programs.

@@ -5,7 +5,7 @@ use super::order;
 use super::scalar;
 use super::value::{Array, Data, Dual, ravel, unravel};
 use ad_core::ir::{Contraction, Elem, IntTy, RealTy};
-use ad_core::prim::{Prim, Reduce};
+use ad_core::prim::{Binary, Prim, Reduce};
 
 /// How much was computed, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -369,7 +369,13 @@ fn contract(c: &Contraction, a: &Array, b: &Array) -> Out {
             let kb: Vec<usize> = c.b.iter().map(position).collect();
             let x = xs[ravel(&ka, &a.shape).ok_or("contraction: sizes differ")?];
             let y = ys[ravel(&kb, &b.shape).ok_or("contraction: sizes differ")?];
-            let product = scalar::round(ty, scalar::binary(ad_core::prim::Binary::Mul, x, y));
+            let product = match c.absorbs {
+                [true, true] if y.v == 0.0 => Dual::default(),
+                [true, _] => scalar::binary(Binary::MulZero, x, y),
+                [_, true] => scalar::binary(Binary::MulZero, y, x),
+                _ => scalar::binary(Binary::Mul, x, y),
+            };
+            let product = scalar::round(ty, product);
             sum = scalar::round(ty, Dual { v: sum.v + product.v, d: sum.d + product.d });
         }
         data.push(sum);

@@ -18,6 +18,7 @@
 //!
 //! No kernel may allocate, but for [`contiguous`] and [`destination`] when they have to copy, `matrixmultiply`, and [`windows()`] and its kin.
 
+mod absorbing;
 mod blocks;
 mod fast;
 mod generated;
@@ -30,6 +31,7 @@ mod special;
 mod vector;
 mod windows;
 
+pub use absorbing::{absorbed, absorbed_dot};
 pub use blocks::{
     block, block_of_rows, largest_columns, packed, places_of_largest, places_of_smallest, smallest_columns,
 };
@@ -54,4 +56,4 @@ pub use reduce::{
 pub(crate) use special::scalar_functions;
 pub use special::*;
 pub use vector::{add_assign, axpy, axpy_in, column_sums, cumsum, cumsum_back};
-pub use windows::{Axis, windows, windows_in_order};
+pub use windows::{Axis, absorbing_windows, windows, windows_in_order};

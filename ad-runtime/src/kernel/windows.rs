@@ -16,6 +16,7 @@
 
 mod tiles;
 
+use super::absorbing::absorbing_product;
 use super::isa::dispatched;
 use crate::Real;
 use tiles::{dots, lanes, lanes_in_order};
@@ -158,6 +159,31 @@ pub fn windows<F: Real, const L: usize>(
         return inside(out, a, &padded, &turned.arrays, &turned.labels, how);
     }
     inside(out, a, b, &arrays, &labels, how);
+}
+
+/// [`windows`] in whose products a zero of the first operand, of the second one, absorbs: it makes a product 0 also where
+/// the other factor is infinite or NaN.
+///
+/// # Panics
+///
+/// If a length is not the product of its sizes.
+#[track_caller]
+pub fn absorbing_windows<F: Real, const L: usize>(
+    (out, out_axes): (&mut [F], &[Axis<L>]),
+    (a, a_axes): (&[F], &[Axis<L>]),
+    (b, b_axes): (&[F], &[Axis<L>]),
+    labels: [usize; L],
+    accumulate: bool,
+    absorbs: [bool; 2],
+) {
+    let finite = |x: &[F]| x.iter().fold(true, |all, v| all & v.is_finite());
+    if (!absorbs[0] || finite(b)) && (!absorbs[1] || finite(a)) {
+        return windows((out, out_axes), (a, a_axes), (b, b_axes), labels, accumulate);
+    }
+    check([(out.len(), out_axes), (a.len(), a_axes), (b.len(), b_axes)]);
+    let how = if accumulate { How::Added } else { How::New };
+    let arrays = [Read::new(out_axes), Read::new(a_axes), Read::new(b_axes)];
+    each_product(out, &arrays, &labels, how, |x, y| absorbing_product(a[x], b[y], absorbs));
 }
 
 /// [`windows`] for what a decision depends on: each element of the result is `start` and, one after the other in the order of the labels (the last
@@ -323,6 +349,17 @@ fn one_by_one<F: Real, const L: usize>(
     labels: &[usize; L],
     how: How<F>,
 ) {
+    each_product(out, arrays, labels, how, |x, y| a[x] * b[y]);
+}
+
+/// The products at these places of the operands, added one after the other.
+fn each_product<F: Real, const L: usize>(
+    out: &mut [F],
+    arrays: &[Read<L>; 3],
+    labels: &[usize; L],
+    how: How<F>,
+    product: impl Fn(usize, usize) -> F,
+) {
     how.filled(out);
     if labels.contains(&0) {
         return;
@@ -331,7 +368,7 @@ fn one_by_one<F: Real, const L: usize>(
     loop {
         let [o, x, y] = [&arrays[0], &arrays[1], &arrays[2]].map(|r| r.place(&at));
         if let (Some(o), Some(x), Some(y)) = (o, x, y) {
-            out[o] += a[x] * b[y];
+            out[o] += product(x, y);
         }
         let Some(l) = (0..L).rev().find(|&l| at[l] + 1 < labels[l]) else { return };
         at[l] += 1;

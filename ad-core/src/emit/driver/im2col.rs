@@ -33,6 +33,9 @@ impl Driver<'_> {
         let (kernel, accumulate) = if w.in_order {
             let start = self.start(t);
             (self.kernel("windows_in_order"), quote!(, #start))
+        } else if w.absorbs != [false; 2] {
+            let [a, b] = w.absorbs;
+            (self.kernel("absorbing_windows"), quote!(, #accumulate, [#a, #b]))
         } else {
             (self.kernel("windows"), quote!(, #accumulate))
         };

@@ -33,8 +33,11 @@ impl Driver<'_> {
         let exact = self.plan.exact.contains(&t);
         if g.rank(t) == 0 {
             let whole = p.a.start.is_none() && p.b.start.is_none();
-            let copies =
-                if exact || !whole { Vec::new() } else { self.copies_beside(t, [p.a.array, p.b.array], guard) };
+            let copies = if exact || !whole || spec.absorbing() {
+                Vec::new()
+            } else {
+                self.copies_beside(t, [p.a.array, p.b.array], guard)
+            };
             if !copies.is_empty() {
                 let dot = self.kernel("dot_with_copies");
                 let code = quote!(let #name = #dot(#a, #b, &mut [#(#copies),*]););
@@ -44,7 +47,12 @@ impl Driver<'_> {
                 return Ok(());
             }
             let dot = self.kernel(if exact { "exact_dot" } else { "dot" });
-            self.plain(guard, quote!(let #name = #dot(#a, #b);), vec![t], names);
+            let mut found = quote!(#dot(#a, #b));
+            if spec.absorbing() {
+                let (absorbed, [first, second]) = (self.kernel("absorbed_dot"), p.absorbs);
+                found = quote!(#absorbed(#found, #a, #b, [#first, #second]));
+            }
+            self.plain(guard, quote!(let #name = #found;), vec![t], names);
             return Ok(());
         }
         let mut code = self.allocate(t, &mut names, false);
@@ -86,6 +94,12 @@ impl Driver<'_> {
             let added = if exact && !on_stack { quote!() } else { quote!(, false) };
             quote!(#kernel(#out, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n] #added);)
         });
+        if spec.absorbing() {
+            let absorbed = self.kernel("absorbed");
+            let [batch, m, k, n] = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
+            let ([ta, tb], [za, zb]) = ([p.a.flipped, p.b.flipped], p.absorbs);
+            code.extend(quote!(#absorbed(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n], [#za, #zb]);));
+        }
         self.plain(guard, code, vec![t], names);
         Ok(())
     }

@@ -25,7 +25,12 @@ pub(in super::super) struct ByItems {
 pub(in super::super) fn by_items(g: &Graph, plan: &Plan, t: Term, n: Option<Term>) -> Option<(Term, ByItems)> {
     let Node::Prim(Prim::Contract(spec), args) = g.node(t) else { return None };
     let p = as_product(g, spec, args[0], args[1])?;
-    if !p.batch.is_empty() || g.rank(t) == 0 || plan.exact.contains(&t) || plan.windows.contains_key(&t) {
+    if spec.absorbing()
+        || !p.batch.is_empty()
+        || g.rank(t) == 0
+        || plan.exact.contains(&t)
+        || plan.windows.contains_key(&t)
+    {
         return None;
     }
     let (matrix, vector, summed, kept) = if p.n.is_empty() {

@@ -204,7 +204,7 @@ fn kron<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let (a, b) = (me.describe(&Value::Term(a)), me.describe(&Value::Term(b)));
         return Err(me.error(call.range, catalogue::expected(wanted::MATRICES, &format!("{a} and {b}"))));
     };
-    let spec = Contraction { a: [0, 1].into(), b: [2, 3].into(), out: [0, 2, 1, 3].into() };
+    let spec = Contraction::new([0, 1], [2, 3], [0, 2, 1, 3]);
     let t = me.g.contract(a, b, spec);
     let sizes = [me.g.int(IntOp::Mul, n, k), me.g.int(IntOp::Mul, m, l)];
     Ok(Value::Term(me.g.reshape(t, &sizes)))

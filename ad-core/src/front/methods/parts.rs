@@ -471,7 +471,7 @@ pub(in crate::front) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowe
         (1, 2) => (&[0], &[0, 1], &[1]),
         _ => (&[0, 1], &[1, 2], &[0, 2]),
     };
-    let spec = Contraction { a: labels.0.into(), b: labels.1.into(), out: labels.2.into() };
+    let spec = Contraction::new(labels.0, labels.1, labels.2);
     let mut t = me.g.contract(x, y, spec);
     if let Some(own) = own.filter(|&own| me.g.ty(own) == me.g.ty(t)) {
         t = me.g.own(t, own);

@@ -220,7 +220,7 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let mut renamed = sb;
     renamed[0] = sa[inner];
     let b = me.g.recast(b, &renamed);
-    let spec = Contraction { a: labels.0.into(), b: labels.1.into(), out: labels.2.into() };
+    let spec = Contraction::new(labels.0, labels.1, labels.2);
     let free = me.g.contract(a, b, spec);
     Ok(Value::Term(match (sa.len(), renamed.len()) {
         (2, 2) => me.layouts().matrix_product(free, [a, b]),

@@ -5,7 +5,7 @@
 //! conditionals and choices that have a zero arm, and where a mask has been lost in a sum, scaling absorbs zero.
 
 use crate::ir::{Elem, Graph, Node, Put, Term, Var};
-use crate::prim::structural::Linear;
+use crate::prim::structural::{Applied, Linear};
 use crate::prim::{Binary, Prim, Scaling, Unary};
 
 use super::condition::{wrap, zero_arm};
@@ -34,6 +34,8 @@ pub(crate) enum KnownZeros {
     None,
     /// Zeros where an index or a slice did not read.
     Unread,
+    /// Zeros of a part of a loop that nothing behind the loop reads, and of what a step did not read.
+    Idle,
     /// Zeros where an arm was not taken.
     Arm,
 }
@@ -63,7 +65,10 @@ impl Lin {
                 let masked = if *scaling == Scaling::Absorbing { KnownZeros::Arm } else { masked };
                 scale(g, ct, *f, masked)
             }
-            Lin::Structural(linear) => one_hot::apply(g, &linear.backward, ct),
+            Lin::Structural(linear) => {
+                let map = absorbing(g, &linear.backward, hidden_mask(g, ct, masked));
+                one_hot::apply(g, &map, ct)
+            }
             Lin::Gather { vars, index, from, .. } => scatter_onto_zeros(g, ct, vars, index, from),
             Lin::Scatter { vars, index, sizes, .. } => element(g, ct, sizes, vars, index),
             Lin::Cast { from, .. } => g.cast(*from, ct),
@@ -154,7 +159,7 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
     let absorbs = match masked {
         KnownZeros::None => false,
         KnownZeros::Unread => !is_polynomial(g, f),
-        KnownZeros::Arm => g.real_value(f).is_none_or(|c| !c.is_finite()),
+        KnownZeros::Idle | KnownZeros::Arm => g.real_value(f).is_none_or(|c| !c.is_finite()),
     };
     if absorbs {
         return g.binary(Binary::MulZero, x, f);
@@ -172,6 +177,22 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
         return f;
     }
     g.mul(x, f)
+}
+
+/// A map of a cotangent in whose products the cotangent's zeros absorb, if it has any that are masks: a contraction
+/// is 0 where its cotangent is, like a scaling. What a loop did not read is no mask of the user's: there an operand
+/// that can only be infinite or NaN where an input is may be multiplied by zero.
+fn absorbing(g: &Graph, map: &Applied, masked: KnownZeros) -> Applied {
+    let mut map = map.clone();
+    if let Prim::Contract(spec) = &mut map.prim {
+        let with = map.rest[0];
+        spec.absorbs[0] |= match masked {
+            KnownZeros::None => false,
+            KnownZeros::Unread | KnownZeros::Idle => !is_polynomial(g, with),
+            KnownZeros::Arm => g.real_value(with).is_none_or(|c| !c.is_finite()),
+        };
+    }
+    map
 }
 
 /// `x` where the mask is `side`, else zero. The masks of a chain of choices are joined, as scaling would walk down their nest each time.

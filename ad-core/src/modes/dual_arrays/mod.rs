@@ -59,7 +59,8 @@ impl super::Derivative for Derivative {
 
     fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
         let seeds: Vec<Option<Term>> = cotangents.iter().map(|&c| Some(c)).collect();
-        let found = transpose::transpose(g, &self.dual, &seeds, transpose::KnownZeros::None, &BTreeMap::new()).leaves;
+        let masked = vec![transpose::KnownZeros::None; seeds.len()];
+        let found = transpose::transpose(g, &self.dual, &seeds, &masked, &BTreeMap::new()).leaves;
         let gradient = |&k: &u32| match found.get(&delta::Leaf::Input(k)) {
             Some(ct) => ct.term,
             None => {

@@ -194,8 +194,9 @@ pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) ->
         Some(k) => part(g, with, (axis(k), at.1), 0),
         None => with,
     };
-    let others = |labels: &[u8]| labels.iter().copied().filter(|&l| l != label).collect();
-    contract(g, x, with, Contraction { a: others(&spec.a), b: others(&spec.b), out: spec.out })
+    let others = |labels: &[u8]| labels.iter().copied().filter(|&l| l != label).collect::<Box<[u8]>>();
+    let left = spec.with(others(&spec.a), others(&spec.b), spec.out.clone());
+    contract(g, x, with, left)
 }
 
 /// A contraction of which all axes of a place are left: zeros but at one place, if that is one of the first axes.
@@ -218,7 +219,8 @@ fn outer(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
             there = part(g, there, (axis(k), index[n]), 0);
         }
     }
-    let others = |labels: &[u8]| labels.iter().copied().filter(|l| !placed.contains(l)).collect();
-    let inner = contract(g, src, there, Contraction { a: others(&spec.a), b: others(&spec.b), out: others(&spec.out) });
+    let others = |labels: &[u8]| labels.iter().copied().filter(|l| !placed.contains(l)).collect::<Box<[u8]>>();
+    let left = spec.with(others(&spec.a), others(&spec.b), others(&spec.out));
+    let inner = contract(g, src, there, left);
     in_slot(g, inner, &index, &shape)
 }

@@ -328,8 +328,9 @@ pub(super) fn transpose(
     let all: Vec<usize> = (0..s.body.primal.len())
         .filter(|&k| if k < carries { s.carried[k] } else { s.body.tangents[k].is_some() })
         .collect();
-    let seen = |k: &usize| parts.get(k).map_or(KnownZeros::Arm, |ct| ct.hidden(g));
-    let mut masked = if all.iter().all(|k| seen(k) == KnownZeros::None) { KnownZeros::None } else { KnownZeros::Arm };
+    let at_least = |zeros: KnownZeros| if zeros == KnownZeros::None { zeros } else { zeros.max(KnownZeros::Idle) };
+    let seen = |k: usize| parts.get(&k).map_or(KnownZeros::Idle, |ct| at_least(ct.hidden(g)));
+    let mut masked: Vec<KnownZeros> = (0..s.body.primal.len()).map(seen).collect();
     let mut derived = Derived::new(&s.scan);
     let mut order = Vec::new();
     let mut seeds: Vec<Option<Term>> = vec![None; s.body.primal.len()];
@@ -374,15 +375,16 @@ pub(super) fn transpose(
     }
     // What a step sends to the one before it may be a zero of an arm that this step has not taken.
     let found = loop {
-        let found = rev::transpose(g, &s.body, &seeds, masked, &leaf_sums);
-        let leaf = |k: usize| found.leaves.get(&param(k));
-        let sent = (0..carries).filter_map(leaf).map(|ct| ct.hidden(g)).max().unwrap_or(KnownZeros::None);
-        if sent <= masked {
+        let found = rev::transpose(g, &s.body, &seeds, &masked, &leaf_sums);
+        let sent = |k: usize| found.leaves.get(&param(k)).map_or(KnownZeros::Idle, |ct| at_least(ct.hidden(g)));
+        let more: Vec<usize> = (0..carries).filter(|&k| sent(k) > masked[k]).collect();
+        if more.is_empty() {
             break found;
         }
-        masked = sent;
+        more.into_iter().for_each(|k| masked[k] = sent(k));
     };
     let leaf = |k: usize| found.leaves.get(&param(k)).copied();
+    let masked = all.iter().map(|&k| masked[k]).max().unwrap_or(KnownZeros::None);
     let hidden = |g: &Graph, k: usize| leaf(k).map_or(masked, |ct| ct.hidden(g).max(masked));
     let (mut results, mut others) = (Vec::new(), Vec::new());
     let mut init_places = Vec::new();

@@ -27,12 +27,13 @@ impl Cotangent {
     }
 }
 
-/// The cotangents of the leaves, given those of the results (`None` is zero).
+/// The cotangents of the leaves, given those of the results (`None` is zero), and what is known of the zeros of each
+/// of these.
 pub(super) fn transpose(
     g: &mut Graph,
     dual: &Dual,
     seeds: &[Option<Term>],
-    masked: KnownZeros,
+    masked: &[KnownZeros],
     sums: &BTreeMap<Leaf, Term>,
 ) -> Found {
     let mut pass = Pass {
@@ -41,7 +42,7 @@ pub(super) fn transpose(
         found: Found { leaves: BTreeMap::new(), summed: BTreeSet::new() },
         sums,
     };
-    for (id, seed) in dual.tangents.iter().zip(seeds) {
+    for ((id, seed), &masked) in dual.tangents.iter().zip(seeds).zip(masked) {
         if let (Some(id), Some(term)) = (id, seed) {
             pass.give(g, *id, Cotangent { term: *term, masked });
         }
@@ -122,7 +123,7 @@ impl Pass<'_> {
                 (Some((leaf, sum)), before) => {
                     self.found.summed.insert(leaf);
                     // It began as a zero of something that was not read.
-                    let sum = Cotangent { term: sum, masked: KnownZeros::Arm };
+                    let sum = Cotangent { term: sum, masked: KnownZeros::Idle };
                     Some(before.map_or(sum, |ct| add(g, Some(sum), ct)))
                 }
                 (None, before) => before,

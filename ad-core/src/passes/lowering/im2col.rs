@@ -41,6 +41,8 @@ pub(crate) struct Windows {
     pub(crate) added: Option<Added>,
     /// Whether products are rounded and added in the order of the labels.
     pub(crate) in_order: bool,
+    /// Whether zeros of these operands absorb.
+    pub(crate) absorbs: [bool; 2],
 }
 
 /// What is added to, and what is added, which is never made.
@@ -110,6 +112,7 @@ struct Product {
     sizes: Vec<Term>,
     out: Vec<usize>,
     operands: [(Term, Vec<usize>); 2],
+    absorbs: [bool; 2],
 }
 
 /// A contraction; a sum of a product, whose labels are the axes of the product; or a product
@@ -128,7 +131,7 @@ fn product(g: &Graph, t: Term) -> Option<Product> {
             }
             let places = |own: &[u8]| own.iter().map(|l| labels.iter().position(|m| m == l)).collect::<Option<_>>();
             let operands = [(args[0], places(&spec.a)?), (args[1], places(&spec.b)?)];
-            Some(Product { sizes, out: (0..spec.out.len()).collect(), operands })
+            Some(Product { sizes, out: (0..spec.out.len()).collect(), operands, absorbs: spec.absorbs })
         }
         Node::Prim(Prim::Sum(axes), args) => {
             let mut found = product(g, args[0]).filter(|_| is_mul(g, args[0]))?;
@@ -147,6 +150,7 @@ fn product(g: &Graph, t: Term) -> Option<Product> {
                 sizes: g.shape(t).to_vec(),
                 out: all.clone(),
                 operands: [(args[0], all.clone()), (args[1], all)],
+                absorbs: [false; 2],
             })
         }
         _ => None,
@@ -168,7 +172,7 @@ fn of(g: &Graph, t: Term) -> Option<Windows> {
     if !g.elem(made).is_real() || !g.free(t).is_empty() || g.rank(t) == 0 {
         return None;
     }
-    let Product { sizes, out, operands: [a, b] } = product(g, made)?;
+    let Product { sizes, out, operands: [a, b], absorbs } = product(g, made)?;
     if sizes.len() > MOST_LABELS {
         return None;
     }
@@ -193,7 +197,7 @@ fn of(g: &Graph, t: Term) -> Option<Windows> {
     let windowed = |axes: &[Axis]| axes.iter().any(|a| a.steps.iter().filter(|s| **s != 0).count() > 1);
     let any = windowed(&axes) || (added.is_none() && (windowed(&a.axes) || windowed(&b.axes)));
     let in_order = matches!(g.node(t), Node::Prim(Prim::Reduce(..), _));
-    let found = Windows { labels: sizes, out: axes, operands: [a, b], added, in_order };
+    let found = Windows { labels: sizes, out: axes, operands: [a, b], added, in_order, absorbs };
     (any && !found.is_static(g)).then_some(found)
 }
 

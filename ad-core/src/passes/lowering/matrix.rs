@@ -85,6 +85,8 @@ pub(crate) struct Product {
     pub(crate) m: Vec<Term>,
     pub(crate) k: Vec<Term>,
     pub(crate) n: Vec<Term>,
+    /// Whether zeros of these operands absorb.
+    pub(crate) absorbs: [bool; 2],
 }
 
 /// The product that a contraction is, if each group of labels is contiguous in every operand and
@@ -131,11 +133,13 @@ pub(crate) fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Opt
     let (batch, k) = (sizes_a(&out[..batch]), sizes_a(&summed));
     if rest == join(&rows, &columns) {
         let (m, n) = (sizes_a(&rows), sizes_b(&columns));
-        Some(Product { a: factor(a, a_summed_first), b: factor(b, !b_summed_first), batch, m, k, n })
+        let absorbs = spec.absorbs;
+        Some(Product { a: factor(a, a_summed_first), b: factor(b, !b_summed_first), batch, m, k, n, absorbs })
     } else if rest == join(&columns, &rows) {
         // The transposed product.
         let (m, n) = (sizes_b(&columns), sizes_a(&rows));
-        Some(Product { a: factor(b, b_summed_first), b: factor(a, !a_summed_first), batch, m, k, n })
+        let absorbs = spec.swapped().absorbs;
+        Some(Product { a: factor(b, b_summed_first), b: factor(a, !a_summed_first), batch, m, k, n, absorbs })
     } else {
         None
     }

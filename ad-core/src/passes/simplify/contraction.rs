@@ -71,7 +71,7 @@ fn result_transpose(g: &mut Graph, t: Term) -> Option<Term> {
 /// labels).
 fn operand_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, a, b) = contraction(g, t)?;
-    let swapped = Contraction { a: c.b.clone(), b: c.a.clone(), out: c.out.clone() };
+    let swapped = c.swapped();
     without_replicates(g, &c, a, b).or_else(|| without_replicates(g, &swapped, b, a))
 }
 
@@ -87,7 +87,7 @@ fn without_replicates(g: &mut Graph, c: &Contraction, a: Term, b: Term) -> Optio
     let b = g.sum_axes(b, &b_axes);
     let factor = inner;
     let out: Vec<u8> = c.out.iter().copied().filter(|l| !lone.iter().any(|(m, _)| m == l)).collect();
-    let spec = Contraction { a: labels.into(), b: b_labels.into(), out: out.into() };
+    let spec = c.with(labels, b_labels, out);
     let inner = g.contract(inner, b, spec);
     let inner = unless_empty(g, &sizes_summed, factor, inner);
     let mut placed: Vec<(u8, Term)> =
@@ -134,7 +134,7 @@ fn outer(g: &mut Graph, t: Term) -> Option<Term> {
         g.replicate_axes(x, &axes, &sizes)
     };
     let (a, b) = (spread(a, &c.a), spread(b, &c.b));
-    Some(g.mul(a, b))
+    Some(g.product(a, b, c.absorbs))
 }
 
 /// Loops over several indices of one sum of products make one contraction and not one for the
@@ -156,7 +156,10 @@ fn sum_contract(g: &mut Graph, t: Term) -> Option<Term> {
 
 fn sum_product(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::Sum(axes), args) = g.node(t).clone() else { return None };
-    let Node::Prim(Prim::Binary(Binary::Mul), factors) = g.node(args[0]).clone() else { return None };
+    let Node::Prim(Prim::Binary(op @ (Binary::Mul | Binary::MulZero)), factors) = g.node(args[0]).clone() else {
+        return None;
+    };
+    let absorbs = [op == Binary::MulZero, false];
     let all: Vec<u8> = (0..g.rank(args[0])).map(axis).collect();
     let operand = |g: &Graph, x: Term| match replicated(g, x) {
         Some((inner, new, _)) => (inner, all.iter().copied().filter(|a| !new.contains(a)).collect::<Vec<u8>>()),
@@ -177,7 +180,7 @@ fn sum_product(g: &mut Graph, t: Term) -> Option<Term> {
         (g.sum_axes(x, &positions), left, sizes)
     };
     let (factors, (a, la, na), (b, lb, nb)) = ((a, b), reduce(a, &la, &lb), reduce(b, &lb, &la));
-    let product = g.contract(a, b, Contraction { a: la.into(), b: lb.into(), out: out.into() });
+    let product = g.contract(a, b, Contraction { absorbs, ..Contraction::new(la, lb, out) });
     let product = unless_empty(g, &na, factors.1, product);
     Some(unless_empty(g, &nb, factors.0, product))
 }

@@ -11,7 +11,9 @@ pub(super) struct Contract<'a>(pub(super) &'a Contraction);
 impl Structural for Contract<'_> {
     fn name(&self) -> String {
         let letters = |ls: &[u8]| ls.iter().map(|&l| char::from(b'i' + l)).collect::<String>();
-        format!("contract[{},{}->{}]", letters(&self.0.a), letters(&self.0.b), letters(&self.0.out))
+        let zero = |k: usize| if self.0.absorbs[k] { "0" } else { "" };
+        let (a, b, out) = (letters(&self.0.a), letters(&self.0.b), letters(&self.0.out));
+        format!("contract[{a}{},{b}{}->{out}]", zero(0), zero(1))
     }
 
     fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
@@ -41,7 +43,7 @@ impl Structural for Contract<'_> {
         let c = self.0;
         let label = c.a.iter().chain(&c.b).max().map_or(0, |l| l + 1);
         let with = |ls: &[u8]| -> Box<[u8]> { std::iter::once(label).chain(ls.iter().copied()).collect() };
-        let mut spec = Contraction { a: c.a.clone(), b: c.b.clone(), out: with(&c.out) };
+        let mut spec = c.with(c.a.clone(), c.b.clone(), with(&c.out));
         let (mut a, mut b) = (batch.args[0], batch.args[1]);
         if batch.varies[0] {
             (a, spec.a) = (batch.lifted[0], with(&c.a));
@@ -54,10 +56,13 @@ impl Structural for Contract<'_> {
 
     fn linear(&self, _g: &dyn Types, args: &[Term], k: usize) -> Option<Linear> {
         let c = self.0;
-        let (own, other) = if k == 0 { (&c.a, &c.b) } else { (&c.b, &c.a) };
+        // Where a zero of the operand absorbs, one of its tangent and one of the cotangent do.
+        let of = if k == 0 { c.clone() } else { c.swapped() };
+        let absorbs = of.absorbs;
+        let (own, other) = (&of.a, &of.b);
         let with = vec![args[1 - k]];
-        let forward = Contraction { a: own.clone(), b: other.clone(), out: c.out.clone() };
-        let backward = Contraction { a: c.out.clone(), b: other.clone(), out: own.clone() };
+        let forward = Contraction { absorbs, ..Contraction::new(own.clone(), other.clone(), c.out.clone()) };
+        let backward = Contraction { absorbs, ..Contraction::new(c.out.clone(), other.clone(), own.clone()) };
         Some(Linear {
             forward: Applied { prim: Prim::Contract(forward), rest: with.clone() },
             backward: Applied { prim: Prim::Contract(backward), rest: with },
@@ -73,7 +78,7 @@ impl Structural for Contract<'_> {
     fn examples() -> Vec<Example> {
         // The transpose of the matrix product.
         vec![Example {
-            prim: Prim::Contract(Contraction { a: [0, 1].into(), b: [1, 2].into(), out: [2, 0].into() }),
+            prim: Prim::Contract(Contraction::new([0, 1], [1, 2], [2, 0])),
             args: vec![Sample::Reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]), Sample::Reals(&[2, 2], &[5.0, 6.0, 7.0, 8.0])],
             result: Sample::Reals(&[2, 2], &[19.0, 43.0, 22.0, 50.0]),
         }]
