@@ -30,6 +30,8 @@ pub(super) struct Statement {
     pub(super) guard: Vec<Guard>,
     /// The code; for a join, what follows `let name =` is made here.
     pub(super) code: Code,
+    /// The value of the one name that it binds before that, if it binds one.
+    pub(super) value: Option<TokenStream>,
     pub(super) join: Option<Join>,
     /// Terms defined, and named.
     pub(super) defines: Vec<Term>,
@@ -63,6 +65,16 @@ pub(super) fn live(statements: Vec<Statement>, needed: impl IntoIterator<Item = 
     }
     kept.reverse();
     kept
+}
+
+/// Bindings of one block from which on they are declared together. Each `let` opens a scope in the one before, and rustc
+/// walks scopes by recursion when it writes debug information.
+pub(super) const TOGETHER: usize = 64;
+
+/// Names that get their values later, declared in few scopes: as patterns, since a lone name whose value comes later is
+/// what a lint is against. One pattern of all of them would have a type as long as the block.
+pub(super) fn declared(names: &[TokenStream]) -> TokenStream {
+    names.chunks(TOGETHER).map(|names| quote!(let (#(#names,)*);)).collect()
 }
 
 enum Item {
@@ -151,15 +163,30 @@ struct Writer<'a, S> {
 impl<S: Spell> Writer<'_, S> {
     fn write(&self, block: &[Item]) -> Code {
         let mut code = Code::default();
+        let bound = |item: &Item| match item {
+            Item::Plain(k) => Some(&self.statements[*k]).filter(|s| s.value.is_some() || s.join.is_some()),
+            Item::If(_) => None,
+        };
+        let names: Vec<TokenStream> = block.iter().filter_map(bound).map(|s| self.spell.name(s.defines[0])).collect();
+        let long = names.len() >= TOGETHER;
+        if long {
+            code.push(declared(&names));
+        }
+        let bind = |name: &TokenStream, value: &TokenStream| {
+            if long { quote!(#name = #value;) } else { quote!(let #name = #value;) }
+        };
         for item in block {
             match item {
                 Item::Plain(k) => {
                     let s = &self.statements[*k];
+                    if let Some(value) = &s.value {
+                        code.push(bind(&self.spell.name(s.defines[0]), value));
+                    }
                     code.push(s.code.clone());
                     if let Some(join) = &s.join {
                         let (name, cond) = (self.spell.name(s.defines[0]), self.spell.condition(join.cond).tokens);
                         let (then, other) = (&join.then, &join.other);
-                        code.push(quote!(let #name = if #cond { #then } else { #other };));
+                        code.push(bind(&name, &quote!(if #cond { #then } else { #other })));
                     }
                 }
                 Item::If(i) => code.push(self.write_if(i)),

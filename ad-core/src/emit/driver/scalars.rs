@@ -184,12 +184,15 @@ impl Driver<'_> {
             self.inlined.insert(t, (e, names));
             return Ok(());
         }
-        let (name, e) = (self.name(t), e.tokens);
-        let code = match before {
-            None => quote!(let #name = #e;),
-            Some(before) => quote!(let #name = { #before #e };),
-        };
-        self.plain(guard, code, vec![t], names);
+        self.name(t);
+        let e = e.tokens;
+        let value = Some(match before {
+            None => quote!(#e),
+            Some(before) => quote!({ #before #e }),
+        });
+        let guard = guard.to_vec();
+        let defines = vec![t];
+        self.add(Statement { guard, value, defines, names, ..Statement::default() });
         Ok(())
     }
 }

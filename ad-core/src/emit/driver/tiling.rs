@@ -101,6 +101,10 @@ impl Driver<'_> {
         let kernel = self.kernel(if rows { "block_of_rows" } else { "block" });
         let mut code = TokenStream::new();
         for s in steps {
+            if let Some(value) = &s.value {
+                let name = &self.names[&s.defines[0]];
+                code.extend(quote!(let #name = #value;));
+            }
             code.extend(s.code.into_token_stream());
             names.extend(s.names);
         }

@@ -1,11 +1,12 @@
 //! What stands inside of the loops: the expressions of nodes, and what each item does with its
 //! value. Must never write a node before what it reads, nor decide where a node is written.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+use super::super::block::{TOGETHER, declared};
 use super::super::items::{Fold, Item};
 use super::super::kernel::{Id, Op};
 use super::super::rust::{Expr, prec, typed};
@@ -42,6 +43,16 @@ impl Nest<'_, '_> {
         levels: std::ops::RangeInclusive<usize>,
         which: &dyn Fn(Id) -> bool,
     ) -> Result<(), String> {
+        let mut names: BTreeMap<usize, Vec<TokenStream>> = BTreeMap::new();
+        // What may get a name, by level: of a long level all names are declared before it.
+        let mut nodes: BTreeMap<usize, usize> = BTreeMap::new();
+        for id in 0..self.k.nodes.len() {
+            let this = u32::try_from(id).unwrap_or(0);
+            if which(this) && self.uses[id] > 0 && !self.absorbed[id] && self.place[id] == 0 {
+                *nodes.entry(self.level(this)).or_default() += 1;
+            }
+        }
+        let long = |level: usize, place: usize| place == 0 && nodes.get(&level).is_some_and(|&n| n >= 2 * TOGETHER);
         for id in 0..self.k.nodes.len() {
             let this = u32::try_from(id).unwrap_or(0);
             if !which(this) {
@@ -66,12 +77,22 @@ impl Nest<'_, '_> {
                     None => self.names.numbered("t"),
                 };
                 let tokens = &e.tokens;
-                self.push(level, self.place[id], &quote!(let #name = #tokens;));
+                let binding = if long(level, self.place[id]) {
+                    names.entry(level).or_default().push(quote!(#name));
+                    quote!()
+                } else {
+                    quote!(let)
+                };
+                self.push(level, self.place[id], &quote!(#binding #name = #tokens;));
                 Expr::atom(quote!(#name))
             } else {
                 e
             };
             self.exprs[id] = Some(e);
+        }
+        for (level, names) in names {
+            let code = self.code.entry((level, 0)).or_default();
+            *code = [declared(&names), std::mem::take(code)].into_iter().collect();
         }
         Ok(())
     }
