@@ -13,6 +13,9 @@ use crate::derivative::list;
 use crate::diag::{Diagnostic, Diags, SrcRange, suggest, text_of};
 use crate::rust_types::check_name;
 
+/// The option that is not the name of a derivative.
+const TOLERANCE: &str = "tolerance";
+
 struct Options {
     checked: Vec<String>,
     tolerance: Option<Expr>,
@@ -60,7 +63,7 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
                 options.checked.extend(known.then_some(name));
                 known
             }
-            Expr::Assign(a) if a.left.to_token_stream().to_string() == "tolerance" => {
+            Expr::Assign(a) if a.left.to_token_stream().to_string() == TOLERANCE => {
                 options.tolerance = Some((*a.right).clone());
                 true
             }
@@ -69,7 +72,7 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
         if !known {
             let text = text_of(&part, 40);
             let name = text.split(['(', ' ', '=']).next().unwrap_or_default();
-            let near = suggest(name, list::options().chain(["tolerance"]));
+            let near = suggest(name, list::options().chain([TOLERANCE]));
             diags.push(SrcRange::of(&part), catalogue::check_grad_option(&text, near, &list::quoted_options()));
         }
     }

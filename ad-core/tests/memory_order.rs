@@ -10,6 +10,8 @@ use ndarray::{ArrayD, Axis, Ix1, Ix2, IxDyn, Zip};
 
 #[path = "memory_order/model.rs"]
 mod model;
+#[path = "memory_order/rows.rs"]
+mod rows;
 
 use model::{Model, Pair, axes, each, each_two};
 

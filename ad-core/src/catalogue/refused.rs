@@ -143,6 +143,14 @@ pub fn mutation(method: &str) -> Message {
     .entry(id("construct", "assignment by method"))
 }
 
+/// Methods that change their receiver, and that no row of the front end's table has.
+const MUTATING: &[&str] = &["sort", "sort_by", "as_slice_mut"];
+
+/// The message of a method that is known to change its receiver.
+pub fn mutating(method: &str) -> Option<Message> {
+    MUTATING.contains(&method).then(|| mutation(method))
+}
+
 /// A pattern that binds in another way.
 pub fn pattern(text: &str) -> Message {
     refused(

@@ -25,11 +25,19 @@ pub(super) struct Attr {
     pub krate: TokenStream,
 }
 
-/// Options of the contract that are not built yet.
-const LATER: &[&str] = &["aux"];
+/// An option that writes no derivative.
+struct Other {
+    name: &'static str,
+    read: fn(&Other, &Meta, SrcRange, &mut Attr, &mut Diags),
+}
 
-/// Options that write nothing.
-const OTHER: &[&str] = &["wrt", "crate", "mode"];
+/// The options beside those of the list of derivatives.
+const OTHERS: &[Other] = &[
+    Other { name: "wrt", read: wrt },
+    Other { name: "crate", read: krate },
+    Other { name: "mode", read: mode },
+    Other { name: "aux", read: later },
+];
 
 /// Reads the attribute. What cannot be read is reported and left out.
 pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
@@ -63,30 +71,33 @@ fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
         }
         return;
     }
-    if LATER.contains(&&*name) {
-        diags.push(range, catalogue::option_later(&name));
-        return;
-    }
-    match &*name {
-        "wrt" => wrt(meta, range, attr, diags),
-        "crate" => match string(meta).and_then(|s| syn::parse_str::<syn::Path>(&s).ok()) {
-            Some(path) => attr.krate = path.to_token_stream(),
-            None => {
-                diags.push(range, catalogue::malformed_option("crate", "crate = \"path::to::ad\""));
-            }
-        },
-        "mode" => mode(meta, range, attr, diags),
-        _ => {
-            let all = list::options().chain(LATER.iter().copied()).chain(OTHER.iter().copied());
+    match OTHERS.iter().find(|other| other.name == name) {
+        Some(other) => (other.read)(other, meta, range, attr, diags),
+        None => {
+            let all = list::options().chain(OTHERS.iter().map(|other| other.name));
             diags.push(range, catalogue::unknown_option(&name, suggest(&name, all), &list::quoted_options()));
         }
     }
 }
 
-fn mode(meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
-    let usual = format!("mode = \"{}\"", Mode::default().name());
+/// An option of the contract that is not built yet.
+fn later(option: &Other, _: &Meta, range: SrcRange, _: &mut Attr, diags: &mut Diags) {
+    diags.push(range, catalogue::option_later(option.name));
+}
+
+fn krate(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    match string(meta).and_then(|s| syn::parse_str::<syn::Path>(&s).ok()) {
+        Some(path) => attr.krate = path.to_token_stream(),
+        None => {
+            diags.push(range, catalogue::malformed_option(option.name, "crate = \"path::to::ad\""));
+        }
+    }
+}
+
+fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    let usual = format!("{} = \"{}\"", option.name, Mode::default().name());
     let Some(name) = string(meta) else {
-        diags.push(range, catalogue::malformed_option("mode", &usual));
+        diags.push(range, catalogue::malformed_option(option.name, &usual));
         return;
     };
     if let Some(mode) = Mode::named(&name) {
@@ -99,7 +110,7 @@ fn mode(meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
     }
 }
 
-fn wrt(meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+fn wrt(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
     let names = match meta {
         Meta::List(list) => Punctuated::<Ident, Token![,]>::parse_terminated.parse2(list.tokens.clone()).ok(),
         _ => None,
@@ -107,13 +118,13 @@ fn wrt(meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
     match names {
         Some(names) if !names.is_empty() => {
             if attr.wrt.is_some() {
-                diags.push(range, catalogue::option_twice("wrt"));
+                diags.push(range, catalogue::option_twice(option.name));
             }
             attr.wrt = Some(names.into_iter().collect());
             attr.wrt_range = range;
         }
         _ => {
-            diags.push(range, catalogue::malformed_option("wrt", "wrt(w, b)"));
+            diags.push(range, catalogue::malformed_option(option.name, "wrt(w, b)"));
         }
     }
 }

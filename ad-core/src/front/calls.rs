@@ -8,7 +8,7 @@ use syn::{Expr, ExprCall, ExprMethodCall, GenericArgument};
 
 use super::assume;
 use super::lower::Lower;
-use super::table::{self, Call, Mark, On, Row};
+use super::table::{self, Call, Mark, On, OnType, Row};
 use super::types;
 use super::value::{Lowered, Value};
 use crate::catalogue::{self, refused};
@@ -126,17 +126,14 @@ impl<'a> Lower<'a> {
 
     /// Calls whose meaning is the type's: conversions, and scalar functions of a literal.
     fn call_on_type(&mut self, elem: Elem, call: &Call<'a, '_>) -> Option<Lowered<Value<'a>>> {
-        if let ("zero" | "one", Elem::Real(RealTy::Param)) = (call.name(), elem) {
-            let x = if call.name() == "one" { 1.0 } else { 0.0 };
+        let means = call.row.on_type.filter(|means| means.is_of(elem))?;
+        if let OnType::Constant(x) = means {
             return Some(Ok(Value::Term(self.real(RealTy::Param, x))));
-        }
-        if !matches!(call.name(), "from" | "lit") {
-            return None;
         }
         let [value] = &call.args[..] else {
             return Some(Err(self.error(call.range, catalogue::arity(call.name(), (1, 1), call.args.len()))));
         };
-        if call.name() == "lit" {
+        if means == OnType::Literal {
             let result = self.term_as(value, super::value::Want::Elem(Elem::F64), call.range);
             return Some(result.map(|t| match (self.g.real_value(t), elem) {
                 (Some(x), Elem::Real(ty)) => Value::Term(self.real(ty, x)),
@@ -246,8 +243,10 @@ impl<'a> Lower<'a> {
         }) {
             return Err(self.error(range, message));
         }
-        if table::is_mutating(&name) && self.method_row(receiver.as_ref().ok(), &name).is_none() {
-            return Err(self.error(range, refused::mutation(&name)));
+        if let Some(message) = refused::mutating(&name)
+            && self.method_row(receiver.as_ref().ok(), &name).is_none()
+        {
+            return Err(self.error(range, message));
         }
         let receiver = receiver?;
         if let Value::Never = receiver {
@@ -337,13 +336,11 @@ impl<'a> Lower<'a> {
         let owner_name = owner.ident.to_string();
         if let Some(elem) = types::elem_named(&owner_name, self.sig.real_param.as_ref()) {
             let on = if elem.is_real() { On::Real } else { On::Int };
-            let row = match &*name {
-                "from" | "lit" => table::find(On::Assoc, &name),
-                "zero" | "one" if elem == Elem::Real(RealTy::Param) => table::find(On::Assoc, &name),
-                _ => table::find_method(on, &name),
-            };
+            let of_type = |row: &&'static Row| row.on_type.is_some_and(|means| means.is_of(elem));
+            let row = table::find(On::Assoc, &name).filter(of_type).or_else(|| table::find_method(on, &name));
+            let literal = row.is_some_and(|row| row.on_type == Some(OnType::Literal));
             // Of a type parameter, and of a trait, rustc checks more than we could.
-            if name != "lit" && elem != Elem::Real(RealTy::Param) {
+            if !literal && elem != Elem::Real(RealTy::Param) {
                 self.assume_number(path, elem, &last.ident);
             }
             return Ok(row.map(|row| Resolved { elem: Some(elem), ..plain(row) }));

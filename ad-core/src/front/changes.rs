@@ -14,7 +14,7 @@ use crate::catalogue::refused::{self, Construct};
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Node, Term};
-use crate::memory_order::HasLayouts;
+use crate::memory_order::{HasLayouts, ResultOrder};
 use crate::prim::{Cmp, IntOp};
 use crate::program::Takes;
 
@@ -25,13 +25,17 @@ pub(super) const TABLE: &[Row] = &[
     row("take", On::Mem, (1, 1), take, "what was there, and zero, `None` or an empty `Vec` in its place")
         .called("&mut 0_u8"),
     row("replace", On::Mem, (2, 2), replace, "assigns, and returns what was there before").called("&mut 0_u8, 0_u8"),
-    row("row_mut", On::Place, (1, 1), row_mut, "a row of a matrix, to be changed"),
-    row("column_mut", On::Place, (1, 1), column_mut, "a column of a matrix, to be changed"),
-    row("index_axis_mut", On::Place, (2, 2), index_axis_mut, "the part at one index of an axis, to be changed"),
-    row("slice_mut", On::Place, (1, 1), slice_mut, "a part, to be changed: `x.slice_mut(s![1.., 0]).fill(1.0)`"),
-    row("slice_axis_mut", On::Place, (2, 2), slice_axis_mut, "a part along an axis, to be changed"),
-    row("view_mut", On::Place, (0, 0), view_mut, "all of it, to be changed"),
-    row("diag_mut", On::Place, (0, 0), diag_mut, "the diagonal, to be changed: `x.diag_mut().fill(1.0)`"),
+    row("row_mut", On::Place, (1, 1), row_mut, "a row of a matrix, to be changed").order(ResultOrder::View),
+    row("column_mut", On::Place, (1, 1), column_mut, "a column of a matrix, to be changed").order(ResultOrder::View),
+    row("index_axis_mut", On::Place, (2, 2), index_axis_mut, "the part at one index of an axis, to be changed")
+        .order(ResultOrder::View),
+    row("slice_mut", On::Place, (1, 1), slice_mut, "a part, to be changed: `x.slice_mut(s![1.., 0]).fill(1.0)`")
+        .order(ResultOrder::View),
+    row("slice_axis_mut", On::Place, (2, 2), slice_axis_mut, "a part along an axis, to be changed")
+        .order(ResultOrder::View),
+    row("view_mut", On::Place, (0, 0), view_mut, "all of it, to be changed").order(ResultOrder::View),
+    row("diag_mut", On::Place, (0, 0), diag_mut, "the diagonal, to be changed: `x.diag_mut().fill(1.0)`")
+        .order(ResultOrder::View),
     row("assign", On::Place, (1, 1), assign, "each element of another array, broadcast to the shape"),
     row("fill", On::Place, (1, 1), fill, "one value for all elements").of_vectors_too(),
     row("mapv_inplace", On::Place, (1, 1), mapv_inplace, "f of each element in its place"),

@@ -12,7 +12,7 @@ use super::value::{Lowered, Value, Want};
 use crate::catalogue::{self, wanted};
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, RealTy, Term};
-use crate::memory_order::HasLayouts;
+use crate::memory_order::{HasLayouts, ResultOrder};
 use crate::prim::{Binary, Cmp, Prim, Reduce, Unary};
 use crate::program::{Called, Home};
 
@@ -86,8 +86,11 @@ pub(super) const REDUCING: &[Row] = &[
 
 /// Choices.
 pub(super) const CHOOSING: &[Row] = &[
-    row("select", On::Dsl, (3, 3), select, "a where c, else b: both are computed").called("true, 0.0_f64, 0.0_f64"),
+    row("select", On::Dsl, (3, 3), select, "a where c, else b: both are computed")
+        .order(ResultOrder::Given)
+        .called("true, 0.0_f64, 0.0_f64"),
     row("stop_gradient", On::Dsl, (1, 1), stop_gradient, "the same value, as a constant: no derivative goes there")
+        .order(ResultOrder::Given)
         .called("0.0_f64"),
 ];
 
@@ -174,7 +177,7 @@ fn gather<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let into = me.g.shape(x).to_vec();
     let (vars, index) = mapped_index(me, &sizes, &into, (f, rf, call.text(1)))?;
     let t = me.g.gather(x, sizes.into(), &vars, &index);
-    Ok(Value::Term(me.layouts().new_array(t)))
+    Ok(Value::Term(t))
 }
 
 fn scatter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -281,7 +284,7 @@ pub(super) fn sum_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lower
     let Value::Term(free) = sum(me, call)? else { return Err(crate::diag::Poison) };
     let (x, range) = call.arg(0)?;
     let x = me.of_any_rank(x, range)?;
-    Ok(Value::Term(me.layouts().sum(free, x)))
+    Ok(Value::Term(me.summed(call, free, x, None)))
 }
 
 fn sum_in_lanes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -427,7 +430,7 @@ fn cumsum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let x = me.array(x, range)?;
     let x = me.real_term(&Value::Term(x), range)?;
     let t = me.g.prim(Prim::CumSum(false), &[x]);
-    Ok(Value::Term(me.layouts().new_array(t)))
+    Ok(Value::Term(t))
 }
 
 /// Whether a real scalar is neither infinite nor NaN.

@@ -24,6 +24,7 @@ use super::value::{Lowered, Number, Seq, Value};
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, Lit, Node, Term};
+use crate::memory_order::ReductionOrder;
 use crate::prim::{Cmp, IntOp, Prim};
 
 pub(super) use adapters::{TABLE as ADAPTERS, counted};
@@ -36,46 +37,60 @@ pub(super) use until::TABLE as UNTIL;
 /// What makes iterators.
 pub(super) const TABLE: &[Row] = &[
     row("iter", On::Array, (0, 0), iter, "the elements in row-major order")
+        .reduces(ReductionOrder::Logical)
         .of_vectors_too()
         .gives(results::elements)
         .marks(&[Mark::OfConstants]),
     row("into_iter", On::Array, (0, 0), iter, "the elements in row-major order")
+        .reduces(ReductionOrder::Logical)
         .unproved()
         .gives(results::items)
         .marks(&[Mark::OfConstants]),
     row("iter", On::Iter, (0, 0), itself, "the iterator").gives(results::same_items),
     row("into_iter", On::Iter, (0, 0), itself, "the iterator").gives(results::same_items),
     row("outer_iter", On::Array, (0, 0), outer_iter, "the parts along the first axis")
+        .reduces(ReductionOrder::Logical)
         .gives(results::views)
         .parts(Parts::By(parts::outer_iter)),
     row("axis_iter", On::Array, (1, 1), axis_iter, "the parts along an axis")
+        .reduces(ReductionOrder::Logical)
         .gives(results::views)
         .parts(Parts::By(parts::axis_iter)),
     row("rows", On::Array, (0, 0), rows, "the rows: vectors along the last axis")
+        .reduces(ReductionOrder::Logical)
         .gives(results::lanes)
         .parts(Parts::By(parts::rows)),
     row("columns", On::Array, (0, 0), columns, "the columns: vectors along the first axis")
+        .reduces(ReductionOrder::Logical)
         .gives(results::lanes)
         .parts(Parts::By(parts::columns)),
-    row("lanes", On::Array, (1, 1), lanes, "the vectors along an axis").gives(results::lanes),
+    row("lanes", On::Array, (1, 1), lanes, "the vectors along an axis")
+        .reduces(ReductionOrder::Logical)
+        .gives(results::lanes),
     row("indexed_iter", On::Array, (0, 0), indexed_iter, "pairs of index and element")
+        .reduces(ReductionOrder::Logical)
         .gives(results::indexed)
         .parts(Parts::By(parts::indexed_iter)),
     row("windows", On::Array, (1, 1), windows, "the parts of n elements that follow each other by one")
+        .reduces(ReductionOrder::Logical)
         .of_vectors_too()
         .gives(results::windows)
         .parts(Parts::AsVector),
     row("chunks_exact", On::Array, (1, 1), chunks, "the parts of n elements that follow each other")
+        .reduces(ReductionOrder::Logical)
         .of_vectors_too()
         .gives(results::chunks)
         .parts(Parts::AsVector),
     row("exact_chunks", On::Array, (1, 1), chunks, "the parts of n elements that follow each other")
+        .reduces(ReductionOrder::Logical)
         .parts(Parts::AsVector),
     row("chunks", On::Array, (1, 1), all_chunks, "the parts of n elements that follow each other, and the rest")
+        .reduces(ReductionOrder::Logical)
         .of_vectors()
         .gives(results::chunks)
         .parts(Parts::AsVector),
-    row("axis_chunks_iter", On::Array, (2, 2), axis_chunks, "the parts of n indices of an axis, and the rest"),
+    row("axis_chunks_iter", On::Array, (2, 2), axis_chunks, "the parts of n indices of an axis, and the rest")
+        .reduces(ReductionOrder::Logical),
     row("repeat", On::Std, (1, 1), repeat, "one item without end: `std::iter::repeat(x)`").called("0.0_f64"),
     row("repeat_n", On::Std, (2, 2), repeat_n, "one item n times: `std::iter::repeat_n(x, n)`").called("0.0_f64, 0"),
     row("once", On::Std, (1, 1), once, "one item: `std::iter::once(x)`").called("0.0_f64"),

@@ -8,10 +8,11 @@ use super::arith::Arith;
 use super::checks::Frame;
 use super::functions;
 use super::lower::Lower;
+use super::table::Call;
 use super::value::{Lowered, Value};
 use crate::diag::SrcRange;
 use crate::ir::{Node, Term};
-use crate::memory_order::{self, Arithmetic, HasLayouts, Layouts};
+use crate::memory_order::{self, Arithmetic, HasLayouts, Layouts, ReductionOrder};
 use crate::prim::{Prim, Reduce};
 
 pub(super) use carried::Ordered;
@@ -120,6 +121,15 @@ impl<'a> Lower<'a> {
     pub(super) fn own_fold(&mut self, op: Reduce, free: Term, t: Term) -> Term {
         let met = self.layouts().folded(t);
         functions::own(self, free, op, self.g.rank(met), met)
+    }
+
+    /// A sum of all elements, or over an axis, with what ndarray itself adds up, in the order that the row declares.
+    pub(super) fn summed(&mut self, call: &Call<'a, '_>, free: Term, x: Term, axis: Option<usize>) -> Term {
+        match (call.row.order.map(|order| order.reduction), axis) {
+            (Some(ReductionOrder::SumAxis), Some(k)) => self.layouts().sum_axis(free, x, k),
+            (Some(ReductionOrder::Sum | ReductionOrder::SumAxis), _) => self.layouts().sum(free, x),
+            _ => free,
+        }
     }
 
     /// A product of all elements with ndarray's own, where `in_order` multiplies as `free` is multiplied.

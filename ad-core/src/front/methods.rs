@@ -17,7 +17,7 @@ use super::value::{Lowered, Value};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, IntTy, Term};
-use crate::memory_order::HasLayouts;
+use crate::memory_order::ResultOrder;
 use crate::prim::{Cmp, Prim, Unary};
 use crate::program::Takes;
 
@@ -37,10 +37,13 @@ pub(super) const SCALAR: &[Row] = &[
 pub(super) const ANY: &[Row] = &[
     row("clone", On::Any, (0, 0), itself, "the value").gives(results::clone),
     row("to_owned", On::Any, (0, 0), copy, "the value")
+        .order(ResultOrder::LikeReceiver)
         .proof(Proof::method(Takes::Reference))
         .with_axes()
         .gives(results::owned),
-    row("into_owned", On::Any, (0, 0), copy, "the value").gives(results::array_of_array),
+    row("into_owned", On::Any, (0, 0), copy, "the value")
+        .order(ResultOrder::LikeReceiver)
+        .gives(results::array_of_array),
     row("to_vec", On::Any, (0, 0), itself, "the value")
         .proof(Proof::method(Takes::Deref))
         .of_vectors_too()
@@ -59,7 +62,6 @@ fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn copy<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(match call.arg(0)?.0 {
-        Value::Term(t) => Value::Term(me.layouts().copied(*t)),
         Value::Open(part) => me.part_like(part.all, part),
         other => other.clone(),
     })
@@ -74,11 +76,9 @@ pub(super) fn powi<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value
     let ((x, rx), (n, rn)) = (call.arg(0)?, call.arg(1)?);
     let (x, n) = (me.real_term(x, rx), exponent(me, n, (rn, call.text(1))));
     let (x, n) = (x?, n?);
-    me.along_memory(x, |me, x| {
-        let shape = me.g.shape(x).to_vec();
-        let n = me.g.broadcast(n, &shape);
-        Ok(Value::Term(me.g.prim(Prim::PowI, &[x, n])))
-    })
+    let shape = me.g.shape(x).to_vec();
+    let n = me.g.broadcast(n, &shape);
+    Ok(Value::Term(me.g.prim(Prim::PowI, &[x, n])))
 }
 
 /// An exponent that is an integer.

@@ -12,26 +12,35 @@ use super::value::{Lowered, Range, Value};
 use crate::catalogue::{self, refused};
 use crate::diag::Poison;
 use crate::ir::Term;
+use crate::memory_order::ResultOrder;
 use crate::prim::{Cmp, IntOp};
 use crate::program::Takes;
 
 /// Methods of arrays and slices.
 pub(super) const TABLE: &[Row] = &[
     row("get", On::Array, (1, 1), get, "the element at an index, an `Option`")
+        .order(ResultOrder::Given)
         .of_vectors_too()
         .gives(results::some_element)
         .parts(Parts::AsVector),
     row("first", On::Array, (0, 0), first, "the first element, an `Option`")
+        .order(ResultOrder::Given)
         .of_vectors_too()
         .gives(results::some_element)
         .parts(Parts::AsVector),
     row("last", On::Array, (0, 0), last, "the last element, an `Option`")
+        .order(ResultOrder::Given)
         .of_vectors_too()
         .gives(results::some_element)
         .parts(Parts::AsVector),
-    row("split_first", On::Array, (0, 0), split_first, "the first element and the rest, an `Option`").of_vectors_too(),
-    row("split_last", On::Array, (0, 0), split_last, "the last element and the rest, an `Option`").of_vectors_too(),
+    row("split_first", On::Array, (0, 0), split_first, "the first element and the rest, an `Option`")
+        .order(ResultOrder::View)
+        .of_vectors_too(),
+    row("split_last", On::Array, (0, 0), split_last, "the last element and the rest, an `Option`")
+        .order(ResultOrder::View)
+        .of_vectors_too(),
     row("split_at", On::Array, (1, 2), split_at, "what is before an index, and what is behind it")
+        .order(ResultOrder::View)
         .of_vectors_too()
         .takes(Takes::Value)
         .parts(Parts::By(parts::split_at)),

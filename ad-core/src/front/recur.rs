@@ -18,15 +18,17 @@ use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
 use crate::ir::{Elem, Lit, Term};
-use crate::memory_order::HasLayouts;
+use crate::memory_order::{HasLayouts, ReductionOrder, ResultOrder};
 use crate::prim::{Binary, Cmp, IntOp, Reduce};
 
 /// Functions and methods.
 pub(super) const TABLE: &[Row] = &[
     row("fold", On::Dsl, (3, 3), fold, "f(.. f(f(init, x0), x1) .., xn)")
+        .order(ResultOrder::Given)
         .called("0.0_f64, x_, |a_: f64, _: f64| a_")
         .gives(results::folded),
     row("reduce", On::Dsl, (3, 3), fold, "`fold` of an associative f")
+        .order(ResultOrder::Given)
         .called("0.0_f64, x_, |a_: f64, _: f64| a_")
         .gives(results::folded),
     row("scan", On::Dsl, (3, 3), scan, "the accumulator after each item")
@@ -43,15 +45,22 @@ pub(super) const TABLE: &[Row] = &[
         .gives(results::number)
         .parts(Parts::Reduction(Neutral::One)),
     row("product", On::Array, (0, 0), product_of_array, "product of all elements")
+        .reduces(ReductionOrder::Product)
         .gives(results::number)
         .parts(Parts::By(product_of_part)),
-    row("product_axis", On::Array, (1, 1), product_axis, "product over one axis").gives(results::array_of_array),
+    row("product_axis", On::Array, (1, 1), product_axis, "product over one axis")
+        .order(ResultOrder::Lanes)
+        .reduces(ReductionOrder::SumAxis)
+        .gives(results::array_of_array),
     row("fold", On::Array, (2, 2), fold_elements, "`fold` over the elements as they come in memory")
+        .order(ResultOrder::Given)
+        .reduces(ReductionOrder::Memory)
         .gives(results::folded_elements)
         .parts(Parts::By(parts::fold)),
     row("fold", On::Iter, (2, 2), fold_items, "the accumulator after all items").gives(results::folded_items),
     row("reduce", On::Iter, (1, 1), reduce_items, "f(.. f(x0, x1) .., xn), an `Option`"),
-    row("fold", On::Zip, (2, 2), fold_zip, "the accumulator after all elements: `|acc, a, b| ..`"),
+    row("fold", On::Zip, (2, 2), fold_zip, "the accumulator after all elements: `|acc, a, b| ..`")
+        .order(ResultOrder::Given),
     row("product", On::Iter, (0, 0), product_items, "product of the items: `.product::<f64>()`").gives(results::number),
 ];
 

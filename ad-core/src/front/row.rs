@@ -8,7 +8,8 @@ use crate::front::lower::Lower;
 use crate::front::open::Open;
 use crate::front::refs::results::{self, ResultFn};
 use crate::front::value::{Lowered, Value};
-use crate::ir::{Elem, Lit, Term};
+use crate::ir::{Elem, Lit, RealTy, Term};
+use crate::memory_order::{HasLayouts, MethodOrder, ReductionOrder, ResultOrder};
 use crate::prim::{Binary, Unary};
 
 /// What a name is called on.
@@ -203,6 +204,24 @@ pub(in crate::front) enum Mark {
     OfConstants,
 }
 
+/// What a function means that is called on a type of numbers (`f64::from(n)`), where that is no method of the numbers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::front) enum OnType {
+    /// This constant, of a type parameter.
+    Constant(f64),
+    /// The argument as a number of the type.
+    Conversion,
+    /// The argument, a constant, as one of the type parameter.
+    Literal,
+}
+
+impl OnType {
+    /// Whether the type has the function.
+    pub(in crate::front) fn is_of(self, elem: Elem) -> bool {
+        !matches!(self, OnType::Constant(_)) || elem == Elem::Real(RealTy::Param)
+    }
+}
+
 /// A row of the table.
 #[derive(Clone, Copy)]
 pub(in crate::front) struct Row {
@@ -214,6 +233,10 @@ pub(in crate::front) struct Row {
     pub parts: Parts,
     /// What it results in, as far as Rust's look-up of methods goes.
     pub gives: ResultFn,
+    /// What it does to the memory order; only rows of ndarray have to say it themselves.
+    pub order: Option<MethodOrder>,
+    /// What it means where it is called on a type of numbers.
+    pub on_type: Option<OnType>,
     /// How the name is proved.
     pub proof: Proof,
     pub marks: &'static [Mark],
@@ -233,7 +256,34 @@ pub(in crate::front) const fn row(
         On::Real | On::Int => results::number,
         _ => results::unknown,
     };
-    Row { name, on, args, whole: Whole::By(lower), parts: Parts::AsWhole, gives, proof: Proof::of(on), marks: &[], doc }
+    Row {
+        name,
+        on,
+        args,
+        whole: Whole::By(lower),
+        parts: Parts::AsWhole,
+        gives,
+        order: order_on(on),
+        on_type: None,
+        proof: Proof::of(on),
+        marks: &[],
+        doc,
+    }
+}
+
+/// What rows do to the memory order that say nothing else.
+const fn order_on(on: On) -> Option<MethodOrder> {
+    let (result, reduction) = match on {
+        // Each of them says it.
+        On::Array | On::Nd | On::Zip => return None,
+        On::Real | On::Int | On::Bool | On::Ordering | On::Std => (ResultOrder::NoArray, ReductionOrder::Elementwise),
+        On::Tuple | On::Option | On::Mem | On::Slice | On::Any => (ResultOrder::Given, ReductionOrder::Elementwise),
+        On::Iter => (ResultOrder::Given, ReductionOrder::Logical),
+        On::Place => (ResultOrder::InPlace, ReductionOrder::Elementwise),
+        On::Assoc => (ResultOrder::Standard, ReductionOrder::Elementwise),
+        On::Dsl => (ResultOrder::Standard, ReductionOrder::Logical),
+    };
+    Some(MethodOrder { result, reduction })
 }
 
 impl Row {
@@ -245,6 +295,29 @@ impl Row {
     /// With this as the type of its result.
     pub(in crate::front) const fn gives(self, gives: ResultFn) -> Row {
         Row { gives, ..self }
+    }
+
+    /// With this memory order of its result.
+    pub(in crate::front) const fn order(self, result: ResultOrder) -> Row {
+        let reduction = match self.order {
+            Some(order) => order.reduction,
+            None => ReductionOrder::Elementwise,
+        };
+        Row { order: Some(MethodOrder { result, reduction }), ..self }
+    }
+
+    /// With this order in which it combines elements. What results is a number, if nothing else is said.
+    pub(in crate::front) const fn reduces(self, reduction: ReductionOrder) -> Row {
+        let result = match self.order {
+            Some(order) => order.result,
+            None => ResultOrder::NoArray,
+        };
+        Row { order: Some(MethodOrder { result, reduction }), ..self }
+    }
+
+    /// With this meaning on types of numbers.
+    pub(in crate::front) const fn on_type(self, on_type: OnType) -> Row {
+        Row { on_type: Some(on_type), ..self }
     }
 
     /// With these marks.
@@ -332,18 +405,42 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers a call of whole values.
+    /// Lowers a call of whole values. What it makes has the memory order that the row declares.
     pub(in crate::front) fn call_whole(&mut self, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+        let Some(order) = call.row.order else { return self.lower_whole(call) };
+        let array = |k: usize| match call.args.get(k) {
+            Some(&Value::Term(t)) => Some(t),
+            _ => None,
+        };
+        let receiver = if call.row.on.has_receiver() { array(0) } else { None };
+        let made = match (order.result, receiver) {
+            (ResultOrder::LikeReceiver | ResultOrder::InPlace, Some(x)) => {
+                self.along_memory(x, |me, x| me.lower_whole(&call.of(Value::Term(x))))?
+            }
+            _ => self.lower_whole(call)?,
+        };
+        let axis = call.args.iter().find_map(|arg| match arg {
+            Value::Axis(k) => Some(*k),
+            _ => None,
+        });
+        let mut in_order = |t: Term| self.layouts().declared(order, (receiver, array(1)), axis, t);
+        Ok(match made {
+            Value::Term(t) => Value::Term(in_order(t)),
+            Value::Maybe(value, there) => match *value {
+                Value::Term(t) => Value::Maybe(Value::Term(in_order(t)).into(), there),
+                _ => Value::Maybe(value, there),
+            },
+            made => made,
+        })
+    }
+
+    fn lower_whole(&mut self, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         match call.row.whole {
             Whole::By(lower) => lower(self, call),
             Whole::Unary(f) => {
                 let (x, range) = call.arg(0)?;
                 let x = self.real_term(x, range)?;
-                // What a function of the DSL makes is in standard layout.
-                if matches!(call.row.on, On::Dsl) {
-                    return Ok(Value::Term(self.g.unary(f, x)));
-                }
-                self.along_memory(x, |me, x| Ok(Value::Term(me.g.unary(f, x))))
+                Ok(Value::Term(self.g.unary(f, x)))
             }
             Whole::Binary(f) => {
                 let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
@@ -353,11 +450,9 @@ impl<'a> Lower<'a> {
                     let message = catalogue::argument_differs(call.name(), [call.text(0), call.text(1)], [&a, &b]);
                     return Err(self.error(call.range, message));
                 }
-                self.along_memory(a, |me, a| {
-                    let shape = me.g.shape(a).to_vec();
-                    let b = me.g.broadcast(b, &shape);
-                    Ok(Value::Term(me.g.binary(f, a, b)))
-                })
+                let shape = self.g.shape(a).to_vec();
+                let b = self.g.broadcast(b, &shape);
+                Ok(Value::Term(self.g.binary(f, a, b)))
             }
         }
     }

@@ -12,35 +12,50 @@ use super::value::{Lowered, Range, Value, Want};
 use crate::catalogue;
 use crate::diag::SrcRange;
 use crate::ir::{Elem, IntTy, Lit, Node, Term, Var};
-use crate::memory_order::HasLayouts;
+use crate::memory_order::{HasLayouts, ResultOrder};
 use crate::prim::{Cmp, IntOp, Prim};
 use crate::program::Takes;
 
 /// Methods that take parts of arrays.
 pub(super) const TABLE: &[Row] = &[
-    row("row", On::Array, (1, 1), row_of, "a row of a matrix").gives(results::view).parts(Parts::By(parts::row)),
+    row("row", On::Array, (1, 1), row_of, "a row of a matrix")
+        .order(ResultOrder::View)
+        .gives(results::view)
+        .parts(Parts::By(parts::row)),
     row("column", On::Array, (1, 1), column_of, "a column of a matrix")
+        .order(ResultOrder::View)
         .gives(results::view)
         .parts(Parts::By(parts::column)),
     row("index_axis", On::Array, (2, 2), index_axis, "the part at one index of an axis")
+        .order(ResultOrder::View)
         .gives(results::view)
         .parts(Parts::By(parts::index_axis)),
-    row("slice", On::Array, (1, 1), slice_of, "a part: `x.slice(s![1.., ..;-1])`").gives(results::view),
+    row("slice", On::Array, (1, 1), slice_of, "a part: `x.slice(s![1.., ..;-1])`")
+        .order(ResultOrder::View)
+        .gives(results::view),
     row("index_axis_move", On::Array, (2, 2), index_axis, "the part at one index of an axis")
+        .order(ResultOrder::View)
         .takes(Takes::Value)
         .parts(Parts::By(parts::index_axis)),
-    row("slice_move", On::Array, (1, 1), slice_of, "a part: `x.slice_move(s![1.., ..;-1])`").takes(Takes::Value),
+    row("slice_move", On::Array, (1, 1), slice_of, "a part: `x.slice_move(s![1.., ..;-1])`")
+        .order(ResultOrder::View)
+        .takes(Takes::Value),
     row("slice_axis", On::Array, (2, 2), slice_axis, "a part along an axis: `x.slice_axis(Axis(0), (1..3).into())`")
+        .order(ResultOrder::View)
         .gives(results::view),
-    row("select", On::Array, (2, 2), select, "the parts at several indices of an axis").gives(results::array_of_array),
-    row("Slice::from", On::Nd, (1, 1), slice_from, "a part of an axis: `x.slice_axis(Axis(0), Slice::from(1..3))`"),
+    row("select", On::Array, (2, 2), select, "the parts at several indices of an axis")
+        .order(ResultOrder::Joined)
+        .gives(results::array_of_array),
+    row("Slice::from", On::Nd, (1, 1), slice_from, "a part of an axis: `x.slice_axis(Axis(0), Slice::from(1..3))`")
+        .order(ResultOrder::NoArray),
     row(
         "Slice::new",
         On::Nd,
         (3, 3),
         slice_new,
         "a part of an axis: `Slice::new(1, Some(-1), 2)`, or `None` up to its end",
-    ),
+    )
+    .order(ResultOrder::NoArray),
     row("step_by", On::Slice, (1, 1), slice_step_by, "every nth index of a part: `Slice::from(1..).step_by(2)`"),
 ];
 
@@ -162,8 +177,7 @@ fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         me.require_index(i, size, words.clone());
         Ok(Value::Term(me.g.index(first, &[i])))
     })?;
-    let t = super::methods::layout::move_axis(me, t, 0, axis);
-    Ok(Value::Term(me.layouts().joined(t, axis)))
+    Ok(Value::Term(super::methods::layout::move_axis(me, t, 0, axis)))
 }
 
 fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -10,10 +10,11 @@ use super::value::Value;
 use super::{changes, collected, functions, integers, iter, methods, options, order, reads, recur, slice};
 use crate::diag::suggest;
 use crate::ir::Elem;
+use crate::memory_order::{MethodOrder, ResultOrder};
 use crate::prim::{Binary, Surface, Unary};
 
 pub(super) use super::proved::Proof;
-pub(super) use super::row::{Call, LowerFn, Mark, Neutral, On, Parts, Row, Whole, row};
+pub(super) use super::row::{Call, LowerFn, Mark, Neutral, On, OnType, Parts, Row, Whole, row};
 
 const TABLES: &[&[Row]] = &[
     functions::BUILDING,
@@ -59,9 +60,13 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let scalar = |name, on, args: usize, whole, doc| {
         let args = (args, args);
         let gives = if on == On::Array { results::array_of_array } else { gives_number(whole) };
-        let row =
-            Row { name, on, args, whole, parts: Parts::Elementwise, gives, proof: Proof::of(on), marks: &[], doc };
-        if on == On::Dsl { row.called("0.0_f64") } else { row }
+        let unused: LowerFn = |_, _| Err(crate::diag::Poison);
+        let row = Row { whole, gives, ..row(name, on, args, unused, doc).parts(Parts::Elementwise) };
+        match on {
+            On::Dsl => row.called("0.0_f64"),
+            On::Array => row.order(ResultOrder::LikeReceiver),
+            _ => row,
+        }
     };
     let unary = Unary::ALL.iter().flat_map(|&f| {
         let row = f.row();
@@ -105,14 +110,6 @@ pub(super) fn nearest(on: &[On], name: &str) -> Option<&'static str> {
     suggest(name, ROWS.iter().filter(|e| on.contains(&e.on)).map(|e| e.name))
 }
 
-/// Methods that change their receiver: refused as mutation.
-const MUTATING: &[&str] = &["sort", "sort_by", "as_slice_mut"];
-
-/// Whether a method changes its receiver.
-pub(super) fn is_mutating(name: &str) -> bool {
-    MUTATING.contains(&name)
-}
-
 /// A row as the README shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Described {
@@ -122,6 +119,8 @@ pub struct Described {
     pub on: &'static str,
     /// What it does.
     pub doc: &'static str,
+    /// What it does to the memory order.
+    pub order: Option<MethodOrder>,
     /// The traits of `ad_runtime::assumed` that have the name, by which it is proved.
     pub traits: Vec<&'static str>,
 }
@@ -131,7 +130,7 @@ pub struct Described {
 pub fn described() -> Vec<Described> {
     let described = |row: &Row| {
         let traits = row.traits(find(On::Real, row.name).is_some());
-        Described { name: row.name, on: row.on.described(), doc: row.doc, traits }
+        Described { name: row.name, on: row.on.described(), doc: row.doc, order: row.order, traits }
     };
     ROWS.iter().map(described).collect()
 }
@@ -169,6 +168,14 @@ impl<'a> Lower<'a> {
 #[cfg(test)]
 mod tests {
     use super::{On, Proof, ROWS};
+
+    /// A row of ndarray that says nothing would be taken for one that makes no array.
+    #[test]
+    fn every_row_says_what_it_does_to_the_memory_order() {
+        for row in ROWS.iter() {
+            assert!(row.order.is_some(), "`{}` of {:?} says nothing of the memory order", row.name, row.on);
+        }
+    }
 
     /// A function without a proof would be taken for the table's whatever it is.
     #[test]

@@ -6,9 +6,13 @@
 //! layout, as results and (it is assumed here, so that the same inputs give the same bits) parameters are.
 //!
 //! The strides of empty arrays are not modelled: all elements of what is made of one are equal, so that no order of summation tells them apart.
+//! Nor is it modelled that an array of evenly strided elements keeps its stride where it is flattened.
 //! Nor is it modelled that a copy of a contiguous slice keeps the stride 0 of an axis of one element (`sum_axis` then takes that one for the nearest).
 //!
 //! The module must never mention the front end, and never change what is computed: it only says in which order the user's function computes it.
+//!
+//! What a method does to the memory order is a column of the table of methods ([`MethodOrder`]), carried out by [`Layouts::declared`];
+//! `ad-core/tests/memory_order/rows.rs` runs ndarray's method for each row.
 //!
 //! Each modelled function of ndarray has a conformance test in `ad-core/tests/memory_order.rs`, which runs ndarray itself:
 //!
@@ -34,6 +38,7 @@
 //! | `product` | `sums::product` | `ndarray_product_is_eight_lanes_along_memory` |
 //! | `iter` | `Reduce::InOrder` | `ndarray_iter_is_in_logical_order` |
 
+mod declared;
 mod dynamic;
 mod layouts;
 mod results;
@@ -48,7 +53,7 @@ use crate::ir::{Term, axis};
 pub use dynamic::Part;
 pub use layouts::{Known, Layouts};
 pub use results::{Arithmetic, Elementwise};
-pub use rules::{ReductionOrder, ResultOrder};
+pub use rules::{MethodOrder, ReductionOrder, ResultOrder};
 pub use sums::{HasLayouts, product};
 
 /// The stride of one axis: `step` times `unit`.

@@ -10,6 +10,12 @@ pub enum ResultOrder {
     Standard,
     /// A view of the receiver: its term says where its elements are (`t`, `slice`, `row`, `diag`).
     View,
+    /// What is lowered has the memory order already: an argument itself (`clone`, `unwrap`), what a closure gives (`fold`), or one that depends on
+    /// a number (`diff`).
+    Given,
+    /// The receiver's elements in another shape: a view of it where the shape stays or the receiver is in standard layout, and else in standard
+    /// layout: `flatten`.
+    Reshaped,
     /// A view with a new axis of one element: `insert_axis`.
     InsertedAxis,
     /// A view that repeats elements, with stride 0: `broadcast`.
@@ -28,6 +34,8 @@ pub enum ResultOrder {
     Lanes,
     /// Arrays joined along an axis, which becomes the outermost one: `concatenate`, `stack`.
     Joined,
+    /// Like a column-major receiver with its last two axes exchanged, and else in standard layout: `triu`.
+    Triangle,
 }
 
 /// The order in which a method of ndarray combines elements.
@@ -47,4 +55,13 @@ pub enum ReductionOrder {
     Dot,
     /// The order in which elements are in memory: `fold`, `var`.
     Memory,
+}
+
+/// What a method does to the memory order: a column of the table of methods.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MethodOrder {
+    /// The memory order of what it returns.
+    pub result: ResultOrder,
+    /// The order in which it combines elements.
+    pub reduction: ReductionOrder,
 }

@@ -177,3 +177,22 @@ fn products_and_fused_sums() {
         s
     });
 }
+
+/// The second differences of a matrix are written over a part of a copy of it, so that nobody knows
+/// in which order they are added up; those of a vector are in order.
+#[test]
+fn sums_of_repeated_differences() {
+    let text = errors(
+        quote! {},
+        quote! { fn f(x: &Array2<f64>) -> f64 { if x.diff(2, Axis(0)).sum() > 1.0 { 1.0 } else { x.sum() } } },
+    );
+    assert!(text.contains("order"), "{text}");
+    let _ = program(
+        quote! {},
+        quote! { fn f(x: &Array2<f64>) -> f64 { if x.diff(1, Axis(0)).sum() > 1.0 { 1.0 } else { x.sum() } } },
+    );
+    let _ = program(
+        quote! {},
+        quote! { fn f(x: &Array1<f64>) -> f64 { if x.diff(2, Axis(0)).sum() > 1.0 { 1.0 } else { x.sum() } } },
+    );
+}

@@ -14,6 +14,7 @@ use crate::front::refs::results;
 use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value};
 use crate::ir::{Elem, Lit, Node, Term};
+use crate::memory_order::ReductionOrder;
 use crate::prim::{Cmp, IntOp, Reduce};
 
 /// Consumers that give an item as an `Option`.
@@ -27,7 +28,9 @@ pub(in crate::front) const TABLE: &[Row] = &[
     row("max_by_key", On::Iter, (1, 1), max_by_key, "the item of the largest key, an `Option`"),
     row("min_by_key", On::Iter, (1, 1), min_by_key, "the item of the smallest key, an `Option`"),
     row("contains", On::Iter, (1, 1), in_range, "whether a range has a number: `(0.0..1.0).contains(&x)`"),
-    row("contains", On::Array, (1, 1), among, "whether an element of a slice or `Vec` is equal").of_vectors(),
+    row("contains", On::Array, (1, 1), among, "whether an element of a slice or `Vec` is equal")
+        .reduces(ReductionOrder::Logical)
+        .of_vectors(),
     row("last", On::Iter, (0, 0), last, "the last item, an `Option`").gives(results::some_item),
     row("nth", On::Iter, (1, 1), nth, "the item at an index, an `Option`").marks(&[Mark::Advances, Mark::Stops]),
     row("position", On::Iter, (1, 1), position, "the index of the first item for which f holds, an `Option`")

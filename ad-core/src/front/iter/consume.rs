@@ -10,7 +10,7 @@ use crate::front::refs::results;
 use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::{Elem, Lit, Term};
-use crate::memory_order::HasLayouts;
+use crate::memory_order::{HasLayouts, ResultOrder};
 use crate::prim::{Cmp, IntOp, Reduce};
 
 /// Consumers.
@@ -34,8 +34,8 @@ pub(in crate::front) const TABLE: &[Row] = &[
     row("any", On::Iter, (1, 1), any, "whether f holds for an item")
         .gives(results::tested_items)
         .marks(&[Mark::Advances, Mark::Stops]),
-    row("all", On::Zip, (1, 1), all, "whether f(a, b, ..) holds for all elements"),
-    row("any", On::Zip, (1, 1), any, "whether f(a, b, ..) holds for some elements"),
+    row("all", On::Zip, (1, 1), all, "whether f(a, b, ..) holds for all elements").order(ResultOrder::NoArray),
+    row("any", On::Zip, (1, 1), any, "whether f(a, b, ..) holds for some elements").order(ResultOrder::NoArray),
     row("collect", On::Iter, (0, 0), collect, "the items as an array"),
     row("unzip", On::Iter, (0, 0), unzip, "the parts of pairs as two arrays"),
 ];

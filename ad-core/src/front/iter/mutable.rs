@@ -10,19 +10,29 @@ use crate::front::slice::Cut;
 use crate::front::table::{Call, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::Term;
+use crate::memory_order::ResultOrder;
 use crate::prim::{Cmp, IntOp};
 
 /// What makes them.
 pub(in crate::front) const TABLE: &[Row] = &[
     row("iter_mut", On::Place, (0, 0), iter_mut, "the elements, to be changed: `for v in x.iter_mut() { *v *= 2.0; }`")
+        .order(ResultOrder::NoArray)
         .of_vectors_too(),
-    row("last_mut", On::Place, (0, 0), last_mut, "the last element, to be changed, an `Option`").of_vectors(),
-    row("first_mut", On::Place, (0, 0), first_mut, "the first element, to be changed, an `Option`").of_vectors(),
-    row("outer_iter_mut", On::Place, (0, 0), outer_iter_mut, "the parts along the first axis, to be changed"),
-    row("axis_iter_mut", On::Place, (1, 1), axis_iter_mut, "the parts along an axis, to be changed"),
-    row("rows_mut", On::Place, (0, 0), rows_mut, "the rows, to be changed"),
-    row("columns_mut", On::Place, (0, 0), columns_mut, "the columns of a matrix, to be changed"),
-    row("indexed_iter_mut", On::Place, (0, 0), indexed_iter_mut, "pairs of index and element, to be changed"),
+    row("last_mut", On::Place, (0, 0), last_mut, "the last element, to be changed, an `Option`")
+        .order(ResultOrder::NoArray)
+        .of_vectors(),
+    row("first_mut", On::Place, (0, 0), first_mut, "the first element, to be changed, an `Option`")
+        .order(ResultOrder::NoArray)
+        .of_vectors(),
+    row("outer_iter_mut", On::Place, (0, 0), outer_iter_mut, "the parts along the first axis, to be changed")
+        .order(ResultOrder::NoArray),
+    row("axis_iter_mut", On::Place, (1, 1), axis_iter_mut, "the parts along an axis, to be changed")
+        .order(ResultOrder::NoArray),
+    row("rows_mut", On::Place, (0, 0), rows_mut, "the rows, to be changed").order(ResultOrder::NoArray),
+    row("columns_mut", On::Place, (0, 0), columns_mut, "the columns of a matrix, to be changed")
+        .order(ResultOrder::NoArray),
+    row("indexed_iter_mut", On::Place, (0, 0), indexed_iter_mut, "pairs of index and element, to be changed")
+        .order(ResultOrder::NoArray),
     row(
         "chunks_exact_mut",
         On::Place,

@@ -7,7 +7,7 @@ use crate::front::functions;
 use crate::front::iter;
 use crate::front::lower::Lower;
 use crate::front::refs::results;
-use crate::front::table::{Call, On, Parts, Row, row};
+use crate::front::table::{Call, On, OnType, Parts, Row, row};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::{Elem, Lit, Node, Term};
 use crate::prim::{Cmp, IntOp};
@@ -32,10 +32,11 @@ pub(in crate::front) const TABLE: &[Row] = &[
     row("from_iter", On::Assoc, (1, 1), iter::consume::collect, "the items of an iterator"),
     row("from_vec", On::Assoc, (1, 1), from_vec, "the elements of a vector").parts(Parts::By(parts::from_vector)),
     row("from", On::Assoc, (1, 1), from_vec, "conversion between numbers, or the elements of a vector")
+        .on_type(OnType::Conversion)
         .parts(Parts::By(parts::from_vector)),
-    row("zero", On::Assoc, (0, 0), unit, "0 of the type parameter: `T::zero()`"),
-    row("one", On::Assoc, (0, 0), unit, "1 of the type parameter: `T::one()`"),
-    row("lit", On::Assoc, (1, 1), from_vec, "a constant of the type parameter: `T::lit(0.5)`"),
+    row("zero", On::Assoc, (0, 0), unit, "0 of the type parameter: `T::zero()`").on_type(OnType::Constant(0.0)),
+    row("one", On::Assoc, (0, 0), unit, "1 of the type parameter: `T::one()`").on_type(OnType::Constant(1.0)),
+    row("lit", On::Assoc, (1, 1), from_vec, "a constant of the type parameter: `T::lit(0.5)`").on_type(OnType::Literal),
 ];
 
 /// The element type that the path names: `Array1::<f32>::zeros`.

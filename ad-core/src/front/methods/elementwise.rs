@@ -10,37 +10,65 @@ use crate::front::refs::results;
 use crate::front::table::{Call, LowerFn, Neutral, On, Parts, Row, row};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::Term;
-use crate::memory_order::HasLayouts;
+use crate::memory_order::ResultOrder;
 use crate::prim::{Cmp, Reduce};
 use crate::program::Takes;
 
 /// Elementwise methods.
 pub(in crate::front) const TABLE: &[Row] = &[
     row("powi", On::Array, (1, 1), powi, "integer power, elementwise")
+        .order(ResultOrder::LikeReceiver)
         .gives(results::array_of_array)
         .parts(Parts::Elementwise),
-    row("pow2", On::Array, (0, 0), pow2, "x * x, elementwise").gives(results::array_of_array).parts(Parts::Elementwise),
-    row("log", On::Array, (1, 1), log, "logarithm to a base, elementwise").parts(Parts::Elementwise),
-    row("abs_sub", On::Array, (1, 1), abs_sub, "the positive difference, elementwise").with_axes(),
-    row("clamp", On::Array, (2, 2), clamp, "into a range, elementwise").parts(Parts::Elementwise),
-    row("is_nan", On::Array, (0, 0), is_nan, "an array of booleans").parts(Parts::Elementwise),
-    row("is_infinite", On::Array, (0, 0), is_infinite, "an array of booleans").parts(Parts::Elementwise),
-    row("is_any_nan", On::Array, (0, 0), any_nan, "boolean").parts(Parts::Reduction(Neutral::Zero)),
-    row("is_any_infinite", On::Array, (0, 0), any_infinite, "boolean").parts(Parts::Reduction(Neutral::Zero)),
+    row("pow2", On::Array, (0, 0), pow2, "x * x, elementwise")
+        .order(ResultOrder::LikeReceiver)
+        .gives(results::array_of_array)
+        .parts(Parts::Elementwise),
+    row("log", On::Array, (1, 1), log, "logarithm to a base, elementwise")
+        .order(ResultOrder::LikeReceiver)
+        .parts(Parts::Elementwise),
+    row("abs_sub", On::Array, (1, 1), abs_sub, "the positive difference, elementwise")
+        .order(ResultOrder::LikeReceiver)
+        .with_axes(),
+    row("clamp", On::Array, (2, 2), clamp, "into a range, elementwise")
+        .order(ResultOrder::LikeReceiver)
+        .parts(Parts::Elementwise),
+    IS_NAN,
+    IS_INFINITE,
+    row("is_any_nan", On::Array, (0, 0), any_nan, "boolean")
+        .order(ResultOrder::NoArray)
+        .parts(Parts::Reduction(Neutral::Zero)),
+    row("is_any_infinite", On::Array, (0, 0), any_infinite, "boolean")
+        .order(ResultOrder::NoArray)
+        .parts(Parts::Reduction(Neutral::Zero)),
     MAPV,
     row("map", On::Array, (1, 1), map, "f of each element")
+        .order(ResultOrder::LikeReceiver)
         .gives(results::mapped_by_reference)
         .parts(Parts::By(parts::map)),
-    row("mapv_into", On::Array, (1, 1), map_into, "f of each element")
+    row("mapv_into", On::Array, (1, 1), map, "f of each element")
+        .order(ResultOrder::InPlace)
         .takes(Takes::Value)
         .gives(results::array_of_array)
         .parts(Parts::By(parts::map)),
-    row("mapv_into_any", On::Array, (1, 1), map, "f of each element").takes(Takes::Value).parts(Parts::By(parts::map)),
+    row("mapv_into_any", On::Array, (1, 1), map, "f of each element")
+        .order(ResultOrder::InPlace)
+        .takes(Takes::Value)
+        .parts(Parts::By(parts::map)),
 ];
 
+const IS_NAN: Row = row("is_nan", On::Array, (0, 0), is_nan, "an array of booleans")
+    .order(ResultOrder::LikeReceiver)
+    .parts(Parts::Elementwise);
+const IS_INFINITE: Row = row("is_infinite", On::Array, (0, 0), is_infinite, "an array of booleans")
+    .order(ResultOrder::LikeReceiver)
+    .parts(Parts::Elementwise);
+
 /// `mapv`, which `mapv_inplace` means too.
-pub(in crate::front) const MAPV: Row =
-    row("mapv", On::Array, (1, 1), map, "f of each element").gives(results::mapped).parts(Parts::By(parts::map));
+pub(in crate::front) const MAPV: Row = row("mapv", On::Array, (1, 1), map, "f of each element")
+    .order(ResultOrder::LikeReceiver)
+    .gives(results::mapped)
+    .parts(Parts::By(parts::map));
 
 /// Elementwise: a function of the table at once, a closure by a loop over the index, which the bulk-operation transform takes away.
 fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -62,32 +90,16 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         return Ok(me.rows(mapped, inner.saturating_add(1)));
     }
     let x = me.of_any_rank(x, rx)?;
-    let made = me.along_memory(x, |me, x| {
-        if let Value::Function(row, _) = f
-            && let Some(op) = row.unary()
-        {
-            let x = me.real_term(&Value::Term(x), rx)?;
-            return Ok(Value::Term(me.g.unary(op, x)));
-        }
-        let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
-        each(me, &sizes, (rf, want), &mut |me, ix| {
-            let element = me.g.index(x, ix);
-            me.apply(f, &[Value::Term(element)], rf)
-        })
-    })?;
-    Ok(made)
-}
-
-/// What is consumed is written over.
-fn map_into<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (x, range) = call.arg(0)?;
-    Ok(match (map(me, call)?, x) {
-        (made, Value::List(_) | Value::Nested(..)) => made,
-        (Value::Term(t), x) => {
-            let x = me.of_any_rank(x, range)?;
-            Value::Term(me.layouts().written_over(x, t))
-        }
-        (made, _) => made,
+    if let Value::Function(row, _) = f
+        && let Some(op) = row.unary()
+    {
+        let x = me.real_term(&Value::Term(x), rx)?;
+        return Ok(Value::Term(me.g.unary(op, x)));
+    }
+    let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
+    each(me, &sizes, (rf, want), &mut |me, ix| {
+        let element = me.g.index(x, ix);
+        me.apply(f, &[Value::Term(element)], rf)
     })
 }
 
@@ -122,12 +134,10 @@ fn lifted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, scalar: LowerFn) -> Lower
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
     let x = me.real_term(&Value::Term(x), range)?;
-    me.along_memory(x, |me, x| {
-        let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
-        each(me, &sizes, (range, want), &mut |me, ix| {
-            let element = Value::Term(me.g.index(x, ix));
-            scalar(me, &Call { texts: Vec::new(), ..call.of(element) })
-        })
+    let (sizes, want) = (me.g.shape(x).to_vec(), Want::Elem(me.g.elem(x)));
+    each(me, &sizes, (range, want), &mut |me, ix| {
+        let element = Value::Term(me.g.index(x, ix));
+        scalar(me, &Call { texts: Vec::new(), ..call.of(element) })
     })
 }
 
@@ -157,7 +167,7 @@ fn pow2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
     let x = me.real_term(&Value::Term(x), range)?;
-    me.along_memory(x, |me, x| Ok(Value::Term(me.g.mul(x, x))))
+    Ok(Value::Term(me.g.mul(x, x)))
 }
 
 fn abs_sub<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -175,16 +185,17 @@ fn abs_sub<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 /// Whether any element is so. (What ndarray 0.17 calls `is_all_nan` holds where none is; it is refused.)
-fn any<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, scalar: LowerFn) -> Lowered<Value<'a>> {
-    let Value::Term(t) = lifted(me, call, scalar)? else { return Err(crate::diag::Poison) };
+fn any<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, each: &'static Row) -> Lowered<Value<'a>> {
+    let of_each = Call { row: each, texts: Vec::new(), ..call.of(call.arg(0)?.0.clone()) };
+    let Value::Term(t) = me.call_whole(&of_each)? else { return Err(crate::diag::Poison) };
     let rank = all_axes(me, t).len();
     Ok(Value::Term(me.g.reduce(Reduce::Any, rank, t)))
 }
 
 fn any_nan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    any(me, call, super::is_nan)
+    any(me, call, &IS_NAN)
 }
 
 fn any_infinite<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    any(me, call, super::infinite)
+    any(me, call, &IS_INFINITE)
 }

@@ -8,32 +8,38 @@ use crate::front::lower::Lower;
 use crate::front::table::{Call, On, Row, row};
 use crate::front::value::{Lowered, Value};
 use crate::ir::{Contraction, Elem, Node, Term, Var};
-use crate::memory_order::HasLayouts;
+use crate::memory_order::ResultOrder;
 use crate::prim::{Cmp, IntOp};
 use crate::program::{Called, Home};
 
 /// Free functions of ndarray.
 pub(in crate::front) const TABLE: &[Row] = &[
     row("stack", On::Nd, (2, 2), stack, "arrays of one shape along a new axis, a `Result`")
+        .order(ResultOrder::Joined)
         .called("$crate::ndarray::Axis(0), &[x_.view()]"),
     CONCATENATE,
-    row("arr0", On::Nd, (1, 1), arr0, "an array of rank 0").called("0.0_f64"),
-    row("aview0", On::Nd, (1, 1), arr0, "an array of rank 0").called("&0.0_f64"),
-    row("arr1", On::Nd, (1, 1), arr, "an array of these elements").called("&[0.0_f64]"),
-    row("arr2", On::Nd, (1, 1), arr, "an array of these rows").called("&[[0.0_f64]]"),
-    row("arr3", On::Nd, (1, 1), arr, "an array of these matrices").called("&[[[0.0_f64]]]"),
-    row("aview1", On::Nd, (1, 1), arr, "an array of these elements").called("&[0.0_f64]"),
-    row("aview2", On::Nd, (1, 1), arr, "an array of these rows").called("&[[0.0_f64]]"),
-    row("kron", On::Nd, (2, 2), kron, "Kronecker product of two matrices").called_as(Called {
-        home: Home::Linalg,
-        arguments: "&$crate::ndarray::Array2::<f64>::zeros((0, 0)), &$crate::ndarray::Array2::<f64>::zeros((0, 0))",
-        result: None,
-    }),
+    row("arr0", On::Nd, (1, 1), arr0, "an array of rank 0").order(ResultOrder::Standard).called("0.0_f64"),
+    row("aview0", On::Nd, (1, 1), arr0, "an array of rank 0").order(ResultOrder::Standard).called("&0.0_f64"),
+    row("arr1", On::Nd, (1, 1), arr, "an array of these elements").order(ResultOrder::Standard).called("&[0.0_f64]"),
+    row("arr2", On::Nd, (1, 1), arr, "an array of these rows").order(ResultOrder::Standard).called("&[[0.0_f64]]"),
+    row("arr3", On::Nd, (1, 1), arr, "an array of these matrices")
+        .order(ResultOrder::Standard)
+        .called("&[[[0.0_f64]]]"),
+    row("aview1", On::Nd, (1, 1), arr, "an array of these elements").order(ResultOrder::Standard).called("&[0.0_f64]"),
+    row("aview2", On::Nd, (1, 1), arr, "an array of these rows").order(ResultOrder::Standard).called("&[[0.0_f64]]"),
+    row("kron", On::Nd, (2, 2), kron, "Kronecker product of two matrices").order(ResultOrder::Standard).called_as(
+        Called {
+            home: Home::Linalg,
+            arguments: "&$crate::ndarray::Array2::<f64>::zeros((0, 0)), &$crate::ndarray::Array2::<f64>::zeros((0, 0))",
+            result: None,
+        },
+    ),
 ];
 
 /// `concatenate`, which loops over growing vectors mean too.
 pub(in crate::front) const CONCATENATE: Row =
     row("concatenate", On::Nd, (2, 2), concatenate, "arrays one behind the other along an axis, a `Result`")
+        .order(ResultOrder::Joined)
         .called("$crate::ndarray::Axis(0), &[x_.view()]");
 
 fn arr0<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -99,14 +105,12 @@ fn stack<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         Parts::Listed(terms) => terms,
         Parts::Rows(all) => {
             let (t, there) = rows(me, all, axis);
-            let t = me.layouts().joined(t, axis);
             return Ok(Value::Maybe(Value::Term(t).into(), there));
         }
     };
     let same = me.same_shapes(&terms, range)?;
     let t = me.g.stack(&same);
     let t = move_axis(me, t, 0, axis);
-    let t = me.layouts().joined(t, axis);
     Ok(fine(me, t))
 }
 
@@ -163,7 +167,6 @@ fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     }
     let t = joined.ok_or(crate::diag::Poison)?;
     let t = own.map_or(t, |own| me.g.own(t, own));
-    let t = me.layouts().joined(t, along);
     Ok(fine(me, t))
 }
 
@@ -178,7 +181,6 @@ fn in_rows<'a>(me: &mut Lower<'a>, all: Term, along: usize, range: SrcRange) -> 
     let n = sizes.remove(along);
     sizes[along] = me.g.int(IntOp::Mul, n, sizes[along]);
     let t = me.g.reshape(t, &sizes);
-    let t = me.layouts().joined(t, along);
     Ok(Value::Maybe(Value::Term(t).into(), there))
 }
 

@@ -14,42 +14,73 @@ use crate::front::slice::{Axis, front_axis};
 use crate::front::table::{Call, On, Parts, Row, row};
 use crate::front::value::{Lowered, Range, Value, Want};
 use crate::ir::{Elem, IntTy, Node, Term, axis};
-use crate::memory_order::HasLayouts;
+use crate::memory_order::{HasLayouts, ResultOrder};
 use crate::prim::{Cmp, IntOp};
 use crate::program::Takes;
 
 /// Methods that move axes and elements.
 pub(in crate::front) const TABLE: &[Row] = &[
     row("t", On::Array, (0, 0), transposed, "axes in reverse order")
+        .order(ResultOrder::View)
         .gives(results::view)
         .parts(Parts::By(parts::transposed)),
     row("reversed_axes", On::Array, (0, 0), transposed, "axes in reverse order")
+        .order(ResultOrder::View)
         .takes(Takes::Value)
         .parts(Parts::By(parts::transposed)),
-    row("permuted_axes", On::Array, (1, 1), permuted_axes, "axes in the order given").takes(Takes::Value),
+    row("permuted_axes", On::Array, (1, 1), permuted_axes, "axes in the order given")
+        .order(ResultOrder::View)
+        .takes(Takes::Value),
     row("insert_axis", On::Array, (1, 1), insert_axis, "a new axis of size 1")
+        .order(ResultOrder::InsertedAxis)
         .takes(Takes::Value)
         .parts(Parts::By(parts::insert_axis)),
-    row("remove_axis", On::Array, (1, 1), remove_axis, "the part at index 0 of an axis").takes(Takes::Value),
+    row("remove_axis", On::Array, (1, 1), remove_axis, "the part at index 0 of an axis")
+        .order(ResultOrder::View)
+        .takes(Takes::Value),
     row("into_shape_with_order", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`")
+        .order(ResultOrder::Reshaped)
         .takes(Takes::Value),
     row("into_shape_clone", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`")
+        .order(ResultOrder::Reshaped)
         .takes(Takes::Value),
-    row("into_shape", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`").takes(Takes::Value),
-    row("to_shape", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`"),
-    row("into_dimensionality", On::Array, (0, 0), same_rank, "the array, a `Result`").takes(Takes::Value),
-    row("flatten", On::Array, (0, 0), flatten, "the elements in row-major order"),
-    row("into_flat", On::Array, (0, 0), flatten, "the elements in row-major order").takes(Takes::Value),
-    row("into_raw_vec_and_offset", On::Array, (0, 0), raw_vec, "the elements, and an offset").takes(Takes::Value),
-    row("into_scalar", On::Array, (0, 0), into_scalar, "the element of an array of rank 0").takes(Takes::Value),
-    row("as_standard_layout", On::Array, (0, 0), in_standard_layout, "the array"),
-    row("reborrow", On::Array, (0, 0), itself, "the array").takes(Takes::Value),
-    row("broadcast", On::Array, (1, 1), broadcast, "repeated to a shape, an `Option`"),
-    row("diag", On::Array, (0, 0), diag, "the diagonal").gives(results::view).parts(Parts::By(parts::diag)),
-    row("into_diag", On::Array, (0, 0), diag, "the diagonal").takes(Takes::Value).parts(Parts::By(parts::diag)),
-    row("triu", On::Array, (1, 1), triu, "zeros below a diagonal").gives(results::array_of_array),
-    row("tril", On::Array, (1, 1), tril, "zeros above a diagonal").gives(results::array_of_array),
+    row("into_shape", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`")
+        .order(ResultOrder::Reshaped)
+        .takes(Takes::Value),
+    row("to_shape", On::Array, (1, 1), reshape, "the elements in another shape, a `Result`")
+        .order(ResultOrder::Reshaped),
+    row("into_dimensionality", On::Array, (0, 0), same_rank, "the array, a `Result`")
+        .order(ResultOrder::View)
+        .takes(Takes::Value),
+    row("flatten", On::Array, (0, 0), flatten, "the elements in row-major order").order(ResultOrder::Reshaped),
+    row("into_flat", On::Array, (0, 0), flatten, "the elements in row-major order")
+        .order(ResultOrder::Reshaped)
+        .takes(Takes::Value),
+    row("into_raw_vec_and_offset", On::Array, (0, 0), raw_vec, "the elements, and an offset")
+        .order(ResultOrder::NoArray)
+        .takes(Takes::Value),
+    row("into_scalar", On::Array, (0, 0), into_scalar, "the element of an array of rank 0")
+        .order(ResultOrder::NoArray)
+        .takes(Takes::Value),
+    row("as_standard_layout", On::Array, (0, 0), in_standard_layout, "the array").order(ResultOrder::Standard),
+    row("reborrow", On::Array, (0, 0), itself, "the array").order(ResultOrder::View).takes(Takes::Value),
+    row("broadcast", On::Array, (1, 1), broadcast, "repeated to a shape, an `Option`").order(ResultOrder::Broadcast),
+    row("diag", On::Array, (0, 0), diag, "the diagonal")
+        .order(ResultOrder::View)
+        .gives(results::view)
+        .parts(Parts::By(parts::diag)),
+    row("into_diag", On::Array, (0, 0), diag, "the diagonal")
+        .order(ResultOrder::View)
+        .takes(Takes::Value)
+        .parts(Parts::By(parts::diag)),
+    row("triu", On::Array, (1, 1), triu, "zeros below a diagonal")
+        .order(ResultOrder::Triangle)
+        .gives(results::array_of_array),
+    row("tril", On::Array, (1, 1), tril, "zeros above a diagonal")
+        .order(ResultOrder::Triangle)
+        .gives(results::array_of_array),
     row("diff", On::Array, (2, 2), diff, "differences of neighbours along an axis, n times")
+        .order(ResultOrder::Given)
         .gives(results::array_of_array),
 ];
 
@@ -60,8 +91,7 @@ fn itself<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn in_standard_layout<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let x = me.of_any_rank(x, range)?;
-    Ok(Value::Term(me.layouts().new_array(x)))
+    Ok(Value::Term(me.of_any_rank(x, range)?))
 }
 
 fn transposed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -109,8 +139,7 @@ fn insert_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     let rank = me.g.rank(x);
     let k = axis_at(me, call, 1, rank + 1)?;
     let one = me.g.lit_usize(1);
-    let wider = me.g.replicate_axes(x, &[axis(k)], &[one]);
-    Ok(Value::Term(me.layouts().inserted_axes(x, wider, &[axis(k)], 1)))
+    Ok(Value::Term(me.g.replicate_axes(x, &[axis(k)], &[one])))
 }
 
 fn remove_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -236,7 +265,6 @@ fn broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     }
     let x = me.g.recast(x, &renamed);
     let t = me.stretch(x, &sizes);
-    let t = if t == x { t } else { me.layouts().broadcast(x, t) };
     Ok(fitting(me, t, there))
 }
 
@@ -296,7 +324,8 @@ pub(in crate::front) fn along<'a>(axis: usize, start: Option<Value<'a>>, end: Op
 
 fn diff<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (n, rn)) = (call.arg(0)?, call.arg(1)?);
-    let mut x = me.array(x, rx)?;
+    let first = me.array(x, rx)?;
+    let mut x = first;
     let k = axis_at(me, call, 2, me.g.rank(x))?;
     let times = me.usize(n, rn)?;
     let Some(times) = me.g.int_value(times).filter(|n| (0..=16).contains(n)) else {
@@ -312,5 +341,12 @@ fn diff<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let words = [call.text(0).to_string(), call.text(0).to_string()];
         x = me.arith(crate::front::arith::Arith::Sub, tail, head, words, call.range)?;
     }
-    Ok(Value::Term(x))
+    let mut layouts = me.layouts();
+    Ok(Value::Term(match times {
+        0 => layouts.copied(x),
+        1 => layouts.new_array(x),
+        // Written over a part of a copy of the array, or of what was made before.
+        _ if layouts.g.rank(x) > 1 || layouts.not_standard(first).is_some() => layouts.with_unknown_order(x),
+        _ => x,
+    }))
 }

@@ -13,35 +13,55 @@ use crate::front::refs::results;
 use crate::front::table::{Call, On, Parts, Row, row};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::{Contraction, Term, Type, axis};
-use crate::memory_order::HasLayouts;
+use crate::memory_order::{ReductionOrder, ResultOrder};
 use crate::prim::{Cmp, IntOp, Reduce, Unary};
 
 /// Reductions.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("sum", On::Array, (0, 0), sum, "sum of all elements").gives(results::number).parts(Parts::By(parts::sum)),
+    row("sum", On::Array, (0, 0), sum, "sum of all elements")
+        .reduces(ReductionOrder::Sum)
+        .gives(results::number)
+        .parts(Parts::By(parts::sum)),
     row("mean", On::Array, (0, 0), mean, "mean of all elements, an `Option`")
+        .reduces(ReductionOrder::Sum)
         .gives(results::some_number)
         .parts(Parts::By(parts::mean)),
     row("sum_axis", On::Array, (1, 1), sum_axis, "sum over one axis")
+        .order(ResultOrder::Lanes)
+        .reduces(ReductionOrder::SumAxis)
         .gives(results::array_of_array)
         .parts(Parts::By(parts::sum_axis)),
     row("mean_axis", On::Array, (1, 1), mean_axis, "mean over one axis, an `Option`")
+        .order(ResultOrder::Lanes)
+        .reduces(ReductionOrder::SumAxis)
         .gives(results::array_of_array)
         .parts(Parts::By(parts::mean_axis)),
-    row("var", On::Array, (1, 1), var, "variance of all elements").gives(results::number).parts(Parts::By(parts::var)),
+    row("var", On::Array, (1, 1), var, "variance of all elements")
+        .reduces(ReductionOrder::Memory)
+        .gives(results::number)
+        .parts(Parts::By(parts::var)),
     row("std", On::Array, (1, 1), std, "standard deviation of all elements")
+        .reduces(ReductionOrder::Memory)
         .gives(results::number)
         .parts(Parts::By(parts::std)),
-    row("var_axis", On::Array, (2, 2), var_axis, "variance along one axis").gives(results::array_of_array),
-    row("std_axis", On::Array, (2, 2), std_axis, "standard deviation along one axis").gives(results::array_of_array),
-    row("map_axis", On::Array, (2, 2), map_axis, "f of each lane along an axis"),
+    row("var_axis", On::Array, (2, 2), var_axis, "variance along one axis")
+        .order(ResultOrder::Standard)
+        .reduces(ReductionOrder::Logical)
+        .gives(results::array_of_array),
+    row("std_axis", On::Array, (2, 2), std_axis, "standard deviation along one axis")
+        .order(ResultOrder::Standard)
+        .reduces(ReductionOrder::Logical)
+        .gives(results::array_of_array),
+    row("map_axis", On::Array, (2, 2), map_axis, "f of each lane along an axis").order(ResultOrder::Lanes),
     row("dot", On::Array, (1, 1), dot, "product of vectors and matrices")
+        .order(ResultOrder::Product)
+        .reduces(ReductionOrder::Dot)
         .gives(results::number)
         .parts(Parts::OfTwo(parts::dot)),
 ];
 
 /// The mean over axes and whether there is one; the count as ndarray takes it.
-fn mean_over<'a>(me: &mut Lower<'a>, x: Term, axes: &[u8], range: SrcRange) -> Lowered<Value<'a>> {
+fn mean_over<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term, axes: &[u8], range: SrcRange) -> Lowered<Value<'a>> {
     let x = me.real_term(&Value::Term(x), range)?;
     let elem = me.g.elem(x);
     let shape = me.g.shape(x).to_vec();
@@ -50,17 +70,14 @@ fn mean_over<'a>(me: &mut Lower<'a>, x: Term, axes: &[u8], range: SrcRange) -> L
         count = me.g.int(IntOp::Mul, count, shape[usize::from(k)]);
     }
     let sum = me.g.sum_axes(x, axes);
-    let sum = match axes {
-        &[k] if me.g.rank(x) > 1 => me.layouts().sum_axis(sum, x, usize::from(k)),
-        _ => me.layouts().sum(sum, x),
-    };
+    let axis = axes.first().filter(|_| axes.len() < me.g.rank(x)).map(|&k| usize::from(k));
+    let sum = me.summed(call, sum, x, axis);
     let divisor = me.g.cast(elem, count);
     let shape = me.g.shape(sum).to_vec();
     let divisor = me.g.broadcast(divisor, &shape);
     let zero = me.g.lit_usize(0);
     let there = me.g.compare(Cmp::Gt, count, zero);
     let mean = me.g.div(sum, divisor);
-    let mean = me.layouts().written_over(sum, mean);
     Ok(Value::Maybe(Value::Term(mean).into(), there))
 }
 
@@ -72,7 +89,7 @@ fn mean<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.of_any_rank(x, range)?;
     let axes = all_axes(me, x);
-    mean_over(me, x, &axes, range)
+    mean_over(me, call, x, &axes, range)
 }
 
 fn sum_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -80,14 +97,14 @@ fn sum_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let x = me.array(x, range)?;
     let k = axis_arg(me, call, x)?;
     let free = sum_over(me, x, &[axis(k)], range)?;
-    Ok(Value::Term(me.layouts().sum_axis(free, x, k)))
+    Ok(Value::Term(me.summed(call, free, x, Some(k))))
 }
 
 fn mean_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
     let axis = axis(axis_arg(me, call, x)?);
-    mean_over(me, x, &[axis], range)
+    mean_over(me, call, x, &[axis], range)
 }
 
 /// The square root whose derivative is 0 at 0: of sums of squares.
@@ -188,10 +205,7 @@ fn map_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let lane = me.g.index(lanes, ix);
         me.apply(f, &[Value::Term(lane)], rf)
     })?;
-    Ok(match made {
-        Value::Term(made) => Value::Term(me.layouts().lanes(x, k, made, false)),
-        made => made,
-    })
+    Ok(made)
 }
 
 fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -223,7 +237,7 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let spec = Contraction::new(labels.0, labels.1, labels.2);
     let free = me.g.contract(a, b, spec);
     Ok(Value::Term(match (sa.len(), renamed.len()) {
-        (2, 2) => me.layouts().matrix_product(free, [a, b]),
+        (2, 2) => free,
         (1, 2) => me.own_dot(free, (b, 0), a),
         (_, _) => me.own_dot(free, (a, inner), b),
     }))

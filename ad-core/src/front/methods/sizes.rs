@@ -7,39 +7,56 @@ use crate::front::refs::results;
 use crate::front::table::{Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Value};
 use crate::ir::{Elem, Term};
+use crate::memory_order::ResultOrder;
 use crate::prim::{Cmp, IntOp};
 use crate::program::Takes;
 
 /// Sizes.
 pub(in crate::front) const TABLE: &[Row] = &[
     row("len", On::Array, (0, 0), len, "number of elements")
+        .order(ResultOrder::NoArray)
         .of_layout()
         .of_vectors_too()
         .takes(Takes::Reference)
         .gives(results::number)
         .marks(&[Mark::OfConstants]),
     row("is_empty", On::Array, (0, 0), is_empty, "whether there is no element")
+        .order(ResultOrder::NoArray)
         .of_layout()
         .of_vectors_too()
         .takes(Takes::Reference)
         .gives(results::number),
     row("is_square", On::Array, (0, 0), is_square, "whether a matrix has as many rows as columns")
+        .order(ResultOrder::NoArray)
         .of_layout()
         .takes(Takes::Reference)
         .gives(results::number),
     row("nrows", On::Array, (0, 0), nrows, "rows of a matrix")
+        .order(ResultOrder::NoArray)
         .of_layout()
         .takes(Takes::Reference)
         .gives(results::number),
     row("ncols", On::Array, (0, 0), ncols, "columns of a matrix")
+        .order(ResultOrder::NoArray)
         .of_layout()
         .takes(Takes::Reference)
         .gives(results::number),
-    row("dim", On::Array, (0, 0), dim, "sizes as a tuple").of_layout().takes(Takes::Reference),
-    row("raw_dim", On::Array, (0, 0), shape, "sizes").of_layout().takes(Takes::Reference),
-    row("shape", On::Array, (0, 0), shape, "sizes: `x.shape()[k]`").of_layout().takes(Takes::Reference),
-    row("ndim", On::Array, (0, 0), ndim, "rank").of_layout().takes(Takes::Reference).gives(results::number),
+    row("dim", On::Array, (0, 0), dim, "sizes as a tuple")
+        .order(ResultOrder::NoArray)
+        .of_layout()
+        .takes(Takes::Reference),
+    row("raw_dim", On::Array, (0, 0), shape, "sizes").order(ResultOrder::NoArray).of_layout().takes(Takes::Reference),
+    row("shape", On::Array, (0, 0), shape, "sizes: `x.shape()[k]`")
+        .order(ResultOrder::NoArray)
+        .of_layout()
+        .takes(Takes::Reference),
+    row("ndim", On::Array, (0, 0), ndim, "rank")
+        .order(ResultOrder::NoArray)
+        .of_layout()
+        .takes(Takes::Reference)
+        .gives(results::number),
     row("len_of", On::Array, (1, 1), len_of, "size of an axis")
+        .order(ResultOrder::NoArray)
         .of_layout()
         .takes(Takes::Reference)
         .gives(results::number),

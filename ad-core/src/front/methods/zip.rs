@@ -16,16 +16,19 @@ use crate::front::refs::results;
 use crate::front::table::{self, Call, Mark, On, Parts, Row, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::{Elem, Term};
-use crate::memory_order::HasLayouts;
+use crate::memory_order::{HasLayouts, ResultOrder};
 
 /// `Zip` and its methods; the DSL's `map2`.
 pub(in crate::front) const TABLE: &[Row] = &[
-    row("Zip::from", On::Nd, (1, 1), from, "arrays of one shape, element by element"),
-    row("Zip::indexed", On::Nd, (1, 1), indexed, "the same with the index as the first argument"),
-    row("and", On::Zip, (1, 1), and, "one more array of the same shape"),
-    row("and_broadcast", On::Zip, (1, 1), and_broadcast, "one more array, broadcast to the shape"),
-    row("map_collect", On::Zip, (1, 1), map_collect, "the array of all f(a, b, ..)"),
-    row("map_assign_into", On::Zip, (2, 2), map_assign_into, "f(a, b, ..) for each element of another array"),
+    row("Zip::from", On::Nd, (1, 1), from, "arrays of one shape, element by element").order(ResultOrder::NoArray),
+    row("Zip::indexed", On::Nd, (1, 1), indexed, "the same with the index as the first argument")
+        .order(ResultOrder::NoArray),
+    row("and", On::Zip, (1, 1), and, "one more array of the same shape").order(ResultOrder::NoArray),
+    row("and_broadcast", On::Zip, (1, 1), and_broadcast, "one more array, broadcast to the shape")
+        .order(ResultOrder::NoArray),
+    row("map_collect", On::Zip, (1, 1), map_collect, "the array of all f(a, b, ..)").order(ResultOrder::Zip),
+    row("map_assign_into", On::Zip, (2, 2), map_assign_into, "f(a, b, ..) for each element of another array")
+        .order(ResultOrder::NoArray),
     row(
         "for_each",
         On::Zip,
@@ -33,6 +36,7 @@ pub(in crate::front) const TABLE: &[Row] = &[
         of_closure,
         "`for` over all elements: `Zip::from(&mut a).and(&b).for_each(|a, &b| *a += b)`",
     )
+    .order(ResultOrder::NoArray)
     .marks(&[Mark::Loop]),
     row(
         "zip_mut_with",
@@ -45,7 +49,7 @@ pub(in crate::front) const TABLE: &[Row] = &[
     row("map_inplace", On::Place, (1, 1), of_closure, "`for` over the elements: `a.map_inplace(|v| *v *= 2.0)`")
         .marks(&[Mark::Loop]),
     row("scaled_add", On::Place, (2, 2), scaled_add, "adds a number times another array"),
-    row("size", On::Zip, (0, 0), size, "number of elements"),
+    row("size", On::Zip, (0, 0), size, "number of elements").order(ResultOrder::NoArray),
     row("map2", On::Dsl, (3, 3), map2, "f of each pair of elements")
         .called("x_, x_, |a_: f64, _: f64| a_")
         .gives(results::mapped_pairs)
