@@ -4,6 +4,8 @@
 //! `AD_CASES` sets the number of bodies of each law, `AD_SEED` the first seed.
 
 mod common;
+#[path = "laws/updates.rs"]
+mod updates;
 
 use ad_core::derivative::list::GRAD;
 use ad_core::pipeline;

@@ -67,6 +67,12 @@ impl Nest<'_, '_> {
         if d > 0 {
             self.write_nodes(0..=d - 1)?;
         }
+        if let Part::Ragged(end) = *self.part {
+            let (size, end, level) = (self.arg(self.k.loops[d - 1]).receiver(), self.value(end)?, self.level(end));
+            let (inside, end) = (&self.length, end.tokens);
+            let inside = quote!(let #inside = #size.min(#end););
+            self.push(level, 0, &inside);
+        }
         for item in self.items {
             let Item::Fold { out, fold, reduced, added, at, .. } = item else { continue };
             let reduced: Vec<bool> = if self.flat { vec![true] } else { reduced.clone() };

@@ -98,7 +98,7 @@ pub(super) fn interior<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Interior<'a
     if tests.is_empty() {
         return None;
     }
-    let (kernel, mut items) = decided(k, items, &tests, inner, low);
+    let (kernel, mut items, _) = decided(k, items, &tests, inner, low);
     // Of what is zero but at the ends the interior adds nothing.
     items.retain(|item| !matches!(item, Item::Fold { value, .. } if is_zero(&kernel, *value)));
     let highs = highs.into_iter().map(|(id, offset)| (k.node(id).op.clone(), offset)).collect();
@@ -110,12 +110,13 @@ pub(super) fn interior<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Interior<'a
 pub(super) struct Prefix<'a> {
     pub(super) kernel: Kernel<'a>,
     pub(super) items: Vec<Item>,
-    /// A closed scalar: the first index behind it.
-    pub(super) end: Op,
+    /// The first index behind it: a closed scalar, or what the loops around decide.
+    pub(super) end: Id,
 }
 
-/// The beginning of a nest that is all that it does, if there is such a test.
-pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Prefix<'a>> {
+/// The beginning of a nest that is all that it does, if there is such a test. Its end is a closed scalar, or depends on
+/// the loops around (`ragged`).
+pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item], ragged: bool) -> Option<Prefix<'a>> {
     let inner = k.loops.len().checked_sub(1)?;
     for (id, node) in k.nodes.iter().enumerate() {
         let Op::Prim(Prim::Compare(op), args) = &node.op else { continue };
@@ -128,9 +129,14 @@ pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Prefix<'a>> {
             _ => continue,
         };
         let this = u32::try_from(id).unwrap_or(u32::MAX);
-        if k.node(end).level == 0 && matches!(k.node(end).op, Op::Scalar(_)) && idle(k, items, (this, !value)) {
-            let (kernel, items) = decided(k, items, &HashMap::from([(this, value)]), inner, 0);
-            return Some(Prefix { kernel, items, end: k.node(end).op.clone() });
+        let known = if ragged {
+            (1..=inner).contains(&usize::from(k.node(end).level))
+        } else {
+            k.node(end).level == 0 && matches!(k.node(end).op, Op::Scalar(_))
+        };
+        if known && idle(k, items, (this, !value)) {
+            let (kernel, items, map) = decided(k, items, &HashMap::from([(this, value)]), inner, 0);
+            return Some(Prefix { kernel, items, end: map[end as usize] });
         }
     }
     None
@@ -143,6 +149,12 @@ enum Is {
     Zero(bool),
     Bool(bool),
     Other(Id),
+}
+
+/// Whether a number that is known and finite is positive.
+fn factor(k: &Kernel<'_>, id: Id) -> Option<bool> {
+    let Op::Lit(lit @ Lit::Real(..)) = k.node(id).op else { return None };
+    lit.as_real().filter(|x| x.is_finite()).map(f64::is_sign_positive)
 }
 
 /// Whether the items do nothing but store zeros where this test has this value.
@@ -182,6 +194,14 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
                     (Is::Zero(a), Is::Zero(b)) => Is::Zero(a || b),
                     _ => Is::Other(this),
                 },
+                (Prim::Binary(Binary::MulZero), &[a, _]) if matches!(of(a), Is::Zero(_)) => Is::Zero(true),
+                // Times a number that is known, and so no NaN and not infinite.
+                (Prim::Binary(Binary::Mul), &[a, b]) => match (of(a), of(b), factor(k, a), factor(k, b)) {
+                    (Is::Zero(zero), _, _, Some(positive)) | (_, Is::Zero(zero), Some(positive), _) => {
+                        Is::Zero(zero == positive)
+                    }
+                    _ => Is::Other(this),
+                },
                 _ => Is::Other(this),
             },
             _ => Is::Other(this),
@@ -201,14 +221,15 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
     })
 }
 
-/// The nest where these tests have these values, with the innermost index counted from `low`.
+/// The nest where these tests have these values, with the innermost index counted from `low`; and what became of its
+/// nodes.
 fn decided<'a>(
     k: &Kernel<'a>,
     items: &[Item],
     tests: &HashMap<Id, bool>,
     inner: usize,
     low: i128,
-) -> (Kernel<'a>, Vec<Item>) {
+) -> (Kernel<'a>, Vec<Item>, Vec<Id>) {
     let mut new = k.empty();
     let mut map: Vec<Id> = Vec::with_capacity(k.nodes.len());
     for (id, node) in k.nodes.iter().enumerate() {
@@ -252,7 +273,7 @@ fn decided<'a>(
         }
         map.push(mapped);
     }
-    let items = items
+    let items: Vec<Item> = items
         .iter()
         .map(|item| match item.clone() {
             Item::Store { out, value } => Item::Store { out, value: map[value as usize] },
@@ -270,7 +291,7 @@ fn decided<'a>(
             }
         })
         .collect();
-    (new, items)
+    (new, items, map)
 }
 
 fn is_zero(k: &Kernel<'_>, id: Id) -> bool {

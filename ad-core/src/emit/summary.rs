@@ -97,6 +97,8 @@ pub enum PartSummary {
     Whole,
     /// The first ones.
     Prefix,
+    /// The beginnings of its rows, as far as the loops around say.
+    Ragged,
     /// Those for which no test is needed.
     Interior,
     /// Those before and behind the interior.

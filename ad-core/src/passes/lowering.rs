@@ -5,6 +5,7 @@
 //! It must never change the bits of a value on which a decision depends (contractions are
 //! reassociated in any case), never copy an operand, and never know how code is written.
 
+mod exclusive;
 pub(crate) mod im2col;
 mod in_place;
 pub(crate) mod matrix;

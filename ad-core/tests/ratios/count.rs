@@ -138,6 +138,12 @@ fn punct(t: Option<&TokenTree>) -> char {
     }
 }
 
+/// Whether it holds the arms of a `match`.
+fn has_arms(g: &proc_macro2::Group) -> bool {
+    let tokens: Vec<TokenTree> = g.stream().into_iter().collect();
+    tokens.windows(2).any(|w| punct(w.first()) == '=' && punct(w.last()) == '>')
+}
+
 /// To go to the next step: an addition and a comparison.
 const STEP: u64 = 2;
 
@@ -167,7 +173,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
             TokenTree::Group(g) => {
                 let (open, span) = (g.delimiter(), g.span());
                 let made = match open {
-                    Delimiter::Brace if !matches!(ident(before).as_str(), "use" | "match") => {
+                    Delimiter::Brace if !matches!(ident(before).as_str(), "use" | "match") && !has_arms(g) => {
                         let each = condition.take().map_or(0, |before| *n - before);
                         block(g.stream(), Some(each + std::mem::take(&mut items)))
                     }

@@ -13,6 +13,9 @@ const PLAIN: [usize; 3] = [10, 100, 1000];
 /// Lengths of matrices, for what takes a cubic number of steps.
 const MATRIX: [usize; 3] = [16, 100, 1024];
 
+/// The same without 4 x 4, which is mostly beginnings and ends of loops.
+const LARGER: [usize; 3] = [100, 400, 1600];
+
 macro_rules! programs {
     ($($name:ident $sizes:ident $x:ident $body:block)*) => {
         /// All of them.
@@ -434,5 +437,57 @@ programs! {
             }
         }
         e
+    }
+    three_arms PLAIN x {
+        let mut a = x.to_vec();
+        for i in 0..a.len() - 1 {
+            match i % 3 {
+                0 => { a[i] = a[i + 1].sin(); }
+                1 => { a[i + 1] = a[i] * a[i + 1]; }
+                _ => { a[i] *= 0.3; }
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..a.len() { s += a[i] * a[i]; }
+        s
+    }
+    cholesky_by_elements LARGER x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let mut l: Array2<f64> = Array2::zeros((n, n));
+        for i in 0..n {
+            for j in 0..=i {
+                let mut s = if i == j { 4.0 * n as f64 + x[i] } else { x[i * n + j] };
+                for k in 0..j { s -= l[[i, k]] * l[[j, k]]; }
+                if i == j { l[[i, j]] = s.sqrt(); } else { l[[i, j]] = s / l[[j, j]]; }
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..n { s += l[[i, i]].ln(); }
+        s
+    }
+    ragged PLAIN x {
+        let mut t = 0.0;
+        for i in 0..x.len() {
+            let mut s = 0.0;
+            for &v in &x[i - i % 7..i + 1] { s += v * v; }
+            t += s.sin();
+        }
+        t
+    }
+    intervals LARGER x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let mut c: Array2<f64> = Array2::zeros((n, n));
+        for len in 1..n {
+            for i in 0..n - len {
+                let j = i + len;
+                let mut best = f64::INFINITY;
+                for k in i..j {
+                    let v = c[[i, k]] + c[[k + 1, j]] + x[i] * x[k + 1] * x[j + 1];
+                    if v < best { best = v; }
+                }
+                c[[i, j]] = best;
+            }
+        }
+        c[[0, n - 1]]
     }
 }

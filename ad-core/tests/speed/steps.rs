@@ -360,3 +360,50 @@ fn triangles_of_the_items_of_a_block_are_short_loops() {
     );
     assert!(some(&plan, |n| n.tiled && n.shortened), "{plan:#?}");
 }
+
+#[test]
+fn updates_of_exclusive_arms_are_made_in_place() {
+    let plan = gradient(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                let mut a = x.clone();
+                for i in 0..a.len() - 1 {
+                    match i % 4 {
+                        0 => a[i] = a[i + 1].sin(),
+                        1 => a[i + 1] = a[i] * a[i + 1],
+                        2 => a[i + 1] = a[i].cos(),
+                        _ => a[i] *= 0.3,
+                    }
+                }
+                a.sum()
+            }
+        },
+    );
+    // The sum at the end is the only pass over an array; no step copies one.
+    assert_eq!(plan.nests.iter().filter(|n| n.verb == "compute").count(), 1, "{}", plan.steps);
+    assert_eq!(plan.copied, 1, "{}", plan.steps);
+}
+
+#[test]
+fn rows_whose_ends_a_loop_decides_are_walked_as_far_as_they_go() {
+    let plan = gradient(
+        quote!(wrt(w)),
+        quote! {
+            fn f(w: &Array1<f64>, indptr: &[usize], indices: &[usize]) -> f64 {
+                let mut t = 0.0;
+                for i in 0..indptr.len() - 1 {
+                    let mut s = 0.0;
+                    for &j in &indices[indptr[i]..indptr[i + 1]] {
+                        s += w[j];
+                    }
+                    t += s.sin();
+                }
+                t
+            }
+        },
+    );
+    let rows: Vec<&NestSummary> = plan.nests.iter().filter(|n| n.loops == 2).collect();
+    assert_eq!(rows.len(), 2, "{}", plan.steps);
+    assert!(rows.iter().all(|n| n.part == PartSummary::Ragged), "{rows:?}");
+}

@@ -64,9 +64,11 @@ impl Driver<'_> {
         let mut names = Vec::new();
         let mut code = TokenStream::new();
         let prefix = if self.inside > 0 && reused.is_empty() { self.prefix(kernel, items) } else { None };
-        let (kernel, items, part) = match &prefix {
-            Some(prefix) => (&prefix.kernel, &*prefix.items, Part::Prefix),
-            None => (kernel, items, Part::Whole),
+        let ragged = if prefix.is_none() && reused.is_empty() { self.ragged(kernel, items) } else { None };
+        let (kernel, items, part) = match (&prefix, &ragged) {
+            (Some(prefix), _) => (&prefix.kernel, &*prefix.items, Part::Prefix),
+            (None, Some(ragged)) => (&ragged.kernel, &*ragged.items, Part::Ragged(ragged.end)),
+            (None, None) => (kernel, items, Part::Whole),
         };
         for &t in outs {
             self.name(t);
@@ -93,7 +95,7 @@ impl Driver<'_> {
         } else {
             None
         };
-        let rows = if prefix.is_none() { self.along_rows(kernel, items) } else { None };
+        let rows = if part == Part::Whole { self.along_rows(kernel, items) } else { None };
         let (mut inside, mut within, mut part) = (quote!(), None, part);
         if let Some(prefix) = &prefix {
             inside = self.begins(prefix, &mut names, &mut code)?;

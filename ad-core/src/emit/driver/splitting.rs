@@ -99,7 +99,22 @@ impl Driver<'_> {
         });
         let about = kernel.loops.last().map_or(0, |n| n.index());
         let why = || "to the range in which an index test holds".into();
-        prefix(kernel, items).filter(|_| fits && choose(Kind::LoopBounds, (about, 2 + kernel.nodes.len()), true, why))
+        prefix(kernel, items, false)
+            .filter(|_| fits && choose(Kind::LoopBounds, (about, 2 + kernel.nodes.len()), true, why))
+    }
+
+    /// The beginnings of its rows that are all of a nest, if what it stores lies where zeros are.
+    pub(super) fn ragged<'k>(&self, kernel: &Kernel<'k>, items: &[Item]) -> Option<Prefix<'k>> {
+        let fits = items.iter().all(|item| match *item {
+            Item::Store { out, .. } => out.is_none_or(|t| self.memory.fresh.contains(&t)),
+            _ => true,
+        });
+        if !fits {
+            return None;
+        }
+        let about = kernel.loops.last().map_or(0, |n| n.index());
+        let why = || "of each row to the range in which an index test holds".into();
+        prefix(kernel, items, true).filter(|_| choose(Kind::LoopBounds, (about, 3 + kernel.nodes.len()), true, why))
     }
 
     /// How many elements it has; behind them are zeros.
@@ -111,7 +126,7 @@ impl Driver<'_> {
     ) -> Result<TokenStream, String> {
         let (size, named) = self.scalar_expr(*prefix.kernel.loops.last().ok_or("a nest without loops")?);
         names.extend(named);
-        let Op::Scalar(end) = prefix.end else { return Err("a bound that is no scalar".into()) };
+        let Op::Scalar(end) = prefix.kernel.node(prefix.end).op else { return Err("a bound that is no scalar".into()) };
         let (end, named) = self.scalar_expr(end);
         names.extend(named);
         let (size, end) = (size.receiver(), end.tokens);

@@ -26,6 +26,7 @@ impl Nest<'_, '_> {
             part: match self.part {
                 Part::Whole => PartSummary::Whole,
                 Part::Prefix => PartSummary::Prefix,
+                Part::Ragged(_) => PartSummary::Ragged,
                 Part::Interior(_) => PartSummary::Interior,
                 Part::Ends(_) => PartSummary::Ends,
             },

@@ -5,7 +5,7 @@
 use super::super::items::Item;
 use super::super::kernel::{Id, Op, operands};
 use super::super::rust::stem;
-use super::state::{Arg, Arm, Nest};
+use super::state::{Arg, Arm, Nest, Part};
 use crate::choice::{Kind, choose_if};
 use crate::ir::{Node, Term};
 
@@ -177,6 +177,9 @@ impl Nest<'_, '_> {
 
     pub(super) fn roots(&self) -> Vec<Id> {
         let mut roots: Vec<Id> = self.mask.into_iter().collect();
+        if let Part::Ragged(end) = *self.part {
+            roots.push(end);
+        }
         for item in self.items {
             match item {
                 Item::Store { out: None, .. } => {}

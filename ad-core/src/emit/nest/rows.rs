@@ -125,7 +125,7 @@ impl Nest<'_, '_> {
         if self.inlined {
             return self.style.lit(Lit::Int(crate::ir::IntTy::Usize, LANES as i128));
         }
-        if matches!(self.part, Part::Interior(_) | Part::Prefix) && v + 1 == self.depth {
+        if matches!(self.part, Part::Interior(_) | Part::Prefix | Part::Ragged(_)) && v + 1 == self.depth {
             let length = &self.length;
             return Expr::atom(quote!(#length));
         }
@@ -185,7 +185,8 @@ impl Nest<'_, '_> {
         }
         let inner = self.depth - 1;
         let of = self.arg_names[&key.buf].clone();
-        let level = key.outer.iter().chain(&key.base).map(|&i| self.level(i)).max().unwrap_or(0);
+        let end = if let Part::Ragged(end) = self.part { Some(end) } else { None };
+        let level = key.outer.iter().chain(&key.base).chain(end).map(|&i| self.level(i)).max().unwrap_or(0);
         let n = self.extent(inner).tokens;
         let tested = (0..key.outer.len()).any(|k| self.tested.contains(&(key.outer[k], key.sizes[k])));
         let exact = (0..key.outer.len())
@@ -197,7 +198,7 @@ impl Nest<'_, '_> {
             _ => None,
         });
         let in_range = exact
-            && matches!(self.part, Part::Whole | Part::Prefix)
+            && matches!(self.part, Part::Whole | Part::Prefix | Part::Ragged(_))
             && match (last, closed) {
                 _ if self.flat => true,
                 (Some(last), None) => self.known.fits(None, Some(self.k.loops[inner]), last),
@@ -390,7 +391,9 @@ impl Nest<'_, '_> {
         let of = self.arg_names[&t].clone();
         let outer: Vec<usize> = loops[..loops.len() - 1].to_vec();
         let n = self.extent(self.depth - 1).tokens;
-        let level = outer.iter().max().map_or(0, |v| v + 1);
+        // Where the loops around say how long it is, it is cut where they do.
+        let known = if let Part::Ragged(end) = *self.part { self.level(end) } else { 0 };
+        let level = outer.iter().max().map_or(known, |v| known.max(v + 1));
         let row = self.new_row(&of, outer.is_empty(), (true, level));
         let name = self.row_list[row].name.clone();
         if let Part::Interior(low) = self.part {
@@ -399,11 +402,11 @@ impl Nest<'_, '_> {
             let start = start.map_or(low.clone(), |s| s.plus(&low)).at(prec::ADD);
             self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
         } else if outer.is_empty() {
-            self.push(0, 0, &quote!(let #name = &mut #of[..#n];));
+            self.push(level, 0, &quote!(let #name = &mut #of[..#n];));
         } else {
-            let (start, level) = self.row_start(&outer, loops);
+            let (start, first) = self.row_start(&outer, loops);
             let start = start.map(|s| s.tokens);
-            self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
+            self.push(first.max(level), 0, &quote!(let #name = &mut #of[#start..][..#n];));
         }
         self.out_rows.insert(t, row);
         row

@@ -34,6 +34,8 @@ pub(in crate::emit) enum Part {
     Whole,
     /// As many of the first ones as the caller says.
     Prefix,
+    /// The first ones, up to an index that the loops around decide.
+    Ragged(Id),
     Interior(i128),
     Ends(i128),
 }
@@ -269,7 +271,9 @@ impl<'a, 'k> Nest<'a, 'k> {
         nest.collect_args();
         if *part != Part::Whole {
             nest.length = nest.names.fresh("inside");
-            nest.args.push(Arg::Length);
+            if !matches!(part, Part::Ragged(_)) {
+                nest.args.push(Arg::Length);
+            }
         }
         for v in 0..depth {
             let name = ["i", "j", "k", "p", "q", "r"].get(v).copied().unwrap_or("i");

@@ -54,6 +54,8 @@ pub(super) struct ScanDelta {
     pub(super) saved: Vec<Term>,
     /// What the derivative reads instead of carried arrays, or would compute again at a price: terms of the body, their rows, and why.
     pub(super) residuals: Vec<(Term, Term, super::residuals::Why)>,
+    /// Carried arrays that the derivative may change back.
+    pub(super) undo: Vec<super::undo::Undo>,
     /// Of a loop that may stop early: how many steps it has taken.
     pub(super) taken: Option<Term>,
     /// The results of the (differentiated) body.

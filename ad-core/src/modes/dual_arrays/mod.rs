@@ -13,6 +13,7 @@ mod one_hot;
 mod residuals;
 mod scan;
 mod transpose;
+mod undo;
 mod zero;
 
 use std::collections::BTreeMap;

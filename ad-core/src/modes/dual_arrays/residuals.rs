@@ -126,7 +126,8 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> {
         let left = left_behind(g, &body.primal, inner.saved.iter().chain(inner.residuals.iter().map(|k| &k.1)));
         let saved = inner.saved.iter().map(|&t| (t, true));
         let all = saved.chain(inner.residuals.iter().map(|k| (k.1, false))).chain(inner.taken.map(|t| (t, false)));
-        let all = all.chain(left.into_iter().map(|t| (t, false)));
+        let overwritten = inner.undo.iter().flat_map(|u| &u.overwritten).map(|o| (o.1, false));
+        let all = all.chain(left.into_iter().map(|t| (t, false))).chain(overwritten);
         let mut arrays: Option<Vec<Term>> = None;
         for (t, saved) in all {
             let Node::Proj(scan, _) = *g.node(t) else { continue };
@@ -162,8 +163,14 @@ fn left_behind<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = &'a Ter
     g.reachable(roots).into_iter().filter(anew).collect()
 }
 
-/// Replaces residuals by these parameters; which of them the results now read.
-pub(super) fn reread(g: &mut Graph, results: &mut Vec<Term>, terms: &[(Term, Why)], params: &[Term]) -> Vec<usize> {
+/// Replaces residuals by these parameters; which of them the results now read. `states` are states of carried arrays that the derived
+/// loop has otherwise, and what stands for them: arrays and parts of these are not saved.
+pub(super) fn reread(
+    g: &mut Graph,
+    results: &mut Vec<Term>,
+    (terms, params): (&[(Term, Why)], &[Term]),
+    states: &HashMap<Term, Term>,
+) -> Vec<usize> {
     let before: HashSet<Term> = g.reachable(results).into_iter().collect();
     // A loop whose carried arrays are read saves no more if it is run again from one of them.
     let again: HashSet<Term> = terms
@@ -173,9 +180,14 @@ pub(super) fn reread(g: &mut Graph, results: &mut Vec<Term>, terms: &[(Term, Why
             _ => None,
         })
         .collect();
-    let mut swap: HashMap<Term, Term> = HashMap::new();
+    let mut swap: HashMap<Term, Term> = states.clone();
     for ((t, of), &param) in terms.iter().zip(params) {
-        if !matches!(of, Why::Loop { scan, .. } if again.contains(scan)) {
+        let had = match of {
+            Why::Loop { scan, .. } => again.contains(scan),
+            Why::Part(x) => states.contains_key(x) && g.rank(*t) > 0,
+            Why::Expensive => false,
+        };
+        if !had && !states.contains_key(t) {
             swap.insert(*t, param);
         }
     }
@@ -189,7 +201,7 @@ pub(super) fn reread(g: &mut Graph, results: &mut Vec<Term>, terms: &[(Term, Why
             Why::Part(x) => !reach.contains(x),
             Why::Loop { arrays, .. } => arrays.iter().any(|x| !reach.contains(x)),
         };
-        if !worth {
+        if !worth && !states.contains_key(t) {
             swap.remove(t);
         }
     }

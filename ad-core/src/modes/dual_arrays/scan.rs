@@ -1,18 +1,19 @@
 //! The derivative of the loop form: the loop is augmented to save what its derivative reads (`residuals`), its tangent is a linear loop in the same direction, and the transpose of that a loop in the other direction which
 //! carries the cotangents of carried values and captures (KN Figs. 13-15 for folds).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::analysis::bound::{Bound, bound};
-use crate::ir::{Body, Elem, Graph, Scan, Term, Type};
+use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use crate::prim::{Cmp, IntOp};
 
 use super::delta::{Delta, DeltaId, Leaf, ScanDelta, Tangent};
 use super::dual::{Dualise, dual_of};
 use super::linear::KnownZeros;
-use super::residuals::{reread, residuals};
+use super::residuals::{Why, reread, residuals};
 use super::transpose::{Cotangent, Running};
+use super::undo::{Undo, Undoing, resolved, undos};
 use super::{forward as fwd, transpose as rev};
 
 /// Primal term and tangent of a loop.
@@ -25,7 +26,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let init = tangents(d, &s.init);
     let rest: Vec<Tangent> = tangents(d, &s.captures).into_iter().chain(tangents(d, &s.xs)).collect();
     if init.iter().chain(&rest).all(Tangent::is_zero) {
-        return (d.g.mk(crate::ir::Node::Scan(Box::new(scan))), Tangent::Zero);
+        return (d.g.mk(Node::Scan(Box::new(scan))), Tangent::Zero);
     }
     // Tuples are carried by component in the loops that the front end makes; a tuple here has no single cotangent to carry.
     assert!(
@@ -53,7 +54,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     // A loop that takes what is real and makes what is not (an index, a count) has no derivative: nothing is saved, and the term, which
     // may be a size, stays what it was.
     if !carried.contains(&true) && body.tangents.iter().all(Option::is_none) {
-        return (d.g.mk(crate::ir::Node::Scan(Box::new(scan))), Tangent::Zero);
+        return (d.g.mk(Node::Scan(Box::new(scan))), Tangent::Zero);
     }
     assert!(
         s.stop.is_none() || crate::passes::trip_counts::counts_itself(d.g, s),
@@ -76,14 +77,23 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         }
     }
     results.extend(kept.iter().map(|k| k.1));
+    let mut undo = undos(d.g, &body, s, bound.map(|b| b.literal));
+    results.extend(undo.iter().flat_map(|u| &u.overwritten).map(|o| o.1));
     let mut augmented = scan.clone();
     augmented.body = Body { params: s.body.params.clone(), results: results.into() };
-    let augmented = d.g.mk(crate::ir::Node::Scan(Box::new(augmented)));
+    let augmented = d.g.mk(Node::Scan(Box::new(augmented)));
     let parts: Vec<Term> = (0..carries + produced).map(|k| d.g.proj(augmented, k)).collect();
     let saved = (0..carries).map(|k| d.g.proj(augmented, carries + produced + k)).collect();
     let first = 2 * carries + produced;
     let kept: Vec<_> =
         kept.into_iter().enumerate().map(|(k, (t, _, of))| (t, d.g.proj(augmented, first + k), of)).collect();
+    let rows = undo.iter_mut().flat_map(|u| &mut u.overwritten).map(|o| &mut o.1);
+    for (k, row) in rows.enumerate() {
+        *row = d.g.proj(augmented, first + kept.len() + k);
+    }
+    for u in &mut undo {
+        u.last = parts[u.carry];
+    }
     let primal = d.g.tuple(&parts);
     let taken = s.stop.map(|_| parts[carries - 1]);
     debug_assert_eq!(d.g.ty(t), d.g.ty(primal));
@@ -95,6 +105,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let delta = ScanDelta {
         saved,
         residuals: kept,
+        undo,
         taken,
         carried,
         init: of(&init),
@@ -126,6 +137,17 @@ struct Derived {
     originals: usize,
 }
 
+/// An array that a derived loop carries and changes back.
+struct Undone {
+    /// The array that the original loop leaves: what it begins with.
+    last: Term,
+    /// The parameter, and its number.
+    state: Term,
+    number: usize,
+    /// Rows of what is overwritten, and the numbers of their parameters.
+    rows: Vec<(usize, Term)>,
+}
+
 impl Derived {
     fn new(s: &Scan) -> Self {
         Derived { types: s.body.params.to_vec(), originals: s.body.params.len() }
@@ -138,15 +160,16 @@ impl Derived {
         (k, g.param(k, ty.clone()))
     }
 
-    /// What the body reads of the residuals it consumes as rows.
+    /// What the body reads of the residuals it consumes as rows. `undone`, of a loop that goes backwards: arrays after inner loops
+    /// and before them. The result: arrays that the loop has to carry and change back, and what they are after a step.
     fn reread(
         &mut self,
         g: &mut Graph,
         s: &ScanDelta,
         results: &mut Vec<Term>,
-        order: &mut Vec<usize>,
-        xs: &mut Vec<Term>,
-    ) {
+        (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
+        undone: Option<&[(Term, Term)]>,
+    ) -> Vec<(Undone, Term)> {
         let mut numbers = Vec::new();
         let params: Vec<Term> = s
             .residuals
@@ -158,11 +181,99 @@ impl Derived {
             })
             .collect();
         let terms: Vec<_> = s.residuals.iter().map(|k| (k.0, k.2.clone())).collect();
-        for k in reread(g, results, &terms, &params) {
+        let mut plain = results.clone();
+        let mut used = reread(g, &mut plain, (&terms, &params), &HashMap::new());
+        let wanted: Vec<&Undo> = match undone {
+            Some(_) => s.undo.iter().filter(|u| self.worth(g, s, u, &plain, &used)).collect(),
+            None => Vec::new(),
+        };
+        let mut carried = Vec::new();
+        let mut chosen: Vec<&Undo> = Vec::new();
+        for undo in wanted {
+            let mut all = chosen.clone();
+            all.push(undo);
+            if let Some(found) = self.changed_back(g, s, results, (&terms, &params), (&all, undone.unwrap_or_default()))
+            {
+                (plain, used, carried) = found;
+                chosen = all;
+            }
+        }
+        *results = plain;
+        for k in used {
             order.push(numbers[k]);
             xs.push(s.residuals[k].1);
         }
-        // What is not read is not consumed: whoever looks at the loop from outside sees what it needs.
+        for (undone, _) in &carried {
+            for &(number, row) in &undone.rows {
+                order.push(number);
+                xs.push(row);
+            }
+        }
+        let mut read = results.clone();
+        read.extend(carried.iter().map(|c| c.1));
+        self.unread(g, &read, order, xs);
+        carried
+    }
+
+    /// Whether an array is better carried and changed back than saved: where all of it would be saved, or parts that have more axes
+    /// than what a step overwrites.
+    fn worth(&self, g: &mut Graph, s: &ScanDelta, undo: &Undo, results: &[Term], used: &[usize]) -> bool {
+        let x = g.param(undo.carry, self.types[undo.carry].clone());
+        let whole = g.reachable(results).binary_search(&x).is_ok();
+        let part = |k: &&(Term, Term, Why)| matches!(k.2, Why::Part(of) if of == x);
+        let parts = used.iter().map(|&k| &s.residuals[k]).filter(part).map(|k| g.rank(k.0)).max();
+        whole && undo.rank <= g.rank(x) || parts.is_some_and(|saved| undo.rank < saved)
+    }
+
+    /// The results with these arrays carried and changed back; nothing if that is not possible. What they read of residuals, and the arrays.
+    #[allow(clippy::type_complexity, reason = "what `reread` goes on with")]
+    fn changed_back(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        results: &[Term],
+        residuals: (&[(Term, Why)], &[Term]),
+        (all, undone): (&[&Undo], &[(Term, Term)]),
+    ) -> Option<(Vec<Term>, Vec<usize>, Vec<(Undone, Term)>)> {
+        let mut roots = results.to_vec();
+        let (mut undoing, mut states) = (Vec::new(), HashMap::new());
+        for undo in all {
+            let first = roots.len();
+            let mut param = |g: &mut Graph, ty: &Type| self.param(g, ty).1;
+            let one = Undoing::new(g, undo, &mut param, undone, &mut roots)?;
+            states.extend(one.leaves());
+            undoing.push((one, first..roots.len()));
+        }
+        let used = reread(g, &mut roots, residuals, &states);
+        let read: HashSet<Term> = g.reachable(&roots).into_iter().collect();
+        let mut known = HashMap::new();
+        for (one, terms) in &undoing {
+            known.extend(one.known(g, &s.body, &roots[terms.clone()], &read)?);
+        }
+        roots.truncate(results.len());
+        for (one, _) in &undoing {
+            roots.push(one.leaves()[&one.begin()]);
+        }
+        let mut made = resolved(g, &roots, &known)?;
+        let nexts = made.split_off(results.len());
+        let number = |g: &Graph, t: Term| match g.node(t) {
+            Node::Param(k, _) => *k as usize,
+            _ => 0,
+        };
+        let carried = undoing
+            .iter()
+            .zip(nexts)
+            .map(|((one, _), next)| {
+                let rows = one.rows().map(|(row, param)| (number(g, param), row)).collect();
+                let undone = Undone { last: one.last(), state: one.carried, number: number(g, one.carried), rows };
+                (undone, next)
+            })
+            .collect();
+        Some((made, used, carried))
+    }
+
+    /// What is not read is not consumed: whoever looks at the loop from outside sees what it needs.
+    fn unread(&self, g: &mut Graph, results: &[Term], order: &mut Vec<usize>, xs: &mut Vec<Term>) {
         let reach = g.reachable(results);
         let first = order.len() - xs.len();
         let read: Vec<bool> = order[first..]
@@ -296,7 +407,7 @@ pub(super) fn forward(
             others.push(if k < carries { leaf_terms.get(&number).copied() } else { None });
         }
     }
-    derived.reread(g, s, &mut results, &mut order, &mut outer_xs);
+    derived.reread(g, s, &mut results, (&mut order, &mut outer_xs), None);
     derived.where_taken(g, s, limit, (&mut results, &others), (&mut order, &mut outer_xs));
     let body = derived.finish(g, &order, &results);
     let new = g.scan(Scan {
@@ -317,11 +428,13 @@ fn derived_originals(s: &Scan) -> usize {
 
 /// The cotangents that a loop sends to its arguments, given those of its parts.
 /// `before` are cotangents of captures that it goes on with: the first one sent to such a capture has them in it.
+/// Arrays that it changes back are added to `undone`.
 pub(super) fn transpose(
     g: &mut Graph,
     s: &ScanDelta,
     parts: &BTreeMap<usize, Cotangent>,
     before: &Running,
+    undone: &mut Vec<(Term, Term)>,
 ) -> Vec<(DeltaId, Cotangent)> {
     let (carries, caught) = (s.scan.init.len(), s.scan.captures.len());
     // A part without a cotangent contributes zeros: inside, they are zeros of something not taken.
@@ -414,7 +527,17 @@ pub(super) fn transpose(
             others.push(None);
         }
     }
-    derived.reread(g, s, &mut results, &mut order, &mut outer_xs);
+    let carried = init_places.len() + sum_places.len();
+    let undone_here = derived.reread(g, s, &mut results, (&mut order, &mut outer_xs), Some(&found.undone));
+    for (k, (one, next)) in undone_here.iter().enumerate() {
+        order.insert(carried + k, one.number);
+        outer_init.push(one.last);
+        results.insert(carried + k, *next);
+        others.insert(carried + k, Some(one.state));
+    }
+    for (_, place) in &mut row_places {
+        *place += undone_here.len();
+    }
     derived.where_taken(g, s, limit, (&mut results, &others), (&mut order, &mut outer_xs));
     let body = derived.finish(g, &order, &results);
     let new = g.scan(Scan {
@@ -426,6 +549,9 @@ pub(super) fn transpose(
         xs: outer_xs.into(),
         body,
     });
+    for (k, (one, _)) in undone_here.iter().enumerate() {
+        undone.push((one.last, g.proj(new, carried + k)));
+    }
     // Captures are not looked at by a loop of no steps: then their cotangents are zeros of something not read.
     let runs = g.int_value(s.scan.count).is_some_and(|n| n > 0);
     let unread = if runs { KnownZeros::None } else { KnownZeros::Unread };

@@ -39,7 +39,7 @@ pub(super) fn transpose(
     let mut pass = Pass {
         dual,
         pending: vec![Pending::None; dual.deltas.len()],
-        found: Found { leaves: BTreeMap::new(), summed: BTreeSet::new() },
+        found: Found { leaves: BTreeMap::new(), summed: BTreeSet::new(), undone: Vec::new() },
         sums,
     };
     for ((id, seed), &masked) in dual.tangents.iter().zip(seeds).zip(masked) {
@@ -54,7 +54,7 @@ pub(super) fn transpose(
             Pending::Parts(parts) => {
                 if let Delta::Scan(s) = &dual.deltas[k] {
                     let before = pass.running(g, s, &parts);
-                    for (id, ct) in loop_cotangents(g, s, &parts, &before) {
+                    for (id, ct) in loop_cotangents(g, s, &parts, &before, &mut pass.found.undone) {
                         pass.give(g, id, ct);
                     }
                 }
@@ -69,6 +69,8 @@ pub(super) struct Found {
     pub(super) leaves: BTreeMap<Leaf, Cotangent>,
     /// Leaves whose cotangent has the sum in it that was given for them.
     pub(super) summed: BTreeSet<Leaf>,
+    /// Arrays that loops leave, and the same before these loops, as their derivatives change them back.
+    pub(super) undone: Vec<(Term, Term)>,
 }
 
 /// The cotangents of a loop's captures before it contributes to them, where it adds to them itself.
@@ -270,8 +272,9 @@ fn loop_cotangents(
     s: &super::delta::ScanDelta,
     parts: &BTreeMap<usize, Cotangent>,
     before: &Running,
+    undone: &mut Vec<(Term, Term)>,
 ) -> Vec<(DeltaId, Cotangent)> {
-    let Some(guard) = common_guard(g, parts) else { return scan::transpose(g, s, parts, before) };
+    let Some(guard) = common_guard(g, parts) else { return scan::transpose(g, s, parts, before, undone) };
     let arm = |g: &Graph, ct: &Cotangent| Cotangent {
         term: zero_arm(g, ct.term).map_or(ct.term, |arm| arm.1),
         masked: ct.masked,
@@ -279,7 +282,7 @@ fn loop_cotangents(
     let inner: BTreeMap<usize, Cotangent> = parts.iter().map(|(&k, ct)| (k, arm(g, ct))).collect();
     let unmasked = before.iter().map(|(&id, ct)| (id, arm(g, ct))).collect();
     let mut left = before.clone();
-    loop_cotangents(g, s, &inner, &unmasked)
+    loop_cotangents(g, s, &inner, &unmasked, undone)
         .into_iter()
         .map(|(id, ct)| {
             // The loop has gone on with the first of a capture's cotangents; further ones are its own.

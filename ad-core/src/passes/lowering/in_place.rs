@@ -5,7 +5,7 @@
 
 use super::opened::{Loops, chain_of_updates};
 use crate::analysis::guards::{Guard, parts};
-use crate::ir::{Graph, Node, Put, Term};
+use crate::ir::{Graph, Node, Put, Term, Var};
 use crate::passes::simplify::part::less_a_few;
 use crate::prim::{Binary, IntOp, Prim};
 
@@ -13,6 +13,9 @@ use crate::prim::{Binary, IntOp, Prim};
 const MANY: usize = 64;
 /// Conditions inside conditions that are looked at.
 const DEEP: usize = 8;
+/// Conditions under which a sum is taken apart: as many as a step may have exclusive arms, and not
+/// all combinations of independent ones.
+const SPLITS: usize = 64;
 
 /// `next` as a chain of writes to elements of `now` and additions to them, if it is one and is not
 /// already written as one. What an inner loop leaves of such a chain is part of it.
@@ -20,100 +23,166 @@ pub(crate) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Opt
     if g.rank(now) == 0 || next == now {
         return None;
     }
-    chained(g, (loops, now), next, DEEP)
+    let made = Chain { g, loops, now, facts: Vec::new(), splits: SPLITS }.chained(next, DEEP)?;
+    Some(super::exclusive::apart(g, now, made))
 }
 
-/// Scatters onto, choices between and sums of one such chain and what [`is_update`], with the
-/// additions moved into the chain.
-fn chained(g: &mut Graph, (loops, now): (&Loops, Term), next: Term, deep: usize) -> Option<Term> {
-    let (mut t, mut outer) = (next, Vec::new());
-    while let (true, Node::Scatter { dst, .. }) = (t != now, g.node(t)) {
-        outer.push(t);
-        t = *dst;
-    }
-    let mut onto = match *g.node(t) {
-        _ if t == now || left(g, loops, now, t) => t,
-        _ if deep == 0 => return None,
-        Node::Cond { cond, then, other } => {
-            let (then, other) = (chained(g, (loops, now), then, deep - 1)?, chained(g, (loops, now), other, deep - 1)?);
-            g.cond(cond, then, other)
+/// The chain of one carried array, while it is made.
+struct Chain<'a> {
+    g: &'a mut Graph,
+    loops: &'a Loops,
+    now: Term,
+    /// The conditions that hold where the chain stands.
+    facts: Vec<Guard>,
+    /// How many more conditions a sum may be taken apart at.
+    splits: usize,
+}
+
+/// What a scatter does to the array that it is applied to.
+struct Applied {
+    put: Put,
+    src: Term,
+    vars: Box<[Var]>,
+    index: Box<[Term]>,
+}
+
+impl Chain<'_> {
+    /// Scatters onto, choices between and sums of one such chain and what [`is_update`], with the
+    /// additions moved into the chain.
+    fn chained(&mut self, next: Term, deep: usize) -> Option<Term> {
+        let (mut t, mut outer) = (next, Vec::new());
+        while let (true, Some((dst, applied))) = (t != self.now, self.applied(t)) {
+            outer.push(applied);
+            t = dst;
         }
-        Node::Prim(Prim::Binary(Binary::Add), _) => settled(g, (loops, now), &[t], &mut Vec::new(), deep - 1)?,
-        _ => return None,
-    };
-    for t in outer.into_iter().rev() {
-        if let Node::Scatter { put, src, vars, index, .. } = g.node(t).clone() {
-            onto = g.mk(Node::Scatter { put, dst: onto, src, vars, index });
+        let mut onto = match *self.g.node(t) {
+            _ if t == self.now || left(self.g, self.loops, self.now, t) => t,
+            _ if deep == 0 => return None,
+            Node::Cond { cond, then, other } => match value(self.g, cond, &self.facts, DEEP) {
+                Some(true) => self.chained(then, deep)?,
+                Some(false) => self.chained(other, deep)?,
+                None => {
+                    let (then, other) = (self.chained(then, deep - 1)?, self.chained(other, deep - 1)?);
+                    self.g.cond(cond, then, other)
+                }
+            },
+            Node::Prim(Prim::Binary(Binary::Add), _) => self.settled(&[t])?,
+            _ => return None,
+        };
+        for applied in outer.into_iter().rev() {
+            onto = self.apply(applied, onto);
+        }
+        Some(onto)
+    }
+
+    /// A scatter as the array that it is applied to, and what it does.
+    fn applied(&self, t: Term) -> Option<(Term, Applied)> {
+        let Node::Scatter { put, dst, src, vars, index } = self.g.node(t).clone() else { return None };
+        Some((dst, Applied { put, src, vars, index }))
+    }
+
+    fn apply(&mut self, Applied { put, src, vars, index }: Applied, dst: Term) -> Term {
+        self.g.mk(Node::Scatter { put, dst, src, vars, index })
+    }
+
+    /// The sum of these, as one chain under each of the conditions that decide which summands have
+    /// the array in them: the cotangents of an array from the arms of a step come as a sum of
+    /// conditionals, and only under its conditions is it one array that is changed.
+    fn settled(&mut self, sum: &[Term]) -> Option<Term> {
+        let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
+        while let Some(t) = stack.pop() {
+            if flat.len() + stack.len() > MANY {
+                return None;
+            }
+            match *self.g.node(t) {
+                Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[1], args[0]]),
+                Node::Cond { cond, then, other } => match value(self.g, cond, &self.facts, DEEP) {
+                    Some(true) => stack.push(then),
+                    Some(false) => stack.push(other),
+                    None => flat.push(t),
+                },
+                _ if is_zero(self.g, t) => {}
+                _ => flat.push(t),
+            }
+        }
+        let holders: Vec<usize> = (0..flat.len()).filter(|&k| !is_update(self.g, flat[k], DEEP)).collect();
+        if let [at] = *holders {
+            let chain = flat.remove(at);
+            let chain = self.chained(chain, DEEP)?;
+            return Some(flat.into_iter().fold(chain, |acc, t| add(self.g, acc, t)));
+        }
+        if !holders.is_empty() && holders.len() < flat.len() {
+            // What is only added is added once, behind the choice between those that have the array
+            // in them.
+            let (with, without): (Vec<usize>, Vec<usize>) = (0..flat.len()).partition(|k| holders.contains(k));
+            let with: Vec<Term> = with.into_iter().map(|k| flat[k]).collect();
+            let chain = self.settled(&with)?;
+            return Some(without.into_iter().fold(chain, |acc, k| add(self.g, acc, flat[k])));
+        }
+        // Additions to elements of one of them are additions to elements of the sum.
+        let mut added = Vec::new();
+        for t in &mut flat {
+            while let Some((dst, applied)) = self.applied(*t).filter(|(_, applied)| applied.put == Put::Add) {
+                added.push(applied);
+                *t = dst;
+            }
+        }
+        if !added.is_empty() {
+            let mut chain = self.settled(&flat)?;
+            for applied in added.into_iter().rev() {
+                chain = self.apply(applied, chain);
+            }
+            return Some(chain);
+        }
+        let decides = self.decides(&flat)?;
+        if self.facts.iter().any(|f| f.0 == decides) || self.splits == 0 {
+            return None;
+        }
+        self.splits -= 1;
+        let then = self.under((decides, true), &flat)?;
+        let other = self.under((decides, false), &flat)?;
+        Some(self.g.cond(decides, then, other))
+    }
+
+    /// The sum where a condition is known.
+    fn under(&mut self, fact: Guard, sum: &[Term]) -> Option<Term> {
+        self.facts.push(fact);
+        let made = self.settled(sum);
+        self.facts.pop();
+        made
+    }
+
+    /// A condition that chooses what one of them is or is written onto.
+    fn decides(&self, all: &[Term]) -> Option<Term> {
+        let mut decides = all.iter().find_map(|&t| {
+            let mut t = t;
+            loop {
+                match *self.g.node(t) {
+                    Node::Scatter { dst, .. } => t = dst,
+                    Node::Cond { cond, then, other } => match value(self.g, cond, &self.facts, DEEP) {
+                        Some(value) => t = if value { then } else { other },
+                        None => return Some(cond),
+                    },
+                    _ => return None,
+                }
+            }
+        })?;
+        // The outermost condition that is not known comes first: the others may be looked at under
+        // it only.
+        loop {
+            let known = |l: &Guard| value(self.g, l.0, &self.facts, DEEP).is_some();
+            let inside = [true, false].into_iter().flat_map(|value| parts(self.g, (decides, value)));
+            match inside.into_iter().find(|l| !known(l)) {
+                Some(outer) if outer.0 != decides => decides = outer.0,
+                _ => return Some(decides),
+            }
         }
     }
-    Some(onto)
 }
 
 /// Whether it is what an inner loop leaves of such a chain.
 fn left(g: &Graph, loops: &Loops, now: Term, t: Term) -> bool {
     loops.begun(t).is_some_and(|(_, c)| c.init == now || chain_of_updates(g, loops, now, c.init).is_some())
-}
-
-/// The sum of these, as one chain under each of the conditions that decide which summands have the
-/// array in them: the cotangents of an array from the arms of a step come as a sum of conditionals,
-/// and only under its conditions is it one array that is changed.
-fn settled(g: &mut Graph, carried: (&Loops, Term), sum: &[Term], facts: &mut Vec<Guard>, deep: usize) -> Option<Term> {
-    let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
-    while let Some(t) = stack.pop() {
-        if flat.len() + stack.len() > MANY {
-            return None;
-        }
-        match *g.node(t) {
-            Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[1], args[0]]),
-            Node::Cond { cond, then, other } => match value(g, cond, facts, DEEP) {
-                Some(true) => stack.push(then),
-                Some(false) => stack.push(other),
-                None => flat.push(t),
-            },
-            _ if is_zero(g, t) => {}
-            _ => flat.push(t),
-        }
-    }
-    let holders: Vec<usize> = (0..flat.len()).filter(|&k| !is_update(g, flat[k], DEEP)).collect();
-    if let [at] = *holders {
-        let chain = flat.remove(at);
-        let chain = chained(g, carried, chain, deep)?;
-        return Some(flat.into_iter().fold(chain, |acc, t| add(g, acc, t)));
-    }
-    if deep == 0 {
-        return None;
-    }
-    if !holders.is_empty() && holders.len() < flat.len() {
-        // What is only added is added once, behind the choice between those that have the array in
-        // them.
-        let (with, without): (Vec<usize>, Vec<usize>) = (0..flat.len()).partition(|k| holders.contains(k));
-        let with: Vec<Term> = with.into_iter().map(|k| flat[k]).collect();
-        let chain = settled(g, carried, &with, facts, deep)?;
-        return Some(without.into_iter().fold(chain, |acc, k| add(g, acc, flat[k])));
-    }
-    let mut decides = holders.iter().find_map(|&k| match *g.node(flat[k]) {
-        Node::Cond { cond, .. } => Some(cond),
-        _ => None,
-    })?;
-    // The outermost condition first: the others may be looked at under it only.
-    loop {
-        let outer = [true, false].into_iter().find_map(|value| parts(g, (decides, value)).first().map(|l| l.0));
-        match outer {
-            Some(outer) => decides = outer,
-            None => break,
-        }
-    }
-    if facts.iter().any(|f| f.0 == decides) {
-        return None;
-    }
-    let mut arm = |value: bool| {
-        facts.push((decides, value));
-        let made = settled(g, carried, &flat, facts, deep - 1);
-        facts.pop();
-        made
-    };
-    let (then, other) = (arm(true)?, arm(false)?);
-    Some(g.cond(decides, then, other))
 }
 
 /// A condition's value, if these facts decide it.

@@ -1,0 +1,166 @@
+//! Loops that update elements of an array and read more of it than they write: their gradients against difference
+//! quotients, and second derivatives. What the derivative needs of former states it changes back, or reads in place.
+
+use ad::prelude::*;
+
+#[differentiate(hvp)]
+fn three_arms(x: &Array1<f64>) -> f64 {
+    let mut a = x.clone();
+    for i in 0..a.len() - 1 {
+        match i % 3 {
+            0 => a[i] = a[i + 1].sin(),
+            1 => a[i + 1] = a[i] * a[i + 1],
+            _ => a[i] *= 0.3,
+        }
+    }
+    let mut s = 0.0;
+    for i in 0..a.len() {
+        s += a[i] * a[i] * (1.0 + i as f64);
+    }
+    s
+}
+
+#[differentiate(wrt(x))]
+fn machine(x: &Array1<f64>, op: &[usize]) -> f64 {
+    let mut a: Array1<f64> = Array1::zeros(op.len() + 2);
+    let mut top = 2;
+    a[0] = 1.0;
+    a[1] = 1.5;
+    for i in 0..op.len() {
+        match op[i] {
+            0 => {
+                a[top] = x[i];
+                top += 1;
+            }
+            1 => {
+                let t = a[top - 1];
+                a[top - 1] = a[top - 2];
+                a[top - 2] = t * 0.9;
+            }
+            2 => a[top - 1] = a[top - 1].tanh(),
+            _ => {
+                if top > 2 {
+                    a[top - 2] = (a[top - 1] * a[top - 2]).sin();
+                    top -= 1;
+                }
+            }
+        }
+    }
+    a.sum() + a[top - 1]
+}
+
+#[differentiate(hvp)]
+fn cholesky(a: &Array2<f64>) -> f64 {
+    let n = a.nrows();
+    let mut l: Array2<f64> = Array2::zeros((n, n));
+    for i in 0..n {
+        for j in 0..=i {
+            let mut s = a[[i, j]];
+            for k in 0..j {
+                s -= l[[i, k]] * l[[j, k]];
+            }
+            if i == j {
+                l[[i, j]] = s.sqrt();
+            } else {
+                l[[i, j]] = s / l[[j, j]];
+            }
+        }
+    }
+    let mut d = 0.0;
+    for i in 0..n {
+        d += l[[i, i]].ln() + l[[i, 0]];
+    }
+    d
+}
+
+/// Elements are written again and again, under a condition, and rows are read before and behind that.
+#[differentiate]
+fn relaxed(x: &Array1<f64>) -> f64 {
+    let n = x.len();
+    let mut a: Array2<f64> = Array2::zeros((n, n));
+    let mut s = 0.0;
+    for step in 0..7 {
+        let p = step % n;
+        let before = a.row(p).sum();
+        if before < 1.0 {
+            a[[p, (step + 1) % n]] = x[p] + before.sin();
+        } else {
+            a[[p, p]] *= 0.5;
+            a[[0, p]] += before;
+        }
+        s += a.row(p).dot(x) * a.row(0).sum();
+    }
+    s + a.sum()
+}
+
+#[differentiate]
+fn intervals(p: &Array1<f64>) -> f64 {
+    let n = p.len() - 1;
+    let mut c: Array2<f64> = Array2::zeros((n, n));
+    for len in 1..n {
+        for i in 0..n - len {
+            let j = i + len;
+            let mut best = f64::INFINITY;
+            for k in i..j {
+                let v = c[[i, k]] + c[[k + 1, j]] + p[i] * p[k + 1] * p[j + 1];
+                if v < best {
+                    best = v;
+                }
+            }
+            c[[i, j]] = best;
+        }
+    }
+    c[[0, n - 1]]
+}
+
+/// Rows whose ends a loop decides.
+#[differentiate(wrt(w, data))]
+fn sparse(w: &Array1<f64>, data: &[f64], indptr: &[usize], indices: &[usize]) -> f64 {
+    let mut t = 0.0;
+    for i in 0..indptr.len() - 1 {
+        let mut s = 0.1;
+        for (&j, &v) in indices[indptr[i]..indptr[i + 1]].iter().zip(&data[indptr[i]..indptr[i + 1]]) {
+            s += v * w[j];
+        }
+        t += s.sin();
+    }
+    t
+}
+
+fn numbers(n: usize) -> Array1<f64> {
+    Array1::from_shape_fn(n, |i| 0.4 + 0.37 * ((i * 7 + 3) % 11) as f64 / 3.0)
+}
+
+fn matrix(n: usize) -> Array2<f64> {
+    let b = Array2::from_shape_fn((n, n), |(i, j)| 0.3 * ((i * 5 + j * 3) % 7) as f64);
+    b.dot(&b.t()) + Array2::<f64>::eye(n) * 2.0
+}
+
+#[test]
+fn gradients_of_updates_are_difference_quotients() {
+    for n in [1, 2, 3, 8] {
+        let x = numbers(n);
+        ad::check_grad!(three_arms(&x));
+        ad::check_grad!(relaxed(&x));
+    }
+    for op in [&[][..], &[0], &[0, 0, 3, 1, 2, 0, 3, 3, 3, 1, 0, 2, 1]] {
+        ad::check_grad!(machine(&numbers(op.len()), op));
+    }
+    for n in [1, 2, 5] {
+        ad::check_grad!(cholesky(&matrix(n)));
+    }
+    for n in [3, 4, 7] {
+        ad::check_grad!(intervals(&numbers(n)));
+    }
+}
+
+#[test]
+fn rows_of_any_length_have_their_gradient() {
+    let (w, data) = (numbers(5), numbers(7).to_vec());
+    ad::check_grad!(sparse(&w, &data, &[0, 2, 2, 6, 7], &[4, 0, 1, 1, 3, 0, 2]));
+    ad::check_grad!(sparse(&w, &data, &[0], &[4, 0, 1, 1, 3, 0, 2]));
+    // By hand: a row without elements adds the sine of 0.1 alone.
+    let (value, (dw, ddata)) = sparse_value_and_grad(&w, &data, &[3, 3], &[4, 0, 1, 1, 3, 0, 2]);
+    assert_eq!(value, 0.1_f64.sin());
+    assert_eq!((dw.sum(), ddata.iter().sum::<f64>()), (0.0, 0.0));
+}
