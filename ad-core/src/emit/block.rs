@@ -1,6 +1,6 @@
-//! Statements with guards become nested `if`s: consecutive statements of one guard share one, and a
-//! conditional whose arms were just computed is the value of that `if`. Must never reorder
-//! statements.
+//! Turns statements with guards into nested `if`s. Consecutive statements with the same guard share
+//! one `if`, and a conditional whose branches have just been computed is the value of that `if`.
+//! Statements are not reordered.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use super::summary::Note;
 use crate::ir::Term;
 
 /// A choice between two values: of a scalar conditional, or of an array that is moved out of its
-/// arm.
+/// branch.
 #[derive(Clone, Debug)]
 pub(super) struct Join {
     pub(super) cond: Term,
@@ -28,19 +28,19 @@ pub(super) struct Join {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Statement {
     pub(super) guard: Vec<Guard>,
-    /// The code; for a join, what follows `let name =` is made here.
+    /// The code. For a join, the text after `let name =` is built here.
     pub(super) code: Code,
     /// The value of the one name that it binds before that, if it binds one.
     pub(super) value: Option<TokenStream>,
     pub(super) join: Option<Join>,
-    /// Terms defined, and named.
+    /// The terms that it defines, and those that it names.
     pub(super) defines: Vec<Term>,
     pub(super) names: Vec<Term>,
-    /// Whether it is needed for more than what it defines.
+    /// Whether it has an effect besides its definitions.
     pub(super) effect: bool,
-    /// Whether what it defines is handed back by a function, all of it.
+    /// Whether a function returns everything that it defines.
     pub(super) handed: bool,
-    /// What it is, for those who ask.
+    /// Entries of the summary, for tests and `AD_DUMP`.
     pub(super) notes: Vec<Note>,
 }
 
@@ -89,15 +89,16 @@ struct If {
     joins: Vec<usize>,
 }
 
-/// How the driver spells things.
+/// The driver's names for terms and conditions.
 pub(super) trait Spell {
     /// The name of a computed term.
     fn name(&self, t: Term) -> TokenStream;
     /// A condition.
     fn condition(&self, t: Term) -> Condition;
-    /// What a term is where it is not computed.
+    /// The value of a term on a path on which it is not computed.
     fn absent(&self, t: Term) -> TokenStream;
-    /// Whether its memory stands outside of all blocks, so that it is named everywhere.
+    /// Whether its memory is declared outside of all blocks, so that its name is visible
+    /// everywhere.
     fn outside(&self, t: Term) -> bool;
 }
 
@@ -137,8 +138,8 @@ pub(super) fn nested(statements: &[Statement], returned: &HashSet<Term>, spell: 
     writer.write(&block).into_token_stream()
 }
 
-/// The `if` on this condition at the end of the block: the last item, if it still takes statements,
-/// or a new one.
+/// The `if` on this condition at the end of the block: the last item if it can still take
+/// statements, otherwise a new one.
 fn open_if<'b>(block: &'b mut Vec<Item>, cond: Term, count: &mut usize) -> &'b mut If {
     let open = matches!(block.last(), Some(Item::If(i)) if i.cond == cond && i.joins.is_empty());
     if !open {
@@ -252,7 +253,7 @@ impl<S: Spell> Writer<'_, S> {
         }
     }
 
-    /// Whether a term defined in an arm is read outside of it.
+    /// Whether a term defined in a branch is read outside of it.
     fn escapes(&self, t: Term, i: &If, arm: bool) -> bool {
         if self.spell.outside(t) {
             return false;
@@ -266,7 +267,7 @@ impl<S: Spell> Writer<'_, S> {
                 return false;
             }
             if self.attached.contains(&k) && i.joins.contains(&k) {
-                // The join reads its arm's value inside that arm.
+                // The join reads the value of its branch inside that branch.
                 let s = &self.statements[k];
                 let Some(join) = &s.join else { return true };
                 let (own, across) =

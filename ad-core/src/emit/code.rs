@@ -1,5 +1,6 @@
-//! The code of a statement, which remembers whether it is one `if` and nothing else: nested `if`s
-//! are then written as clippy likes them. Must never read back what has been written.
+//! The code of a statement, which remembers whether it is a single `if`: nested `if`s are then
+//! written in the form that clippy accepts. This module does not parse the tokens that it has
+//! written.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -8,21 +9,21 @@ use quote::{ToTokens, quote};
 #[derive(Clone, Debug)]
 pub(super) struct Condition {
     pub(super) tokens: TokenStream,
-    /// Whether it is one name.
+    /// Whether it is a single name.
     pub(super) name: bool,
-    /// Whether it may stand behind `&&` as it is: names, what negates them, and conjunctions of
-    /// these.
+    /// Whether it can follow `&&` without parentheses: a name, the negation of a name, or a
+    /// conjunction of these.
     pub(super) joins: bool,
 }
 
 impl Condition {
-    /// A condition of which nothing is known.
+    /// A condition of unknown form.
     pub(super) fn opaque(tokens: TokenStream) -> Self {
         Condition { tokens, name: false, joins: false }
     }
 }
 
-/// The parts of an `if`.
+/// A condition and the branches of an `if`.
 #[derive(Clone, Debug)]
 struct If {
     cond: Condition,
@@ -34,7 +35,7 @@ struct If {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {
     tokens: TokenStream,
-    /// The `if` that they are, if they are one.
+    /// The `if`, if the tokens are a single `if`.
     only: Option<Box<If>>,
 }
 
@@ -55,7 +56,7 @@ impl Code {
         self.tokens.is_empty()
     }
 
-    /// What comes next.
+    /// Appends code.
     pub(super) fn push(&mut self, next: impl Into<Code>) {
         let next = next.into();
         if next.is_empty() {
@@ -69,7 +70,7 @@ impl Code {
         self.only = None;
     }
 
-    /// An `if` that is only done: without an empty arm, and nested no deeper than it has to be.
+    /// An `if` as a statement, without empty branches, and nested no deeper than necessary.
     pub(super) fn of_if(cond: Condition, then: Code, other: &Code) -> Code {
         if then.is_empty() && !other.is_empty() && cond.name {
             let tokens = &cond.tokens;
@@ -87,7 +88,8 @@ impl Code {
         if cond.name { Code::joined(cond, &then) } else { Code::plain_if(cond, then.tokens) }
     }
 
-    /// `if cond { code }`, one `if` with the one that the code is if that may be.
+    /// `if cond { code }`, merged with the `if` that `code` is, if it is a single one and the
+    /// conditions can be joined.
     fn joined(cond: Condition, code: &Code) -> Code {
         match code.only.as_deref() {
             Some(If { cond: inner, then, has_else: false }) if inner.joins => {

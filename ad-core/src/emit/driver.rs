@@ -1,6 +1,6 @@
-//! The body of a routine: parameters become slices and sizes, each step of the plan becomes a
-//! statement, checks stand where the plan has put them, and results are assembled. Everything that
-//! a loop does is in `nest`; nothing here computes on elements.
+//! The body of a routine: parameters become slices and sizes, each statement of the plan becomes
+//! code, checks are at the positions that the plan gives, and results are assembled. The code
+//! inside of loop nests is written by `nest`; this module writes no computation on elements.
 
 mod destinations;
 mod im2col;
@@ -36,7 +36,7 @@ pub(super) use state::Driver;
 pub(super) use tiling::describe as describe_block;
 
 impl Driver<'_> {
-    /// The body: nested functions, statements, results; and what the statements do.
+    /// The body (nested functions, statements, results), and the summary of the statements.
     pub(super) fn body(
         mut self,
         result: &OutputTree,
@@ -62,7 +62,7 @@ impl Driver<'_> {
         let mut needed: Vec<Term> = Vec::new();
         for out in result.leaves() {
             let t = out.term;
-            // What is returned as a literal is not stored.
+            // A result that is returned as a literal is not stored.
             let read = self.literal(out).unwrap_or_else(|| vec![t]);
             for &t in &read {
                 if let Some((_, named)) = self.inlined.get(&t) {
@@ -75,7 +75,7 @@ impl Driver<'_> {
         let mut statements = live(statements, needed.iter().copied());
         let mut all: HashSet<Term> = needed.iter().copied().collect();
         all.extend(statements.iter().flat_map(Statement::names_all));
-        // A nest returns all its sums, of which only those of loops that run may be read.
+        // A nest returns all its sums; only those of loops that run may be read.
         for s in &mut statements {
             let unread = |t: &&Term| s.defines.len() > 1 && !all.contains(t) && self.g.rank(**t) == 0 && !s.handed;
             for t in s.defines.iter().filter(unread) {

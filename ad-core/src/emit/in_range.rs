@@ -1,6 +1,6 @@
-//! What is known of sizes at a step: the checks that have been made and the guard that the step is
-//! under. It decides which reads need no test. Must never use a check that comes later in the
-//! routine.
+//! The facts about sizes that hold at a statement: the checks that have been made and the guard of
+//! the statement. They decide which reads need no test. A check that comes later in the routine is
+//! not used.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,14 +9,14 @@ use super::plan::Guard;
 use crate::analysis::range::{Facts, Linear};
 use crate::ir::{Graph, Term};
 
-/// The prover with what has been established so far.
+/// The prover with the facts established so far.
 pub(super) struct InRange<'a> {
     g: &'a Graph,
     facts: RefCell<Facts>,
     asked: RefCell<HashMap<Question, bool>>,
 }
 
-/// The number of facts, start, length and size.
+/// A query: the number of facts, start, length and size.
 type Question = (usize, Option<Term>, Option<Term>, Term);
 
 impl<'a> InRange<'a> {
@@ -24,12 +24,12 @@ impl<'a> InRange<'a> {
         InRange { g, facts: RefCell::default(), asked: RefCell::default() }
     }
 
-    /// From here on the condition holds.
+    /// Assumes the condition from now on.
     pub(super) fn checked(&self, ok: Term) {
         self.facts.borrow_mut().assume_for_good(self.g, ok);
     }
 
-    /// Inside a guard; undone by [`InRange::leave`] with the number returned.
+    /// Assumes a guard. [`InRange::leave`] with the number that is returned undoes that.
     pub(super) fn enter(&self, guard: &[Guard]) -> usize {
         let mut facts = self.facts.borrow_mut();
         let mark = facts.mark();
@@ -42,7 +42,8 @@ impl<'a> InRange<'a> {
         mark
     }
 
-    /// Where none of these sizes is 0, if anything else is known there, as [`InRange::enter`].
+    /// Assumes that none of these sizes is 0, as [`InRange::enter`] does. `None` if no fact follows
+    /// from that.
     pub(super) fn enter_nonempty(&self, sizes: &[Term]) -> Option<usize> {
         let mut facts = self.facts.borrow_mut();
         let mark = facts.mark();
@@ -67,13 +68,13 @@ impl<'a> InRange<'a> {
     pub(super) fn leave(&self, mark: usize) {
         let mut facts = self.facts.borrow_mut();
         if facts.mark() > mark {
-            // Another guard may bring as many facts, but other ones.
+            // Another guard may add the same number of facts, but different ones.
             self.asked.borrow_mut().clear();
         }
         facts.forget(mark);
     }
 
-    /// Whether `start + len <= size`; what is missing counts as 0.
+    /// Whether `start + len <= size`; a missing operand counts as 0.
     pub(super) fn fits(&self, start: Option<Term>, len: Option<Term>, size: Term) -> bool {
         if start.is_none() && len == Some(size) {
             return true;

@@ -1,4 +1,5 @@
-//! What a nest computes: items over a scalar kernel. Must never decide what is in a nest.
+//! The items of a nest: what it stores or accumulates, over a graph of scalar operations. This
+//! module does not decide which terms a nest computes.
 
 use super::kernel::{Id, Kernel, Op};
 use super::plan::{Plan, domain_of};
@@ -6,35 +7,36 @@ use crate::choice::{Kind, choose};
 use crate::ir::{Elem, Graph, Lit, Node, Put, RealTy, Term};
 use crate::prim::{Cmp, Prim, Reduce};
 
-/// The element type whose sums need more digits than it has.
+/// The element type whose sums need more precision than it has.
 pub(super) const SINGLE: Elem = Elem::Real(RealTy::F32);
 
-/// How the values of an item meet.
+/// How the values of an item are combined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fold {
     Sum,
-    /// A sum from -0, or from 0, one element after the other.
+    /// A sum that starts at -0, or at 0, and adds one element after the other.
     InOrder,
     All,
     Any,
 }
 
-/// What a nest does with a value at each index.
+/// The use of a value at each index of a nest.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
-    /// Stores it; `None` where it is only used by the other items.
+    /// Stores the value; `None` if only other items use it.
     Store { out: Option<Term>, value: Id },
-    /// Folds it over the loops marked; `added`: together with what is there, which is at the loops
-    /// that are left, or at this index of `out` (what falls outside is dropped).
+    /// Accumulates the value over the marked loops. With `added` it is added to an existing value,
+    /// which is at the index given by the other loops, or at the index `at` of `out` (a value out
+    /// of range is dropped).
     Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id, added: bool, at: Option<Vec<Id>> },
-    /// Adds it (or puts it) at an index of `out`; what falls outside is dropped.
+    /// Adds (or puts) the value at an index of `out`; a value out of range is dropped.
     Scatter { out: Term, put: Put, ix: Vec<Id>, value: Id },
-    /// Adds it (or puts it) at a shifted index of `out`; the whole block is in range, but for the
-    /// rows that are `tested`.
+    /// Adds (or puts) the value at a shifted index of `out`. The whole block is in range, except
+    /// for the rows that are `tested`.
     Block { out: Term, put: Put, ix: Vec<Id>, value: Id, tested: bool },
 }
 
-/// The terms of a nest that it has at hand at its own indices.
+/// The terms of a nest whose elements it has computed at its own indices.
 pub(super) fn members(g: &Graph, terms: &[Term]) -> Vec<Term> {
     let stored = |t: Term| domain_of(g, t) == g.shape(t);
     terms.iter().copied().filter(|&t| stored(t) && !is_fold(g, t)).collect()
@@ -44,8 +46,8 @@ fn is_fold(g: &Graph, t: Term) -> bool {
     matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..), _))
 }
 
-/// The items of the nest that is this step, and what it writes or returns. The domain comes with
-/// the index of each of its axes; of the items, what is said of loops is said of the axes of the
+/// The items of the nest of this statement, and the terms that it writes or returns. The domain
+/// comes with the index of each of its axes. In the items, loops are numbered like the axes of the
 /// domain.
 pub(super) fn items(
     g: &Graph,
@@ -99,7 +101,7 @@ pub(super) fn items(
     Ok((items, outs))
 }
 
-/// What the nest of a scatter does, over the elements of what is scattered.
+/// The item of the nest of a scatter, over the elements of the scattered array.
 pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, t: Term) -> Result<Item, String> {
     let Node::Scatter { put, src, vars, index, .. } = g.node(t) else { return Err("no scatter".into()) };
     let identity = kernel.identity().to_vec();
@@ -110,9 +112,9 @@ pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, t: Term) -> Resul
     Ok(Item::Scatter { out: t, put: *put, ix, value })
 }
 
-/// The condition under which the innermost loop does anything at all, if each item adds nothing
-/// where it does not hold, and it does not depend on the innermost index: the items are then what
-/// is added where it holds.
+/// The condition under which the innermost loop has an effect, if the condition does not depend on
+/// the innermost index, and no item adds anything where it is false. The items become those of the
+/// case in which it holds.
 pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Option<Id> {
     let mut mask = None;
     for item in &*items {

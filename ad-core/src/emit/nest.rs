@@ -1,8 +1,8 @@
-//! One loop nest as one small function of slices: what is computed at which loop, in which arm, and
-//! from which rows. References that are parameters are known not to alias, and rows cut to their
-//! length once need no bounds checks inside (a factor of two each, as measured). Must never compute
-//! a node twice in one iteration, nor in an outer loop than its index allows, nor an expensive node
-//! outside the arm that alone uses it.
+//! One loop nest as one small function of slices. This module and its submodules decide in which
+//! loop and in which branch each node is computed, and from which row slices. References that are
+//! parameters are known not to alias, and slices cut to their length once need no bounds checks
+//! inside (measured: a factor of two each). A node is computed once in an iteration, in no loop
+//! further out than its index allows, and, if it is expensive, only in the branch that uses it.
 
 mod extrema;
 mod function;
@@ -28,15 +28,15 @@ use crate::prim::{Prim, Reduce};
 use loops::{lanes, rest_of};
 pub(super) use state::{Arg, Extremum, Function, Nest, Part};
 
-/// A nest without loops, as the driver writes it into its own statement.
+/// A nest without loops, as the driver inlines it into its own statement.
 pub(super) struct Inline {
     /// Statements before the value, if there are any.
     pub(super) before: Option<TokenStream>,
     /// The value of the only item.
     pub(super) value: Expr,
-    /// The terms that both name.
+    /// The terms that both mention.
     pub(super) named: Vec<Term>,
-    /// How often each function is written.
+    /// How often each function occurs in the code.
     pub(super) functions: BTreeMap<&'static str, usize>,
 }
 
@@ -150,7 +150,7 @@ impl Nest<'_, '_> {
         Ok(self.finished((name, doc), &body, (returns, &return_values), begun))
     }
 
-    /// What a sum begins with.
+    /// The initial value of a sum (its neutral element).
     fn zero_of(&self, t: Term) -> TokenStream {
         let zero = self.style.zero(self.g.elem(t));
         let negative = matches!(self.g.node(t), Node::Prim(Prim::Reduce(Reduce::InOrder, _), _));

@@ -1,11 +1,11 @@
-//! Loops that carry rows of which each element goes its own way (a recurrence for each of many
-//! items): all steps are done for a few elements, whose values stay in registers, before the next
-//! few are looked at. So the loop over steps is the inner one, and nothing that is carried goes
-//! through memory from step to step; what the steps add up over the elements is added to once for
-//! each few.
+//! Outer-loop vectorisation of loops that carry rows whose elements are independent (for example a
+//! recurrence for each of many items). The elements are processed in chunks: all iterations are
+//! done for one chunk, whose values stay in registers, then for the next chunk. So the loop over
+//! iterations is the inner one, and no carried value goes through memory between iterations. A sum
+//! over the elements is updated once for each chunk.
 //!
-//! This file says which loops these are. Must never find one of which a step reads another element,
-//! or a sum over the elements.
+//! This module finds these loops. A loop in which an iteration reads another element of a carried
+//! row, or a sum over its elements, is not one of them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,20 +17,20 @@ use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Term};
 use crate::passes::lowering::opened::{Growth, Loop};
 
-/// A loop that can be done so, and what is known of it.
+/// A loop that may be vectorised so, and facts about it.
 struct Candidate<'a> {
     g: &'a Graph,
     plan: &'a Plan,
     l: &'a Loop,
     /// The size of the rows.
     axis: Term,
-    /// What nests of a step compute: rows, and sums over their elements.
+    /// The terms that the nests of an iteration compute: rows, and sums over their elements.
     rows: HashSet<Term>,
     sums: HashSet<Term>,
 }
 
-/// The size of the rows that the loop carries, if all its steps can be done for some elements and
-/// then for the others.
+/// The size of the rows that the loop carries, if all its iterations can be done for one chunk of
+/// elements before the next chunk.
 pub(super) fn axis_of(g: &Graph, plan: &Plan, hints: &HashMap<Term, String>, n: usize) -> Option<Term> {
     let l = &plan.loops.all[n];
     let &[axis] = g.shape(l.carries.first()?.now) else { return None };
@@ -65,12 +65,12 @@ impl Candidate<'_> {
         self.rows.contains(&t) || self.l.carries.iter().any(|c| c.now == t)
     }
 
-    /// Whether a term is another one for each element, or depends on all of them.
+    /// Whether a term differs between elements, or depends on all of them.
     fn varies(&self, t: Term) -> bool {
         self.g.reachable(&[t]).into_iter().any(|u| self.own(u) || self.sums.contains(&u))
     }
 
-    /// Whether all that is carried are rows of their own, which each step replaces.
+    /// Whether all carried values are rows of their own, which each iteration replaces.
     fn carries(&self) -> bool {
         let Candidate { plan, l, .. } = self;
         l.carries.iter().all(|c| {
@@ -83,7 +83,7 @@ impl Candidate<'_> {
         })
     }
 
-    /// Whether all that is saved of a step are such rows, or sums over them.
+    /// Whether all values saved in an iteration are such rows, or sums over them.
     fn saves(&self) -> bool {
         let sums = self.sums.iter().all(|t| {
             let saved = self.l.rows.iter().filter(|r| r.row == *t).count();
@@ -94,7 +94,7 @@ impl Candidate<'_> {
         })
     }
 
-    /// Whether a statement of the body does with each element what concerns that one.
+    /// Whether a statement of the body processes each element independently.
     fn does(&self, hints: &HashMap<Term, String>, k: usize) -> bool {
         let step = &self.plan.steps[k];
         match &step.work {
@@ -116,7 +116,7 @@ impl Candidate<'_> {
             match item {
                 Item::Store { value, out } if out.is_none_or(|t| self.along(t)) => stack.push(*value),
                 Item::Fold { out, fold: Fold::Sum, value, .. } => {
-                    // With one accumulator `f32` loses digits.
+                    // With a single accumulator `f32` loses digits.
                     let real = g.elem(*out).is_real() && g.elem(*out) != SINGLE;
                     if g.rank(*out) > 0 || !real || plan.exact.contains(out) {
                         return None;
@@ -144,7 +144,8 @@ impl Candidate<'_> {
                     }
                     stack.extend(ix);
                 }
-                // The number of the element, and how many there are, are those of all elements.
+                // Within a chunk, the index of an element and the number of elements would be those
+                // of the chunk.
                 Op::Var(_) => return None,
                 Op::Scalar(t) if *t == axis || self.varies(*t) => return None,
                 op => stack.extend(operands(op)),

@@ -1,8 +1,8 @@
-//! The plan of a routine: which steps there are, in which order and under which guards, which terms
-//! are in memory, and how runs of steps are tiled. `schedule` and `tiles` make it, everything that
-//! writes code reads it.
+//! The plan of a routine: its statements, their order and guards, which terms are stored, and how
+//! sequences of statements are tiled. `schedule` and `tiling` build it; the modules that write code
+//! only read it.
 //!
-//! Types alone: nothing here may decide anything.
+//! This module only defines types and decides nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -14,10 +14,10 @@ use crate::passes::lowering::im2col::Windows;
 use crate::passes::lowering::opened::{Loops, Scopes};
 use crate::prim::Prim;
 
-/// Elements side by side.
+/// SIMD lanes: the number of elements that are processed together.
 pub(super) const LANES: usize = 16;
 
-/// What a step does.
+/// The kind of a statement.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     /// Tests the check of this number.
@@ -26,48 +26,50 @@ pub(super) enum Work {
     Scalar(Term),
     /// A loop nest over `domain`: elementwise stores and sums.
     Nest { domain: Vec<Term>, items: Vec<Term> },
-    /// A stored term with a kernel or a form of its own: contraction, scatter, extremum, stack,
-    /// conditional, constant.
+    /// A stored term that is computed by a kernel or by code of its own: contraction, scatter,
+    /// extremum, stack, conditional, constant.
     Whole(Term),
     /// A loop with carried state, by its number; its body is [`Plan::bodies`].
     Loop(usize),
 }
 
-/// One step.
+/// A statement.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    /// In the order in which the conditions become known.
+    /// Its conditions, in the order in which they become known.
     pub(super) guard: Vec<Guard>,
     pub(super) work: Work,
 }
 
-/// What the emitter needs to know beside the terms.
+/// The data that the emitter needs in addition to the terms.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) class: Vec<Class>,
-    /// All steps, of the routine and of the bodies of loops.
+    /// All statements, of the routine and of the bodies of loops.
     pub(super) steps: Vec<Step>,
-    /// The routine's own, in order.
+    /// The statements of the routine, in order.
     pub(super) order: Vec<usize>,
-    /// Those of each loop's body, in order.
+    /// The statements of the body of each loop, in order.
     pub(super) bodies: Vec<Vec<usize>>,
     pub(super) loops: Loops,
     pub(super) scopes: Scopes,
-    /// Contractions of windows that are read or added to where they are.
+    /// Contractions that use implicit im2col: they read windows in place, or add to them.
     pub(super) windows: BTreeMap<Term, Windows>,
-    /// Carried arrays that are changed where they are: whose memory each term on the way is.
+    /// In-place updates: from each intermediate state of a carried array to the array whose memory
+    /// it uses.
     pub(super) in_place: HashMap<Term, Term>,
-    /// The steps that read a term, ascending.
+    /// The statements that read a term, ascending.
     pub(super) readers: HashMap<Term, Vec<usize>>,
-    /// Runs of steps that are done block by block, in order.
+    /// Sequences of statements that are done tile by tile, in order.
     pub(super) tiles: Vec<Tile>,
     /// How often a term is a child of a reachable term or a root.
     pub(super) uses: HashMap<Term, u32>,
-    /// Terms that decisions depend on: computed with exactly the function's own operations.
+    /// Terms that decisions depend on. They are computed with exactly the operations of the
+    /// function.
     pub(super) exact: HashSet<Term>,
     /// Sums of blocks that a nest computes: see `split`.
     pub(super) stencils: HashSet<Term>,
-    /// The terms returned, and what loops begin with, carry on and make rows of.
+    /// The terms that are returned, and the initial values, next values and row values of loops.
     pub(super) results: HashSet<Term>,
 }
 
@@ -77,16 +79,16 @@ impl Plan {
     }
 }
 
-/// A run of steps done block by block.
+/// A sequence of statements that is done tile by tile.
 #[derive(Clone, Debug)]
 pub(super) struct Tile {
     /// The number of items.
     pub(super) n: Term,
-    /// Places in the order of the routine.
+    /// The range of the statements in [`Plan::order`].
     pub(super) steps: Range<usize>,
-    /// Arrays over items that only these steps know.
+    /// Arrays over items that only these statements use.
     pub(super) private: HashSet<Term>,
-    /// Sums over items that are added where a scatter puts them, and the scatter.
+    /// From each sum over items that is accumulated into the result of a scatter, to the scatter.
     pub(super) fused_scatters: BTreeMap<Term, Term>,
 }
 

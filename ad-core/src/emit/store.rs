@@ -1,8 +1,8 @@
-//! Which array terms are stored. Everything else is a view: a function from index to element
-//! expression (BOT Fig. 10), expanded inside the loops that read it. Must never let an expansion
-//! grow faster than the program: a term that is read at several different indices, or from several
-//! loops, is stored unless it is next to nothing (without that, a chain of shifted reads is
-//! exponential).
+//! Decides which array terms are stored. Every other array is a view: a function from index to
+//! element expression (BOT Fig. 10), expanded inside the loops that read it. The expansion must not
+//! grow faster than the program. So a term that is read at several different indices, or from
+//! several loops, is stored unless it is very cheap. (Otherwise a chain of shifted reads would take
+//! exponential time.)
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::passes::lowering::matrix::behind;
 use crate::passes::lowering::opened::{Loops, Role, Scopes};
 use crate::prim::{Binary, Prim, Reduce};
 
-/// How a term is reached by those that read it.
+/// The storage class of a term: how its readers access it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
     /// Expanded where it is read.
@@ -24,19 +24,20 @@ pub(super) enum Class {
     Buffer,
 }
 
-/// Work of one element above which a term is not computed a second time by another loop.
+/// Cost of one element above which another loop does not recompute a term.
 const TWICE: u32 = 8;
-/// Work that reads at different indices in one loop may do again, all together: in registers it
-/// costs less than a pass over memory.
+/// Total cost up to which a loop may recompute an element at several different indices: in
+/// registers that is cheaper than a pass over memory.
 const SHIFTED: u32 = 16;
-/// Work above which a value read under fewer indices than its reader has, or gathered, is stored.
+/// Cost above which a value that is gathered, or read under fewer indices than its reader has, is
+/// stored.
 const REUSED: u32 = 4;
 const EXPENSIVE: u32 = crate::prim::scalar::EXPENSIVE;
 const MOST: u32 = 1 << 20;
-/// Work that nothing computes again, not even to see whether it may.
+/// Cost above which no value is recomputed, not even if a random policy asks for it.
 const ENDLESS: u32 = 256;
 
-/// Whether `t` is one scalar everywhere.
+/// Whether all elements of `t` are the same scalar.
 pub(super) fn is_broadcast(g: &Graph, t: Term) -> bool {
     let mut t = t;
     loop {
@@ -47,7 +48,7 @@ pub(super) fn is_broadcast(g: &Graph, t: Term) -> bool {
     }
 }
 
-/// Work of one element of `t` beside that of its children; `None` if it is in memory anyway.
+/// Cost of one element of `t` without that of its children; `None` if `t` is always stored.
 fn own_cost(g: &Graph, t: Term) -> Option<u32> {
     Some(match g.node(t) {
         Node::Input(_) | Node::Param(..) | Node::Scatter { .. } => return None,
@@ -63,27 +64,28 @@ fn own_cost(g: &Graph, t: Term) -> Option<u32> {
     })
 }
 
-/// Whether an element of `t` is a function that costs more than all around it.
+/// Whether computing an element of `t` is an expensive function, which costs more than the terms
+/// around it.
 pub(super) fn is_function(g: &Graph, t: Term) -> bool {
     own_cost(g, t) == Some(EXPENSIVE)
 }
 
-/// Under which index, and by which statements, a term is read.
+/// The indices at which, and the statements by which, a term is read.
 #[derive(Clone, Copy, Default)]
 struct Readers {
     context: Option<u32>,
     root: Option<Term>,
-    /// Indices beside the first one at which it is read.
+    /// The number of indices at which it is read, without the first one.
     contexts: u32,
     roots: bool,
     forced: bool,
-    /// A step of a loop reads what does not change in the loop.
+    /// Whether the body of a loop reads it although it does not change in the loop.
     reused: bool,
-    /// A loop reads one row a step.
+    /// Whether a loop reads one row of it in each iteration.
     streamed: bool,
 }
 
-/// What a program is beside its terms.
+/// The context of the terms: exact terms, windows, loops and scopes.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
     pub(super) exact: &'a HashSet<Term>,
@@ -118,8 +120,8 @@ impl Contexts {
     }
 }
 
-/// Whether a sum is evaluated in the order of the function itself, since a decision depends on it:
-/// a sum of contiguous rows. (Over other axes the loops add in that order anyway.)
+/// Whether a decision depends on a sum of contiguous rows, so that it is evaluated in the order of
+/// the function. (Over other axes the generated loops add in that order anyway.)
 pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Sum(axes), args) => {
@@ -133,14 +135,14 @@ pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
 /// The class of each reachable term, by its position. `reach` is ascending, `roots` are read in
 /// full.
 pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: Around<'_>) -> Vec<Class> {
-    // What a term costs depends on what below it is stored, and the other way round: the second
-    // round knows who reads what, and so stores from the leaves up as soon as a chain has become
-    // long enough.
+    // The cost of a term depends on which of its operands are stored, and the readers of a term
+    // depend on which of its parents are. The first round finds the readers. The second round knows
+    // them and decides bottom-up, so it stores a term as soon as a chain has become long enough.
     let (_, readers) = round(g, reach, roots, around, None);
     round(g, reach, roots, around, Some(&readers)).0
 }
 
-/// Whether a term of so much work is stored for these readers.
+/// Whether a term of this cost is stored for these readers.
 fn worth_storing(t: Term, r: Readers, work: u32) -> bool {
     let (shifted, twice, reused) =
         (r.contexts.saturating_mul(work) > SHIFTED, r.roots && work > TWICE, r.reused && work >= REUSED);
@@ -159,7 +161,8 @@ fn worth_storing(t: Term, r: Readers, work: u32) -> bool {
         if r.reused {
             readers.push(format!("in each step of a loop, {} {REUSED}", if reused { ">=" } else { "<" }));
         }
-        // Free, or read once by one loop: what would it be stored for?
+        // A term that is free, or that one loop reads once, is not stored; it is no entry of the
+        // dump.
         if readers.is_empty() || work == 0 {
             return String::new();
         }
@@ -179,9 +182,9 @@ fn round(
 ) -> (Vec<Class>, Vec<Readers>) {
     let mut class = vec![Class::View; g.len()];
     let mut cost = vec![0_u32; g.len()];
-    // What a reader pays: nothing for what is stored.
+    // The cost that a term adds to its readers: nothing if it is stored.
     let mut passed_on = vec![0_u32; g.len()];
-    // Contractions that are added at windows are never made.
+    // Contractions that are scattered to windows are not materialised.
     let unmade: HashSet<Term> = around.windows.values().filter_map(|w| w.unmade(g)).collect();
     for &t in reach {
         if unmade.contains(&t) {
@@ -205,14 +208,14 @@ fn round(
     for &t in roots {
         readers[t.index()].forced = true;
     }
-    // Parents are newer: at each term, all that reads it has been seen.
+    // Parents are newer than children: all readers of a term have been visited before it.
     for &t in reach.iter().rev() {
         let r = readers[t.index()];
         let work = cost[t.index()];
         if class[t.index()] == Class::View && g.rank(t) > 0 && g.free(t).is_empty() && worth_storing(t, r, work) {
             class[t.index()] = Class::Buffer;
         }
-        // What windows stand for is read by nobody, and reads nothing.
+        // An array of windows that is read in place is not read itself, and reads nothing.
         let unread = class[t.index()] == Class::View && r.context.is_none() && !around.windows.is_empty();
         if !unmade.contains(&t) && !unread {
             visit(g, t, class[t.index()], r, (around, &cost), &mut contexts, &mut readers);
@@ -221,8 +224,8 @@ fn round(
     (class, readers)
 }
 
-/// Whether a sum is one over the first axes of an array in memory, in whatever order: it has a
-/// kernel, which takes several rows a pass (a factor of seven, as measured).
+/// Whether a sum runs over the first axes of a stored array, in any order. Such a sum has a kernel,
+/// which takes several rows in each pass (measured: seven times as fast).
 pub(super) fn adds_rows(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Sum(axes), args) => {
@@ -234,7 +237,7 @@ pub(super) fn adds_rows(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Te
     }
 }
 
-/// Whether a stored term is an array in memory repeated.
+/// Whether a stored term replicates a stored array.
 pub(super) fn repeats(g: &Graph, class: &[Class], t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Replicate(axes), args) => {
@@ -247,7 +250,7 @@ pub(super) fn repeats(g: &Graph, class: &[Class], t: Term) -> bool {
     }
 }
 
-/// Whether a stored term is another array under other sizes: nothing is computed.
+/// Whether a stored term is another array with other size terms, so that nothing is computed.
 pub(super) fn alias_of(g: &Graph, class: &[Class], t: Term) -> Option<Term> {
     match g.node(t) {
         Node::Prim(Prim::Recast | Prim::Reshape, args) if class[args[0].index()] == Class::Buffer => Some(args[0]),
@@ -255,7 +258,7 @@ pub(super) fn alias_of(g: &Graph, class: &[Class], t: Term) -> Option<Term> {
     }
 }
 
-/// A part of an array of one axis, which is contiguous: of which array, from where, how much.
+/// For a contiguous part of an array of one axis: the array, the start and the length.
 pub(super) fn part_of(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
     match g.node(t) {
         Node::Prim(Prim::Slice(steps), args) if steps[..] == [1] => Some((args[0], args[1], args[2])),
@@ -263,9 +266,9 @@ pub(super) fn part_of(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
     }
 }
 
-/// A stored sum of which some parts are zero but for a block (the transposes of slices): the blocks
-/// are added in passes of their own, which have no test inside (the adjoint of `x[i]`, `x[i + 1]`).
-/// First the dense parts, then the pads.
+/// A stored sum of which some summands are zero except for a block (the transposes of slices). The
+/// blocks are added in separate passes, which need no index test (the adjoint of `x[i]`, `x[i +
+/// 1]`). Returns the dense summands, then the blocks.
 pub(super) fn padded_parts(g: &Graph, class: &[Class], t: Term) -> Option<(Vec<Term>, Vec<Term>)> {
     let (mut dense, mut pads) = (Vec::new(), Vec::new());
     let mut stack = vec![t];
@@ -299,7 +302,8 @@ fn visit(
         Class::Scalar => (Some(t), 0, Readers::default()),
         Class::Buffer => (Some(t), contexts.domain(g.shape(t)), Readers::default()),
     };
-    // The loop in which the elements of `t` are computed, and whether it takes them a row a step.
+    // The loop in which the elements of `t` are computed, and whether it takes one row in each
+    // iteration.
     let Around { exact, windows, loops, scopes } = around;
     let here = root.map_or(0, |r| scopes.of(r));
     let row_of = |index: &[Term]| {
@@ -336,7 +340,7 @@ fn visit(
                 let over = contexts.domain(g.shape(args[0]));
                 read(args[0], over, false);
             }
-            // The array that a part is of is stored, not the part.
+            // The array that a part belongs to is stored, not the part.
             Prim::Reduce(..) if g.rank(t) == 0 && part_of(g, args[0]).is_some() => {
                 read(args[0], contexts.path(context, t), false);
                 if let Some((of, ..)) = part_of(g, args[0]) {
@@ -346,7 +350,8 @@ fn visit(
             Prim::Reduce(..) => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
             Prim::Contract(_) => {
                 for &c in args {
-                    // The array behind a transposition or a part is stored, not that.
+                    // The array under a transposition or a part is stored, not the transposition or
+                    // the part.
                     read(behind(g, c).array, contexts.path(context, t), true);
                 }
             }
@@ -357,9 +362,9 @@ fn visit(
             Prim::Replicate(_) | Prim::Reshape | Prim::Transpose(_) | Prim::Slice(_) | Prim::Pad(_) | Prim::Iota => {
                 let through = contexts.path(context, t);
                 let force = match prim {
-                    // Read again for each index that it does not mention.
+                    // Each index that it does not mention reads it again.
                     Prim::Replicate(_) => dear(args[0]),
-                    // Free for what is contiguous, divisions for anything else.
+                    // Free for a contiguous array; for any other it costs divisions.
                     Prim::Reshape => !is_broadcast(g, args[0]),
                     _ => false,
                 };
@@ -367,7 +372,7 @@ fn visit(
                     read(c, through, k == 0 && force && g.rank(c) > 0);
                 }
             }
-            // What is computed as a whole reads arrays in memory.
+            // A term that a kernel computes reads stored arrays.
             _ if prim.cost().is_none() => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
             _ => args.iter().for_each(|&c| read(c, context, false)),
         },
@@ -379,7 +384,8 @@ fn visit(
         Node::Scatter { dst, src, vars, index, .. } => {
             let over = contexts.domain(g.shape(*src));
             read(*dst, context, !is_broadcast(g, *dst));
-            // Elements of a loop's array that are moved about in it are read before any is written.
+            // If elements of a loop's array are moved within it, they are all read before any is
+            // written.
             let moved = matches!(g.node(innermost(g, *dst)), Node::Param(..)) && !is_broadcast(g, *src);
             read(*src, over, moved && g.rank(*src) > 0 && reads_elements(g, *src, innermost(g, *dst)));
             let through = contexts.path(over, t);
@@ -406,8 +412,8 @@ fn visit(
     }
 }
 
-/// Whether the elements of `t` are computed from elements of this array, not counting scalars:
-/// those are computed before.
+/// Whether the elements of `t` are computed from elements of this array. Scalars do not count,
+/// since they are computed before.
 fn reads_elements(g: &Graph, t: Term, array: Term) -> bool {
     let mut seen = HashSet::new();
     let mut stack = vec![t];
@@ -423,7 +429,7 @@ fn reads_elements(g: &Graph, t: Term, array: Term) -> bool {
     false
 }
 
-/// The array that elements are put into, one after the other.
+/// The array at the bottom of a chain of scatters.
 fn innermost(g: &Graph, mut t: Term) -> Term {
     while let Node::Scatter { dst, .. } = g.node(t) {
         t = *dst;

@@ -1,89 +1,87 @@
-//! What a routine does, in a form that can be asked: which kernels it calls, which loop nests it
-//! has and what each asks of the machine, how many arrays it makes and copies. Whoever writes a
-//! statement says here what it is; nothing is read from tokens. `AD_DUMP` prints the same plan in
-//! words.
+//! The plan of a routine, in a form for tests: the kernels it calls, its loop nests and their
+//! properties, how many arrays it allocates and copies. The module that writes a statement adds its
+//! summary entries; nothing is read from tokens. `AD_DUMP` prints the same plan in words.
 //!
-//! It must never change what is written.
+//! The summary does not affect the emitted code.
 
 use std::collections::BTreeMap;
 
-/// The plan of a routine, as far as it is needed for its results.
+/// The plan of a routine, for the statements that its results need.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct PlanSummary {
     /// How often each kernel of the runtime is called by a statement (not from inside of a nest).
     pub kernels: BTreeMap<String, usize>,
-    /// Loop nests, in the order in which they are written.
+    /// Loop nests, in the order in which they are emitted.
     pub nests: Vec<NestSummary>,
-    /// Arrays that are made anew, filled with a value.
+    /// Arrays that are allocated and filled with a value.
     pub made: usize,
     /// Arrays that are copies of others.
     pub copied: usize,
-    /// Arrays that a step of a loop makes or copies, in memory that it asks for.
+    /// Arrays that an iteration of a loop allocates or copies.
     pub made_in_steps: usize,
-    /// Carried arrays of loops inside of loops that begin with a copy of what they begin with.
+    /// Carried arrays of inner loops that start with a copy of their initial value.
     pub copied_beginnings: usize,
-    /// Operations on numbers that stand outside of nests, by the name of the primitive.
+    /// Operations on scalars outside of nests, by the name of the primitive.
     pub scalars: BTreeMap<String, usize>,
-    /// Loops over steps that are functions of their own, compiled for the processor's instructions
-    /// (outlined dispatch).
+    /// Loops that are outlined functions, dispatched once (outlined dispatch).
     pub outlined: usize,
-    /// Loops over steps that do all steps for a few elements after the others (outer-loop
+    /// Loops that run all iterations for one chunk of elements after the other (outer-loop
     /// vectorisation).
     pub outer_vectorised: usize,
-    /// Carried arrays that begin each time in the memory of what they begin with.
+    /// Carried arrays of inner loops that take over the memory of their initial value.
     pub swapped: usize,
-    /// The steps in words, as `AD_DUMP` prints them.
+    /// The statements in words, as `AD_DUMP` prints them.
     pub steps: String,
 }
 
 /// One loop nest.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct NestSummary {
-    /// What it does: compute, scatter, update, add.
+    /// Its kind: compute, scatter, update, add.
     pub verb: &'static str,
-    /// Loops that are written: 1 if all axes are walked as one.
+    /// The number of loops in its code: 1 if all axes are one loop.
     pub loops: usize,
-    /// Whether it asks for the processor's instructions itself (not as part of a function that
-    /// has).
+    /// Whether it dispatches on the instruction set itself (not as part of a function that does).
     pub dispatched: bool,
-    /// Whether it is part of a loop that has asked for them.
+    /// Whether it is part of an outlined loop, which has dispatched.
     pub part_of_loop: bool,
-    /// Whether it is all elements, or a part of them.
+    /// Whether it visits all elements, or some of them.
     pub part: PartSummary,
-    /// How often each vectorised function is written in it: once for whole vectors and once for
-    /// what is left over.
+    /// How often each vectorised function occurs in it: once for whole vectors and once for the
+    /// remaining elements.
     pub functions: BTreeMap<&'static str, usize>,
     /// Functions that are computed for a whole vector of lanes by one call.
     pub by_the_vector: BTreeMap<&'static str, usize>,
-    /// Of the functions of both kinds, those that are computed in an arm of a choice alone.
+    /// The functions of both kinds that are computed only in a branch.
     pub lazy_functions: BTreeMap<&'static str, usize>,
-    /// Other functions, as they are in the user's own function.
+    /// Other functions, computed as in the user's function.
     pub plain_functions: BTreeMap<&'static str, usize>,
     /// Products that are fused with the sum that reads them.
     pub fused: usize,
     /// Sums that it returns.
     pub sums: usize,
-    /// Whether it has sums of independent accumulators.
+    /// Whether it has sums with independent accumulators.
     pub lanes: bool,
-    /// Whether the last whole vector overlaps the one before, so that nothing is left over.
+    /// Whether the last whole vector overlaps the one before, so that no elements remain.
     pub overlapping: bool,
-    /// Whether sums stay in registers while loops around the innermost run.
+    /// Whether sums are held in registers until the loops around the innermost one end.
     pub register_blocked: bool,
     /// Whether extrema of sums are taken while these are in registers.
     pub extremum: bool,
-    /// Whether a loop ends where a condition on its index does.
+    /// Whether a loop ends where a condition on its index becomes false.
     pub shortened: bool,
-    /// Choices inside of the nest, and reads that are tested element by element.
+    /// Branches inside of the nest, and reads that are tested element by element.
     pub choices: usize,
-    /// Rows that are cut with a test, since they are not known to be there.
+    /// Rows that are sliced with a test, since they are not proved to be in range.
     pub tested_rows: usize,
     /// Indices of rows that are tested once for a whole row.
     pub rows_under_test: usize,
-    /// Rows along a loop that is not the innermost one, cut once before it.
+    /// Rows along a loop that is not the innermost one, sliced once before it.
     pub outer_rows: usize,
-    /// Whether it is done for blocks of items.
+    /// Whether it is tiled over items.
     pub tiled: bool,
-    /// Operations on reals that are those of the user's function, since a decision depends on them.
+    /// Operations on reals that are exactly those of the user's function, since a decision depends
+    /// on them.
     pub exact: usize,
     /// Products that absorb a zero.
     pub absorbing: usize,
@@ -92,7 +90,7 @@ pub struct NestSummary {
 /// Which elements of its innermost loop a nest does.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub enum PartSummary {
-    /// All of them.
+    /// All elements.
     #[default]
     Whole,
     /// The first ones.
@@ -105,7 +103,7 @@ pub enum PartSummary {
     Ends,
 }
 
-/// What a statement is, beside its code.
+/// A property of a statement, in addition to its code.
 #[derive(Clone, Debug)]
 pub(super) enum Note {
     Kernel(String),
@@ -121,7 +119,7 @@ pub(super) enum Note {
 }
 
 impl PlanSummary {
-    /// The summary of statements that say this of themselves.
+    /// The summary of the statements with these entries.
     pub(super) fn of(notes: impl IntoIterator<Item = Note>) -> Self {
         let mut all = PlanSummary::default();
         for note in notes {
@@ -159,13 +157,13 @@ impl PlanSummary {
         self.nests.iter().map(|n| n.by_the_vector.get(name).copied().unwrap_or_default()).sum()
     }
 
-    /// How often an operation on numbers stands outside of nests.
+    /// How often an operation on scalars occurs outside of nests.
     #[must_use]
     pub fn scalar(&self, name: &str) -> usize {
         self.scalars.get(name).copied().unwrap_or_default()
     }
 
-    /// Functions that ask for the processor's instructions.
+    /// The number of functions that dispatch on the instruction set.
     #[must_use]
     pub fn dispatches(&self) -> usize {
         self.outlined + self.outer_vectorised + self.nests.iter().filter(|n| n.dispatched).count()

@@ -1,21 +1,23 @@
-//! Blocks of items. Where a program makes arrays with a row for each of many items, each row of
-//! rows of the same item alone, a run of steps is done for one block of items after the other: no
-//! array over all items is made, and what one step leaves is in the cache for the next. So the
-//! forward and the reverse pass of a sum over items are one loop, and nothing is saved across
-//! items.
+//! Tiling over items. An item is an index of a leading axis, for example one of many observations.
+//! Where a program computes arrays with a row for each item, and each row depends on rows of the
+//! same item only, a sequence of statements is done for one block of items after the other. So no
+//! array over all items is stored, and the results of one statement are in the cache for the next.
+//! The forward and the reverse pass of a sum over items become one loop, and nothing is saved
+//! across items.
 //!
 //! In a block the items are the *last* axis of every array, and so the innermost loop: lanes are
-//! filled by independent items, and no sum is taken across lanes but those over items. What comes
-//! from outside is packed so, block by block.
+//! filled by independent items, and only sums over items are taken across lanes. Arrays from
+//! outside are packed into this layout, block by block.
 //!
-//! A sum over items that nothing but a scatter reads is added, block by block, where the scatter
-//! puts it: the array of the sums is never made.
+//! A sum over items that only a scatter reads is accumulated, block by block, into the result of
+//! the scatter. The array of the sums is not stored.
 //!
-//! Products of a matrix with a row for each item and a vector are done so too, with the rows where
-//! they lie (`products`).
+//! Products of a matrix with a row for each item and a vector are tiled too, and read their rows in
+//! place (`products`).
 //!
-//! This module says which steps can be done so and which pay. Must never take in a step that reads
-//! another item's row, the number of items, or a sum over items; nor move a step over a check.
+//! This module decides which statements can be tiled and whether that pays. It tiles no statement
+//! that reads another item's row, the number of items, or a sum over items, and it moves no
+//! statement across a check.
 
 mod products;
 
@@ -31,12 +33,12 @@ use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::{Prim, Reduce};
 pub(super) use products::{ByItems, by_items};
 
-/// A nest over items, its loops in the order of a block: items last.
+/// A nest over items with its loops in the order that a block has: items last.
 pub(super) struct Blocked<'a> {
     pub(super) kernel: Kernel<'a>,
     pub(super) items: Vec<Item>,
     pub(super) outs: Vec<Term>,
-    /// Arrays from outside of which the items have the leading rows: there may be more of them.
+    /// Arrays from outside of which the items read the leading rows; they may have more rows.
     pub(super) leading: Vec<Term>,
 }
 
@@ -45,7 +47,7 @@ pub(super) fn is_over(g: &Graph, t: Term, n: Term) -> bool {
     g.rank(t) > 0 && g.shape(t)[0] == n && !g.shape(t)[1..].contains(&n)
 }
 
-/// A nest as it is done in a block; `None` if it cannot be.
+/// A nest in the form that it has in a block; `None` if it cannot be tiled.
 pub(super) fn blocked<'a>(
     g: &'a Graph,
     plan: &'a Plan,
@@ -117,9 +119,9 @@ pub(super) fn blocked<'a>(
     Some(Blocked { kernel, items, outs, leading })
 }
 
-/// The nest of a scatter of what items have; `None` if it cannot be done block by block. It goes
-/// along the items, as without blocks: rows of items that come from outside are read where they
-/// are.
+/// The nest of a scatter of the values of items; `None` if it cannot be done block by block. Its
+/// loop over items is the outer one, as without tiling, and it reads rows of items from outside in
+/// place.
 pub(super) fn scattered<'a>(
     g: &'a Graph,
     plan: &'a Plan,
@@ -149,7 +151,7 @@ pub(super) fn scattered<'a>(
     kernel.nodes.iter().all(|node| fits(&node.op)).then_some((kernel, made))
 }
 
-/// Where a scatter puts an element, given the loops over what it scatters.
+/// The index at which a scatter puts an element, given the loops over the scattered array.
 fn places(g: &Graph, kernel: &mut Kernel<'_>, scatter: Term, loops: &[Id]) -> Option<Vec<Id>> {
     let Node::Scatter { src, vars, index, .. } = g.node(scatter) else { return None };
     let own = &loops[..g.rank(*src)];
@@ -170,16 +172,17 @@ pub(super) fn extremum(op: Reduce) -> Option<&'static str> {
     }
 }
 
-/// What a run is made of.
+/// A sequence of statements that is tiled, while it is collected.
 struct Run {
     n: Term,
     guard: Vec<Guard>,
     steps: Vec<usize>,
-    /// Over items.
+    /// Arrays over items.
     rows: HashSet<Term>,
-    /// Not over items, and what depends on them: not known before the run has ended.
+    /// Terms that are not over items, and terms that depend on them. They are not known before the
+    /// whole sequence has ended.
     late: HashSet<Term>,
-    /// Sums over items that are added where a scatter puts them, and the scatter.
+    /// From each sum over items that is accumulated into the result of a scatter, to the scatter.
     fused_scatters: BTreeMap<Term, Term>,
     before: Vec<usize>,
     after: Vec<usize>,
@@ -190,11 +193,12 @@ struct Former<'a> {
     plan: &'a Plan,
     hints: &'a HashMap<Term, String>,
     reads: Vec<BTreeSet<Term>>,
-    /// What holds after all checks.
+    /// The facts that hold after all checks.
     known: InRange<'a>,
 }
 
-/// Finds the runs, and brings the steps of each together. All of `held` is checked sooner or later.
+/// Finds the sequences and brings the statements of each together. All of `checked` is tested
+/// somewhere in the routine.
 pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, checked: &[Term]) {
     let count = plan.order.len();
     if plan.order.iter().enumerate().any(|(k, &s)| k != s) {
@@ -230,7 +234,7 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
     if tiles.is_empty() {
         return;
     }
-    // Steps are numbered in their order.
+    // Statements are numbered in their order.
     let mut place = vec![0; count];
     for (new, &old) in order.iter().enumerate() {
         place[old] = new;
@@ -247,7 +251,7 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
 }
 
 impl Former<'_> {
-    /// A run that begins with the first of these steps, if one pays.
+    /// The sequence that begins with the first of these statements, if tiling it pays.
     fn run(&self, order: &[usize]) -> Option<(Run, HashSet<Term>)> {
         let first = &self.plan.steps[*order.first()?];
         let n = match &first.work {
@@ -258,8 +262,8 @@ impl Former<'_> {
         if self.g.int_value(n).is_some() {
             return None;
         }
-        // What is read by others as well keeps its layout: a nest that makes more than a number for
-        // each item for them is none of the run.
+        // An array that other statements read as well keeps its layout. So a nest that computes
+        // more than one scalar for each item for others is excluded from the sequence.
         let mut banned: BTreeSet<usize> = BTreeSet::new();
         loop {
             let run = self.collect(order, n, &banned)?;
@@ -274,8 +278,8 @@ impl Former<'_> {
                 .copied()
                 .filter(|&s| self.defines(s).iter().any(|t| run.rows.contains(t) && self.g.rank(*t) > 1 && !own(t)))
                 .collect();
-            // What is added onto is memory of the whole run: no step of it may read what was there
-            // before.
+            // The destination of a fused scatter is memory of the whole sequence: no statement of
+            // the sequence may read its earlier state.
             public.extend(run.fused_scatters.values().filter_map(|&t| {
                 let Node::Scatter { dst, .. } = self.g.node(t) else { return None };
                 let own = self.plan.readers.get(dst).into_iter().flatten().filter(|s| inside.contains(s)).count();
@@ -293,9 +297,9 @@ impl Former<'_> {
         }
     }
 
-    /// Steps of a run that gain nothing there: products whose matrix no other one reads, and, if no
-    /// array of more than one axis is saved, loops over more than the items, for which something
-    /// would be packed.
+    /// Statements that gain nothing from being in the sequence: products whose matrix no other
+    /// product reads, and, if no array of more than one axis is saved, loops over more than the
+    /// items, which would need packing.
     fn idle(&self, run: &Run, private: &HashSet<Term>) -> BTreeSet<usize> {
         let saved = private.iter().any(|&t| self.g.rank(t) > 1);
         let alone = |s: usize| match self.product(run, s) {
@@ -309,16 +313,16 @@ impl Former<'_> {
         run.steps.iter().copied().filter(|&s| alone(s)).collect()
     }
 
-    /// Of a step that is a product with rows of items: the product, the matrix, and which of its
-    /// rows is the first.
+    /// For a statement that is a product with rows of items: the product, the matrix, and which of
+    /// its rows is the first.
     fn product(&self, run: &Run, s: usize) -> Option<(Term, (Term, Option<Term>))> {
         let Work::Whole(t) = self.plan.steps[s].work else { return None };
         let matrix = by_items(self.g, self.plan, t, Some(run.n))?.1.matrix;
         Some((t, (matrix.array, matrix.start)))
     }
 
-    /// Whether arrays over items of more than one axis are made, read again, and no longer made, or
-    /// are read twice: each is a pass over memory that is saved.
+    /// Whether tiling saves passes over memory: arrays over items with more than one axis that are
+    /// no longer stored, or matrices that are read once less.
     fn pays(&self, run: &Run, private: &HashSet<Term>) -> bool {
         let made = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
         let mut read: Vec<(Term, Option<Term>)> =
@@ -352,9 +356,9 @@ impl Former<'_> {
         }
     }
 
-    /// All steps that can be in one run with the first one. What stands between them and needs
-    /// nothing of the run comes before it, what does need something after it; at a check, or where
-    /// memory is handed on, the run has ended.
+    /// All statements that can be in one sequence with the first one. A statement between them that
+    /// needs no result of the sequence comes before it; one that needs a result comes after it. The
+    /// sequence ends at a check, or where memory is handed on.
     fn collect(&self, order: &[usize], n: Term, banned: &BTreeSet<usize>) -> Option<Run> {
         let guard = self.plan.steps[order[0]].guard.clone();
         let mut run = Run {
@@ -399,7 +403,7 @@ impl Former<'_> {
         (run.steps.len() > 1).then_some(run)
     }
 
-    /// Whether the step can be done in blocks of items; then what it makes is the run's.
+    /// Whether the statement can be done in blocks of items. Then the sequence takes its results.
     fn joins(&self, run: &mut Run, s: usize) -> bool {
         let (g, step) = (self.g, &self.plan.steps[s]);
         if step.guard != run.guard {
@@ -434,8 +438,8 @@ impl Former<'_> {
             }
             Work::Whole(t) if matches!(g.node(*t), Node::Prim(Prim::Contract(_), _)) => {
                 let Some((_, p)) = by_items(g, self.plan, *t, Some(run.n)) else { return false };
-                // What the run makes with more than a number for each item has another layout, and
-                // is not known before its end.
+                // An array of the sequence with more than one scalar for each item has another
+                // layout, and is not known before the sequence ends.
                 if !self.are_there(run, (p.matrix.array, p.matrix.start), &p.row)
                     || run.rows.contains(&p.matrix.array)
                     || (!p.summed && run.rows.contains(&p.vector.array))
@@ -458,8 +462,8 @@ impl Former<'_> {
         }
     }
 
-    /// Whether the array is known to have a row for each item, from this one on, if something is
-    /// done there at all: none are made up.
+    /// Whether the array is proved to have a row for each item, starting at this one, if the
+    /// sequence does anything at all. A missing row must not be invented.
     fn are_there(&self, run: &Run, (t, start): (Term, Option<Term>), sizes: &[Term]) -> bool {
         let mark = self.known.enter(&run.guard);
         let some = self.known.enter_nonempty(&[std::slice::from_ref(&run.n), sizes].concat());
@@ -469,9 +473,9 @@ impl Former<'_> {
         there
     }
 
-    /// Whether a scatter of what the run's items have is done with each block, while that is in the
-    /// cache. What it is added onto is memory of the whole run, so no other step of a run may read
-    /// that.
+    /// Whether a scatter of values of the items is done in each block, while these are in the
+    /// cache. Its destination is memory of the whole sequence, so no other statement of a sequence
+    /// may read that.
     fn scatters(&self, run: &Run, s: usize, t: Term) -> bool {
         let (g, plan) = (self.g, self.plan);
         let Node::Scatter { dst, src, .. } = *g.node(t) else { return false };
@@ -480,7 +484,7 @@ impl Former<'_> {
         if src == dst || !alone || plan.windows.contains_key(&t) || plan.in_place.contains_key(&t) {
             return false;
         }
-        // In a block the items of what the run makes are the last axis.
+        // In a block the items are the last axis of the arrays of the sequence.
         let natural = |b: &Term| !run.rows.contains(b) || g.rank(*b) == 1;
         let Some((kernel, _)) = scattered(g, plan, self.hints, run.n, t) else { return false };
         let read = buffers(&kernel);
@@ -489,8 +493,8 @@ impl Former<'_> {
         read.iter().all(natural) && choose(Kind::TiledScatter, (t.index(), 0), mine > 0, why)
     }
 
-    /// Of a step that scatters a sum over items of the run, which nothing else reads and which
-    /// decides nothing: the sum, and the scatter.
+    /// For a statement that scatters a sum over the items, if nothing else reads the sum and no
+    /// decision depends on it: the sum, and the scatter.
     fn added_where_it_goes(&self, run: &Run, s: usize) -> Option<(Term, Term)> {
         let (g, plan) = (self.g, self.plan);
         let step = &plan.steps[s];
@@ -518,7 +522,7 @@ impl Former<'_> {
         choose(Kind::ScatterAccumulate, (t.index(), 0), g.rank(src) > 1, why).then_some((src, t))
     }
 
-    /// Of a fold to this term, whether it is over the items.
+    /// For a fold into this term: whether it runs over the items.
     fn reduces(&self, item: &Item, t: Term) -> Option<bool> {
         match item {
             Item::Fold { out, reduced, .. } if *out == t => Some(reduced.last() == Some(&true)),
@@ -527,7 +531,7 @@ impl Former<'_> {
     }
 }
 
-/// Numbers that an item has in memory, as products of sizes.
+/// The number of scalars that an item has in memory, as products of sizes.
 pub(super) fn widths(g: &Graph, arrays: impl IntoIterator<Item = Term>) -> BTreeMap<Vec<Term>, usize> {
     let mut found = BTreeMap::new();
     for t in arrays {

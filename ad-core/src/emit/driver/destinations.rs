@@ -1,5 +1,5 @@
-//! Results that are written into the caller's memory: computed there where an array is made anew
-//! for them, copied at the end otherwise. Must never write to a destination before the checks of
+//! Results that are written into the caller's memory. A result that is computed into a new array is
+//! computed there; any other is copied at the end. No destination is written before the checks of
 //! entry have passed.
 
 use proc_macro2::TokenStream;
@@ -13,8 +13,8 @@ use crate::ir::Term;
 use crate::program::Container;
 
 impl Driver<'_> {
-    /// A new array outside of loops: in the caller's memory if it is a result that belongs there,
-    /// which is filled unless it is `replaced` as a whole anyway.
+    /// A new array outside of loops, in the caller's memory if it is a result that belongs there.
+    /// The caller's memory is filled, unless the whole array is `replaced` anyway.
     pub(super) fn new_array(
         &mut self,
         t: Term,
@@ -35,9 +35,9 @@ impl Driver<'_> {
         quote!(#kernel(#name, #fill))
     }
 
-    /// Results that are copies of these arrays, as copies that are made while a kernel reads the
-    /// arrays: one pass over memory in place of one for each. Not under conditions or in loops,
-    /// which results are not.
+    /// Results that are copies of these arrays. The copies are made while a kernel reads the
+    /// arrays: one pass over memory instead of one for each. Only outside of conditions and loops,
+    /// where results are.
     pub(super) fn copies_beside(&mut self, t: Term, operands: [Term; 2], guard: &[Guard]) -> Vec<TokenStream> {
         let mut copies = Vec::new();
         if !guard.is_empty() || self.inside > 0 {
@@ -63,11 +63,11 @@ impl Driver<'_> {
         copies
     }
 
-    /// What brings the results to their destinations that are not there yet.
+    /// Copies the remaining results to their destinations.
     pub(super) fn write_out(&mut self) -> Result<TokenStream, String> {
         let leaves = std::mem::take(&mut self.destinations.leaves);
         let mut code = TokenStream::new();
-        // What reads a lent array comes before it is given back.
+        // The results that read a lent array are built before it is returned.
         let mut last = TokenStream::new();
         for (out, name) in leaves {
             if let Some(k) = self.params.iter().position(|p| p.name == name) {

@@ -1,4 +1,4 @@
-//! Parameters and constants as scalars and slices. Must never compute on elements.
+//! Parameters and constants as scalars and slices. This module writes no computation on elements.
 
 use proc_macro2::TokenTree;
 use quote::quote;
@@ -29,7 +29,7 @@ impl Driver<'_> {
                 self.plain(&[], quote!(let #name: #ty = #path;), vec![t], Vec::new());
                 continue;
             }
-            // What the user has may be an array, a slice or a reference to one.
+            // The parameter may be an array, a slice or a reference to one.
             let whole = self.taken.fresh(&format!("{name}_whole"));
             let slice = match self.g.rank(t) {
                 1 => quote!(&#whole[..]),

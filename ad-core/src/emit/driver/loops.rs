@@ -1,10 +1,11 @@
-//! Loops with carried state: memory before the loop, the body by the same statements as everything
-//! else, and what a step leaves for the next one. Scalars are `let mut`; arrays stay where they are
-//! if only some of their elements are added to, and otherwise are computed beside and swapped.
-//! Memory of a body stands before the outermost loop: no step allocates.
+//! Loops with carried state: their memory before the loop, the body by the same statements as all
+//! other code, and the values that an iteration passes to the next one. Scalars are `let mut`. An
+//! array is updated in place if only some of its elements are added to; otherwise the next state is
+//! computed into a second array, and the two are swapped. Memory of a body is declared before the
+//! outermost loop: no iteration allocates.
 //!
-//! Must never take memory out of a loop, nor overwrite a carried value before all that reads its
-//! former state.
+//! Invariants: memory of a loop is not moved away by its body, and a carried value is overwritten
+//! only after all reads of its earlier state.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -25,7 +26,7 @@ use crate::passes::lowering::opened::{Carry, Growth, Loop, Role, Rows};
 use crate::rust_types::static_type;
 
 impl Driver<'_> {
-    /// Memory before the outermost loop, for an array that a step computes.
+    /// Declares the memory of an array that an iteration computes, before the outermost loop.
     pub(super) fn hoist(&mut self, t: Term) {
         if self.memory.hold.get(&t) == Some(&Hold::Row) {
             return;
@@ -35,7 +36,7 @@ impl Driver<'_> {
         self.memory.outside.insert(t);
     }
 
-    /// Memory of `like` under this name, needed as soon as `t` is.
+    /// Memory of the kind of `like` under this name, needed as soon as `t` is.
     fn hoist_as(&mut self, t: Term, name: &Ident, like: Term) {
         let mut names = Vec::new();
         let zero = self.style.zero(self.g.elem(like));
@@ -48,7 +49,7 @@ impl Driver<'_> {
         self.memory.hoisted.push((t, quote!(let mut #name: #ty = #array;), names));
     }
 
-    /// More memory of the kind that `t` has.
+    /// A second array of the same kind of memory as `t`.
     fn hoist_spare(&mut self, t: Term, name: &Ident) {
         let (hold, storage) = (self.memory.hold.get(&t).copied(), self.memory.storage.get(&t).cloned());
         let zero = self.style.zero(self.g.elem(t));
@@ -67,7 +68,7 @@ impl Driver<'_> {
         self.memory.hoisted.push((t, code, names));
     }
 
-    /// `t` as an argument to be written to.
+    /// `t` as an argument that is written to.
     pub(super) fn out(&self, t: Term) -> TokenStream {
         let name = &self.names[&t];
         match self.memory.hold.get(&t) {
@@ -76,7 +77,7 @@ impl Driver<'_> {
         }
     }
 
-    /// `t` with this value everywhere again.
+    /// Fills the existing array `t` with this value again.
     pub(super) fn refill(&self, t: Term, name: &Ident, fill: &TokenStream) -> TokenStream {
         let slice = self.slice_mut(t, name);
         quote!(#slice.fill(#fill);)
@@ -90,7 +91,7 @@ impl Driver<'_> {
         }
     }
 
-    /// `t` is what the memory of `of` now holds.
+    /// Records that the memory of `of` now holds `t`.
     pub(super) fn same_memory(&mut self, t: Term, of: Term) {
         let name = self.names[&of].clone();
         self.names.insert(t, name);
@@ -107,7 +108,7 @@ impl Driver<'_> {
         }
     }
 
-    /// `t` with one value everywhere, which is that of `of`.
+    /// `t`, filled with the scalar that all elements of `of` are.
     pub(super) fn filled(&mut self, t: Term, of: Term, binding: &str, names: &mut Vec<Term>) -> TokenStream {
         let fill = self.broadcast(of, names);
         let name = self.name(t);
@@ -119,7 +120,7 @@ impl Driver<'_> {
         if binding == "let" { quote!(let #name = #array;) } else { quote!(let mut #name = #array;) }
     }
 
-    /// Arrays or scalars behind each other, in memory that is there.
+    /// Arrays or scalars, concatenated in existing memory.
     pub(super) fn stack_in_loop(&mut self, t: Term, args: &[Term], names: &mut Vec<Term>) -> TokenStream {
         let name = self.name(t);
         if self.g.rank(t) == 1 {
@@ -132,7 +133,7 @@ impl Driver<'_> {
         quote!(#joined(#out, &[#(#parts),*]);)
     }
 
-    /// The memory of a scatter, holding what is added to.
+    /// The memory of a scatter, which holds its destination.
     pub(super) fn added_onto(&mut self, t: Term, dst: Term, k: usize, names: &mut Vec<Term>) -> TokenStream {
         if is_broadcast(self.g, dst) && self.plan.class(dst) != Class::Buffer {
             return self.filled(t, dst, "let mut", names);
@@ -143,7 +144,7 @@ impl Driver<'_> {
             && self.memory.hoisted.iter().any(|h| h.0 == dst)
             && self.plan.loops.role(dst).is_none()
         {
-            // What this step has computed and nobody else reads.
+            // This iteration has computed it and nothing else reads it.
             names.push(dst);
             self.same_memory(t, dst);
             return quote!();
@@ -174,7 +175,7 @@ impl Driver<'_> {
         let l = &plan.loops.all[n];
         let (mut names, mut before) = (Vec::new(), Vec::new());
         let around = self.is_outlined(n);
-        // What a function changes is its own.
+        // An outlined function owns the values that it changes.
         let head = self.begin(l, k, &mut before, !around);
         let around = around.then(|| self.enter_outlined(l));
         let (count, named) = self.scalar_expr(l.steps);
@@ -228,7 +229,7 @@ impl Driver<'_> {
             Some(stop) => quote!(for #var in #range { if #stop { break; } #first #body #last }),
             None => quote!(for #var in #range { #first #body #last }),
         };
-        // What is of the body is nobody else's.
+        // Terms of the body are read in the body only.
         let scopes = &plan.scopes;
         let outer = |t: &Term| !scopes.contains(n + 1, scopes.of(*t)) && !defines.contains(t);
         names.retain(outer);
@@ -259,7 +260,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Carried values before the first step, and memory for rows.
+    /// Carried values before the first iteration, and memory for rows.
     pub(super) fn begin(&mut self, l: &Loop, k: usize, names: &mut Vec<Term>, mutable: bool) -> TokenStream {
         let (g, plan) = (self.g, self.plan);
         let binding = if mutable { quote!(let mut) } else { quote!(let) };
@@ -276,7 +277,7 @@ impl Driver<'_> {
                 continue;
             }
             if let Some(&outer) = plan.in_place.get(&c.last) {
-                // What a loop around carries: one memory for both.
+                // An enclosing loop carries the array: both loops use one memory.
                 names.push(outer);
                 self.same_memory(c.last, outer);
                 self.same_memory(c.now, outer);
@@ -320,7 +321,7 @@ impl Driver<'_> {
         }
         for r in &l.rows {
             if self.memory.hold.get(&r.all) == Some(&Hold::Row) {
-                // The loop around has a place for it.
+                // The enclosing loop has memory for it.
                 head.extend(self.blank_rest(l, r, names));
                 continue;
             }
@@ -346,8 +347,8 @@ impl Driver<'_> {
         head
     }
 
-    /// Whether what a carried array begins with is computed anew each time that the loop is come
-    /// to, and read by nothing else: its memory is then as good as the carried array's own.
+    /// Whether the initial value of a carried array is recomputed before every execution of the
+    /// loop, and only the loop reads it. Then the loop can take over its memory.
     fn begins_alone(&self, c: &Carry, k: usize) -> bool {
         let plan = self.plan;
         let own = |t: Term| self.memory.hold.get(&t) == Some(&Hold::Owned) && self.memory.outside.contains(&t);
@@ -362,7 +363,7 @@ impl Driver<'_> {
             && plan.steps.iter().any(|s| matches!(&s.work, Work::Nest { items, .. } if items.contains(&c.init)))
     }
 
-    /// Memory of rows that grows.
+    /// Memory of rows whose number is not known beforehand.
     fn begin_growing(&mut self, r: &Rows, name: &Ident, binding: &TokenStream) -> TokenStream {
         self.memory.hold.insert(r.all, Hold::Owned);
         let ty = self.style.ty(self.g.elem(r.all));
@@ -377,7 +378,7 @@ impl Driver<'_> {
         TokenStream::new()
     }
 
-    /// Rows of steps that do nothing are zeros, whatever was in their memory before.
+    /// Rows of iterations that do not run are zeros, whatever their memory held before.
     fn blank_rest(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>) -> TokenStream {
         if l.steps == l.count || self.memory.fresh.contains(&r.all) {
             return TokenStream::new();
@@ -395,7 +396,7 @@ impl Driver<'_> {
         quote!(#all[#start..].fill(#zero);)
     }
 
-    /// The part of `all` that this step writes.
+    /// The slice of `all` that this iteration writes.
     fn place(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let (all, step) = (&self.names[&r.all], &self.names[&l.step]);
         if self.g.rank(r.row) == 0 {
@@ -404,7 +405,7 @@ impl Driver<'_> {
         }
         let all = self.slice_mut(r.all, all);
         let m = self.product(self.g.shape(r.row), names);
-        // All rows without elements begin at 0.
+        // If rows have no elements, all of them start at 0.
         if !m.is(0) {
             used.insert(l.step);
         }
@@ -412,7 +413,7 @@ impl Driver<'_> {
         quote!(#all[#start..][..#m])
     }
 
-    /// A row that is copied from where it is.
+    /// A row that is copied to its memory.
     fn written_row(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let from = self.borrow(r.row, names);
         if r.how == Growth::Steps {
@@ -423,7 +424,7 @@ impl Driver<'_> {
         quote!(#place.copy_from_slice(#from);)
     }
 
-    /// At the beginning of a step: rows that are carried values as they are now, and places for
+    /// At the start of an iteration: rows that are the current carried values, and the slices for
     /// rows that the body writes itself.
     fn rows_to_write(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let (g, mut code) = (self.g, TokenStream::new());
@@ -453,8 +454,9 @@ impl Driver<'_> {
         code
     }
 
-    /// What is written where the row belongs by the statement that computes it: the row itself, or
-    /// what it is under conditions and zeros otherwise, if the memory is zeros before.
+    /// The term that a statement computes directly into the memory of a row: the row itself, or, if
+    /// the row is a conditional with a zero branch and the memory is zero already, the other
+    /// branch.
     fn written(&self, l: &Loop, r: &Rows) -> Option<Term> {
         let plan = self.plan;
         let (mut t, mut uses) = (r.row, 0);
@@ -491,14 +493,14 @@ impl Driver<'_> {
         (form && computed && plan.class(t) == Class::Buffer).then_some(t)
     }
 
-    /// The end of a step: rows, then the carried values. Also what it names.
+    /// The end of an iteration: rows, then the carried values. Also the terms that it names.
     fn end(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> (TokenStream, Vec<Term>) {
         let g = self.g;
         let mut code = TokenStream::new();
         let mut needed = Vec::new();
         for r in &l.rows {
             if r.how == Growth::Inner {
-                // The inner loop's memory.
+                // The memory of the inner loop.
                 needed.push(r.row);
                 self.same_memory(r.all, r.row);
                 continue;
@@ -552,7 +554,7 @@ impl Driver<'_> {
                 swaps.extend(quote!(::core::mem::swap(&mut #name, &mut #spare);));
             }
         }
-        // A value that is another one's former state must not see the new one.
+        // A value that is the previous state of another one must not see the new state.
         let crossed = l.carries.iter().any(|c| l.carries.iter().any(|d| c.next == d.now && c.now != d.now));
         if crossed && to.len() > 1 {
             code.extend(quote!((#(#to),*) = (#(#from),*);));

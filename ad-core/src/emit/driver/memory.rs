@@ -1,5 +1,5 @@
-//! How arrays are held: by us or by the caller, on the heap or on the stack, inside or outside of
-//! loops. State and its types alone; must never write code.
+//! The memory of arrays: owned by the routine or by the caller, on the heap or on the stack, inside
+//! or outside of loops. This module defines the state and its types, and writes no code.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,45 +13,46 @@ use crate::program::{Container, Output, OutputTree, Param};
 #[derive(Default)]
 pub(super) struct Memory {
     pub(super) hold: HashMap<Term, Hold>,
-    /// Arrays that others point into until the end.
+    /// Arrays that others borrow from until the end.
     pub(super) lent: HashSet<Term>,
-    /// Sizes of our arrays of static size.
+    /// The sizes of owned arrays of static size.
     pub(super) storage: HashMap<Term, Vec<Len>>,
-    /// What may be such an array.
+    /// The arrays that may have static size.
     pub(super) budget: Budget,
-    /// Memory that stands before the outermost of them, so that no step allocates: of which term,
-    /// code, and what it names.
+    /// Memory that is declared before the outermost loop, so that no iteration allocates: the term,
+    /// the code, and the terms that it names.
     pub(super) hoisted: Vec<(Term, TokenStream, Vec<Term>)>,
-    /// Arrays with such memory.
+    /// Arrays whose memory is declared before the outermost loop.
     pub(super) outside: HashSet<Term>,
-    /// Rows of loops whose memory is new, so zero where no step has written, and each place is
-    /// written once at most.
+    /// Rows of loops whose memory is newly allocated. It is zero where no iteration has written,
+    /// and each element is written at most once.
     pub(super) fresh: HashSet<Term>,
 }
 
-/// How a stored array is held.
+/// The kind of memory of a stored array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hold {
-    /// A `Vec` of ours.
+    /// A `Vec` of the routine.
     Owned,
-    /// An array of static size of ours, nested so deep: see `stack`.
+    /// An array of static size of the routine, with this depth of nesting: see `stack`.
     Stack(usize),
-    /// A `Cow` of a parameter's elements, or of an array known by other sizes.
+    /// A `Cow` of the elements of a parameter, or of an array with other size terms.
     Contiguous,
     /// A parameter that is a slice or a `Vec`; `true`: already a reference.
     Parameter(bool),
     /// A slice of one of two other arrays.
     Borrowed,
-    /// A row that a step of a loop writes: `&mut [F]`.
+    /// A row that an iteration of a loop writes: `&mut [F]`.
     Row,
     /// The caller's memory for a result.
     Lent,
 }
 
-/// Elements of a literal shape that a local array may have, where the signature has no larger one.
+/// The maximum number of elements of a local array of literal shape, if the signature has no larger
+/// one.
 const LARGEST: i128 = 4096;
-/// Sizes unknown to the macro that a local array may have, where the signature has no array with
-/// more.
+/// The maximum number of sizes unknown to the macro in a local array, if the signature has no array
+/// with more.
 const NAMED: usize = 2;
 
 /// The size of an axis of an array of static size.
@@ -96,12 +97,12 @@ impl ToTokens for Len {
     }
 }
 
-/// What may live on the stack.
+/// The limits for arrays on the stack.
 #[derive(Default)]
 pub(super) struct Budget {
     pub(super) elements: i128,
     pub(super) named: usize,
-    /// Results that are returned as a `Vec` or an ndarray: they are made as such.
+    /// Results that are returned as a `Vec` or an ndarray: they are computed as such.
     pub(super) heap: HashSet<Term>,
 }
 
@@ -138,16 +139,16 @@ pub(super) fn flat(name: &TokenStream, depth: usize, mutable: bool) -> TokenStre
     quote!(#name #(#steps)*)
 }
 
-/// Where results go.
+/// The destinations of results.
 #[derive(Default)]
 pub(super) struct Destinations {
-    /// What is written where.
+    /// The results to write, with their destinations.
     pub(super) leaves: Vec<(Output, Ident)>,
     /// Arrays that may be computed in the memory of a destination.
     pub(super) memory: HashMap<Term, (Ident, Container)>,
-    /// Those that are, with the destination.
+    /// The arrays that are computed there, with the destination.
     pub(super) lent: HashMap<Term, Ident>,
-    /// Destinations that have been written to while something else read the array.
+    /// Destinations that were written while a kernel read the array.
     pub(super) copied: HashSet<Ident>,
 }
 

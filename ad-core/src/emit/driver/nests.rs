@@ -1,5 +1,5 @@
-//! Loop nests: the call of a nest's function, the memory that it writes to, and what is known where
-//! it stands. Must never decide what is in a nest.
+//! Loop nests: the call of a nest's function, the memory that it writes to, and the facts that hold
+//! at the call. This module does not decide which terms a nest computes.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use crate::ir::{Node, Term};
 use crate::prim::{Prim, Reduce};
 
 impl Driver<'_> {
-    /// What a sum starts from, and other arrays are filled with.
+    /// The initial value of a sum, which other arrays are filled with too.
     pub(super) fn start(&self, t: Term) -> TokenStream {
         let zero = self.style.zero(self.g.elem(t));
         match self.g.node(t) {
@@ -31,8 +31,8 @@ impl Driver<'_> {
         }
     }
 
-    /// `let mut name = vec![..]`, filled with what a sum starts from. In a loop the memory is there
-    /// already, and is filled again if it is added to.
+    /// `let mut name = vec![..]`, filled with the initial value of a sum. In a loop the memory
+    /// exists already, and is filled again if the nest adds to it.
     pub(super) fn allocate(&mut self, t: Term, names: &mut Vec<Term>, added: bool) -> TokenStream {
         let fill = self.start(t);
         if self.inside > 0 {
@@ -82,7 +82,7 @@ impl Driver<'_> {
                 code.extend(self.allocate(t, &mut names, added));
             }
         }
-        // What is only known where there is anything to do is known inside.
+        // Facts that assume a nonempty domain hold only inside of the nest.
         let nothing = |i: &Item| match i {
             Item::Store { .. } | Item::Scatter { .. } | Item::Block { .. } => true,
             Item::Fold { out, fold, .. } => *fold == Fold::Sum && g.rank(*out) == 0,
@@ -149,7 +149,8 @@ impl Driver<'_> {
             }
             [] => match (within, nonempty) {
                 (Some(inside), None) => only_if(quote!(#inside > 0)),
-                // Rows that are cut before all loops are in range where all of them have steps.
+                // Rows that are sliced before all loops are in range if all of these have
+                // iterations.
                 (Some(inside), Some(nonempty)) => only_if(quote!(#inside > 0 && #nonempty)),
                 (None, Some(nonempty)) => only_if(nonempty),
                 (None, None) => quote!(#call;).into(),

@@ -1,6 +1,6 @@
-//! Arrays as arguments of statements that know them by other sizes than they were made with. Must
-//! never let a statement read beyond an array: where a check that would have made the sizes equal
-//! may not have run, it is cut or extended.
+//! Arrays as arguments of statements that use other size terms for them than they were created
+//! with. A statement never reads beyond an array: if the check that makes the sizes equal may not
+//! have run, the array is cut or extended.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -13,8 +13,8 @@ use crate::ir::Term;
 use crate::passes::lowering::matrix::Factor;
 
 impl Driver<'_> {
-    /// A stored array as the argument of a loop nest, which may know it by other sizes: as long as
-    /// these say.
+    /// A stored array as the argument of a loop nest, with the length that the nest's size terms
+    /// give.
     pub(super) fn read_by(&self, kernel: &Kernel<'_>, t: Term, names: &mut Vec<Term>) -> TokenStream {
         let mut x = self.borrow(t, names);
         let mut seen: Vec<&[Term]> = Vec::new();
@@ -31,7 +31,7 @@ impl Driver<'_> {
         x
     }
 
-    /// An operand of a matrix product, with exactly the elements that its sizes say.
+    /// An operand of a matrix product, with exactly the number of elements that its sizes give.
     pub(super) fn operand(&self, x: &Factor, sizes: &[&Vec<Term>; 3], names: &mut Vec<Term>) -> TokenStream {
         let (array, sizes) = (self.borrow(x.array, names), sizes.map(|s| s.clone()).concat());
         let shape = self.g.shape(x.array);
@@ -42,7 +42,7 @@ impl Driver<'_> {
         let start = x.start.filter(|&t| self.g.int_value(t) != Some(0)).map(|start| {
             let (start, named) = self.scalar_expr(start);
             names.extend(named);
-            // The other axes of a part are whole.
+            // The other axes of a part are complete.
             shape[1..].iter().fold(start, |rows, &n| {
                 let (n, named) = self.scalar_expr(n);
                 names.extend(named);
@@ -61,7 +61,7 @@ impl Driver<'_> {
         quote!(&#cut(#array, #start, #n, #zero))
     }
 
-    /// A stored array as what its elements can be cut of.
+    /// A stored array as an expression that elements can be sliced from.
     pub(super) fn elements(&self, t: Term) -> TokenStream {
         let name = &self.names[&t];
         match self.memory.hold.get(&t) {
@@ -70,8 +70,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Whether a part of an array's leading rows, of these sizes in some order, is known to be
-    /// inside of it.
+    /// Whether leading rows of an array, of these sizes in some order, are proved to be in range.
     pub(super) fn rows_fit(&self, x: &Factor, sizes: &[Term]) -> bool {
         let mut left = sizes.to_vec();
         let shape = self.g.shape(x.array);
@@ -83,9 +82,9 @@ impl Driver<'_> {
         self.known.fits(x.start, Some(rows), shape[0])
     }
 
-    /// Whether arrays of these shapes are known to have as many elements. What is made equal by a
-    /// check at the entry is one size; where the check is one of a loop or an arm, the sizes may
-    /// differ if that does not run.
+    /// Whether arrays of these shapes are proved to have the same number of elements. Sizes that a
+    /// check at entry makes equal are one term. If the check is in a loop or a branch, the sizes
+    /// may differ where that does not run.
     pub(super) fn as_many(&self, a: &[Term], b: &[Term]) -> bool {
         let left = |a: &[Term], b: &[Term]| -> Vec<Term> {
             let mut left = a.to_vec();

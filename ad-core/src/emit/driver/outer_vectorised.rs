@@ -1,7 +1,7 @@
-//! A loop over steps as one function, for a few elements of what it carries after the others
-//! (`outer_vectorisation`): these are arrays of static size, which stay in registers over all
-//! steps. What is left over is done in the same way, with elements beside it that nobody reads.
-//! Must never decide which loops these are.
+//! Outer-loop vectorisation: a loop as one function that runs all iterations for one chunk of the
+//! elements that it carries (`outer_vectorisation`). The chunks of the arrays have static size and
+//! stay in registers over all iterations. The remaining elements are a chunk too, padded with
+//! elements that nothing reads. This module does not decide which loops are vectorised so.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,14 +19,14 @@ use super::state::Driver;
 use crate::ir::{Elem, RealTy, Term};
 use crate::passes::lowering::opened::{Loop, Rows};
 
-/// What is written of such a loop.
+/// The state of the code of such a loop.
 struct Lanes {
     axis: Term,
-    /// The few elements of each array.
+    /// The chunk of each array.
     of: HashMap<Term, Ident>,
     /// Arrays from outside, in order of appearance.
     read: Vec<Term>,
-    /// The first element, and how many there are.
+    /// The first element, and the number of elements.
     first: Ident,
     width: Ident,
     functions: Vec<TokenStream>,
@@ -50,7 +50,7 @@ impl Driver<'_> {
             lanes.of.insert(c.now, name);
         }
 
-        // A step, in terms of the names outside.
+        // An iteration, in terms of the names outside.
         let outer = self.begin_body();
         let mark = self.known.enter(&l.inside.map(|c| (c, true)));
         self.inside += 1;
@@ -72,10 +72,10 @@ impl Driver<'_> {
         let (size, of_size) = self.scalar_expr(axis);
         let size = size.at(prec::MUL);
 
-        // Parameters: what is written, then what is read.
+        // Parameters: first those that are written, then those that are read.
         let mut outs: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
         outs.extend(l.rows.iter().map(|r| r.all));
-        // The step's number may be read by nothing but what is written here.
+        // The number of the iteration may be read only by the code below.
         let leaf = |t: Term| t == l.step || outs.contains(&t) || l.carries.iter().any(|c| c.now == t);
         let inner = |t: Term| leaf(t) || plan.scopes.contains(n + 1, plan.scopes.of(t));
         let var = if used.contains(&l.step) { quote!(#step) } else { quote!(_) };
@@ -83,7 +83,7 @@ impl Driver<'_> {
         used.retain(|&t| !inner(t));
         let read: BTreeSet<Term> = used.iter().chain(&of_size).copied().collect();
         let (mut params, mut borrowed, mut args) = (Vec::new(), Vec::new(), Vec::new());
-        // What the few need, and their number.
+        // The arguments of the function for one chunk, and their types.
         let (mut own, mut passed) = (Vec::new(), Vec::new());
         for (t, out) in outs.iter().map(|&t| (t, true)).chain(read.iter().map(|&t| (t, false))) {
             let (name, ty) = (self.names[&t].clone(), self.style.ty(self.g.elem(t)));
@@ -109,7 +109,7 @@ impl Driver<'_> {
         let carried = l.carries.iter().map(|c| (c.now, true));
         for (t, carried) in carried.chain(read.iter().map(|&t| (t, false))) {
             let (name, lanes, zero) = (&self.names[&t], &of[&t], self.style.zero(self.g.elem(t)));
-            // What is copied in part is memory, what is worked on is not.
+            // Chunks of carried arrays change; the others are only read.
             let mutable = carried.then(|| quote!(mut));
             load.extend(quote! {
                 let #mutable #lanes = {
@@ -143,7 +143,7 @@ impl Driver<'_> {
                 }
                 #[inline(always)]
                 fn loops<#isa: #trait_ #(, #bound)*>(#(#params),*) {
-                    // Each in a copy of its own, of which one knows the number.
+                    // Two instances, one of which knows the number of elements.
                     for #at in 0..#size / #number {
                         #few::<#isa #(, #of_real)*>(#(#passed,)* #number * #at, #number);
                     }
@@ -155,7 +155,7 @@ impl Driver<'_> {
                 #krate::runtime::dispatched!('a, #one; loops(#(#borrowed),*) -> ());
             }
         });
-        // What is added to begins at zero.
+        // Sums start at zero.
         for r in l.rows.iter().filter(|r| self.g.rank(r.row) == 0 && !self.memory.fresh.contains(&r.all)) {
             let zero = self.style.zero(self.g.elem(r.all));
             let name = self.names[&r.all].clone();
@@ -180,7 +180,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// A nest of a step, of a few elements.
+    /// A nest of an iteration, over one chunk.
     fn vectorised_nest(&mut self, lanes: &mut Lanes, terms: &[Term], k: usize) -> Result<(), String> {
         let (g, plan, axis) = (self.g, self.plan, lanes.axis);
         let mut kernel = Kernel::new(g, plan, self.hints, vec![axis], members(g, terms));
@@ -219,7 +219,7 @@ impl Driver<'_> {
                     quote!(#name)
                 }
                 Arg::Scalar(t) => self.argument(*t, &mut names),
-                // Elements that are not there are computed with the others, but not added up.
+                // Padding elements are computed like the others, but are not added up.
                 Arg::Length => {
                     let width = &lanes.width;
                     quote!(#width)
@@ -244,7 +244,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// The few elements of an array.
+    /// The chunk of an array.
     fn few(&mut self, lanes: &mut Lanes, t: Term) -> Ident {
         if let Some(name) = lanes.of.get(&t) {
             return name.clone();
@@ -255,8 +255,8 @@ impl Driver<'_> {
         name
     }
 
-    /// What stands before and behind a step: rows, sums, and what is carried on. Also what of the
-    /// body it needs.
+    /// The code before and after an iteration: rows, sums, and the carried values. Also the terms
+    /// of the body that it needs.
     fn vectorised_ends(
         &mut self,
         l: &Loop,
@@ -293,7 +293,7 @@ impl Driver<'_> {
         Ok((begin, end, needed))
     }
 
-    /// The few elements of a row where they belong.
+    /// The chunk of a row, written to its memory.
     fn row_in_lanes(&self, l: &Loop, r: &Rows, lanes: &Lanes, row: &Ident, used: &mut Vec<Term>) -> TokenStream {
         let (all, step) = (&self.names[&r.all], &self.names[&l.step]);
         let (size, named) = self.scalar_expr(lanes.axis);

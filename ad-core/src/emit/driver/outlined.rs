@@ -1,10 +1,11 @@
-//! A loop over steps as one function that is compiled for the instructions of the machine, with the
-//! small nests of its steps inside: to ask for the instructions costs a nest with many arguments as
-//! much as a row of sixteen numbers does, and what is too small to ask for them has them too. What
-//! the loop changes is moved in and handed back; what it reads is borrowed.
+//! Outlined dispatch: a loop as one function that is dispatched on the instruction set once, with
+//! the small nests of its iterations inside. A dispatch of a nest with many arguments costs about
+//! as much as a row of sixteen scalars. In an outlined loop nests that are too small for a dispatch
+//! of their own also use the instruction set. Values that the loop changes are moved in and
+//! returned; values that it reads are borrowed.
 //!
-//! Must never take in what the rest of the program still changes, nor change in which order
-//! anything is computed.
+//! An outlined loop must not change values that code outside of it still refers to. The order of
+//! computation stays the same.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -21,24 +22,25 @@ use crate::ir::{Elem, Node, RealTy, Term};
 use crate::passes::lowering::opened::{Carry, Growth, Loop};
 use crate::rust_types::static_type;
 
-/// Loops of a nest that is a part of the function of the loop around it: more are worth a function
-/// of their own.
+/// The maximum number of loops of a nest that becomes a part of the outlined function; a nest with
+/// more is worth a function of its own.
 const AXES: usize = 1;
 
-/// What arrays were before a function borrowed them.
+/// The memory of arrays before a function borrowed them.
 pub(super) type Before = Vec<(Term, Hold, Option<Vec<Len>>)>;
 
 impl Driver<'_> {
-    /// Whether a nest over so many axes is a part of the loop that is being written.
+    /// Whether a nest over this number of axes is a part of the loop that is being written.
     pub(super) fn within(&self, axes: usize) -> bool {
         self.outlined && axes <= AXES
     }
 
-    /// Whether the loop `n` is such a function.
+    /// Whether the loop `n` is outlined.
     pub(super) fn is_outlined(&self, n: usize) -> bool {
         let plan = self.plan;
         let l = &plan.loops.all[n];
-        // A size that is a parameter of the user's function is none of a function inside of it.
+        // A size that is a const parameter of the user's function is not visible in a function
+        // inside it.
         let named = self.program.constants.iter().any(|c| matches!(c.elem, Elem::Int(_)));
         let heap = |t: Term| self.g.rank(t) == 0 || self.stack_lens(t).is_none();
         let begun = |c: &Carry| heap(c.last) && !self.memory.storage.contains_key(&c.init);
@@ -56,7 +58,8 @@ impl Driver<'_> {
             })
     }
 
-    /// Nests of a step that would be parts of the function, those of loops inside included.
+    /// The number of nests in an iteration that would be parts of the function, with those of inner
+    /// loops.
     fn nests_within(&self, n: usize) -> usize {
         let (g, plan) = (self.g, self.plan);
         let steps = plan.bodies[n].iter().map(|&k| &plan.steps[k].work);
@@ -73,7 +76,8 @@ impl Driver<'_> {
             .sum()
     }
 
-    /// What the loop changes, each once: it is given the first ones, and hands all of them back.
+    /// The values that the loop changes, each once: those that it takes as arguments, and all that
+    /// it returns.
     fn changed(&self, l: &Loop) -> (Vec<Term>, Vec<Term>) {
         let mut seen = HashSet::new();
         let mut new = |t: &Term| seen.insert(self.names[t].clone());
@@ -89,8 +93,8 @@ impl Driver<'_> {
         (given.clone(), [given, made].concat())
     }
 
-    /// From here on arrays are what the function of this loop sees of them: all but those that it
-    /// changes are borrowed.
+    /// Enters the function of this loop: all arrays except those that it changes are borrowed from
+    /// now on.
     pub(super) fn enter_outlined(&mut self, l: &Loop) -> Before {
         let own = self.changed_names(l);
         let others = |t: &Term| self.names.get(t).is_none_or(|name| !own.contains(name));
@@ -130,7 +134,7 @@ impl Driver<'_> {
             }
         }
         self.outlined = false;
-        // What it reads, each name once.
+        // The values that it reads, each name once.
         let mut read: BTreeMap<Ident, Term> = BTreeMap::new();
         for &t in names.iter() {
             if let Some(name) = self.names.get(&t)
@@ -195,12 +199,12 @@ impl Driver<'_> {
         quote!(#to = #title #turbofish (#(#args),*);)
     }
 
-    /// Says of what such functions hand back, and nothing reads, that it is nothing's.
+    /// Adds `let _ = name;` for returned values that nothing reads, so that rustc does not warn.
     pub(super) fn leave_unread(&self, statements: &mut [Statement], needed: &[Term]) {
         if !statements.iter().any(|s| s.handed) {
             return;
         }
-        // By name: several terms may be one memory.
+        // By name, since several terms may share memory.
         let named: Vec<BTreeSet<Ident>> = statements.iter().map(|s| self.names_in(s.names_all())).collect();
         let needed = self.names_in(needed.iter().copied());
         let mut readers: BTreeMap<Ident, usize> = BTreeMap::new();
@@ -218,14 +222,14 @@ impl Driver<'_> {
         }
     }
 
-    /// The names by which these terms stand in code: a scalar that is written where it is used
-    /// stands there by what it names.
+    /// The names of these terms in code. A scalar that is inlined contributes the names in its
+    /// expression.
     fn names_in(&self, terms: impl Iterator<Item = Term>) -> BTreeSet<Ident> {
         let spelled = terms.flat_map(|t| self.inlined.get(&t).map_or_else(|| vec![t], |(_, named)| named.clone()));
         spelled.filter_map(|t| self.names.get(&t)).cloned().collect()
     }
 
-    /// The type of what is ours.
+    /// The type of an owned value.
     fn owned_type(&self, t: Term) -> TokenStream {
         let ty = self.style.ty(self.g.elem(t));
         match self.memory.storage.get(&t) {

@@ -1,4 +1,4 @@
-//! What a routine returns, assembled from its parts. Must never compute anything.
+//! The returned value of a routine, assembled from its outputs. This module writes no computation.
 
 use std::collections::HashMap;
 

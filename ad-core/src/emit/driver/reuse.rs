@@ -1,5 +1,6 @@
-//! Whose memory an array is: what dies in a statement may be moved on, or overwritten by a result.
-//! Must never take the memory of what is read again, or of what is not ours.
+//! Reuse of memory: an array whose last use is in a statement may be moved, or overwritten by a
+//! result. The memory of an array that is read again, or that the routine does not own, is not
+//! reused.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,8 +15,8 @@ use crate::ir::Term;
 use crate::passes::lowering::opened::Role;
 
 impl Driver<'_> {
-    /// Whether the array is ours, and nothing reads it after step `k`, which reads it once: as the
-    /// array that it goes on with.
+    /// Whether the routine owns the array, and statement `k` is its last reader and reads it once,
+    /// to move it on.
     pub(super) fn moves(&self, t: Term, k: usize) -> bool {
         let once = match &self.plan.steps[k].work {
             Work::Whole(u) => !self.reads_beside(*u, t),
@@ -27,7 +28,7 @@ impl Driver<'_> {
             && choose(Kind::Move, (t.index(), k), true, || "(nothing else reads it)".into())
     }
 
-    /// Whether the array is ours and nothing reads it after step `k`.
+    /// Whether the routine owns the array, and nothing reads it after step `k`.
     pub(super) fn dies(&self, t: Term, k: usize) -> bool {
         matches!(self.memory.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
             && (self.inside == 0 || !self.memory.outside.contains(&t))
@@ -37,7 +38,7 @@ impl Driver<'_> {
             && !self.plan.results.contains(&t)
     }
 
-    /// Whether the statement of `u` reads `t` in another way than as its only operand of that kind.
+    /// Whether the statement of `u` reads `t` in more than one place, or not at all.
     fn reads_beside(&self, u: Term, t: Term) -> bool {
         let mut stack = Vec::new();
         let mut met = 0;
@@ -53,8 +54,8 @@ impl Driver<'_> {
         met != 1
     }
 
-    /// Arrays that die in a nest and are read only where a result of the same shape is written: it
-    /// takes their memory.
+    /// Arrays whose last use is in a nest and that are read only where a result of the same shape
+    /// is written: from the result to the array whose memory it takes.
     pub(super) fn reused(&self, kernel: &Kernel<'_>, items: &[Item], step: usize) -> HashMap<Term, Term> {
         let mut reused: HashMap<Term, Term> = HashMap::new();
         if self.inside > 0 {
@@ -78,8 +79,8 @@ impl Driver<'_> {
         reused
     }
 
-    /// The same of the nest of a block, whose arrays have the items last: what another step of the
-    /// block has made, and no later one reads.
+    /// Like [`Driver::reused`], for the nest of a tile, whose arrays have the items last: arrays
+    /// that another statement of the tile has computed, and no later one reads.
     pub(super) fn reused_in_block(
         &self,
         kernel: &Kernel<'_>,
@@ -88,7 +89,7 @@ impl Driver<'_> {
     ) -> HashMap<Term, Term> {
         let g = self.g;
         let mut reused: HashMap<Term, Term> = HashMap::new();
-        // Sums of columns are in registers, if nothing is overwritten.
+        // Sums over other loops are held in registers, if nothing in their nest is overwritten.
         let by_row = |i: &Item| match i {
             Item::Store { .. } => true,
             Item::Fold { reduced, .. } => reduced.last() == Some(&true),

@@ -1,5 +1,5 @@
-//! A nest in two parts: its interior without tests, and both ends with them (`split`). Must never
-//! skip an element, also where the interior is empty.
+//! A nest in two parts: its interior without index tests, and both ends with them (`split`). No
+//! element is skipped, even if the interior is empty.
 
 use std::collections::HashMap;
 
@@ -18,16 +18,17 @@ use crate::choice::{Kind, choose};
 use crate::ir::{Lit, Term};
 use crate::prim::{IntOp, Prim};
 
-/// A scatter along rows of what it writes to.
+/// A scatter along the rows of its result.
 pub(super) struct Along {
     pub(super) items: Vec<Item>,
-    /// How many elements of a row are there, if that need not be all, and what that names.
+    /// The number of elements of a row that are in range, if that may be less than all, and the
+    /// terms that it mentions.
     pub(super) within: Option<(TokenStream, Vec<Term>)>,
 }
 
 impl Driver<'_> {
-    /// A scatter whose innermost loop goes along the last axis, as additions or writes to the part
-    /// of a row that is there: without a test inside.
+    /// A scatter whose innermost loop runs along the last axis, as additions or writes to the part
+    /// of a row that is in range, without a test inside.
     pub(super) fn along_rows(&self, kernel: &Kernel<'_>, items: &[Item]) -> Option<Along> {
         let [Item::Scatter { out, put, ix, value }] = items else { return None };
         let inner = kernel.loops.len().checked_sub(1)?;
@@ -50,7 +51,8 @@ impl Driver<'_> {
         };
         let sizes = self.g.shape(*out);
         let (mut named, mut inside) = (Vec::new(), None::<TokenStream>);
-        // Whether each step of the loops around has a row of its own, which need not be there.
+        // Whether each iteration of the outer loops has a row of its own, which may be out of
+        // range.
         let mut tested = false;
         for (&i, &size) in outer.iter().zip(sizes) {
             match op(i) {
@@ -161,7 +163,7 @@ impl Driver<'_> {
                 code.extend(self.allocate(t, &mut names, false));
             }
         }
-        // The least of the bounds, less where the interior begins.
+        // The minimum of the bounds, minus the start of the interior.
         let size = *kernel.loops.last().ok_or("a nest without loops")?;
         let (size, named) = self.scalar_expr(size);
         names.extend(named);
@@ -228,7 +230,7 @@ impl Driver<'_> {
             let turbofish = &function.turbofish;
             calls.push(quote!(#title #turbofish(#(#args),*)));
         }
-        // Of some sums the interior has no part.
+        // The interior does not contribute to every sum.
         let all = functions[1].returns.clone();
         let lacks = |t: &Term| !functions[0].returns.contains(t);
         let only: Vec<Ident> = all.iter().filter(|t| lacks(t)).map(|&t| self.name(t)).collect();

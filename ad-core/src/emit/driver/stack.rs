@@ -1,7 +1,7 @@
-//! Arrays of static size: what lives in `[F; N]` locals instead of a `Vec`, and results that are
-//! returned as such. Sizes that the macro knows are one flat array; const parameters, on which Rust
-//! has no arithmetic, are arrays of arrays. Must never put on the stack what the user's own types
-//! do not bring there, but for small arrays of literal size.
+//! Arrays of static size: arrays that are `[F; N]` locals instead of a `Vec`, and results that are
+//! returned as such. Sizes that the macro knows give one flat array. Const parameters, on which
+//! Rust has no arithmetic, give arrays of arrays. Except for small arrays of literal size, the
+//! stack holds only arrays of sizes that the user's own types have.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -41,7 +41,7 @@ impl Driver<'_> {
         Some(lens)
     }
 
-    /// A new array for `t` that is this everywhere, and how it is held from here on.
+    /// A new array for `t`, filled with a value. It sets the kind of memory of `t`.
     pub(super) fn fresh_array(&mut self, t: Term, fill: TokenStream, names: &mut Vec<Term>) -> TokenStream {
         if self.inside > 0 && self.stack_lens(t).is_none() {
             self.note(Note::MadeInStep);
@@ -49,7 +49,7 @@ impl Driver<'_> {
         self.array_before_loops(t, fill, names)
     }
 
-    /// The same, for an array that is made before the loops that are being written.
+    /// The same for an array that is declared before the loops that are being written.
     pub(super) fn array_before_loops(&mut self, t: Term, fill: TokenStream, names: &mut Vec<Term>) -> TokenStream {
         match self.stack_lens(t) {
             Some(lens) => {
@@ -71,7 +71,7 @@ impl Driver<'_> {
         self.memory.storage.insert(t, lens);
     }
 
-    /// `t` takes over the array of `of`.
+    /// `t` takes over the memory of `of`.
     pub(super) fn take_over(&mut self, t: Term, of: Term) {
         match self.memory.storage.get(&of).cloned() {
             Some(lens) => self.hold_on_stack(t, lens),
@@ -81,7 +81,7 @@ impl Driver<'_> {
         }
     }
 
-    /// A copy of `of` as `t`, and how that is held from here on.
+    /// A copy of `of` as `t`. It sets the kind of memory of `t`.
     pub(super) fn copy_as(&mut self, t: Term, of: Term) -> TokenStream {
         self.note(Note::Copied);
         if self.inside > 0 && self.stack_lens(t).is_none() {
@@ -105,7 +105,7 @@ impl Driver<'_> {
         copy
     }
 
-    /// A list of arrays as the rows of `t`, which is on the stack; `None`: it is not.
+    /// A list of arrays as the rows of `t`, if `t` is on the stack.
     pub(super) fn rows_on_stack(&mut self, t: Term, parts: &[TokenStream]) -> Option<TokenStream> {
         let lens = self.stack_lens(t)?;
         let array = static_type(self.style.zero(self.g.elem(t)), &lens);
@@ -139,7 +139,7 @@ impl Driver<'_> {
         }
     }
 
-    /// The scalars that a result of static size is a literal of, in row-major order.
+    /// The scalars, in row-major order, if a result of static size is returned as an array literal.
     pub(super) fn literal(&self, out: &Output) -> Option<Vec<Term>> {
         if out.container != Container::Static {
             return None;

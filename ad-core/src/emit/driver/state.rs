@@ -1,6 +1,6 @@
-//! The state of a routine that is being written: names, statements so far, what is known where the
-//! next one stands, the loop or block around it; and how terms are spelled in the code. Must never
-//! decide what is computed where.
+//! The state of a routine that is being written: names, statements so far, the facts that hold at
+//! the next statement, the enclosing loop or tile; and the code of terms. This module does not
+//! decide which terms are computed, or where.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -20,7 +20,7 @@ use crate::prim::Prim;
 use crate::program::{Check, Param, Program};
 use crate::rust_types::static_type;
 
-/// What writes the body of a routine.
+/// The writer of the body of a routine.
 pub(in crate::emit) struct Driver<'a> {
     pub(super) g: &'a Graph,
     pub(super) program: &'a Program,
@@ -34,31 +34,30 @@ pub(in crate::emit) struct Driver<'a> {
     pub(super) memory: Memory,
     /// Results that are computed in the caller's memory.
     pub(super) destinations: Destinations,
-    /// Scalars written where they are used, with the terms that they name.
+    /// Scalars that are inlined where they are used, with the terms that they name.
     pub(super) inlined: HashMap<Term, (Expr, Vec<Term>)>,
-    /// A value that is used before it is computed: an error of ours.
+    /// A value that is used before it is computed: an internal error.
     pub(super) missing: Cell<Option<Term>>,
     pub(super) used_params: HashSet<usize>,
     pub(super) size_owner: HashMap<Term, usize>,
     pub(super) known: InRange<'a>,
-    /// The conditions that the statement being written stands under, those of loops around it
-    /// included.
+    /// The guards of the statement that is being written, with those of the enclosing loops.
     pub(super) given: Vec<Guard>,
     pub(super) functions: Vec<TokenStream>,
     pub(super) function_names: Names,
     pub(super) statements: Vec<Statement>,
-    /// What the statement that is being written does, as far as it has been said.
+    /// The summary entries of the statement that is being written, so far.
     pub(super) notes: RefCell<Vec<Note>>,
-    /// How many loops with carried state are around the statements being written.
+    /// The number of enclosing loops with carried state.
     pub(super) inside: usize,
-    /// By all rows of a loop: what is written where the row belongs.
+    /// From all rows of a loop to the term that is computed directly into the memory of the row.
     pub(super) places: HashMap<Term, Term>,
-    /// What statements of loops define that were kept.
+    /// Terms defined by statements of loops that were not removed as dead.
     pub(super) kept: HashSet<Term>,
-    /// The blocks that the steps being written are done in.
+    /// The tile that is being written.
     pub(super) tile: Option<Block>,
-    /// Whether the steps being written are those of an outlined loop, and whether that function is
-    /// generic over the real type.
+    /// Whether an outlined loop is being written, and whether its function is generic over the real
+    /// type.
     pub(super) outlined: bool,
     pub(super) generic_within: bool,
 }
@@ -66,7 +65,7 @@ pub(in crate::emit) struct Driver<'a> {
 /// Leading rows of an array: the first one, and the sizes of a row.
 pub(super) type Rows = (Term, Option<Term>, Vec<Term>);
 
-/// The loop over blocks that is being written.
+/// The loop over the blocks of a tile that is being written.
 pub(super) struct Block {
     pub(super) n: Term,
     /// Names: items of a block, the first item, the number of items.
@@ -74,20 +73,20 @@ pub(super) struct Block {
     pub(super) first: Ident,
     pub(super) count: Ident,
     pub(super) private: HashSet<Term>,
-    /// Sums that are added where a scatter puts them, and the scatter.
+    /// From each sum that is accumulated into the result of a scatter, to the scatter.
     pub(super) fused_scatters: BTreeMap<Term, Term>,
-    /// Arrays from outside, as they are packed.
+    /// Arrays from outside, in their packed form.
     pub(super) packed: BTreeMap<Term, Ident>,
-    /// Matrices whose rows are read where they lie.
+    /// Matrices whose rows are read in place.
     pub(super) matrices: BTreeSet<Term>,
-    /// Leading rows of arrays that are not known to have as many, with what is missing.
+    /// Leading rows of arrays that are not known to have enough rows, with the completed array.
     pub(super) completed: BTreeMap<Rows, Ident>,
     /// Arrays of one block, in order of appearance, and those that take the memory of one of them.
     pub(super) memory: Vec<Term>,
     pub(super) reused: Vec<Term>,
     /// Extrema that the nests of the sums take.
     pub(super) taken: Vec<Term>,
-    /// What stands before the loop.
+    /// The code before the loop.
     pub(super) before: TokenStream,
     pub(super) names: Vec<Term>,
     pub(super) defines: Vec<Term>,
@@ -176,31 +175,31 @@ impl<'a> Driver<'a> {
         self.add(Statement { guard, code, defines, names, ..Statement::default() });
     }
 
-    /// The next statement, with what has been noted since the one before.
+    /// Appends a statement, with the summary entries since the previous one.
     pub(super) fn add(&mut self, mut statement: Statement) {
         statement.notes.append(&mut self.notes.borrow_mut());
         self.statements.push(statement);
     }
 
-    /// What the statement that is being written does.
+    /// Adds a summary entry for the statement that is being written.
     pub(super) fn note(&self, note: Note) {
         self.notes.borrow_mut().push(note);
     }
 
-    /// A kernel of the runtime, which the statement that is being written calls.
+    /// The path of a kernel of the runtime that the current statement calls.
     pub(super) fn kernel(&self, name: &str) -> TokenStream {
         self.note(Note::Kernel(name.into()));
         self.style.kernel(name)
     }
 
-    /// The statements of a body begin; what has been written and noted so far is kept for
+    /// Begins the statements of a body; the statements and entries so far are returned, for
     /// [`Driver::end_body`].
     pub(super) fn begin_body(&mut self) -> (Vec<Statement>, Vec<Note>) {
         (std::mem::take(&mut self.statements), self.notes.take())
     }
 
-    /// The statements of a body, of which only those that compute what is `needed`, if that is
-    /// said. What they do is done by the statement that the body is part of.
+    /// Ends a body and returns its statements; if `needed` is given, only those that compute it.
+    /// Their summary entries go to the statement that the body is part of.
     pub(super) fn end_body(
         &mut self,
         (outer, mut notes): (Vec<Statement>, Vec<Note>),
@@ -217,12 +216,12 @@ impl<'a> Driver<'a> {
         body
     }
 
-    /// Whether a condition stands in code as its name.
+    /// Whether a condition is a name in the code.
     pub(super) fn names_condition(&self, t: Term) -> bool {
         !self.inlined.contains_key(&t) && self.names.contains_key(&t)
     }
 
-    /// Whether a condition may stand behind `&&` as it is; what is in parentheses may not.
+    /// Whether a condition can follow `&&` without parentheses.
     pub(super) fn joins(&self, t: Term) -> bool {
         let negates = |t: Term| matches!(self.g.node(t), Node::Prim(Prim::Not, _));
         match self.g.node(t) {
@@ -236,8 +235,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// A closed scalar where it is used, and what it names. One that is not computed yet makes the
-    /// whole routine an `Err`.
+    /// A closed scalar where it is used, and the terms that it names. If it is not computed yet,
+    /// the whole routine becomes an `Err`.
     pub(super) fn scalar_expr(&self, t: Term) -> (Expr, Vec<Term>) {
         if let Node::Lit(lit) = self.g.node(t) {
             return (self.style.lit(*lit), Vec::new());
@@ -254,7 +253,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// The names of scalars that loops and kernels take as arguments.
+    /// A scalar as an argument of a loop or kernel; collects the terms that it names.
     pub(super) fn argument(&self, t: Term, named: &mut Vec<Term>) -> TokenStream {
         let (e, n) = self.scalar_expr(t);
         named.extend(n);
@@ -285,7 +284,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// The arm of a choice that stands under its own condition: the other one is not computed here.
+    /// The branch of a conditional, if the code is under its condition or the negation: the other
+    /// branch is not computed here.
     pub(super) fn settled(&self, cond: Term, then: Term, other: Term) -> Option<Term> {
         let given = self.given.iter().find(|l| l.0 == cond)?;
         Some(if given.1 { then } else { other })

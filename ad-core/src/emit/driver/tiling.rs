@@ -1,6 +1,6 @@
-//! Steps that are done block by block (`emit/tiling.rs`): memory for one block before the loop over
-//! blocks, packed rows, calls on parts of arrays, sums that go on from block to block. Must never
-//! decide which steps these are.
+//! The code of a tile (`emit/tiling.rs`): memory for one block before the loop over blocks, packed
+//! rows, calls on slices of arrays, and sums that continue from block to block. This module does
+//! not decide which statements are tiled.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -22,7 +22,7 @@ use crate::passes::lowering::matrix::Factor;
 use crate::prim::{Prim, Reduce};
 
 impl Driver<'_> {
-    /// The steps of a run, for all blocks.
+    /// The statements of a tile, in a loop over blocks.
     pub(super) fn blocks(&mut self, tile: &Tile) -> Result<(), String> {
         let plan = self.plan;
         let guard = plan.steps[plan.order[tile.steps.start]].guard.clone();
@@ -45,7 +45,7 @@ impl Driver<'_> {
             defines: Vec::new(),
         });
         let outside = self.begin_body();
-        // In the loop over blocks there are items.
+        // In the loop over blocks there is at least one item.
         let mark = self.known.enter(&guard);
         let some = self.known.enter_nonempty(&[tile.n]);
         for k in tile.steps.clone() {
@@ -63,8 +63,8 @@ impl Driver<'_> {
         let Block { size, first, count, before, .. } = &block;
         let n = self.scalar_expr(block.n).0;
         names.extend(self.scalar_expr(block.n).1);
-        // What an item has in memory; what is overwritten counts twice, so that to save memory
-        // makes no blocks larger.
+        // The number of scalars that an item has in memory. Overwritten arrays count twice, so that
+        // saving memory does not make blocks larger.
         let mut width: Option<Expr> = None;
         let all = block.memory.iter().chain(&block.reused).chain(block.packed.keys()).chain(&block.matrices);
         for (sizes, times) in widths(self.g, all.copied()) {
@@ -94,8 +94,8 @@ impl Driver<'_> {
             memory.extend(quote!(let mut #name = ::std::vec![#zero; #numbers];));
             packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
         }
-        // With rows where they lie, and a number for each item beside, there are no lanes to fill
-        // for more than one number of an item.
+        // If rows are read in place, and an item has only one scalar besides them, there are no
+        // lanes of several scalars per item to fill.
         let wide = |t: &Term| self.g.rank(*t) > 1;
         let rows = block.packed.is_empty() && !block.memory.iter().any(wide) && !block.matrices.is_empty();
         let kernel = self.kernel(if rows { "block_of_rows" } else { "block" });
@@ -125,7 +125,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// The numbers of so many items of an array.
+    /// The number of scalars in this number of items of an array.
     fn in_block(&self, t: Term, items: &Ident, names: &mut Vec<Term>) -> TokenStream {
         let mut numbers = Expr::atom(quote!(#items));
         for &n in &self.g.shape(t)[1..] {
@@ -136,7 +136,7 @@ impl Driver<'_> {
         numbers.tokens
     }
 
-    /// The part of an array that is of the block.
+    /// The slice of an array that belongs to the block.
     fn part(&self, block: &Block, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
         if !is_over(self.g, t, block.n) {
             return if out { self.out(t) } else { self.borrow(t, names) };
@@ -163,8 +163,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Memory for what a step writes: of the block, or of all items and then only written in parts.
-    /// What is added to begins anew.
+    /// Memory for the result of a statement: of the block, or of all items, of which the block
+    /// writes a slice. Sums are initialised again.
     fn block_memory(&mut self, block: &mut Block, t: Term, added: bool) -> TokenStream {
         let fill = self.start(t);
         let over = is_over(self.g, t, block.n);
@@ -186,7 +186,7 @@ impl Driver<'_> {
         quote!()
     }
 
-    /// The memory of a scatter to which something is added, block by block.
+    /// The memory of a scatter that is accumulated block by block.
     fn begin_onto(&mut self, block: &mut Block, t: Term, step: Option<usize>) -> Result<(), String> {
         let Node::Scatter { dst, .. } = *self.g.node(t) else { return Err("a sum is added to no scatter".into()) };
         let mut names = Vec::new();
@@ -303,7 +303,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// A scatter of what the items of a block have.
+    /// A scatter of values of the items of a block.
     pub(super) fn scatter_in_block(&mut self, t: Term, guard: &[Guard], step: usize) -> Result<(), String> {
         let Some(mut block) = self.tile.take() else { return Err("a scatter outside of a block".into()) };
         let Some((kernel, item)) = scattered(self.g, self.plan, self.hints, block.n, t) else {
@@ -336,7 +336,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// The rows of a matrix that are of the block.
+    /// The rows of a matrix that belong to the block.
     fn rows(&mut self, block: &mut Block, p: &ByItems, names: &mut Vec<Term>) -> TokenStream {
         block.matrices.insert(p.matrix.array);
         self.leading(block, &p.matrix, &p.row);
@@ -358,8 +358,8 @@ impl Driver<'_> {
         quote!(&#from[#first..][..#count])
     }
 
-    /// Sees to it that an array has the rows of all items, of these sizes: what is not known to be
-    /// checked where the loop runs may not have been.
+    /// Makes sure that an array has the rows of all items, of these sizes: the check that
+    /// guarantees it may not have been executed.
     fn leading(&mut self, block: &mut Block, x: &Factor, row: &[Term]) {
         let sizes = [std::slice::from_ref(&block.n), row].concat();
         let key = (x.array, x.start, row.to_vec());
@@ -372,8 +372,8 @@ impl Driver<'_> {
         block.completed.insert(key, name);
     }
 
-    /// What a nest that goes along the items of a block is given instead of what there is of all
-    /// items. Rows of items are where they are.
+    /// The argument of a nest along the items of a block, in place of the array over all items.
+    /// Rows of items are read in place.
     pub(super) fn of_block(&self, arg: Arg, names: &mut Vec<Term>) -> Option<TokenStream> {
         let block = self.tile.as_ref()?;
         match arg {
@@ -392,8 +392,8 @@ impl Driver<'_> {
         }
     }
 
-    /// What the steps of a block ask of the only sum of a nest, if that is extrema alone, in one
-    /// direction.
+    /// The extrema that other statements of the tile take of the only sum of a nest, if these are
+    /// its only readers and all are maxima or all minima.
     fn extremum(&self, block: &Block, items: &[Item]) -> Option<Extremum> {
         let mut sums = items.iter().filter_map(|i| if let Item::Fold { out, .. } = i { Some(*out) } else { None });
         let sum = sums.next().filter(|t| self.g.rank(*t) > 1 && block.private.contains(t))?;
@@ -441,7 +441,7 @@ impl Driver<'_> {
     }
 }
 
-/// The steps of a run in words.
+/// The statements of a tile in words.
 pub(in super::super) fn describe(g: &Graph, plan: &Plan, tile: &Tile) -> String {
     let steps = tile.steps.clone().filter(|&k| !matches!(plan.steps[k].work, Work::Check(_))).count();
     let arrays = tile.private.iter().filter(|&&t| g.rank(t) > 1).count();

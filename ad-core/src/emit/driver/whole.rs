@@ -1,5 +1,5 @@
-//! Statements of stored terms that are no nest: scatters, blocks, conditionals of arrays, arrays
-//! that are others, stacks. Must never decide what is stored; it writes what the plan says.
+//! Statements of stored terms that are not nests: scatters, blocks, conditionals of arrays,
+//! aliases, stacks. This module does not decide which terms are stored; it follows the plan.
 
 use std::collections::HashMap;
 
@@ -167,8 +167,8 @@ impl Driver<'_> {
         }
     }
 
-    /// An array that is another one: taken over where nothing else reads that, borrowed or copied
-    /// otherwise.
+    /// An array that equals another one: moved if nothing else reads that one, otherwise borrowed
+    /// or copied.
     fn same_as(&mut self, t: Term, of: Term, guard: &[Guard], k: usize) {
         let mut names = Vec::new();
         let owned = self.moves(of, k);
@@ -206,7 +206,7 @@ impl Driver<'_> {
         self.plain(guard, code, vec![t], names);
     }
 
-    /// A sum with blocks: the dense parts in one nest, then each block in a pass over its own
+    /// A sum with blocks: the dense summands in one nest, then each block in a pass over its own
     /// elements.
     pub(super) fn padded(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
         let g = self.g;
@@ -260,8 +260,8 @@ impl Driver<'_> {
                 fits = Some(fits.map_or(fit.clone(), |before| quote!(#before && #fit)));
             }
             let Some(fits) = fits else { continue };
-            // A masked read may be of a block that sticks out: what is outside was not read, what
-            // is inside counts.
+            // A masked read may be of a block that is partly out of range: only its part in range
+            // contributes.
             self.call(
                 &kernel,
                 &[scatter],
@@ -300,14 +300,14 @@ impl Driver<'_> {
         typed(&[&e]).unwrap_or(e.tokens)
     }
 
-    /// An array by a condition: moved out of its arm where nothing else reads it, otherwise
+    /// A conditional of arrays: moved out of its branch if nothing else reads the array, otherwise
     /// borrowed.
     pub(super) fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Guard], k: usize) {
         let alike = self.memory.storage.get(&then) == self.memory.storage.get(&other);
         let owned = then != other && alike && self.moves(then, k) && self.moves(other, k);
         let name = self.name(t);
-        // A reference must not leave the block that it points into; what stands outside of a loop
-        // is in no block of it.
+        // A reference must not outlive the block that it points into. Arrays outside of a loop are
+        // in no block of it.
         if owned || (!guard.is_empty() && self.inside == 0) {
             let (a, b) = if owned {
                 self.take_over(t, then);

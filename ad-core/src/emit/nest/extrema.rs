@@ -1,18 +1,18 @@
-//! The extremum along the axis right around sums that are kept in registers (`columns`). The best
-//! sum so far and its place are in registers as well, so the array of the sums is never made, and
-//! nothing is read again:
+//! The extremum along the axis directly around sums that are held in registers
+//! (`register_blocking`). The best sum so far and its index are in registers as well, so the array
+//! of the sums is not stored, and nothing is read again:
 //!
 //! ```text
 //! for chunk { best = worst; for i { sums = 0; for j { for l in 0..16 { sums[l] += e(i, j, l) } }
 //! for l in 0..16 { if sums[l] < best[l] { best[l] = sums[l]; place[l] = i } } } }
 //! ```
 //!
-//! The first of equal ones wins; NaN is ignored, and the first place is that of all NaN. One
-//! comparison decides: lanes begin with what everything else beats. Where nothing has beaten it,
-//! that is there, or all are NaN, or there are none: such items (which are rare) and those that
-//! fill no chunk are looked at one by one, by the rule in full.
+//! Of equal sums the first wins. NaN is ignored, and if all sums are NaN the index is 0. One
+//! comparison suffices: lanes start at the worst value. If a lane still holds it at the end (the
+//! worst value occurs, all sums are NaN, or there are none), its item is recomputed by the complete
+//! scalar rule, which is rare. So are the items that fill no chunk.
 //!
-//! Must never look at a sum before all of its terms are in it.
+//! A sum is compared only after all of its terms have been added.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -25,8 +25,8 @@ use super::state::{Arg, Extremum, Nest};
 use crate::ir::{Elem, Lit};
 
 impl Nest<'_, '_> {
-    /// Whether the nest computes nothing but this sum, over all the loops between the extremum's
-    /// axis and the items, in registers.
+    /// Whether the nest computes only this sum in registers, over all the loops between the
+    /// extremum's axis and the items.
     pub(in super::super) fn can_take(&self, extremum: &Extremum) -> bool {
         let Some(inner) = self.depth.checked_sub(1) else { return false };
         let fits = |item: &Item| match item {
@@ -40,7 +40,7 @@ impl Nest<'_, '_> {
         self.mask.is_none() && self.items.iter().all(fits) && self.register_blocked().is_some()
     }
 
-    /// With results that are the extrema of a sum instead of that sum.
+    /// The nest with the extrema of a sum as results instead of that sum.
     pub(in super::super) fn taking(mut self, extremum: Option<Extremum>) -> Self {
         let Some(extremum) = extremum else { return self };
         self.args.retain(|arg| *arg != Arg::Out(extremum.sum));
@@ -83,7 +83,7 @@ impl Nest<'_, '_> {
         let at = self.vars[axis].clone();
         let size = self.extent(axis).at(prec::COMPARE + 1);
 
-        // What is done with the sums of a chunk, and with that of one item.
+        // The code that uses the sums of a chunk, and that for the sum of one item.
         let (mut compare, mut compare_one) = (TokenStream::new(), quote!(#best = #sum;));
         if of_place.is_some() {
             compare.extend(quote!(#place[#lane] = if #wins { #at } else { #place[#lane] };));
@@ -123,8 +123,8 @@ impl Nest<'_, '_> {
         let (mut cuts, mut begin, mut end) = <(TokenStream, TokenStream, TokenStream)>::default();
         let (mut begin_one, mut end_one) =
             (quote!(let mut #best = if 0 < #size { #nan } else { #worst };), TokenStream::new());
-        // Whether an item has a winner is asked of memory: lanes of which a question is asked do
-        // not stay in registers.
+        // The test whether an item has a winner reads memory: lanes that are tested do not stay in
+        // registers.
         let mut open = TokenStream::new();
         if let Some((row, chunks)) = of_best {
             cuts.extend(quote!(let (#chunks, _) = #row.as_chunks_mut::<#lanes>();));

@@ -1,5 +1,5 @@
-//! What is around the body of a nest: its parameters, its results, and whether it is generic over
-//! numbers or asks for the machine's instructions. Must never change the body.
+//! The function around the body of a nest: its parameters, its results, and whether it is generic
+//! over the real type or dispatched on the instruction set. This module does not change the body.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -120,7 +120,7 @@ impl Nest<'_, '_> {
         Function { item, args: self.args, returns, turbofish, begun, summary, generic }
     }
 
-    /// Operations on reals on which a decision depends.
+    /// The number of operations on reals that a decision depends on.
     fn exact_operations(&self) -> usize {
         let exact = |(id, n): &(usize, &Scalar)| {
             self.uses[*id] > 0 && n.exact && n.elem.is_real() && matches!(n.op, Op::Prim(..))
@@ -128,7 +128,7 @@ impl Nest<'_, '_> {
         self.k.nodes.iter().enumerate().filter(exact).count()
     }
 
-    /// Whether the nest is about numbers of the type parameter.
+    /// Whether the nest computes with reals of the type parameter.
     fn generic(&self) -> bool {
         let param = Elem::Real(crate::ir::RealTy::Param);
         self.args.iter().any(|a| self.of_parameter(a)) || self.k.nodes.iter().any(|n| n.elem == param)

@@ -1,7 +1,7 @@
-//! Nests that run with the best instructions of the machine (`ad-runtime`'s `Isa`): which ones,
-//! products that are fused with the addition that reads them, and functions that are vectorised.
-//! Must never touch what a decision depends on: such nodes are computed with exactly the function's
-//! own operations (`simplify::decisions`).
+//! Dispatch of nests on the instruction set of the machine (`ad-runtime`'s `Isa`): which nests are
+//! dispatched, which products are fused with the addition that reads them, and which functions are
+//! vectorised. A node that a decision depends on (`analysis::decisions`) is computed with exactly
+//! the operations of the function.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -15,10 +15,11 @@ use crate::choice::{Kind, choose};
 use crate::ir::Put;
 use crate::prim::{Binary, Emit, Prim};
 
-/// A nest of fewer iterations (where all sizes are literals) is done before a call has paid.
+/// The number of iterations below which a nest (if all its sizes are literals) is done before a
+/// dispatch has paid.
 const SHORTEST: i128 = 64;
-/// Real operations of one iteration from which on a loop without sums and functions is bound by
-/// arithmetic and not by memory.
+/// The number of real operations per iteration from which on a loop without sums and functions is
+/// limited by arithmetic and not by memory.
 const CHAIN: usize = 3;
 
 /// The name of the function, if `Isa` has it.
@@ -35,7 +36,8 @@ fn vectorised(prim: &Prim) -> Option<&'static str> {
 }
 
 impl Nest<'_, '_> {
-    /// Whether the nest is worth a dispatch (about two nanoseconds, and code for two machines).
+    /// Whether a dispatch of the nest pays (it costs about two nanoseconds, and code for two
+    /// instruction sets).
     pub(super) fn pays(&self) -> bool {
         let mut count = Some(1_i128);
         for &n in &self.k.loops {
@@ -46,7 +48,7 @@ impl Nest<'_, '_> {
         }
         let sums = self.items.iter().any(|item| {
             matches!(item, Item::Fold { out, fold: Fold::Sum, .. } if self.g.elem(*out).is_real() && !self.exact(*out))
-                // Sums in order, side by side.
+                // Sums in order, in separate lanes.
                 || matches!(item, Item::Fold { fold: Fold::InOrder, reduced, .. } if reduced.last() == Some(&false))
         });
         let (mut operations, mut functions) = (0, false);
@@ -66,7 +68,7 @@ impl Nest<'_, '_> {
         choose(Kind::Dispatch, self.key(self.k.nodes.len()), by_cost, why)
     }
 
-    /// What a choice about a node is known by.
+    /// The key of a choice about a node.
     pub(super) fn key(&self, id: usize) -> (usize, usize) {
         let first = self.items.iter().find_map(|item| match item {
             Item::Store { out, .. } => *out,
@@ -129,7 +131,7 @@ impl Nest<'_, '_> {
             }
             let (level, [a, b]) = (self.level(this), [args[0], args[1]]);
             let minus = *op == Binary::Sub;
-            // A product that is half of a pair of products: the other one is the addend.
+            // Of the difference of two products one is fused; the other is the addend.
             let (taken, fused) = if let Some(product) = self.product(b, level) {
                 (b, Fused { product, negative: minus, addend: a, subtracted: false })
             } else if let Some(product) = self.product(a, level) {
@@ -151,9 +153,10 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// FMA port balancing: chooses a difference of which half of the lanes is taken by a fused
-    /// product, where sums and differences outnumber what these do: processors have units for
-    /// either, and those for sums would be waited for. Returns what stands before the loops.
+    /// FMA port balancing: chooses a difference that half of the lanes compute by a fused
+    /// multiply-add, if sums and differences outnumber products. Processors have ports for
+    /// additions and for multiplications, and the addition ports would be the bottleneck. Returns
+    /// the code before the loops.
     pub(super) fn balance(&mut self) -> TokenStream {
         let (mut sums, mut products, mut found) = (0_usize, 0_usize, None);
         for (id, node) in self.k.nodes.iter().enumerate() {
@@ -187,7 +190,7 @@ impl Nest<'_, '_> {
         code
     }
 
-    /// The expression of a node that is computed in another way than on any machine.
+    /// The expression of a node that is computed with machine-specific instructions.
     pub(super) fn special(&mut self, id: Id) -> Result<Option<Expr>, String> {
         if let (Some(lanes), Variant::Lane) = (self.laned.get(&id), &self.variant) {
             let lane = &self.lane;
@@ -236,7 +239,7 @@ impl Nest<'_, '_> {
         Expr::new(quote!(#isa::#function(#first, #q_tokens, #r_tokens)), prec::ATOM, 1 + p.size + q.size + r.size)
     }
 
-    /// The value of an item, also where it is a product that might have been fused.
+    /// The value of an item, also if it is a product that could have been fused.
     pub(super) fn factors_or_value(&mut self, value: Id) -> Result<TokenStream, String> {
         match self.product(value, self.depth) {
             Some(Product { factors: [p, q], absorbing }) if self.absorbed[value as usize] => {

@@ -1,6 +1,6 @@
-//! The loops around the bodies, from the inside out, and sums in lanes: sixteen independent
-//! accumulators over chunks of the rows (LLVM never reassociates a sum by itself), then what is
-//! left over, in an order that depends on lengths alone.
+//! The loops around the bodies, from the innermost one outwards, and sums in lanes: sixteen
+//! independent accumulators over chunks of the rows (LLVM does not reassociate a sum by itself),
+//! then the remaining elements, in an order that depends on lengths alone.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,8 @@ use super::state::{Nest, Part, Row, Variant};
 use crate::ir::{Put, Term};
 use crate::prim::{Cmp, Prim};
 
-/// Elements of a block of a loop with vectorised functions: whole vectors of either precision.
+/// The number of elements in a block of a loop with vectorised functions: whole vectors of either
+/// precision.
 const BLOCK: i128 = 8;
 
 /// Independent accumulators of a sum.
@@ -23,13 +24,13 @@ pub(super) fn lanes() -> TokenStream {
     quote!(16)
 }
 
-/// The accumulator of what is left over beside the lanes.
+/// The name of the accumulator of the remaining elements, for the name of the lanes.
 pub(super) fn rest_of(lanes: &Ident) -> Ident {
     format_ident!("{}_rest_", stem(&lanes.to_string(), "_lanes"), span = Span::mixed_site())
 }
 
 impl Nest<'_, '_> {
-    /// The loops, from the inside out.
+    /// Writes the loops, from the innermost one outwards.
     pub(super) fn body(&mut self, lanes: bool, accumulators: &HashMap<Term, Ident>) -> Result<TokenStream, String> {
         let d = self.depth;
         let variant = |nest: &mut Self, variant: Variant| -> Result<(Vec<Phase>, TokenStream, bool), String> {
@@ -83,7 +84,7 @@ impl Nest<'_, '_> {
                     if *low == 0 {
                         quote!(for #var in #inside.min(#receiver)..#n { #body })
                     } else {
-                        // The interior, or what of it there is, lies between.
+                        // The interior, possibly empty, is between the ends.
                         let low = proc_macro2::Literal::i128_unsuffixed(*low);
                         let behind = quote!((#inside + #low).min(#receiver)..#n);
                         quote!(for #var in (0..#receiver.min(#low)).chain(#behind) { #body })
@@ -105,8 +106,8 @@ impl Nest<'_, '_> {
         Ok(code)
     }
 
-    /// The loop at whose bodies' beginning this stands, with what comes before and after the loops
-    /// inside.
+    /// Writes the loop that contains this code at the start of its body, with the code before and
+    /// after the inner loops.
     pub(super) fn around(
         &mut self,
         level: usize,
@@ -139,14 +140,14 @@ impl Nest<'_, '_> {
         Ok(quote!(for #var in 0..#end { #code }))
     }
 
-    /// The condition over the innermost loop as the end of a loop further out: `index < end`, where
-    /// nothing else is done in that loop.
+    /// Turns the condition over the innermost loop into the end of an outer loop, if it is `index <
+    /// end` and that loop does nothing else.
     pub(super) fn shorten(&mut self) {
         let Some(c) = self.mask.filter(|&c| self.uses[c as usize] == 1) else { return };
         let Op::Prim(Prim::Compare(Cmp::Lt), args) = &self.k.node(c).op else { return };
         let (Op::Var(v), end) = (&self.k.node(args[0]).op, args[1]) else { return };
         let v = usize::from(*v);
-        // Sums over some of the loops are begun and ended around these.
+        // Sums over some of the loops are initialised and stored around these.
         let between = self.items.iter().any(|item| match item {
             Item::Fold { reduced, .. } => {
                 let begins = self.depth - reduced.iter().rev().take_while(|r| **r).count();
@@ -162,9 +163,9 @@ impl Nest<'_, '_> {
     }
 
     /// Whether the innermost loop is done in blocks of [`BLOCK`] elements, of which the last one
-    /// begins so early that it is whole: functions that are vectorised cost as much for what is
-    /// left over, element by element, as for a few whole blocks. Some elements are computed twice,
-    /// so nothing may be added to, nor overwritten that is read.
+    /// begins so early that it is complete. A vectorised function costs as much for the remaining
+    /// elements, one by one, as for several complete blocks. Some elements are computed twice, so
+    /// the loop must not accumulate, nor overwrite an array that it reads.
     pub(super) fn overlaps(&self) -> bool {
         let stores = |item: &Item| matches!(item, Item::Store { .. } | Item::Block { put: Put::Set, .. });
         self.isa
@@ -240,8 +241,8 @@ impl Nest<'_, '_> {
         if used { quote!(#name) } else { quote!(_) }
     }
 
-    /// Sixteen independent accumulators over chunks of the rows, then what is left over: the order
-    /// is the same each time.
+    /// Sixteen independent accumulators over chunks of the rows, then the remaining elements. The
+    /// order is the same in each execution.
     pub(super) fn lane_loops(
         &mut self,
         n: &Expr,
@@ -300,8 +301,8 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// Whether the innermost loop is written in lanes: it holds a real sum, and nothing in it keeps
-    /// it from being vectorised.
+    /// Whether the innermost loop is written in lanes: it has a real sum, and nothing in it
+    /// prevents vectorisation.
     pub(super) fn in_lanes(&self) -> bool {
         let sums = self.items.iter().any(|item| match item {
             Item::Fold { out, fold: Fold::Sum, reduced, .. } => {

@@ -1,9 +1,10 @@
-//! Functions that are vectorised by the block and not by the element: `sin` and `cos`, which need
-//! the library for huge arguments, and so a test that a loop over lanes cannot have inside. Their
-//! arguments are computed for all lanes of a block, in a loop of its own (a phase), the functions
-//! are called once, and the block's own loop reads the results.
+//! Functions that are vectorised by the block and not by the element: `sin` and `cos`, which call
+//! the library for huge arguments and so need a test, which a loop over lanes cannot have. Their
+//! arguments are computed for all lanes of a block in a separate loop (a phase), the functions are
+//! called once, and the block's own loop reads the results.
 //!
-//! Must never compute what only an arm needs: a function in an arm stays there, element by element.
+//! A function in a branch stays there, element by element: no phase computes arguments that only a
+//! branch needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +31,7 @@ impl Phase {
         self.used
     }
 
-    /// The phase, in blocks of so many lanes.
+    /// The code of the phase, in blocks of this number of lanes.
     pub(super) fn written(&self, lane: &Ident, width: &TokenStream, index: &TokenStream) -> TokenStream {
         let Phase { lanes, zero, body, used, call } = self;
         let index = if *used { index.clone() } else { TokenStream::new() };
@@ -43,7 +44,7 @@ impl Phase {
 }
 
 impl Nest<'_, '_> {
-    /// The phases of a block, in the order of what they read of each other.
+    /// The phases of a block, in the order of their dependencies.
     pub(super) fn phases(&mut self) -> Result<Vec<Phase>, String> {
         self.laned.clear();
         let mut phases = Vec::new();
@@ -100,21 +101,20 @@ impl Nest<'_, '_> {
         Ok(phases)
     }
 
-    /// A node is in these lanes from here on: for later phases, and for the block's own loop.
+    /// Records that these lanes hold the node, for later phases and for the block's own loop.
     fn in_lanes_of(&mut self, id: Id, lanes: &Ident) {
         let lane = &self.lane;
         self.exprs[id as usize] = Some(Expr::atom(quote!(#lanes[#lane])));
         self.laned.insert(id, lanes.clone());
     }
 
-    /// Whether a node is an element of a row, or no node of its own: nothing that has been
-    /// computed.
+    /// Whether a node is an element of a row, or needs no computation.
     fn is_row(&self, id: Id) -> bool {
         matches!(self.k.node(id).op, Op::Load { .. } | Op::Var(_) | Op::Lit(_) | Op::Scalar(_))
     }
 
-    /// The nodes of the innermost loop that an argument is computed of, itself included; nothing
-    /// where these are in arms, or expensive.
+    /// The nodes of the innermost loop that an argument depends on, itself included; `None` if one
+    /// of these is in a branch, or expensive.
     fn needed_for(&self, argument: Id) -> Option<BTreeSet<Id>> {
         let mut needed = BTreeSet::new();
         let mut stack = vec![argument];
@@ -131,7 +131,7 @@ impl Nest<'_, '_> {
         Some(needed)
     }
 
-    /// The nodes of the innermost loop that are read by more than the arguments of phases.
+    /// The nodes that the own loop of the block reads, after the phases.
     pub(super) fn read_behind_phases(&self) -> BTreeSet<Id> {
         let mut read = BTreeSet::new();
         let mut stack = self.roots();

@@ -1,6 +1,6 @@
-//! What a nest needs and where each node is computed: parameters in order of appearance, uses, and
-//! lazy arms. Must never put a cheap node into an arm (it would stop the loop from being
-//! vectorised), nor an expensive one outside.
+//! The operands of a nest and the position of each node: parameters in order of appearance, uses,
+//! and lazy branches. A cheap node is not put into a branch (that would prevent vectorisation of
+//! the loop), and an expensive one is not computed outside of it.
 
 use super::super::items::Item;
 use super::super::kernel::{Id, Op, operands};
@@ -10,8 +10,8 @@ use crate::choice::{Kind, choose_if};
 use crate::ir::{Node, Term};
 
 impl Nest<'_, '_> {
-    /// Uses, from the youngest node down, and the parameters: results first, then what is read, in
-    /// order of appearance.
+    /// Counts uses, from the newest node to the oldest, and collects the parameters: results first,
+    /// then operands, in order of appearance.
     pub(super) fn collect_args(&mut self) {
         let mut scalars: Vec<Term> = Vec::new();
         for item in self.items {
@@ -68,8 +68,8 @@ impl Nest<'_, '_> {
         }
         for arg in &self.args {
             let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg else { continue };
-            // In the driver a name may be the user's own, whatever it looks like; in a function of
-            // ours it is ours.
+            // In the driver's code a name may be the user's own. In a generated function it is
+            // generated.
             let name = if self.k.loops.is_empty() {
                 let name = self.driver[t].clone();
                 self.names.reserve(&name.to_string());
@@ -83,8 +83,8 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// Which arm each node is computed in: the innermost one that all its uses share, if it is
-    /// expensive; cheap nodes stay outside, where they do not stop the loop from being vectorised.
+    /// The branch that each node is computed in: the innermost one that all its uses share, if it
+    /// is expensive. Cheap nodes stay outside, where they do not prevent vectorisation of the loop.
     pub(super) fn place_nodes(&mut self) {
         let n = self.k.nodes.len();
         let mut context: Vec<Option<usize>> = vec![None; n];
@@ -155,7 +155,7 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// Whether it is an expensive function.
+    /// Whether the node is an expensive function.
     pub(super) fn is_function(&self, id: Id) -> bool {
         match &self.k.node(id).op {
             Op::Prim(prim, _) => prim.is_expensive(),
@@ -163,7 +163,7 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// The nodes that a node's code names: of a row its start only.
+    /// The nodes that the code of a node mentions: for a row its start only.
     pub(super) fn reads(&self, id: usize) -> Vec<Id> {
         let this = u32::try_from(id).unwrap_or(0);
         if matches!(self.k.nodes[id].op, Op::Load { .. })

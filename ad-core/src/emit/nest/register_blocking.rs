@@ -1,14 +1,17 @@
-//! Sums of which the innermost loop is none (`out[l] += ..` in a loop over `j` and one over `l`):
-//! sixteen of them at a time, so that they stay in registers while the loops around run, and memory
-//! is read and written once. Each sum has its terms in the same order as before.
+//! Register blocking, for sums that do not run over the innermost loop (`out[l] += ..` in a loop
+//! over `j` around one over `l`). Sixteen of them are done at a time, so that they stay in
+//! registers until the loops around them end, and memory is read and written once. Each sum adds
+//! its terms in the same order as without blocking.
 //!
 //! ```text
-//! for j { for l in 0..n { out[l] += e(j, l) } }   =   for chunk { sums = out[chunk]; for j { for l
-//! in 0..16 { sums[l] += e(j, l) } } out[chunk] = sums }
+//! for j { for l in 0..n { out[l] += e(j, l) } }
+//!     becomes
+//! for chunk { sums = out[chunk];
+//!     for j { for l in 0..16 { sums[l] += e(j, l) } } out[chunk] = sums }
 //! ```
 //!
-//! Must never do so where rows are longer than a cache has room for (a chunk of each row is a walk
-//! down a column): in blocks of items only.
+//! It is used in tiles only. Elsewhere rows may be longer than the cache, and a chunk of each row
+//! would be a walk down a column.
 
 use std::collections::HashMap;
 
@@ -23,12 +26,13 @@ use super::state::{Nest, Part, Row};
 use crate::choice::{Kind, choose_if};
 use crate::ir::Term;
 
-/// Sums side by side: with more of them the lanes leave the registers.
+/// The maximum number of sums that are blocked together: with more of them the lanes do not fit
+/// into registers.
 const SUMS: usize = 2;
 
 impl Nest<'_, '_> {
-    /// The outermost of the loops right around the innermost one that all sums go over, if the sums
-    /// are kept in registers while these run.
+    /// The outermost of the loops directly around the innermost one that all sums run over, if the
+    /// sums are held in registers until these end.
     pub(super) fn register_blocked(&self) -> Option<usize> {
         let inner = self.depth.checked_sub(1)?;
         if !self.in_block || self.flat || *self.part != Part::Whole || !self.reused.is_empty() || self.reads_points() {
@@ -53,7 +57,7 @@ impl Nest<'_, '_> {
         if first == inner || self.literal_extent().is_some_and(|n| n < 32) {
             return None;
         }
-        // What the loops around compute, they compute for each chunk.
+        // Terms that the loops around compute are recomputed for each chunk.
         let repeated = (0..self.k.nodes.len()).any(|id| {
             let this = u32::try_from(id).unwrap_or(0);
             let level = self.level(this);
@@ -70,7 +74,7 @@ impl Nest<'_, '_> {
         choose_if(true, Kind::RegisterBlocking, (about.index(), inner), by_cost, why).then_some(first)
     }
 
-    /// The sums that begin in these loops: nobody else needs to fill their memory.
+    /// The sums that start in these loops: their memory need not be filled before.
     pub(super) fn begun(&self, first: usize) -> Vec<Term> {
         let begun = |item: &Item| match item {
             Item::Fold { out, reduced, added: false, .. } if !reduced[..first].contains(&true) => Some(*out),
@@ -79,8 +83,8 @@ impl Nest<'_, '_> {
         self.items.iter().filter_map(begun).collect()
     }
 
-    /// The chunk of each row that is cut at a level from this one on; sums that go on are copied,
-    /// and written back in the end.
+    /// For each level, the code that slices a chunk of each row. Sums that continue are copied
+    /// instead, and written back at the end.
     pub(super) fn chunks_of_rows(&self, first: usize, start: &Ident) -> Vec<TokenStream> {
         let (mut picks, lanes) = (vec![TokenStream::new(); self.depth], lanes());
         for Row { name, level, out, .. } in &self.row_list {
@@ -93,8 +97,8 @@ impl Nest<'_, '_> {
         picks
     }
 
-    /// The loops from this one on, whose bodies are the one for a chunk and the one for what is
-    /// left over.
+    /// The loops from this one on; their bodies are the one for a chunk and the one for the
+    /// remaining elements.
     pub(super) fn register_blocked_loops(
         &mut self,
         first: usize,

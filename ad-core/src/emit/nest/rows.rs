@@ -1,7 +1,6 @@
-//! Rows: the parts of stored arrays that are contiguous over the innermost loop, cut once where
-//! they begin; and those along a loop further out, if they are known to be there. Must never cut
-//! what may not be there: what is not in range by construction goes through the runtime's total
-//! `cut`.
+//! Row slices: contiguous slices of stored arrays along the innermost loop, taken once before it.
+//! Slices along an outer loop are used only if they are proved to be in range. A slice that is not
+//! in range by construction goes through the runtime function `cut`, which accepts any range.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -28,7 +27,7 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// The row that a load is of, if it is contiguous over the innermost loop.
+    /// The row that a load reads, if it is contiguous over the innermost loop.
     pub(super) fn row_key(&self, id: Id) -> Option<RowKey> {
         let Op::Load { buf, sizes, ix } = &self.k.node(id).op else { return None };
         if matches!(self.part, Part::Ends(_)) {
@@ -62,7 +61,7 @@ impl Nest<'_, '_> {
         for (i, &n) in ix.iter().zip(sizes) {
             sum = Some(match sum {
                 None => i.clone(),
-                // The first row: its length is not asked for.
+                // Row 0: its length is not needed.
                 Some(s) if exact && s.is(0) => i.clone(),
                 Some(s) => {
                     let n = self.arg(n);
@@ -78,7 +77,7 @@ impl Nest<'_, '_> {
         sum.unwrap_or_else(|| Expr::atom(quote!(0)))
     }
 
-    /// Adds or puts a value at an index of a result, if it is there.
+    /// Adds or puts a value at an index of a result, if the index is in range.
     pub(super) fn put_at(
         &mut self,
         out: Term,
@@ -174,7 +173,7 @@ impl Nest<'_, '_> {
         self.row_list.len() - 1
     }
 
-    /// Cuts the row once, in the outermost loop that knows where it starts.
+    /// Slices the row once, in the outermost loop in which its start is known.
     pub(super) fn row(&mut self, key: RowKey) -> Result<usize, String> {
         if let Some(&row) = self.rows.get(&key) {
             return Ok(row);
@@ -205,7 +204,7 @@ impl Nest<'_, '_> {
                 (Some(last), Some(Some(base))) => self.known.fits(Some(base), Some(self.k.loops[inner]), last),
                 _ => false,
             };
-        // The interior begins at `low` and ends where the loop does at the latest.
+        // The interior begins at `low` and does not extend beyond the loop.
         let in_range = in_range
             || match (*self.part, key.base.map(|b| &self.k.node(b).op)) {
                 (Part::Interior(low), base) => {
@@ -218,8 +217,8 @@ impl Nest<'_, '_> {
                 }
                 _ => false,
             };
-        // A row that is the whole array keeps its name; what is only a part of it must not be in
-        // the way of other rows.
+        // A row that is the whole array keeps its name. A partial row gets a fresh name, so that it
+        // does not shadow the array for other rows.
         let whole = *self.part == Part::Whole
             && key.outer.is_empty()
             && key.base.is_none()
@@ -280,9 +279,9 @@ impl Nest<'_, '_> {
         Ok(row)
     }
 
-    /// An element that does not depend on the innermost loop, of a row along a loop further out
-    /// that is known to be there: the row is cut before that loop, so that its elements are read
-    /// without a test.
+    /// An element that does not depend on the innermost loop, read from a slice along an outer loop
+    /// that is proved to be in range. The slice is taken before that loop, so that its elements are
+    /// read without a test.
     pub(super) fn outer_row_element(&mut self, id: Id) -> Result<Option<Expr>, String> {
         let k = self.k;
         let Op::Load { buf, sizes, ix } = &k.node(id).op else { return Ok(None) };
@@ -305,7 +304,7 @@ impl Nest<'_, '_> {
                 let of = self.arg_names[buf].clone();
                 let ix: Vec<Expr> = outer.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
                 let n = self.extent(along).tokens;
-                // All of a row that is the whole array keeps its name.
+                // A slice of the whole array keeps the array's name.
                 let whole = ix.is_empty() && sizes[0] == k.loops[along];
                 let name = if whole { of.clone() } else { self.names.fresh(&format!("{of}_row")) };
                 let cut = if ix.is_empty() {
@@ -325,7 +324,7 @@ impl Nest<'_, '_> {
         Ok(Some(Expr::new(quote!(#name[#at]), prec::ATOM, 1)))
     }
 
-    /// The indices of a block that a test decides on, row by row: what is not in range is dropped.
+    /// The indices of a block that need a range test for each row: a row out of range is dropped.
     pub(super) fn to_be_tested(&self) -> Vec<(Id, Term)> {
         let mut found = Vec::new();
         for item in self.items {
@@ -336,7 +335,7 @@ impl Nest<'_, '_> {
         found
     }
 
-    /// That test.
+    /// The range test for the indices in `tested`.
     pub(super) fn row_test(&mut self) -> Result<Option<TokenStream>, String> {
         let mut inside: Option<TokenStream> = None;
         for (i, n) in self.tested.clone() {
@@ -346,7 +345,7 @@ impl Nest<'_, '_> {
         Ok(inside)
     }
 
-    /// Where the rows of a block start in the rows of the result; `None`: at their beginning.
+    /// The start of the rows of a block within the rows of the result; `None`: they start together.
     pub(super) fn block_start(&self, ix: &[Id]) -> Option<Id> {
         match &self.k.node(*ix.last()?).op {
             Op::Prim(_, args) => args.iter().copied().find(|&a| self.level(a) < self.depth),
@@ -412,7 +411,7 @@ impl Nest<'_, '_> {
         row
     }
 
-    /// Where a row of a result starts, and in which loop that is known.
+    /// The start of a row of a result, and the loop in which it is known.
     fn row_start(&mut self, outer: &[usize], loops: &[usize]) -> (Option<Expr>, usize) {
         if outer.is_empty() {
             return (None, 0);

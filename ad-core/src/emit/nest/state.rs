@@ -1,5 +1,5 @@
-//! The state of a nest that is being written, and the plain types that its parts share: arguments,
-//! rows, arms, products that are fused with sums. Must never write a loop.
+//! The state of a nest that is being written, and the types that its submodules share: arguments,
+//! rows, branches, products that are fused with sums. This module writes no loop.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -27,12 +27,12 @@ pub(in crate::emit) enum Arg {
     Length,
 }
 
-/// Which elements of the innermost loop: all, or one of the parts of `split`, of which the interior
-/// begins here.
+/// The elements that the innermost loop visits: all, or one of the ranges of `split`, of which the
+/// interior begins at the number given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::emit) enum Part {
     Whole,
-    /// As many of the first ones as the caller says.
+    /// The first elements; the caller passes their number.
     Prefix,
     /// The first ones, up to an index that the loops around decide.
     Ragged(Id),
@@ -44,15 +44,15 @@ pub(in crate::emit) enum Part {
 pub(in crate::emit) struct Function {
     pub(in crate::emit) item: TokenStream,
     pub(in crate::emit) args: Vec<Arg>,
-    /// Scalars returned, in order.
+    /// The scalars that it returns, in order.
     pub(in crate::emit) returns: Vec<Term>,
-    /// `::<T>`, where no argument says what the type parameter is.
+    /// `::<T>`, if no argument determines the type parameter.
     pub(in crate::emit) turbofish: TokenStream,
-    /// Results whose sums it begins: their memory need not be filled.
+    /// Results whose sums it initialises: their memory need not be filled.
     pub(in crate::emit) begun: Vec<Term>,
-    /// What it does.
+    /// Its summary.
     pub(in crate::emit) summary: NestSummary,
-    /// Whether it is generic over the number that the user's function is generic over.
+    /// Whether it is generic over the real type of the user's function.
     pub(in crate::emit) generic: bool,
 }
 
@@ -81,11 +81,11 @@ pub(super) struct Row {
     pub(super) chunks: Ident,
     pub(super) rest: Ident,
     pub(super) out: bool,
-    /// Where it is cut: inside of so many loops.
+    /// The number of loops around the position where it is sliced.
     pub(super) level: usize,
 }
 
-/// An arm of a lazy choice; 0 is "no arm".
+/// A branch that is computed lazily; 0 is "no branch".
 pub(super) struct Arm {
     pub(super) parent: usize,
     pub(super) depth: u32,
@@ -102,40 +102,40 @@ pub(in crate::emit) struct Nest<'a, 'k> {
     pub(super) items: &'k [Item],
     /// Arrays whose memory a result takes, element by element: read, then written.
     pub(super) reused: &'k HashMap<Term, Term>,
-    /// Which part of the innermost loop it is, and the name of the number of elements in the
-    /// interior.
+    /// The range of the innermost loop, and the name of the number of elements in the interior.
     pub(super) part: &'k Part,
-    /// The condition under which the innermost loop is run.
+    /// The condition under which the innermost loop runs.
     pub(super) mask: Option<Id>,
-    /// A loop that ends at this index already, since the condition does not hold from there on.
+    /// An outer loop that ends at this index, since the condition is false from there on.
     pub(super) shortened: Option<(usize, Id)>,
     /// Whether the innermost loop is over the items of a block.
     pub(super) in_block: bool,
-    /// Of which sum it takes the extremum instead of storing it.
+    /// The sum whose extremum the nest takes instead of storing the sum.
     pub(super) extremum: Option<Extremum>,
-    /// Whether it is a part of a larger function, which knows the instructions: of sixteen
-    /// elements, or as it is.
+    /// Whether the nest is part of a larger function that is generic over the instruction set: with
+    /// sixteen elements (`inlined`), or unchanged (`within`).
     pub(super) inlined: bool,
     pub(super) within: bool,
     pub(super) length: Ident,
-    /// Loops that remain, and whether they are the whole domain walked as one.
+    /// The number of loops, and whether they are one loop over the whole domain.
     pub(super) depth: usize,
     pub(super) flat: bool,
-    /// Sums of `f32` with one accumulator, which is an `f64`: one in `f32` loses a digit for every
-    /// ten thousand elements.
+    /// Sums of `f32` with a single accumulator, which is an `f64`: one in `f32` loses a digit for
+    /// every ten thousand elements.
     pub(super) wide: BTreeSet<Term>,
     pub(super) names: Names,
     pub(super) vars: Vec<Ident>,
     pub(super) used_vars: Vec<bool>,
     pub(super) args: Vec<Arg>,
     pub(super) arg_names: HashMap<Term, Ident>,
-    /// Scalars that the code has named: the others are no parameters.
+    /// Scalars that the code mentions: the others do not become parameters.
     pub(super) named: RefCell<BTreeSet<Term>>,
     pub(super) rows: BTreeMap<RowKey, usize>,
     pub(super) out_rows: HashMap<Term, usize>,
-    /// Rows along loops that are not the innermost.
+    /// Slices along loops that are not the innermost one.
     pub(super) outer_rows: BTreeMap<(usize, RowKey), Ident>,
-    /// Indices of a block that are in range under a test, row by row, and what is cut under it.
+    /// Indices of a block that are tested for each row, and the slices that are taken under the
+    /// test.
     pub(super) tested: Vec<(Id, Term)>,
     pub(super) under_test: TokenStream,
     pub(super) row_list: Vec<Row>,
@@ -149,36 +149,36 @@ pub(in crate::emit) struct Nest<'a, 'k> {
     pub(super) post: Vec<TokenStream>,
     pub(super) variant: Variant,
     pub(super) lane: Ident,
-    /// Whether the variant being written names the lane.
+    /// Whether the variant that is being written mentions the lane.
     pub(super) lane_used: bool,
-    /// Whether the body is generic over the instructions, by the type parameter of this name.
+    /// Whether the body is generic over the instruction set, by the type parameter of this name.
     pub(super) isa: bool,
     pub(super) isa_name: Ident,
-    /// Sums that take a product in, and the products.
+    /// Sums with a fused product, and whether a node is such a product.
     pub(super) fused: Vec<Option<Fused>>,
     pub(super) absorbed: Vec<bool>,
-    /// FMA port balancing: the difference that half of the lanes take by a fused product with -1,
-    /// and the name of that -1.
+    /// FMA port balancing: the difference that half of the lanes compute by a fused multiply-add
+    /// with -1, and the name of that -1.
     pub(super) balanced: Option<(Id, Ident)>,
-    /// Functions that are computed for a block at once, and the lanes of their results.
+    /// Functions that are computed for a whole block, and the lanes of their results.
     pub(super) laned: BTreeMap<Id, Ident>,
-    /// What is done, for those who ask.
+    /// The summary of the nest, for tests and `AD_DUMP`.
     pub(super) summary: NestSummary,
-    /// Lanes that are added up as soon as their loop has ended, and the sum that goes on with what
-    /// is left over.
+    /// Lanes that are summed as soon as their loop has ended, and the accumulator that continues
+    /// with the remaining elements.
     pub(super) closing: Vec<(Ident, Ident)>,
 }
 
-/// A product that can be taken into a sum.
+/// A product that can be fused with a sum.
 #[derive(Clone, Copy)]
 pub(super) struct Product {
     pub(super) factors: [Id; 2],
-    /// Whether it is 0 where its first factor is, whatever the other one is.
+    /// Whether it is 0 if its first factor is 0, whatever the other one is.
     pub(super) absorbing: bool,
 }
 
-/// `p * q + r` with one rounding, if the processor can: the product, the addend, and which of them
-/// are negated.
+/// `p * q + r`, with one rounding if the processor has the instruction: the product, the addend,
+/// and which of them are negated.
 #[derive(Clone, Copy)]
 pub(super) struct Fused {
     pub(super) product: Product,
@@ -192,7 +192,7 @@ pub(super) struct Fused {
 pub(in crate::emit) struct Extremum {
     pub(in crate::emit) sum: Term,
     pub(in crate::emit) greatest: bool,
-    /// Of each item, the place of the first best sum, and that sum.
+    /// For each item, the index of the first best sum, and that sum.
     pub(in crate::emit) place: Option<Term>,
     pub(in crate::emit) best: Option<Term>,
 }
@@ -285,14 +285,14 @@ impl<'a, 'k> Nest<'a, 'k> {
         nest
     }
 
-    /// Of the items of a block.
+    /// The nest over the items of a block.
     pub(in crate::emit) fn in_block(mut self) -> Self {
         self.in_block = true;
         self
     }
 
-    /// As a part of a function that is generic over the instructions itself: of as many elements as
-    /// there are lanes, of which so many are there as the caller says.
+    /// The nest as part of a function that is generic over the instruction set: with as many
+    /// elements as there are lanes, of which the caller passes the valid number.
     pub(in crate::emit) fn inlined(mut self) -> Self {
         self.inlined = true;
         if self.items.iter().any(|i| matches!(i, Item::Fold { .. })) {
@@ -302,7 +302,8 @@ impl<'a, 'k> Nest<'a, 'k> {
         self
     }
 
-    /// As a part of a loop's function, which is generic over the instructions, if it is to be one.
+    /// The nest as part of an outlined loop's function, which is generic over the instruction set,
+    /// if `within`.
     pub(in crate::emit) fn within(mut self, within: bool) -> Self {
         self.within = within;
         self
@@ -330,8 +331,8 @@ impl<'a, 'k> Nest<'a, 'k> {
     }
 }
 
-/// Whether all indices are only used together, as the position in arrays of the whole domain: then
-/// it is one loop.
+/// Whether all indices are used only together, as the position in arrays of the whole domain: then
+/// the nest is one loop.
 fn is_flat(k: &Kernel<'_>, items: &[Item]) -> bool {
     let identity = k.identity();
     if k.loops.len() < 2 {

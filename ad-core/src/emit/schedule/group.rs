@@ -1,6 +1,6 @@
-//! Which statements share a loop nest: greedily, with the neighbours over the same domain and under
-//! the same guard, and a full sum with a sum of blocks over nearly its domain (`split`). Must never
-//! join what reads the other but at the loops' own indices.
+//! Groups statements into loop nests: greedily, with neighbours over the same domain and under the
+//! same guard, and a full sum with a sum of blocks over nearly its domain (`split`). A statement
+//! joins a nest only if it reads the nest's results at the loops' own indices.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,14 +15,14 @@ use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::opened::Scope;
 use crate::prim::{Prim, Reduce};
 
-/// Terms of one nest: more would fight for registers.
+/// The maximum number of terms of one nest: more would compete for registers.
 const WIDEST: usize = 12;
 
 /// Whether the term is computed element by element by a nest that others may join.
 fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
     match g.node(t) {
         _ if is_exact_sum(g, exact, t) => false,
-        // A sum of what a loop computes is part of that loop.
+        // A sum of values that a nest computes is part of that nest.
         Node::Prim(Prim::Sum(_), args) if adds_rows(g, class, exact, t) => is_item(g, class, exact, args[0]),
         Node::Prim(
             Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder | Reduce::FromZero, _),
@@ -40,8 +40,8 @@ fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
     }
 }
 
-/// Puts the statements of a scope into steps; a nest takes in a later statement over the same
-/// domain whose reads of it are pointwise.
+/// Groups the statements of a scope; a nest takes in a later statement over the same domain whose
+/// reads of it are pointwise.
 pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scope) {
     let All { g, statements, sets, .. } = *all;
     let first = plan.steps.len();
@@ -51,7 +51,7 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
     let mut placed: Vec<(usize, usize)> = Vec::new();
     let mut neighbours: Vec<usize> = Vec::new();
     let prover = &InRange::new(g);
-    // What is known in the body already.
+    // The conditions that hold in the whole body.
     let known: Vec<Guard> = match scope.checked_sub(1).map(|n| &plan.loops.all[n]) {
         Some(l) => {
             let last = l.carries.first().map(|c| c.last).or(l.rows.first().map(|r| r.all));
@@ -117,7 +117,7 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
         };
         let mut found = nests.iter().rev().take(4).copied().find(|&nest| room(nest) && fits(nest) && alike(nest));
         if found.is_none() && (stencil || full(t)) {
-            // A sum over nearly the domain of a sum of blocks is taken in the same loop.
+            // A sum over nearly the domain of a sum of blocks is taken in the same nest.
             found = neighbours.iter().rev().take(4).copied().find(|&nest| match &steps[nest].work {
                 Work::Nest { domain: other, items } => {
                     let joins = if stencil {
@@ -130,8 +130,8 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
                 _ => false,
             });
         }
-        // In a loop rows are short: a nest of functions alone is done in whole blocks, the last one
-        // too, and a sum over it is next to nothing.
+        // In a loop rows are short: a nest that only computes functions is done in complete blocks,
+        // the last one too, and a sum over its results costs almost nothing.
         let apart = |nest: usize| match (&steps[nest].work, g.node(t)) {
             (Work::Nest { items, .. }, Node::Prim(Prim::Sum(_), args)) => {
                 scope > 0 && full(t) && items.contains(&args[0]) && is_function(g, args[0])
@@ -185,7 +185,7 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
     plan.steps.extend(steps);
 }
 
-/// Whether the term is a sum that leaves rows.
+/// Whether the term is a sum whose result has axes.
 fn rows(g: &Graph, t: Term) -> bool {
     g.rank(t) > 0 && matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..), _))
 }

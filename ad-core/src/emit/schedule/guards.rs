@@ -1,5 +1,5 @@
-//! The guard of each term: what all its uses have in common of the conditions over them.
-//! Must never place a term under a guard that one of its uses lacks.
+//! The guard of each term: the conditions common to all its uses. No term gets a guard that one of
+//! its uses lacks.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,15 @@ use crate::ir::{Graph, Node, Term, Type};
 use crate::passes::lowering::opened::{Growth, Loops, Role, Scopes};
 use crate::prim::Prim;
 
-/// Guards deeper than this are cut off: what lies deeper is computed where it might not be needed.
+/// The maximum number of conditions of a guard. Deeper ones are dropped; the term is then also
+/// computed where it is not needed.
 const DEEPEST: usize = 16;
 
 #[derive(Default)]
 pub(super) struct Guards {
     pub(super) sets: Vec<Vec<Guard>>,
     ids: HashMap<Vec<Guard>, u32>,
-    /// What a condition's value says of simpler conditions, outermost first and cut off at
+    /// The simpler conditions that the value of a condition implies, outermost first, at most
     /// [`DEEPEST`].
     implied: HashMap<Guard, Vec<Guard>>,
 }
@@ -44,9 +45,9 @@ impl Guards {
         self.id(set)
     }
 
-    /// A conjunction (`modes` makes them, left to right) says of each part
-    /// that it holds, so that what a derivative computes under it and what the function computes
-    /// under its parts have one guard. Chains are as deep as the program.
+    /// A conjunction (`modes` builds them, left to right) implies each of its parts. So the terms
+    /// that a derivative computes under it and those that the function computes under its parts
+    /// have one guard. Chains are as deep as the program.
     fn imply(&mut self, g: &Graph, literal: Guard) {
         let mut stack = vec![literal];
         while let Some(&l) = stack.last() {
@@ -68,8 +69,8 @@ impl Guards {
         }
     }
 
-    /// A guard of `t` without the conditions that a size of its loop is not 0: that loop then makes
-    /// no step anyway. So what is under such a condition and what is not share a loop.
+    /// A guard of `t` without the conditions that a size of its loop is not 0, since the loop has
+    /// no iterations if it is 0. So terms with and without such a condition share a loop.
     fn without_filled(&mut self, g: &Graph, t: Term, id: u32) -> u32 {
         let filled = |&(cond, holds): &Guard| g.not_empty(cond).filter(|_| holds);
         if !self.sets[id as usize].iter().any(|l| filled(l).is_some()) {
@@ -102,18 +103,18 @@ impl Guards {
     }
 }
 
-/// The guard of each reachable term: what all its uses have in common. In the body of a loop, the
-/// loop's own guard is part of it.
+/// The guard of each reachable term: the conditions common to all its uses. In the body of a loop,
+/// the loop's own guard is part of it.
 pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, scopes: &Scopes) -> (Guards, Vec<u32>) {
     const UNUSED: u32 = u32::MAX;
     let mut sets = Guards::default();
     let none = sets.id(Vec::new());
     let mut guard = vec![UNUSED; g.len()];
-    // The handles of a loop's results are neighbours: the lowest one comes last.
+    // The handles of a loop's results are consecutive: the lowest one is visited last.
     let mut of_loop = vec![UNUSED; loops.all.len()];
     let mut left = vec![0; loops.all.len()];
     let use_under = |guard: &mut [u32], c: Term, id: u32, sets: &mut Guards| {
-        // Outside of a loop, what is known inside is not.
+        // Outside of a loop the facts of its body do not hold.
         let scope = scopes.of(c);
         let mut id = id;
         if sets.sets[id as usize].iter().any(|l| !scopes.contains(scopes.of(l.0), scope)) {
@@ -133,12 +134,12 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
     }
     for &t in reach.iter().rev() {
         let own = guard[t.index()];
-        // A leaf of a loop in its body: whoever reads it stands in the body.
+        // A leaf of a loop in its body: all its readers are in the body.
         let own = if own == UNUSED { none } else { own };
         let own = sets.without_filled(g, t, own);
         guard[t.index()] = if guard[t.index()] == UNUSED { UNUSED } else { own };
         if let Some((n, Role::Last(_) | Role::Rows(_))) = loops.role(t) {
-            // What nobody reads asks for nothing.
+            // A dead result has no uses to take conditions from.
             if guard[t.index()] != UNUSED {
                 of_loop[n] = if of_loop[n] == UNUSED { own } else { sets.meet(of_loop[n], own) };
             }
@@ -152,7 +153,7 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
                     use_under(&mut guard, c.init, own, &mut sets);
                     use_under(&mut guard, c.next, own, &mut sets);
                 }
-                // An inner loop makes its rows where it is come to.
+                // An inner loop computes its rows where it runs.
                 for r in l.rows.iter().filter(|r| r.how != Growth::Inner) {
                     use_under(&mut guard, r.row, own, &mut sets);
                 }
@@ -169,7 +170,7 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
             node => node.for_each_child(|c| use_under(&mut guard, c, own, &mut sets)),
         }
     }
-    // All results of a loop are computed by one statement.
+    // One statement computes all results of a loop.
     for &t in reach {
         if let Some((n, Role::Last(_) | Role::Rows(_))) = loops.role(t) {
             guard[t.index()] = if of_loop[n] == UNUSED { none } else { of_loop[n] };

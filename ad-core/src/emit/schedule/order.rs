@@ -1,5 +1,5 @@
-//! The order of a scope's statements, and which carried arrays are added to in place. Must never
-//! iterate anything unordered.
+//! The order of a scope's statements, and the carried arrays that are updated in place. No
+//! unordered collection is iterated.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,26 +12,26 @@ use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::opened::{Carry, chain_of_updates};
 use crate::prim::Prim;
 
-/// Parts of a condition that are looked at.
+/// The maximum number of parts of a condition that are examined.
 const PARTS: usize = 64;
 
-/// A carried array of a loop that can be changed where it is.
+/// A carried array of a loop that can be updated in place.
 pub(super) struct InPlace {
     now: Term,
-    /// The chain of updates from one step to the next: all its terms are one memory.
+    /// The chain of updates from one iteration to the next: all its terms use one memory.
     pub(super) chain: Vec<Term>,
-    /// Which statements then have to come before which.
+    /// The pairs of statements (earlier, later) whose order this requires.
     pub(super) before: Vec<(usize, usize)>,
 }
 
 impl InPlace {
-    /// Each term of the chain, and whose memory it is.
+    /// Each term of the chain, and the array whose memory it uses.
     pub(super) fn terms(&self) -> impl Iterator<Item = (Term, Term)> + '_ {
         self.chain.iter().map(|&t| (t, self.now))
     }
 }
 
-/// The carried arrays of loop `n` that can be changed where they are, each for itself.
+/// The carried arrays of loop `n` that can be updated in place, each decided separately.
 pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec<InPlace> {
     let mut found: Vec<InPlace> = Vec::new();
     for c in plan.loops.all[n].carries.iter().filter(|c| all.g.rank(c.now) > 0) {
@@ -56,7 +56,8 @@ pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec
 fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: Vec<Term>) -> Option<InPlace> {
     let (g, l) = (all.g, &plan.loops.all[n]);
     let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
-    // The former value must not be wanted at the end, and one in the chain only by the next.
+    // The initial state must not be read at the end, and each state of the chain only by the next
+    // one.
     let wanted = l.carries.iter().any(|d| d.next == c.now)
         || ends().filter(|&t| t == c.next).count() > l.rows.iter().filter(|r| r.row == c.next).count() + 1
         || ends().any(|t| t != c.next && chain.contains(&t));
@@ -67,10 +68,10 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: 
         Of::Term(t) => Some(t),
         _ => None,
     };
-    // What changes the array: a scatter, or a loop.
+    // The statements that change the array: scatters and loops.
     let changes: BTreeSet<usize> = chain.iter().filter_map(|t| all.of_term.get(t).copied()).collect();
     let mut before = Vec::new();
-    // All former states of the array, and what shows them: they are one memory.
+    // All earlier states of the array and their aliases: they use the same memory.
     let mut shown: BTreeSet<Term> = BTreeSet::from([c.now]);
     for &t in &chain {
         let from = match g.node(t) {
@@ -83,8 +84,8 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: 
             }
             _ => plan.loops.begun(t)?.1.init,
         };
-        // All that shows this state of the array: it, what an arm leaves as it, and what is the
-        // same memory under another name.
+        // All aliases of this state of the array: itself, the states that branches return
+        // unchanged, and other names of the same memory.
         let mut same = left_by_arms(g, &chain, from);
         for &s in own {
             let Some(u) = of(s).filter(|u| !chain.contains(u)) else { continue };
@@ -111,7 +112,7 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: 
     Some(InPlace { now: c.now, chain, before })
 }
 
-/// A state of an array, and those that the arms of choices in this chain leave as it is.
+/// A state of an array, and the states that branches in this chain return unchanged.
 fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> BTreeSet<Term> {
     let (mut found, mut stack) = (BTreeSet::new(), vec![from]);
     while let Some(t) = stack.pop() {
@@ -125,7 +126,7 @@ fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> BTreeSet<Term> {
     found
 }
 
-/// Whether what is put into an array, or what a loop that changes it does, reads one of these.
+/// Whether an update of the array (a scatter or a loop) reads one of these.
 fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
     let g = all.g;
     if let Node::Scatter { src, index, .. } = g.node(t) {
@@ -140,15 +141,15 @@ fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
     }
     let Some((m, own)) = plan.loops.begun(t) else { return true };
     let l = &plan.loops.all[m];
-    // The loops in it tell what they read of outside.
+    // For the loops in it, the reads of values from outside.
     let body = all.statements.iter().filter(|s| s.scope == m + 1).flat_map(|s| s.reads.keys());
     let others = l.carries.iter().filter(|c| c.last != own.last).map(|c| &c.init);
     let left = l.carries.iter().map(|c| &c.next).chain(l.rows.iter().map(|r| &r.row));
     body.chain(others).chain(left).any(|u| shown.contains(u))
 }
 
-/// Whether what only one arm of a choice does to the array is done under its condition: the other
-/// one must find the array as it was.
+/// Whether the updates that only one branch makes are done under its condition: the other branch
+/// must find the array unchanged.
 fn apart(all: &All<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
     let members = |arm: Term| -> BTreeSet<Term> {
         chain_of_updates(all.g, &plan.loops, now, arm).into_iter().flatten().collect()
@@ -161,7 +162,8 @@ fn apart(all: &All<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term
     yes.difference(&no).all(|t| under(t, true)) && no.difference(&yes).all(|t| under(t, false))
 }
 
-/// Whether these conditions together say so: each part of a conjunction is asked for.
+/// Whether these conditions together imply the literal: each part of a conjunction has to be
+/// implied.
 fn holds(g: &Graph, guard: &[Guard], literal: Guard) -> bool {
     let mut stack = vec![literal];
     for _ in 0..PARTS {
@@ -178,9 +180,9 @@ fn holds(g: &Graph, guard: &[Guard], literal: Guard) -> bool {
     false
 }
 
-/// Kahn's algorithm, for the statements of one scope; `before` are further pairs (earlier, later).
-/// Checks and what they need come first; then scalars before loops; the guard at hand before
-/// others.
+/// Kahn's algorithm, for the statements of one scope; `before` are additional pairs (earlier,
+/// later). Checks and their operands come first, then scalars before loops, and statements under
+/// the current guard before others.
 pub(super) fn list_schedule(all: &All<'_>, own: &[usize], before: &[(usize, usize)]) -> Option<Vec<usize>> {
     let All { g, statements, of_term, checks, sets } = *all;
     let n = own.len();

@@ -1,5 +1,5 @@
-//! Statements before they have an order: what each one is of, what it reads, under which guard and
-//! in which loop it stands. Must never decide where a statement goes.
+//! Statements before they have an order: the terms that each one computes and reads, its guard and
+//! its loop. This module does not decide the position of a statement.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,13 +11,13 @@ use crate::passes::lowering::matrix::behind;
 use crate::passes::lowering::opened::Scope;
 use crate::prim::{Prim, Reduce};
 
-/// A check as the scheduler sees it: what it reads, and whether it comes before everything.
+/// A check for the scheduler: the terms that it reads, and whether it comes before everything else.
 pub(in crate::emit) struct CheckTerms {
     pub(in crate::emit) reads: Vec<Term>,
     pub(in crate::emit) entry: bool,
 }
 
-/// What the statement of `t` reads: terms in memory or scalars, and whether each is read only at
+/// The terms that the statement of `t` reads, stored or scalar, and whether each is read only at
 /// the loops' own indices.
 pub(super) fn reads(g: &Graph, class: &[Class], windows: &BTreeMap<Term, Windows>, t: Term) -> BTreeMap<Term, bool> {
     let mut found: BTreeMap<Term, bool> = BTreeMap::new();
@@ -48,7 +48,7 @@ pub(super) fn reads(g: &Graph, class: &[Class], windows: &BTreeMap<Term, Windows
                 if matches!(prim, Prim::Contract(_)) {
                     let behind = behind(g, c);
                     read = behind.array;
-                    // Where a part begins, and its sizes.
+                    // The start and the sizes of a slice.
                     if let Some((start, part)) = behind.part {
                         stack.push((start, false));
                         stack.extend(g.shape(part).iter().map(|&n| (n, false)));
@@ -81,7 +81,7 @@ pub(super) fn reads(g: &Graph, class: &[Class], windows: &BTreeMap<Term, Windows
     found
 }
 
-/// What a statement is of.
+/// The term or check that a statement computes.
 #[derive(Clone, Copy)]
 pub(super) enum Of {
     Term(Term),
@@ -96,7 +96,7 @@ pub(super) struct Statement {
     pub(super) scope: Scope,
 }
 
-/// What all scopes share.
+/// The data that all scopes share.
 pub(super) struct All<'a> {
     pub(super) g: &'a Graph,
     pub(super) statements: &'a [Statement],
