@@ -1,8 +1,8 @@
-//! Products associated by cost: a sum over a label that one operand of a contraction alone has is
-//! taken of that operand first, so that `sum(A x)` is `(column sums of A) . x`: additions instead
-//! of products, and often the gradient has that sum already. Only for contractions that nothing
-//! else reads (else it would be one more pass over the operand), and never where a decision depends
-//! on the sum.
+//! Reassociates contractions by cost: a label that only one operand of a contraction has is summed
+//! over that operand first. So `sum(A x)` becomes `(column sums of A) . x`, with additions instead
+//! of products, and often the gradient has that sum already. The pass rewrites only contractions
+//! that nothing else reads (otherwise it would add one more pass over the operand), and no sum that
+//! a decision depends on.
 
 use super::rewrite::Rewriter;
 use super::simplify::contraction::unless_empty;
@@ -39,14 +39,14 @@ fn contracted(g: &Graph, t: Term) -> Term {
     }
 }
 
-/// Of a sum of a contraction: the contraction, its operands and the labels that are summed, if one
-/// operand alone has each of them.
+/// For a sum of a contraction: the contraction, its operands and the labels that are summed, if
+/// each of these labels occurs in one operand only.
 fn lone_labels(g: &Graph, t: Term) -> Option<(Contraction, [Term; 2], Vec<u8>)> {
     let Node::Prim(Prim::Sum(axes), args) = g.node(t) else { return None };
     let Node::Prim(Prim::Contract(c), operands) = g.node(args[0]) else { return None };
     let lone: Vec<u8> = axes.iter().map(|&k| c.out[usize::from(k)]).collect();
     let alone = lone.iter().all(|l| c.a.contains(l) != c.b.contains(l));
-    // Something has to be left to multiply.
+    // At least one label has to remain in both operands.
     let joined = c.a.iter().any(|l| c.b.contains(l));
     (alone && joined).then(|| (c.clone(), [operands[0], operands[1]], lone))
 }

@@ -1,14 +1,14 @@
 //! The bulk-operation transform (BOT section 5): eliminates every `build1` in favour of whole-array
 //! operations.
 //!
-//! Departures from the paper. (1) No index is pushed here (Fig. 10): on an interned graph, which
-//! has no `let` to stop it, pushing is exponential; `build1 k (\i -> index t ix)` becomes `gather
-//! [k] (build1 k (\i -> t)) (\i -> i : ix)` for every t, of which Fig. 11 is the instance where t
-//! does not mention i. The pass `push` moves indices afterwards, by use counts. (2) Out of range is
-//! unspecified, not 0, and nothing is masked here: what may fail is a `Check` of the program.
+//! Departures from the paper. (1) This pass does not push an index into the indexed expression
+//! (Fig. 10): on a hash-consed graph, where no `let` stops it, that takes exponential time. Instead
+//! `build1 k (\i -> index t ix)` becomes `gather [k] (build1 k (\i -> t)) (\i -> i : ix)` for every
+//! t; Fig. 11 is the special case in which t does not mention i. The pass `push` moves indices
+//! afterwards, by use counts. (2) A read out of range has an unspecified value, not 0, and no mask
+//! is added: the program has a separate `Check` for each read that may be out of range.
 //!
-//! It must never make a term whose size depends on an index, and never look at what a function
-//! computes.
+//! The pass makes no term whose size depends on an index, and recognises no whole functions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,8 @@ use crate::prim::{Prim, Reduce};
 pub const PASS: Pass =
     Pass { name: "bulk", run: |g, roots, cx| roots.map(|all| eliminated(g, all, cx)), simplified: false };
 
-/// The array of all values of a scalar whose free variables are these, with their sizes.
+/// Tabulates a scalar: the array of its values for all values of its free variables, which range
+/// below the given sizes.
 pub(crate) fn table(g: &mut Graph, vars: &[(Var, Term)], t: Term) -> Term {
     vars.iter().rev().fold(t, |t, &(var, size)| Lift::new(g, var, size).lift(t))
 }
@@ -40,8 +41,8 @@ fn eliminated(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let mut sizes: Vec<Term> = cx.get::<Sizes>(g, roots).iter().copied().collect();
     sizes.sort_unstable();
     let mut bot = Bot { g, exact, done: Done::default() };
-    // The oldest first: a size may come out of a loop, or be counted, over arrays of another size.
-    // It is part of types: it stays the term that it is, unless it has to be changed.
+    // In order of creation, since a size may be computed by a loop over arrays of an older size. A
+    // size that is already in normal form is kept, because types contain it.
     for size in sizes {
         let fine = crate::ir::valid::normal_form(bot.g, &[size]).is_ok();
         let new = if fine { size } else { bot.eliminate_all(&[size])[0] };
@@ -50,8 +51,8 @@ fn eliminated(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     bot.eliminate_all(roots)
 }
 
-/// `build1 size (\\var -> t)` for each of these build-free terms: what stands for all values of the
-/// variable at once.
+/// `build1 size (\\var -> t)` for each of these build-free terms: arrays with a new first axis for
+/// the variable.
 pub fn batch(g: &mut Graph, var: Var, size: Term, terms: &[Term]) -> Vec<Term> {
     let mut lift = Lift::new(g, var, size);
     terms.iter().map(|&t| lift.lift(t)).collect()
@@ -59,19 +60,19 @@ pub fn batch(g: &mut Graph, var: Var, size: Term, terms: &[Term]) -> Vec<Term> {
 
 struct Bot<'g> {
     g: &'g mut Graph,
-    /// What decisions depend on: summed in the order of the function.
+    /// Terms that decisions depend on. Their sums keep the order of the function.
     exact: HashSet<Term>,
     done: Done,
 }
 
-/// What is done, scope by scope: an inner one has what is done in those around it. A closed body
-/// sees nothing of what is outside.
+/// Rewritten terms, one map for each scope. A lookup also searches the enclosing scopes, up to the
+/// innermost closed body.
 #[derive(Default)]
 struct Done {
-    /// Sizes without builds: types say these from here on.
+    /// The rewritten sizes; new types contain these.
     sizes: HashMap<Term, Term>,
     scopes: Vec<HashMap<Term, Term>>,
-    /// Where the innermost closed body begins.
+    /// The scope of the innermost closed body.
     base: usize,
 }
 
@@ -81,7 +82,7 @@ impl Done {
         here.filter_map(|scope| scope.get(&t)).copied().next()
     }
 
-    /// Of a child: those come first.
+    /// The replacement of a child. Children are rewritten before their parents.
     fn of(&self, t: Term) -> Term {
         self.get(t).unwrap_or(t)
     }
@@ -94,7 +95,7 @@ impl Done {
 }
 
 impl Bot<'_> {
-    /// A type with its sizes as they are now.
+    /// The type with rewritten sizes.
     fn resized(&self, ty: &Type) -> Type {
         match ty {
             Type::Array(elem, shape) => {
@@ -112,9 +113,9 @@ impl Bot<'_> {
         results
     }
 
-    /// Of the body of a binder, the largest terms that are of this scope already: no binder in it
-    /// binds a variable of theirs. They are done here, once, and not anew in each body that
-    /// mentions them: a chain of builds would double the work with each.
+    /// Pushes the maximal subterms of a binder's body that do not mention the variables of the
+    /// binders in it. They are rewritten here, once. Otherwise each further build of a chain would
+    /// double the work.
     fn of_this_scope(&self, body: Term, stack: &mut Vec<(Term, bool)>) {
         let (mut seen, mut inside) = (HashSet::from([body]), vec![body]);
         while let Some(t) = inside.pop() {
@@ -170,8 +171,8 @@ impl Bot<'_> {
                         Node::Scatter { src, .. } => self.g.shape(self.done.of(*src))[..vars.len()].to_vec(),
                         _ => Vec::new(),
                     };
-                    // An index function only reads: what else it computes from its variables is
-                    // computed in bulk before.
+                    // An index function may only read and do scalar arithmetic. Its other subterms
+                    // are tabulated beforehand.
                     for (var, &size) in vars.iter_mut().zip(&sizes) {
                         let fresh = self.g.fresh();
                         let mut lift = Lift::new(self.g, *var, size);
@@ -229,7 +230,7 @@ impl Bot<'_> {
 }
 
 impl Bot<'_> {
-    /// The terms of a scope have new handles: what of them decides, or is part of what does.
+    /// Opening a binder makes new terms. This marks those as exact that a decision depends on.
     fn opened(&mut self, scoped: &[Term], decides: bool) {
         let all = if decides { scoped.to_vec() } else { Vec::new() };
         self.exact.extend(decisions_and(self.g, scoped, all));
@@ -249,7 +250,7 @@ impl<'g> Lift<'g> {
         Lift { g, var, size, done: HashMap::new() }
     }
 
-    /// The array (or tuple of arrays) of all values of `t`.
+    /// The array (or tuple of arrays) of `t` for all values of the variable.
     pub(crate) fn lift(&mut self, t: Term) -> Term {
         let mut stack = vec![(t, false)];
         while let Some((t, children_done)) = stack.pop() {
@@ -347,7 +348,7 @@ impl<'g> Lift<'g> {
         }
     }
 
-    /// A conditional whose condition varies becomes an elementwise choice; tuples by component.
+    /// A conditional whose condition varies becomes an elementwise selection; tuples by component.
     fn select(&mut self, mask: Term, a: Term, b: Term) -> Term {
         if let Type::Tuple(parts) = self.g.ty(a).clone() {
             let parts: Vec<Term> = (0..parts.len())
@@ -386,7 +387,7 @@ impl<'g> Lift<'g> {
         let lane_term = self.g.mk(Node::Var(lane));
         let mut params = Vec::new();
         let mut args = Vec::new();
-        // One more carried value says whether all have stopped.
+        // An additional carried flag: whether all lanes have stopped.
         let more = usize::from(scan.stop.is_some());
         let place = |k: usize| if k < carries { k } else { k + more };
         for (k, ty) in scan.body.params.iter().enumerate() {
@@ -400,7 +401,7 @@ impl<'g> Lift<'g> {
         let mut results: Vec<Term> = results.iter().map(|&r| body_lift.lift(r)).collect();
         let mut init = lifted[..carries].to_vec();
         if let Some(stop) = scan.stop {
-            // One that has stopped stays what it is while others go on.
+            // A lane that has stopped keeps its values while others continue.
             let stopped = self.g.param(stop, params[stop].clone());
             for k in 0..carries {
                 let old = self.g.param(k, params[k].clone());
@@ -412,7 +413,8 @@ impl<'g> Lift<'g> {
             let all = self.g.reduce(Reduce::All, 1, init[stop]);
             init.push(all);
         }
-        // Consumed arrays come with the build's axis outside: a step wants it inside.
+        // The build's axis is outermost in consumed arrays, but the loop's own axis has to be: swap
+        // the two.
         let xs: Vec<Term> = (carries + captures..outer.len())
             .map(|k| if batched[k] { self.swap_outer(lifted[k]) } else { lifted[k] })
             .collect();
@@ -466,9 +468,9 @@ impl<'g> Lift<'g> {
         self.g.transpose(t, &perm)
     }
 
-    /// A scalar of an index function at the new variable `at`: scalar operations are kept (they are
-    /// evaluated at each index anyway); what computes with arrays that vary is lifted, and read at
-    /// `at`.
+    /// Rewrites a scalar of an index function from the build variable to `at`. Scalar operations
+    /// stay, since they run once for each index anyway. An array that depends on the variable is
+    /// batched and then indexed with `at`.
     pub(crate) fn lift_index(&mut self, ix: Term, at: Var) -> Term {
         let at_term = self.g.mk(Node::Var(at));
         let mut done: HashMap<Term, Term> = HashMap::new();

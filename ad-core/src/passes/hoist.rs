@@ -1,12 +1,11 @@
-//! Linear maps taken out of sums: `sum_n f(x_n) = f(sum_n x_n)` where f is the same for all n and x
-//! has fewer axes than what f makes of it, so that f is applied once and not to every item
-//! (`speed.md`: what fast gradients have in common, 4), or where that sum of x is known anyway. The
-//! transpose of a matrix that all items share is the case that matters: `sum_n Q' y_n = Q' (sum_n
-//! y_n)`.
+//! Batched hoisting: moves linear maps out of sums. `sum_n f(x_n) = f(sum_n x_n)` if f is the same
+//! for all n. The pass does that if x has fewer axes than the result of f, so that f is applied
+//! once and not to every item, or if the sum of x is computed anyway. The main case is the
+//! transpose of a matrix that all items share: `sum_n Q' y_n = Q' (sum_n y_n)`.
 //!
-//! A cotangent that cancels in the sum is zero for what comes after it, as zeros are everywhere in
-//! `MulZero`. Must never touch a sum that a decision depends on, nor make a second pass over
-//! anything that is not smaller than what was summed.
+//! If a cotangent cancels in the sum, it counts as zero for the terms that follow, by the rule of
+//! `MulZero`. The pass rewrites no sum that a decision depends on, and adds no second pass over an
+//! array that is not smaller than the summed one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,12 +18,13 @@ use crate::analysis::uses::Uses;
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::{Binary, Prim, Unary};
 
-/// What is done to a term on the way to the sum, from the outside in.
+/// A map between the base term and the sum. A path lists them from the outermost to the innermost.
 enum Map {
     Negated,
     /// `select c x 0`, by the mask.
     Masked(Term),
-    /// `x *0 w` and `x * w` by w; whether it is the former, and whether w comes first.
+    /// `x *0 w` and `x * w`, where `by` is w. The flags: whether it is the former, and whether w is
+    /// the first factor.
     Scaled {
         by: Term,
         absorbing: bool,
@@ -32,24 +32,24 @@ enum Map {
     },
     /// Sums over these axes.
     Summed(Vec<u8>),
-    /// Along these axes, of these sizes.
+    /// A replication along these axes, of these sizes.
     Replicated(Vec<u8>, Vec<Term>),
 }
 
-/// Sums that there are already: of what, over which axes.
+/// The sums that the program computes anyway: the summed term, and the axes.
 type Known = HashSet<(Term, Vec<u8>)>;
 
-/// Longer chains are left alone.
+/// Longer chains of maps are left alone.
 const LONGEST: usize = 16;
 
 /// The pass.
 pub const PASS: Pass =
     Pass { name: "hoist", run: |g, roots, cx| roots.map(|all| hoist(g, all, cx)), simplified: false };
 
-/// The roots with linear maps behind sums. Exact terms are left alone.
+/// The roots with linear maps moved after sums. Exact terms are left alone.
 pub fn hoist(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
-    // New terms are read as often as the old ones were.
+    // A new term has as many readers as the term that it replaces.
     let mut uses = (*cx.get::<Uses>(g, roots)).clone();
     let mut known = Known::new();
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
@@ -68,7 +68,7 @@ pub fn hoist(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     })
 }
 
-/// A sum of which at least one axis is summed before a linear map instead of after it.
+/// The sum, with at least one axis summed before a linear map instead of after it.
 fn outside(g: &mut Graph, t: Term, there: (&HashMap<Term, usize>, &Known)) -> Option<Term> {
     let Node::Prim(Prim::Sum(axes), args) = g.node(t).clone() else { return None };
     if !g.elem(t).is_real() {
@@ -92,14 +92,15 @@ fn others(rank: usize, axes: &[u8]) -> Vec<u8> {
     (0..rank).map(axis).filter(|a| !axes.contains(a)).collect()
 }
 
-/// What is left of `axes` (of an array of this rank) when others are summed, by their new numbers.
+/// The remaining ones of `axes` (of an array of this rank) after the axes `gone` have been summed,
+/// by their new numbers.
 fn renumbered(rank: usize, gone: &[u8], axes: &[u8]) -> Vec<u8> {
     let left = others(rank, gone);
     axes.iter().filter_map(|a| left.iter().position(|l| l == a)).map(axis).collect()
 }
 
-/// The maps from the term down to the last one that has fewer axes or is summed anyway, that one,
-/// and the summed axes by its own numbers.
+/// The maps from the term down to the last term that has fewer axes or whose sum is computed
+/// anyway, that term, and the summed axes by its own numbers.
 fn path(
     g: &Graph,
     t: Term,
@@ -133,7 +134,7 @@ fn path(
                 t = args[1];
                 Map::Scaled { by: args[0], absorbing: false, first: true }
             }
-            // Read by others as well it is made in any case.
+            // If others read it as well, it is computed in any case.
             Node::Prim(Prim::Sum(axes), args) if alone => {
                 let left = others(g.rank(args[0]), axes);
                 over = over.iter().map(|&a| left[usize::from(a)]).collect();
@@ -159,7 +160,7 @@ fn path(
     }
     let (length, base, own) = best?;
     maps.truncate(length);
-    // A sum that is only spread is the layout's.
+    // Sums of terms that are only replicated are rewritten by the layout rules.
     let scaled = maps.iter().any(|m| matches!(m, Map::Scaled { .. } | Map::Summed(_) | Map::Masked(_)));
     scaled.then_some((maps, base, own))
 }
@@ -168,10 +169,10 @@ fn is_zero(g: &Graph, t: Term) -> bool {
     g.real_value(g.splat(t)).is_some_and(|x| x == 0.0)
 }
 
-/// The sum of the base, with the maps applied to it from the inside out. `t` is what they were
-/// applied to, summed over `over`.
+/// The sum of the base, with the maps applied to it from the innermost to the outermost. `t` is the
+/// term to which the maps were applied before, summed over `over`.
 fn applied(g: &mut Graph, maps: &[Map], t: Term, over: &[u8], (base, own): (Term, &[u8])) -> Term {
-    // The rank of what each map makes, and the summed axes in it.
+    // The rank of the result of each map, and the summed axes in it.
     let (mut rank, mut gone) = (g.rank(t), over.to_vec());
     let mut places = Vec::new();
     for map in maps {
@@ -208,7 +209,7 @@ fn applied(g: &mut Graph, maps: &[Map], t: Term, over: &[u8], (base, own): (Term
                 if *absorbing { product } else { unless_empty(g, &sizes, factor, product) }
             }
             Map::Summed(axes) => {
-                // By their numbers in what was summed.
+                // By their numbers in the summed term.
                 let inner = rank + axes.len();
                 let left = others(inner, axes);
                 let gone: Vec<u8> = gone.iter().map(|&a| left[usize::from(a)]).collect();
@@ -224,7 +225,7 @@ fn applied(g: &mut Graph, maps: &[Map], t: Term, over: &[u8], (base, own): (Term
     sum
 }
 
-/// What is replicated along all these axes, without them.
+/// The term without its replication along all these axes.
 fn without(g: &mut Graph, t: Term, gone: &[u8]) -> Term {
     let Some((x, axes, sizes)) = replicated(g, t) else { return t };
     let left: Vec<(u8, Term)> = axes.into_iter().zip(sizes).filter(|(a, _)| !gone.contains(a)).collect();

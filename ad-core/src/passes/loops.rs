@@ -1,39 +1,41 @@
-//! What of a loop is no loop: the rules by which parts of a [`Scan`] become bulk operations over
-//! all its steps. They are applied where builds are eliminated, and again after differentiation, to
-//! the loops of the derivative.
+//! Loop distribution: the rules that move results of a [`Scan`] out of the loop, as bulk operations
+//! over all its iterations. They are applied where builds are eliminated, and again after
+//! differentiation, to the loops of the derivative.
 //!
 //! | rule | before | after |
 //! | --- | --- | --- |
-//! | fixed | a carried value that no step changes | its beginning, a capture |
-//! | unused | what neither the results nor other carried values read | nothing |
-//! | rows | rows that depend on nothing carried | a build |
-//! | sum | `acc + e` | beginning + the sum of a build |
+//! | fixed | a carried value that no iteration changes | its initial value, a capture |
+//! | unused | a result that is never read | nothing |
+//! | rows | rows that depend on no carried value | a build |
+//! | sum | `acc + e` | initial value + the sum of a build |
 //! | elements | `acc[f] += e` | one scatter over all steps |
 //! | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition; through loops inside of the step too | the same, and for the decision the sum in its order ([`Prim::Own`]) |
 //! | winner | `if e < acc { e } else { acc }`, e computed, or a beginning that may be NaN | the same choice between the beginning and e at the place of the smallest: only there e has a derivative |
-//! | followers | `if e < acc { p } else { other }` beside a winner `acc` | p at the place of the smallest, if that is less than the beginning |
-//! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(beginning, maximum of a build)` |
-//! | writes | `acc[f] = e`, at another place in each step | one update over all steps |
-//! | fission | arrays that each step reads and writes at a place of its own only | reads of the beginning; each write one update over all steps |
-//! | masks | `if c { one of these } else { acc }` | the same, of what is masked |
-//! | products | a contraction with what is the same in each step | rows of one contraction before the loop |
+//! | followers | `if e < acc { p } else { other }` where `acc` is a winner | p at the argmin, if e there is less than the initial value of `acc` |
+//! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(initial value, maximum of a build)` |
+//! | writes | `acc[f] = e`, at a different index in each iteration | one update over all iterations |
+//! | fission | arrays that each iteration reads and writes at an index of its own only | reads of the initial value; each write one update over all iterations |
+//! | masks | `if c { one of these } else { acc }` | the same, masked |
+//! | products | a contraction with a loop-invariant operand | rows of one contraction before the loop |
 //!
-//! `acc` is read by nothing else (but where loop fission makes its steps independent), and `e`, `f`
-//! and `c` depend on nothing carried. There is one exception, which is the cost rule of sums: where
-//! all that e needs of carried values has *fewer axes* than e, rows of that are saved and the sum
-//! is taken after the loop. For an outer product that is two vectors a step instead of a pass over
-//! a matrix, and the sum is one contraction (the weight gradient of a recurrent net). A scalar in a
-//! loop that stays has nothing smaller, and stays. What is saved anyway costs nothing, so what
-//! needs no more follows.
+//! Nothing else reads `acc` (except where loop fission applies), and `e`, `f` and `c` depend on no
+//! carried value. There is one exception, the cost rule of sums: if all carried values that `e`
+//! reads have *fewer axes* than `e`, they are saved in each iteration and the sum is taken after
+//! the loop. For an outer product these are two vectors in each iteration instead of a pass over a
+//! matrix, and the sum is one contraction (the weight gradient of a recurrent net). A scalar sum is
+//! never moved this way, since no saved row is smaller. A sum that needs only values that are saved
+//! anyway is moved too.
 //!
-//! The cost rule of products: the contraction depends on nothing carried, is computed in every
-//! step, and what is the same in each step (a matrix) has more axes than a row of the result. A
-//! step then reads a row that is smaller than the matrix that it read before, and all steps are one
-//! product of matrices. Whatever else depends on nothing carried stays in the step: saving it would
-//! cost memory for all steps, and computing it again costs a step no more than reading it does.
+//! The cost rule of products: the contraction depends on no carried value, is computed in every
+//! iteration, and its loop-invariant operand (a matrix) has more axes than a row of the result. An
+//! iteration then reads a row that is smaller than the matrix that it read before, and the
+//! contractions of all iterations are one product of matrices. Any other term that depends on no
+//! carried value stays in the loop: saving it would cost memory for all iterations, and computing
+//! it costs an iteration no more than reading it.
 //!
-//! Any other sum that a decision depends on keeps its order and so its loop. Must never put a loop
-//! that is left in a step into bulk: all steps would be in memory at once.
+//! Any other sum that a decision depends on keeps its order and so stays in the loop. An inner loop
+//! that remains is not turned into a bulk operation: the rows of all iterations would be in memory
+//! at once.
 
 mod distribute;
 mod fission;
@@ -60,10 +62,10 @@ use crate::prim::{Prim, Reduce};
 pub(crate) const PASS: Pass =
     Pass { name: "loops", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
-/// Operations on one carried value in one step that are looked at.
+/// The maximum number of operations on one carried value per iteration that are examined.
 const MAX_OPERATIONS: usize = 64;
 
-/// The same roots, with the rules applied to all loops: a pass of its own, after differentiation.
+/// The roots, with the rules applied to all loops: the pass after differentiation.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
@@ -74,7 +76,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     })
 }
 
-/// Which parts of the loop `t` keep the order of their steps.
+/// The results of the loop `t` that keep the order of their iterations.
 pub(super) fn exact_parts(g: &mut Graph, exact: &HashSet<Term>, t: Term) -> Vec<bool> {
     let Type::Tuple(parts) = g.ty(t).clone() else { return Vec::new() };
     (0..parts.len())
@@ -85,7 +87,7 @@ pub(super) fn exact_parts(g: &mut Graph, exact: &HashSet<Term>, t: Term) -> Vec<
         .collect()
 }
 
-/// Which parts of the loop `t` the roots read.
+/// The results of the loop `t` that the roots read.
 pub(super) fn wanted(g: &Graph, roots: &[Term], t: Term) -> Vec<bool> {
     let Type::Tuple(parts) = g.ty(t) else { return Vec::new() };
     let mut found = vec![roots.contains(&t); parts.len()];
@@ -102,10 +104,11 @@ pub(super) fn wanted(g: &Graph, roots: &[Term], t: Term) -> Vec<bool> {
     found
 }
 
-/// The loop as a tuple of its parts, by the rules.
+/// Applies the rules to the loop; returns the tuple of its results.
 pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -> Term {
     flatten::scan(g, scan, &mut |g, scan, of| {
-        // What is done in steps that did not run must not count.
+        // A loop that may stop early is left alone: bulk operations would include iterations that
+        // did not run.
         if scan.stop.is_some() {
             return g.scan(scan);
         }
@@ -132,16 +135,17 @@ enum Outcome {
     Follows { leader: usize, op: Reduce, e: Term, payload: Term },
 }
 
-/// A loop over components at work.
+/// The state of the pass for one loop.
 struct LoopParts<'g> {
     g: &'g mut Graph,
     scan: Scan,
     exact: Vec<bool>,
     wanted: Vec<bool>,
     outcome: Vec<Outcome>,
-    /// Terms of the body that become rows for what has left the loop.
+    /// Terms of the body that are saved as rows, because a result that has left the loop reads
+    /// them.
     saved: Vec<Term>,
-    /// Carried arrays of which a step reads what was there before the loop.
+    /// Carried arrays with iteration-private updates: an iteration reads initial elements only.
     private: BTreeSet<usize>,
 }
 
@@ -161,12 +165,12 @@ impl<'g> LoopParts<'g> {
         self.fission();
         self.products();
         self.decide();
-        // What stayed for the sake of what has left.
+        // Remove the values that only the results that have left the loop needed.
         self.unused();
         self.make()
     }
 
-    /// The carried values of the loop that is left, as the parameters that they are.
+    /// The index of the carried value, if `t` is its parameter in the remaining loop.
     fn carried(&self, t: Term) -> Option<usize> {
         match self.g.node(t) {
             Node::Param(k, _) if (*k as usize) < self.carries() => Some(*k as usize),
@@ -174,8 +178,7 @@ impl<'g> LoopParts<'g> {
         }
     }
 
-    /// Whether a step may read something else of a carried value than what was there before the
-    /// loop.
+    /// Whether an iteration may read anything but the initial value of the carried value.
     fn changes(&self, k: usize) -> bool {
         !matches!(self.outcome[k], Outcome::Beginning) && !self.private.contains(&k)
     }
@@ -185,7 +188,7 @@ impl<'g> LoopParts<'g> {
         self.g.reachable(roots).into_iter().filter_map(|t| self.carried(t)).collect()
     }
 
-    /// Values that no step changes become captures.
+    /// Carried values that no iteration changes become captures.
     fn fixed(&mut self) {
         for k in 0..self.carries() {
             if self.carried(self.scan.body.results[k]) == Some(k) {
@@ -227,7 +230,7 @@ impl<'g> LoopParts<'g> {
         }
     }
 
-    /// Which parts leave the loop.
+    /// Decides which results leave the loop.
     fn decide(&mut self) {
         for k in 0..self.carries() {
             self.followers(k);
@@ -254,8 +257,8 @@ impl<'g> LoopParts<'g> {
                 updates.insert(k, found);
             }
         }
-        // First what costs nothing, then what has rows smaller than itself saved, then what needs
-        // no more than these.
+        // Round 0: updates that need no saved rows. Round 1: those that need rows smaller than the
+        // summand. Round 2: those that need only rows that are saved anyway.
         for round in 0..3 {
             for (k, all) in std::mem::take(&mut updates) {
                 let mut saved = Vec::new();
@@ -273,8 +276,8 @@ impl<'g> LoopParts<'g> {
         }
     }
 
-    /// Carried values that change where a better one than the carried value k is found (`if e <
-    /// best { best = e; at = i; }`), and nowhere else.
+    /// Carried values that change only where a better value than the carried value k is found
+    /// (`if e < best { best = e; at = i; }`).
     fn followers(&mut self, k: usize) {
         let results = self.scan.body.results.clone();
         let stays = |me: &Self, j: usize| matches!(me.outcome[j], Outcome::Stays);
@@ -299,7 +302,7 @@ impl<'g> LoopParts<'g> {
                 found.push((j, payload));
             }
         }
-        // Nothing that stays may read what leaves.
+        // No result that stays in the loop may read one that leaves.
         let group: Vec<usize> = found.iter().map(|f| f.0).chain([k]).collect();
         let rest: Vec<Term> =
             (0..results.len()).filter(|j| !group.contains(j) && stays(self, *j)).map(|j| results[j]).collect();
@@ -312,7 +315,7 @@ impl<'g> LoopParts<'g> {
         }
     }
 
-    /// Which terms are or depend on such.
+    /// For each term: whether it or a term that it depends on satisfies `such`.
     fn with_any(&self, roots: &[Term], such: impl Fn(&Self, Term) -> bool) -> HashMap<Term, bool> {
         let mut found: HashMap<Term, bool> = HashMap::new();
         for t in self.g.reachable(roots) {
@@ -323,7 +326,8 @@ impl<'g> LoopParts<'g> {
         found
     }
 
-    /// Products that are one product before the loop become rows that a step consumes.
+    /// Replaces the contractions of all iterations by one contraction before the loop; each
+    /// iteration reads its row.
     fn products(&mut self) {
         let stays = |k: usize| matches!(self.outcome[k], Outcome::Stays);
         let results = self.scan.body.results.clone();
@@ -350,7 +354,7 @@ impl<'g> LoopParts<'g> {
                         continue;
                     }
                 }
-                // What only an arm needs is computed where the arm is taken.
+                // Terms in a branch are computed only if it is taken, so they are not visited.
                 Node::Cond { cond, .. } => {
                     stack.push(*cond);
                     continue;

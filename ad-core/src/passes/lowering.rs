@@ -25,17 +25,17 @@ use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::passes::trace;
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 
-/// The terms of the emitter's sublanguage that equal the roots.
+/// The result: the roots in the form that the emitter accepts.
 pub(crate) struct Lowered {
-    /// From every reachable term outside of loops to its new form.
+    /// From every reachable term outside of loops to its lowered form.
     pub(crate) new: HashMap<Term, Term>,
     pub(crate) loops: Loops,
-    /// New forms of terms that no body of a loop has made as well.
+    /// Lowered terms that occur outside of loop bodies only.
     pub(crate) outer: HashSet<Term>,
 }
 
 impl Lowered {
-    /// What these roots have become, and behind that what the steps of loops make.
+    /// The lowered roots, followed by the values that iterations of loops compute.
     pub(crate) fn roots(&self, roots: &[Term]) -> Vec<Term> {
         let of_loop = |l: &Loop| {
             let carried = l.carries.iter().map(|c| c.next);
@@ -45,8 +45,8 @@ impl Lowered {
     }
 }
 
-/// Lowers, or says what cannot be emitted. `own`: what the function's own decisions depend on;
-/// where that is not known, all are.
+/// Lowers, or returns a text that names what cannot be emitted. `own`: the terms that decisions of
+/// the function depend on; if it is not given, all that decisions of these roots depend on.
 pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<Lowered, String> {
     let runs = runs(g, roots);
     let mut exact = match own {
@@ -75,8 +75,8 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
     Ok(Lowered { new, loops, outer })
 }
 
-/// `sum(cond(c, a, b)) = cond(c, sum a, sum b)`: which of the arrays it is needs no memory for
-/// either, and what computes an arm takes its sum.
+/// `sum(cond(c, a, b)) = cond(c, sum a, sum b)`: neither array has to be stored, and each branch
+/// computes its sum directly.
 fn sum_of_choice(g: &mut Graph, node: &Node) -> Option<Term> {
     let Node::Prim(Prim::Sum(axes), args) = node else { return None };
     let Node::Cond { cond, then, other } = *g.node(args[0]) else { return None };
@@ -87,23 +87,23 @@ fn sum_of_choice(g: &mut Graph, node: &Node) -> Option<Term> {
 struct Lower<'g> {
     g: &'g mut Graph,
     exact: HashSet<Term>,
-    /// Loops that do the work of others.
+    /// Merged loops: see `merge_runs`.
     runs: BTreeMap<Term, OneRun>,
-    /// What loops in bodies save beside.
+    /// Additional rows that inner loops save.
     inner_rows: HashMap<Term, Vec<Term>>,
     /// Terms that mention no parameter of a body.
     outside: HashMap<Term, Term>,
     loops: Loops,
     depth: usize,
-    /// What the loops around carry.
+    /// The carried values of the enclosing loops.
     carried: Vec<Term>,
-    /// What bodies have made.
+    /// Terms created in loop bodies.
     inner: HashSet<Term>,
 }
 
 impl Lower<'_> {
-    /// Everything that `roots` reach; `env` are the arguments of the body that they are of.
-    /// Recursion is over nested loops only.
+    /// Lowers every term that `roots` reach; `env` are the arguments of their body. Recursion is
+    /// over nested loops only.
     fn all(&mut self, roots: &[Term], inside: &mut HashMap<Term, Term>, env: &[Term]) -> Result<(), String> {
         for t in self.g.reachable(roots) {
             if self.outside.contains_key(&t) || inside.contains_key(&t) {
@@ -140,7 +140,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// One term over lowered children.
+    /// Lowers one term, over lowered children.
     fn one(&mut self, t: Term, mapped: Node) -> Result<Term, String> {
         if let Node::Scan(mut scan) = mapped {
             let Some(rows) = self.inner_rows.get(&t) else { return self.scan(*scan, None, &[]) };
@@ -184,7 +184,7 @@ impl Lower<'_> {
             // Nothing is added.
             Node::Scatter { dst, src, .. } if is_empty(g, *src) || is_empty(g, *dst) => *dst,
             Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),
-            // Without an index all rows meet: a sum.
+            // Without an index all rows are added: a sum.
             Node::Scatter { put: Put::Set, src, index, .. } if index.is_empty() => *src,
             Node::Scatter { put: Put::Add, dst, src, vars, index } if index.is_empty() => {
                 let axes: Vec<u8> = (0..vars.len()).map(axis).collect();
@@ -202,7 +202,7 @@ impl Lower<'_> {
         })
     }
 
-    /// A type over lowered sizes: a size may come out of a loop.
+    /// The type with lowered sizes: a size may be the result of a loop.
     fn lowered(&self, ty: &Type) -> Type {
         match ty {
             Type::Array(elem, shape) => {
@@ -212,8 +212,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A loop that does the work of another one, or that other one, whose parts are parts of the
-    /// first.
+    /// A merged loop, or a loop that was merged into another: then projections of the other one.
     fn one_run(&mut self, t: Term) -> Result<Option<Term>, String> {
         if let Some(run) = self.runs.get(&t) {
             let (scan, counter, inner) = (run.scan.clone(), run.counter, run.inner.clone());
@@ -234,23 +233,23 @@ impl Lower<'_> {
         self.all(&[first], &mut HashMap::new(), &[])?;
         let made = self.outside[&first];
         let Node::Scan(other) = &*self.g.node_rc(t) else { return Ok(None) };
-        // Nobody reads the other parts.
+        // The other results are dead.
         let all: Vec<Term> =
             (0..other.body.results.len()).map(|k| self.g.proj(made, parts.get(&k).copied().unwrap_or(0))).collect();
         Ok(Some(self.g.tuple(&all)))
     }
 
-    /// What a loop begins with, as changes of elements of an array that a loop around it carries,
-    /// if it is that.
+    /// The initial value of a loop as in-place updates of an array that an enclosing loop carries,
+    /// if it can be written so.
     fn changed(&mut self, init: Term) -> Term {
         let like = |g: &Graph, t: Term| t != init && g.ty(t) == g.ty(init);
         let around: Vec<Term> = self.carried.iter().rev().copied().filter(|&t| like(self.g, t)).collect();
         around.into_iter().find_map(|now| update(self.g, &self.loops, now, init)).unwrap_or(init)
     }
 
-    /// A loop: its body over leaves of its own, its results as leaves. Rows from a number on grow,
-    /// if nobody knows before how many there will be: a carried value counts them, or nobody does,
-    /// since the loop around makes them `inner` rows of its own.
+    /// A loop: its body over leaves of its own, its results as leaves. The number of result rows
+    /// from an index on may not be known beforehand: then a carried value counts them, or there is
+    /// no counter, since the enclosing loop collects them as `inner` rows of its own.
     fn scan(
         &mut self,
         mut scan: Scan,
@@ -260,7 +259,7 @@ impl Lower<'_> {
         let g = &mut *self.g;
         let carries = scan.init.len();
         let step = leaf(g, Type::scalar(Elem::USIZE));
-        // What each step leaves as it is is no state.
+        // A carried value that no iteration changes is not state.
         let fixed = |g: &Graph, k: usize| matches!(g.node(scan.body.results[k]), Node::Param(n, _) if *n as usize == k);
         let mut env: Vec<Term> = Vec::new();
         for (k, init) in scan.init.iter_mut().enumerate() {
@@ -322,7 +321,7 @@ impl Lower<'_> {
                 continue;
             }
             let next = update(g, &self.loops, now, results[k]).unwrap_or(results[k]);
-            // Newer than all that the body computes.
+            // Created last, so that its handle is larger than those of the body.
             let ty = g.ty(now).clone();
             let last = leaf(g, ty);
             l.carries.push(Carry { init, now, next, last });
@@ -345,7 +344,7 @@ impl Lower<'_> {
                 return Err("an inner loop that is not in the body".into());
             };
             let Node::Tuple(all) = g.node(of).clone() else { return Err("a loop without parts".into()) };
-            // How many rows there are before a step.
+            // The number of rows before an iteration.
             let (usize_ty, zero) = (Type::scalar(Elem::USIZE), g.lit_usize(0));
             let now = leaf(g, usize_ty.clone());
             let next = g.int(IntOp::Add, now, steps);
@@ -369,7 +368,7 @@ impl Lower<'_> {
     }
 }
 
-/// Row `step` of an array, without the array where it is the same in each row.
+/// Row `step` of an array. A replicated array is not read: its row is the replicated value.
 fn row(g: &mut Graph, x: Term, step: Term) -> Term {
     match g.node(x).clone() {
         Node::Prim(Prim::Iota, _) => step,
@@ -383,7 +382,8 @@ fn row(g: &mut Graph, x: Term, step: Term) -> Term {
     }
 }
 
-/// Whether a choice is its condition, or that it does not hold.
+/// Whether the branches are the literals true and false, so that the conditional equals its
+/// condition or its negation.
 fn both_known(g: &Graph, then: Term, other: Term) -> bool {
     let known = |t: Term| g.ty(t).as_array().filter(|ty| ty.1.is_empty()).and_then(|_| g.bool_value(t));
     matches!((known(then), known(other)), (Some(a), Some(b)) if a != b)
@@ -419,7 +419,7 @@ fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exa
             let of = if stored { "of arrays in memory" } else { "of operands that are not stored" };
             format!("({form}{each}, {of})")
         };
-        // One that a decision depends on is computed as the function does it.
+        // An exact contraction is computed in the way of the function.
         let by_cost = !p.k.is_empty() && (!dot || (!batch && (exact || stored)));
         choose_if(!exact && !p.k.is_empty(), Kind::Kernel, (t.index(), 0), by_cost, why)
     });
@@ -451,7 +451,7 @@ fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exa
     g.sum_axes(product, &summed)
 }
 
-/// Whether a contraction reads windows where they are.
+/// Whether the contraction can use implicit im2col.
 fn windows(g: &mut Graph, mapped: &Node) -> bool {
     let made = g.mk(mapped.clone());
     im2col::windows(g, made).is_some()
@@ -471,17 +471,16 @@ fn axis(k: usize) -> u8 {
     u8::try_from(k).unwrap_or(u8::MAX)
 }
 
-/// Whether the term is a sum over first axes that leaves arrays: as many numbers, for a lot of
-/// items.
+/// Whether the term sums the rows of an array whose number of rows is not a literal.
 fn sums_rows(g: &Graph, t: Term) -> bool {
     matches!(g.node(t), Node::Prim(Prim::Sum(axes), args) if **axes == [0] && g.int_value(g.shape(args[0])[0]).is_none())
 }
 
-/// Operations of an index from which on a table of them is worth its memory.
+/// The minimum number of operations of an index for which a table pays.
 const TABLED: usize = 4;
 
-/// A scatter whose indices are read from a table, where they take several operations and are the
-/// same along an axis of what is scattered.
+/// A scatter whose indices are read from a table, if they take several operations and are invariant
+/// along an axis of the scattered array.
 fn with_tables(g: &mut Graph, about: Term, scatter: &Node) -> Term {
     let (vars, mut index) = g.open_binder(scatter);
     let Node::Scatter { dst, src, .. } = *scatter else { return g.mk(scatter.clone()) };
@@ -509,7 +508,8 @@ fn with_tables(g: &mut Graph, about: Term, scatter: &Node) -> Term {
     if tables == 0 { g.mk(scatter.clone()) } else { g.scatter(dst, src, &vars, &index) }
 }
 
-/// What a comparison of unsigned values always is, if one of them is the literal 0.
+/// The constant value of a comparison of unsigned values, if one of them is the literal 0 and that
+/// decides it.
 pub(crate) fn unsigned_comparison(op: Cmp, a: Option<i128>, b: Option<i128>) -> Option<bool> {
     match (op, a, b) {
         (Cmp::Lt, _, Some(0)) | (Cmp::Gt, Some(0), _) => Some(false),

@@ -1,9 +1,9 @@
-//! The pass manager: runs a list of passes, each from a graph with [`Roots`] to the same graph with
-//! other roots. After each pass it validates the result (in debug builds), records it for `AD_DUMP`
-//! under the name of the pass, and simplifies it where the pass asks for that. With `AD_TRACE` the
-//! record also has each rewrite that fires.
+//! The pass manager: runs a list of passes. Each pass rewrites the [`Roots`] of a graph and returns
+//! the new ones. After each pass the manager validates the result (in debug builds), logs it for
+//! `AD_DUMP` under the name of the pass, and runs the simplifier if the pass asks for it. With
+//! `AD_TRACE` the log also has each rewrite that fires.
 //!
-//! Must never know what a pass does, or in which order passes run: the lists are in `pipeline`.
+//! This module depends on no single pass and on no order of passes: the lists are in `pipeline`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -21,11 +21,11 @@ use crate::stage;
 /// A pass over the whole program.
 #[derive(Clone, Copy)]
 pub struct Pass {
-    /// Its name: in lists, in the record and in reports of internal errors.
+    /// Its name: in lists, in the log and in reports of internal errors.
     pub name: &'static str,
-    /// The pass. It keeps what each root means.
+    /// The function. It preserves the meaning of every root.
     pub run: fn(&mut Graph, &Roots, &mut Context) -> Roots,
-    /// Whether what it has changed is simplified.
+    /// Whether the simplifier runs after the pass, if the pass has changed a root.
     pub simplified: bool,
 }
 
@@ -35,7 +35,7 @@ impl std::fmt::Debug for Pass {
     }
 }
 
-/// What passes may ask for.
+/// What a pass can query: cached analyses, the exact terms, the active inputs.
 #[derive(Debug, Default)]
 pub struct Context {
     /// The inputs that derivatives are taken with respect to.
@@ -43,15 +43,15 @@ pub struct Context {
     /// How often each rule of the simplifier fired.
     pub fired: Fired,
     roots: Roots,
-    /// Terms that are exact for another reason than the roots: known of these roots only, until a
-    /// pass has changed them.
+    /// Terms that are exact although no current root shows it, since a decision of the function
+    /// before differentiation depends on them. Valid until a pass changes the roots.
     given: HashSet<Term>,
     analyses: Analyses,
     exact: Option<Rc<HashSet<Term>>>,
 }
 
 impl Context {
-    /// What may be asked for of these roots.
+    /// A context for these roots.
     #[must_use]
     pub fn of(roots: Roots) -> Self {
         Context { roots, ..Context::default() }
@@ -63,13 +63,13 @@ impl Context {
         Context { exact: Some(Rc::new(exact)), ..Context::default() }
     }
 
-    /// These terms are exact too, as long as no pass has changed the roots.
+    /// Marks these terms as exact until a pass changes the roots.
     pub(crate) fn give(&mut self, exact: &HashSet<Term>) {
         self.given.clone_from(exact);
         self.exact = None;
     }
 
-    /// Makes it one of other roots: what was found out about the old ones is dropped.
+    /// Switches to new roots and drops the cached analyses of the old ones.
     pub(crate) fn enter(&mut self, roots: &Roots) {
         if *roots != self.roots {
             self.roots = roots.clone();
@@ -83,8 +83,8 @@ impl Context {
         self.analyses.get::<A>(g, roots)
     }
 
-    /// What decisions of the function depend on: of its results and checks, not of its derivatives,
-    /// whose masks are no decisions.
+    /// The terms that a decision of the function depends on. Only its results and checks count: a
+    /// mask in a derivative is not a decision.
     pub fn exact(&mut self, g: &Graph) -> Rc<HashSet<Term>> {
         if let Some(exact) = &self.exact {
             return Rc::clone(exact);
@@ -102,24 +102,24 @@ impl Context {
         self.analyses.get::<Reachable>(g, &self.roots.function())
     }
 
-    /// The conditions that are checked: nothing is computed where one does not hold.
+    /// The conditions of all checks. If one fails, the routine panics before it computes anything.
     #[must_use]
     pub fn checked(&self) -> Vec<Term> {
         self.roots.checks.iter().map(|c| c.ok).collect()
     }
 }
 
-/// A record of what each pass made, for `AD_DUMP`, tests and the curious.
+/// A log of the result of each pass, for `AD_DUMP` and tests.
 #[derive(Debug)]
 pub struct Log {
     /// (stage, text) in order.
     pub stages: Vec<(String, String)>,
-    /// Whether each rewrite that fires is recorded, as `rule: before => after`.
+    /// Whether each rewrite that fires is logged, as `rule: before => after`.
     pub rules: bool,
 }
 
 impl Default for Log {
-    /// A record with rewrites if the environment has `AD_TRACE`.
+    /// An empty log, with rewrites if the environment has `AD_TRACE`.
     fn default() -> Self {
         Log { stages: Vec::new(), rules: std::env::var_os("AD_TRACE").is_some() }
     }
@@ -130,7 +130,7 @@ impl Log {
         self.stages.push((stage.to_string(), print::print(g, roots, hints)));
     }
 
-    /// Everything, under headings.
+    /// The whole log as text, with a heading for each stage.
     #[must_use]
     pub fn text(&self) -> String {
         self.stages.iter().fold(String::new(), |mut all, (stage, text)| {
@@ -144,13 +144,13 @@ impl Log {
 pub(crate) struct Manager<'l> {
     pub(crate) cx: Context,
     log: Option<&'l mut Log>,
-    /// What is compiled, for the record.
+    /// The name of the routine that is compiled; it prefixes each stage of the log.
     what: &'static str,
     hints: BTreeMap<Term, String>,
 }
 
 impl<'l> Manager<'l> {
-    /// A manager whose record says `what` is compiled, with these names of terms.
+    /// A manager that compiles `what`, with these names of terms for the log.
     pub(crate) fn new(what: &'static str, log: Option<&'l mut Log>, hints: &BTreeMap<Term, String>) -> Self {
         let hints = if log.is_some() { hints.clone() } else { BTreeMap::new() };
         Manager { cx: Context::default(), log, what, hints }
@@ -192,8 +192,8 @@ impl<'l> Manager<'l> {
         new
     }
 
-    /// Lowers the roots of the routine `name`. What comes out is no program of the core language
-    /// any more (its loops are open), so it is checked by the lowering itself.
+    /// Lowers the roots of the routine `name`. The result is not a program of the core language any
+    /// more, since its loops are open. So the lowering validates it itself.
     pub(crate) fn lower(
         g: &mut Graph,
         roots: &[Term],
@@ -225,14 +225,14 @@ impl<'l> Manager<'l> {
         }
     }
 
-    /// Writes the roots into the record.
+    /// Logs the roots.
     pub(crate) fn record(&mut self, g: &Graph, stage: &str, roots: &Roots) {
         if let Some(log) = self.log.as_deref_mut() {
             log.terms(&format!("{}: {stage}", self.what), g, &roots.all(), &self.hints);
         }
     }
 
-    /// Writes a text into the record.
+    /// Logs a text.
     pub(crate) fn say(&mut self, stage: &str, text: &str) {
         if let Some(log) = self.log.as_deref_mut() {
             log.stages.push((format!("{}: {stage}", self.what), text.to_string()));

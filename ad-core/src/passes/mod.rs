@@ -1,8 +1,7 @@
-//! Passes: functions from a graph with roots to the same graph with other roots, each of which
-//! keeps what the program means.
+//! Passes. A pass rewrites the roots of a graph and preserves the meaning of the program.
 //!
-//! `pipeline` says in which order they run. A pass must never read `syn` or write tokens, and never
-//! know what a whole function computes.
+//! `pipeline` lists the order in which they run. A pass does not read `syn`, does not write tokens,
+//! and does not recognise whole functions.
 
 pub(crate) mod element;
 pub(crate) mod loops;

@@ -1,11 +1,11 @@
-//! Sums of numbers with products in them, as differences of two products first: `x - a b + c d` is
-//! `x + (c d - a b)`. So a cotangent of a cross product is added up as a cross product is written:
-//! fewer steps that wait for each other, and neighbours of one form, which are done two at a time
-//! in a register (rotation by a quaternion: a quarter of the time).
+//! Rewrites sums of scalars with products in them as sums of differences of two products:
+//! `x - a b + c d` becomes `x + (c d - a b)`. So the cotangent of a cross product has the form of a
+//! cross product. The dependency chains are shorter, and neighbouring statements have the same
+//! form, so LLVM vectorises them in pairs (a rotation by a quaternion takes a quarter of the time).
 //!
-//! Only of numbers that a derivative computes outside of all loops. In a loop over elements a chain
-//! is as good, and one fused multiply-add a product; and what the function itself adds stays in its
-//! order.
+//! The pass rewrites only scalars that a derivative computes outside of all loops. In a loop over
+//! elements a chain is as good, with one fused multiply-add for each product. Sums of the function
+//! itself keep their order.
 
 use std::collections::HashSet;
 
@@ -21,13 +21,14 @@ use crate::prim::{Binary, Prim};
 pub const PASS: Pass =
     Pass { name: "pairs", run: |g, roots, cx| roots.map(|all| pairs(g, all, cx)), simplified: false };
 
-/// The roots with such sums. Exact terms, and those of the function itself, are left alone.
+/// The roots with these sums rewritten. Exact terms, and those of the function itself, are left
+/// alone.
 pub fn pairs(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, reachable) = (cx.exact(g), cx.get::<Reachable>(g, roots));
     let own: HashSet<Term> = cx.function(g).iter().copied().collect();
     let uses = cx.get::<Uses>(g, roots);
     let free = |g: &Graph, t: Term| !exact.contains(&t) && !own.contains(&t) && operands(g, t).is_some();
-    // A sum that only another one reads is a part of that.
+    // A sum that only another sum reads is a part of that sum.
     let mut inner: HashSet<Term> = HashSet::new();
     for &t in reachable.iter().filter(|&&t| free(g, t)) {
         let parts = operands(g, t).into_iter().flat_map(|(a, b, _)| [a, b]);
@@ -40,7 +41,7 @@ pub fn pairs(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     })
 }
 
-/// A part of a sum.
+/// A term of a sum, with its sign.
 #[derive(Clone, Copy)]
 struct Summand {
     term: Term,
@@ -48,7 +49,7 @@ struct Summand {
     product: bool,
 }
 
-/// Both parts of a sum or difference of numbers outside of all loops, and whether it is a
+/// Both operands of a sum or difference of scalars outside of all loops, and whether it is a
 /// difference.
 fn operands(g: &Graph, t: Term) -> Option<(Term, Term, bool)> {
     let Node::Prim(Prim::Binary(op @ (Binary::Add | Binary::Sub)), args) = g.node(t) else { return None };
@@ -56,7 +57,7 @@ fn operands(g: &Graph, t: Term) -> Option<(Term, Term, bool)> {
     number.then(|| (args[0], args[1], *op == Binary::Sub))
 }
 
-/// What a sum consists of, from left to right.
+/// The summands of a sum, from left to right.
 fn summands(g: &Graph, t: Term, inner: &HashSet<Term>) -> Vec<Summand> {
     let mut found = Vec::new();
     let mut stack = vec![(t, false)];
@@ -72,10 +73,10 @@ fn summands(g: &Graph, t: Term, inner: &HashSet<Term>) -> Vec<Summand> {
     found
 }
 
-/// The sum: a product that is subtracted is subtracted from the nearest product before it that is
-/// free, or else from the next one behind it.
+/// Builds the sum: a product with a negative sign is subtracted from the nearest product before it
+/// that has no partner, or else from the next one after it.
 fn added(g: &mut Graph, summands: &[Summand]) -> Term {
-    // Of each summand, the one that it is a pair with.
+    // For each summand, the summand that it is paired with.
     let mut partner: Vec<Option<usize>> = vec![None; summands.len()];
     let (mut waiting, mut subtracted): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     for (k, s) in summands.iter().enumerate().filter(|(_, s)| s.product) {
@@ -86,7 +87,8 @@ fn added(g: &mut Graph, summands: &[Summand]) -> Term {
             None => own.push(k),
         }
     }
-    // The first summand is not subtracted, so there is a sum before anything is subtracted from it.
+    // The first summand has a positive sign, so the sum is not empty when something is subtracted
+    // from it.
     let mut sum = None;
     for (k, s) in summands.iter().enumerate() {
         let (part, minus) = match partner[k] {

@@ -1,9 +1,9 @@
 //! Moves an index into the term that it reads (BOT Fig. 10), where that saves work: into an
-//! elementwise operation, or a sum over other axes, of which nothing else is read; and a part,
-//! through elementwise operations, into a contraction: of a product of which only some rows are
-//! read, only these are computed. On an interned graph doing it everywhere is exponential
-//! (prototype.md, 1), so uses are counted over the whole graph first, and the question is asked
-//! again at each term that an index passes.
+//! elementwise operation, or a sum over other axes, that nothing else reads. It also moves a slice
+//! through elementwise operations into a contraction: if only some rows of a product are read, only
+//! these are computed. Pushing everywhere would take exponential time on a hash-consed graph. So
+//! the pass counts uses over the whole graph first, and decides again at each term that an index
+//! passes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,8 +19,8 @@ use crate::prim::Prim;
 pub const PASS: Pass = Pass { name: "push", run: |g, roots, cx| roots.map(|all| push(g, all, cx)), simplified: true };
 
 /// The roots with indices pushed. Closed bodies are left alone: their arrays are small or carried.
-/// So are exact contractions: the function itself computes all of them. What is checked holds: a
-/// part that may leave its array is read element by element.
+/// So are exact contractions, since the function itself computes all their elements. The checks are
+/// assumed to hold; a slice that may leave its array is read element by element.
 pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, uses) = (cx.exact(g), cx.get::<Uses>(g, roots));
     let checked = cx.checked();
@@ -29,8 +29,8 @@ pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let node = g.node_rc(t);
         match &*node {
-            // Inside an index function the index mentions its variables: such reads stay as they
-            // are.
+            // Inside an index function the index mentions its variables; these reads are left
+            // alone.
             Node::Gather { src, vars, index, .. }
                 if vars.is_empty() && g.free(t).is_empty() && enters(g, uses, *src, index.len()) =>
             {
@@ -51,7 +51,7 @@ pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     })
 }
 
-/// Whether an index of this length goes into `t`.
+/// Whether an index of this length can be pushed into `t`.
 fn enters(g: &Graph, uses: &HashMap<Term, usize>, t: Term, len: usize) -> bool {
     let Node::Prim(prim, _) = g.node(t) else { return false };
     let fits = match prim {
@@ -62,10 +62,10 @@ fn enters(g: &Graph, uses: &HashMap<Term, usize>, t: Term, len: usize) -> bool {
     fits && uses.get(&t) == Some(&1)
 }
 
-/// `index t index`, pushed as far as it goes. An explicit stack: chains of operations are as long
-/// as the program.
+/// `index t index`, pushed as far as possible. It uses an explicit stack, since chains of
+/// operations are as long as the program.
 fn read(g: &mut Graph, uses: &HashMap<Term, usize>, done: &Done, t: Term, index: &[Term]) -> Term {
-    // Only replicates change the index on its way, so results are kept by (term, index).
+    // Only replicates change the index, so results are stored by (term, index).
     let mut results: HashMap<(Term, Vec<Term>), Term> = HashMap::new();
     let root = (t, index.to_vec());
     let mut stack = vec![(root.clone(), false)];
@@ -116,13 +116,14 @@ fn read(g: &mut Graph, uses: &HashMap<Term, usize>, done: &Done, t: Term, index:
     results[&root]
 }
 
-/// Operations that a part goes through.
+/// The maximum number of operations that a slice passes.
 const DEEP: usize = 16;
 
-/// Of an axis the first element and the number of elements that are read, if not all.
+/// For an axis that is not read as a whole: the first element and the number of elements that are
+/// read.
 type Span = Option<(Term, Term)>;
 
-/// What a slice with unit steps reads.
+/// The span of each axis that a slice with unit strides reads.
 fn span(g: &Graph, slice: Term) -> Vec<Span> {
     let Node::Prim(Prim::Slice(steps), args) = g.node(slice) else { return Vec::new() };
     let rank = steps.len();
@@ -135,7 +136,7 @@ fn span(g: &Graph, slice: Term) -> Vec<Span> {
         .collect()
 }
 
-/// Whether all that is read of an array is there, if anything is read.
+/// Whether all elements that are read of an array are in range, if any are read.
 fn is_inside(g: &Graph, facts: &mut Facts, span: &[Span], t: Term) -> bool {
     let mark = facts.mark();
     for &(_, len) in span.iter().flatten() {
@@ -158,8 +159,8 @@ fn kept(rank: usize, new: &[u8]) -> Vec<usize> {
     (0..rank).filter(|&k| !new.contains(&axis(k))).collect()
 }
 
-/// Whether a part goes into a contraction, whose other rows are read by nothing, and which does not
-/// have to copy any part.
+/// Whether a slice can be pushed into a contraction whose other rows nothing reads, without a copy
+/// of any operand.
 fn reaches_product(
     g: &Graph,
     (uses, exact): (&HashMap<Term, usize>, &HashSet<Term>),
@@ -172,7 +173,7 @@ fn reaches_product(
     let Some(deep) = deep.checked_sub(1).filter(|_| uses.get(&t) == Some(&1)) else { return false };
     match prim {
         Prim::Contract(c) => {
-            // Leading rows are contiguous where they lie.
+            // Leading rows are contiguous in place.
             let leading = |label: u8| [&c.a, &c.b].iter().all(|of| !of.iter().skip(1).any(|&l| l == label));
             let cut = |(label, s): (&u8, &Span)| s.is_none() || leading(*label);
             let any = c.a.iter().any(|l| c.b.contains(l) && !c.out.contains(l));
@@ -186,7 +187,7 @@ fn reaches_product(
     }
 }
 
-/// This part of `t`, taken inside wherever it reaches a contraction.
+/// This slice of `t`, taken inside wherever it reaches a contraction.
 fn part(
     g: &mut Graph,
     (uses, exact, done): (&HashMap<Term, usize>, &HashSet<Term>, &Done),

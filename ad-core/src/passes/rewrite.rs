@@ -1,11 +1,12 @@
-//! The rewriting driver of the passes over the whole graph: terms are built anew from the leaves
-//! up, each once, at its own source location. A pass is a rule that says what it makes of a term;
-//! where it says nothing, the term is the same of what its children have become. With `AD_TRACE`
-//! the driver records what a rule has rewritten, under the name of the running pass.
+//! The rewriting driver of the passes over the whole graph. It rewrites bottom-up and visits each
+//! term once. A pass supplies a rule that returns the replacement of a term, or `None`: then the
+//! term is rebuilt with its rewritten children. New terms inherit the source location of the old
+//! one. With `AD_TRACE` the driver logs what a rule has rewritten, under the name of the running
+//! pass.
 //!
-//! Sizes that types mention stay the terms that they are: with another size, terms of one type
-//! would be of two types. So the driver is made with the terms that are fixed. It must never enter
-//! the body of a loop: a rule for loops does that with a driver for the body.
+//! Sizes that occur in types are not rewritten: otherwise two terms of one type would get different
+//! types. The driver is therefore constructed with the set of terms that it must leave alone. It
+//! does not enter the body of a loop: a rule for loops does that with a driver for the body.
 
 use std::collections::HashMap;
 
@@ -13,32 +14,32 @@ use super::trace;
 use crate::ir::{Graph, Node, Term};
 use crate::stage;
 
-/// What terms have become.
+/// From each visited term to its replacement.
 pub(crate) type Done = HashMap<Term, Term>;
 
-/// The driver: a memo, and the walks that fill it.
+/// The driver: a memo table of replacements, and the walks that fill it.
 #[derive(Default)]
 pub(crate) struct Rewriter {
     done: Done,
 }
 
 impl Rewriter {
-    /// A driver that leaves these terms as they are.
+    /// A driver that leaves these terms alone.
     pub(crate) fn new<'t>(fixed: impl IntoIterator<Item = &'t Term>) -> Self {
         Rewriter { done: fixed.into_iter().map(|&t| (t, t)).collect() }
     }
 
-    /// Says what a term becomes, before a walk meets it.
+    /// Presets the replacement of a term.
     pub(crate) fn set(&mut self, t: Term, new: Term) {
         self.done.insert(t, new);
     }
 
-    /// What terms have become.
+    /// The replacements of all visited terms.
     pub(crate) fn done(&self) -> &Done {
         &self.done
     }
 
-    /// The roots after the rule has been applied to all that they consist of.
+    /// The roots after the rule has been applied to every term reachable from them.
     pub(crate) fn run(
         &mut self,
         g: &mut Graph,
@@ -51,12 +52,12 @@ impl Rewriter {
         roots.iter().map(|t| self.done[t]).collect()
     }
 
-    /// The roots over what was [`set`](Self::set).
+    /// The roots with the replacements given by [`set`](Self::set) substituted.
     pub(crate) fn replace(&mut self, g: &mut Graph, roots: &[Term]) -> Vec<Term> {
         self.run(g, roots, |_, _, _| None)
     }
 
-    /// One term, whose children are done.
+    /// Rewrites one term, whose children have been rewritten before.
     pub(crate) fn step(&mut self, g: &mut Graph, t: Term, rule: impl FnOnce(&mut Graph, Term, &Done) -> Option<Term>) {
         if self.done.contains_key(&t) {
             return;
@@ -65,14 +66,15 @@ impl Rewriter {
         let before = g.at(here);
         let new = match rule(g, t, &self.done) {
             Some(new) => {
-                // A rule that gives the same form over its new children has not rewritten it.
+                // A rule that only rebuilds the term over its new children has not rewritten it.
                 if trace::is_on() && over(g, t, &self.done) != *g.node(new) {
                     trace::fired(stage::current(), t, &[new]);
                 }
                 new
             }
             None => match over(g, t, &self.done) {
-                // A part of a loop that has become a tuple of its parts is that part.
+                // If a loop was replaced by a tuple of its results, a projection of the loop is a
+                // component of the tuple.
                 Node::Proj(tuple, k) => g.proj(tuple, k as usize),
                 node => g.mk(node),
             },
@@ -82,7 +84,7 @@ impl Rewriter {
     }
 }
 
-/// The same form of what its children have become.
+/// The node of the term with each child replaced.
 pub(crate) fn over(g: &Graph, t: Term, done: &Done) -> Node {
     g.node(t).map_children(|c| done[&c])
 }

@@ -1,5 +1,5 @@
-//! The roots of a program, by what they are for. Passes take and return them as a whole; nobody
-//! finds a group by its position in a list.
+//! The roots of a program, in named groups by purpose. Passes take and return all groups at once.
+//! No code finds a group by its position in a list.
 
 use crate::ir::Term;
 
@@ -8,37 +8,37 @@ use crate::ir::Term;
 pub struct CheckRoots {
     /// The condition.
     pub ok: Term,
-    /// What the message shows.
+    /// The values that the message shows.
     pub shown: Vec<Term>,
 }
 
-/// Named groups of roots.
+/// The named groups of roots.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Roots {
-    /// The results: of the function those that derivatives are taken of, of a derivative those that
-    /// its routine returns.
+    /// The results. In the function: those that derivatives are taken of. In a derivative: those
+    /// that its routine returns.
     pub values: Vec<Term>,
-    /// The results as a derivative has them, where it returns others. Nothing returns these, but
-    /// their decisions are the function's.
+    /// The results as a derivative computes them, if it returns others. No routine returns these,
+    /// but their decisions are decisions of the function.
     pub differentiated: Vec<Term>,
     /// The derivatives. Empty in the function itself.
     pub derivatives: Vec<Term>,
     /// The conditions under which the function does not panic.
     pub checks: Vec<CheckRoots>,
-    /// The results of the function out of counting runs: of loops that stop early and have run
-    /// once, without a derivative, to count their steps. A derivative returns these instead of
-    /// `values`. Empty if there are no such runs.
+    /// The results of the function as counting runs compute them. A counting run runs a loop that
+    /// stops early once, without a derivative, to count its iterations. A derivative returns these
+    /// instead of `values`. Empty if there are no counting runs.
     pub counting_runs: Vec<Term>,
 }
 
 impl Roots {
-    /// Results of a function, and nothing else.
+    /// The roots of a function that has results only.
     #[must_use]
     pub fn of_values(values: &[Term]) -> Self {
         Roots { values: values.to_vec(), ..Roots::default() }
     }
 
-    /// All of them, in a fixed order.
+    /// All roots, in a fixed order.
     #[must_use]
     pub fn all(&self) -> Vec<Term> {
         let checks = self.checks.iter().flat_map(|c| std::iter::once(&c.ok).chain(&c.shown));
@@ -46,14 +46,14 @@ impl Roots {
         results.chain(checks).chain(&self.counting_runs).copied().collect()
     }
 
-    /// What belongs to the function: all but the derivatives. The decisions of these are the
-    /// function's own.
+    /// The roots of the function: all but the derivatives. Their decisions are decisions of the
+    /// function.
     #[must_use]
     pub fn function(&self) -> Vec<Term> {
         Roots { derivatives: Vec::new(), ..self.clone() }.all()
     }
 
-    /// The same groups, of what `new` makes of all of them.
+    /// The same groups, with the roots that `new` returns for all of them.
     #[must_use]
     pub fn map(&self, new: impl FnOnce(&[Term]) -> Vec<Term>) -> Roots {
         let all = self.all();

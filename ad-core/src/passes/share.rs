@@ -1,12 +1,13 @@
-//! Functions whose dear part is the same: where two of a family are computed of the same term, both
-//! are written with that part, which is then computed once. Alone, a function stays as it is: its
-//! kernel is as fast and reads better.
+//! Shares expensive subterms between related functions. If two functions of a family are applied to
+//! the same term, both are rewritten in terms of their common subterm, which is then computed once.
+//! A function that occurs alone is left alone: its kernel is as fast and reads better.
 //!
-//! What a derivative divides by the same term again and again, or by a number all over an array, it
-//! multiplies by one reciprocal. The function's own divisions stay, whether a decision depends on
-//! them or not: their quotient has one rounding, and where 1/y overflows (y is below the smallest
-//! normal number's half) they may be finite. A derivative by y is beyond all numbers there as well;
-//! one by x may be infinite where the quotient is not (README says so).
+//! If a derivative divides by the same term several times, or divides a whole array by a scalar,
+//! the pass multiplies by one reciprocal instead. Divisions of the function itself are left alone,
+//! even if no decision depends on them: their quotient is rounded once, and it may be finite where
+//! 1/y overflows (where y is below half of the smallest normal number). In that range a derivative
+//! by y overflows as well; a derivative by x may become infinite where the quotient is not (README
+//! says so).
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +18,7 @@ use crate::analysis::sizes::Fixed;
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Cmp, Prim, Unary};
 
-/// A member of a family: the function, and the same in terms of its argument.
+/// A member of a family: the function, and the function that builds it from the common subterm.
 type Member = (Unary, fn(&mut Graph, Term) -> Term);
 
 /// The families. `softplus` and its derivative `sigmoid` share `exp(-|x|)`, which cannot overflow.
@@ -27,8 +28,8 @@ const FAMILIES: &[&[Member]] = &[&[(Unary::Softplus, softplus), (Unary::Sigmoid,
 pub const PASS: Pass =
     Pass { name: "share", run: |g, roots, cx| roots.map(|all| share(g, all, cx)), simplified: false };
 
-/// The roots with shared parts. Exact terms are left alone: another formula has other last bits. So
-/// are the divisions of the function itself.
+/// The roots with shared subterms. Exact terms are left alone, since another formula changes the
+/// last bits. So are the divisions of the function itself.
 pub fn share(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, reachable) = (cx.exact(g), cx.get::<Reachable>(g, roots));
     let divided = divided(g, &reachable, &cx.function(g).iter().copied().collect());
@@ -55,11 +56,11 @@ fn member(g: &Graph, t: Term) -> Option<(usize, Unary, Term)> {
     Some((family, *f, args[0]))
 }
 
-/// So many quotients are written as quotients, which are rounded once: both of `hypot` at (3, 4)
-/// are what they are on paper.
+/// Up to this number of divisions by one term stay divisions, since a quotient is rounded once: so
+/// both derivatives of `hypot` at (3, 4) are exact.
 const FEW: usize = 2;
 
-/// The divisions of a derivative that are to be products with a reciprocal: which by which.
+/// The divisions of a derivative that become products with a reciprocal: from each to its operands.
 fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, (Term, Term)> {
     let mut by: HashMap<Term, usize> = HashMap::new();
     let mut found = Vec::new();
@@ -78,7 +79,7 @@ fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, 
     found.into_iter().map(|(t, x, y)| (t, (x, y))).collect()
 }
 
-/// The number that an array is, everywhere.
+/// The scalar that is replicated, if the array is the same everywhere.
 fn repeated(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
         Node::Prim(Prim::Replicate(_), args) if g.rank(args[0]) == 0 => Some(args[0]),
@@ -86,7 +87,7 @@ fn repeated(g: &Graph, t: Term) -> Option<Term> {
     }
 }
 
-/// `x * (1 / y)`, the reciprocal of a number taken once.
+/// `x * (1 / y)`; the reciprocal of a replicated scalar is computed once.
 fn times_reciprocal(g: &mut Graph, x: Term, y: Term) -> Term {
     let shape = g.shape(y).to_vec();
     let reciprocal = g.unary(Unary::Recip, repeated(g, y).unwrap_or(y));

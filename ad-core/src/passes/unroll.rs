@@ -1,15 +1,16 @@
-//! Small arrays of literal size as scalars: a vector in space, a quaternion, a rotation matrix.
-//! What is done to each element is then straight-line code, which the simplifier sees through and
-//! rustc keeps in registers; arrays are put together where something that is not small reads them,
-//! and at the border of the function.
+//! Replaces small arrays of literal size by scalars: a vector in space, a quaternion, a rotation
+//! matrix. Operations on their elements become straight-line code, which the simplifier can rewrite
+//! and rustc keeps in registers. An array is stacked from its elements where a term that is not
+//! small reads it, and at the boundary of the function.
 //!
 //! An array is small if its sizes are literals and it has at most [`LIMIT`] elements; a product of
-//! matrices if it has at most [`PRODUCTS`] products; so a term becomes at most so many, and code
-//! grows with the program only. Each form has a row in `Unroll::rule`; what has none (or reads what
-//! is not small) stays an array, whose elements are then read one by one.
+//! matrices also has at most [`PRODUCTS`] products. These limits bound the number of terms that
+//! replace one term, so code grows only linearly with the program. Each form has a row in
+//! `Unroll::rule`. A term of another form, or one that reads arrays that are not small, stays an
+//! array, whose elements are then read one by one.
 //!
-//! Must never change the order of a sum that a decision depends on, and never read an element of
-//! what is not small more often than before.
+//! The pass does not change the order of a sum that a decision depends on, and does not read an
+//! element of a large array more often than before.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -20,21 +21,21 @@ use crate::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, Put, Term, Type};
 use crate::passes::{Context, Pass, simplify, trace};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
-/// The most elements of an array that is taken apart: a 4 x 4 matrix.
+/// The most elements of an array that is replaced by scalars: a 4 x 4 matrix.
 pub const LIMIT: usize = 16;
-/// The most products of a contraction that is taken apart: of two 4 x 4 matrices.
+/// The most products of a contraction that is replaced by scalars: of two 4 x 4 matrices.
 pub const PRODUCTS: usize = 64;
-/// Sums of so many elements are not the plain sum from left to right, where the function's own
-/// order counts.
+/// From this number of elements on, ndarray does not sum from left to right, so a sum whose order
+/// counts is not unrolled that way.
 const ORDERED: usize = 8;
-/// The DSL's own sums have so many parts.
+/// The number of accumulators in the DSL's own sums.
 const LANES: usize = 16;
 
 /// The pass.
 pub const PASS: Pass =
     Pass { name: "unroll", run: |g, roots, cx| roots.map(|all| unroll(g, all, cx)), simplified: true };
 
-/// The roots with small arrays as scalars. Exact sums keep their order.
+/// The roots with small arrays replaced by scalars. Exact sums keep their order.
 pub fn unroll(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, sizes, reach) = (cx.exact(g), cx.get::<Fixed>(g, roots), cx.get::<Reachable>(g, roots));
     let (exact, sizes) = (&*exact, &*sizes);
@@ -55,9 +56,9 @@ struct Unroll<'a> {
     exact: &'a HashSet<Term>,
     /// The elements of old terms, row-major.
     parts: HashMap<Term, Parts>,
-    /// Sizes in types: they stay the terms that they are.
+    /// Sizes that occur in types; they are not rewritten.
     sizes: &'a HashSet<Term>,
-    /// Old terms as new ones.
+    /// From old terms to new ones.
     whole: HashMap<Term, Term>,
 }
 
@@ -102,7 +103,7 @@ impl Unroll<'_> {
         sizes.filter(|sizes| (1..=LIMIT).contains(&product(sizes)))
     }
 
-    /// The term as one array.
+    /// The rewritten term as one array.
     fn whole(&mut self, t: Term) -> Term {
         if let Some(&whole) = self.whole.get(&t) {
             return whole;
@@ -121,7 +122,7 @@ impl Unroll<'_> {
         whole
     }
 
-    /// The array that these are the elements of, one after the other.
+    /// The array of which these are all elements in order, if there is one.
     fn all_of(&self, parts: &[Term], like: Term) -> Option<Term> {
         let mut of = None;
         let sizes = self.small(like)?;
@@ -161,7 +162,7 @@ impl Unroll<'_> {
         ts.iter().map(|&t| self.literal(t)).collect()
     }
 
-    /// What stands for a value that nothing reads.
+    /// A placeholder for a value that nothing reads.
     fn nothing(&mut self, elem: Elem) -> Term {
         match elem {
             Elem::Real(ty) => self.g.lit_real(ty, 0.0),
@@ -338,9 +339,9 @@ impl Unroll<'_> {
         }
     }
 
-    /// The fold of some scalars in so many parts, each of which begins with `start`: of ndarray's
-    /// order all is added to one more, two parts at a time; otherwise halves meet until one is
-    /// left. Then the rest.
+    /// Folds scalars with this number of accumulators, each initialised with `start`. In ndarray's
+    /// order the accumulators are added to one more, two at a time; otherwise halves are combined
+    /// until one is left. Then the remaining elements are added.
     fn in_parts(&mut self, f: Binary, start: f64, xs: &[Term], count: usize) -> Term {
         let start = self.g.lit_like(xs[0], start);
         let whole = xs.len() / count * count;
@@ -393,7 +394,7 @@ impl Unroll<'_> {
 
     /// The index function of a gather or scatter at these values of its variables.
     fn indices(&mut self, node: &Node, sizes: &[usize]) -> Vec<Vec<Term>> {
-        // The index is inside the scope: what it reads that is closed has its new form already.
+        // The index is inside the scope; its closed subterms have been rewritten already.
         let mut scoped = Vec::new();
         node.for_each_scoped_child(|c, inside| {
             if inside {
@@ -518,12 +519,12 @@ fn product(sizes: &[usize]) -> usize {
     sizes.iter().fold(1_usize, |a, &n| a.saturating_mul(n))
 }
 
-/// The place of an index in row-major order.
+/// The position of an index in row-major order.
 fn ravel(ix: &[usize], sizes: &[usize]) -> usize {
     ix.iter().zip(sizes).fold(0, |k, (&i, &n)| k * n + i)
 }
 
-/// The index at a place.
+/// The index at a position.
 fn unravel(mut k: usize, sizes: &[usize]) -> Vec<usize> {
     let mut ix = vec![0; sizes.len()];
     for (i, &n) in ix.iter_mut().zip(sizes).rev() {

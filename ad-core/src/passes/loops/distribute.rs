@@ -1,5 +1,5 @@
-//! The loop that is left when the fates of its parts are known, and what has left it, over all
-//! steps. Must decide nothing.
+//! Builds the loop that remains and the bulk operations for the results that have left it, from the
+//! outcomes decided in `loops`. It decides nothing.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::passes::rewrite::Rewriter;
 use crate::prim::{Binary, Cmp, Prim, Reduce};
 
 impl LoopParts<'_> {
-    /// The loop that is left, and all parts.
+    /// The remaining loop, and the tuple of all results.
     pub(super) fn make(mut self) -> Term {
         let (carries, captures) = (self.carries(), self.scan.captures.len());
         let total = self.scan.body.params.len();
@@ -25,7 +25,7 @@ impl LoopParts<'_> {
         if !left.is_empty() || !self.saved.is_empty() {
             let mut results: Vec<Term> = left.iter().map(|&k| self.scan.body.results[k]).collect();
             results.extend(&self.saved);
-            // Parameters that occur, in their order: carried, captures and what has become one,
+            // The parameters that occur, in their order: carried values, captures (with new ones),
             // rows.
             let occurs: BTreeSet<usize> = self
                 .g
@@ -87,7 +87,7 @@ impl LoopParts<'_> {
                     self.g.cond(none, begin, met)
                 }
                 Outcome::Updates(updates) => {
-                    // The last of the chain was met first.
+                    // The last update of the chain is first in the list.
                     updates.iter().rev().fold(self.scan.init[k], |acc, p| {
                         let each = p.with(&self.at_step(&p.terms(), &args));
                         match (p, &each) {
@@ -113,16 +113,16 @@ impl LoopParts<'_> {
         }
     }
 
-    /// The first best step's own value, or the beginning. Its place is a decision, as the choices
-    /// of the loop were.
+    /// The value at the argmin or argmax, or the initial value. Its index is a decision, as the
+    /// choices of the loop were.
     fn winner(&mut self, acc: Term, op: Reduce, e: (Term, Term), var: Var, rows: &[Term]) -> Term {
         let ((better, best), none, _) = self.best(acc, op, e, var, rows);
         let met = self.g.cond(better, best, acc);
         self.g.cond(none, acc, met)
     }
 
-    /// Whether the best step's own value is better than the beginning, and that value; whether
-    /// there is no step; and what the parameters are there.
+    /// Whether the value at the best iteration is better than the initial value, and that value;
+    /// whether there are no iterations; and the parameters at the best iteration.
     fn best(
         &mut self,
         acc: Term,
@@ -154,14 +154,15 @@ impl LoopParts<'_> {
         ((better, best), none, args)
     }
 
-    /// A step's number, and what the parameters of the body and its saved terms are at it.
+    /// The variable of an iteration, and the parameters of the body and its saved terms at that
+    /// iteration.
     pub(super) fn step(&mut self, rows: &[Term]) -> (Var, Vec<Term>) {
         let var = self.g.fresh();
         let i = self.g.mk(Node::Var(var));
         (var, self.args_at(i, rows))
     }
 
-    /// What the parameters of the body and its saved terms are at a step.
+    /// The parameters of the body and its saved terms at an iteration.
     fn args_at(&mut self, i: Term, rows: &[Term]) -> Vec<Term> {
         let mut args: Vec<Term> = self.scan.init.iter().chain(&self.scan.captures).copied().collect();
         let xs = self.scan.xs.clone();
@@ -177,7 +178,7 @@ impl LoopParts<'_> {
         args
     }
 
-    /// Row i of an array; of counted steps the count.
+    /// Row i of an array; for a row of iteration numbers, i.
     fn row(&mut self, x: Term, i: Term) -> Term {
         match self.g.node(x).clone() {
             Node::Prim(Prim::Iota, _) => i,
@@ -185,7 +186,7 @@ impl LoopParts<'_> {
         }
     }
 
-    /// Terms of the body at a step, as terms outside.
+    /// Terms of the body at an iteration, as terms outside of the loop.
     pub(super) fn at_step(&mut self, terms: &[Term], args: &[Term]) -> Vec<Term> {
         let first = self.scan.body.params.len() + self.carries();
         let mut params = self.scan.body.params.to_vec();
@@ -202,7 +203,7 @@ impl LoopParts<'_> {
         self.g.instantiate(&body, args)
     }
 
-    /// What all steps together make of `acc`.
+    /// The update of `acc` by all iterations.
     fn over_steps(&mut self, acc: Term, p: &Update, var: Var) -> Term {
         let count = self.scan.count;
         let mut lift = Lift::new(self.g, var, count);

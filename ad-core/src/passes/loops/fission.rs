@@ -1,7 +1,7 @@
-//! Arrays of which each step has a part of its own: no step sees what another one has written
-//! there, so all of them read what was there before the loop, and what they write is written over
-//! all steps (the rule *fission* in the table of `loops`). Must never take an array whose parts may
-//! meet.
+//! Loop fission for iteration-private updates: each iteration reads and writes a part of an array
+//! of its own. No iteration reads what another one has written there, so all of them read the
+//! initial value, and all writes become one update over all iterations (the rule *fission* in the
+//! table of `loops`). An array whose parts may overlap is left alone.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,7 +9,8 @@ use super::{LoopParts, MAX_OPERATIONS, Outcome, Update};
 use crate::ir::{Node, Put, Term};
 
 impl LoopParts<'_> {
-    /// Finds these arrays, all at once: what a step puts into one may be read from another one.
+    /// Finds these arrays, all at once, since an iteration may update one of them from elements of
+    /// another.
     pub(super) fn fission(&mut self) {
         let mut found: BTreeMap<usize, Vec<Update>> = BTreeMap::new();
         for k in 0..self.carries() {
@@ -34,8 +35,8 @@ impl LoopParts<'_> {
         }
     }
 
-    /// What each step writes into the carried array k, the last first, if it reads and writes there
-    /// at one index of its own only.
+    /// The writes of an iteration to the carried array k, the last one first, if it reads and
+    /// writes the array at one index of its own only.
     fn parts_of_steps(&mut self, k: usize) -> Option<Vec<Update>> {
         let results = self.scan.body.results.clone();
         let own = self.g.param(k, self.scan.body.params[k].clone());
@@ -64,7 +65,7 @@ impl LoopParts<'_> {
         axis.map(|_| updates)
     }
 
-    /// Whether the array and its states in a step are used in no other way than at this index.
+    /// Whether the array and its states in an iteration are accessed at this index only.
     fn only_at(&self, k: usize, own: Term, states: &[Term], axis: usize, at: Term) -> bool {
         let results = &self.scan.body.results;
         let state: HashSet<Term> = states.iter().copied().chain([own]).collect();

@@ -1,13 +1,15 @@
-//! Loops over the same steps that only add, of which several run the same inner loop (the
-//! function's own, and that of the derivative, which runs it again and saves rows of it): one loop,
-//! in which the inner one is run once.
+//! Loop fusion. Fuses loops with the same trip count that only accumulate and that run the same
+//! inner loop. Typically these are the function's loop and the derivative's, which repeats the
+//! inner loop and saves rows of it. The fused loop runs the inner loop once.
 //!
 //! ```text
-//! for i { a += f(inner(i)) }  for i { b += g(inner(i), rows of inner(i)) }   =   for i { s, rows = inner(i); a += f(s); b += g(s, rows) }
+//! for i { a += f(inner(i)) }  for i { b += g(inner(i), rows of inner(i)) }
+//!     becomes
+//! for i { s, rows = inner(i); a += f(s); b += g(s, rows) }
 //! ```
 //!
-//! Only loops that need nothing of each other, under the same conditions. Must never change the
-//! order of a sum that a decision depends on.
+//! Only independent loops under the same guards are fused. The order of a sum that a decision
+//! depends on does not change.
 
 use std::collections::HashSet;
 
@@ -24,7 +26,7 @@ use crate::passes::{Context, Pass};
 pub(crate) const PASS: Pass =
     Pass { name: "loop_fusion", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
-/// The same roots, with such loops as one.
+/// The roots with these loops fused.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
     let mut all: Vec<(Term, Scan)> = Vec::new();
@@ -73,7 +75,8 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     if any { new.replace(g, roots) } else { roots.to_vec() }
 }
 
-/// Whether a step only adds to what is carried, and runs loops of numbers for that.
+/// Whether an iteration only accumulates into carried values, and computes the summands with inner
+/// loops over scalars.
 fn adds(g: &mut Graph, t: Term, scan: &Scan, exact: &HashSet<Term>) -> bool {
     let flags = exact_parts(g, exact, t);
     let tuples = scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
@@ -85,7 +88,7 @@ fn adds(g: &mut Graph, t: Term, scan: &Scan, exact: &HashSet<Term>) -> bool {
     parts.added().is_some_and(|added| parts.has_loops_of_numbers(&added.concat()))
 }
 
-/// Leaves the loops that need nothing of another one.
+/// Keeps the loops that do not depend on another loop of the list.
 fn keep_independent(g: &Graph, all: &mut Vec<(Term, Scan)>) {
     let terms: HashSet<Term> = all.iter().map(|(t, _)| *t).collect();
     all.retain(|(_, scan)| {
@@ -95,8 +98,8 @@ fn keep_independent(g: &Graph, all: &mut Vec<(Term, Scan)>) {
     });
 }
 
-/// One loop with the carried values of all, one loop after the other, if there is an inner loop
-/// that is run once then.
+/// The fused loop, with the carried values of all loops; `None` if it would not share an inner
+/// loop.
 fn fused(g: &mut Graph, group: &[(Term, Scan)]) -> Option<Scan> {
     let (mut init, mut captures, mut xs): (Vec<Term>, Vec<Term>, Vec<Term>) = Default::default();
     let add = |list: &mut Vec<Term>, t: Term| {
@@ -139,14 +142,14 @@ fn fused(g: &mut Graph, group: &[(Term, Scan)]) -> Option<Scan> {
         next += scan.init.len();
     }
     let results = inner_once(g, &results)?;
-    // Which step comes first does not matter to sums.
+    // The order of iterations does not matter here, since no sum is exact.
     let body = Body { params: params.into(), results: results.into() };
     let (init, captures, xs) = (init.into(), captures.into(), xs.into());
     Some(Scan { count: group[0].1.count, reverse: false, stop: None, init, captures, xs, body })
 }
 
-/// Loops that take the same steps, and differ in the rows that they save, as one that saves all of
-/// them; `None` if there are none.
+/// Merges inner loops with the same trip count that differ only in the rows that they save; `None`
+/// if there are none.
 fn inner_once(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
     let mut all: Vec<(Term, Scan)> = Vec::new();
     for t in g.reachable(results) {

@@ -1,5 +1,5 @@
-//! Whether a part of a loop can be computed outside of it, and whether it is. Must never let
-//! anything out that a carried value may change.
+//! Decides whether a result of a loop can be computed outside of it, and whether it is. A term that
+//! depends on a carried value that changes does not leave the loop.
 
 use std::collections::HashSet;
 
@@ -8,8 +8,8 @@ use crate::choice::{Kind, choose, choose_if};
 use crate::ir::{Node, Put, Term};
 
 impl LoopParts<'_> {
-    /// Whether all pieces can be computed outside, of what is saved for sums: of so many axes at
-    /// most, given those of a summand.
+    /// Whether all updates can be computed outside of the loop, from values that are saved for
+    /// sums. `limit` gives the maximum number of axes of these values, from that of a summand.
     pub(super) fn all_leave(
         &self,
         all: &[Update],
@@ -26,15 +26,15 @@ impl LoopParts<'_> {
         })
     }
 
-    /// Whether what the carried value k becomes is taken behind the loop, of rows that are saved
-    /// for it.
+    /// Whether the updates of the carried value k are summed after the loop, from rows that are
+    /// saved for it.
     pub(super) fn after_loop(&self, k: usize, all: &[Update], saved: &mut Vec<Term>) -> bool {
         let smaller = self.all_leave(all, Some, saved);
         if smaller && saved.is_empty() {
             return self.in_bulk(k);
         }
         let mut any = Vec::new();
-        // By chance also of rows that are as large as what is added up.
+        // In randomised tests also from rows that are as large as the summands.
         let possible = smaller || self.all_leave(all, |rank| Some(rank + 1), &mut any);
         let why = || match smaller {
             true => format!("({} saved rows of fewer axes)", saved.len()),
@@ -47,18 +47,18 @@ impl LoopParts<'_> {
         behind
     }
 
-    /// What a choice about part k is known by.
+    /// The key of a choice about result k.
     pub(super) fn about(&self, k: usize) -> (usize, usize) {
         (self.scan.body.results[k].index(), k + (self.scan.count.index() << 16))
     }
 
-    /// Whether part k, which depends on nothing carried, leaves the loop: that costs nothing.
+    /// Whether result k, which depends on no carried value, leaves the loop. That costs nothing.
     pub(super) fn in_bulk(&self, k: usize) -> bool {
         choose(Kind::LoopDistribution, self.about(k), true, || "(it depends on no carried value)".into())
     }
 
-    /// Whether terms can be computed outside: of nothing carried, or (given a number of axes) of
-    /// what has fewer and is then saved.
+    /// Whether terms can be computed outside: they depend on no carried value, or (given a number
+    /// of axes) on values with fewer axes, which are then saved.
     pub(super) fn leaves(&self, roots: &[Term], limit: Option<usize>, saved: &mut Vec<Term>) -> bool {
         let varies = self.with_any(roots, |me, t| me.carried(t).is_some_and(|k| me.changes(k)));
         let mut seen = HashSet::new();

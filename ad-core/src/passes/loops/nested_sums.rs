@@ -1,5 +1,5 @@
-//! A sum that is carried through loops inside of loops, as one sum over all of their steps in
-//! order. Must never take in a loop whose steps do anything but add one number.
+//! Rewrites a sum that is carried through nested loops as one sum over all their iterations in
+//! order. Every one of these loops does nothing but add one scalar in each iteration.
 
 use super::LoopParts;
 use crate::ir::{Body, Graph, Node, Scan, Term};
@@ -7,14 +7,14 @@ use crate::passes::bulk::Lift;
 use crate::prim::{Binary, Prim};
 
 impl LoopParts<'_> {
-    /// What the loops inside of a step add, one after the other, to the carried number `acc`: an
-    /// array with an axis for each loop, the innermost one last.
+    /// The values that the loops inside of an iteration add, one after the other, to the carried
+    /// scalar `acc`: an array with an axis for each loop, the innermost one last.
     pub(super) fn nested(&mut self, acc: Term, next: Term) -> Option<Term> {
         (self.g.rank(acc) == 0).then(|| added(self.g, acc, next))?
     }
 }
 
-/// A loop that carries `acc` and nothing else, and leaves `next`.
+/// The loop that carries `acc` only and whose result is `next`.
 fn inner(g: &Graph, acc: Term, next: Term) -> Option<Scan> {
     let Node::Proj(tuple, 0) = g.node(next) else { return None };
     let Node::Scan(scan) = g.node(*tuple) else { return None };
@@ -23,7 +23,7 @@ fn inner(g: &Graph, acc: Term, next: Term) -> Option<Scan> {
     (alone && !g.reachable(&others).contains(&acc)).then(|| (**scan).clone())
 }
 
-/// The numbers of all steps; the recursion is over nested loops only.
+/// The summands of all iterations. The recursion is over nested loops only.
 fn added(g: &mut Graph, acc: Term, next: Term) -> Option<Term> {
     let scan = inner(g, acc, next)?;
     let (own, result) = (g.param(0, scan.body.params[0].clone()), scan.body.results[0]);
@@ -32,8 +32,8 @@ fn added(g: &mut Graph, acc: Term, next: Term) -> Option<Term> {
         Node::Prim(Prim::Binary(Binary::Add), ref args) if args[1] == own => args[0],
         _ => added(g, own, result)?,
     };
-    // Under a condition it stays a loop, which need not run where that does not hold; so does what
-    // loops compute.
+    // A conditional summand stays in the loop, which need not run where the condition is false. So
+    // do summands that loops compute.
     let stays = |t: &Term| *t == own || matches!(g.node(*t), Node::Scan(_));
     if matches!(g.node(e), Node::Cond { .. } | Node::Prim(Prim::Select, _)) || g.reachable(&[e]).iter().any(stays) {
         return None;

@@ -1,15 +1,17 @@
-//! Rows that a loop saves and that are read for sums over their elements alone: a second loop
-//! computes them again, step by step, and takes the sums, so that no row is in memory. The sums of
-//! a derivative over the items of a block are such ones where what is saved does not depend on what
-//! is differentiated (the powers of a polynomial): that loop has nothing to carry back, and goes
-//! forwards like the first one.
+//! Rematerialisation of rows that a loop saves and that only sums over their elements read. A
+//! second loop recomputes the rows, one in each iteration, and takes the sums, so that no row is
+//! stored. This occurs in sums over items of a derivative, if the saved rows do not depend on
+//! active inputs (the powers of a polynomial): the derivative's loop then carries nothing
+//! backwards, and runs forwards like the first one.
 //!
 //! ```text
-//! rows = for j in 0..m { save p; p = p * t }   sums = sum[1] (w * rows)     =     sums = for j in 0..m { save sum(w * p); p = p * t }
+//! rows = for j in 0..m { save p; p = p * t }   sums = sum[1] (w * rows)
+//!     becomes
+//! sums = for j in 0..m { save sum(w * p); p = p * t }
 //! ```
 //!
-//! Only what is cheap is computed again: each row twice, of what the second loop needs. Must never
-//! compute again what a decision depends on.
+//! Only cheap rows are recomputed: the second loop computes each row a second time. Terms that a
+//! decision depends on are not recomputed.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -23,14 +25,14 @@ use crate::passes::trace;
 use crate::passes::{Context, Pass};
 use crate::prim::Prim;
 
-/// Operations for an element of a row, at most: to save it and to read it again costs as much.
+/// The maximum number of operations per element of a row: saving and reading it costs as much.
 const CHEAP: usize = 8;
 
 /// The pass.
 pub(crate) const PASS: Pass =
     Pass { name: "rematerialise", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
-/// The same roots, with such sums taken where their rows are computed again.
+/// The roots with these sums taken in loops that recompute the rows.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let mut roots = roots.to_vec();
     while let Some(candidate) = Rematerialised::find(g, &roots, cx) {
@@ -54,7 +56,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
 /// A sum over the elements of rows.
 struct Sum {
     t: Term,
-    /// What is summed, and the terms of its shape that it is computed of by element, itself
+    /// The summed term, and the elementwise terms of its shape that it is computed from, itself
     /// included.
     of: Term,
     terms: BTreeSet<Term>,
@@ -69,14 +71,14 @@ struct Rematerialised {
     carries: BTreeSet<usize>,
 }
 
-/// The sum over rows of one loop, and the loop.
+/// For a sum over rows of one loop: the sum and the loop.
 fn sum_over_rows(g: &Graph, t: Term) -> Option<(Sum, Term)> {
     let Node::Prim(Prim::Sum(axes), args) = g.node(t) else { return None };
     let of = args[0];
     if **axes != [1] || g.rank(of) != 2 || !g.free(t).is_empty() || g.int_value(g.shape(of)[1]).is_some() {
         return None;
     }
-    // Down to what is no operation on elements.
+    // Descend to the terms that are not elementwise operations.
     let (mut terms, mut loops, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![of]);
     while let Some(u) = stack.pop() {
         if !terms.insert(u) {
@@ -100,7 +102,7 @@ fn by_element(g: &Graph, prim: &Prim, args: &[Term], of: Term) -> bool {
     prim.is_elementwise() && args.iter().all(|&a| g.shape(a) == g.shape(of))
 }
 
-/// The number of the rows of this loop that a term is.
+/// The index of the rows, if the term is a projection of the loop to saved rows.
 fn saved(g: &Graph, t: Term, loop_: Term) -> Option<usize> {
     match (g.node(t), g.node(loop_)) {
         (Node::Proj(tuple, k), Node::Scan(scan)) if *tuple == loop_ && *k as usize >= scan.init.len() => {
@@ -111,7 +113,7 @@ fn saved(g: &Graph, t: Term, loop_: Term) -> Option<usize> {
 }
 
 impl Rematerialised {
-    /// The first loop that is worth it.
+    /// The first loop for which it pays.
     fn find(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Option<Rematerialised> {
         let (exact, all) = (cx.exact(g), cx.get::<Reachable>(g, roots));
         let mut found: Vec<(Term, Vec<Sum>)> = Vec::new();
@@ -144,8 +146,8 @@ impl Rematerialised {
         None
     }
 
-    /// Whether nobody else reads the rows, so that they need not be saved any more, and no sum is
-    /// needed for another one.
+    /// Whether nothing else reads the rows, so that they need not be saved any more, and no sum
+    /// depends on another one.
     fn alone(&self, g: &Graph, readers: &HashMap<Term, Vec<Term>>, roots: &[Term]) -> bool {
         let own = |t: &Term| self.sums.iter().any(|s| s.t == *t || s.terms.contains(t));
         let mut depend: BTreeSet<Term> = BTreeSet::new();
@@ -168,8 +170,8 @@ impl Rematerialised {
             && !self.sums.iter().any(|s| below.binary_search(&s.t).is_ok())
     }
 
-    /// Whether the rows are cheap to compute again: the operations for an element of all that they
-    /// depend on.
+    /// Whether the rows are cheap to recompute, by the operations per element of all terms that
+    /// they depend on.
     fn is_cheap(&mut self, g: &Graph) -> bool {
         let carries = self.scan.init.len();
         let mut needed: Vec<Term> = Vec::new();
@@ -203,7 +205,7 @@ impl Rematerialised {
                 {
                     prim.cost().map_or(0, |cost| cost as usize)
                 }
-                // What is the same for all elements costs a row little.
+                // A term that is the same for all elements costs little per row.
                 Node::Prim(prim, _) if prim.is_elementwise() => usize::from(g.rank(t) > 0),
                 _ => return false,
             };
@@ -212,13 +214,14 @@ impl Rematerialised {
         choose(Kind::Rematerialisation, (self.loop_.index(), 0), cost <= CHEAP, why)
     }
 
-    /// The sums, out of a loop of their own.
+    /// Builds the loop that takes the sums.
     fn made(&self, g: &mut Graph) -> Vec<(Term, Term)> {
         let old = &self.scan;
         let (carried, captured) = (old.init.len(), old.captures.len());
         let own: Vec<usize> = self.carries.iter().copied().collect();
         let (mut captures, mut xs) = (old.captures.to_vec(), old.xs.to_vec());
-        // What of outside the sums read: the same in each step, or row by row.
+        // Terms outside of the loop that the sums read: loop-invariant ones, and ones that are read
+        // row by row.
         let mut same: Vec<Term> = Vec::new();
         let mut rows: Vec<Term> = Vec::new();
         for s in &self.sums {
@@ -239,7 +242,7 @@ impl Rematerialised {
         rows.dedup();
         captures.extend(&same);
         xs.extend(&rows);
-        // Parameters: the carried values that are left, captures, rows.
+        // The parameters: the remaining carried values, captures, rows.
         let mut params: Vec<Type> = own.iter().map(|&k| old.body.params[k].clone()).collect();
         params.extend(captures.iter().map(|&t| g.ty(t).clone()));
         let first_row = params.len();
@@ -251,7 +254,7 @@ impl Rematerialised {
         let param = |g: &mut Graph, k: usize| g.param(k, params[k].clone());
         let mut args = Vec::new();
         for k in 0..carried {
-            // What no row depends on is not read.
+            // A carried value that no row depends on is not read.
             args.push(match own.iter().position(|&c| c == k) {
                 Some(k) => param(g, k),
                 None => g.param(params.len() + k, old.body.params[k].clone()),
@@ -304,7 +307,7 @@ impl Rematerialised {
     }
 }
 
-/// Of a replication: whether it is the same in each row.
+/// For a replication: whether it is the same in each row.
 fn leading(g: &Graph, t: Term) -> Option<bool> {
     match g.node(t) {
         Node::Prim(Prim::Replicate(axes), _) => Some(axes.contains(&0)),

@@ -1,16 +1,19 @@
-//! Sums over steps that hold loops of numbers of their own (a running product, a recurrence for
-//! each item): several steps are done at once. The loop over steps becomes one over blocks of them;
-//! in a block the numbers of the inner loops are arrays over its steps, which fill the lanes of the
-//! machine, and what is saved for the derivative is that of one block. What does not fill a block
-//! is a smaller one.
+//! Strip-mines sums over iterations whose body has inner loops over scalars (a running product, a
+//! recurrence for each item). The loop becomes a loop over blocks of iterations. In a block, the
+//! scalars of the inner loops become arrays over the iterations of the block, which fill the SIMD
+//! lanes, and only one block's values are saved for the derivative. The remaining iterations are a
+//! smaller block.
 //!
 //! ```text
-//! for i in 0..n { s += e(i) }   =   for b in 0..n / size { s += sum_l e(b * size + l) }   s += sum_{l < n % size} e(n / size * size + l)
+//! for i in 0..n { s += e(i) }
+//!     becomes
+//! for b in 0..n / size { s += sum_l e(b * size + l) }
+//! s += sum_{l < n % size} e(n / size * size + l)
 //! ```
 //!
-//! Only for sums (the order of steps is free), and only where inner loops carry numbers: loops that
-//! carry arrays fill the lanes by themselves. Must never put more steps into a block than their
-//! saved rows have room for.
+//! The pass rewrites only sums, for which the order of iterations is free, and only where inner
+//! loops carry scalars: loops that carry arrays fill the lanes by themselves. A block has no more
+//! iterations than its saved rows have capacity for.
 
 use std::collections::HashMap;
 
@@ -23,22 +26,22 @@ use crate::passes::rewrite::{Rewriter, over};
 use crate::passes::{Context, Pass};
 use crate::prim::{IntOp, Prim};
 
-/// Steps of a block, at most: what is done once for each block is then little, and all rows of a
-/// block together are a few kilobytes.
+/// The maximum number of iterations of a block. The overhead of a block is then small, and all its
+/// rows together take a few kilobytes.
 const STEPS: usize = 128;
-/// Steps of a block in tests.
+/// The number of iterations of a block in tests.
 const TEST_STEPS: usize = 2;
-/// Whole lanes: a block is so many steps, or a multiple of that.
+/// SIMD lanes: the number of iterations of a block is a multiple of it.
 const LANES: usize = 16;
-/// Numbers that a block may save: half a megabyte.
+/// The number of scalars that a block may save: half a megabyte.
 const NUMBERS: usize = 1 << 16;
 
 /// The pass.
 pub(crate) const PASS: Pass =
     Pass { name: "strip_mine", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
-/// The same roots, with the loops that gain by it in blocks. After differentiation: before it a
-/// block would be saved, or run twice.
+/// The roots with strip-mined loops. The pass runs after differentiation: before it, a block would
+/// be saved, or run twice.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
@@ -51,7 +54,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
 }
 
 impl LoopParts<'_> {
-    /// The loop over blocks, then a block of the steps that are left, if there are any; as a tuple
+    /// The loop over blocks, then a block of the remaining iterations, if there are any; as a tuple
     /// of their results.
     fn strip_mined(mut self) -> Option<Term> {
         let (carries, captures) = (self.carries(), self.scan.captures.len());
@@ -66,14 +69,14 @@ impl LoopParts<'_> {
         if !choose(Kind::StripMining, (about, count), loops, why) {
             return None;
         }
-        // By chance blocks are so small that there are several.
+        // In randomised tests blocks are so small that there are several.
         let large = choose(Kind::StripMining, (about, count + (1 << 32)), true, String::new);
 
         let (size, blocks) = self.size(&saved, if large { STEPS } else { TEST_STEPS });
         let count = self.scan.count;
         let done = self.g.int(IntOp::Mul, blocks, size);
         let rest = self.g.int(IntOp::Sub, count, done);
-        // Rows that steps consume are read by their number.
+        // Consumed rows are read by the number of the iteration.
         let counted = |g: &Graph, x: Term| matches!(g.node(x), Node::Prim(Prim::Iota, _));
         let read: Vec<Term> = self.scan.xs.iter().copied().filter(|&x| !counted(self.g, x)).collect();
         let outer: Vec<Term> = self.scan.captures.iter().chain(&read).copied().collect();
@@ -111,7 +114,7 @@ impl LoopParts<'_> {
                 })
                 .collect()
         };
-        // A block of so many steps from this one on.
+        // A block with this first iteration and this number of iterations.
         let block = |me: &mut Self, first: Term, size: Term| {
             let lane = me.g.fresh();
             let lane_term = me.g.mk(Node::Var(lane));
@@ -137,7 +140,7 @@ impl LoopParts<'_> {
         Some(self.g.tuple(&parts))
     }
 
-    /// What each step adds to each carried value, if it does nothing else.
+    /// The summands that each iteration adds to each carried value, if it does nothing else.
     pub(super) fn added(&mut self) -> Option<Vec<Vec<Term>>> {
         let results = self.scan.body.results.clone();
         if self.scan.stop.is_some() || results.len() != self.carries() || self.g.int_value(self.scan.count).is_some() {
@@ -152,8 +155,8 @@ impl LoopParts<'_> {
         self.reads(&added.concat()).is_empty().then_some(added)
     }
 
-    /// The sum over the first axis, taken with that axis innermost, as what inner loops save has
-    /// it.
+    /// The sum over the first axis, taken with that axis innermost, which is the layout of the rows
+    /// that inner loops save.
     fn sum_of_lanes(&mut self, t: Term) -> Term {
         let rank = self.g.rank(t);
         let last: Vec<u8> = (1..rank).chain([0]).map(crate::ir::axis).collect();
@@ -175,13 +178,13 @@ impl LoopParts<'_> {
         self.g.sum_axes(turned[&t], &[crate::ir::axis(rank - 1)])
     }
 
-    /// Whether there are inner loops, and all that they carry are numbers.
+    /// Whether there are inner loops, and all their carried values are scalars.
     pub(super) fn has_loops_of_numbers(&self, added: &[Term]) -> bool {
         self.saved_numbers(added).is_some_and(|(_, loops)| loops)
     }
 
-    /// Numbers that inner loops save in a step, as sizes, if all that they carry are numbers; and
-    /// whether there are such loops.
+    /// The number of scalars that inner loops save in an iteration, as sizes, if all their carried
+    /// values are scalars; and whether there are inner loops.
     fn saved_numbers(&self, added: &[Term]) -> Option<(Vec<Term>, bool)> {
         let mut saved = Vec::new();
         let mut any = false;
@@ -212,8 +215,8 @@ impl LoopParts<'_> {
         Some((saved, any))
     }
 
-    /// How many steps are a block, and how many blocks there are: one step is one, if there is no
-    /// room for the rows of more.
+    /// The number of iterations in a block, and the number of blocks. A block has one iteration if
+    /// there is no capacity for the rows of more.
     fn size(&mut self, saved: &[Term], steps: usize) -> (Term, Term) {
         let [steps, lanes, capacity, one] = [steps, LANES, NUMBERS, 1].map(|n| self.g.lit_usize(n));
         let mut size = steps;

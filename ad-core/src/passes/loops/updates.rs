@@ -1,23 +1,23 @@
-//! What a step does to a carried value, by which rule: the pieces that it is made of. Must never
-//! change a term of the loop.
+//! Classifies the updates of a carried value in an iteration, by the rules of `loops`. It changes
+//! no term of the loop.
 
 use super::{LoopParts, MAX_OPERATIONS};
 use crate::ir::{Elem, Graph, Node, Put, Term, Type, Var};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
-/// What a step does to one carried value.
+/// An update of a carried value in an iteration.
 pub(super) enum Update {
     /// Adds a term.
     Add(Term),
-    /// Adds a number, or all of an array, to a sum from 0 that keeps the order of the steps and, in
-    /// them, of the elements.
+    /// Adds a scalar, or all elements of an array, to a sum that starts at 0 and keeps the order of
+    /// the iterations and, in each of them, of the elements.
     InOrder(Term),
-    /// Adds or puts elements, at places that are opened.
+    /// Adds or puts elements. The index variables are fresh.
     Scatter { put: Put, src: Term, vars: Vec<Var>, index: Vec<Term> },
-    /// Takes the greater or the smaller.
+    /// Takes the maximum or minimum.
     Extremum(Reduce, Term),
-    /// The same, of what a step computes: its place is a decision, and only there is it computed
-    /// again, for its derivative.
+    /// Takes the maximum or minimum of a computed value. The argmax is a decision; the value is
+    /// recomputed there only, for its derivative.
     Winner(Reduce, Term),
 }
 
@@ -43,7 +43,8 @@ impl Update {
 }
 
 impl LoopParts<'_> {
-    /// How the carried value k becomes `next`, if that is by one rule; the pieces do not read it.
+    /// The updates by which the carried value k becomes `next`, if one rule applies. They do not
+    /// read the carried value.
     pub(super) fn updates(&mut self, k: usize, next: Term) -> Option<Vec<Update>> {
         let own = self.g.param(k, self.scan.body.params[k].clone());
         let zero = self.g.real_value(self.scan.init[k]).is_some_and(|x| x.to_bits() == 0);
@@ -56,8 +57,8 @@ impl LoopParts<'_> {
         }
         let mut found = Vec::new();
         let mut stack = vec![(next, None::<Term>)];
-        // Everything on the way is one of: a choice between ways, an addition to a way, a scatter
-        // onto a way.
+        // Each term between the two states is a conditional between chains, an addition to a chain,
+        // or a scatter into a chain.
         while let Some((t, mask)) = stack.pop() {
             if t == own {
                 continue;
@@ -97,8 +98,8 @@ impl LoopParts<'_> {
                         (Put::Add, _) => self.masked(mask, src),
                         (Put::Set, None) => src,
                         (Put::Set, Some(mask)) => {
-                            // Each place is written at most once: what is not written is the
-                            // beginning's own.
+                            // Each element is written at most once; an element that is not written
+                            // keeps its initial value.
                             let sizes: Box<[Term]> = self.g.shape(src)[..vars.len()].into();
                             let begin = self.beginning(k);
                             let old = self.g.gather(begin, sizes, &vars, &index);
@@ -113,7 +114,8 @@ impl LoopParts<'_> {
                         && mask.is_none()
                     {
                         let e = if then == own { other } else { then };
-                        // Nothing is better than a NaN, which only a number that is known is not.
+                        // No value compares better than a NaN, so the initial value has to be a
+                        // known number that is not NaN.
                         let number = self.g.real_value(self.scan.init[k]).is_some_and(|x| !x.is_nan());
                         if free(self, &[e]) && (number || self.g.rank(e) == 0) {
                             let computed = self.g.rank(e) == 0 && matches!(self.g.node(e), Node::Prim(..)) || !number;
@@ -136,13 +138,13 @@ impl LoopParts<'_> {
                 _ => return None,
             }
         }
-        // One chain of additions, or one extremum, or one write.
+        // Only additions, or a single extremum, or a single write.
         let adds = |p: &Update| matches!(p, Update::Add(_) | Update::Scatter { put: Put::Add, .. });
         if found.iter().all(adds) && !self.exact[k] {
             return Some(found);
         }
         match &found[..] {
-            // Under a condition it stays a loop, which need not run where that does not hold.
+            // A conditional sum stays in the loop, which need not run where the condition is false.
             [Update::Add(e)]
                 if self.g.rank(*e) == 0
                     && !self.scan.reverse
@@ -159,9 +161,9 @@ impl LoopParts<'_> {
         }
     }
 
-    /// A summand under a condition as pieces: of what is zero but for a few elements, under
-    /// whatever conditions, only these elements, so that all steps together cost what one step
-    /// costs, times their number.
+    /// Splits a summand with its mask into updates. If a summand is zero except for some elements,
+    /// under any conditions, only these elements are added. So the cost of all iterations is the
+    /// cost of one times their number.
     pub(super) fn summands(&mut self, e: Term, mask: Option<Term>, found: &mut Vec<Update>) {
         let mut stack = vec![(e, mask)];
         while let Some((t, mask)) = stack.pop() {
@@ -197,7 +199,7 @@ impl LoopParts<'_> {
         }
     }
 
-    /// Whether elements are added somewhere in a sum, a choice, or a chain of such.
+    /// Whether a sum, a conditional, or a chain of these adds single elements.
     pub(super) fn has_elements(&self, t: Term) -> bool {
         let (mut stack, mut seen) = (vec![t], 0);
         while let Some(t) = stack.pop() {
@@ -213,7 +215,7 @@ impl LoopParts<'_> {
         false
     }
 
-    /// `if e > acc { e } else { acc }` and its like, where the first of equals stays.
+    /// `if e > acc { e } else { acc }` and its variants, in which the first of equal values wins.
     pub(super) fn comparison(&self, own: Term, cond: Term, then: Term, other: Term) -> Option<Reduce> {
         let Node::Prim(Prim::Compare(op), args) = self.g.node(cond) else { return None };
         let greater = match op {
@@ -235,14 +237,14 @@ impl LoopParts<'_> {
         self.g.cond(mask, e, zero)
     }
 
-    /// What a carried value is before the loop, as a term in the body.
+    /// The initial value of a carried value, as a term in the body.
     pub(super) fn beginning(&mut self, k: usize) -> Term {
         let number = self.scan.body.params.len() + k;
         self.g.param(number, self.scan.body.params[k].clone())
     }
 
-    /// Whether an index is another one in each step, for all values of the variables: the step, or
-    /// a multiple, and what is the same for all.
+    /// Whether an index differs between iterations, for all values of the variables: it is the
+    /// number of the iteration, or a multiple of it, plus a term that is the same in all.
     pub(super) fn moves(&mut self, ix: Term, vars: &[Var]) -> bool {
         let steps: Vec<Term> = self.step_params();
         let fixed = |me: &Self, t: Term| {
@@ -263,11 +265,12 @@ impl LoopParts<'_> {
             }
             let Node::Prim(Prim::Int(op), args) = self.g.node(t).clone() else { return false };
             t = match op {
-                // A sum that does not fit is no place.
+                // A sum that overflows is not a valid index.
                 IntOp::Add if fixed(self, args[1]) => args[0],
                 IntOp::Add if fixed(self, args[0]) => args[1],
                 IntOp::Mul if self.g.int_value(args[1]).is_some_and(|n| n > 0) => args[0],
-                // `n - 1 - i` stops at 0, where i is greater: not if the steps are at most n.
+                // `n - 1 - i` saturates at 0 if i is greater. That does not happen if there are at
+                // most n iterations.
                 IntOp::Sub if steps.contains(&args[1]) => {
                     let one = self.g.lit_usize(1);
                     let last = self.g.int(IntOp::Sub, self.scan.count, one);
@@ -283,7 +286,7 @@ impl LoopParts<'_> {
         (*k as usize).checked_sub(self.carries()).and_then(|k| self.scan.captures.get(k)).copied()
     }
 
-    /// The parameters that are the number of the step.
+    /// The parameters that are the number of the iteration.
     pub(super) fn step_params(&mut self) -> Vec<Term> {
         let first = self.carries() + self.scan.captures.len();
         let xs = self.scan.xs.clone();

@@ -1,12 +1,12 @@
-//! Merging of counting runs and saving runs. A loop that stops early is differentiated as a loop of
-//! as many steps as a first run of it counts (`trip_counts`); the second run saves residuals. Here
-//! the first run saves them too, into a growable vector if the number of steps is what it counts,
-//! and the second run is not needed.
+//! Merging of counting runs and saving runs. A loop that stops early is differentiated as a loop
+//! with the number of iterations that a first run of it counts (`trip_counts`); a second run saves
+//! residuals. This pass lets the first run save them too (into a growable vector, if the number of
+//! iterations is what it counts), so that the second run is not needed.
 //!
-//! That two loops take the same steps is read off their bodies, term by term (`matching`). What
-//! follows such a pair reads the same numbers of either (`equal`), so that later loops may be
-//! merged as well. This pass must never run a loop that may not end under fewer conditions than
-//! before, nor let a row depend on what the first run finds.
+//! Whether two loops have the same iterations is decided by comparing their bodies term by term
+//! (`matching`). The terms after a merged pair read equal values from either loop (`equal`), so
+//! that later loops may be merged as well. The pass never runs a loop that may not end under fewer
+//! conditions than before, and no saved row depends on the result of the first run.
 
 mod equal;
 mod matching;
@@ -19,39 +19,39 @@ use crate::ir::{Body, Graph, Node, Scan, Term};
 use equal::Alike;
 use matching::{Args, Both, Matched, More, Pair, carried, counts, stopping};
 
-/// A loop that does the work of another one as well.
+/// A merged loop: a counting run that also saves residuals.
 pub(crate) struct OneRun {
-    /// It, with rows behind its own.
+    /// The merged loop; the added rows come last.
     pub(crate) scan: Scan,
-    /// Which of its carried values counts the rows that it adds, if they are not as many as it has
-    /// steps at most.
+    /// The index of the carried value that counts the added rows, if their number is not the
+    /// maximum number of iterations.
     pub(crate) counter: Option<usize>,
-    /// The other one.
+    /// The loop that becomes unnecessary.
     pub(crate) other: Term,
-    /// Which parts of the other one are which of its own.
+    /// From result indices of `other` to those of `scan`.
     pub(crate) parts: BTreeMap<usize, usize>,
-    /// Terms of the other one's body, and what they are in its own.
+    /// From terms of the body of `other` to terms of the body of `scan`.
     pub(crate) same: HashMap<Term, Term>,
-    /// Its loops that save too.
+    /// The inner loops that save rows too.
     pub(crate) inner: Vec<Inner>,
 }
 
-/// A loop in a loop that saves while the outer one finds out how many rows there are at most.
+/// An inner loop that saves rows, while the outer loop finds their maximum number.
 #[derive(Clone)]
 pub(crate) struct Inner {
-    /// It, in the body.
+    /// The term of the inner loop, in the body.
     pub(crate) of: Term,
-    /// What it saves, over its own parameters.
+    /// The saved rows, as terms of its body.
     pub(crate) rows: Vec<Term>,
-    /// Which parts of the other outer loop these are.
+    /// The result indices of `other` that these rows are.
     pub(crate) parts: Vec<usize>,
-    /// The carried value of the outer loop that says how many rows there are at most, and how many
-    /// there are in a step of it.
+    /// The carried value of the outer loop that is the maximum number of rows, and the number of
+    /// rows in one iteration.
     pub(crate) bound: usize,
     pub(crate) steps: Term,
 }
 
-/// The loops that do the work of another one as well, by their terms.
+/// The merged loops, by the terms of their counting runs.
 pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, OneRun> {
     let mut found = BTreeMap::new();
     let all = deep(g, roots);
@@ -79,7 +79,7 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, OneRun> {
             if other == first || taken.contains(first) || taken.contains(other) {
                 continue;
             }
-            // What the first run is under, the other one must be under too.
+            // The guards of the first run must be guards of the other loop too.
             let under =
                 guards.get(first).is_none_or(|l| l.iter().all(|l| guards.get(other).is_some_and(|o| o.contains(l))));
             let both = Both { first: *first, s, other: *other, a, needed, alike: &alike };
@@ -93,7 +93,7 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, OneRun> {
     found
 }
 
-/// All terms below these, bodies and sizes included, ascending.
+/// All terms reachable from these, bodies and sizes included, ascending.
 fn deep(g: &Graph, roots: &[Term]) -> Vec<Term> {
     let mut seen: HashSet<Term> = HashSet::new();
     let mut stack = roots.to_vec();
@@ -114,7 +114,7 @@ fn deep(g: &Graph, roots: &[Term]) -> Vec<Term> {
     all
 }
 
-/// Which parts of each loop are read; none if it is read as a whole.
+/// The results of each loop that are read; `None` if a term reads the loop as a tuple.
 fn parts_needed(g: &Graph, all: &[Term], roots: &[Term]) -> HashMap<Term, Option<BTreeSet<usize>>> {
     let mut needed: HashMap<Term, Option<BTreeSet<usize>>> = HashMap::new();
     for &t in all {
@@ -137,7 +137,8 @@ fn parts_needed(g: &Graph, all: &[Term], roots: &[Term]) -> HashMap<Term, Option
     needed
 }
 
-/// A row that a loop in the body makes, and under what: the part, the loop, the loop's own part.
+/// A row that an inner loop computes, with its guards: the index of the row, the loop, the index of
+/// the result of that loop.
 struct OfInner {
     part: usize,
     of: Term,
@@ -155,8 +156,7 @@ impl Both<'_> {
         let given = |s: &Scan| s.init.iter().chain(&s.captures).chain(&s.xs).copied().collect::<Vec<Term>>();
         match counter {
             Some(k) if s.stop.is_some() && a.stop.is_none() && !s.reverse && !a.reverse && counts(g, s, k) => {}
-            // Both find out how many steps they take, and nobody wants more than what the last one
-            // leaves.
+            // Both loops count their iterations, and only the final value is read.
             None if s.stop.is_some() && a.stop.is_some() => {
                 let alike = a.count == s.count && !s.reverse && !a.reverse && self.first < self.other;
                 if !alike || self.needed.iter().any(|&k| k >= a.init.len()) {
@@ -164,8 +164,8 @@ impl Both<'_> {
                 }
             }
             None if s.stop.is_none() && a.stop.is_none() && a.count == s.count && a.reverse == s.reverse => {
-                // Without a bound that the first run finds, and what another pair leaves to them,
-                // the two have nothing to do with each other.
+                // The two loops can only be merged if the second one has a bound that the first one
+                // finds, or reads a result of another merged pair.
                 let bounds = deep(g, &a.body.results).binary_search(&self.first).is_ok();
                 if !bounds && (!self.alike.behind(g, &given(a)) || self.alike.behind(g, &given(s))) {
                     return None;
@@ -185,8 +185,8 @@ impl Both<'_> {
         let rows: Vec<usize> = needed.iter().copied().filter(|&k| k >= a.init.len()).collect();
         let mut results = s.body.results.to_vec();
         results.extend(rows.iter().map(|&k| map[&a.body.results[k]]));
-        // What is saved must be there without the first run, and ask for nothing that the first run
-        // does not do anyway.
+        // A saved term must not depend on the first run, and must not need an operation that the
+        // first run does not execute anyway.
         let mut read: Vec<Term> = results[s.body.results.len()..].to_vec();
         let of_body = g.reachable(&read);
         let old = s.body.params.len();
@@ -217,7 +217,7 @@ impl Both<'_> {
         Some(OneRun { scan, counter, other: self.other, parts, same: map, inner })
     }
 
-    /// A part that is the rows of a loop in the body of which the first run finds the bound.
+    /// A result that consists of the rows of an inner loop whose bound the first run finds.
     fn of_inner(&self, g: &Graph, part: usize) -> Option<OfInner> {
         let (mut t, mut under) = (*self.a.body.results.get(part).filter(|_| part >= self.a.init.len())?, Vec::new());
         while let Node::Cond { cond, then, other } = *g.node(t) {
@@ -242,7 +242,7 @@ impl Both<'_> {
         })
     }
 
-    /// These rows as rows of this one's inner loops.
+    /// These rows, as rows of the inner loops of the first run.
     fn inner_rows(
         &self,
         g: &mut Graph,
@@ -286,8 +286,8 @@ impl Both<'_> {
     }
 }
 
-/// The loop with these results, over further captures and consumed arrays; and what other terms of
-/// its body are then.
+/// The loop with these results, and with additional captures and consumed arrays; and the given
+/// terms of its body, in the new loop.
 fn with_more(g: &mut Graph, s: &Scan, results: &[Term], also: Vec<Term>, (captures, xs): More) -> (Scan, Vec<Term>) {
     let (old, first) = (s.body.params.len(), s.init.len() + s.captures.len());
     let last = captures.iter().chain(&xs).map(|n| n.0 + 1).max().unwrap_or(old);

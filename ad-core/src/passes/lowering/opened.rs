@@ -1,11 +1,11 @@
-//! Opened loops. Lowering opens each loop: its body becomes terms like all others, over leaves of
-//! its own (the index of the step, the carried values, and, for those that come after the loop, its
-//! results). So classes, guards, schedules and loop nests are the same inside and outside, and what
-//! no body term depends on stands outside of the loop.
+//! Opened loops. Lowering opens each loop: its body becomes ordinary terms over leaves of its own
+//! (the index of the iteration, the carried values, and, for the terms after the loop, its
+//! results). So classes, guards, schedules and loop nests are the same inside and outside of loops,
+//! and a term of the body that depends on no leaf is computed outside of the loop.
 //!
-//! This file knows which leaves belong to which loop, which of them are needed, and in which loop
-//! each term has to be computed. It must never look at a value. A leaf must never be older than
-//! what its loop computes: handles are the order of evaluation.
+//! This module knows which leaves belong to which loop, which of them are needed, and in which loop
+//! each term has to be computed. It examines no values. A leaf is newer than all terms that its
+//! loop computes, since the order of handles is the order of evaluation.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,17 +14,17 @@ use crate::ir::{Graph, LEAF, Node, Term, Type};
 /// A carried value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carry {
-    /// Before the first step.
+    /// The value before the first iteration.
     pub(crate) init: Term,
-    /// In a step: a leaf.
+    /// The value in an iteration: a leaf.
     pub(crate) now: Term,
-    /// After a step.
+    /// The value after an iteration.
     pub(crate) next: Term,
-    /// After the loop: a leaf.
+    /// The value after the loop: a leaf.
     pub(crate) last: Term,
 }
 
-/// An array of which each step makes a row.
+/// An array of which each iteration computes a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows {
     /// The row.
@@ -34,39 +34,40 @@ pub(crate) struct Rows {
     pub(crate) how: Growth,
 }
 
-/// Where rows are while the loop runs.
+/// How the memory of rows grows while the loop runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Growth {
-    /// In their places: how many there are is known before.
+    /// Not at all: the number of rows is known beforehand.
     None,
-    /// Behind each other, in memory that grows: what comes out of the loop says how many there are.
+    /// Each iteration appends its row to a growable array; a result of the loop is the number of
+    /// rows.
     Steps,
-    /// The row is all rows of an inner loop, which stand behind each other, those of one step
-    /// behind those of the step before, in memory that grows.
+    /// The row consists of all rows of an inner loop. Each iteration appends them to a growable
+    /// array.
     Inner,
 }
 
-/// One loop.
+/// A loop.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
-    /// The number of steps, and of rows.
+    /// The maximum number of iterations, which is the number of rows.
     pub(crate) count: Term,
-    /// How many of them there are that do anything: the first ones.
+    /// The number of iterations that run: the first ones.
     pub(crate) steps: Term,
     pub(crate) reverse: bool,
-    /// Ends the loop before the next step.
+    /// If it holds, the loop ends before the next iteration.
     pub(crate) stop: Option<Term>,
-    /// The index of the step: a leaf.
+    /// The index of the iteration: a leaf.
     pub(crate) step: Term,
-    /// `step < count` and `step < steps`, which hold inside.
+    /// `step < count` and `step < steps`, which hold in the body.
     pub(crate) inside: [Term; 2],
     pub(crate) carries: Vec<Carry>,
     pub(crate) rows: Vec<Rows>,
-    /// How many loops it stands in, in the program.
+    /// The number of loops around it in the program.
     pub(crate) depth: usize,
 }
 
-/// What a leaf is.
+/// The role of a leaf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Step,
@@ -75,14 +76,14 @@ pub(crate) enum Role {
     Rows(usize),
 }
 
-/// The loops of a routine; inner ones come before those that they stand in.
+/// The loops of a routine; inner loops come before the loops around them.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Loops {
     pub(crate) all: Vec<Loop>,
     roles: HashMap<Term, (usize, Role)>,
 }
 
-/// A leaf that no term mentions yet. It is newer than all terms made so far.
+/// A new leaf, which no term mentions yet. It is newer than all terms created so far.
 pub(crate) fn leaf(g: &mut Graph, ty: Type) -> Term {
     let number = LEAF as usize + g.len();
     g.param(number, ty)
@@ -106,7 +107,7 @@ impl Loops {
         self.roles.get(&t).copied()
     }
 
-    /// What a leaf is left by: the number of the loop, and the carried value.
+    /// The number of the loop and the carried value, if the leaf is the final state of one.
     pub(crate) fn begun(&self, t: Term) -> Option<(usize, &Carry)> {
         match self.role(t)? {
             (n, Role::Last(k)) => Some((n, &self.all[n].carries[k])),
@@ -114,7 +115,7 @@ impl Loops {
         }
     }
 
-    /// What a leaf stands for, if it is needed: terms that are then needed too.
+    /// Calls `f` on the terms that are needed if this leaf is.
     fn behind(&self, t: Term, mut f: impl FnMut(Term)) {
         let Some((n, role)) = self.role(t) else { return };
         let l = &self.all[n];
@@ -137,7 +138,7 @@ impl Loops {
     }
 
     /// The terms that are needed for `roots`, bodies of loops included, in the order of their
-    /// handles: what is read comes first.
+    /// handles: operands come first.
     pub(crate) fn reachable(&self, g: &Graph, roots: &[Term]) -> Vec<Term> {
         let mut seen = vec![false; g.len()];
         let mut stack: Vec<Term> = roots.to_vec();
@@ -152,7 +153,7 @@ impl Loops {
         all.map(|(k, _)| Term(u32::try_from(k).unwrap_or(u32::MAX))).collect()
     }
 
-    /// Whether a carried value or an array of rows is needed at all.
+    /// Keeps the carried values and arrays of rows that are needed.
     pub(crate) fn keep(&mut self, reach: &[Term]) {
         let alive = |t: Term| reach.binary_search(&t).is_ok();
         for l in &mut self.all {
@@ -170,12 +171,12 @@ impl Loops {
 /// The number of a scope: 0 is the routine, k + 1 loop k.
 pub(crate) type Scope = usize;
 
-/// Where each term is computed.
+/// The scope in which each term is computed.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Scopes {
     /// By term.
     of: Vec<u32>,
-    /// By loop: where it stands.
+    /// By loop: the scope around it.
     pub(crate) parent: Vec<Scope>,
 }
 
@@ -184,7 +185,7 @@ impl Scopes {
         self.of.get(t.index()).map_or(0, |&s| s as usize)
     }
 
-    /// Whether `outer` is `inner` or around it.
+    /// Whether `outer` is `inner` or contains it.
     pub(crate) fn contains(&self, outer: Scope, mut inner: Scope) -> bool {
         while inner != outer && inner != 0 {
             inner = self.parent[inner - 1];
@@ -192,13 +193,13 @@ impl Scopes {
         inner == outer
     }
 
-    /// The innermost loop whose leaves a term depends on. A loop stands in the innermost loop that
-    /// its body depends on.
+    /// A term belongs to the innermost loop whose leaves it depends on. A loop belongs to the
+    /// innermost loop that its body depends on.
     pub(crate) fn new(g: &Graph, loops: &Loops, reach: &[Term]) -> Scopes {
         let depth = |s: Scope| if s == 0 { 0 } else { loops.all[s - 1].depth + 1 };
         let deepest = |scopes: &mut dyn Iterator<Item = Scope>| scopes.max_by_key(|&s| (depth(s), s)).unwrap_or(0);
         let mut s = Scopes { of: vec![0; g.len()], parent: vec![0; loops.all.len()] };
-        // What each loop's body depends on, outside of it.
+        // The scopes outside of each loop that its body depends on.
         let mut outer: Vec<BTreeSet<Scope>> = vec![BTreeSet::new(); loops.all.len()];
         let mut placed = vec![false; loops.all.len()];
         for &t in reach {
@@ -237,9 +238,9 @@ impl Scopes {
     }
 }
 
-/// How a carried array becomes its next value by updates of some of its elements only: the chain of
-/// these terms, oldest first. Each is a scatter into the one before, what an inner loop leaves of
-/// the one before, or a lazy choice between two such chains.
+/// The chain of updates by which a carried array becomes its next value, if only some elements
+/// change: these terms, oldest first. Each is a scatter into the term before it, the result of an
+/// inner loop that starts with the term before it, or a conditional between two such chains.
 pub(crate) fn chain_of_updates(g: &Graph, loops: &Loops, now: Term, next: Term) -> Option<Vec<Term>> {
     let mut found: BTreeSet<Term> = BTreeSet::new();
     let mut stack = vec![next];

@@ -1,4 +1,4 @@
-//! Laws of conditionals, choices and truth values.
+//! Rules for conditionals, elementwise selections and truth values.
 
 use super::{Rule, rule};
 use crate::ir::{Graph, Node, Put, Term};
@@ -64,11 +64,11 @@ fn cond_nested(g: &mut Graph, t: Term) -> Option<Term> {
     ((a, b) != (a2, b2)).then(|| g.cond(c, a2, b2))
 }
 
-/// Operations of a place that are looked at.
+/// The maximum number of operations of an index that are examined.
 const PLACE: usize = 16;
 
-/// Whether places are computed by so few operations on integers at hand that a condition around
-/// them saves nothing.
+/// Whether indices are computed by so few integer operations on available values that a condition
+/// around them saves nothing.
 fn at_hand(g: &Graph, places: &[Term]) -> bool {
     let mut stack = places.to_vec();
     let mut left = PLACE;
@@ -93,9 +93,9 @@ fn zeros(g: &Graph, t: Term) -> bool {
     g.real_value(t).is_some_and(|x| x.to_bits() == 0)
 }
 
-/// A conditional of arrays copies one of them, or asks for two; one of numbers costs nothing.
-/// (Conditions that hold now and then are left around the whole: where they do not hold, nothing is
-/// added.)
+/// A conditional of arrays copies one of them, or stores both; one of scalars costs nothing. (A
+/// condition that holds only sometimes is left around the whole update: where it is false, nothing
+/// is added.)
 fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, a, b) = cond(g, t)?;
     g.not_empty(c)?;
@@ -148,6 +148,6 @@ fn select_nested(g: &mut Graph, t: Term) -> Option<Term> {
 fn select_lazy(g: &mut Graph, t: Term) -> Option<Term> {
     let (m, a, b) = select(g, t)?;
     let c = g.splat(m);
-    // Inside an index function everything is a scalar, and a choice there stays a choice.
+    // Inside an index function all terms are scalars, and a selection there stays one.
     (g.rank(c) == 0 && (c != m || g.free(t).is_empty())).then(|| g.cond(c, a, b))
 }

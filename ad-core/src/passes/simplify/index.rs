@@ -1,6 +1,6 @@
-//! Laws of gather and scatter: index functions that are permutations, projections or shifts become
-//! layout operations (so that their transposes are no scatters), indices meet views, scatters meet
-//! what they are added to.
+//! Rules for gather and scatter. Index functions that are permutations, projections or shifts
+//! become layout operations (so that their transposes are not scatters). Gathers of views are
+//! composed, and scatters are merged with their destinations.
 
 use super::layout::replicated;
 use super::{Rule, rule};
@@ -92,7 +92,7 @@ fn index_index(g: &mut Graph, t: Term) -> Option<Term> {
 
 /// One index of a gather, as a function of its variables.
 enum Part {
-    /// The same for all: no variable in it.
+    /// Without variables: the same for all elements.
     Fixed(Term),
     /// `start + var`.
     Shift { var: usize, start: Term },
@@ -174,14 +174,14 @@ fn gather_view(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.replicate_axes(x, &axes, &new_sizes))
 }
 
-/// Composition keeps one array fewer; the inner index function is a few scalar operations (the
-/// transform has seen to that).
+/// Composing saves one array; the inner index function has only a few scalar operations (the bulk
+/// transform ensures that).
 fn gather_gather(g: &mut Graph, t: Term) -> Option<Term> {
     let (src, sizes, _) = gather_parts(g, t)?;
     let (inner, _, inner_arity) = gather_parts(g, src)?;
     let (outer_node, inner_node) = (g.node_rc(t), g.node_rc(src));
     let Node::Gather { index: outer_index, .. } = &*outer_node else { return None };
-    // All of the inner variables must be given, and few enough terms be repeated.
+    // All inner variables must be given, and only cheap terms may be repeated.
     if outer_index.len() < inner_arity || inner_arity == 0 || !cheap(g, &inner_node) {
         return None;
     }
@@ -325,7 +325,7 @@ fn update_whole(g: &mut Graph, t: Term) -> Option<Term> {
     if vars.len() != index.len() || to.len() != from.len() {
         return None;
     }
-    // Each index is a variable of its own, or counts down by it.
+    // Each index is a separate variable, or decreases with one.
     let (mut perm, mut down) = (Vec::new(), Vec::new());
     for (k, &ix) in index.iter().enumerate() {
         let of = |t: Term| vars.iter().position(|v| matches!(g.node(t), Node::Var(w) if w == v));
@@ -431,9 +431,8 @@ fn index_update(g: &mut Graph, t: Term) -> Option<Term> {
     (index.len() >= at.len() && index[..at.len()] == *at).then(|| g.index(new, &index[at.len()..]))
 }
 
-/// An index as a term and a constant that is added: where two differ in the constant only, they are
-/// different places, as far as they are places at all (sums stop at the greatest number, which is
-/// no place).
+/// An index as a term plus a constant. If two indices differ in the constant only, they are
+/// different, if both are valid (a saturated sum is not a valid index).
 pub(super) fn offset(g: &Graph, t: Term) -> (Option<Term>, i128) {
     if let Some(n) = g.int_value(t) {
         return (None, n);
@@ -467,8 +466,8 @@ fn add_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     None
 }
 
-/// `x + cond c (scatter 0 e f) 0 = scatter x (cond c e 0) (cond c f 0)`, of single elements:
-/// nothing of the array's size but x.
+/// `x + cond c (scatter 0 e f) 0 = scatter x (cond c e 0) (cond c f 0)`, for single elements: no
+/// other array of x's size is computed.
 fn add_element(g: &mut Graph, x: Term, s: Term) -> Option<Term> {
     let Node::Cond { cond, then, other } = *g.node(s) else { return None };
     if !zero(g, other) {
@@ -486,7 +485,7 @@ fn add_element(g: &mut Graph, x: Term, s: Term) -> Option<Term> {
     Some(g.scatter(x, src, &[], &index))
 }
 
-/// What a chain of scatters starts from.
+/// The destination at the bottom of a chain of scatters.
 fn innermost(g: &Graph, mut t: Term) -> Option<Term> {
     let mut any = false;
     while let Node::Scatter { put: Put::Add, dst, .. } = g.node(t) {

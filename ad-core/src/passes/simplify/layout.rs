@@ -1,5 +1,5 @@
-//! Laws of layout: replicate, sum, transpose, reshape, slice and pad among themselves, and
-//! replicate through elementwise operations.
+//! Rules for layout operations: replicate, sum, transpose, reshape, slice and pad among each other,
+//! and replicate through elementwise operations.
 
 use super::{Rule, rule};
 use crate::ir::{Elem, Graph, Node, Term, axis};
@@ -96,8 +96,8 @@ fn transpose_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.replicate_axes(x, &axes, &sizes))
 }
 
-/// Transposes meet: those of an elementwise operation on transposed arrays and replicated scalars
-/// go inside.
+/// Cancels transposes: a transpose of an elementwise operation on transposed arrays and replicated
+/// scalars is moved to the operands.
 fn transpose_splats(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, perm) = transposed(g, t)?;
     let (prim, args) = args_of(g, inner).filter(|(prim, _)| prim.is_elementwise())?;
@@ -154,8 +154,8 @@ fn sum_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, axes) = summed(g, t)?;
     let (x, new, sizes) = replicated(g, inner)?;
     let old = others(g.rank(inner), &new);
-    // Summed axes of x itself, by its own numbers; and the replicated axes that stay, numbered in
-    // the result.
+    // The summed axes of x itself, by its own numbers; and the remaining replicated axes, numbered
+    // in the result.
     let own: Vec<u8> = (0..old.len()).map(axis).filter(|&k| axes.contains(&old[usize::from(k)])).collect();
     if own.is_empty() {
         return None;
@@ -175,7 +175,8 @@ fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {
     let elem = g.elem(x);
     let Elem::Real(ty) = elem else { return None };
     let sizes: Vec<Term> = axes.iter().map(|&a| g.shape(x)[usize::from(a)]).collect();
-    // Sizes first: a partial product with the literal may be infinite, and a size 0.
+    // Multiply the sizes first: a partial product with the literal may be infinite, and a size may
+    // be 0.
     let (mut count, c) = (None, g.lit_real(ty, c));
     for n in sizes {
         let n = g.cast(elem, n);
@@ -186,7 +187,7 @@ fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.broadcast(sum, &shape))
 }
 
-/// One operation instead of one for each element, and a product below it can be fused with the
+/// One negation instead of one for each element, and a product below it can be fused with the
 /// addition.
 fn sum_neg(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, axes) = summed(g, t)?;
@@ -264,7 +265,7 @@ fn recast_recast(g: &mut Graph, t: Term) -> Option<Term> {
 fn slice_splat(g: &mut Graph, t: Term) -> Option<Term> {
     let (Prim::Slice(steps), args) = args_of(g, t)? else { return None };
     let s = g.splat(args[0]);
-    // A slice may leave its array; then its elements are unspecified anyway.
+    // If a slice leaves its array, its elements are unspecified anyway.
     (g.rank(s) == 0 && s != args[0]).then(|| g.broadcast(s, &args[1 + steps.len()..]))
 }
 

@@ -1,10 +1,11 @@
-//! The simplifier: named, directional laws (UNF Fig. 12 and what the pipeline makes), applied from
-//! the leaves up until none fires.
+//! The simplifier: named, directional rewrite rules (those of UNF Fig. 12, and rules for terms that
+//! other passes create), applied bottom-up until none fires.
 //!
 //! Every rule keeps the type and never turns a NaN or an infinity into a number. A rule is `exact`
-//! (same bits) or `loose` (sums and products reassociated); loose rules leave alone what a decision
-//! of the function depends on (contract: decisions are f's own). There is no commutativity and no
-//! associativity here: a rule that needs both orders says both.
+//! (same bits) or `loose` (sums and products reassociated). Loose rules leave the terms alone that
+//! a decision of the function depends on (see the chapter on exact decisions of `docs/internals`).
+//! There is no commutativity and no associativity here: a rule that matches operands in both orders
+//! lists both.
 
 mod arith;
 pub(crate) mod contraction;
@@ -34,7 +35,7 @@ pub const PASS: Pass = Pass {
     simplified: false,
 };
 
-/// How much a rule may change the last bits.
+/// How much a rule may change the last bits of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exactness {
     /// The same bits.
@@ -43,15 +44,15 @@ pub enum Exactness {
     Loose,
 }
 
-/// A law: looks at the root of a term (and below it), returns a term of the same type and meaning.
+/// A rule: examines the root of a term (and below it), returns a term of the same type and meaning.
 pub struct Rule {
     /// Its name, in traces and tests.
     pub name: &'static str,
-    /// The algebra, left to right.
+    /// The equation, left to right.
     pub law: &'static str,
     /// Whether it keeps every bit.
     pub exactness: Exactness,
-    /// The rewriting.
+    /// The rewriting function.
     pub apply: fn(&mut Graph, Term) -> Option<Term>,
 }
 
@@ -83,7 +84,7 @@ pub fn tables() -> [&'static [Rule]; 6] {
 /// How often each rule fired.
 pub type Fired = BTreeMap<&'static str, usize>;
 
-/// The simplified roots. What decisions of these roots depend on keeps its bits.
+/// The simplified roots. Terms that decisions of these roots depend on keep their bits.
 pub fn simplify(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     let exact = decisions(g, roots);
     simplify_with(g, roots, &exact, &fixed(g, roots), &mut Fired::new())
@@ -97,8 +98,8 @@ fn simplify_with(
     fixed: &HashSet<Term>,
     fired: &mut Fired,
 ) -> Vec<Term> {
-    // A size that is part of a type stays the term that it is: with another, terms of one type
-    // would be of two.
+    // Sizes that occur in types are not rewritten: otherwise two terms of one type would get
+    // different types.
     let done = fixed.iter().map(|&size| (size, size)).collect();
     let mut s = Simplifier { g, exact, fired, done, depth: 0 };
     s.run(roots, false)
@@ -112,12 +113,12 @@ struct Simplifier<'a> {
     depth: usize,
 }
 
-/// A chain of rules longer than this is a cycle.
+/// A longer sequence of rewrites is a cycle.
 const MAX_REWRITES: usize = 400;
 
 impl Simplifier<'_> {
-    /// A worklist over the terms; recursion only into what a rule has just made, which is a few
-    /// nodes over finished terms.
+    /// A worklist over the terms. It recurses only into terms that a rule has just created, which
+    /// are a few nodes over simplified terms.
     fn run(&mut self, roots: &[Term], exact: bool) -> Vec<Term> {
         let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
         while let Some((t, children_done)) = stack.pop() {
@@ -147,7 +148,7 @@ impl Simplifier<'_> {
         roots.iter().map(|t| self.done[t]).collect()
     }
 
-    /// The same form over simplified children, through the folding builders.
+    /// The same node over simplified children, through the folding builders.
     fn rebuild(&mut self, t: Term, node: &Node) -> Term {
         let done = &self.done;
         let g = &mut *self.g;
@@ -174,7 +175,7 @@ impl Simplifier<'_> {
         }
     }
 
-    /// Applies rules at the root until none fires. The children are finished.
+    /// Applies rules at the root until none fires. The children are in normal form.
     fn settle(&mut self, mut t: Term, exact: bool) -> Term {
         let mut left = MAX_REWRITES;
         'again: loop {
@@ -195,7 +196,7 @@ impl Simplifier<'_> {
                     if new == t {
                         continue;
                     }
-                    // What the rule made may be reducible below its root.
+                    // The new term may be reducible below its root.
                     self.depth += 1;
                     let mut children = Vec::new();
                     self.g.node(new).for_each_child(|c| {

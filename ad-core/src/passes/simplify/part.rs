@@ -1,6 +1,6 @@
-//! Laws of writes to parts of arrays: what is added a few places further is a block, a block that
-//! is added to a row is added to a part of that row, and what is written to one row says nothing of
-//! another. So an adjoint touches no more than what the function has read.
+//! Rules for writes to parts of arrays. Elements that are added at a shifted index become a block;
+//! a block that is added to a row is added to a part of that row; and a write to one row does not
+//! affect reads of another. So an adjoint touches only the elements that the function has read.
 
 use super::index::offset;
 use super::{Rule, rule};
@@ -35,11 +35,11 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// Places that an index may be moved by.
+/// The maximum shift of an index.
 const NEAR: i128 = 16;
-/// Operations that are looked through.
+/// The maximum depth of the operations that are examined.
 const DEEP: usize = 8;
-/// Blocks of one sum.
+/// The maximum number of blocks in one sum.
 const MANY: usize = 16;
 
 fn zero(g: &Graph, t: Term) -> bool {
@@ -79,7 +79,7 @@ fn scatter_back(g: &mut Graph, t: Term) -> Option<Term> {
     Some(if zero(g, dst) { block } else { g.add(dst, block) })
 }
 
-/// Whether the first `c` elements along an axis are zeros, as far as that can be seen.
+/// Whether the first `c` elements along an axis are known to be zeros.
 fn zero_before(g: &Graph, t: Term, axis: usize, c: i128, deep: usize) -> bool {
     if zero(g, t) {
         return true;
@@ -99,8 +99,8 @@ fn zero_before(g: &Graph, t: Term, axis: usize, c: i128, deep: usize) -> bool {
     }
 }
 
-/// What a test of the index along an axis is for the first `c`, if that is known and the same for
-/// all.
+/// The value of a test of the index along an axis for the first `c` indices, if it is known and the
+/// same for all.
 fn mask_before(g: &Graph, t: Term, axis: usize, c: i128) -> Option<bool> {
     let (mut t, mut axis) = (t, axis);
     while let Node::Prim(Prim::Replicate(axes), args) = g.node(t) {
@@ -161,7 +161,7 @@ fn scatter_row(g: &mut Graph, t: Term) -> Option<Term> {
     let (mut vars, mut index) = g.open_binder(&node);
     let (v, ix) = (vars.pop()?, index.pop()?);
     let whole = matches!(g.node(ix), Node::Var(w) if *w == v) && g.shape(dst)[index.len()] == g.shape(src)[vars.len()];
-    // Of no index at all it is a sum.
+    // Without an index it is a sum.
     if !whole || index.is_empty() || index.iter().any(|&i| g.mentions(i, v)) {
         return None;
     }
@@ -171,8 +171,8 @@ fn scatter_row(g: &mut Graph, t: Term) -> Option<Term> {
     })
 }
 
-/// Whether it is a sum of blocks, each of which leaves more than a few elements out (a sum of
-/// others is one pass over shifted rows).
+/// Whether it is a sum of blocks, each of which leaves out more than [`NEAR`] elements (a sum of
+/// other blocks is one pass over shifted rows).
 fn only_blocks(g: &Graph, t: Term) -> bool {
     let (mut stack, mut met) = (vec![t], 0);
     while let Some(t) = stack.pop() {
@@ -192,7 +192,7 @@ fn only_blocks(g: &Graph, t: Term) -> bool {
     true
 }
 
-/// Whether `len` is `size` less a few.
+/// Whether `len` is `size` minus a small constant.
 pub(crate) fn less_a_few(g: &Graph, len: Term, size: Term) -> bool {
     match g.node(len) {
         Node::Prim(Prim::Int(IntOp::Sub), args) => {
@@ -202,8 +202,8 @@ pub(crate) fn less_a_few(g: &Graph, len: Term, size: Term) -> bool {
     }
 }
 
-/// Whether two places differ for all values of the variables: in an index that is the same for all
-/// of them.
+/// Whether two indices differ for all values of the variables, in a component that is the same for
+/// all of them.
 fn apart(g: &Graph, (index, vars): (&[Term], &[Var]), (other, others): (&[Term], &[Var])) -> bool {
     let closed = |t: Term, vars: &[Var]| g.free(t).iter().all(|v| !vars.contains(v));
     index.iter().zip(other).any(|(&i, &j)| {
@@ -223,7 +223,7 @@ fn scatter_past(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Scatter { put: Put::Set, dst: inner, src: y, vars: v, index: at } = g.node(dst).clone() else {
         return None;
     };
-    // The former write to the same place, which the two then become one with.
+    // An earlier write to the same index; the two are merged.
     let Node::Scatter { put: Put::Set, src: before, vars: w, index: f, .. } = g.node(inner) else { return None };
     let same = *w == vars && *f == index && g.shape(*before) == g.shape(src);
     if !same || !apart(g, (&index, &vars), (&at, &v)) {

@@ -1,6 +1,6 @@
-//! Terms that are known to be the same numbers, since two loops leave them that are one run; and
-//! rows that are read of the same array. Must never look into a loop: what two bodies have in
-//! common is `matching`'s.
+//! Terms that are known to be equal because they are results of two loops that were merged, and
+//! rows that are read from the same array. This module does not compare the bodies of loops;
+//! `matching` does.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::Prim;
 
-/// Without what only says that there is no derivative.
+/// The term without `stop_gradient`.
 pub(super) fn plain(g: &Graph, mut t: Term) -> Term {
     while let Node::Prim(Prim::StopGradient, args) = g.node(t) {
         t = args[0];
@@ -16,11 +16,11 @@ pub(super) fn plain(g: &Graph, mut t: Term) -> Term {
     t
 }
 
-/// Of a loop that another one does the work of: the first one, and which of its carried values are
-/// which parts.
+/// For a loop that was merged into another: the term of that other loop, and the map from its
+/// results to that loop's.
 pub(super) type Left = (Term, BTreeMap<usize, usize>);
 
-/// Terms that are the same numbers: what either of two loops leaves that are one run.
+/// Equalities between results of merged loops.
 #[derive(Default)]
 pub(super) struct Alike {
     pub(super) parts: RefCell<HashMap<Term, Left>>,
@@ -34,8 +34,8 @@ impl Alike {
         self.known.borrow_mut().clear();
     }
 
-    /// One term for all of them, without what only says that there is no derivative. Loops are
-    /// looked into by nobody here.
+    /// The representative of all equal terms, without `stop_gradient`. Bodies of loops are not
+    /// rewritten.
     pub(super) fn one(&self, g: &mut Graph, t: Term) -> Term {
         let parts = self.parts.borrow();
         if parts.is_empty() {
@@ -67,14 +67,14 @@ impl Alike {
         known[&t]
     }
 
-    /// Whether one of these reads what is left by a loop that another one does the work of.
+    /// Whether one of these reads a result of a loop that was merged into another.
     pub(super) fn behind(&self, g: &Graph, terms: &[Term]) -> bool {
         let parts = self.parts.borrow();
         !parts.is_empty() && g.reachable(terms).iter().any(|t| parts.contains_key(t))
     }
 }
 
-/// The array of whose first rows this one consists.
+/// The array of which this one is a leading part.
 pub(super) fn whole(g: &Graph, t: Term) -> Term {
     let t = plain(g, t);
     let Node::Prim(Prim::Slice(steps), args) = g.node(t) else { return t };
@@ -83,7 +83,7 @@ pub(super) fn whole(g: &Graph, t: Term) -> Term {
     if first && g.shape(t)[1..] == g.shape(args[0])[1..] { plain(g, args[0]) } else { t }
 }
 
-/// Whether both give a step the same row.
+/// Whether both arrays give an iteration the same row.
 pub(super) fn same_rows(g: &Graph, a: Term, b: Term) -> bool {
     let (a, b) = (whole(g, a), whole(g, b));
     let steps = |t: Term| matches!(g.node(t), Node::Prim(Prim::Iota, _));

@@ -1,5 +1,6 @@
-//! Whether two loops take the same steps, read off their bodies term by term: which carried values
-//! of the one are those of the other, and what its terms are there. Must never change either loop.
+//! Decides whether two loops have the same iterations, by comparing their bodies term by term:
+//! which carried values of one correspond to those of the other, and which terms. It changes
+//! neither loop.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,25 +8,27 @@ use super::equal::{Alike, same_rows, whole};
 use crate::ir::{Graph, Node, Scan, Term};
 use crate::prim::{IntOp, Prim};
 
-/// Ways to tell carried values apart that are tried.
+/// The maximum number of assignments of carried values that are tried.
 const TRIES: usize = 16;
 
-/// What stands outside of a loop, as the other loop sees it: by the loop's arguments, in order.
+/// The arguments of a loop (initial values, captures, consumed arrays) as terms for the other loop,
+/// in order.
 pub(super) type Args = Vec<Option<Term>>;
 
-/// The other loop's values as this one's.
+/// The correspondence of the other loop's values to this one's.
 pub(super) struct Matched {
-    /// Of each carried value that is needed.
+    /// For each carried value that is needed.
     pub(super) carries: Vec<Option<usize>>,
-    /// Of the terms of the body.
+    /// For the terms of the body.
     pub(super) map: HashMap<Term, Term>,
-    /// What it takes beside.
+    /// Additional captures and consumed arrays that it needs.
     pub(super) more: More,
-    /// Of loops in the body: the loop that takes the same steps.
+    /// From loops in the body to the loop with the same iterations.
     pub(super) pairs: HashMap<Term, Pair>,
 }
 
-/// The loop that takes the same steps, the places of the carried values, and terms of the body.
+/// The loop with the same iterations, the correspondence of the carried values, and of the terms of
+/// the body.
 pub(super) struct Pair {
     pub(super) same: Term,
     pub(super) carries: Vec<Option<usize>>,
@@ -34,7 +37,8 @@ pub(super) struct Pair {
     pub(super) steps: Term,
 }
 
-/// Captures and consumed arrays, by the numbers of parameters behind those of a body.
+/// Additional captures and consumed arrays, by the numbers of their parameters, which follow those
+/// of the body.
 pub(super) type More = (Vec<(usize, Term)>, Vec<(usize, Term)>);
 
 pub(super) struct Both<'a> {
@@ -42,14 +46,14 @@ pub(super) struct Both<'a> {
     pub(super) s: &'a Scan,
     pub(super) other: Term,
     pub(super) a: &'a Scan,
-    /// Parts of the other one.
+    /// Result indices of the other loop.
     pub(super) needed: &'a BTreeSet<usize>,
     pub(super) alike: &'a Alike,
 }
 
 impl Both<'_> {
-    /// `a`'s carried values and terms as those of `s`, if these parts of it can be told so. `args`
-    /// are what `a` begins with, captures and consumes.
+    /// The correspondence of `a`'s carried values and terms to those of `s`, if these results
+    /// determine it. `args` are the initial values, captures and consumed arrays of `a`.
     pub(super) fn matched(
         &self,
         g: &mut Graph,
@@ -73,7 +77,7 @@ impl Both<'_> {
             })
             .collect();
         let mut choice: Vec<usize> = vec![0; carries];
-        // Those in the same order first.
+        // Candidates in the same order are tried first.
         let mut from = 0;
         for (k, places) in candidates.iter().enumerate() {
             choice[k] = places.iter().position(|&n| n >= from).unwrap_or(0);
@@ -124,7 +128,7 @@ impl Both<'_> {
         None
     }
 
-    /// The terms of `a`'s body as terms of `s`'s.
+    /// The terms of `a`'s body as terms of `s`'s body.
     fn terms(
         &self,
         g: &mut Graph,
@@ -165,8 +169,8 @@ impl Both<'_> {
         (map, pairs)
     }
 
-    /// The loop in `s` that takes the steps of this loop in `a`, which has a bound that the first
-    /// run finds; and the places of its carried values.
+    /// For an inner loop of `a` with a bound that the first run finds: the loop in `s` with the
+    /// same iterations, and the correspondence of its carried values.
     fn inner(&self, g: &mut Graph, a: &Scan, s: &Scan, map: &HashMap<Term, Term>) -> Option<Pair> {
         let Node::Proj(of, bound) = *g.node(a.count) else { return None };
         if of != self.first {
@@ -197,7 +201,7 @@ pub(super) fn stopping(g: &Graph, results: &[Term]) -> Vec<Term> {
     g.reachable(results).into_iter().filter(stops).collect()
 }
 
-/// Whether a carried value counts the steps.
+/// Whether a carried value counts the iterations.
 pub(super) fn counts(g: &mut Graph, s: &Scan, k: usize) -> bool {
     if s.init.get(k).is_none_or(|&t| g.int_value(t) != Some(0)) {
         return false;
@@ -207,8 +211,7 @@ pub(super) fn counts(g: &mut Graph, s: &Scan, k: usize) -> bool {
     s.body.results[k] == next
 }
 
-/// How many steps an inner loop takes, if the loop's carried value of this number is the greatest
-/// of that.
+/// The number of iterations of an inner loop, if the carried value `bound` is the maximum of that.
 fn bounded(g: &mut Graph, s: &Scan, bound: usize, inner: Term, of: &Scan) -> Option<Term> {
     let next = *s.body.results.get(bound)?;
     let most = g.param(bound, s.body.params[bound].clone());
@@ -219,7 +222,7 @@ fn bounded(g: &mut Graph, s: &Scan, bound: usize, inner: Term, of: &Scan) -> Opt
         _ => return None,
     };
     let mut n = steps;
-    // It is nothing where the loop is not come to.
+    // It is 0 where the loop does not run.
     while let Node::Cond { then, other, .. } = *g.node(n) {
         n = match (g.int_value(then), g.int_value(other)) {
             (Some(0), _) => other,
@@ -231,8 +234,8 @@ fn bounded(g: &mut Graph, s: &Scan, bound: usize, inner: Term, of: &Scan) -> Opt
     (t == inner && counts(g, of, k as usize)).then_some(steps)
 }
 
-/// The places of the carried values that these parts need, or one that has been given the wrong
-/// place; none if a part cannot be told.
+/// The indices of carried values that these results need, or one that has been assigned wrongly;
+/// `None` if a result cannot be matched.
 fn wrong(
     g: &Graph,
     a: &Scan,
@@ -263,7 +266,7 @@ fn wrong(
     Some(Ok(places))
 }
 
-/// The number of the carried value that a term of a body is.
+/// The index of the carried value, if the term of a body is its parameter.
 pub(super) fn carried(g: &Graph, of: &Scan, t: Term) -> Option<usize> {
     match g.node(t) {
         Node::Param(k, _) if (*k as usize) < of.init.len() => Some(*k as usize),
