@@ -1,10 +1,10 @@
-//! How values and hidden functions are spelled in Rust: the type of an element, of an array in each
-//! container, and of a whole result; and the name of the function behind `check_grad!`. Tangents
-//! and cotangents are passed, and gradients returned, as the contract's sections "Passing" and
-//! "Types" say.
+//! Rust types and names: the type of an element, of an array in each container, and of a whole
+//! result; and the name of the hidden function that `check_grad!` calls. Tangents and cotangents
+//! are passed, and gradients returned, in the types that the chapter "Derivatives" of `docs/guide`
+//! lists.
 //!
-//! The front end, the derivatives and the emitter use this module. It must never know one of them,
-//! nor look at a value.
+//! The front end, the derivatives and the emitter use this module. It depends on none of them and
+//! examines no values.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -12,7 +12,7 @@ use quote::{ToTokens, format_ident, quote};
 use crate::ir::{Elem, RealTy};
 use crate::program::{Container, OutputTree, Program};
 
-/// The type parameter that stands for a real number, or the name that none has.
+/// The type parameter for a real number; a name that nothing has, if there is none.
 pub(crate) fn real_param(program: &Program) -> Ident {
     program.real_param.clone().unwrap_or_else(|| Ident::new("T", Span::call_site()))
 }

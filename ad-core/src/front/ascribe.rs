@@ -37,7 +37,7 @@ impl<'a> Lower<'a> {
             }
             _ => {}
         }
-        // Sizes that the type says, where it is one of the contract's.
+        // The sizes in the type, if it is a type that a parameter can have.
         let generics = self.sig.generics();
         let value = match super::types::leaf(ty, &generics, &mut Diags::new()) {
             Ok(leaf) => {

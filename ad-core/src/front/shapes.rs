@@ -1,5 +1,6 @@
-//! Sizes that have to be equal. The function is lowered again and again: each pass declares the parameters with the equations that
-//! the passes before it have found, until there are no new ones (design, decision 5). An equation becomes one check at the entry.
+//! Sizes that have to be equal. The function is lowered repeatedly: each pass declares the
+//! parameters with the equations that the earlier passes have found, until there are no new ones.
+//! An equation becomes one check at the entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
