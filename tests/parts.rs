@@ -393,3 +393,53 @@ decisions! {
     transposed(a, v, k) a.slice(s![..k, 1..]).t().dot(&v.slice(s![..k]));
     rows_from_somewhere(a, v, k) a.slice(s![k.., k..]).dot(&v.slice(s![k..]));
 }
+
+#[differentiate]
+fn between(x: &Array1<f64>, a: usize, b: usize) -> f64 {
+    x[0] + x.slice(s![a..b]).mapv(f64::sin).sum()
+}
+
+#[differentiate]
+fn between_backwards(x: &Array2<f64>, a: isize, b: isize) -> f64 {
+    x[[0, 0]] + x.slice(s![.., a..b;-1]).mapv(|v| v * v).sum()
+}
+
+#[differentiate]
+fn between_by_twos(x: &Array1<f64>, a: usize, b: usize) -> f64 {
+    let part = x.slice_axis(Axis(0), ad::ndarray::Slice::from(a..b).step_by(2));
+    x[0] + part.iter().map(|v| v.exp()).sum::<f64>()
+}
+
+#[differentiate]
+fn between_of_a_slice(x: &[f64], a: usize, b: usize) -> f64 {
+    x[0] + x[a..b].iter().map(|v| v.exp()).sum::<f64>()
+}
+
+/// What ndarray takes as empty is empty in the derivative, and what panics does so in both.
+#[test]
+fn slices_that_end_before_they_begin_are_ndarrays() {
+    fn panics<R>(f: impl Fn() -> R) -> bool {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).is_err()
+    }
+    let x = array![0.5, 1.0, 2.0, 3.0];
+    let m = array![[0.5, 1.0, 2.0], [3.0, 4.0, 5.0]];
+    for a in 0..6 {
+        for b in 0..6 {
+            let same = |fails: bool, derivative: bool| assert_eq!(fails, derivative, "{a}..{b}");
+            same(panics(|| between(&x, a, b)), panics(|| between_grad(&x, a, b)));
+            same(panics(|| between_by_twos(&x, a, b)), panics(|| between_by_twos_grad(&x, a, b)));
+            let [i, j] = [a, b].map(usize::cast_signed);
+            same(panics(|| between_backwards(&m, i, j)), panics(|| between_backwards_grad(&m, i, j)));
+            let slice = x.as_slice().unwrap();
+            same(panics(|| between_of_a_slice(slice, a, b)), panics(|| between_of_a_slice_grad(slice, a, b)));
+        }
+    }
+    assert!(panics(|| between_of_a_slice_grad(&[1.0, 2.0, 3.0], 2, 1)));
+    let (value, gradient) = between_value_and_grad(&x, 3, 1);
+    assert_eq!(value, between(&x, 3, 1));
+    assert_eq!(gradient, array![1.0, 0.0, 0.0, 0.0]);
+    let (value, gradient) = between_backwards_value_and_grad(&m, 2, 1);
+    assert_eq!(value, between_backwards(&m, 2, 1));
+    assert_eq!(gradient, array![[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]);
+    assert_eq!(between_by_twos_value_and_grad(&x, 3, 0), (between_by_twos(&x, 3, 0), array![1.0, 0.0, 0.0, 0.0]));
+}

@@ -171,3 +171,24 @@ fn rows_that_are_masked_contribute_nothing() {
     let gradient = masked_rows_grad(&array![1.0, 2.0], &array![[f64::NAN, 1.0], [0.5, 1.0]], &[true, true]);
     assert!(gradient[0].is_nan());
 }
+
+#[differentiate(wrt(w))]
+fn rows_by_data(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
+    let mut s = 0.0;
+    for i in 0..x.nrows() {
+        if y[i] > 0.0 {
+            s += x.row(i).dot(w);
+        }
+    }
+    s
+}
+
+/// The same where the product itself stands under the condition.
+#[test]
+fn rows_that_data_leave_out_contribute_nothing() {
+    for bad in [f64::NAN, f64::INFINITY] {
+        let x = array![[1.0, 2.0], [bad, -bad], [0.5, 0.25]];
+        let (value, gradient) = rows_by_data_value_and_grad(&array![0.5, 0.25], &x, &array![1.0, -1.0, 0.5]);
+        assert_eq!((value, gradient), (1.3125, array![1.5, 2.25]));
+    }
+}

@@ -215,3 +215,21 @@ fn the_text_of_a_panic_is_the_functions_own() {
     }
     assert!(panic_of(|| in_words_grad(&[60.0], 1, 0.5)).0.contains("`if n > 1 {"));
 }
+
+#[differentiate(wrt(x))]
+fn wrapping_in_releases(x: f64, k: u8) -> f64 {
+    x * f64::from(k + 200)
+}
+
+/// "Panics in the gradient too": in every build profile, also in one where the function itself wraps.
+#[test]
+fn an_overflow_panics_in_the_gradient_whatever_the_profile() {
+    assert_eq!(wrapping_in_releases_grad(2.0, 55), 255.0);
+    let k = std::hint::black_box(56);
+    if let Ok(value) = std::panic::catch_unwind(|| wrapping_in_releases(2.0, k)) {
+        assert!(!cfg!(debug_assertions), "the function has no overflow checks");
+        assert_eq!(value, 0.0);
+    }
+    let (said, ..) = panic_of(|| wrapping_in_releases_grad(2.0, k));
+    assert_eq!(said, "wrapping_in_releases: integer overflow in an addition: `k + 200`");
+}

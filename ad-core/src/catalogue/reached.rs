@@ -13,6 +13,7 @@ pub const DIVISION_FAILS: &str = "division by zero, or overflow";
 pub const INDEX: &str = "index out of range";
 pub const INDEX_OF_SLICE: &str = "index out of range in a slice";
 pub const START_BEHIND_END: &str = "the start of a slice is behind its end";
+pub const START_OF_SLICE: &str = "the start of a slice is out of range";
 pub const END_OF_SLICE: &str = "the end of a slice is out of range";
 pub const ROTATED: &str = "more elements are rotated than there are";
 pub const CLAMP: &str = "clamp: the lower bound is above the upper one";

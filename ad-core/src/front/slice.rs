@@ -107,7 +107,7 @@ fn literal_step<'a>(me: &mut Lower<'a>, step: &Value<'a>, range: SrcRange) -> Lo
 /// A range of an axis: `(1..3).into()`, or a `Slice`.
 pub(super) fn range_of_axis<'a>(me: &mut Lower<'a>, value: &Value<'a>, range: SrcRange) -> Lowered<Axis<'a>> {
     match value {
-        Value::Range(r) => Ok(Axis::Range(Rc::clone(r), None)),
+        Value::Range(r) => Ok(Axis::Range(Rc::clone(r), Some(1))),
         Value::Tuple(pair) if let [Value::Range(r), step] = &**pair => {
             Ok(Axis::Range(Rc::clone(r), Some(literal_step(me, step, range)?)))
         }
@@ -255,8 +255,17 @@ pub(super) fn along<'a>(axis: usize, part: Axis<'a>) -> Vec<Axis<'a>> {
 pub(super) enum Axis<'a> {
     /// It goes.
     Index(Value<'a>),
-    /// A part of it, with a step.
+    /// A part of it: with a step, as ndarray slices, which takes a range that ends before it begins as empty; without
+    /// one, as a slice of the language is indexed.
     Range(Rc<Range<'a>>, Option<i64>),
+}
+
+/// Whether a range has to begin before it ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Checked,
+    /// One that ends before it begins is empty.
+    Any,
 }
 
 /// One axis, worked out: the elements at `start + step * i`, for `len` values of i, or only that at `start`.
@@ -338,7 +347,7 @@ impl<'a> Lower<'a> {
                     self.require_lt(i, size, crate::catalogue::reached::INDEX_OF_SLICE);
                     Cut::at(i)
                 }
-                Axis::Range(r, step) => self.cut(r, step.unwrap_or(1), (size, room), range)?,
+                Axis::Range(r, step) => self.cut(r, *step, (size, room), range)?,
             };
             cuts.push(cut);
         }
@@ -436,7 +445,7 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Option<Value<'a>>> {
         let (noted, mark) = (self.noted(), self.state.facts.mark());
         let n = self.g.shape(x)[0];
-        let (start, end) = self.bounds(r, n, range)?;
+        let (start, end) = self.bounds(r, n, Order::Checked, range)?;
         let len = self.g.int(IntOp::Sub, end, start);
         if self.closed(len).is_some() {
             // Whoever slices then has to check anew: nothing is known yet.
@@ -465,7 +474,7 @@ impl<'a> Lower<'a> {
         r: &Range<'a>,
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        let (start, end) = self.bounds(r, stack.len, range)?;
+        let (start, end) = self.bounds(r, stack.len, Order::Checked, range)?;
         let len = self.g.int(IntOp::Sub, end, start);
         let (zero, mut part) = (self.g.lit_usize(0), self.loose(stack));
         if start != zero {
@@ -488,8 +497,8 @@ impl<'a> Lower<'a> {
         Ok(Value::Stack(Rc::new(part)))
     }
 
-    /// From where to where: checked to be in order and in range.
-    fn bounds(&mut self, r: &Range<'a>, size: Term, range: SrcRange) -> Lowered<(Term, Term)> {
+    /// From where to where: checked to be in range, and to be in order if that is asked for.
+    fn bounds(&mut self, r: &Range<'a>, size: Term, order: Order, range: SrcRange) -> Lowered<(Term, Term)> {
         let start = match &r.start {
             Some(start) => self.counted(start, size, range)?,
             None => self.g.lit_usize(0),
@@ -502,13 +511,20 @@ impl<'a> Lower<'a> {
             let one = self.g.lit_usize(1);
             end = self.int_checked(IntOp::Add, end, one);
         }
-        self.require_le(start, end, crate::catalogue::reached::START_BEHIND_END);
+        match order {
+            Order::Checked => self.require_le(start, end, crate::catalogue::reached::START_BEHIND_END),
+            // The difference of the two is 0 then, as terms are never negative.
+            Order::Any if self.state.facts.prove_le(&self.g, start, end) => {}
+            Order::Any => self.require_le(start, size, crate::catalogue::reached::START_OF_SLICE),
+        }
         self.require_le(end, size, crate::catalogue::reached::END_OF_SLICE);
         Ok((start, end))
     }
 
-    fn cut(&mut self, r: &Range<'a>, step: i64, (size, room): (Term, Term), range: SrcRange) -> Lowered<Cut> {
-        let (start, end) = self.bounds(r, size, range)?;
+    fn cut(&mut self, r: &Range<'a>, step: Option<i64>, (size, room): (Term, Term), range: SrcRange) -> Lowered<Cut> {
+        let order = if step.is_some() { Order::Any } else { Order::Checked };
+        let step = step.unwrap_or(1);
+        let (start, end) = self.bounds(r, size, order, range)?;
         let by = self.g.lit_usize(usize::try_from(step.unsigned_abs()).unwrap_or(usize::MAX));
         let one = self.g.lit_usize(1);
         // ceil(len / |step|) elements; a negative step starts at the last one.

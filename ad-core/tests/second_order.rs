@@ -1,0 +1,122 @@
+//! Conventions at kinks, at second order: whatever a row says where its function has no derivative, its second
+//! derivatives are those of the function at points where that is smooth, also where a convention looks at the point. So
+//! a Hessian is symmetric there.
+
+mod common;
+
+use ad_core::ir::{Elem, Graph, RealTy, Term};
+use ad_core::passes::simplify;
+use ad_core::prim::{Binary, Prim, Unary};
+use ad_oracle::interp::{Interp, Value};
+use common::modes as ad;
+
+/// Numbers at which conventions look, and ordinary ones.
+const POINTS: [f64; 10] = [-2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0];
+
+/// The gradient of a primitive of numbers, and the Hessian by rows, each as they are and simplified.
+struct Derivatives {
+    g: Graph,
+    gradient: Vec<Term>,
+    hessian: Vec<Vec<Term>>,
+}
+
+fn derivatives(prim: &Prim, args: usize) -> Derivatives {
+    let mut g = Graph::new();
+    let xs: Vec<Term> = (0..args).map(|_| g.add_input_shaped(Elem::Real(RealTy::F64), Vec::new())).collect();
+    let root = g.prim(prim.clone(), &xs);
+    let (one, zero) = (g.lit_like(root, 1.0), g.lit_like(root, 0.0));
+    let active: Vec<u32> = (0..args).map(|k| u32::try_from(k).unwrap()).collect();
+    let (_, gradient) = ad::reverse(&mut g, &[root], &[one], &active);
+    let gradient = simplify::simplify(&mut g, &gradient);
+    let mut hessian = vec![Vec::new(); args];
+    for k in 0..args {
+        let seeds: Vec<(u32, Term)> = active.iter().map(|&j| (j, if j as usize == k { one } else { zero })).collect();
+        let (_, column) = ad::forward(&mut g, &gradient, &seeds);
+        let column = simplify::simplify(&mut g, &column);
+        for (row, t) in hessian.iter_mut().zip(column) {
+            row.push(t);
+        }
+    }
+    Derivatives { g, gradient, hessian }
+}
+
+impl Derivatives {
+    fn at(&self, t: Term, point: &[f64]) -> f64 {
+        let inputs: Vec<Value> = point.iter().map(|&x| Value::scalar(x)).collect();
+        Interp::new(&self.g, &inputs).eval(t).unwrap().values()[0]
+    }
+
+    /// The slopes of the gradient along an axis, if it is continuous there and the differences before and behind the
+    /// point agree on them.
+    fn slopes(&self, point: &[f64], along: usize) -> Option<Vec<f64>> {
+        let moved = |h: f64| -> Vec<f64> {
+            let mut point = point.to_vec();
+            point[along] += h;
+            self.gradient.iter().map(|&t| self.at(t, &point)).collect()
+        };
+        let here = moved(0.0);
+        let jumps = |h: f64| moved(h).iter().zip(&here).any(|(a, b)| (a - b).abs() > 0.1 * (1.0 + b.abs()));
+        if jumps(1e-4) || jumps(-1e-4) {
+            return None;
+        }
+        // Of second order each.
+        let one_sided = |h: f64| -> Vec<f64> {
+            let (near, far) = (moved(h), moved(2.0 * h));
+            (0..here.len()).map(|k| (4.0 * near[k] - far[k] - 3.0 * here[k]) / (2.0 * h)).collect()
+        };
+        let (before, behind) = (one_sided(-1e-4), one_sided(1e-4));
+        let agree = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-4 * (1.0 + a.abs());
+        before.iter().zip(&behind).all(agree).then_some(behind)
+    }
+
+    /// Whether the point was one at which the function is smooth; there, all is compared.
+    fn check(&self, name: &str, point: &[f64]) -> bool {
+        let slopes: Option<Vec<Vec<f64>>> = (0..point.len()).map(|k| self.slopes(point, k)).collect();
+        let Some(slopes) = slopes else { return false };
+        for (i, row) in self.hessian.iter().enumerate() {
+            for (j, &t) in row.iter().enumerate() {
+                let (found, expected) = (self.at(t, point), slopes[j][i]);
+                // One of two orders of a mixed derivative may be none: then the function is not smooth there.
+                if (slopes[j][i] - slopes[i][j]).abs() > 1e-3 * (1.0 + expected.abs()) {
+                    return false;
+                }
+                let close = (found - expected).abs() < 1e-3 * (1.0 + expected.abs());
+                assert!(close, "{name} at {point:?}: {found} at ({i}, {j}) of the Hessian instead of {expected}");
+                let across = self.at(self.hessian[j][i], point);
+                assert!(
+                    (found - across).abs() <= 1e-12 * (1.0 + found.abs()),
+                    "{name} at {point:?}: {found}, {across}"
+                );
+            }
+        }
+        true
+    }
+}
+
+#[test]
+fn rows_of_one_argument_have_second_derivatives_where_they_are_smooth() {
+    ad::every_direction(|| {
+        for &f in Unary::ALL {
+            let all = derivatives(&Prim::Unary(f), 1);
+            let smooth = POINTS.iter().filter(|&&x| all.check(f.row().name, &[x])).count();
+            assert!(smooth > 0, "{} is smooth nowhere", f.row().name);
+        }
+    });
+}
+
+#[test]
+fn rows_of_two_arguments_have_symmetric_hessians_where_they_are_smooth() {
+    ad::every_direction(|| {
+        for &f in Binary::ALL {
+            // The first argument of one is a constant. The other is no function of the user's: only derivatives of the
+            // third order see that its partial by the second factor is masked.
+            if matches!(f, Binary::Polygamma | Binary::MulZero) {
+                continue;
+            }
+            let all = derivatives(&Prim::Binary(f), 2);
+            let points = POINTS.iter().flat_map(|&a| POINTS.iter().map(move |&b| [a, b]));
+            let smooth = points.filter(|point| all.check(f.row().name, point)).count();
+            assert!(smooth > 0, "{} is smooth nowhere", f.row().name);
+        }
+    });
+}
