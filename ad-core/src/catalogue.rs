@@ -403,7 +403,7 @@ pub fn order_unknown() -> Message {
 }
 
 /// The same of `fold`, of which more than the last bits depend on it.
-pub fn folded_nowhere() -> Message {
+pub fn folded_in_unknown_order() -> Message {
     message("`fold` goes along memory, and how this array lies in memory is not known here")
         .help("go over the elements in their own order: `a.iter().fold(..)`")
         .note("the elements of a `Vec` or of an array literal have to lie all alike, or by rows")

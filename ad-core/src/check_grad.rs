@@ -1,4 +1,4 @@
-//! `ad::check_grad!(f(args))`: from a call to one of the hidden function beside `f` (`emit::check`), which knows what there is to be checked.
+//! `ad::check_grad!(f(args))` becomes a call of the hidden function beside `f` (`emit::check`), which knows what can be checked.
 //!
 //! Must never find out anything about the function but its name.
 

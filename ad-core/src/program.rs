@@ -300,6 +300,8 @@ pub enum Assumed {
         path: TokenStream,
         /// Its last segment.
         name: Ident,
+        /// Delimited arguments that it can be called with, as [`Called`] has them.
+        arguments: &'static str,
     },
     /// A method of `Option` or `Ordering`.
     OfStd {

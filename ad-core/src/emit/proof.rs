@@ -52,17 +52,8 @@ pub fn proofs(program: &Program) -> TokenStream {
 fn macros(program: &Program) -> Option<TokenStream> {
     let krate = &program.krate;
     let proof = |assumed: &Assumed| {
-        let Assumed::Macro { path, name } = assumed else { return None };
-        let arguments = match name.to_string().as_str() {
-            "array" | "vec" => quote!([0.0_f64]),
-            "s" => quote!([0]),
-            "stack" | "concatenate" => quote!([#krate::ndarray::Axis(0), *x_]),
-            "azip" => quote!(((x_ in x_) drop::<&f64>(x_))),
-            "matches" => quote!((x_.len(), 0)),
-            "assert" | "debug_assert" => quote!((yes_)),
-            "assert_eq" | "debug_assert_eq" | "assert_ne" | "debug_assert_ne" => quote!((yes_, true)),
-            _ => quote!(()),
-        };
+        let Assumed::Macro { path, name, arguments } = assumed else { return None };
+        let arguments = rust(krate, arguments);
         let import = (path.clone().into_iter().count() > 1).then(|| {
             quote! {
                 #[allow(unused_imports, reason = "the same macro is imported inside")]

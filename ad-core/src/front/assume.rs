@@ -1,5 +1,5 @@
-//! What names are taken for. The front end goes by names; only rustc knows what they resolve to, so the code that is written proves
-//! it (`emit/proof.rs`). A name that is noted here and turns out to be another one is a compile error, never a wrong gradient.
+//! What names are taken for. The front end knows names only; rustc knows what they resolve to. So each name is noted here, and the
+//! written code proves it (`emit/proof.rs`). A name that means something else is a compile error, never a wrong gradient.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -12,7 +12,7 @@ use crate::diag::MARK;
 use crate::ir::{Elem, RealTy};
 use crate::program::{Assumed, AssumedConst, Called, Home};
 
-/// Functions that are no rows, since what they are called with has a meaning of its own.
+/// Functions that have no row, since their arguments are read in a way of their own.
 pub(super) const AXIS: Called = Called { home: Home::Ndarray, arguments: "0", result: None };
 pub(super) const SOME: Called = Called { home: Home::Option, arguments: "0.0_f64", result: None };
 pub(super) const FROM_FN: Called = Called { home: Home::StaticArray, arguments: "|_| 0_u8", result: Some("[u8; 1]") };

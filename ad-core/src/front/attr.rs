@@ -13,11 +13,11 @@ use crate::modes::Mode;
 
 /// The attribute as written.
 pub(super) struct Attr {
-    /// The derivatives that are named, and where; empty: the default by the result's type.
+    /// The derivatives that are named, with their source locations. If there are none, the type of the result decides.
     pub derivatives: Vec<(&'static Descriptor, SrcRange)>,
     /// The parameters of `wrt(..)`.
     pub wrt: Option<Vec<Ident>>,
-    /// Where `wrt(..)` stands.
+    /// The source location of `wrt(..)`.
     pub wrt_range: SrcRange,
     /// The algorithm of differentiation.
     pub mode: Mode,

@@ -1,5 +1,5 @@
-//! Calls of functions and methods: the row of the table that a name stands for, and what is said of those that have none.
-//! Must never take a name for a row without assuming so (`assume`): the code written proves it.
+//! Calls of functions and methods: which row of the table a name means, and the messages for names that have no row.
+//! Must never take a name for a row without noting it (`assume`), so that the written code proves it.
 
 use std::rc::Rc;
 
@@ -45,8 +45,8 @@ impl<'a> Lower<'a> {
             }
             return self.apply(&f, &args, range);
         }
-        if let Some(name) = super::panics::named(&p.path) {
-            return self.panicking(name, c);
+        if let Some(row) = super::panics::named(&p.path) {
+            return self.panicking(row, c);
         }
         if p.path.segments.last().is_some_and(|s| s.ident == "Axis") {
             self.assume_path(&p.path, Some(assume::AXIS));
@@ -66,7 +66,7 @@ impl<'a> Lower<'a> {
             return Ok(Value::Maybe(value.clone().into(), there));
         }
         let resolved = self.resolve(&p.path);
-        // What a text is for, the function says.
+        // A string is a value only where the function is known to take one.
         let text = |e: &&Expr| matches!(e, Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(_), .. }));
         let unknown = matches!(resolved, Ok(None));
         let args = self.all(c.args.iter().filter(|e| !(unknown && text(e))));
@@ -320,7 +320,7 @@ impl<'a> Lower<'a> {
         table::find_method(self.kind_of(receiver), name).or_else(|| table::find(On::Array, name).filter(|_| rank_zero))
     }
 
-    /// What a path of the table stands for.
+    /// The row that a path means.
     pub(super) fn resolve<'c>(&mut self, path: &'c syn::Path) -> Lowered<Option<Resolved<'c>>> {
         let segments: Vec<&syn::PathSegment> = path.segments.iter().collect();
         let Some((last, before)) = segments.split_last() else { return Ok(None) };
@@ -384,7 +384,7 @@ fn called_number(f: &Expr, c: &ExprCall) -> Message {
     catalogue::called_number(&text_of(f, 30), &args.join(", "))
 }
 
-/// An expression as text that a method or an operator may stand behind.
+/// An expression as text that a method or an operator may follow.
 fn operand(e: &Expr) -> String {
     let plain = matches!(
         e,
@@ -416,7 +416,7 @@ fn is_array_from_fn(path: &syn::Path) -> bool {
     matches!((last.next(), last.next()), (Some(f), Some(of)) if f.ident == "from_fn" && of.ident == "array")
 }
 
-/// A path that stands in the table.
+/// A path that has a row in the table.
 pub(super) struct Resolved<'c> {
     pub row: &'static Row,
     pub generics: Option<&'c syn::Type>,

@@ -254,8 +254,8 @@ pub(super) fn sum_over(me: &mut Lower, x: Term, axes: &[u8], range: SrcRange) ->
     }
 }
 
-/// A number of an array's elements, `free`, with what the function itself computes of these: a reduction over the last `rank` axes.
-pub(super) fn own(me: &mut Lower, free: Term, op: Reduce, rank: usize, x: Term) -> Term {
+/// The pair of a relaxed value and the exact one: a reduction of an array over the last `rank` axes, in the function's own order.
+pub(super) fn with_exact(me: &mut Lower, free: Term, op: Reduce, rank: usize, x: Term) -> Term {
     if rank == 0 || !me.g.elem(x).is_real() {
         return free;
     }
@@ -292,7 +292,7 @@ fn sum_in_lanes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     let (x, range) = call.arg(0)?;
     let x = me.of_any_rank(x, range)?;
     let rank = me.g.rank(x);
-    Ok(Value::Term(own(me, free, Reduce::Lanes, rank, x)))
+    Ok(Value::Term(with_exact(me, free, Reduce::Lanes, rank, x)))
 }
 
 fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -301,7 +301,7 @@ fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let free = sum_over(me, x, &[0], range)?;
     let rank = me.g.rank(x);
     if rank == 1 || !me.g.elem(x).is_real() {
-        return Ok(Value::Term(own(me, free, Reduce::Lanes, 1, x)));
+        return Ok(Value::Term(with_exact(me, free, Reduce::Lanes, 1, x)));
     }
     let lanes = super::methods::layout::move_axis(me, x, 0, rank - 1);
     let width = me.g.shape(x)[1..].to_vec();
@@ -375,7 +375,7 @@ fn logsumexp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let shifted = g.sub(x, shifts);
     let exps = g.unary(Unary::Exp, shifted);
     let total = g.sum_all(exps);
-    let total = own(me, total, Reduce::Lanes, rank, exps);
+    let total = with_exact(me, total, Reduce::Lanes, rank, exps);
     let g = &mut me.g;
     // The sum is 0 there, and nowhere else.
     let none = g.compare(Cmp::Eq, largest, minus);
@@ -393,7 +393,7 @@ fn norm<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let squares = me.g.mul(x, x);
     let sum = me.g.sum_all(squares);
     let rank = me.g.rank(x);
-    let sum = own(me, sum, Reduce::Squares, rank, x);
+    let sum = with_exact(me, sum, Reduce::Squares, rank, x);
     Ok(Value::Term(super::methods::reduce::root(me, sum)))
 }
 
@@ -417,7 +417,7 @@ fn softmax<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let shifted = g.sub(x, shift);
     let exps = g.unary(Unary::Exp, shifted);
     let total = g.sum_axes(exps, &[last]);
-    let total = own(me, total, Reduce::Lanes, 1, exps);
+    let total = with_exact(me, total, Reduce::Lanes, 1, exps);
     let g = &mut me.g;
     // The sum is 0 there, and nowhere else.
     let safe = g.select(none, one, total);

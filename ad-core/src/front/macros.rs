@@ -10,6 +10,7 @@ use syn::{
     Attribute, Block, Expr, ExprArray, ExprGroup, ExprRepeat, ExprTuple, Macro, MacroDelimiter, Stmt, Token, token,
 };
 
+use super::panics;
 use crate::catalogue::{self, refused};
 use crate::diag::{Diags, MARK, SrcRange, text_of};
 use crate::program::Assumed;
@@ -63,17 +64,22 @@ impl VisitMut for Rewrite<'_> {
 }
 
 impl Rewrite<'_> {
-    /// What a macro stands for, if it is understood.
+    /// The expression that a macro means, if it is understood.
     fn expression(&mut self, mac: &Macro) -> Option<Expr> {
-        match understood(mac)? {
+        let (read, arguments) = understood(mac)?;
+        match read {
             Ok(mut new) => {
-                if let Some(last) = mac.path.segments.last() {
-                    let new = Assumed::Macro { path: mac.path.to_token_stream(), name: last.ident.clone() };
+                let last = mac.path.segments.last();
+                if let Some(last) = last {
+                    let (path, name) = (mac.path.to_token_stream(), last.ident.clone());
+                    let new = Assumed::Macro { path, name, arguments };
                     if !self.assumed.iter().any(|old| old.same(&new)) {
                         self.assumed.push(new);
                     }
                 }
-                if !matches!(new, Expr::Match(_)) && super::panics::rewrite(mac).is_none() {
+                if !matches!(new, Expr::Match(_))
+                    && last.is_some_and(|last| panics::find(&last.ident.to_string()).is_none())
+                {
                     new = marked(new, mac);
                 }
                 Some(new)
@@ -106,25 +112,67 @@ fn unqualified(p: &syn::ExprPath) -> Option<syn::ExprPath> {
     of.qself.is_none().then(|| syn::ExprPath { attrs: p.attrs.clone(), qself: None, path })
 }
 
-/// Whether a name in front of brackets is a macro's.
-pub(super) fn is_indexed(name: &str) -> bool {
-    matches!(name, "array" | "vec" | "s" | "stack" | "concatenate")
+/// A macro that becomes an ordinary expression.
+struct Row {
+    name: &'static str,
+    /// Whether it is written with brackets.
+    brackets: bool,
+    /// Arguments that it can be called with, for the proof of its name (`x_` is an array).
+    arguments: &'static str,
+    read: fn(&Macro) -> syn::Result<Expr>,
 }
 
-fn understood(mac: &Macro) -> Option<syn::Result<Expr>> {
+const MACROS: &[Row] = &[
+    Row { name: "array", brackets: true, arguments: "[0.0_f64]", read: listed },
+    Row { name: "vec", brackets: true, arguments: "[0.0_f64]", read: listed },
+    Row { name: "s", brackets: true, arguments: "[0]", read: sliced },
+    Row { name: "stack", brackets: true, arguments: "[$crate::ndarray::Axis(0), *x_]", read: joined_arrays },
+    Row { name: "concatenate", brackets: true, arguments: "[$crate::ndarray::Axis(0), *x_]", read: joined_arrays },
+    Row { name: "azip", brackets: false, arguments: "((x_ in x_) drop::<&f64>(x_))", read: zipped },
+    Row {
+        name: "matches",
+        brackets: false,
+        arguments: "(x_.len(), 0)",
+        read: |mac| matched.parse2(mac.tokens.clone()),
+    },
+];
+
+fn find(name: &str) -> Option<&'static Row> {
+    MACROS.iter().find(|row| row.name == name)
+}
+
+/// Whether a name in front of brackets is a macro's.
+pub(super) fn is_indexed(name: &str) -> bool {
+    find(name).is_some_and(|row| row.brackets)
+}
+
+/// The expression that a macro means, and arguments that prove its name.
+fn understood(mac: &Macro) -> Option<(syn::Result<Expr>, &'static str)> {
     let name = mac.path.segments.last()?.ident.to_string();
-    match &*name {
-        "array" | "vec" => Some(literal.parse2(mac.tokens.clone()).map(|parsed| parsed.into_expr(mac))),
-        "stack" | "concatenate" => Some(joined.parse2(mac.tokens.clone()).map(|parsed| parsed.into_expr(mac, &name))),
-        "azip" => Some(azipped.parse2(mac.tokens.clone()).map(|parsed| parsed.into_expr(mac))),
-        "matches" => Some(matched.parse2(mac.tokens.clone())),
-        "s" => Some(Punctuated::<Slice, Token![,]>::parse_terminated.parse2(mac.tokens.clone()).map(|parts| {
-            let mut elems = Punctuated::new();
-            elems.extend(parts.into_iter().map(|p| p.0));
-            Expr::Tuple(ExprTuple { attrs: Vec::new(), paren_token: token::Paren(delimiter_span(mac)), elems })
-        })),
-        _ => super::panics::rewrite(mac),
+    if let Some(row) = find(&name) {
+        return Some(((row.read)(mac), row.arguments));
     }
+    let row = panics::find(&name)?;
+    Some((panics::rewrite(mac, row), row.arguments()))
+}
+
+fn listed(mac: &Macro) -> syn::Result<Expr> {
+    Ok(literal.parse2(mac.tokens.clone())?.into_expr(mac))
+}
+
+fn joined_arrays(mac: &Macro) -> syn::Result<Expr> {
+    let name = mac.path.segments.last().map_or_else(String::new, |last| last.ident.to_string());
+    Ok(joined.parse2(mac.tokens.clone())?.into_expr(mac, &name))
+}
+
+fn zipped(mac: &Macro) -> syn::Result<Expr> {
+    Ok(azipped.parse2(mac.tokens.clone())?.into_expr(mac))
+}
+
+fn sliced(mac: &Macro) -> syn::Result<Expr> {
+    let parts = Punctuated::<Slice, Token![,]>::parse_terminated.parse2(mac.tokens.clone())?;
+    let elems = parts.into_iter().map(|part| part.0).collect();
+    Ok(Expr::Tuple(ExprTuple { attrs: Vec::new(), paren_token: token::Paren(delimiter_span(mac)), elems }))
 }
 
 /// `matches!(value, pattern if guard)`.

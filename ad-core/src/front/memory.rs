@@ -24,8 +24,8 @@ impl HasLayouts for Lower<'_> {
 }
 
 impl<'a> Lower<'a> {
-    /// Where a decision reads a number whose order of summation nobody knows.
-    pub(super) fn decides_nowhere(&self, result: Term) -> Option<SrcRange> {
+    /// The place of a decision that reads a sum of unknown order, if there is one.
+    pub(super) fn decides_in_unknown_order(&self, result: Term) -> Option<SrcRange> {
         if !self.memory.any_unknown {
             return None;
         }
@@ -39,8 +39,8 @@ impl<'a> Lower<'a> {
         place.map(|place| place.range)
     }
 
-    /// An array of something elementwise of another: ndarray makes it as it would copy that one. It is computed in the order of memory.
-    pub(super) fn along_memory(
+    /// An array made elementwise of another. ndarray gives it the memory order of a copy of that one. It is computed in that order.
+    pub(super) fn in_memory_order(
         &mut self,
         x: Term,
         f: impl FnOnce(&mut Self, Term) -> Lowered<Value<'a>>,
@@ -64,7 +64,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Arithmetic of two values of which at least one is an array, in ndarray's memory order.
-    pub(super) fn arith_along_memory(
+    pub(super) fn arith_in_memory_order(
         &mut self,
         op: Arith,
         (x, y): (Term, Term),
@@ -118,9 +118,9 @@ impl<'a> Lower<'a> {
     }
 
     /// A reduction with that over the elements in the order in which ndarray's `fold` meets them.
-    pub(super) fn own_fold(&mut self, op: Reduce, free: Term, t: Term) -> Term {
+    pub(super) fn exact_fold(&mut self, op: Reduce, free: Term, t: Term) -> Term {
         let met = self.layouts().folded(t);
-        functions::own(self, free, op, self.g.rank(met), met)
+        functions::with_exact(self, free, op, self.g.rank(met), met)
     }
 
     /// A sum of all elements, or over an axis, with what ndarray itself adds up, in the order that the row declares.
@@ -133,7 +133,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A product of all elements with ndarray's own, where `in_order` multiplies as `free` is multiplied.
-    pub(super) fn own_product(
+    pub(super) fn exact_product(
         &mut self,
         (free, t): (Term, Term),
         range: SrcRange,
@@ -153,12 +153,12 @@ impl<'a> Lower<'a> {
         })?;
         Ok(match own {
             Some(own) => self.g.own(free, own),
-            None => functions::own(self, free, Reduce::Factors, rank, t),
+            None => functions::with_exact(self, free, Reduce::Factors, rank, t),
         })
     }
 
     /// A product with a vector with ndarray's own; `rows`: which axis of `a` is summed over.
-    pub(super) fn own_dot(&mut self, free: Term, (a, rows): (Term, usize), b: Term) -> Term {
+    pub(super) fn exact_dot(&mut self, free: Term, (a, rows): (Term, usize), b: Term) -> Term {
         let repeated = self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
         self.layouts().dot(free, (a, rows), b, repeated)
     }

@@ -46,7 +46,7 @@ impl<'a> Lower<'a> {
             }
             (UnOp::Neg(_), _) => {
                 let x = self.term(&value, range)?;
-                let made = self.along_memory(x, |me, x| Ok(Value::Term(me.negate(x, range)?)))?;
+                let made = self.in_memory_order(x, |me, x| Ok(Value::Term(me.negate(x, range)?)))?;
                 Ok(match made {
                     Value::Term(t) if !self.receivers.is_reference(&u.expr) => {
                         Value::Term(self.layouts().written_over(x, t))
@@ -142,7 +142,7 @@ impl<'a> Lower<'a> {
             }
             let (x, y) = self.converted(symbol, [&left, &right], ranges, (range, &texts))?;
             let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { texts };
-            return Ok(Value::Term(self.arith_along_memory(op, (x, y), by_reference, words, range)?));
+            return Ok(Value::Term(self.arith_in_memory_order(op, (x, y), by_reference, words, range)?));
         }
         let cmp = match op {
             BinOp::Eq(_) => Cmp::Eq,

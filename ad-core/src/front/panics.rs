@@ -14,33 +14,76 @@ use crate::ir::{Elem, Node, Term, Type};
 use crate::prim::{Cmp, Prim};
 use crate::program::Place;
 
-/// The macros with what they say where the user says nothing, and how many expressions they compare.
-const MACROS: &[(&str, &str, usize)] = &[
-    ("assert", "assertion failed", 1),
-    ("assert_eq", "assertion `left == right` failed", 2),
-    ("assert_ne", "assertion `left != right` failed", 2),
-    ("debug_assert", "assertion failed", 1),
-    ("debug_assert_eq", "assertion `left == right` failed", 2),
-    ("debug_assert_ne", "assertion `left != right` failed", 2),
-    ("panic", "explicit panic", 0),
-    ("unreachable", "internal error: entered unreachable code", 0),
-    ("todo", "not yet implemented", 0),
-    ("unimplemented", "not implemented", 0),
-];
-
-/// The macro as a call of a path that no function has: what it compares, then what it says.
-pub(super) fn rewrite(mac: &Macro) -> Option<syn::Result<Expr>> {
-    let name = mac.path.segments.last()?.ident.to_string();
-    let &(name, says, compared) = MACROS.iter().find(|(n, _, _)| *n == name)?;
-    let span = mac.path.segments.last()?.ident.span();
-    Some(
-        Punctuated::<Expr, Token![,]>::parse_terminated
-            .parse2(mac.tokens.clone())
-            .map(|args| call(name, says, compared, args, span)),
-    )
+/// What a macro asks before it panics.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    Nothing,
+    Holds,
+    Equal,
+    Differ,
 }
 
-fn call(name: &str, says: &str, compared: usize, args: Punctuated<Expr, Token![,]>, span: Span) -> Expr {
+/// A macro that may panic.
+pub(super) struct Panics {
+    name: &'static str,
+    /// What it says where the user says nothing.
+    says: &'static str,
+    asks: Asks,
+    /// Whether only builds with debug assertions ask.
+    debug: bool,
+}
+
+impl Panics {
+    /// How many expressions it compares.
+    fn compared(&self) -> usize {
+        match self.asks {
+            Asks::Nothing => 0,
+            Asks::Holds => 1,
+            Asks::Equal | Asks::Differ => 2,
+        }
+    }
+
+    /// Arguments that it can be called with, for the proof of its name (`yes_` is a boolean).
+    pub(super) fn arguments(&self) -> &'static str {
+        match self.asks {
+            Asks::Nothing => "()",
+            Asks::Holds => "(yes_)",
+            Asks::Equal | Asks::Differ => "(yes_, true)",
+        }
+    }
+}
+
+/// The macro whose message is the user's text alone.
+const PANIC: Panics = Panics { name: "panic", says: "explicit panic", asks: Asks::Nothing, debug: false };
+
+const MACROS: &[Panics] = &[
+    Panics { name: "assert", says: "assertion failed", asks: Asks::Holds, debug: false },
+    Panics { name: "assert_eq", says: "assertion `left == right` failed", asks: Asks::Equal, debug: false },
+    Panics { name: "assert_ne", says: "assertion `left != right` failed", asks: Asks::Differ, debug: false },
+    Panics { name: "debug_assert", says: "assertion failed", asks: Asks::Holds, debug: true },
+    Panics { name: "debug_assert_eq", says: "assertion `left == right` failed", asks: Asks::Equal, debug: true },
+    Panics { name: "debug_assert_ne", says: "assertion `left != right` failed", asks: Asks::Differ, debug: true },
+    PANIC,
+    Panics { name: "unreachable", says: "internal error: entered unreachable code", asks: Asks::Nothing, debug: false },
+    Panics { name: "todo", says: "not yet implemented", asks: Asks::Nothing, debug: false },
+    Panics { name: "unimplemented", says: "not implemented", asks: Asks::Nothing, debug: false },
+];
+
+/// The macro that has this name.
+pub(super) fn find(name: &str) -> Option<&'static Panics> {
+    MACROS.iter().find(|row| row.name == name)
+}
+
+/// The macro as a call of a path that no function has: what it compares, then what it says.
+pub(super) fn rewrite(mac: &Macro, row: &Panics) -> syn::Result<Expr> {
+    let span = mac.path.segments.last().map_or_else(Span::call_site, |last| last.ident.span());
+    let args = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.tokens.clone())?;
+    Ok(call(row, args, span))
+}
+
+fn call(row: &Panics, args: Punctuated<Expr, Token![,]>, span: Span) -> Expr {
+    let Panics { name, says, .. } = *row;
+    let compared = row.compared();
     let mut args = args.into_iter();
     let mut kept: Punctuated<Expr, Token![,]> = args.by_ref().take(compared).collect();
     let rest: Vec<Expr> = args.collect();
@@ -49,7 +92,7 @@ fn call(name: &str, says: &str, compared: usize, args: Punctuated<Expr, Token![,
     match rest.split_first() {
         None => kept.push(literal(says)),
         Some((Expr::Lit(ExprLit { lit: Lit::Str(format), .. }), values)) => {
-            let before = if compared == 0 && name != "panic" { format!("{says}: ") } else { String::new() };
+            let before = if compared == 0 && name != PANIC.name { format!("{says}: ") } else { String::new() };
             let format = format!("{before}{}", format.value());
             let refs: Vec<&Expr> = values.iter().collect();
             if values.iter().all(words::simple) {
@@ -74,19 +117,18 @@ fn call(name: &str, says: &str, compared: usize, args: Punctuated<Expr, Token![,
     })
 }
 
-/// The macro that a path of [`rewrite`] stands for.
-pub(super) fn named(path: &Path) -> Option<&'static str> {
+/// The macro that [`rewrite`] has written as this path.
+pub(super) fn named(path: &Path) -> Option<&'static Panics> {
     let (Some(_), [mark, name]) = (path.leading_colon, &path.segments.iter().collect::<Vec<_>>()[..]) else {
         return None;
     };
-    let found = MACROS.iter().find(|(n, _, _)| name.ident == n)?;
-    (mark.ident == MARK).then_some(found.0)
+    MACROS.iter().find(|row| mark.ident == MARK && name.ident == row.name)
 }
 
 impl<'a> Lower<'a> {
     /// A call that [`rewrite`] has written.
-    pub(super) fn panicking(&mut self, name: &'static str, c: &'a ExprCall) -> Lowered<Value<'a>> {
-        let compared = MACROS.iter().find(|(n, _, _)| *n == name).map_or(0, |m| m.2);
+    pub(super) fn panicking(&mut self, row: &'static Panics, c: &'a ExprCall) -> Lowered<Value<'a>> {
+        let (name, compared) = (row.name, row.compared());
         let all: Vec<&'a Expr> = c.args.iter().collect();
         let at = all.iter().position(|e| matches!(e, Expr::Lit(ExprLit { lit: Lit::Str(_), .. })));
         let (args, said) = all.split_at(at.unwrap_or(all.len()).min(compared));
@@ -104,10 +146,10 @@ impl<'a> Lower<'a> {
         let ranges: Vec<SrcRange> = args.iter().map(|e| SrcRange::of(*e)).collect();
         self.at_place(Place { range, text }, |me| {
             let compared = me.all(args)?;
-            let ok = match (name.trim_start_matches("debug_"), &compared[..]) {
-                ("assert", [ok]) => me.boolean(ok, ranges[0])?,
-                ("assert_eq", [a, b]) => me.equal_values(a, b, range)?,
-                ("assert_ne", [a, b]) => {
+            let ok = match (row.asks, &compared[..]) {
+                (Asks::Holds, [ok]) => me.boolean(ok, ranges[0])?,
+                (Asks::Equal, [a, b]) => me.equal_values(a, b, range)?,
+                (Asks::Differ, [a, b]) => {
                     let equal = me.equal_values(a, b, range)?;
                     me.g.not(equal)
                 }
@@ -116,10 +158,9 @@ impl<'a> Lower<'a> {
                     return Ok(me.panic(&said));
                 }
             };
-            let debug = name.starts_with("debug_");
             // Looked at where it fails only.
             let said = if own { me.under(ok, false, |me| me.formatted(&says, &values)) } else { (&*says).into() };
-            me.ensure(ok, &said, debug, range)?;
+            me.ensure(ok, &said, row.debug, range)?;
             Ok(Value::Unit)
         })
     }

@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use super::carry::{Carrier, Form, Key, Leaves};
-use super::functions::{all_axes, own};
+use super::functions::{all_axes, with_exact};
 use super::lower::Lower;
 use super::memory::Ordered;
 use super::methods::parts;
@@ -328,12 +328,12 @@ fn fold_zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(last)
 }
 
-/// ndarray's own goes along memory.
+/// ndarray's `fold` goes in memory order.
 fn fold_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), init) = (call.arg(0)?, call.arg(1)?);
     let x = me.array(x, rx)?;
     if me.layouts().is_unknown(x) {
-        return Err(me.error(rx, catalogue::folded_nowhere()));
+        return Err(me.error(rx, catalogue::folded_in_unknown_order()));
     }
     let x = me.layouts().folded(x);
     let seq = me.seq(&Value::Term(x), rx)?;
@@ -421,7 +421,7 @@ fn product_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
     if !elem.is_real() {
         return Ok(Value::Term(free));
     }
-    let own = me.own_product((free, x), range, |me, x| {
+    let own = me.exact_product((free, x), range, |me, x| {
         let seq = me.seq(&Value::Term(x), range)?;
         me.product_of_items(&seq, Some(elem), range)
     })?;
@@ -440,7 +440,7 @@ fn product_of_part<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Low
     let filled = me.filled_up(x, one);
     let free = in_order(me, filled)?;
     let free = me.term(&free, range)?;
-    Ok(Value::Term(me.own_product_there(free, x, range, &in_order)?))
+    Ok(Value::Term(me.exact_product_of_part(free, x, range, &in_order)?))
 }
 
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -489,7 +489,7 @@ fn product_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     })?;
     // What is contiguous has ndarray's order; along other axes it goes from the first to the last.
     if let (Value::Term(free), true) = (&last, last_axis) {
-        return Ok(Value::Term(own(me, *free, Reduce::Factors, 1, lanes)));
+        return Ok(Value::Term(with_exact(me, *free, Reduce::Factors, 1, lanes)));
     }
     Ok(last)
 }

@@ -1,5 +1,7 @@
-//! A row of the table: all that the front end knows of one name. Whoever lowers, reads, proves or documents names asks the row; no
-//! other place may name a method again.
+//! A row of the table: all that the front end knows of one name.
+//!
+//! Whoever lowers, reads, proves or documents names asks the row. No other place may name a method
+//! again.
 
 use super::proved::Proof;
 use crate::catalogue;
@@ -81,7 +83,7 @@ impl On {
     }
 }
 
-/// Arguments of a call that is being lowered: values, and where they stand. The receiver of a method is the first.
+/// Arguments of a call that is being lowered: values and source locations. The receiver of a method is the first.
 pub(in crate::front) struct Call<'a, 'c> {
     pub row: &'static Row,
     pub args: Vec<Value<'a>>,
@@ -90,7 +92,7 @@ pub(in crate::front) struct Call<'a, 'c> {
     pub texts: Vec<String>,
     /// The whole call.
     pub range: SrcRange,
-    /// What stands in `::<..>`, or before `::` in a path.
+    /// The type in `::<..>`, or before `::` in a path.
     pub generics: Option<&'c syn::Type>,
     /// The rank in `Array2::zeros`.
     pub rank: Option<u8>,
@@ -140,12 +142,12 @@ pub(in crate::front) enum Whole {
     Binary(Binary),
 }
 
-/// How a row is lowered where its first argument is a part of an array whose size a loop decides: a capacity, and how much of it is there.
+/// How a row is lowered where its first argument is a part with dynamic length: a capacity, and a length.
 #[derive(Clone, Copy)]
 pub(in crate::front) enum Parts {
     /// As a whole array: what lowers that takes parts itself, or refuses them.
     AsWhole,
-    /// Each element by itself. What lies behind the lengths is computed as well, and never read.
+    /// Each element by itself. The elements behind the lengths are computed as well, and never read.
     Elementwise,
     /// A reduction to a number: of the array with the neutral element behind the lengths.
     Reduction(Neutral),
@@ -415,7 +417,7 @@ impl<'a> Lower<'a> {
         let receiver = if call.row.on.has_receiver() { array(0) } else { None };
         let made = match (order.result, receiver) {
             (ResultOrder::LikeReceiver | ResultOrder::InPlace, Some(x)) => {
-                self.along_memory(x, |me, x| me.lower_whole(&call.of(Value::Term(x))))?
+                self.in_memory_order(x, |me, x| me.lower_whole(&call.of(Value::Term(x))))?
             }
             _ => self.lower_whole(call)?,
         };

@@ -296,7 +296,7 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
             }
         }
         if !new {
-            if let Some(range) = lower.decides_nowhere(result) {
+            if let Some(range) = lower.decides_in_unknown_order(result) {
                 diags.push(range, catalogue::order_unknown());
                 return Err(Poison);
             }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
-use crate::front::functions::{all_axes, own, sum_over};
+use crate::front::functions::{all_axes, sum_over, with_exact};
 use crate::front::lower::Lower;
 use crate::front::refs::results;
 use crate::front::table::{Call, Mark, On, Row, row};
@@ -200,7 +200,7 @@ fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let nothing = me.g.broadcast(nothing, &shape);
         items = me.g.select(there, t, nothing);
     }
-    Ok(Value::Term(own(me, free, Reduce::InOrder, axes.len(), items)))
+    Ok(Value::Term(with_exact(me, free, Reduce::InOrder, axes.len(), items)))
 }
 
 /// Of a function with a name; that of a closure in its place is a loop (`Lower::each_loop`).

@@ -103,7 +103,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A sum over one axis with ndarray's own: without that axis.
-    pub(in crate::front) fn own_sum_axis_there(&mut self, free: Term, x: &Open, k: usize) -> Value<'a> {
+    pub(in crate::front) fn exact_sum_axis_of_part(&mut self, free: Term, x: &Open, k: usize) -> Value<'a> {
         let mut lens = x.lens.to_vec();
         lens.remove(k);
         match self.layouts().sum_axis_of_part(free, x, k) {
@@ -112,8 +112,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A product of all that is there, with ndarray's own, as [`Lower::own_product`] has it.
-    pub(in crate::front) fn own_product_there(
+    /// A product of all that is there, with ndarray's own, as [`Lower::exact_product`] has it.
+    pub(in crate::front) fn exact_product_of_part(
         &mut self,
         free: Term,
         x: &Open,

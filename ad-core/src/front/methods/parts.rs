@@ -146,7 +146,7 @@ pub(in crate::front) fn sum_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'
 fn sum_along<'a>(me: &mut Lower<'a>, x: &Open, k: usize, range: SrcRange) -> Lowered<Value<'a>> {
     let t = me.with_zeros(x);
     let free = sum_over(me, t, &[axis(k)], range)?;
-    Ok(me.own_sum_axis_there(free, x, k))
+    Ok(me.exact_sum_axis_of_part(free, x, k))
 }
 
 /// `part.mapv(f)`.
@@ -250,7 +250,7 @@ impl<'a> Lower<'a> {
         let x = self.g.cond(there, x, zero);
         let items = self.g.build(room, var, x);
         let free = self.g.sum_all(items);
-        match self.own_of_first(t, len, near) {
+        match self.exact_of_first(t, len, near) {
             Some(own) => {
                 let own = self.layouts().of_known(own, of);
                 self.g.own(free, own)
@@ -260,7 +260,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The same in ndarray's order, of real numbers.
-    fn own_of_first(&mut self, t: Term, len: Term, near: Term) -> Option<Term> {
+    fn exact_of_first(&mut self, t: Term, len: Term, near: Term) -> Option<Term> {
         let Elem::Real(ty) = self.g.elem(t) else { return None };
         let zero = self.g.lit_real(ty, 0.0);
         // Adding this changes nothing, not even a sign.
@@ -283,7 +283,7 @@ impl<'a> Lower<'a> {
 
     /// A product of the rows of a matrix (its columns, of the transpose) with a vector, in ndarray's order: each is a product of two vectors, of which so
     /// many elements are there.
-    fn own_rows(&mut self, (matrix, inner): (Term, usize), vector: Term, len: Term) -> Lowered<Option<Term>> {
+    fn exact_rows(&mut self, (matrix, inner): (Term, usize), vector: Term, len: Term) -> Lowered<Option<Term>> {
         let (near, also) = (self.layouts().lanes_are_slices(matrix, inner), self.layouts().vector_is_slice(vector));
         let near = self.g.and(near, also);
         let (rows, room) = (self.g.shape(matrix)[1 - inner], self.g.shape(vector)[0]);
@@ -293,7 +293,7 @@ impl<'a> Lower<'a> {
         let (x, y) = (self.g.index(matrix, &at), self.g.index(vector, &[i]));
         let product = self.g.mul(x, y);
         let products = self.g.build(room, var, product);
-        let own = self.own_of_first(products, len, near);
+        let own = self.exact_of_first(products, len, near);
         let own = own.map(|own| self.g.build(rows, row, own));
         Ok(own.map(|own| self.layouts().of_known(own, [matrix, vector])))
     }
@@ -461,8 +461,8 @@ pub(in crate::front) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowe
     let x = Open { all: me.in_room(a.all, &rooms.0), lens: lens.0.clone().into() };
     let y = Open { all: me.in_room(b.all, &rooms.1), lens: lens.1.clone().into() };
     let own = match (na, nb) {
-        (2, 1) => me.own_rows((x.all, 1), y.all, n)?,
-        (1, 2) => me.own_rows((y.all, 0), x.all, n)?,
+        (2, 1) => me.exact_rows((x.all, 1), y.all, n)?,
+        (1, 2) => me.exact_rows((y.all, 0), x.all, n)?,
         _ => None,
     };
     let (x, y) = (me.with_zeros(&x), me.with_zeros(&y));

@@ -148,14 +148,14 @@ fn variance<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axes: &[u8], ddof: usiz
     let total = me.g.sum_axes(square, axes);
     // Over all axes ndarray goes along memory, over one of them from the first element to the last.
     if axes.len() == shape.len() && !axes.is_empty() {
-        let total = me.own_fold(Reduce::Distances, total, x);
+        let total = me.exact_fold(Reduce::Distances, total, x);
         let freedom = me.g.sub(count, ddof);
         return Ok(me.g.div(total, freedom));
     }
     let others = (0..shape.len()).map(axis).filter(|k| !axes.contains(k));
     let perm: Vec<u8> = others.chain(axes.iter().copied()).collect();
     let lanes = me.g.transpose(x, &perm);
-    let total = functions::own(me, total, Reduce::Distances, axes.len(), lanes);
+    let total = functions::with_exact(me, total, Reduce::Distances, axes.len(), lanes);
     let freedom = me.g.sub(count, ddof);
     let freedom = me.g.broadcast(freedom, &own);
     Ok(me.g.div(total, freedom))
@@ -238,7 +238,7 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let free = me.g.contract(a, b, spec);
     Ok(Value::Term(match (sa.len(), renamed.len()) {
         (2, 2) => free,
-        (1, 2) => me.own_dot(free, (b, 0), a),
-        (_, _) => me.own_dot(free, (a, inner), b),
+        (1, 2) => me.exact_dot(free, (b, 0), a),
+        (_, _) => me.exact_dot(free, (a, inner), b),
     }))
 }

@@ -131,7 +131,7 @@ impl<'a> Zip<'a> {
     /// In which order it goes is known, unless one of its arrays is nowhere.
     pub(in crate::front) fn somewhere(&self, me: &mut Lower<'a>, range: SrcRange) -> Lowered<()> {
         if self.dims.len() > 1 && self.arrays.iter().any(|x| me.layouts().is_unknown(x.all)) {
-            return Err(me.error(range, catalogue::folded_nowhere()));
+            return Err(me.error(range, catalogue::folded_in_unknown_order()));
         }
         Ok(())
     }
