@@ -13,9 +13,10 @@
 
 use proc_macro2::TokenStream;
 
+use super::seeds::{self, Axes};
 use crate::ir::{Elem, Graph, Node, Term, axis};
 use crate::modes::Derivative;
-use crate::modes::unit_vectors::{batched, unit};
+use crate::modes::unit_vectors::unit;
 use crate::passes::unroll;
 use crate::prim::Prim;
 use crate::program::{Container, Output, Param, Program, pair};
@@ -152,9 +153,9 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
     let (rows, columns) = (Count::of(g, root), Count::total(g, &terms));
     let shapes: Vec<Vec<Term>> =
         terms.iter().map(|&t| g.shape(root).iter().chain(g.shape(t)).copied().collect()).collect();
-    let found: Vec<(Vec<Term>, How)> = if rows < columns {
-        let many = if registers && rows.few() { unit_literals(g, root) } else { None };
-        match many {
+    let literal = |n: Count| registers && n.few();
+    let found: Vec<(Vec<Term>, How)> = match direction(g, &*derivative, root, &inputs, rows, columns) {
+        Direction::Rows => match if literal(rows) { unit_literals(g, root) } else { None } {
             Some(seeds) => {
                 let rows: Vec<Vec<Term>> = seeds.iter().map(|&s| derivative.gradients(g, &[s])).collect();
                 let block = |g: &mut Graph, k: usize| match rows.is_empty() {
@@ -166,16 +167,15 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
             None => {
                 let (vars, seed) = unit(g, root);
                 let gradients = derivative.gradients(g, &[seed]);
-                batched(g, &vars, root, &gradients).into_iter().map(|t| (vec![t], How::Whole)).collect()
+                let rows = seeds::for_all(g, &vars, root, &gradients, Axes::First);
+                rows.into_iter().map(|t| (vec![t], How::Whole)).collect()
             }
+        },
+        Direction::Columns => {
+            let few = literal(columns);
+            let block = |(&input, shape): (&(u32, Term), &Vec<Term>)| by_columns(g, &*derivative, input, shape, few);
+            inputs.iter().zip(&shapes).map(block).collect()
         }
-    } else {
-        let mut found = Vec::new();
-        for (&(k, input), shape) in inputs.iter().zip(&shapes) {
-            let few = registers && columns.few();
-            found.push(by_columns(g, &*derivative, (k, input), shape, few));
-        }
-        found
     };
     let blocks = active.iter().zip(found).map(|(p, (mut terms, how))| {
         // The element type is that of the parameter, as a gradient's is.
@@ -187,6 +187,40 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
     });
     let blocks = blocks.collect();
     (derivative.values().to_vec(), blocks)
+}
+
+/// How a Jacobian is computed.
+enum Direction {
+    /// Reverse: one cotangent for each element of the result.
+    Rows,
+    /// Forwards: one tangent for each element of the parameters.
+    Columns,
+}
+
+/// The direction of fewer seeds. Where the macro knows neither number, it is the direction whose terms take less work;
+/// forwards, if that is not much, as nothing is saved for a second pass then.
+fn direction(
+    g: &mut Graph,
+    derivative: &dyn Derivative,
+    root: Term,
+    inputs: &[(u32, Term)],
+    rows: Count,
+    columns: Count,
+) -> Direction {
+    let of = |rows_are_less: bool| if rows_are_less { Direction::Rows } else { Direction::Columns };
+    if rows.unknown == 0 || rows.unknown != columns.unknown {
+        return of(rows < columns);
+    }
+    let (vars, seed) = unit(g, root);
+    let gradients = derivative.gradients(g, &[seed]);
+    let reverse = seeds::work(g, &vars, &gradients) * seeds::elements(g, root);
+    let forwards = inputs.iter().map(|&(k, input)| {
+        let (vars, seed) = unit(g, input);
+        let tangents = derivative.tangents(g, &[(k, seed)]);
+        seeds::work(g, &vars, &tangents) * seeds::elements(g, input)
+    });
+    let forwards: f64 = forwards.sum();
+    of(2.0 * reverse < forwards)
 }
 
 /// The Hessian, given the gradient: its Jacobian forwards.
@@ -232,11 +266,7 @@ fn by_columns(
     }
     let (vars, seed) = unit(g, input);
     let tangent = derivative.tangents(g, &[(k, seed)])[0];
-    let all = batched(g, &vars, input, &[tangent])[0];
-    // Seeds are outermost, and the result's indices come first.
-    let (seeds, rank) = (vars.len(), g.rank(all));
-    let perm: Vec<u8> = (seeds..rank).chain(0..seeds).map(axis).collect();
-    (vec![g.transpose(all, &perm)], How::Whole)
+    (seeds::for_all(g, &vars, input, &[tangent], Axes::Last), How::Whole)
 }
 
 /// The unit vectors of a literal shape.

@@ -12,6 +12,7 @@ pub mod list;
 pub(crate) mod making;
 pub(crate) mod pullback;
 mod recipes;
+mod seeds;
 
 use self::jacobian::Block;
 use self::list::{Descriptor, Structure};

@@ -48,6 +48,19 @@ fn units(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
             let old: Vec<u8> = (0..g.rank(x)).map(axis).filter(|a| !new.contains(a)).collect();
             below(0).into_iter().map(|(a, at)| (old[usize::from(a)], at)).collect()
         }
+        Prim::Contract(spec) => {
+            let mut found = Vec::new();
+            for (k, labels) in [&spec.a, &spec.b].into_iter().enumerate() {
+                let in_result = |label: u8| spec.out.iter().position(|&l| l == label).map(axis);
+                found.extend(below(k).into_iter().filter_map(|(a, at)| Some((in_result(labels[usize::from(a)])?, at))));
+            }
+            found
+        }
+        Prim::Sum(axes) => {
+            let left: Vec<u8> = (0..g.rank(args[0])).map(axis).filter(|a| !axes.contains(a)).collect();
+            let place = |a: u8| left.iter().position(|&l| l == a).map(axis);
+            below(0).into_iter().filter_map(|(a, at)| Some((place(a)?, at))).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -97,6 +110,11 @@ fn counts(g: &Graph, t: Term) -> Option<u8> {
     }
 }
 
+/// Whether a term is zero but at this index. What is not is better read there than computed there once more.
+fn is_unit(g: &Graph, x: Term, at: (u8, Term), depth: usize) -> bool {
+    units(g, x, depth).contains(&at)
+}
+
 /// The part of a term at an index of an axis.
 fn part(g: &mut Graph, x: Term, at: (u8, Term), depth: usize) -> Term {
     let (k, index) = at;
@@ -144,6 +162,22 @@ fn part(g: &mut Graph, x: Term, at: (u8, Term), depth: usize) -> Term {
                 perm.iter().copied().filter(|&p| p != own).map(|p| if p > own { p - 1 } else { p }).collect();
             let inner = part(g, args[0], (own, index), depth);
             g.transpose(inner, &left)
+        }
+        Node::Prim(Prim::Contract(spec), args) if depth > 0 && is_unit(g, x, at, depth) => {
+            let label = spec.out[usize::from(k)];
+            let operand = |g: &mut Graph, labels: &[u8], x: Term| match labels.iter().position(|&l| l == label) {
+                Some(a) => part(g, x, (axis(a), index), depth - 1),
+                None => x,
+            };
+            let (a, b) = (operand(g, &spec.a, args[0]), operand(g, &spec.b, args[1]));
+            let others = |labels: &[u8]| -> Box<[u8]> { labels.iter().copied().filter(|&l| l != label).collect() };
+            g.contract(a, b, spec.with(others(&spec.a), others(&spec.b), others(&spec.out)))
+        }
+        Node::Prim(Prim::Sum(axes), args) if depth > 0 && is_unit(g, x, at, depth) => {
+            let own = (0..g.rank(args[0])).map(axis).filter(|a| !axes.contains(a)).nth(usize::from(k)).unwrap_or(k);
+            let axes: Vec<u8> = axes.iter().map(|&a| if a > own { a - 1 } else { a }).collect();
+            let inner = part(g, args[0], (own, index), depth - 1);
+            g.sum_axes(inner, &axes)
         }
         Node::Prim(prim, args) if prim.is_elementwise() && depth > 0 => {
             let args: Vec<Term> = args.iter().map(|&a| part(g, a, at, depth - 1)).collect();
