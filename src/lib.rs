@@ -2,10 +2,12 @@
 //!
 //! # This crate
 //!
-//! This crate is a facade: the attribute is in `ad-macro` (and the compiler behind it in `ad-core`), the DSL's
-//! functions and the kernels in `ad-runtime`. It must never hold code of its own, only names.
+//! This crate is a facade: the attribute is in `ad-macro` (and the compiler behind it in
+//! `ad-core`), the DSL's functions and the kernels in `ad-runtime`. It must never hold code of its
+//! own, only names.
 //!
-//! Names that the attribute takes to be the DSL's are proved to be: with a function of one's own called `sigmoid` this does not compile.
+//! Names that the attribute takes to be the DSL's are proved to be: with a function of one's own
+//! called `sigmoid` this does not compile.
 //!
 //! ```compile_fail
 //! use ad::prelude::differentiate;

@@ -1,12 +1,16 @@
-//! Every message to the user that the front end can produce, in one place, so that the wording is reviewed as a whole.
+//! Every message to the user that the front end can produce, in one place, so that the wording is
+//! reviewed as a whole.
 //!
-//! A message says what is wrong in the user's words; its help what to write instead, as code where there is any; its note the reason,
-//! where that is not obvious. Messages begin in lower case and have no full stop, as rustc's. No message is worded anywhere else;
-//! what is refused by name stands in tables: [`mod@refused`] (constructs, macros, items, types), and [`foreign`] (idioms of other libraries).
-//! What is wrong with the types and shapes of values is said in `values` (with the words of [`wanted`]), and what derivatives say at run time in [`reached`].
+//! A message says what is wrong in the user's words; its help what to write instead, as code where
+//! there is any; its note the reason, where that is not obvious. Messages begin in lower case and
+//! have no full stop, as rustc's. No message is worded anywhere else; what is refused by name
+//! stands in tables: [`mod@refused`] (constructs, macros, items, types), and [`foreign`] (idioms of
+//! other libraries). What is wrong with the types and shapes of values is said in `values` (with
+//! the words of [`wanted`]), and what derivatives say at run time in [`reached`].
 //!
-//! To add a message: a function inside `entries!` below (plain names as parameters), and a case in `tests/ui/<kind>/`. [`all`] lists every
-//! entry and every row of the tables; `ad-core/tests/catalogue.rs` fails for one that no case in `tests/ui` produces.
+//! To add a message: a function inside `entries!` below (plain names as parameters), and a case in
+//! `tests/ui/<kind>/`. [`all`] lists every entry and every row of the tables;
+//! `ad-core/tests/catalogue.rs` fails for one that no case in `tests/ui` produces.
 
 #![allow(missing_docs, reason = "each function is the message that it returns")]
 
@@ -46,13 +50,15 @@ impl Message {
         }
     }
 
-    /// rustc is certain to report the same mistake in the annotated function, and says it at least as well: of ours nothing is shown.
+    /// rustc is certain to report the same mistake in the annotated function, and says it at least
+    /// as well: of ours nothing is shown.
     fn left_to_rustc(mut self, certain: bool) -> Self {
         self.rustc = certain;
         self
     }
 
-    /// rustc may report the same mistake, and says it worse or says less: as long as ours is shown, it does not see the function's body.
+    /// rustc may report the same mistake, and says it worse or says less: as long as ours is shown,
+    /// it does not see the function's body.
     fn instead_of_rustc(mut self) -> Self {
         self.twice = true;
         self
@@ -73,7 +79,8 @@ impl Message {
     }
 }
 
-/// Numbers of arguments that functions of these names have elsewhere, and what is meant by them; `{}` is the name.
+/// Numbers of arguments that functions of these names have elsewhere, and what is meant by them;
+/// `{}` is the name.
 const OTHER_ARGUMENTS: &[(&[&str], usize, &str)] = &[
     (&["log"], 0, "`x.ln()`: `log` is to a base, `x.log(2.0)`"),
     (&["sum", "mean", "product"], 1, "`x.{}_axis(Axis(0))`"),
@@ -209,7 +216,8 @@ pub fn wrt_twice(name: &str) -> Message {
 
 // The item and its signature.
 
-/// `certain`: of what rustc does not read either. What it makes of the rest of the body would be said of its own guess.
+/// `certain`: of what rustc does not read either. What it makes of the rest of the body would be
+/// said of its own guess.
 pub fn syntax(reason: &str, certain: bool) -> Message {
     message(reason).left_to_rustc(certain).instead_of_rustc()
 }
@@ -395,7 +403,8 @@ pub fn chosen_reference() -> Message {
         .help("change what is behind them under the condition: `if c { a[0] = x; } else { b[0] = x; }`")
 }
 
-/// A decision on a sum of an array of which nobody knows how it lies in memory: ndarray's sums depend on that.
+/// A decision on a sum of an array of which nobody knows how it lies in memory: ndarray's sums
+/// depend on that.
 pub fn order_unknown() -> Message {
     message("a decision reads a sum of this array, and in which order ndarray adds up its elements is not known here")
         .help("let it lie in memory by rows before it becomes an element of a `Vec` or changes in a loop: `a.as_standard_layout().to_owned()`")

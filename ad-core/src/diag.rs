@@ -1,7 +1,8 @@
-//! Errors as the user sees them: collected, never first-one-wins, each underlining the whole expression.
+//! Errors as the user sees them: collected, never first-one-wins, each underlining the whole
+//! expression.
 //!
-//! The wording is in [`crate::catalogue`]; this file only keeps, orders and renders. It must never panic:
-//! what it is given is whatever the user has typed.
+//! The wording is in [`crate::catalogue`]; this file only keeps, orders and renders. It must never
+//! panic: what it is given is whatever the user has typed.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -28,14 +29,16 @@ pub struct Message {
     pub note: Option<String>,
     /// Whether it is left to rustc to say so: counted, not shown.
     pub rustc: bool,
-    /// Whether rustc may say the same of the function's body, which is not shown to it then: one mistake, one error. (Of what is left
-    /// to rustc: that it has said so already, before the macro was called.)
+    /// Whether rustc may say the same of the function's body, which is not shown to it then: one
+    /// mistake, one error. (Of what is left to rustc: that it has said so already, before the macro
+    /// was called.)
     pub twice: bool,
     /// Whether it is of a name: said where that stands first, and not again.
     pub once: bool,
 }
 
-/// The mark that an error has been reported for an expression, so that nothing more is said about what contains it.
+/// The mark that an error has been reported for an expression, so that nothing more is said about
+/// what contains it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Poison;
 
@@ -95,7 +98,8 @@ impl Diags {
 }
 
 impl Diagnostic {
-    /// The message with its `= help:` and `= note:` lines; rustc indents what follows the first line, so they look native.
+    /// The message with its `= help:` and `= note:` lines; rustc indents what follows the first
+    /// line, so they look native.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.message.text.clone();
@@ -107,8 +111,8 @@ impl Diagnostic {
         text
     }
 
-    /// `::core::compile_error!("..");` that underlines the whole range on stable: the path has the span of the first token,
-    /// the group that of the last.
+    /// `::core::compile_error!("..");` that underlines the whole range on stable: the path has the
+    /// span of the first token, the group that of the last.
     fn to_compile_error(&self) -> TokenStream {
         let SrcRange { first, last } = self.range;
         let mut tokens = TokenStream::new();
@@ -173,11 +177,13 @@ pub fn text_of(tokens: &impl ToTokens, longest: usize) -> String {
     text
 }
 
-/// The crate of paths that the front end writes for itself (there is none of this name, so a function that means such a path would not
-/// compile), and the attribute by which it says what the user has written where it has written something else.
+/// The crate of paths that the front end writes for itself (there is none of this name, so a
+/// function that means such a path would not compile), and the attribute by which it says what the
+/// user has written where it has written something else.
 pub(crate) const MARK: &str = "__differentiate";
 
-/// What the user wrote in place of the next expression, if these tokens are the inside of the attribute that says so.
+/// What the user wrote in place of the next expression, if these tokens are the inside of the
+/// attribute that says so.
 fn written(attribute: TokenStream) -> Option<String> {
     let mut tokens = attribute.into_iter();
     match (tokens.next()?, tokens.next()?, tokens.next()?) {
@@ -193,7 +199,8 @@ const LONGEST: usize = 400;
 
 /// Tokens as a person would space them: `f(&x, i + 1)`, not `f (& x , i + 1)`.
 fn write_tokens(tokens: TokenStream, text: &mut String) {
-    // Whether a space belongs before the next token, and whether the last one was an operand (so that `-` after it is binary).
+    // Whether a space belongs before the next token, and whether the last one was an operand (so
+    // that `-` after it is binary).
     let (mut gap, mut operand, mut in_pipes, mut generics) = (false, false, false, 0);
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
@@ -345,7 +352,8 @@ fn continues(op: &str, next: char) -> bool {
     )
 }
 
-/// The name nearest to `name`, if one is near enough: a third of its letters may be wrong, or they may stand in another order.
+/// The name nearest to `name`, if one is near enough: a third of its letters may be wrong, or they
+/// may stand in another order.
 #[must_use]
 pub fn suggest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);

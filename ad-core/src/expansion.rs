@@ -1,5 +1,6 @@
-//! From an annotated function to what stands in its place: runs the stages one after the other for each derivative that is asked
-//! for, and turns what is wrong into errors and stand-ins. Must never panic, and holds no stage itself.
+//! From an annotated function to what stands in its place: runs the stages one after the other for
+//! each derivative that is asked for, and turns what is wrong into errors and stand-ins. Must never
+//! panic, and holds no stage itself.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -16,7 +17,8 @@ use crate::{catalogue, choice, emit, stage};
 /// What an annotated function becomes.
 #[derive(Debug)]
 pub struct Expansion {
-    /// The function itself, and its derivatives, or compile errors and stand-ins for the derivatives.
+    /// The function itself, and its derivatives, or compile errors and stand-ins for the
+    /// derivatives.
     pub tokens: TokenStream,
     /// The errors, as they are in the tokens.
     pub errors: Vec<Diagnostic>,
@@ -24,9 +26,11 @@ pub struct Expansion {
     pub internal: bool,
 }
 
-/// What `#[differentiate(attr)] item` expands to: the item itself, and its derivatives or compile errors.
+/// What `#[differentiate(attr)] item` expands to: the item itself, and its derivatives or compile
+/// errors.
 ///
-/// If the environment names a folder as `AD_DUMP`, the record of all stages is written to `<folder>/<function>.txt`.
+/// If the environment names a folder as `AD_DUMP`, the record of all stages is written to
+/// `<folder>/<function>.txt`.
 #[must_use]
 pub fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     expansion(attr, item).tokens
@@ -99,7 +103,8 @@ fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
     }
 }
 
-/// The derivative functions of an annotated function, and the record of their stages if a folder is given.
+/// The derivative functions of an annotated function, and the record of their stages if a folder is
+/// given.
 fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStream, String> {
     let Annotated { program, derivatives } = annotated;
     let mut log = folder.map(|place| (place, Log::default()));

@@ -1,9 +1,11 @@
-//! The compiler of `ad`: an ordinary library over `proc-macro2` tokens, so that all of it can be tested without a macro.
+//! The compiler of `ad`: an ordinary library over `proc-macro2` tokens, so that all of it can be
+//! tested without a macro.
 //!
-//! [`expand`] is the one call of the macro; the rest is public for tests.
-//! Only [`front`] reads `syn`, only [`emit`] writes tokens; in between, everything is a term of [`ir`].
+//! [`expand`] is the one call of the macro; the rest is public for tests. Only [`front`] reads
+//! `syn`, only [`emit`] writes tokens; in between, everything is a term of [`ir`].
 //!
-//! BOT, CHAD, DN, KN and UNF in comments are the papers that ARCHITECTURE.md names; figures and rules are cited where they are implemented.
+//! BOT, CHAD, DN, KN and UNF in comments are the papers that ARCHITECTURE.md names; figures and
+//! rules are cited where they are implemented.
 
 #![forbid(unsafe_code)]
 

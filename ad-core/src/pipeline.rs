@@ -85,7 +85,8 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
     derivative::routine(prepared, which, made, &roots, exact)
 }
 
-/// The last stage of a routine: what its terms are for the emitter, which writes a statement for each.
+/// The last stage of a routine: what its terms are for the emitter, which writes a statement for
+/// each.
 ///
 /// # Errors
 /// What cannot be emitted (calls, builds), in words.
@@ -101,7 +102,7 @@ pub(crate) fn lower(
         roots.push(check.ok);
         roots.extend(check.shown);
     }
-    let lowered = Manager::lower(g, &roots, routine.own.as_ref(), (&routine.name.to_string(), &program.hints), log);
+    let lowered = Manager::lower(g, &roots, routine.exact.as_ref(), (&routine.name.to_string(), &program.hints), log);
     stage::enter("the emitter");
     lowered
 }

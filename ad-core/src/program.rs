@@ -1,5 +1,6 @@
-//! What passes between the front end and the emitter beside terms: signatures and places as tokens that nobody in between looks at,
-//! the function as core terms, and the routines to be written. Neither `syn` nor any term is interpreted here.
+//! What passes between the front end and the emitter beside terms: signatures and places as tokens
+//! that nobody in between looks at, the function as core terms, and the routines to be written.
+//! Neither `syn` nor any term is interpreted here.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
@@ -38,9 +39,11 @@ pub enum Container {
     Scalar,
     /// `&f64` and the like.
     ScalarRef,
-    /// `ArrayN<F>`, `ArrayViewN<F>`, `ArrayRefN<F>` by value or reference: anything that derefs to `ArrayRefN` when borrowed.
+    /// `ArrayN<F>`, `ArrayViewN<F>`, `ArrayRefN<F>` by value or reference: anything that derefs to
+    /// `ArrayRefN` when borrowed.
     NdArray,
-    /// `&[F]`, `Vec<F>`, `&Vec<F>`: anything that derefs to a slice. Gradients and results are `Vec<F>`.
+    /// `&[F]`, `Vec<F>`, `&Vec<F>`: anything that derefs to a slice. Gradients and results are
+    /// `Vec<F>`.
     Slice,
     /// `[F; N]`, `[[F; N]; M]` and references to them: never on the heap.
     Static,
@@ -53,7 +56,8 @@ impl Container {
         if self == Container::ScalarRef { Container::Scalar } else { self }
     }
 
-    /// How a tangent or a cotangent of this kind is passed: numbers and arrays of static size by value.
+    /// How a tangent or a cotangent of this kind is passed: numbers and arrays of static size by
+    /// value.
     #[must_use]
     pub fn passing(self) -> Passing {
         match self {
@@ -71,8 +75,9 @@ impl Container {
     }
 }
 
-/// The block of a Jacobian for a result and a parameter, each given with the sizes of its static type: the result's indices first, static if
-/// both are, otherwise an ndarray (the contract's section "Jacobians").
+/// The block of a Jacobian for a result and a parameter, each given with the sizes of its static
+/// type: the result's indices first, static if both are, otherwise an ndarray (the contract's
+/// section "Jacobians").
 #[must_use]
 pub fn pair(result: (Container, &[TokenStream]), param: (Container, &[TokenStream])) -> (Container, Vec<TokenStream>) {
     if !result.0.is_static() || !param.0.is_static() {
@@ -82,7 +87,8 @@ pub fn pair(result: (Container, &[TokenStream]), param: (Container, &[TokenStrea
     (if lens.is_empty() { Container::Scalar } else { Container::Static }, lens)
 }
 
-/// How the type of a parameter is written, as far as the code has to know that passes an argument on.
+/// How the type of a parameter is written, as far as the code has to know that passes an argument
+/// on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passing {
     /// References in front.
@@ -124,12 +130,14 @@ pub struct Param {
     pub rank: u8,
     /// The sizes that the type of a `Static` names, outermost first; empty for everything else.
     pub lens: Vec<TokenStream>,
-    /// Number of the graph's input that it is; `None` for one that no term mentions (still in the signature).
+    /// Number of the graph's input that it is; `None` for one that no term mentions (still in the
+    /// signature).
     pub input: Option<u32>,
 }
 
-/// A scalar or array that is known when the function is compiled and not when the macro runs: a const parameter, a constant outside of the
-/// function. An input of the graph that is no parameter; what it is called where rustc knows its value.
+/// A scalar or array that is known when the function is compiled and not when the macro runs: a
+/// const parameter, a constant outside of the function. An input of the graph that is no parameter;
+/// what it is called where rustc knows its value.
 #[derive(Clone, Debug)]
 pub struct Constant {
     /// Number of the graph's input that it is.
@@ -200,17 +208,19 @@ pub enum Phase {
     Reached,
 }
 
-/// Something that must hold, or the derivative panics as the function does. Terms are total (out of range is an unspecified value,
-/// an overflow the nearest value), so that no pass has to keep a panic in place; what could fail is said here instead,
-/// under the conditions under which the function would get there.
+/// Something that must hold, or the derivative panics as the function does. Terms are total (out of
+/// range is an unspecified value, an overflow the nearest value), so that no pass has to keep a
+/// panic in place; what could fail is said here instead, under the conditions under which the
+/// function would get there.
 #[derive(Clone, Debug)]
 pub struct Check {
     /// A boolean scalar, closed.
     pub ok: Term,
     /// What to say if it does not hold: without place, which the panic itself has.
     pub message: String,
-    /// The same as a format string, where it is the user's own: then it says all, and the expression is not shown behind it. Its holes
-    /// are filled by those of `shown` that have no name.
+    /// The same as a format string, where it is the user's own: then it says all, and the
+    /// expression is not shown behind it. Its holes are filled by those of `shown` that have no
+    /// name.
     pub format: Option<String>,
     /// Sizes to show behind the message, as (name in the user's words, `usize` scalar).
     pub shown: Vec<(String, Term)>,
@@ -233,7 +243,8 @@ pub struct Program {
     pub vis: TokenStream,
     /// `#[cfg(..)]` attributes as written.
     pub cfgs: TokenStream,
-    /// Generic parameters as written, with their angle brackets and bounds (lifetimes, `T: Real`); empty if there are none.
+    /// Generic parameters as written, with their angle brackets and bounds (lifetimes, `T: Real`);
+    /// empty if there are none.
     pub generics: TokenStream,
     /// The where clause as written.
     pub where_clause: TokenStream,
@@ -261,7 +272,8 @@ pub struct Program {
     pub places: Places,
     /// The path of the crate `ad`: `::ad` unless `crate = "..."` says otherwise.
     pub krate: TokenStream,
-    /// The type parameter with `T: Real`, if there is one: what [`crate::ir::RealTy::Param`] is called.
+    /// The type parameter with `T: Real`, if there is one: what [`crate::ir::RealTy::Param`] is
+    /// called.
     pub real_param: Option<Ident>,
     /// What names were taken for: to be proved by the code that is emitted.
     pub assumed: Vec<Assumed>,
@@ -324,7 +336,8 @@ pub enum Assumed {
         rank: usize,
         /// Whether it is a method of arrays.
         array: bool,
-        /// The sizes of what it is called on, where they are literals: it may be an array of static size.
+        /// The sizes of what it is called on, where they are literals: it may be an array of static
+        /// size.
         sizes: Vec<usize>,
         /// What it is called on, as far as Rust's method look-up goes, if that is certain.
         receiver: Option<Receiver>,
@@ -470,13 +483,16 @@ pub struct Routine {
     pub result: OutputTree,
     /// What must hold.
     pub checks: Vec<Check>,
-    /// Parameters that the second part of the result is written to, leaf by leaf, instead of being returned.
+    /// Parameters that the second part of the result is written to, leaf by leaf, instead of being
+    /// returned.
     pub destinations: Vec<Ident>,
-    /// What the function's own decisions depend on, if that is known: the derivative's masks are then none of them.
-    pub own: Option<HashSet<Term>>,
+    /// The exact terms: what the decisions of the user's function depend on, if that is known.
+    /// Masks of the derivative are none of these decisions.
+    pub exact: Option<HashSet<Term>>,
 }
 
-/// A function that returns a closure: `first` computes the value and what the closure keeps, `second` is the closure, given that.
+/// A function that returns a closure: `first` computes the value and what the closure keeps,
+/// `second` is the closure, given that.
 #[derive(Debug)]
 pub struct Staged {
     /// Its name.

@@ -1,9 +1,11 @@
-//! What terms and primitives are both written in: the handle of a term, constants, and types, which are an element type
-//! and a symbolic shape, or a tuple of types (BOT Fig. 8, with sizes that are terms).
+//! What terms and primitives are both written in: the handle of a term, constants, and types, which
+//! are an element type and a symbolic shape, or a tuple of types (BOT Fig. 8, with sizes that are
+//! terms).
 //!
 //! Must never know what a term is made of: that is `ir`, which stands above the primitives.
 
-/// A handle of an interned term: equal terms have equal handles, children have smaller handles than their parents.
+/// A handle of an interned term: equal terms have equal handles, children have smaller handles than
+/// their parents.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Term(pub(crate) u32);
 
@@ -104,7 +106,8 @@ impl Elem {
 /// The type of a term. A scalar is an array of rank 0, as in BOT.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
-    /// An array: its element type and its sizes, outermost first. A size is a closed term of type `usize`.
+    /// An array: its element type and its sizes, outermost first. A size is a closed term of type
+    /// `usize`.
     Array(Elem, Box<[Term]>),
     /// A tuple.
     Tuple(Box<[Type]>),
@@ -142,7 +145,8 @@ impl Type {
     }
 }
 
-/// A scalar constant. Reals are kept by their bits, so that `-0.0` and `0.0` are different terms and NaN is one.
+/// A scalar constant. Reals are kept by their bits, so that `-0.0` and `0.0` are different terms
+/// and NaN is one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Lit {
     /// A real constant, as the bits of an `f64`.
@@ -174,8 +178,9 @@ impl Lit {
     }
 }
 
-/// A sum of products of two arrays, by labelled axes: the result at `out` is the sum over all labels not in `out`.
-/// No label occurs twice in one operand; every label of an operand is in the other operand or in `out`; every label of `out` is in an operand.
+/// A sum of products of two arrays, by labelled axes: the result at `out` is the sum over all
+/// labels not in `out`. No label occurs twice in one operand; every label of an operand is in the
+/// other operand or in `out`; every label of `out` is in an operand.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Contraction {
     /// Labels of the first operand's axes.
@@ -184,8 +189,8 @@ pub struct Contraction {
     pub b: Box<[u8]>,
     /// Labels of the result's axes.
     pub out: Box<[u8]>,
-    /// Whether a zero of the first operand, of the second one, makes a product 0 whatever the other factor is, as
-    /// in `*0`: how a cotangent that may be a masked zero is contracted.
+    /// Whether a zero of the first operand, of the second one, makes a product 0 whatever the other
+    /// factor is, as in `*0`: how a cotangent that may be a masked zero is contracted.
     pub absorbs: [bool; 2],
 }
 

@@ -361,5 +361,5 @@ fn unknown_orders_are_marked() {
     let free = model.g.sum_all(t);
     let sum = model.layouts().sum(free, t);
     let exact = model.exact(sum).expect("it has an order");
-    assert!(matches!(model.g.node(exact), Node::Prim(Prim::Unordered, _)) && model.known.any_unknown);
+    assert!(matches!(model.g.node(exact), Node::Prim(Prim::UnknownOrder, _)) && model.known.any_unknown);
 }

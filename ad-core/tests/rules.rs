@@ -244,9 +244,9 @@ fn examples(rule: &str) -> Vec<Example> {
             let two = f.g.replicate(f.n, two);
             f.g.prim(Prim::PowI, &[f.x, two])
         }],
-        "own.free" => vec![|f| {
+        "relaxed_exact.relaxed" => vec![|f| {
             let (free, own) = (f.g.sum_axes(f.x, &[0]), f.g.reduce(Reduce::InOrder, 1, f.x));
-            f.g.own(free, own)
+            f.g.relaxed_exact(free, own)
         }],
         "stop.known" => vec![|f| f.g.prim(Prim::StopGradient, &[f.ids])],
         "replicate.replicate" => vec![|f| {

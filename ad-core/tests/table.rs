@@ -448,16 +448,16 @@ fn successor(prim: &Prim) -> Option<Prim> {
             Some(&next) => Prim::Int(next),
             None => Prim::IntNeg,
         },
-        Prim::IntNeg => Prim::Order,
-        Prim::Order => Prim::Not,
+        Prim::IntNeg => Prim::TotalOrder,
+        Prim::TotalOrder => Prim::Not,
         Prim::Not => Prim::And,
         Prim::And => Prim::Or,
         Prim::Or => Prim::Select,
         Prim::Select => Prim::Cast(Elem::Real(RealTy::F64)),
         Prim::Cast(_) => Prim::StopGradient,
         Prim::StopGradient => Prim::Fused,
-        Prim::Fused => Prim::Own,
-        Prim::Own => Prim::Unordered,
+        Prim::Fused => Prim::RelaxedExact,
+        Prim::RelaxedExact => Prim::UnknownOrder,
         _ => return None,
     })
 }
@@ -498,7 +498,7 @@ fn example(prim: &Prim) -> (Vec<Value>, Value) {
             (vec![ints(&a), ints(&b)], ints(&c))
         }
         Prim::IntNeg => (vec![ints(&[3, -4, i128::from(i32::MIN)])], ints(&[-3, 4, i128::from(i32::MAX)])),
-        Prim::Order => (
+        Prim::TotalOrder => (
             vec![Value::reals(&[4], &[0.0, -0.0, 5e-324, -f64::INFINITY])],
             Value::ints(IntTy::I64, &[4], &[0, -1, 1, -1 - (0x7ff << 52)]),
         ),
@@ -519,8 +519,8 @@ fn example(prim: &Prim) -> (Vec<Value>, Value) {
             vec![Value::reals(&[2], &[1.5, 2.0]), Value::reals(&[2], &[2.0, 3.0]), Value::reals(&[2], &[1.0, -6.0])],
             Value::reals(&[2], &[4.0, 0.0]),
         ),
-        Prim::Own => (vec![m.clone(), m.clone()], m),
-        Prim::Unordered => (vec![m.clone()], m),
+        Prim::RelaxedExact => (vec![m.clone(), m.clone()], m),
+        Prim::UnknownOrder => (vec![m.clone()], m),
         structural => panic!("{} has its example in its family's file", structural.name()),
     }
 }
@@ -563,18 +563,18 @@ fn check_example(prim: &Prim, args: &[Value], expected: &Value) {
     let mut p = program(prim, args);
     close(&p.eval(p.root), expected, 1e-15).unwrap_or_else(|e| panic!("{name}: {e}"));
     // What is a way of computing has no derivative.
-    let differences = !matches!(prim, Prim::StopGradient | Prim::Fused | Prim::Own)
-        && !matches!(prim, Prim::Reduce(op, _) if op.is_own());
+    let differences = !matches!(prim, Prim::StopGradient | Prim::Fused | Prim::RelaxedExact)
+        && !matches!(prim, Prim::Reduce(op, _) if op.keeps_order());
     p.check_derivatives(&name, differences);
     if !p.active.is_empty() && expected.as_array().is_some_and(|a| a.elem.is_real()) && differences {
         program(prim, args).check_second_order(&name);
     }
     // Of a number in two ways one is left, where no decision reads it.
-    if *prim != Prim::Own {
+    if *prim != Prim::RelaxedExact {
         Program::check_bot(prim, args, &name);
     }
     // The others have a test of their own: their bits count.
-    if !matches!(prim, Prim::Reduce(op, _) if op.is_own()) {
+    if !matches!(prim, Prim::Reduce(op, _) if op.keeps_order()) {
         program(prim, args).check_unrolled(&name);
     }
 }

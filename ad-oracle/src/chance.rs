@@ -1,5 +1,6 @@
-//! Choices by chance: a policy for [`ad_core::choice`] that answers each question at random, and the tally of what it answered.
-//! None of the answers may change what is computed, which the tests assert.
+//! Choices by chance: a policy for [`ad_core::choice`] that answers each question at random, and
+//! the tally of what it answered. None of the answers may change what is computed, which the tests
+//! assert.
 //!
 //! A question comes out the same as often as it is asked with one seed.
 
@@ -22,7 +23,8 @@ pub fn by_chance<R>(seed: u64, call: impl FnOnce() -> R) -> R {
     with_policy(answer, call)
 }
 
-/// For each question, how often chance has said no and yes on this thread since the last call: each answer has to be met.
+/// For each question, how often chance has said no and yes on this thread since the last call: each
+/// answer has to be met.
 #[must_use]
 pub fn tally() -> BTreeMap<&'static str, [usize; 2]> {
     let found = TALLY.take();

@@ -1,9 +1,11 @@
-//! The reference interpreter: the oracle for every stage. Slow and obvious; every real number carries its tangent, so that a run
-//! is also the exact forward derivative (of a source term as of a gradient).
-//! Must never share code with `ad-runtime`, nor read the derivatives that it is there to test.
+//! The reference interpreter: the oracle for every stage. Slow and obvious; every real number
+//! carries its tangent, so that a run is also the exact forward derivative (of a source term as of
+//! a gradient). Must never share code with `ad-runtime`, nor read the derivatives that it is there
+//! to test.
 //!
-//! Evaluation is lazy: a term is computed when something that is computed needs it, once in each scope that binds what it mentions.
-//! So only the taken arm of a conditional runs. An explicit stack of tasks: programs are deep, and tests have small stacks.
+//! Evaluation is lazy: a term is computed when something that is computed needs it, once in each
+//! scope that binds what it mentions. So only the taken arm of a conditional runs. An explicit
+//! stack of tasks: programs are deep, and tests have small stacks.
 
 mod array;
 mod order;
@@ -32,7 +34,8 @@ pub struct Interp<'g> {
 /// What is bound, and what has been computed that mentions it.
 #[derive(Debug, Default)]
 struct Scope {
-    /// The next scope outwards; `None` for the root and for the scope of a closed body, which sees nothing outside.
+    /// The next scope outwards; `None` for the root and for the scope of a closed body, which sees
+    /// nothing outside.
     parent: Option<usize>,
     vars: Vec<(Var, usize)>,
     params: Vec<Rc<Value>>,
@@ -96,7 +99,8 @@ impl<'g> Interp<'g> {
     /// The value of a closed term.
     ///
     /// # Errors
-    /// If the term is not closed, an input is missing, or sizes do not fit together: an error in the program or in its inputs.
+    /// If the term is not closed, an input is missing, or sizes do not fit together: an error in
+    /// the program or in its inputs.
     pub fn eval(&mut self, t: Term) -> Try<Value> {
         self.scopes.truncate(1);
         let mut tasks = vec![Task { term: t, scope: 0, state: State::Start }];
@@ -106,7 +110,8 @@ impl<'g> Interp<'g> {
             }
             match self.step(&mut task).map_err(|e| format!("{e} (in {:?}: {:?})", task.term, self.g.node(task.term)))? {
                 Step::Done(value) => {
-                    // Tasks end in the order in which they began: whatever scopes are above are this one's.
+                    // Tasks end in the order in which they began: whatever scopes are above are
+                    // this one's.
                     if let Some(inner) = task.state.scope() {
                         self.scopes.truncate(inner);
                     }
@@ -276,7 +281,8 @@ impl<'g> Interp<'g> {
         Ok(Step::Done(Rc::new(Value::Array(Array::from_rows(elem, row_shape, &rows)?))))
     }
 
-    /// The values of sizes in a type. They are small integer terms over sizes of inputs: a separate run is simple, and its work not counted.
+    /// The values of sizes in a type. They are small integer terms over sizes of inputs: a separate
+    /// run is simple, and its work not counted.
     fn known_shape(&self, scope: usize, shape: &[Term]) -> Try<Vec<usize>> {
         let size = |&t: &Term| match (self.at_hand(t), self.get(t, scope)) {
             (Some(n), _) => Ok(n),
@@ -431,7 +437,8 @@ impl<'g> Interp<'g> {
         Ok(Step::Done(Rc::new(Value::Tuple(parts))))
     }
 
-    /// Every value has the type that its term claims: element types and ranks, and the sizes that are at hand.
+    /// Every value has the type that its term claims: element types and ranks, and the sizes that
+    /// are at hand.
     fn check(&self, t: Term, value: &Value) -> Try<()> {
         self.fits(self.g.ty(t), value).map_err(|e| format!("{e} (the value of {t:?}: {:?})", self.g.node(t)))
     }

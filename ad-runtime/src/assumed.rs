@@ -1,4 +1,5 @@
-//! What generated code proves names with: the macros and methods that a user's `array!` or `x.sum()` was taken for. Nothing of it runs.
+//! What generated code proves names with: the macros and methods that a user's `array!` or
+//! `x.sum()` was taken for. Nothing of it runs.
 
 pub use ndarray::{array, azip, concatenate, s, stack};
 pub use std::{
@@ -6,15 +7,17 @@ pub use std::{
     unreachable, vec,
 };
 
-/// Traits with the names of all methods that are understood, of the types that these are understood of: to be imported where a call of
-/// the method without arguments is ambiguous if there is another trait with it. Implemented for nothing else, and each for its
-/// own kind of type, since rustc proposes traits in errors about methods that do not exist.
+/// Traits with the names of all methods that are understood, of the types that these are understood
+/// of: to be imported where a call of the method without arguments is ambiguous if there is another
+/// trait with it. Implemented for nothing else, and each for its own kind of type, since rustc
+/// proposes traits in errors about methods that do not exist.
 #[allow(missing_docs, clippy::should_implement_trait, clippy::wrong_self_convention, reason = "only the names matter")]
 pub mod methods {
     use ndarray::{ArrayBase, ArrayRef, RawData};
 
-    /// Of nothing: only where it is assumed (`where (K,): Assumed`) have types these methods, so that rustc, which knows of all traits
-    /// that there are, proposes none of them to a user whose method does not exist.
+    /// Of nothing: only where it is assumed (`where (K,): Assumed`) have types these methods, so
+    /// that rustc, which knows of all traits that there are, proposes none of them to a user whose
+    /// method does not exist.
     pub trait Assumed {}
 
     macro_rules! methods {
@@ -46,7 +49,8 @@ pub mod methods {
             methods! { OfVectors, VECTORS: $($avz)* $($av)* $($vz)* $($v)* }
             methods! { OfReals, REALS: $($ari)* $($ar)* $($r)* $($ri)* }
             methods! { OfIntegers, INTEGERS: $($ari)* $($ri)* $($i)* }
-            // What arrays have and numbers have not: of arrays of rank 0, which the macro does not tell from numbers.
+            // What arrays have and numbers have not: of arrays of rank 0, which the macro does not
+            // tell from numbers.
             methods! { OfRankZero, RANK_ZERO: $($az)* $($avz)* $($vz)* }
         };
     }

@@ -1,10 +1,12 @@
-//! What `check_grad!` runs: the derivatives that were written, held against differences of the function, entry by entry.
+//! What `check_grad!` runs: the derivatives that were written, held against differences of the
+//! function, entry by entry.
 //!
-//! The attribute writes one hidden function beside each function that it differentiates. That one knows names, types and what is active, and hands
-//! closures to a [`Check`], which knows numbers only. **Not for people**: stable only together with the macros.
+//! The attribute writes one hidden function beside each function that it differentiates. That one
+//! knows names, types and what is active, and hands closures to a [`Check`], which knows numbers
+//! only. **Not for people**: stable only together with the macros.
 //!
-//! Must never pass because there was nothing to compare: a derivative that does not fit the parameters is a failure, and so is one that is asked for
-//! and was not written.
+//! Must never pass because there was nothing to compare: a derivative that does not fit the
+//! parameters is a failure, and so is one that is asked for and was not written.
 
 mod compare;
 mod flat;
@@ -15,10 +17,12 @@ pub use flat::{Flat, Leaf, array, forever, leaf, refill, slice, unwritten};
 
 /// Entries of a parameter that are compared at most; of larger ones, so many evenly spread.
 const ENTRIES: usize = 256;
-/// The same where second derivatives have to come from the function alone, and each costs sixteen calls.
+/// The same where second derivatives have to come from the function alone, and each costs sixteen
+/// calls.
 const SECOND: usize = 16;
 
-/// The call as it is written, the derivatives that are checked (all if there is none), and the tolerance.
+/// The call as it is written, the derivatives that are checked (all if there is none), and the
+/// tolerance.
 pub type How<'a> = (&'a str, &'a [&'a str], Option<f64>);
 
 /// A value and the parts of a gradient, one for each active parameter.
@@ -94,9 +98,9 @@ pub struct Check<'a> {
     columns: OnceCell<Vec<(Entry, Vec<f64>)>>,
     /// Its second derivatives, by differences.
     second: OnceCell<Vec<(Entry, Entry, f64)>>,
-    /// What goes backwards: a cotangent, and the gradient along it.
+    /// The reverse derivative: a cotangent, and the gradient along it.
     reverse: Option<(Vec<f64>, Vec<Leaf>)>,
-    /// What goes forwards: a tangent, and the derivative along it.
+    /// The forward derivative: a tangent, and the derivative along it.
     forward: Option<(Along, Leaf)>,
     written: Vec<&'static str>,
 }
@@ -226,7 +230,8 @@ impl<'a> Check<'a> {
         self.points.iter().any(|p| p.single)
     }
 
-    /// The length of a step: so that neither the fourth derivatives of an ordinary function nor rounding say much.
+    /// The length of a step: so that neither the fourth derivatives of an ordinary function nor
+    /// rounding say much.
     fn step(&self, entry: Entry) -> f64 {
         let h = if self.is_single() { 3e-2 } else { 1e-3 };
         h * self.points[entry.of].leaf.values[entry.at].abs().max(1.0)
@@ -272,8 +277,9 @@ impl<'a> Check<'a> {
     }
 }
 
-/// The derivative along a line by central differences of two steps (Richardson's extrapolation). Where these do not agree, a decision of the
-/// function may lie within them: then by the first smaller ones that do. Only the function itself is asked, so that nothing wrong passes for it.
+/// The derivative along a line by central differences of two steps (Richardson's extrapolation).
+/// Where these do not agree, a decision of the function may lie within them: then by the first
+/// smaller ones that do. Only the function itself is asked, so that nothing wrong passes for it.
 fn slope(h: f64, single: bool, along: impl Fn(f64) -> Vec<f64>) -> Vec<f64> {
     let central = |h: f64| -> Vec<f64> { along(h).iter().zip(along(-h)).map(|(a, b)| (a - b) / (2.0 * h)).collect() };
     let (near, smaller) = if single { (1e-2, 1) } else { (1e-5, 3) };

@@ -15,8 +15,8 @@ mod private {
 
 /// A real number: `f32` or `f64`, chosen where the function is called.
 ///
-/// An alias-like trait: [`ndarray::NdFloat`] (arithmetic, `exp`, `ln`, comparison, ndarray's operators) and
-/// literals. It is sealed; generic code may rely on its two implementations.
+/// An alias-like trait: [`ndarray::NdFloat`] (arithmetic, `exp`, `ln`, comparison, ndarray's
+/// operators) and literals. It is sealed; generic code may rely on its two implementations.
 ///
 /// ```
 /// use ad_runtime::Real;
@@ -94,9 +94,10 @@ integers!(usize, isize, i32, i64, u32, u64, u8);
 
 /// A type that may be a parameter or the result of a differentiated function.
 ///
-/// A marker: it has no methods. It is implemented for the scalars, arrays, slices, static arrays and tuples of
-/// the contract; structs and enums of the user's get it by `#[derive(Differentiable)]`. Discrete types
-/// (integers, `bool`) have it too: they may stand inside a differentiable type, and have no gradient.
+/// A marker: it has no methods. It is implemented for the scalars, arrays, slices, static arrays
+/// and tuples of the contract; structs and enums of the user's get it by
+/// `#[derive(Differentiable)]`. Discrete types (integers, `bool`) have it too: they may stand
+/// inside a differentiable type, and have no gradient.
 ///
 /// ```
 /// fn accepts<T: ad_runtime::Differentiable>() {}

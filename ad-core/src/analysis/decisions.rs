@@ -48,7 +48,7 @@ pub(crate) fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
         Node::Gather { index, .. } | Node::Scatter { index, .. } => stack.extend(index.iter().copied()),
         Node::Prim(prim, args) => match prim {
             Prim::Compare(_) if is_firm(g, args) => {}
-            Prim::Compare(_) | Prim::Order => stack.extend(args.iter().copied()),
+            Prim::Compare(_) | Prim::TotalOrder => stack.extend(args.iter().copied()),
             Prim::Select => stack.push(args[0]),
             Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => stack.push(args[0]),
             Prim::Cast(to) if !to.is_real() && g.elem(args[0]).is_real() => stack.push(args[0]),
@@ -135,7 +135,7 @@ pub(crate) fn follow(g: &Graph, exact: &mut HashSet<Term>, mut stack: Vec<Term>)
             },
             Node::Prim(Prim::Compare(_), args) if is_firm(g, args) => {}
             // Computed in the function's own way.
-            Node::Prim(Prim::Own, args) => stack.push(args[1]),
+            Node::Prim(Prim::RelaxedExact, args) => stack.push(args[1]),
             Node::Scan(scan) => {
                 stack.extend(&scan.body.results);
                 g.node(t).for_each_child(|c| stack.push(c));

@@ -48,8 +48,9 @@ pub(crate) fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
     guards
 }
 
-/// The simpler guards that a guard says, outermost first; none if it is simple itself. A lazy conjunction is
-/// `cond c1 c2 false`: its second condition is not looked at where the first one does not hold.
+/// The simpler guards that a guard says, outermost first; none if it is simple itself. A lazy
+/// conjunction is `cond c1 c2 false`: its second condition is not looked at where the first one
+/// does not hold.
 pub(crate) fn parts(g: &Graph, (c, value): Guard) -> Vec<Guard> {
     match *g.node(c) {
         Node::Cond { cond, then, other } if value && g.bool_value(other) == Some(false) => {

@@ -1,13 +1,17 @@
-//! Jacobians and Hessians: which way, one pass for all seeds, and how the blocks are put together.
+//! Jacobians and Hessians: which direction is taken, one pass for all seeds, and how the blocks are
+//! assembled.
 //!
-//! *Which way.* A Jacobian takes one tangent for each element of the parameters, or one cotangent for each element of the result; the
-//! fewer are taken, and forwards on a tie (nothing is saved for a second pass). Sizes that are unknown to the macro (of arrays, of const
-//! parameters) count as larger than any number, two such axes as larger than one: see [`Count`].
+//! *Direction.* Forward mode takes a tangent for each element of the parameters, and reverse mode a
+//! cotangent for each element of the result. The one with fewer seeds is taken, and forward mode on
+//! a tie, since it saves nothing for a second pass. A size that the macro does not know (of an
+//! array, of a const parameter) counts as larger than any number, and two such axes as larger than
+//! one: see [`Count`].
 //!
-//! *One pass.* The seeds are the unit vectors, `build`s over their index; the derivative of one of them, under the same variables, is
-//! made a term for all of them by the bulk-operation transform. Where parameters and result are scalars and static arrays, and there
-//! are at most [`unroll::LIMIT`] seeds, the unit vectors are literals instead: one linear map applied to each, and what is zero in it never
-//! becomes code.
+//! *One pass.* The seeds are the unit vectors, `build`s over their index; the derivative of one of
+//! them, under the same variables, is made a term for all of them by the bulk-operation transform.
+//! Where parameters and result are scalars and static arrays, and there are at most
+//! [`unroll::LIMIT`] seeds, the unit vectors are literals instead: one linear map applied to each,
+//! and what is zero in it never becomes code.
 //!
 //! Must never make a Hessian symmetric after the fact: if it is not, a rule is wrong.
 
@@ -21,7 +25,7 @@ use crate::passes::unroll;
 use crate::prim::Prim;
 use crate::program::{Container, Output, Param, Program, pair};
 
-/// One leaf of a derivative's result, and the terms that it is put together of after simplification.
+/// One leaf of a derivative's result, and the terms that it is assembled from after simplification.
 pub(crate) struct Block {
     pub(super) terms: Vec<Term>,
     how: How,
@@ -43,7 +47,7 @@ impl Block {
         Block { terms: vec![term], how: How::Whole, container: container.owned(), lens }
     }
 
-    /// The leaf, of terms that stand for `self.terms`.
+    /// The leaf, assembled from what the passes have made of `self.terms`.
     pub(super) fn assemble(self, g: &mut Graph, parts: &[Term]) -> Output {
         let Block { how, container, lens, .. } = self;
         let term = match how {
@@ -55,7 +59,8 @@ impl Block {
     }
 }
 
-/// Arrays of one shape as the rows, or the columns, of an array of this shape: scalar by scalar where they are known as such.
+/// Arrays of one shape as the rows, or the columns, of an array of this shape. It is made of
+/// scalars where the arrays are.
 fn stacked(g: &mut Graph, parts: &[Term], shape: &[Term], columns: bool) -> Term {
     let scalars: Option<Vec<Vec<Term>>> = parts.iter().map(|&t| elements(g, t)).collect();
     if let Some(parts) = scalars.filter(|parts| parts.iter().any(|p| !p.is_empty())) {
@@ -102,7 +107,8 @@ fn count(g: &Graph, t: Term) -> Option<usize> {
     sizes.try_fold(1_usize, |all, n| all.checked_mul(n?))
 }
 
-/// How many elements there are: the number of axes whose size the macro does not know, then elements per such.
+/// How many elements an array has: the number of axes whose size the macro does not know, and the
+/// product of the other sizes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Count {
     unknown: usize,
@@ -121,7 +127,7 @@ impl Count {
         n
     }
 
-    /// Of all terms together: as many as there are of the largest kind.
+    /// The count of all terms together: the sum over those with the most unknown axes.
     fn total(g: &Graph, ts: &[Term]) -> Self {
         ts.iter().fold(Count { unknown: 0, known: 0 }, |a, &t| {
             let b = Count::of(g, t);

@@ -1,8 +1,10 @@
-//! The derivatives that the attribute can write, one descriptor each. The attribute's parser, its messages, stand-ins,
-//! signatures, the functions that are written, `check_grad!` and the guide's table are all read off this list.
+//! The derivatives that the attribute can write, one descriptor each. The attribute's parser, its
+//! messages, stand-ins, signatures, the functions that are written, `check_grad!` and the guide's
+//! table are all read off this list.
 //!
-//! *To add a derivative*: a descriptor here, its recipe beside this file, and how it is held against differences in
-//! `ad_runtime::check`. Nothing outside of this folder may know a derivative by its name.
+//! *To add a derivative*: a descriptor here, its recipe beside this file, and how it is held
+//! against differences in `ad_runtime::check`. Nothing outside of this folder may know a derivative
+//! by its name.
 
 use std::fmt::Write as _;
 
@@ -29,7 +31,8 @@ pub struct Descriptor {
     pub returns: Structure,
     /// How it is computed.
     pub(crate) recipe: fn(&mut Making<'_>) -> Terms,
-    /// The first line of its documentation, with `{f}` and `{wrt}` for the function and the active parameters.
+    /// The first line of its documentation, with `{f}` and `{wrt}` for the function and the active
+    /// parameters.
     pub doc: &'static str,
     /// What the guide's table says besides the signature; empty where that says all.
     pub note: &'static str,

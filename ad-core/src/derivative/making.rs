@@ -1,5 +1,5 @@
-//! What a recipe works with: the function, its active parameters, and the parameters and checks that the derivative adds to
-//! them. Must never know which derivative is made.
+//! What a recipe works with: the function, its active parameters, and the parameters and checks
+//! that the derivative adds to them. Must never know which derivative is made.
 
 use proc_macro2::{Ident, Span, TokenStream};
 
@@ -15,7 +15,7 @@ use crate::rust_types::{argument_type, destination_type};
 /// The passes over a derivative of which another one is taken.
 pub(crate) type Between<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
 
-/// A derivative in the making.
+/// The state of a recipe.
 pub(crate) struct Making<'a> {
     pub(super) prepared: &'a mut Prepared,
     /// The function's results.
@@ -30,7 +30,7 @@ pub(crate) struct Making<'a> {
 }
 
 impl<'a> Making<'a> {
-    /// Of a derivative with these further parameters.
+    /// The state for a derivative with these further parameters.
     pub(super) fn new(prepared: &'a mut Prepared, further: Further, between: &'a mut Between<'_>) -> Self {
         let program = &prepared.program;
         let mut making = Making {
@@ -71,13 +71,13 @@ impl<'a> Making<'a> {
         self.active.iter().filter_map(|p| p.input).collect()
     }
 
-    /// The function, differentiated. The routine's checks read the loops that the derivative runs anyway.
+    /// The derivative of the function's results with respect to the active inputs.
     pub(super) fn differentiated(&mut self) -> Box<dyn Derivative> {
         let (wrt, results) = (self.wrt(), self.results.clone());
         self.mode().derivative(self.graph(), &results, &wrt)
     }
 
-    /// The checks as terms over the loops that the derivative runs anyway.
+    /// Lets the checks read the loops that the derivative runs anyway.
     pub(super) fn share_loops(&mut self, derivative: &dyn Derivative) {
         let mut roots = check_roots(&self.checks);
         let terms: Vec<Term> = roots.iter().flat_map(|c| std::iter::once(c.ok).chain(c.shown.clone())).collect();
@@ -88,8 +88,9 @@ impl<'a> Making<'a> {
         set_checks(&mut self.checks, &roots);
     }
 
-    /// The function's results beside a derivative of them (out of the loops that it runs anyway, or that count the steps of its
-    /// loops), and the same as the derivative itself has them, where that is otherwise.
+    /// The function's results for a routine with this derivative, and the results as the derivative
+    /// has them, where these are other terms. The former come out of the loops that the derivative
+    /// runs anyway, or out of the loops that count its steps.
     pub(super) fn values(&mut self, derivative: &dyn Derivative) -> (Vec<Term>, Vec<Term>) {
         let own = derivative.values().to_vec();
         if self.prepared.plain == self.results {
@@ -99,7 +100,8 @@ impl<'a> Making<'a> {
         (derivative.beside(self.graph(), &plain), own)
     }
 
-    /// The function's results and their gradient, after the passes: what second derivatives are made of.
+    /// The function's results and their gradient, after the passes: what second derivatives are
+    /// made of.
     pub(super) fn gradient(&mut self) -> (Vec<Term>, Vec<Term>) {
         let (mode, wrt, results) = (self.mode(), self.wrt(), self.results.clone());
         let g = &mut self.prepared.program.graph;
@@ -109,14 +111,15 @@ impl<'a> Making<'a> {
         (roots.values, roots.derivatives)
     }
 
-    /// One direction for each active parameter, of its shape: (input, term).
+    /// A direction for each active parameter, of its shape, as (input, term). Each one is a further
+    /// parameter of the routine.
     pub(super) fn directions(&mut self) -> Vec<(u32, Term)> {
         let Further::Directions(what) = self.further else { return Vec::new() };
         let active = self.active.clone();
         active.iter().filter_map(|p| p.input.map(|k| (k, self.of_active(p, what, false).0))).collect()
     }
 
-    /// A cotangent of each result.
+    /// A cotangent for each result, of its shape. Each one is a further parameter of the routine.
     pub(super) fn cotangents(&mut self) -> Vec<Term> {
         let like = self.prepared.program.result.clone();
         let outputs = like.leaves().into_iter();
@@ -135,7 +138,8 @@ impl<'a> Making<'a> {
         self.param(&name, (of.container.owned(), of.lens.clone()), input, &shown, written)
     }
 
-    /// A direction, a cotangent or a destination: a further parameter of the shape of `like`, which is checked at entry.
+    /// A direction, a cotangent or a destination: a further parameter of the shape of `like`, which
+    /// is checked at entry.
     fn param(
         &mut self,
         name: &str,
@@ -146,7 +150,8 @@ impl<'a> Making<'a> {
     ) -> (Term, Ident) {
         let g = &mut self.prepared.program.graph;
         let (elem, shape) = (g.elem(like), g.shape(like).to_vec());
-        // A size that a loop finds is computed in the routine: the type of a parameter cannot have it.
+        // A size that a loop finds is computed in the routine: the type of a parameter cannot have
+        // it.
         let found = g.reachable(&shape).iter().any(|&t| matches!(g.node(t), Node::Scan(_)));
         let given = if found { g.add_input(elem, axis(shape.len())) } else { g.add_input_shaped(elem, shape.clone()) };
         let term = if found { g.recast(given, &shape) } else { given };

@@ -1,5 +1,6 @@
-//! The derivatives that can be written. [`list`] has a descriptor of each; its recipe says how the derivative is made of runs
-//! of differentiation; what all of them share (roots, structure of the result, the routine) is here.
+//! The derivatives that can be written. [`list`] has a descriptor of each. A descriptor names a
+//! recipe, which says how the derivative is made of runs of differentiation. What all derivatives
+//! share is here: roots, structure of the result, the routine.
 //!
 //! Must never hold a rule of differentiation or of simplification, nor run a pass.
 
@@ -21,12 +22,13 @@ use crate::ir::Term;
 use crate::passes::{CheckRoots, Roots};
 use crate::program::{Check, OutputTree, Param, Program, Routine};
 
-/// The function in bulk operations, and what its decisions depend on.
+/// The user's function in bulk operations, and its exact terms.
 #[derive(Debug)]
 pub struct Prepared {
     /// The front end's program; `result` and `checks` are build-free now.
     pub program: Program,
-    /// The results where no derivative is taken of them: they come with counting the steps of loops.
+    /// The results that no derivative is taken of: where loops stop early, they come out of the
+    /// runs that count the steps.
     pub(crate) plain: Vec<Term>,
     pub(crate) exact: HashSet<Term>,
 }
@@ -35,13 +37,13 @@ pub struct Prepared {
 pub(crate) struct Terms {
     /// The function's results, as the routine returns them.
     pub(crate) values: Vec<Term>,
-    /// The same as the derivative itself has them, where that is otherwise.
+    /// The results as the derivative has them, where these are other terms.
     pub(crate) differentiated: Vec<Term>,
     /// The leaves of the derivative.
     pub(crate) blocks: Vec<Block>,
 }
 
-/// A derivative as it is differentiated.
+/// A derivative after differentiation, before the passes.
 pub(crate) struct Made {
     /// All roots: the function's results and checks, and the terms of the leaves.
     pub(crate) roots: Roots,
@@ -52,7 +54,8 @@ pub(crate) struct Made {
     destinations: Vec<Ident>,
 }
 
-/// The terms of one derivative. `between` runs the passes over a gradient that is differentiated once more.
+/// The terms of one derivative. `between` runs the passes over a gradient that is differentiated
+/// once more.
 pub(crate) fn made(prepared: &mut Prepared, derivative: &Descriptor, between: &mut Between<'_>) -> Made {
     let mut making = Making::new(prepared, derivative.further, between);
     let Terms { values, differentiated, blocks } = (derivative.recipe)(&mut making);
@@ -62,7 +65,7 @@ pub(crate) fn made(prepared: &mut Prepared, derivative: &Descriptor, between: &m
     Made { roots, blocks, params, checks, destinations }
 }
 
-/// The routine of a derivative, given what the passes have made of its roots and what is exact in it.
+/// The routine of a derivative, given its roots after the passes and its exact terms.
 pub(crate) fn routine(
     prepared: &mut Prepared,
     derivative: &Descriptor,
@@ -100,7 +103,7 @@ pub(crate) fn routine(
         params,
         checks,
         destinations,
-        own: Some(exact),
+        exact: Some(exact),
     }
 }
 
@@ -109,7 +112,7 @@ pub(crate) fn check_roots(checks: &[Check]) -> Vec<CheckRoots> {
     checks.iter().map(|c| CheckRoots { ok: c.ok, shown: c.shown.iter().map(|s| s.1).collect() }).collect()
 }
 
-/// The same checks of other terms.
+/// Puts these roots into the checks.
 pub(crate) fn set_checks(checks: &mut [Check], roots: &[CheckRoots]) {
     for (check, new) in checks.iter_mut().zip(roots) {
         check.ok = new.ok;

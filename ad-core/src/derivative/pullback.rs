@@ -1,11 +1,13 @@
-//! A routine in two stages: what does not depend on its last parameter, computed once, and the rest, a closure over what it reads of that.
-//! This is `pullback`: `vjp`, split at its cotangent (CHAD's pair of a value and a linear function).
+//! `pullback`: a routine in two stages. The first stage computes all that does not depend on the
+//! last parameter. The second stage is a closure over what it reads of the first. The routine is
+//! `vjp`, split at its cotangent (CHAD's pair of a value and a linear function).
 //!
-//! The closure owns what it keeps and borrows nothing, so that it may outlive the arguments; an argument that the closure reads is copied.
-//! Kept are the terms on the border: those that a term of the second stage reads and that are of the first. What only repeats or rearranges
-//! others (`replicate`, a transposition) is done again in the second stage instead of being kept.
+//! The closure owns what it keeps and borrows nothing, so that it may outlive the arguments. An
+//! argument that the closure reads is copied. It keeps the terms of the first stage that a term of
+//! the second stage reads. A term that only repeats or rearranges others (`replicate`, a
+//! transposition) is computed again in the second stage.
 //!
-//! Must never compute in the second stage what the first could have, but for such rearrangements.
+//! Must never compute anything else in the second stage that the first could have computed.
 
 use std::collections::HashMap;
 
@@ -79,7 +81,7 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
         result,
         checks,
         destinations: Vec::new(),
-        own: None,
+        exact: None,
     };
     let first = routine("value_and_kept", params, first, now);
     let second = routine("pulled_back", second_params, second, then);

@@ -1,5 +1,6 @@
-//! The recipes of derivatives along a cotangent or a direction, and of the Jacobian and the Hessian, whose blocks `jacobian`
-//! puts together. Must never say what a derivative is called or how it is passed: that is in `list`.
+//! The recipes of derivatives along a cotangent or a direction, and of the Jacobian and the
+//! Hessian, whose blocks `jacobian` puts together. Must never say what a derivative is called or
+//! how it is passed: that is in `list`.
 
 use super::jacobian::{self, Block, Count, inputs, unit_literals};
 use super::{Making, Terms};
@@ -60,9 +61,10 @@ pub(super) fn hessian(making: &mut Making<'_>) -> Terms {
     Terms { values, differentiated: Vec::new(), blocks }
 }
 
-/// The trace of the Hessian: forward over reverse for all directions at once, and of the derivative along each unit vector
-/// only the component along that vector, so that no Hessian is stored. A tangent that is needed as a whole on the way (in a
-/// loop, in a normalisation) is stored for all directions.
+/// The trace of the Hessian: forward over reverse for all directions at once. Of the derivative
+/// along each unit vector only the component along that vector is taken, so that no Hessian is
+/// stored. Where a tangent is needed as a whole (in a loop, in a normalisation), it is stored for
+/// all directions.
 pub(super) fn laplacian(making: &mut Making<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let (wrt, active, result) = (making.wrt(), making.active.clone(), making.results[0]);
@@ -100,7 +102,7 @@ pub(super) fn laplacian(making: &mut Making<'_>) -> Terms {
     Terms { values, differentiated: Vec::new(), blocks }
 }
 
-/// The index of an element of an array of literal sizes, which is at this place in row-major order.
+/// The index of the element at this place in row-major order, of an array of literal sizes.
 fn index(g: &mut Graph, array: Term, place: usize) -> Vec<Term> {
     let (mut index, mut rest) = (Vec::new(), place);
     for size in g.shape(array).to_vec().into_iter().rev() {

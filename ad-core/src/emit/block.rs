@@ -67,12 +67,13 @@ pub(super) fn live(statements: Vec<Statement>, needed: impl IntoIterator<Item = 
     kept
 }
 
-/// Bindings of one block from which on they are declared together. Each `let` opens a scope in the one before, and rustc
-/// walks scopes by recursion when it writes debug information.
+/// Bindings of one block from which on they are declared together. Each `let` opens a scope in the
+/// one before, and rustc walks scopes by recursion when it writes debug information.
 pub(super) const TOGETHER: usize = 64;
 
-/// Names that get their values later, declared in few scopes: as patterns, since a lone name whose value comes later is
-/// what a lint is against. One pattern of all of them would have a type as long as the block.
+/// Names that get their values later, declared in few scopes: as patterns, since a lone name whose
+/// value comes later is what a lint is against. One pattern of all of them would have a type as
+/// long as the block.
 pub(super) fn declared(names: &[TokenStream]) -> TokenStream {
     names.chunks(TOGETHER).map(|names| quote!(let (#(#names,)*);)).collect()
 }

@@ -1,5 +1,6 @@
-//! The hidden function beside each function that is differentiated, which `check_grad!` calls: it says by name which derivatives there are, which
-//! parameters are active, and how values are passed to them; `ad_runtime::check` does the rest.
+//! The hidden function beside each function that is differentiated, which `check_grad!` calls: it
+//! says by name which derivatives there are, which parameters are active, and how values are passed
+//! to them; `ad_runtime::check` does the rest.
 //!
 //! Must never add a warning, nor stop anything from compiling that compiles without it.
 

@@ -46,7 +46,7 @@ pub(super) struct Scalar {
     pub(super) exact: bool,
 }
 
-/// What an expression is of: term, index, values of its free variables.
+/// The key of an expression: term, index, values of its free variables.
 type Key = (Term, u32, u32);
 
 /// The scalar graph of one loop nest.
@@ -61,7 +61,7 @@ pub(super) struct Kernel<'a> {
     memo: HashMap<Key, Id>,
     indices: Lists<Id>,
     environments: Lists<(Var, Id)>,
-    /// Stored terms computed by this nest: read at the loops' indices, they are values at hand.
+    /// Stored terms that this nest computes. Read at the loops' indices, they are no loads.
     members: HashSet<Term>,
     identity: Vec<Id>,
 }
@@ -170,7 +170,7 @@ impl<'a> Kernel<'a> {
                 let elem = match prim {
                     Prim::Compare(_) | Prim::Not | Prim::And | Prim::Or => Elem::Bool,
                     Prim::Cast(to) => *to,
-                    Prim::Order => Elem::Int(IntTy::I64),
+                    Prim::TotalOrder => Elem::Int(IntTy::I64),
                     _ => elem(args[0]),
                 };
                 (elem, level(args))
@@ -356,7 +356,7 @@ impl<'a> Kernel<'a> {
             done(missing)?;
             return Ok(match prim {
                 Prim::Select => self.choose(args[0], args[1], args[2]),
-                Prim::StopGradient | Prim::Unordered => args[0],
+                Prim::StopGradient | Prim::UnknownOrder => args[0],
                 // rustc warns of what no unsigned value can be.
                 Prim::Compare(op) if self.is_unsigned(args[0]) && self.trivial(*op, args[0], args[1]).is_some() => {
                     let value = self.trivial(*op, args[0], args[1]).unwrap_or_default();

@@ -77,8 +77,8 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut
         entry: c.phase == Phase::Entry,
     };
     let check_terms: Vec<CheckTerms> = checks.iter().map(reads).collect();
-    let own = routine.own.iter().flatten().filter_map(|t| new.get(t).copied()).collect();
-    let decided = routine.own.is_some().then_some(Decided { own, outer });
+    let exact = routine.exact.iter().flatten().filter_map(|t| new.get(t).copied()).collect();
+    let decided = routine.exact.is_some().then_some(Decided { exact, outer });
     let mut plan = schedule::plan(g, loops, &result.terms(), &check_terms, decided)?;
     let checked: Vec<Term> = checks.iter().map(|c| c.ok).collect();
     tiling::form(g, &mut plan, &hints, &checked);

@@ -282,7 +282,7 @@ impl Style {
                 Elem::Int(ty) => self.lit(Lit::Int(ty, 0)),
                 _ => return Err("negation of what is no integer".into()),
             },
-            Prim::Order => function("order", args),
+            Prim::TotalOrder => function("order", args),
             Prim::Not => {
                 let x = args[0].at(prec::PREFIX);
                 Expr::new(quote!(!#x), prec::PREFIX, size)
@@ -290,7 +290,7 @@ impl Style {
             Prim::And => infix(quote!(&&), prec::AND, prec::AND + 1),
             Prim::Or => infix(quote!(||), prec::OR, prec::OR + 1),
             Prim::Cast(to) => self.cast(from, *to, args[0]),
-            Prim::StopGradient | Prim::Unordered => args[0].clone(),
+            Prim::StopGradient | Prim::UnknownOrder => args[0].clone(),
             Prim::Fused => method("mul_add", args),
             _ => return Err(format!("{} is no scalar operation", prim.name())),
         })

@@ -175,10 +175,10 @@ pub(super) fn plan(
 
 /// What is known of decisions.
 pub(super) struct Decided {
-    /// What the function's own depend on.
-    pub(super) own: Vec<Term>,
-    /// Terms that only the code outside of loops has: where these decide something and are not
-    /// `own`, they are masks that the derivative made.
+    /// What the decisions of the user's function depend on.
+    pub(super) exact: Vec<Term>,
+    /// Terms that only the code outside of loops has. Where one of these decides something and is
+    /// not in `exact`, it is a mask that the derivative made.
     pub(super) outer: HashSet<Term>,
 }
 
@@ -186,8 +186,8 @@ pub(super) struct Decided {
 /// is computed, but may have other last bits than the function: so of what it is computed from,
 /// that is left alone which is not in memory.
 fn exact(g: &Graph, loops: &Loops, reach: &[Term], decided: Option<Decided>) -> HashSet<Term> {
-    let Decided { own, outer } = decided.unwrap_or(Decided { own: Vec::new(), outer: HashSet::new() });
-    let (mut firm, mut masks): (Vec<Term>, Vec<Term>) = (own, Vec::new());
+    let Decided { exact, outer } = decided.unwrap_or(Decided { exact: Vec::new(), outer: HashSet::new() });
+    let (mut firm, mut masks): (Vec<Term>, Vec<Term>) = (exact, Vec::new());
     firm.extend(loops.all.iter().filter_map(|l| l.stop));
     for &t in reach {
         crate::analysis::decisions::decided_by(g, t, if outer.contains(&t) { &mut masks } else { &mut firm });

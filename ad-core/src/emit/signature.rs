@@ -1,5 +1,6 @@
-//! What stands around the body of a routine: the lints that it may not pass, its declared parameters; and the derivatives that are
-//! written without terms: `f_grad`, which is `f_value_and_grad` without the value, and `f_jacobian` likewise.
+//! What stands around the body of a routine: the lints that it may not pass, its declared
+//! parameters; and the derivatives that are written without terms: `f_grad`, which is
+//! `f_value_and_grad` without the value, and `f_jacobian` likewise.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};

@@ -132,8 +132,8 @@ pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
     }
 }
 
-/// The class of each reachable term, by its position. `reach` is ascending, `roots` are read in
-/// full.
+/// The class of each reachable term, by its position. `reach` is ascending. All elements of `roots`
+/// are read.
 pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: Around<'_>) -> Vec<Class> {
     // The cost of a term depends on which of its operands are stored, and the readers of a term
     // depend on which of its parents are. The first round finds the readers. The second round knows

@@ -264,7 +264,7 @@ pub(super) fn with_exact(me: &mut Lower, free: Term, op: Reduce, rank: usize, x:
         Some(lens) => me.layouts().reduce_part(op, rank, &Open { all: x, lens }),
         None => me.g.reduce(op, rank, x),
     };
-    me.g.own(free, own)
+    me.g.relaxed_exact(free, own)
 }
 
 /// All axes of an array.
@@ -318,7 +318,7 @@ fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
         Some(c) => [rows, row][usize::from(c)],
         None => me.g.cond(single, row, rows),
     };
-    Ok(Value::Term(me.g.own(free, own)))
+    Ok(Value::Term(me.g.relaxed_exact(free, own)))
 }
 
 /// Every axis has to have an element.

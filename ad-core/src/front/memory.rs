@@ -32,7 +32,7 @@ impl<'a> Lower<'a> {
         let roots: Vec<Term> = std::iter::once(result).chain(self.state.checks.iter().map(|c| c.ok)).collect();
         let mut found: Vec<Term> = crate::analysis::decisions::decisions(&self.g, &roots)
             .into_iter()
-            .filter(|&t| matches!(self.g.node(t), Node::Prim(Prim::Unordered, _)))
+            .filter(|&t| matches!(self.g.node(t), Node::Prim(Prim::UnknownOrder, _)))
             .collect();
         found.sort_unstable();
         let place = self.state.places.get(self.g.loc(*found.first()?).0 as usize).or(self.state.places.first());
@@ -152,7 +152,7 @@ impl<'a> Lower<'a> {
             me.term(&all, range)
         })?;
         Ok(match own {
-            Some(own) => self.g.own(free, own),
+            Some(own) => self.g.relaxed_exact(free, own),
             None => functions::with_exact(self, free, Reduce::Factors, rank, t),
         })
     }

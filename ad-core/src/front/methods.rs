@@ -101,7 +101,7 @@ fn mul_add<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let [x, a, b] = args[..] else { return Err(Poison) };
     let product = me.g.mul(x, a);
     let (free, own) = (me.g.add(product, b), me.g.prim(Prim::Fused, &[x, a, b]));
-    Ok(Value::Term(me.g.own(free, own)))
+    Ok(Value::Term(me.g.relaxed_exact(free, own)))
 }
 
 fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

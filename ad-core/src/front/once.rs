@@ -174,9 +174,10 @@ impl Lower<'_> {
                 Node::Build { body, .. } => stack.push(*body),
                 Node::Scan(_) | Node::Call(..) | Node::Scatter { .. } => return true,
                 Node::Prim(prim, args) => match prim {
-                    Prim::Binary(Binary::Add | Binary::Sub) | Prim::Unary(Unary::Neg) | Prim::Stack | Prim::Own => {
-                        stack.extend(args.iter().copied())
-                    }
+                    Prim::Binary(Binary::Add | Binary::Sub)
+                    | Prim::Unary(Unary::Neg)
+                    | Prim::Stack
+                    | Prim::RelaxedExact => stack.extend(args.iter().copied()),
                     Prim::Binary(Binary::Mul) if constant(args[0]) => stack.push(args[1]),
                     Prim::Binary(Binary::Mul | Binary::Div) if constant(args[1]) => stack.push(args[0]),
                     Prim::Select => stack.extend([args[1], args[2]]),

@@ -210,7 +210,7 @@ fn div_euclid<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 fn sign_negative<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let args = reals(me, call)?;
     let [x] = args[..] else { return Err(Poison) };
-    let place = me.g.prim(Prim::Order, &[x]);
+    let place = me.g.prim(Prim::TotalOrder, &[x]);
     let zero = me.g.lit(Lit::Int(IntTy::I64, 0));
     Ok(Value::Term(me.g.compare(Cmp::Lt, place, zero)))
 }

@@ -134,7 +134,7 @@ fn total_cmp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
         let found = elem_name(me.g.elem(a), me.sig.real_param.as_ref());
         return Err(me.error(call.range, catalogue::expected(wanted::REALS_TO_CMP, &format!("`{found}`"))));
     }
-    let mut place = |t: Term| me.g.prim(Prim::Order, &[t]);
+    let mut place = |t: Term| me.g.prim(Prim::TotalOrder, &[t]);
     Ok(Value::Ordering(Order(order.0.iter().map(|&(a, b)| (place(a), place(b))).collect())))
 }
 

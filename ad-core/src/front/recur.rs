@@ -379,7 +379,7 @@ fn with_row(me: &mut Lower<'_>, rows: Term, one: Term, first: bool) -> Term {
         let rows = me.g.pad(rows, &start(of_rows), &steps, &sizes);
         let one = me.g.pad(single, &start(of_one), &steps, &sizes);
         let free = if first { me.g.add(one, rows) } else { me.g.add(rows, one) };
-        return own.map_or(free, |own| me.g.own(free, own));
+        return own.map_or(free, |own| me.g.relaxed_exact(free, own));
     }
     let var = me.g.fresh();
     let i = me.g.mk(crate::ir::Node::Var(var));

@@ -1,5 +1,5 @@
-//! Builders: the constructors that passes and the front end call. They fold what costs nothing to fold
-//! (integer constants, no-op layouts) and leave every other law to the simplifier.
+//! Builders: the constructors that passes and the front end call. They fold what costs nothing to
+//! fold (integer constants, no-op layouts) and leave every other law to the simplifier.
 
 use super::{Contraction, Elem, FuncId, Graph, IntTy, Lit, Node, RealTy, Scan, Term, Type, axis};
 use crate::prim::{Binary, Build, Cmp, IntOp, Prim, Reduce, Types, Unary};
@@ -54,7 +54,8 @@ impl Graph {
         }
     }
 
-    /// `t` as the trailing axes of `shape`: new outer axes are added (BOT's `replicate`, several at once).
+    /// `t` as the trailing axes of `shape`: new outer axes are added (BOT's `replicate`, several at
+    /// once).
     #[track_caller]
     pub fn broadcast(&mut self, t: Term, shape: &[Term]) -> Term {
         let new = shape.len() - self.rank(t);
@@ -103,10 +104,10 @@ impl Graph {
         self.prim(Prim::Reduce(op, 1), &[t, len])
     }
 
-    /// One number in two ways: see [`Prim::Own`].
+    /// One number, computed in two ways: see [`Prim::RelaxedExact`].
     #[track_caller]
-    pub fn own(&mut self, free: Term, own: Term) -> Term {
-        if free == own { free } else { self.prim(Prim::Own, &[free, own]) }
+    pub fn relaxed_exact(&mut self, relaxed: Term, exact: Term) -> Term {
+        if relaxed == exact { relaxed } else { self.prim(Prim::RelaxedExact, &[relaxed, exact]) }
     }
 
     /// Axis k of the result is axis `perm[k]` of t.
@@ -139,7 +140,8 @@ impl Graph {
         self.prim(Prim::Recast, &args)
     }
 
-    /// Part of an array: element i of axis k is t at `starts[k] + steps[k] * i`, for `lens[k]` elements.
+    /// Part of an array: element i of axis k is t at `starts[k] + steps[k] * i`, for `lens[k]`
+    /// elements.
     #[track_caller]
     pub fn slice(&mut self, t: Term, starts: &[Term], steps: &[i64], lens: &[Term]) -> Term {
         let zero = self.lit_usize(0);
@@ -335,8 +337,8 @@ impl Graph {
         }
     }
 
-    /// An integer operation, elementwise. Constants are folded, and sums of a term and a constant kept as one such sum,
-    /// so that equal sizes are more often one term.
+    /// An integer operation, elementwise. Constants are folded, and sums of a term and a constant
+    /// kept as one such sum, so that equal sizes are more often one term.
     #[track_caller]
     pub fn int(&mut self, op: IntOp, a: Term, b: Term) -> Term {
         let Elem::Int(ty) = self.elem(a) else { panic!("an integer operation on {:?}", self.elem(a)) };
@@ -357,8 +359,9 @@ impl Graph {
             (IntOp::BitAnd, Some(0), _) => return a,
             (IntOp::BitAnd, _, Some(0)) | (IntOp::BitOr | IntOp::BitXor, Some(0), _) => return b,
             (IntOp::BitOr | IntOp::BitXor | IntOp::Shl | IntOp::Shr, _, Some(0)) => return a,
-            // Constants to the right; otherwise the older term first, and what depends on an index behind what does not: a closed term
-            // may have been made before, and alpha-equal terms must have one order.
+            // Constants to the right; otherwise the older term first, and what depends on an index
+            // behind what does not: a closed term may have been made before, and alpha-equal terms
+            // must have one order.
             (IntOp::Add | IntOp::Mul, Some(_), None) => return self.int(op, b, a),
             (IntOp::Add | IntOp::Mul, None, None) if (!self.free(b).is_empty(), b) < (!self.free(a).is_empty(), a) => {
                 return self.int(op, b, a);
@@ -368,7 +371,8 @@ impl Graph {
         if let (IntOp::Add | IntOp::Sub, Some(y)) = (op, vb)
             && let Node::Prim(Prim::Int(IntOp::Add), args) = self.node(a)
         {
-            // (x + c) + d and (x + c) - d with d <= c: no value in between is out of range that was not before.
+            // (x + c) + d and (x + c) - d with d <= c: no value in between is out of range that was
+            // not before.
             let (x, c) = (args[0], args[1]);
             if let Some(c) = self.int_value(c)
                 && c >= 0
@@ -581,7 +585,7 @@ impl Build for Graph {
             Prim::Recast => self.recast(args[0], &args[1..]),
             Prim::Slice(steps) => self.slice(args[0], &args[1..=steps.len()], steps, &args[1 + steps.len()..]),
             Prim::Pad(steps) => self.pad(args[0], &args[1..=steps.len()], steps, &args[1 + steps.len()..]),
-            Prim::Own => self.own(args[0], args[1]),
+            Prim::RelaxedExact => self.relaxed_exact(args[0], args[1]),
             _ => self.prim(prim.clone(), args),
         }
     }

@@ -1,10 +1,12 @@
-//! Loops over tuples become loops over their components: what is carried or captured is then always an array,
-//! which is what batching and differentiation want. Types outside the loop stay as they are.
+//! Loops over tuples become loops over their components: what is carried or captured is then always
+//! an array, which is what batching and differentiation want. Types outside the loop stay as they
+//! are.
 
 use crate::ir::{Body, Graph, Scan, Term, Type};
 
-/// A loop whose body has been rewritten already, with every carried or captured tuple split; the term has the original type.
-/// `make` makes the loop over components; it is given of each of its parts which part of the original it belongs to.
+/// A loop whose body has been rewritten already, with every carried or captured tuple split; the
+/// term has the original type. `make` makes the loop over components; it is given of each of its
+/// parts which part of the original it belongs to.
 pub(crate) fn scan(g: &mut Graph, scan: Scan, make: &mut dyn FnMut(&mut Graph, Scan, &[usize]) -> Term) -> Term {
     let is_tuple = |ty: &Type| matches!(ty, Type::Tuple(_));
     if !scan.body.params.iter().any(is_tuple) {

@@ -1,6 +1,8 @@
-//! The arena: interned terms with their types and free variables, and the tables of inputs and functions.
+//! The arena: interned terms with their types and free variables, and the tables of inputs and
+//! functions.
 //!
-//! Invariants: equal nodes are one term; children are older than parents; no term without a type. Nothing is ever removed.
+//! Invariants: equal nodes are one term; children are older than parents; no term without a type.
+//! Nothing is ever removed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -151,7 +153,8 @@ impl Graph {
     /// Adds an input of rank `rank` and makes its term: its sizes are [`Node::Size`] terms.
     pub fn add_input(&mut self, elem: Elem, rank: u8) -> Term {
         let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
-        // The type mentions the sizes, whose typing asks for the rank: the placeholder has the rank and no sizes yet.
+        // The type mentions the sizes, whose typing asks for the rank: the placeholder has the rank
+        // and no sizes yet.
         let placeholder = self.lit_usize(0);
         self.inputs.push(Type::Array(elem, vec![placeholder; usize::from(rank)].into()));
         let shape: Box<[Term]> = (0..rank).map(|axis| self.mk(Node::Size(k, axis))).collect();
@@ -159,14 +162,16 @@ impl Graph {
         self.mk(Node::Input(k))
     }
 
-    /// Adds an input with a shape of the caller's choice: sizes that are known to be other terms (equal sizes are united as the program is typed).
+    /// Adds an input with a shape of the caller's choice: sizes that are known to be other terms
+    /// (equal sizes are united as the program is typed).
     pub fn add_input_shaped(&mut self, elem: Elem, shape: Vec<Term>) -> Term {
         let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
         self.inputs.push(Type::Array(elem, shape.into()));
         self.mk(Node::Input(k))
     }
 
-    /// Adds an input of which some sizes are known to be other terms. Axis k of the others has the [`Node::Size`] of axis `same[k]`.
+    /// Adds an input of which some sizes are known to be other terms. Axis k of the others has the
+    /// [`Node::Size`] of axis `same[k]`.
     pub fn add_input_united(&mut self, elem: Elem, known: &[Option<Term>], same: &[u8]) -> Term {
         let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
         let placeholder = self.lit_usize(0);
@@ -210,7 +215,8 @@ impl Graph {
             return Ok(t);
         }
         if !self.is_canonical(&node) {
-            // A pass has replaced children in place, and there are now more or fewer binders inside than there were.
+            // A pass has replaced children in place, and there are now more or fewer binders inside
+            // than there were.
             let (vars, scoped) = self.open_binder(&node);
             return Ok(self.rebuild_binder(&node, |&t| t, &vars, &scoped));
         }
@@ -249,7 +255,8 @@ impl Graph {
         Ok(t)
     }
 
-    /// Whether its bound variables have the numbers that make alpha-equal terms one handle.
+    /// Whether the bound variables of a form have their canonical numbers, by which alpha-equal
+    /// terms are one handle.
     fn is_canonical(&self, node: &Node) -> bool {
         let bound = node.binders();
         let mut height = 0;
@@ -294,8 +301,8 @@ impl Graph {
     /// The terms reachable from `roots` (closed bodies not entered), children first.
     #[must_use]
     pub fn reachable(&self, roots: &[Term]) -> Vec<Term> {
-        // A set of bits in words of 64, of which only those are there that a term is in: the work goes by what is reached, not by how
-        // large the arena is, and the words are in order.
+        // A set of bits in words of 64, of which only those are there that a term is in: the work
+        // goes by what is reached, not by how large the arena is, and the words are in order.
         let mut seen: BTreeMap<u32, u64> = BTreeMap::new();
         let mut stack: Vec<Term> = roots.to_vec();
         while let Some(t) = stack.pop() {

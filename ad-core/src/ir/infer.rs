@@ -1,4 +1,5 @@
-//! Typing (BOT Fig. 8): the type of a form from the types of its children. A term that cannot be typed cannot be made.
+//! Typing (BOT Fig. 8): the type of a form from the types of its children. A term that cannot be
+//! typed cannot be made.
 
 use super::{Body, Elem, Graph, Node, Put, Scan, Term, Type};
 use crate::prim::build::{TypeError, Typed, Types, bad, ensure};

@@ -1,8 +1,8 @@
 //! The core language (BOT Figs. 7-8, adapted): pure, interned terms in one arena.
 //!
-//! Everything between the front end and the emitter is written against this module.
-//! It must never mention `syn` or a token: a place in the user's source is a [`Loc`], a small integer
-//! into a table that only the front end and the emitter can read.
+//! Everything between the front end and the emitter is written against this module. It must never
+//! mention `syn` or a token: a place in the user's source is a [`Loc`], a small integer into a
+//! table that only the front end and the emitter can read.
 
 mod build;
 pub(crate) mod flatten;

@@ -1,11 +1,13 @@
-//! The forms of the core language. Binding and control forms are variants here and known to every pass;
-//! everything else is a [`Prim`] and described by its own table. This file alone knows where children and binders are.
+//! The forms of the core language. Binding and control forms are variants here and known to every
+//! pass; everything else is a [`Prim`] and described by its own table. This file alone knows where
+//! children and binders are.
 
 use crate::prim::Prim;
 use crate::term::{Lit, Term, Type};
 
-/// A bound index variable, always a `usize` scalar. Numbers below 2^31 are canonical
-/// (1 + the highest binder inside the scope, so that alpha-equal terms are one handle); the others are fresh ones of opened scopes.
+/// A bound index variable, always a `usize` scalar. Numbers below 2^31 are canonical (1 + the
+/// highest binder inside the scope, so that alpha-equal terms are one handle); the others are fresh
+/// ones of opened scopes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Var(pub(crate) u32);
 
@@ -19,7 +21,8 @@ impl Var {
     }
 }
 
-/// A place in the user's source: an index into the front end's table. 0 is "nowhere in particular".
+/// A place in the user's source: an index into the front end's table. 0 stands for no particular
+/// place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Loc(pub u32);
 
@@ -27,10 +30,12 @@ pub struct Loc(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct FuncId(pub u32);
 
-/// Parameters from here on belong to no body: the emitter's leaves, which stand for what a loop has computed.
+/// Parameters from here on belong to no body: the emitter's leaves, which stand for what a loop has
+/// computed.
 pub(crate) const LEAF: u32 = 1 << 30;
 
-/// A closed function body: its parameters are [`Node::Param`], canonical by position and type, and nothing else is free in it.
+/// A closed function body: its parameters are [`Node::Param`], canonical by position and type, and
+/// nothing else is free in it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Body {
     /// Types of the parameters.
@@ -39,15 +44,17 @@ pub struct Body {
     pub results: Box<[Term]>,
 }
 
-/// The one loop form (design, decision 6): `count` steps, forwards or in reverse.
+/// The one loop form: `count` steps, forwards or in reverse.
 ///
-/// Parameters of the body, in order: the carried values, the captures (the same at each step), one row of each of `xs`.
-/// Results of the body, in order: the new carried values, then one row for each array produced.
-/// The term is a tuple: the last carried values, then the arrays produced (row k from the step with index k, in either direction).
+/// Parameters of the body, in order: the carried values, the captures (the same at each step), one
+/// row of each of `xs`. Results of the body, in order: the new carried values, then one row for
+/// each array produced. The term is a tuple: the last carried values, then the arrays produced (row
+/// k from the step with index k, in either direction).
 ///
-/// With `stop`, a loop may end before `count` steps: before each step it ends if the carried boolean of that number holds. Rows of steps that
-/// did not run are unspecified. `count` may then be more than anybody could run (`usize::MAX`), if no array is consumed or produced.
-/// Such a loop may run for ever: it is evaluated only where the program evaluates it.
+/// With `stop`, a loop may end before `count` steps: before each step it ends if the carried
+/// boolean of that number holds. Rows of steps that did not run are unspecified. `count` may then
+/// be more than anybody could run (`usize::MAX`), if no array is consumed or produced. Such a loop
+/// may run for ever: it is evaluated only where the program evaluates it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Scan {
     /// Number of steps; the outer size of every array in `xs`.
@@ -66,20 +73,21 @@ pub struct Scan {
     pub body: Body,
 }
 
-/// How a scatter meets what is there.
+/// What a scatter does with the elements that it writes to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Put {
-    /// Adds to it; any number may meet at one place.
+    /// It adds to them. Several elements may be added at one place.
     Add,
-    /// Takes its place. Whoever makes the term promises that no two elements go to one place in range: the derivative relies on it. If
-    /// two do, the value is the last one's in row-major order of the variables.
+    /// It replaces them. The code that makes the term guarantees that no two elements go to one
+    /// place in range; the derivative relies on that. If two do, the last one in row-major order of
+    /// the variables stays.
     Set,
 }
 
 /// One term of the core language.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
-    /// A leaf of the function's parameters, by number; its type is in the graph's table.
+    /// An input of the function, by number. Its type is in the graph's table.
     Input(u32),
     /// The size of an axis of an input; `usize`.
     Size(u32, u8),
@@ -113,10 +121,12 @@ pub enum Node {
     },
     /// The loop form.
     Scan(Box<Scan>),
-    /// A call of another function of the program; the result is its result (a tuple if there are several).
+    /// A call of another function of the program; the result is its result (a tuple if there are
+    /// several).
     Call(FuncId, Box<[Term]>),
-    /// `gather sizes src (\vars. index)`: element `vars` is `src[index]`; with no vars it is BOT's `index`.
-    /// An index may leave trailing axes of `src` alone. Out of range the value is unspecified (and no error: see `check`).
+    /// `gather sizes src (\vars. index)`: element `vars` is `src[index]`; with no vars it is BOT's
+    /// `index`. An index may leave trailing axes of `src` alone. Out of range the value is
+    /// unspecified (and no error: see `check`).
     Gather {
         /// The array read.
         src: Term,
@@ -127,10 +137,11 @@ pub enum Node {
         /// A scalar `usize` for each leading axis of `src`.
         index: Box<[Term]>,
     },
-    /// `dst` with `src[vars]` added (or put) at `index`, for all `vars` over the leading axes of `src` (trailing axes are added as rows).
-    /// What falls out of range is dropped. Plain scatter, one-hot and accumulate-at are instances of it.
-    /// The transpose is a gather, whose value out of range is unspecified: so elements that may be dropped are masked zeros,
-    /// or a `check` has failed. With [`Put::Set`] it is an update: `dst[index] = src[vars]`, of elements of any type.
+    /// `dst` with `src[vars]` added (or put) at `index`, for all `vars` over the leading axes of
+    /// `src`. Trailing axes are added as rows. An element out of range is dropped. The transpose is
+    /// a gather, whose value out of range is unspecified. So an element that may be dropped is a
+    /// masked zero, or a `check` has failed. With [`Put::Set`] it is an update, `dst[index] =
+    /// src[vars]`, of elements of any type.
     Scatter {
         /// Added, or put in place of what is there.
         put: Put,
@@ -148,7 +159,8 @@ pub enum Node {
 }
 
 impl Node {
-    /// Calls `f` on every child, in a fixed order. The results of a closed body are not children: bodies are their own scope.
+    /// Calls `f` on every child, in a fixed order. The results of a closed body are not children:
+    /// bodies are their own scope.
     pub fn for_each_child(&self, mut f: impl FnMut(Term)) {
         match self {
             Node::Input(_) | Node::Size(..) | Node::Var(_) | Node::Param(..) | Node::Lit(_) => {}
@@ -223,8 +235,8 @@ impl Node {
         }
     }
 
-    /// Whether `child` (as met by [`Node::for_each_child`]) stands inside the scope of this form's binders.
-    /// For gather and scatter that is the index only; sizes and arrays are outside.
+    /// Whether `child` (as met by [`Node::for_each_child`]) stands inside the scope of this form's
+    /// binders. For gather and scatter that is the index only; sizes and arrays are outside.
     pub fn for_each_scoped_child(&self, mut f: impl FnMut(Term, bool)) {
         match self {
             Node::Build { size, var: _, body } => {

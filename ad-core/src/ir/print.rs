@@ -1,6 +1,7 @@
-//! The printer: terms in the papers' notation (BOT Figs. 7 and 9), with `let`s where the graph shares.
-//! Names are numbered anew in each print and prefixed by rank (x, v, m, t, u, w), so equal programs print alike and a diff shows what changed.
-//! Linear in the size of the graph. Must never depend on anything but the terms: no address, no hash order, no handle.
+//! The printer: terms in the papers' notation (BOT Figs. 7 and 9), with `let`s where the graph
+//! shares. Names are numbered anew in each print and prefixed by rank (x, v, m, t, u, w), so equal
+//! programs print alike and a diff shows what changed. Linear in the size of the graph. Must never
+//! depend on anything but the terms: no address, no hash order, no handle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,7 +95,8 @@ impl<'a> Printer<'a> {
         found
     }
 
-    /// The terms that a scope gives a line: those that mention what it binds (all, for a body), and are shared, long or named.
+    /// The terms that a scope gives a line: those that mention what it binds (all, for a body), and
+    /// are shared, long or named.
     fn lines(&self, roots: &[Term], bound: &[Var]) -> Vec<Term> {
         let g = self.g;
         let mine =
@@ -372,7 +374,8 @@ impl<'a> Printer<'a> {
         format!("{direction} {until}{count} ({init}) ({captures}) ({xs}) (\\{head} ->\n{})", block.trim_end())
     }
 
-    /// Names of a body's parameters by what they are: carried, captured, row; or argument of a function.
+    /// Names of a body's parameters by what they are: carried, captured, row; or argument of a
+    /// function.
     fn body_params(&self, body: &Body, scan: Option<&Scan>) -> Vec<String> {
         let (carried, captured) = scan.map_or((0, 0), |s| (s.init.len(), s.captures.len()));
         let name = |k: usize| match k {

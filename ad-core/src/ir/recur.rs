@@ -1,5 +1,6 @@
-//! Opening and closing the body of a loop. A front end lowers a step over placeholders; closing the loop finds what the step takes from
-//! outside, and makes it captures, and which arrays it reads a row a step, and makes them consumed arrays.
+//! Opening and closing the body of a loop. A front end lowers a step over placeholders; closing the
+//! loop finds what the step takes from outside, and makes it captures, and which arrays it reads a
+//! row a step, and makes them consumed arrays.
 
 use std::collections::HashMap;
 
@@ -15,9 +16,11 @@ pub struct OpenLoop {
     pub count: Term,
     /// Whether the last step comes first.
     pub reverse: bool,
-    /// The carried boolean (by its number) that ends the loop before the next step, see [`Scan::stop`]. `while c { b }` is a loop
-    /// of `usize::MAX` steps which carries what `b` assigns and `!c`, and whose body neither mentions the step nor makes rows:
-    /// arrays cannot have so many. A loop with `break` counts its steps as ever; rows of steps after the last one are unspecified.
+    /// The carried boolean (by its number) that ends the loop before the next step, see
+    /// [`Scan::stop`]. `while c { b }` is a loop of `usize::MAX` steps which carries what `b`
+    /// assigns and `!c`, and whose body neither mentions the step nor makes rows: arrays cannot
+    /// have so many. A loop with `break` counts its steps as ever; rows of steps after the last one
+    /// are unspecified.
     pub stop: Option<usize>,
     /// The index of the step: a fresh variable.
     pub step: Var,
@@ -66,7 +69,8 @@ impl Graph {
         false
     }
 
-    /// The loop as a term: what its body takes from outside is captured, arrays read at the step's own index are consumed a row a step.
+    /// The loop as a term: what its body takes from outside is captured, arrays read at the step's
+    /// own index are consumed a row a step.
     #[track_caller]
     pub fn close_loop(&mut self, l: &OpenLoop) -> Term {
         let mut c = Closing {
@@ -77,7 +81,8 @@ impl Graph {
             xs: Vec::new(),
             steps: false,
         };
-        // Numbers of parameters are known once all captures are: in between they are placeholders too.
+        // Numbers of parameters are known once all captures are: in between they are placeholders
+        // too.
         let mut new: HashMap<Term, Term> = HashMap::new();
         let mut taken: Vec<(Term, Taken)> = Vec::new();
         let mut stack: Vec<(Term, bool)> = l.results.iter().rev().map(|&t| (t, false)).collect();
@@ -218,8 +223,8 @@ impl Graph {
             return false;
         }
         let l = c.l;
-        // A size is closed, wherever it comes from. A loop that might not end, and that the function would not come to without this one, is left
-        // at once there (`front::checks`).
+        // A size is closed, wherever it comes from. A loop that might not end, and that the
+        // function would not come to without this one, is left at once there (`front::checks`).
         if self.is_size(t) {
             return true;
         }

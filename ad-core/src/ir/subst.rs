@@ -1,4 +1,5 @@
-//! Opening and closing binders and closed bodies. Passes work on opened scopes only, so substitution cannot capture.
+//! Opening and closing binders and closed bodies. Passes work on opened scopes only, so
+//! substitution cannot capture.
 
 use std::collections::HashMap;
 
@@ -37,7 +38,8 @@ impl Graph {
         s.vars.values().chain(s.params.iter().flatten()).all(|&t| self.height(t) == 0)
     }
 
-    /// One walk from the leaves up over what the substitution can touch; a worklist, since programs are deep.
+    /// One walk from the leaves up over what the substitution can touch; a worklist, since programs
+    /// are deep.
     fn apply(&mut self, roots: &[Term], s: &mut Subst) -> Vec<Term> {
         let mut done: HashMap<Term, Term> = HashMap::new();
         let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
@@ -63,7 +65,8 @@ impl Graph {
                 }
                 _ => {}
             }
-            // Nothing that is put in has binders: the numbers below stay as they are, and the scope need not be opened.
+            // Nothing that is put in has binders: the numbers below stay as they are, and the scope
+            // need not be opened.
             let raw = node.binders().is_empty() || self.keeps_heights(s);
             if !children_done {
                 stack.push((t, true));
@@ -88,7 +91,8 @@ impl Graph {
         roots.iter().map(|t| done[t]).collect()
     }
 
-    /// Opens the binders of a form: fresh variables, and the scoped children with these in place of the bound ones.
+    /// Opens the binders of a form: fresh variables, and the scoped children with these in place of
+    /// the bound ones.
     pub fn open_binder(&mut self, node: &Node) -> (Vec<Var>, Vec<Term>) {
         let bound = node.binders().to_vec();
         let mut scoped = Vec::new();
@@ -103,7 +107,8 @@ impl Graph {
         (fresh, scoped)
     }
 
-    /// The inverse of [`Graph::open_binder`]: the same form with other children outside the scope and these inside.
+    /// The inverse of [`Graph::open_binder`]: the same form with other children outside the scope
+    /// and these inside.
     pub fn rebuild_binder(
         &mut self,
         node: &Node,
@@ -128,7 +133,8 @@ impl Graph {
         }
     }
 
-    /// Renumbers fresh variables to canonical ones: 1 + the highest binder inside the scope, and on.
+    /// Renumbers fresh variables to canonical ones: 1 + the highest binder inside the scope, and
+    /// on.
     fn close_scope(&mut self, vars: &[Var], scoped: &[Term]) -> (Box<[Var]>, Vec<Term>) {
         let height = scoped.iter().map(|&t| self.height(t)).max().unwrap_or(0);
         let mut next = height;
@@ -167,7 +173,8 @@ impl Graph {
         self.put(Put::Add, dst, src, vars, index)
     }
 
-    /// `dst` with `src` in place of what is at `\vars. index`, which no two go to; `vars` are fresh and are closed over here.
+    /// `dst` with `src` in place of what is at `\vars. index`, which no two go to; `vars` are fresh
+    /// and are closed over here.
     #[track_caller]
     pub fn update(&mut self, dst: Term, src: Term, vars: &[Var], index: &[Term]) -> Term {
         if index.is_empty() { src } else { self.put(Put::Set, dst, src, vars, index) }

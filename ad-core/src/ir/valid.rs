@@ -1,5 +1,6 @@
-//! The validator: what every stage may rely on, checked again from nothing, and the normal form of the bulk-operation transform.
-//! Must never repair, and never trust what the graph has stored beside a node: types, free variables and binder numbers are computed anew.
+//! The validator: it checks what every stage may rely on, and the normal form of the bulk-operation
+//! transform. Must never repair a term, and never trust what the graph has stored beside a node:
+//! types, free variables and binder numbers are computed anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +20,9 @@ pub fn validate(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     finish(errors)
 }
 
-/// [`validate`], and what holds after the bulk-operation transform (BOT Theorem 5.1 as far as it is needed): no build and no call
-/// anywhere, bodies of loops included, and in an index function nothing but scalar operations and reads of arrays that do not mention its variables.
+/// [`validate`], and what holds after the bulk-operation transform (BOT Theorem 5.1 as far as it is
+/// needed): no build and no call anywhere, bodies of loops included, and in an index function
+/// nothing but scalar operations and reads of arrays that do not mention its variables.
 ///
 /// # Errors
 /// Every violation, in words.
@@ -42,7 +44,8 @@ pub fn normal_form(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     finish(errors)
 }
 
-/// The program and every closed body in it (of loops and of functions), each as the terms it results in; a body once however often it is used.
+/// The program and every closed body in it (of loops and of functions), each as the terms it
+/// results in; a body once however often it is used.
 fn units<'g>(g: &'g Graph, roots: &[Term]) -> Vec<(Vec<Term>, Option<&'g Body>)> {
     let mut units: Vec<(Vec<Term>, Option<&Body>)> = vec![(roots.to_vec(), None)];
     let mut loops: BTreeSet<Term> = BTreeSet::new();
@@ -74,7 +77,7 @@ fn show(g: &Graph, t: Term) -> String {
 struct Unit<'a> {
     g: &'a Graph,
     body: Option<&'a Body>,
-    /// What is reached otherwise than through a size.
+    /// Terms that are reached by another way than through a size.
     data: BTreeSet<Term>,
     errors: &'a mut Vec<String>,
 }
@@ -152,7 +155,8 @@ impl Unit<'_> {
                     Some(Some(_)) => {}
                 }
             }
-            // The derivative of a body with respect to what it does not name would be lost. Sizes have none.
+            // The derivative of a body with respect to what it does not name would be lost. Sizes
+            // have none.
             Node::Input(_) if self.body.is_some() && g.ty(t).has_real() && self.data.contains(&t) => {
                 self.error(t, "a closed body mentions a real input");
             }
@@ -199,7 +203,8 @@ impl Unit<'_> {
     }
 }
 
-/// What an index function computes for each index has to be scalar, and what it reads shared by all of them.
+/// What an index function computes for each index has to be scalar, and what it reads shared by all
+/// of them.
 fn index_function(g: &Graph, of: Term, vars: &[Var], index: &[Term], errors: &mut Vec<String>) {
     let inside = |t: Term| vars.iter().any(|&v| g.mentions(t, v));
     let mut seen: BTreeSet<Term> = BTreeSet::new();

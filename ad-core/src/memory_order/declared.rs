@@ -6,11 +6,12 @@ use super::{AxisOrder, MemoryOrder, MethodOrder, ReductionOrder, ResultOrder};
 use crate::ir::{Term, axis};
 
 impl Layouts<'_> {
-    /// What a method of an array made, in the memory order that is declared of the method. `axis` is the axis that the method was given, `other`
-    /// the second operand.
+    /// What a method of an array made, in the memory order that is declared of the method. `axis`
+    /// is the axis that the method was given, `other` the second operand.
     ///
-    /// A method that goes along memory computes in the order of axes of [`Layouts::elementwise`] as well, and `Zip` in that of
-    /// [`Layouts::collected`]: that is done where the elements are computed.
+    /// A method that goes along memory computes in the order of axes of [`Layouts::elementwise`] as
+    /// well, and `Zip` in that of [`Layouts::collected`]: that is done where the elements are
+    /// computed.
     pub fn declared(
         &mut self,
         order: MethodOrder,

@@ -1,6 +1,7 @@
-//! Parts of arrays with a dynamic length: their memory orders, and reductions of them in ndarray's order, layout by layout.
-//! A part of an array is where that is; what is computed of parts is contiguous, of as many elements as are there.
-//! Must never let an element that is not there into one that is.
+//! Parts of arrays with a dynamic length: their memory orders, and reductions of them in ndarray's
+//! order, layout by layout. A part of an array is where that is; what is computed of parts is
+//! contiguous, of as many elements as are there. Must never let an element that is not there into
+//! one that is.
 
 use std::rc::Rc;
 
@@ -166,7 +167,7 @@ impl Layouts<'_> {
             }
             me.choice(contiguous, whole, rows)
         });
-        self.g.own(free, own)
+        self.g.relaxed_exact(free, own)
     }
 
     fn of_layouts(
@@ -187,7 +188,8 @@ impl Layouts<'_> {
         found.unwrap_or_else(|| self.g.lit_bool(false))
     }
 
-    /// A sum over one axis as [`Layouts::sum_axis`] has it, and its memory order if it has two axes or more.
+    /// A sum over one axis as [`Layouts::sum_axis`] has it, and its memory order if it has two axes
+    /// or more.
     pub fn sum_axis_of_part(&mut self, free: Term, x: &Part, k: usize) -> (Term, Option<MemoryOrder>) {
         let (sizes, order) = self.of_part(x);
         let mut sum = free;
@@ -207,7 +209,7 @@ impl Layouts<'_> {
                 let (fast, slow) = (me.reduce_part(Reduce::Unrolled, 1, &memory), me.one_by_one(&lanes, 1));
                 me.choice(near, fast, slow)
             });
-            sum = self.g.own(free, own);
+            sum = self.g.relaxed_exact(free, own);
         }
         let order = (x.lens.len() > 2).then(|| self.lanes_order((&sizes, &order), k, true));
         (sum, order)
@@ -233,7 +235,8 @@ impl Layouts<'_> {
         Part { all, lens: Rc::clone(&x.lens) }
     }
 
-    /// What is there in the order in which ndarray's `fold` meets it, as [`Layouts::folded`] has it.
+    /// What is there in the order in which ndarray's `fold` meets it, as [`Layouts::folded`] has
+    /// it.
     pub fn folded_part(&mut self, x: &Part) -> Part {
         let rank = x.lens.len();
         let (sizes, order) = self.of_part(x);
@@ -278,8 +281,8 @@ impl Layouts<'_> {
         met
     }
 
-    /// A product of all that is there, as [`super::product`] has it. `rows`: the product of the products of rows, each of which is eight lanes or one
-    /// after the other.
+    /// A product of all that is there, as [`super::product`] has it. `rows`: the product of the
+    /// products of rows, each of which is eight lanes or one after the other.
     pub fn product_of_part(&mut self, free: Term, x: &Part, rows: [Term; 2]) -> Term {
         let rank = x.lens.len();
         let (sizes, order) = self.of_part(x);
@@ -291,6 +294,6 @@ impl Layouts<'_> {
             let lanes = me.choice(slices, rows[0], rows[1]);
             me.choice(contiguous, whole, lanes)
         });
-        self.g.own(free, own)
+        self.g.relaxed_exact(free, own)
     }
 }

@@ -1,5 +1,6 @@
-//! The memory order of a term: what is noted of it, or what its views say.
-//! Must never note an order of a term that is another array as well: a term is one array, so two arrays in two orders are two terms.
+//! The memory order of a term: what is noted of it, or what its views say. Must never note an order
+//! of a term that is another array as well: a term is one array, so two arrays in two orders are
+//! two terms.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,7 +13,7 @@ use crate::prim::{Cmp, IntOp, Prim};
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     orders: BTreeMap<Term, MemoryOrder>,
-    /// Whether a number was made whose order of summation nobody knows.
+    /// Whether a number was made whose order of summation is unknown.
     pub any_unknown: bool,
 }
 
@@ -35,8 +36,8 @@ pub(super) struct View {
 }
 
 impl Layouts<'_> {
-    /// An array with these elements in this memory order. A term is one array, so what is in memory twice in two orders is two terms, until it is
-    /// simplified.
+    /// An array with these elements in this memory order. A term is one array, so what is in memory
+    /// twice in two orders is two terms, until it is simplified.
     pub fn with_order(&mut self, mut t: Term, order: MemoryOrder) -> Term {
         loop {
             let is_view = viewed(self.g, t).is_some();
@@ -86,25 +87,27 @@ impl Layouts<'_> {
         (!all).then_some(order)
     }
 
-    /// Whether nobody knows the memory order of an array.
+    /// Whether the memory order of an array is unknown.
     pub fn is_unknown(&mut self, t: Term) -> bool {
         self.not_standard(t).is_some_and(|order| order.is_unknown())
     }
 
-    /// The mark of a number that is computed of an array of unknown memory order as if that were row-major.
+    /// The mark of a number that is computed of an array of unknown memory order as if that were
+    /// row-major.
     pub fn mark_unknown(&mut self, of_rows: Term) -> Term {
         self.known.any_unknown = true;
-        self.g.prim(Prim::Unordered, &[of_rows])
+        self.g.prim(Prim::UnknownOrder, &[of_rows])
     }
 
-    /// An array whose memory order nobody will know.
+    /// Marks the memory order of an array as unknown.
     pub fn with_unknown_order(&mut self, t: Term) -> Term {
         let t = self.renewed(t);
         self.with_order(t, MemoryOrder::unknown())
     }
 
-    /// Notes the memory order of an array whose rows (or rows of whose rows) are arrays that stay where they are: their common layout, and an
-    /// unknown one if they have none and some are not in standard layout.
+    /// Notes the memory order of an array whose rows (or rows of whose rows) are arrays that stay
+    /// where they are: their common layout, and an unknown one if they have none and some are not
+    /// in standard layout.
     pub fn note_rows(&mut self, all: Term, rows: &[Term]) {
         let odd = |me: &mut Self, t: Term| me.g.rank(t) > 0 && me.not_standard(t).is_some();
         if self.g.rank(all) > 1 && rows.iter().any(|&t| odd(self, t)) {
@@ -214,7 +217,8 @@ impl Layouts<'_> {
         axes.into()
     }
 
-    /// The strides of a view of an array with these strides; `None` if it is not as a view could be.
+    /// The strides of a view of an array with these strides; `None` if it is not as a view could
+    /// be.
     fn through_view(&mut self, view: Term, axes: &Strides) -> Option<Strides> {
         Some(match self.g.node(view).clone() {
             Node::Prim(Prim::Transpose(perm), _) => perm.iter().map(|&k| axes[usize::from(k)]).collect(),
@@ -281,7 +285,8 @@ impl Layouts<'_> {
         contiguous
     }
 
-    /// The elements of `t` with their axes in an order. Axes that the order does not know stay behind the others.
+    /// The elements of `t` with their axes in an order. Axes that the order does not know stay
+    /// behind the others.
     pub fn in_axis_order(&mut self, t: Term, order: &AxisOrder) -> Term {
         let known = order.outwards.len();
         let perm: Vec<u8> = order.outwards.iter().copied().chain((known..self.g.rank(t)).map(axis)).collect();
@@ -351,7 +356,8 @@ impl Layouts<'_> {
             .collect()
     }
 
-    /// Whether an axis is the one that ndarray takes for the nearest: of the smallest stride, the last of several.
+    /// Whether an axis is the one that ndarray takes for the nearest: of the smallest stride, the
+    /// last of several.
     pub(super) fn is_nearest(&mut self, shape: &[Term], axes: &Strides, k: usize) -> Term {
         let distances = self.distances(shape, axes);
         let mut nearest = self.g.lit_bool(true);
@@ -404,8 +410,8 @@ fn viewed(g: &Graph, t: Term) -> Option<Term> {
     }
 }
 
-/// How far an index goes for each step of a variable: `start + v * n` or `start - v * n`; inside: none where it does not mention it. Outside:
-/// none where it is anything else.
+/// How far an index goes for each step of a variable: `start + v * n` or `start - v * n`; inside:
+/// none where it does not mention it. Outside: none where it is anything else.
 #[allow(clippy::option_option, reason = "see above")]
 fn step_of(g: &Graph, i: Term, v: Term) -> Option<Option<i64>> {
     if !g.depends_on(i, &[v]) {

@@ -1,20 +1,27 @@
 //! ndarray's memory orders and orders of summation.
 //!
-//! ndarray adds up elements along memory where they are contiguous, and lane by lane where they are not. A decision of the user's function that
-//! reads such a sum needs its bits, so the compiler has to know the memory order of each array: [`Strides`] under conditions on sizes. It is read
-//! off the term (transpositions, slices and indices of something else), or was noted when the array was made ([`Known`]). All else is in standard
-//! layout, as results and (it is assumed here, so that the same inputs give the same bits) parameters are.
+//! ndarray adds up elements along memory where they are contiguous, and lane by lane where they are
+//! not. A decision of the user's function that reads such a sum needs its bits, so the compiler has
+//! to know the memory order of each array: [`Strides`] under conditions on sizes. It is read off
+//! the term (transpositions, slices and indices of something else), or was noted when the array was
+//! made ([`Known`]). All else is in standard layout, as results and (it is assumed here, so that
+//! the same inputs give the same bits) parameters are.
 //!
-//! The strides of empty arrays are not modelled: all elements of what is made of one are equal, so that no order of summation tells them apart.
-//! Nor is it modelled that an array of evenly strided elements keeps its stride where it is flattened.
-//! Nor is it modelled that a copy of a contiguous slice keeps the stride 0 of an axis of one element (`sum_axis` then takes that one for the nearest).
+//! The strides of empty arrays are not modelled: all elements of what is made of one are equal, so
+//! that no order of summation tells them apart. Nor is it modelled that an array of evenly strided
+//! elements keeps its stride where it is flattened. Nor is it modelled that a copy of a contiguous
+//! slice keeps the stride 0 of an axis of one element (`sum_axis` then takes that one for the
+//! nearest).
 //!
-//! The module must never mention the front end, and never change what is computed: it only says in which order the user's function computes it.
+//! The module must never mention the front end, and never change what is computed: it only says in
+//! which order the user's function computes it.
 //!
-//! What a method does to the memory order is a column of the table of methods ([`MethodOrder`]), carried out by [`Layouts::declared`];
-//! `ad-core/tests/memory_order/rows.rs` runs ndarray's method for each row.
+//! What a method does to the memory order is a column of the table of methods ([`MethodOrder`]),
+//! carried out by [`Layouts::declared`]; `ad-core/tests/memory_order/rows.rs` runs ndarray's method
+//! for each row.
 //!
-//! Each modelled function of ndarray has a conformance test in `ad-core/tests/memory_order.rs`, which runs ndarray itself:
+//! Each modelled function of ndarray has a conformance test in `ad-core/tests/memory_order.rs`,
+//! which runs ndarray itself:
 //!
 //! | ndarray | here | test |
 //! |---|---|---|
@@ -61,32 +68,35 @@ pub use sums::{HasLayouts, product};
 pub struct Stride {
     /// Which axis of the array in memory it is, from the outermost: the last one has neighbours.
     pub position: usize,
-    /// 0 for an axis along which the same elements are repeated; negative for one that goes backwards.
+    /// 0 for an axis along which the same elements are repeated; negative for one that goes
+    /// backwards.
     pub step: i64,
     /// How far apart neighbours of that axis are.
     pub unit: Term,
     /// Of a slice: ndarray gives it the stride 0 if it has at most one element.
     pub sliced: bool,
-    /// Of what `Zip` made column-major: with one row or one column it is row-major, which says which axis is the nearest.
+    /// Of what `Zip` made column-major: with one row or one column it is row-major, which says
+    /// which axis is the nearest.
     pub zipped: bool,
 }
 
 /// The strides of an array, axis by axis.
 pub type Strides = Rc<[Stride]>;
 
-/// The memory order of an array: the strides that it may have, each under a condition on sizes. The first whose condition holds is that of the array;
-/// the condition of the last one always holds. An unknown memory order has none.
+/// The memory order of an array: the strides that it may have, each under a condition on sizes. The
+/// first whose condition holds is that of the array; the condition of the last one always holds. An
+/// unknown memory order has none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MemoryOrder(Vec<(Term, Strides)>);
 
 impl MemoryOrder {
-    /// One that nobody knows.
+    /// An unknown memory order.
     #[must_use]
     pub fn unknown() -> Self {
         Self::default()
     }
 
-    /// Whether nobody knows it.
+    /// Whether the memory order is unknown.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         self.0.is_empty()
@@ -109,7 +119,8 @@ impl MemoryOrder {
     }
 }
 
-/// An order of all elements of a contiguous array: that of axes from the outermost to the innermost, some of which go backwards.
+/// An order of all elements of a contiguous array: that of axes from the outermost to the
+/// innermost, some of which go backwards.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AxisOrder {
     outwards: Vec<u8>,
@@ -158,8 +169,9 @@ impl AxisOrder {
     }
 }
 
-/// The axes from the farthest to the one that `fold` makes the innermost; what is repeated is the nearest of all. Of several such axes `fold` takes
-/// the last one of two, and the first one of more. (`dimension::move_min_stride_axis_to_last`.)
+/// The axes from the farthest to the one that `fold` makes the innermost; what is repeated is the
+/// nearest of all. Of several such axes `fold` takes the last one of two, and the first one of
+/// more. (`dimension::move_min_stride_axis_to_last`.)
 fn by_distance(axes: &[Stride]) -> Vec<usize> {
     let mut by_distance: Vec<usize> = (0..axes.len()).collect();
     by_distance.sort_by_key(|&k| (axes[k].step == 0, axes[k].position));

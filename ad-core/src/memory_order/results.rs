@@ -1,13 +1,15 @@
-//! The memory orders of what ndarray makes: copies, results of elementwise methods and of arithmetic, products, and what is joined.
-//! Must never refuse anything: it only says in which order something is.
+//! The memory orders of what ndarray makes: copies, results of elementwise methods and of
+//! arithmetic, products, and what is joined. Must never refuse anything: it only says in which
+//! order something is.
 
 use super::layouts::Layouts;
 use super::{AxisOrder, MemoryOrder, Part, Stride, Strides};
 use crate::ir::{Term, axis};
 use crate::prim::Cmp;
 
-/// How an array of something elementwise is made: its memory order, and the order of axes in which its elements are computed, if that is known and not
-/// row-major (so that what is computed is contiguous).
+/// How an array of something elementwise is made: its memory order, and the order of axes in which
+/// its elements are computed, if that is known and not row-major (so that what is computed is
+/// contiguous).
 #[derive(Clone, Debug)]
 pub struct Elementwise {
     /// The memory order of the result.
@@ -33,7 +35,8 @@ impl Layouts<'_> {
         (self.g.bool_value(view.contiguous) == Some(true)).then(|| AxisOrder::of(axes))
     }
 
-    /// The memory order of a copy: that of the array where it is contiguous, and else standard layout.
+    /// The memory order of a copy: that of the array where it is contiguous, and else standard
+    /// layout.
     pub fn copy_order(&mut self, shape: &[Term], order: &MemoryOrder) -> MemoryOrder {
         let standard = self.row_major(shape);
         let mut all = Vec::new();
@@ -84,7 +87,8 @@ impl Layouts<'_> {
         self.with_order(new, order)
     }
 
-    /// How an array of something elementwise of another is made: as a copy of that would be. `None`: it is in standard layout.
+    /// How an array of something elementwise of another is made: as a copy of that would be.
+    /// `None`: it is in standard layout.
     pub fn elementwise(&mut self, x: Term) -> Option<Elementwise> {
         let order = self.not_standard(x)?;
         let shape = self.g.shape(x).to_vec();
@@ -98,8 +102,8 @@ impl Layouts<'_> {
         of.map(|t| self.not_standard(t)) == [None, None]
     }
 
-    /// How the result of an arithmetic operation of this shape is made: an operand that is there by value is written over, a number changes no order, and
-    /// two references are zipped.
+    /// How the result of an arithmetic operation of this shape is made: an operand that is there by
+    /// value is written over, a number changes no order, and two references are zipped.
     pub fn arithmetic(&mut self, Arithmetic { of: [x, y], by_reference }: Arithmetic, shape: &[Term]) -> Elementwise {
         let ranks = [self.g.rank(x), self.g.rank(y)];
         let whole = [x, y].map(|t| {
@@ -154,7 +158,8 @@ impl Layouts<'_> {
         }
     }
 
-    /// A product of two matrices: column-major if both have neighbours along their first axis. (`mat_mul_impl`.)
+    /// A product of two matrices: column-major if both have neighbours along their first axis.
+    /// (`mat_mul_impl`.)
     pub fn matrix_product(&mut self, product: Term, [a, b]: [Term; 2]) -> Term {
         if self.not_standard(b).is_none() {
             // Then it has one column.
@@ -198,8 +203,8 @@ impl Layouts<'_> {
         found
     }
 
-    /// What `Zip` collects of the lanes of an array along an axis (`map_axis`). `nearest`: only if that axis is the nearest in memory, and otherwise it is
-    /// row-major (`sum_axis`).
+    /// What `Zip` collects of the lanes of an array along an axis (`map_axis`). `nearest`: only if
+    /// that axis is the nearest in memory, and otherwise it is row-major (`sum_axis`).
     pub fn lanes(&mut self, x: Term, k: usize, made: Term, nearest: bool) -> Term {
         let shape = self.g.shape(made).to_vec();
         if shape.len() < 2 || shape.len() + 1 != self.g.rank(x) || self.not_standard(x).is_none() {
@@ -234,7 +239,8 @@ impl Layouts<'_> {
         MemoryOrder(all).tidied()
     }
 
-    /// What is joined along an axis has that one outermost; along the last one it is column-major. (`ArrayBase::append`.)
+    /// What is joined along an axis has that one outermost; along the last one it is column-major.
+    /// (`ArrayBase::append`.)
     pub fn joined(&mut self, t: Term, along: usize) -> Term {
         let (rank, shape) = (self.g.rank(t), self.g.shape(t).to_vec());
         if along == 0 && shape.len() < 2 {
@@ -246,7 +252,8 @@ impl Layouts<'_> {
         self.with_order(t, order)
     }
 
-    /// An array that is repeated along new axes, or along those of one element: it has stride 0 there.
+    /// An array that is repeated along new axes, or along those of one element: it has stride 0
+    /// there.
     pub fn broadcast(&mut self, x: Term, wider: Term) -> Term {
         let (own, shape) = (self.g.shape(x).to_vec(), self.g.shape(wider).to_vec());
         let (lead, unit) = (shape.len() - own.len(), self.g.lit_usize(1));
@@ -284,7 +291,8 @@ impl Layouts<'_> {
             && self.of(a) != self.of(b)
     }
 
-    /// The orders of axes that an array may have, each with its condition; `None` if it may not be contiguous, or if its memory order is unknown.
+    /// The orders of axes that an array may have, each with its condition; `None` if it may not be
+    /// contiguous, or if its memory order is unknown.
     pub fn axis_orders(&mut self, t: Term) -> Option<Vec<(Term, AxisOrder)>> {
         let shape = self.g.shape(t).to_vec();
         let order = Some(self.of(t)).filter(|order| !order.is_unknown())?;
@@ -300,7 +308,8 @@ impl Layouts<'_> {
             .collect()
     }
 
-    /// The memory order of a contiguous array whose order of axes is one of these, by its number; the first of them, if it is no other.
+    /// The memory order of a contiguous array whose order of axes is one of these, by its number;
+    /// the first of them, if it is no other.
     pub fn numbered(&mut self, t: Term, number: Term, orders: &[AxisOrder]) -> MemoryOrder {
         let shape = self.g.shape(t).to_vec();
         let mut cases = Vec::new();

@@ -6,21 +6,23 @@
 pub enum ResultOrder {
     /// The result is a number, a size, an iterator: it has no memory order.
     NoArray,
-    /// A new array in standard layout, whatever the receiver's is: `zeros`, `from_shape_fn`, `as_standard_layout`.
+    /// A new array in standard layout, whatever the receiver's is: `zeros`, `from_shape_fn`,
+    /// `as_standard_layout`.
     Standard,
     /// A view of the receiver: its term says where its elements are (`t`, `slice`, `row`, `diag`).
     View,
-    /// What is lowered has the memory order already: an argument itself (`clone`, `unwrap`), what a closure gives (`fold`), or one that depends on
-    /// a number (`diff`).
+    /// What is lowered has the memory order already: an argument itself (`clone`, `unwrap`), what a
+    /// closure gives (`fold`), or one that depends on a number (`diff`).
     Given,
-    /// The receiver's elements in another shape: a view of it where the shape stays or the receiver is in standard layout, and else in standard
-    /// layout: `flatten`.
+    /// The receiver's elements in another shape: a view of it where the shape stays or the receiver
+    /// is in standard layout, and else in standard layout: `flatten`.
     Reshaped,
     /// A view with a new axis of one element: `insert_axis`.
     InsertedAxis,
     /// A view that repeats elements, with stride 0: `broadcast`.
     Broadcast,
-    /// A new array in the receiver's order where that is contiguous, and else in standard layout: `to_owned`, `mapv`.
+    /// A new array in the receiver's order where that is contiguous, and else in standard layout:
+    /// `to_owned`, `mapv`.
     LikeReceiver,
     /// The receiver's own memory, written over: `mapv_into`, `assign`, `fill`.
     InPlace,
@@ -34,7 +36,8 @@ pub enum ResultOrder {
     Lanes,
     /// Arrays joined along an axis, which becomes the outermost one: `concatenate`, `stack`.
     Joined,
-    /// Like a column-major receiver with its last two axes exchanged, and else in standard layout: `triu`.
+    /// Like a column-major receiver with its last two axes exchanged, and else in standard layout:
+    /// `triu`.
     Triangle,
 }
 
@@ -47,7 +50,8 @@ pub enum ReductionOrder {
     Logical,
     /// Eight lanes over contiguous memory, and else row by row: `sum`, `mean`.
     Sum,
-    /// Eight lanes along the axis that is nearest in memory, and else one lane after the other: `sum_axis`.
+    /// Eight lanes along the axis that is nearest in memory, and else one lane after the other:
+    /// `sum_axis`.
     SumAxis,
     /// Eight lanes of products over contiguous vectors, and else one after the other: `product`.
     Product,

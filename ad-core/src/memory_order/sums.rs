@@ -1,5 +1,5 @@
-//! ndarray's orders of summation, layout by layout.
-//! Must never change a number that no decision reads: what a function returns is the number that it was given, with ndarray's own beside it.
+//! ndarray's orders of summation, layout by layout. Must never change a number that no decision
+//! reads: what a function returns is the number that it was given, with ndarray's own beside it.
 
 use std::convert::Infallible;
 
@@ -43,8 +43,9 @@ fn try_by_layout<C: HasLayouts, E>(
     Ok(found)
 }
 
-/// A product of all elements in ndarray's order: eight lanes over what is contiguous, and else row by row. `free` multiplies them in the order of
-/// their indices, as `in_order` does with an array and `rows_in_order` with each row of `t`. `None` of an array in standard layout.
+/// A product of all elements in ndarray's order: eight lanes over what is contiguous, and else row
+/// by row. `free` multiplies them in the order of their indices, as `in_order` does with an array
+/// and `rows_in_order` with each row of `t`. `None` of an array in standard layout.
 ///
 /// # Errors
 ///
@@ -88,8 +89,8 @@ impl Layouts<'_> {
         self.g.add(zero, sum)
     }
 
-    /// Whether a vector is a slice. One of unknown memory order is taken for one: what is computed of it by this answer is to be marked with
-    /// [`Layouts::of_known`].
+    /// Whether a vector is a slice. One of unknown memory order is taken for one: what is computed
+    /// of it by this answer is to be marked with [`Layouts::of_known`].
     pub fn vector_is_slice(&mut self, t: Term) -> Term {
         if self.is_unknown(t) {
             return self.g.lit_bool(true);
@@ -98,7 +99,8 @@ impl Layouts<'_> {
         near.unwrap_or_else(|| self.g.lit_bool(true))
     }
 
-    /// Whether the lanes of one axis of a vector or a matrix are slices, in the sense of [`Layouts::vector_is_slice`].
+    /// Whether the lanes of one axis of a vector or a matrix are slices, in the sense of
+    /// [`Layouts::vector_is_slice`].
     pub fn lanes_are_slices(&mut self, a: Term, k: usize) -> Term {
         let one = self.g.lit_usize(1);
         let known = match self.is_unknown(a) {
@@ -113,8 +115,9 @@ impl Layouts<'_> {
         }
     }
 
-    /// A number of these arrays, in the order that their layouts give. The mark is on the number, since an answer of
-    /// [`Layouts::vector_is_slice`] that carried it would be a decision even where nothing is decided by the number.
+    /// A number of these arrays, in the order that their layouts give. The mark is on the number,
+    /// since an answer of [`Layouts::vector_is_slice`] that carried it would be a decision even
+    /// where nothing is decided by the number.
     pub fn of_known(&mut self, own: Term, arrays: [Term; 2]) -> Term {
         if arrays.iter().any(|&t| self.is_unknown(t)) { self.mark_unknown(own) } else { own }
     }
@@ -138,10 +141,11 @@ impl Layouts<'_> {
             }
             me.choice(view.contiguous, whole, rows)
         });
-        own.map_or(free, |own| self.g.own(free, own))
+        own.map_or(free, |own| self.g.relaxed_exact(free, own))
     }
 
-    /// A sum over one axis: by lanes if they are the nearest in memory, and else one part after the other.
+    /// A sum over one axis: by lanes if they are the nearest in memory, and else one part after the
+    /// other.
     pub fn sum_axis(&mut self, free: Term, t: Term, k: usize) -> Term {
         if !self.g.elem(t).is_real() {
             return free;
@@ -157,7 +161,7 @@ impl Layouts<'_> {
             let (fast, slow) = (me.g.reduce(Reduce::Unrolled, 1, memory), me.in_order(lanes, 1));
             me.choice(near, fast, slow)
         });
-        let sum = own.map_or(free, |own| self.g.own(free, own));
+        let sum = own.map_or(free, |own| self.g.relaxed_exact(free, own));
         self.lanes(t, k, sum, true)
     }
 
@@ -177,8 +181,9 @@ impl Layouts<'_> {
         self.g.transpose(t, &perm)
     }
 
-    /// The elements in the order in which ndarray's `fold` meets them: as they come in memory if they are contiguous. Otherwise the axis whose elements are
-    /// the nearest to each other changes its place with the last one.
+    /// The elements in the order in which ndarray's `fold` meets them: as they come in memory if
+    /// they are contiguous. Otherwise the axis whose elements are the nearest to each other changes
+    /// its place with the last one.
     pub fn folded(&mut self, t: Term) -> Term {
         self.by_layout(t, |me, view| me.met(t, &view)).unwrap_or(t)
     }
@@ -236,8 +241,10 @@ impl Layouts<'_> {
         sizes.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size))
     }
 
-    /// A product with a vector, by the dot products of ndarray: eight lanes where both are slices, and else one after the other. `rows`: which axis of
-    /// `a` is summed over. In a loop (`repeated`), all products of one matrix with vectors may become one of two matrices, which has another order.
+    /// A product with a vector, by the dot products of ndarray: eight lanes where both are slices,
+    /// and else one after the other. `rows`: which axis of `a` is summed over. In a loop
+    /// (`repeated`), all products of one matrix with vectors may become one of two matrices, which
+    /// has another order.
     pub fn dot(&mut self, free: Term, (a, rows): (Term, usize), b: Term, repeated: bool) -> Term {
         let rank = self.g.rank(a);
         let order = self.not_standard(a);
@@ -263,6 +270,6 @@ impl Layouts<'_> {
         let (fast, slow) = (self.g.reduce(Reduce::Unrolled, 1, products), self.in_order(products, 1));
         let own = self.choice(slices, fast, slow);
         let own = self.of_known(own, [a, b_of]);
-        if self.g.ty(own) == self.g.ty(free) { self.g.own(free, own) } else { free }
+        if self.g.ty(own) == self.g.ty(free) { self.g.relaxed_exact(free, own) } else { free }
     }
 }

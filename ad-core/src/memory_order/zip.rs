@@ -6,7 +6,8 @@ use super::{AxisOrder, MemoryOrder, Part};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
-/// What ndarray says of an array's layout, which `Zip` asks for: row-major, column-major, or only the nearest axis of these. (`zip::array_layout`.)
+/// What ndarray says of an array's layout, which `Zip` asks for: row-major, column-major, or only
+/// the nearest axis of these. (`zip::array_layout`.)
 struct ZipLayout {
     rows: Term,
     columns: Term,
@@ -15,7 +16,8 @@ struct ZipLayout {
 }
 
 impl Layouts<'_> {
-    /// The memory order of what `Zip` collects column-major under a condition, and its order of axes if that is known.
+    /// The memory order of what `Zip` collects column-major under a condition, and its order of
+    /// axes if that is known.
     pub fn zipped(&mut self, shape: &[Term], columns: Term) -> (MemoryOrder, Option<AxisOrder>) {
         let by_rows = AxisOrder::row_major(shape.len());
         let by_columns = AxisOrder::zipped_columns(shape.len());
@@ -37,7 +39,8 @@ impl Layouts<'_> {
         (order, axes.filter(|axes| !axes.is_standard()))
     }
 
-    /// Whether `Zip` collects column-major: if all arrays are so, or if more of them tend to it than to rows. (`Zip::prefer_f`.)
+    /// Whether `Zip` collects column-major: if all arrays are so, or if more of them tend to it
+    /// than to rows. (`Zip::prefer_f`.)
     pub fn zip_prefers_columns(&mut self, of: &[Term], shape: &[Term]) -> Term {
         let no = self.g.lit_bool(false);
         let standard = |me: &mut Self, t: Term| {
@@ -96,13 +99,14 @@ impl Layouts<'_> {
         self.g.and(not_rows, columns)
     }
 
-    /// Whether an axis is as long as that of what it is broadcast to, under another name perhaps: it is, unless it is known to have one element.
+    /// Whether an axis is as long as that of what it is broadcast to, under another name perhaps:
+    /// it is, unless it is known to have one element.
     pub(super) fn fills(&self, own: Term, size: Term) -> bool {
         own == size || self.g.int_value(own) != Some(1)
     }
 
-    /// The layout of an array that is broadcast to a shape of two axes or more. Where only one of them has more than one element, all orders are one:
-    /// of two axes it is taken that both have.
+    /// The layout of an array that is broadcast to a shape of two axes or more. Where only one of
+    /// them has more than one element, all orders are one: of two axes it is taken that both have.
     fn zip_layout(&mut self, (sizes, order): (&[Term], &MemoryOrder), shape: &[Term]) -> ZipLayout {
         let (rank, own) = (shape.len(), sizes.len());
         let one = self.g.lit_usize(1);

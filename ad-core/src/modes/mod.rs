@@ -1,31 +1,34 @@
-//! Algorithms of differentiation, as peers behind one contract: core terms in, core terms with their derivative out.
+//! Algorithms of differentiation, as peers behind one contract: core terms in, core terms with
+//! their derivative out.
 //!
-//! An algorithm takes terms without builds and calls (the *roots*), and the inputs that they are differentiated with
-//! respect to. It gives a [`Derivative`]: one linear map, which its caller applies as often as it likes, to tangents and,
-//! transposed, to cotangents. How an algorithm gets there is its own matter: by Deltas (dual arrays), through unary
-//! normal form (UNF), by pairs of a value and a linear function (CHAD), by a number and its tangent (dual numbers). So
-//! the contract has no Deltas and no tape. An algorithm that knows one direction alone gets the other one from the
-//! contract, by unit vectors ([`unit_vectors`]).
+//! An algorithm takes terms without builds and calls (the *roots*), and the inputs that they are
+//! differentiated with respect to. It gives a [`Derivative`]: one linear map, which its caller
+//! applies as often as it likes, to tangents and, transposed, to cotangents. How an algorithm gets
+//! there is its own matter: by Deltas (dual arrays), through unary normal form (UNF), by pairs of a
+//! value and a linear function (CHAD), by a number and its tangent (dual numbers). So the contract
+//! has no Deltas and no tape. An algorithm that knows one direction alone gets the other one from
+//! the contract, by unit vectors ([`unit_vectors`]).
 //!
 //! What every algorithm has to keep:
 //!
 //! - [`Derivative::values`] have the types, the values and the decisions of the roots;
 //! - `<u, J v> = <J' u, v>`, up to rounding;
-//! - a cotangent of zero contributes zero, also where it meets a NaN or an infinity of an arm that was not taken;
+//! - a cotangent of zero contributes zero, also where it meets a NaN or an infinity of an arm that
+//!   was not taken;
 //! - its output has no build and no call, so that the passes behind it take it;
 //! - it does not simplify, and does not know which option of the attribute the derivative is for.
 //!
-//! An algorithm is a folder here and a variant of [`Mode`]. Nothing else names it: the front end reads the mode by its
-//! name, the program stores it, and a derivative is made by asking it. `tests/common/modes.rs` runs the tests of meaning
-//! over [`Mode::ALL`].
+//! An algorithm is a folder here and a variant of [`Mode`]. Nothing else names it: the front end
+//! reads the mode by its name, the program stores it, and a derivative is made by asking it.
+//! `tests/common/modes.rs` runs the tests of meaning over [`Mode::ALL`].
 
 mod dual_arrays;
 pub mod unit_vectors;
 
 use crate::ir::{Graph, Term};
 
-/// The derivative of some roots with respect to some inputs. An algorithm gives at least one of `tangents` and
-/// `gradients`.
+/// The derivative of some roots with respect to some inputs. An algorithm gives at least one of
+/// `tangents` and `gradients`.
 pub trait Derivative {
     /// The roots again. Their loops may now save what the derivative reads.
     fn values(&self) -> &[Term];
@@ -33,18 +36,18 @@ pub trait Derivative {
     /// The inputs that the roots are differentiated with respect to.
     fn wrt(&self) -> &[u32];
 
-    /// Other terms of the function, reading the loops of [`values`](Self::values) in place of the same loops that save
-    /// nothing. So a check beside a derivative runs no loop twice.
+    /// Other terms of the function, reading the loops of [`values`](Self::values) in place of the
+    /// same loops that save nothing. So a check beside a derivative runs no loop twice.
     fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term>;
 
-    /// The tangents of the roots, given those of inputs. An input without one has tangent zero. The tangent of a root
-    /// that is not real is itself.
+    /// The tangents of the roots, given those of inputs. An input without one has tangent zero. The
+    /// tangent of a root that is not real is itself.
     fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
         unit_vectors::tangents(self, g, seeds)
     }
 
-    /// The gradients of `<roots, cotangents>`, in the order of the inputs. Cotangents of roots that are not real are not
-    /// looked at.
+    /// The gradients of `<roots, cotangents>`, in the order of the inputs. Cotangents of roots that
+    /// are not real are not looked at.
     fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
         unit_vectors::gradients(self, g, cotangents)
     }
@@ -95,7 +98,8 @@ impl Mode {
         (derivative.values().to_vec(), tangents)
     }
 
-    /// The roots again, and the gradients of `<roots, cotangents>` with respect to the inputs `wrt` (BOT Fig. 21).
+    /// The roots again, and the gradients of `<roots, cotangents>` with respect to the inputs `wrt`
+    /// (BOT Fig. 21).
     pub fn reverse(self, g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) -> (Vec<Term>, Vec<Term>) {
         let derivative = self.derivative(g, roots, wrt);
         let gradients = derivative.gradients(g, cotangents);

@@ -1,17 +1,21 @@
-//! Unit vectors as terms, and what they are for: a linear map is known from what it makes of each of them.
+//! Unit vectors as terms, and what they are for: a linear map is known from what it makes of each
+//! of them.
 //!
-//! The seed for all unit vectors at once is the `build` of a comparison over index variables. What a linear map makes of
-//! it under these variables becomes a term for all of them by the bulk-operation transform.
+//! The seed for all unit vectors at once is the `build` of a comparison over index variables. What
+//! a linear map makes of it under these variables becomes a term for all of them by the
+//! bulk-operation transform.
 //!
-//! An algorithm that can apply a derivative in one direction gets the other direction here. That costs one application
-//! for each element, so an algorithm with a transposed map of its own must never take it from here.
+//! An algorithm that can apply a derivative in one direction gets the other direction here. That
+//! costs one application for each element, so an algorithm with a transposed map of its own must
+//! never take it from here.
 
 use super::Derivative;
 use crate::ir::{Graph, Node, Term, Var, axis};
 use crate::passes::bulk;
 use crate::prim::{Binary, Cmp};
 
-/// The unit vector at index variables, of the shape of `like`: 1 where each index is its variable, else 0.
+/// The unit vector at index variables, of the shape of `like`: 1 where each index is its variable,
+/// else 0.
 pub(crate) fn unit(g: &mut Graph, like: Term) -> (Vec<Var>, Term) {
     let (elem, shape) = (g.elem(like), g.shape(like).to_vec());
     let vars: Vec<Var> = shape.iter().map(|_| g.fresh()).collect();
@@ -81,8 +85,8 @@ pub(super) fn gradients(derivative: &(impl Derivative + ?Sized), g: &mut Graph, 
     derivative.wrt().iter().map(|&k| of_input(g, k)).collect()
 }
 
-/// The sum of the inner products of pairs of arrays, in the element type of `like`. Where the first one of a pair has a
-/// zero, nothing is added, whatever the other one has there.
+/// The sum of the inner products of pairs of arrays, in the element type of `like`. Where the first
+/// one of a pair has a zero, nothing is added, whatever the other one has there.
 fn inner(g: &mut Graph, like: Term, pairs: &[(Term, Term)]) -> Term {
     let elem = g.elem(like);
     let mut sum = g.lit_shaped(elem, &[], 0.0);

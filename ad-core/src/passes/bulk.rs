@@ -206,7 +206,7 @@ impl Bot<'_> {
                 }
                 Node::Proj(tuple, k) => self.g.proj(self.done.of(*tuple), *k as usize),
                 // The rules below look at what is computed, in whatever order.
-                Node::Prim(Prim::Own, args) if !self.exact.contains(&t) => self.done.of(args[0]),
+                Node::Prim(Prim::RelaxedExact, args) if !self.exact.contains(&t) => self.done.of(args[0]),
                 Node::Param(k, ty) if !self.done.sizes.is_empty() => {
                     let ty = self.resized(ty);
                     self.g.param(*k as usize, ty)

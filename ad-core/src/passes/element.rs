@@ -1,11 +1,14 @@
-//! Reads some elements of a term without computing the others: an index is pushed from the root towards the leaves
-//! (BOT Fig. 10), through elementwise operations, sums, contractions and changes of layout.
+//! Reads some elements of a term without computing the others: an index is pushed from the root
+//! towards the leaves (BOT Fig. 10), through elementwise operations, sums, contractions and changes
+//! of layout.
 //!
-//! This is for a term with free variables of which one element is wanted for each value of the variables: what does not
-//! mention them is the same for all values, and is read and not taken apart. An index is duplicated where it enters several
-//! operands, so the number of reads is limited ([`READS`]); what is left is read as a whole.
+//! This is for a term with free variables of which one element is wanted for each value of the
+//! variables: what does not mention them is the same for all values, and is read and not taken
+//! apart. An index is duplicated where it enters several operands, so the number of reads is
+//! limited ([`READS`]); what is left is read as a whole.
 //!
-//! Must never be applied to what a decision depends on: sums are over the same elements, in another order.
+//! Must never be applied to what a decision depends on: sums are over the same elements, in another
+//! order.
 
 use std::collections::HashMap;
 
@@ -48,7 +51,8 @@ pub(crate) fn element(g: &mut Graph, t: Term, index: &[Term]) -> Term {
     done[&root]
 }
 
-/// The elements of a term that is not taken apart: its indexed axes in front, then an index of these.
+/// The elements of a term that is not taken apart: its indexed axes in front, then an index of
+/// these.
 fn whole(g: &mut Graph, (t, index): &Read) -> Term {
     let fixed = (0..index.len()).filter(|&k| index[k].is_some());
     let perm: Vec<u8> = fixed.chain((0..index.len()).filter(|&k| index[k].is_none())).map(axis).collect();
@@ -122,7 +126,8 @@ impl Step {
                 for (k, &p) in perm.iter().enumerate() {
                     inner[usize::from(p)] = index[k];
                 }
-                // Axes that are left: in the operand's order, and where each of the result's is among them.
+                // Axes that are left: in the operand's order, and where each of the result's is
+                // among them.
                 let left: Vec<usize> = (0..inner.len()).filter(|&k| inner[k].is_none()).collect();
                 let wanted = perm.iter().zip(index).filter(|(_, at)| at.is_none());
                 let order = wanted.filter_map(|(&p, _)| left.iter().position(|&l| l == usize::from(p)).map(axis));

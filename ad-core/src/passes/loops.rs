@@ -9,7 +9,7 @@
 //! | rows | rows that depend on no carried value | a build |
 //! | sum | `acc + e` | initial value + the sum of a build |
 //! | elements | `acc[f] += e` | one scatter over all steps |
-//! | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition; through loops inside of the step too | the same, and for the decision the sum in its order ([`Prim::Own`]) |
+//! | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition; through loops inside of the step too | the same, and for the decision the sum in its order ([`Prim::RelaxedExact`]) |
 //! | winner | `if e < acc { e } else { acc }`, e computed, or a beginning that may be NaN | the same choice between the beginning and e at the place of the smallest: only there e has a derivative |
 //! | followers | `if e < acc { p } else { other }` where `acc` is a winner | p at the argmin, if e there is less than the initial value of `acc` |
 //! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(initial value, maximum of a build)` |
@@ -122,9 +122,9 @@ pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -
 enum Outcome {
     /// It stays in the loop.
     Stays,
-    /// A carried value that no step changes, or that nobody wants.
+    /// A carried value that no step changes, or that no root reads.
     Beginning,
-    /// A row that nobody wants.
+    /// A row that no root reads.
     Nothing,
     /// Rows in bulk.
     Rows(Term),
@@ -197,7 +197,7 @@ impl<'g> LoopParts<'g> {
         }
     }
 
-    /// Carried values and rows that nobody wants.
+    /// Carried values and rows that no root reads.
     fn unused(&mut self) {
         let carries = self.carries();
         let mut needed: BTreeSet<usize> = BTreeSet::new();

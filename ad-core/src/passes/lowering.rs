@@ -180,7 +180,7 @@ impl Lower<'_> {
             // Over no axes a reduction is what it reduces.
             Node::Prim(Prim::Reduce(op, 0), args) if !matches!(op, Reduce::ArgMax | Reduce::ArgMin) => args[0],
             Node::Prim(Prim::Sum(axes), args) if axes.is_empty() => args[0],
-            Node::Prim(Prim::Own, args) => args[usize::from(exact)],
+            Node::Prim(Prim::RelaxedExact, args) => args[usize::from(exact)],
             // Nothing is added.
             Node::Scatter { dst, src, .. } if is_empty(g, *src) || is_empty(g, *dst) => *dst,
             Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),
@@ -403,8 +403,8 @@ fn by_component(g: &mut Graph, cond: Term, then: Term, other: Term) -> Term {
 
 fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
     let kernel = as_product(g, spec, a, b).is_some_and(|p| {
-        // An outer product is a view; a dot product of operands that are not stored is one loop with
-        // it; a batch of dot products is a sum along rows.
+        // An outer product is a view; a dot product of operands that are not stored is one loop
+        // with it; a batch of dot products is a sum along rows.
         let dot = p.m.is_empty() && p.n.is_empty();
         let batch = !p.batch.is_empty();
         let stored = always_stored(g, a) && always_stored(g, b);

@@ -1,9 +1,10 @@
-//! Which rewrites fire, for `AD_TRACE`: `rule: before => after`, each side down to a few operations;
-//! what is below is a number, which is that of the term in all rewrites of one function.
+//! Which rewrites fire, for `AD_TRACE`: `rule: before => after`, each side down to a few
+//! operations; what is below is a number, which is that of the term in all rewrites of one
+//! function.
 //!
 //! The rewriting driver and the passes say what they have rewritten, and the pass manager collects
-//! it, pass by pass, where a record asks for it. It must never make a term: a record must not change
-//! what is written.
+//! it, pass by pass, where a record asks for it. It must never make a term: a record must not
+//! change what is written.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -5,8 +5,10 @@
 //! what the derivative reads.
 //!
 //! - A loop of the routine itself then runs for exactly that number of steps.
-//! - A loop inside another loop runs for the greatest number of steps that it takes in any step of the outer one (the shadow of the outer loop
-//!   carries the maximum: sizes are closed) at most, and counts its own steps: its derivative leaves out those that it has not taken (`modes::dual_arrays::scan`).
+//! - A loop inside another loop runs for the greatest number of steps that it takes in any step of
+//!   the outer one (the shadow of the outer loop carries the maximum: sizes are closed) at most,
+//!   and counts its own steps: its derivative leaves out those that it has not taken
+//!   (`modes::dual_arrays::scan`).
 //!
 //! Must never run a loop where the program would not have come to it: it might not end. A count is
 //! taken under the conditions that all uses of the loop have in common. It never changes a type:

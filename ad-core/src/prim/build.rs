@@ -1,12 +1,14 @@
-//! What primitives ask of the graph that they are terms of: to read types, and to make terms. `ir::Graph` offers both.
-//! A mode may offer another [`Build`], whose sums know more of what is summed (`modes::dual_arrays::one_hot`).
+//! What primitives ask of the graph that they are terms of: to read types, and to make terms.
+//! `ir::Graph` offers both. A mode may offer another [`Build`], whose sums know more of what is
+//! summed (`modes::dual_arrays::one_hot`).
 //!
 //! These are interfaces so that primitives stand below the core language, which is made of them.
 
 use super::{Binary, Cmp, Prim, Unary};
 use crate::term::{Contraction, Elem, Term, Type};
 
-/// Why a form has no type. The front end checks before it builds, so a user never sees one; it is our error.
+/// Why a form has no type. The front end checks before it builds, so a user never sees one; it is
+/// our error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeError(pub String);
 
@@ -87,7 +89,8 @@ pub trait Build: Types {
     /// A primitive applied to its arguments, nothing folded.
     fn raw(&mut self, prim: Prim, args: &[Term]) -> Term;
 
-    /// A primitive applied to its arguments; what changes nothing is left out, constants are folded.
+    /// A primitive applied to its arguments; what changes nothing is left out, constants are
+    /// folded.
     fn make(&mut self, prim: &Prim, args: &[Term]) -> Term;
 
     /// A `usize` constant.

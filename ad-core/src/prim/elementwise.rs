@@ -57,7 +57,7 @@ pub(super) fn infer(prim: &Prim, g: &dyn Types, args: &[Term]) -> Typed {
             ensure!(matches!(elem(0)?, Elem::Int(_)), "negation of what is no integer");
             Ok(g.ty(args[0]).clone())
         }
-        Prim::Order => {
+        Prim::TotalOrder => {
             arity(1)?;
             ensure!(elem(0)?.is_real(), "the order of what is not real");
             shaped(Elem::Int(IntTy::I64), g.array(args[0])?.1.into())
@@ -82,7 +82,7 @@ pub(super) fn infer(prim: &Prim, g: &dyn Types, args: &[Term]) -> Typed {
             ensure!(*to != Elem::Bool, "no cast to bool");
             shaped(*to, g.array(args[0])?.1.into())
         }
-        Prim::StopGradient | Prim::Unordered => {
+        Prim::StopGradient | Prim::UnknownOrder => {
             arity(1)?;
             g.array(args[0])?;
             Ok(g.ty(args[0]).clone())
@@ -93,7 +93,7 @@ pub(super) fn infer(prim: &Prim, g: &dyn Types, args: &[Term]) -> Typed {
             ensure!(elem(0)?.is_real() && elem(0)? == elem(1)? && elem(0)? == elem(2)?, "reals of one type are fused");
             shaped(elem(0)?, shape)
         }
-        Prim::Own => {
+        Prim::RelaxedExact => {
             arity(2)?;
             let shape = same_shape()?;
             ensure!(elem(0)?.is_real() && elem(0)? == elem(1)?, "a number in two ways is a real of one type");

@@ -1,8 +1,10 @@
-//! Primitives: everything that is neither a binding nor a control form, listed in [`Prim`] with its meaning. Scalar
-//! functions are rows of tables (`scalar`), the other elementwise ones have their types in `elementwise`, and what works
-//! on whole arrays is a family, one file each, behind one trait (`structural`).
+//! Primitives: everything that is neither a binding nor a control form, listed in [`Prim`] with its
+//! meaning. Scalar functions are rows of tables (`scalar`), the other elementwise ones have their
+//! types in `elementwise`, and what works on whole arrays is a family, one file each, behind one
+//! trait (`structural`).
 //!
-//! Must never depend on the graph, which is made of primitives: what it has to offer is in `build`.
+//! Must never depend on the graph, which is made of primitives. What primitives ask of the graph
+//! are the interfaces in `build`.
 
 pub(crate) mod build;
 mod elementwise;
@@ -29,8 +31,9 @@ pub enum Cmp {
     Ge,
 }
 
-/// An integer operation on the declared type. Total: where Rust would panic (overflow, zero divisor) the value is the nearest
-/// in range, or the dividend; a `check` reports it if the function itself gets there.
+/// An integer operation on the declared type. Total: where Rust would panic (overflow, zero
+/// divisor) the value is the nearest in range, or the dividend; a `check` reports it if the
+/// function itself gets there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[allow(missing_docs, reason = "the names are Rust's own")]
 pub enum IntOp {
@@ -44,7 +47,8 @@ pub enum IntOp {
     BitAnd,
     BitOr,
     BitXor,
-    /// Bits that leave the type are lost, as in Rust. An amount that is no bit's place gives the first operand.
+    /// Bits that leave the type are lost, as in Rust. An amount that is no bit's place gives the
+    /// first operand.
     Shl,
     Shr,
     /// The exponent has the type of the base; a negative one counts as 0.
@@ -85,33 +89,41 @@ pub enum Reduce {
     All,
     /// Whether any holds.
     Any,
-    /// The sum from the first element to the last, beginning with -0, as of an iterator: -0 of none.
+    /// The sum from the first element to the last, beginning with -0, as of an iterator: -0 of
+    /// none.
     InOrder,
     /// The same beginning with 0, as of a loop: 0 of none.
     FromZero,
-    /// The sum in the order of ndarray's own `sum` of what is contiguous: eight partial sums from 0, `(0 + 4) + (1 + 5) + ..`, and the rest.
+    /// The sum in the order of ndarray's own `sum` of what is contiguous: eight partial sums from
+    /// 0, `(0 + 4) + (1 + 5) + ..`, and the rest.
     Unrolled,
-    /// The sum in the order of the DSL's own: sixteen partial sums, added as a balanced tree, and the rest.
+    /// The sum in the order of the DSL's own: sixteen partial sums, added as a balanced tree, and
+    /// the rest.
     Lanes,
-    /// The sum in the order of the DSL's `sum_outer`: four elements, in pairs, are added at a time, and then the rest.
+    /// The sum in the order of the DSL's `sum_outer`: four elements, in pairs, are added at a time,
+    /// and then the rest.
     Fours,
-    /// The sum of squares as the DSL's `norm` takes it: as in `Lanes`, fused where the processor fuses.
+    /// The sum of squares as the DSL's `norm` takes it: as in `Lanes`, fused where the processor
+    /// fuses.
     Squares,
     /// The product in the order of ndarray's own, as in `Unrolled`; 1 of none.
     Factors,
-    /// The sum of squared distances from the mean, one element after the other (Welford), as in ndarray's `var`; 0 of none.
+    /// The sum of squared distances from the mean, one element after the other (Welford), as in
+    /// ndarray's `var`; 0 of none.
     Distances,
 }
 
 impl Reduce {
-    /// Whether it is a real number by a function's own operations in their own order: the second argument of [`Prim::Own`].
+    /// Whether it is a real number by the operations of the user's function in their order: the
+    /// exact value of a [`Prim::RelaxedExact`].
     #[must_use]
-    pub fn is_own(self) -> bool {
+    pub fn keeps_order(self) -> bool {
         use Reduce::{Distances, Factors, Fours, FromZero, InOrder, Lanes, Squares, Unrolled};
         matches!(self, InOrder | FromZero | Unrolled | Lanes | Fours | Squares | Factors | Distances)
     }
 
-    /// Whether it may be of the first elements alone. (Of the others so many neutral elements make no difference.)
+    /// Whether it may be taken over the first elements of an axis alone. (The other reductions need
+    /// no such form: neutral elements in place of the rest make no difference.)
     #[must_use]
     pub fn of_first(self) -> bool {
         use Reduce::{Distances, Factors, Fours, Lanes, Squares, Unrolled};
@@ -119,7 +131,8 @@ impl Reduce {
     }
 }
 
-/// A primitive. Arguments are listed in brackets. "Elementwise" means: all arguments have one shape, the result has it too.
+/// A primitive. Arguments are listed in brackets. "Elementwise" means: all arguments have one
+/// shape, the result has it too.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Prim {
     /// `[x]`, real, elementwise.
@@ -134,8 +147,8 @@ pub enum Prim {
     Int(IntOp),
     /// `[a]`, integer, elementwise.
     IntNeg,
-    /// `[x]`, real, elementwise: the `i64` whose order is that of `total_cmp`.
-    Order,
+    /// `[x]`, real, elementwise: an `i64` for each number, in the order of `total_cmp`.
+    TotalOrder,
     /// `[a]`, boolean, elementwise.
     Not,
     /// `[a, b]`, boolean, elementwise, strict.
@@ -148,43 +161,52 @@ pub enum Prim {
     Cast(Elem),
     /// `[x]`: the value, with derivative zero.
     StopGradient,
-    /// `[a, b, c]`, real, elementwise: `a * b + c`, rounded once. Without a derivative: it is read as `own`, below.
+    /// `[a, b, c]`, real, elementwise: `a * b + c`, rounded once. It has no derivative: it is the
+    /// exact value of a pair, below.
     Fused,
-    /// `[free, own]`, real, elementwise: one number in two ways. `own` has the last bits of the function itself, by its operations in their
-    /// order, and is read where a decision depends on it; `free` is equal by the laws of real numbers, has the derivative, and is all that
-    /// is left where none does.
-    Own,
-    /// `[x]`, elementwise: x. A number in the function's own order, if only that were known: nothing may decide by it, which the front end sees to.
-    Unordered,
-    /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending); BOT's `replicate` is position 0.
+    /// `[relaxed, exact]`, real, elementwise: one number, computed in two ways. `exact` has the
+    /// last bits of the user's function, by its operations in their order. It is read where a
+    /// decision depends on the number. `relaxed` is equal by the laws of real numbers and has the
+    /// derivative. Where no decision depends on the number, `relaxed` alone remains.
+    RelaxedExact,
+    /// `[x]`, elementwise: x, a sum whose order in the user's function is not known at expansion.
+    /// No decision may depend on it; the front end refuses a function that has such a decision.
+    UnknownOrder,
+    /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending); BOT's
+    /// `replicate` is position 0.
     Replicate(Box<[u8]>),
     /// `[x]`: sum over these axes (ascending), real; BOT's `sumOuter` is axis 0.
     Sum(Box<[u8]>),
-    /// `[x]`: reduction over the last `n` axes. `[x, len]`, of those that [`Reduce::of_first`] names, over the last axis: of so many of its first
-    /// elements, lane by lane.
+    /// `[x]`: reduction over the last `n` axes. `[x, len]`, for the reductions that
+    /// [`Reduce::of_first`] names: over the first `len` elements of the last axis.
     Reduce(Reduce, u8),
     /// `[x]`: axis k of the result is axis `perm[k]` of x; BOT's `tr`.
     Transpose(Box<[u8]>),
     /// `[x, size...]`: the elements in row-major order in another shape, of equal product.
     Reshape,
-    /// `[x, size...]`: x under other names of its sizes. They are equal at run time; a `check` has seen to it.
+    /// `[x, size...]`: x with these terms for its sizes. A `check` holds that they are equal at run
+    /// time.
     Recast,
     /// `[x, start_0, .., len_0, ..]`: element i of axis k is x at `start_k + step_k * i`.
     Slice(Box<[i64]>),
-    /// `[x, start_0, .., size_0, ..]`: zeros of these sizes, with x at `start_k + step_k * i`: the transpose of `Slice`.
+    /// `[x, start_0, .., size_0, ..]`: zeros of these sizes, with x at `start_k + step_k * i`: the
+    /// transpose of `Slice`.
     Pad(Box<[i64]>),
     /// `[n]`: 0, 1, .., n - 1 as `usize`.
     Iota,
-    /// `[x_0, .., x_(n-1)]`: arrays of one type along a new outer axis (whose size is the literal n).
+    /// `[x_0, .., x_(n-1)]`: arrays of one type along a new outer axis (whose size is the literal
+    /// n).
     Stack,
     /// `[a, b]`, real: a sum of products.
     Contract(Contraction),
-    /// `[x]`, real: along the last axis the sums of the elements so far, one after the other, from the first or (`true`) the last on.
+    /// `[x]`, real: along the last axis the sums of the elements so far, one after the other, from
+    /// the first or (`true`) the last on.
     CumSum(bool),
 }
 
 impl Prim {
-    /// Whether the result's element at an index depends only on the arguments' elements at that index.
+    /// Whether the result's element at an index depends only on the arguments' elements at that
+    /// index.
     #[must_use]
     pub fn is_elementwise(&self) -> bool {
         self.structural(|_| ()).is_none()
@@ -198,7 +220,8 @@ impl Prim {
         self.structural(|s| s.infer(g, args)).unwrap_or_else(|| elementwise::infer(self, g, args))
     }
 
-    /// The work of one element beside that of the arguments; `None`: it is computed as a whole and is in memory.
+    /// The work of one element, without that of the arguments. `None`: the primitive is computed as
+    /// a whole, into memory.
     #[must_use]
     pub fn cost(&self) -> Option<u32> {
         match self {
@@ -215,7 +238,8 @@ impl Prim {
         self.cost().is_some_and(|cost| cost >= scalar::EXPENSIVE)
     }
 
-    /// How many leading arguments are data; the rest are sizes and starts (closed or index-free `usize` scalars).
+    /// The number of leading arguments that are data. The rest are sizes and starts: `usize`
+    /// scalars without index variables.
     #[must_use]
     pub fn data_args(&self, args: usize) -> usize {
         self.structural(|s| s.data_args(args)).unwrap_or(args)
@@ -254,7 +278,7 @@ impl Prim {
             }
             .into(),
             Prim::IntNeg => "-".into(),
-            Prim::Order => "order".into(),
+            Prim::TotalOrder => "total_order".into(),
             Prim::Not => "!".into(),
             Prim::And => "&&".into(),
             Prim::Or => "||".into(),
@@ -262,8 +286,8 @@ impl Prim {
             Prim::Cast(elem) => format!("as_{elem:?}"),
             Prim::StopGradient => "stop_gradient".into(),
             Prim::Fused => "fused".into(),
-            Prim::Own => "own".into(),
-            Prim::Unordered => "unordered".into(),
+            Prim::RelaxedExact => "relaxed_exact".into(),
+            Prim::UnknownOrder => "unknown_order".into(),
             _ => self.structural(|s| s.name()).unwrap_or_default(),
         }
     }

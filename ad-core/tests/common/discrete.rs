@@ -43,7 +43,7 @@ impl Gen {
             8 if ty == IntTy::Usize => self.arg_extremum(env, shape),
             8 if ty == IntTy::I64 => {
                 let x = self.real(env, shape);
-                self.g.prim(Prim::Order, &[x])
+                self.g.prim(Prim::TotalOrder, &[x])
             }
             8 => {
                 let x = self.int(env, ty, shape);

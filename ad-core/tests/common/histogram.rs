@@ -73,7 +73,7 @@ pub fn prim_name(prim: &Prim) -> String {
         Prim::Compare(op) => format!("compare {op:?}"),
         Prim::Int(op) => format!("int {op:?}"),
         Prim::IntNeg => "int neg".into(),
-        Prim::Order => "order".into(),
+        Prim::TotalOrder => "order".into(),
         Prim::Not => "not".into(),
         Prim::And => "and".into(),
         Prim::Or => "or".into(),
@@ -82,8 +82,8 @@ pub fn prim_name(prim: &Prim) -> String {
         Prim::Cast(_) => "cast to an integer".into(),
         Prim::StopGradient => "stop gradient".into(),
         Prim::Fused => "fused".into(),
-        Prim::Own => "own".into(),
-        Prim::Unordered => "unordered".into(),
+        Prim::RelaxedExact => "own".into(),
+        Prim::UnknownOrder => "unordered".into(),
         // A structural one by its printed name, of which the parameters stand in brackets.
         structural => structural.name().split('[').next().unwrap_or_default().to_string(),
     }

@@ -394,7 +394,7 @@ impl Gen {
             let [a, b, c] = [(); 3].map(|()| self.real(env, shape));
             let product = self.g.mul(a, b);
             let (free, own) = (self.g.add(product, c), self.g.prim(Prim::Fused, &[a, b, c]));
-            return self.g.own(free, own);
+            return self.g.relaxed_exact(free, own);
         }
         if self.rng.chance(20) {
             let (a, b) = (self.real(env, shape), self.real(env, shape));
@@ -403,12 +403,12 @@ impl Gen {
             let pair = self.g.transpose(pair, &last);
             if self.rng.chance(50) {
                 let (free, own) = (self.g.mul(a, b), self.g.reduce(Reduce::Factors, 1, pair));
-                return self.g.own(free, own);
+                return self.g.relaxed_exact(free, own);
             }
             let (half, d) = (self.constant(shape, 0.5), self.g.sub(a, b));
             let square = self.g.mul(d, d);
             let (free, own) = (self.g.mul(half, square), self.g.reduce(Reduce::Distances, 1, pair));
-            return self.g.own(free, own);
+            return self.g.relaxed_exact(free, own);
         }
         let over = 1 + self.rng.below(2);
         let larger: Vec<Term> = shape.iter().copied().chain(self.shape(over)).collect();
@@ -418,7 +418,7 @@ impl Gen {
         let op = self.rng.pick(&[InOrder, FromZero, Unrolled, Lanes, Fours, Squares]);
         let y = if op == Reduce::Squares { self.g.mul(x, x) } else { x };
         let (free, own) = (self.g.sum_axes(y, &axes), self.g.reduce(op, over, x));
-        self.g.own(free, own)
+        self.g.relaxed_exact(free, own)
     }
 
     fn contraction(&mut self, env: &mut Env, shape: &[Term]) -> Term {

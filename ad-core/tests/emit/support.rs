@@ -237,7 +237,7 @@ impl Case {
             result,
             checks: self.checks.clone(),
             destinations: Vec::new(),
-            own: None,
+            exact: None,
         };
         (program, routine)
     }

@@ -224,7 +224,7 @@ impl Model {
         loop {
             match self.g.node(t) {
                 Node::Prim(Prim::Recast, args) => t = args[0],
-                Node::Prim(Prim::Own, args) => return Some(args[1]),
+                Node::Prim(Prim::RelaxedExact, args) => return Some(args[1]),
                 _ => return None,
             }
         }

@@ -1,5 +1,5 @@
-//! Meaning of the primitives on arrays of dual numbers: index by index, nothing fused, nothing clever.
-//! Must never know about terms or scopes, and shares no kernel with `ad-runtime`.
+//! Meaning of the primitives on arrays of dual numbers: index by index, nothing fused, nothing
+//! clever. Must never know about terms or scopes, and shares no kernel with `ad-runtime`.
 
 use super::order;
 use super::scalar;
@@ -39,7 +39,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Unary(_) | Prim::Binary(_) | Prim::PowI => {
             *if prim.is_expensive() { &mut work.dear } else { &mut work.real } += n;
         }
-        Prim::Compare(_) | Prim::Int(_) | Prim::IntNeg | Prim::Order | Prim::Not | Prim::And | Prim::Or => {
+        Prim::Compare(_) | Prim::Int(_) | Prim::IntNeg | Prim::TotalOrder | Prim::Not | Prim::And | Prim::Or => {
             work.discrete += n;
         }
         Prim::Select | Prim::Cast(_) if result.elem.is_real() => work.real += n,
@@ -49,7 +49,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::CumSum(_) => work.real += n,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
         Prim::Fused => work.real += 2 * n,
-        Prim::StopGradient | Prim::Own | Prim::Unordered => {}
+        Prim::StopGradient | Prim::RelaxedExact | Prim::UnknownOrder => {}
         Prim::Replicate(_)
         | Prim::Transpose(_)
         | Prim::Reshape
@@ -99,7 +99,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             let (ty, xs) = ints(args[0])?;
             int_like(args[0], xs.iter().map(|&x| scalar::clamp(ty, -x)))
         }
-        Prim::Order => {
+        Prim::TotalOrder => {
             let (_, xs) = reals(args[0])?;
             let data = Data::Int(xs.iter().map(|x| scalar::order(x.v)).collect());
             Ok(Array { elem: Elem::Int(IntTy::I64), shape: args[0].shape.clone(), data })
@@ -125,7 +125,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             Ok(Array { elem: args[1].elem, shape: args[1].shape.clone(), data })
         }
         Prim::Cast(to) => cast(*to, args[0]),
-        Prim::Unordered => Ok(args[0].clone()),
+        Prim::UnknownOrder => Ok(args[0].clone()),
         Prim::StopGradient => Ok(match &args[0].data {
             Data::Real(xs) => {
                 let data = Data::Real(xs.iter().map(|x| Dual::constant(x.v)).collect());
@@ -139,7 +139,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             let all = xs.iter().zip(ys).zip(zs);
             real_like(args[0], all.map(|((x, y), z)| Dual::constant(order::fused(ty, [x.v, y.v, z.v]))))
         }
-        Prim::Own => {
+        Prim::RelaxedExact => {
             let ((_, free), (_, own)) = (reals(args[0])?, reals(args[1])?);
             same(args)?;
             real_like(args[0], free.iter().zip(own).map(|(free, own)| Dual { v: own.v, d: free.d }))
@@ -255,7 +255,8 @@ fn strided(starts: &[usize], steps: &[i64], ix: &[usize]) -> Option<Vec<usize>> 
     axes.map(|((&start, &step), &i)| usize::try_from(start as i128 + i128::from(step) * i as i128).ok()).collect()
 }
 
-/// Adds element (or, in units of the rest, nothing more than one element) `from` of `src` to element `to` of `dst`.
+/// Adds element (or, in units of the rest, nothing more than one element) `from` of `src` to
+/// element `to` of `dst`.
 pub(super) fn set_at(dst: &mut Array, to: usize, src: &Array, from: usize) -> Result<(), String> {
     match (&mut dst.data, &src.data) {
         (Data::Real(out), Data::Real(xs)) => out[to] = xs[from],
@@ -331,7 +332,7 @@ fn reduce(op: Reduce, rank: usize, x: &Array, lens: Option<&Array>) -> Out {
             };
             (Elem::USIZE, Data::Int(ranges.map(best).collect()))
         }
-        (op, Data::Real(xs)) if op.is_own() => {
+        (op, Data::Real(xs)) if op.keeps_order() => {
             let (ty, _) = reals(x)?;
             (x.elem, Data::Real(ranges.map(|r| Dual::constant(order::own(op, ty, &xs[r]))).collect()))
         }

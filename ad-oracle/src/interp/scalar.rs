@@ -1,6 +1,7 @@
-//! Scalar semantics of the reference interpreter on dual numbers: values and derivatives in closed form.
-//! Written a second time on purpose: must never read the rows of `prim::scalar`, whose values and partial derivatives are tested against it,
-//! nor call `ad-runtime`. The conventions where a derivative is not defined are the contract's.
+//! Scalar semantics of the reference interpreter on dual numbers: values and derivatives in closed
+//! form. Written a second time on purpose: must never read the rows of `prim::scalar`, whose values
+//! and partial derivatives are tested against it, nor call `ad-runtime`. The conventions where a
+//! derivative is not defined are the contract's.
 
 use super::value::Dual;
 use ad_core::ir::{Elem, IntTy, RealTy};
@@ -8,8 +9,8 @@ use ad_core::prim::{Binary, Cmp, IntOp, Unary};
 
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 
-/// `d` times the derivative `p`. No dependence, no tangent: whatever the derivative is (the contract's convention for `sqrt` at 0,
-/// and what makes an arm not taken harmless).
+/// `d` times the derivative `p`. No dependence, no tangent: whatever the derivative is (the
+/// contract's convention for `sqrt` at 0, and what makes an arm not taken harmless).
 fn scale(p: f64, d: f64) -> f64 {
     if d == 0.0 { 0.0 } else { p * d }
 }
@@ -127,7 +128,8 @@ pub(super) fn compare<T: PartialOrd>(op: Cmp, a: &T, b: &T) -> bool {
     }
 }
 
-/// Integer operations on the declared type, total: the nearest value in range; the dividend where the divisor is 0.
+/// Integer operations on the declared type, total: the nearest value in range; the dividend where
+/// the divisor is 0.
 pub(super) fn int(op: IntOp, ty: IntTy, x: i128, y: i128) -> i128 {
     let wide = match op {
         IntOp::Add => x.saturating_add(y),
@@ -270,8 +272,8 @@ fn erfc(x: f64) -> f64 {
     }
 }
 
-/// `[ln|gamma|, digamma, trigamma, ..]` at x, four derivatives in all: Lanczos's formula (g = 7, nine terms) and its derivatives; reflection
-/// below 1/2.
+/// `[ln|gamma|, digamma, trigamma, ..]` at x, four derivatives in all: Lanczos's formula (g = 7,
+/// nine terms) and its derivatives; reflection below 1/2.
 fn gamma(x: f64) -> [f64; 5] {
     if x < 0.5 {
         let [l, d, t, q, p] = gamma(1.0 - x);
@@ -315,7 +317,8 @@ fn gamma(x: f64) -> [f64; 5] {
     ]
 }
 
-/// The derivative of order n of digamma by its definition as a sum; what is left of the sum is an integral (by midpoints).
+/// The derivative of order n of digamma by its definition as a sum; what is left of the sum is an
+/// integral (by midpoints).
 fn polygamma(n: f64, x: f64) -> f64 {
     const TERMS: i32 = 4000;
     let end = x + f64::from(TERMS) - 0.5;

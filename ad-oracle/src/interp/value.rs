@@ -1,5 +1,5 @@
-//! Values of the reference interpreter: arrays in row-major order, tuples, and the dual numbers that real elements are.
-//! Must never know about terms or scopes.
+//! Values of the reference interpreter: arrays in row-major order, tuples, and the dual numbers
+//! that real elements are. Must never know about terms or scopes.
 
 use ad_core::ir::{Elem, IntTy, RealTy};
 
@@ -104,7 +104,8 @@ impl Array {
         Array { elem, shape: shape.to_vec(), data: Data::zeros(elem, shape.iter().product()) }
     }
 
-    /// The array of this shape whose element at position k is this one's at position `from(k)`; zero for `None`.
+    /// The array of this shape whose element at position k is this one's at position `from(k)`;
+    /// zero for `None`.
     #[must_use]
     pub fn pick(&self, shape: &[usize], mut from: impl FnMut(&[usize]) -> Option<usize>) -> Array {
         let n: usize = shape.iter().product();
@@ -227,7 +228,8 @@ pub(super) fn unravel(mut k: usize, shape: &[usize]) -> Vec<usize> {
     ix
 }
 
-/// The row-major position of an index over the leading axes of `shape`, in units of rows; `None` out of range.
+/// The row-major position of an index over the leading axes of `shape`, in units of rows; `None`
+/// out of range.
 pub(super) fn ravel(ix: &[usize], shape: &[usize]) -> Option<usize> {
     let mut k = 0;
     for (&i, &n) in ix.iter().zip(shape) {

@@ -10,7 +10,8 @@ type Compared = (Place, f64, f64);
 enum Place {
     /// The function's value.
     Value(usize),
-    /// The derivative of a component of the result by an entry; of all of them together where there is a cotangent.
+    /// The derivative of a component of the result by an entry; of all of them together where there
+    /// is a cotangent.
     By(Entry, Option<usize>),
     /// The derivative of a component along a tangent of all parameters.
     Along(usize),
@@ -193,7 +194,8 @@ impl Check<'_> {
         self.judge("laplacian", part, vec![(Place::Trace, found, expected)]);
     }
 
-    /// Panics with the worst comparison if any is off by more than is allowed, relative to the largest number around.
+    /// Panics with the worst comparison if any is off by more than is allowed, relative to the
+    /// largest number around.
     fn judge(&self, option: &str, part: f64, all: Vec<Compared>) {
         let scale = all.iter().flat_map(|c| [c.1, c.2]).filter(|x| x.is_finite()).fold(1.0, |m: f64, x| m.max(x.abs()));
         let allowed = self.how.2.unwrap_or(part * if self.is_single() { 2e-3 } else { 1e-6 }) * scale;

@@ -100,7 +100,8 @@ pub fn refill<X: Flat>(like: &X, values: &[f64]) -> X {
     copy
 }
 
-/// A value of the same shape without a number in it: what a destination holds before it is overwritten.
+/// A value of the same shape without a number in it: what a destination holds before it is
+/// overwritten.
 pub fn unwritten<X: Flat>(like: &X) -> X {
     let mut copy = like.clone();
     copy.change(&mut |_| f64::NAN);

@@ -14,7 +14,8 @@ use crate::kernel::assemble;
 /// If it does not fit into memory's address range.
 #[track_caller]
 fn size<const N: usize>(shape: [usize; N]) -> usize {
-    // ndarray refuses a shape whose sizes other than zero multiply to too much, even if the array is empty.
+    // ndarray refuses a shape whose sizes other than zero multiply to too much, even if the array
+    // is empty.
     let strides = shape.iter().filter(|&&n| n > 0).try_fold(1_usize, |product, &n| product.checked_mul(n));
     match strides {
         Some(size) if isize::try_from(size).is_ok() => shape.iter().product(),
@@ -26,7 +27,8 @@ fn size<const N: usize>(shape: [usize; N]) -> usize {
 fn indices<const N: usize>(shape: [usize; N]) -> impl Iterator<Item = [usize; N]> {
     let first = (!shape.contains(&0)).then_some([0; N]);
     std::iter::successors(first, move |&index| {
-        // The last axis counts fastest; an axis that is through starts again and moves the one before it.
+        // The last axis counts fastest; an axis that is through starts again and moves the one
+        // before it.
         let mut next = index;
         for axis in (0..N).rev() {
             next[axis] += 1;
@@ -41,8 +43,8 @@ fn indices<const N: usize>(shape: [usize; N]) -> impl Iterator<Item = [usize; N]
 
 /// The array whose element i is `f(i)`, for i from 0 to n - 1.
 ///
-/// Shape: n, followed by the shape of the elements, which are scalars or arrays of rank 0 to 5. Where n is 0, no
-/// element tells its shape and all sizes are 0.
+/// Shape: n, followed by the shape of the elements, which are scalars or arrays of rank 0 to 5.
+/// Where n is 0, no element tells its shape and all sizes are 0.
 ///
 /// ```
 /// use ad_runtime::dsl::build1;

@@ -1,4 +1,5 @@
-//! Arrays, views, slices and static arrays seen as one thing: elements in row-major order, and a shape.
+//! Arrays, views, slices and static arrays seen as one thing: elements in row-major order, and a
+//! shape.
 //!
 //! Must never let a memory layout through: everything reads [`Elements::contiguous`].
 
@@ -29,7 +30,8 @@ ranks!(Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6);
     note = "an array of rank 0 has neither outer rows nor a last axis"
 )]
 pub trait OuterRank: Rank {
-    /// What an array of this rank consists of: its element for rank 1, the view of an outer row above.
+    /// What an array of this rank consists of: its element for rank 1, the view of an outer row
+    /// above.
     type Item<'a, A: Copy + 'a>;
 
     /// An owned array of one rank less; the element itself for rank 1.
@@ -89,7 +91,8 @@ pub(crate) fn from_vec<A, D: Dimension>(dim: D, data: Vec<A>) -> Array<A, D> {
     Array::from_shape_vec(dim, data).expect("as many elements as the shape has")
 }
 
-/// An array, a view, a slice, a `Vec` or a static array, of rank 0 to 6: what the reductions take by reference.
+/// An array, a view, a slice, a `Vec` or a static array, of rank 0 to 6: what the reductions take
+/// by reference.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array",
     label = "expected a reference to an array",
@@ -102,7 +105,8 @@ pub trait Elements {
     /// The rank; slices, `Vec`s and static arrays have that of the array with the same indices.
     type Rank: Rank;
 
-    /// An owned array of the same shape: ndarray's for ndarray's, a `Vec` for a slice, a static array for itself.
+    /// An owned array of the same shape: ndarray's for ndarray's, a `Vec` for a slice, a static
+    /// array for itself.
     type Owned;
 
     /// The sizes.

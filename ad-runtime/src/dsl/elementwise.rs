@@ -48,8 +48,8 @@ fn map<X: Elements + ?Sized>(x: &X, f: impl Fn(X::Elem) -> X::Elem) -> X::Owned 
     x.with_elements(data)
 }
 
-// One `impl` for each type and not one for all references to `Elements`: that would overlap with the `impl` for
-// numbers, since a reference may (as far as the compiler looks) be a number.
+// One `impl` for each type and not one for all references to `Elements`: that would overlap with
+// the `impl` for numbers, since a reference may (as far as the compiler looks) be a number.
 macro_rules! arrays {
     ($([$($g:tt)*] $t:ty, $output:ty;)*) => {$(
         impl<$($g)* F: Real> Elementwise for $t {
@@ -87,7 +87,8 @@ macro_rules! number_references {
 }
 number_references!(f32, f64);
 
-/// The functions of one number, which are also functions of each element: those that `kernel::special` lists.
+/// The functions of one number, which are also functions of each element: those that
+/// `kernel::special` lists.
 pub mod scalar {
     use super::Elementwise;
     use crate::kernel;
@@ -157,7 +158,8 @@ pub fn stop_gradient<T>(x: T) -> T {
     x
 }
 
-/// `f()` itself; its intermediate values are computed again in the reverse pass instead of being kept.
+/// `f()` itself; its intermediate values are computed again in the reverse pass instead of being
+/// kept.
 ///
 /// ```
 /// assert_eq!(ad_runtime::dsl::checkpoint(|| 2.0 * 3.0), 6.0);

@@ -1,8 +1,8 @@
 //! The array DSL, as ordinary functions.
 //!
-//! A function under `#[differentiate]` stays ordinary Rust, so everything that the DSL offers runs here without
-//! the macro. These functions *are* the definition of the values: the compiler's gradient of a program has to
-//! return what the program written with them returns.
+//! A function under `#[differentiate]` stays ordinary Rust, so everything that the DSL offers runs
+//! here without the macro. These functions *are* the definition of the values: the compiler's
+//! gradient of a program has to return what the program written with them returns.
 //!
 //! | | |
 //! | --- | --- |
@@ -12,10 +12,11 @@
 //! | in sequence | [`fold`], [`reduce`], [`scan`], [`scanl`], [`scanr`] |
 //! | about derivatives | [`stop_gradient`], [`checkpoint`] |
 //!
-//! The traits are how one name serves scalars, arrays, views and slices; they are sealed in effect (implemented
-//! for the types of the contract) and nobody needs to name them.
+//! The traits are how one name serves scalars, arrays, views and slices; they are sealed in effect
+//! (implemented for the types of the contract) and nobody needs to name them.
 //!
-//! Must never hold a loop that generated code also needs: those are in [`crate::kernel`], and are called from here.
+//! Must never hold a loop that generated code also needs: those are in [`crate::kernel`], and are
+//! called from here.
 
 mod construct;
 mod elements;

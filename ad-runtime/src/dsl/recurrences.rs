@@ -7,8 +7,8 @@ use super::stackable::{Stack, Stackable};
 
 /// `f(... f(f(init, x0), x1) ..., xn)`: the items of a sequence from left to right.
 ///
-/// The sequence is a range of integers, `&[A]`, `&Vec<A>` or a reference to an array; the items of an array of
-/// rank 1 are its elements, those of an array of higher rank views of its outer rows.
+/// The sequence is a range of integers, `&[A]`, `&Vec<A>` or a reference to an array; the items of
+/// an array of rank 1 are its elements, those of an array of higher rank views of its outer rows.
 ///
 /// ```
 /// use ad_runtime::dsl::fold;
@@ -32,7 +32,8 @@ pub fn fold<B, X: Seq>(init: B, xs: X, f: impl Fn(B, X::Item) -> B) -> B {
     acc
 }
 
-/// [`fold`], with the promise that `f` is associative and `init` its unit, so that a compiler may regroup.
+/// [`fold`], with the promise that `f` is associative and `init` its unit, so that a compiler may
+/// regroup.
 ///
 /// The function itself still goes from left to right.
 ///
@@ -51,8 +52,8 @@ pub fn reduce<B, X: Seq>(init: B, xs: X, f: impl Fn(B, X::Item) -> B) -> B {
 
 /// The accumulators after each item: n of them for n items, without `init`.
 ///
-/// Shape: the shape of an accumulator with a leading axis of n. With no items that axis is 0 and the others are
-/// those of `init`.
+/// Shape: the shape of an accumulator with a leading axis of n. With no items that axis is 0 and
+/// the others are those of `init`.
 ///
 /// ```
 /// use ad_runtime::dsl::scan;

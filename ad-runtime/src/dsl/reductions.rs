@@ -1,7 +1,7 @@
 //! Arrays to numbers: sums, extremes, and what is made of them.
 //!
-//! Each takes an array, a view, a slice, a `Vec` or a static array, of any rank and memory layout; the result
-//! does not depend on the layout.
+//! Each takes an array, a view, a slice, a `Vec` or a static array, of any rank and memory layout;
+//! the result does not depend on the layout.
 
 use ndarray::{Dimension, Ix1};
 
@@ -37,8 +37,8 @@ pub fn product<X: Elements<Elem: Real> + ?Sized>(x: &X) -> X::Elem {
 
 /// The largest element.
 ///
-/// NaN behaves as in a chain of `f64::max`: it is ignored, unless all elements are NaN. The derivative goes to
-/// the first of equal elements.
+/// NaN behaves as in a chain of `f64::max`: it is ignored, unless all elements are NaN. The
+/// derivative goes to the first of equal elements.
 ///
 /// ```
 /// use ad_runtime::dsl::maximum;
@@ -89,7 +89,8 @@ fn root<F: Real>(x: F) -> F {
 
 /// `ln(sum of exp(x))` over all elements, without overflow: the maximum is taken out first.
 ///
-/// Minus infinity of no elements and of minus infinities only; infinite if an element is; NaN if one is NaN.
+/// Minus infinity of no elements and of minus infinities only; infinite if an element is; NaN if
+/// one is NaN.
 ///
 /// ```
 /// use ad_runtime::dsl::logsumexp;
@@ -119,8 +120,8 @@ fn logsumexp_of<F: Real>(x: &[F]) -> F {
 
 /// The sum over the first axis.
 ///
-/// Shape: that of `x` without its first axis; of an array of rank 1 (or a slice) the sum itself, a number.
-/// Zeros where the first axis has no elements.
+/// Shape: that of `x` without its first axis; of an array of rank 1 (or a slice) the sum itself, a
+/// number. Zeros where the first axis has no elements.
 ///
 /// ```
 /// use ad_runtime::dsl::sum_outer;
@@ -148,7 +149,8 @@ fn sum_of_rows<F: Real>(data: &[F], width: usize) -> Vec<F> {
     out
 }
 
-/// The position of the largest element of an array of rank 1: the first on a tie, NaN ignored (0 if all are NaN).
+/// The position of the largest element of an array of rank 1: the first on a tie, NaN ignored (0 if
+/// all are NaN).
 ///
 /// ```
 /// use ad_runtime::dsl::argmax;
@@ -182,8 +184,8 @@ pub fn argmin<X: Elements<Elem: Real, Rank = Ix1> + ?Sized>(x: &X) -> usize {
 
 /// `exp(x)` divided by its sum along the last axis, without overflow.
 ///
-/// Shape: that of `x`. A lane of minus infinities only becomes zeros; a lane with a NaN or with plus infinity
-/// becomes NaN where the quotient is.
+/// Shape: that of `x`. A lane of minus infinities only becomes zeros; a lane with a NaN or with
+/// plus infinity becomes NaN where the quotient is.
 ///
 /// ```
 /// use ad_runtime::dsl::softmax;
@@ -202,7 +204,8 @@ pub fn softmax<X: Elements<Elem: Real, Rank: OuterRank> + ?Sized>(x: &X) -> X::O
     x.with_elements(data)
 }
 
-/// Along the last axis the sums of the elements so far, added one after the other: element i is that of the first i + 1.
+/// Along the last axis the sums of the elements so far, added one after the other: element i is
+/// that of the first i + 1.
 ///
 /// Shape: that of `x`.
 ///

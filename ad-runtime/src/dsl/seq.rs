@@ -8,10 +8,11 @@ use ndarray::{ArrayBase, ArrayRef, ArrayView, Axis, Data, Dimension};
 use super::elements::OuterRank;
 use crate::real::Integer;
 
-/// A sequence: a range of integers, or a reference to a slice, a `Vec`, a static array or an ndarray array or view.
+/// A sequence: a range of integers, or a reference to a slice, a `Vec`, a static array or an
+/// ndarray array or view.
 ///
-/// The items are integers, the elements by value (of slices and arrays of rank 1), or views of the outer rows
-/// (of arrays of rank 2 to 6).
+/// The items are integers, the elements by value (of slices and arrays of rank 1), or views of the
+/// outer rows (of arrays of rank 2 to 6).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a sequence that `fold` and `scan` can run over",
     label = "expected a range or a reference to an array",
@@ -110,7 +111,8 @@ where
     }
 }
 
-/// Iterator over the elements of an array of rank 1, or over views of the outer rows of one of higher rank.
+/// Iterator over the elements of an array of rank 1, or over views of the outer rows of one of
+/// higher rank.
 #[derive(Clone, Debug)]
 pub struct OuterItems<'a, A, D: Dimension> {
     array: ArrayView<'a, A, D>,

@@ -19,8 +19,8 @@ macro_rules! ranks {
 }
 ranks!(Ix0, Ix1, Ix2, Ix3, Ix4, Ix5);
 
-/// A scalar, or an array of rank 0 to 5: what [`build1`](super::build1), [`replicate`](super::replicate) and the
-/// scans put side by side.
+/// A scalar, or an array of rank 0 to 5: what [`build1`](super::build1),
+/// [`replicate`](super::replicate) and the scans put side by side.
 #[diagnostic::on_unimplemented(
     message = "values of type `{Self}` cannot be put side by side in an array",
     label = "expected a scalar or an array of rank 0 to 5",

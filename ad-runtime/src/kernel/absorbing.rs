@@ -1,8 +1,9 @@
-//! Contractions of cotangents with masked zeros: a product is 0 where a factor that absorbs is 0, also where the other one
-//! is infinite or NaN.
+//! Contractions of cotangents with masked zeros: a product is 0 where a factor that absorbs is 0,
+//! also where the other one is infinite or NaN.
 //!
-//! Where no product of an ordinary kernel is NaN, its result is that sum already. So the kernel runs first, and only the
-//! elements that are NaN are taken again, product by product. Must never change an element that is a number.
+//! Where no product of an ordinary kernel is NaN, its result is that sum already. So the kernel
+//! runs first, and only the elements that are NaN are taken again, product by product. Must never
+//! change an element that is a number.
 
 use crate::Real;
 
@@ -23,8 +24,8 @@ pub fn absorbed_dot<F: Real>(found: F, x: &[F], y: &[F], absorbs: [bool; 2]) -> 
     }
 }
 
-/// `c`, a product of matrices that a kernel has made, with its elements that are NaN taken again; flags and sizes as in
-/// [`super::gemm_each`]. A vector is a matrix of one column.
+/// `c`, a product of matrices that a kernel has made, with its elements that are NaN taken again;
+/// flags and sizes as in [`super::gemm_each`]. A vector is a matrix of one column.
 ///
 /// # Panics
 ///

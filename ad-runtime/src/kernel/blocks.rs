@@ -1,22 +1,26 @@
-//! Blocks of items (`emit/tiles.rs` of the compiler): arrays whose last axis runs over the items of a block, so that what is done to one
-//! item is done to all of them in lanes. Must never depend on how many blocks there are but by the order of sums.
+//! Blocks of items (`emit/tiling.rs` of the compiler): arrays whose last axis runs over the items
+//! of a block, so that all items of a block are computed in lanes. The number of blocks may change
+//! the order of sums and must never change anything else.
 
 use super::isa::{Isa, dispatched};
 use crate::Real;
 
-/// Numbers of all items of a block that are in memory at a time: what a second-level cache has room for beside the rest, and less than
-/// most arguments have (measured: half of it is slower by a fifth where an item has many numbers, twice of it gains nothing).
+/// Numbers of all items of a block that are in memory at a time: what a second-level cache has room
+/// for beside the rest, and less than most arguments have (measured: half of it is slower by a
+/// fifth where an item has many numbers, twice of it gains nothing).
 const NUMBERS: usize = 3 << 14;
 /// Columns side by side.
 const LANES: usize = 16;
-/// Items that are packed side by side (rows of a power of two of numbers are up to seven times faster so: one item's numbers lie in one set of the cache).
+/// Items that are packed side by side (rows of a power of two of numbers are up to seven times
+/// faster so: one item's numbers lie in one set of the cache).
 const SIDE: usize = 8;
 /// Fewer items than this leave lanes empty.
 const FEWEST: usize = 16;
 /// More than this gain nothing.
 const MOST: usize = 128;
 
-/// How many of `len` items are a block, if each has so many numbers in memory: a multiple of sixteen, but for a block that is all items.
+/// How many of `len` items are a block, if each has so many numbers in memory: a multiple of
+/// sixteen, but for a block that is all items.
 #[inline]
 #[must_use]
 pub fn block(len: usize, width: usize) -> usize {
@@ -24,12 +28,14 @@ pub fn block(len: usize, width: usize) -> usize {
     items.min(len.max(1))
 }
 
-/// Numbers of the rows of a block that are read where they lie, twice in a row: they are in the second-level cache for the second time.
+/// Numbers of the rows of a block that are read where they lie, twice in a row: they are in the
+/// second-level cache for the second time.
 const ROW_NUMBERS: usize = 1 << 13;
 /// A block of more rows than this gains nothing.
 const MOST_ROWS: usize = 1 << 11;
 
-/// [`block`] where the rows of items are read as they lie, so that no lanes are filled by items but of one number each.
+/// [`block`] where the rows of items are read as they lie, so that no lanes are filled by items but
+/// of one number each.
 #[inline]
 #[must_use]
 pub fn block_of_rows(len: usize, width: usize) -> usize {
@@ -135,10 +141,11 @@ columns! {
     smallest_in places_of_smallest_in from infinity by |a, b| b < a;
 }
 
-/// For each column its first best element and the row of that; NaN is ignored, and the first row is the best where all are NaN.
+/// For each column its first best element and the row of that; NaN is ignored, and the first row is
+/// the best where all are NaN.
 ///
-/// Lanes start at `worst` and take only what beats it, so that one comparison decides. Where nothing does, all are `worst` or NaN, and
-/// the column is looked at once more.
+/// Lanes start at `worst` and take only what beats it, so that one comparison decides. Where
+/// nothing does, all are `worst` or NaN, and the column is looked at once more.
 #[inline(always)]
 fn columns<F: Real>(
     x: &[F],
@@ -146,7 +153,8 @@ fn columns<F: Real>(
     (worst, better): (F, impl Fn(F, F) -> bool),
     mut found: impl FnMut(usize, F, usize),
 ) {
-    // Places are numbers of the same type, so that both choices are one kind of lane; those that it does not have are looked for one by one.
+    // Places are numbers of the same type, so that both choices are one kind of lane; those that it
+    // does not have are looked for one by one.
     let whole = if x.len() / count.max(1) <= 1 << 24 { count / LANES * LANES } else { 0 };
     let none = F::lit(-1.0);
     for start in (0..whole).step_by(LANES) {

@@ -1,5 +1,5 @@
-//! Small parts of generated loop nests: total variants of what users call checked, because the terms of the core language
-//! are total and what can fail is tested elsewhere.
+//! Small parts of generated loop nests: total variants of what users call checked, because the
+//! terms of the core language are total and what can fail is tested elsewhere.
 //!
 //! Must never panic on values; only a wrong number of elements (our own error) may.
 
@@ -34,8 +34,9 @@ pub fn lanes<F: Real>(mut lanes: [F; 16]) -> F {
 
 /// The sum of eight lanes, likewise.
 ///
-/// What is left when the lanes fit one vector goes through memory: LLVM would fit the loop before to the last pair of the tree, in
-/// vectors of two. So it fits it to vectors of 32 bytes. (A call would do as well, but costs more than the sum.)
+/// What is left when the lanes fit one vector goes through memory: LLVM would fit the loop before
+/// to the last pair of the tree, in vectors of two. So it fits it to vectors of 32 bytes. (A call
+/// would do as well, but costs more than the sum.)
 #[inline(always)]
 pub(super) fn eight_lanes<F: Real>([a, b, c, d, e, f, g, h]: [F; 8]) -> F {
     let [a, b, c, d] = if size_of::<F>() == 4 {
@@ -57,8 +58,8 @@ pub fn cut<A: Copy>(x: &[A], start: usize, len: usize, fill: A) -> Cow<'_, [A]> 
     }
 }
 
-/// At least `len` elements: more of `fill` where the array has less (never an error). What a loop without steps would have read may
-/// be of any size.
+/// At least `len` elements: more of `fill` where the array has less (never an error). What a loop
+/// without steps would have read may be of any size.
 #[inline]
 #[must_use]
 pub fn extended<A: Copy>(x: &[A], len: usize, fill: A) -> Cow<'_, [A]> {
@@ -150,14 +151,16 @@ pub fn place_of_smallest<F: Real>(x: &[F]) -> usize {
     if x.is_empty() { 0 } else { argmin(x) }
 }
 
-/// Bytes that are copied at a time where elements are repeated: a quarter of a first-level cache, and enough for `memcpy` to be at its best
-/// (measured: half and twice of it are as good, four times and more are slower by a fifth).
+/// Bytes that are copied at a time where elements are repeated: a quarter of a first-level cache,
+/// and enough for `memcpy` to be at its best (measured: half and twice of it are as good, four
+/// times and more are slower by a fifth).
 const PIECE: usize = 1 << 13;
 
 /// The elements again and again, so many times: memory that is written once.
 ///
-/// What is copied from stays in the first-level cache: a short `x` is doubled up to `PIECE` bytes, and that is copied on. To double to the end,
-/// as `slice::repeat` does, is to read again all that was written, from further and further away.
+/// What is copied from stays in the first-level cache: a short `x` is doubled up to `PIECE` bytes,
+/// and that is copied on. To double to the end, as `slice::repeat` does, is to read again all that
+/// was written, from further and further away.
 ///
 /// # Panics
 ///
@@ -242,7 +245,8 @@ pub fn exact_product<F: Real>(x: &[F]) -> F {
     ArrayView1::from(x).product()
 }
 
-/// The sum of squared distances from the mean, as ndarray's `var` takes it: one element after the other (Welford).
+/// The sum of squared distances from the mean, as ndarray's `var` takes it: one element after the
+/// other (Welford).
 #[must_use]
 pub fn sum_of_squared_distances<F: Real>(x: &[F]) -> F {
     let (mut mean, mut total) = (F::zero(), F::zero());
@@ -316,7 +320,8 @@ pub trait Whole: Copy {
     /// `a >> b`; a where b is no place of a bit.
     #[must_use]
     fn shifted_right(self, b: Self) -> Self;
-    /// `a` to the power of b (of 0, where that is negative); the nearest value where that overflows.
+    /// `a` to the power of b (of 0, where that is negative); the nearest value where that
+    /// overflows.
     #[must_use]
     fn power(self, b: Self) -> Self;
     /// The largest of these; the smallest value of the type of none.

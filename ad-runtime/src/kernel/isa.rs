@@ -1,8 +1,9 @@
-//! Which instructions a loop may use, decided when the program runs, without `unsafe` in the crate that holds the loop.
+//! Which instructions a loop may use, decided when the program runs, without `unsafe` in the crate
+//! that holds the loop.
 //!
-//! A plain x86-64 build has two doubles in a register and no fused multiply-add (`f64::mul_add` is then a library
-//! call, 22 times slower than the instruction), although nearly every machine has four and the instruction.
-//! A generated loop is therefore the body of a [`Body`]:
+//! A plain x86-64 build has two doubles in a register and no fused multiply-add (`f64::mul_add` is
+//! then a library call, 22 times slower than the instruction), although nearly every machine has
+//! four and the instruction. A generated loop is therefore the body of a [`Body`]:
 //!
 //! ```
 //! use ad_runtime::kernel::{Body, Isa, dispatch};
@@ -26,20 +27,23 @@
 //! assert_eq!(out[0], 0.5);
 //! ```
 //!
-//! - `run` and everything it calls must be `#[inline(always)]`: only what is inlined into [`dispatch`]'s function gets
-//!   its instructions. A closure given to an iterator is inlined by itself in an optimised build.
-//! - `run` hands its slices on to a function that has them as parameters. Parameters are known not to alias, fields are
-//!   not, and inlining keeps the promise (without it such a loop is not vectorised, or only behind checks).
+//! - `run` and everything it calls must be `#[inline(always)]`: only what is inlined into
+//!   [`dispatch`]'s function gets its instructions. A closure given to an iterator is inlined by
+//!   itself in an optimised build.
+//! - `run` hands its slices on to a function that has them as parameters. Parameters are known not
+//!   to alias, fields are not, and inlining keeps the promise (without it such a loop is not
+//!   vectorised, or only behind checks).
 //! - [`Fused`] may only be named by what `dispatch` calls; the loop itself is generic.
-//! - One `dispatch` costs about a nanosecond: a loop nest has one, around its outermost loop. What is called inside
-//!   takes the `I` of its caller.
+//! - One `dispatch` costs about a nanosecond: a loop nest has one, around its outermost loop. What
+//!   is called inside takes the `I` of its caller.
 //!
-//! The functions of [`Fused`] have no branches, so that a loop over them is vectorised. The exceptions are `sin` and
-//! `cos`, which need the library beyond 2^45: a loop over lanes uses [`Isa::sin_cos_lanes`] and its kin, which test a
-//! block at a time.
+//! The functions of [`Fused`] have no branches, so that a loop over them is vectorised. The
+//! exceptions are `sin` and `cos`, which need the library beyond 2^45: a loop over lanes uses
+//! [`Isa::sin_cos_lanes`] and its kin, which test a block at a time.
 //!
-//! Must never choose by anything but the processor (and a switch for tests): the same machine gives the same bits.
-//! Two machines may differ in the last places, as they do in their mathematical libraries.
+//! Must never choose by anything but the processor (and a switch for tests): the same machine gives
+//! the same bits. Two machines may differ in the last places, as they do in their mathematical
+//! libraries.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -58,24 +62,29 @@ pub trait Body {
 
 /// The arithmetic that depends on the instruction set. Implemented by [`Plain`] and [`Fused`] only.
 ///
-/// Errors of [`Fused`] are at most 2.5 units in the last place over the whole range, in both precisions; infinities,
-/// NaN, subnormal numbers and the signs of zeros are as in std. [`Plain`] is std (and [`super::sigmoid`] and so on).
+/// Errors of [`Fused`] are at most 2.5 units in the last place over the whole range, in both
+/// precisions; infinities, NaN, subnormal numbers and the signs of zeros are as in std. [`Plain`]
+/// is std (and [`super::sigmoid`] and so on).
 pub trait Isa: Copy + private::Sealed {
     /// `a * b + c`, rounded once with [`Fused`] and twice with [`Plain`].
     fn mul_add<F: Real>(a: F, b: F, c: F) -> F;
-    /// `mul_zero(a, b) + c`, with one rounding where that is no dearer: nothing is added where `a` is 0, whatever `b` is.
+    /// `mul_zero(a, b) + c`, with one rounding where that is no dearer: nothing is added where `a`
+    /// is 0, whatever `b` is.
     #[inline(always)]
     fn mul_zero_add<F: Real>(a: F, b: F, c: F) -> F {
         Self::mul_add(a, if a == F::zero() { F::zero() } else { b }, c)
     }
-    /// `x - y`, with the very bits of that (but for which of two NaN it is): by the multipliers, if `minus_one` is [`Isa::minus_one`]. A processor with
-    /// units for additions and others for products is done sooner with a loop of many additions if it takes some of its differences so.
+    /// `x - y`, with the very bits of that (but for which of two NaN it is): by the multipliers, if
+    /// `minus_one` is [`Isa::minus_one`]. A processor with units for additions and others for
+    /// products is done sooner with a loop of many additions if it takes some of its differences
+    /// so.
     #[inline(always)]
     #[allow(unused_variables, reason = "without fused multiply-add a product is one more operation")]
     fn difference<F: Real>(x: F, y: F, minus_one: F) -> F {
         x - y
     }
-    /// -1, which the compiler does not know: of a product with what it knows to be -1 it makes a subtraction again.
+    /// -1, which the compiler does not know: of a product with what it knows to be -1 it makes a
+    /// subtraction again.
     #[inline(always)]
     #[must_use]
     fn minus_one<F: Real>() -> F {
@@ -188,8 +197,8 @@ impl Isa for Plain {
     }
 }
 
-/// A function of each precision as one of a type parameter: `F` is sealed, so its size tells which it is, and the
-/// conversions are of a type to itself.
+/// A function of each precision as one of a type parameter: `F` is sealed, so its size tells which
+/// it is, and the conversions are of a type to itself.
 macro_rules! by_precision {
     ($name:ident($($x:ident),*)) => {
         #[inline(always)]
@@ -269,8 +278,8 @@ fn detect() -> bool {
     found
 }
 
-/// For tests: all that follows in this process runs as if the machine could do no more than [`Plain`] (or again what
-/// it can). Returns whether the machine can do more.
+/// For tests: all that follows in this process runs as if the machine could do no more than
+/// [`Plain`] (or again what it can). Returns whether the machine can do more.
 #[doc(hidden)]
 pub fn force_plain(plain: bool) -> bool {
     let found = detect();
@@ -286,9 +295,10 @@ pub fn dispatch<B: Body>(body: B) -> B::Out {
     if fused() {
         #[cfg(target_arch = "x86_64")]
         {
-            // SAFETY: `avx2_fma` may be called where the processor has AVX2 and FMA. `fused` is only true if `detect`
-            // found both (by the processor's own word, or because the build assumes them); nothing else stores
-            // FUSED. The body is safe code and has no other demands.
+            // SAFETY: `avx2_fma` may be called where the processor has AVX2 and FMA. `fused` is
+            // only true if `detect` found both (by the processor's own word, or because the build
+            // assumes them); nothing else stores FUSED. The body is safe code and has no other
+            // demands.
             #[allow(unsafe_code, reason = "the one place where instructions beyond the build's are entered")]
             return unsafe { avx2_fma(body) };
         }
@@ -305,9 +315,10 @@ fn avx2_fma<B: Body>(body: B) -> B::Out {
     body.run::<Fused>()
 }
 
-/// The call of a loop inside [`dispatch`](crate::kernel::dispatch): `dispatched!('a, F; inner(x: &'a [F]) -> F)` is
-/// `inner::<I, F>(x)` for the machine's `I`, and `dispatched!('a, ; inner(x: &'a [f64]) -> f64)` is `inner::<I>(x)`.
-/// `inner` is `#[inline(always)]`. **Not for people**: generated loops are called by it, and kernels.
+/// The call of a loop inside [`dispatch`](crate::kernel::dispatch): `dispatched!('a, F; inner(x:
+/// &'a [F]) -> F)` is `inner::<I, F>(x)` for the machine's `I`, and `dispatched!('a, ; inner(x: &'a
+/// [f64]) -> f64)` is `inner::<I>(x)`. `inner` is `#[inline(always)]`. **Not for people**:
+/// generated loops are called by it, and kernels.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! dispatched {

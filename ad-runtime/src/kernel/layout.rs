@@ -9,10 +9,11 @@ use ndarray::{Array, ArrayRef, Dim, Dimension};
 
 use crate::dsl::{Rank, dim};
 
-/// The elements of `x` in row-major order: borrowed if that is how they lie in memory, otherwise copied.
+/// The elements of `x` in row-major order: borrowed if that is how they lie in memory, otherwise
+/// copied.
 ///
-/// Any rank and layout: transposed, strided, reversed and broadcast (stride 0) views are copied row by row;
-/// zero-sized arrays of any strides are the empty slice.
+/// Any rank and layout: transposed, strided, reversed and broadcast (stride 0) views are copied row
+/// by row; zero-sized arrays of any strides are the empty slice.
 #[must_use]
 pub fn contiguous<A: Copy, D: Dimension>(x: &ArrayRef<A, D>) -> Cow<'_, [A]> {
     if let Some(slice) = x.as_slice() {
@@ -47,8 +48,8 @@ where
     }
 }
 
-/// The caller's array as memory for a result: its own elements where they lie in row-major order, otherwise a buffer that
-/// [`Destination::finish`] copies from.
+/// The caller's array as memory for a result: its own elements where they lie in row-major order,
+/// otherwise a buffer that [`Destination::finish`] copies from.
 #[derive(Debug)]
 pub enum Destination<'a, A, D: Dimension> {
     /// The caller's elements.
@@ -78,8 +79,8 @@ pub fn destination_slice<A: Copy>(slice: &mut [A], fill: A) -> Destination<'_, A
     Destination::Lent(slice)
 }
 
-/// The memory of `array` for what overwrites every element: holds anything until then. Allocates only if the array is not in
-/// standard layout.
+/// The memory of `array` for what overwrites every element: holds anything until then. Allocates
+/// only if the array is not in standard layout.
 #[must_use]
 pub fn replaced<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, fill: A) -> Destination<'_, A, D> {
     if array.is_standard_layout() {
@@ -142,7 +143,8 @@ pub fn overwrite<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, elements: &[
     }
 }
 
-/// A copy that is made part by part, while something else goes over what is copied: see [`super::dot_with_copies`].
+/// A copy that is made part by part, while something else goes over what is copied: see
+/// [`super::dot_with_copies`].
 #[derive(Debug)]
 pub struct Copied<'a, A> {
     to: &'a mut [A],
@@ -155,8 +157,8 @@ pub struct Copied<'a, A> {
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 
-/// These elements for an array, given in row-major order: to be copied part by part if that is how the array lies in memory, and
-/// copied now otherwise.
+/// These elements for an array, given in row-major order: to be copied part by part if that is how
+/// the array lies in memory, and copied now otherwise.
 ///
 /// # Panics
 ///
@@ -188,8 +190,8 @@ impl<A: Copy> Copied<'_, A> {
         assert!(self.from.len() == n, "a copy of {} elements beside {n}", self.from.len());
     }
 
-    /// Copies what is before this element and not copied yet, but for a few that end no line of the cache: parts that begin and end with one are
-    /// written without being read.
+    /// Copies what is before this element and not copied yet, but for a few that end no line of the
+    /// cache: parts that begin and end with one are written without being read.
     pub(super) fn go_on(&mut self, end: usize) {
         let line = (LINE / size_of::<A>().max(1)).max(1);
         if let Some(lines) = end.checked_sub(self.ahead) {

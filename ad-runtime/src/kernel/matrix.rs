@@ -1,10 +1,12 @@
 //! Products of row-major matrices and vectors.
 //!
-//! Large products go to `matrixmultiply` (through ndarray); small and thin ones and products with a vector, at which it
-//! is poor, are the loops of [`super::product`]. Which of them runs depends on the sizes and the transpositions alone.
+//! Large products go to `matrixmultiply` (through ndarray); small and thin ones and products with a
+//! vector, at which it is poor, are the loops of [`super::product`]. Which of them runs depends on
+//! the sizes and the transpositions alone.
 //!
-//! The time of our loops over that of `matrixmultiply`, both with AVX2 and FMA (f64, one core of a Zen 5 server; the
-//! shape is `m k n`, N and T say which operands are stored transposed). `benches/kernels.rs` measures them again.
+//! The time of our loops over that of `matrixmultiply`, both with AVX2 and FMA (f64, one core of a
+//! Zen 5 server; the shape is `m k n`, N and T say which operands are stored transposed).
+//! `benches/kernels.rs` measures them again.
 //!
 //! | `m k n` | NN | TN | NT | | `m k n` | NN | TN | NT |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -27,8 +29,8 @@ use super::isa::dispatched;
 use super::product::{by_loops, gemv_in, gemv_t_in, ger_in};
 use crate::Real;
 
-/// Whether a product of this shape is better done by the loops of [`super::product`] than by `matrixmultiply`, although
-/// none of its sizes is 1. The bounds are measured: the table above.
+/// Whether a product of this shape is better done by the loops of [`super::product`] than by
+/// `matrixmultiply`, although none of its sizes is 1. The bounds are measured: the table above.
 fn loops_win<F>(a: Operand<'_, F>, b: Operand<'_, F>, [m, k, n]: [usize; 3]) -> bool {
     use Operand::{Plain, Transposed};
     let (volume, thin) = (m.saturating_mul(k).saturating_mul(n), m.min(n));
@@ -71,8 +73,8 @@ impl<'a, F: Real> Operand<'a, F> {
 
 /// `c (+)= a b`, where a has the shape (m, k), b (k, n) and c (m, n), for `[m, k, n] = sizes`.
 ///
-/// `gemm(&mut c, Operand::Transposed(&x), Operand::Plain(&y), [m, k, n], false)` is `c = x' y` with x stored
-/// as (k, m). Batches are loops of the caller.
+/// `gemm(&mut c, Operand::Transposed(&x), Operand::Plain(&y), [m, k, n], false)` is `c = x' y` with
+/// x stored as (k, m). Batches are loops of the caller.
 ///
 /// # Panics
 ///
@@ -82,8 +84,8 @@ pub fn gemm<F: Real>(c: &mut [F], a: Operand<'_, F>, b: Operand<'_, F>, sizes: [
     multiply(c, a, b, sizes, accumulate, false);
 }
 
-/// [`gemm`] without the heap, for arrays of static size: `matrixmultiply`, which the large products go to, packs its
-/// operands into memory that it allocates.
+/// [`gemm`] without the heap, for arrays of static size: `matrixmultiply`, which the large products
+/// go to, packs its operands into memory that it allocates.
 ///
 /// # Panics
 ///
@@ -129,7 +131,8 @@ fn multiply<F: Real>(
     }
 }
 
-/// `y (+)= A x`, where A is row-major of shape (`y.len()`, `x.len()`): the dot product of each row with x.
+/// `y (+)= A x`, where A is row-major of shape (`y.len()`, `x.len()`): the dot product of each row
+/// with x.
 ///
 /// # Panics
 ///
@@ -146,8 +149,8 @@ pub fn gemv<F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
     dispatched!('a, F; gemv_in(y: &'a mut [F], a: &'a [F], x: &'a [F], accumulate: bool) -> ());
 }
 
-/// `y (+)= A' x`, where A is row-major of shape (`x.len()`, `y.len()`): the rows of A weighted by x and added,
-/// eight rows a pass over `y`. Walking A by columns would be three to five times slower.
+/// `y (+)= A' x`, where A is row-major of shape (`x.len()`, `y.len()`): the rows of A weighted by x
+/// and added, eight rows a pass over `y`. Walking A by columns would be three to five times slower.
 ///
 /// # Panics
 ///
@@ -180,8 +183,8 @@ fn check_matrix<F>(a: &[F], rows: usize, columns: usize) {
     assert!(a.len() == rows * columns, "{} elements are not a matrix of shape ({rows}, {columns})", a.len());
 }
 
-/// The product of a matrix and a vector as ndarray itself computes it: `out = a x`, a of the shape (m, k), for `[m, k] = sizes`. For what a
-/// decision depends on.
+/// The product of a matrix and a vector as ndarray itself computes it: `out = a x`, a of the shape
+/// (m, k), for `[m, k] = sizes`. For what a decision depends on.
 ///
 /// # Panics
 ///
@@ -193,7 +196,8 @@ pub fn exact_gemv<F: Real>(out: &mut [F], a: Operand<'_, F>, x: &[F], [m, k]: [u
     general_mat_vec_mul(F::one(), &a.view(m, k), &ArrayView1::from(x), F::zero(), &mut out);
 }
 
-/// The product of two matrices as ndarray itself computes it; the arguments are those of [`gemm`]. For what a decision depends on.
+/// The product of two matrices as ndarray itself computes it; the arguments are those of [`gemm`].
+/// For what a decision depends on.
 ///
 /// # Panics
 ///

@@ -1,4 +1,5 @@
-//! The loops of matrix products, which hold a block of the result in registers and read the operands where they lie.
+//! The loops of matrix products, which hold a block of the result in registers and read the
+//! operands where they lie.
 //!
 //! Must never pack or allocate, and never let a row's result depend on which rows stand beside it.
 
@@ -12,8 +13,9 @@ use crate::Real;
 const ROWS: usize = 4;
 /// Columns of a block: with four rows, eight vectors of four doubles.
 const COLUMNS: usize = 8;
-/// Rows that have their dot products together: they take turns in the processor's adders, and a matrix is still read nearly in order. Four
-/// take a tenth longer where rows have a hundred elements, and as long where they have more (measured on a Zen 4).
+/// Rows that have their dot products together: they take turns in the processor's adders, and a
+/// matrix is still read nearly in order. Four take a tenth longer where rows have a hundred
+/// elements, and as long where they have more (measured on a Zen 4).
 const DOTS: usize = 2;
 /// Rows that are added in one pass over the result.
 const ADDED: usize = 8;
@@ -60,7 +62,8 @@ fn put<F: Real>(place: &mut F, value: F, accumulate: bool) {
     *place = if accumulate { *place + value } else { value };
 }
 
-/// [`super::gemv`], for loops that run in [`super::dispatch`] themselves; `x` has an element or more.
+/// [`super::gemv`], for loops that run in [`super::dispatch`] themselves; `x` has an element or
+/// more.
 #[inline(always)]
 pub fn gemv_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
     let k = x.len();
@@ -86,7 +89,8 @@ pub fn gemv_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool)
     }
 }
 
-/// [`super::gemv_t`], for loops that run in [`super::dispatch`] themselves; `y` has an element or more.
+/// [`super::gemv_t`], for loops that run in [`super::dispatch`] themselves; `y` has an element or
+/// more.
 #[inline(always)]
 pub fn gemv_t_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
     if !accumulate {
@@ -118,7 +122,8 @@ pub fn gemv_t_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: boo
     }
 }
 
-/// [`super::ger`], for loops that run in [`super::dispatch`] themselves; `y` has an element or more.
+/// [`super::ger`], for loops that run in [`super::dispatch`] themselves; `y` has an element or
+/// more.
 #[inline(always)]
 pub fn ger_in<I: Isa, F: Real>(a: &mut [F], x: &[F], y: &[F], accumulate: bool) {
     for (row, &weight) in a.chunks_exact_mut(y.len()).zip(x) {
@@ -138,8 +143,8 @@ fn scaled<F: Real>(y: &mut [F], alpha: F, x: &[F]) {
     }
 }
 
-/// The block of `R` rows and `C` columns of the result at column `j`. `weights(p)` are the elements of the left operand
-/// in these rows; `b` has the rows of the right one.
+/// The block of `R` rows and `C` columns of the result at column `j`. `weights(p)` are the elements
+/// of the left operand in these rows; `b` has the rows of the right one.
 #[inline(always)]
 fn block<I: Isa, F: Real, const R: usize, const C: usize>(
     c: &mut [F],
@@ -161,7 +166,8 @@ fn block<I: Isa, F: Real, const R: usize, const C: usize>(
     store(c, apart(&sums), j, n, accumulate);
 }
 
-/// Writes a block. Never inlined, for the reason given at [`super::lanes`]: the sums stay in whole vectors.
+/// Writes a block. Never inlined, for the reason given at [`super::lanes`]: the sums stay in whole
+/// vectors.
 #[inline(never)]
 fn store<F: Real, const R: usize, const C: usize>(
     c: &mut [F],

@@ -1,19 +1,20 @@
 //! Reductions of slices to one number, in a fixed order.
 //!
-//! Floating-point additions are not associative, so LLVM never splits a sum into lanes by itself; here the
-//! lanes are written out: lane `l` takes the elements `l, l + LANES, ...`, the lanes are added as a balanced
-//! tree, then the remaining elements (fewer than `LANES`) from left to right. Below `LANES` elements that is
-//! the plain sum from left to right.
+//! Floating-point additions are not associative, so LLVM never splits a sum into lanes by itself;
+//! here the lanes are written out: lane `l` takes the elements `l, l + LANES, ...`, the lanes are
+//! added as a balanced tree, then the remaining elements (fewer than `LANES`) from left to right.
+//! Below `LANES` elements that is the plain sum from left to right.
 //!
-//! Must never depend on anything but the values, the length and whether the processor fuses products with additions:
-//! not on alignment.
+//! Must never depend on anything but the values, the length and whether the processor fuses
+//! products with additions: not on alignment.
 
 use super::generated::lanes as lanes_total;
 use super::isa::{Isa, dispatched};
 use super::layout::Copied;
 use crate::Real;
 
-/// 16 doubles are eight SSE or four AVX registers: enough independent additions to hide their latency.
+/// 16 doubles are eight SSE or four AVX registers: enough independent additions to hide their
+/// latency.
 const LANES: usize = 16;
 
 /// A copy for a call: the original, whose address nobody takes, stays in registers.
@@ -123,15 +124,18 @@ fn products_total<I: Isa, F: Real>(lanes: [F; LANES], x_rest: &[F], y_rest: &[F]
     total
 }
 
-/// Bytes of each array that stay in the second cache of a core with those of the others, while a kernel and what copies its operands go over them.
-/// Each copy of a part takes a while to begin, and then `memcpy` does not read what it overwrites. A Zen 5 is fastest with twice as much (an eighth
-/// of it takes a third longer), a Zen 4 with an eighth (twice as much takes half as long again): this is between.
+/// Bytes of each array that stay in the second cache of a core with those of the others, while a
+/// kernel and what copies its operands go over them. Each copy of a part takes a while to begin,
+/// and then `memcpy` does not read what it overwrites. A Zen 5 is fastest with twice as much (an
+/// eighth of it takes a third longer), a Zen 4 with an eighth (twice as much takes half as long
+/// again): this is between.
 const PART: usize = 1 << 15;
 
 /// Bytes of an array up to which it is in the first cache as a whole.
 const FEW: usize = PART / 2;
 
-/// [`dot`], bit for bit, and these copies of arrays that are as long: where the arrays are larger than the first cache, in one pass.
+/// [`dot`], bit for bit, and these copies of arrays that are as long: where the arrays are larger
+/// than the first cache, in one pass.
 ///
 /// # Panics
 ///
@@ -178,7 +182,8 @@ pub fn product<F: Real>(x: &[F]) -> F {
     x.iter().fold(F::one(), |p, &v| p * v)
 }
 
-/// The element that no other beats; `beats(a, b)` is false where a or b is NaN. `worst` is beaten by all but itself.
+/// The element that no other beats; `beats(a, b)` is false where a or b is NaN. `worst` is beaten
+/// by all but itself.
 ///
 /// Lanes start at `worst` and only take elements that beat them, so that no lane is ever NaN.
 #[inline(always)]
@@ -194,8 +199,9 @@ fn extreme<F: Real>(x: &[F], worst: F, beats: impl Fn(F, F) -> bool) -> F {
     for &v in lanes.iter().chain(rest) {
         best = if beats(v, best) { v } else { best };
     }
-    // Two cases, both rare, in which the lanes cannot tell: the winner may be -0 or +0, which compare equal,
-    // and the first of them is meant; or nothing beat `worst`, because it is there or because all are NaN.
+    // Two cases, both rare, in which the lanes cannot tell: the winner may be -0 or +0, which
+    // compare equal, and the first of them is meant; or nothing beat `worst`, because it is there
+    // or because all are NaN.
     if best == F::zero() || best == worst { first_equal(x, best) } else { best }
 }
 
@@ -205,14 +211,16 @@ fn first_equal<F: Real>(x: &[F], wanted: F) -> F {
     x.iter().copied().find(|&v| v == wanted).unwrap_or_else(F::nan)
 }
 
-/// [`maximum`] of one element or more, for loops that run in [`super::dispatch`] themselves; NaN of none.
+/// [`maximum`] of one element or more, for loops that run in [`super::dispatch`] themselves; NaN of
+/// none.
 #[inline(always)]
 #[must_use]
 pub fn maximum_in<I: Isa, F: Real>(x: &[F]) -> F {
     extreme(x, F::neg_infinity(), |a, b| a > b)
 }
 
-/// [`minimum`] of one element or more, for loops that run in [`super::dispatch`] themselves; NaN of none.
+/// [`minimum`] of one element or more, for loops that run in [`super::dispatch`] themselves; NaN of
+/// none.
 #[inline(always)]
 #[must_use]
 pub fn minimum_in<I: Isa, F: Real>(x: &[F]) -> F {
@@ -221,8 +229,8 @@ pub fn minimum_in<I: Isa, F: Real>(x: &[F]) -> F {
 
 /// The largest element.
 ///
-/// NaN as in a chain of `f64::max`: ignored, and the result only where all elements are NaN. Of -0 and +0 the
-/// first (so that the result is always the element at [`argmax`]).
+/// NaN as in a chain of `f64::max`: ignored, and the result only where all elements are NaN. Of -0
+/// and +0 the first (so that the result is always the element at [`argmax`]).
 ///
 /// # Panics
 ///

@@ -1,11 +1,12 @@
 //! Functions of one real number that std lacks.
 //!
-//! Computed in double precision (in single precision by way of it), to a few units in the last place; `sigmoid`,
-//! `relu` and `softplus` in the precision of their argument. NaN goes to NaN.
+//! Computed in double precision (in single precision by way of it), to a few units in the last
+//! place; `sigmoid`, `relu` and `softplus` in the precision of their argument. NaN goes to NaN.
 //!
-//! The coefficients below were computed for this file: Chebyshev interpolation, in 60 digits, of the function
-//! named at each table, and then rounded. Large arguments use the asymptotic (Stirling) series, the negative axis
-//! the reflection formulas. The errors stated were measured against 35 digits at some thousand random points each.
+//! The coefficients below were computed for this file: Chebyshev interpolation, in 60 digits, of
+//! the function named at each table, and then rounded. Large arguments use the asymptotic
+//! (Stirling) series, the negative axis the reflection formulas. The errors stated were measured
+//! against 35 digits at some thousand random points each.
 //!
 //! Must never be used by the compiler's reference interpreter, whose own versions check these.
 
@@ -17,7 +18,8 @@ use crate::Real;
 #[inline]
 #[must_use]
 pub fn sigmoid<F: Real>(x: F) -> F {
-    // exp of a number that is not positive never overflows; which quotient it enters depends on the sign.
+    // exp of a number that is not positive never overflows; which quotient it enters depends on the
+    // sign.
     let e = (-x.abs()).exp();
     let d = F::one() + e;
     if x < F::zero() { e / d } else { F::one() / d }
@@ -38,7 +40,8 @@ pub fn softplus<F: Real>(x: F) -> F {
     if x > F::zero() { x + tail } else { tail }
 }
 
-/// (2k + 1) B(2k) for k = 1, 2, ...: tetragamma(x) = -(1 / x^2 + 1 / x^3 + sum of these over x^(2k + 2)).
+/// (2k + 1) B(2k) for k = 1, 2, ...: tetragamma(x) = -(1 / x^2 + 1 / x^3 + sum of these over x^(2k
+/// + 2)).
 const TETRAGAMMA_SERIES: [f64; 10] = [
     1.0 / 2.0,
     -1.0 / 6.0,
@@ -77,16 +80,17 @@ fn tetragamma_f64(x: f64) -> f64 {
     }
 }
 
-/// `if a == 0 { 0 } else { a * b }`: a cotangent of zero contributes nothing, even where the local derivative is
-/// infinite or NaN.
+/// `if a == 0 { 0 } else { a * b }`: a cotangent of zero contributes nothing, even where the local
+/// derivative is infinite or NaN.
 #[inline]
 #[must_use]
 pub fn mul_zero<F: Real>(a: F, b: F) -> F {
     if a == F::zero() { F::zero() } else { a * b }
 }
 
-/// The derivative of order n of `digamma`, for a whole number n from 1 on. At 0 and the negative integers infinite for
-/// odd n, and for even n NaN, or at zeros infinite with the sign of `-x`. Relative error below 1e-14 for positive x.
+/// The derivative of order n of `digamma`, for a whole number n from 1 on. At 0 and the negative
+/// integers infinite for odd n, and for even n NaN, or at zeros infinite with the sign of `-x`.
+/// Relative error below 1e-14 for positive x.
 #[inline]
 #[must_use]
 pub fn polygamma<F: Real>(n: F, x: F) -> F {
@@ -110,7 +114,8 @@ fn polygamma_f64(n: f64, x: f64) -> f64 {
         let reflected = polygamma_f64(n, 1.0 - x);
         (if odd { -reflected } else { reflected }) - derivative_of_cotangent(n, x)
     } else {
-        // polygamma(n, x) = n! / x^(n + 1) + polygamma(n, x + 1), but for the sign: nothing cancels.
+        // polygamma(n, x) = n! / x^(n + 1) + polygamma(n, x + 1), but for the sign: nothing
+        // cancels.
         let mut factorial = 1.0;
         let mut k = 2.0;
         while k < n {
@@ -150,7 +155,8 @@ const BERNOULLI: [f64; 10] = [
     -174_611.0 / 330.0,
 ];
 
-/// The derivative of order n of `pi cot(pi x)`: a polynomial q in c = cot(pi x), since that of q(c) is -pi (1 + c^2) q'(c).
+/// The derivative of order n of `pi cot(pi x)`: a polynomial q in c = cot(pi x), since that of q(c)
+/// is -pi (1 + c^2) q'(c).
 fn derivative_of_cotangent(n: f64, x: f64) -> f64 {
     let mut q = [0.0; LARGEST_ORDER + 2];
     q[1] = 1.0;
@@ -173,11 +179,13 @@ fn derivative_of_cotangent(n: f64, x: f64) -> f64 {
     PI.powf(n + 1.0) * polynomial(&q, c / s)
 }
 
-/// The functions of the DSL that are kernels of this file, with their documents: `$then` makes them.
+/// The functions of the DSL that are kernels of this file, with their documents: `$then` makes
+/// them.
 macro_rules! scalar_functions {
     ($then:ident) => {
         $then! {
-            /// The logistic function `1 / (1 + exp(-x))` of a number or of each element; stable for large |x|.
+            /// The logistic function `1 / (1 + exp(-x))` of a number or of each element; stable for
+            /// large |x|.
             ///
             /// ```
             /// use ad_runtime::dsl::sigmoid;
@@ -187,7 +195,8 @@ macro_rules! scalar_functions {
             /// ```
             sigmoid;
 
-            /// The positive part `max(x, 0)` of a number or of each element; NaN stays NaN. Derivative 0 at 0.
+            /// The positive part `max(x, 0)` of a number or of each element; NaN stays NaN.
+            /// Derivative 0 at 0.
             ///
             /// ```
             /// use ad_runtime::dsl::relu;
@@ -212,15 +221,16 @@ macro_rules! scalar_functions {
             /// ```
             erf;
 
-            /// The complementary error function `1 - erf(x)` of a number or of each element, with its relative accuracy
-            /// (about 1e-15) also where it is tiny.
+            /// The complementary error function `1 - erf(x)` of a number or of each element, with
+            /// its relative accuracy (about 1e-15) also where it is tiny.
             ///
             /// ```
             /// assert!((ad_runtime::dsl::erfc(10.0) / 2.088_487_583_762_545e-45_f64 - 1.0).abs() < 2e-15);
             /// ```
             erfc;
 
-            /// The natural logarithm of |Gamma(x)| of a number or of each element. Infinite at 0, -1, -2, ...
+            /// The natural logarithm of |Gamma(x)| of a number or of each element. Infinite at 0,
+            /// -1, -2, ...
             ///
             /// ```
             /// assert!((ad_runtime::dsl::ln_gamma(5.0) - 24.0_f64.ln()).abs() < 1e-14);
@@ -251,22 +261,26 @@ macro_rules! through_f64 {
 }
 
 through_f64! {
-    /// The error function `2 / sqrt(pi) * integral from 0 to x of exp(-t^2)`. Relative error below 3e-16.
+    /// The error function `2 / sqrt(pi) * integral from 0 to x of exp(-t^2)`. Relative error below
+    /// 3e-16.
     erf by erf_f64;
-    /// The complementary error function `1 - erf(x)`, relative error below 1e-15 also where it is tiny (until it
-    /// is subnormal, beyond x = 26.5).
+    /// The complementary error function `1 - erf(x)`, relative error below 1e-15 also where it is
+    /// tiny (until it is subnormal, beyond x = 26.5).
     erfc by erfc_f64;
-    /// The natural logarithm of |Gamma(x)|. Infinite at 0 and the negative integers. Relative error below 1e-15
-    /// for positive x; on the negative axis the error is absolute near the function's zeros.
+    /// The natural logarithm of |Gamma(x)|. Infinite at 0 and the negative integers. Relative error
+    /// below 1e-15 for positive x; on the negative axis the error is absolute near the function's
+    /// zeros.
     ln_gamma by ln_gamma_f64;
-    /// The derivative of `ln_gamma`. NaN at the negative integers, infinite with the sign of `-x` at zeros.
-    /// Relative error below 1e-15 for positive x; on the negative axis absolute near the function's zeros.
+    /// The derivative of `ln_gamma`. NaN at the negative integers, infinite with the sign of `-x`
+    /// at zeros. Relative error below 1e-15 for positive x; on the negative axis absolute near the
+    /// function's zeros.
     digamma by digamma_f64;
-    /// The derivative of `digamma`. Infinite at 0 and the negative integers. Relative error below 1e-15 for
-    /// positive x.
+    /// The derivative of `digamma`. Infinite at 0 and the negative integers. Relative error below
+    /// 1e-15 for positive x.
     trigamma by trigamma_f64;
-    /// The derivative of `trigamma`. NaN at the negative integers, infinite with the sign of `-x` at zeros. Relative
-    /// error below 2e-15 for positive x; on the negative axis absolute near the function's zeros.
+    /// The derivative of `trigamma`. NaN at the negative integers, infinite with the sign of `-x`
+    /// at zeros. Relative error below 2e-15 for positive x; on the negative axis absolute near the
+    /// function's zeros.
     tetragamma by tetragamma_f64;
 }
 
@@ -303,7 +317,8 @@ const ERF: [f64; 13] = [
     5.957176147748911e-11,
 ];
 
-/// (x + 3) exp(x^2) erfc(x) for x >= 1/2, as a Chebyshev series in u = 1 - 7 / (x + 3); error 2e-18.
+/// (x + 3) exp(x^2) erfc(x) for x >= 1/2, as a Chebyshev series in u = 1 - 7 / (x + 3); error
+/// 2e-18.
 const ERFC: [f64; 25] = [
     1.1524464011975497,
     -0.7520774257150896,
@@ -332,8 +347,8 @@ const ERFC: [f64; 25] = [
     -1.7979927249070985e-18,
 ];
 
-/// exp(-x^2): the rounding error of the square, up to 700 half units in the last place of the result, is kept
-/// out by splitting x into a part whose square is exact and a small rest.
+/// exp(-x^2): the rounding error of the square, up to 700 half units in the last place of the
+/// result, is kept out by splitting x into a part whose square is exact and a small rest.
 fn exp_minus_square(x: f64) -> f64 {
     let head = f64::from_bits(x.to_bits() & 0xffff_ffff_f800_0000);
     (-head * head).exp() * (-(x - head) * (x + head)).exp()
@@ -414,7 +429,8 @@ const STIRLING: [f64; 8] = [
 /// (ln(2 pi) - 1) / 2.
 const HALF_LN_TAU_LESS_ONE: f64 = 0.418_938_533_204_672_7;
 
-/// Arguments from here on use the asymptotic series, whose ninth term is below 3e-18 of the result there.
+/// Arguments from here on use the asymptotic series, whose ninth term is below 3e-18 of the result
+/// there.
 const ASYMPTOTIC: f64 = 10.0;
 
 /// sin(pi x), exactly 0 at the integers: the argument is reduced before it is multiplied by pi.
@@ -486,7 +502,8 @@ const DIGAMMA: [f64; 22] = [
     -0.00017312261802727394,
 ];
 
-/// The positive root of digamma, as a sum of two doubles, so that digamma keeps its relative accuracy near it.
+/// The positive root of digamma, as a sum of two doubles, so that digamma keeps its relative
+/// accuracy near it.
 const DIGAMMA_ROOT: (f64, f64) = (1.461_632_144_968_362_2, 9.549_995_429_965_697e-17);
 
 /// B(2k) / 2k for k = 1, 2, ...: digamma(x) = ln x - 1 / 2x - sum of these over x^2k.

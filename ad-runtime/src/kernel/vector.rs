@@ -146,7 +146,8 @@ fn sums_so_far<'a, F: Real>(mut pairs: impl Iterator<Item = (&'a mut F, &'a F)>)
     }
 }
 
-/// The sums of the columns of the row-major matrix `x` of `out.len()` columns: `out[j] (+)= sum_i x[i, j]`.
+/// The sums of the columns of the row-major matrix `x` of `out.len()` columns: `out[j] (+)= sum_i
+/// x[i, j]`.
 ///
 /// Also the sum over the first axis of an array of any rank, whose rows are then its outer items.
 ///

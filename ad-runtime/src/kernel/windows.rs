@@ -1,16 +1,20 @@
-//! Sums of products of arrays that are read at sums of indices: convolutions, correlations, and what their adjoints are.
+//! Sums of products of arrays that are read at sums of indices: convolutions, correlations, and
+//! what their adjoints are.
 //!
-//! `y[o, i, j] = sum of w[o, c, p, q] * x[c, i + p, j + q]` over c, p, q is an ordinary contraction of `w` with the windows of `x`, an array
-//! nine times the size of `x` for windows of 3 x 3. The windows are never written out here (im2col of K. Chellapilla, S. Puri, P. Simard, *High
-//! performance convolutional neural networks for document processing*, 2006, is what this does without): in memory of standard layout an
-//! element of a window is as far from its neighbours as the index that moves says, so that a label of the contraction has one step in each
-//! array, and the loops are those of a product of matrices with other steps ([`tiles`]).
+//! `y[o, i, j] = sum of w[o, c, p, q] * x[c, i + p, j + q]` over c, p, q is an ordinary contraction
+//! of `w` with the windows of `x`, an array nine times the size of `x` for windows of 3 x 3. The
+//! windows are never written out here (im2col of K. Chellapilla, S. Puri, P. Simard, *High
+//! performance convolutional neural networks for document processing*, 2006, is what this does
+//! without): in memory of standard layout an element of a window is as far from its neighbours as
+//! the index that moves says, so that a label of the contraction has one step in each array, and
+//! the loops are those of a product of matrices with other steps ([`tiles`]).
 //!
-//! - Where a label of unit step is in the result and in one operand, its neighbours fill the lanes, and a tile of the result stays in registers
-//!   while everything is added to it (convolution).
+//! - Where a label of unit step is in the result and in one operand, its neighbours fill the lanes,
+//!   and a tile of the result stays in registers while everything is added to it (convolution).
 //! - Where it is in both operands and summed, tiles of dot products (the gradient of `w`).
-//! - Where the *result* is at a sum of indices, `dx[c, i + p, j + q] += w[o, c, p, q] * d[o, i, j]` (the gradient of `x`), it is turned round:
-//!   `dx[c, v, u]` is the sum of `w[o, c, p, q] * d[o, v - p, u - q]`, and `d` is copied once with zeros around it.
+//! - Where the *result* is at a sum of indices, `dx[c, i + p, j + q] += w[o, c, p, q] * d[o, i, j]`
+//!   (the gradient of `x`), it is turned round: `dx[c, v, u]` is the sum of `w[o, c, p, q] * d[o, v
+//!   - p, u - q]`, and `d` is copied once with zeros around it.
 //!
 //! Must never read or write out of range: what falls outside adds nothing.
 
@@ -21,7 +25,8 @@ use super::isa::dispatched;
 use crate::Real;
 use tiles::{dots, lanes, lanes_in_order};
 
-/// An axis of an array: its size, and where along it the array is read: at the number plus each label times its step.
+/// An axis of an array: its size, and where along it the array is read: at the number plus each
+/// label times its step.
 pub type Axis<const L: usize> = (usize, isize, [isize; L]);
 
 /// What becomes of the result.
@@ -46,7 +51,8 @@ impl<F: Real> How<F> {
     }
 }
 
-/// What a label is in the flat arrays: how often, and how far one more is in the result and the operands.
+/// What a label is in the flat arrays: how often, and how far one more is in the result and the
+/// operands.
 #[derive(Clone, Copy, Debug)]
 struct Label {
     n: usize,
@@ -125,11 +131,13 @@ impl<const L: usize> Read<L> {
     }
 }
 
-/// `out[..] (+)= the sum of a[..] * b[..]` over all indices of the labels, where each array is read along its axes as [`Axis`] says. Terms of
-/// which any of the three is out of range are left out. Without `accumulate`, elements of the result that nothing is added to are zero.
+/// `out[..] (+)= the sum of a[..] * b[..]` over all indices of the labels, where each array is read
+/// along its axes as [`Axis`] says. Terms of which any of the three is out of range are left out.
+/// Without `accumulate`, elements of the result that nothing is added to are zero.
 ///
-/// `windows((&mut y, &[(n, 0, [1, 0])]), (&w, &[(k, 0, [0, 1])]), (&x, &[(n + k - 1, 0, [1, 1])]), [n, k], false)` is
-/// `y[i] = sum of w[p] * x[i + p]` over p. The weights, or the operand with zeros around it, are copied.
+/// `windows((&mut y, &[(n, 0, [1, 0])]), (&w, &[(k, 0, [0, 1])]), (&x, &[(n + k - 1, 0, [1, 1])]),
+/// [n, k], false)` is `y[i] = sum of w[p] * x[i + p]` over p. The weights, or the operand with
+/// zeros around it, are copied.
 ///
 /// # Panics
 ///
@@ -161,8 +169,8 @@ pub fn windows<F: Real, const L: usize>(
     inside(out, a, b, &arrays, &labels, how);
 }
 
-/// [`windows`] in whose products a zero of the first operand, of the second one, absorbs: it makes a product 0 also where
-/// the other factor is infinite or NaN.
+/// [`windows`] in whose products a zero of the first operand, of the second one, absorbs: it makes
+/// a product 0 also where the other factor is infinite or NaN.
 ///
 /// # Panics
 ///
@@ -186,8 +194,9 @@ pub fn absorbing_windows<F: Real, const L: usize>(
     each_product(out, &arrays, &labels, how, |x, y| absorbing_product(a[x], b[y], absorbs));
 }
 
-/// [`windows`] for what a decision depends on: each element of the result is `start` and, one after the other in the order of the labels (the last
-/// one fastest), the products, each rounded before it is added.
+/// [`windows`] for what a decision depends on: each element of the result is `start` and, one after
+/// the other in the order of the labels (the last one fastest), the products, each rounded before
+/// it is added.
 ///
 /// # Panics
 ///
@@ -214,15 +223,18 @@ fn check<const L: usize>([out, a, b]: [(usize, &[Axis<L>]); 3]) {
     assert!(fits(out) && fits(a) && fits(b), "windows of {} and {} elements into {}", a.0, b.0, out.0);
 }
 
-/// A contraction turned round: where the result was at `i + p`, it is at `i`, and the operand that was at `i` is at `i - p`.
+/// A contraction turned round: where the result was at `i + p`, it is at `i`, and the operand that
+/// was at `i` is at `i - p`.
 struct Turned<const L: usize> {
     arrays: [Read<L>; 3],
     labels: [usize; L],
-    /// Zeros before and behind each axis of the operand, which had so many elements from this one on.
+    /// Zeros before and behind each axis of the operand, which had so many elements from this one
+    /// on.
     zeros: Vec<(usize, usize, usize)>,
 }
 
-/// The contraction turned round so that the result is at one index, if that makes its last axis one; by the first operand or the second.
+/// The contraction turned round so that the result is at one index, if that makes its last axis
+/// one; by the first operand or the second.
 fn turned<const L: usize>([out, a, b]: &[Read<L>; 3], labels: [usize; L], first: bool) -> Option<Turned<L>> {
     let (mut moved, fixed) = if first { (a.clone(), b) } else { (b.clone(), a) };
     let (mut new_out, mut new_labels) = (out.clone(), labels);
@@ -289,11 +301,13 @@ fn inside<F: Real, const L: usize>(
     let [(o0, os), (a0, a_s), (b0, bs)] = [arrays[0].flat(), arrays[1].flat(), arrays[2].flat()];
     let first = [o0, a0, b0];
     let all: Vec<Label> = (0..L).map(|l| Label { n: labels[l], out: os[l], a: a_s[l], b: bs[l] }).collect();
-    // Whether no element of the result is met by two indices of its own labels; and how many are met.
+    // Whether no element of the result is met by two indices of its own labels; and how many are
+    // met.
     let once = arrays[0].axes.iter().all(|(.., steps)| steps.iter().filter(|s| **s != 0).count() <= 1)
         && (0..L).all(|l| arrays[0].axes.iter().filter(|a| a.2[l] != 0).count() <= 1);
     let met: usize = all.iter().filter(|l| l.out != 0).map(|l| l.n).product();
-    // The longest label that can fill lanes; in the result and one operand rather than in both operands.
+    // The longest label that can fill lanes; in the result and one operand rather than in both
+    // operands.
     let worth = |l: &Label| l.n.min(64);
     let spread = |l: &Label| l.out == 1 && ((l.a, l.b) == (1, 0) || (l.a, l.b) == (0, 1));
     let summed = |l: &Label| l.out == 0 && (l.a, l.b) == (1, 1);

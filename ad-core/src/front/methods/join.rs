@@ -166,7 +166,7 @@ fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
         });
     }
     let t = joined.ok_or(crate::diag::Poison)?;
-    let t = own.map_or(t, |own| me.g.own(t, own));
+    let t = own.map_or(t, |own| me.g.relaxed_exact(t, own));
     Ok(fine(me, t))
 }
 

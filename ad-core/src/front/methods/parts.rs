@@ -253,7 +253,7 @@ impl<'a> Lower<'a> {
         match self.exact_of_first(t, len, near) {
             Some(own) => {
                 let own = self.layouts().of_known(own, of);
-                self.g.own(free, own)
+                self.g.relaxed_exact(free, own)
             }
             None => free,
         }
@@ -381,7 +381,7 @@ fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Te
     let (total, freedom) = (me.g.sum_all(squares), me.g.sub(count, ddof));
     let met = me.layouts().folded_part(&Open { all: t, lens: Rc::clone(&x.lens) });
     let own = me.layouts().reduce_part(Reduce::Distances, 1, &met);
-    let total = me.g.own(total, own);
+    let total = me.g.relaxed_exact(total, own);
     Ok(me.g.div(total, freedom))
 }
 
@@ -474,7 +474,7 @@ pub(in crate::front) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowe
     let spec = Contraction::new(labels.0, labels.1, labels.2);
     let mut t = me.g.contract(x, y, spec);
     if let Some(own) = own.filter(|&own| me.g.ty(own) == me.g.ty(t)) {
-        t = me.g.own(t, own);
+        t = me.g.relaxed_exact(t, own);
     }
     let left: Vec<Option<Term>> = lens.0[..na - 1].iter().chain(&lens.1[1..]).copied().collect();
     Ok(me.part_of_product(t, &left, [&a, &b]))

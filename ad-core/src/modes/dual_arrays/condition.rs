@@ -1,14 +1,16 @@
-//! Conditions of cotangents: a cotangent that is zero unless a condition holds is kept as *one* conditional with a zero arm, however deep
-//! the function nests its own, so that a linear operation goes through one level and not through all of them. Nested conditions become
-//! a lazy conjunction, `cond c1 c2 false`: the inner one is not looked at where the outer one does not hold, as in the function.
+//! Conditions of cotangents: a cotangent that is zero unless a condition holds is kept as *one*
+//! conditional with a zero arm, however deep the function nests its own, so that a linear operation
+//! goes through one level and not through all of them. Nested conditions become a lazy conjunction,
+//! `cond c1 c2 false`: the inner one is not looked at where the outer one does not hold, as in the
+//! function.
 
 use super::zero::is_zero;
 use crate::analysis::guards::{Guard, parts};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::Prim;
 
-/// How far up two chains of conditions are compared when cotangents under them are added: further up, the sum is no longer
-/// known to be masked, which costs a little and is still right.
+/// How far up two chains of conditions are compared when cotangents under them are added: further
+/// up, the sum is no longer known to be masked, which costs a little and is still right.
 const NEAR: usize = 8;
 
 /// The guard of a conditional with a zero arm, and its other arm.
@@ -56,8 +58,8 @@ pub(super) fn mask_outside(g: &mut Graph, t: Term, outer: Guard) -> Term {
     }
 }
 
-/// The sum of two terms; where both are masked and their conditions have a near common part, under that part; one conditional
-/// with two arms where the next conditions are opposite.
+/// The sum of two terms; where both are masked and their conditions have a near common part, under
+/// that part; one conditional with two arms where the next conditions are opposite.
 pub(super) fn add(g: &mut Graph, a: Term, b: Term) -> Term {
     if is_zero(g, a) {
         return b;
@@ -79,7 +81,8 @@ pub(super) fn add(g: &mut Graph, a: Term, b: Term) -> Term {
     join(g, (x, &lasts(&up_a)), (y, &lasts(&up_b)))
 }
 
-/// The sum of two terms, by arms if both are conditionals on one condition and one of them has a zero arm.
+/// The sum of two terms, by arms if both are conditionals on one condition and one of them has a
+/// zero arm.
 fn add_arms(g: &mut Graph, a: Term, b: Term) -> Term {
     let plus = |g: &mut Graph, x: Term, y: Term| match (is_zero(g, x), is_zero(g, y)) {
         (true, _) => y,
@@ -118,8 +121,9 @@ fn below(g: &mut Graph, t: Term, guards: &[Guard]) -> Term {
     mask_outside(g, t, all)
 }
 
-/// The guard, and what it is a conjunction of without its last part, without its last two, ..., each with the last part of its own;
-/// the one that is not looked into any further with itself. At most [`NEAR`].
+/// The guard, and what it is a conjunction of without its last part, without its last two, ...,
+/// each with the last part of its own; the one that is not looked into any further with itself. At
+/// most [`NEAR`].
 fn ancestors(g: &Graph, guard: Guard) -> Vec<(Guard, Guard)> {
     let mut all = Vec::new();
     let mut at = guard;

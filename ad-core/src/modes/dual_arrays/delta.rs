@@ -1,6 +1,7 @@
-//! Delta terms (BOT Fig. 12, KN Figs. 3-5): linear maps from the tangents of the leaves to the tangent of a term.
-//! A zero derivative has no Delta at all, so it costs nothing. Deltas are numbered in the order of the terms that they belong to,
-//! which is what lets the reverse pass be one walk from the highest number down.
+//! Delta terms (BOT Fig. 12, KN Figs. 3-5): linear maps from the tangents of the leaves to the
+//! tangent of a term. A zero derivative has no Delta at all, so it costs nothing. Deltas are
+//! numbered in the order of the terms that they belong to, which is what lets the reverse pass be
+//! one walk from the highest number down.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -48,11 +49,13 @@ pub(super) enum Delta {
 /// The derivative of a loop, given the augmented loop that saves the carried values of every step.
 #[derive(Debug)]
 pub(super) struct ScanDelta {
-    /// The loop itself, as it stands in the primal, before augmentation (for its parts and its body).
+    /// The loop itself, as it stands in the primal, before augmentation (for its parts and its
+    /// body).
     pub(super) scan: Scan,
     /// The carried values at the beginning of each step, as produced by the augmented loop.
     pub(super) saved: Vec<Term>,
-    /// What the derivative reads instead of carried arrays, or would compute again at a price: terms of the body, their rows, and why.
+    /// What the derivative reads instead of carried arrays, or would compute again at a price:
+    /// terms of the body, their rows, and why.
     pub(super) residuals: Vec<(Term, Term, super::residuals::Why)>,
     /// Carried arrays that the derivative may change back.
     pub(super) undo: Vec<super::undo::Undo>,
@@ -62,7 +65,8 @@ pub(super) struct ScanDelta {
     pub(super) body: Dual,
     /// Which carried values have a tangent.
     pub(super) carried: Vec<bool>,
-    /// Tangents of the initial carried values; where `carried` holds but this is `None`, it is zero.
+    /// Tangents of the initial carried values; where `carried` holds but this is `None`, it is
+    /// zero.
     pub(super) init: Vec<Option<DeltaId>>,
     /// Tangents of the captures.
     pub(super) captures: Vec<Option<DeltaId>>,

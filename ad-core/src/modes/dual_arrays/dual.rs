@@ -1,5 +1,6 @@
-//! The dual transformation (BOT Figs. 13-15): each real term gets its Delta, by one rule for each form and the derivative rows of the tables.
-//! Integer and boolean terms have none, and neither has anything that no active leaf reaches: activity needs no analysis of its own.
+//! The dual transformation (BOT Figs. 13-15): each real term gets its Delta, by one rule for each
+//! form and the derivative rows of the tables. Integer and boolean terms have none, and neither has
+//! anything that no active leaf reaches: activity needs no analysis of its own.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,9 +22,11 @@ pub(super) fn dual(g: &mut Graph, roots: &[Term], active: &[u32]) -> Dual {
 /// The Deltas of `roots` with respect to the leaves for which `active` holds.
 pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(Leaf) -> bool) -> Dual {
     let mut d = Dualise { g, active, out: Dual::default(), primal: HashMap::new(), tangents: HashMap::new() };
-    // A size is part of types, so it stays the term that it is; loops that only sizes come from save nothing.
+    // A size is part of types, so it stays the term that it is; loops that only sizes come from
+    // save nothing.
     let mut sizes = crate::analysis::sizes::sizes(d.g, roots);
-    // Index functions are outside differentiation (they are discrete), but loops in them are still the primal's loops.
+    // Index functions are outside differentiation (they are discrete), but loops in them are still
+    // the primal's loops.
     for t in reachable(d.g, roots, &mut sizes) {
         if sizes.contains(&t) {
             d.primal.insert(t, t);
@@ -44,7 +47,8 @@ pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(Leaf) -> bo
     out
 }
 
-/// What roots consist of, oldest first, without what sizes consist of. The counts of loops are sizes too.
+/// What roots consist of, oldest first, without what sizes consist of. The counts of loops are
+/// sizes too.
 fn reachable(g: &Graph, roots: &[Term], sizes: &mut HashSet<Term>) -> Vec<Term> {
     let mut seen: HashSet<Term> = HashSet::new();
     let mut stack: Vec<Term> = roots.to_vec();
@@ -190,7 +194,8 @@ impl Dualise<'_, '_> {
         Tangent::from(self.push(Delta::Cond { cond, then, other }))
     }
 
-    /// Rows of the tables and the structural primitives. `p` is the primal term, `args` the original arguments.
+    /// Rows of the tables and the structural primitives. `p` is the primal term, `args` the
+    /// original arguments.
     fn prim(&mut self, p: Term, prim: &Prim, args: &[Term]) -> Option<DeltaId> {
         let now: Vec<Term> = args.iter().map(|&a| self.p(a)).collect();
         let x = args.first().and_then(|&a| self.of(a));
@@ -218,7 +223,7 @@ impl Dualise<'_, '_> {
                 let from = self.g.elem(now[0]);
                 self.apply(Lin::Cast { from, to: *to }, x)
             }
-            Prim::Own | Prim::Unordered => x,
+            Prim::RelaxedExact | Prim::UnknownOrder => x,
             Prim::Reduce(Reduce::Max, rank) => self.extremum(Reduce::ArgMax, *rank, now[0], x),
             Prim::Reduce(Reduce::Min, rank) => self.extremum(Reduce::ArgMin, *rank, now[0], x),
             Prim::Stack => {
@@ -233,7 +238,7 @@ impl Dualise<'_, '_> {
             | Prim::Compare(_)
             | Prim::Int(_)
             | Prim::IntNeg
-            | Prim::Order
+            | Prim::TotalOrder
             | Prim::Not
             | Prim::And
             | Prim::Or
@@ -241,7 +246,7 @@ impl Dualise<'_, '_> {
             Prim::Fused => None,
             // Read as the second way of a number, whose first one has the derivative.
             Prim::Reduce(op, _) => {
-                debug_assert!(op.is_own(), "{op:?} has a derivative");
+                debug_assert!(op.keeps_order(), "{op:?} has a derivative");
                 None
             }
             _ => self.structural(prim, args, &now),

@@ -1,8 +1,10 @@
-//! Linear operations: what BOT Fig. 14 and KN Figs. 4-5 have as constructors of Delta. Each is applied to a tangent, and
-//! transposed onto a cotangent; the transpose of a structural operation is another one, so there is no second table.
+//! Linear operations: what BOT Fig. 14 and KN Figs. 4-5 have as constructors of Delta. Each is
+//! applied to a tangent, and transposed onto a cotangent; the transpose of a structural operation
+//! is another one, so there is no second table.
 //!
-//! NaNs of arms that are not taken must not come back through `0 * inf` (prototype.md, 3). So operations commute with
-//! conditionals and choices that have a zero arm, and where a mask has been lost in a sum, scaling absorbs zero.
+//! No NaN of an arm that is not taken may come back through `0 * inf` (the chapter on derivatives
+//! and masks in `docs/internals`). So operations commute with conditionals and choices that have a
+//! zero arm. Where a sum has hidden a mask, scaling is the product that absorbs zero.
 
 use crate::ir::{Elem, Graph, Node, Put, Term, Var};
 use crate::prim::structural::{Applied, Linear};
@@ -34,7 +36,8 @@ pub(crate) enum KnownZeros {
     None,
     /// Zeros where an index or a slice did not read.
     Unread,
-    /// Zeros of a part of a loop that nothing behind the loop reads, and of what a step did not read.
+    /// Zeros of a part of a loop that nothing behind the loop reads, and of what a step did not
+    /// read.
     Idle,
     /// Zeros where an arm was not taken.
     Arm,
@@ -55,7 +58,8 @@ impl Lin {
 
     /// The image of a cotangent under the transpose (BOT Fig. 17).
     pub(super) fn transpose(&self, g: &mut Graph, ct: Term, masked: KnownZeros) -> Term {
-        // Every linear operation commutes with a conditional that has a zero arm: the arm not taken then costs nothing.
+        // Every linear operation commutes with a conditional that has a zero arm: the arm not taken
+        // then costs nothing.
         if let Some((literal, inner)) = zero_arm(g, ct) {
             let inner = self.transpose(g, inner, masked);
             return wrap(g, inner, literal);
@@ -75,8 +79,8 @@ impl Lin {
         }
     }
 
-    /// What is known of the zeros of the transpose's result, given the cotangent. A choice with a zero arm keeps it under a scaling,
-    /// where everybody can see it; any other operation hides it.
+    /// What is known of the zeros of the transpose's result, given the cotangent. A choice with a
+    /// zero arm stays at the root under a scaling; any other operation hides it.
     pub(super) fn transposed_mask(&self, g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
         match self {
             Lin::Scale(..) => masked,
@@ -88,7 +92,7 @@ impl Lin {
     }
 }
 
-/// What is known of a cotangent's zeros once its root is hidden.
+/// What is known of a cotangent's zeros once an operation stands above it.
 pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
     // A condition around it stays around everything.
     let inner = zero_arm(g, ct).map_or(ct, |(_, inner)| inner);
@@ -98,7 +102,8 @@ pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros
     }
 }
 
-/// What a gather reads; an element of a seed that is written as its elements is that element, so that its zeros are seen.
+/// What a gather reads; an element of a seed that is written as its elements is that element, so
+/// that its zeros are seen.
 pub(super) fn element(g: &mut Graph, src: Term, sizes: &[Term], vars: &[Var], index: &[Term]) -> Term {
     if let (Node::Prim(Prim::Stack, parts), [], [k]) = (g.node(src), sizes, index)
         && let Some(&part) = g.int_value(*k).and_then(|k| parts.get(usize::try_from(k).ok()?))
@@ -114,7 +119,7 @@ fn scatter_onto_zeros(g: &mut Graph, x: Term, vars: &[Var], index: &[Term], to: 
     g.mk(Node::Scatter { put: Put::Add, dst, src: x, vars: vars.into(), index: index.into() })
 }
 
-/// `x * f`, written as a person would: signs, reciprocals and one-sided choices in f are not multiplied by.
+/// `x * f`. Signs, reciprocals and one-sided choices in f are applied and not multiplied by.
 pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term {
     if let Some((literal, inner)) = zero_arm(g, x) {
         let inner = scale(g, inner, f, masked);
@@ -179,9 +184,10 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
     g.mul(x, f)
 }
 
-/// A map of a cotangent in whose products the cotangent's zeros absorb, if it has any that are masks: a contraction
-/// is 0 where its cotangent is, like a scaling. What a loop did not read is no mask of the user's: there an operand
-/// that can only be infinite or NaN where an input is may be multiplied by zero.
+/// A map of a cotangent in whose products the cotangent's zeros absorb, if it has any that are
+/// masks: a contraction is 0 where its cotangent is, like a scaling. What a loop did not read is no
+/// mask of the user's: there an operand that can only be infinite or NaN where an input is may be
+/// multiplied by zero.
 fn absorbing(g: &Graph, map: &Applied, masked: KnownZeros) -> Applied {
     let mut map = map.clone();
     if let Prim::Contract(spec) = &mut map.prim {
@@ -195,7 +201,8 @@ fn absorbing(g: &Graph, map: &Applied, masked: KnownZeros) -> Applied {
     map
 }
 
-/// `x` where the mask is `side`, else zero. The masks of a chain of choices are joined, as scaling would walk down their nest each time.
+/// `x` where the mask is `side`, else zero. The masks of a chain of choices are joined, as scaling
+/// would walk down their nest each time.
 pub(super) fn where_only(g: &mut Graph, mask: Term, side: bool, x: Term, zero: Term) -> Term {
     match as_select(g, x) {
         Some((inner, x, other)) if is_zero(g, other) => {
@@ -219,8 +226,8 @@ fn as_select(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
     }
 }
 
-/// Whether f can only be infinite or NaN where an input is, or by overflow: products and sums of inputs and bounded functions.
-/// A bounded number of terms is looked at.
+/// Whether f can only be infinite or NaN where an input is, or by overflow: products and sums of
+/// inputs and bounded functions. A bounded number of terms is looked at.
 fn is_polynomial(g: &Graph, f: Term) -> bool {
     let mut stack = vec![f];
     for _ in 0..64 {
@@ -240,8 +247,8 @@ fn is_polynomial(g: &Graph, f: Term) -> bool {
                 | Prim::Slice(_)
                 | Prim::Pad(_)
                 | Prim::StopGradient
-                | Prim::Own
-                | Prim::Unordered
+                | Prim::RelaxedExact
+                | Prim::UnknownOrder
                 | Prim::Cast(_) => stack.push(args[0]),
                 Prim::Select => stack.extend([args[1], args[2]]),
                 _ => return false,

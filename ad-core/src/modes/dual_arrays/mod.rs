@@ -1,8 +1,9 @@
-//! Differentiation by dual arrays (BOT sections 6 and 7): `dual` gives each real term its forward derivative as a Delta term,
-//! `forward` applies Deltas to tangents, `transpose` applies their transposes to cotangents. One Delta serves both.
+//! Differentiation by dual arrays (BOT sections 6 and 7): `dual` gives each real term its forward
+//! derivative as a Delta term, `forward` applies Deltas to tangents, `transpose` applies their
+//! transposes to cotangents. One Delta serves both.
 //!
-//! Terms given to this module have no `build` and no call (the pass `bulk` has removed them). It never simplifies, and never looks at
-//! what a whole function computes.
+//! Terms given to this module have no `build` and no call (the pass `bulk` has removed them). It
+//! never simplifies, and never looks at what a whole function computes.
 
 pub(crate) mod condition;
 mod delta;
@@ -21,7 +22,8 @@ use std::collections::BTreeMap;
 use crate::ir::{Graph, Node, Term};
 use crate::passes::rewrite::Rewriter;
 
-/// The derivative of some roots: one linear map, to be applied as often as one likes, forwards or transposed.
+/// The derivative of some roots: one linear map, to be applied as often as one likes, forwards or
+/// transposed.
 pub(super) struct Derivative {
     dual: delta::Dual,
     wrt: Vec<u32>,

@@ -1,20 +1,22 @@
-//! One-hot tangents and cotangents: zero everywhere but at one index. The seeds of Jacobians and Hessians are such, at a
-//! variable, and so is the cotangent of an array of which one element is read (an index, an extremum). Where an operand is
-//! known to be zero but at one index of an axis, a sum along that axis is its value there, and a contraction along it reads
-//! the other operand there. So the derivative of a linear map costs no product with the unit matrix, and what is not in the
-//! mask contributes nothing, as everywhere (`linear`).
+//! One-hot tangents and cotangents: zero everywhere but at one index. The seeds of Jacobians and
+//! Hessians are one-hot at a variable. The cotangent of an array of which one element is read (by
+//! an index, by an extremum) is one-hot too. Where an operand is known to be zero but at one index
+//! of an axis, a sum along that axis is its value there, and a contraction along it reads the other
+//! operand there. So the derivative of a linear map costs no product with the unit matrix, and
+//! elements outside of the mask contribute nothing (`linear`).
 //!
-//! A bound variable that stands free in a term of this module is the index of such a seed. It is in range for the axis that
-//! it is compared with. The indices of a scatter are in range by the function's own checks, or what is there is masked, as
-//! in an arm that is not taken.
+//! A bound variable that stands free in a term of this module is the index of such a seed. It is in
+//! range for the axis that it is compared with. The indices of a scatter are in range by the checks
+//! of the user's function, or its elements are masked, as in an arm that is not taken.
 //!
-//! Must never be applied to what is no derivative: there, a zero times an infinity has to stay a NaN.
+//! Must never be applied to terms of the user's function: there, zero times infinity has to stay a
+//! NaN.
 
 use crate::ir::{Contraction, Graph, Node, Put, Term, axis};
 use crate::prim::structural::Applied;
 use crate::prim::{Binary, Cmp, Prim, Unary};
 
-/// How deep a term is looked into.
+/// How deep these functions look into a term.
 const DEPTH: usize = 8;
 
 /// The axes along which a term is zero but at one index, each with that index.
@@ -99,7 +101,7 @@ fn conjuncts(g: &Graph, mask: Term, depth: usize, found: &mut Vec<(u8, Term)>) {
     }
 }
 
-/// The axis along which a term is the index.
+/// The axis whose index a term is.
 fn counts(g: &Graph, t: Term) -> Option<u8> {
     match g.node(t) {
         Node::Prim(Prim::Iota, _) => Some(0),
@@ -233,7 +235,8 @@ pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) ->
     contract(g, x, with, left)
 }
 
-/// A contraction of which all axes of a place are left: zeros but at one place, if that is one of the first axes.
+/// A contraction that keeps all one-hot axes of its operand: zeros but at one place, if these are
+/// its first axes.
 fn outer(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
     let Some((src, index)) = slot(g, x).filter(|(_, index)| spec.out.starts_with(&spec.a[..index.len()])) else {
         return g.contract(x, with, spec);

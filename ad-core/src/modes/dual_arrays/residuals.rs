@@ -1,19 +1,21 @@
-//! The residuals of a loop: what it saves of each step for its derivative, beside its carried values. All of them are
-//! offered. What the derived body does not read, carried values included, is a row that nobody reads, and such rows are
-//! not emitted (`passes::lowering`).
+//! The residuals of a loop: what it saves of each step for its derivative, beside its carried
+//! values. The loop offers all of them. A row that the derived body does not read is not emitted
+//! (`passes::lowering`); that holds for carried values too.
 //!
 //! The rule: what is cheap is computed again from residuals. Residuals are
-//! - results of expensive functions (the tables' cost: exponentials, logarithms, powers) and sums, if they differ from
-//!   step to step;
-//! - elements and parts that a step reads of a carried array, or of what the step has made of it so far by writing elements
-//!   of it, under conditions or not, if the derived body reads nothing else of that array: then a step saves these and not
-//!   the array;
-//! - what an inner loop has saved of its steps, and how many it has taken, if these are no carried arrays (but such as a
-//!   step computes as a whole) and the loop would be run again from a carried array that the derived body reads nothing
-//!   else of: then the outer loop saves neither the array nor runs the inner loop again.
+//! - results of expensive functions (the tables' cost: exponentials, logarithms, powers) and sums,
+//!   if they differ from step to step;
+//! - elements and parts that a step reads of a carried array, or of what the step has made of it so
+//!   far by writing elements of it, under conditions or not, if the derived body reads nothing else
+//!   of that array: then a step saves these and not the array;
+//! - what an inner loop has saved of its steps, and how many it has taken, if these are no carried
+//!   arrays (but such as a step computes as a whole) and the loop would be run again from a carried
+//!   array that the derived body reads nothing else of: then the outer loop saves neither the array
+//!   nor runs the inner loop again.
 //!
-//! So what is saved is at most what the function has read. Must never compute in a step what the function computes in an
-//! arm only, but for an index: what is saved is a choice under the same conditions.
+//! So what is saved is at most what the function has read. Must never compute in a step what the
+//! function computes in an arm only, but for an index: what is saved is a choice under the same
+//! conditions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +26,7 @@ use crate::prim::{Binary, Prim};
 
 use super::delta::{Delta, Dual};
 
-/// What is under more conditions is computed again.
+/// A term under more conditions than these is computed again.
 const DEEPEST: usize = 8;
 /// Operations of an index that may be computed outside of the arm that reads there.
 const CHEAP: usize = 16;
@@ -36,11 +38,13 @@ pub(super) enum Why {
     Expensive,
     /// It is a part of this array.
     Part(Term),
-    /// It is a result of this loop, which reads these carried arrays; whether it is its carried arrays.
+    /// It is a result of this loop, which reads these carried arrays; whether it is its carried
+    /// arrays.
     Loop { scan: Term, arrays: Vec<Term>, whole: bool },
 }
 
-/// The terms of a body that are offered, and what a step saves for them: under the conditions under which the step comes to them.
+/// The terms of a body that are offered, and what a step saves for them: under the conditions under
+/// which the step comes to them.
 pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term, Why)> {
     let found = offered(g, body, s);
     let under = |g: &mut Graph, t: Term, guard: Vec<Guard>| {
@@ -64,7 +68,8 @@ pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term
         .collect()
 }
 
-/// Of real arrays: the masks that all their uses have in common. Where the mask does not hold, nobody looks, and zeros are as good.
+/// For each real array the masks that all its uses have in common. Where a mask does not hold, no
+/// use reads the element, so a zero will do.
 fn masks(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
     let mut all: HashMap<Term, Vec<Guard>> = roots.iter().map(|&t| (t, Vec::new())).collect();
     let give = |all: &mut HashMap<Term, Vec<Guard>>, t: Term, set: &[Guard]| {
@@ -149,7 +154,8 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> {
     found
 }
 
-/// What a loop leaves behind of the values that it carries, if it computes them as a whole in each step: it is known by rows of it.
+/// What a loop leaves behind of the values that it carries, if it computes them as a whole in each
+/// step: it is known by rows of it.
 fn left_behind<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = &'a Term>) -> Vec<Term> {
     let loops: HashSet<Term> =
         rows.filter_map(|&t| if let Node::Proj(s, _) = *g.node(t) { Some(s) } else { None }).collect();
@@ -214,7 +220,8 @@ fn replace(g: &mut Graph, roots: &[Term], swap: &HashMap<Term, Term>) -> Vec<Ter
     Rewriter::default().run(g, roots, |_, t, _| swap.get(&t).copied())
 }
 
-/// Whether rows of a loop are a carried array that each step computes as a whole: a step's work is then no less than what a row of it takes.
+/// Whether rows of a loop are a carried array that each step computes as a whole: a step's work is
+/// then no less than what a row of it takes.
 fn rows_anew(g: &Graph, t: Term) -> bool {
     let Node::Proj(scan, k) = *g.node(t) else { return false };
     let Node::Scan(s) = g.node(scan) else { return false };
@@ -222,7 +229,8 @@ fn rows_anew(g: &Graph, t: Term) -> bool {
     row.and_then(|&row| param_number(g, row)).is_some_and(|n| computed_anew(g, s, n))
 }
 
-/// Whether each step computes a carried value as a whole, and does not go on with some of what it was.
+/// Whether each step computes a carried value as a whole, and does not go on with some of what it
+/// was.
 fn computed_anew(g: &Graph, s: &Scan, n: usize) -> bool {
     let Some(&next) = s.body.results.get(n).filter(|_| n < s.init.len()) else { return false };
     let own = |t: Term| param_number(g, t) == Some(n);
@@ -244,8 +252,8 @@ fn computed_anew(g: &Graph, s: &Scan, n: usize) -> bool {
     true
 }
 
-/// The array of which it is an element, a row, a part of a row, or what is read there at several indices: as it is carried, or with elements
-/// written already.
+/// The array of which it is an element, a row, a part of a row, or what is read there at several
+/// indices: as it is carried, or with elements written already.
 fn part_of(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
         Node::Prim(Prim::Slice(_), args) if matches!(g.node(args[0]), Node::Gather { .. }) => part_of(g, args[0]),
@@ -254,7 +262,8 @@ fn part_of(g: &Graph, t: Term) -> Option<Term> {
     }
 }
 
-/// The parameter of which an array is a later state: elements of it are written, and arms choose between such states.
+/// The parameter of which an array is a later state: elements of it are written, and arms choose
+/// between such states.
 fn carried_as(g: &Graph, t: Term) -> Option<Term> {
     let (mut found, mut stack, mut seen) = (None, vec![t], HashSet::new());
     while let Some(t) = stack.pop() {
@@ -283,7 +292,7 @@ fn param_number(g: &Graph, t: Term) -> Option<usize> {
     }
 }
 
-/// Whether the index of an element is next to nothing: integers of the step.
+/// Whether the index of an element costs almost nothing: a few operations on integers of the step.
 fn cheap(g: &Graph, t: Term) -> bool {
     let Node::Gather { index, .. } = g.node(t) else { return false };
     let mut stack = index.to_vec();

@@ -1,5 +1,7 @@
-//! The derivative of the loop form: the loop is augmented to save what its derivative reads (`residuals`), its tangent is a linear loop in the same direction, and the transpose of that a loop in the other direction which
-//! carries the cotangents of carried values and captures (KN Figs. 13-15 for folds).
+//! The derivative of the loop form: the loop is augmented to save what its derivative reads
+//! (`residuals`), its tangent is a linear loop in the same direction, and the transpose of that a
+//! loop in the other direction which carries the cotangents of carried values and captures (KN
+//! Figs. 13-15 for folds).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -28,14 +30,16 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     if init.iter().chain(&rest).all(Tangent::is_zero) {
         return (d.g.mk(Node::Scan(Box::new(scan))), Tangent::Zero);
     }
-    // Tuples are carried by component in the loops that the front end makes; a tuple here has no single cotangent to carry.
+    // Tuples are carried by component in the loops that the front end makes; a tuple here has no
+    // single cotangent to carry.
     assert!(
         s.body.params.iter().all(|ty| matches!(ty, Type::Array(..)) || !ty.has_real()),
         "a loop that carries or captures a tuple is split into components before differentiation"
     );
     let carries = scan.init.len();
     let mut carried: Vec<bool> = init.iter().map(|t| !t.is_zero()).collect();
-    // Activity of carried values: a least fixed point, since a value may become active only by what an earlier step made of it.
+    // Activity of carried values: a least fixed point, since a value may become active only by what
+    // an earlier step made of it.
     let body = loop {
         let active = |leaf: Leaf| match leaf {
             Leaf::Param(k) => {
@@ -51,8 +55,8 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         }
         carried = more;
     };
-    // A loop that takes what is real and makes what is not (an index, a count) has no derivative: nothing is saved, and the term, which
-    // may be a size, stays what it was.
+    // A loop that takes what is real and makes what is not (an index, a count) has no derivative:
+    // nothing is saved, and the term, which may be a size, stays what it was.
     if !carried.contains(&true) && body.tangents.iter().all(Option::is_none) {
         return (d.g.mk(Node::Scan(Box::new(scan))), Tangent::Zero);
     }
@@ -60,7 +64,8 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         s.stop.is_none() || crate::passes::trip_counts::counts_itself(d.g, s),
         "a loop that stops early counts its steps before differentiation (`trips`)"
     );
-    // The augmented loop: one more array for each carried value, its value at the start of each step.
+    // The augmented loop: one more array for each carried value, its value at the start of each
+    // step.
     let produced = s.body.results.len() - carries;
     let mut results = body.primal.clone();
     let saved_values: Vec<Term> = (0..carries).map(|k| d.g.param(k, s.body.params[k].clone())).collect();
@@ -123,15 +128,16 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     (primal, Tangent::Tuple(parts))
 }
 
-/// A row, or zeros in steps that do nothing.
+/// A row of this step; zeros in a step that does nothing.
 fn only_within(g: &mut Graph, row: Term, bound: Option<Bound>) -> Term {
     let Some(Bound { literal: (c, value), .. }) = bound else { return row };
     let zeros = crate::passes::trip_counts::zeros(g, row);
     if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) }
 }
 
-/// Builds the body of a derived loop. Its terms are first made over the original body's parameters (which are numbered from 0)
-/// and further ones numbered behind them; `finish` renumbers them to the derived loop's order.
+/// Builds the body of a derived loop. Its terms are first made over the original body's parameters
+/// (which are numbered from 0) and further ones numbered behind them; `finish` renumbers them to
+/// the derived loop's order.
 struct Derived {
     types: Vec<Type>,
     originals: usize,

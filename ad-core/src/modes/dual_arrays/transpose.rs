@@ -1,5 +1,6 @@
-//! The symbolic reverse pass (BOT Figs. 17 and 19): cotangents flow from the results to the leaves through the transposes of the Deltas,
-//! from the highest number down, so that each Delta is visited once, when all that is above it has contributed.
+//! The symbolic reverse pass (BOT Figs. 17 and 19): cotangents flow from the results to the leaves
+//! through the transposes of the Deltas, from the highest number down, so that each Delta is
+//! visited once, when all that is above it has contributed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,14 +22,14 @@ pub(super) struct Cotangent {
 }
 
 impl Cotangent {
-    /// What is known of the zeros when the term's root is no longer looked at.
+    /// What is known of the zeros once an operation stands above the term.
     pub(super) fn hidden(self, g: &Graph) -> KnownZeros {
         if zero_arm(g, self.term).is_some() { KnownZeros::Arm } else { hidden_mask(g, self.term, self.masked) }
     }
 }
 
-/// The cotangents of the leaves, given those of the results (`None` is zero), and what is known of the zeros of each
-/// of these.
+/// The cotangents of the leaves, given those of the results (`None` is zero), and what is known of
+/// the zeros of each of these.
 pub(super) fn transpose(
     g: &mut Graph,
     dual: &Dual,
@@ -67,13 +68,13 @@ pub(super) fn transpose(
 /// The cotangents of leaves.
 pub(super) struct Found {
     pub(super) leaves: BTreeMap<Leaf, Cotangent>,
-    /// Leaves whose cotangent has the sum in it that was given for them.
+    /// Leaves whose cotangent contains the sum that was given for them.
     pub(super) summed: BTreeSet<Leaf>,
     /// Arrays that loops leave, and the same before these loops, as their derivatives change them back.
     pub(super) undone: Vec<(Term, Term)>,
 }
 
-/// The cotangents of a loop's captures before it contributes to them, where it adds to them itself.
+/// The cotangents so far of captures that a loop adds to, instead of beginning with zeros.
 pub(super) type Running = BTreeMap<DeltaId, Cotangent>;
 
 #[derive(Clone)]
@@ -88,13 +89,14 @@ struct Pass<'d> {
     dual: &'d Dual,
     pending: Vec<Pending>,
     found: Found,
-    /// What the loop around has added up for a leaf in its steps so far.
+    /// The sums for leaves that the enclosing loop carries.
     sums: &'d BTreeMap<Leaf, Term>,
 }
 
 impl Pass<'_> {
-    /// What has been contributed so far to arrays that this loop captures: the loop goes on with that, instead of beginning with zeros that
-    /// are then added to it. So a loop in a loop adds to one array in place, however few elements of it each of its steps reads.
+    /// The cotangents so far of arrays that this loop captures. The loop adds to these, instead of
+    /// to zeros that are then added to them. So a loop in a loop adds to one array in place,
+    /// however few elements of it each step reads.
     fn running(&mut self, g: &mut Graph, s: &super::delta::ScanDelta, parts: &BTreeMap<usize, Cotangent>) -> Running {
         let mut all = Running::new();
         let under = common_guard(g, parts);
@@ -135,7 +137,7 @@ impl Pass<'_> {
         all
     }
 
-    /// Repeated use adds.
+    /// Adds a cotangent to those of a Delta so far.
     fn give(&mut self, g: &mut Graph, id: DeltaId, ct: Cotangent) {
         if is_zero(g, ct.term) {
             return;
@@ -209,7 +211,8 @@ impl Pass<'_> {
                     self.give(g, *src, Cotangent { term, masked: ct.hidden(g) });
                 }
                 if let Some(dst) = dst {
-                    // What is overwritten is not read any more: its cotangent is the zero of something unread.
+                    // What is overwritten is not read any more: its cotangent is the zero of
+                    // something unread.
                     let zeros = g.zeros_like(*put);
                     let masked = ct.hidden(g).max(KnownZeros::Unread);
                     let term = commute(g, term, &|g, ct| {
@@ -233,11 +236,12 @@ impl Pass<'_> {
     }
 }
 
-/// The sum of cotangents. Conditionals on one condition are merged, so that an arm not taken stays without cost (prototype.md, 3a).
+/// The sum of cotangents. Conditionals on one condition are merged, so that an arm that is not
+/// taken costs nothing.
 fn add(g: &mut Graph, before: Option<Cotangent>, ct: Cotangent) -> Cotangent {
     let Some(before) = before else { return ct };
-    // A sum is a masked zero only where both parts are, for whatever reason. A condition around both of them is one around the sum,
-    // where everybody sees it, so nothing of it is hidden.
+    // A sum is a masked zero only where both parts are, for whatever reason. A condition around
+    // both of them is one around the sum, where everybody sees it, so nothing of it is hidden.
     let under = |ct: Cotangent| zero_arm(g, ct.term).map(|arm| arm.0);
     let masked = match (under(before), under(ct)) {
         (Some(one), Some(other)) if one == other => {
@@ -248,7 +252,8 @@ fn add(g: &mut Graph, before: Option<Cotangent>, ct: Cotangent) -> Cotangent {
     Cotangent { term: condition::add(g, before.term, ct.term), masked }
 }
 
-/// A linear operation goes under a conditional that has a zero arm, so that the arm not taken stays without cost.
+/// Applies a linear operation inside of a conditional that has a zero arm, so that an arm that is
+/// not taken costs nothing.
 fn commute(g: &mut Graph, ct: Term, operation: &dyn Fn(&mut Graph, Term) -> Term) -> Term {
     match zero_arm(g, ct) {
         Some((guard, arm)) => {
@@ -259,14 +264,15 @@ fn commute(g: &mut Graph, ct: Term, operation: &dyn Fn(&mut Graph, Term) -> Term
     }
 }
 
-/// The condition under which all these cotangents are, if it is one.
+/// The guard that all these cotangents share, if they do.
 fn common_guard(g: &Graph, parts: &BTreeMap<usize, Cotangent>) -> Option<Guard> {
     let mut all = parts.values().map(|ct| zero_arm(g, ct.term).map(|arm| arm.0));
     let first = all.next()??;
     all.all(|l| l == Some(first)).then_some(first)
 }
 
-/// A loop commutes with a conditional too: if all its cotangents are zero unless one condition holds, it runs under that condition.
+/// A loop commutes with a conditional too: if all its cotangents are zero unless one condition
+/// holds, it runs under that condition.
 fn loop_cotangents(
     g: &mut Graph,
     s: &super::delta::ScanDelta,
@@ -285,7 +291,8 @@ fn loop_cotangents(
     loop_cotangents(g, s, &inner, &unmasked, undone)
         .into_iter()
         .map(|(id, ct)| {
-            // The loop has gone on with the first of a capture's cotangents; further ones are its own.
+            // The loop has gone on with the first of a capture's cotangents; further ones are its
+            // own.
             let Some(before) = left.remove(&id) else {
                 return (id, Cotangent { term: wrap(g, ct.term, guard), masked: ct.masked });
             };

@@ -1,4 +1,4 @@
-//! Zeros that can be seen. Must never make a term.
+//! Terms that are literally zero. Must never make a term.
 
 use crate::ir::{Graph, Node, Term};
 

@@ -139,10 +139,11 @@ impl LoopParts<'_> {
         let best = self.at_step(&[e], &args)[0];
         // A sum in the order of the function is not taken again for the winner: it is the best of
         // those that were compared.
-        let in_order = self.g.reachable(&[e]).into_iter().any(|t| matches!(self.g.node(t), Node::Prim(Prim::Own, _)));
+        let in_order =
+            self.g.reachable(&[e]).into_iter().any(|t| matches!(self.g.node(t), Node::Prim(Prim::RelaxedExact, _)));
         let best = if in_order {
             let own = self.g.reduce(op, 1, all);
-            self.g.own(best, own)
+            self.g.relaxed_exact(best, own)
         } else {
             best
         };
@@ -223,7 +224,7 @@ impl LoopParts<'_> {
                 let sum = self.g.sum_axes(all, &axes);
                 // `acc` is 0.
                 let own = self.g.reduce(Reduce::FromZero, axes.len(), all);
-                self.g.own(sum, own)
+                self.g.relaxed_exact(sum, own)
             }
             Update::Scatter { put, src, vars, index } => {
                 let src = lift.lift(*src);

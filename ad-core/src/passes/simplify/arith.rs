@@ -27,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         mul_constants_inside
     ),
     rule!("powi.small", "x.powi(1) = x; x.powi(2) = x * x", Exact, powi_small),
-    rule!("own.free", "own(free, x) = free, where no decision depends on it", Loose, own_free),
+    rule!("relaxed_exact.relaxed", "relaxed_exact(x, y) = x, where no decision depends on it", Loose, relaxed_alone),
     rule!("stop.known", "stop_gradient of a term that has no derivative is the term", Exact, stop_known),
 ];
 
@@ -216,8 +216,8 @@ fn powi_small(g: &mut Graph, t: Term) -> Option<Term> {
     }
 }
 
-fn own_free(g: &mut Graph, t: Term) -> Option<Term> {
-    let Node::Prim(Prim::Own, args) = g.node(t) else { return None };
+fn relaxed_alone(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::RelaxedExact, args) = g.node(t) else { return None };
     Some(args[0])
 }
 

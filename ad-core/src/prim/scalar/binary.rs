@@ -96,7 +96,8 @@ scalar_table! {
         ],
         points: &[(1.5, -2.0), (-0.3, 0.4)], ..CHEAP
     };
-    /// The derivative of order n of `digamma` at x, for a constant n that is a whole number from 1 on.
+    /// The derivative of order n of `digamma` at x, for a constant n that is a whole number from 1
+    /// on.
     Polygamma: BinaryRow {
         name: "polygamma", eval: reference::polygamma, emit: Kernel("polygamma"),
         partials: [
@@ -105,7 +106,8 @@ scalar_table! {
         ],
         points: &[(3.0, 0.4), (3.0, -0.6), (3.0, 2.5), (4.0, 1.7)], ..EXPENSIVE
     };
-    /// `if a == 0 { 0 } else { a * b }`: how a cotangent that may be a masked zero is scaled (`modes::dual_arrays::transpose`).
+    /// `if a == 0 { 0 } else { a * b }`: how a cotangent that may be a masked zero is scaled
+    /// (`modes::dual_arrays::transpose`).
     MulZero: BinaryRow {
         name: "*0", eval: |a, b| if a == 0.0 { 0.0 } else { a * b }, emit: Kernel("mul_zero"),
         partials: [Some(|_, _, b, _| b), Some(nonzero)],
@@ -128,7 +130,8 @@ fn over_or_zero(g: &mut dyn Build, a: Term, y: Term) -> Term {
     g.select(at_zero, zero, q)
 }
 
-/// `n / (a^2 + b^2)`, 0 where both are 0. In two steps, as the squares overflow and underflow where the quotient does not.
+/// `n / (a^2 + b^2)`, 0 where both are 0. In two steps, as the squares overflow and underflow where
+/// the quotient does not.
 fn over_square_sum(g: &mut dyn Build, n: Term, a: Term, b: Term) -> Term {
     let zero = g.lit_like(a, 0.0);
     let h = g.binary(Binary::Hypot, a, b);
@@ -138,8 +141,9 @@ fn over_square_sum(g: &mut dyn Build, n: Term, a: Term, b: Term) -> Term {
     g.select(at_zero, zero, q)
 }
 
-/// `b * a^(b - 1)`; 0 where b is 0, also where the power is infinite. The product keeps its derivative by b, which is
-/// not 0 there: a choice by `b == 0` would make the Hessian asymmetric at points where the function is smooth.
+/// `b * a^(b - 1)`; 0 where b is 0, also where the power is infinite. The product keeps its
+/// derivative by b, which is not 0 there: a choice by `b == 0` would make the Hessian asymmetric at
+/// points where the function is smooth.
 fn pow_da(g: &mut dyn Build, a: Term, b: Term, _y: Term) -> Term {
     let one = g.lit_like(b, 1.0);
     let less = g.sub(b, one);

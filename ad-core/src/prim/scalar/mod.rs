@@ -1,9 +1,10 @@
-//! The scalar functions. A function is one row of a table, and all that the compiler knows of it is in the row: name,
-//! value, partial derivatives, how it is emitted, what it costs, whether it is vectorised, whether users call it and by
-//! what form, and where it is tested. Whoever needs a list of functions walks [`Unary::ALL`] and [`Binary::ALL`].
+//! The scalar functions. A function is one row of a table, and all that the compiler knows of it is
+//! in the row: name, value, partial derivatives, how it is emitted, what it costs, whether it is
+//! vectorised, whether users call it and by what form, and where it is tested. Whoever needs a list
+//! of functions walks [`Unary::ALL`] and [`Binary::ALL`].
 //!
-//! What is not here on purpose: the closed form of the oracle, which checks the row and so must not read it, and the
-//! kernel in `ad-runtime` of a function that std lacks.
+//! What is not here on purpose: the closed form of the oracle, which checks the row and so must not
+//! read it, and the kernel in `ad-runtime` of a function that std lacks.
 //!
 //! Partial derivatives are core terms themselves, so they can be differentiated again.
 
@@ -33,8 +34,8 @@ pub enum Emit {
 pub enum Scaling {
     /// A product.
     Plain,
-    /// A product that is 0 where the incoming value is 0, whatever the factor: the partial may be infinite
-    /// at a point where the convention is that a zero cotangent stays zero.
+    /// A product that is 0 where the incoming value is 0, whatever the factor: the partial may be
+    /// infinite at a point where the convention is that a zero cotangent stays zero.
     Absorbing,
 }
 
@@ -71,7 +72,8 @@ pub struct UnaryRow {
     pub name: &'static str,
     /// Reference value.
     pub eval: fn(f64) -> f64,
-    /// The derivative, given the argument and the result; `None`: zero everywhere (by the conventions table).
+    /// The derivative, given the argument and the result; `None`: zero everywhere (by the
+    /// conventions table).
     pub partial: Option<Partial1>,
     /// How the tangent is scaled.
     pub scaling: Scaling,
@@ -87,7 +89,8 @@ pub struct UnaryRow {
     pub bounded: bool,
     /// Whether users do not know it: only derivatives are made of it.
     pub internal: bool,
-    /// Arguments at which tests may evaluate it: it is defined there, and its derivatives are not huge. `None`: any.
+    /// Arguments at which tests may evaluate it: it is defined there, and its derivatives are not
+    /// huge. `None`: any.
     pub domain: Option<(f64, f64)>,
     /// Points at which value and derivative are tested.
     pub points: &'static [f64],

@@ -1,5 +1,5 @@
-//! Reference values of the functions that std lacks: slow and obvious. Must never share code with `ad-runtime`,
-//! whose kernels are tested against them.
+//! Reference values of the functions that std lacks: slow and obvious. Must never share code with
+//! `ad-runtime`, whose kernels are tested against them.
 
 pub(super) fn sigmoid(x: f64) -> f64 {
     if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
@@ -9,7 +9,8 @@ pub(super) fn softplus(x: f64) -> f64 {
     if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() }
 }
 
-/// Maclaurin series (Kummer's form, all terms positive) for small arguments, continued fraction for large ones.
+/// Maclaurin series (Kummer's form, all terms positive) for small arguments, continued fraction for
+/// large ones.
 pub(super) fn erf(x: f64) -> f64 {
     if x.is_nan() {
         return x;

@@ -222,7 +222,8 @@ scalar_table! {
         partial: Some(|g, x, _| g.unary(Unary::Tetragamma, x)),
         internal: true, domain: Some((0.3, 6.0)), points: POS, ..EXPENSIVE
     };
-    /// The derivative of trigamma. That of order n of digamma is [`super::Binary::Polygamma`] from here on.
+    /// The derivative of trigamma. That of order n of digamma is [`super::Binary::Polygamma`] from
+    /// here on.
     Tetragamma: UnaryRow {
         name: "tetragamma", eval: reference::tetragamma, emit: Kernel("tetragamma"),
         partial: Some(|g, x, _| { let n = g.lit_like(x, 3.0); g.binary(Binary::Polygamma, n, x) }),

@@ -1,4 +1,5 @@
-//! `contract`: a sum of products of two arrays, by labelled axes. It is closed under batching and under transposition.
+//! `contract`: a sum of products of two arrays, by labelled axes. It is closed under batching and
+//! under transposition.
 
 use super::{Applied, Batch, Example, Linear, Sample, Structural, arity};
 use crate::prim::Prim;

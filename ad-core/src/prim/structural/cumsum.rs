@@ -1,5 +1,6 @@
-//! `cumsum`: partial sums along the last axis, from the first element on, or from the last one. Each is the transpose of
-//! the other, since element i of the one is the sum of the elements up to i, and of the other of those from i on.
+//! `cumsum`: partial sums along the last axis, from the first element on, or from the last one.
+//! Each is the transpose of the other, since element i of the one is the sum of the elements up to
+//! i, and of the other of those from i on.
 
 use super::{Applied, Batch, Example, Linear, Sample, Structural, arity};
 use crate::prim::Prim;

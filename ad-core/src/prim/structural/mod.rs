@@ -1,13 +1,17 @@
-//! The structural primitives: those whose result at an index is not made of the arguments' elements at that index. A family
-//! is a file, and it says of its primitives all that the stages ask: typing, what a build of it is, its derivative as a
-//! linear map with its transpose, which element it reads, what it costs, whether it is in memory, examples.
+//! The structural primitives: those whose result at an index is not computed from the arguments'
+//! elements at that index alone. A family is a file. It has all that the stages ask about its
+//! primitives: typing, batching, the derivative as a linear map with its transpose, the element
+//! rule, the cost, storage, and examples.
 //!
-//! What is not here on purpose: the value by the reference interpreter (`ad-oracle`), which checks all of this and so must
-//! share no code with it; laws (`passes::simplify`), which are about two primitives; and how the emitter writes a guarded
-//! or a divided index (`emit::kernel`: `Slice`, `Pad`, `Reshape`, `Recast`, `Iota`), since that is about what is known of
-//! the loops around it. A primitive that is computed as a whole names its kernel here ([`Structural::kernel`]).
+//! Three things are deliberately elsewhere. The value is in the reference interpreter
+//! (`ad-oracle`), which checks all of this and so must share no code with it. Laws are in
+//! `passes::simplify`, since they are about two primitives. How the emitter writes a guarded or a
+//! divided index is in `emit::kernel` (`Slice`, `Pad`, `Reshape`, `Recast`, `Iota`), since that
+//! depends on the loops around it. A primitive that is computed as a whole names its kernel here
+//! ([`Structural::kernel`]).
 //!
-//! Must never depend on a pass, a mode or the emitter: those implement the interfaces of `prim::build`.
+//! Must never depend on a pass, a mode or the emitter: those implement the interfaces of
+//! `prim::build`.
 
 mod contract;
 mod cumsum;
@@ -59,18 +63,21 @@ impl Applied {
     }
 }
 
-/// The derivative of a primitive by one of its arguments: a linear map and its transpose, each a primitive as well.
+/// The derivative of a primitive by one of its arguments: a linear map and its transpose, each a
+/// primitive as well.
 #[derive(Clone, Debug)]
 pub struct Linear {
     /// From the argument's tangent to the result's.
     pub forward: Applied,
     /// From the result's cotangent to the argument's.
     pub backward: Applied,
-    /// Whether the argument may have elements that no element of the result reads: its cotangent is zero there.
+    /// Whether the argument may have elements that no element of the result reads: its cotangent is
+    /// zero there.
     pub unread: bool,
 }
 
-/// An example: the primitive with its data arguments, sizes and starts, and the result worked out by hand.
+/// An example: the primitive with its data arguments, sizes and starts, and the result worked out
+/// by hand.
 #[derive(Clone, Debug)]
 pub struct Example {
     /// The primitive.
@@ -99,7 +106,8 @@ pub trait Structural {
     /// The name in printed terms.
     fn name(&self) -> String;
 
-    /// How many leading arguments are data; the rest are sizes and starts (closed or index-free `usize` scalars).
+    /// How many leading arguments are data; the rest are sizes and starts (closed or index-free
+    /// `usize` scalars).
     fn data_args(&self, args: usize) -> usize {
         args
     }
@@ -110,35 +118,40 @@ pub trait Structural {
     /// If the arguments do not fit.
     fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed;
 
-    /// `build1 size (\i -> self(args))`, by what the arguments are for all i.
+    /// `build1 size (\i -> self(args))`, given the arguments for all i (batching).
     fn batch(&self, g: &mut dyn Build, b: &Batch<'_>) -> Term;
 
-    /// The derivative by data argument k, if it is a linear map in it; `None`: zero, or no linear map of this form.
+    /// The derivative by data argument k, if the primitive is linear in it. `None`: the derivative
+    /// is zero, or is no linear map of this form.
     fn linear(&self, _g: &dyn Types, _args: &[Term], _k: usize) -> Option<Linear> {
         None
     }
 
-    /// The element rule, if the element at `ix` is that of the first argument at `[ix[a] for a in axes]`: these axes.
+    /// The element rule, if the element at `ix` is that of the first argument at `[ix[a] for a in
+    /// axes]`: these axes.
     fn selects(&self, _rank: usize) -> Option<Vec<usize>> {
         None
     }
 
-    /// The elements of a small result as scalars, of which those of the first argument are `x`, for what is computed as a
-    /// whole otherwise. In the order in which the kernel computes, as a decision may depend on it.
+    /// The elements of a small result as scalars, of which those of the first argument are `x`, for
+    /// what is computed as a whole otherwise. In the order in which the kernel computes, as a
+    /// decision may depend on it.
     fn scalars(&self, _g: &mut dyn Build, _x: &[Term], _shape: &[usize]) -> Option<Vec<Term>> {
         None
     }
 
-    /// The work of one element beside that of its arguments; `None`: it is computed as a whole and is in memory.
+    /// The work of one element beside that of its arguments; `None`: it is computed as a whole and
+    /// is in memory.
     fn cost(&self) -> Option<u32>;
 
-    /// The kernel of `ad-runtime` that computes it as a whole, from arrays in memory, row by row along the last axis.
+    /// The kernel of `ad-runtime` that computes it as a whole, from arrays in memory, row by row
+    /// along the last axis.
     fn kernel(&self) -> Option<&'static str> {
         None
     }
 
-    /// Examples, at least one of each primitive of the family. Implementations are `#[inline]`: then only the tests that
-    /// call them have code of them.
+    /// Examples, at least one of each primitive of the family. Implementations are `#[inline]`:
+    /// then only the tests that call them have code of them.
     fn examples() -> Vec<Example>
     where
         Self: Sized;
@@ -158,7 +171,7 @@ macro_rules! families {
                     | Prim::Compare(_)
                     | Prim::Int(_)
                     | Prim::IntNeg
-                    | Prim::Order
+                    | Prim::TotalOrder
                     | Prim::Not
                     | Prim::And
                     | Prim::Or
@@ -166,8 +179,8 @@ macro_rules! families {
                     | Prim::Cast(_)
                     | Prim::StopGradient
                     | Prim::Fused
-                    | Prim::Own
-                    | Prim::Unordered => return None,
+                    | Prim::RelaxedExact
+                    | Prim::UnknownOrder => return None,
                 })
             }
         }

@@ -1,4 +1,5 @@
-//! A part of an array and zeros around an array: `slice` and `pad`, each the transpose of the other.
+//! A part of an array and zeros around an array: `slice` and `pad`, each the transpose of the
+//! other.
 
 use super::{Applied, Batch, Example, Linear, Sample, Structural, arity, list, shaped};
 use crate::prim::Prim;

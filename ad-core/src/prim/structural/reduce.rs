@@ -1,8 +1,8 @@
 //! `sum`, and the reductions over trailing axes.
 //!
-//! The derivative of an extremum is not a linear map of this form: it reads its argument where the extremum is, so its
-//! rule, which makes that place, is a mode's (`modes::dual_arrays::dual`). A reduction in an order of its own has no
-//! derivative: it stands beside the sum that has.
+//! The derivative of an extremum is not a linear map of this form: it reads its argument where the
+//! extremum is, so its rule, which makes that place, is a mode's (`modes::dual_arrays::dual`). A
+//! reduction in an order of its own has no derivative: it stands beside the sum that has.
 
 use super::{Applied, Batch, Example, Linear, Sample, Structural, arity, behind_first, list, shaped};
 use crate::prim::build::{Build, Typed, Types, ensure};

@@ -46,7 +46,8 @@ impl Structural for Replicate<'_> {
         Some(Linear {
             forward: Applied { prim: Prim::Replicate(self.0.into()), rest: sizes.to_vec() },
             backward: Applied { prim: Prim::Sum(self.0.into()), rest: Vec::new() },
-            // Along an axis without elements nothing reads it: what is computed once for all is then computed by nobody.
+            // Along an axis without elements nothing reads it: what is computed once for all is
+            // then computed by nobody.
             unread: sizes.iter().any(|&n| g.int_value(n).is_none_or(|n| n == 0)),
         })
     }

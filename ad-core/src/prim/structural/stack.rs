@@ -1,7 +1,8 @@
 //! `stack`: arrays of one type along a new first axis.
 //!
-//! It is linear in all of its arguments at once, and so its derivative is a form of its own in a mode
-//! (`modes::dual_arrays`, `Delta::Stack`): one map an argument would be a sum of as many arrays of the result's size.
+//! It is linear in all of its arguments at once, and so its derivative is a form of its own in a
+//! mode (`modes::dual_arrays`, `Delta::Stack`): one map an argument would be a sum of as many
+//! arrays of the result's size.
 
 use super::{Batch, Example, Sample, Structural, shaped};
 use crate::prim::Prim;

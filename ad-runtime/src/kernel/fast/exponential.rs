@@ -1,9 +1,10 @@
 //! The exponential, the logarithm and what is made of them, once for each precision.
 //!
-//! - `exp(x) = 2^k exp(r)` with `k` the integer nearest to `x / ln 2` and `|r| <= ln(2) / 2`; `exp(r) = 1 + r + r^2 q(r)`.
-//!   `k` comes from adding a number so large that its unit in the last place is 1: the sum's low bits are `k`.
-//! - `ln(x) = k ln 2 + ln(m)` with `m` between `sqrt(1/2)` and `sqrt(2)`, and
-//!   `ln(1 + f) = 2 artanh(s) = f - (f^2/2 - s (f^2/2 + R))` for `s = f / (2 + f)`, with `R = s^2 p(s^2)`.
+//! - `exp(x) = 2^k exp(r)` with `k` the integer nearest to `x / ln 2` and `|r| <= ln(2) / 2`;
+//!   `exp(r) = 1 + r + r^2 q(r)`. `k` comes from adding a number so large that its unit in the last
+//!   place is 1: the sum's low bits are `k`.
+//! - `ln(x) = k ln 2 + ln(m)` with `m` between `sqrt(1/2)` and `sqrt(2)`, and `ln(1 + f) = 2
+//!   artanh(s) = f - (f^2/2 - s (f^2/2 + R))` for `s = f / (2 + f)`, with `R = s^2 p(s^2)`.
 //!
 //! Must never lose a signed zero, a subnormal number or a NaN; the tests hold each against std.
 
@@ -43,13 +44,14 @@ macro_rules! precision {
                 if x < low { low } else { x }
             }
 
-            /// `k` in the low bits of the first, and `exp(x + low - k ln 2) - 1`, for numbers of moderate size. To have no
-            /// `low` is to have -0, which the compiler may drop.
+            /// `k` in the low bits of the first, and `exp(x + low - k ln 2) - 1`, for numbers of
+            /// moderate size. To have no `low` is to have -0, which the compiler may drop.
             #[inline(always)]
             fn reduced(x: $f, low: $f) -> ($u, $f) {
                 let shifted = x.mul_add(std::$f::consts::LOG2_E, SHIFTER);
                 let k = shifted - SHIFTER;
-                // The first product is exact: the high part of ln 2 leaves room for the digits of k.
+                // The first product is exact: the high part of ln 2 leaves room for the digits of
+                // k.
                 let r = k.mul_add(-LN2_LOW, k.mul_add(-LN2_HIGH, x)) + low;
                 (shifted.to_bits(), (r * r).mul_add(horner!(r, Q), r))
             }
@@ -64,8 +66,8 @@ macro_rules! precision {
             #[inline(always)]
             pub(crate) fn exp_sum(x: $f, low: $f) -> $f {
                 let (shifted, e) = reduced(between(x, $exp_low, $exp_high), low);
-                // 2^k may be subnormal or infinite where the result is not: it is applied in two halves, of which
-                // only the second rounds. What is above k is shifted out.
+                // 2^k may be subnormal or infinite where the result is not: it is applied in two
+                // halves, of which only the second rounds. What is above k is shifted out.
                 let n = shifted.wrapping_add(2 * BIAS);
                 let half = n >> 1;
                 let (first, second) = ($f::from_bits(half << MANTISSA), $f::from_bits((n - half) << MANTISSA));
@@ -83,7 +85,8 @@ macro_rules! precision {
                 const UP: $u = 64;
                 const DOWN: $f = $f::from_bits((BIAS - UP) << MANTISSA);
                 let (shifted, e) = reduced(if x < $exp_low { $exp_low } else { x }, -0.0);
-                // 2^64 times as much is a normal number, and only the second product rounds where the result is none.
+                // 2^64 times as much is a normal number, and only the second product rounds where
+                // the result is none.
                 let scale = power_of_two(shifted.wrapping_add(UP));
                 e.mul_add(scale, scale) * DOWN
             }
@@ -174,7 +177,8 @@ macro_rules! precision {
 
             #[inline(always)]
             pub(crate) fn sigmoid(x: $f) -> $f {
-                // exp of a number that is not positive never overflows; which quotient it enters depends on the sign.
+                // exp of a number that is not positive never overflows; which quotient it enters
+                // depends on the sign.
                 let e = exp_down(-x.abs());
                 (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
             }

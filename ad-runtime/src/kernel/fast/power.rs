@@ -1,12 +1,14 @@
-//! `powf`: `exp(y ln x)` with the logarithm in two numbers, since `y ln x` may be 745 and its error is the result's.
+//! `powf`: `exp(y ln x)` with the logarithm in two numbers, since `y ln x` may be 745 and its error
+//! is the result's.
 //!
-//! Must never differ from std in a special case: 1 for `y = 0` and `x = 1` whatever the other is, the sign of `x`
-//! only for odd `y`, NaN for a negative `x` and a `y` that is not an integer.
+//! Must never differ from std in a special case: 1 for `y = 0` and `x = 1` whatever the other is,
+//! the sign of `x` only for odd `y`, NaN for a negative `x` and a `y` that is not an integer.
 
 use super::exponential::double::{exp, exp_sum, ln, split_any};
 use super::horner;
 
-/// (ln(1 + f) / s - 2 - 2/3 z) / z^2 in z = s^2, s = f / (2 + f); relative error 1e-20 of ln(1 + f).
+/// (ln(1 + f) / s - 2 - 2/3 z) / z^2 in z = s^2, s = f / (2 + f); relative error 1e-20 of ln(1 +
+/// f).
 const P: [f64; 8] = [
     0.4,
     0.2857142857142937,
@@ -65,7 +67,8 @@ fn finish(x: f64, y: f64, ln: (f64, f64), magnitude: impl Fn(f64, f64) -> f64) -
     let high = if a < f64::INFINITY { high } else { a };
     let product = y * high;
     let low = y.mul_add(high, -product) + y * ln.1;
-    // Out of the exponential's range (and where the low part is no number) the low part does not matter.
+    // Out of the exponential's range (and where the low part is no number) the low part does not
+    // matter.
     let low = if product.abs() < 1000.0 && !edge { low } else { 0.0 };
     let result = magnitude(product, low);
     // 0 * infinity: a power of a number of size 1.

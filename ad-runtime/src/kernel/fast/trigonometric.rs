@@ -1,12 +1,14 @@
-//! Sine and cosine, in blocks: up to 2^45 by reduction, beyond by std, which the whole block then uses.
+//! Sine and cosine, in blocks: up to 2^45 by reduction, beyond by std, which the whole block then
+//! uses.
 //!
-//! `x = k pi/2 + r` with `k` the nearest integer and `r` in two numbers. pi/2 is three doubles P1 + P2 + P3:
-//! `x - k P1` is exact, because it is smaller than 1 and a multiple of the last place of P1 or of x, whichever is
-//! smaller; the product `k P2` is kept with its rounding error. Where `k` is one off its nearest (which a rounded
-//! quotient can be, near the middle, by at most 2^-7), `r` is a little larger than pi/4, and so is the range of the
-//! polynomials.
+//! `x = k pi/2 + r` with `k` the nearest integer and `r` in two numbers. pi/2 is three doubles P1 +
+//! P2 + P3: `x - k P1` is exact, because it is smaller than 1 and a multiple of the last place of
+//! P1 or of x, whichever is smaller; the product `k P2` is kept with its rounding error. Where `k`
+//! is one off its nearest (which a rounded quotient can be, near the middle, by at most 2^-7), `r`
+//! is a little larger than pi/4, and so is the range of the polynomials.
 //!
-//! Single precision goes through double precision, with shorter polynomials: nothing is then lost in the reduction.
+//! Single precision goes through double precision, with shorter polynomials: nothing is then lost
+//! in the reduction.
 //!
 //! Must never see a number beyond [`LIMIT`] outside the library's branch.
 

@@ -1,4 +1,5 @@
-//! The loops of [`super::windows`]: a tile of results in registers, and where it is from as a table of places.
+//! The loops of [`super::windows`]: a tile of results in registers, and where it is from as a table
+//! of places.
 //!
 //! Must never read a destination that is to be overwritten.
 
@@ -17,7 +18,8 @@ const OTHERS: usize = 3;
 /// Elements of a row that are summed before the lanes are.
 const STRIP: usize = 2048;
 
-/// Walks over the indices of labels, the last one fastest, and says how far each array has moved from the first element.
+/// Walks over the indices of labels, the last one fastest, and says how far each array has moved
+/// from the first element.
 struct Walk {
     labels: Vec<Label>,
     at: Vec<usize>,
@@ -80,7 +82,8 @@ pub(super) fn lanes_in_order<I: Isa, F: Real>(
     spread::<Plain, F>(out, y, z, all, lane, first, (false, Some(start)));
 }
 
-/// Neighbours of the result and of `y` in lanes, with what of `z` is the same for all of them. Labels know `y` as `a` and `z` as `b`.
+/// Neighbours of the result and of `y` in lanes, with what of `z` is the same for all of them.
+/// Labels know `y` as `a` and `z` as `b`.
 #[inline(always)]
 pub(super) fn lanes<I: Isa, F: Real>(
     out: &mut [F],
@@ -159,7 +162,8 @@ struct Tile<'a, F> {
 }
 
 impl<F: Real> Tile<'_, F> {
-    /// All rows of the result, block by block of columns. The last block begins so early that it is whole.
+    /// All rows of the result, block by block of columns. The last block begins so early that it is
+    /// whole.
     #[inline(always)]
     fn all<I: Isa, const C: usize>(&self, out: &mut [F], y: &[F], n: usize) {
         let mut j = 0;
@@ -234,7 +238,8 @@ impl<F: Real> Tile<'_, F> {
     }
 }
 
-/// Writes a tile. Never inlined, for the reason given at [`crate::kernel::lanes`]: the sums stay in whole vectors.
+/// Writes a tile. Never inlined, for the reason given at [`crate::kernel::lanes`]: the sums stay in
+/// whole vectors.
 #[inline(never)]
 fn store<F: Real, const R: usize, const C: usize>(
     out: &mut [F],
