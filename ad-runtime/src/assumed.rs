@@ -1,5 +1,5 @@
-//! What generated code proves names with: the macros and methods that a user's `array!` or
-//! `x.sum()` was taken for. Nothing of it runs.
+//! The macros and methods that generated code proves names with: those that a user's `array!` or
+//! `x.sum()` was understood as. None of them runs.
 
 pub use ndarray::{array, azip, concatenate, s, stack};
 pub use std::{
@@ -7,17 +7,17 @@ pub use std::{
     unreachable, vec,
 };
 
-/// Traits with the names of all methods that are understood, of the types that these are understood
-/// of: to be imported where a call of the method without arguments is ambiguous if there is another
-/// trait with it. Implemented for nothing else, and each for its own kind of type, since rustc
-/// proposes traits in errors about methods that do not exist.
+/// Traits that declare every supported method name, for the types that have the method. Generated
+/// code imports them, so that a call is ambiguous (a compile error) if another trait in scope has a
+/// method of that name. They are implemented for nothing else, and each for its own kind of type,
+/// since rustc proposes traits in errors about methods that do not exist.
 #[allow(missing_docs, clippy::should_implement_trait, clippy::wrong_self_convention, reason = "only the names matter")]
 pub mod methods {
     use ndarray::{ArrayBase, ArrayRef, RawData};
 
-    /// Of nothing: only where it is assumed (`where (K,): Assumed`) have types these methods, so
-    /// that rustc, which knows of all traits that there are, proposes none of them to a user whose
-    /// method does not exist.
+    /// Implemented for no type. The methods exist only where it is assumed (`where (K,): Assumed`).
+    /// Otherwise rustc, which considers all traits, would propose them to a user whose method does
+    /// not exist.
     pub trait Assumed {}
 
     macro_rules! methods {
@@ -30,7 +30,7 @@ pub mod methods {
         };
     }
 
-    /// Each name once, behind the kinds of types that have such a method.
+    /// Each name once, after the kinds of types that have the method.
     macro_rules! kinds {
         (
             arrays reals integers: $($ari:ident)*;
@@ -49,8 +49,8 @@ pub mod methods {
             methods! { OfVectors, VECTORS: $($avz)* $($av)* $($vz)* $($v)* }
             methods! { OfReals, REALS: $($ari)* $($ar)* $($r)* $($ri)* }
             methods! { OfIntegers, INTEGERS: $($ari)* $($ri)* $($i)* }
-            // What arrays have and numbers have not: of arrays of rank 0, which the macro does not
-            // tell from numbers.
+            // Methods that arrays have and scalars do not: for arrays of rank 0, which the macro
+            // does not distinguish from scalars.
             methods! { OfRankZero, RANK_ZERO: $($az)* $($avz)* $($vz)* }
         };
     }

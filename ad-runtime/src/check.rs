@@ -1,12 +1,12 @@
-//! What `check_grad!` runs: the derivatives that were written, held against differences of the
+//! Runtime of `check_grad!`: compares every generated derivative with finite differences of the
 //! function, entry by entry.
 //!
-//! The attribute writes one hidden function beside each function that it differentiates. That one
-//! knows names, types and what is active, and hands closures to a [`Check`], which knows numbers
-//! only. **Not for people**: stable only together with the macros.
+//! The attribute emits one hidden function in addition to each function that it differentiates. The
+//! hidden function knows names, types and active parameters, and passes closures to a [`Check`],
+//! which works on numbers only. **Not a public API**: stable only together with the macros.
 //!
-//! Must never pass because there was nothing to compare: a derivative that does not fit the
-//! parameters is a failure, and so is one that is asked for and was not written.
+//! A check never passes because there was nothing to compare: a derivative that does not fit the
+//! parameters is a failure, and so is one that is requested but was not generated.
 
 mod compare;
 mod flat;
@@ -15,13 +15,14 @@ use std::cell::OnceCell;
 
 pub use flat::{Flat, Leaf, array, forever, leaf, refill, slice, unwritten};
 
-/// Entries of a parameter that are compared at most; of larger ones, so many evenly spread.
+/// The maximum number of entries of a parameter that are compared; of a larger parameter, this
+/// number of entries is compared, evenly spread.
 const ENTRIES: usize = 256;
-/// The same where second derivatives have to come from the function alone, and each costs sixteen
-/// calls.
+/// The same limit for second derivatives that are computed from the function alone, where each
+/// costs sixteen calls.
 const SECOND: usize = 16;
 
-/// The call as it is written, the derivatives that are checked (all if there is none), and the
+/// The call as the user wrote it, the derivatives that are checked (all if none is named), and the
 /// tolerance.
 pub type How<'a> = (&'a str, &'a [&'a str], Option<f64>);
 
@@ -48,7 +49,7 @@ struct Entry {
     at: usize,
 }
 
-/// A point beside that of the check: which entries are moved, and how far.
+/// A point near that of the check: the entries that are moved, and by how much.
 #[derive(Clone, Debug, Default)]
 pub struct At(Vec<(Entry, f64)>);
 
@@ -94,13 +95,13 @@ pub struct Check<'a> {
     gradient: Option<Function<'a, Gradient>>,
     /// The function's value here.
     value: Leaf,
-    /// Its derivative by each entry that is compared, by differences.
+    /// Its derivative by each entry that is compared, by finite differences.
     columns: OnceCell<Vec<(Entry, Vec<f64>)>>,
-    /// Its second derivatives, by differences.
+    /// Its second derivatives, by finite differences.
     second: OnceCell<Vec<(Entry, Entry, f64)>>,
-    /// The reverse derivative: a cotangent, and the gradient along it.
+    /// Reverse-mode result: a cotangent, and the gradient along it.
     reverse: Option<(Vec<f64>, Vec<Leaf>)>,
-    /// The forward derivative: a tangent, and the derivative along it.
+    /// Forward-mode result: a tangent, and the derivative along it.
     forward: Option<(Along, Leaf)>,
     written: Vec<&'static str>,
 }
@@ -123,24 +124,24 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Whether a derivative, which was written, is to be checked.
+    /// Whether a generated derivative is to be checked.
     fn wanted(&mut self, option: &'static str) -> bool {
         self.written.push(option);
         self.how.1.is_empty() || self.how.1.contains(&option)
     }
 
-    /// `f_value_and_grad`, anywhere.
+    /// `f_value_and_grad`, at any point.
     pub fn grad(&mut self, gradient: impl Fn(&At) -> Gradient + 'a) {
         let wanted = self.wanted("grad");
         if wanted {
             let (value, parts) = gradient(&At::default());
             self.backwards("grad", &value, parts, vec![1.0]);
         }
-        // Second derivatives are held against its differences.
+        // Second derivatives are compared with finite differences of the gradient.
         self.gradient = Some(Box::new(gradient));
     }
 
-    /// `f_value_and_grad_into`, with destinations that hold no number.
+    /// `f_value_and_grad_into`, with destinations that are filled with NaN.
     pub fn value_and_grad_into(&mut self, gradient: impl FnOnce() -> Gradient) {
         if self.wanted("into") {
             let (value, parts) = gradient();
@@ -199,10 +200,11 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// What is left to be said.
+    /// Final checks.
     ///
     /// # Panics
-    /// If forward and reverse do not agree, or a derivative is asked for that was not written.
+    /// If forward and reverse mode do not agree, or a derivative is requested that was not
+    /// generated.
     pub fn done(self) {
         let missing = self.how.1.iter().find(|option| !self.written.contains(option));
         assert!(
@@ -215,7 +217,7 @@ impl<'a> Check<'a> {
         self.both_ways();
     }
 
-    /// Entries of a parameter that are compared.
+    /// The entries of a parameter that are compared.
     fn entries(&self, of: usize, most: usize) -> impl Iterator<Item = Entry> + use<> {
         let n = self.points[of].leaf.values.len();
         let entry = move |at| Entry { of, at };
@@ -230,8 +232,8 @@ impl<'a> Check<'a> {
         self.points.iter().any(|p| p.single)
     }
 
-    /// The length of a step: so that neither the fourth derivatives of an ordinary function nor
-    /// rounding say much.
+    /// The step of a finite difference: small enough that the fourth derivatives of an ordinary
+    /// function have little effect, and large enough that rounding has little effect.
     fn step(&self, entry: Entry) -> f64 {
         let h = if self.is_single() { 3e-2 } else { 1e-3 };
         h * self.points[entry.of].leaf.values[entry.at].abs().max(1.0)
@@ -247,7 +249,7 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// Second derivatives: of the gradient if there is one, of the function otherwise.
+    /// Second derivatives: differences of the gradient if there is one, of the function otherwise.
     fn second(&self) -> &[(Entry, Entry, f64)] {
         self.second.get_or_init(|| {
             let Some(gradient) = &self.gradient else {
@@ -277,9 +279,9 @@ impl<'a> Check<'a> {
     }
 }
 
-/// The derivative along a line by central differences of two steps (Richardson's extrapolation).
-/// Where these do not agree, a decision of the function may lie within them: then by the first
-/// smaller ones that do. Only the function itself is asked, so that nothing wrong passes for it.
+/// The derivative along a line by central differences of two steps (Richardson's extrapolation). If
+/// these disagree, a discontinuity of the function may be near: then the first smaller steps that
+/// agree are used. Only values of the function are used, so that a wrong derivative cannot pass.
 fn slope(h: f64, single: bool, along: impl Fn(f64) -> Vec<f64>) -> Vec<f64> {
     let central = |h: f64| -> Vec<f64> { along(h).iter().zip(along(-h)).map(|(a, b)| (a - b) / (2.0 * h)).collect() };
     let (near, smaller) = if single { (1e-2, 1) } else { (1e-5, 3) };

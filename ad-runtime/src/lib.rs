@@ -1,19 +1,19 @@
-//! What runs when a program written with `ad` runs.
+//! Runtime support for code that `ad` generates.
 //!
 //! Users do not name this crate; the facade `ad` re-exports it.
 //!
 //! - [`dsl`]: the array DSL as ordinary functions. They define the *values* that a differentiated
 //!   function and its gradient must agree on, so every convention (ties, empty arrays, NaN,
 //!   infinities) is written down there.
-//! - [`kernel`]: the loops that generated code calls. Stable for generated code only; not for
-//!   people.
-//! - `check`: what `check_grad!` calls.
+//! - [`kernel`]: the loops that generated code calls. It is not a public API: it is stable for
+//!   generated code only.
+//! - `check`: the functions that `check_grad!` calls.
 //! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
 //!
-//! This crate must never depend on the compiler (`ad-core`), never use `unsafe` but to enter code
-//! for instructions that the processor was found to have (one call, in `kernel/isa.rs`), never give
-//! different bits for the same values in another memory layout, and never read a clock, a thread
-//! count or an environment variable: on one machine the same inputs give the same bits every time.
+//! This crate does not depend on the compiler (`ad-core`). Its only use of `unsafe` (one call, in
+//! `kernel/isa.rs`) enters a function that is compiled for CPU features detected at run time. It
+//! gives the same bits for the same values in every memory layout, and it reads no clock, thread
+//! count or environment variable: on one machine the same inputs give the same bits every time.
 
 #![deny(unsafe_code)]
 

@@ -1,17 +1,17 @@
-//! What is found against what is expected, and the report: the worst entry, by parameter and index.
+//! Compares results with expected values, and reports the worst entry, by parameter and index.
 
 use super::{Along, At, Check, Entry, Leaf, slope, weights};
 
-/// One comparison: where, what was found, what differences say.
+/// One comparison: the entry, the result, the value by finite differences.
 type Compared = (Place, f64, f64);
 
-/// Where an entry is; written out for the worst one only.
+/// The position of an entry; formatted for the worst one only.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// The function's value.
     Value(usize),
-    /// The derivative of a component of the result by an entry; of all of them together where there
-    /// is a cotangent.
+    /// The derivative of a component of the result by an entry; of all components, weighted by a
+    /// cotangent, if there is one.
     By(Entry, Option<usize>),
     /// The derivative of a component along a tangent of all parameters.
     Along(usize),
@@ -29,7 +29,7 @@ pub(super) fn entry(parts: &[Leaf], at: Entry) -> f64 {
 }
 
 impl Check<'_> {
-    /// The value that a derivative returns beside it against that of the function.
+    /// Compares the value that a derivative returns with that of the function.
     pub(super) fn same_value(&self, option: &str, found: &Leaf) {
         let call = self.how.0;
         assert!(found.shape == self.value.shape, "check_grad!({call}): the value of `{option}` is of another shape");
@@ -37,7 +37,7 @@ impl Check<'_> {
         self.judge(option, 1.0, all.map(|(i, (&a, &b))| (Place::Value(i), a, b)).collect());
     }
 
-    /// The parts of a gradient have to be of the shapes of their parameters.
+    /// Checks that the parts of a gradient have the shapes of their parameters.
     fn fitting(&self, option: &str, parts: &[Leaf]) {
         let call = self.how.0;
         assert!(parts.len() == self.points.len(), "check_grad!({call}): `{option}` has {} parts", parts.len());
@@ -52,7 +52,7 @@ impl Check<'_> {
         }
     }
 
-    /// What goes backwards from a cotangent.
+    /// Checks a reverse-mode result for a cotangent.
     pub(super) fn backwards(&mut self, option: &str, value: &Leaf, parts: Vec<Leaf>, weights: Vec<f64>) {
         self.same_value(option, value);
         self.fitting(option, &parts);
@@ -69,7 +69,7 @@ impl Check<'_> {
         for (block, point) in blocks.iter().zip(&self.points) {
             let shape = [&self.value.shape[..], &point.leaf.shape[..]].concat();
             let name = point.name;
-            // A static array of nothing has no shape inside.
+            // An empty static array has no inner shape.
             let fits = block.shape == shape || block.values.is_empty() && shape.contains(&0);
             assert!(
                 fits,
@@ -126,7 +126,8 @@ impl Check<'_> {
             let by = |e: &Entry| (*e, h * tangent.0[e.of][e.at]);
             (self.function)(&At(moves.iter().map(by).collect())).values
         };
-        // Points with many entries are moved by each of them.
+        // With few entries, the derivative along a direction that changes all of them is compared
+        // too.
         if moves.len() <= super::ENTRIES {
             let expected = slope(if self.is_single() { 3e-2 } else { 1e-3 }, self.is_single(), along);
             let all = found.values.iter().zip(expected).enumerate();
@@ -142,7 +143,7 @@ impl Check<'_> {
             let inner =
                 |(part, along): (&Leaf, &Vec<f64>)| -> f64 { part.values.iter().zip(along).map(|(a, b)| a * b).sum() };
             let right = parts.iter().zip(&tangent.0).map(inner).sum();
-            // There is no error of differences here.
+            // No finite difference is involved here.
             self.judge("jvp", 0.01, vec![(Place::Both, left, right)]);
         }
     }
@@ -188,14 +189,14 @@ impl Check<'_> {
         let diagonal: Vec<f64> = self.all_entries(usize::MAX).into_iter().map(curvature).collect();
         let found = of().values.first().copied().unwrap_or(f64::NAN);
         let expected: f64 = diagonal.iter().sum();
-        // Errors of differences add up where their numbers cancel.
+        // Errors of finite differences add up where the second derivatives cancel.
         let total: f64 = diagonal.iter().map(|x| x.abs()).sum();
         let part = total.max(1.0) / expected.abs().max(1.0);
         self.judge("laplacian", part, vec![(Place::Trace, found, expected)]);
     }
 
-    /// Panics with the worst comparison if any is off by more than is allowed, relative to the
-    /// largest number around.
+    /// Panics with the worst comparison if an error exceeds the tolerance, relative to the largest
+    /// value compared.
     fn judge(&self, option: &str, part: f64, all: Vec<Compared>) {
         let scale = all.iter().flat_map(|c| [c.1, c.2]).filter(|x| x.is_finite()).fold(1.0, |m: f64, x| m.max(x.abs()));
         let allowed = self.how.2.unwrap_or(part * if self.is_single() { 2e-3 } else { 1e-6 }) * scale;
@@ -204,7 +205,7 @@ impl Check<'_> {
             let (_, found, expected) = compared;
             let same = found == expected || found.is_nan() && expected.is_nan();
             let error = if same { 0.0 } else { (found - expected).abs() };
-            // NaN is worse than anything.
+            // NaN counts as the largest error.
             let excess = if error.is_nan() { f64::INFINITY } else { error / allowed };
             if worst.as_ref().is_none_or(|w| excess > w.0) {
                 worst = Some((excess, compared));
@@ -255,7 +256,7 @@ impl Check<'_> {
     }
 }
 
-/// The indices of entry j of an array of this shape; nothing for a number.
+/// The indices of entry j of an array of this shape; empty for a scalar.
 fn index(j: usize, shape: &[usize]) -> String {
     let mut rest = j;
     let mut index: Vec<usize> = Vec::new();

@@ -76,7 +76,7 @@ impl<X: Flat, const N: usize> Flat for [X; N] {
     }
 }
 
-/// The numbers of a value.
+/// The entries of a value.
 #[derive(Clone, Debug, Default)]
 pub struct Leaf {
     /// Sizes, outermost first.
@@ -85,7 +85,7 @@ pub struct Leaf {
     pub values: Vec<f64>,
 }
 
-/// The numbers of a value.
+/// The entries of a value.
 pub fn leaf<X: Flat>(x: &X) -> Leaf {
     let mut values = Vec::new();
     x.read(&mut values);
@@ -100,7 +100,7 @@ pub fn refill<X: Flat>(like: &X, values: &[f64]) -> X {
     copy
 }
 
-/// A value of the same shape without a number in it: what a destination holds before it is
+/// A value of the same shape filled with NaN: the content of a destination before it is
 /// overwritten.
 pub fn unwritten<X: Flat>(like: &X) -> X {
     let mut copy = like.clone();
@@ -118,7 +118,7 @@ pub fn slice<A: Clone>(of: &[A]) -> Vec<A> {
     of.to_vec()
 }
 
-/// A value that stays: for a parameter that is a `&'static` reference.
+/// A leaked value, for a parameter that is a `&'static` reference.
 pub fn forever<X>(x: X) -> &'static X {
     Box::leak(Box::new(x))
 }

@@ -1,26 +1,26 @@
 //! Blocks of items (`emit/tiling.rs` of the compiler): arrays whose last axis runs over the items
-//! of a block, so that all items of a block are computed in lanes. The number of blocks may change
-//! the order of sums and must never change anything else.
+//! of a block, so that an operation on the items fills the lanes. The number of blocks affects only
+//! the order of sums.
 
 use super::isa::{Isa, dispatched};
 use crate::Real;
 
-/// Numbers of all items of a block that are in memory at a time: what a second-level cache has room
-/// for beside the rest, and less than most arguments have (measured: half of it is slower by a
-/// fifth where an item has many numbers, twice of it gains nothing).
+/// The maximum number of scalars in memory for all items of a block: they fit into a second-level
+/// cache with other data. Most arguments have more (measured: half of it is slower by a fifth if an
+/// item has many scalars, twice of it gains nothing).
 const NUMBERS: usize = 3 << 14;
-/// Columns side by side.
+/// SIMD lanes: the number of columns that are processed together.
 const LANES: usize = 16;
-/// Items that are packed side by side (rows of a power of two of numbers are up to seven times
-/// faster so: one item's numbers lie in one set of the cache).
+/// The number of items that are packed together. (If rows have a power of two of scalars, this is
+/// up to seven times faster, since the scalars of one item map to one cache set.)
 const SIDE: usize = 8;
-/// Fewer items than this leave lanes empty.
+/// The minimum number of items of a block: fewer leave lanes empty.
 const FEWEST: usize = 16;
-/// More than this gain nothing.
+/// The maximum number of items of a block: more gain nothing.
 const MOST: usize = 128;
 
-/// How many of `len` items are a block, if each has so many numbers in memory: a multiple of
-/// sixteen, but for a block that is all items.
+/// The number of items in a block, of `len` items, if each has this number of scalars in memory: a
+/// multiple of sixteen, unless one block has all items.
 #[inline]
 #[must_use]
 pub fn block(len: usize, width: usize) -> usize {
@@ -28,14 +28,14 @@ pub fn block(len: usize, width: usize) -> usize {
     items.min(len.max(1))
 }
 
-/// Numbers of the rows of a block that are read where they lie, twice in a row: they are in the
-/// second-level cache for the second time.
+/// The maximum number of scalars in the rows of a block that are read in place, twice: the second
+/// time they are in the second-level cache.
 const ROW_NUMBERS: usize = 1 << 13;
-/// A block of more rows than this gains nothing.
+/// The maximum number of rows of a block: more gain nothing.
 const MOST_ROWS: usize = 1 << 11;
 
-/// [`block`] where the rows of items are read as they lie, so that no lanes are filled by items but
-/// of one number each.
+/// [`block`] for rows of items that are read in place. Then items fill no lanes, except in arrays
+/// with one scalar for each item.
 #[inline]
 #[must_use]
 pub fn block_of_rows(len: usize, width: usize) -> usize {
@@ -43,7 +43,7 @@ pub fn block_of_rows(len: usize, width: usize) -> usize {
     items.min(len.max(1))
 }
 
-/// The numbers of `count` items, item by item, as rows over the items.
+/// Packs the scalars of `count` items, given item by item, as rows over the items.
 ///
 /// # Panics
 /// If `out` is shorter than `rows`.
@@ -54,7 +54,7 @@ pub fn packed<A: Copy>(out: &mut [A], rows: &[A], count: usize) {
     }
     let width = rows.len() / count;
     let out = &mut out[..width * count];
-    // Several items side by side are one store for each number.
+    // If several items are packed together, their scalars are stored together.
     let whole = count / SIDE * SIDE;
     for i in (0..whole).step_by(SIDE) {
         let rows = &rows[i * width..][..SIDE * width];
@@ -105,7 +105,7 @@ pub fn places_of_smallest<F: Real>(out: &mut [usize], x: &[F], count: usize) {
     });
 }
 
-/// `out` has as many rows as there are groups of rows in `x`; a group without rows has no extremum.
+/// `out` has a row for each group of rows of `x`; a group without rows has no extremum.
 #[inline]
 fn groups<A: Copy, B: Copy>(out: &mut [A], x: &[B], count: usize, none: A, one: impl Fn(&mut [A], &[B], usize)) {
     if out.is_empty() || count == 0 {
@@ -141,11 +141,11 @@ columns! {
     smallest_in places_of_smallest_in from infinity by |a, b| b < a;
 }
 
-/// For each column its first best element and the row of that; NaN is ignored, and the first row is
-/// the best where all are NaN.
+/// For each column its first best element and the row of that. NaN is ignored; if all are NaN, the
+/// first row is the best.
 ///
-/// Lanes start at `worst` and take only what beats it, so that one comparison decides. Where
-/// nothing does, all are `worst` or NaN, and the column is looked at once more.
+/// Lanes start at `worst` and take only elements that beat it, so that one comparison suffices. If
+/// no element does, all are `worst` or NaN, and the scalar rule is applied to the column.
 #[inline(always)]
 fn columns<F: Real>(
     x: &[F],
@@ -153,8 +153,8 @@ fn columns<F: Real>(
     (worst, better): (F, impl Fn(F, F) -> bool),
     mut found: impl FnMut(usize, F, usize),
 ) {
-    // Places are numbers of the same type, so that both choices are one kind of lane; those that it
-    // does not have are looked for one by one.
+    // Row numbers are kept as numbers of type `F`, so that both selections have the same kind of
+    // lanes. If there are more rows than `F` can count, columns are searched one by one.
     let whole = if x.len() / count.max(1) <= 1 << 24 { count / LANES * LANES } else { 0 };
     let none = F::lit(-1.0);
     for start in (0..whole).step_by(LANES) {
@@ -188,7 +188,7 @@ fn columns<F: Real>(
     }
 }
 
-/// The same of one column, from its first element on.
+/// The first best element of one column, from its first element on.
 #[inline(never)]
 fn first_of_none<F: Real>(x: &[F], count: usize, i: usize, better: impl Fn(F, F) -> bool) -> (F, usize) {
     let (mut best, mut place) = (x[i], 0);

@@ -1,7 +1,8 @@
-//! Small parts of generated loop nests: total variants of what users call checked, because the
-//! terms of the core language are total and what can fail is tested elsewhere.
+//! Small parts of generated loop nests: non-panicking variants of operations that users call in
+//! checked form. The terms of the core language are total, and possible failures are tested
+//! elsewhere.
 //!
-//! Must never panic on values; only a wrong number of elements (our own error) may.
+//! No function here panics on values; only a wrong number of elements (an internal error) may.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,8 @@ use ndarray::ArrayView1;
 use super::reduce::{argmax, argmin, maximum, minimum};
 use crate::Real;
 
-/// Takes two values of one type: with two functions, a proof that they are one.
+/// Takes two values of one type. Called with two functions it proves that they are the same
+/// function.
 #[inline]
 pub fn same<F>(_: F, _: F) {}
 
@@ -32,11 +34,11 @@ pub fn lanes<F: Real>(mut lanes: [F; 16]) -> F {
     eight_lanes([a, b, c, d, e, f, g, h])
 }
 
-/// The sum of eight lanes, likewise.
+/// The sum of eight lanes as a balanced tree.
 ///
-/// What is left when the lanes fit one vector goes through memory: LLVM would fit the loop before
-/// to the last pair of the tree, in vectors of two. So it fits it to vectors of 32 bytes. (A call
-/// would do as well, but costs more than the sum.)
+/// If the lanes fit one vector, the last step goes through memory. Otherwise LLVM vectorises the
+/// preceding loop with 2-lane vectors, to match the last addition of the tree; so it uses vectors
+/// of 32 bytes. (A call would have the same effect, but costs more than the sum.)
 #[inline(always)]
 pub(super) fn eight_lanes<F: Real>([a, b, c, d, e, f, g, h]: [F; 8]) -> F {
     let [a, b, c, d] = if size_of::<F>() == 4 {
@@ -48,7 +50,7 @@ pub(super) fn eight_lanes<F: Real>([a, b, c, d, e, f, g, h]: [F; 8]) -> F {
     (a + c) + (b + d)
 }
 
-/// The elements `start..start + len`; `fill` for those that lie out of range (never an error).
+/// The elements `start..start + len`, with `fill` for those that are out of range (never an error).
 #[inline]
 #[must_use]
 pub fn cut<A: Copy>(x: &[A], start: usize, len: usize, fill: A) -> Cow<'_, [A]> {
@@ -58,15 +60,15 @@ pub fn cut<A: Copy>(x: &[A], start: usize, len: usize, fill: A) -> Cow<'_, [A]> 
     }
 }
 
-/// At least `len` elements: more of `fill` where the array has less (never an error). What a loop
-/// without steps would have read may be of any size.
+/// At least `len` elements: `fill` is appended if the array has fewer (never an error). The operand
+/// of a loop without iterations may have any size.
 #[inline]
 #[must_use]
 pub fn extended<A: Copy>(x: &[A], len: usize, fill: A) -> Cow<'_, [A]> {
     if x.len() < len { outside(x, 0, len, fill) } else { Cow::Borrowed(x) }
 }
 
-/// The array with so many elements, the same one if it has them: see [`extended`].
+/// The array with this number of elements; it is borrowed if it has them already: see [`extended`].
 #[inline]
 #[must_use]
 pub fn resized<A: Copy>(mut x: Vec<A>, len: usize, fill: A) -> Vec<A> {
@@ -81,7 +83,7 @@ fn outside<A: Copy>(x: &[A], start: usize, len: usize, fill: A) -> Cow<'_, [A]> 
     Cow::Owned(row)
 }
 
-/// Whether `start..start + len` has elements and is inside `0..size`.
+/// Whether `start..start + len` is not empty and is inside `0..size`.
 #[inline]
 #[must_use]
 pub fn fits(start: usize, len: usize, size: usize) -> bool {
@@ -100,7 +102,7 @@ pub fn each_row<A, B>(out: &mut [B], x: &[A], f: impl Fn(&[A]) -> B) {
     }
 }
 
-/// Applies `f` to the first elements of each row of `x`, as many as `lens` says.
+/// Applies `f` to the first elements of each row of `x`, whose number is in `lens`.
 #[inline]
 pub fn each_first<A, B>(out: &mut [B], x: &[A], lens: &[usize], f: impl Fn(&[A]) -> B) {
     if out.is_empty() {
@@ -112,7 +114,7 @@ pub fn each_first<A, B>(out: &mut [B], x: &[A], lens: &[usize], f: impl Fn(&[A])
     }
 }
 
-/// Arrays of one size behind each other.
+/// Concatenates arrays of one size.
 #[inline]
 pub fn joined<A: Copy>(out: &mut [A], parts: &[&[A]]) {
     let mut rest = out;
@@ -137,34 +139,34 @@ pub fn smallest<F: Real>(x: &[F]) -> F {
     if x.is_empty() { F::infinity() } else { minimum(x) }
 }
 
-/// Where the first largest element is, NaN ignored; 0 of none.
+/// The index of the first largest element, NaN ignored; 0 if there is none.
 #[inline]
 #[must_use]
 pub fn place_of_largest<F: Real>(x: &[F]) -> usize {
     if x.is_empty() { 0 } else { argmax(x) }
 }
 
-/// Where the first smallest element is, NaN ignored; 0 of none.
+/// The index of the first smallest element, NaN ignored; 0 if there is none.
 #[inline]
 #[must_use]
 pub fn place_of_smallest<F: Real>(x: &[F]) -> usize {
     if x.is_empty() { 0 } else { argmin(x) }
 }
 
-/// Bytes that are copied at a time where elements are repeated: a quarter of a first-level cache,
-/// and enough for `memcpy` to be at its best (measured: half and twice of it are as good, four
-/// times and more are slower by a fifth).
+/// The number of bytes that are copied at a time when elements are repeated: a quarter of a
+/// first-level cache, and enough for `memcpy` to be at its best (measured: half and twice of it are
+/// as good, four times and more are slower by a fifth).
 const PIECE: usize = 1 << 13;
 
-/// The elements again and again, so many times: memory that is written once.
+/// Repeats the elements `times` times. The memory is written once.
 ///
-/// What is copied from stays in the first-level cache: a short `x` is doubled up to `PIECE` bytes,
-/// and that is copied on. To double to the end, as `slice::repeat` does, is to read again all that
-/// was written, from further and further away.
+/// The source of the copies stays in the first-level cache: a short `x` is doubled up to `PIECE`
+/// bytes, and that is copied repeatedly. Doubling to the end, as `slice::repeat` does, reads all of
+/// the result again, from memory that is further and further away.
 ///
 /// # Panics
 ///
-/// If so many elements have no room in memory.
+/// If the result is too large for the memory.
 #[must_use]
 pub fn repeated<A: Copy>(x: &[A], times: usize) -> Vec<A> {
     let Some(all) = x.len().checked_mul(times) else { panic!("{} elements {times} times are too many", x.len()) };
@@ -183,14 +185,14 @@ pub fn repeated<A: Copy>(x: &[A], times: usize) -> Vec<A> {
     out
 }
 
-/// Where the first largest element is, NaN ignored; 0 of none.
+/// The index of the first largest element, NaN ignored; 0 if there is none.
 #[inline]
 #[must_use]
 pub fn position_of_largest<A: Copy + PartialOrd>(x: &[A]) -> usize {
     first_best(x, |a, b| a > b)
 }
 
-/// Where the first smallest element is, NaN ignored; 0 of none.
+/// The index of the first smallest element, NaN ignored; 0 if there is none.
 #[inline]
 #[must_use]
 pub fn position_of_smallest<A: Copy + PartialOrd>(x: &[A]) -> usize {
@@ -245,8 +247,8 @@ pub fn exact_product<F: Real>(x: &[F]) -> F {
     ArrayView1::from(x).product()
 }
 
-/// The sum of squared distances from the mean, as ndarray's `var` takes it: one element after the
-/// other (Welford).
+/// The sum of squared distances from the mean, in the order of ndarray's `var`: one element after
+/// the other (Welford).
 #[must_use]
 pub fn sum_of_squared_distances<F: Real>(x: &[F]) -> F {
     let (mut mean, mut total) = (F::zero(), F::zero());
@@ -314,10 +316,10 @@ pub trait Whole: Copy {
     /// `a % b`; a where b is 0.
     #[must_use]
     fn remainder(self, b: Self) -> Self;
-    /// `a << b`; a where b is no place of a bit.
+    /// `a << b`; a if b is not a bit position.
     #[must_use]
     fn shifted_left(self, b: Self) -> Self;
-    /// `a >> b`; a where b is no place of a bit.
+    /// `a >> b`; a if b is not a bit position.
     #[must_use]
     fn shifted_right(self, b: Self) -> Self;
     /// `a` to the power of b (of 0, where that is negative); the nearest value where that
@@ -401,12 +403,12 @@ pub fn power<A: Whole>(a: A, b: A) -> A {
     a.power(b)
 }
 
-/// A number whose order among integers is that of `total_cmp` among reals.
+/// Maps a number to an integer, so that the order of the integers is that of `total_cmp`.
 #[inline(always)]
 #[must_use]
 pub fn order<F: Real>(x: F) -> i64 {
     let bits = x.as_f64().to_bits().cast_signed();
-    // All bits but the sign of a negative number are turned around.
+    // All bits of a negative number except the sign are inverted.
     bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 

@@ -68,23 +68,23 @@ pub trait Body {
 pub trait Isa: Copy + private::Sealed {
     /// `a * b + c`, rounded once with [`Fused`] and twice with [`Plain`].
     fn mul_add<F: Real>(a: F, b: F, c: F) -> F;
-    /// `mul_zero(a, b) + c`, with one rounding where that is no dearer: nothing is added where `a`
-    /// is 0, whatever `b` is.
+    /// `mul_zero(a, b) + c`, with one rounding if that costs no more: nothing is added if `a` is 0,
+    /// whatever `b` is.
     #[inline(always)]
     fn mul_zero_add<F: Real>(a: F, b: F, c: F) -> F {
         Self::mul_add(a, if a == F::zero() { F::zero() } else { b }, c)
     }
-    /// `x - y`, with the very bits of that (but for which of two NaN it is): by the multipliers, if
-    /// `minus_one` is [`Isa::minus_one`]. A processor with units for additions and others for
-    /// products is done sooner with a loop of many additions if it takes some of its differences
-    /// so.
+    /// `x - y`, bit-identical to the subtraction (except for NaN payloads). If `minus_one` is
+    /// [`Isa::minus_one`], it uses a fused multiply-add: a processor has ports for additions and
+    /// for multiplications, and a loop of many additions is faster if it takes some of its
+    /// differences this way.
     #[inline(always)]
     #[allow(unused_variables, reason = "without fused multiply-add a product is one more operation")]
     fn difference<F: Real>(x: F, y: F, minus_one: F) -> F {
         x - y
     }
-    /// -1, which the compiler does not know: of a product with what it knows to be -1 it makes a
-    /// subtraction again.
+    /// -1, hidden from the optimiser, which would otherwise turn the product back into a
+    /// subtraction.
     #[inline(always)]
     #[must_use]
     fn minus_one<F: Real>() -> F {
@@ -128,7 +128,7 @@ pub trait Isa: Copy + private::Sealed {
     fn sin_lanes<F: Real, const N: usize>(x: [F; N]) -> [F; N];
     /// The cosines of a block.
     fn cos_lanes<F: Real, const N: usize>(x: [F; N]) -> [F; N];
-    /// The sines and the cosines of a block, for the price of little more than one of them.
+    /// The sines and the cosines of a block, for little more than the cost of one of them.
     fn sin_cos_lanes<F: Real, const N: usize>(x: [F; N]) -> ([F; N], [F; N]);
 }
 
@@ -138,7 +138,8 @@ mod private {
     impl Sealed for super::Fused {}
 }
 
-/// What every machine can do: std's functions, and products that are rounded before they are added.
+/// The baseline of every machine: std's functions, and products that are rounded before they are
+/// added.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
@@ -197,8 +198,8 @@ impl Isa for Plain {
     }
 }
 
-/// A function of each precision as one of a type parameter: `F` is sealed, so its size tells which
-/// it is, and the conversions are of a type to itself.
+/// Dispatches a function of a type parameter to the one for its precision: `F` is sealed, so its
+/// size determines which it is, and the conversions are from a type to itself.
 macro_rules! by_precision {
     ($name:ident($($x:ident),*)) => {
         #[inline(always)]
@@ -253,13 +254,13 @@ impl Isa for Fused {
 /// Whether the build itself may assume fused multiply-add (`-C target-cpu=native`, or aarch64).
 const ASSUMED: bool = cfg!(any(all(target_feature = "avx2", target_feature = "fma"), target_arch = "aarch64"));
 
-/// What is known of the machine.
+/// The detected level of the machine.
 static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
 const UNKNOWN: u8 = 0;
 const PLAIN: u8 = 1;
 const FUSED: u8 = 2;
 
-/// Whether [`dispatch`] runs [`Fused`]; the processor is asked once.
+/// Whether [`dispatch`] runs [`Fused`]; the processor is queried once.
 #[inline]
 fn fused() -> bool {
     match LEVEL.load(Ordering::Relaxed) {
@@ -278,8 +279,8 @@ fn detect() -> bool {
     found
 }
 
-/// For tests: all that follows in this process runs as if the machine could do no more than
-/// [`Plain`] (or again what it can). Returns whether the machine can do more.
+/// For tests: the rest of this process runs with [`Plain`] only (or again with what the machine
+/// supports). Returns whether the machine supports more than [`Plain`].
 #[doc(hidden)]
 pub fn force_plain(plain: bool) -> bool {
     let found = detect();
@@ -289,7 +290,7 @@ pub fn force_plain(plain: bool) -> bool {
     found
 }
 
-/// Runs the loop with the best instructions that the machine has.
+/// Runs the loop with the best instruction set of the machine.
 #[inline]
 pub fn dispatch<B: Body>(body: B) -> B::Out {
     if fused() {

@@ -1,6 +1,7 @@
-//! Between ndarray's layouts and slices in standard layout.
+//! Conversions between ndarray's layouts and slices in standard layout.
 //!
-//! Must never reorder elements: position in the slice is position in row-major (logical) order.
+//! Elements are never reordered: the position in the slice is the position in row-major (logical)
+//! order.
 
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
@@ -9,7 +10,7 @@ use ndarray::{Array, ArrayRef, Dim, Dimension};
 
 use crate::dsl::{Rank, dim};
 
-/// The elements of `x` in row-major order: borrowed if that is how they lie in memory, otherwise
+/// The elements of `x` in row-major order: borrowed if that is their order in memory, otherwise
 /// copied.
 ///
 /// Any rank and layout: transposed, strided, reversed and broadcast (stride 0) views are copied row
@@ -34,7 +35,7 @@ pub fn contiguous<A: Copy, D: Dimension>(x: &ArrayRef<A, D>) -> Cow<'_, [A]> {
 ///
 /// # Panics
 ///
-/// If `data` has not as many elements as the shape.
+/// If the number of elements of `data` is not that of the shape.
 #[track_caller]
 #[must_use]
 pub fn assemble<A, const N: usize>(shape: [usize; N], data: Vec<A>) -> Array<A, Dim<[usize; N]>>
@@ -48,8 +49,8 @@ where
     }
 }
 
-/// The caller's array as memory for a result: its own elements where they lie in row-major order,
-/// otherwise a buffer that [`Destination::finish`] copies from.
+/// The caller's array as memory for a result: its own elements if they are in row-major order in
+/// memory, otherwise a buffer that [`Destination::finish`] copies from.
 #[derive(Debug)]
 pub enum Destination<'a, A, D: Dimension> {
     /// The caller's elements.
@@ -58,29 +59,31 @@ pub enum Destination<'a, A, D: Dimension> {
     Apart(&'a mut ArrayRef<A, D>, Vec<A>),
 }
 
-/// The memory of `array`, `fill` everywhere. Allocates only if the array is not in standard layout.
+/// The memory of `array`, filled with `fill`. Allocates only if the array is not in standard
+/// layout.
 #[must_use]
 pub fn destination<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, fill: A) -> Destination<'_, A, D> {
     if array.is_standard_layout()
         && let Some(slice) = array.as_slice_mut()
     {
         slice.fill(fill);
-        // Asked for again, as a borrow that is returned from one arm is held in the other.
+        // The slice is requested a second time: a borrow that is returned from one branch would
+        // last in the other branch too.
         return Destination::Lent(array.as_slice_mut().unwrap_or_default());
     }
     let buffer = vec![fill; array.len()];
     Destination::Apart(array, buffer)
 }
 
-/// The memory of a slice, likewise.
+/// The memory of a slice, filled with `fill`.
 #[must_use]
 pub fn destination_slice<A: Copy>(slice: &mut [A], fill: A) -> Destination<'_, A, ndarray::Ix1> {
     slice.fill(fill);
     Destination::Lent(slice)
 }
 
-/// The memory of `array` for what overwrites every element: holds anything until then. Allocates
-/// only if the array is not in standard layout.
+/// The memory of `array` for a kernel that overwrites every element; it holds arbitrary values
+/// until then. Allocates only if the array is not in standard layout.
 #[must_use]
 pub fn replaced<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, fill: A) -> Destination<'_, A, D> {
     if array.is_standard_layout() {
@@ -90,14 +93,14 @@ pub fn replaced<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, fill: A) -> D
     Destination::Apart(array, buffer)
 }
 
-/// The memory of a slice, likewise.
+/// The memory of a slice for a kernel that overwrites every element.
 #[must_use]
 pub fn replaced_slice<A: Copy>(slice: &mut [A], _fill: A) -> Destination<'_, A, ndarray::Ix1> {
     Destination::Lent(slice)
 }
 
 impl<A: Copy, D: Dimension> Destination<'_, A, D> {
-    /// Brings the elements to where they belong.
+    /// Copies the elements to the caller's array, if they are in a buffer.
     pub fn finish(self) {
         if let Destination::Apart(array, buffer) = self {
             overwrite(array, &buffer);
@@ -129,7 +132,7 @@ impl<A, D: Dimension> DerefMut for Destination<'_, A, D> {
 ///
 /// # Panics
 ///
-/// If there are not as many as the array has.
+/// If the numbers of elements differ.
 pub fn overwrite<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, elements: &[A]) {
     assert!(array.len() == elements.len(), "{} elements for an array of {}", elements.len(), array.len());
     if array.is_standard_layout()
@@ -143,26 +146,26 @@ pub fn overwrite<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, elements: &[
     }
 }
 
-/// A copy that is made part by part, while something else goes over what is copied: see
+/// A copy that is made in blocks, while a kernel reads the same elements: see
 /// [`super::dot_with_copies`].
 #[derive(Debug)]
 pub struct Copied<'a, A> {
     to: &'a mut [A],
     from: &'a [A],
     done: usize,
-    /// How many elements are before one at the beginning of a line of the cache.
+    /// The number of elements before the first one at the start of a cache line.
     ahead: usize,
 }
 
-/// Bytes of a line of the cache.
+/// The number of bytes in a cache line.
 const LINE: usize = 64;
 
-/// These elements for an array, given in row-major order: to be copied part by part if that is how
-/// the array lies in memory, and copied now otherwise.
+/// A copy of these elements, given in row-major order, to an array: made in blocks if the array is
+/// in standard layout, and at once otherwise.
 ///
 /// # Panics
 ///
-/// If there are not as many as the array has.
+/// If the numbers of elements differ.
 #[must_use]
 pub fn copied<'a, A: Copy, D: Dimension>(array: &'a mut ArrayRef<A, D>, from: &'a [A]) -> Copied<'a, A> {
     if !array.is_standard_layout() {
@@ -172,11 +175,11 @@ pub fn copied<'a, A: Copy, D: Dimension>(array: &'a mut ArrayRef<A, D>, from: &'
     copied_slice(array.as_slice_mut().unwrap_or_default(), from)
 }
 
-/// The same for a slice.
+/// A copy of these elements to a slice, made in blocks.
 ///
 /// # Panics
 ///
-/// If there are not as many as the slice has.
+/// If the numbers of elements differ.
 #[must_use]
 pub fn copied_slice<'a, A: Copy>(to: &'a mut [A], from: &'a [A]) -> Copied<'a, A> {
     assert!(to.len() == from.len(), "{} elements for a slice of {}", from.len(), to.len());
@@ -185,13 +188,13 @@ pub fn copied_slice<'a, A: Copy>(to: &'a mut [A], from: &'a [A]) -> Copied<'a, A
 }
 
 impl<A: Copy> Copied<'_, A> {
-    /// Checks that so many elements are copied.
+    /// Checks that the copy has `n` elements.
     pub(super) fn are(&self, n: usize) {
         assert!(self.from.len() == n, "a copy of {} elements beside {n}", self.from.len());
     }
 
-    /// Copies what is before this element and not copied yet, but for a few that end no line of the
-    /// cache: parts that begin and end with one are written without being read.
+    /// Copies the elements before `end` that are not copied yet, except for a partial cache line at
+    /// the end: blocks of whole cache lines are written without being read.
     pub(super) fn go_on(&mut self, end: usize) {
         let line = (LINE / size_of::<A>().max(1)).max(1);
         if let Some(lines) = end.checked_sub(self.ahead) {
@@ -199,7 +202,7 @@ impl<A: Copy> Copied<'_, A> {
         }
     }
 
-    /// Copies the rest.
+    /// Copies the remaining elements.
     pub(super) fn end(&mut self) {
         self.copy_to(self.from.len());
     }

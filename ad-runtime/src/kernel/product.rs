@@ -1,7 +1,7 @@
-//! The loops of matrix products, which hold a block of the result in registers and read the
-//! operands where they lie.
+//! The loops of matrix products. They hold a block of the result in registers and read the operands
+//! in place.
 //!
-//! Must never pack or allocate, and never let a row's result depend on which rows stand beside it.
+//! They do not pack or allocate, and the result of a row does not depend on its neighbouring rows.
 
 use super::generated::eight_lanes;
 use super::isa::{Isa, dispatched};
@@ -9,18 +9,19 @@ use super::matrix::Operand;
 use super::vector::{axpy_in, axpy4, axpy8};
 use crate::Real;
 
-/// Rows of a block of a product.
+/// The number of rows in a block of a product.
 const ROWS: usize = 4;
-/// Columns of a block: with four rows, eight vectors of four doubles.
+/// The number of columns in a block: with four rows, eight vectors of four doubles.
 const COLUMNS: usize = 8;
-/// Rows that have their dot products together: they take turns in the processor's adders, and a
-/// matrix is still read nearly in order. Four take a tenth longer where rows have a hundred
-/// elements, and as long where they have more (measured on a Zen 4).
+/// The number of rows whose dot products are computed together, to hide the latency of the
+/// additions; a matrix is still read nearly in order. Four take a tenth longer if rows have a
+/// hundred elements, and as long if they have more (measured on a Zen 4).
 const DOTS: usize = 2;
-/// Rows that are added in one pass over the result.
+/// The number of rows that are added in one pass over the result.
 const ADDED: usize = 8;
 
-/// A copy for a call: the original, whose address nobody takes, stays in registers.
+/// Copies the sums before a call. The address of the original is then never taken, so that it stays
+/// in registers.
 #[inline(always)]
 fn apart<F: Real, const R: usize, const C: usize>(sums: &[[F; C]; R]) -> [[F; C]; R] {
     let mut copy = [[F::zero(); C]; R];
@@ -62,8 +63,7 @@ fn put<F: Real>(place: &mut F, value: F, accumulate: bool) {
     *place = if accumulate { *place + value } else { value };
 }
 
-/// [`super::gemv`], for loops that run in [`super::dispatch`] themselves; `x` has an element or
-/// more.
+/// [`super::gemv`], for callers that are already inside of [`super::dispatch`]; `x` is not empty.
 #[inline(always)]
 pub fn gemv_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
     let k = x.len();
@@ -89,8 +89,7 @@ pub fn gemv_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool)
     }
 }
 
-/// [`super::gemv_t`], for loops that run in [`super::dispatch`] themselves; `y` has an element or
-/// more.
+/// [`super::gemv_t`], for callers that are already inside of [`super::dispatch`]; `y` is not empty.
 #[inline(always)]
 pub fn gemv_t_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
     if !accumulate {
@@ -122,8 +121,7 @@ pub fn gemv_t_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: boo
     }
 }
 
-/// [`super::ger`], for loops that run in [`super::dispatch`] themselves; `y` has an element or
-/// more.
+/// [`super::ger`], for callers that are already inside of [`super::dispatch`]; `y` is not empty.
 #[inline(always)]
 pub fn ger_in<I: Isa, F: Real>(a: &mut [F], x: &[F], y: &[F], accumulate: bool) {
     for (row, &weight) in a.chunks_exact_mut(y.len()).zip(x) {
@@ -227,7 +225,7 @@ fn product_in<I: Isa, F: Real>(
     match (a, b) {
         (Operand::Plain(a), Operand::Transposed(b)) if k > 0 => rows_by_rows::<I, F>(c, a, b, [k, n], accumulate),
         (_, Operand::Transposed(b)) => twice_transposed::<I, F>(c, a.data(), b, [m, k, n], accumulate),
-        // Few long rows: passes over whole rows.
+        // A result of few long rows is computed by passes over whole rows.
         (Operand::Plain(a), Operand::Plain(b)) if k > 0 && (m <= 2 || (n >= 64 && m * k <= 16)) => {
             for (c, a) in c.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
                 gemv_t_in::<I, F>(c, b, a, accumulate);
@@ -279,7 +277,7 @@ fn transposed<I: Isa, F: Real>(c: &mut [F], a: &[F], b: &[F], [m, n]: [usize; 2]
     }
 }
 
-/// Each element the dot product of two rows.
+/// Each element is the dot product of two rows.
 #[inline(always)]
 fn rows_by_rows<I: Isa, F: Real>(c: &mut [F], a: &[F], b: &[F], [k, n]: [usize; 2], accumulate: bool) {
     for (c, a) in c.chunks_exact_mut(n).zip(a.chunks_exact(k)) {

@@ -17,7 +17,8 @@ use crate::Real;
 /// latency.
 const LANES: usize = 16;
 
-/// A copy for a call: the original, whose address nobody takes, stays in registers.
+/// Copies the lanes before a call. The address of the original is then never taken, so that it
+/// stays in registers.
 #[inline(always)]
 #[allow(clippy::manual_memcpy, reason = "copied as bytes, the original would have an address")]
 fn apart<F: Real>(lanes: &[F; LANES]) -> [F; LANES] {
@@ -38,7 +39,7 @@ pub fn sum<F: Real>(x: &[F]) -> F {
     dispatched!('a, F; sum_in(x: &'a [F]) -> F)
 }
 
-/// [`sum`], for loops that run in [`super::dispatch`] themselves.
+/// [`sum`], for callers that are already inside of [`super::dispatch`].
 #[inline(always)]
 #[must_use]
 pub fn sum_in<I: Isa, F: Real>(x: &[F]) -> F {
@@ -75,7 +76,7 @@ pub fn dot<F: Real>(x: &[F], y: &[F]) -> F {
     dispatched!('a, F; dot_in(x: &'a [F], y: &'a [F]) -> F)
 }
 
-/// [`dot`], for loops that run in [`super::dispatch`] themselves; of the shorter length.
+/// [`dot`], for callers that are already inside of [`super::dispatch`]; of the shorter length.
 #[inline(always)]
 #[must_use]
 pub fn dot_in<I: Isa, F: Real>(x: &[F], y: &[F]) -> F {
@@ -85,7 +86,7 @@ pub fn dot_in<I: Isa, F: Real>(x: &[F], y: &[F]) -> F {
     products_total::<I, F>(products_in::<I, F>([F::zero(); LANES], xs, ys), x_rest, y_rest)
 }
 
-/// The lanes of a sum of products, with those of more chunks.
+/// Adds the products of more chunks to the lanes of a sum of products.
 #[inline(always)]
 fn products_in<I: Isa, F: Real>(mut lanes: [F; LANES], xs: &[[F; LANES]], ys: &[[F; LANES]]) -> [F; LANES] {
     for (cx, cy) in xs.iter().zip(ys) {
@@ -96,7 +97,8 @@ fn products_in<I: Isa, F: Real>(mut lanes: [F; LANES], xs: &[[F; LANES]], ys: &[
     lanes
 }
 
-/// [`products_in`], part by part, with what is done as soon as so many elements have been read.
+/// [`products_in`] in blocks, with a call after each block that gets the number of elements read so
+/// far.
 #[inline(always)]
 fn parts_in<I: Isa, F: Real>(
     mut lanes: [F; LANES],
@@ -114,7 +116,7 @@ fn parts_in<I: Isa, F: Real>(
     lanes
 }
 
-/// The sum that lanes of products come to, with what is left behind the chunks.
+/// The total of the lanes of products and of the remaining elements after the chunks.
 #[inline(always)]
 fn products_total<I: Isa, F: Real>(lanes: [F; LANES], x_rest: &[F], y_rest: &[F]) -> F {
     let mut total = lanes_total(apart(&lanes));
@@ -124,18 +126,18 @@ fn products_total<I: Isa, F: Real>(lanes: [F; LANES], x_rest: &[F], y_rest: &[F]
     total
 }
 
-/// Bytes of each array that stay in the second cache of a core with those of the others, while a
-/// kernel and what copies its operands go over them. Each copy of a part takes a while to begin,
-/// and then `memcpy` does not read what it overwrites. A Zen 5 is fastest with twice as much (an
-/// eighth of it takes a third longer), a Zen 4 with an eighth (twice as much takes half as long
-/// again): this is between.
+/// Block size in bytes for each array: the blocks of all arrays stay in the second-level cache of a
+/// core, while a kernel reads them and its operands are copied. Starting a copy of a block takes a
+/// while, but then `memcpy` does not read the memory that it overwrites. A Zen 5 is fastest with
+/// twice this size (an eighth of it takes a third longer), a Zen 4 with an eighth (twice as much
+/// takes half as long again): this is a compromise.
 const PART: usize = 1 << 15;
 
-/// Bytes of an array up to which it is in the first cache as a whole.
+/// The size in bytes up to which a whole array is in the first-level cache.
 const FEW: usize = PART / 2;
 
-/// [`dot`], bit for bit, and these copies of arrays that are as long: where the arrays are larger
-/// than the first cache, in one pass.
+/// Computes [`dot`] (the same bits) and makes `copies` of arrays of the same length, in one pass if
+/// the arrays are larger than the first-level cache.
 ///
 /// # Panics
 ///
@@ -182,8 +184,8 @@ pub fn product<F: Real>(x: &[F]) -> F {
     x.iter().fold(F::one(), |p, &v| p * v)
 }
 
-/// The element that no other beats; `beats(a, b)` is false where a or b is NaN. `worst` is beaten
-/// by all but itself.
+/// The element that no other beats; `beats(a, b)` is false if a or b is NaN. Every element except
+/// `worst` beats `worst`.
 ///
 /// Lanes start at `worst` and only take elements that beat them, so that no lane is ever NaN.
 #[inline(always)]
@@ -199,9 +201,9 @@ fn extreme<F: Real>(x: &[F], worst: F, beats: impl Fn(F, F) -> bool) -> F {
     for &v in lanes.iter().chain(rest) {
         best = if beats(v, best) { v } else { best };
     }
-    // Two cases, both rare, in which the lanes cannot tell: the winner may be -0 or +0, which
-    // compare equal, and the first of them is meant; or nothing beat `worst`, because it is there
-    // or because all are NaN.
+    // Two rare cases in which the lanes do not determine the element: the best may be -0 or +0,
+    // which compare equal, and the first of them counts; or nothing beat `worst`, because `worst`
+    // itself occurs in `x`, or because all elements are NaN.
     if best == F::zero() || best == worst { first_equal(x, best) } else { best }
 }
 
@@ -211,16 +213,16 @@ fn first_equal<F: Real>(x: &[F], wanted: F) -> F {
     x.iter().copied().find(|&v| v == wanted).unwrap_or_else(F::nan)
 }
 
-/// [`maximum`] of one element or more, for loops that run in [`super::dispatch`] themselves; NaN of
-/// none.
+/// [`maximum`], for callers that are already inside of [`super::dispatch`]; NaN if there is no
+/// element.
 #[inline(always)]
 #[must_use]
 pub fn maximum_in<I: Isa, F: Real>(x: &[F]) -> F {
     extreme(x, F::neg_infinity(), |a, b| a > b)
 }
 
-/// [`minimum`] of one element or more, for loops that run in [`super::dispatch`] themselves; NaN of
-/// none.
+/// [`minimum`], for callers that are already inside of [`super::dispatch`]; NaN if there is no
+/// element.
 #[inline(always)]
 #[must_use]
 pub fn minimum_in<I: Isa, F: Real>(x: &[F]) -> F {
@@ -262,12 +264,12 @@ pub fn minimum<F: Real>(x: &[F]) -> F {
     dispatched!('a, F; minimum_in(x: &'a [F]) -> F)
 }
 
-/// Where the first element equal to `wanted` is; nowhere if that is NaN.
+/// The index of the first element that equals `wanted`; `None` if that is NaN.
 fn position<F: Real>(x: &[F], wanted: F) -> Option<usize> {
     dispatched!('a, F; position_in(x: &'a [F], wanted: F) -> Option<usize>)
 }
 
-/// A chunk is compared as a whole (which vectorises), and searched only if the element is in it.
+/// A chunk is compared as one (which vectorises), and searched only if the element is in it.
 #[inline(always)]
 #[allow(clippy::extra_unused_type_parameters, reason = "what is dispatched has this shape")]
 fn position_in<I: Isa, F: Real>(x: &[F], wanted: F) -> Option<usize> {
@@ -280,7 +282,7 @@ fn position_in<I: Isa, F: Real>(x: &[F], wanted: F) -> Option<usize> {
     part.iter().position(|&v| v == wanted).map(|i| start + i)
 }
 
-/// Where the largest element is: the first on a tie, NaN ignored, 0 where all elements are NaN.
+/// The index of the largest element: the first on a tie, NaN ignored, 0 if all elements are NaN.
 ///
 /// # Panics
 ///
@@ -293,7 +295,7 @@ pub fn argmax<F: Real>(x: &[F]) -> usize {
     position(x, maximum(x)).unwrap_or(0)
 }
 
-/// Where the smallest element is: the first on a tie, NaN ignored, 0 where all elements are NaN.
+/// The index of the smallest element: the first on a tie, NaN ignored, 0 if all elements are NaN.
 ///
 /// # Panics
 ///

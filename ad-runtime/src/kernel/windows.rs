@@ -1,22 +1,22 @@
 //! Sums of products of arrays that are read at sums of indices: convolutions, correlations, and
-//! what their adjoints are.
+//! their adjoints.
 //!
 //! `y[o, i, j] = sum of w[o, c, p, q] * x[c, i + p, j + q]` over c, p, q is an ordinary contraction
-//! of `w` with the windows of `x`, an array nine times the size of `x` for windows of 3 x 3. The
-//! windows are never written out here (im2col of K. Chellapilla, S. Puri, P. Simard, *High
-//! performance convolutional neural networks for document processing*, 2006, is what this does
-//! without): in memory of standard layout an element of a window is as far from its neighbours as
-//! the index that moves says, so that a label of the contraction has one step in each array, and
-//! the loops are those of a product of matrices with other steps ([`tiles`]).
+//! of `w` with the windows of `x`, an array nine times the size of `x` for windows of 3 x 3. These
+//! loops do not store the windows: implicit im2col. (Explicit im2col: K. Chellapilla, S. Puri, P.
+//! Simard, *High performance convolutional neural networks for document processing*, 2006.) In
+//! standard layout each label of the contraction has a constant stride in each array, and the loops
+//! are those of a product of matrices with other strides ([`tiles`]).
 //!
-//! - Where a label of unit step is in the result and in one operand, its neighbours fill the lanes,
-//!   and a tile of the result stays in registers while everything is added to it (convolution).
-//! - Where it is in both operands and summed, tiles of dot products (the gradient of `w`).
-//! - Where the *result* is at a sum of indices, `dx[c, i + p, j + q] += w[o, c, p, q] * d[o, i, j]`
-//!   (the gradient of `x`), it is turned round: `dx[c, v, u]` is the sum of `w[o, c, p, q] * d[o, v
-//!   - p, u - q]`, and `d` is copied once with zeros around it.
+//! - If a label has unit stride in the result and in one operand, contiguous elements fill the
+//!   lanes, and a tile of the result stays in registers until all its terms have been added
+//!   (convolution).
+//! - If it is in both operands and summed, tiles of dot products (the gradient of `w`).
+//! - If the *result* is at a sum of indices, `dx[c, i + p, j + q] += w[o, c, p, q] * d[o, i, j]`
+//!   (the gradient of `x`), the contraction is reindexed as a gather: `dx[c, v, u]` is the sum of
+//!   `w[o, c, p, q] * d[o, v - p, u - q]`, and `d` is copied once with zeros around it.
 //!
-//! Must never read or write out of range: what falls outside adds nothing.
+//! No element out of range is read or written: a term that is out of range adds nothing.
 
 mod tiles;
 
@@ -25,23 +25,23 @@ use super::isa::dispatched;
 use crate::Real;
 use tiles::{dots, lanes, lanes_in_order};
 
-/// An axis of an array: its size, and where along it the array is read: at the number plus each
-/// label times its step.
+/// An axis of an array: its size, an offset, and the stride of each label. The array is read at the
+/// offset plus the sum of each label times its stride.
 pub type Axis<const L: usize> = (usize, isize, [isize; L]);
 
-/// What becomes of the result.
+/// How the result is combined with its earlier content.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum How<F> {
     /// It is overwritten.
     New,
     /// It is added to.
     Added,
-    /// It is overwritten by sums that keep their order, from this on.
+    /// It is overwritten by sums in order that start at this value.
     InOrder(F),
 }
 
 impl<F: Real> How<F> {
-    /// What is there before anything is added, if it is not what the caller gave.
+    /// Initialises the result before terms are added.
     fn filled(self, out: &mut [F]) {
         match self {
             How::New => out.fill(F::zero()),
@@ -51,8 +51,7 @@ impl<F: Real> How<F> {
     }
 }
 
-/// What a label is in the flat arrays: how often, and how far one more is in the result and the
-/// operands.
+/// The extent of a label, and its stride in the flat result and operands.
 #[derive(Clone, Copy, Debug)]
 struct Label {
     n: usize,
@@ -61,7 +60,7 @@ struct Label {
     b: isize,
 }
 
-/// Elements that are read, which axes they have, and what one step along each axis is.
+/// The elements of an array that are read, its axes, and the stride of each axis.
 #[derive(Clone, Debug)]
 struct Read<const L: usize> {
     axes: Vec<Axis<L>>,
@@ -72,7 +71,7 @@ impl<const L: usize> Read<L> {
         Read { axes: axes.to_vec() }
     }
 
-    /// Whether it is in range for all labels; each has an index at least.
+    /// Whether all accesses are in range; every label has an extent of at least 1.
     fn fits(&self, labels: &[usize; L]) -> bool {
         self.axes.iter().all(|(size, start, steps)| {
             let (mut low, mut high) = (*start as i128, *start as i128);
@@ -85,7 +84,7 @@ impl<const L: usize> Read<L> {
         })
     }
 
-    /// The place of the first element, and how far one more of each label is.
+    /// The position of the first element, and the stride of each label.
     fn flat(&self) -> (isize, [isize; L]) {
         let (mut first, mut far, mut stride) = (0, [0; L], 1);
         for (size, start, steps) in self.axes.iter().rev() {
@@ -98,7 +97,7 @@ impl<const L: usize> Read<L> {
         (first, far)
     }
 
-    /// The place of an element, if it is in range.
+    /// The position of an element, if it is in range.
     fn place(&self, at: &[usize; L]) -> Option<usize> {
         let mut place = 0;
         for (size, start, steps) in &self.axes {
@@ -111,7 +110,7 @@ impl<const L: usize> Read<L> {
         Some(place)
     }
 
-    /// The one axis along which a label moves, if it moves alone and by ones.
+    /// The only axis that the label indexes, if it does so with stride 1 and without other labels.
     fn own_axis(&self, label: usize) -> Option<usize> {
         let mut found = None;
         for (k, (.., steps)) in self.axes.iter().enumerate() {
@@ -132,8 +131,8 @@ impl<const L: usize> Read<L> {
 }
 
 /// `out[..] (+)= the sum of a[..] * b[..]` over all indices of the labels, where each array is read
-/// along its axes as [`Axis`] says. Terms of which any of the three is out of range are left out.
-/// Without `accumulate`, elements of the result that nothing is added to are zero.
+/// along its axes as described at [`Axis`]. A term is left out if any of its three elements is out
+/// of range. Without `accumulate`, elements of the result that no term is added to are zero.
 ///
 /// `windows((&mut y, &[(n, 0, [1, 0])]), (&w, &[(k, 0, [0, 1])]), (&x, &[(n + k - 1, 0, [1, 1])]),
 /// [n, k], false)` is `y[i] = sum of w[p] * x[i + p]` over p. The weights, or the operand with
@@ -156,7 +155,7 @@ pub fn windows<F: Real, const L: usize>(
     if labels.contains(&0) || !arrays.iter().all(|x| x.fits(&labels)) {
         return one_by_one(out, a, b, &arrays, &labels, how);
     }
-    // Zeros around an operand are multiplied by what they meet: that must be numbers.
+    // The zeros around one operand are multiplied by elements of the other, which must be finite.
     let finite = |x: &[F]| x.iter().all(|v| v.is_finite());
     if let Some(turned) = turned(&arrays, labels, true).filter(|_| finite(b)) {
         let padded = padded(a, &arrays[1], &turned);
@@ -223,13 +222,13 @@ fn check<const L: usize>([out, a, b]: [(usize, &[Axis<L>]); 3]) {
     assert!(fits(out) && fits(a) && fits(b), "windows of {} and {} elements into {}", a.0, b.0, out.0);
 }
 
-/// A contraction turned round: where the result was at `i + p`, it is at `i`, and the operand that
-/// was at `i` is at `i - p`.
+/// A reindexed contraction: the result, which was at `i + p`, is at `i`, and the operand that was
+/// at `i` is at `i - p`.
 struct Turned<const L: usize> {
     arrays: [Read<L>; 3],
     labels: [usize; L],
-    /// Zeros before and behind each axis of the operand, which had so many elements from this one
-    /// on.
+    /// The padding of each axis of the operand: zeros on each side, first element, number of
+    /// elements.
     zeros: Vec<(usize, usize, usize)>,
 }
 
@@ -249,7 +248,8 @@ fn turned<const L: usize>([out, a, b]: &[Read<L>; 3], labels: [usize; L], first:
         let elsewhere = |l: usize| out.axes.iter().enumerate().any(|(m, a)| m != k && a.2[l] != 0);
         let Some((i, p, axis)) = [(x, y), (y, x)].into_iter().find_map(|(i, p)| {
             let axis = moved.own_axis(i)?;
-            // Zeros go around the longer one: around the shorter one they would be most of it.
+            // Zeros are put around the longer operand: around the shorter one they would be most of
+            // it.
             let fits = labels[i] >= labels[p] && !fixed.has(i) && !moved.has(p) && !elsewhere(i) && !elsewhere(p);
             fits.then_some((i, p, axis))
         }) else {
@@ -289,7 +289,7 @@ fn padded<F: Real, const L: usize>(x: &[F], from: &Read<L>, turned: &Turned<L>) 
     }
 }
 
-/// All is in range.
+/// Computes the sums if all accesses are in range.
 fn inside<F: Real, const L: usize>(
     out: &mut [F],
     a: &[F],
@@ -301,13 +301,13 @@ fn inside<F: Real, const L: usize>(
     let [(o0, os), (a0, a_s), (b0, bs)] = [arrays[0].flat(), arrays[1].flat(), arrays[2].flat()];
     let first = [o0, a0, b0];
     let all: Vec<Label> = (0..L).map(|l| Label { n: labels[l], out: os[l], a: a_s[l], b: bs[l] }).collect();
-    // Whether no element of the result is met by two indices of its own labels; and how many are
-    // met.
+    // Whether each element of the result is written for one combination of its own labels only; and
+    // how many elements are written.
     let once = arrays[0].axes.iter().all(|(.., steps)| steps.iter().filter(|s| **s != 0).count() <= 1)
         && (0..L).all(|l| arrays[0].axes.iter().filter(|a| a.2[l] != 0).count() <= 1);
     let met: usize = all.iter().filter(|l| l.out != 0).map(|l| l.n).product();
-    // The longest label that can fill lanes; in the result and one operand rather than in both
-    // operands.
+    // The longest label that can fill lanes; one of the result and one operand is preferred to one
+    // of both operands.
     let worth = |l: &Label| l.n.min(64);
     let spread = |l: &Label| l.out == 1 && ((l.a, l.b) == (1, 0) || (l.a, l.b) == (0, 1));
     let summed = |l: &Label| l.out == 0 && (l.a, l.b) == (1, 1);
@@ -354,7 +354,7 @@ fn inside<F: Real, const L: usize>(
     }
 }
 
-/// What has no lanes, or is partly out of range.
+/// A scalar loop with range tests, for accesses without lanes or partly out of range.
 fn one_by_one<F: Real, const L: usize>(
     out: &mut [F],
     a: &[F],
@@ -366,7 +366,7 @@ fn one_by_one<F: Real, const L: usize>(
     each_product(out, arrays, labels, how, |x, y| a[x] * b[y]);
 }
 
-/// The products at these places of the operands, added one after the other.
+/// The products at these positions of the operands, added one after the other.
 fn each_product<F: Real, const L: usize>(
     out: &mut [F],
     arrays: &[Read<L>; 3],

@@ -1,25 +1,27 @@
-//! The loops of [`super::windows`]: a tile of results in registers, and where it is from as a table
-//! of places.
+//! The loops of [`super::windows`]: a tile of results in registers, with a table of the positions
+//! of their operands.
 //!
-//! Must never read a destination that is to be overwritten.
+//! A destination that is to be overwritten is not read.
 
 use super::Label;
 use crate::Real;
 use crate::kernel::isa::{Isa, Plain};
 
-/// Rows of a tile.
+/// The number of rows of a tile.
 const ROWS: usize = 4;
-/// Terms of a sum that are added to a tile at once: their weights stay in the nearest cache.
+/// The number of terms of a sum that are added to a tile at once: their weights stay in the
+/// first-level cache.
 const TERMS: usize = 1024;
-/// Weights that are copied at once.
+/// The number of weights that are copied at once.
 const WEIGHTS: usize = 1 << 16;
-/// Dot products of a tile: so many rows of one operand with so many of the other one.
+/// Dot products of a tile: this number of rows of one operand with this number of rows of the
+/// other.
 const OTHERS: usize = 3;
-/// Elements of a row that are summed before the lanes are.
+/// The number of elements of a row that are summed before the lanes are combined.
 const STRIP: usize = 2048;
 
-/// Walks over the indices of labels, the last one fastest, and says how far each array has moved
-/// from the first element.
+/// Walks over the indices of labels, the last one fastest, with the offset of each array from its
+/// first element.
 struct Walk {
     labels: Vec<Label>,
     at: Vec<usize>,
@@ -56,13 +58,13 @@ impl Iterator for Walk {
     }
 }
 
-/// A place that is known to be in range: of a sum of differences.
+/// A position that is known to be in range, from a sum of differences.
 #[inline(always)]
 fn place(k: isize) -> usize {
     k.cast_unsigned()
 }
 
-/// The labels that a test holds of, but for one.
+/// The labels that pass a test, except one.
 fn pick(all: &[Label], lane: usize, test: impl Fn(&Label) -> bool) -> Vec<Label> {
     all.iter().enumerate().filter(|(l, label)| *l != lane && test(label)).map(|(_, label)| *label).collect()
 }
@@ -82,8 +84,8 @@ pub(super) fn lanes_in_order<I: Isa, F: Real>(
     spread::<Plain, F>(out, y, z, all, lane, first, (false, Some(start)));
 }
 
-/// Neighbours of the result and of `y` in lanes, with what of `z` is the same for all of them.
-/// Labels know `y` as `a` and `z` as `b`.
+/// Contiguous elements of the result and of `y` in lanes, with an element of `z` that is the same
+/// for all of them. In the labels, `y` is `a` and `z` is `b`.
 #[inline(always)]
 pub(super) fn lanes<I: Isa, F: Real>(
     out: &mut [F],
@@ -151,7 +153,7 @@ fn pack<F: Real>(weights: &mut Vec<F>, z: &[F], rows: &[[isize; 3]], terms: &[[i
     }
 }
 
-/// What a row of tiles is computed of.
+/// The operands of a row of tiles.
 struct Tile<'a, F> {
     places: &'a [usize],
     weights: &'a [F],
@@ -163,7 +165,7 @@ struct Tile<'a, F> {
 
 impl<F: Real> Tile<'_, F> {
     /// All rows of the result, block by block of columns. The last block begins so early that it is
-    /// whole.
+    /// complete.
     #[inline(always)]
     fn all<I: Isa, const C: usize>(&self, out: &mut [F], y: &[F], n: usize) {
         let mut j = 0;
@@ -183,7 +185,7 @@ impl<F: Real> Tile<'_, F> {
         }
     }
 
-    /// `C` columns from the `j`th on, of which the first ones are there already.
+    /// `C` columns from the `j`th on, of which the first `skip` have been written already.
     #[inline(always)]
     fn columns<I: Isa, const C: usize>(&self, out: &mut [F], y: &[F], j: usize, skip: usize) {
         let (tiles, rest) = self.rows.as_chunks::<ROWS>();
@@ -290,7 +292,7 @@ pub(super) fn dots<I: Isa, F: Real>(out: &mut [F], a: &[F], b: &[F], all: &[Labe
     }
 }
 
-/// `R` rows of the one operand with all of the other one.
+/// `R` rows of one operand with all rows of the other.
 #[inline(always)]
 fn block<I: Isa, F: Real, const R: usize>(
     out: &mut [F],
@@ -378,7 +380,7 @@ fn tile<I: Isa, F: Real, const R: usize, const Q: usize, const C: usize>(
     }
 }
 
-/// The sums of the lanes and the rests. Never inlined, as [`store`].
+/// The sums of the lanes and the remaining elements. Never inlined, as [`store`].
 #[inline(never)]
 fn added<F: Real, const R: usize, const Q: usize, const C: usize>(
     lanes: [[[F; C]; Q]; R],
