@@ -114,8 +114,8 @@ pub(super) struct Prefix<'a> {
     pub(super) end: Id,
 }
 
-/// The beginning of a nest that is all that it does, if there is such a test. Its end is a closed scalar, or depends on
-/// the loops around (`ragged`).
+/// The beginning of a nest that is all that it does, if there is such a test. Its end is a closed
+/// scalar, or depends on the loops around (`ragged`).
 pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item], ragged: bool) -> Option<Prefix<'a>> {
     let inner = k.loops.len().checked_sub(1)?;
     for (id, node) in k.nodes.iter().enumerate() {
@@ -221,8 +221,8 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
     })
 }
 
-/// The nest where these tests have these values, with the innermost index counted from `low`; and what became of its
-/// nodes.
+/// The nest where these tests have these values, with the innermost index counted from `low`; and
+/// what became of its nodes.
 fn decided<'a>(
     k: &Kernel<'a>,
     items: &[Item],

@@ -169,8 +169,9 @@ fn left_behind<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = &'a Ter
     g.reachable(roots).into_iter().filter(anew).collect()
 }
 
-/// Replaces residuals by these parameters; which of them the results now read. `states` are states of carried arrays that the derived
-/// loop has otherwise, and what stands for them: arrays and parts of these are not saved.
+/// Replaces residuals by these parameters; which of them the results now read. `states` are states
+/// of carried arrays that the derived loop has otherwise, and what stands for them: arrays and
+/// parts of these are not saved.
 pub(super) fn reread(
     g: &mut Graph,
     results: &mut Vec<Term>,

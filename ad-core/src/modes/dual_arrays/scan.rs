@@ -166,8 +166,9 @@ impl Derived {
         (k, g.param(k, ty.clone()))
     }
 
-    /// What the body reads of the residuals it consumes as rows. `undone`, of a loop that goes backwards: arrays after inner loops
-    /// and before them. The result: arrays that the loop has to carry and change back, and what they are after a step.
+    /// What the body reads of the residuals it consumes as rows. `undone`, of a loop that goes
+    /// backwards: arrays after inner loops and before them. The result: arrays that the loop has to
+    /// carry and change back, and what they are after a step.
     fn reread(
         &mut self,
         g: &mut Graph,
@@ -221,8 +222,8 @@ impl Derived {
         carried
     }
 
-    /// Whether an array is better carried and changed back than saved: where all of it would be saved, or parts that have more axes
-    /// than what a step overwrites.
+    /// Whether an array is better carried and changed back than saved: where all of it would be
+    /// saved, or parts that have more axes than what a step overwrites.
     fn worth(&self, g: &mut Graph, s: &ScanDelta, undo: &Undo, results: &[Term], used: &[usize]) -> bool {
         let x = g.param(undo.carry, self.types[undo.carry].clone());
         let whole = g.reachable(results).binary_search(&x).is_ok();
@@ -231,7 +232,8 @@ impl Derived {
         whole && undo.rank <= g.rank(x) || parts.is_some_and(|saved| undo.rank < saved)
     }
 
-    /// The results with these arrays carried and changed back; nothing if that is not possible. What they read of residuals, and the arrays.
+    /// The results with these arrays carried and changed back; nothing if that is not possible.
+    /// What they read of residuals, and the arrays.
     #[allow(clippy::type_complexity, reason = "what `reread` goes on with")]
     fn changed_back(
         &mut self,
@@ -432,9 +434,9 @@ fn derived_originals(s: &Scan) -> usize {
     s.body.params.len()
 }
 
-/// The cotangents that a loop sends to its arguments, given those of its parts.
-/// `before` are cotangents of captures that it goes on with: the first one sent to such a capture has them in it.
-/// Arrays that it changes back are added to `undone`.
+/// The cotangents that a loop sends to its arguments, given those of its parts. `before` are
+/// cotangents of captures that it goes on with: the first one sent to such a capture has them in
+/// it. Arrays that it changes back are added to `undone`.
 pub(super) fn transpose(
     g: &mut Graph,
     s: &ScanDelta,
@@ -558,7 +560,8 @@ pub(super) fn transpose(
     for (k, (one, _)) in undone_here.iter().enumerate() {
         undone.push((one.last, g.proj(new, carried + k)));
     }
-    // Captures are not looked at by a loop of no steps: then their cotangents are zeros of something not read.
+    // Captures are not looked at by a loop of no steps: then their cotangents are zeros of
+    // something not read.
     let runs = g.int_value(s.scan.count).is_some_and(|n| n > 0);
     let unread = if runs { KnownZeros::None } else { KnownZeros::Unread };
     // Captures first: what a capture's cotangent was before is in the first one that is sent to it.

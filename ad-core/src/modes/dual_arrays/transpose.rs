@@ -70,7 +70,8 @@ pub(super) struct Found {
     pub(super) leaves: BTreeMap<Leaf, Cotangent>,
     /// Leaves whose cotangent contains the sum that was given for them.
     pub(super) summed: BTreeSet<Leaf>,
-    /// Arrays that loops leave, and the same before these loops, as their derivatives change them back.
+    /// Arrays that loops leave, and the same before these loops, as their derivatives change them
+    /// back.
     pub(super) undone: Vec<(Term, Term)>,
 }
 

@@ -1,10 +1,11 @@
-//! Carried arrays that are changed back. Where a loop updates elements of an array, what its derivative reads of
-//! the array in a step need not be saved: the array as the loop leaves it is carried backwards, and each step
-//! puts back what it has overwritten. So a loop saves as much as it overwrites, however much its steps read.
-//! What an inner loop leaves is changed back by the derivative of that loop.
+//! Carried arrays that are changed back. Where a loop updates elements of an array, what its
+//! derivative reads of the array in a step need not be saved: the array as the loop leaves it is
+//! carried backwards, and each step puts back what it has overwritten. So a loop saves as much as
+//! it overwrites, however much its steps read. What an inner loop leaves is changed back by the
+//! derivative of that loop.
 //!
-//! This is one way to give a derived body the array; the other is to save what is read (`residuals`). It is taken
-//! where what a step overwrites has fewer axes than what would be saved.
+//! This is one way to give a derived body the array; the other is to save what is read
+//! (`residuals`). It is taken where what a step overwrites has fewer axes than what would be saved.
 //!
 //! Must never read a state under other conditions than those under which the step has made it.
 
@@ -37,7 +38,8 @@ pub(super) struct Undo {
     bound: Option<Guard>,
 }
 
-/// The carried arrays of a loop that can be changed back. Rows are terms of the body, and the array after the loop is the one in the body.
+/// The carried arrays of a loop that can be changed back. Rows are terms of the body, and the array
+/// after the loop is the one in the body.
 pub(super) fn undos(g: &mut Graph, body: &Dual, s: &Scan, bound: Option<Guard>) -> Vec<Undo> {
     let mut found = Vec::new();
     let mut under: Option<HashMap<Term, Vec<Guard>>> = None;
@@ -78,7 +80,8 @@ pub(super) fn undos(g: &mut Graph, body: &Dual, s: &Scan, bound: Option<Guard>) 
     found
 }
 
-/// The states between the array that a step begins with and the one that it leaves, newest first, and how many axes inner loops overwrite in a step.
+/// The states between the array that a step begins with and the one that it leaves, newest first,
+/// and how many axes inner loops overwrite in a step.
 fn states(g: &Graph, body: &Dual, own: Term, next: Term) -> Option<(Vec<Term>, usize)> {
     let (mut found, mut stack, mut rank) = (HashSet::new(), vec![next], 0);
     while let Some(t) = stack.pop() {
@@ -124,7 +127,8 @@ pub(super) struct Undoing<'u> {
 
 /// How to go back from a state.
 enum Back {
-    /// These elements are put back: their row, variables, and where their indices are among the terms.
+    /// These elements are put back: their row, variables, and where their indices are among the
+    /// terms.
     Put(Term, Vec<Var>, std::ops::Range<usize>),
     /// One of two states, by the condition among the terms.
     Choice(usize),
@@ -135,8 +139,8 @@ enum Back {
 }
 
 impl<'u> Undoing<'u> {
-    /// Of `undo`, with parameters made by `param`. What has to be read is added to `terms`; `undone` are arrays after
-    /// inner loops and the same before them.
+    /// Of `undo`, with parameters made by `param`. What has to be read is added to `terms`;
+    /// `undone` are arrays after inner loops and the same before them.
     pub(super) fn new(
         g: &mut Graph,
         undo: &'u Undo,
@@ -197,8 +201,9 @@ impl<'u> Undoing<'u> {
         &self.leaves
     }
 
-    /// What the states are, by leaf, in terms with leaves; nothing if a state is read where it cannot be had. `terms` is what
-    /// the terms of [`Undoing::new`] are in the derived body, `read` what is read there.
+    /// What the states are, by leaf, in terms with leaves; nothing if a state is read where it
+    /// cannot be had. `terms` is what the terms of [`Undoing::new`] are in the derived body, `read`
+    /// what is read there.
     pub(super) fn known(
         &self,
         g: &mut Graph,
@@ -303,7 +308,8 @@ fn chosen(g: &mut Graph, ways: &[(&[Condition], Term)]) -> Option<Term> {
     }
 }
 
-/// These terms with leaves replaced by what they are, again and again; nothing if a leaf would be read for itself.
+/// These terms with leaves replaced by what they are, again and again; nothing if a leaf would be
+/// read for itself.
 pub(super) fn resolved(g: &mut Graph, roots: &[Term], known: &HashMap<Term, Term>) -> Option<Vec<Term>> {
     let mut made: HashMap<Term, Term> = HashMap::new();
     let mut around: HashSet<Term> = HashSet::new();

@@ -1,7 +1,7 @@
-//! Updates that some of several exclusive arms share. Terms are interned, so where two of three arms
-//! write the same element the update is one term, which has no condition of its own: it would be
-//! made beside the array, for whichever arm wants it. Here the choice between such chains becomes
-//! one update after another, each under the condition of all arms that make it.
+//! Updates that some of several exclusive arms share. Terms are interned, so where two of three
+//! arms write the same element the update is one term, which has no condition of its own: it would
+//! be made beside the array, for whichever arm wants it. Here the choice between such chains
+//! becomes one update after another, each under the condition of all arms that make it.
 //!
 //! Must never change the order of the updates of an arm.
 
