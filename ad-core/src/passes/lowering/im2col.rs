@@ -1,7 +1,8 @@
-//! Implicit im2col: contractions of windows. An operand is read at sums of indices (`x[c, i + p, j
-//! + q]`), or the result is added at such places. The runtime's kernel `windows` reads and adds
-//! them where they are. Written out, the windows would be an array of their own, as many times the
-//! size of the image as a window has elements, and the contraction a product of matrices.
+//! Implicit im2col: contractions of windows. An operand is read at sums of indices
+//! (`x[c, i + p, j + q]`), or the result is added at such places. The runtime's kernel `windows`
+//! reads and adds them where they are. Written out, the windows would be an array of their own, as
+//! many times the size of the image as a window has elements, and the contraction a product of
+//! matrices.
 //!
 //! This module says which contractions these are, and how far one more of each label goes along
 //! each axis. It must never take one whose index is not proved to be a sum: integer terms saturate.
