@@ -1,6 +1,8 @@
 //! Loops that update elements of an array and read more of it than they write: their gradients against difference
 //! quotients, and second derivatives. What the derivative needs of former states it changes back, or reads in place.
 
+#![allow(clippy::assign_op_pattern, reason = "an arm that reads two elements and writes one is what is tested")]
+
 use ad::prelude::*;
 
 #[differentiate(hvp)]
