@@ -5,10 +5,11 @@
 //! cotangent for each element of the result. The one with fewer seeds is taken, and forward mode on
 //! a tie, since it saves nothing for a second pass. A size that the macro does not know (of an
 //! array, of a const parameter) counts as larger than any number, and two such axes as larger than
-//! one: see [`Count`].
+//! one: see [`Count`]. Where both numbers of seeds are unknown, the work of both is estimated.
 //!
 //! *One pass.* The seeds are the unit vectors, `build`s over their index; the derivative of one of
-//! them, under the same variables, is made a term for all of them by the bulk-operation transform.
+//! them, under the same variables, is made a term for all of them by the bulk-operation transform,
+//! in blocks if there is much between (`seeds`).
 //! Where parameters and result are scalars and static arrays, and there are at most
 //! [`unroll::LIMIT`] seeds, the unit vectors are literals instead: one linear map applied to each,
 //! and what is zero in it never becomes code.
