@@ -176,7 +176,7 @@ fn parts_of_matrices() {
 /// hold behind it.
 #[test]
 fn ways_out_of_a_loop_that_pushes() {
-    agrees! { fn f(x: slice) { let mut s = 0.0; 'outer: for i in 0..x.len() { let mut v = vec![x[i]]; for a in x { if *a > 0.8 { break 'outer; } if *a < -0.9 { continue 'outer; } v.push(a * 2.0); } for (k, a) in v.iter().enumerate() { s += a * a * k as f64; } } s + x[0] } [V(vec![0.3, 0.7, -0.2])] [V(vec![0.3, 0.9, -0.2])] [V(vec![0.3, -0.95, 0.2])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; 'outer: for i in 0..x.len() { let mut v = vec![x[i]]; for a in x { if *a > 8.0 { break 'outer; } if *a < -9.0 { continue 'outer; } v.push(a * 2.0); } for (k, a) in v.iter().enumerate() { s += a * a * k as f64; } } s + x[0] } [V(vec![3.0, 7.0, -2.0])] [V(vec![3.0, 9.0, -2.0])] [V(vec![3.0, -9.5, 2.0])] }
     agrees! { fn f(x: slice) { let mut v = Vec::new(); let mut s = x[0]; for a in x { if *a > 0.8 { return s * v.len() as f64 + 7.0 * a; } for b in x { if *b * s > 0.5 { return s * b + v.iter().sum::<f64>(); } if b > a { v.push(a * b); } } s += a * 0.3; } s + v.iter().sum::<f64>() } [V(vec![0.3, 0.7, -0.2])] [V(vec![0.3, 0.9, -0.2])] [V(vec![0.9])] [V(vec![0.7, 0.79, 0.5])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; let m = loop { let mut v = vec![s]; for a in x { if *a > s { v.push(a - s); } else if *a < -0.5 { break; } } s += 0.25; if v.len() < 2 { break v[0] * x[0]; } }; m + s } [V(vec![0.3, 0.7, -0.2])] [V(vec![0.3, -0.9, 0.6])] [V(vec![])] }
 }
