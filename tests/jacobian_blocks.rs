@@ -2,6 +2,7 @@
 //! of seeds. And the direction that takes less work, where the macro knows no size.
 
 #![deny(warnings, clippy::all)]
+#![allow(clippy::assign_op_pattern, reason = "a sum that is bound anew is one of the forms")]
 
 use ad::ndarray::{Axis, Dimension, Slice};
 use ad::prelude::*;

@@ -139,10 +139,10 @@ fn long_functions_have_derivatives() {
     }
     let v: [f64; 16] = std::array::from_fn(|i| 0.1 + 0.05 * i as f64);
     let jacobian = arm_jacobian(&v);
-    for j in 0..16 {
-        for i in 0..12 {
+    for (i, row) in jacobian.iter().enumerate() {
+        for (j, entry) in row.iter().enumerate() {
             let at = |x: f64| arm(&std::array::from_fn(|k| if k == j { x } else { v[k] }))[i];
-            close(jacobian[i][j], slope(&at, v[j]));
+            close(*entry, slope(&at, v[j]));
         }
     }
 }

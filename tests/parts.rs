@@ -5,6 +5,7 @@
 #![allow(clippy::cast_precision_loss, clippy::many_single_char_names)]
 // As people write them.
 #![allow(clippy::explicit_iter_loop, clippy::op_ref)]
+#![allow(clippy::float_cmp, reason = "values are the function's own, bit for bit")]
 
 #[allow(clippy::pedantic, reason = "the other tests' own")]
 mod layouts;

@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 // What is tested is what would be reached.
 #![allow(clippy::eq_op, clippy::redundant_closure_call, reason = "sizes of zero are written out")]
+#![allow(clippy::needless_range_loop, reason = "an index of several arrays is what is tested")]
 
 mod layouts;
 

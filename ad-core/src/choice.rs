@@ -1,4 +1,4 @@
-//! Choices by cost. A module that has a choice between two implementations calls [`choose`] with
+//! Choices by cost. A module that has a choice between two implementations calls `choose` with
 //! the answer of its cost model and the reason, and follows the answer that is returned: in
 //! production always that of the cost model. The dump of a function (`AD_DUMP`) lists each choice
 //! with its reason. Tests can replace the answers ([`with_policy`]), because no choice may change
