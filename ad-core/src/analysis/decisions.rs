@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::Analysis;
+use super::{Analyses, Analysis};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Prim, Reduce};
 
@@ -16,7 +16,7 @@ pub struct Decisions;
 impl Analysis for Decisions {
     type Result = HashSet<Term>;
 
-    fn of(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> HashSet<Term> {
         decisions(g, roots)
     }
 }

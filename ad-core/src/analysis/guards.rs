@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Analysis;
+use super::{Analyses, Analysis};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::Prim;
 
@@ -18,7 +18,7 @@ pub(crate) struct Guards;
 impl Analysis for Guards {
     type Result = HashMap<Term, Vec<Guard>>;
 
-    fn of(g: &Graph, roots: &[Term]) -> Self::Result {
+    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> Self::Result {
         guards(g, roots)
     }
 }

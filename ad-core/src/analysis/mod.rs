@@ -12,20 +12,21 @@ use std::rc::Rc;
 
 use crate::ir::{Graph, Term};
 
-pub mod bound;
+pub mod bounds;
 pub mod decisions;
 pub mod guards;
 pub mod range;
 pub mod sizes;
 pub mod uses;
+pub(crate) mod zeros;
 
-/// A fact about all terms that roots consist of.
+/// A fact about roots, or about all terms that they consist of.
 pub trait Analysis: 'static {
     /// The fact.
     type Result: 'static;
 
-    /// Computes it.
-    fn of(g: &Graph, roots: &[Term]) -> Self::Result;
+    /// Computes the fact. It may ask for other analyses.
+    fn of(g: &Graph, roots: &[Term], others: &mut Analyses) -> Self::Result;
 }
 
 /// The terms that roots consist of, children first.
@@ -35,7 +36,7 @@ pub struct Reachable;
 impl Analysis for Reachable {
     type Result = Vec<Term>;
 
-    fn of(g: &Graph, roots: &[Term]) -> Vec<Term> {
+    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> Vec<Term> {
         g.reachable(roots)
     }
 }
@@ -58,7 +59,7 @@ impl Analyses {
         {
             return found;
         }
-        let new = Rc::new(A::of(g, roots));
+        let new = Rc::new(A::of(g, roots, self));
         self.cached.insert(key, Rc::clone(&new) as Rc<dyn Any>);
         new
     }

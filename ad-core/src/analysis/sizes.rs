@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::Analysis;
+use super::{Analyses, Analysis};
 use crate::ir::{Graph, Node, Term, Type};
 
 /// [`sizes`].
@@ -12,7 +12,7 @@ pub(crate) struct Sizes;
 impl Analysis for Sizes {
     type Result = HashSet<Term>;
 
-    fn of(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> HashSet<Term> {
         sizes(g, roots)
     }
 }
@@ -23,7 +23,7 @@ pub(crate) struct Fixed;
 impl Analysis for Fixed {
     type Result = HashSet<Term>;
 
-    fn of(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> HashSet<Term> {
         fixed(g, roots)
     }
 }

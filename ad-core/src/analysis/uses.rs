@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Analysis;
+use super::{Analyses, Analysis};
 use crate::ir::{Graph, Term};
 
 /// How often each term is a child of another one, or a root.
@@ -11,7 +11,7 @@ pub(crate) struct Uses;
 impl Analysis for Uses {
     type Result = HashMap<Term, usize>;
 
-    fn of(g: &Graph, roots: &[Term]) -> Self::Result {
+    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> Self::Result {
         let mut uses: HashMap<Term, usize> = HashMap::new();
         for &r in roots {
             *uses.entry(r).or_default() += 1;

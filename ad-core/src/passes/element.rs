@@ -12,6 +12,7 @@
 
 use std::collections::HashMap;
 
+use crate::analysis::zeros::is_zero_of_either_sign;
 use crate::ir::{Contraction, Graph, Node, Put, Term, axis};
 use crate::prim::{Cmp, IntOp, Prim};
 
@@ -100,7 +101,7 @@ impl Step {
             }
             // What is zero but at one place of its first axes.
             Node::Scatter { put: Put::Add, dst, src, vars, index: at }
-                if vars.is_empty() && g.real_value(g.splat(*dst)) == Some(0.0) =>
+                if vars.is_empty() && is_zero_of_either_sign(g, *dst) =>
             {
                 let (first, rest) = index.split_at(at.len());
                 let Some(first) = first.iter().copied().collect::<Option<Vec<Term>>>() else { return Step::Whole };

@@ -15,6 +15,7 @@ use super::simplify::layout::replicated;
 use super::{Context, Pass};
 use crate::analysis::sizes::Fixed;
 use crate::analysis::uses::Uses;
+use crate::analysis::zeros::is_zero_of_either_sign;
 use crate::ir::{Graph, Node, Term, axis};
 use crate::prim::{Binary, Prim, Unary};
 
@@ -118,7 +119,7 @@ fn path(
                 t = args[0];
                 Map::Negated
             }
-            Node::Prim(Prim::Select, args) if same(g, args[0], &over) && is_zero(g, args[2]) => {
+            Node::Prim(Prim::Select, args) if same(g, args[0], &over) && is_zero_of_either_sign(g, args[2]) => {
                 t = args[1];
                 Map::Masked(args[0])
             }
@@ -163,10 +164,6 @@ fn path(
     // Sums of terms that are only replicated are rewritten by the layout rules.
     let scaled = maps.iter().any(|m| matches!(m, Map::Scaled { .. } | Map::Summed(_) | Map::Masked(_)));
     scaled.then_some((maps, base, own))
-}
-
-fn is_zero(g: &Graph, t: Term) -> bool {
-    g.real_value(g.splat(t)).is_some_and(|x| x == 0.0)
 }
 
 /// The sum of the base, with the maps applied to it from the innermost to the outermost. `t` is the

@@ -19,7 +19,8 @@ use self::matrix::{always_stored, as_product};
 use self::in_place::update;
 use self::merge_runs::{Inner, OneRun, runs};
 use self::opened::{Carry, Growth, Loop, Loops, Rows, leaf};
-use crate::analysis::bound::{Bound, bound};
+use crate::analysis::Analyses;
+use crate::analysis::bounds::bound;
 use crate::choice::{Kind, choose, choose_if};
 use crate::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use crate::passes::trace;
@@ -60,6 +61,7 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
     let mut lower = Lower {
         g,
         exact,
+        analyses: Analyses::default(),
         runs,
         inner_rows: HashMap::new(),
         outside: HashMap::new(),
@@ -87,6 +89,7 @@ fn sum_of_choice(g: &mut Graph, node: &Node) -> Option<Term> {
 struct Lower<'g> {
     g: &'g mut Graph,
     exact: HashSet<Term>,
+    analyses: Analyses,
     /// Merged loops: see `merge_runs`.
     runs: BTreeMap<Term, OneRun>,
     /// Additional rows that inner loops save.
@@ -284,7 +287,8 @@ impl Lower<'_> {
         self.depth += 1;
         let mut body = HashMap::new();
         let mut steps = scan.count;
-        if let Some(Bound { literal, limit }) = bound(self.g, &scan) {
+        if let Some(bound) = bound(self.g, &scan, &mut self.analyses) {
+            let (literal, limit) = (bound.literal, bound.limit(self.g));
             let mut outer = HashMap::new();
             self.all(&[limit], &mut outer, &env)?;
             let limit = outer.get(&limit).or_else(|| self.outside.get(&limit)).copied().unwrap_or(limit);

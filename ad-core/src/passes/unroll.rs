@@ -17,6 +17,7 @@ use std::rc::Rc;
 
 use crate::analysis::Reachable;
 use crate::analysis::sizes::Fixed;
+use crate::analysis::zeros::is_zero_of_either_sign;
 use crate::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, Put, Term, Type};
 use crate::passes::{Context, Pass, simplify, trace};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
@@ -506,7 +507,7 @@ impl Unroll<'_> {
                         let zero = self.g.lit_like(added, 0.0);
                         added = self.g.select(here, added, zero);
                     }
-                    let empty = !exact && self.g.real_value(*slot) == Some(0.0);
+                    let empty = !exact && is_zero_of_either_sign(self.g, *slot);
                     *slot = if empty { added } else { self.g.add(*slot, added) };
                 }
             }

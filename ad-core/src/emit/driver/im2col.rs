@@ -8,6 +8,7 @@ use super::super::plan::Guard;
 use super::super::store::is_broadcast;
 use super::state::Driver;
 use crate::analysis::range::Linear;
+use crate::analysis::zeros::is_zero_of_either_sign;
 use crate::ir::Term;
 use crate::passes::lowering::im2col::{Added, Axis, Windows};
 
@@ -79,5 +80,5 @@ fn number(n: i128) -> TokenStream {
 }
 
 fn is_zero(driver: &Driver<'_>, t: Term) -> bool {
-    is_broadcast(driver.g, t) && driver.g.real_value(t) == Some(0.0)
+    is_broadcast(driver.g, t) && is_zero_of_either_sign(driver.g, t)
 }

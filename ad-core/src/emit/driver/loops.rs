@@ -20,7 +20,7 @@ use super::super::store::{Class, alias_of, is_broadcast};
 use super::super::summary::Note;
 use super::memory::{Hold, flat};
 use super::state::Driver;
-use crate::analysis::bound::is_blank;
+use crate::analysis::zeros::is_blank;
 use crate::ir::{Node, Term};
 use crate::passes::lowering::opened::{Carry, Growth, Loop, Role, Rows};
 use crate::rust_types::static_type;

@@ -4,8 +4,8 @@
 //! `cond c1 c2 false`: the inner one is not looked at where the outer one does not hold, as in the
 //! function.
 
-use super::zero::is_zero;
 use crate::analysis::guards::{Guard, parts};
+use crate::analysis::zeros::is_zero;
 use crate::ir::{Graph, Node, Term};
 use crate::prim::Prim;
 

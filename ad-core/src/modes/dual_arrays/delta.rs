@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::ir::{Elem, Scan, Term, Var};
+use crate::ir::{Elem, Graph, Scan, Term, Var};
+use crate::passes::rewrite::Rewriter;
 
 use super::linear::Lin;
 
@@ -94,6 +95,13 @@ impl Dual {
 
     pub(super) fn get(&self, id: DeltaId) -> &Delta {
         &self.deltas[id.0 as usize]
+    }
+
+    /// Terms of the function as terms of the primal: they read the loops that save what derivatives
+    /// read.
+    pub(super) fn in_primal(&self, g: &mut Graph, terms: &[Term]) -> Vec<Term> {
+        let fixed = crate::analysis::sizes::sizes(g, terms);
+        Rewriter::new(&fixed).run(g, terms, |_, t, _| self.loops.get(&t).copied())
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::analysis::Analyses;
 use crate::ir::{Graph, Node, Put, Term, Type};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce, Scaling};
 
@@ -21,7 +22,14 @@ pub(super) fn dual(g: &mut Graph, roots: &[Term], active: &[u32]) -> Dual {
 
 /// The Deltas of `roots` with respect to the leaves for which `active` holds.
 pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(Leaf) -> bool) -> Dual {
-    let mut d = Dualise { g, active, out: Dual::default(), primal: HashMap::new(), tangents: HashMap::new() };
+    let mut d = Dualise {
+        g,
+        active,
+        out: Dual::default(),
+        primal: HashMap::new(),
+        tangents: HashMap::new(),
+        analyses: Analyses::default(),
+    };
     // A size is part of types, so it stays the term that it is; loops that only sizes come from
     // save nothing.
     let mut sizes = crate::analysis::sizes::sizes(d.g, roots);
@@ -73,6 +81,7 @@ pub(super) struct Dualise<'g, 'a> {
     /// The term in the primal program whose loops save what derivatives read.
     pub(super) primal: HashMap<Term, Term>,
     pub(super) tangents: HashMap<Term, Tangent>,
+    pub(super) analyses: Analyses,
 }
 
 impl Dualise<'_, '_> {

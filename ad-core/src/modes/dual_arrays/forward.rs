@@ -5,7 +5,7 @@ use crate::ir::{Graph, Node, Put, Term};
 use super::condition::mask_outside;
 use super::delta::{Delta, DeltaId, Dual, Leaf};
 use super::scan;
-use super::zero::is_zero;
+use crate::analysis::zeros::is_zero;
 
 /// The tangents of `dual`'s results; `None` is zero. A leaf without a tangent has tangent zero.
 pub(super) fn apply(g: &mut Graph, dual: &Dual, leaf: &dyn Fn(Leaf) -> Option<Term>) -> Vec<Option<Term>> {

@@ -12,7 +12,7 @@ use crate::prim::{Binary, Prim, Scaling, Unary};
 
 use super::condition::{wrap, zero_arm};
 use super::one_hot;
-use super::zero::is_zero;
+use crate::analysis::zeros::is_zero;
 
 /// A linear map from one array to another. Terms in it are of the primal program.
 #[derive(Clone, Debug)]

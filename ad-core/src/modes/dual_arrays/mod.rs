@@ -15,12 +15,10 @@ mod residuals;
 mod scan;
 mod transpose;
 mod undo;
-mod zero;
 
 use std::collections::BTreeMap;
 
 use crate::ir::{Graph, Node, Term};
-use crate::passes::rewrite::Rewriter;
 
 /// The derivative of some roots: one linear map, to be applied as often as one likes, forwards or
 /// transposed.
@@ -47,8 +45,7 @@ impl super::Derivative for Derivative {
     }
 
     fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
-        let fixed = crate::analysis::sizes::sizes(g, others);
-        Rewriter::new(&fixed).run(g, others, |_, t, _| self.dual.loops.get(&t).copied())
+        self.dual.in_primal(g, others)
     }
 
     fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {

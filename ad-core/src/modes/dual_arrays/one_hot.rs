@@ -30,7 +30,7 @@ fn units(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
     }
     let below = |k: usize| units(g, args[k], depth - 1);
     match prim {
-        Prim::Select if super::zero::is_zero(g, args[2]) => {
+        Prim::Select if crate::analysis::zeros::is_zero(g, args[2]) => {
             let mut found = Vec::new();
             conjuncts(g, args[0], depth, &mut found);
             found.extend(below(1));
@@ -70,7 +70,9 @@ fn units(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
 /// What is zero but at one place of its first axes: what is there, and where that is.
 pub(super) fn slot(g: &Graph, x: Term) -> Option<(Term, Box<[Term]>)> {
     match g.node(x) {
-        Node::Scatter { put: Put::Add, dst, src, vars, index } if vars.is_empty() && super::zero::is_zero(g, *dst) => {
+        Node::Scatter { put: Put::Add, dst, src, vars, index }
+            if vars.is_empty() && crate::analysis::zeros::is_zero(g, *dst) =>
+        {
             Some((*src, index.clone()))
         }
         _ => None,

@@ -79,7 +79,7 @@ fn masks(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
         let own = all.get(&t).cloned().unwrap_or_default();
         match g.node(t) {
             Node::Prim(Prim::Select, args) if g.rank(args[0]) > 0 => {
-                let zero = |t: Term| crate::analysis::bound::is_blank(g, t);
+                let zero = |t: Term| crate::analysis::zeros::is_blank(g, t);
                 give(&mut all, args[0], &[]);
                 for (k, value, other) in [(1, true, 2), (2, false, 1)] {
                     let mut set = own.clone();

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::analysis::bound::{Bound, bound};
+use crate::analysis::bounds::Bounds;
+use crate::analysis::guards::Guard;
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use crate::prim::{Cmp, IntOp};
 
@@ -72,8 +73,10 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let saveable = s.body.params[..carries].iter().all(|ty| matches!(ty, Type::Array(..)));
     assert!(saveable, "carried tuples are split into components before differentiation");
     // Steps that do nothing save nothing: what is said of them is that they do nothing.
-    let bound =
-        bound(d.g, &Scan { body: Body { results: body.primal.clone().into(), ..s.body.clone() }, ..scan.clone() });
+    let bound = d.analyses.get::<Bounds>(d.g, &[t])[0].map(|bound| {
+        let (condition, value) = bound.literal;
+        (body.in_primal(d.g, &[condition])[0], value)
+    });
     results.extend(saved_values.iter().map(|&t| only_within(d.g, t, bound)));
     let mut kept = residuals(d.g, &body, s);
     for (t, row, _) in &mut kept {
@@ -82,7 +85,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         }
     }
     results.extend(kept.iter().map(|k| k.1));
-    let mut undo = undos(d.g, &body, s, bound.map(|b| b.literal));
+    let mut undo = undos(d.g, &body, s, bound);
     results.extend(undo.iter().flat_map(|u| &u.overwritten).map(|o| o.1));
     let mut augmented = scan.clone();
     augmented.body = Body { params: s.body.params.clone(), results: results.into() };
@@ -129,8 +132,8 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
 }
 
 /// A row of this step; zeros in a step that does nothing.
-fn only_within(g: &mut Graph, row: Term, bound: Option<Bound>) -> Term {
-    let Some(Bound { literal: (c, value), .. }) = bound else { return row };
+fn only_within(g: &mut Graph, row: Term, bound: Option<Guard>) -> Term {
+    let Some((c, value)) = bound else { return row };
     let zeros = crate::passes::trip_counts::zeros(g, row);
     if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) }
 }

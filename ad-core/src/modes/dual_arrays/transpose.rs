@@ -12,7 +12,7 @@ use super::delta::{Delta, DeltaId, Dual, Leaf};
 pub(super) use super::linear::KnownZeros;
 use super::linear::{self, hidden_mask, where_only};
 use super::scan;
-use super::zero::is_zero;
+use crate::analysis::zeros::is_zero;
 
 /// A cotangent, and what is known of its zeros.
 #[derive(Clone, Copy, Debug)]

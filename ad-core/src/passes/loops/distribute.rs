@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{LoopParts, Outcome, Update};
+use crate::analysis::zeros::is_zero_of_either_sign;
 use crate::ir::{Body, Elem, Node, Put, Scan, Term, Type, Var};
 use crate::passes::bulk::Lift;
 use crate::passes::rewrite::Rewriter;
@@ -212,11 +213,7 @@ impl LoopParts<'_> {
             Update::Add(e) => {
                 let all = lift.lift(*e);
                 let sum = self.g.sum_axes(all, &[0]);
-                let filled = match self.g.node(acc) {
-                    Node::Prim(Prim::Replicate(_), args) => args[0],
-                    _ => acc,
-                };
-                if self.g.real_value(filled) == Some(0.0) { sum } else { self.g.add(acc, sum) }
+                if is_zero_of_either_sign(self.g, acc) { sum } else { self.g.add(acc, sum) }
             }
             Update::InOrder(e) => {
                 let all = lift.lift(*e);

@@ -2,6 +2,7 @@
 //! no term of the loop.
 
 use super::{LoopParts, MAX_OPERATIONS};
+use crate::analysis::zeros::is_zero;
 use crate::ir::{Elem, Graph, Node, Put, Term, Type, Var};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
@@ -47,7 +48,7 @@ impl LoopParts<'_> {
     /// read the carried value.
     pub(super) fn updates(&mut self, k: usize, next: Term) -> Option<Vec<Update>> {
         let own = self.g.param(k, self.scan.body.params[k].clone());
-        let zero = self.g.real_value(self.scan.init[k]).is_some_and(|x| x.to_bits() == 0);
+        let zero = is_zero(self.g, self.scan.init[k]);
         if self.exact[k]
             && zero
             && !self.scan.reverse
@@ -167,7 +168,7 @@ impl LoopParts<'_> {
     pub(super) fn summands(&mut self, e: Term, mask: Option<Term>, found: &mut Vec<Update>) {
         let mut stack = vec![(e, mask)];
         while let Some((t, mask)) = stack.pop() {
-            if self.g.real_value(t).is_some_and(|x| x.to_bits() == 0) {
+            if is_zero(self.g, t) {
                 continue;
             }
             let few = found.len() + stack.len() < MAX_OPERATIONS && self.has_elements(t);

@@ -5,6 +5,7 @@
 
 use super::opened::{Loops, chain_of_updates};
 use crate::analysis::guards::{Guard, parts};
+use crate::analysis::zeros::is_zero;
 use crate::ir::{Graph, Node, Put, Term, Var};
 use crate::passes::simplify::part::less_a_few;
 use crate::prim::{Binary, IntOp, Prim};
@@ -213,10 +214,6 @@ fn summands(g: &Graph, t: Term, sum: &mut Vec<Term>) -> Option<()> {
         }
     }
     Some(())
-}
-
-fn is_zero(g: &Graph, t: Term) -> bool {
-    g.real_value(t).is_some_and(|x| x.to_bits() == 0)
 }
 
 /// Whether it is zero but for elements that are added one by one.

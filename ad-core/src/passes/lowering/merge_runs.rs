@@ -13,8 +13,8 @@ mod matching;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::analysis::bound::is_blank;
 use crate::analysis::guards::Guard;
+use crate::analysis::zeros::is_blank;
 use crate::ir::{Body, Graph, Node, Scan, Term};
 use equal::Alike;
 use matching::{Args, Both, Matched, More, Pair, carried, counts, stopping};

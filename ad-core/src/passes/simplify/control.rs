@@ -1,6 +1,7 @@
 //! Rules for conditionals, elementwise selections and truth values.
 
 use super::{Rule, rule};
+use crate::analysis::zeros::is_zero;
 use crate::ir::{Graph, Node, Put, Term};
 use crate::prim::Prim;
 
@@ -89,17 +90,13 @@ fn at_hand(g: &Graph, places: &[Term]) -> bool {
     true
 }
 
-fn zeros(g: &Graph, t: Term) -> bool {
-    g.real_value(t).is_some_and(|x| x.to_bits() == 0)
-}
-
 /// A conditional of arrays copies one of them, or stores both; one of scalars costs nothing. (A
 /// condition that holds only sometimes is left around the whole update: where it is false, nothing
 /// is added.)
 fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, a, b) = cond(g, t)?;
     g.not_empty(c)?;
-    if !zeros(g, b) {
+    if !is_zero(g, b) {
         return None;
     }
     let mut chain = Vec::new();
@@ -111,7 +108,7 @@ fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
         chain.push((*src, vars.clone(), index.clone()));
         at = *dst;
     }
-    if chain.is_empty() || !zeros(g, at) {
+    if chain.is_empty() || !is_zero(g, at) {
         return None;
     }
     for (src, vars, index) in chain.into_iter().rev() {

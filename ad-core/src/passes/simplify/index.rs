@@ -4,6 +4,7 @@
 
 use super::layout::replicated;
 use super::{Rule, rule};
+use crate::analysis::zeros::is_zero;
 use crate::ir::{Graph, Node, Put, Term, Var, axis};
 use crate::prim::{Binary, IntOp, Prim};
 
@@ -316,7 +317,7 @@ fn scatter_identity(g: &mut Graph, t: Term) -> Option<Term> {
     if !same {
         return None;
     }
-    Some(if zero(g, dst) { src } else { g.add(dst, src) })
+    Some(if is_zero(g, dst) { src } else { g.add(dst, src) })
 }
 
 fn update_whole(g: &mut Graph, t: Term) -> Option<Term> {
@@ -411,7 +412,7 @@ fn scatter_update(g: &mut Graph, t: Term) -> Option<Term> {
     if v != vars || f != index || g.shape(before) != g.shape(src) {
         return None;
     }
-    let src = if zero(g, before) { src } else { g.add(before, src) };
+    let src = if is_zero(g, before) { src } else { g.add(before, src) };
     Some(g.mk(Node::Scatter { put: Put::Set, dst: inner, src, vars, index }))
 }
 
@@ -446,16 +447,12 @@ pub(super) fn offset(g: &Graph, t: Term) -> (Option<Term>, i128) {
     }
 }
 
-fn zero(g: &Graph, t: Term) -> bool {
-    g.real_value(t).is_some_and(|x| x.to_bits() == 0)
-}
-
 fn add_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(t) else { return None };
     let (a, b) = (args[0], args[1]);
     for (x, s) in [(a, b), (b, a)] {
         if let Some(onto) = innermost(g, s)
-            && zero(g, onto)
+            && is_zero(g, onto)
         {
             return Some(replace_innermost(g, s, x));
         }
@@ -470,11 +467,11 @@ fn add_scatter(g: &mut Graph, t: Term) -> Option<Term> {
 /// other array of x's size is computed.
 fn add_element(g: &mut Graph, x: Term, s: Term) -> Option<Term> {
     let Node::Cond { cond, then, other } = *g.node(s) else { return None };
-    if !zero(g, other) {
+    if !is_zero(g, other) {
         return None;
     }
     let Node::Scatter { put: Put::Add, dst, src, ref vars, ref index } = *g.node(then) else { return None };
-    if !zero(g, dst) || !vars.is_empty() || g.rank(src) > 0 {
+    if !is_zero(g, dst) || !vars.is_empty() || g.rank(src) > 0 {
         return None;
     }
     let index = index.clone();

@@ -4,6 +4,7 @@
 
 use super::index::offset;
 use super::{Rule, rule};
+use crate::analysis::zeros::is_zero;
 use crate::ir::{Graph, Node, Put, Term, Var};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Unary};
 
@@ -42,10 +43,6 @@ const DEEP: usize = 8;
 /// The maximum number of blocks in one sum.
 const MANY: usize = 16;
 
-fn zero(g: &Graph, t: Term) -> bool {
-    g.real_value(t).is_some_and(|x| x.to_bits() == 0)
-}
-
 fn scatter_back(g: &mut Graph, t: Term) -> Option<Term> {
     let node = g.node_rc(t);
     let Node::Scatter { put: Put::Add, dst, src, .. } = *node else { return None };
@@ -76,12 +73,12 @@ fn scatter_back(g: &mut Graph, t: Term) -> Option<Term> {
     let ones = vec![1; to.len()];
     let rest = g.slice(src, &starts, &ones, &lens);
     let block = g.pad(rest, &vec![none; to.len()], &ones, &to);
-    Some(if zero(g, dst) { block } else { g.add(dst, block) })
+    Some(if is_zero(g, dst) { block } else { g.add(dst, block) })
 }
 
 /// Whether the first `c` elements along an axis are known to be zeros.
 fn zero_before(g: &Graph, t: Term, axis: usize, c: i128, deep: usize) -> bool {
-    if zero(g, t) {
+    if is_zero(g, t) {
         return true;
     }
     let Some(deep) = deep.checked_sub(1) else { return false };

@@ -1,40 +1,78 @@
-//! Loops whose last steps do nothing: `for j in 0..i` in a loop over i is a loop of as many steps
-//! as the greatest i asks for, whose steps are under the condition `j < i`. Whoever runs the loop
-//! may stop there.
+//! Loops whose last iterations do nothing. `for j in 0..i` in a loop over `i` is a loop whose number
+//! of iterations is the greatest `i`, and each iteration is under the condition `j < i`. The code
+//! that runs the loop may stop at `i`.
 //!
-//! Must never take a step for nothing if it leaves a carried value changed, or a row that is not
-//! zero.
+//! An iteration does nothing only if it leaves all carried values as they are and its rows are
+//! zeros. The analysis never changes a term: the bound says what to compare with, and its user makes
+//! the term.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::ir::{Elem, Graph, Node, Put, Scan, Term};
+use super::zeros::Zeros;
+use super::{Analyses, Analysis, Reachable};
+
+use crate::ir::{Graph, Node, Put, Scan, Term};
 use crate::prim::{Binary, Cmp, IntOp, Prim};
 
-/// The condition under which a step does anything, and how many steps at the beginning it holds
-/// for.
+/// The condition under which an iteration does anything. It holds for the first iterations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
-    /// In the body: its value where a step does something.
+    /// A condition in the body, and its value in the iterations that do something.
     pub(crate) literal: (Term, bool),
-    /// Over captures only: steps from here on do nothing.
-    pub(crate) limit: Term,
+    last: Limit,
 }
 
-/// Conditions that are tried.
+/// A limit of the number of an iteration, over captures only.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    term: Term,
+    /// Whether the iteration of this number is within the limit.
+    inclusive: bool,
+}
+
+impl Bound {
+    /// The number of iterations that do something; it may be greater than the count of the loop.
+    pub(crate) fn limit(&self, g: &mut Graph) -> Term {
+        let Limit { term, inclusive } = self.last;
+        if !inclusive {
+            return term;
+        }
+        let one = g.lit_usize(1);
+        g.int(IntOp::Add, term, one)
+    }
+}
+
+/// The bound of each root that is a loop, if its body has one.
+#[derive(Debug)]
+pub(crate) struct Bounds;
+
+impl Analysis for Bounds {
+    type Result = Vec<Option<Bound>>;
+
+    fn of(g: &Graph, roots: &[Term], others: &mut Analyses) -> Self::Result {
+        let mut bound = |&t: &Term| match g.node(t) {
+            Node::Scan(scan) => bound(g, scan, others),
+            _ => None,
+        };
+        roots.iter().map(&mut bound).collect()
+    }
+}
+
+/// The maximum number of conditions that are tried.
 const MANY: usize = 8;
 
-/// The bound of a loop, if its body says one.
-pub(crate) fn bound(g: &mut Graph, scan: &Scan) -> Option<Bound> {
-    let reach = g.reachable(&scan.body.results);
-    let compared: Vec<Term> =
-        reach.iter().copied().filter(|&t| matches!(g.node(t), Node::Prim(Prim::Compare(_), _))).collect();
+/// The bound of a loop that need not be a term: its operands may have been lowered already.
+pub(crate) fn bound(g: &Graph, scan: &Scan, others: &mut Analyses) -> Option<Bound> {
+    let reach = others.get::<Reachable>(g, &scan.body.results);
+    let zeros = others.get::<Zeros>(g, &scan.body.results);
+    let compared = reach.iter().copied().filter(|&t| matches!(g.node(t), Node::Prim(Prim::Compare(_), _)));
     let mut tried = 0;
     for cond in compared {
         for value in [true, false] {
-            let Some(limit) = limit(g, scan, (cond, value)) else { continue };
+            let Some(last) = limit(g, scan, (cond, value)) else { continue };
             tried += 1;
-            if idle(g, scan, &reach, (cond, !value)) {
-                return Some(Bound { literal: (cond, value), limit });
+            if idle(g, scan, (&reach, &zeros), (cond, !value)) {
+                return Some(Bound { literal: (cond, value), last });
             }
         }
         if tried >= MANY {
@@ -44,10 +82,11 @@ pub(crate) fn bound(g: &mut Graph, scan: &Scan) -> Option<Bound> {
     None
 }
 
-/// Whether a step does nothing where this holds: what is carried stays, and rows are zeros.
-fn idle(g: &Graph, scan: &Scan, reach: &[Term], fact: (Term, bool)) -> bool {
-    // What a term is where the fact holds, as far as conditionals and sums with zeros say it: by
-    // position in `reach`.
+/// Whether an iteration does nothing where the fact holds: it leaves the carried values as they are,
+/// and its rows are zeros.
+fn idle(g: &Graph, scan: &Scan, (reach, zeros): (&[Term], &HashSet<Term>), fact: (Term, bool)) -> bool {
+    // The value of each term where the fact holds, as far as conditionals and sums with zeros show
+    // it.
     let mut is: HashMap<Term, Is> = HashMap::with_capacity(reach.len());
     for &t in reach {
         let of = |c: Term| is.get(&c).copied().unwrap_or(Is::Term(c));
@@ -71,11 +110,11 @@ fn idle(g: &Graph, scan: &Scan, reach: &[Term], fact: (Term, bool)) -> bool {
                     Is::Bool(b) => Is::Bool(!b),
                     _ => Is::Term(t),
                 },
-                _ => plain(g, t),
+                _ => plain(g, t, zeros),
             },
             // Nothing is added.
             Node::Scatter { put: Put::Add, dst, src, .. } if of(*src) == Is::Blank => of(*dst),
-            _ => plain(g, t),
+            _ => plain(g, t, zeros),
         };
         is.insert(t, own);
     }
@@ -86,19 +125,21 @@ fn idle(g: &Graph, scan: &Scan, reach: &[Term], fact: (Term, bool)) -> bool {
     })
 }
 
-/// What a term is in a step that is looked at.
+/// The value of a term in an iteration for which a fact holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Is {
-    /// What new memory holds, if it is not boolean.
+    /// Zeros, as in new memory; not of booleans.
     Blank,
+    /// A boolean constant.
     Bool(bool),
+    /// The value of this term.
     Term(Term),
 }
 
-fn plain(g: &Graph, t: Term) -> Is {
+fn plain(g: &Graph, t: Term, zeros: &HashSet<Term>) -> Is {
     match g.bool_value(t) {
         Some(value) => Is::Bool(value),
-        None if is_blank(g, t) => Is::Blank,
+        None if zeros.contains(&t) => Is::Blank,
         None => Is::Term(t),
     }
 }
@@ -112,18 +153,8 @@ fn choice(cond: Is, then: Is, other: Is, t: Term) -> Is {
     }
 }
 
-/// Whether all its elements are what new memory holds.
-pub(crate) fn is_blank(g: &Graph, t: Term) -> bool {
-    match g.ty(t).as_array() {
-        Some((Elem::Real(_), _)) => g.real_value(t).is_some_and(|x| x.to_bits() == 0),
-        Some((Elem::Int(_), _)) => g.int_value(g.splat(t)) == Some(0),
-        Some((Elem::Bool, _)) => g.bool_value(t) == Some(false),
-        None => false,
-    }
-}
-
-/// `step < limit`, if that is what the condition says.
-fn limit(g: &mut Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Term> {
+/// The limit, if the condition is `iteration < limit` or `iteration <= limit`.
+fn limit(g: &Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Limit> {
     let (first, fixed) =
         (scan.init.len() + scan.captures.len(), scan.init.len()..scan.init.len() + scan.captures.len());
     let Node::Prim(Prim::Compare(op), args) = g.node(cond) else { return None };
@@ -158,11 +189,8 @@ fn limit(g: &mut Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Term
         return None;
     }
     match (op, value) {
-        (Cmp::Lt, true) | (Cmp::Ge, false) => Some(other),
-        (Cmp::Le, true) | (Cmp::Gt, false) => {
-            let one = g.lit_usize(1);
-            Some(g.int(IntOp::Add, other, one))
-        }
+        (Cmp::Lt, true) | (Cmp::Ge, false) => Some(Limit { term: other, inclusive: false }),
+        (Cmp::Le, true) | (Cmp::Gt, false) => Some(Limit { term: other, inclusive: true }),
         _ => None,
     }
 }
@@ -170,11 +198,11 @@ fn limit(g: &mut Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Term
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{OpenLoop, RealTy, Type};
+    use crate::ir::{Elem, OpenLoop, RealTy, Type};
 
     /// A loop of ten steps over what a step is given: the graph, the step, an integer and a number
     /// from outside, and what is carried.
-    fn of(body: impl FnOnce(&mut Graph, [Term; 4]) -> Vec<Term>) -> (Graph, Scan, Term) {
+    fn of(body: impl FnOnce(&mut Graph, [Term; 4]) -> Vec<Term>) -> (Graph, Term, Term) {
         let mut g = Graph::new();
         let limit = g.add_input(Elem::USIZE, 0);
         let x = g.add_input(Elem::Real(RealTy::F64), 0);
@@ -198,15 +226,16 @@ mod tests {
             },
             _ => t,
         };
-        let Node::Scan(scan) = g.node(t).clone() else { panic!("a loop") };
-        (g, *scan, limit)
+        (g, t, limit)
     }
 
     /// The condition's value, whether the limit is the integer from outside, and what is added to
     /// it.
     fn found(body: impl FnOnce(&mut Graph, [Term; 4]) -> Vec<Term>) -> Option<(bool, bool, i128)> {
-        let (mut g, scan, limit) = of(body);
-        let Bound { literal: (_, value), limit: found } = bound(&mut g, &scan)?;
+        let (mut g, t, limit) = of(body);
+        let bound = Analyses::default().get::<Bounds>(&g, &[t])[0]?;
+        let (found, value) = (bound.limit(&mut g), bound.literal.1);
+        let Node::Scan(scan) = g.node(t).clone() else { panic!("a loop") };
         let captured = |t: Term| match g.node(t) {
             Node::Param(k, _) => scan.captures[*k as usize - scan.init.len()] == limit,
             // What may be a size is not captured.
@@ -270,11 +299,8 @@ mod tests {
                 results: vec![next],
             };
             let t = g.close_loop(&l);
-            let scan = g.reachable(&[t]).into_iter().find_map(|t| match g.node(t) {
-                Node::Scan(scan) => Some((**scan).clone()),
-                _ => None,
-            });
-            bound(&mut g, &scan.expect("a loop")).is_some()
+            let scan = g.reachable(&[t]).into_iter().find(|&t| matches!(g.node(t), Node::Scan(_)));
+            Analyses::default().get::<Bounds>(&g, &[scan.expect("a loop")])[0].is_some()
         };
         assert!(limited(zero));
         assert!(!limited(x));
