@@ -39,8 +39,8 @@ pub(super) enum Why {
     /// It is a part of this array.
     Part(Term),
     /// It is a result of this loop, which reads these carried arrays; whether it is its carried
-    /// arrays.
-    Loop { scan: Term, arrays: Vec<Term>, whole: bool },
+    /// arrays, and whether the loop changes none of the arrays that it reads.
+    Loop { scan: Term, arrays: Vec<Term>, whole: bool, reads: bool },
 }
 
 /// The terms of a body that are offered, and what a step saves for them: under the conditions under
@@ -145,7 +145,8 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> {
                 .clone();
             if !arrays.is_empty() && matches!(g.ty(t), Type::Array(..)) {
                 let whole = saved && g.rank(t) > 1 && !rows_anew(g, t);
-                found.push((t, guard.clone(), Why::Loop { scan, arrays, whole }));
+                let reads = only_reads(g, scan, &arrays);
+                found.push((t, guard.clone(), Why::Loop { scan, arrays, whole, reads }));
             }
         }
     }
@@ -190,6 +191,12 @@ pub(super) fn reread(
     let mut swap: HashMap<Term, Term> = states.clone();
     for ((t, of), &param) in terms.iter().zip(params) {
         let had = match of {
+            // The array that is changed back is there to run the loop again.
+            Why::Loop { arrays, reads: true, .. }
+                if g.rank(*t) > 0 && arrays.iter().all(|x| states.contains_key(x)) =>
+            {
+                true
+            }
             Why::Loop { scan, .. } => again.contains(scan),
             Why::Part(x) => states.contains_key(x) && g.rank(*t) > 0,
             Why::Expensive => false,
@@ -219,6 +226,12 @@ pub(super) fn reread(
 
 fn replace(g: &mut Graph, roots: &[Term], swap: &HashMap<Term, Term>) -> Vec<Term> {
     Rewriter::default().run(g, roots, |_, t, _| swap.get(&t).copied())
+}
+
+/// Whether a loop begins with none of these arrays: it may read them, and leaves them as they are.
+fn only_reads(g: &Graph, scan: Term, arrays: &[Term]) -> bool {
+    let Node::Scan(s) = g.node(scan) else { return false };
+    !g.reachable(&s.init).iter().any(|t| arrays.contains(t))
 }
 
 /// Whether rows of a loop are a carried array that each step computes as a whole: a step's work is
