@@ -31,17 +31,30 @@ struct If {
     has_else: bool,
 }
 
+/// What the tokens are, as far as a block has to know.
+#[derive(Clone, Debug, Default)]
+enum Form {
+    /// No statement.
+    #[default]
+    Nothing,
+    /// A single `if`.
+    If(Box<If>),
+    /// Statements, or a value at the end of a block.
+    Written,
+}
+
 /// Tokens of statements.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {
     tokens: TokenStream,
-    /// The `if`, if the tokens are a single `if`.
-    only: Option<Box<If>>,
+    form: Form,
 }
 
 impl From<TokenStream> for Code {
+    /// Code that is something. Who has nothing to write adds no code.
     fn from(tokens: TokenStream) -> Self {
-        Code { tokens, only: None }
+        debug_assert!(!tokens.is_empty(), "code of no tokens");
+        Code { tokens, form: Form::Written }
     }
 }
 
@@ -52,8 +65,9 @@ impl ToTokens for Code {
 }
 
 impl Code {
+    /// Whether nothing was written.
     pub(super) fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
+        matches!(self.form, Form::Nothing)
     }
 
     /// Appends code.
@@ -67,7 +81,7 @@ impl Code {
             return;
         }
         self.tokens.extend(next.tokens);
-        self.only = None;
+        self.form = Form::Written;
     }
 
     /// An `if` as a statement, without empty branches, and nested no deeper than necessary.
@@ -79,11 +93,11 @@ impl Code {
         }
         if !other.is_empty() {
             let (test, then) = (&cond.tokens, then.tokens);
-            let tokens = match &other.only {
-                Some(_) => quote!(if #test { #then } else #other),
-                None => quote!(if #test { #then } else { #other }),
+            let tokens = match &other.form {
+                Form::If(_) => quote!(if #test { #then } else #other),
+                _ => quote!(if #test { #then } else { #other }),
             };
-            return Code { tokens, only: Some(Box::new(If { cond, then, has_else: true })) };
+            return Code { tokens, form: Form::If(Box::new(If { cond, then, has_else: true })) };
         }
         if cond.name { Code::joined(cond, &then) } else { Code::plain_if(cond, then.tokens) }
     }
@@ -91,9 +105,9 @@ impl Code {
     /// `if cond { code }`, merged with the `if` that `code` is, if it is a single one and the
     /// conditions can be joined.
     fn joined(cond: Condition, code: &Code) -> Code {
-        match code.only.as_deref() {
-            Some(If { cond: inner, then, has_else: false }) if inner.joins => {
-                let (a, b) = (&cond.tokens, &inner.tokens);
+        match &code.form {
+            Form::If(only) if !only.has_else && only.cond.joins => {
+                let (a, b, then) = (&cond.tokens, &only.cond.tokens, &only.then);
                 let both = Condition { tokens: quote!(#a && #b), name: false, joins: cond.joins };
                 Code::plain_if(both, then.clone())
             }
@@ -104,6 +118,6 @@ impl Code {
     /// `if cond { then }`.
     pub(super) fn plain_if(cond: Condition, then: TokenStream) -> Code {
         let test = &cond.tokens;
-        Code { tokens: quote!(if #test { #then }), only: Some(Box::new(If { cond, then, has_else: false })) }
+        Code { tokens: quote!(if #test { #then }), form: Form::If(Box::new(If { cond, then, has_else: false })) }
     }
 }

@@ -4,6 +4,7 @@
 use proc_macro2::{Literal as Number, TokenStream};
 use quote::quote;
 
+use super::super::code::Code;
 use super::super::plan::Guard;
 use super::super::store::is_broadcast;
 use super::state::Driver;
@@ -21,7 +22,7 @@ impl Driver<'_> {
             Some(Added { dst, .. }) => match self.plan.in_place.get(&t).copied() {
                 Some(now) => {
                     self.same_memory(t, now);
-                    (quote!(), true, true)
+                    (Code::default(), true, true)
                 }
                 None => (self.added_onto(t, dst, k, &mut names), !is_zero(self, dst), false),
             },
@@ -40,7 +41,7 @@ impl Driver<'_> {
         } else {
             (self.kernel("windows"), quote!(, #accumulate))
         };
-        code.extend(quote! {
+        code.push(quote! {
             #kernel(
                 (#out, &[#(#out_axes),*]),
                 (#a, &[#(#a_axes),*]),

@@ -59,7 +59,7 @@ impl Driver<'_> {
         let out = self.out(t);
         let on_stack = matches!(self.memory.hold.get(&t), Some(Hold::Stack(_)));
         let gemv = |stored_first: bool| self.kernel(if stored_first { "gemv_t" } else { "gemv" });
-        code.extend(if !p.batch.is_empty() {
+        code.push(if !p.batch.is_empty() {
             let kernel = self.kernel(if on_stack { "gemm_each_off_heap" } else { "gemm_each" });
             let sizes = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
             let [batch, m, k, n] = sizes;
@@ -98,7 +98,7 @@ impl Driver<'_> {
             let absorbed = self.kernel("absorbed");
             let [batch, m, k, n] = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
             let ([ta, tb], [za, zb]) = ([p.a.flipped, p.b.flipped], p.absorbs);
-            code.extend(quote!(#absorbed(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n], [#za, #zb]);));
+            code.push(quote!(#absorbed(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n], [#za, #zb]);));
         }
         self.plain(guard, code, vec![t], names);
         Ok(())

@@ -13,6 +13,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::block::{Statement, nested};
+use super::super::code::Code;
 use super::super::outer_vectorisation::axis_of;
 use super::super::plan::{Guard, Work};
 use super::super::rust::Expr;
@@ -134,9 +135,9 @@ impl Driver<'_> {
     }
 
     /// The memory of a scatter, which holds its destination.
-    pub(super) fn added_onto(&mut self, t: Term, dst: Term, k: usize, names: &mut Vec<Term>) -> TokenStream {
+    pub(super) fn added_onto(&mut self, t: Term, dst: Term, k: usize, names: &mut Vec<Term>) -> Code {
         if is_broadcast(self.g, dst) && self.plan.class(dst) != Class::Buffer {
-            return self.filled(t, dst, "let mut", names);
+            return self.filled(t, dst, "let mut", names).into();
         }
         let alone = self.plan.uses.get(&dst) == Some(&1) && self.plan.readers.get(&dst).is_some_and(|r| r == &[k]);
         if self.inside > 0
@@ -147,23 +148,23 @@ impl Driver<'_> {
             // This iteration has computed it and nothing else reads it.
             names.push(dst);
             self.same_memory(t, dst);
-            return quote!();
+            return Code::default();
         }
         if self.inside > 0 {
             self.hoist(t);
             let name = self.name(t);
             let (to, from) = (self.slice_mut(t, &name), self.borrow(dst, names));
-            return quote!(#to.copy_from_slice(#from););
+            return quote!(#to.copy_from_slice(#from);).into();
         }
         names.push(dst);
         let name = self.name(t);
         if self.moves(dst, k) {
             self.take_over(t, dst);
             let from = &self.names[&dst];
-            return quote!(let mut #name = #from;);
+            return quote!(let mut #name = #from;).into();
         }
         let from = self.copy_as(t, dst);
-        quote!(let mut #name = #from;)
+        quote!(let mut #name = #from;).into()
     }
 
     /// A loop.

@@ -33,16 +33,16 @@ impl Driver<'_> {
 
     /// `let mut name = vec![..]`, filled with the initial value of a sum. In a loop the memory
     /// exists already, and is filled again if the nest adds to it.
-    pub(super) fn allocate(&mut self, t: Term, names: &mut Vec<Term>, added: bool) -> TokenStream {
+    pub(super) fn allocate(&mut self, t: Term, names: &mut Vec<Term>, added: bool) -> Code {
         let fill = self.start(t);
         if self.inside > 0 {
             self.hoist(t);
             let out = self.name(t);
-            return if added { self.refill(t, &out, &fill) } else { quote!() };
+            return if added { self.refill(t, &out, &fill).into() } else { Code::default() };
         }
         let array = self.new_array(t, (fill, !added), names);
         let name = self.name(t);
-        quote!(let mut #name = #array;)
+        quote!(let mut #name = #array;).into()
     }
 
     pub(super) fn function_name(&mut self, verb: &str, of: &[Term]) -> Ident {
@@ -62,7 +62,7 @@ impl Driver<'_> {
     ) -> Result<(), String> {
         let g = self.g;
         let mut names = Vec::new();
-        let mut code = TokenStream::new();
+        let mut code = Code::default();
         let prefix = if self.inside > 0 && reused.is_empty() { self.prefix(kernel, items) } else { None };
         let ragged = if prefix.is_none() && reused.is_empty() { self.ragged(kernel, items) } else { None };
         let (kernel, items, part) = match (&prefix, &ragged) {
@@ -76,10 +76,10 @@ impl Driver<'_> {
                 self.take_over(t, of);
                 names.push(of);
                 let (name, from) = (&self.names[&t], &self.names[&of]);
-                code.extend(quote!(let mut #name = #from;));
+                code.push(quote!(let mut #name = #from;));
             } else if allocate && g.rank(t) > 0 {
                 let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
-                code.extend(self.allocate(t, &mut names, added));
+                code.push(self.allocate(t, &mut names, added));
             }
         }
         // Facts that assume a nonempty domain hold only inside of the nest.
@@ -101,7 +101,7 @@ impl Driver<'_> {
             inside = self.begins(prefix, &mut names, &mut code)?;
         } else if let Some(Along { within: Some((length, named)), .. }) = &rows {
             let name = self.taken.fresh("inside");
-            code.extend(quote!(let #name = #length;));
+            code.push(quote!(let #name = #length;));
             names.extend(named);
             inside = quote!(#name);
             within = Some(name);
@@ -141,7 +141,6 @@ impl Driver<'_> {
         let call = quote!(#title #turbofish (#(#args),*));
         let zeros: Vec<TokenStream> = function.returns.iter().map(|&t| self.style.zero(g.elem(t))).collect();
         let only_if = |test: TokenStream| Code::plain_if(Condition::opaque(test), quote!(#call;));
-        let mut code = Code::from(code);
         code.push(match &*returns {
             [one] if nonempty.is_some() => quote!(let #one = if #nonempty { #call } else { #(#zeros)* };).into(),
             many if nonempty.is_some() && !many.is_empty() => {

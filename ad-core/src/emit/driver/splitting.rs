@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
+use super::super::code::Code;
 use super::super::items::Item;
 use super::super::kernel::{Id, Kernel, Op};
 use super::super::nest::{Arg, Nest, Part};
@@ -124,7 +125,7 @@ impl Driver<'_> {
         &mut self,
         prefix: &Prefix<'_>,
         names: &mut Vec<Term>,
-        code: &mut TokenStream,
+        code: &mut Code,
     ) -> Result<TokenStream, String> {
         let (size, named) = self.scalar_expr(*prefix.kernel.loops.last().ok_or("a nest without loops")?);
         names.extend(named);
@@ -133,14 +134,14 @@ impl Driver<'_> {
         names.extend(named);
         let (size, end) = (size.receiver(), end.tokens);
         let inside = self.taken.fresh("inside");
-        code.extend(quote!(let #inside = #size.min(#end);));
+        code.push(quote!(let #inside = #size.min(#end);));
         for item in &prefix.items {
             if let Item::Store { out: Some(t), .. } = *item
                 && !self.memory.fresh.contains(&t)
             {
                 let all = self.slice_mut(t, &self.names[&t]);
                 let zero = self.style.zero(self.g.elem(t));
-                code.extend(quote!(#all[#inside..].fill(#zero);));
+                code.push(quote!(#all[#inside..].fill(#zero);));
             }
         }
         Ok(quote!(#inside))
@@ -156,11 +157,11 @@ impl Driver<'_> {
     ) -> Result<(), String> {
         let g = self.g;
         let mut names = Vec::new();
-        let mut code = TokenStream::new();
+        let mut code = Code::default();
         for &t in outs {
             self.name(t);
             if g.rank(t) > 0 {
-                code.extend(self.allocate(t, &mut names, false));
+                code.push(self.allocate(t, &mut names, false));
             }
         }
         // The minimum of the bounds, minus the start of the interior.
@@ -192,7 +193,7 @@ impl Driver<'_> {
             length = quote!(#length.saturating_sub(#low));
         }
         let inside = self.taken.fresh("inside");
-        code.extend(quote!(let #inside = #length;));
+        code.push(quote!(let #inside = #length;));
 
         let none = HashMap::new();
         let title = self.function_name("compute", outs);
@@ -243,7 +244,7 @@ impl Driver<'_> {
         let tokens = |names: &[Ident]| names.iter().map(|name| quote!(#name)).collect::<Vec<_>>();
         let (all_names, more_names) = (tuple(&tokens(&names_of)), tuple(&tokens(&more)));
         let no_more = tuple(&zeros);
-        code.extend(match &*returns {
+        code.push(match &*returns {
             [] if only.is_empty() => quote!(if #inside > 0 { #interior; } #ends;),
             [] => {
                 quote!(let #all_names = #ends; if #inside > 0 { #interior; })

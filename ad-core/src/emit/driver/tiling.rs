@@ -192,7 +192,7 @@ impl Driver<'_> {
         let mut names = Vec::new();
         let code = self.added_onto(t, dst, step.ok_or("a sum that no scatter reads")?, &mut names);
         block.names.extend(names);
-        block.before.extend(code);
+        block.before.extend(code.into_token_stream());
         block.defines.push(t);
         Ok(())
     }

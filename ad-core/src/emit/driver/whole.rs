@@ -48,7 +48,7 @@ impl Driver<'_> {
                 let code = match in_place {
                     Some(now) => {
                         self.same_memory(t, now);
-                        TokenStream::new()
+                        Code::default()
                     }
                     None => self.added_onto(t, *dst, k, &mut names),
                 };
@@ -63,7 +63,7 @@ impl Driver<'_> {
                 };
                 self.call(&kernel, &items, (verb, doc), &[t], guard, (false, &HashMap::new()))?;
                 if let Some(s) = self.statements.get_mut(before) {
-                    let call = std::mem::replace(&mut s.code, code.into());
+                    let call = std::mem::replace(&mut s.code, code);
                     s.code.push(call);
                     s.names.extend(names);
                     s.effect |= in_place.is_some();
@@ -212,7 +212,7 @@ impl Driver<'_> {
         let g = self.g;
         let Some((dense, pads)) = padded_parts(g, &self.plan.class, t) else { return Err("no blocks".into()) };
         let mut names = Vec::new();
-        let code = self.allocate(t, &mut names, dense.is_empty());
+        let mut code = self.allocate(t, &mut names, dense.is_empty());
         let before = self.statements.len();
         if !dense.is_empty() {
             let mut kernel = Kernel::new(g, self.plan, self.hints, g.shape(t).to_vec(), []);
@@ -279,7 +279,6 @@ impl Driver<'_> {
             }
         }
         // One statement: the allocation and all passes.
-        let mut code = Code::from(code);
         for s in self.statements.drain(before..) {
             code.push(s.code);
             self.notes.get_mut().extend(s.notes);
