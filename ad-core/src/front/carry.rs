@@ -1,8 +1,12 @@
-//! What a loop carries of a variable: its value as terms, and back. And the types of literals that a loop carries: `let mut n = 0;` has
-//! the type that its uses say, some of which stand behind the loop (the same for the items of `0..9`). It is taken to be the literal's own at first; where that meets
-//! another type the function is lowered once more with that one (`Lower::chosen`).
+//! Converts the value of a loop-carried variable to terms and back, and infers the types of carried
+//! literals.
 //!
-//! Must never carry a value under another type or shape than it has in every step.
+//! The type of `let mut n = 0;` comes from its uses, and some of them may follow the loop. The same
+//! holds for the items of `0..9`. The first run of the front end assumes the default type of the
+//! literal. If a use needs another type, the function is lowered again with that type
+//! (`Lower::inferred_before`).
+//!
+//! Invariant: a carried value has the same type and shape in every step.
 
 use std::rc::Rc;
 
@@ -15,7 +19,8 @@ use crate::ir::{Elem, IntTy, Node, Term};
 use crate::memory_order::AxisOrder;
 use crate::prim::Prim;
 
-/// A literal that a loop carries: the loop's place in memory, the variable, the number of the leaf in it.
+/// Identifies a literal or a carried leaf: the address of the loop's syntax node, the variable, and
+/// the index of the leaf.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Key {
     at: usize,
@@ -23,19 +28,19 @@ pub(super) struct Key {
     leaf: usize,
 }
 
-/// What an open value was found to be.
+/// The information that an earlier run has inferred for a literal, a `None`, a `Vec` or an array.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Chosen {
     Elem(Elem),
-    /// A `None`: an `Option` of this.
+    /// The payload type of a `None`, or the element type of an empty `Vec`.
     Some(Kind),
-    /// An array that becomes one of another length.
+    /// The length of the array changes in the loop.
     Length,
-    /// An array that becomes one in another order of memory: those that it may have.
+    /// The memory order of the array changes in the loop: the list has all orders that occur.
     Orders(Rc<[AxisOrder]>),
 }
 
-/// The type of a value of scalars.
+/// A scalar type or a tuple of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Scalar(Elem),
@@ -45,24 +50,24 @@ pub(super) enum Kind {
 /// The structure of a carried value.
 #[derive(Clone)]
 pub(super) enum Form<'a> {
-    /// With the levels of the value.
+    /// One term. `levels` as in [`Lower::levels`].
     Leaf {
         levels: u8,
     },
     Unit,
     Tuple(Vec<Form<'a>>),
     List(Vec<Form<'a>>),
-    /// The value, and whether it is there.
+    /// An `Option`: the payload and a flag whether it is `Some`.
     Maybe(Box<Form<'a>>),
-    /// An array of which the loops around say how much is there: the same in all steps.
+    /// An array with dynamic lengths that are the same in all steps.
     Open(Rc<[Option<Term>]>),
-    /// `None`, of nothing that is known yet.
+    /// A `None` whose payload type is not known yet.
     Nothing(Key),
-    /// How far this iterator has gone.
+    /// The position of an iterator.
     Cursor(Seq<'a>),
 }
 
-/// What is carried, for messages.
+/// The subject of a message about a carried value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Carrier<'n> {
     /// A variable.
@@ -74,7 +79,7 @@ pub(super) enum Carrier<'n> {
 }
 
 impl Carrier<'_> {
-    /// It becomes something else.
+    /// The error for a change of the type.
     fn changes(self, was: &str, is: &str) -> Message {
         match self {
             Carrier::Variable(name) => catalogue::carried_changes(name, was, is),
@@ -83,7 +88,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// It has another number of parts.
+    /// The error for another number of components.
     fn parts(self, was: usize, is: Option<usize>) -> Message {
         match self {
             Carrier::Variable(name) => catalogue::carried_shape(name),
@@ -94,7 +99,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// What it is, and what a step makes of it.
+    /// Names for the value itself and for its value after a step.
     fn words(self) -> [String; 2] {
         match self {
             Carrier::Variable(name) => [name.to_string(), format!("what `{name}` becomes in the loop")],
@@ -104,7 +109,7 @@ impl Carrier<'_> {
     }
 }
 
-/// The terms of a value, and which of them are literals whose type is open.
+/// The terms of a flattened value, and the literals that determine their types.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leaves {
     pub terms: Vec<Term>,
@@ -112,24 +117,24 @@ pub(super) struct Leaves {
 }
 
 impl Key {
-    /// The literals of a variable in a loop.
+    /// The key of a variable in a loop. `at` is the loop's syntax node.
     pub(super) fn new<T>(at: &T, name: &str) -> Self {
         Key { at: std::ptr::from_ref(at) as usize, name: name.into(), leaf: 0 }
     }
 
-    /// Something that stands at a place, by its number.
+    /// The key of a literal with a given address.
     pub(super) fn at(place: usize, name: &str) -> Self {
         Key { at: place, name: name.into(), leaf: 0 }
     }
 
-    /// Those of another variable in it.
+    /// The key of another variable of the same loop.
     pub(super) fn of(&self, name: &str) -> Self {
         Key { at: self.at, name: name.into(), leaf: 0 }
     }
 }
 
 impl<'a> Lower<'a> {
-    /// The leaves of a value; `None` if it is of a kind that cannot be carried.
+    /// Flattens a value to its leaves. Returns `None` if a loop cannot carry this kind of value.
     pub(super) fn flatten(
         &mut self,
         value: &Value<'a>,
@@ -215,7 +220,7 @@ impl<'a> Lower<'a> {
         }))
     }
 
-    /// Some value of a type, that nobody looks at.
+    /// Dummy values of a type, for the payload of a `None`. They are never read.
     fn absent(&mut self, kind: &Kind, out: &mut Leaves) -> Form<'a> {
         match kind {
             Kind::Scalar(elem) => {
@@ -227,7 +232,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The form of the elements of an empty `Vec`, and some values of them: real numbers, until something else is pushed.
+    /// The form of the elements of an empty `Vec`, with dummy values. The elements are reals until
+    /// another type is inferred.
     pub(super) fn unseen(&mut self, key: &Key, out: &mut Leaves) -> Form<'a> {
         let kind = match self.chosen.get(key) {
             Some(Chosen::Some(kind)) => kind.clone(),
@@ -236,14 +242,15 @@ impl<'a> Lower<'a> {
         self.absent(&kind, out)
     }
 
-    /// Notes what the elements of a `Vec` are, for the next pass.
+    /// Records the element type of a `Vec` for the next run.
     pub(super) fn decide(&mut self, key: &Key, kind: Kind) {
         if !self.chosen.contains_key(key) {
             self.decided.insert(key.clone(), Chosen::Some(kind));
         }
     }
 
-    /// Notes that a variable becomes an array of another length, for the next pass; whether that is news.
+    /// Records for the next run that the length of a variable changes. Returns whether this was not
+    /// known before.
     pub(super) fn changes_length(&mut self, key: &Key) -> bool {
         let news = !self.chosen.contains_key(key);
         if news {
@@ -263,7 +270,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A value of this form.
+    /// Rebuilds a value from its form and leaves.
     pub(super) fn formed(form: &Form<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
         let parts = |forms: &[Form<'a>], leaves: &mut std::slice::Iter<'_, Term>| -> Lowered<Rc<[Value<'a>]>> {
             forms.iter().map(|p| Self::formed(p, leaves)).collect()
@@ -291,7 +298,8 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The leaves of a value that is to be carried on: each with the type and the shape of the leaf `now`.
+    /// Flattens the next value of a carried variable. Each leaf gets the type and shape of the
+    /// corresponding leaf in `now`, the current value.
     pub(super) fn refit(
         &mut self,
         value: &Value<'a>,
@@ -413,12 +421,13 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `t` in the shape of `now`. Sizes that may be equal have to be, where the loop goes on; others are known to change.
+    /// Gives `t` the shape of `now`. Sizes that may be equal are checked at run time. For a
+    /// variable, sizes that differ are an error.
     fn carried_on(&mut self, now: Term, t: Term, (who, range): (Carrier, SrcRange)) -> Lowered<Term> {
         let (a, b) = (self.g.shape(now).to_vec(), self.g.shape(t).to_vec());
         let empty = |me: &Self, n: Term| me.g.int_value(n) == Some(0);
         for (&a, &b) in a.iter().zip(&b) {
-            // What begins without an element has to be meant to get some.
+            // An array that is empty at first is assumed to grow.
             let begun = empty(self, a) != empty(self, b);
             let may = a == b
                 || (self.state.facts.prove_le(&self.g, a, b) && self.state.facts.prove_le(&self.g, b, a))
@@ -433,7 +442,8 @@ impl<'a> Lower<'a> {
         self.same_shape(now, t, who.words(), range)
     }
 
-    /// Whether a term has its type only from literals, and could have another: the next pass gives them that one.
+    /// Requests another type for a term in the next run, if its type comes only from literals.
+    /// Returns whether a new run is needed.
     pub(super) fn soften(&mut self, t: Term, to: Elem) -> bool {
         let alike = |a: Elem, b: Elem| a != b && a.is_real() == b.is_real() && a != Elem::Bool && b != Elem::Bool;
         if !alike(self.g.elem(t), to) {
@@ -446,11 +456,11 @@ impl<'a> Lower<'a> {
                 any = true;
             }
         }
-        // That it was found already is as good.
+        // A request that was already made counts as well.
         any || !self.decided.is_empty()
     }
 
-    /// The literals that a term has its type from.
+    /// The literals that determine the type of a term.
     pub(super) fn open_in(&self, t: Term) -> Vec<Key> {
         let from = self.g.elem(t);
         let (mut stack, mut seen, mut found) = (vec![t], std::collections::BTreeSet::new(), Vec::new());
@@ -475,7 +485,8 @@ impl<'a> Lower<'a> {
         found
     }
 
-    /// The type that an array of integer literals has where nothing says one, and the literal that stands for all of it while that is open.
+    /// The default type for an array of integer literals, or the literal whose inferred type will
+    /// decide it.
     pub(super) fn literal_type(&self, value: &Value<'a>) -> (Want, Option<Key>) {
         let mut at = value;
         let number = loop {
@@ -495,7 +506,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Notes that a term has its type from the same literals as the one that it is made of.
+    /// Records that the type of `t` comes from the same literals as that of `of`.
     pub(super) fn open_like(&mut self, t: Term, of: Term) {
         if matches!(self.g.elem(t), Elem::Int(_)) && !self.soft.is_empty() && self.open_in(t).is_empty() {
             let keys = self.open_in(of);
@@ -503,7 +514,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Notes that a term has the type of these literals.
+    /// Records the literals that determine the type of a term.
     pub(super) fn softened(&mut self, t: Term, keys: &[Key]) {
         if !keys.is_empty() {
             self.soft.insert(t, keys.to_vec());
@@ -512,7 +523,7 @@ impl<'a> Lower<'a> {
 }
 
 impl Form<'_> {
-    /// How many terms it has.
+    /// The number of leaf terms.
     pub(super) fn leaves(&self) -> usize {
         match self {
             Form::Leaf { .. } | Form::Open(_) | Form::Cursor(_) => 1,

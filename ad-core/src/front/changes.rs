@@ -1,4 +1,5 @@
-//! Methods and functions that change what they are called on: each reads a place, and writes the new value to it.
+//! Methods and functions that change their receiver or argument: each reads a place expression, and
+//! writes the new value to it.
 
 use std::rc::Rc;
 
@@ -18,7 +19,7 @@ use crate::memory_order::{HasLayouts, ResultOrder};
 use crate::prim::{Cmp, IntOp};
 use crate::program::Takes;
 
-/// Functions that change what they are given.
+/// Functions that change their arguments.
 pub(super) const TABLE: &[Row] = &[
     row("swap", On::Mem, (2, 2), swap, "exchanges two variables or parts: `std::mem::swap(&mut a, &mut b)`")
         .called("&mut 0_u8, &mut 0_u8"),
@@ -97,7 +98,7 @@ pub(super) fn place_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -
     }
 }
 
-/// The place that a method changes, what it holds, and that as an array.
+/// The place expression that a method changes, and its current value as an array.
 pub(super) fn changed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Place, Term)> {
     let place = place_arg(me, call, 0)?;
     let value = me.read_place(&place)?;
@@ -105,7 +106,8 @@ pub(super) fn changed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(P
     Ok((place, t))
 }
 
-/// The place that a method changes, and what it holds: an array, or a part of one whose size a loop decides.
+/// The place expression that a method changes, and its current value: an array or a part with
+/// dynamic length.
 pub(super) fn changed_part<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Place, Open)> {
     let place = place_arg(me, call, 0)?;
     let value = me.read_place(&place)?;
@@ -172,7 +174,7 @@ fn slice_axis_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
     Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
 }
 
-/// All of it as a part: what turns the view leaves the array as it is.
+/// A view of the whole array. A method that changes the axes of the view leaves the array as it is.
 fn view_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (place, x) = changed_part(me, call)?;
     let (sizes, rooms) = (me.sizes_there(&x), me.g.shape(x.all).to_vec());
@@ -187,7 +189,8 @@ fn diag_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Place(Rc::new(me.diagonal_of(place, n))))
 }
 
-/// Methods that say anew how the elements lie, of something that is no part: a part of an array is a view, and the array stays.
+/// Methods that change the axes of an array. The receiver is not a part: a part of an array is a
+/// view, so the array would not change.
 fn turned<'a>(
     me: &mut Lower<'a>,
     call: &Call<'a, '_>,
@@ -243,7 +246,7 @@ fn assign<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (new, range) = call.arg(1)?;
     let new = me.as_open(new, Want::Elem(me.g.elem(part.all)), range)?;
     let words = [call.text(0).to_string(), call.text(1).to_string()];
-    // Broadcasting goes one way only: what is assigned to keeps its shape.
+    // The shape of the assigned part does not change, so only the value is broadcast.
     if part.lens.iter().chain(&*new.lens).any(Option::is_some) {
         if me.g.elem(new.all) != me.g.elem(part.all) {
             let (a, b) = (me.describe(&Value::Term(part.all)), me.describe(&Value::Term(new.all)));
@@ -313,7 +316,8 @@ fn swap_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     Ok(Value::Unit)
 }
 
-/// The elements of a place along its first axis, each from where `from` says (given the index and their number).
+/// Rearranges the elements along the first axis. `from` gives the source index of each, from the
+/// index and the number of elements.
 pub(super) fn moved<'a>(
     me: &mut Lower<'a>,
     place: &Place,
@@ -351,7 +355,7 @@ pub(super) fn moved<'a>(
     Ok(Value::Unit)
 }
 
-/// How many elements a place has along its first axis.
+/// The number of elements along the first axis.
 pub(super) fn length_at<'a>(me: &mut Lower<'a>, place: &Place) -> Lowered<Term> {
     match me.read_place(place)? {
         Value::Stack(stack) => Ok(stack.len),
@@ -390,7 +394,7 @@ fn rotate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, left: bool) -> Lowered<Va
     moved(me, &place, |me, i, n| {
         let by = if left { k } else { me.g.int(IntOp::Sub, n, k) };
         let at = me.g.int(IntOp::Add, i, by);
-        // Both are at most n, so the sum is below 2n where there is an element.
+        // Both are at most n, so their sum is less than 2n if there is an element.
         let over = me.g.compare(Cmp::Le, n, at);
         let back = me.g.int(IntOp::Sub, at, n);
         me.g.select(over, back, at)
@@ -401,7 +405,7 @@ fn no_elements<'a>(_: &mut Lower<'a>, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::List(Rc::new([])))
 }
 
-/// Where nothing else says how many elements there can be at most, this does.
+/// `Vec::with_capacity`. The capacity bounds the length if no other bound is known.
 fn with_capacity<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (n, range) = call.arg(0)?;
     let n = me.usize(n, range)?;
@@ -417,7 +421,7 @@ fn push<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Unit)
 }
 
-/// One more element at the end of what a place holds.
+/// Pushes an element to a place expression.
 pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, range: SrcRange) -> Lowered<()> {
     let old = me.read_place(place)?;
     let new = match &old {
@@ -459,7 +463,7 @@ fn pop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     pop_from(me, &place)
 }
 
-/// Takes the last element of what a place holds.
+/// Pops the last element of a place expression.
 pub(super) fn pop_from<'a>(me: &mut Lower<'a>, place: &Place) -> Lowered<Value<'a>> {
     let old = me.read_place(place)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
@@ -495,7 +499,7 @@ pub(super) fn pop_from<'a>(me: &mut Lower<'a>, place: &Place) -> Lowered<Value<'
     Ok(last)
 }
 
-/// The first n elements of an array, of which there are as many.
+/// The first `n` rows of an array that has at least as many.
 fn first_rows(me: &mut Lower<'_>, t: Term, n: Term) -> Term {
     let zero = me.g.lit_usize(0);
     let mut sizes = me.g.shape(t).to_vec();
@@ -560,7 +564,7 @@ fn replace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(old)
 }
 
-/// The default of the type in its place.
+/// `mem::take`: replaces a value with the default of its type.
 fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let old = me.read_place(&place)?;
@@ -570,7 +574,7 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         Value::Number(n) => Value::Number(if n.is_float() { Number::Float(0.0) } else { Number::Int(0) }.into()),
         Value::Term(t) if me.g.rank(*t) == 0 => Value::Term(zero(me, me.g.elem(*t))),
         Value::List(_) | Value::Stack(_) => Value::List(Rc::new([])),
-        // The elements of what is pushed later have this type.
+        // Elements that are pushed later have this type.
         Value::Term(t) | Value::Nested(t, _) if me.g.rank(*t) == 1 => {
             let (zero, none) = (zero(me, me.g.elem(*t)), me.g.lit_usize(0));
             Value::Term(me.g.replicate(none, zero))

@@ -1,7 +1,8 @@
-//! Where lowering stands: inside which loops, under which conditions; and what has to be checked there.
+//! The context of translation (enclosing loops and guards) and the run-time checks.
 //!
-//! Terms are total, so a panic of the user's function is not in them. It is said as a [`Check`] instead: a closed condition that
-//! holds unless the function itself would panic. A check that the prover can do without is not made.
+//! Terms are total, so they do not represent a panic of the user's function. A [`Check`] does: a
+//! closed condition that holds unless the function itself panics. A check that the prover can prove
+//! is omitted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,57 +16,60 @@ use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
 use crate::program::{Check, Phase};
 
-/// One step outwards from the place that is being lowered.
+/// One enclosing construct of the current point.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Frame {
-    /// Once for every value of the variable below the size; `mark` is what was known outside.
+    /// A loop over the values of the variable below the size. `mark` marks the facts before the
+    /// loop.
     Loop { var: Var, size: Term, mark: usize },
-    /// In every step of a recurrence, of which [`Lower::steps`] has more at this place.
+    /// A step of a recurrence. `level` is its index in the list of enclosing recurrences
+    /// (`State::steps`).
     Steps { var: Var, size: Term, mark: usize, level: usize },
-    /// Only where the condition is `holds`.
+    /// A guard: the condition has the value `holds`.
     Guard { cond: Term, holds: bool },
 }
 
 /// A recurrence that is being lowered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps {
-    /// What stands for the carried values.
+    /// The placeholders of the carried values.
     carried: Vec<Term>,
-    /// Conditions that depend on them: each becomes a flag that is carried too, and is asked after the loop.
+    /// Conditions that depend on carried values. Each becomes a carried flag, which is checked
+    /// after the loop.
     flags: Vec<(Term, Said)>,
 }
 
-/// What is lowered to a recurrence.
+/// The input of a recurrence.
 #[derive(Clone, Debug)]
 pub(super) struct Recurrence {
     pub size: Term,
     pub reverse: bool,
-    /// The carried boolean, by its number, before which there is no further step.
+    /// The index of the carried boolean that stops the loop before the next step.
     pub stop: Option<usize>,
-    /// Carried values before the first step.
+    /// The carried values before the first step.
     pub init: Vec<Term>,
 }
 
-/// What a step of a recurrence comes to.
+/// The result of lowering one step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stepped {
-    /// The carried values behind it.
+    /// The next carried values.
     pub next: Vec<Term>,
     pub rows: Vec<Term>,
-    /// What is carried besides, and was not known before the step: no step reads it.
+    /// Carried values that were discovered while the step was lowered. No step reads them.
     pub more: Vec<More>,
 }
 
-/// A value that is carried only to be there behind the loop.
+/// A value that is carried only for use after the loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct More {
     pub init: Term,
-    /// What stands for it in the step, from [`crate::ir::Graph::placeholder`].
+    /// Its placeholder in the step, from [`crate::ir::Graph::placeholder`].
     pub carried: Term,
     pub next: Term,
 }
 
-/// How many checks, equations and flags there are at a point of lowering.
+/// The numbers of checks, equations and flags at a point of the translation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Noted {
     checks: usize,
@@ -73,34 +77,33 @@ pub(super) struct Noted {
     flags: Vec<usize>,
 }
 
-/// What a check says.
+/// The message of a check.
 #[derive(Clone, Debug)]
 struct Said {
     words: Words,
     shown: Vec<(String, Term)>,
     loc: Loc,
-    /// Only where debug assertions are.
+    /// Whether the check is evaluated only with debug assertions.
     debug: bool,
 }
 
-/// A condition on its way out of the loops.
+/// A condition that is being closed over the enclosing loops.
 enum Ok {
-    /// `linear >= 0` over `usize` atoms, provided that these sizes are not 0.
+    /// `linear >= 0` over `usize` atoms, or one of these sizes is 0.
     Linear(Linear, Vec<Term>),
-    /// A boolean scalar; and, where it holds by a linear condition without the conditions around it, that one:
-    /// it is enough, and it is asked first, because it needs no loop. Last what is enough without the conditions around it, if that is
-    /// no linear condition.
+    /// A boolean scalar, and two optional sufficient conditions that ignore the guards: a linear
+    /// condition, and a closed term. They need no loop, so they are tested first.
     Term(Term, Option<(Linear, Vec<Term>)>, Option<Term>),
 }
 
 impl Lower<'_> {
-    /// What has been found to need a check so far.
+    /// A checkpoint of the checks found so far.
     pub(super) fn noted(&self) -> Noted {
         let flags = self.state.steps.iter().map(|s| s.flags.len()).collect();
         Noted { checks: self.state.checks.len(), equations: self.state.equations.len(), flags }
     }
 
-    /// Drops what has been found to need a check since.
+    /// Drops the checks that were found since a checkpoint.
     pub(super) fn forget_since(&mut self, noted: &Noted) {
         self.state.checks.truncate(noted.checks);
         self.state.equations.truncate(noted.equations);
@@ -108,7 +111,7 @@ impl Lower<'_> {
         self.state.steps.iter_mut().zip(&noted.flags).for_each(|(s, &n)| s.flags.truncate(n));
     }
 
-    /// Lowers inside a loop over a fresh variable below `size`.
+    /// Lowers inside of a loop over a fresh variable below `size`.
     pub(super) fn in_loop<R>(&mut self, size: Term, f: impl FnOnce(&mut Self, Term) -> R) -> (Var, R) {
         let (var, term, mark) = self.enter(size);
         let depth = self.state.frames.len();
@@ -132,7 +135,7 @@ impl Lower<'_> {
                 index.push(i);
                 nest(me, rest, (index, vars), f)
             });
-            // The innermost comes first here.
+            // The innermost loop returns first.
             vars.push(var);
             inner
         }
@@ -142,12 +145,12 @@ impl Lower<'_> {
         (vars, inner)
     }
 
-    /// A fresh variable below `size`, and what was known before it.
+    /// Starts a loop: a fresh variable below `size`, and a mark of the facts before it.
     fn enter(&mut self, size: Term) -> (Var, Term, usize) {
         let var = self.g.fresh();
         let term = self.g.mk(Node::Var(var));
         let mark = self.state.facts.mark();
-        // A saturating difference that is a size here is not 0, so it is exact.
+        // A size inside of its loop is not 0, so a saturating difference is exact here.
         let exact = match self.g.node(size) {
             Node::Prim(Prim::Int(IntOp::Sub), args) => Some((args[0], args[1])),
             _ => None,
@@ -167,8 +170,9 @@ impl Lower<'_> {
         (var, term, mark)
     }
 
-    /// Lowers a step of a recurrence, given its index and what is carried: what is carried on, and rows. What the loop results in: the last
-    /// carried values, and all rows.
+    /// Lowers a step of a recurrence. `f` gets the step index and the carried values, and returns
+    /// the next carried values and rows. The result of the loop is the last carried values and all
+    /// rows.
     pub(super) fn in_steps(
         &mut self,
         size: Term,
@@ -182,7 +186,8 @@ impl Lower<'_> {
         })
     }
 
-    /// [`Lower::in_steps`] where a step may find more to carry: those last values stand behind the others.
+    /// Like [`Lower::in_steps`], but the step may add carried values. Their last values follow
+    /// those of the others.
     pub(super) fn recur_steps(
         &mut self,
         Recurrence { size, reverse, stop, mut init }: Recurrence,
@@ -215,7 +220,8 @@ impl Lower<'_> {
             carried.push(flag);
             results.push(self.g.and(flag, *ok));
         }
-        // Where the function fails it ends; a loop without an end of its own might not.
+        // After a failed check the function would have panicked. An unbounded loop has to stop
+        // then, too.
         let endless = self.g.int_value(size) == Some(i128::from(u64::MAX));
         if let Some(k) = stop.filter(|_| endless) {
             for (n, _) in flags.iter().enumerate().filter(|(_, (_, said))| !said.debug) {
@@ -245,8 +251,8 @@ impl Lower<'_> {
         Result::Ok((last, (0..rows.len()).map(|k| self.g.proj(t, all + k)).collect()))
     }
 
-    /// A loop of these terms may never end. Where it takes nothing from a loop around it, it may be run before that: it is left at once if
-    /// that has no steps, or none that comes to it.
+    /// An unbounded loop that does not depend on an enclosing loop may be hoisted out of it. So it
+    /// starts as stopped if the enclosing loop has no step that reaches it.
     fn or_not_reached(&mut self, mut left: Term, of: &[Term]) -> Term {
         let leaves = |me: &mut Self, frame: &Frame| match *frame {
             Frame::Loop { var, .. } => vec![me.g.mk(Node::Var(var))],
@@ -283,11 +289,11 @@ impl Lower<'_> {
         left
     }
 
-    /// Lowers where a condition has a value.
+    /// Runs `f` under the guard that a condition has a value.
     pub(super) fn under<R>(&mut self, cond: Term, holds: bool, f: impl FnOnce(&mut Self) -> R) -> R {
         let mark = self.state.facts.mark();
         self.state.facts.assume(&self.g, cond, holds);
-        // What was left behind an exit adds guards of its own, which end here too.
+        // Guards that were added after an exit end here too.
         let depth = self.state.frames.len();
         self.state.frames.push(Frame::Guard { cond, holds });
         let result = self.unsure(f);
@@ -296,7 +302,8 @@ impl Lower<'_> {
         result
     }
 
-    /// Whether the place is reached whenever the function is called: under no condition, in no loop that may have no steps.
+    /// Whether every call of the function reaches this point: there is no guard, and every
+    /// enclosing loop is known to have a step.
     pub(super) fn unconditional(&self) -> bool {
         self.state.frames.iter().all(|frame| match *frame {
             Frame::Guard { .. } => false,
@@ -304,7 +311,7 @@ impl Lower<'_> {
         })
     }
 
-    /// `a < b` must hold (integers, scalars).
+    /// Requires `a < b` for integer scalars.
     pub(super) fn require_lt(&mut self, a: Term, b: Term, message: &str) {
         let (la, lb) = (self.state.facts.linear(&self.g, a), self.state.facts.linear(&self.g, b));
         let goal = lb.combine(1, &la, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
@@ -312,7 +319,7 @@ impl Lower<'_> {
         self.require(goal, ok, message);
     }
 
-    /// `index < size` must hold; `words` says what the size is of.
+    /// Requires `index < size`. `words` describes the size in the message.
     pub(super) fn require_index(&mut self, index: Term, size: Term, words: String) {
         let (la, lb) = (self.state.facts.linear(&self.g, index), self.state.facts.linear(&self.g, size));
         let goal = lb.combine(1, &la, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
@@ -324,7 +331,7 @@ impl Lower<'_> {
         self.require_shown(goal, ok, crate::catalogue::reached::INDEX, shown);
     }
 
-    /// `a <= b` must hold (integers, scalars).
+    /// Requires `a <= b` for integer scalars.
     pub(super) fn require_le(&mut self, a: Term, b: Term, message: &str) {
         let (la, lb) = (self.state.facts.linear(&self.g, a), self.state.facts.linear(&self.g, b));
         let goal = lb.combine(1, &la, -1);
@@ -332,12 +339,13 @@ impl Lower<'_> {
         self.require(goal, ok, message);
     }
 
-    /// `ok` must hold; where it says `goal >= 0`, that may be proved, and is known from here on.
+    /// Requires `ok`. If `goal` is given, `ok` means `goal >= 0`; it may be proved, and it is a
+    /// known fact afterwards.
     pub(super) fn require(&mut self, goal: Option<Linear>, ok: Term, message: &str) {
         self.require_shown(goal, ok, message, Vec::new());
     }
 
-    /// `ok` must hold, or the function panics with these words.
+    /// Requires `ok`. The function panics with this message otherwise.
     pub(super) fn require_saying(&mut self, ok: Term, words: &Words) {
         if self.g.bool_value(ok) == Some(true) {
             return;
@@ -349,7 +357,7 @@ impl Lower<'_> {
         );
     }
 
-    /// [`Lower::require`], with sizes to show.
+    /// [`Lower::require`], with sizes to show in the message.
     pub(super) fn require_shown(&mut self, goal: Option<Linear>, ok: Term, message: &str, shown: Vec<(String, Term)>) {
         if self.g.bool_value(ok) == Some(true) {
             return;
@@ -365,17 +373,17 @@ impl Lower<'_> {
             }
             _ => Ok::Term(ok, None, Some(ok)),
         };
-        // A value inside a loop cannot be shown outside of it.
+        // A value inside of a loop cannot be shown outside of it.
         let shown = shown.into_iter().filter(|(_, t)| self.g.free(*t).is_empty() && !self.g.is_open(*t)).collect();
         let debug = std::mem::take(&mut self.state.debug);
         self.check(start, Said { words: message.into(), shown, loc: self.state.here, debug });
-        // If the check fails there is no result, so what follows may rely on it.
+        // If the check fails there is no result, so the code that follows may rely on it.
         if let Some(goal) = goal {
             self.state.facts.learn(goal);
         }
     }
 
-    /// Makes a check, unless a loop around it has to carry it first.
+    /// Adds a check, unless an enclosing loop has to carry it as a flag.
     fn check(&mut self, ok: Ok, said: Said) {
         let Some(closed) = self.close(ok, &said) else { return };
         if self.g.bool_value(closed) == Some(true) || self.state.checks.iter().any(|c| c.ok == closed) {
@@ -390,8 +398,9 @@ impl Lower<'_> {
         self.state.checks.push(Check { ok: closed, message: words.plain, format, shown, loc, phase, debug });
     }
 
-    /// The condition under which all runs of the loops around this place, where they get here, satisfy `ok`; none if it depends on what
-    /// a recurrence carries, which then keeps it.
+    /// The condition that `ok` holds in all iterations of the enclosing loops in which the current
+    /// point is reached. `None` if it depends on carried values; the recurrence then carries it as
+    /// a flag.
     fn close(&mut self, mut ok: Ok, said: &Said) -> Option<Term> {
         let tight = self.tight(&ok);
         for k in (0..self.state.frames.len()).rev() {
@@ -459,8 +468,9 @@ impl Lower<'_> {
         })
     }
 
-    /// What is enough for all runs of the loops around this place, by the bounds that are known of what changes in them: it needs no loop. Only
-    /// where there are conditions: without, a loop's last step says the same.
+    /// A condition that implies `ok` in all iterations, by the known bounds of the terms that vary.
+    /// It needs no loop. It is used only if there are guards inside of a loop: without guards, a
+    /// test of the worst iteration is exact.
     fn tight(&mut self, ok: &Ok) -> Option<Term> {
         let guarded = self.state.frames.iter().position(|f| !matches!(f, Frame::Guard { .. }))?;
         if !self.state.frames[guarded..].iter().any(|f| matches!(f, Frame::Guard { .. })) {
@@ -481,13 +491,13 @@ impl Lower<'_> {
         first.then_some(enough)
     }
 
-    /// What a linear form is at least in all runs.
+    /// A closed lower bound of a linear form.
     fn closed_least(&mut self, l: &Linear) -> Option<Linear> {
         let g = &self.g;
         self.state.facts.at_least(g, l, &|t| g.free(t).is_empty() && !g.is_open(t))
     }
 
-    /// A closed condition by which this one holds in all runs.
+    /// A closed sufficient condition.
     fn enough(&mut self, t: Term) -> Option<Term> {
         let Node::Prim(prim, args) = self.g.node(t).clone() else {
             return self.g.bool_value(t).map(|_| t);
@@ -508,7 +518,8 @@ impl Lower<'_> {
         }
     }
 
-    /// A closed term that an integer is at most (`up`) or at least. Operations are monotone, saturated or not.
+    /// A closed upper (`up`) or lower bound of an integer. All operations are monotone, saturated
+    /// or not.
     fn closed_bound(&mut self, t: Term, up: bool) -> Option<Term> {
         if self.g.free(t).is_empty() && !self.g.is_open(t) {
             return Some(t);
@@ -526,7 +537,7 @@ impl Lower<'_> {
             && bound.atoms.keys().all(|&t| *self.g.ty(t) == usize_ty)
         {
             let (plus, minus) = sides(&mut self.g, &bound);
-            // Where the sum might saturate, the difference could be too small.
+            // If the sum might saturate, the difference could be too small.
             let sum = matches!(self.g.node(plus), Node::Prim(Prim::Int(_), _));
             let exact = !sum || !self.state.facts.linear(&self.g, plus).atoms.contains_key(&plus);
             return Some(if exact || !up { self.g.int(IntOp::Sub, plus, minus) } else { plus });
@@ -541,7 +552,7 @@ impl Lower<'_> {
         Some(self.g.int(op, a, b))
     }
 
-    /// Sizes of the loops around this place that are come to under no condition: they are computed whatever happens.
+    /// The terms in sizes of enclosing loops that are evaluated unconditionally.
     fn surely_known(&self) -> Vec<Term> {
         let sizes = self.state.frames.iter().map_while(|frame| match *frame {
             Frame::Loop { size, .. } | Frame::Steps { size, .. } => Some(size),
@@ -566,7 +577,8 @@ impl Lower<'_> {
         }
     }
 
-    /// For all values of the variable; where the worst of them is known, for that one.
+    /// Closes a condition over all values of a loop variable. If the worst value is known, it tests
+    /// only that one.
     fn close_term(
         &mut self,
         t: Term,
@@ -594,7 +606,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A linear condition holds for all values of a variable if it holds for the worst.
+    /// A linear condition holds for all values of a variable if it holds for the worst one.
     fn worst(&mut self, l: &Linear, filled: &[Term], var: Var, size: Term, mark: usize) -> Option<(Linear, Vec<Term>)> {
         let var_term = self.g.mk(Node::Var(var));
         if l.atoms.keys().any(|&t| t != var_term && self.g.mentions(t, var)) {
@@ -620,7 +632,8 @@ impl Lower<'_> {
         self.g.reduce(Reduce::All, 1, all)
     }
 
-    /// Whether a loop is known to be entered, by what is known before it (inside of it that is known of course).
+    /// Whether a loop is known to have a step, by the facts before it. Facts inside of the loop
+    /// always imply this.
     fn filled_outside(&self, size: Term, mark: usize) -> bool {
         let mut outside = self.state.facts.clone();
         outside.forget(mark);
@@ -641,7 +654,7 @@ impl Lower<'_> {
         filled.iter().fold(holds, |t, &size| self.where_filled(t, size))
     }
 
-    /// Whether a condition can be asked before anything is computed.
+    /// Whether a condition can be tested on entry, before anything is computed.
     fn of_sizes_only(&self, t: Term) -> bool {
         let (mut seen, mut stack) = (BTreeSet::new(), vec![t]);
         while let Some(t) = stack.pop() {

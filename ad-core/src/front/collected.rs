@@ -1,7 +1,8 @@
-//! A `Vec` of what an iterator leaves: `collect` behind a `filter` and of parts of a length that a loop decides, and the methods that
-//! put elements into a `Vec` or take them out. All of it is pushing, in a loop over the items.
+//! `collect` of filtered iterators and of parts with dynamic length, and the methods that insert
+//! into a `Vec` or remove from it. All of them are lowered as a loop over the items that pushes.
 //!
-//! Must never collect an item that is not there, nor lose one: what is pushed has room by the rules of `loops::lengths`.
+//! Invariant: an item that does not exist is never collected, and no item is lost. The capacity
+//! follows the rules of `loops::lengths`.
 
 use std::rc::Rc;
 
@@ -20,7 +21,7 @@ use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 use crate::program::Takes;
 
-/// Methods that change how many elements a `Vec` has.
+/// Methods that change the number of elements of a `Vec`.
 pub(super) const TABLE: &[Row] = &[
     row("insert", On::Place, (2, 2), insert, "an element at an index of a `Vec`, those from there on behind it")
         .of_vectors()
@@ -48,14 +49,14 @@ pub(super) const TABLE: &[Row] = &[
 ];
 
 impl<'a> Lower<'a> {
-    /// The items of an iterator that need not have all of them, as a `Vec`.
+    /// Collects the items of a filtered iterator into a `Vec`.
     pub(super) fn collected_items(&mut self, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<Value<'a>> {
         if !seq.lens.is_empty() && seq.keep.is_none() {
             let seq = self.by_number(seq.clone());
             return self.collected_items(&seq, want, range);
         }
         if let (Some(len), None, 1) = (seq.len, &seq.keep, seq.dims.len()) {
-            // Numbers in order: no loop is needed.
+            // Numbers of a known count need no loop.
             let all = |me: &mut Self| me.filled(seq, range, want, |me, elem| Ok(super::iter::consume::zero(me, elem)));
             if self.attempt(|me| all(me).map(|t| me.g.rank(t)) == Ok(1)) {
                 let (t, more) = (all(self)?, self.no_longer());
@@ -76,13 +77,13 @@ impl<'a> Lower<'a> {
         self.state.scope = outer;
         made?;
         match found {
-            // Nothing is known of its elements, and there are none.
+            // The `Vec` is empty and its element type is unknown.
             Some(Held::Value(value)) => Ok(value),
             _ => Err(Poison),
         }
     }
 
-    /// Pushes all items to the variable of a name.
+    /// Pushes all items to a named variable.
     fn push_all(&mut self, name: &str, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<()> {
         self.ends(seq, range)?;
         let Some(Ok(Value::Cell(cell))) = self.state.scope.get(name) else { return Err(Poison) };
@@ -182,7 +183,8 @@ fn swap_remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     })
 }
 
-/// The element at an index is moved to the end, and taken there. `from` says which one each is, by the index and their number.
+/// Moves one element to the end and removes it. `from` maps each index to the source index, given
+/// the number of elements.
 fn taken_out<'a>(
     me: &mut Lower<'a>,
     call: &Call<'a, '_>,

@@ -1,22 +1,24 @@
-//! Conditions that hold for all values of an index if they hold for the last one: `i * n + j < len`, or that this does not overflow. Such a
-//! check needs no loop; and where it is asked under conditions, it is enough that it holds without them.
+//! Monotonicity: a condition such as `i * n + j < len`, or the absence of overflow in it, holds for
+//! all values of an index if it holds for the last one. Such a check needs no loop. If it is tested
+//! under guards, it suffices that it holds without them.
 //!
-//! Must never say that a term moves in a direction if a saturated operation could turn it round: all operations that are looked at are
-//! monotone as they are, saturated or not.
+//! Invariant: a direction is reported only if a saturated operation cannot reverse it. All
+//! operations that are followed here are monotone, saturated or not.
 
 use std::collections::HashMap;
 
 use crate::ir::{Elem, Graph, Node, Term, Var};
 use crate::prim::{Cmp, IntOp, Prim};
 
-/// How a value moves as an index grows. For booleans, true is more than false.
+/// The direction in which a value changes as an index grows. For booleans, true is greater than
+/// false.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Moves {
-    /// It does not depend on it.
+    /// The value does not depend on the index.
     Not,
-    /// It never becomes less.
+    /// The value never decreases.
     Up,
-    /// It never becomes more.
+    /// The value never increases.
     Down,
 }
 
@@ -37,7 +39,7 @@ impl Moves {
     }
 }
 
-/// How `t` moves as `var` grows, if that can be seen.
+/// The direction in which `t` changes as `var` grows, if it is known.
 pub(super) fn moves(g: &Graph, t: Term, var: Var) -> Option<Moves> {
     let mut found: HashMap<Term, Option<Moves>> = HashMap::new();
     for t in g.reachable(&[t]) {
@@ -62,7 +64,7 @@ fn one(g: &Graph, t: Term, var: Var, found: &HashMap<Term, Option<Moves>>) -> Op
         Prim::Int(IntOp::Add | IntOp::Min | IntOp::Max) => of(args[0])?.with(of(args[1])?),
         Prim::Int(IntOp::Sub) => of(args[0])?.with(of(args[1])?.turned()),
         Prim::Int(IntOp::Mul) if unsigned => of(args[0])?.with(of(args[1])?),
-        // Divided by 0, it is what it is divided by 1 (`int_op`).
+        // `x / 0` is defined as `x / 1` in core terms (`int_op`).
         Prim::Int(IntOp::Div) if unsigned => of(args[0])?.with(of(args[1])?.turned()),
         Prim::And | Prim::Or => of(args[0])?.with(of(args[1])?),
         Prim::Not => Some(of(args[0])?.turned()),
@@ -79,7 +81,8 @@ fn one(g: &Graph, t: Term, var: Var, found: &HashMap<Term, Option<Moves>>) -> Op
     }
 }
 
-/// Whether it may be computed before what it is a condition of is reached: integers only, of what is in `known`.
+/// Whether a condition may be evaluated before the guards of its point: it consists of integers
+/// only, and of the terms in `known`.
 pub(super) fn may_be_first(g: &Graph, t: Term, known: &[Term]) -> bool {
     let mut stack = vec![t];
     for _ in 0..64 {

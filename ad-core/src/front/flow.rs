@@ -1,9 +1,12 @@
-//! Where control goes: arms, early returns, blocks that are left by their label, panics.
+//! Control flow: branches, early returns, labelled blocks, panics.
 //!
-//! Nothing jumps in the core language. A way out of a block is kept as an exit: the conditions on the path that leads there, what the
-//! variables hold, and the value. What follows in the text is lowered under a guard that no exit was taken, and where the block ends
-//! the exits, which exclude each other, meet what falls through to the end. A panic has no place to go to: it is a check that its
-//! path is not taken. What must never happen: that a term of a path that is not taken reaches the gradient.
+//! The core language has no jumps. Each jump out of a block is recorded as an exit: its path
+//! condition, the values of the variables, and the value of the jump. The code after a jump is
+//! lowered under the guard that no exit was taken. At the end of the block the exits and the
+//! fall-through path are merged; they exclude each other. A panic is a check that its path is not
+//! taken.
+//!
+//! Invariant: no term of a path that is not taken reaches the gradient.
 
 use proc_macro2::Ident;
 use syn::Expr;
@@ -18,68 +21,71 @@ use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::ir::Term;
 
-/// A condition and the value it has.
+/// A condition and the value that it has.
 type Literal = (Term, bool);
 
-/// Something that can be left before its end.
+/// A construct that a jump can leave: a function, a labelled block, a loop or a loop body.
 #[derive(Clone, Debug)]
 pub(super) struct Target<'a> {
     kind: Kind,
     label: Option<String>,
-    /// How many frames and cells there were outside.
+    /// The number of frames and cells when the construct was entered.
     frames: usize,
     cells: usize,
     exits: Vec<Exit<'a>>,
-    /// Of a step: what further outside may be left from in it.
+    /// For a loop body: the jumps in it that leave an outer target.
     leaves: Vec<Leave>,
 }
 
-/// A jump out of a loop: the step is left, and the loop carries that it was, and with what.
+/// A jump out of a loop. It ends the current step. The loop carries a flag that the jump was taken,
+/// and the value of the jump.
 #[derive(Clone, Debug)]
 pub(super) struct Leave {
-    /// What is left: a place among the targets.
+    /// The index of the target that the jump leaves.
     pub target: usize,
-    /// Whether it was.
+    /// Whether the jump was taken.
     pub flag: Cell,
     pub value: Cell,
-    /// Variables that held nothing before the loop, and what they hold where it was left.
+    /// Variables that are not assigned before the loop, each with the cell that carries its value
+    /// at the jump.
     pub others: Vec<(Cell, Cell)>,
-    /// Variables that nobody looks at any more, since the function is left.
+    /// Variables that are dead, because the jump returns from the function.
     pub forgotten: Vec<Cell>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// A function or closure: by `return`.
+    /// A function or closure. `return` leaves it.
     Function,
-    /// A block with a label: by `break 'label`.
+    /// A block with a label. `break 'label` leaves it.
     Block,
-    /// A loop: by `break`. Always from a step of it, so it has no exits of its own.
+    /// A loop. `break` leaves it. The jump is always in a step, so the exit is recorded for the
+    /// step.
     Loop,
-    /// A step of a loop: by `continue`, and on the way to anything further outside.
+    /// A step of a loop. `continue` and every jump to an outer target leave it.
     Step,
 }
 
-/// A way out.
+/// A recorded jump.
 #[derive(Clone, Debug)]
 struct Exit<'a> {
-    /// The conditions, from the outside in.
+    /// The path condition, the outermost guard first.
     path: Vec<Literal>,
     store: Store<'a>,
     value: Value<'a>,
 }
 
-/// How an arm ended.
+/// The result of lowering one branch.
 struct Arm<'a> {
     value: Lowered<Value<'a>>,
     store: Store<'a>,
     reached: bool,
-    /// Under which conditions it was left before its end, if it was.
+    /// The condition under which a jump left the branch. `None` if no jump did.
     gone: Option<Term>,
 }
 
 impl<'a> Lower<'a> {
-    /// A conditional: both arms from what holds now, and what holds afterwards.
+    /// Lowers both branches from the current state and merges the states after them.
     pub(super) fn branch(
         &mut self,
         cond: Term,
@@ -112,7 +118,7 @@ impl<'a> Lower<'a> {
     fn arm(&mut self, cond: Term, holds: bool, f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>) -> Arm<'a> {
         let (depth, cells, exits, outside) =
             (self.state.frames.len(), self.state.store.len(), self.exits(), self.state.reached);
-        // An arm that is known not to be taken is lowered for its errors.
+        // A branch that is known not to be taken is lowered for its errors only.
         let never = self.g.bool_value(cond) == Some(!holds);
         self.state.reached &= !never;
         let (value, gone) = self.under(cond, holds, |me| {
@@ -124,14 +130,15 @@ impl<'a> Lower<'a> {
         let mut store = self.state.store.clone();
         store.truncate(cells);
         let reached = self.state.reached;
-        // Whether it ended by a panic and nothing else: then a check says that it is not taken.
+        // True if the branch ends by a jump. A branch that only panics needs no guard, since a
+        // check already states that it is not taken.
         let left = self.exits() > exits;
         let gone = if !reached && left { Some(self.g.lit_bool(true)) } else { gone };
         self.state.reached = outside;
         Arm { value, store, reached, gone }
     }
 
-    /// What follows a conditional is reached where neither arm was left.
+    /// Guards the code after a conditional: it is reached if neither branch was left by a jump.
     fn leave(&mut self, cond: Term, arms: [(bool, Option<Term>); 2]) {
         let [(a_reached, a), (b_reached, b)] = arms;
         if !a_reached && !b_reached {
@@ -142,7 +149,7 @@ impl<'a> Lower<'a> {
         let known = |g: &crate::ir::Graph, t: Option<Term>| t.map_or(Some(false), |t| g.bool_value(t));
         match (known(&self.g, a), known(&self.g, b)) {
             (Some(false), Some(false)) => {
-                // A panic in an arm: what follows may rely on its not being taken.
+                // One branch panics, so its condition is known not to hold afterwards.
                 match (a_reached, b_reached) {
                     (false, true) => self.state.facts.assume(&self.g, cond, false),
                     (true, false) => self.state.facts.assume(&self.g, cond, true),
@@ -159,26 +166,26 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// From here on, to the end of what is around, a condition has this value.
+    /// Assumes that a condition has this value until the end of the enclosing construct.
     fn guard(&mut self, cond: Term, holds: bool) {
         self.state.facts.assume(&self.g, cond, holds);
         self.state.left.get_or_insert(self.g.len());
         self.state.frames.push(Frame::Guard { cond, holds });
     }
 
-    /// Nothing that follows is reached.
+    /// Marks the code that follows as unreachable.
     fn diverge(&mut self) {
         self.state.reached = false;
         let no = self.g.lit_bool(false);
         self.state.frames.push(Frame::Guard { cond: no, holds: true });
     }
 
-    /// How many exits have been found from what is open.
+    /// The number of exits recorded so far for the current targets.
     fn exits(&self) -> usize {
         self.state.targets.iter().map(|t| t.exits.len()).sum()
     }
 
-    /// The conditions since a depth.
+    /// The guards of all frames from `depth` inwards.
     fn conditions(&self, depth: usize) -> Vec<Literal> {
         let guards = self.state.frames.iter().skip(depth);
         guards
@@ -189,7 +196,7 @@ impl<'a> Lower<'a> {
             .collect()
     }
 
-    /// That the place is not reached, by all conditions around it.
+    /// A condition: the current point is not reached.
     pub(super) fn path_not_taken(&mut self) -> Term {
         match self.negated_path(0) {
             Some(not) => not,
@@ -197,7 +204,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// That one of the conditions since a depth does not hold; `None` if there are none.
+    /// A condition: at least one guard from `depth` inwards does not hold. `None` if there are no
+    /// guards.
     fn negated_path(&mut self, depth: usize) -> Option<Term> {
         let path = self.conditions(depth);
         if path.is_empty() {
@@ -207,7 +215,7 @@ impl<'a> Lower<'a> {
         Some(self.g.not(all))
     }
 
-    /// Lazily: a condition is looked at where those before it hold.
+    /// A short-circuit conjunction: a condition is evaluated only if all earlier ones hold.
     fn conjunction(&mut self, path: &[Literal]) -> Term {
         let mut all = self.g.lit_bool(true);
         for &(cond, holds) in path.iter().rev() {
@@ -224,7 +232,7 @@ impl<'a> Lower<'a> {
         all
     }
 
-    /// The body of a function or closure, with its `return`s.
+    /// Lowers the body of a function or closure with its `return`s.
     pub(super) fn returning(
         &mut self,
         range: SrcRange,
@@ -233,14 +241,14 @@ impl<'a> Lower<'a> {
         self.target((Kind::Function, Vec::new()), None, range, f)
     }
 
-    /// A block with a label.
+    /// Lowers a block with a label.
     pub(super) fn labelled(&mut self, b: &'a syn::ExprBlock) -> Lowered<Value<'a>> {
         let label = b.label.as_ref().map(|l| l.name.ident.to_string());
         let range = SrcRange::of(&b.label);
         self.target((Kind::Block, Vec::new()), label, range, |me| me.block(&b.block))
     }
 
-    /// A loop, in which `f` lowers the steps; given its place among the targets.
+    /// Lowers a loop. `f` lowers the steps, and receives the index of the loop's target.
     pub(super) fn loop_target<R>(&mut self, label: Option<String>, f: impl FnOnce(&mut Self, usize) -> R) -> R {
         let at = self.state.targets.len();
         let (frames, cells) = (self.state.frames.len(), self.state.store.len());
@@ -257,7 +265,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// A step of the innermost loop.
+    /// Lowers a step of the innermost loop.
     pub(super) fn step_target(
         &mut self,
         leaves: Vec<Leave>,
@@ -266,7 +274,7 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Value<'a>> {
         let outside = self.state.reached;
         let value = self.target((Kind::Step, leaves), None, range, f);
-        // A loop may have no steps.
+        // The loop may have no steps, so the code after it is reachable.
         self.state.reached = outside;
         value
     }
@@ -287,14 +295,15 @@ impl<'a> Lower<'a> {
         let guarded = std::mem::replace(&mut self.state.left, before);
         let exits = self.state.targets.pop().map_or_else(Vec::new, |t| t.exits);
         if exits.is_empty() {
-            // What holds at the end holds behind it too.
+            // There are no exits, so the facts at the end of the block hold after it.
             self.state.store.truncate(cells);
             if matches!(kind, Kind::Function | Kind::Step) {
                 self.state.frames.truncate(frames);
                 self.state.facts.forget(mark);
                 self.state.reached = outside;
             }
-            // Longer than need be, if what is behind is under the same guards.
+            // This is conservative: the range could be shorter if the code after the block has the
+            // same guards.
             guarded.into_iter().for_each(|start| self.unsure_since(start));
             return value;
         }
@@ -313,7 +322,7 @@ impl<'a> Lower<'a> {
             way.store.truncate(cells);
         }
         if left {
-            // Some paths go further out: what follows is not reached there.
+            // Some paths jump to an outer target, so the code after this block needs a guard.
             let none = self.g.lit_bool(false);
             let mut stays = none;
             for way in ways.iter().rev() {
@@ -326,9 +335,9 @@ impl<'a> Lower<'a> {
         self.meet_ways(ways, range)
     }
 
-    /// One of several ways that exclude each other was taken: the last if none of the others was.
+    /// Merges exits that exclude each other. The last one needs no condition of its own.
     fn meet_ways(&mut self, ways: Vec<Exit<'a>>, range: SrcRange) -> Lowered<Value<'a>> {
-        // That an earlier way was not taken need not be asked again.
+        // The conditions of earlier exits are known to be false here.
         let mut known: Vec<Literal> = Vec::new();
         let mut conds = Vec::new();
         for way in &ways {
@@ -356,7 +365,7 @@ impl<'a> Lower<'a> {
         value
     }
 
-    /// `return`.
+    /// Lowers `return`.
     pub(super) fn return_expr(&mut self, r: &'a syn::ExprReturn) -> Lowered<Value<'a>> {
         let value = match &r.expr {
             Some(e) => self.moved(e)?,
@@ -367,7 +376,7 @@ impl<'a> Lower<'a> {
                 self.error(SrcRange::of(r), catalogue::internal("the front end", "a `return` outside of a function"))
             );
         };
-        // Of the function itself the type is known.
+        // The result type of the differentiated function itself is known.
         let value = match (&value, &r.expr) {
             (Value::Number(n), Some(e)) if k == 0 && n.outer().is_none() => {
                 let want = super::value::Want::Elem(self.sig.result.elem);
@@ -378,7 +387,7 @@ impl<'a> Lower<'a> {
         self.exit(k, value, SrcRange::of(r))
     }
 
-    /// `break`, with a label and a value or without.
+    /// Lowers `break`, with or without a label and a value.
     pub(super) fn break_expr(&mut self, b: &'a syn::ExprBreak) -> Lowered<Value<'a>> {
         let value = match &b.expr {
             Some(e) => self.expr(e)?,
@@ -394,25 +403,25 @@ impl<'a> Lower<'a> {
         self.exit(k, value, SrcRange::of(b))
     }
 
-    /// `continue`.
+    /// Lowers `continue`.
     pub(super) fn continue_expr(&mut self, c: &'a syn::ExprContinue) -> Lowered<Value<'a>> {
         let k = match &c.label {
             Some(label) => Some(self.find_label(&label.ident)?).filter(|&k| self.state.targets[k].kind == Kind::Loop),
             None => self.innermost_loop(),
         };
         match k {
-            // The step of a loop stands behind it.
+            // The target of a loop's step follows that of the loop in the list.
             Some(k) => self.exit(k + 1, Value::Unit, SrcRange::of(c)),
             None => Err(self.error(SrcRange::of(c), catalogue::break_outside("continue"))),
         }
     }
 
-    /// Whether a target is the function or closure, so that no variable of it is looked at any more.
+    /// Whether a target is the function or closure. Its variables are dead after the jump.
     pub(super) fn leaves_function(&self, k: usize) -> bool {
         self.state.targets.get(k).is_some_and(|t| t.kind == Kind::Function)
     }
 
-    /// The function or closure around the place.
+    /// The index of the enclosing function or closure.
     fn function_around(&self) -> Option<usize> {
         self.state.targets.iter().rposition(|t| t.kind == Kind::Function)
     }
@@ -441,7 +450,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The target of a jump out of the loop at `own`, unless it is a next step of that loop or an error.
+    /// The target of a jump out of the loop at index `own`. `None` for a `continue` of that loop
+    /// and for an unknown label.
     pub(super) fn jump_target(&self, jump: &Jump, own: usize) -> Option<usize> {
         match jump {
             Jump::Break(None) => Some(own),
@@ -451,7 +461,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Leaves a target with a value. Out of a loop: leaves the step, and the loop carries the rest.
+    /// Records a jump that leaves target `k` with a value. A jump out of a loop ends the step, and
+    /// the loop carries the flag and the value.
     pub(super) fn exit(&mut self, k: usize, value: Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         if self.state.reached {
             let step = self.state.targets.iter().enumerate().skip(k + 1).rev().find(|(_, t)| t.kind == Kind::Step);
@@ -485,7 +496,7 @@ impl<'a> Lower<'a> {
         Ok(Value::Never)
     }
 
-    /// `panic!` and what is like it: a check that this place is not reached.
+    /// Lowers `panic!` and similar macros: a check that this point is not reached.
     pub(super) fn panic(&mut self, said: &super::words::Words) -> Value<'a> {
         let no = self.g.lit_bool(false);
         self.require_saying(no, said);
@@ -493,7 +504,7 @@ impl<'a> Lower<'a> {
         Value::Never
     }
 
-    /// `if`, with or without `else`.
+    /// Lowers `if`, with or without `else`.
     pub(super) fn if_expr(&mut self, i: &'a syn::ExprIf) -> Lowered<Value<'a>> {
         let range = SrcRange::of(&i.if_token);
         let cond_range = SrcRange::of(&i.cond);
@@ -502,7 +513,7 @@ impl<'a> Lower<'a> {
         }
         let cond = self.expr(&i.cond).and_then(|v| self.boolean(&v, cond_range));
         let Ok(cond) = cond else {
-            // The arms may have errors of their own.
+            // The branches may contain further errors.
             let _ = self.block(&i.then_branch);
             if let Some((_, other)) = &i.else_branch {
                 let _ = self.expr(other);
@@ -522,7 +533,8 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// `a && b` and `a || b`: what stands on the right is only reached if the left does not decide.
+    /// Lowers `a && b` and `a || b`. The right operand is evaluated only if the left one does not
+    /// decide the result.
     pub(super) fn shortcut(
         &mut self,
         left: Term,

@@ -1,8 +1,9 @@
-//! `for`, `while` and `loop`. A loop is a recurrence: what it carries are the variables that its body may change, and, where the body
-//! may be left for something further outside, that it was, and with which value. `outward` finds both in the text; the body is lowered
-//! once, with placeholders in the variables.
+//! Lowers `for`, `while` and `loop`. A loop becomes a scan. It carries the variables that its body
+//! may assign and, for each jump to an outer target, a flag and the value. The module `outward`
+//! collects both from the syntax. The body is lowered once, with placeholders in the variables.
 //!
-//! A step behind a jump changes nothing: nothing of it may be checked, and nothing of it may reach a gradient.
+//! Invariant: steps after a jump have no effect. Their checks do not fail, and their values do not
+//! reach a gradient.
 
 mod lengths;
 mod step;
@@ -26,105 +27,107 @@ use crate::ir::{Term, Type};
 use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp};
 
-/// A variable that a loop may change.
+/// A variable that a loop carries.
 struct Carried<'a> {
     cell: Cell,
     name: String,
     form: Form<'a>,
-    /// How many leaves there are before its own.
+    /// The index of its first leaf.
     first: usize,
-    /// Which of its arrays change their order in memory.
+    /// The arrays in it whose memory order changes.
     orders: Rc<[Ordered]>,
 }
 
-/// A `Vec` that each step pushes to, and nothing in the loop reads: what a step pushes is a row of the loop's result.
+/// A `Vec` that the loop only pushes to. The elements that a step pushes are a row of the loop's
+/// result.
 struct Grown<'a> {
     cell: Cell,
     name: String,
     start: Value<'a>,
-    /// Of what is pushed, with the index of the `Vec`: seen in a step.
+    /// The number of levels of the pushed array. It is found while the body is lowered.
     levels: std::cell::Cell<u8>,
 }
 
-/// A `Vec` that a step makes longer or shorter.
+/// A `Vec` whose length changes in the loop and that is not pushed to only.
 #[derive(Clone)]
 struct Stacked<'a> {
     cell: Cell,
     name: String,
     start: Stack<'a>,
-    /// Which slot it has in the steps: that of a loop around that carries it already, or one of its own.
+    /// Its slot in the body: that of the enclosing loop which carries it, or a new one.
     slot: usize,
-    /// The slot that it had before the loop.
+    /// Its slot before the loop.
     outer: Option<usize>,
-    /// How many leaves there are before its own; its length comes last.
+    /// The index of its first leaf. The length follows its last leaf.
     first: usize,
-    /// So much longer in each step: then the number of the step says its length.
+    /// The number of elements added in each step, if that is constant. The length is then computed
+    /// from the step number and is not carried.
     each: Option<Term>,
 }
 
-/// What is lowered in each step.
+/// A callback that lowers the loop's body.
 pub(super) type Body<'a, 's> = &'s dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>>;
 
 /// A loop that is being lowered.
 struct Loop<'a, 's> {
-    /// Sizes of the nested loops that it is, and which of their items are there.
+    /// The iterator: the sizes of the loop nest, and which of the items exist.
     seq: Option<&'s Seq<'a>>,
     body: Body<'a, 's>,
-    /// For the types of literals.
+    /// The key for the types of carried literals.
     key: Key,
     carried: Vec<Carried<'a>>,
     grown: Vec<Grown<'a>>,
     stacks: Vec<Stacked<'a>>,
-    /// Lowered to count its steps: what is pushed is not kept, and must not be looked at.
+    /// True if the loop is lowered only to count its steps. Pushed values are placeholders then.
     counted: bool,
     leaves: Vec<Leave>,
     range: SrcRange,
 }
 
-/// What a loop is made of, before it is known how its variables are carried.
+/// The input of a loop, before it is known how its variables are carried.
 struct Start<'a, 's> {
     seq: Option<&'s Seq<'a>>,
     body: Body<'a, 's>,
     outward: &'s Outward,
     key: Key,
     range: SrcRange,
-    /// The loop among the targets.
+    /// The index of the loop's target.
     own: usize,
-    /// Variables that hold nothing before it.
+    /// Variables that are not assigned before the loop.
     unset: Vec<Cell>,
 }
 
-/// The values behind some steps.
+/// The state after one or more steps.
 struct Behind<'a> {
     next: Vec<Term>,
-    /// Of each jump, whether it was taken, and the values that it carries.
+    /// For each jump, whether it was taken, and the values that it carries.
     left: Vec<(Term, Vec<Payload<'a>>)>,
-    /// What is pushed to each `Vec`: an array of the elements.
+    /// For each `Vec` that is only pushed to, an array of the pushed elements.
     pushed: Vec<Option<Term>>,
-    /// How much longer each of the others is.
+    /// The growth of each other `Vec` over all steps.
     longer: Vec<Longer>,
-    /// In one step.
+    /// The growth of each other `Vec` in one step.
     once: Vec<Longer>,
-    /// The number of steps, of a loop without an end of its own.
+    /// The number of steps, for a loop without an iterator.
     count: Option<Term>,
 }
 
-/// A value that a jump carries out.
+/// A value that a jump carries out of the loop.
 #[derive(Clone)]
 struct Payload<'a> {
-    /// Where it is put behind the loop.
+    /// The cell that receives the value after the loop.
     cell: Cell,
     form: Form<'a>,
     leaves: Leaves,
 }
 
-/// What is noted of a variable that becomes an array of another length.
+/// The key under which a change of a variable's length is recorded.
 fn length_of(key: &Key, name: &str) -> Key {
     key.of(&format!("#{name}"))
 }
 
 impl<'a> Lower<'a> {
-    /// `for`.
+    /// Lowers `for`.
     pub(super) fn for_loop(&mut self, l: &'a syn::ExprForLoop) -> Lowered<Value<'a>> {
         let range = SrcRange { first: l.for_token.span, last: SrcRange::of(&l.expr).last };
         let items = SrcRange::of(&l.expr);
@@ -152,7 +155,7 @@ impl<'a> Lower<'a> {
         Ok(Value::Unit)
     }
 
-    /// `.for_each(|item| ..)`: a `for` with the closure's body.
+    /// Lowers `.for_each(|item| ..)`: a `for` with the closure's body.
     pub(super) fn each_loop(
         &mut self,
         m: &'a syn::ExprMethodCall,
@@ -190,7 +193,8 @@ impl<'a> Lower<'a> {
         Ok(Value::Unit)
     }
 
-    /// `for_each` of a function that has a name: it changes nothing, and what goes wrong in it does.
+    /// Lowers `.for_each(f)` of a named function. It assigns no variables; only its checks and
+    /// panics matter.
     pub(super) fn each_item(&mut self, items: &Value<'a>, f: &Value<'a>, ranges: [SrcRange; 2]) -> Lowered<()> {
         let seq = self.seq(items, ranges[0])?;
         self.ends(&seq, ranges[0])?;
@@ -211,7 +215,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// `while`: a loop that is left where the condition does not hold.
+    /// Lowers `while`: a loop that is left when the condition does not hold.
     pub(super) fn while_loop(&mut self, l: &'a syn::ExprWhile) -> Lowered<Value<'a>> {
         let range = SrcRange { first: l.while_token.span, last: SrcRange::of(&l.cond).last };
         let place = SrcRange::of(&l.cond);
@@ -249,12 +253,13 @@ impl<'a> Lower<'a> {
         self.branch(fits, inner, leave, range)
     }
 
-    /// `loop`.
+    /// Lowers `loop`.
     pub(super) fn endless_loop(&mut self, l: &'a syn::ExprLoop) -> Lowered<Value<'a>> {
         let range = SrcRange::of(&l.loop_token);
         let outward = Outward::of_loop(l);
         if outward.jumps.is_empty() {
-            // A way out may be misspelt: then that is the mistake.
+            // An error in the body, such as a misspelt `break`, explains why the loop has no exit.
+            // Only that error is reported.
             let before = self.state.diags.list().len();
             let inside = self.block(&l.body);
             if inside.is_err() && self.state.diags.list().len() > before {
@@ -267,7 +272,7 @@ impl<'a> Lower<'a> {
         self.looped((None, &body), &outward, (label, Key::new(&l.body, "")), range)
     }
 
-    /// Lowers a loop: what the variables hold behind it. The value is that of `break`.
+    /// Lowers a loop and updates the variables. Returns the value of `break`.
     pub(super) fn looped(
         &mut self,
         (seq, body): (Option<&Seq<'a>>, Body<'a, '_>),
@@ -319,7 +324,7 @@ impl<'a> Lower<'a> {
             Ok(result) => result,
             Err(Poison) => {
                 self.state.store = before;
-                // What it would have changed is not known.
+                // After an error the values of the variables that the loop assigns are unknown.
                 for cell in self.changed_cells(outward) {
                     self.state.store.put(cell, Held::Broken);
                 }
@@ -341,7 +346,7 @@ impl<'a> Lower<'a> {
                 }
             };
             if leave.target == own {
-                // A `loop` has no other end.
+                // A `loop` ends only by a jump.
                 if seq.is_none() {
                     restore(self);
                 }
@@ -364,7 +369,7 @@ impl<'a> Lower<'a> {
         Ok(value)
     }
 
-    /// Variables that the loop may change.
+    /// The variables that the loop may change.
     fn changed_cells(&self, outward: &Outward) -> Vec<Cell> {
         let cell = |name: &String| match self.state.scope.get(name)?.ok()? {
             Value::Cell(cell) => Some(*cell),
@@ -378,7 +383,7 @@ impl<'a> Lower<'a> {
         cells
     }
 
-    /// Variables that the loop only pushes to.
+    /// The variables that the loop only pushes to.
     fn grown(&self, outward: &Outward) -> Vec<Grown<'a>> {
         let only = outward.pushed.iter().filter(|name| !outward.mentioned.contains(*name));
         only.filter_map(|name| {
@@ -399,7 +404,7 @@ impl<'a> Lower<'a> {
         .collect()
     }
 
-    /// What a `Vec` was before, and the elements behind that.
+    /// The old elements of a `Vec`, followed by the pushed ones.
     fn lengthened(&mut self, grown: &Grown<'a>, rows: Term, range: SrcRange) -> Lowered<Value<'a>> {
         let (start, levels) = (&grown.start, grown.levels.get());
         if matches!(start, Value::List(parts) if parts.is_empty()) {
@@ -423,7 +428,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The loop, and what it carries before the first step.
+    /// Prepares a loop: the initial values of all that it carries.
     fn begun<'s>(
         &mut self,
         start: &Start<'a, 's>,
@@ -434,7 +439,8 @@ impl<'a> Lower<'a> {
         let known: Vec<Cell> = grown.iter().map(|g| g.cell).chain(stacks.iter().map(|s| s.cell)).collect();
         let carried = self.carried(start, &known, &mut init)?;
         for s in &mut stacks {
-            // What is carried has one slot in all steps, that of an own one being new.
+            // A carried `Vec` keeps one slot in all steps. If no enclosing loop carries it, it gets
+            // a new slot.
             s.slot = s.outer.unwrap_or_else(|| {
                 self.slots += 1;
                 self.slots
@@ -473,11 +479,11 @@ impl<'a> Lower<'a> {
         Ok(carried)
     }
 
-    /// Cells for the jumps out of a loop.
+    /// Allocates cells for the jumps out of a loop.
     fn jump_cells(&mut self, outward: &Outward, own: usize, unset: &[Cell], grown: &[Grown<'a>]) -> Vec<Leave> {
         let mut leaves: Vec<Leave> = Vec::new();
         for jump in &outward.jumps {
-            // Others are errors, and reported where they stand.
+            // The other jumps are errors, which are reported at their source location.
             let Some(target) = self.jump_target(jump, own) else { continue };
             if leaves.iter().any(|l| l.target == target) {
                 continue;
@@ -490,12 +496,12 @@ impl<'a> Lower<'a> {
             let forgotten = grown.iter().filter(|_| ends).map(|g| g.cell).collect();
             leaves.push(Leave { target, flag, value, others, forgotten });
         }
-        // The innermost first: it may lead to those further outside.
+        // The innermost target is first, since its exit may lead to outer ones.
         leaves.sort_by_key(|l| std::cmp::Reverse(l.target));
         leaves
     }
 
-    /// One loop for each length of the sequence, the outermost first.
+    /// Lowers one scan for each axis of the iterator, the outermost first.
     fn nest(
         &mut self,
         l: &Loop<'a, '_>,
@@ -513,14 +519,15 @@ impl<'a> Lower<'a> {
         let mut all = init;
         let (no, zero, one) = (self.g.lit_bool(false), self.g.lit_usize(0), self.g.lit_usize(1));
         all.resize(carries + jumps, no);
-        // A loop without an end of its own counts its steps itself.
+        // A loop without an iterator counts its steps itself.
         let counts = size == endless;
         let len = l.seq.filter(|seq| self.stops_behind(seq, jumps)).and_then(|seq| seq.len);
         if counts {
             all.push(zero);
         }
         if l.counted {
-            // As a part of sizes it is run whatever the conditions are.
+            // A counting run becomes part of a size and is evaluated unconditionally. So it starts
+            // as stopped if this point is not reached.
             all[carries] = self.path_not_taken();
         }
         let stop = match jumps {
@@ -540,7 +547,7 @@ impl<'a> Lower<'a> {
             for (&t, key) in now.iter().zip(keys) {
                 me.softened(t, key.as_slice());
             }
-            // What depends on the number of the step is only asked for in steps that are run.
+            // Checks that depend on the step number apply only to steps that are run.
             let done = stop.map(|k| now[k]).filter(|_| !counts);
             let number = if counts { now[carries + jumps] } else { i };
             index.push(number);
@@ -617,7 +624,8 @@ impl<'a> Lower<'a> {
                 self.softened(*t, key.as_slice());
             }
         }
-        // Whoever returns from the loop has no use for it.
+        // If all jumps return from the function, the lengths after a jump are not used. Otherwise a
+        // jump makes them inexact.
         let all = l.leaves.iter().all(|leave| self.leaves_function(leave.target));
         let longer = longer
             .into_iter()
@@ -628,7 +636,7 @@ impl<'a> Lower<'a> {
         Ok(Behind { next: last[..carries].to_vec(), left: flags.zip(payloads).collect(), pushed, longer, once, count })
     }
 
-    /// A value that is carried from the step in which a jump is taken.
+    /// Carries a value from the step in which a jump is taken to the end of the loop.
     fn kept(&mut self, taken: Term, value: Term, range: SrcRange) -> Lowered<More> {
         let shape = self.g.shape(value).to_vec();
         if shape.iter().any(|&n| !self.is_closed(n)) {
@@ -642,14 +650,16 @@ impl<'a> Lower<'a> {
         Ok(More { init, carried, next })
     }
 
-    /// Whether a loop with so many jumps out of it asks in each step for another item: one without an end of its own does, and one that may stop
-    /// anyway, since how many steps it takes is what is counted.
+    /// Whether the loop tests in each step for the end of the iterator. It does if the iterator has
+    /// a dynamic length, and if the loop can also stop early or has no closed size. Then the loop
+    /// counts its own steps.
     fn stops_behind(&self, seq: &Seq<'a>, jumps: usize) -> bool {
         let endless = |&n: &Term| self.g.int_value(n) == Some(i128::from(u64::MAX));
         seq.len.is_some() && (jumps > 0 || seq.dims.first().is_some_and(endless))
     }
 
-    /// A variable changes that is not carried: of a kind that cannot be, or through an iterator whose making the loop does not show.
+    /// Reports that the body changes a variable that is not carried. Either a loop cannot carry its
+    /// type, or it is changed through an iterator that was created outside of the loop.
     fn changed_unseen(&mut self, cell: Cell, known: bool, before: &super::state::Store<'a>, range: SrcRange) -> Poison {
         if !known {
             let name = before.name(cell).to_string();

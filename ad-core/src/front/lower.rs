@@ -1,4 +1,8 @@
-//! The state of lowering, and what every part of it needs: places, values as terms, closures.
+//! The front end's state of translation, and what all its modules need: source locations, values as
+//! terms, closures.
+//!
+//! Here, "to lower" means to translate a Rust expression to core terms. The pass of the same name
+//! (`passes/lowering`) prepares core terms for code generation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -19,53 +23,55 @@ use crate::diag::{Message, Poison, SrcRange, text_of};
 use crate::ir::{Elem, Graph, Loc, Term};
 use crate::program::{Constant, Place};
 
-/// How deep expressions and calls of closures may nest: macros run on the compiler's stack.
+/// The maximum depth of nested expressions and closure calls. Macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;
-/// The longest text of an expression in a message.
+/// The maximum length of an expression's text in a message.
 const TEXT: usize = 60;
 
-/// A function on its way into the core language.
+/// The state of the translation of one function to the core language.
 pub(super) struct Lower<'a> {
-    /// What an attempt takes back, all of it.
+    /// The part of the state that a trial lowering restores.
     pub state: State<'a>,
 
-    // What is given for the whole pass, and does not change in it.
+    // The inputs of this run of the front end. They are constant during the run.
     pub sig: &'a Sig,
-    /// What the methods of the body are called on.
+    /// The type of each method receiver in the body.
     pub receivers: Rc<super::refs::Receivers>,
-    /// Sizes that earlier passes have found to be equal.
+    /// Sizes that earlier runs of the front end have found to be equal.
     pub classes: Classes,
-    /// The types of literals that earlier passes have found.
+    /// The types of literals that earlier runs of the front end have inferred.
     pub chosen: BTreeMap<Key, Chosen>,
-    /// The input that is the first parameter.
+    /// The index of the input that holds the first parameter.
     pub first_param: u32,
-    /// The functions inside of the function, also those that are not in scope.
+    /// The names of all nested functions, whether they are in scope or not.
     pub inner: BTreeSet<String>,
 
-    // What stays when an attempt is taken back: terms, what is true of them, and what the next pass
-    // has to know.
+    // A trial lowering keeps these: terms, facts about terms, and input for the next run.
     pub g: Graph,
-    /// What was made where control may not come.
+    /// Terms that were created at points which may not be reached at run time.
     pub unsure: Unsure,
-    /// The types of literals that this pass has found.
+    /// The types of literals that this run has inferred. The next run uses them.
     pub decided: BTreeMap<Key, Chosen>,
-    /// The terms that have their types from literals.
+    /// The terms whose types come from literals, each with those literals.
     pub soft: BTreeMap<Term, Vec<Key>>,
-    /// The integer literals without a suffix, by their places in memory.
+    /// The integer literals without a suffix, keyed by the address of the number.
     pub literals: BTreeMap<usize, (Rc<Number>, Key)>,
-    /// Constants that rustc knows the values of: inputs of the graph before and behind the parameters.
+    /// Constants whose values only rustc knows. They are inputs of the graph, placed before or
+    /// after the parameters.
     pub constants: Vec<Constant>,
-    /// Elements of a `Vec` that a counting run does not know.
+    /// Placeholders for elements of a `Vec` that a counting run does not know.
     pub unseen: Vec<Term>,
-    /// How many loops have carried a `Vec` of a length that changes.
+    /// The number of growable vectors that loops have carried so far. It numbers the next one.
     pub slots: usize,
-    /// Empty lists that were made with a capacity of so many elements; kept, so that their addresses are their own.
+    /// Empty `Vec`s made by `with_capacity`, each with the capacity. They are kept alive, since
+    /// they are identified by address.
     pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
-    /// Arrays that are copies of others of a larger capacity.
+    /// Arrays that were copied into a larger capacity: a map from the copy to the original.
     pub rooms: BTreeMap<Term, Term>,
     /// The memory orders of arrays.
     pub memory: crate::memory_order::Known,
-    /// Empty lists that a type says the elements of, with the rank; likewise.
+    /// Empty `Vec`s whose element type is known from an annotation, with the element type and the
+    /// rank. They are kept alive for the same reason as `capacities`.
     pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
 }
 
@@ -95,7 +101,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The function's body: its result as a term of the declared type.
+    /// Lowers the function's body. The result is a term of the declared type.
     pub(super) fn function(&mut self, item: &'a ItemFn) -> Lowered<Term> {
         let name = SrcRange::of(&item.sig.ident);
         let value = self.returning(name, |me| me.block(&item.block))?;
@@ -112,7 +118,7 @@ impl<'a> Lower<'a> {
                 self.error(range, catalogue::result_type(&found, &self.sig.result_ty.to_string().replace(' ', "")))
             );
         }
-        // rustc has seen to it that the sizes are those of the type; here they may have other names.
+        // rustc guarantees that the sizes agree with the type. Here they may be different terms.
         for (axis, &len) in lens.iter().enumerate() {
             let words = [format!("axis {axis} of the result's type"), "the result".to_string()];
             self.equate(len, self.g.shape(term)[axis], words, range)?;
@@ -120,7 +126,7 @@ impl<'a> Lower<'a> {
         if lens.is_empty() { Ok(term) } else { Ok(self.g.recast(term, &lens)) }
     }
 
-    /// A size that stands in a type.
+    /// The size that a type states.
     pub(super) fn static_size(&mut self, len: &super::types::Len) -> Term {
         match len {
             super::types::Len::Number(n) => self.g.lit_usize(*n),
@@ -128,7 +134,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A value whose type has these sizes: what `std::array::from_fn` leaves open is decided.
+    /// Gives a value the sizes of its type. This fixes the length of `std::array::from_fn`.
     pub(super) fn sized(&mut self, value: Value<'a>, lens: &[Term], range: SrcRange) -> Lowered<Value<'a>> {
         match (value, lens.split_first()) {
             (Value::FromFn(f), Some((&n, rest))) => {
@@ -149,26 +155,30 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An array term as a value: whether its elements are its rows is no property of the term. `levels`: as [`Lower::levels`] says.
+    /// Wraps an array term as a value. `levels` is the number of leading axes that are nested
+    /// arrays or `Vec`s in Rust (see [`Lower::levels`]); the term itself does not have that
+    /// information.
     pub(super) fn rows(&self, t: Term, levels: u8) -> Value<'a> {
-        // Of one axis, elements are elements.
+        // The elements of an array of one axis are scalars.
         match levels.min(crate::ir::axis(self.g.rank(t).saturating_sub(1))) {
             0 => Value::Term(t),
             levels => Value::Nested(t, levels),
         }
     }
 
-    /// An element of what has so many levels.
+    /// Wraps an element of an array with the given number of levels. The element has one level
+    /// less.
     pub(super) fn row_of(&self, t: Term, levels: u8) -> Value<'a> {
         self.rows(t, levels.saturating_sub(1))
     }
 
-    /// The levels of an element of an array that has so many.
+    /// The number of levels of an element of an array with the given number of levels.
     pub(super) fn levels_inside(&self, t: Term, levels: u8) -> u8 {
         levels.min(crate::ir::axis(self.g.rank(t).saturating_sub(1))).saturating_sub(1)
     }
 
-    /// How many axes of a value, from the first, are indices of arrays or `Vec`s: none of an ndarray.
+    /// The number of leading axes of a value that are nested arrays or `Vec`s in Rust. An ndarray
+    /// has none.
     pub(super) fn levels(&self, value: &Value<'a>) -> u8 {
         match value {
             Value::Nested(_, levels) => *levels,
@@ -178,20 +188,20 @@ impl<'a> Lower<'a> {
         }
     }
 
-    // Errors and places.
+    // Errors and source locations.
 
     /// Reports an error.
     pub(super) fn error(&mut self, range: SrcRange, message: Message) -> Poison {
         self.state.diags.push(range, message)
     }
 
-    /// Lowers something at the place of `syntax`.
+    /// Runs `f` with the location of `syntax` as the current source location.
     pub(super) fn at<R>(&mut self, syntax: &impl ToTokens, f: impl FnOnce(&mut Self) -> R) -> R {
         let tokens = syntax.to_token_stream();
         self.at_place(Place { range: SrcRange::of_stream(tokens.clone()), text: text_of(&tokens, TEXT) }, f)
     }
 
-    /// Lowers something at a place with another text than its own.
+    /// Runs `f` at a source location whose text in messages is given.
     pub(super) fn at_place<R>(&mut self, place: Place, f: impl FnOnce(&mut Self) -> R) -> R {
         self.state.places.push(place);
         let loc = Loc(u32::try_from(self.state.places.len() - 1).unwrap_or(0));
@@ -202,12 +212,12 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// The text of the current place.
+    /// The source text of the current location.
     pub(super) fn text_here(&self) -> String {
         self.state.places.get(self.state.here.0 as usize).map_or_else(String::new, |p| p.text.clone())
     }
 
-    /// One level deeper, unless that is too deep.
+    /// Runs `f` one nesting level deeper. Reports an error at the maximum depth.
     pub(super) fn deeper<R>(
         &mut self,
         range: impl FnOnce() -> SrcRange,
@@ -232,7 +242,8 @@ impl<'a> Lower<'a> {
 
     // Values as terms.
 
-    /// The element type of literals that nothing else decides: that of the function's reals, if they are all of one type.
+    /// The default type of float literals: the type of the function's reals if they all have the
+    /// same type, and `f64` otherwise.
     pub(super) fn default_real(&self) -> Elem {
         let params = self.sig.params.iter().map(|p| p.leaf.elem);
         let mut reals = params.chain([self.sig.result.elem]).filter(|e| e.is_real());
@@ -242,7 +253,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A function value applied to arguments.
+    /// Applies a function value to arguments.
     pub(super) fn apply(&mut self, f: &Value<'a>, args: &[Value<'a>], range: SrcRange) -> Lowered<Value<'a>> {
         match f {
             Value::Closure(closure) => {
@@ -278,7 +289,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A closure expression as a value.
+    /// Turns a closure expression into a value.
     pub(super) fn closure(&mut self, c: &'a syn::ExprClosure) -> Value<'a> {
         let params = c.inputs.iter().map(|pat| (pat, None)).collect();
         let output = match &c.output {
@@ -289,7 +300,7 @@ impl<'a> Lower<'a> {
         Value::Closure(Rc::new(Closure { params, body: Body::Expr(&c.body), output, scope, store }))
     }
 
-    /// An array of one more axis whose element i is `f(i)`.
+    /// An array with one more axis. Its element i is `f(i)`.
     pub(super) fn build_with(
         &mut self,
         size: Term,
@@ -304,7 +315,7 @@ impl<'a> Lower<'a> {
         Ok(self.built(size, var, body))
     }
 
-    /// [`Lower::build_with`] over several axes.
+    /// [`Lower::build_with`] for several axes.
     pub(super) fn build_all(
         &mut self,
         sizes: &[Term],
@@ -319,7 +330,8 @@ impl<'a> Lower<'a> {
         Ok(sizes.iter().zip(vars).rev().fold(body, |body, (&size, var)| self.built(size, var, body)))
     }
 
-    /// A build, which has its type from the same literals as its elements.
+    /// Makes a build. If the type of its elements comes from literals, the type of the build comes
+    /// from the same literals.
     fn built(&mut self, size: Term, var: crate::ir::Var, body: Term) -> Term {
         let value = self.once(size, var, body);
         let all = self.g.build(size, var, value);
@@ -338,7 +350,7 @@ pub(super) fn elem_name(elem: Elem, real_param: Option<&Ident>) -> String {
     super::types::elem_tokens(elem, real_param).to_string()
 }
 
-/// The operator of a binary expression as arithmetic.
+/// The arithmetic operation of a binary operator.
 pub(super) fn arith_of(op: &syn::BinOp) -> Option<Arith> {
     Some(match op {
         syn::BinOp::Add(_) => Arith::Add,

@@ -1,5 +1,8 @@
-//! The front end's side of [`crate::memory_order`]: values and closures as the terms and memory orders that it knows.
-//! Must never decide an order by itself, nor change the number that is not read by a decision.
+//! The front end's side of [`crate::memory_order`]. It translates values and closures to the terms
+//! and memory orders that that module knows.
+//!
+//! It does not decide an order itself. It does not change the relaxed value, which no decision
+//! reads.
 
 mod carried;
 mod parts;
@@ -24,7 +27,7 @@ impl HasLayouts for Lower<'_> {
 }
 
 impl<'a> Lower<'a> {
-    /// The place of a decision that reads a sum of unknown order, if there is one.
+    /// The source location of a decision that reads a sum of unknown order, if there is one.
     pub(super) fn decides_in_unknown_order(&self, result: Term) -> Option<SrcRange> {
         if !self.memory.any_unknown {
             return None;
@@ -39,7 +42,8 @@ impl<'a> Lower<'a> {
         place.map(|place| place.range)
     }
 
-    /// An array made elementwise of another. ndarray gives it the memory order of a copy of that one. It is computed in that order.
+    /// An array computed elementwise from another one. ndarray gives the result the memory order of
+    /// a copy of its operand, and computes the elements in that order.
     pub(super) fn in_memory_order(
         &mut self,
         x: Term,
@@ -63,7 +67,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Arithmetic of two values of which at least one is an array, in ndarray's memory order.
+    /// Arithmetic of two values, of which at least one is an array, in ndarray's memory order.
     pub(super) fn arith_in_memory_order(
         &mut self,
         op: Arith,
@@ -95,7 +99,8 @@ impl<'a> Lower<'a> {
         Ok(self.layouts().with_order(made, how.order))
     }
 
-    /// What `Zip` collects of these arrays: `f` of a shape, of which it is said whether its axes come in reverse order.
+    /// The array that `Zip` collects from these arrays. `f` gets a shape, and whether its axes are
+    /// in reverse order.
     pub(super) fn collected_by_zip(
         &mut self,
         of: &[Term],
@@ -117,13 +122,15 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// A reduction with that over the elements in the order in which ndarray's `fold` meets them.
+    /// Pairs a relaxed reduction with the exact one, over the elements in the order of ndarray's
+    /// `fold`.
     pub(super) fn exact_fold(&mut self, op: Reduce, free: Term, t: Term) -> Term {
         let met = self.layouts().folded(t);
         functions::with_exact(self, free, op, self.g.rank(met), met)
     }
 
-    /// A sum of all elements, or over an axis, with what ndarray itself adds up, in the order that the row declares.
+    /// Pairs a relaxed sum of all elements or over an axis with ndarray's exact sum, in the order
+    /// that the table row declares.
     pub(super) fn summed(&mut self, call: &Call<'a, '_>, free: Term, x: Term, axis: Option<usize>) -> Term {
         match (call.row.order.map(|order| order.reduction), axis) {
             (Some(ReductionOrder::SumAxis), Some(k)) => self.layouts().sum_axis(free, x, k),
@@ -132,7 +139,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A product of all elements with ndarray's own, where `in_order` multiplies as `free` is multiplied.
+    /// Pairs a relaxed product of all elements with ndarray's exact one. `in_order` multiplies in
+    /// the same way as `free` is multiplied.
     pub(super) fn exact_product(
         &mut self,
         (free, t): (Term, Term),
@@ -157,7 +165,8 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// A product with a vector with ndarray's own; `rows`: which axis of `a` is summed over.
+    /// Pairs a relaxed matrix-vector product with ndarray's exact one. `rows` is the axis of `a`
+    /// that is summed over.
     pub(super) fn exact_dot(&mut self, free: Term, (a, rows): (Term, usize), b: Term) -> Term {
         let repeated = self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
         self.layouts().dot(free, (a, rows), b, repeated)

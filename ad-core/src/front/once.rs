@@ -1,8 +1,9 @@
-//! What is the same in every step of a loop is computed once, before it, by the stages behind. Where the loop may make no step, the
-//! function computes none of it, so what it would bring (a factor that is infinite) must not come into a derivative: such a term
-//! stands under the condition that there is a step, here, where it is known what was written inside of the loop.
+//! Guards for loops without steps. Later stages compute loop-invariant terms once, before the loop.
+//! If the loop has no steps, the function does not compute them, so their derivative must not
+//! count: a factor may be infinite there. So an invariant term that was created inside of the loop
+//! is put under the condition that the loop has a step.
 //!
-//! Must never put a condition around what the function computes whether there is a step or not.
+//! Invariant: a term that the function computes in any case gets no condition.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,13 +11,15 @@ use super::lower::Lower;
 use crate::ir::{Node, Term, Var};
 use crate::prim::{Binary, Cmp, Prim, Unary};
 
-/// How much of a term is looked at before it counts as one that multiplies.
+/// The maximum number of terms that `multiplies` visits. A larger term counts as one that
+/// multiplies.
 const MANY: usize = 64;
 
-/// Terms that were made where control may not come: in loops, arms, and what is only lowered to be looked at.
+/// Terms that were created at points which may not be reached at run time: in loops, in branches,
+/// and in trial lowerings.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unsure {
-    /// From the first up to the second, ascending, and no two overlap.
+    /// Half-open ranges of term indices, ascending and without overlap.
     ranges: Vec<(usize, usize)>,
 }
 
@@ -35,7 +38,7 @@ impl Unsure {
 }
 
 impl Lower<'_> {
-    /// Lowers where control may not come.
+    /// Runs `f` at a point that may not be reached.
     pub(super) fn unsure<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
         let start = self.g.len();
         let result = f(self);
@@ -43,13 +46,13 @@ impl Lower<'_> {
         result
     }
 
-    /// What has been made since then was made where control may not come.
+    /// Marks all terms since `start` as created at a point that may not be reached.
     pub(super) fn unsure_since(&mut self, start: usize) {
         let end = self.g.len();
         self.unsure.add(start, end);
     }
 
-    /// The value of an element of a build, given its variable and size.
+    /// Guards the element of a build, given its variable and size.
     pub(super) fn once(&mut self, size: Term, var: Var, value: Term) -> Term {
         let leaf = self.g.mk(Node::Var(var));
         let mut values = [value];
@@ -57,8 +60,9 @@ impl Lower<'_> {
         values[0]
     }
 
-    /// These terms of a loop of `size` steps with what of them is the same in each step under the condition that there is a step: that
-    /// the size is not 0 and the loop is not left at once. The leaves are what differs from step to step, the oldest first.
+    /// Guards the invariant parts of `roots`, the terms of a loop of `size` steps. The condition is
+    /// that the size is not 0 and that the loop does not start as stopped. The leaves are the terms
+    /// that vary from step to step, the oldest first.
     pub(super) fn once_in_steps(&mut self, size: Term, left: Option<Term>, leaves: &[Term], roots: &mut [Term]) {
         let zero = self.g.lit_usize(0);
         let steps = self.g.compare(Cmp::Lt, zero, size);
@@ -93,7 +97,7 @@ impl Lower<'_> {
                     varies.insert(t);
                 }
             } else if t > oldest && seen.insert(t) {
-                // Children are older than parents.
+                // Operands are older than the terms that use them.
                 stack.push((t, true));
                 self.g.node(t).for_each_child(|c| stack.push((c, false)));
             }
@@ -146,7 +150,8 @@ impl Lower<'_> {
         new[&root]
     }
 
-    /// Whether a term, of which only counts what was made inside of the loop, multiplies its derivative by anything but a literal.
+    /// Whether the derivative of a term has a factor that is not a literal. Only the part of the
+    /// term that was created inside of the loop counts.
     fn multiplies(&self, t: Term, oldest: Term) -> bool {
         if !self.g.ty(t).as_array().is_some_and(|(elem, _)| elem.is_real()) {
             return false;
@@ -160,7 +165,7 @@ impl Lower<'_> {
             if seen.len() > MANY {
                 return true;
             }
-            // What is counted has no derivative.
+            // Integers and booleans have no derivative.
             if self.g.ty(t).as_array().is_some_and(|(elem, _)| !elem.is_real()) {
                 continue;
             }

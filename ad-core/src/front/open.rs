@@ -1,8 +1,9 @@
-//! Parts of arrays whose sizes the loops around decide (`a.slice(s![k.., k])`), and what is computed of them: an array with room for all that
-//! can be there, which is closed as every size is, and along each axis how many are there.
+//! Arrays with dynamic lengths (`a.slice(s![k.., k])`), and operations on them. Such a value has an
+//! array of the capacity, which is closed as every size is, and the length along each axis.
 //!
-//! What lies behind the lengths is unspecified and must never count: whoever sums, chooses, stores or looks at elements leaves it out
-//! (`Lower::filled_up`, `Lower::is_there`), under a condition, so that not even a NaN of it comes into a derivative.
+//! The elements above the lengths (the padding) are unspecified and must not influence any result.
+//! Code that sums, compares, stores or reads elements masks them (`Lower::filled_up`,
+//! `Lower::is_there`) by a condition, so that a NaN in the padding does not reach a derivative.
 
 use std::rc::Rc;
 
@@ -18,7 +19,7 @@ use crate::memory_order::HasLayouts;
 pub(super) use crate::memory_order::Part as Open;
 use crate::prim::IntOp;
 
-/// Two arrays in a common room, and what of it is there.
+/// Two arrays with a common capacity, and their common lengths.
 pub(super) struct Pair {
     pub a: Term,
     pub b: Term,
@@ -26,7 +27,8 @@ pub(super) struct Pair {
 }
 
 impl<'a> Lower<'a> {
-    /// An array of which so much is there; where that is closed, an array of that size.
+    /// An array with dynamic lengths. If all lengths are closed, the result is an array of those
+    /// sizes.
     pub(super) fn opened(&mut self, all: Term, lens: &[Option<Term>]) -> Value<'a> {
         let rooms = self.g.shape(all).to_vec();
         let (mut sizes, mut open) = (rooms.clone(), lens.to_vec());
@@ -46,7 +48,7 @@ impl<'a> Lower<'a> {
         Value::Open(Rc::new(Open { all, lens: open.into() }))
     }
 
-    /// A part of a size that the loops around decide, if a value is one.
+    /// The value as a part with dynamic length, if it is one.
     pub(super) fn open_part(&self, value: &Value<'a>) -> Option<Open> {
         match value {
             Value::Open(open) => Some((**open).clone()),
@@ -55,7 +57,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether how much there is of a value depends on these terms: it is none outside of their loop.
+    /// Whether a length of the value depends on these terms. Then it has no meaning outside of
+    /// their loop.
     pub(super) fn depends_on_lengths(&self, value: &Value<'a>, on: &[Term]) -> bool {
         match value {
             Value::Open(open) => open.lens.iter().flatten().any(|&len| self.g.depends_on(len, on)),
@@ -65,14 +68,14 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Some of the rows of an array of arrays: its elements are rows, and what the loops around decide is how many there are.
+    /// A dynamic number of rows of an array of arrays, as a growable `Vec`.
     fn rows_there(&mut self, part: &Open, levels: u8) -> Lowered<Value<'a>> {
         let (len, more) = (part.lens.first().copied().flatten().ok_or(Poison)?, self.no_longer());
         let form = Form::Leaf { levels: self.levels_inside(part.all, levels) };
         Ok(Value::Stack(Rc::new(Stack { all: vec![part.all], form, ..Stack::bare(len, more) })))
     }
 
-    /// A part of an array of arrays is one too.
+    /// Turns a part of an array of arrays into an array of arrays.
     pub(super) fn part_of_rows(&mut self, part: Value<'a>, levels: u8) -> Lowered<Value<'a>> {
         match part {
             Value::Term(t) => Ok(self.rows(t, levels)),
@@ -81,7 +84,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Such a part of one axis as a `Vec`, whose length may change.
+    /// A part with dynamic length along its only axis, as a growable `Vec`.
     pub(super) fn as_vec(&mut self, value: Value<'a>) -> Value<'a> {
         match &value {
             Value::Open(open) if self.g.rank(open.all) == 1 => {
@@ -103,7 +106,7 @@ impl<'a> Lower<'a> {
         Some(Open { all, lens: lens.into() })
     }
 
-    /// A list of sizes, or one, as room and what of it is there.
+    /// A list of sizes, or one size, as capacities and lengths.
     pub(super) fn open_sizes(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<(Vec<Term>, Vec<Option<Term>>)> {
         let parts: Vec<Value> = match value {
             Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
@@ -123,7 +126,7 @@ impl<'a> Lower<'a> {
         Ok((rooms, lens))
     }
 
-    /// Such a part, or an array, all of which is there.
+    /// A value as a part with dynamic length. All elements of an array are valid.
     pub(super) fn as_open(&mut self, value: &Value<'a>, want: Want, range: SrcRange) -> Lowered<Open> {
         if let Some(open) = self.open_part(value) {
             return Ok(open);
@@ -137,17 +140,17 @@ impl<'a> Lower<'a> {
         Ok(Open { all, lens: lens.into() })
     }
 
-    /// How many elements there are along each axis.
+    /// The number of elements along each axis.
     pub(super) fn sizes_there(&self, open: &Open) -> Vec<Term> {
         open.sizes(&self.g)
     }
 
-    /// Whether there is an element at an index; `None`: there is one at each.
+    /// A condition: the element at an index is valid. `None` if all elements are.
     pub(super) fn is_there(&mut self, lens: &[Option<Term>], ix: &[Term]) -> Option<Term> {
         self.layouts().is_there(lens, ix)
     }
 
-    /// The elements that are there, and `fill` (a number) behind them.
+    /// Replaces the padding with the number `fill`.
     pub(super) fn filled_up(&mut self, open: &Open, fill: Term) -> Term {
         let t = self.layouts().filled_up(open, fill);
         if t != open.all {
@@ -156,13 +159,13 @@ impl<'a> Lower<'a> {
         t
     }
 
-    /// The same with zeros behind what is there.
+    /// Replaces the padding with zeros.
     pub(super) fn with_zeros(&mut self, open: &Open) -> Term {
         let zero = super::iter::consume::zero(self, self.g.elem(open.all));
         self.filled_up(open, zero)
     }
 
-    /// An array in other sizes: of what is in both. What lies behind is unspecified.
+    /// An array in other sizes. Elements that are not in both are unspecified.
     pub(super) fn in_room(&mut self, t: Term, sizes: &[Term]) -> Term {
         if self.g.shape(t) == sizes {
             return t;
@@ -174,7 +177,7 @@ impl<'a> Lower<'a> {
         made
     }
 
-    /// The elements as an iterator.
+    /// An iterator over the elements.
     pub(super) fn open_seq(&mut self, open: &Open) -> Seq<'a> {
         let (all, lens) = (open.all, Rc::clone(&open.lens));
         let mut seq =
@@ -183,7 +186,7 @@ impl<'a> Lower<'a> {
         seq
     }
 
-    /// Leaves the items out of a sequence over (the first) axes that are not there.
+    /// Omits the padding of the first axes from a sequence.
     pub(super) fn leave_out(&mut self, seq: &mut Seq<'a>, lens: &[Option<Term>]) {
         match lens[..seq.dims.len()] {
             [len] => seq.len = len,
@@ -192,7 +195,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The number of an item of several loops, as they come.
+    /// The number of an item of a loop nest, in iteration order.
     pub(super) fn number_of(&mut self, seq: &Seq<'a>, ix: &[Term]) -> Term {
         let sizes = self.counts(seq);
         let mut at = self.g.lit_usize(0);
@@ -203,13 +206,13 @@ impl<'a> Lower<'a> {
         at
     }
 
-    /// How many items each of the loops has.
+    /// The number of items of each loop of the nest.
     pub(super) fn counts(&self, seq: &Seq<'a>) -> Vec<Term> {
         let len = |(k, &n): (usize, &Term)| seq.lens.get(k).copied().flatten().unwrap_or(n);
         seq.dims.iter().enumerate().map(len).collect()
     }
 
-    /// The items of several loops, of which the loops around say how many there are, by their number.
+    /// Turns a loop nest with dynamic lengths into one loop over the item number.
     pub(super) fn by_number(&mut self, seq: Seq<'a>) -> Seq<'a> {
         let (room, counts) = (self.product_of(&seq.dims.clone()), self.counts(&seq));
         let len = self.product_of(&counts);
@@ -229,8 +232,8 @@ impl<'a> Lower<'a> {
         all
     }
 
-    /// Two arrays or numbers, of which at least one is such a part, in the shape that ndarray broadcasts both to. Axes are of one size, or of
-    /// size 1 as far as the macro can tell.
+    /// Broadcasts two arrays or numbers, of which at least one has a dynamic length, to a common
+    /// shape. The sizes of an axis are equal, or one of them is known to be 1.
     pub(super) fn open_pair(&mut self, a: &Open, b: &Open, words: &[String; 2], range: SrcRange) -> Lowered<Pair> {
         let (ra, rb) = (self.g.rank(a.all), self.g.rank(b.all));
         let rank = ra.max(rb);
@@ -267,7 +270,7 @@ impl<'a> Lower<'a> {
         Ok(Pair { a: self.stretch(a, &rooms), b: self.stretch(b, &rooms), lens })
     }
 
-    /// An array in the room of another, of which it has to have the sizes.
+    /// An array in the capacity of another one. Checks that their lengths are equal.
     pub(super) fn of_sizes(&mut self, new: &Open, of: &Open, words: &[String; 2], range: SrcRange) -> Lowered<Term> {
         let (sizes, own) = (self.sizes_there(of), self.sizes_there(new));
         let rank = sizes.len();
@@ -279,7 +282,7 @@ impl<'a> Lower<'a> {
         Ok(if closed { self.g.recast(new.all, &rooms) } else { self.in_room(new.all, &rooms) })
     }
 
-    /// Arithmetic of such parts.
+    /// Arithmetic on parts with dynamic length.
     pub(super) fn open_arith(
         &mut self,
         op: Arith,
@@ -298,7 +301,7 @@ impl<'a> Lower<'a> {
             let t = self.arith(op, a, b, Default::default(), range)?;
             return Ok(self.part_of_two(t, &lens, of, by_reference));
         }
-        // What overflows behind the lengths is nothing.
+        // Overflow in the padding is not an error.
         let rooms = self.g.shape(a).to_vec();
         self.open_each(&rooms, &lens, (range, Want::Elem(elem)), &mut |me, ix| {
             let (x, y) = (me.g.index(a, ix), me.g.index(b, ix));
@@ -306,7 +309,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// A number at each index that is there.
+    /// Computes a number at each valid index.
     pub(super) fn open_each(
         &mut self,
         rooms: &[Term],
@@ -334,7 +337,7 @@ impl<'a> Lower<'a> {
         Ok(self.new_part(t, lens))
     }
 
-    /// One of two such parts, by a condition.
+    /// Selects one of two parts with dynamic length by a condition.
     pub(super) fn open_choice(&mut self, cond: Term, a: &Open, b: &Open, range: SrcRange) -> Lowered<Value<'a>> {
         let (ra, rb) = (self.g.rank(a.all), self.g.rank(b.all));
         let (ea, eb) = (self.g.elem(a.all), self.g.elem(b.all));

@@ -1,5 +1,5 @@
-//! `Ordering`: comparisons as values. One is a list of pairs of keys, of which the first that differ decide; so `max_by` can see
-//! which key of an item its closure compares.
+//! `Ordering`: comparisons as values. An ordering is a list of pairs of keys, and the first pair
+//! that differs decides. So `max_by` can see which key of an item its closure compares.
 
 use super::lower::{Lower, elem_name};
 use super::refs::results;
@@ -11,11 +11,11 @@ use crate::ir::{Elem, IntTy, Term, Type};
 use crate::prim::{Cmp, Prim};
 use crate::program::Takes;
 
-/// The comparison of two values: pairs of keys, integers or reals that are no NaN.
+/// The comparison of two values: pairs of keys, which are integers or reals other than NaN.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Order(pub Vec<(Term, Term)>);
 
-/// What a comparison may come to.
+/// A possible result of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sign {
     Less,
@@ -23,7 +23,7 @@ pub(super) enum Sign {
     Greater,
 }
 
-/// What makes and consumes `Ordering`s.
+/// Methods that create and consume `Ordering`s.
 pub(super) const TABLE: &[Row] = &[
     row("cmp", On::Int, (1, 1), cmp, "comparison, an `Ordering`").unproved().gives(results::unknown),
     row("cmp", On::Bool, (1, 1), cmp, "comparison, an `Ordering`"),
@@ -49,9 +49,9 @@ pub(super) const TABLE: &[Row] = &[
 ];
 
 impl<'a> Lower<'a> {
-    /// Whether a comparison comes to this.
+    /// A condition: the comparison has this result.
     pub(super) fn has_sign(&mut self, order: &Order, sign: Sign) -> Term {
-        // From the last pair to the first: what follows counts where the keys are equal.
+        // The last pair comes first here, since a pair matters only if all earlier keys are equal.
         let mut result = self.g.lit_bool(sign == Sign::Equal);
         for &(a, b) in order.0.iter().rev() {
             let equal = self.g.compare(Cmp::Eq, a, b);
@@ -68,7 +68,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// The pairs of scalars that two values of one type are compared by.
+    /// The pairs of scalars by which two values of one type are compared.
     fn pairs(&mut self, a: &Value<'a>, b: &Value<'a>, range: SrcRange, pairs: &mut Vec<(Term, Term)>) -> Lowered<()> {
         if let (Value::Tuple(xs), Value::Tuple(ys)) = (a, b)
             && xs.len() == ys.len()
@@ -87,7 +87,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The comparison that a closure of two items gives; `Option`s have been unwrapped.
+    /// The comparison that a closure of two items returns. `Option`s are unwrapped already.
     pub(super) fn ordering(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Order> {
         match value {
             Value::Ordering(order) => Ok(order.clone()),

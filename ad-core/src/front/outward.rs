@@ -1,7 +1,9 @@
-//! What the text of a loop's body does to what is outside of it: which variables it may change, and where it may jump to. Found
-//! before the body is lowered, since a loop carries those variables.
+//! The effects of a loop body on its outside: the variables that it may assign, and the targets
+//! that it may jump to. They are collected from the syntax before the body is lowered, since a loop
+//! carries those variables.
 //!
-//! It may name too much (what is carried and does not change is carried for nothing), and must never name too little.
+//! Invariant: this is an over-approximation. A variable that is carried and does not change is
+//! harmless; a missing one is not.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +15,7 @@ use super::table::{self, Mark, On};
 /// A jump out of the body.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Jump {
-    /// Behind the loop itself, or behind what has this label.
+    /// To the end of the loop itself, or of the construct with this label.
     Break(Option<String>),
     /// To the next step of the loop with this label.
     Continue(String),
@@ -21,29 +23,29 @@ pub(super) enum Jump {
     Return,
 }
 
-/// What was found.
+/// The collected effects.
 #[derive(Default, Debug)]
 pub(super) struct Outward {
-    /// Names of variables that may be changed.
+    /// The names of variables that may be changed.
     pub changed: BTreeSet<String>,
-    /// Those of them that are pushed to.
+    /// The names of the variables that are pushed to.
     pub pushed: BTreeSet<String>,
-    /// Names of variables that are mentioned, but for pushing to them.
+    /// The names of variables that are used in another way than a push.
     pub mentioned: BTreeSet<String>,
     pub jumps: BTreeSet<Jump>,
-    /// Names that blocks around the place have bound again.
+    /// Names that enclosing blocks inside of the body have shadowed.
     shadowed: Vec<String>,
-    /// Labels of blocks and loops around the place.
+    /// The labels of enclosing blocks and loops inside of the body.
     labels: Vec<String>,
-    /// Loops around the place.
+    /// The number of enclosing loops inside of the body.
     loops: usize,
 }
 
 impl Outward {
-    /// What a `for` does.
+    /// The effects of a `for`.
     pub(super) fn of_for(l: &syn::ExprForLoop) -> Self {
         let mut found = Outward::default();
-        // The items may be parts that are changed.
+        // The items may be mutable references to parts of the variables in this expression.
         found.visit_expr(&l.expr);
         found.jumps.clear();
         found.shadow(&l.pat);
@@ -51,7 +53,8 @@ impl Outward {
         found
     }
 
-    /// What a loop does that only pushes to a variable; one that may leave items out looks at what is there.
+    /// The effects of a loop that only pushes to a variable. If it does not push in every step, it
+    /// reads the variable.
     pub(super) fn of_pushing(name: &str, always: bool) -> Self {
         let mut found = Outward::default();
         found.changed.insert(name.to_string());
@@ -62,7 +65,8 @@ impl Outward {
         found
     }
 
-    /// What `scan` does with its state and what it makes; where it need not make something of each item, it may end.
+    /// The effects of `scan` on its state and its result. If the closure may return `None`, the
+    /// loop can stop early.
     pub(super) fn of_scan([state, made]: [&str; 2], always: bool) -> Self {
         let mut found = Outward::of_pushing(made, always);
         found.changed.insert(state.to_string());
@@ -73,7 +77,7 @@ impl Outward {
         found
     }
 
-    /// What `for_each` does: the closure is the body, and its jumps are its own.
+    /// The effects of `for_each`. The closure is the body, and jumps in it do not leave it.
     pub(super) fn of_each(m: &syn::ExprMethodCall, f: &syn::ExprClosure) -> Self {
         let mut found = Outward::default();
         found.visit_expr(&m.receiver);
@@ -92,7 +96,7 @@ impl Outward {
         });
     }
 
-    /// The variable that an assignment to an expression changes.
+    /// Adds the variable that an assignment to an expression changes.
     fn change(&mut self, e: &Expr) {
         match e {
             Expr::Paren(p) => self.change(&p.expr),
@@ -108,7 +112,7 @@ impl Outward {
         }
     }
 
-    /// What a `while` does: its condition is asked in each step, and leaves the loop.
+    /// The effects of a `while`. Its condition is evaluated in each step, and may leave the loop.
     pub(super) fn of_while(l: &syn::ExprWhile) -> Self {
         let mut found = Outward::default();
         found.visit_expr(&l.cond);
@@ -117,14 +121,14 @@ impl Outward {
         found
     }
 
-    /// What a `loop` does.
+    /// The effects of a `loop`.
     pub(super) fn of_loop(l: &syn::ExprLoop) -> Self {
         let mut found = Outward::default();
         found.visit_block(&l.body);
         found
     }
 
-    /// A variable of the loop's outside.
+    /// The variable of an expression, if it is one from outside of the loop.
     fn outer(&self, e: &Expr) -> Option<String> {
         match e {
             Expr::Paren(p) => self.outer(&p.expr),
@@ -145,7 +149,7 @@ impl Outward {
         Names(&mut self.shadowed).visit_pat(pat);
     }
 
-    /// Something in which names and labels of its own hold.
+    /// Visits a construct with its own scope of names and labels.
     fn within(&mut self, label: Option<&syn::Label>, is_loop: bool, f: impl FnOnce(&mut Self)) {
         let (shadowed, labels) = (self.shadowed.len(), self.labels.len());
         self.labels.extend(label.map(|l| l.name.ident.to_string()));
@@ -157,7 +161,8 @@ impl Outward {
     }
 }
 
-/// The closure of `.for_each(|item| ..)` and the like: those that may change what is around them, since they run where they stand.
+/// The closure of `.for_each(|item| ..)` and similar methods. It may change outer variables, since
+/// the method calls it at once.
 pub(super) fn each(m: &syn::ExprMethodCall) -> Option<&syn::ExprClosure> {
     let Some(Expr::Closure(f)) = m.args.last() else { return None };
     let loops = |on| table::find(on, &m.method.to_string()).filter(|row| row.is(Mark::Loop));
@@ -165,12 +170,12 @@ pub(super) fn each(m: &syn::ExprMethodCall) -> Option<&syn::ExprClosure> {
     (m.args.len() == row.args.0).then_some(f)
 }
 
-/// Whether a method that changes its receiver is marked so.
+/// Whether the table marks a method that changes its receiver in this way.
 fn has_mark(m: &syn::ExprMethodCall, mark: Mark) -> bool {
     table::find(On::Place, &m.method.to_string()).is_some_and(|row| row.is(mark))
 }
 
-/// Whether such a method gives its closure parts of what it is called on.
+/// Whether a method changes its receiver through a closure.
 pub(super) fn changes_receiver(m: &syn::ExprMethodCall) -> bool {
     has_mark(m, Mark::Loop)
 }
@@ -235,7 +240,7 @@ impl<'ast> Visit<'ast> for Outward {
         self.jumps.insert(Jump::Return);
     }
 
-    // A closure cannot change what it captures, and its jumps are its own.
+    // Other closures cannot change captured variables, and jumps in them do not leave them.
     fn visit_expr_closure(&mut self, c: &'ast syn::ExprClosure) {
         let (changed, jumps) = (self.changed.clone(), self.jumps.clone());
         visit::visit_expr_closure(self, c);
@@ -257,7 +262,7 @@ impl<'ast> Visit<'ast> for Outward {
     }
 
     fn visit_expr_binary(&mut self, b: &'ast syn::ExprBinary) {
-        // Down the left side by a loop: a chain nests as deep as it is long.
+        // A loop follows the left operands, since a chain of operators nests as deep as it is long.
         let mut at = b;
         loop {
             self.visit_expr(&at.right);

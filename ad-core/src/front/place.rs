@@ -1,5 +1,6 @@
-//! What can be assigned: a variable, or a part of one. A place is a lens, a path from a cell inwards; reading goes down the path, and
-//! writing makes the whole anew with the part replaced. Nothing is changed in place here: that is the emitter's, where it can.
+//! Place expressions: a variable, or a part of one. A place is a cell and a path of projections.
+//! Reading follows the path. Writing creates a new value with the part replaced; the emitter turns
+//! this into an in-place update if possible.
 
 use std::rc::Rc;
 
@@ -18,26 +19,27 @@ use crate::ir::{Node, Put, Term, Var};
 use crate::memory_order::HasLayouts;
 use crate::prim::Cmp;
 
-/// A variable, and the way inwards.
+/// A variable and a path of projections.
 #[derive(Clone)]
 pub(super) struct Place {
     pub cell: Cell,
     steps: Vec<Step>,
-    /// As the user wrote it.
+    /// The source text.
     pub text: String,
     pub range: SrcRange,
 }
 
-/// One step inwards.
+/// One projection.
 #[derive(Clone)]
 enum Step {
-    /// A part of a tuple, or an element of an array literal at a constant index.
+    /// A component of a tuple, or an element of an array literal at a constant index.
     Field(usize),
-    /// A part of an array: of each axis one index or a range. Behind it only comes a diagonal.
+    /// A part of an array: an index or a range for each axis. Only a diagonal may follow it.
     Part(Rc<[Cut]>),
-    /// A part of the diagonal of an array: the elements at equal indices of all axes. The last step.
+    /// A part of the diagonal of an array, which is the elements with the same index along all
+    /// axes. It is the last projection.
     Diagonal(Cut),
-    /// An element of a `Vec` whose length changes.
+    /// An element of a growable `Vec`.
     Element(Term),
 }
 
@@ -47,30 +49,31 @@ impl Place {
         Place { cell, steps: Vec::new(), text: text.to_string(), range }
     }
 
-    /// Whether it is one.
+    /// Whether the place is a whole variable.
     pub(super) fn is_variable(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// An element of a `Vec` whose length changes, or of a literal of tuples, which is known to be there.
+    /// An element of a growable `Vec`, or of an array literal of tuples. The index has been
+    /// checked.
     pub(super) fn at(mut self, index: Term) -> Place {
         self.steps.push(Step::Element(index));
         self
     }
 
-    /// Whether it is a part of an array: a view of it, in Rust.
+    /// Whether the place is a part of an array. In Rust this is a view.
     pub(super) fn is_part(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Part(_) | Step::Diagonal(_)))
     }
 
-    /// A part of a tuple or of an array literal.
+    /// A component of a tuple or an element of an array literal.
     pub(super) fn inside(mut self, k: usize) -> Place {
         self.steps.push(Step::Field(k));
         self
     }
 }
 
-/// Whether an expression is something that stays there after it has been used, and no temporary value.
+/// Whether an expression is a place expression, and not a temporary value.
 pub(super) fn names_one(e: &Expr) -> bool {
     match e {
         Expr::Path(_) | Expr::Field(_) | Expr::Index(_) => true,
@@ -83,7 +86,7 @@ pub(super) fn names_one(e: &Expr) -> bool {
 }
 
 impl<'a> Lower<'a> {
-    /// An expression as something that can be assigned.
+    /// Lowers a place expression.
     pub(super) fn place(&mut self, e: &'a Expr) -> Lowered<Place> {
         let range = SrcRange::of(e);
         let text = text_of(e, 40);
@@ -133,7 +136,7 @@ impl<'a> Lower<'a> {
                 Value::Place(place) => Ok((*place).clone()),
                 _ => Err(self.error(range, refused::mutation(&m.method.to_string()))),
             },
-            // `y(i) = x`.
+            // This is `y(i) = x`.
             Expr::Call(_) => match self.expr(e) {
                 Ok(_) => Err(refuse::expression(self, e)),
                 Err(said) => Err(said),
@@ -142,7 +145,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What a place holds.
+    /// The value of a place.
     pub(super) fn read_place(&mut self, place: &Place) -> Lowered<Value<'a>> {
         let mut value = self.read(place.cell, place.range)?;
         for step in &place.steps {
@@ -176,7 +179,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `place[index]`.
+    /// The place of `place[index]`.
     pub(super) fn element(&mut self, place: Place, index: &Value<'a>, range: SrcRange, text: &str) -> Lowered<Place> {
         let value = self.read_place(&place)?;
         if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&value, index) {
@@ -225,19 +228,21 @@ impl<'a> Lower<'a> {
         Ok(self.narrowed(place, &cuts))
     }
 
-    /// Whether a place holds some rows of an array of arrays, so many as the loops around decide: then what is inside of them is a part of that array.
+    /// Whether a place is a part with a dynamic number of rows of an array of arrays. An element of
+    /// it is then a part of that array.
     pub(super) fn is_rows(&self, place: &Place, value: &Value<'a>) -> bool {
         matches!(value, Value::Stack(_)) && matches!(place.steps.last(), Some(Step::Part(_)))
     }
 
-    /// The diagonal of a place that is an array, of so many elements.
+    /// The diagonal of an array place, with `n` elements.
     pub(super) fn diagonal_of(&mut self, mut place: Place, n: Term) -> Place {
         let zero = self.g.lit_usize(0);
         place.steps.push(Step::Diagonal(Cut::of(zero, 1, n)));
         place
     }
 
-    /// The sizes of a part of a diagonal, the index along it if it has one, and the place of its elements in the array.
+    /// The sizes of a part of a diagonal, its index variable if it has one, and the indices of its
+    /// elements in the array.
     fn diagonal_index(&mut self, x: Term, cut: &Cut) -> (Vec<Term>, Option<Var>, Vec<Term>) {
         let rank = self.g.rank(x);
         let Some(n) = cut.len else { return (Vec::new(), None, vec![cut.start; rank]) };
@@ -247,7 +252,7 @@ impl<'a> Lower<'a> {
         (vec![n], Some(var), vec![at; rank])
     }
 
-    /// A part of a place that is an array.
+    /// A part of an array place.
     pub(super) fn narrowed(&mut self, mut place: Place, cuts: &[Cut]) -> Place {
         if let (Some(Step::Diagonal(outer)), [inner]) = (place.steps.last().cloned(), cuts) {
             let start = self.place_in_axis(&outer, inner.start);
@@ -277,7 +282,7 @@ impl<'a> Lower<'a> {
         place
     }
 
-    /// Makes a place hold another value.
+    /// Assigns a value to a place.
     pub(super) fn write_place(&mut self, place: &Place, value: Value<'a>) -> Lowered<()> {
         if let Value::Place(_) = value {
             return Err(self.error(place.range, refused::construct(Construct::MutRef)));
@@ -290,14 +295,14 @@ impl<'a> Lower<'a> {
         self.put_in(place, value, Put::Set)
     }
 
-    /// Puts or adds something in a part of a variable.
+    /// Replaces or accumulates into a part of a variable.
     fn put_in(&mut self, place: &Place, value: Value<'a>, put: Put) -> Lowered<()> {
         let old = self.read(place.cell, place.range)?;
         let new = self.replaced(&old, &place.steps, (value, put), place)?;
         self.write(place.cell, new, place.range)
     }
 
-    /// Writes into a place: what is an array there stays where it is in memory.
+    /// Assigns to a place. An array there keeps its memory.
     pub(super) fn write_over(&mut self, place: &Place, old: &Value<'a>, new: Value<'a>) -> Lowered<()> {
         let new = match (old, new) {
             (Value::Term(old), Value::Term(new)) if place.steps.is_empty() => {
@@ -308,7 +313,7 @@ impl<'a> Lower<'a> {
         self.write_place(place, new)
     }
 
-    /// A literal that is assigned has the type of what was there before.
+    /// Gives an assigned literal the type of the old value.
     fn typed_as_before(&mut self, cell: Cell, value: Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let elem = match (&value, self.state.store.held(cell)) {
             (Value::Number(_), Some(super::state::Held::Value(old))) => self.elem_of(old),
@@ -324,7 +329,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `old` with the part at the end of the steps replaced.
+    /// A copy of `old` in which the part at the end of the path is replaced.
     fn replaced(
         &mut self,
         old: &Value<'a>,
@@ -371,7 +376,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An array with a part replaced, or added to.
+    /// A copy of an array in which a part is replaced or accumulated into.
     fn with_part(
         &mut self,
         old: &Value<'a>,
@@ -401,9 +406,9 @@ impl<'a> Lower<'a> {
             return Err(Poison);
         }
         let all = self.of_sizes(&new, &part, &words, place.range)?;
-        // What is not there is dropped, and so are its cotangents.
+        // The padding is zero, so it has no effect, and neither have its cotangents.
         let new = self.with_zeros(&Open { all, lens: Rc::clone(&part.lens) });
-        // Whole axes at the end are written as rows.
+        // Whole trailing axes are written as rows.
         let zero = self.g.lit_usize(0);
         let shape = self.g.shape(t).to_vec();
         let whole = |(cut, &size): (&Cut, &Term)| {
@@ -421,7 +426,7 @@ impl<'a> Lower<'a> {
             vars.push(var);
             let i = self.g.mk(Node::Var(var));
             let at = self.place_in_axis(cut, i);
-            // Behind its last element a part has none; what is out of range is not written.
+            // An index in the padding is moved out of range, so that it is not written.
             index.push(match cut.open_len() {
                 Some(len) if !cut.ends => {
                     let (there, nowhere) = (self.g.compare(Cmp::Lt, i, len), self.g.lit_usize(usize::MAX));
@@ -441,7 +446,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// An array with a part of its diagonal replaced.
+    /// A copy of an array in which a part of the diagonal is replaced.
     fn with_diagonal(&mut self, old: &Value<'a>, cut: &Cut, new: &Value<'a>, place: &Place) -> Lowered<Value<'a>> {
         if let Value::Never = old {
             return Ok(Value::Never);
@@ -467,7 +472,7 @@ impl<'a> Lower<'a> {
         Ok(Value::Term(all))
     }
 
-    /// `a = b`, with patterns on the left.
+    /// Lowers `a = b`, with patterns on the left.
     pub(super) fn assign_expr(&mut self, a: &'a syn::ExprAssign) -> Lowered<Value<'a>> {
         let value = self.expr(&a.right);
         let result = self.assign(&a.left, value.clone().ok());
@@ -475,7 +480,7 @@ impl<'a> Lower<'a> {
         result.map(|()| Value::Unit)
     }
 
-    /// Assigns to an expression; without a value only the errors on the left are found.
+    /// Assigns to an expression. Without a value only the errors on the left are reported.
     fn assign(&mut self, left: &'a Expr, value: Option<Value<'a>>) -> Lowered<()> {
         let elems = match left {
             Expr::Infer(_) => return Ok(()),
@@ -507,7 +512,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// A value as so many parts.
+    /// Splits a value into `n` components.
     fn parts(&mut self, value: &Value<'a>, n: usize, range: SrcRange) -> Lowered<Vec<Value<'a>>> {
         match value {
             Value::Tuple(vs) | Value::List(vs) if vs.len() == n => Ok(vs.to_vec()),
@@ -528,10 +533,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `a += b` and its like.
+    /// Lowers `a += b` and the other compound assignments.
     pub(super) fn compound(&mut self, b: &'a ExprBinary) -> Lowered<Value<'a>> {
         let range = SrcRange::of(b);
-        // The right side first, as for numbers in Rust.
+        // The right operand is evaluated first, as Rust does for primitive types.
         let right = self.expr(&b.right);
         let place = self.place(&b.left)?;
         let right = right?;
@@ -564,7 +569,7 @@ impl<'a> Lower<'a> {
         Ok(Value::Unit)
     }
 
-    /// Adds to a part whose size a loop decides (or takes from it): nothing is read of it.
+    /// Adds to or subtracts from a part with dynamic length, without reading it.
     fn added_to(
         &mut self,
         place: &Place,
@@ -585,7 +590,7 @@ impl<'a> Lower<'a> {
         Ok(Value::Unit)
     }
 
-    /// A number or an array, broadcast to the shape of a part, which stays.
+    /// Broadcasts a number or an array to the shape of a part, which does not change.
     pub(super) fn spread_to(&mut self, part: &Open, x: &Open, texts: &[String; 2], range: SrcRange) -> Lowered<Open> {
         let pair = self.open_pair(part, x, texts, range)?;
         let (rank, own) = (self.g.rank(part.all), self.sizes_there(part));

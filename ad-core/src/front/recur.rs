@@ -1,8 +1,10 @@
-//! Recurrences: folds, scans and products, one step after another. A step is lowered over placeholders for what is carried; closing the
-//! loop makes what it takes from outside captures (`ir::OpenLoop`). An accumulator is a scalar, an array, or tuples and array literals of these:
-//! each leaf is carried by itself. Its shape is that of its beginning, in every step.
+//! Recurrences: folds, scans and products, one step after another. A step is lowered over
+//! placeholders for the carried values. When the loop is closed, the outer terms that it uses
+//! become captures (`ir::OpenLoop`). An accumulator is a scalar, an array, or a tuple or array
+//! literal of these; each leaf is carried separately. Its shape does not change.
 //!
-//! Must never reorder the steps. What may go wrong in a step is a flag that the loop carries (`checks`).
+//! Invariants: the order of the steps does not change. A check in a step becomes a flag that the
+//! loop carries (`checks`).
 
 use std::rc::Rc;
 
@@ -21,7 +23,7 @@ use crate::ir::{Elem, Lit, Term};
 use crate::memory_order::{HasLayouts, ReductionOrder, ResultOrder};
 use crate::prim::{Binary, Cmp, IntOp, Reduce};
 
-/// Functions and methods.
+/// The table rows of functions and methods.
 pub(super) const TABLE: &[Row] = &[
     row("fold", On::Dsl, (3, 3), fold, "f(.. f(f(init, x0), x1) .., xn)")
         .order(ResultOrder::Given)
@@ -64,29 +66,30 @@ pub(super) const TABLE: &[Row] = &[
     row("product", On::Iter, (0, 0), product_items, "product of the items: `.product::<f64>()`").gives(results::number),
 ];
 
-/// Which accumulators a recurrence results in.
+/// Which accumulators a recurrence returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rows {
     None,
-    /// After each item.
+    /// The accumulator after each item.
     After,
 }
 
-/// What a recurrence carries.
+/// The accumulator of a recurrence.
 struct Acc<'a> {
     form: Form<'a>,
     key: Key,
-    /// Which of its arrays change their order in memory.
+    /// The arrays in it whose memory order changes.
     orders: Rc<[Ordered]>,
 }
 
-/// The accumulator's name in keys.
+/// The name of the accumulator in keys.
 const ACCUMULATOR: &str = "accumulator";
 
 type Step<'a, 's> = &'s dyn Fn(&mut Lower<'a>, Value<'a>, Value<'a>) -> Lowered<Value<'a>>;
 
 impl<'a> Lower<'a> {
-    /// The sequence that a function of the DSL takes: a range, the elements of an array of rank 1, or the outer rows of any other.
+    /// The sequence argument of a function of the DSL: a range, the elements of an array of rank 1,
+    /// or the rows (along the first axis) of an array of higher rank.
     fn outer_items(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
         let part = self.open_part(value).is_some_and(|part| self.g.rank(part.all) == 1);
         if part || matches!(value, Value::Range(_) | Value::Seq(_)) {
@@ -97,7 +100,7 @@ impl<'a> Lower<'a> {
         Ok(Seq::new([n], move |me: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(me.g.index(x, ix)))))
     }
 
-    /// The leaves of an accumulator; open literals are what `wants` says.
+    /// Flattens an accumulator. Literals without a type get the types in `wants`.
     fn accumulated(
         &mut self,
         value: &Value<'a>,
@@ -106,12 +109,12 @@ impl<'a> Lower<'a> {
     ) -> Lowered<(Form<'a>, Vec<Term>)> {
         let value = self.decided_as(value, wants, range)?;
         let mut leaves = Leaves::default();
-        // Its literals have their types: none is asked for again.
+        // All literals have their types already, so no key is used.
         let form = self.flatten(&value, &mut Key::new(&wants, ""), &mut leaves, range)?.ok_or(Poison)?;
         Ok((form, leaves.terms))
     }
 
-    /// An accumulator whose literals have types.
+    /// Gives the literals of an accumulator their types.
     fn decided_as(
         &mut self,
         value: &Value<'a>,
@@ -134,7 +137,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A recurrence over a sequence: the last accumulator, and the rows that are asked for.
+    /// Lowers a recurrence over a sequence. Returns the last accumulator and the requested rows.
     fn recurrence(
         &mut self,
         init: &Value<'a>,
@@ -160,7 +163,7 @@ impl<'a> Lower<'a> {
         Ok((Self::formed(&acc.form, &mut last.iter())?, all))
     }
 
-    /// One loop for each length of the sequence, the outermost first.
+    /// Lowers one scan for each axis of the sequence, the outermost first.
     fn nested(
         &mut self,
         acc: &Acc<'a>,
@@ -182,7 +185,7 @@ impl<'a> Lower<'a> {
                 me.carry_orders_on((&acc.key, ACCUMULATOR), &acc.orders, (&init, 0), &mut next, leaves)?;
                 Ok(next)
             };
-            // Where there is no item the accumulator stays.
+            // A step without an item does not change the accumulator.
             let next: Vec<Term> = match there {
                 None => run(self)?,
                 Some(there) => {
@@ -204,7 +207,8 @@ impl<'a> Lower<'a> {
         Ok((last, all))
     }
 
-    /// What an open literal of the accumulator is to become, in order of the leaves: `Any` where only a step can say.
+    /// The types to infer for the untyped literals of the accumulator, in the order of the leaves.
+    /// `Any` means that a step decides.
     fn open(&self, value: &Value<'a>, wants: &mut Vec<Want>) {
         match value {
             Value::Tuple(parts) | Value::List(parts) => parts.iter().for_each(|p| self.open(p, wants)),
@@ -218,7 +222,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A step lowered with the literals as they are says what their types are; nothing else of it is kept.
+    /// Infers the types of the literals by a trial lowering of one step.
     fn guess(&mut self, init: &Value<'a>, seq: &Seq<'a>, wants: &[Want], step: Step<'a, '_>) -> Vec<Want> {
         let mut index: Vec<Term> = Vec::new();
         for &n in &*seq.dims {
@@ -244,7 +248,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Closures of two arguments.
+    /// The table row of a recurrence whose closure has two parameters.
     fn recur(
         &mut self,
         init: (&Value<'a>, SrcRange),
@@ -275,7 +279,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The three arguments of a function of the DSL.
+/// The arguments of a function of the DSL: the sequence and the initial value.
 fn arguments<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Seq<'a>, (Value<'a>, SrcRange))> {
     let ((init, ri), (xs, rx)) = (call.arg(0)?, call.arg(1)?);
     let seq = me.outer_items(xs, rx)?;
@@ -293,7 +297,7 @@ pub(super) fn fold_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered
     Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
 }
 
-/// The first item is what it begins with.
+/// `reduce`: the first item is the initial value.
 fn reduce_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((xs, rx), f) = (call.arg(0)?, call.arg(1)?);
     let seq = super::iter::counted(me, xs, "reduce", rx)?;
@@ -328,7 +332,7 @@ fn fold_zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(last)
 }
 
-/// ndarray's `fold` goes in memory order.
+/// ndarray's `fold` visits the elements in memory order.
 fn fold_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), init) = (call.arg(0)?, call.arg(1)?);
     let x = me.array(x, rx)?;
@@ -340,14 +344,14 @@ fn fold_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
 }
 
-/// The accumulators after each item, which have to be one array each, and the first one.
+/// The accumulators after each item, each of which is one array, and the initial one.
 fn accumulators<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, reverse: bool) -> Lowered<(Term, Term, SrcRange)> {
     let (seq, (init, ri)) = arguments(me, call)?;
     if matches!(init, Value::Tuple(_)) {
         return Err(me.error(ri, catalogue::scan_of_tuples(call.name())));
     }
     let (f, rf) = call.arg(2)?;
-    // An array literal is an array here.
+    // An array literal becomes an array here.
     let init = match init {
         Value::List(_) => Value::Term(me.term_as(&init, Want::Any, ri)?),
         other => other,
@@ -363,7 +367,7 @@ fn scan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(accumulators(me, call, false)?.1))
 }
 
-/// `rows` with one more row, before them or behind.
+/// Appends one more row before or after `rows`.
 fn with_row(me: &mut Lower<'_>, rows: Term, one: Term, first: bool) -> Term {
     let (n, shape) = (me.g.shape(rows)[0], me.g.shape(rows).to_vec());
     let literal = me.g.lit_usize(1);
@@ -412,7 +416,7 @@ fn product<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     me.product_of_items(&seq, Some(elem), range)
 }
 
-/// In ndarray's order.
+/// The product of an array in ndarray's order.
 fn product_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let Value::Term(free) = product(me, call)? else { return Err(Poison) };
     let (x, range) = call.arg(0)?;
@@ -428,7 +432,7 @@ fn product_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
     Ok(Value::Term(own))
 }
 
-/// The same of a part whose size the loops around decide.
+/// The product of a part with dynamic length.
 fn product_of_part<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (_, range) = call.arg(0)?;
     let elem = me.g.elem(x.all);
@@ -449,7 +453,7 @@ fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     if let Some(elem) = call.generics.and_then(|ty| super::types::elem_of(ty, me.sig.real_param.as_ref())) {
         return me.product_of_items(&seq, Some(elem), range);
     }
-    // `let p: f64 = xs.product()`: of the type of the items.
+    // In `let p: f64 = xs.product()` the result has the type of the items.
     let one = |me: &mut Lower<'a>, elem: Elem| match elem {
         Elem::Real(ty) => Ok(me.g.lit_real(ty, 1.0)),
         Elem::Int(ty) => Ok(me.g.lit(Lit::Int(ty, 1))),
@@ -487,7 +491,8 @@ fn product_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
             _ => me.int_checked(IntOp::Mul, a, b),
         }))
     })?;
-    // What is contiguous has ndarray's order; along other axes it goes from the first to the last.
+    // Contiguous lanes are multiplied in ndarray's order. Other axes are multiplied from the first
+    // element to the last.
     if let (Value::Term(free), true) = (&last, last_axis) {
         return Ok(Value::Term(with_exact(me, *free, Reduce::Factors, 1, lanes)));
     }

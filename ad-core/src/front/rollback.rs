@@ -1,12 +1,11 @@
-//! Attempts: something is lowered for what it comes to, and no trace of it is kept.
+//! Trial lowerings: a trial lowers something to see the result, and then restores the state.
 //!
-//! [`Lower`] has three parts. [`State`] is what an attempt takes back, all of it, by construction:
-//! the struct, its mark and both functions are one list of fields, and a field whose type has no
-//! [`Rollback`] does not compile. What is given for the whole pass never changes. The rest stays
-//! when an attempt is taken back: it is true of terms, which are never removed, or meant for the
-//! next pass.
+//! [`Lower`] has three parts. A trial restores all of [`State`], by construction: the struct, its
+//! mark and both functions are generated from one list of fields, and a field whose type does not
+//! implement [`Rollback`] does not compile. The inputs of the run never change. A trial keeps the
+//! rest: facts about terms, which are never removed, and input for the next run.
 //!
-//! Must never restore a field by hand, nor let the state change outside of this list.
+//! Invariants: no field is restored by hand, and the restored state is exactly this list.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -25,20 +24,20 @@ use crate::diag::Diags;
 use crate::ir::{Loc, Term};
 use crate::program::{Assumed, AssumedConst, Check, Place};
 
-/// What can be marked, and brought back to the mark.
+/// A value that can be marked and restored to the mark.
 trait Rollback: std::fmt::Debug {
-    /// What the way back needs.
+    /// The information that `rollback` needs.
     type Mark;
     fn mark(&self) -> Self::Mark;
     fn rollback(&mut self, mark: Self::Mark);
-    /// What tells one state from another.
+    /// A text that distinguishes different states.
     #[cfg(test)]
     fn snapshot(&self) -> String {
         format!("{self:?}")
     }
 }
 
-/// These are copied: they are small, or share their parts.
+/// The marks of these types are copies. They are small, or share their contents.
 macro_rules! by_copy {
     ($($ty:ty),*) => {
         $(impl<'a> Rollback for $ty {
@@ -111,16 +110,17 @@ impl Rollback for Facts {
     }
 }
 
-/// Declares the state and what restores it, from one list of fields.
+/// Declares the state and the functions that restore it, from one list of fields.
 macro_rules! state {
     ($($(#[$doc:meta])* $name:ident: $ty:ty,)*) => {
-        /// Where lowering is, and what it has found on the way: all that an attempt takes back.
+        /// The part of the translation state that a trial restores: the current position, and what
+        /// has been found so far.
         #[derive(Default, Debug)]
         pub(super) struct State<'a> {
             $($(#[$doc])* pub $name: $ty,)*
         }
 
-        /// A state to come back to.
+        /// A state that can be restored.
         pub(super) struct Mark<'a> {
             $($name: <$ty as Rollback>::Mark,)*
         }
@@ -134,7 +134,7 @@ macro_rules! state {
                 $(self.$name.rollback(mark.$name);)*
             }
 
-            /// Each field as a text.
+            /// The text of each field.
             #[cfg(test)]
             fn snapshot(&self) -> Vec<(&'static str, String)> {
                 vec![$((stringify!($name), self.$name.snapshot()),)*]
@@ -144,58 +144,60 @@ macro_rules! state {
 }
 
 state! {
-    /// The errors.
+    /// The errors so far.
     diags: Diags,
-    /// Source locations, which terms name by their numbers.
+    /// Source locations. Terms refer to them by number.
     places: Log<Place>,
     /// The source location of the expression that is being lowered.
     here: Loc,
     /// Names of terms.
     hints: BTreeMap<Term, String>,
-    /// What names mean.
+    /// The bindings in scope.
     scope: Scope<'a>,
-    /// Items in the function, which are all that functions in it can name.
+    /// The items that are declared in the body. Nested functions see only these.
     items: Scope<'a>,
-    /// What the variables hold.
+    /// The current value of each variable.
     store: Store<'a>,
-    /// Cells below this one belong to the function around the closure that is being lowered.
+    /// Cells below this one belong to the function that encloses the current closure.
     captured: usize,
-    /// Whether control can get here.
+    /// Whether the current program point is reachable.
     reached: bool,
-    /// Blocks, loops and functions that can be left before their ends, the innermost last.
+    /// The enclosing functions, labelled blocks, loops and loop bodies that a jump can leave, the
+    /// innermost last.
     targets: Vec<Target<'a>>,
-    /// Loops and conditions around the expression.
+    /// The enclosing loops and conditions.
     frames: Vec<Frame>,
-    /// Recurrences around the expression, the outermost first.
+    /// The enclosing loops as recurrences, the outermost first.
     steps: Vec<Steps>,
-    /// The first term behind a jump out, while the block that was left goes on.
+    /// The first term that was created after a jump out of the current block, if there was one.
     left: Option<usize>,
-    /// The lengths of the part that is being reduced, axis by axis, where loops decide them.
+    /// The valid length along each axis of the array that is being reduced. An entry is `Some`
+    /// where the length is dynamic.
     there: Option<Rc<[Option<Term>]>>,
-    /// What is known of integers here.
+    /// The known facts about integers at this point.
     facts: Facts,
     /// The checks found so far.
     checks: Vec<Check>,
     /// Pairs of sizes that have to be equal.
     equations: Vec<Equation>,
-    /// Whether the next check is one of builds with debug assertions only.
+    /// Whether the next check is evaluated only with debug assertions.
     debug: bool,
-    /// Constants that bare names were taken for, with their types and values.
+    /// Bare names (such as `PI`) that are assumed to be constants of std, with types and values.
     consts: Log<AssumedConst>,
-    /// What names were taken for.
+    /// Assumptions about what names refer to. The generated code asserts them.
     assumed: Log<Assumed>,
-    /// Names that patterns of `match` are assumed to bind.
+    /// Names in patterns of `match` that are assumed to be bindings.
     bound: Log<Ident>,
-    /// Constants outside of the function that patterns were compared with.
+    /// Outer constants that patterns were compared with.
     compared: BTreeSet<String>,
-    /// How many attempts are being made around the expression.
+    /// The nesting depth of trial lowerings.
     attempts: u32,
-    /// How deep expressions and calls of closures nest here.
+    /// The nesting depth of expressions and closure calls.
     depth: u32,
 }
 
 impl<'a> State<'a> {
-    /// The state at the beginning of a function.
+    /// The state at the start of a function.
     pub(super) fn of_function(name: Place) -> Self {
         let mut state = State { reached: true, ..State::default() };
         state.places.push(name);
@@ -204,25 +206,25 @@ impl<'a> State<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// Lowers something for what it comes to, and takes everything else back, its errors too. The
-    /// types of literals that it finds are kept, since they are true.
+    /// Lowers something to see the result. All other effects are undone, its errors included. The
+    /// literal types that it infers are kept, since they remain valid.
     pub(super) fn attempt<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
         #[cfg(test)]
         let before = self.state.snapshot();
         let mark = self.state.mark();
         self.state.attempts += 1;
         let result = self.unsure(f);
-        // Whoever adds a field has to say here whether an attempt takes it back.
+        // This pattern is exhaustive, so a new field has to be placed here.
         let Lower {
             state,
-            // Given for the whole pass.
+            // The inputs of the run.
             sig: _,
             receivers: _,
             classes: _,
             chosen: _,
             first_param: _,
             inner: _,
-            // True of terms, which are never taken back, or for the next pass.
+            // Facts about terms, which are never removed, and input for the next run.
             g: _,
             unsure: _,
             decided: _,
@@ -256,13 +258,14 @@ mod tests {
         static ATTEMPTS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// The state behind an attempt is that before it.
+    /// The state after a trial equals the state before it.
     pub(super) fn compare(before: &[(&str, String)], after: &[(&str, String)]) {
         ATTEMPTS.set(ATTEMPTS.get() + 1);
         before.iter().zip(after).for_each(|(a, b)| assert_eq!(a, b));
     }
 
-    /// What a body changes in the state is taken back, whether it is lowered well or with an error.
+    /// The changes that a body makes are undone, whether it is lowered without an error or with
+    /// one.
     #[test]
     fn an_attempt_is_taken_back() {
         let good = "fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 { \
@@ -290,8 +293,8 @@ mod tests {
         }
     }
 
-    /// Attempts of loops that make `Vec`s longer, of iterators that leave items out and of words of
-    /// messages, in programs of the repository's tests.
+    /// Trials in programs of the repository's tests: growing `Vec`s, filtered iterators, and
+    /// messages of panics.
     #[test]
     fn attempts_of_programs_are_taken_back() {
         #[derive(Default)]

@@ -59,7 +59,7 @@ pub(super) const TABLE: &[Row] = &[
     row("step_by", On::Slice, (1, 1), slice_step_by, "every nth index of a part: `Slice::from(1..).step_by(2)`"),
 ];
 
-/// `Slice` is what `s![1..3;2]` says of an axis: a range and a step.
+/// `Slice`: the range and step of one axis, as in `s![1..3;2]`.
 fn slice_of_axis<'a>(me: &mut Lower<'a>, r: Rc<Range<'a>>, step: i64) -> Value<'a> {
     let step = me.g.lit(Lit::Int(IntTy::Isize, step.into()));
     Value::Tuple([Value::Range(r), Value::Term(step)].into())
@@ -95,7 +95,7 @@ fn slice_step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     Ok(slice_of_axis(me, r, step.saturating_mul(by)))
 }
 
-/// A step is a literal, and not 0.
+/// Checks that a step is a literal other than 0.
 fn literal_step<'a>(me: &mut Lower<'a>, step: &Value<'a>, range: SrcRange) -> Lowered<i64> {
     let step = me.integer(step, IntTy::Isize, range)?;
     match me.g.int_value(step).and_then(|n| i64::try_from(n).ok()).filter(|&n| n != 0) {
@@ -104,7 +104,7 @@ fn literal_step<'a>(me: &mut Lower<'a>, step: &Value<'a>, range: SrcRange) -> Lo
     }
 }
 
-/// A range of an axis: `(1..3).into()`, or a `Slice`.
+/// The range of an axis: `(1..3).into()`, or a `Slice`.
 pub(super) fn range_of_axis<'a>(me: &mut Lower<'a>, value: &Value<'a>, range: SrcRange) -> Lowered<Axis<'a>> {
     match value {
         Value::Range(r) => Ok(Axis::Range(Rc::clone(r), Some(1))),
@@ -124,7 +124,7 @@ fn part<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term, axis: usize, index
     Ok(Value::Term(me.g.index(first, &[i])))
 }
 
-/// The array with one axis moved to the front.
+/// Moves one axis of the array to the front.
 pub(super) fn front_axis(me: &mut Lower, x: Term, axis: usize) -> Term {
     let rank = me.g.rank(x);
     let perm: Vec<u8> = std::iter::once(axis)
@@ -203,7 +203,8 @@ fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(me.opened(all, &lens))
 }
 
-/// What `s![..]` says of each axis, and where new axes are.
+/// Translates the entries of `s![..]`: the range or index of each axis, and the positions of new
+/// axes.
 pub(super) fn slice_axes<'a>(
     me: &mut Lower<'a>,
     spec: &Value<'a>,
@@ -213,7 +214,7 @@ pub(super) fn slice_axes<'a>(
     let Value::Tuple(parts) = spec else {
         return Err(me.error(rs, catalogue::slice_argument()));
     };
-    // `NewAxis` is `()` here.
+    // `NewAxis` is represented by `()`.
     let given = parts.iter().filter(|p| !matches!(p, Value::Unit)).count();
     if given != axes {
         return Err(me.error(rs, catalogue::index_rank(given, axes)));
@@ -243,7 +244,7 @@ fn slice_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     me.part_of(&x, &axes, rp)
 }
 
-/// All of the axes before this one, and a part of this one.
+/// A list of axes: all of the axes before `axis`, and a part of that one.
 pub(super) fn along<'a>(axis: usize, part: Axis<'a>) -> Vec<Axis<'a>> {
     let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false, key: None }), None);
     let mut axes: Vec<Axis> = (0..axis).map(|_| whole()).collect();
@@ -251,32 +252,33 @@ pub(super) fn along<'a>(axis: usize, part: Axis<'a>) -> Vec<Axis<'a>> {
     axes
 }
 
-/// What becomes of one axis in a slice.
+/// The entry for one axis in a slice.
 pub(super) enum Axis<'a> {
-    /// It goes.
+    /// An index. The axis is dropped.
     Index(Value<'a>),
-    /// A part of it: with a step, as ndarray slices, which takes a range that ends before it begins as empty; without
-    /// one, as a slice of the language is indexed.
+    /// A range. With a step it follows ndarray: a range with its end before its start is empty.
+    /// Without one it follows Rust's slices, which panic then.
     Range(Rc<Range<'a>>, Option<i64>),
 }
 
-/// Whether a range has to begin before it ends.
+/// Whether the start of a range is checked to be at most its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     Checked,
-    /// One that ends before it begins is empty.
+    /// A range with its end before its start is empty.
     Any,
 }
 
-/// One axis, worked out: the elements at `start + step * i`, for `len` values of i, or only that at `start`.
+/// One axis of a slice, evaluated: the elements at `start + step * i` for i below `len`, or only
+/// the element at `start`.
 #[derive(Clone, Copy)]
 pub(super) struct Cut {
     pub start: Term,
     pub step: i64,
     pub len: Option<Term>,
-    /// Where the loops around decide the length: how much there can be, closed.
+    /// The closed capacity, if the length is dynamic.
     pub room: Option<Term>,
-    /// Whether what is behind the last element is out of range of the axis.
+    /// Whether all indices after the last element are out of range of the axis.
     pub ends: bool,
 }
 
@@ -286,29 +288,29 @@ impl Cut {
         Cut { start, step: 1, len: None, room: None, ends: false }
     }
 
-    /// So many elements, a closed number.
+    /// A range with a closed number of elements.
     pub(super) fn of(start: Term, step: i64, len: Term) -> Self {
         Cut { start, step, len: Some(len), room: None, ends: false }
     }
 
-    /// How many elements it has at most: closed; `None`: it is one, and the axis goes.
+    /// The closed maximum number of elements. `None` if the axis is dropped.
     pub(super) fn most(&self) -> Option<Term> {
         self.room.or(self.len)
     }
 
-    /// How many elements it has, where the loops around decide.
+    /// The number of elements, if it is dynamic.
     pub(super) fn open_len(&self) -> Option<Term> {
         self.room.and(self.len)
     }
 }
 
-/// The lengths along the axes that a part has.
+/// The dynamic lengths along the remaining axes.
 pub(super) fn open_lens(cuts: &[Cut]) -> Vec<Option<Term>> {
     cuts.iter().filter(|c| c.len.is_some()).map(Cut::open_len).collect()
 }
 
 impl<'a> Lower<'a> {
-    /// A part of an array, as a term. Axes that are not named are kept whole.
+    /// A part of an array, as a term. Axes that are not given are kept whole.
     pub(super) fn slice(&mut self, x: Term, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Term> {
         let shape = self.g.shape(x).to_vec();
         let cuts = self.cuts((&shape, &shape), axes, range)?;
@@ -318,20 +320,20 @@ impl<'a> Lower<'a> {
         Ok(self.take(x, &cuts))
     }
 
-    /// A part of an array, or of a part of one, of any size.
+    /// A part of an array or of another part, of closed or dynamic size.
     pub(super) fn part_of(&mut self, x: &Open, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Value<'a>> {
         let (sizes, rooms) = (self.sizes_there(x), self.g.shape(x.all).to_vec());
         let cuts = self.cuts((&sizes, &rooms), axes, range)?;
         Ok(self.taken(x.all, &cuts))
     }
 
-    /// These elements of an array.
+    /// The elements selected by `cuts`, as a value.
     pub(super) fn taken(&mut self, x: Term, cuts: &[Cut]) -> Value<'a> {
         let all = self.take(x, cuts);
         self.opened(all, &open_lens(cuts))
     }
 
-    /// Which elements a slice has of a shape: of so many elements along each axis, in so much room.
+    /// Evaluates a slice of an array with the given lengths and capacities.
     pub(super) fn cuts(
         &mut self,
         (sizes, rooms): (&[Term], &[Term]),
@@ -356,7 +358,7 @@ impl<'a> Lower<'a> {
         Ok(cuts)
     }
 
-    /// Axes that are kept as they are, of so many elements in so much room.
+    /// Cuts that keep the axes whole, with the given lengths and capacities.
     pub(super) fn whole(&mut self, sizes: &[Term], rooms: &[Term]) -> Vec<Cut> {
         let start = self.g.lit_usize(0);
         let whole = |(&size, &room): (&Term, &Term)| {
@@ -366,7 +368,8 @@ impl<'a> Lower<'a> {
         sizes.iter().zip(rooms).map(whole).collect()
     }
 
-    /// These elements of an array; of axes of which the loops around decide how many there are, all for which there is room.
+    /// The elements selected by `cuts`, as a term. An axis with a dynamic length has its whole
+    /// capacity.
     pub(super) fn take(&mut self, x: Term, cuts: &[Cut]) -> Term {
         let closed = cuts.iter().all(|c| c.len.is_some() && c.room.is_none() && self.is_closed(c.start));
         if closed {
@@ -378,7 +381,8 @@ impl<'a> Lower<'a> {
         self.slice_by_index(x, cuts)
     }
 
-    /// A slice whose start depends on a loop around it, or that drops an axis: element by element.
+    /// A slice whose start depends on an enclosing loop, or that drops an axis. It is gathered by
+    /// index.
     fn slice_by_index(&mut self, x: Term, cuts: &[Cut]) -> Term {
         if cuts.iter().all(|c| c.len.is_none()) {
             let index: Vec<Term> = cuts.iter().map(|c| c.start).collect();
@@ -399,7 +403,7 @@ impl<'a> Lower<'a> {
         self.g.gather(x, sizes.into(), &vars, &index)
     }
 
-    /// Where an element of a cut is.
+    /// The index in the axis of element `i` of a cut.
     pub(super) fn place_in_axis(&mut self, cut: &Cut, i: Term) -> Term {
         let by = self.g.lit_usize(usize::try_from(cut.step.unsigned_abs()).unwrap_or(usize::MAX));
         let offset = self.g.int(IntOp::Mul, i, by);
@@ -407,7 +411,7 @@ impl<'a> Lower<'a> {
         self.g.int(op, cut.start, offset)
     }
 
-    /// An index as `s!` counts it: a negative one from the end.
+    /// An index in `s!`. A negative one counts from the end.
     fn counted(&mut self, value: &Value<'a>, size: Term, range: SrcRange) -> Lowered<Term> {
         if let Value::Number(n) = value {
             let t = self.number(n, crate::ir::Elem::Int(crate::ir::IntTy::Isize), range)?;
@@ -436,7 +440,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `&x[a..b]` of a length that the loops around it decide; `None` if it is another.
+    /// `&x[a..b]` with a dynamic length. `None` if the length is closed.
     pub(super) fn open_slice(
         &mut self,
         (x, levels): (Term, u8),
@@ -448,7 +452,7 @@ impl<'a> Lower<'a> {
         let (start, end) = self.bounds(r, n, Order::Checked, range)?;
         let len = self.g.int(IntOp::Sub, end, start);
         if self.closed(len).is_some() {
-            // Whoever slices then has to check anew: nothing is known yet.
+            // The caller slices again and makes its own checks, so those made here are dropped.
             self.forget_since(&noted);
             self.state.facts.forget(mark);
             return Ok(None);
@@ -467,7 +471,7 @@ impl<'a> Lower<'a> {
         Ok(Some(Value::Stack(Rc::new(part))))
     }
 
-    /// A part of what has a length that changes.
+    /// A part of a growable `Vec`.
     pub(super) fn part_of_stack(
         &mut self,
         stack: &super::stack::Stack<'a>,
@@ -497,7 +501,8 @@ impl<'a> Lower<'a> {
         Ok(Value::Stack(Rc::new(part)))
     }
 
-    /// From where to where: checked to be in range, and to be in order if that is asked for.
+    /// The checked start and end of a range. Whether they are in order is checked if `order`
+    /// requires it.
     fn bounds(&mut self, r: &Range<'a>, size: Term, order: Order, range: SrcRange) -> Lowered<(Term, Term)> {
         let start = match &r.start {
             Some(start) => self.counted(start, size, range)?,
@@ -513,7 +518,7 @@ impl<'a> Lower<'a> {
         }
         match order {
             Order::Checked => self.require_le(start, end, crate::catalogue::reached::START_BEHIND_END),
-            // The difference of the two is 0 then, as terms are never negative.
+            // The subtraction saturates, so the length is 0 if the end is before the start.
             Order::Any if self.state.facts.prove_le(&self.g, start, end) => {}
             Order::Any => self.require_le(start, size, crate::catalogue::reached::START_OF_SLICE),
         }
@@ -527,7 +532,7 @@ impl<'a> Lower<'a> {
         let (start, end) = self.bounds(r, size, order, range)?;
         let by = self.g.lit_usize(usize::try_from(step.unsigned_abs()).unwrap_or(usize::MAX));
         let one = self.g.lit_usize(1);
-        // ceil(len / |step|) elements; a negative step starts at the last one.
+        // The number of elements is ceil(len / |step|). A negative step starts at the last element.
         let count = |me: &mut Self, len: Term| {
             if step.unsigned_abs() == 1 {
                 return len;

@@ -1,8 +1,9 @@
-//! A `Vec` in a loop that makes it longer or shorter: an array of all the elements that it can have, and how many of them are there. What it
-//! can have is found by a lowering of the step of which nothing else is kept (`loops`); it is closed, as every size is. Behind the
-//! loop the `Vec` is an array again, of a length that is known then.
+//! A growable `Vec` in a loop: an array of its capacity, and its current length. A trial lowering
+//! of the step finds the capacity (`loops`). The capacity is closed, as every size is. After the
+//! loop the `Vec` is an array again, and its length is known.
 //!
-//! An element that is not there must never be read: an index is checked against the length, and an iterator leaves it out.
+//! Invariant: an element above the length is never read. Indices are checked against the length,
+//! and iterators skip such elements.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,55 +18,58 @@ use crate::ir::{Node, Put, Term};
 use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp};
 
-/// How much longer a `Vec` may have become since the step began.
+/// The growth of a `Vec` since the start of the step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Longer {
-    /// At most so much, closed; `None`: without a limit.
+    /// An upper bound on the number of added elements, as a closed term. `None` if there is no
+    /// bound.
     pub most: Option<Term>,
-    /// Whether it is just that much, in every step.
+    /// Whether the growth equals the bound in every step.
     pub exact: bool,
-    /// Another one took its place, which has at most so many elements, closed, whatever there was before.
+    /// The `Vec` was replaced by one with at most this many elements (closed), whatever its length
+    /// was before.
     pub instead: Option<Term>,
-    /// Another one that the loop carries took its place.
+    /// The `Vec` was replaced by another one that the loop carries.
     pub exchanged: bool,
 }
 
-/// How many of the last elements a run that only counts knows.
+/// The number of last elements that a counting run tracks.
 const WINDOW: usize = 4;
-/// Writes and choices that are done again in more room.
+/// The maximum number of updates and conditionals that are replayed when the capacity grows.
 const WRITTEN: usize = 12;
 
-/// A `Vec` of a length that changes.
+/// A growable `Vec`.
 #[derive(Clone)]
 pub(super) struct Stack<'a> {
-    /// Of each leaf of an element, one array.
+    /// One array for each leaf of an element.
     pub all: Vec<Term>,
     pub form: Form<'a>,
-    /// How many of the elements are there.
+    /// The current number of elements.
     pub len: Term,
     pub more: Longer,
-    /// Where nothing is known of its elements but what is pushed.
+    /// Set if the element type is known only from pushed values.
     pub open: Option<Key>,
-    /// The loop around that carries it, by a number: there is room for all that is pushed in that. Without one, what is pushed needs more.
+    /// The number of the enclosing loop that carries it. Its capacity covers all pushes in that
+    /// loop. `None` if no loop carries it; then a push enlarges the arrays.
     pub slot: Option<usize>,
-    /// Whether there is room for what the user said there would be, which is checked.
+    /// Whether the user gave the capacity. Then each push is checked against it.
     pub limited: bool,
-    /// In a run that only counts: the arrays hold the last so many elements.
+    /// For a counting run: the arrays hold only this many last elements.
     pub window: Option<usize>,
 }
 
 impl Stack<'_> {
-    /// Without elements: the rest of one that is made anew.
+    /// A `Vec` without arrays, as the base of a struct update.
     pub(super) fn bare(len: Term, more: Longer) -> Self {
         Stack { all: Vec::new(), form: Form::Unit, len, more, open: None, slot: None, limited: false, window: None }
     }
 
-    /// Whether two are known to be one.
+    /// Whether both are known to be the same `Vec`.
     pub(super) fn same(&self, other: &Stack<'_>) -> bool {
         self.all == other.all && self.len == other.len && self.more == other.more && self.slot == other.slot
     }
 
-    /// The array of the elements, if they are not tuples, and the levels of an element.
+    /// The array of elements and the levels of an element, if the elements are not tuples.
     pub(super) fn plain(&self) -> Option<(Term, u8)> {
         match (&self.all[..], &self.form) {
             (&[all], Form::Leaf { levels }) => Some((all, *levels)),
@@ -75,19 +79,19 @@ impl Stack<'_> {
 }
 
 impl<'a> Lower<'a> {
-    /// As long as before.
+    /// No growth.
     pub(super) fn no_longer(&mut self) -> Longer {
         Longer { most: Some(self.g.lit_usize(0)), exact: true, instead: None, exchanged: false }
     }
 
-    /// First the one, then the other.
+    /// The growth of two changes in sequence.
     pub(super) fn both(&mut self, a: Longer, b: Longer) -> Longer {
         let most = a.most.zip(b.most).map(|(a, b)| self.g.int(IntOp::Add, a, b));
         let instead = self.more_of(a.instead, b.instead);
         Longer { most, exact: a.exact && b.exact, instead, exchanged: a.exchanged || b.exchanged }
     }
 
-    /// The greater of two, or the one that there is.
+    /// The maximum of two bounds, or the one that is given.
     pub(super) fn more_of(&mut self, a: Option<Term>, b: Option<Term>) -> Option<Term> {
         match (a, b) {
             (Some(a), Some(b)) if a != b => Some(self.g.int(IntOp::Max, a, b)),
@@ -95,7 +99,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// So many times; `None`: nobody knows how often.
+    /// The growth of `size` steps. `None`: the number of steps is not known.
     pub(super) fn so_often(&mut self, size: Option<Term>, one: Longer) -> Longer {
         let zero = self.g.lit_usize(0);
         let most = match (size, one.most) {
@@ -106,7 +110,8 @@ impl<'a> Lower<'a> {
         Longer { most, exact: one.exact && size.is_some(), ..one }
     }
 
-    /// A `Vec` as one whose length may change, with room for so many elements; `None` if it is none.
+    /// Turns a list or an array into a growable `Vec` with a given capacity. Returns `None` for
+    /// other values.
     pub(super) fn stack(
         &mut self,
         value: &Value<'a>,
@@ -134,7 +139,7 @@ impl<'a> Lower<'a> {
                 let mut form = None;
                 for part in parts.iter() {
                     let mut leaves = Leaves::default();
-                    // Literals of one `Vec` are of one type: the first says which.
+                    // The literals in one `Vec` have one type, so the first one decides it.
                     let Some(one) = self.flatten(part, &mut key.clone(), &mut leaves, range)? else { return Ok(None) };
                     form.get_or_insert(one);
                     rows.push(leaves);
@@ -167,7 +172,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// How many elements there is room for.
+    /// The capacity.
     pub(super) fn room(&mut self, stack: &Stack<'a>) -> Term {
         match stack.all.first() {
             Some(&all) => self.g.shape(all)[0],
@@ -175,13 +180,15 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The same elements in arrays of another size, which is at least their number; no loop carries it.
+    /// The same elements in arrays of another capacity, which is at least their number. No loop
+    /// carries the result.
     pub(super) fn with_room(&mut self, stack: &Stack<'a>, room: Term) -> Stack<'a> {
         let all = stack.all.iter().map(|&t| self.roomy(t, room)).collect();
         Stack { all, slot: None, ..stack.clone() }
     }
 
-    /// The same, that no loop carries: with room for what has been pushed in the step of the one that did.
+    /// The same elements in a `Vec` that no loop carries. Its capacity covers the elements that
+    /// were pushed in the current step.
     pub(super) fn loose(&mut self, stack: &Stack<'a>) -> Stack<'a> {
         if stack.slot.is_none() {
             return stack.clone();
@@ -196,7 +203,8 @@ impl<'a> Lower<'a> {
         own
     }
 
-    /// An array with another number of rows: more are zeros, which nobody reads, and fewer are without those that nobody reads.
+    /// An array with another number of rows. Additional rows are zeros, which are never read.
+    /// Omitted rows are above the length.
     fn roomy(&mut self, t: Term, room: Term) -> Term {
         let n = self.g.shape(t)[0];
         if n == room {
@@ -216,8 +224,8 @@ impl<'a> Lower<'a> {
         more
     }
 
-    /// More room for what was an array of fewer rows before elements of it were written, is that array with more room, and then written: so what
-    /// is pushed to again and again is copied once.
+    /// Enlarges an array that is a chain of updates: enlarges its base and replays the updates. So
+    /// repeated pushes copy it once.
     fn with_more_rows(&mut self, t: Term, room: Term) -> Term {
         let mut new: HashMap<Term, Term> = HashMap::new();
         let mut stack = vec![(t, false)];
@@ -269,16 +277,16 @@ impl<'a> Lower<'a> {
         self.g.build(room, var, row)
     }
 
-    /// An element, which has been checked to be there.
+    /// An element at an index that has been checked already.
     pub(super) fn stacked(&mut self, stack: &Stack<'a>, at: Term) -> Lowered<Value<'a>> {
-        // Until the first push says what it is.
+        // The element type is unknown until the first push.
         if stack.open.as_ref().is_some_and(|key| !self.chosen.contains_key(key)) {
             return Ok(Value::Never);
         }
         let leaves: Vec<Term> = match stack.window {
             None | Some(0) => stack.all.iter().map(|&all| self.g.index(all, &[at])).collect(),
             Some(known) => {
-                // Of the last ones, by how far they are from the end.
+                // In a counting run an element is identified by its distance from the end.
                 let (len, from) = (self.state.facts.linear(&self.g, stack.len), self.state.facts.linear(&self.g, at));
                 let back = len.combine(1, &from, -1).filter(|d| d.atoms.is_empty()).map(|d| d.constant);
                 let at = back.and_then(|back| usize::try_from(back).ok()).filter(|back| (1..=known).contains(back));
@@ -298,14 +306,14 @@ impl<'a> Lower<'a> {
         Self::formed(&stack.form, &mut leaves.iter())
     }
 
-    /// The last elements of it only, for a run that counts.
+    /// The last elements only, for a counting run.
     pub(super) fn windowed(&mut self, stack: &Stack<'a>) -> Stack<'a> {
         let all = stack.all.clone();
         let all = all.into_iter().map(|t| self.last_rows(t, stack.len, None)).collect();
         Stack { all, window: Some(WINDOW), slot: None, ..stack.clone() }
     }
 
-    /// The last rows of an array that has so many, of which one more may be the last.
+    /// The last rows of an array of `len` rows. The row `x`, if given, follows them.
     fn last_rows(&mut self, t: Term, len: Term, x: Option<Term>) -> Term {
         let window = self.g.lit_usize(WINDOW);
         let var = self.g.fresh();
@@ -323,7 +331,7 @@ impl<'a> Lower<'a> {
         self.g.build(window, var, row)
     }
 
-    /// The elements.
+    /// An iterator over the elements.
     pub(super) fn stack_seq(&mut self, stack: &Rc<Stack<'a>>) -> Lowered<Seq<'a>> {
         let stack = Rc::clone(stack);
         let all = stack.all.first().copied().ok_or(Poison)?;
@@ -339,7 +347,7 @@ impl<'a> Lower<'a> {
         Ok(seq)
     }
 
-    /// The array of the elements, where the length is closed.
+    /// The array of the elements, if the length is closed.
     pub(super) fn unstacked(&mut self, stack: &Stack<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         if !self.is_closed(stack.len) {
             return Err(self.error(range, catalogue::changing_length()));
@@ -363,7 +371,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// One more element.
+    /// Pushes one element.
     pub(super) fn push_on(&mut self, stack: &Stack<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let now: Vec<Term> = stack
             .all
@@ -414,15 +422,15 @@ impl<'a> Lower<'a> {
         Ok(Value::Stack(Rc::new(Stack { all, len, more, ..stack.clone() })))
     }
 
-    /// The same with another length, which is no greater.
+    /// The same `Vec` with a smaller or equal length.
     pub(super) fn shorter_stack(&mut self, stack: &Stack<'a>, len: Term) -> Stack<'a> {
         let more = Longer { exact: false, ..stack.more };
-        // What was before the last elements is not known.
+        // The elements before the tracked ones are not known.
         let window = stack.window.map(|_| 0);
         Stack { len, more, window, ..stack.clone() }
     }
 
-    /// One of two states of a `Vec`, by a condition.
+    /// Merges two states of a `Vec` by a condition.
     pub(super) fn join_stacks(&mut self, cond: Term, a: &Stack<'a>, b: &Stack<'a>) -> Value<'a> {
         let (mut a, mut b) = (a.clone(), b.clone());
         if a.slot != b.slot || a.slot.is_none() {
@@ -445,7 +453,8 @@ impl<'a> Lower<'a> {
         Value::Stack(Rc::new(Stack { all, len, more, limited, window, open, ..a }))
     }
 
-    /// One of two lists of different length, by a condition, where at least one is no array: of tuples, or of a length that is not known.
+    /// Merges two lists of different lengths by a condition, where at least one is not an array: it
+    /// has tuples or an unknown length.
     pub(super) fn join_lists(
         &mut self,
         cond: Term,
@@ -455,7 +464,7 @@ impl<'a> Lower<'a> {
         let none = |v: &Value| matches!(v, Value::List(parts) if parts.is_empty());
         let key = Key::at(self.state.here.0 as usize, "arms");
         let zero = self.g.lit_usize(0);
-        // The arm that says what an element is.
+        // The branch that determines the element type.
         let first = usize::from(none(arms[0]));
         let Some(a) = self.listed_as_stack(arms[first], &key, range)? else { return Ok(None) };
         let b = if none(arms[1 - first]) {
@@ -499,7 +508,7 @@ impl<'a> Lower<'a> {
         }))
     }
 
-    /// Whether two lists are not known to have one length.
+    /// Whether the lengths of two lists are not known to be equal.
     pub(super) fn lengths_differ(&self, a: &Value<'a>, b: &Value<'a>) -> bool {
         match (a, b) {
             (Value::List(a), Value::List(b)) => a.len() != b.len(),
@@ -509,7 +518,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A list with room for its elements.
+    /// A list as a growable `Vec` with the capacity of its elements.
     fn listed_as_stack(&mut self, value: &Value<'a>, key: &Key, range: SrcRange) -> Lowered<Option<Stack<'a>>> {
         let room = match value {
             Value::Stack(stack) => return Ok(Some((**stack).clone())),
@@ -520,7 +529,8 @@ impl<'a> Lower<'a> {
         self.stack(value, room, key, range)
     }
 
-    /// One of two arrays of which the one is always longer, by a condition: how long it is depends on that.
+    /// Merges two arrays by a condition, where one is known to be longer. The length depends on the
+    /// condition.
     pub(super) fn join_lengths(
         &mut self,
         cond: Term,
@@ -533,7 +543,7 @@ impl<'a> Lower<'a> {
         let more = self.no_longer();
         let form = Form::Leaf { levels: self.levels_inside(arms[0], levels) };
         let [a, b] = arms.map(|t| self.roomy(t, room));
-        // Rows have one shape in both.
+        // The rows of both have the same shape.
         let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
         let stacks = [(a, lens[0]), (b, lens[1])].map(|(t, len)| Stack {
             all: vec![t],
@@ -546,13 +556,14 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether the one is known to be no greater than the other, and not to be the same: half of it, or what is left of it.
+    /// Whether one of two sizes is known to be at most the other, and not known to be equal: for
+    /// example, a half or a remainder.
     pub(super) fn one_is_part(&mut self, a: Term, b: Term) -> bool {
         let (less, more) = (self.state.facts.prove_le(&self.g, a, b), self.state.facts.prove_le(&self.g, b, a));
         less != more
     }
 
-    /// Whether two sizes are known to differ, whatever they are.
+    /// Whether two sizes are known to be different.
     pub(super) fn never_equal(&mut self, a: Term, b: Term) -> bool {
         let one = Linear::constant(1);
         let (la, lb) = (self.state.facts.linear(&self.g, a), self.state.facts.linear(&self.g, b));
@@ -569,7 +580,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Another element at an index.
+    /// Replaces the element at an index.
     pub(super) fn put_on(&mut self, stack: &Stack<'a>, at: Term, x: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let now: Vec<Term> = stack.all.iter().map(|&all| self.g.index(all, &[at])).collect();
         let mut leaves = Vec::new();

@@ -1,8 +1,11 @@
-//! Mutable variables as values: a name bound with `let mut` stands for a cell, and a store says what each cell holds now.
+//! Mutable variables as values: a name bound with `let mut` stands for a cell, and a store maps
+//! each cell to its current value.
 //!
-//! The store is persistent: an arm, an exit or a closure keeps the one that it saw for nothing, and two of them meet by choosing
-//! between the values of those cells that differ. So lowering is in static single assignment form by construction, and no term
-//! ever changes. What must never happen: a cell that is read where a path that leads there has not assigned it.
+//! The store is persistent: a branch, an exit or a closure keeps a copy at no cost. Two stores are
+//! merged by a conditional for each cell that differs (a phi). So the translation is in static
+//! single assignment form by construction, and terms are immutable.
+//!
+//! Invariant: a cell is never read on a path that has not assigned it.
 
 use std::rc::Rc;
 
@@ -17,17 +20,17 @@ use crate::ir::{Node, Term};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Cell(pub usize);
 
-/// What a cell holds.
+/// The content of a cell.
 #[derive(Clone, Debug)]
 pub(super) enum Held<'a> {
-    /// Nothing yet, or not on every path.
+    /// The cell is not assigned yet, or not on every path.
     Unset,
     Value(Value<'a>),
-    /// What it should hold had an error.
+    /// The value of the cell had an error.
     Broken,
 }
 
-/// A cell with what does not change about it.
+/// A cell with its fixed properties.
 #[derive(Clone)]
 struct Slot<'a> {
     name: Rc<str>,
@@ -44,7 +47,7 @@ impl std::fmt::Debug for Slot<'_> {
     }
 }
 
-/// What every cell holds; the cells of inner blocks come last.
+/// The content of every cell. The cells of inner blocks come last.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Store<'a>(Rc<Vec<Slot<'a>>>);
 
@@ -54,14 +57,14 @@ impl<'a> Store<'a> {
         self.0.len()
     }
 
-    /// Forgets the cells of blocks that have ended.
+    /// Removes the cells of blocks that have ended.
     pub(super) fn truncate(&mut self, len: usize) {
         if self.0.len() > len {
             Rc::make_mut(&mut self.0).truncate(len);
         }
     }
 
-    /// What a cell holds.
+    /// The content of a cell.
     pub(super) fn held(&self, cell: Cell) -> Option<&Held<'a>> {
         self.0.get(cell.0).map(|slot| &slot.held)
     }
@@ -71,19 +74,19 @@ impl<'a> Store<'a> {
         self.0.get(cell.0).map_or("", |slot| &slot.name)
     }
 
-    /// Says the type of the newest cell.
+    /// Sets the declared type of the newest cell.
     pub(super) fn declare(&mut self, ty: Option<&'a syn::Type>) {
         if let Some(slot) = Rc::make_mut(&mut self.0).last_mut() {
             slot.declared = ty;
         }
     }
 
-    /// The type that a cell was declared to have.
+    /// The declared type of a cell.
     pub(super) fn declared(&self, cell: Cell) -> Option<&'a syn::Type> {
         self.0.get(cell.0).and_then(|slot| slot.declared)
     }
 
-    /// Makes a cell hold something else.
+    /// Replaces the content of a cell.
     pub(super) fn put(&mut self, cell: Cell, held: Held<'a>) {
         if let Some(slot) = Rc::make_mut(&mut self.0).get_mut(cell.0) {
             slot.held = held;
@@ -92,7 +95,7 @@ impl<'a> Store<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// A new variable: its name stands for a cell from here on.
+    /// Binds a name to a new cell.
     pub(super) fn bind_cell(&mut self, name: String, held: Held<'a>, mutable: bool) {
         let cell = Cell(self.state.store.len());
         if let Held::Value(value) = &held {
@@ -102,14 +105,14 @@ impl<'a> Lower<'a> {
         self.state.scope.bind(name, Some(Value::Cell(cell)));
     }
 
-    /// A variable without a name: what a loop is left with.
+    /// A cell without a name, such as one for the value of a jump out of a loop.
     pub(super) fn hidden_cell(&mut self, held: Held<'a>) -> Cell {
         let cell = Cell(self.state.store.len());
         Rc::make_mut(&mut self.state.store.0).push(Slot { name: "".into(), mutable: true, declared: None, held });
         cell
     }
 
-    /// A term is called as the variable that it is first bound to.
+    /// Records the name of a variable for printing the term. The first name is kept.
     pub(super) fn hint(&mut self, value: &Value<'a>, name: &str) {
         if let Value::Term(t) | Value::Nested(t, _) = value
             && !matches!(self.g.node(*t), Node::Lit(_) | Node::Var(_))
@@ -118,7 +121,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What a name stands for: `None` if it is unknown.
+    /// The value that a name is bound to. `None` if the name is unknown.
     pub(super) fn lookup(&mut self, name: &str, range: SrcRange) -> Option<Lowered<Value<'a>>> {
         match self.state.scope.get(name)? {
             Ok(Value::Cell(cell)) => {
@@ -138,11 +141,11 @@ impl<'a> Lower<'a> {
         match self.state.store.held(cell) {
             Some(Held::Value(value)) => Ok(value.clone()),
             Some(Held::Broken) => Err(Poison),
-            // What cannot be reached is lowered for its errors only.
+            // Unreachable code is lowered for its errors only.
             _ if !self.state.reached => Ok(Value::Never),
             _ => {
                 let name = self.state.store.name(cell).to_string();
-                // Once is enough.
+                // The error is reported once.
                 self.state.store.put(cell, Held::Broken);
                 Err(self.error(range, catalogue::used_before_assigned(&name)))
             }
@@ -158,7 +161,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Lowers the body of a closure: with the names and variables of where it was written, and `return`s of its own.
+    /// Lowers the body of a closure in the scope and store of its definition, and with its own
+    /// `return`s.
     pub(super) fn inside(
         &mut self,
         closure: &Closure<'a>,
@@ -173,7 +177,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// Whether a variable may be assigned here.
+    /// Checks that a variable may be assigned here.
     pub(super) fn may_write(&mut self, cell: Cell, range: SrcRange) -> Lowered<()> {
         let Some(slot) = self.state.store.0.get(cell.0) else { return Err(Poison) };
         let (name, fixed) = (Rc::clone(&slot.name), !slot.mutable && !matches!(slot.held, Held::Unset));
@@ -186,7 +190,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// What holds after one of two ways was taken.
+    /// Merges the stores of two branches.
     pub(super) fn merge(&mut self, cond: Term, then: &Store<'a>, other: &Store<'a>, range: SrcRange) -> Store<'a> {
         if Rc::ptr_eq(&then.0, &other.0) {
             return then.clone();
@@ -195,7 +199,7 @@ impl<'a> Lower<'a> {
         for k in 0..then.len().min(other.len()) {
             let held = match (&then.0[k].held, &other.0[k].held) {
                 (Held::Value(a), Held::Value(b)) if same(a, b) => continue,
-                // Where it is nothing, nobody looks at it.
+                // A value of an unreachable branch is never read.
                 (Held::Value(Value::Never), Held::Value(value)) | (Held::Value(value), Held::Value(Value::Never)) => {
                     Held::Value(value.clone())
                 }
@@ -220,7 +224,7 @@ impl<'a> Lower<'a> {
 }
 
 impl<'a> Store<'a> {
-    /// The first cell below `cells` that holds another thing than before, but those that may.
+    /// The first cell below `cells` whose content has changed, other than the cells in `may`.
     pub(super) fn changed(&self, before: &Store<'a>, cells: usize, may: &[Cell]) -> Option<Cell> {
         (0..cells.min(self.len()).min(before.len())).map(Cell).find(|cell| {
             let same = match (&self.0[cell.0].held, &before.0[cell.0].held) {
@@ -233,7 +237,7 @@ impl<'a> Store<'a> {
     }
 }
 
-/// Whether two values are known to be one, so that no choice between them is needed.
+/// Whether two values are known to be the same, so that no conditional is needed.
 pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
     match (a, b) {
         (Value::Term(a), Value::Term(b)) | (Value::Nested(a, _), Value::Nested(b, _)) => a == b,

@@ -1,5 +1,7 @@
-//! Values as terms: of a type that is asked for, of one that another value has, or of their own. Literals have no type before.
-//! Must never give a literal another type than rustc does.
+//! Converts values to terms: with a requested type, with the type of another operand, or with their
+//! own type. Literals have no type before.
+//!
+//! Invariant: a literal gets the type that rustc gives it.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,7 +14,7 @@ use crate::ir::{Elem, IntTy, Lit, Node, RealTy, Term, Type};
 use crate::memory_order::HasLayouts;
 
 impl<'a> Lower<'a> {
-    /// The element type of a value, if it has one already.
+    /// The element type of a value, if it is known.
     pub(super) fn elem_of(&self, value: &Value<'a>) -> Option<Elem> {
         match value {
             Value::Term(t) | Value::Nested(t, _) => Some(self.g.elem(*t)),
@@ -26,7 +28,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A value as one term. Literals take the wanted type; a value that has another one keeps it.
+    /// Converts a value to one term. Literals get the wanted type. A value with another type keeps
+    /// it.
     pub(super) fn term_as(&mut self, value: &Value<'a>, want: Want, range: SrcRange) -> Lowered<Term> {
         match value {
             Value::Term(t) | Value::Nested(t, _) => match want {
@@ -73,13 +76,13 @@ impl<'a> Lower<'a> {
                 let value = self.unstacked(&Rc::clone(stack), range)?;
                 self.term_as(&value, want, range)
             }
-            // It is closed already if it can be.
+            // A part with closed lengths has become a term already.
             Value::Open(_) => Err(self.error(range, catalogue::changing_length())),
             Value::Place(place) => {
                 let value = self.read_place(place)?;
                 self.term_as(&value, want, range)
             }
-            // Nothing gets here: any value will do.
+            // This point is unreachable, so any value is correct.
             Value::Never => {
                 let elem = match want {
                     Want::Elem(elem) => elem,
@@ -112,8 +115,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An array of no elements: of the type that its annotation says, or else of that which is wanted of it. Nothing is computed with it, so
-    /// that where nobody says a type, any will do.
+    /// An empty array. Its element type comes from its annotation, or else is the wanted one. If
+    /// neither exists, any type will do, since nothing is computed with it.
     fn no_elements(&mut self, list: &Rc<[Value<'a>]>, want: Want) -> Term {
         let said = self.empties.iter().find(|(empty, ..)| Rc::ptr_eq(empty, list)).map(|&(_, elem, rank)| (elem, rank));
         let (elem, rank) = match (said, want) {
@@ -126,7 +129,7 @@ impl<'a> Lower<'a> {
         self.g.broadcast(zero, &vec![none; rank])
     }
 
-    /// The terms, all with the shape of the first.
+    /// Gives all terms the shape of the first.
     pub(super) fn same_shapes(&mut self, terms: &[Term], range: SrcRange) -> Lowered<Vec<Term>> {
         let Some(&first) = terms.first() else { return Ok(Vec::new()) };
         let mut same = vec![first];
@@ -145,12 +148,12 @@ impl<'a> Lower<'a> {
         Ok(same)
     }
 
-    /// A literal in a type.
+    /// Converts a literal to a type.
     pub(super) fn number(&mut self, n: &Number, elem: Elem, range: SrcRange) -> Lowered<Term> {
         self.part_of_number(n, elem, range, &mut HashMap::new())
     }
 
-    /// What several parts share is computed once.
+    /// Shared subexpressions are computed once.
     fn part_of_number(
         &mut self,
         n: &Number,
@@ -247,12 +250,12 @@ impl<'a> Lower<'a> {
         Err(self.error(range, message))
     }
 
-    /// A `usize` scalar: an index.
+    /// A `usize` scalar, for an index.
     pub(super) fn usize(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         self.integer(value, IntTy::Usize, range)
     }
 
-    /// A `usize` scalar that no loop variable is free in: a size.
+    /// A closed `usize` scalar, for a size.
     pub(super) fn size(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         let t = self.usize(value, range)?;
         if self.is_closed(t) {
@@ -261,7 +264,7 @@ impl<'a> Lower<'a> {
         Err(self.error(range, catalogue::size_depends_on_index()))
     }
 
-    /// Whether a value is the same in all steps of all loops around the place.
+    /// Whether a term does not depend on any enclosing loop.
     pub(super) fn is_closed(&self, t: Term) -> bool {
         self.g.free(t).is_empty() && !self.g.is_open(t)
     }
@@ -306,7 +309,7 @@ impl<'a> Lower<'a> {
         self.term_as(value, Want::Any, range)
     }
 
-    /// An array with `rank` at least one.
+    /// An array of rank one or more.
     pub(super) fn array(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         let t = self.term(value, range)?;
         if self.g.rank(t) > 0 {
@@ -316,19 +319,19 @@ impl<'a> Lower<'a> {
         Err(self.error(range, catalogue::array_expected(&found)))
     }
 
-    // Closures.
+    // Literals with a given type.
 
-    /// Literals that the type says the element type of.
+    /// Gives the literals in a value this element type.
     pub(super) fn typed(&mut self, value: Value<'a>, elem: Elem, range: SrcRange) -> Lowered<Value<'a>> {
         let mut all = |parts: &[Value<'a>]| -> Lowered<Rc<[Value<'a>]>> {
             parts.iter().map(|p| self.typed(p.clone(), elem, range)).collect()
         };
         match &value {
-            // Without elements it stays the list that room was made in.
+            // An empty list keeps its identity, since its capacity is found by it.
             Value::List(parts) if parts.is_empty() => Ok(value),
             Value::List(parts) => Ok(Value::List(all(parts)?)),
             Value::Matrix(parts) => Ok(Value::Matrix(all(parts)?)),
-            // `let x: Array1<f32> = Array1::zeros(n);`
+            // An example is `let x: Array1<f32> = Array1::zeros(n);`.
             &Value::Term(t) => Ok(Value::Term(self.filled_as(t, elem))),
             Value::Number(_) => Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
             Value::Filled(..) => {
@@ -339,7 +342,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An array of one constant with elements of this type.
+    /// An array of one constant, with elements of this type.
     fn filled_as(&mut self, t: Term, to: Elem) -> Term {
         let constant = match self.g.node(self.g.splat(t)) {
             Node::Lit(lit) => lit.as_real(),
@@ -352,7 +355,7 @@ impl<'a> Lower<'a> {
         let shape = self.g.shape(t).to_vec();
         let x = match to {
             Elem::Real(ty) => self.real(ty, x),
-            // Only zeros and ones come without a type.
+            // Only zeros and ones have no type yet.
             Elem::Int(_) | Elem::Bool if x == 0.0 || x == 1.0 => {
                 super::methods::construct::constant(self, to, i128::from(x == 1.0))
             }
@@ -361,7 +364,7 @@ impl<'a> Lower<'a> {
         self.g.broadcast(x, &shape)
     }
 
-    /// A literal operand beside a value that has a type already.
+    /// Converts two operands to terms. A literal gets the type of the other operand.
     pub(super) fn meet(&mut self, a: &Value<'a>, b: &Value<'a>, ranges: [SrcRange; 2]) -> Lowered<(Term, Term)> {
         if let (Value::Term(x), Some(elem)) = (a, self.elem_of(b))
             && self.g.elem(*x) != elem

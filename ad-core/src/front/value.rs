@@ -1,5 +1,6 @@
-//! What an expression of the user's function is, seen from the front end: mostly a term, sometimes a thing that Rust has and the
-//! core language has not (a closure, an iterator, a literal whose type is still open), and the names that stand for such values.
+//! The meaning of an expression of the user's function in the front end, and the scopes that bind
+//! names to such values. Most values are terms. Some exist only in Rust and not in the core
+//! language: closures, iterators, literals without a type.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -19,44 +20,46 @@ use crate::diag::Poison;
 use crate::ir::{Elem, Term};
 use crate::prim::IntOp;
 
-/// The result of lowering; an error has been reported already.
+/// The result of lowering. An `Err` has been reported already.
 pub(super) type Lowered<T> = Result<T, Poison>;
 
-/// The meaning of an expression. References are not told from what they refer to: rustc has seen to that.
+/// The meaning of an expression. A reference has the value that it refers to; rustc checks
+/// references.
 #[derive(Clone)]
 pub(super) enum Value<'a> {
-    /// A scalar or an array of any container.
+    /// A scalar, or an array of any container type.
     Term(Term),
-    /// Arithmetic on literals without suffix: its type is that of what it meets.
+    /// Arithmetic on literals without a suffix. Its type is that of the other operand.
     Number(Rc<Number>),
-    /// An array of arrays, `[[F; N]; M]`, or a `Vec` of ndarrays, as a term of rank two or more: its elements are its rows, while those of an
-    /// ndarray are scalars. With how many of its axes, from the first, are indices of arrays or `Vec`s: what is behind them is an ndarray.
+    /// An array of arrays (`[[F; N]; M]`) or a `Vec` of ndarrays, as a term of rank two or more.
+    /// Its elements are its rows, while those of an ndarray are scalars. The number says how many
+    /// leading axes are indices of arrays or `Vec`s; the remaining axes are those of an ndarray.
     Nested(Term, u8),
     /// `[a, b, c]`: an array literal, an index or a shape.
     List(Rc<[Value<'a>]>),
-    /// `vec![0; n]`: one integer, whose type is still open, at each index of an array of arrays.
+    /// `vec![0; n]`: an array of arrays, filled with one integer that has no type yet.
     Filled(Rc<Number>, Rc<[Term]>),
-    /// A `Vec` in a loop that changes its length.
+    /// A growable `Vec` in a loop.
     Stack(Rc<Stack<'a>>),
-    /// An array whose sizes the loops around decide: a part of one, or what is computed of it.
+    /// An array with dynamic lengths.
     Open(Rc<Open>),
-    /// `array![[a, b], [c, d]]`: an ndarray of rank two or more, whose element type may still be open.
+    /// `array![[a, b], [c, d]]`: an ndarray of rank two or more, whose element type may be unknown.
     Matrix(Rc<[Value<'a>]>),
-    /// `std::array::from_fn(f)`, until a type says of which size.
+    /// `std::array::from_fn(f)`, until its length is known from a type.
     FromFn(Rc<Value<'a>>),
     /// A tuple.
     Tuple(Rc<[Value<'a>]>),
     /// A closure.
     Closure(Rc<Closure<'a>>),
-    /// A function of the table as a value: `f64::exp`, with the number type whose function it is.
+    /// A function of the table as a value, such as `f64::exp`, with the number type of its path.
     Function(&'static Row, Option<Elem>),
     /// A range of integers.
     Range(Rc<Range<'a>>),
     /// An iterator.
     Seq(Seq<'a>),
-    /// An iterator that has gone on so far.
+    /// A partly consumed iterator.
     Cursor(Rc<Cursor<'a>>),
-    /// An `Option`: the value, and whether there is one.
+    /// An `Option`: the payload, and whether it is `Some`.
     Maybe(Rc<Value<'a>>, Term),
     /// `None`.
     Nothing,
@@ -68,16 +71,16 @@ pub(super) enum Value<'a> {
     Zip(Rc<super::methods::zip::Zip<'a>>),
     /// `()`.
     Unit,
-    /// What a mutable variable stands for: in scopes only.
+    /// The cell of a mutable variable. It occurs in scopes only.
     Cell(Cell),
-    /// Something that can be assigned, by `&mut` or `row_mut` and the like.
+    /// A place expression, by `&mut`, `row_mut` and similar methods.
     Place(Rc<Place>),
-    /// What never has a value, since control goes elsewhere.
+    /// The value of an expression that does not complete, such as `return`.
     Never,
 }
 
 impl Value<'_> {
-    /// An array literal as an ndarray: its elements are scalars, whatever its rank.
+    /// Turns an array literal into an ndarray. Its elements are scalars, whatever its rank.
     pub(super) fn into_ndarray(self) -> Self {
         let inner = |v: &Value| matches!(v, Value::List(_) | Value::Matrix(_) | Value::Nested(..));
         match self {
@@ -87,12 +90,13 @@ impl Value<'_> {
         }
     }
 
-    /// Whether it is an integer of no type yet: literals, that rustc gives the type of what they meet.
+    /// Whether the value is an integer without a type: a literal that takes the type of the other
+    /// operand.
     pub(super) fn is_open(&self) -> bool {
         matches!(self, Value::Number(n) if !n.is_float() && n.outer().is_none())
     }
 
-    /// Whether it is such an integer, or a literal of these.
+    /// Whether the value is an integer without a type, or an array literal of such integers.
     pub(super) fn is_open_inside(&self) -> bool {
         match self {
             Value::List(parts) | Value::Matrix(parts) => !parts.is_empty() && parts.iter().all(Value::is_open_inside),
@@ -100,7 +104,7 @@ impl Value<'_> {
         }
     }
 
-    /// The kind of value, for messages.
+    /// The kind of the value, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Value::Term(_) | Value::Nested(..) | Value::Matrix(_) => "an array or scalar",
@@ -125,7 +129,8 @@ impl Value<'_> {
     }
 }
 
-/// Arithmetic on literals, kept until its type is known: the constant is then computed in that type, as rustc does.
+/// Arithmetic on literals. It is kept until its type is known. The constant is then computed in
+/// that type, as rustc does.
 #[derive(Clone, Debug)]
 pub(super) enum Number {
     Float(f64),
@@ -133,25 +138,28 @@ pub(super) enum Number {
     Neg(Rc<Number>),
     Arith(super::arith::Arith, Rc<Number>, Rc<Number>),
     Choice(super::arith::Join, Rc<Number>, Rc<Number>),
-    /// A constant outside of the function: its type is that of what it meets, and the emitted code states it.
+    /// A constant outside of the function. It takes the type of the other operand, and the
+    /// generated code states that type.
     Outer(Rc<TokenStream>),
-    /// An element of a constant array outside of the function, by its indices, which have been checked: of the type of what it meets.
+    /// An element of a constant array outside of the function, by indices that have been checked.
+    /// It takes the type of the other operand.
     At(Rc<TokenStream>, Rc<[Term]>),
-    /// A constant that is taken to be one of `std::f64::consts`, and its value.
+    /// A constant that is assumed to be one of `std::f64::consts`, with its value.
     Std(Rc<TokenStream>, f64),
     /// A bit operation on integers.
     Bits(IntOp, Rc<Number>, Rc<Number>),
     /// A shift by an amount that has a type already.
     Shift(IntOp, Rc<Number>, Term),
-    /// `!`.
+    /// The operator `!`.
     Not(Rc<Number>),
     /// One of several literals, by an index that has been checked.
     Of(Rc<[Rc<Number>]>, Term),
 }
 
 impl Number {
-    /// The first literal or constant in it that is one of those wanted; one of a list counts if `lists` does. What is shared is looked at once:
-    /// `b = a + a`, `c = b + b` and so on would be seen twice as often with each line.
+    /// The first literal or constant in the expression for which `wanted` holds. Elements of a list
+    /// count only if `lists` is true. Shared subexpressions are visited once: with `b = a + a`, `c
+    /// = b + b` and so on, the number of visits would double with each line.
     fn leaf(&self, lists: bool, wanted: impl Fn(&Number) -> bool) -> Option<&Number> {
         let (mut stack, mut seen) = (vec![self], HashSet::new());
         while let Some(n) = stack.pop() {
@@ -169,12 +177,13 @@ impl Number {
         None
     }
 
-    /// Whether a real is in it (then all of it is real).
+    /// Whether the expression contains a real. Then the whole expression is real.
     pub(super) fn is_float(&self) -> bool {
         self.leaf(true, |n| matches!(n, Number::Float(_) | Number::Std(..))).is_some()
     }
 
-    /// The constant array outside of the function that it may be (or a part of), with the indices of the part.
+    /// The constant array outside of the function that the value may be (or an element of it), with
+    /// the indices.
     pub(super) fn of_array(&self) -> Option<(&Rc<TokenStream>, &[Term])> {
         match self {
             Number::Outer(path) => Some((path, &[])),
@@ -183,17 +192,17 @@ impl Number {
         }
     }
 
-    /// Whether the constant in it is an array, if that is known.
+    /// Whether the constant in the expression is an array, if that is known.
     pub(super) fn array_if_known(&self) -> Option<bool> {
         let mut n = self;
         while let Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) = n {
             n = a;
         }
-        // Arithmetic on arrays is ndarray's, and a constant is none of these.
+        // Arithmetic on arrays is only for ndarrays, and a constant is not one.
         (!matches!(n, Number::Outer(_))).then(|| n.leaf(false, |n| matches!(n, Number::At(..))).is_some())
     }
 
-    /// The constant outside of the function that is in it, if nothing but that says what type it has.
+    /// The outer constant in the expression, if the type depends on that constant only.
     pub(super) fn outer(&self) -> Option<&TokenStream> {
         match self.leaf(false, |n| matches!(n, Number::Outer(_) | Number::At(..)))? {
             Number::Outer(path) | Number::At(path, _) => Some(path),
@@ -202,80 +211,83 @@ impl Number {
     }
 }
 
-/// What stands behind an arrow.
+/// The body of a closure or of a nested function.
 #[derive(Clone, Copy)]
 pub(super) enum Body<'a> {
     Expr(&'a Expr),
     Block(&'a Block),
 }
 
-/// A closure, or a function in the function, and the scope that it was written in.
+/// A closure or a nested function, with the scope of its definition.
 pub(super) struct Closure<'a> {
-    /// Its parameters, with their types where the pattern does not say them.
+    /// The parameters. The type is given if the pattern does not contain it.
     pub params: Vec<(&'a Pat, Option<&'a Type>)>,
     pub body: Body<'a>,
     pub output: Option<&'a Type>,
     pub scope: Scope<'a>,
-    /// What the variables held where it was written.
+    /// The store at its definition.
     pub store: Store<'a>,
 }
 
-/// `start..end`.
+/// A range `start..end`.
 pub(super) struct Range<'a> {
     pub start: Option<Value<'a>>,
     pub end: Option<Value<'a>>,
     pub inclusive: bool,
-    /// For its type, where its ends are literals.
+    /// The key of its type, if both ends are literals.
     pub key: Option<Key>,
 }
 
 type Item<'a> = dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a;
 
-/// Whether there is an item at an index.
+/// A function from an index to the condition that the item exists.
 pub(super) type Keep<'a> = dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Term> + 'a;
 
-/// An iterator as a function from index to item. Lazy as in Rust: an item is lowered where the iterator is consumed.
+/// An iterator as a function from index to item. It is lazy, as in Rust: an item is lowered where
+/// the iterator is consumed.
 #[derive(Clone)]
 pub(super) struct Seq<'a> {
-    /// Its lengths: one a loop (an array of rank 2 is iterated by two nested loops). Closed; `usize::MAX` stands for no end.
+    /// Its closed sizes, one for each loop (an array of rank 2 is iterated by two nested loops).
+    /// `usize::MAX` means that there is no end.
     pub dims: Rc<[Term]>,
-    /// With one loop: how many items there are, where that depends on the loops around.
+    /// For a single loop: the dynamic number of items, if the number depends on enclosing loops.
     pub len: Option<Term>,
-    /// With several loops: how many items each of them has, where the loops around decide; empty where they do not.
+    /// For several loops: the dynamic number of items of each. It is empty if none is dynamic.
     pub lens: Rc<[Option<Term>]>,
-    /// Whether there is an item at an index, where that is not everywhere.
+    /// The condition that an item exists at an index. `None` if all do.
     pub keep: Option<Rc<Keep<'a>>>,
     /// The item at an index.
     pub item: Rc<Item<'a>>,
-    /// Whether checks of its items have been made before anybody asked for them.
+    /// Whether the items, and so their checks, were computed eagerly.
     pub ahead: bool,
 }
 
-/// An iterator of one index whose next item is that at `at`.
+/// An iterator over one axis whose next item has the index `at`.
 pub(super) struct Cursor<'a> {
     pub seq: Seq<'a>,
     pub at: Term,
 }
 
-/// Names in scope, the innermost first; sharing its tail with the scopes around it, so that a closure keeps its own for nothing.
+/// The names in scope, the innermost first. A scope shares its tail with the enclosing scopes, so a
+/// closure keeps its scope at no cost.
 #[derive(Clone, Default)]
 pub(super) struct Scope<'a>(Option<Rc<Bind<'a>>>);
 
 struct Bind<'a> {
     name: String,
-    /// `None`: its definition had an error.
+    /// `None` if the definition had an error.
     value: Option<Value<'a>>,
     rest: Scope<'a>,
 }
 
 impl<'a> Scope<'a> {
-    /// The scope with one more name.
+    /// Adds a name.
     pub(super) fn bind(&mut self, name: String, value: Option<Value<'a>>) {
         let rest = std::mem::take(self);
         *self = Scope(Some(Rc::new(Bind { name, value, rest })));
     }
 
-    /// What a name stands for: `None` if it is unknown, an error if its definition was one.
+    /// The value of a name. `None` if the name is unknown, and an error if its definition had one.
     pub(super) fn get(&self, name: &str) -> Option<Lowered<&Value<'a>>> {
         let mut at = self;
         while let Some(bind) = &at.0 {
@@ -287,7 +299,7 @@ impl<'a> Scope<'a> {
         None
     }
 
-    /// Every name, innermost first.
+    /// Every name, the innermost first.
     pub(super) fn names(&self) -> Vec<&str> {
         let (mut at, mut names) = (self, Vec::new());
         while let Some(bind) = &at.0 {
@@ -298,7 +310,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// A long chain of names must not be dropped by recursion.
+/// A long chain of names is not dropped recursively.
 impl Drop for Bind<'_> {
     fn drop(&mut self) {
         let mut next = self.rest.0.take();
@@ -308,7 +320,7 @@ impl Drop for Bind<'_> {
     }
 }
 
-/// The terms of the value; tests compare states by it.
+/// Prints the terms of the value. Tests compare states by it.
 impl std::fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -336,11 +348,11 @@ impl std::fmt::Debug for Scope<'_> {
     }
 }
 
-/// What a literal array or a literal becomes.
+/// The requested element type of a literal or of a literal array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Want {
-    /// Elements of this type.
+    /// This element type.
     Elem(Elem),
-    /// Elements of the type that an open literal has by default.
+    /// The default type of a literal.
     Any,
 }

@@ -1,5 +1,6 @@
-//! How a loop carries a `Vec` whose length it changes: as rows, where each step pushes and nothing in the loop looks at it; or with room for
-//! all elements that it can have (`stack`).
+//! Chooses how a loop carries a `Vec` whose length it changes. If each step pushes and the loop
+//! never reads it, the pushed elements are rows of the scan. Otherwise it is a growable vector
+//! (`stack`) with capacity for all elements that it can have.
 
 use std::rc::Rc;
 
@@ -15,18 +16,19 @@ use crate::front::value::{Lowered, Value};
 use crate::ir::{Node, Term};
 use crate::prim::{IntOp, Prim};
 
-/// Lowerings inside one another that are made for what they come to: each doubles the work.
+/// The maximum nesting of trial lowerings. Each level doubles the work.
 const ATTEMPTS: u32 = 5;
 
 impl<'a> Lower<'a> {
-    /// Each `Vec` whose length the loop changes, in one of the two ways.
+    /// Decides for each `Vec` whose length the loop changes whether it becomes rows or a growable
+    /// vector.
     pub(super) fn lengths(&mut self, start: &Start<'a, '_>) -> Lowered<(Vec<Grown<'a>>, Vec<Stacked<'a>>)> {
         let (mut grown, mut stacks) = (self.grown(start.outward), Vec::new());
         let found = self.of_changing_length(start);
         if found.is_empty() {
             return Ok((grown, stacks));
         }
-        // For those that a loop around carries there is room already.
+        // A `Vec` that an enclosing loop carries has its capacity already.
         let carried = found.iter().all(|(_, _, value)| matches!(value, Value::Stack(s) if s.slot.is_some()));
         if carried {
             let zero = self.g.lit_usize(0);
@@ -35,7 +37,7 @@ impl<'a> Lower<'a> {
             }
             return Ok((grown, stacks));
         }
-        // Rows are best: nothing is copied, and nothing is carried.
+        // Rows are tried first: they copy nothing and carry nothing.
         let rows = grown.len() == found.len() && self.state.attempts < ATTEMPTS && {
             let as_rows = self.grown(start.outward);
             self.attempt(|me| me.tried(start, as_rows, Vec::new())).is_ok()
@@ -46,7 +48,7 @@ impl<'a> Lower<'a> {
         if rows || self.state.attempts >= ATTEMPTS {
             return Ok((grown, stacks));
         }
-        // Room for more than there is, to see how much is needed.
+        // A trial lowering with a huge capacity shows how much capacity is needed.
         let room = self.g.lit_usize(usize::MAX >> (16 + 4 * self.state.attempts));
         let try_all = |me: &mut Self| {
             let mut stacks = Vec::new();
@@ -58,7 +60,7 @@ impl<'a> Lower<'a> {
         let longer = match self.attempt(try_all) {
             _ if !self.decided.is_empty() => return Err(Poison),
             Ok(longer) => longer,
-            // Then what is wrong with the rows is what is wrong.
+            // If this fails as well, the errors of the lowering with rows are reported.
             Err(Poison) if grown.len() == found.len() => return Ok((grown, stacks)),
             Err(Poison) => {
                 try_all(self)?;
@@ -80,7 +82,7 @@ impl<'a> Lower<'a> {
             };
             befores.push(before);
         }
-        // Where they take each other's place, any of them may become as long as any other.
+        // If the `Vec`s are swapped, any of them may become as long as any other.
         let exchanged = longer.iter().any(|(step, _)| step.exchanged);
         let largest = befores.iter().fold(None, |most, &n| self.more_of(most, Some(n)));
         let most_in_a_step = longer.iter().fold(None, |most, (step, _)| self.more_of(most, step.most));
@@ -89,7 +91,7 @@ impl<'a> Lower<'a> {
         for (k, (cell, name, value)) in found.into_iter().enumerate() {
             let (step, all) = longer[k];
             if all.exact && all.instead.is_none() && grown.iter().any(|g| g.cell == cell) {
-                // Tuples are no rows.
+                // Tuples cannot be rows of a scan.
                 let element = self.stacked_from(start, cell, &name, &value, (room, None))?.start.form;
                 if matches!(element, Form::Leaf { .. }) {
                     continue;
@@ -126,7 +128,7 @@ impl<'a> Lower<'a> {
                     (self.g.int(IntOp::Add, before, most), false)
                 }
                 (None, Some(capacity)) => (self.g.int(IntOp::Max, before, capacity), true),
-                // An array that another one takes the place of is none that is pushed to.
+                // An array that is replaced by another one does not count as pushed to.
                 (None, None) if !start.outward.pushed.contains(&name) && matches!(value, Value::Term(_)) => {
                     return Err(self.error(start.range, catalogue::carried_shape(&name)));
                 }
@@ -140,15 +142,16 @@ impl<'a> Lower<'a> {
         Ok((grown, stacks))
     }
 
-    /// How many steps a `while` or `loop` takes, by a run of it that keeps nothing of what is pushed; `None` where that is not the same in
-    /// every step of a loop around it, or depends on what is pushed.
+    /// The number of steps of a `while` or `loop`, from a counting run that does not keep pushed
+    /// elements. `None` if the number varies between the steps of an enclosing loop, or depends on
+    /// pushed elements.
     fn steps_of(&mut self, start: &Start<'a, '_>, found: &[(Cell, String, Value<'a>)]) -> Lowered<Option<Term>> {
         let inside = self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
         if start.seq.is_some() || inside {
             return Ok(None);
         }
         let mut count = None;
-        // Of the last elements something is known where nothing is taken away from them.
+        // The last elements are known as long as no element is removed.
         for windows in [true, false] {
             let run = |me: &mut Self| {
                 let mut stacks = Vec::new();
@@ -172,7 +175,7 @@ impl<'a> Lower<'a> {
             };
             let unseen = self.unseen.len();
             count = self.attempt(run).ok().and_then(|behind| behind.count);
-            // A check may have asked for what is not known.
+            // A check may have read an unknown element.
             let unknown = self.unseen.split_off(unseen);
             count = count.filter(|&count| !self.g.depends_on(count, &unknown));
             if !self.decided.is_empty() {
@@ -185,7 +188,7 @@ impl<'a> Lower<'a> {
         Ok(count)
     }
 
-    /// Nothing that decides how often a loop runs may depend on what is pushed in it.
+    /// The number of steps must not depend on elements that are pushed in the loop.
     pub(super) fn unseen_elements(
         &mut self,
         l: &Loop<'a, '_>,
@@ -205,7 +208,7 @@ impl<'a> Lower<'a> {
         if all.any(|t| self.g.depends_on(t, &unknown)) { Err(Poison) } else { Ok(()) }
     }
 
-    /// Whether a value is an array of another length than the one that a step began with.
+    /// Whether a value is an array of another length than the current one of a carried variable.
     pub(super) fn of_another_length(&mut self, form: &Form<'a>, now: &[Term], value: &Value<'a>) -> bool {
         let n = match (form, now.first()) {
             (Form::Open(lens), Some(&t)) => match **lens {
@@ -233,21 +236,21 @@ impl<'a> Lower<'a> {
             || (self.size_of(n).is_some()
                 && self.size_of(m).is_some()
                 && (self.g.int_value(n).is_none() || self.g.int_value(m).is_none()));
-        // Only a `Vec` or an array of rank 1 is one of rows that come and go.
+        // Only a `Vec` or an array of rank 1 can change its number of elements.
         let rows = matches!(value, Value::List(_) | Value::Nested(..) | Value::Filled(..))
             || matches!(value, Value::Term(t) if self.g.rank(*t) == 1)
             || matches!(value, Value::Open(_));
         !may && rows
     }
 
-    /// For how many elements the user has made room.
+    /// The capacity that the user requested, if it is closed.
     fn capacity_of(&self, value: &Value<'a>) -> Option<Term> {
         let Value::List(parts) = value else { return None };
         let made = self.capacities.iter().find(|(list, _)| Rc::ptr_eq(list, parts))?.1;
         self.is_closed(made).then_some(made)
     }
 
-    /// Variables that are pushed to or popped from, and what they hold.
+    /// The variables whose length changes, with their current values.
     fn of_changing_length(&self, start: &Start<'a, '_>) -> Vec<(Cell, String, Value<'a>)> {
         let pushed: Vec<Cell> = start
             .outward
@@ -294,7 +297,7 @@ impl<'a> Lower<'a> {
         Ok(Stacked { cell, name: name.to_string(), start: stack, slot: 0, outer, first: 0, each })
     }
 
-    /// The loop lowered for how long each `Vec` becomes: in a step, and in all.
+    /// Lowers the loop and returns the growth of each `Vec`, in one step and over all steps.
     fn tried(
         &mut self,
         start: &Start<'a, '_>,
@@ -306,7 +309,7 @@ impl<'a> Lower<'a> {
         Ok(behind.once.into_iter().zip(behind.longer).collect())
     }
 
-    /// The `Vec` at the beginning of a step.
+    /// The `Vec` at the start of a step.
     pub(super) fn stack_at(&mut self, l: &Loop<'a, '_>, s: &Stacked<'a>, now: &[Term], index: &[Term]) -> Stack<'a> {
         let leaves = s.start.all.len();
         let all = now[s.first..s.first + leaves].to_vec();
@@ -329,7 +332,7 @@ impl<'a> Lower<'a> {
         Stack { all, len, more: self.no_longer(), slot: Some(s.slot), ..s.start.clone() }
     }
 
-    /// Its leaves at the end of a step, and how much longer it is.
+    /// Appends the leaves of the `Vec` at the end of a step to `next`, and returns its growth.
     pub(super) fn stack_behind(
         &mut self,
         l: &Loop<'a, '_>,
@@ -349,7 +352,7 @@ impl<'a> Lower<'a> {
                 }
                 (stack.all.clone(), stack.len, stack.more)
             }
-            // It was taken.
+            // `std::mem::take` has replaced it with an empty one.
             Value::List(parts) if parts.is_empty() => {
                 let more = Longer { exact: false, ..self.no_longer() };
                 (now[s.first..s.first + leaves].to_vec(), self.g.lit_usize(0), more)
@@ -358,7 +361,7 @@ impl<'a> Lower<'a> {
                 let zero = self.g.lit_usize(0);
                 (now[s.first..s.first + leaves].to_vec(), zero, self.no_longer())
             }
-            // In a run that counts only what is pushed is followed.
+            // A counting run only follows pushed elements.
             _ if l.counted => return Err(Poison),
             other => self.instead(l, s, now, other)?,
         };
@@ -384,7 +387,7 @@ impl<'a> Lower<'a> {
         Ok(more)
     }
 
-    /// The `Vec` behind the loop.
+    /// The `Vec` after the loop.
     pub(super) fn left_stack(
         &mut self,
         l: &Loop<'a, '_>,
@@ -402,7 +405,7 @@ impl<'a> Lower<'a> {
         let most = longer.most.map(|_| self.g.lit_usize(0));
         let more = match s.outer {
             Some(_) => self.both(s.start.more, longer),
-            // There is room in it for all that it has.
+            // Its capacity covers all its elements.
             None => Longer { most: most.or_else(|| s.start.limited.then(|| self.g.lit_usize(0))), ..self.no_longer() },
         };
         let limited = s.start.limited && s.outer.is_some();
@@ -413,7 +416,8 @@ impl<'a> Lower<'a> {
         Ok(Value::Stack(stack.into()))
     }
 
-    /// What took the place of a `Vec` of the loop: its leaves in as much room, and how much longer it may be.
+    /// Replaces a `Vec` of the loop with another value. Returns its leaves in the current capacity,
+    /// its length and its growth.
     fn instead(
         &mut self,
         l: &Loop<'a, '_>,
@@ -462,8 +466,9 @@ impl<'a> Lower<'a> {
         Ok((found.all, found.len, more))
     }
 
-    /// A number of elements against the room that there was before: how many more there may be, or how many there are at most whatever
-    /// there was. In a lowering for what it comes to the room is a number that no array has: what is made of it shows.
+    /// Compares a number of elements with the capacity before the step. Returns the possible
+    /// growth, or an upper bound that does not depend on the earlier length. In a trial lowering
+    /// the capacity is a number that no array has, so expressions of it can be recognised.
     fn relative(&mut self, own: Term, room: Term) -> Option<(Term, Option<Term>)> {
         let none = self.g.lit_usize(0);
         let much = self.g.int_value(room).filter(|&n| n > 1 << 32);

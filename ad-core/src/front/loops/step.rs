@@ -1,5 +1,7 @@
-//! One step of a loop: the values that it begins with are put into its variables, its body is lowered, and what the variables hold behind it, which
-//! jumps it takes and what it pushes are read off. Must never know how often the step is run: that is for what is around it.
+//! One step of a loop. The current values are put into its variables and the body is lowered. The
+//! result is read off: the next values of the variables, the jumps taken and the pushed elements.
+//!
+//! This module does not know how often the step is run; its caller does.
 
 use super::{Behind, Grown, Loop, Payload, length_of};
 use crate::catalogue;
@@ -12,7 +14,7 @@ use crate::front::value::{Lowered, Value, Want};
 use crate::ir::Term;
 
 impl<'a> Lower<'a> {
-    /// The body, once.
+    /// Lowers the body once.
     pub(super) fn step(&mut self, l: &Loop<'a, '_>, now: Vec<Term>, index: &[Term]) -> Lowered<Behind<'a>> {
         let there = match l.seq {
             Some(seq) => self.present(seq, index)?,
@@ -20,7 +22,8 @@ impl<'a> Lower<'a> {
         };
         let Some(there) = there else { return self.run(l, &now, index) };
         let mut behind = self.under(there, true, |me| me.run(l, &now, index))?;
-        // Where there is no item everything stays; a loop that stops behind its last item has no such step.
+        // A step without an item changes nothing. A loop that tests for the end of the iterator has
+        // no such step after the last item.
         if l.seq.is_some_and(|seq| seq.keep.is_some() || !self.stops_behind(seq, l.leaves.len())) {
             let no = self.g.lit_bool(false);
             for (new, &old) in behind.next.iter_mut().zip(&now) {
@@ -109,7 +112,7 @@ impl<'a> Lower<'a> {
         Ok(Behind { next, left, pushed, once: longer.clone(), longer, count: None })
     }
 
-    /// What a step has pushed.
+    /// The elements that a step has pushed.
     fn pushed(&mut self, l: &Loop<'a, '_>, g: &Grown<'a>) -> Lowered<Option<Term>> {
         let Some(Held::Value(value)) = self.state.store.held(g.cell).cloned() else { return Err(Poison) };
         let t = match &value {
@@ -122,7 +125,7 @@ impl<'a> Lower<'a> {
             }
         };
         let sized = self.g.shape(t).iter().all(|&n| self.is_closed(n));
-        // Whoever returns from the loop has no use for it.
+        // If all jumps return from the function, the `Vec` is dead after a jump.
         let ends = l.leaves.iter().all(|leave| self.leaves_function(leave.target));
         if sized && ends && l.seq.is_some() {
             return Ok(Some(t));
@@ -130,7 +133,7 @@ impl<'a> Lower<'a> {
         Err(self.error(l.range, catalogue::grows_now_and_then(&g.name)))
     }
 
-    /// What a step pushes, as a row; of a step that is not run, zeros.
+    /// The pushed elements as a row of the scan. The row of a step that is not run is zero.
     pub(super) fn row(&mut self, t: Term, done: Option<Term>) -> Term {
         let one = self.g.int_value(self.g.shape(t)[0]) == Some(1);
         let zero = self.g.lit_usize(0);
@@ -138,7 +141,7 @@ impl<'a> Lower<'a> {
         done.map_or(t, |done| self.unless(done, t))
     }
 
-    /// A term, and zeros under a condition.
+    /// A term, or zeros if the condition holds.
     pub(super) fn unless(&mut self, cond: Term, t: Term) -> Term {
         let (shape, none) = (self.g.shape(t).to_vec(), consume::zero(self, self.g.elem(t)));
         let none = self.g.broadcast(none, &shape);

@@ -1,6 +1,8 @@
-//! Arrays that a loop or a recurrence replaces by some of another memory order: which order it is is carried beside them, as a number.
-//! The orders are found pass by pass, as the types of literals are (`carry`). What may not be contiguous has an unknown memory order.
-//! Must never carry anything of an array that stays as it is.
+//! Arrays in a loop or recurrence whose memory order changes. The loop carries the index of the
+//! current order. The possible orders are found over several runs of the front end, as the types of
+//! literals are (`carry`). An array that may not be contiguous has an unknown memory order.
+//!
+//! Invariant: an array whose order does not change carries nothing.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -12,24 +14,24 @@ use crate::front::value::Lowered;
 use crate::ir::Term;
 use crate::memory_order::{AxisOrder, HasLayouts, MemoryOrder};
 
-/// A carried array whose order changes.
+/// A carried array whose memory order changes.
 #[derive(Clone)]
 pub(in crate::front) struct Ordered {
-    /// Where the array is among what is carried.
+    /// The index of the array in the carried values.
     array: usize,
-    /// Where the number of its order is.
+    /// The index of its order number in the carried values.
     number: usize,
-    /// What the numbers stand for; without any, the memory order is unknown.
+    /// The orders that the numbers stand for. If there are none, the memory order is unknown.
     orders: Rc<[AxisOrder]>,
 }
 
-/// The key of the order of a leaf of what is carried under a name.
+/// The key of the memory order of a carried leaf.
 fn key_of(key: &Key, name: &str, leaf: usize) -> Key {
     key.of(&format!("%{name}.{leaf}"))
 }
 
 impl Lower<'_> {
-    /// Carries the orders of those of these leaves of which an earlier pass has found that they change.
+    /// Carries an order number for each leaf whose order changes, as an earlier run has found.
     pub(in crate::front) fn carry_orders(
         &mut self,
         (key, name): (&Key, &str),
@@ -50,7 +52,8 @@ impl Lower<'_> {
         Ok(all.into())
     }
 
-    /// At the beginning of a step, and behind the loop.
+    /// Notes the carried orders as the orders of the placeholders. Called at the start of a step
+    /// and after the loop.
     pub(in crate::front) fn in_carried_orders(&mut self, carried: &[Ordered], now: &[Term]) {
         for c in carried {
             let array = now[c.array];
@@ -62,7 +65,8 @@ impl Lower<'_> {
         }
     }
 
-    /// At the end of a step, of which `next` are the leaves: their orders are carried on, or found to change.
+    /// Called at the end of a step, with its next leaves. Carries their orders on, or records that
+    /// they change.
     pub(in crate::front) fn carry_orders_on(
         &mut self,
         (key, name): (&Key, &str),
@@ -87,8 +91,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The arrays of the elements of a `Vec` that a loop carries: of unknown memory order, where an earlier pass has found that it pushes some that
-    /// are not row-major.
+    /// Marks the elements of a carried `Vec` as being of unknown memory order, if an earlier run
+    /// has found that the loop pushes elements that are not row-major.
     pub(in crate::front) fn in_carried_items(&mut self, (key, name): (&Key, &str), all: &[Term]) {
         for (leaf, &t) in all.iter().enumerate() {
             if self.chosen.contains_key(&key_of(key, name, leaf)) {
@@ -97,7 +101,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Finds that, at the end of a step.
+    /// Detects, at the end of a step, that elements are pushed that are not row-major.
     pub(in crate::front) fn carry_items_on(
         &mut self,
         (key, name): (&Key, &str),
@@ -113,7 +117,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The number of the order that an array has. One that is not known yet is noted for the next pass.
+    /// The number of an array's memory order. An order that is not in the list is recorded for the
+    /// next run.
     fn order_number(&mut self, t: Term, orders: &[AxisOrder], key: &Key) -> Lowered<Term> {
         let mut number = self.g.lit_usize(0);
         let own = self.layouts().axis_orders(t);
@@ -129,7 +134,7 @@ impl Lower<'_> {
         Ok(number)
     }
 
-    /// Orders for the next pass.
+    /// Records memory orders for the next run.
     fn found_orders<const N: usize>(&mut self, key: &Key, new: [Option<Vec<(Term, AxisOrder)>>; N]) {
         let mut orders = match self.decided.get(key).or_else(|| self.chosen.get(key)) {
             Some(Chosen::Orders(orders)) if orders.is_empty() => return,

@@ -1,5 +1,6 @@
-//! Values that are parts with a dynamic length (`front::open`), in ndarray's memory order.
-//! Must never let an element that is not there into one that is.
+//! Parts with dynamic length (`front::open`), in ndarray's memory order.
+//!
+//! Invariant: the padding does not reach a valid element.
 
 use std::rc::Rc;
 
@@ -12,14 +13,15 @@ use crate::memory_order::{HasLayouts, MemoryOrder};
 use crate::prim::Reduce;
 
 impl<'a> Lower<'a> {
-    /// What is computed of parts: row-major.
+    /// A newly computed part. It is row-major.
     pub(in crate::front) fn new_part(&mut self, t: Term, lens: &[Option<Term>]) -> Value<'a> {
         let sizes = self.sizes_there(&Open { all: t, lens: lens.into() });
         let order = self.layouts().new_part(&sizes);
         self.part_in(t, lens, order)
     }
 
-    /// What is computed of the elements of a part: ndarray makes it as it would copy that.
+    /// A part computed elementwise from another one. ndarray gives it the memory order of a copy of
+    /// that one.
     pub(in crate::front) fn part_like(&mut self, t: Term, x: &Open) -> Value<'a> {
         let order = self.layouts().part_like(x);
         self.part_in(t, &x.lens, order)
@@ -46,12 +48,12 @@ impl<'a> Lower<'a> {
         self.part_in(t, lens, order)
     }
 
-    /// An array, all of which is there.
+    /// A whole array, as a part whose elements are all valid.
     pub(in crate::front) fn whole_of(&self, t: Term) -> Open {
         Open { all: t, lens: vec![None; self.g.rank(t)].into() }
     }
 
-    /// What `Zip` collects of parts.
+    /// The part that `Zip` collects from parts.
     pub(in crate::front) fn zipped_part(
         &mut self,
         made: Value<'a>,
@@ -72,7 +74,7 @@ impl<'a> Lower<'a> {
         Ok(self.part_in(made.all, &made.lens, order))
     }
 
-    /// A product of two matrices; of a matrix and a vector.
+    /// A product of two matrices, or of a matrix and a vector.
     pub(in crate::front) fn part_of_product(&mut self, t: Term, lens: &[Option<Term>], of: [&Open; 2]) -> Value<'a> {
         if lens.len() < 2 {
             return self.opened(t, lens);
@@ -82,7 +84,8 @@ impl<'a> Lower<'a> {
         self.part_in(t, lens, order)
     }
 
-    /// Does something with an array in the place of a part: reductions in an exact order are of what is there.
+    /// Runs `f` on the array of a part. Exact reductions in `f` are restricted to the valid
+    /// elements.
     pub(in crate::front) fn of_there<R>(&mut self, x: &Open, f: impl FnOnce(&mut Self) -> R) -> R {
         let before = self.state.there.replace(Rc::clone(&x.lens));
         let result = f(self);
@@ -90,7 +93,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// One of two parts of one capacity, by a condition.
+    /// Selects one of two parts of the same capacity by a condition.
     pub(in crate::front) fn part_chosen(
         &mut self,
         t: Term,
@@ -102,7 +105,7 @@ impl<'a> Lower<'a> {
         self.part_in(t, lens, order)
     }
 
-    /// A sum over one axis with ndarray's own: without that axis.
+    /// Pairs a relaxed sum over one axis with ndarray's exact one. The axis is dropped.
     pub(in crate::front) fn exact_sum_axis_of_part(&mut self, free: Term, x: &Open, k: usize) -> Value<'a> {
         let mut lens = x.lens.to_vec();
         lens.remove(k);
@@ -112,7 +115,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A product of all that is there, with ndarray's own, as [`Lower::exact_product`] has it.
+    /// Pairs a relaxed product of all valid elements with ndarray's exact one, as
+    /// [`Lower::exact_product`] does.
     pub(in crate::front) fn exact_product_of_part(
         &mut self,
         free: Term,
