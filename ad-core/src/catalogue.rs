@@ -1,15 +1,16 @@
-//! Every message to the user that the front end can produce, in one place, so that the wording is
-//! reviewed as a whole.
+//! Every message that the front end can show to the user, in one place, so that the texts are
+//! reviewed together.
 //!
-//! A message says what is wrong in the user's words; its help what to write instead, as code where
-//! there is any; its note the reason, where that is not obvious. Messages begin in lower case and
-//! have no full stop, as rustc's. No message is worded anywhere else; what is refused by name
-//! stands in tables: [`mod@refused`] (constructs, macros, items, types), and [`foreign`] (idioms of
-//! other libraries). What is wrong with the types and shapes of values is said in `values` (with
-//! the words of [`wanted`]), and what derivatives say at run time in [`reached`].
+//! A message states the error in the user's terms. Its help is the replacement, as code where
+//! possible. Its note is the reason, if that is not obvious. Messages start in lower case and have
+//! no full stop, as in rustc. No other module contains texts of messages. Constructs that are
+//! refused by name are in tables: [`mod@refused`] (constructs, macros, items, types), and
+//! [`foreign`] (idioms of other libraries). Errors in the types and shapes of values are in
+//! `values` (with the phrases of [`wanted`]), and the run-time messages of derivatives are in
+//! [`reached`].
 //!
-//! To add a message: a function inside `entries!` below (plain names as parameters), and a case in
-//! `tests/ui/<kind>/`. [`all`] lists every entry and every row of the tables;
+//! To add a message, add a function to `entries!` below (with plain names as parameters), and a
+//! case in `tests/ui/<kind>/`. [`all`] lists every entry and every row of the tables;
 //! `ad-core/tests/catalogue.rs` fails for one that no case in `tests/ui` produces.
 
 #![allow(missing_docs, reason = "each function is the message that it returns")]
@@ -50,27 +51,26 @@ impl Message {
         }
     }
 
-    /// rustc is certain to report the same mistake in the annotated function, and says it at least
-    /// as well: of ours nothing is shown.
+    /// rustc is certain to report the same error, at least as well. This message is not shown.
     fn left_to_rustc(mut self, certain: bool) -> Self {
         self.rustc = certain;
         self
     }
 
-    /// rustc may report the same mistake, and says it worse or says less: as long as ours is shown,
-    /// it does not see the function's body.
+    /// rustc may report the same error with a worse text. As long as this message is shown, the
+    /// function's body is hidden from rustc.
     fn instead_of_rustc(mut self) -> Self {
         self.twice = true;
         self
     }
 
-    /// Of a name that may stand in many places: one mistake.
+    /// The message is about a name that may occur many times. It is reported once.
     fn once(mut self) -> Self {
         self.once = true;
         self
     }
 
-    /// Says which entry, and of a table which row, the message is.
+    /// Sets the entry of the message, or the row of its table.
     fn entry(mut self, entry: impl Into<String>) -> Self {
         if self.entry.is_empty() {
             self.entry = entry.into();
@@ -79,8 +79,8 @@ impl Message {
     }
 }
 
-/// Numbers of arguments that functions of these names have elsewhere, and what is meant by them;
-/// `{}` is the name.
+/// Calls of functions with a number of arguments that they have in other libraries, and the
+/// replacement. `{}` is the name.
 const OTHER_ARGUMENTS: &[(&[&str], usize, &str)] = &[
     (&["log"], 0, "`x.ln()`: `log` is to a base, `x.log(2.0)`"),
     (&["sum", "mean", "product"], 1, "`x.{}_axis(Axis(0))`"),
@@ -90,7 +90,7 @@ const OTHER_ARGUMENTS: &[(&[&str], usize, &str)] = &[
     (&["dot"], 2, "`a.dot(&b)`"),
 ];
 
-/// Functions that return messages, and their list.
+/// Declares functions that return messages, and their list.
 macro_rules! entries {
     ($($(#[$meta:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) -> Message $body:block)*) => {
         $(
@@ -102,20 +102,20 @@ macro_rules! entries {
             }
         )*
 
-        /// The functions above by name.
+        /// The names of the functions above.
         pub(super) const ENTRIES: &[&str] = &[$(stringify!($name)),*];
     };
 }
 use entries;
 
-/// Every message that there is: the entries, and each row of the tables of what is refused by name.
+/// Every message: the entries, and each row of the tables of refused names.
 #[must_use]
 pub fn all() -> Vec<String> {
     let entries = ENTRIES.iter().chain(values::ENTRIES).chain(&["arguments_of_others"]).map(ToString::to_string);
     entries.chain(refused::all()).chain(foreign::all()).collect()
 }
 
-/// A number of arguments that says what is meant.
+/// A message for a number of arguments that another library has.
 pub fn arguments_of_others(name: &str, given: usize) -> Option<Message> {
     let row = OTHER_ARGUMENTS.iter().find(|row| row.0.contains(&name) && row.1 == given)?;
     let (shown, s) = (row.2.replace("{}", name), if given == 1 { "" } else { "s" });
@@ -123,7 +123,7 @@ pub fn arguments_of_others(name: &str, given: usize) -> Option<Message> {
     Some(text.help(format!("write {shown}")).entry("arguments_of_others"))
 }
 
-/// Of a name that may stand for one that is known.
+/// A note for a name that may be an alias of a known one.
 const OWN_NAMES: &str = "the attribute sees no imports: write types of ndarray by their own names, and not by those of `use .. as ..` or `type`";
 
 entries! {
@@ -157,7 +157,7 @@ pub fn malformed_option(name: &str, form: &str) -> Message {
     message(format!("the option `{name}` cannot be read")).help(format!("write `{form}`"))
 }
 
-/// `usual`: the option with the default mode. The same below.
+/// `usual`: the option with the default mode. It has the same meaning in the functions below.
 pub fn mode_later(mode: &str, usual: &str) -> Message {
     message(format!("the mode `{mode}` is not built yet")).help(format!("leave the mode out, or write `{usual}`"))
 }
@@ -166,7 +166,8 @@ pub fn unknown_mode(mode: &str, near: Option<&str>, usual: &str) -> Message {
     message(format!("there is no mode `{mode}`")).maybe(near, &format!("leave the mode out, or write `{usual}`"))
 }
 
-/// `instead`: the way out, which the derivative's descriptor has. The same in the two below.
+/// `instead`: the replacement from the derivative's descriptor. It has the same meaning in the two
+/// functions below.
 pub fn derivative_of_an_array(option: &str, instead: &str) -> Message {
     message(format!("`{option}` is of a function whose result is one real number; this one returns an array"))
         .help(instead)
@@ -216,8 +217,8 @@ pub fn wrt_twice(name: &str) -> Message {
 
 // The item and its signature.
 
-/// `certain`: of what rustc does not read either. What it makes of the rest of the body would be
-/// said of its own guess.
+/// `certain`: whether rustc cannot parse the item either. rustc's further errors would be about its
+/// own recovery.
 pub fn syntax(reason: &str, certain: bool) -> Message {
     message(reason).left_to_rustc(certain).instead_of_rustc()
 }
@@ -331,7 +332,7 @@ pub fn unknown_name(name: &str, near: Option<&str>) -> Message {
     let text = message(format!("`{name}` is not known inside the function")).once()
         .maybe(near, &format!("pass it as a parameter, or bind it with `let`; of a constant outside say the type: `let value: f64 = {name};`"))
         .note("the attribute sees this function only");
-    // It may be a slip of the pen, and a name that nobody has.
+    // The name may be misspelt, or it may not exist at all.
     if near.is_some() { text.instead_of_rustc() } else { foreign::translate(Kind::Name, name, text) }
 }
 
@@ -362,9 +363,9 @@ pub fn unknown_function(name: &str, near: Option<&str>, method: Option<&str>) ->
     let text = message(format!("the function `{name}` cannot be seen from here")).once()
         .maybe(near, &format!("write it inside of this function: `fn {last}(..) -> f64 {{ .. }}`, or as a closure `let {last} = |x: f64| ..;`"))
         .note("the attribute sees this function only, and the functions of `ad::prelude`");
-    // It may be a slip of the pen, and a function that nobody has.
+    // The name may be misspelt, or the function may not exist at all.
     let text = if near.is_some() { text.instead_of_rustc() } else { text };
-    // `np::exp(x)`, `exp(x)`: a method here.
+    // `np::exp(x)` and `exp(x)` are methods here.
     match method.filter(|_| !path.is_empty() || near.is_none()) {
         Some(call) => text.help(format!("it is a method: `{call}`")),
         None => foreign::translate(Kind::Function, last, text),
@@ -397,21 +398,21 @@ pub fn method_of_reals(call: &str, receiver: &str, literal: bool) -> Message {
     text.help(if literal { format!("write `{receiver}.0_f64.{call}`") } else { format!("write `({receiver} as f64).{call}`") })
 }
 
-/// `let r = if c { &mut a } else { &mut b };`
+/// For `let r = if c { &mut a } else { &mut b };`.
 pub fn chosen_reference() -> Message {
     message("which of these mutable references it is depends on a condition")
         .help("change what is behind them under the condition: `if c { a[0] = x; } else { b[0] = x; }`")
 }
 
-/// A decision on a sum of an array of which nobody knows how it lies in memory: ndarray's sums
-/// depend on that.
+/// For a decision that depends on a sum of an array of unknown memory order. ndarray's order of
+/// summation depends on the memory order.
 pub fn order_unknown() -> Message {
     message("a decision reads a sum of this array, and in which order ndarray adds up its elements is not known here")
         .help("let it lie in memory by rows before it becomes an element of a `Vec` or changes in a loop: `a.as_standard_layout().to_owned()`")
         .note("the elements of a `Vec` or of an array literal have to lie all alike, or by rows, and decisions have the function's own last bits")
 }
 
-/// The same of `fold`, of which more than the last bits depend on it.
+/// For `fold` of an array of unknown memory order. More than the last bits may depend on it.
 pub fn folded_in_unknown_order() -> Message {
     message("`fold` goes along memory, and how this array lies in memory is not known here")
         .help("go over the elements in their own order: `a.iter().fold(..)`")
@@ -574,7 +575,7 @@ pub fn literal(text: &str) -> Message {
     message(format!("the literal `{text}` is no number")).help("use numbers and booleans")
 }
 
-// Ourselves.
+// Internal errors.
 
 pub fn internal(stage: &str, what: &str) -> Message {
     message(format!("internal error of `ad` in {stage}: {what}"))

@@ -1,13 +1,14 @@
-//! Errors as the user sees them: collected, never first-one-wins, each underlining the whole
-//! expression.
+//! Errors for the user. All errors of a function are collected and reported, and each underlines
+//! the whole expression.
 //!
-//! The wording is in [`crate::catalogue`]; this file only keeps, orders and renders. It must never
-//! panic: what it is given is whatever the user has typed.
+//! The texts are in [`crate::catalogue`]. This file only stores, orders and renders them. It does
+//! not panic, whatever tokens the user has typed.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
-/// The first and the last token of an expression: on stable, the only way to underline all of it.
+/// The first and the last token of an expression. On stable Rust, this is the only way to underline
+/// all of it.
 #[derive(Clone, Copy, Debug)]
 pub struct SrcRange {
     /// Span of the first token.
@@ -16,38 +17,38 @@ pub struct SrcRange {
     pub last: Span,
 }
 
-/// What a message says, without its place: `catalogue` makes these.
+/// The content of a message, without its source location. `catalogue` creates them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Which entry of the catalogue it is.
+    /// The entry of the catalogue.
     pub entry: String,
-    /// What is wrong, in the user's words.
+    /// The error in the user's terms.
     pub text: String,
-    /// What to write instead.
+    /// The suggested replacement.
     pub help: Option<String>,
-    /// The reason, where it is not obvious.
+    /// The reason, if it is not obvious.
     pub note: Option<String>,
-    /// Whether it is left to rustc to say so: counted, not shown.
+    /// Whether the report is left to rustc. The message is counted and not shown.
     pub rustc: bool,
-    /// Whether rustc may say the same of the function's body, which is not shown to it then: one
-    /// mistake, one error. (Of what is left to rustc: that it has said so already, before the macro
-    /// was called.)
+    /// Whether rustc may report the same error for the function's body. The body is then hidden
+    /// from rustc, so that one mistake gives one error. (For a message that is left to rustc:
+    /// whether rustc has reported the error before the macro was called.)
     pub twice: bool,
-    /// Whether it is of a name: said where that stands first, and not again.
+    /// Whether the message is about a name and is reported only at its first use.
     pub once: bool,
 }
 
-/// The mark that an error has been reported for an expression, so that nothing more is said about
-/// what contains it.
+/// The mark that an error has been reported for an expression. So no further error is reported for
+/// an expression that contains it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Poison;
 
-/// A message at its place.
+/// A message with its source location.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     /// The tokens that are underlined.
     pub range: SrcRange,
-    /// What is said.
+    /// The message.
     pub message: Message,
 }
 
@@ -59,12 +60,12 @@ pub struct Diags {
 }
 
 impl Diags {
-    /// None yet.
+    /// An empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reports an error. Its result is for the expression that has become meaningless.
+    /// Reports an error. The returned mark takes the place of the expression's result.
     pub fn push(&mut self, range: SrcRange, message: Message) -> Poison {
         if !(message.once && self.list.iter().any(|said| said.message == message)) {
             self.list.push(Diagnostic { range, message });
@@ -78,7 +79,7 @@ impl Diags {
         self.list.is_empty()
     }
 
-    /// An error that only rustc reports, if all are of that kind.
+    /// An error that only rustc reports, if all errors are of that kind.
     #[must_use]
     pub fn left_to_rustc(&self) -> Option<&Diagnostic> {
         self.list.first().filter(|_| self.list.iter().all(|d| d.message.rustc))
@@ -90,7 +91,7 @@ impl Diags {
         &self.list
     }
 
-    /// One `compile_error!` an error, but for those that rustc reports.
+    /// One `compile_error!` for each error, except for those that rustc reports.
     #[must_use]
     pub fn into_tokens(self) -> TokenStream {
         self.list.iter().filter(|d| !d.message.rustc).map(Diagnostic::to_compile_error).collect()
@@ -98,8 +99,8 @@ impl Diags {
 }
 
 impl Diagnostic {
-    /// The message with its `= help:` and `= note:` lines; rustc indents what follows the first
-    /// line, so they look native.
+    /// The message with its `= help:` and `= note:` lines. rustc indents the lines after the first,
+    /// so they look like its own.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.message.text.clone();
@@ -111,8 +112,8 @@ impl Diagnostic {
         text
     }
 
-    /// `::core::compile_error!("..");` that underlines the whole range on stable: the path has the
-    /// span of the first token, the group that of the last.
+    /// `::core::compile_error!("..");`, which underlines the whole range on stable Rust: the path
+    /// has the span of the first token, and the group that of the last.
     fn to_compile_error(&self) -> TokenStream {
         let SrcRange { first, last } = self.range;
         let mut tokens = TokenStream::new();
@@ -136,13 +137,13 @@ impl Diagnostic {
 }
 
 impl SrcRange {
-    /// From the first to the last token of a piece of syntax.
+    /// The range from the first to the last token of a piece of syntax.
     #[must_use]
     pub fn of(tokens: &impl ToTokens) -> Self {
         Self::of_stream(tokens.to_token_stream())
     }
 
-    /// From the first to the last token.
+    /// The range from the first to the last token.
     #[must_use]
     pub fn of_stream(tokens: TokenStream) -> Self {
         let mut tokens = tokens.into_iter();
@@ -158,7 +159,7 @@ impl SrcRange {
         SrcRange { first, last }
     }
 
-    /// The attribute itself: for what has no place of its own.
+    /// The location of the attribute itself, for errors without another location.
     #[must_use]
     pub fn call_site() -> Self {
         SrcRange { first: Span::call_site(), last: Span::call_site() }
@@ -177,13 +178,13 @@ pub fn text_of(tokens: &impl ToTokens, longest: usize) -> String {
     text
 }
 
-/// The crate of paths that the front end writes for itself (there is none of this name, so a
-/// function that means such a path would not compile), and the attribute by which it says what the
-/// user has written where it has written something else.
+/// A name with two uses. It is the crate in paths that the front end generates. (There is no such
+/// crate, so a function with such a path does not compile.) It is also the attribute that holds the
+/// user's source text of an expression that the front end has replaced.
 pub(crate) const MARK: &str = "__differentiate";
 
-/// What the user wrote in place of the next expression, if these tokens are the inside of the
-/// attribute that says so.
+/// The user's source text for the next expression, if these tokens are the content of the attribute
+/// that holds it.
 fn written(attribute: TokenStream) -> Option<String> {
     let mut tokens = attribute.into_iter();
     match (tokens.next()?, tokens.next()?, tokens.next()?) {
@@ -194,13 +195,13 @@ fn written(attribute: TokenStream) -> Option<String> {
     }
 }
 
-/// Where a text is cut at the latest: expressions may be whole bodies.
+/// The maximum length of a text. An expression may be a whole body.
 const LONGEST: usize = 400;
 
-/// Tokens as a person would space them: `f(&x, i + 1)`, not `f (& x , i + 1)`.
+/// Writes tokens with the usual spacing: `f(&x, i + 1)`, not `f (& x , i + 1)`.
 fn write_tokens(tokens: TokenStream, text: &mut String) {
-    // Whether a space belongs before the next token, and whether the last one was an operand (so
-    // that `-` after it is binary).
+    // `gap`: whether a space precedes the next token. `operand`: whether the last token was an
+    // operand, so that a following `-` is binary.
     let (mut gap, mut operand, mut in_pipes, mut generics) = (false, false, false, 0);
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
@@ -225,7 +226,7 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                 text.push_str(close);
                 (gap, operand) = (false, true);
             }
-            // `::__differentiate::ndarray::stack`: what follows is the user's.
+            // In `::__differentiate::ndarray::stack` the rest of the path is the user's.
             TokenTree::Ident(i) if i == MARK => {
                 text.truncate(text.strip_suffix("::").map_or(text.len(), str::len));
                 let ours = |t: &TokenTree| match t {
@@ -263,7 +264,7 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                         text.push(' ');
                     }
                     text.push_str(&words);
-                    // The attribute, and what stands for the words.
+                    // Skips the attribute and the expression that replaces the source text.
                     let _ = (tokens.next(), tokens.next());
                     (gap, operand) = (false, true);
                     continue;
@@ -280,7 +281,7 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
                         _ => break,
                     }
                 }
-                // `Array1<f64>`, `sum::<f64>`: brackets, not comparisons.
+                // In `Array1<f64>` and `sum::<f64>` these are brackets and not comparisons.
                 if op == "<" && (text.ends_with("::") || (operand && of_type(text))) {
                     text.push('<');
                     (gap, operand, generics) = (false, false, generics + 1);
@@ -333,7 +334,7 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
     }
 }
 
-/// Whether a text ends in a name of the form that types have.
+/// Whether a text ends in a name that is written like a type.
 fn of_type(text: &str) -> bool {
     let name = text.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
     name.len() > 1 && name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
@@ -352,8 +353,8 @@ fn continues(op: &str, next: char) -> bool {
     )
 }
 
-/// The name nearest to `name`, if one is near enough: a third of its letters may be wrong, or they
-/// may stand in another order.
+/// The name nearest to `name`, if it is near enough: up to a third of its letters may be wrong or
+/// in another order.
 #[must_use]
 pub fn suggest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
@@ -368,11 +369,12 @@ pub fn suggest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
         if apart > 1 && own.len() > 3 && letters(other) == own { 1 } else { apart }
     };
     let best = among.into_iter().map(|other| (apart(other), other)).min_by_key(|&(d, _)| d)?;
-    // Names of one or two letters are near to everything.
+    // A name of one or two letters is near to every name.
     (best.0 > 0 && best.0 <= limit && best.1.len() > 1).then_some(best.1)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that make one string the other.
+/// The number of insertions, deletions, replacements and swaps of neighbours that turn one string
+/// into the other.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];

@@ -1,6 +1,7 @@
-//! What passes between the front end and the emitter beside terms: signatures and places as tokens
-//! that nobody in between looks at, the function as core terms, and the routines to be written.
-//! Neither `syn` nor any term is interpreted here.
+//! The data that the front end and the emitter exchange in addition to terms: signatures and source
+//! locations as tokens, the function in core terms, and the routines to be generated.
+//!
+//! This module interprets neither `syn` nor terms.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
@@ -11,21 +12,21 @@ use crate::diag::SrcRange;
 use crate::ir::{Elem, Graph, Loc, RealTy, Term};
 use crate::modes::Mode;
 
-/// A place in the user's source, for messages at run time and for the spans of emitted code.
+/// A location in the user's source, for messages at run time and for the spans of generated code.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The tokens.
+    /// The tokens at the location.
     pub range: SrcRange,
-    /// The expression as text, shortened.
+    /// The source text of the expression, shortened.
     pub text: String,
 }
 
-/// The table behind [`Loc`]; entry 0 is the function itself.
+/// The table of source locations to which [`Loc`] refers. Entry 0 is the function itself.
 #[derive(Clone, Debug, Default)]
 pub struct Places(pub Vec<Place>);
 
 impl Places {
-    /// The place of `loc`, or the function's.
+    /// The source location of `loc`, or that of the function.
     #[must_use]
     pub fn get(&self, loc: Loc) -> Option<&Place> {
         self.0.get(loc.0 as usize).or_else(|| self.0.first())
@@ -37,27 +38,27 @@ impl Places {
 pub enum Container {
     /// `f64`, `usize`, `bool`, ...
     Scalar,
-    /// `&f64` and the like.
+    /// `&f64` and similar types.
     ScalarRef,
-    /// `ArrayN<F>`, `ArrayViewN<F>`, `ArrayRefN<F>` by value or reference: anything that derefs to
-    /// `ArrayRefN` when borrowed.
+    /// `ArrayN<F>`, `ArrayViewN<F>`, `ArrayRefN<F>` by value or reference: any type that
+    /// dereferences to `ArrayRefN` when borrowed.
     NdArray,
-    /// `&[F]`, `Vec<F>`, `&Vec<F>`: anything that derefs to a slice. Gradients and results are
-    /// `Vec<F>`.
+    /// `&[F]`, `Vec<F>`, `&Vec<F>`: any type that dereferences to a slice. Gradients and results
+    /// are `Vec<F>`.
     Slice,
-    /// `[F; N]`, `[[F; N]; M]` and references to them: never on the heap.
+    /// `[F; N]`, `[[F; N]; M]` and references to them. They are never on the heap.
     Static,
 }
 
 impl Container {
-    /// How a result of this kind is returned: never a reference.
+    /// The container in which a result of this kind is returned. It is never a reference.
     #[must_use]
     pub fn owned(self) -> Self {
         if self == Container::ScalarRef { Container::Scalar } else { self }
     }
 
-    /// How a tangent or a cotangent of this kind is passed: numbers and arrays of static size by
-    /// value.
+    /// How a tangent or cotangent of this kind is passed. Numbers and arrays of static size are
+    /// passed by value.
     #[must_use]
     pub fn passing(self) -> Passing {
         match self {
@@ -68,16 +69,16 @@ impl Container {
         }
     }
 
-    /// Scalars and arrays of static size: what is never on the heap.
+    /// Whether a value is never on the heap: a scalar or an array of static size.
     #[must_use]
     pub fn is_static(self) -> bool {
         matches!(self, Container::Scalar | Container::ScalarRef | Container::Static)
     }
 }
 
-/// The block of a Jacobian for a result and a parameter, each given with the sizes of its static
-/// type: the result's indices first, static if both are, otherwise an ndarray (the contract's
-/// section "Jacobians").
+/// The container of a Jacobian's block for a result and a parameter, each given with the sizes of
+/// its static type. The result's indices come first. The block is static if both are, and an
+/// ndarray otherwise (see the public contract, section "Jacobians").
 #[must_use]
 pub fn pair(result: (Container, &[TokenStream]), param: (Container, &[TokenStream])) -> (Container, Vec<TokenStream>) {
     if !result.0.is_static() || !param.0.is_static() {
@@ -87,26 +88,25 @@ pub fn pair(result: (Container, &[TokenStream]), param: (Container, &[TokenStrea
     (if lens.is_empty() { Container::Scalar } else { Container::Static }, lens)
 }
 
-/// How the type of a parameter is written, as far as the code has to know that passes an argument
-/// on.
+/// The form of a parameter's type, as far as code that passes the argument on depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passing {
-    /// References in front.
+    /// The number of references.
     pub references: usize,
-    /// What they refer to.
+    /// The referent.
     pub owner: Owner,
-    /// Whether a lifetime in it is `'static`.
+    /// Whether it contains the lifetime `'static`.
     pub is_static: bool,
 }
 
 impl Passing {
-    /// By value.
+    /// A value of this type.
     #[must_use]
     pub fn value(owner: Owner) -> Self {
         Passing { references: 0, owner, is_static: false }
     }
 
-    /// By reference.
+    /// A reference to this type.
     #[must_use]
     pub fn reference(owner: Owner) -> Self {
         Passing { references: 1, ..Passing::value(owner) }
@@ -118,35 +118,36 @@ impl Passing {
 pub struct Param {
     /// Its name.
     pub name: Ident,
-    /// Its type as the user wrote it, or as the contract has it for tangents and cotangents.
+    /// Its type as the user wrote it, or as the public contract states it for tangents and
+    /// cotangents.
     pub ty: TokenStream,
-    /// How that type is written.
+    /// The form of that type.
     pub passing: Passing,
-    /// The type `ty` stands for.
+    /// The container of the type.
     pub container: Container,
     /// Element type of the leaf.
     pub elem: Elem,
     /// Rank of the leaf.
     pub rank: u8,
-    /// The sizes that the type of a `Static` names, outermost first; empty for everything else.
+    /// The sizes in the type of a `Static`, the outermost first. Empty for other containers.
     pub lens: Vec<TokenStream>,
-    /// Number of the graph's input that it is; `None` for one that no term mentions (still in the
-    /// signature).
+    /// The number of the graph's input that it is. `None` if no term refers to the parameter, which
+    /// is still in the signature.
     pub input: Option<u32>,
 }
 
-/// A scalar or array that is known when the function is compiled and not when the macro runs: a
-/// const parameter, a constant outside of the function. An input of the graph that is no parameter;
-/// what it is called where rustc knows its value.
+/// A scalar or array that is known when the function is compiled, but not when the macro runs: a
+/// const parameter, or a constant outside of the function. It is an input of the graph that is not
+/// a parameter. Its path is the expression whose value rustc knows.
 #[derive(Clone, Debug)]
 pub struct Constant {
-    /// Number of the graph's input that it is.
+    /// The number of the graph's input that it is.
     pub input: u32,
-    /// The path (or an expression of such paths).
+    /// The path, or an expression of such paths.
     pub path: TokenStream,
-    /// Its type, which the emitted code states; of an array that of its elements.
+    /// Its type, which the generated code states. For an array, the type of its elements.
     pub elem: Elem,
-    /// The sizes of an array, outermost first: constants too.
+    /// The sizes of an array, the outermost first. They are constants, too.
     pub lens: Vec<TokenStream>,
 }
 
@@ -155,13 +156,13 @@ pub struct Constant {
 pub struct Output {
     /// The value: an array term.
     pub term: Term,
-    /// How it is returned: never `ScalarRef`.
+    /// The container in which it is returned. It is never `ScalarRef`.
     pub container: Container,
-    /// The sizes that the type of a `Static` names, outermost first; empty for everything else.
+    /// The sizes in the type of a `Static`, the outermost first. Empty for other containers.
     pub lens: Vec<TokenStream>,
 }
 
-/// The structure of a routine's result: what the contract calls R, G and pairs of them.
+/// The structure of a routine's result: R and G of the public contract, and tuples of them.
 #[derive(Clone, Debug)]
 pub enum OutputTree {
     /// One value.
@@ -189,7 +190,7 @@ impl OutputTree {
         }
     }
 
-    /// The same structure over other terms, taken in order.
+    /// The same structure with other terms, taken in order.
     #[must_use]
     pub fn with_terms(&self, terms: &mut impl Iterator<Item = Term>) -> OutputTree {
         match self {
@@ -202,33 +203,32 @@ impl OutputTree {
 /// When a check is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// Unconditional and about sizes only: before anything is computed.
+    /// On entry, before anything is computed. Such a check is unconditional and reads sizes only.
     Entry,
-    /// Where the function itself would fail: before results are returned.
+    /// Before the results are returned, if the function itself would fail.
     Reached,
 }
 
-/// Something that must hold, or the derivative panics as the function does. Terms are total (out of
-/// range is an unspecified value, an overflow the nearest value), so that no pass has to keep a
-/// panic in place; what could fail is said here instead, under the conditions under which the
-/// function would get there.
+/// A condition without which the derivative panics, as the function does. Terms are total (a read
+/// out of range gives an unspecified value, an overflow gives the nearest value), so no pass has to
+/// preserve the position of a panic. Possible failures are represented here instead, guarded by
+/// their path conditions.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// A boolean scalar, closed.
+    /// A closed boolean scalar.
     pub ok: Term,
-    /// What to say if it does not hold: without place, which the panic itself has.
+    /// The message. It has no source location, since the panic itself has one.
     pub message: String,
-    /// The same as a format string, where it is the user's own: then it says all, and the
-    /// expression is not shown behind it. Its holes are filled by those of `shown` that have no
-    /// name.
+    /// The user's format string, if there is one. It replaces the whole message, and the expression
+    /// is not shown after it. The entries of `shown` without a name fill its placeholders.
     pub format: Option<String>,
-    /// Sizes to show behind the message, as (name in the user's words, `usize` scalar).
+    /// Sizes that are shown after the message: a description for the user and a `usize` scalar.
     pub shown: Vec<(String, Term)>,
-    /// The expression that fails.
+    /// The source location of the expression that fails.
     pub loc: Loc,
-    /// When it is made.
+    /// When the check is made.
     pub phase: Phase,
-    /// Whether it is made only where debug assertions are: `debug_assert!`.
+    /// Whether it is made only with debug assertions, as `debug_assert!`.
     pub debug: bool,
 }
 
@@ -243,20 +243,20 @@ pub struct Program {
     pub vis: TokenStream,
     /// `#[cfg(..)]` attributes as written.
     pub cfgs: TokenStream,
-    /// Generic parameters as written, with their angle brackets and bounds (lifetimes, `T: Real`);
-    /// empty if there are none.
+    /// Generic parameters as written, with their angle brackets and bounds (lifetimes, `T: Real`).
+    /// Empty if there are none.
     pub generics: TokenStream,
     /// The where clause as written.
     pub where_clause: TokenStream,
-    /// `::<T, N>` where there are type or const parameters.
+    /// `::<T, N>` if there are type or const parameters.
     pub turbofish: TokenStream,
-    /// The names of type and const parameters: what a closure that is returned may mention.
+    /// The names of type and const parameters, which the type of a returned closure may mention.
     pub captured: Vec<Ident>,
     /// Parameters in order.
     pub params: Vec<Param>,
     /// Constants that the function names.
     pub constants: Vec<Constant>,
-    /// Indices into `params` of the active ones, ascending.
+    /// The indices of the active parameters in `params`, ascending.
     pub active: Vec<usize>,
     /// The algorithm that differentiates it.
     pub mode: Mode,
@@ -264,42 +264,44 @@ pub struct Program {
     pub result_ty: TokenStream,
     /// The result.
     pub result: OutputTree,
-    /// What must hold.
+    /// The checks.
     pub checks: Vec<Check>,
-    /// Names that terms have in the source, for readable output.
+    /// The names of terms in the source, for readable output.
     pub hints: BTreeMap<Term, String>,
-    /// Places.
+    /// Source locations.
     pub places: Places,
-    /// The path of the crate `ad`: `::ad` unless `crate = "..."` says otherwise.
+    /// The path of the crate `ad`: `::ad`, unless `crate = "..."` sets another one.
     pub krate: TokenStream,
-    /// The type parameter with `T: Real`, if there is one: what [`crate::ir::RealTy::Param`] is
-    /// called.
+    /// The type parameter with `T: Real`, if there is one: the name of
+    /// [`crate::ir::RealTy::Param`].
     pub real_param: Option<Ident>,
-    /// What names were taken for: to be proved by the code that is emitted.
+    /// Assumptions about names. The generated code asserts them.
     pub assumed: Vec<Assumed>,
-    /// Names in patterns that were taken to be bound there, and not to be constants: likewise.
+    /// Names in patterns that are assumed to be bindings and not constants. The generated code
+    /// asserts this.
     pub bound: Vec<Ident>,
-    /// All names that the function binds in patterns: no constant in scope has one of them.
+    /// All names that the function binds in patterns. No constant in scope has one of these names.
     pub locals: Rc<BTreeSet<String>>,
-    /// Names that were taken to be constants of `std::f64::consts`: likewise.
+    /// Names that are assumed to be constants of `std::f64::consts`. The generated code asserts
+    /// this.
     pub consts: Vec<AssumedConst>,
 }
 
-/// What a name was taken for. Only rustc knows what it resolves to.
+/// An assumption about the meaning of a name. Only rustc can resolve the name.
 #[derive(Clone, Debug)]
 pub enum Assumed {
     /// A function or type of the DSL, of ndarray or of std.
     Path {
-        /// As the user wrote it, without generic arguments.
+        /// The path as the user wrote it, without generic arguments.
         path: TokenStream,
         /// Its last segment.
         name: Ident,
-        /// The function that it was taken for; of a type nothing but its name has to be known.
+        /// The assumed function. `None` for a type, of which only the name matters.
         called: Option<Called>,
     },
-    /// A function of a type of numbers: `f64::exp`.
+    /// A function of a number type, such as `f64::exp`.
     OfNumber {
-        /// As the user wrote it.
+        /// The path as the user wrote it.
         path: TokenStream,
         /// The type.
         elem: Elem,
@@ -308,11 +310,11 @@ pub enum Assumed {
     },
     /// A macro of ndarray or std.
     Macro {
-        /// As the user wrote it.
+        /// The path as the user wrote it.
         path: TokenStream,
         /// Its last segment.
         name: Ident,
-        /// Delimited arguments that it can be called with, as [`Called`] has them.
+        /// Delimited arguments for a valid call, in the form of [`Called`].
         arguments: &'static str,
     },
     /// A method of `Option` or `Ordering`.
@@ -321,30 +323,29 @@ pub enum Assumed {
         name: Ident,
         /// The type.
         ty: TokenStream,
-        /// Whether the type has it by reference; otherwise by value.
+        /// Whether the type has it by reference. Otherwise it has it by value.
         by_reference: bool,
     },
-    /// A method of ndarray's arrays, of vectors or of numbers, and of no trait of the user's.
+    /// A method of ndarray's arrays, of vectors or of numbers, and not of a trait of the user's.
     Method {
         /// Its name.
         name: Ident,
-        /// How the type has it.
+        /// How rustc finds the method.
         found: Found,
-        /// The element type of what it is called on.
+        /// The element type of the receiver.
         elem: Elem,
-        /// The rank of what it is called on; 0 for numbers.
+        /// The rank of the receiver. It is 0 for numbers.
         rank: usize,
         /// Whether it is a method of arrays.
         array: bool,
-        /// The sizes of what it is called on, where they are literals: it may be an array of static
-        /// size.
+        /// The sizes of the receiver, if they are literals: it may be an array of static size.
         sizes: Vec<usize>,
-        /// What it is called on, as far as Rust's method look-up goes, if that is certain.
+        /// The type of the receiver as method look-up sees it, if it is certain.
         receiver: Option<Receiver>,
     },
 }
 
-/// How a type has a method.
+/// How a method takes its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Takes {
     /// By value.
@@ -353,33 +354,34 @@ pub enum Takes {
     Reference,
     /// By mutable reference.
     Mutable,
-    /// On what it derefs to.
+    /// By value or reference of the type to which the receiver dereferences.
     Deref,
 }
 
 /// Whether vectors and slices have a method of arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vectors {
-    /// Only ndarray's arrays.
+    /// Only ndarray's arrays have it.
     No,
-    /// Both.
+    /// Both have it.
     Too,
-    /// Only vectors, slices and arrays of static size.
+    /// Only vectors, slices and arrays of static size have it.
     Only,
 }
 
-/// How rustc finds a method that was taken for one of ndarray's arrays, of vectors or of numbers.
+/// How rustc finds a method that is assumed to be one of ndarray's arrays, of vectors or of
+/// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Found {
-    /// How ndarray's arrays, or numbers, have it.
+    /// How ndarray's arrays, or numbers, take the receiver.
     pub takes: Takes,
-    /// Whether vectors have it.
+    /// Whether vectors have the method.
     pub vectors: Vectors,
-    /// Whether `ArrayRefN` has it on what it derefs to only.
+    /// Whether `ArrayRefN` has it only through the type to which it dereferences.
     pub of_layout: bool,
 }
 
-/// Where a function is that a name was taken for.
+/// The module or type in which an assumed function is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Home {
     /// `ad::prelude`.
@@ -398,21 +400,22 @@ pub enum Home {
     Option,
 }
 
-/// A function that a name was taken for, with a call that says of which types it is.
+/// An assumed function, with a call that determines its types.
 #[derive(Clone, Copy, Debug)]
 pub struct Called {
-    /// Where it is.
+    /// The module or type that has it.
     pub home: Home,
-    /// The arguments of the call as Rust: `$crate` is the path to `ad`, `x_` an array of one axis.
+    /// The arguments of the call as Rust code: `$crate` is the path of `ad`, and `x_` is an array
+    /// of one axis.
     pub arguments: &'static str,
-    /// The type of the result, where the arguments do not say it.
+    /// The type of the result, if the arguments do not determine it.
     pub result: Option<&'static str>,
 }
 
-/// What has the elements of a receiver.
+/// The container type of a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Owner {
-    /// A number, or something of ndarray or std that nothing says more of.
+    /// A number, or an unknown type of ndarray or std.
     Any,
     /// `ArrayN`.
     Array,
@@ -428,17 +431,17 @@ pub enum Owner {
     Static,
 }
 
-/// A receiver: how many references to what.
+/// The type of a receiver: a number of references to a container.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Receiver {
-    /// References around it.
+    /// The number of references.
     pub refs: u8,
-    /// What they refer to.
+    /// The container.
     pub owner: Owner,
 }
 
 impl Assumed {
-    /// Whether the proof of the one is that of the other.
+    /// Whether both assumptions have the same proof.
     #[must_use]
     pub fn same(&self, other: &Assumed) -> bool {
         match (self, other) {
@@ -457,10 +460,10 @@ impl Assumed {
     }
 }
 
-/// A name that was taken to be a constant of std.
+/// A name that is assumed to be a constant of std.
 #[derive(Clone, Debug)]
 pub struct AssumedConst {
-    /// As the user wrote it.
+    /// The path as the user wrote it.
     pub path: TokenStream,
     /// Its type.
     pub ty: RealTy,
@@ -468,39 +471,39 @@ pub struct AssumedConst {
     pub value: f64,
 }
 
-/// One function to be written by the emitter. All terms are build-free.
+/// A function that the emitter generates. Its terms contain no builds.
 #[derive(Debug)]
 pub struct Routine {
     /// Its name.
     pub name: Ident,
-    /// Its documentation, one line an entry.
+    /// Its documentation, one line per entry.
     pub docs: Vec<String>,
-    /// Parameters in order: the user's, then tangents or the cotangent.
+    /// The parameters in order: the user's, then tangents or the cotangent.
     pub params: Vec<Param>,
     /// The result's type.
     pub result_ty: TokenStream,
     /// The result.
     pub result: OutputTree,
-    /// What must hold.
+    /// The checks.
     pub checks: Vec<Check>,
-    /// Parameters that the second part of the result is written to, leaf by leaf, instead of being
+    /// Parameters that receive the second part of the result, leaf by leaf, instead of its being
     /// returned.
     pub destinations: Vec<Ident>,
-    /// The exact terms: what the decisions of the user's function depend on, if that is known.
-    /// Masks of the derivative are none of these decisions.
+    /// The exact terms: those on which decisions of the user's function depend. `None` if they are
+    /// not known. A mask of the derivative is not such a decision.
     pub exact: Option<HashSet<Term>>,
 }
 
-/// A function that returns a closure: `first` computes the value and what the closure keeps,
-/// `second` is the closure, given that.
+/// A function that returns a closure. `first` computes the value and the data that the closure
+/// keeps. `second` is the closure, with that data as parameters.
 #[derive(Debug)]
 pub struct Staged {
     /// Its name.
     pub name: Ident,
-    /// Its documentation, one line an entry.
+    /// Its documentation, one line per entry.
     pub docs: Vec<String>,
-    /// Results: the value, then what is kept.
+    /// Its results are the value and the kept data.
     pub first: Routine,
-    /// Parameters: what is kept, then the closure's own.
+    /// Its parameters are the kept data, then those of the closure.
     pub second: Routine,
 }

@@ -1,8 +1,7 @@
-//! Choices by chance: a policy for [`ad_core::choice`] that answers each question at random, and
-//! the tally of what it answered. None of the answers may change what is computed, which the tests
-//! assert.
+//! Random choices: a policy for [`ad_core::choice`] that answers each question at random, and a
+//! tally of the answers. The tests assert that no answer changes the computed values.
 //!
-//! A question comes out the same as often as it is asked with one seed.
+//! With one seed the answer to a question is always the same.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,7 +12,7 @@ thread_local! {
     static TALLY: RefCell<BTreeMap<Kind, [usize; 2]>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// What the call gives if every choice on this thread is made by chance.
+/// The result of `call` if every choice on this thread is random.
 pub fn by_chance<R>(seed: u64, call: impl FnOnce() -> R) -> R {
     let answer = move |kind: Kind, key: (usize, usize)| {
         let answer = mixed(seed, [kind as u64, key.0 as u64, key.1 as u64]);
@@ -23,15 +22,16 @@ pub fn by_chance<R>(seed: u64, call: impl FnOnce() -> R) -> R {
     with_policy(answer, call)
 }
 
-/// For each question, how often chance has said no and yes on this thread since the last call: each
-/// answer has to be met.
+/// For each question, the numbers of the answers no and yes on this thread since the last call.
+/// Each answer has to occur.
 #[must_use]
 pub fn tally() -> BTreeMap<&'static str, [usize; 2]> {
     let found = TALLY.take();
     Kind::ALL.iter().map(|kind| (kind.question(), found.get(kind).copied().unwrap_or_default())).collect()
 }
 
-/// One of two with equal chances, the same each time (the finaliser of splitmix64).
+/// One of two values with equal probability, determined by the arguments (the finaliser of
+/// splitmix64).
 fn mixed(seed: u64, words: [u64; 3]) -> bool {
     let mut x = seed;
     for word in words {

@@ -1,11 +1,11 @@
-//! The reference interpreter: the oracle for every stage. Slow and obvious; every real number
-//! carries its tangent, so that a run is also the exact forward derivative (of a source term as of
-//! a gradient). Must never share code with `ad-runtime`, nor read the derivatives that it is there
-//! to test.
+//! The reference interpreter: the oracle for every stage. It is slow and obvious. Every real number
+//! carries its tangent, so a run also gives the exact forward derivative (of a source term as well
+//! as of a gradient). It shares no code with `ad-runtime`, and does not read the derivatives that
+//! it tests.
 //!
-//! Evaluation is lazy: a term is computed when something that is computed needs it, once in each
-//! scope that binds what it mentions. So only the taken arm of a conditional runs. An explicit
-//! stack of tasks: programs are deep, and tests have small stacks.
+//! Evaluation is lazy: a term is computed when a computed term needs it, once in each scope that
+//! binds one of its variables. So only the selected branch of a conditional is evaluated. The
+//! interpreter has an explicit stack of tasks, since programs are deep and tests have small stacks.
 
 mod array;
 mod order;
@@ -26,16 +26,17 @@ pub use value::{Array, Data, Dual, Value};
 pub struct Interp<'g> {
     g: &'g Graph,
     inputs: Vec<Rc<Value>>,
-    /// Scope 0 holds what is closed; the others come and go with the tasks that opened them.
+    /// Scope 0 holds the values of closed terms. The tasks that open the other scopes also close
+    /// them.
     scopes: Vec<Scope>,
     work: Work,
 }
 
-/// What is bound, and what has been computed that mentions it.
+/// The bound variables, and the computed values of terms that mention them.
 #[derive(Debug, Default)]
 struct Scope {
-    /// The next scope outwards; `None` for the root and for the scope of a closed body, which sees
-    /// nothing outside.
+    /// The next outer scope. `None` for the root and for the scope of a closed body, which sees no
+    /// outer scope.
     parent: Option<usize>,
     vars: Vec<(Var, usize)>,
     params: Vec<Rc<Value>>,
@@ -49,7 +50,8 @@ struct Task {
     state: State,
 }
 
-/// How far a task is; forms without a scope of their own start over until their children are there.
+/// The state of a task. A form without its own scope starts again until the values of its operands
+/// are known.
 #[derive(Debug)]
 enum State {
     Start,
@@ -62,13 +64,13 @@ enum State {
 
 enum Step {
     Done(Rc<Value>),
-    /// These terms, seen from that scope, are needed first.
+    /// The values of these terms in this scope are needed first.
     Need(Vec<Term>, usize),
 }
 
 type Try<T> = Result<T, String>;
 
-/// The value of a term, or leaves with what is missing.
+/// The value of a term. If it is not known, the macro returns and requests it.
 macro_rules! need {
     ($self:ident, $scope:expr, $terms:expr) => {{
         let (scope, terms): (usize, &[Term]) = ($scope, $terms);
@@ -81,7 +83,7 @@ macro_rules! need {
 }
 
 impl<'g> Interp<'g> {
-    /// For these values of the graph's inputs, in order.
+    /// Creates an interpreter for these values of the graph's inputs, in order.
     #[must_use]
     pub fn new(g: &'g Graph, inputs: &[Value]) -> Self {
         let declared =
@@ -90,7 +92,7 @@ impl<'g> Interp<'g> {
         Interp { g, inputs, scopes: vec![Scope::default()], work: Work::default() }
     }
 
-    /// What has been computed so far.
+    /// The work so far.
     #[must_use]
     pub fn work(&self) -> Work {
         self.work
@@ -99,8 +101,9 @@ impl<'g> Interp<'g> {
     /// The value of a closed term.
     ///
     /// # Errors
-    /// If the term is not closed, an input is missing, or sizes do not fit together: an error in
-    /// the program or in its inputs.
+    ///
+    /// If the term is not closed, an input is missing, or sizes do not fit. This is an error in the
+    /// program or in its inputs.
     pub fn eval(&mut self, t: Term) -> Try<Value> {
         self.scopes.truncate(1);
         let mut tasks = vec![Task { term: t, scope: 0, state: State::Start }];
@@ -110,8 +113,8 @@ impl<'g> Interp<'g> {
             }
             match self.step(&mut task).map_err(|e| format!("{e} (in {:?}: {:?})", task.term, self.g.node(task.term)))? {
                 Step::Done(value) => {
-                    // Tasks end in the order in which they began: whatever scopes are above are
-                    // this one's.
+                    // Tasks end in the reverse order of their starts, so all later scopes belong to
+                    // this task.
                     if let Some(inner) = task.state.scope() {
                         self.scopes.truncate(inner);
                     }
@@ -132,12 +135,13 @@ impl<'g> Interp<'g> {
     /// The values of several closed terms.
     ///
     /// # Errors
+    ///
     /// As for [`Interp::eval`].
     pub fn eval_all(&mut self, ts: &[Term]) -> Try<Vec<Value>> {
         ts.iter().map(|&t| self.eval(t)).collect()
     }
 
-    /// The scope that a term belongs to: the innermost that binds something it mentions.
+    /// The scope to which a term belongs: the innermost one that binds one of its variables.
     fn home(&self, t: Term, scope: usize) -> usize {
         let free = self.g.free(t);
         if free.is_empty() && !self.g.is_open(t) {
@@ -160,20 +164,20 @@ impl<'g> Interp<'g> {
         self.scopes[self.home(t, scope)].memo.get(&t).cloned()
     }
 
-    /// A scope for variables inside `parent`.
+    /// Opens a scope for variables inside of `parent`.
     fn open(&mut self, parent: usize, vars: &[Var]) -> usize {
         let vars = vars.iter().map(|&v| (v, 0)).collect();
         self.scopes.push(Scope { parent: Some(parent), vars, ..Scope::default() });
         self.scopes.len() - 1
     }
 
-    /// A scope for a closed body.
+    /// Opens a scope for a closed body.
     fn open_body(&mut self, params: Vec<Rc<Value>>) -> usize {
         self.scopes.push(Scope { params, ..Scope::default() });
         self.scopes.len() - 1
     }
 
-    /// Gives a scope's variables new values.
+    /// Assigns new values to a scope's variables.
     fn rebind(&mut self, scope: usize, values: &[usize]) {
         let s = &mut self.scopes[scope];
         s.memo.clear();
@@ -269,7 +273,7 @@ impl<'g> Interp<'g> {
         }
         let (elem, row_shape) = match rows.first() {
             Some(row) => (array(row)?.elem, array(row)?.shape.clone()),
-            // No element to ask: the type says it.
+            // There is no element, so the shape comes from the type.
             None => (self.g.elem(body), self.known_shape(task.scope, self.g.shape(body))?),
         };
         let State::Build { rows, .. } = &task.state else { return Err("a task in another's state".into()) };
@@ -281,8 +285,8 @@ impl<'g> Interp<'g> {
         Ok(Step::Done(Rc::new(Value::Array(Array::from_rows(elem, row_shape, &rows)?))))
     }
 
-    /// The values of sizes in a type. They are small integer terms over sizes of inputs: a separate
-    /// run is simple, and its work not counted.
+    /// The values of sizes in a type. They are small integer terms over sizes of inputs. A separate
+    /// evaluation is simple, and its work is not counted.
     fn known_shape(&self, scope: usize, shape: &[Term]) -> Try<Vec<usize>> {
         let size = |&t: &Term| match (self.at_hand(t), self.get(t, scope)) {
             (Some(n), _) => Ok(n),
@@ -296,7 +300,7 @@ impl<'g> Interp<'g> {
         shape.iter().map(size).collect()
     }
 
-    /// A size that needs no computation.
+    /// The value of a size that needs no computation.
     fn at_hand(&self, t: Term) -> Option<usize> {
         match *self.g.node(t) {
             Node::Lit(Lit::Int(_, n)) => usize::try_from(n).ok(),
@@ -424,7 +428,7 @@ impl<'g> Interp<'g> {
                 Some(row) => array(row)?.shape.clone(),
                 None => self.known_shape(task.scope, self.g.shape(result))?,
             };
-            // Rows of steps that have not run.
+            // The rows of steps that have not run are zero.
             let zeros = Data::zeros(elem, row_shape.iter().product());
             let none = Rc::new(Value::Array(Array { elem, shape: row_shape.clone(), data: zeros }));
             rows.resize(*n, none);
@@ -437,8 +441,8 @@ impl<'g> Interp<'g> {
         Ok(Step::Done(Rc::new(Value::Tuple(parts))))
     }
 
-    /// Every value has the type that its term claims: element types and ranks, and the sizes that
-    /// are at hand.
+    /// Checks that a value has the type of its term: element types and ranks, and the sizes that
+    /// need no computation.
     fn check(&self, t: Term, value: &Value) -> Try<()> {
         self.fits(self.g.ty(t), value).map_err(|e| format!("{e} (the value of {t:?}: {:?})", self.g.node(t)))
     }
@@ -503,7 +507,7 @@ fn literal(lit: Lit) -> Value {
     }
 }
 
-/// An input in the floating point type that the program declares for it.
+/// Converts an input to the floating point type that the program declares.
 fn as_declared(ty: &Type, v: &Value) -> Value {
     match (ty, v) {
         (Type::Array(Elem::Real(ty), _), Value::Array(Array { data: Data::Real(xs), shape, .. })) => {

@@ -1,8 +1,8 @@
-//! What only the tests of `ad` need, in a crate of its own, so that a user's build does not compile
-//! it: the reference interpreter ([`interp`]), and choices made by chance ([`chance`]).
+//! The parts that only the tests of `ad` need: the reference interpreter ([`interp`]) and random
+//! choices ([`chance`]). They are a separate crate, so that a user's build does not compile them.
 //!
-//! Must never use `ad-runtime`: what it checks would check itself. Only tests, benchmarks and
-//! examples may depend on it.
+//! This crate does not use `ad-runtime`, since it checks it. Only tests, benchmarks and examples
+//! depend on it.
 
 #![forbid(unsafe_code)]
 

@@ -1,22 +1,23 @@
-//! Idioms of other libraries and languages, and what to write here: one table of methods, functions, types, macros, options, bounds and
-//! operators. It is asked only for names that mean nothing here, so a row never takes a name away from anyone.
+//! Idioms of other libraries and languages, and their translations: one table of methods,
+//! functions, types, macros, options, bounds and operators. It is used only for unknown names, so a
+//! row never hides a name of the user's.
 
 use crate::diag::Message;
 
-/// What a foreign name is used as.
+/// The syntactic use of a foreign name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// `x.name(..)`.
     Method,
     /// `name(..)`, `np::name(..)`.
     Function,
-    /// In a signature.
+    /// A type in a signature.
     Type,
     /// `name!(..)`.
     Macro,
-    /// In front of a dot, as of a module.
+    /// A name before a dot, such as that of a module.
     Name,
-    /// In the attribute.
+    /// An option of the attribute.
     Option,
     /// `T: name`.
     Bound,
@@ -29,7 +30,7 @@ struct Idiom {
     /// Names with the same translation.
     names: &'static [&'static str],
     from: &'static str,
-    /// What to write, as code.
+    /// The replacement as code.
     here: &'static str,
 }
 
@@ -51,7 +52,7 @@ const NO_GRADIENT: &str = "`x`, as a parameter that `wrt(..)` does not name: no 
 const VIEW_OF: &str = "`&Array2<F>` or `ArrayView2<'_, F>`, and copy it into one with `Array2::from_shape_fn`";
 
 const IDIOMS: &[Idiom] = &[
-    // NumPy, as methods and as functions.
+    // NumPy's names, as methods and as functions.
     idiom(Method, &["matmul", "mm", "bmm", "mv", "multiply_matrix"], "NumPy and PyTorch", OPERATOR_MATMUL),
     idiom(Function, &["matmul", "mm", "mv", "bmm"], "NumPy and PyTorch", OPERATOR_MATMUL),
     idiom(
@@ -231,7 +232,7 @@ const IDIOMS: &[Idiom] = &[
     idiom(Operator, &["^"], "Julia", "`x.powi(2)`, or `x.powf(0.5)`"),
 ];
 
-/// Every row.
+/// The identifiers of all rows.
 pub(super) fn all() -> impl Iterator<Item = String> {
     IDIOMS.iter().map(id)
 }
@@ -240,7 +241,7 @@ fn id(idiom: &Idiom) -> String {
     format!("foreign {:?}: {}", idiom.kind, idiom.names.join(", "))
 }
 
-/// A message about a name that means nothing here, with the translation if it means something elsewhere.
+/// Adds the translation of an unknown name to a message, if the name is known in another library.
 #[must_use]
 pub fn translate(kind: Kind, name: &str, message: Message) -> Message {
     match IDIOMS.iter().find(|i| i.kind == kind && i.names.contains(&name)) {
@@ -256,13 +257,13 @@ pub fn translate(kind: Kind, name: &str, message: Message) -> Message {
     }
 }
 
-/// Whether a name means something elsewhere.
+/// Whether a name is known in another library.
 #[must_use]
 pub fn knows(kind: Kind, name: &str) -> bool {
     IDIOMS.iter().any(|i| i.kind == kind && i.names.contains(&name))
 }
 
-/// An operator that is a power elsewhere.
+/// The message for an operator that is a power in other languages.
 #[must_use]
 pub fn power(op: &str) -> Message {
     translate(Kind::Operator, op, super::message(format!("`{op}` is no power in Rust")).instead_of_rustc())

@@ -1,4 +1,5 @@
-//! What a derivative says when it panics where the function itself does. What the user has it say stays the user's (`front::words`).
+//! The messages with which a derivative panics where the function itself panics. A message that the
+//! user has written is kept (`front::words`).
 
 pub const SUM_OVERFLOWS: &str = "integer overflow in a sum";
 pub const ADDITION_OVERFLOWS: &str = "integer overflow in an addition";

@@ -1,11 +1,12 @@
-//! What Rust has and the language has not, with the way out: constructs, macros, items and types that are refused by name.
-//! A row each; what becomes possible loses its row. `all` names the rows, each of which has a case in `tests/ui`.
+//! Rust constructs that are not supported, each with a suggested replacement: constructs, macros,
+//! items and types that are refused by name. Each has one row, which is removed when the construct
+//! is supported. `all` lists the rows; each has a case in `tests/ui`.
 
 use super::foreign::{self, Kind};
 use super::message;
 use crate::diag::Message;
 
-/// What is refused, as the message names it, and what to write instead.
+/// A refused construct, as the message names it, and the suggested replacement.
 struct Row {
     name: &'static str,
     way_out: &'static str,
@@ -19,7 +20,7 @@ fn id(table: &str, name: &str) -> String {
     format!("refused {table}: {name}")
 }
 
-/// Every row of the tables below.
+/// The identifiers of all rows of the tables below.
 pub(super) fn all() -> impl Iterator<Item = String> {
     let constructs = CONSTRUCTS.iter().map(|(_, r)| id("construct", r.name));
     let tables = [
@@ -114,27 +115,27 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
     (Construct::Unknown, row("this expression", "write it with operators, methods and the functions of `ad::prelude`")),
 ];
 
-/// A construct of the table.
+/// The message for a construct of the table.
 pub fn construct(construct: Construct) -> Message {
     let found = CONSTRUCTS.iter().find(|(c, _)| *c == construct);
     let (name, way_out) =
         found.map_or(("this expression", "write it with operators and methods"), |(_, r)| (r.name, r.way_out));
     let text = refused(name, way_out).entry(id("construct", name));
-    // No function here returns what it needs.
+    // rustc would report that the function does not return a suitable type.
     if construct == Construct::Try { text.instead_of_rustc() } else { text }
 }
 
-/// Something that is refused and has no row of its own.
+/// The message for a construct without a row.
 pub fn refused(what: &str, way_out: &str) -> Message {
     message(format!("{what} cannot stand in a differentiated function yet")).help(way_out)
 }
 
-/// A `match` without arms.
+/// The message for a `match` without arms.
 pub fn empty_match() -> Message {
     refused("`match` without arms", "write an arm").left_to_rustc(true).entry(id("construct", "match without arms"))
 }
 
-/// A method that changes its receiver.
+/// The message for a method that changes its receiver.
 pub fn mutation(method: &str) -> Message {
     refused(
         &format!("`.{method}()`"),
@@ -143,15 +144,15 @@ pub fn mutation(method: &str) -> Message {
     .entry(id("construct", "assignment by method"))
 }
 
-/// Methods that change their receiver, and that no row of the front end's table has.
+/// Methods that change their receiver and have no row in the front end's table.
 const MUTATING: &[&str] = &["sort", "sort_by", "as_slice_mut"];
 
-/// The message of a method that is known to change its receiver.
+/// The message for one of these methods.
 pub fn mutating(method: &str) -> Option<Message> {
     MUTATING.contains(&method).then(|| mutation(method))
 }
 
-/// A pattern that binds in another way.
+/// The message for a pattern with another binding mode.
 pub fn pattern(text: &str) -> Message {
     refused(
         &format!("the pattern `{text}`"),
@@ -160,7 +161,7 @@ pub fn pattern(text: &str) -> Message {
     .entry(id("construct", "pattern"))
 }
 
-/// An adapter that counts items where some have been left out.
+/// The message for an adapter that counts items after a filter.
 pub fn counted_after_filter(what: &str) -> Message {
     refused(
         &format!("`{what}` behind `filter`"),
@@ -169,7 +170,7 @@ pub fn counted_after_filter(what: &str) -> Message {
     .entry(id("construct", "counted after filter"))
 }
 
-/// A method that leaves an iterator with a name somewhere else.
+/// The message for a method that advances a named iterator.
 pub fn advanced(method: &str) -> Message {
     refused(
         &format!("`.{method}()` of an iterator that goes on behind it"),
@@ -178,7 +179,7 @@ pub fn advanced(method: &str) -> Message {
     .entry(id("construct", "advanced iterator"))
 }
 
-/// An adapter or consumer that may leave items that were made before anybody asked for them.
+/// The message for an adapter or consumer that may stop early after eagerly computed items.
 pub fn stops_ahead(method: &str) -> Message {
     refused(
         &format!("`{method}` behind `scan`, `take_while` or `map_while` of what may panic"),
@@ -187,7 +188,7 @@ pub fn stops_ahead(method: &str) -> Message {
     .entry(id("construct", "stopped after scan"))
 }
 
-/// A comparison that is not of one key of each item.
+/// The message for a closure that does not compare one key of each item.
 pub fn comparison() -> Message {
     refused(
         "this comparison of items",
@@ -201,7 +202,7 @@ const PRINT: &str = "print in the function that calls this one";
 const MACROS: &[Row] =
     &[row("println", PRINT), row("print", PRINT), row("eprintln", PRINT), row("eprint", PRINT), row("dbg", PRINT)];
 
-/// Macros that are understood, for suggestions.
+/// Supported macros, for suggestions.
 const UNDERSTOOD: &[&str] = &[
     "array",
     "vec",
@@ -220,7 +221,7 @@ const UNDERSTOOD: &[&str] = &[
     "unreachable",
 ];
 
-/// A macro that is not understood.
+/// The message for an unknown macro.
 pub fn macro_call(name: &str) -> Message {
     let what = format!("`{name}!`");
     match MACROS.iter().find(|r| r.name == name) {
@@ -238,7 +239,7 @@ pub fn macro_call(name: &str) -> Message {
 
 const BITS: &str = "take it as a parameter, `bits: u32`, or count in a loop: `while n > 0 { n >>= 1; k += 1; }`";
 
-/// Functions and methods that are not here yet, and may be some day.
+/// Functions and methods that are reserved and not supported yet.
 const LATER: &[Row] = &[
     row("checkpoint", "leave it out, and write the value itself"),
     row("cumprod", "write `scan(1.0, &x, |product, v| product * v)`"),
@@ -249,7 +250,7 @@ const LATER: &[Row] = &[
     row("count_ones", BITS),
 ];
 
-/// Whether a name is to be accepted later, and what is said until then.
+/// The message for a reserved name.
 pub fn later(name: &str, method: bool) -> Option<Message> {
     let row = LATER.iter().find(|r| r.name == name)?;
     let what = if method { format!("`.{name}()`") } else { format!("`{name}`") };
@@ -259,7 +260,7 @@ pub fn later(name: &str, method: bool) -> Option<Message> {
 const ORDERED: &str =
     "take the order as a parameter `ids: &[usize]`: sort in the function that calls this one, and read `x[ids[i]]`";
 
-/// Methods of ndarray's arrays that change them, hang on their memory layout, or have another name here.
+/// Methods of ndarray that change an array, depend on its memory layout, or have another name here.
 const METHODS: &[Row] = &[
     row("map_mut", "change it in place: `x.mapv_inplace(|v| ..);`"),
     row("permute_axes", "write `let x = x.permuted_axes((1, 0));`"),
@@ -305,13 +306,13 @@ const METHODS: &[Row] = &[
     row("min", "it is a function: `minimum(&x)`"),
 ];
 
-/// A method of arrays that has another way out than to be built some day.
+/// The message for a method of arrays that has a replacement.
 pub fn method(name: &str) -> Option<Message> {
     let row = METHODS.iter().find(|r| r.name == name)?;
     Some(refused(&format!("`.{name}()`"), row.way_out).instead_of_rustc().entry(id("method", name)))
 }
 
-/// Methods of `std::ops`, and what they are methods for.
+/// Methods of `std::ops`, with their operators.
 const OPERATORS: &[(&str, &str)] = &[
     ("add", "+"),
     ("sub", "-"),
@@ -338,13 +339,13 @@ const OPERATORS: &[(&str, &str)] = &[
     ("not", "!"),
 ];
 
-/// A method that is an operator: `a.mul(b)`, `a.neg()`.
+/// The message for a method that is an operator: `a.mul(b)`, `a.neg()`.
 pub fn operator(method: &str, operands: &[String]) -> Option<Message> {
     let (_, op) = OPERATORS.iter().find(|(name, _)| *name == method)?;
     let code = match operands {
         [a] if matches!(method, "neg" | "not") => format!("{op}{a}"),
         [a, b] if !matches!(method, "neg" | "not") => {
-            // Comparisons take references.
+            // Comparison methods take references.
             let compares = matches!(method, "lt" | "le" | "gt" | "ge" | "eq" | "ne");
             format!("{a} {op} {}", if compares { b.trim_start_matches('&') } else { b })
         }
@@ -358,7 +359,7 @@ const VALUE_ITSELF: &str = "use the value itself: `let mut y = x;`";
 
 const OTHER: &str = "a value of another type";
 
-/// Types of std whose values are made by a function of the type, `HashMap::new()`.
+/// Types of std whose values are created by an associated function, such as `HashMap::new()`.
 const VALUES: &[Row] = &[
     row("HashMap", "use an array with a place for each key: `let mut sums = vec![0.0; n]; sums[key] += x;`"),
     row(
@@ -373,7 +374,7 @@ const VALUES: &[Row] = &[
     row(OTHER, "use numbers, arrays, and tuples or arrays of these: `let (a, b) = (x, 2.0 * x);`"),
 ];
 
-/// Other names of rows of [`VALUES`].
+/// Names that share a row of [`VALUES`].
 const LIKE: &[(&str, &str)] = &[
     ("BTreeMap", "HashMap"),
     ("BTreeSet", "HashSet"),
@@ -387,7 +388,8 @@ const LIKE: &[(&str, &str)] = &[
     ("Result", "Ok"),
 ];
 
-/// A value that is made by a function of its type, `Point::new(x, y)`, or by one that is a variant.
+/// The message for a value that is created by an associated function, `Point::new(x, y)`, or by an
+/// enum variant.
 pub fn value(ty: &str) -> Message {
     let like = LIKE.iter().find(|(name, _)| *name == ty).map_or(ty, |(_, like)| like);
     let row = VALUES.iter().find(|r| r.name == like).unwrap_or(&VALUES[VALUES.len() - 1]);
@@ -404,10 +406,10 @@ const INNER_ITEMS: &[Row] = &[
     row("an item in a function", "write it outside of the function"),
 ];
 
-/// What is no statement of a function: in the order of the table of their messages.
+/// An item that is not supported inside of a function, in the order of the table of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InnerItem {
-    /// A function that is more than a closure with types.
+    /// A function that a closure with types cannot replace.
     Fn,
     /// A static.
     Static,
@@ -417,7 +419,7 @@ pub enum InnerItem {
     Other,
 }
 
-/// An item inside the function.
+/// The message for an item inside of the function.
 pub fn inner_item(item: InnerItem) -> Message {
     let row = &INNER_ITEMS[item as usize];
     refused(row.name, row.way_out).entry(id("inner item", row.name))
@@ -436,12 +438,12 @@ const ITEMS: &[Row] = &[
     row("this item", FREE),
 ];
 
-/// An item that is no function: in the order of the table of their messages.
+/// An item other than a function, in the order of the table of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NotAFunction {
     /// A module with its content.
     Module,
-    /// A module that is a file of its own.
+    /// A module in a separate file.
     ModuleElsewhere,
     /// A struct.
     Struct,
@@ -457,7 +459,7 @@ pub enum NotAFunction {
     Other,
 }
 
-/// The attribute on an item that is no function.
+/// The message for the attribute on an item other than a function.
 pub fn item(item: NotAFunction) -> Message {
     let row = &ITEMS[item as usize];
     let text = message(format!("`differentiate` goes on a free function, not on {}", row.name));
@@ -471,7 +473,7 @@ const FUNCTIONS: &[Row] = &[
     row("extern", "call it from a Rust function, and differentiate a Rust version of it"),
 ];
 
-/// A function of a kind that has no derivative.
+/// The message for a kind of function that has no derivative.
 pub fn function(what: &str) -> Message {
     let way_out = FUNCTIONS.iter().find(|r| r.name == what).map_or("", |r| r.way_out);
     message(format!("a function that is `{what}` cannot be differentiated")).help(way_out).entry(id("function", what))
@@ -507,7 +509,7 @@ const TYPES: &[Row] = &[
     row("ArrayViewMut", "take an `ArrayViewN<'_, F>`; a function that is differentiated changes nothing"),
 ];
 
-/// A type that is refused by its name.
+/// The message for a type that is refused by name.
 pub fn named_type(name: &str) -> Option<Message> {
     let text = message(format!("the type `{name}` is not accepted")).once();
     if foreign::knows(Kind::Type, name) {
@@ -527,7 +529,7 @@ const KINDS_OF_TYPES: &[Row] = &[
     row("other", "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`"),
 ];
 
-/// A type that is no path: in the order of the table of their messages.
+/// A type that is not a path, in the order of the table of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TypeForm {
     /// `[f64; 3]`.
@@ -544,11 +546,11 @@ pub enum TypeForm {
     Other,
 }
 
-/// A type that is no path.
+/// The message for a type that is not a path.
 pub fn kind_of_type(form: TypeForm, text: &str) -> Message {
     let row = &KINDS_OF_TYPES[form as usize];
     let message = message(format!("the type `{text}` is not accepted"));
     let message = message.help(row.way_out).entry(id("kind of type", row.name));
-    // rustc knows no size of a slice by value.
+    // rustc would report that the size of a slice by value is not known.
     if form == TypeForm::Slice { message.instead_of_rustc() } else { message }
 }

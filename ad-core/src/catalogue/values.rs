@@ -1,21 +1,23 @@
-//! What is wrong with the types and the shapes of values.
+//! Errors in the types and shapes of values.
 
 use super::message;
 use crate::diag::Message;
 
-/// Whether a description is that of a scalar: a type in backticks. Of scalars rustc speaks best, of ndarray's traits it does not.
+/// Whether a description is that of a scalar, which is a type in backticks. rustc's errors about
+/// scalars are better than ours; those about ndarray's traits are not.
 fn scalar(described: &str) -> bool {
     described.starts_with('`')
 }
 
-/// The type of numbers that a description ends in.
+/// The number type at the end of a description.
 fn element(described: &str) -> &str {
     described.trim_end_matches('`').rsplit('`').next().unwrap_or(described)
 }
 
 const NUMBER_OF_BOOL: &str = "make a number of the `bool`: `if c { 1.0 } else { 0.0 }`";
 
-/// Which of two operands is to be converted, and to the type of which: what is no real number becomes one, and a single a double.
+/// The operand that is converted, and the one whose type it gets. An integer becomes a real, and an
+/// `f32` an `f64`.
 fn conversion(types: [&str; 2]) -> (usize, usize) {
     let order = |ty: &str| match element(ty) {
         "bool" => 0,
@@ -34,7 +36,8 @@ fn halves(word: &str) -> Option<[&str; 2]> {
     (!a.contains(' ') && !b.contains(' ')).then_some([a, b])
 }
 
-/// An expression as one of another type of numbers. In front of `<` rustc would read on.
+/// An expression converted to another number type. A `<` after `as T` would start generic
+/// arguments, so the cast is put in parentheses then.
 fn converted(word: &str, to: &str, closed: bool) -> String {
     let word = if word.contains([' ', '|']) && !word.ends_with([')', ']']) || word.starts_with(['-', '*', '&']) {
         format!("({word})")
@@ -83,7 +86,7 @@ pub fn operands_differ(op: &str, words: &[String; 2], types: [&str; 2], assigned
     let text = message(format!("the types differ: {} and {}", types[0], types[1])).instead_of_rustc();
     let (from, to) = conversion(types);
     let (word, real) = (&words[from], element(types[to]));
-    // Of a variable that is changed the type is that of its first value.
+    // The type of a variable that changes is that of its first value.
     if assigned && from == 0 {
         let begins = if scalar(types[0]) { "0.0" } else { ".." };
         return text.help(format!("let `{word}` begin with a value of type `{real}`: `let mut {word} = {begins};`"));

@@ -1,4 +1,5 @@
-//! What a message expects, and what it finds instead where that has no description: the words of `catalogue::expected`.
+//! The phrases for expected values in messages (`catalogue::expected`), and for found values
+//! without a description.
 
 #![allow(missing_docs, reason = "each constant is the words that it is")]
 
@@ -35,7 +36,7 @@ pub const VALUE: &str = "a value";
 pub const VECTOR: &str = "an array of rank 1";
 pub const ZIP: &str = "`Zip::from(..)`";
 
-// Found.
+// Found values.
 
 pub const ANOTHER_NUMBER: &str = "another number";
 pub const ANOTHER_RANGE: &str = "another range";

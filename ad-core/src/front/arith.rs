@@ -20,12 +20,12 @@ pub(super) enum Arith {
     Rem,
 }
 
-/// How one of two values is chosen.
+/// How one of two values is selected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Join {
     /// A boolean scalar.
     pub cond: Term,
-    /// Whether both are computed: `select`, not `if`.
+    /// Whether both values are computed (`select`), or only one (`if`).
     pub strict: bool,
 }
 
@@ -52,7 +52,7 @@ impl Arith {
 }
 
 impl<'a> Lower<'a> {
-    /// `a op b` for arithmetic.
+    /// `a op b` for an arithmetic operator.
     pub(super) fn arith(&mut self, op: Arith, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<Term> {
         let (ea, eb) = (self.g.elem(a), self.g.elem(b));
         if ea != eb || ea == Elem::Bool {
@@ -66,8 +66,9 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Two arrays in their common shape: lower ranks are repeated along new leading axes, sizes that are statically 1 along theirs;
-    /// all other sizes have to be equal.
+    /// Broadcasts two arrays to their common shape. The lower rank is repeated along new leading
+    /// axes, and an axis that is statically of size 1 is repeated along the other. All other sizes
+    /// have to be equal.
     pub(super) fn broadcast_both(
         &mut self,
         a: Term,
@@ -81,7 +82,7 @@ impl<'a> Lower<'a> {
         }
         let rank = sa.len().max(sb.len());
         let mut shape = Vec::with_capacity(rank);
-        // Sizes of `b` that equal those of `a` under another name.
+        // Sizes of `b` that are equal to those of `a`, but are other terms.
         let mut renamed = sb.clone();
         for axis in 0..rank {
             let (ka, kb) = ((axis + sa.len()).checked_sub(rank), (axis + sb.len()).checked_sub(rank));
@@ -109,7 +110,7 @@ impl<'a> Lower<'a> {
         Ok((self.stretch(a, &shape), self.stretch(b, &shape)))
     }
 
-    /// `t` repeated to a shape that broadcasting allows.
+    /// Repeats `t` to a shape that broadcasting allows.
     pub(super) fn stretch(&mut self, t: Term, shape: &[Term]) -> Term {
         let own = self.g.shape(t).to_vec();
         if own == shape {
@@ -117,7 +118,7 @@ impl<'a> Lower<'a> {
         }
         let lead = shape.len() - own.len();
         let axes: Vec<usize> = (0..shape.len()).filter(|&k| k < lead || own[k - lead] != shape[k]).collect();
-        // Axes of size 1 are dropped and come back in their new size.
+        // Axes of size 1 are dropped and added again with the new size.
         let kept: Vec<Term> =
             own.iter().enumerate().filter(|(k, _)| !axes.contains(&(k + lead))).map(|(_, &n)| n).collect();
         let t = self.g.reshape(t, &kept);
@@ -126,7 +127,7 @@ impl<'a> Lower<'a> {
         self.g.replicate_axes(t, &axes, &sizes)
     }
 
-    /// `b` with the very shape of `a`, of which it has the rank.
+    /// Gives `b` exactly the shape of `a`. Both have the same rank.
     pub(super) fn same_shape(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<Term> {
         let (sa, sb) = (self.g.shape(a).to_vec(), self.g.shape(b).to_vec());
         if sa.len() != sb.len() {
@@ -184,12 +185,13 @@ impl<'a> Lower<'a> {
         if let Value::Number(n) = value
             && let Number::Outer(path) = &**n
         {
-            // What is cast is rustc's to know.
+            // Only rustc knows the type of the constant that is cast.
             let ty = super::types::elem_tokens(to, self.sig.real_param.as_ref());
             return Ok(Value::Term(self.constant(&quote::quote!(#path as #ty), to)));
         }
         if let Value::Number(n) = value {
-            // `2 as f64`, `1.5 as usize`: the literal has its default type first, `i32` or `f64`.
+            // In `2 as f64` or `1.5 as usize` the literal first has its default type, `i32` or
+            // `f64`.
             let from = match (n.is_float(), to) {
                 (false, Elem::Int(ty)) => Elem::Int(ty),
                 (false, _) => Elem::Int(IntTy::I32),
@@ -208,7 +210,9 @@ impl<'a> Lower<'a> {
         Ok(Value::Term(self.g.cast(to, t)))
     }
 
-    /// `a & b`, `a | b`, `a ^ b` of booleans and of integers.
+    /// `a & b`, `a
+    ///
+    /// b`, `a ^ b` of booleans and of integers.
     pub(super) fn bits(&mut self, op: &BinOp, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<Term> {
         let (ea, eb) = (self.g.elem(a), self.g.elem(b));
         if ea != eb || ea.is_real() {
@@ -226,13 +230,14 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// One value of two, by a condition: for the arms of a conditional or a select.
+    /// Selects one of two values by a condition: the branches of a conditional, or the arguments of
+    /// a select.
     pub(super) fn join(&mut self, how: Join, a: &Value<'a>, b: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let parts = |me: &mut Self, xs: &[Value<'a>], ys: &[Value<'a>]| -> Lowered<std::rc::Rc<[Value<'a>]>> {
             xs.iter().zip(ys).map(|(x, y)| me.join(how, x, y, range)).collect()
         };
         match (a, b) {
-            // What is never reached agrees with anything.
+            // A value that is never reached has any type.
             (Value::Never, other) | (other, Value::Never) => Ok(other.clone()),
             (Value::Unit, Value::Unit) => Ok(Value::Unit),
             (Value::Place(x), Value::Place(y)) if std::rc::Rc::ptr_eq(x, y) => Ok(a.clone()),
@@ -316,7 +321,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Arms of different sizes, in sizes that are chosen as the arms are: where the condition is known before anything is computed.
+    /// Branches of different sizes: the size is selected by the same condition, if the condition is
+    /// known before anything is computed.
     fn of_chosen_sizes(&mut self, how: Join, a: Term, b: Term) -> Option<(Term, Term)> {
         let (sa, sb) = (self.g.shape(a).to_vec(), self.g.shape(b).to_vec());
         if how.strict || sa == sb || sa.len() != sb.len() || !self.is_closed(how.cond) {
@@ -333,7 +339,7 @@ impl<'a> Lower<'a> {
         chosen.then(|| (self.g.recast(a, &shape), self.g.recast(b, &shape)))
     }
 
-    /// No elements, beside an array, are none of its rows.
+    /// An empty list that is joined with an array is an array with zero rows of the same shape.
     fn none_of(&mut self, value: &Value<'a>, other: &Value<'a>) -> Value<'a> {
         match (value, other) {
             (Value::List(parts), Value::Term(t) | Value::Nested(t, _)) if parts.is_empty() && self.g.rank(*t) > 0 => {
@@ -346,7 +352,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// One of two terms of one type.
+    /// Selects one of two terms of the same type.
     pub(super) fn choose(&mut self, how: Join, a: Term, b: Term) -> Term {
         if how.strict {
             let shape = self.g.shape(a).to_vec();
@@ -359,10 +365,10 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// An axis of an expression in words: what `text` has `rows` of.
+/// The description of an axis of an expression: "`text` has … rows".
 pub(super) fn axis_words(text: &str, axis: usize, rank: usize) -> String {
     let text = text.trim_start_matches('&');
-    // Words for what has no text of its own.
+    // These texts are descriptions and not source text.
     let words = ["the first ", "the other ", "the result", "another "].iter().any(|start| text.starts_with(start));
     let of = if words { text.to_string() } else { format!("`{text}`") };
     match (rank, axis) {

@@ -1,5 +1,6 @@
-//! Type annotations: `let x: T`, `|x: T|`, `-> T`. They decide the type of literals, and a value of another kind is an error.
-//! A type that is not known here (an alias, a name of the user's) says nothing.
+//! Type annotations: `let x: T`, `|x: T|`, `-> T`. They determine the type of literals. A value of
+//! another kind is an error. An annotation with an unknown type (an alias, a name of the user's)
+//! has no effect.
 
 use proc_macro2::TokenStream;
 use syn::{GenericArgument, PathArguments, Type};
@@ -13,7 +14,7 @@ use crate::ir::{Elem, Term};
 use crate::program::Container;
 
 impl<'a> Lower<'a> {
-    /// A value as what its annotation says.
+    /// Gives a value the type of its annotation.
     pub(super) fn ascribe(&mut self, value: Value<'a>, ty: &Type, range: SrcRange) -> Lowered<Value<'a>> {
         if let Value::Number(n) = &value
             && let Number::Outer(path) = &**n
@@ -78,7 +79,8 @@ impl<'a> Lower<'a> {
         Err(self.error(range, catalogue::declared(&wanted, &found)))
     }
 
-    /// A constant outside of the function that its annotation says to be an array: `let w: [f64; 3] = W;`, `let w: &[f64] = &W;`.
+    /// A constant outside of the function that is annotated as an array: `let w: [f64; 3] = W;`,
+    /// `let w: &[f64] = &W;`.
     fn outer_array(&mut self, path: &TokenStream, ty: &Type) -> Option<Value<'a>> {
         let leaf = super::types::leaf(ty, &self.sig.generics(), &mut Diags::new()).ok()?;
         let lens: Vec<Len> = match leaf.container {
@@ -95,7 +97,7 @@ impl<'a> Lower<'a> {
         if rank == 0 { format!("`{elem}`") } else { format!("an array of rank {rank} of `{elem}`") }
     }
 
-    /// The element type and rank that a type says.
+    /// The element type and rank of an annotation.
     pub(super) fn annotated(&self, ty: &Type) -> Option<(Elem, usize)> {
         let deeper = |inner: &Type| self.annotated(inner).map(|(elem, rank)| (elem, rank + 1));
         match ty {

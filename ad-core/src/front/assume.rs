@@ -1,5 +1,6 @@
-//! What names are taken for. The front end knows names only; rustc knows what they resolve to. So each name is noted here, and the
-//! written code proves it (`emit/proof.rs`). A name that means something else is a compile error, never a wrong gradient.
+//! Assumptions about name resolution. The front end resolves names syntactically; rustc knows their
+//! real meaning. So each name is recorded here, and the generated code asserts it
+//! (`emit/proof.rs`). A name with another meaning is a compile error, never a wrong gradient.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -12,7 +13,7 @@ use crate::diag::MARK;
 use crate::ir::{Elem, RealTy};
 use crate::program::{Assumed, AssumedConst, Called, Home};
 
-/// Functions that have no row, since their arguments are read in a way of their own.
+/// Functions without a table row. Their arguments are read in a special way.
 pub(super) const AXIS: Called = Called { home: Home::Ndarray, arguments: "0", result: None };
 pub(super) const SOME: Called = Called { home: Home::Option, arguments: "0.0_f64", result: None };
 pub(super) const FROM_FN: Called = Called { home: Home::StaticArray, arguments: "|_| 0_u8", result: Some("[u8; 1]") };
@@ -25,9 +26,10 @@ pub(super) fn plain(path: &Path) -> TokenStream {
 }
 
 impl<'a> Lower<'a> {
-    /// Notes a function that is taken for this one; without any, a type or a value of that name.
+    /// Records that a path is assumed to be this function. Without a function, the path is assumed
+    /// to be a type or value of that name.
     pub(super) fn assume_path(&mut self, path: &Path, called: Option<Called>) {
-        // What `macros` has written itself.
+        // A path that `macros` has generated needs no assertion.
         if path.segments.first().is_some_and(|s| s.ident == MARK) {
             return;
         }
@@ -36,21 +38,21 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The path that a function is looked up in: all but the last segment.
+    /// Records the path that a function is looked up in: all but the last segment.
     pub(super) fn assume_owner(&mut self, path: &Path) {
         let mut owner = path.clone();
         let _ = owner.segments.pop();
-        // No `::` at the end.
+        // The path must not end in `::`.
         let _ = owner.segments.pop_punct();
         self.assume_path(&owner, None);
     }
 
-    /// Notes `f64::exp`.
+    /// Records a path such as `f64::exp`.
     pub(super) fn assume_number(&mut self, path: &Path, elem: Elem, name: &Ident) {
         self.assume(Assumed::OfNumber { path: plain(path), elem, name: name.clone() });
     }
 
-    /// Notes a method.
+    /// Records a method call.
     pub(super) fn assume_method(&mut self, call: &ExprMethodCall, row: &Row, receiver: &Value<'a>) {
         let (name, known) = (&call.method, self.receivers.get(call));
         let of_std = |me: &mut Self, types: &[TokenStream], by_reference: bool| {
@@ -70,7 +72,8 @@ impl<'a> Lower<'a> {
                 return of_std(self, &types, by_reference);
             }
             Proof::OfStd { by_reference } => return of_std(self, &[quote!(::core::cmp::Ordering)], by_reference),
-            // By value and by reference, another trait's comes before the type's own, which takes `&mut self`.
+            // Another trait's method by value or by reference comes before the type's own method,
+            // which takes `&mut self`.
             Proof::OfPeekable => {
                 let items = quote!(::core::iter::Peekable<::core::slice::Iter<'_, f64>>);
                 return of_std(self, &[items.clone(), quote!(&#items)], true);
@@ -97,7 +100,8 @@ impl<'a> Lower<'a> {
         };
         let Some(elem) = self.elem_of(receiver) else { return };
         let taken = match row.on {
-            // One of rank 0 is not told from a number, which may have such methods of a trait of the user's.
+            // An array of rank 0 is represented like a number, and a trait of the user's may give
+            // numbers such methods.
             On::Array | On::Any => rank > 0 || !with_axes,
             On::Place => rank > 0,
             _ => rank == 0,
@@ -120,10 +124,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Notes a constant of a type of numbers.
+    /// Records a constant of a number type.
     pub(super) fn assume_const(&mut self, path: &TokenStream, ty: RealTy, value: f64) {
         let known = self.state.consts.iter().any(|c| c.path.to_string() == path.to_string() && c.ty == ty);
-        // Of a type parameter the constant is a trait's; and not every NaN has the same bits.
+        // A constant of a type parameter comes from a trait. NaNs may differ in their bits.
         if ty != RealTy::Param && !value.is_nan() && !known {
             self.state.consts.push(AssumedConst { path: path.clone(), ty, value });
         }

@@ -11,7 +11,7 @@ use crate::derivative::list::{self, Descriptor};
 use crate::diag::{Diags, SrcRange, suggest};
 use crate::modes::Mode;
 
-/// The attribute as written.
+/// The parsed attribute.
 pub(super) struct Attr {
     /// The derivatives that are named, with their source locations. If there are none, the type of the result decides.
     pub derivatives: Vec<(&'static Descriptor, SrcRange)>,
@@ -25,13 +25,13 @@ pub(super) struct Attr {
     pub krate: TokenStream,
 }
 
-/// An option that writes no derivative.
+/// An option that is not a derivative.
 struct Other {
     name: &'static str,
     read: fn(&Other, &Meta, SrcRange, &mut Attr, &mut Diags),
 }
 
-/// The options beside those of the list of derivatives.
+/// The options in addition to the derivatives.
 const OTHERS: &[Other] = &[
     Other { name: "wrt", read: wrt },
     Other { name: "crate", read: krate },
@@ -39,7 +39,7 @@ const OTHERS: &[Other] = &[
     Other { name: "aux", read: later },
 ];
 
-/// Reads the attribute. What cannot be read is reported and left out.
+/// Parses the attribute. An invalid argument is reported and ignored.
 pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
     let here = SrcRange::of_stream(tokens.clone());
     let mut attr =
@@ -80,7 +80,7 @@ fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
     }
 }
 
-/// An option of the contract that is not built yet.
+/// Reports an option that is reserved and not supported yet.
 fn later(option: &Other, _: &Meta, range: SrcRange, _: &mut Attr, diags: &mut Diags) {
     diags.push(range, catalogue::option_later(option.name));
 }

@@ -1,5 +1,6 @@
-//! Calls of functions and methods: which row of the table a name means, and the messages for names that have no row.
-//! Must never take a name for a row without noting it (`assume`), so that the written code proves it.
+//! Calls of functions and methods: the table row of a name, and the error for a name without one.
+//!
+//! Invariant: every use of a row is recorded in `assume`, so that the generated code asserts it.
 
 use std::rc::Rc;
 
@@ -66,7 +67,7 @@ impl<'a> Lower<'a> {
             return Ok(Value::Maybe(value.clone().into(), there));
         }
         let resolved = self.resolve(&p.path);
-        // A string is a value only where the function is known to take one.
+        // A string argument is accepted only if the function is known to take one.
         let text = |e: &&Expr| matches!(e, Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(_), .. }));
         let unknown = matches!(resolved, Ok(None));
         let args = self.all(c.args.iter().filter(|e| !(unknown && text(e))));
@@ -84,7 +85,7 @@ impl<'a> Lower<'a> {
             if let Some(message) = refused::operator(&last, &operands).filter(|_| p.path.segments.len() > 1) {
                 return Err(self.error(range, message));
             }
-            // `Iterator::map(x, f)`, `Array1::sum(&x)`.
+            // This is `Iterator::map(x, f)` or `Array1::sum(&x)`.
             let of_type = p.path.segments.iter().rev().nth(1);
             let of_type = of_type.is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase));
             let on: &[On] = match of_type {
@@ -109,7 +110,7 @@ impl<'a> Lower<'a> {
         self.call_of(resolved.elem, call)
     }
 
-    /// `f64::exp(x)`, `f64::from(n)`, `T::lit(2.0)`: the type is said by the path.
+    /// Lowers `f64::exp(x)`, `f64::from(n)`, `T::lit(2.0)`. The path states the type.
     pub(super) fn call_of(&mut self, elem: Option<Elem>, mut call: Call<'a, '_>) -> Lowered<Value<'a>> {
         if let Some(elem) = elem {
             if let Some(value) = self.call_on_type(elem, &call) {
@@ -124,7 +125,7 @@ impl<'a> Lower<'a> {
         self.call(&call)
     }
 
-    /// Calls whose meaning is the type's: conversions, and scalar functions of a literal.
+    /// Lowers a call that is a function of a type: a conversion, or a scalar function of a literal.
     fn call_on_type(&mut self, elem: Elem, call: &Call<'a, '_>) -> Option<Lowered<Value<'a>>> {
         let means = call.row.on_type.filter(|means| means.is_of(elem))?;
         if let OnType::Constant(x) = means {
@@ -144,12 +145,14 @@ impl<'a> Lower<'a> {
         if elem != Elem::Real(RealTy::Param) {
             return Some(made);
         }
-        // Of a type parameter it is num-traits' `NumCast::from`: an `Option`, which every number has a value in.
+        // For a type parameter this is num-traits' `NumCast::from`. Its `Option` is always `Some`
+        // here.
         let always = self.g.lit_bool(true);
         Some(made.map(|value| Value::Maybe(value.into(), always)))
     }
 
-    /// `std::array::from_fn(|i| ..)`: of the size in `::<_, N, _>`, or of that which a type says later.
+    /// Lowers `std::array::from_fn(|i| ..)`. The length is in `::<_, N, _>`, or comes from a type
+    /// later.
     fn array_from_fn(&mut self, c: &'a ExprCall, path: &'a syn::Path, range: SrcRange) -> Lowered<Value<'a>> {
         let args = self.all(&c.args)?;
         let [f] = &args[..] else {
@@ -204,7 +207,7 @@ impl<'a> Lower<'a> {
             return self.each_loop(m, f, &items);
         }
         let place = table::find(On::Place, &name);
-        // The next item of an iterator without a name is its first one.
+        // The next item of a temporary iterator is its first one.
         let place = place.filter(|row| !row.is(Mark::OfNamed) || super::place::names_one(&m.receiver));
         let receiver = match place.filter(|_| table::find(On::Ordering, &name).is_none() || !self.orders(&m.receiver)) {
             Some(row) => {
@@ -231,7 +234,7 @@ impl<'a> Lower<'a> {
         {
             return self.scan_loop(parts, receiver, SrcRange::of(&m.receiver));
         }
-        // What `expect` says is the user's own.
+        // The argument of `expect` is a message, and is not lowered as a value.
         let says = table::find(On::Option, &name).is_some_and(|row| row.is(Mark::Message));
         let args = if says && m.args.len() == 1 { Ok(vec![Value::Unit]) } else { self.all(&m.args) };
         let name_range = SrcRange::of(&m.method);
@@ -260,7 +263,7 @@ impl<'a> Lower<'a> {
             let (args, ranges) = (vec![receiver], vec![range]);
             return self.call(&Call { row, args, ranges, texts: Vec::new(), range, generics: None, rank: None });
         }
-        // `3.sin()`, `n.sqrt()`.
+        // This is an error such as `3.sin()` or `n.sqrt()`.
         let real = table::find(On::Real, &name).is_some() && table::find_method(On::Int, &name).is_none();
         if real && self.kind_of(&receiver) == On::Int {
             let (text, literal) = (text_of(&m.receiver, 30), matches!(&*m.receiver, Expr::Lit(_)));
@@ -293,7 +296,8 @@ impl<'a> Lower<'a> {
         if row.is(Mark::Stops) && matches!(&receiver, Value::Seq(seq) if seq.ahead) {
             return Err(super::iter::until::refuse(self, &name, range));
         }
-        // An iterator is its items here, and not how far it has come.
+        // A method that advances an iterator is refused here if the iterator has a name, since the
+        // value does not have a position.
         if row.is(Mark::Advances) && super::place::names_one(&m.receiver) {
             return Err(self.error(range, refused::advanced(&name)));
         }
@@ -315,12 +319,12 @@ impl<'a> Lower<'a> {
 
     pub(super) fn method_row(&self, receiver: Option<&Value<'a>>, name: &str) -> Option<&'static Row> {
         let receiver = receiver?;
-        // An array of rank 0 is a scalar here, and has the methods of arrays all the same.
+        // An array of rank 0 is a scalar here, and still has the methods of arrays.
         let rank_zero = matches!(receiver, Value::Term(t) if self.g.rank(*t) == 0);
         table::find_method(self.kind_of(receiver), name).or_else(|| table::find(On::Array, name).filter(|_| rank_zero))
     }
 
-    /// The row that a path means.
+    /// The table row of a path.
     pub(super) fn resolve<'c>(&mut self, path: &'c syn::Path) -> Lowered<Option<Resolved<'c>>> {
         let segments: Vec<&syn::PathSegment> = path.segments.iter().collect();
         let Some((last, before)) = segments.split_last() else { return Ok(None) };
@@ -339,7 +343,8 @@ impl<'a> Lower<'a> {
             let of_type = |row: &&'static Row| row.on_type.is_some_and(|means| means.is_of(elem));
             let row = table::find(On::Assoc, &name).filter(of_type).or_else(|| table::find_method(on, &name));
             let literal = row.is_some_and(|row| row.on_type == Some(OnType::Literal));
-            // Of a type parameter, and of a trait, rustc checks more than we could.
+            // rustc checks the functions of type parameters and traits better than an assertion
+            // could.
             if !literal && elem != Elem::Real(RealTy::Param) {
                 self.assume_number(path, elem, &last.ident);
             }
@@ -384,7 +389,7 @@ fn called_number(f: &Expr, c: &ExprCall) -> Message {
     catalogue::called_number(&text_of(f, 30), &args.join(", "))
 }
 
-/// An expression as text that a method or an operator may follow.
+/// The text of an expression that a method call or an operator may follow.
 fn operand(e: &Expr) -> String {
     let plain = matches!(
         e,
@@ -400,7 +405,7 @@ fn operand(e: &Expr) -> String {
     if plain || matches!(e, Expr::Reference(_)) && !text.contains(' ') { text } else { format!("({text})") }
 }
 
-/// A call of a function as one of a method: `(a + b).max(0.0)`.
+/// The text of a function call as a method call: `(a + b).max(0.0)`.
 fn as_method(name: &str, c: &ExprCall) -> String {
     let Some((first, rest)) = c.args.iter().collect::<Vec<_>>().split_first().map(|(f, rest)| (*f, rest.to_vec()))
     else {
@@ -416,7 +421,7 @@ fn is_array_from_fn(path: &syn::Path) -> bool {
     matches!((last.next(), last.next()), (Some(f), Some(of)) if f.ident == "from_fn" && of.ident == "array")
 }
 
-/// A path that has a row in the table.
+/// A path with its table row.
 pub(super) struct Resolved<'c> {
     pub row: &'static Row,
     pub generics: Option<&'c syn::Type>,

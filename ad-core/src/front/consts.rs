@@ -15,7 +15,7 @@ pub(super) enum Const {
 
 use std::f64::consts as c;
 
-/// `std::f64::consts`.
+/// The constants of `std::f64::consts`.
 const CONSTS: &[(&str, f64)] = &[
     ("PI", c::PI),
     ("TAU", c::TAU),
@@ -38,8 +38,9 @@ const CONSTS: &[(&str, f64)] = &[
     ("FRAC_PI_8", c::FRAC_PI_8),
 ];
 
-/// A constant of `std::f64::consts` by a name that says no type: `PI` or `consts::PI`, after an import that is not seen here.
-/// Its type is that of what it meets, which the code that is written proves.
+/// A constant of `std::f64::consts` by a name without a type: `PI` or `consts::PI`, after an import
+/// that the macro does not see. It takes the type of the other operand, and the generated code
+/// asserts it.
 pub(super) fn assumed(path: &syn::Path) -> Option<Number> {
     let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -48,7 +49,7 @@ pub(super) fn assumed(path: &syn::Path) -> Option<Number> {
     Some(Number::Std(path.to_token_stream().into(), *x))
 }
 
-/// The constant that a path names, with its value where it is real.
+/// The constant that a path names, with its value if it is real.
 pub(super) fn find(path: &syn::Path, real_param: Option<&Ident>) -> Option<(Const, f64)> {
     let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -65,7 +66,8 @@ pub(super) fn find(path: &syn::Path, real_param: Option<&Ident>) -> Option<(Cons
                 "INFINITY" => f64::INFINITY,
                 "NEG_INFINITY" => f64::NEG_INFINITY,
                 "NAN" => f64::NAN,
-                // What differs between the two types has no value for a type parameter.
+                // A constant that differs between the two real types has no value for a type
+                // parameter.
                 _ if ty == RealTy::Param => return None,
                 "EPSILON" => {
                     if single {

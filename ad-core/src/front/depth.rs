@@ -1,38 +1,40 @@
-//! How much stack the tokens will take. Parsing, lowering and even dropping an expression recurses over its nesting, macros run on the
-//! compiler's stack, and a stack overflow cannot be caught: so what nests too deeply is refused before it is parsed.
+//! An estimate of the stack that the tokens will need. Parsing, lowering and even dropping an
+//! expression recurse over its nesting, macros run on the compiler's stack, and a stack overflow
+//! cannot be caught. So a function that nests too deeply is refused before it is parsed.
 //!
-//! The costs are what recursion was measured to take in a build without optimisation, rounded up; the budget is a quarter of the
-//! compiler's stack. People come nowhere near it: it is some 60 nested groups, or a sum of 1300 terms.
+//! The costs are measured in a build without optimisation, and rounded up. The budget is a quarter
+//! of the compiler's stack. Handwritten code stays far below: the budget allows some 60 nested
+//! groups, or a sum of 1300 terms.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
-/// Bytes of stack.
+/// The budget in bytes of stack.
 const BUDGET: usize = 1_600_000;
 const GROUP: usize = 22_000;
-/// A type in a type.
+/// The cost of a type argument.
 const GENERIC: usize = 70_000;
-/// A prefix operator behind another.
+/// The cost of a prefix operator that follows another one.
 const PREFIX: usize = 28_000;
 const KEYWORD: usize = 12_000;
 const CLOSURE: usize = 7_000;
 const ASSIGNMENT: usize = 8_000;
-/// A link of a chain of operators, methods or indices.
+/// The cost of a link in a chain of operators, methods or indices.
 const LINK: usize = 1_200;
 
-/// What has been spent in one sequence of tokens.
+/// The cost so far in one sequence of tokens.
 #[derive(Clone, Copy, Default)]
 struct Spent {
     chain: usize,
-    /// Types that are open.
+    /// The number of unclosed `<` of generic arguments.
     generics: usize,
     /// Whether the last token was an operand, and whether it was a prefix operator.
     operand: bool,
     prefix: bool,
-    /// Whether a lifetime's name comes.
+    /// Whether the next token is the name of a lifetime.
     lifetime: bool,
-    /// Whether the last token was a block, behind which another statement may begin.
+    /// Whether the last token was a block, after which another statement may start.
     block: bool,
-    /// Whether the last token was an operator: the block behind it is an operand.
+    /// Whether the last token was an operator. A block after it is an operand.
     operator: bool,
 }
 
@@ -57,7 +59,7 @@ pub(super) fn too_deep(tokens: &TokenStream) -> Option<Span> {
     None
 }
 
-/// Counts a token; what is inside of it, if it is a group.
+/// Adds the cost of a token. Returns the content of a group.
 fn spend(token: &TokenTree, spent: &mut Spent) -> Option<TokenStream> {
     let continues = match token {
         TokenTree::Punct(p) => !matches!(p.as_char(), '#' | '&' | '*' | '-' | '!' | '|'),
@@ -81,7 +83,7 @@ fn spend(token: &TokenTree, spent: &mut Spent) -> Option<TokenStream> {
             return Some(g.stream());
         }
         TokenTree::Literal(_) => spent.operand = true,
-        // `&'a &'a T` is a run of prefix operators, as `&mut &mut T` is.
+        // `&'a &'a T` is a sequence of prefix operators, as `&mut &mut T` is.
         TokenTree::Ident(_) if std::mem::take(&mut spent.lifetime) => spent.prefix = prefix,
         TokenTree::Punct(p) if p.as_char() == '\'' => (spent.lifetime, spent.prefix) = (true, prefix),
         TokenTree::Ident(i) => {
@@ -114,7 +116,7 @@ fn spend(token: &TokenTree, spent: &mut Spent) -> Option<TokenStream> {
             );
             spent.chain += match &*name {
                 "as" | "else" => LINK,
-                // Once each is no nesting: `let mut x`, `for i in ..`.
+                // One of these keywords alone is not nesting: `let mut x`, `for i in ..`.
                 "mut" | "const" | "dyn" | "impl" | "fn" | "for" => {
                     spent.prefix = prefix;
                     PREFIX

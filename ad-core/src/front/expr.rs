@@ -1,4 +1,4 @@
-//! Expressions. What is not lowered here is refused by name through `refuse`.
+//! Expressions. An expression that is not lowered here is refused by name through `refuse`.
 
 use std::rc::Rc;
 
@@ -16,16 +16,16 @@ use crate::ir::Elem;
 use crate::memory_order::HasLayouts;
 
 impl<'a> Lower<'a> {
-    /// The meaning of an expression.
+    /// Lowers an expression.
     pub(super) fn expr(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
-        // What adds no level of its own.
+        // These layers add no nesting level.
         let mut e = e;
         let mut ndarray = false;
         loop {
             e = match e {
                 Expr::Paren(p) => &p.expr,
                 Expr::Group(g) => {
-                    // `macros` marks so what is ndarray's.
+                    // `macros` marks the array literals of ndarray's macros.
                     ndarray = ndarray || super::macros::is_ndarray(g);
                     &g.expr
                 }
@@ -38,7 +38,8 @@ impl<'a> Lower<'a> {
         if ndarray { value.map(Value::into_ndarray) } else { value }
     }
 
-    /// What is moved somewhere else: a name of a mutable reference (or view) stands for the reference, not for what is behind it.
+    /// Lowers an expression that is moved or stored. The name of a mutable reference (or view)
+    /// means the reference itself, not its referent.
     pub(super) fn moved(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
         match e {
             Expr::Paren(p) => self.moved(&p.expr),
@@ -96,7 +97,7 @@ impl<'a> Lower<'a> {
                 let (value, len) = (me.expr(&r.expr), me.expr(&r.len));
                 let (value, len) = (value?, len?);
                 if let Value::Range(_) = value {
-                    // A range with a step, as `macros` writes them.
+                    // A range with a step, as `macros` writes it.
                     return Ok(Value::Tuple(Rc::new([value, len])));
                 }
                 let len = me.size(&len, SrcRange::of(&r.len))?;
@@ -119,10 +120,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Several expressions; errors in all of them are reported.
+    /// Lowers several expressions. Errors in all of them are reported.
     pub(super) fn all(&mut self, exprs: impl IntoIterator<Item = &'a Expr>) -> Lowered<Vec<Value<'a>>> {
         let one = |e: &'a Expr| match e {
-            // `sum(axis=0)`.
+            // This is an error such as `sum(axis=0)`.
             Expr::Assign(a) => match &*a.left {
                 Expr::Path(p)
                     if p.path.get_ident().is_some_and(|name| self.state.scope.get(&name.to_string()).is_none()) =>
@@ -235,15 +236,15 @@ impl<'a> Lower<'a> {
         self.error(range, catalogue::unknown_name(&text, near.as_deref()))
     }
 
-    /// What a name that means nothing may have been meant to be.
+    /// A suggestion for an unknown name.
     pub(super) fn near_name(&self, name: &str) -> Option<String> {
         let near = suggest(name, self.state.scope.names());
         let near = near.or_else(|| suggest(name, ["break", "continue", "return", "true", "false"]));
         near.or_else(|| table::nearest(&[On::Dsl], name)).map(str::to_string)
     }
 
-    /// A function that cannot be called for a reason of its own: the annotated one, one of those inside of it, one that makes a value of
-    /// a type that is none of the language's.
+    /// The error for a function that exists and cannot be called: the annotated function, a nested
+    /// function that is out of scope, or a constructor of an unknown type.
     pub(super) fn unseen_function(&self, path: &syn::Path, last: &str) -> Option<Message> {
         let owner = path.segments.iter().rev().nth(1).map(|s| s.ident.to_string());
         let Some(owner) = owner else {
@@ -255,7 +256,7 @@ impl<'a> Lower<'a> {
             };
         };
         let arrays = owner == "Vec" || owner == "Array" || owner == "Zip" || types::ndarray_rank(&owner).is_some();
-        // Of what has functions that are methods here.
+        // Types and traits whose functions are methods here.
         const TRAITS: &[&str] = &[
             "Self",
             "Default",
@@ -292,7 +293,7 @@ impl<'a> Lower<'a> {
         (of_type && !known).then(|| refused::value(&owner))
     }
 
-    /// The nearest name among what a path may lead to: `Array1::zeroes`, `f64::sqr`, `ndarray::stak`, `build_1`.
+    /// The nearest known name for a path: `Array1::zeroes`, `f64::sqr`, `ndarray::stak`, `build_1`.
     pub(super) fn nearest_function(&self, path: &syn::Path, last: &str) -> Option<String> {
         let owner = path.segments.iter().rev().nth(1).map_or_else(String::new, |s| s.ident.to_string());
         let on: &[On] = match &*owner {

@@ -1,4 +1,4 @@
-//! The DSL's functions: what each means in core terms, as `ad::prelude` defines it.
+//! The functions of the DSL in core terms. `ad::prelude` defines their meaning.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use crate::memory_order::{HasLayouts, ResultOrder};
 use crate::prim::{Binary, Cmp, Prim, Reduce, Unary};
 use crate::program::{Called, Home};
 
-/// Arrays from functions of the index.
+/// Functions that build arrays from functions of the index.
 pub(super) const BUILDING: &[Row] = &[
     row("build1", On::Dsl, (2, 2), build1, "element i is f(i), a scalar or an array")
         .called("0, |_| 0.0_f64")
@@ -39,7 +39,7 @@ pub(super) const BUILDING: &[Row] = &[
         .gives(results::array),
 ];
 
-/// Reductions: real ones in the order of `ad_runtime::dsl`.
+/// Reductions. Those of reals have the order of `ad_runtime::dsl`.
 pub(super) const REDUCING: &[Row] = &[
     row("sum", On::Dsl, (1, 1), sum_in_lanes, "sum of all elements")
         .called("x_")
@@ -65,7 +65,7 @@ pub(super) const REDUCING: &[Row] = &[
         .called("x_")
         .gives(results::array)
         .parts(Parts::By(parts::softmax)),
-    // What is not there comes behind: no element that is there reads it.
+    // The padding follows the valid elements, and none of them reads it.
     row("cumsum", On::Dsl, (1, 1), cumsum, "sums of the elements so far, along the last axis")
         .called("x_")
         .gives(results::array)
@@ -84,7 +84,7 @@ pub(super) const REDUCING: &[Row] = &[
         .parts(Parts::Reduction(Neutral::MinusInfinity)),
 ];
 
-/// Choices.
+/// Functions that select one of two values.
 pub(super) const CHOOSING: &[Row] = &[
     row("select", On::Dsl, (3, 3), select, "a where c, else b: both are computed")
         .order(ResultOrder::Given)
@@ -143,7 +143,8 @@ fn build<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(t))
 }
 
-/// The index that a closure gives, each part checked against its axis; with the variables of the loops around it.
+/// The indices that a closure returns, each checked against its axis, and the variables of the
+/// enclosing builds.
 fn mapped_index<'a>(
     me: &mut Lower<'a>,
     sizes: &[Term],
@@ -228,7 +229,7 @@ fn one_hot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(t))
 }
 
-/// Sum over axes, of real or integer arrays.
+/// The sum over axes of a real or integer array.
 pub(super) fn sum_over(me: &mut Lower, x: Term, axes: &[u8], range: SrcRange) -> Lowered<Term> {
     match me.g.elem(x) {
         Elem::Bool => {
@@ -238,7 +239,8 @@ pub(super) fn sum_over(me: &mut Lower, x: Term, axes: &[u8], range: SrcRange) ->
         Elem::Real(_) => Ok(me.g.sum_axes(x, axes)),
         Elem::Int(ty) => {
             let sum = me.g.sum_axes(x, axes);
-            // The same sum in doubles says whether the exact one stays in range, but for a hair at the end of 64-bit types.
+            // The same sum in doubles shows whether the exact sum stays in range, except very close
+            // to the limits of 64-bit types.
             let reals = me.g.cast(Elem::F64, x);
             let reals = me.g.sum_axes(reals, axes);
             let shape = me.g.shape(reals).to_vec();
@@ -254,7 +256,8 @@ pub(super) fn sum_over(me: &mut Lower, x: Term, axes: &[u8], range: SrcRange) ->
     }
 }
 
-/// The pair of a relaxed value and the exact one: a reduction of an array over the last `rank` axes, in the function's own order.
+/// Pairs a relaxed reduction over the last `rank` axes with the exact one in the function's own
+/// order.
 pub(super) fn with_exact(me: &mut Lower, free: Term, op: Reduce, rank: usize, x: Term) -> Term {
     if rank == 0 || !me.g.elem(x).is_real() {
         return free;
@@ -279,7 +282,7 @@ fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(sum_over(me, x, &axes, range)?))
 }
 
-/// In ndarray's order.
+/// The sum in ndarray's order.
 pub(super) fn sum_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let Value::Term(free) = sum(me, call)? else { return Err(crate::diag::Poison) };
     let (x, range) = call.arg(0)?;
@@ -321,7 +324,7 @@ fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     Ok(Value::Term(me.g.relaxed_exact(free, own)))
 }
 
-/// Every axis has to have an element.
+/// Requires that every axis has an element.
 pub(super) fn require_elements(me: &mut Lower, x: Term, message: &str) {
     let zero = me.g.lit_usize(0);
     for n in me.g.shape(x).to_vec() {
@@ -357,8 +360,9 @@ fn argmin<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     extremum(me, call, Reduce::ArgMin)
 }
 
-/// Shifted by the maximum, as far as that is finite: minus infinities only (or nothing) give minus infinity with derivative 0,
-/// an infinity gives infinity, a NaN gives NaN. No derivative flows through the shift, which cancels.
+/// The values are shifted by their finite maximum. If all are minus infinity (or there are none)
+/// the result is minus infinity with derivative 0. An infinity gives infinity, and a NaN gives NaN.
+/// The shift cancels, so it has no derivative.
 fn logsumexp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
@@ -377,7 +381,7 @@ fn logsumexp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let total = g.sum_all(exps);
     let total = with_exact(me, total, Reduce::Lanes, rank, exps);
     let g = &mut me.g;
-    // The sum is 0 there, and nowhere else.
+    // The sum is 0 exactly there.
     let none = g.compare(Cmp::Eq, largest, minus);
     let safe = g.select(none, one, total);
     let ln = g.unary(Unary::Ln, safe);
@@ -397,8 +401,9 @@ fn norm<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(super::methods::reduce::root(me, sum)))
 }
 
-/// Shifted by the maximum of each row, through which no derivative flows (it cancels). A row of minus infinities is shifted by nothing,
-/// and its sum of exponentials, 0, divides as 1: zeros.
+/// The values are shifted by the maximum of each row. The shift cancels, so it has no derivative. A
+/// row of minus infinities is not shifted, and its sum of exponentials, which is 0, is replaced by
+/// 1, so the results are zeros.
 fn softmax<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
@@ -419,7 +424,7 @@ fn softmax<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let total = g.sum_axes(exps, &[last]);
     let total = with_exact(me, total, Reduce::Lanes, 1, exps);
     let g = &mut me.g;
-    // The sum is 0 there, and nowhere else.
+    // The sum is 0 exactly there.
     let safe = g.select(none, one, total);
     let safe = g.replicate_axes(safe, &[last], &[size]);
     Ok(Value::Term(g.div(exps, safe)))
@@ -433,7 +438,7 @@ fn cumsum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(t))
 }
 
-/// Whether a real scalar is neither infinite nor NaN.
+/// Whether a real scalar is finite.
 pub(super) fn is_finite(g: &mut crate::ir::Graph, ty: RealTy, x: Term) -> Term {
     let (plus, minus) = (g.lit_real(ty, f64::INFINITY), g.lit_real(ty, f64::NEG_INFINITY));
     let (below, above) = (g.compare(Cmp::Lt, x, plus), g.compare(Cmp::Gt, x, minus));
@@ -451,7 +456,8 @@ fn stop_gradient<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     stopped(me, x, range)
 }
 
-/// A value whose real parts have no derivative. What may hide a real part (a closure captures what it likes) is refused.
+/// Removes the derivative of all reals in a value. A value that may hide a real (such as a closure,
+/// through its captures) is refused.
 fn stopped<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
     let mut all = |parts: &[Value<'a>]| parts.iter().map(|v| stopped(me, v, range)).collect::<Lowered<Rc<[_]>>>();
     Ok(match x {
@@ -465,7 +471,7 @@ fn stopped<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<Va
             let all = stopped_term(me, part.all);
             Value::Open(Rc::new(Open { all, lens: Rc::clone(&part.lens) }))
         }
-        // Nothing real is in them but constants.
+        // The only reals in these values are constants.
         Value::Number(_)
         | Value::Filled(..)
         | Value::Range(_)
@@ -489,12 +495,12 @@ fn stopped_term(me: &mut Lower, t: Term) -> Term {
     constant
 }
 
-/// `x * a + b` and the like: several arguments of one real type.
+/// The arguments of functions such as `mul_add`, in one real type.
 pub(super) fn reals<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
     reals_of(me, call, None)
 }
 
-/// The same, where literals only have this type.
+/// Like [`reals`], with a type for the case that all arguments are literals.
 pub(super) fn reals_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, named: Option<Elem>) -> Lowered<Vec<Term>> {
     let elem = call.args.iter().find_map(|v| me.elem_of(v)).or(named).unwrap_or_else(|| me.default_real());
     let mut terms = Vec::new();
@@ -510,7 +516,7 @@ pub(super) fn reals_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, named: Optio
     Ok(terms)
 }
 
-/// Two scalars in order, as an integer of a type.
+/// Two integer scalars of one type.
 pub(super) fn ints<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(IntTy, Vec<Term>)> {
     let elem = call.args.iter().find_map(|v| me.elem_of(v)).unwrap_or(Elem::Int(IntTy::I32));
     let other = call.args.iter().find_map(|v| me.elem_of(v).filter(|e| *e != elem));

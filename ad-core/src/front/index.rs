@@ -1,4 +1,4 @@
-//! Reading elements: `x[i]`, `x[[i, j]]`, `&x[a..b]`, each index with its check.
+//! Reads of elements: `x[i]`, `x[[i, j]]`, `&x[a..b]`, with a check for each index.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::diag::{SrcRange, text_of};
 use crate::ir::{Elem, IntTy, Term};
 
 impl<'a> Lower<'a> {
-    /// Whether an expression is a parameter that is an array of ndarray's, which has no ranges as indices.
+    /// Whether an expression is an ndarray parameter, which cannot be indexed by ranges.
     fn is_ndarray_parameter(&self, e: &syn::Expr) -> bool {
         let syn::Expr::Path(p) = e else { return false };
         let Some(name) = p.path.get_ident().map(ToString::to_string) else { return false };
@@ -38,7 +38,8 @@ impl<'a> Lower<'a> {
             && let Value::Number(_) | Value::Term(_) = &index
             && let Some((path, before)) = n.of_array()
         {
-            // An array of which only rustc knows the type: its element is a constant, of the type of what it meets.
+            // Only rustc knows the type of this array. Its element is a constant that takes the
+            // type of the other operand.
             let size = self.constant(&super::shapes::length_of_constant(path, before.len()), Elem::USIZE);
             let i = self.index_in(x, &index, ri)?;
             self.require_index(i, size, axis_words(&text_of(&x.expr, 30), 0, 1));
@@ -114,7 +115,7 @@ impl<'a> Lower<'a> {
         Ok(Value::Term(self.element_of(array, &indices)))
     }
 
-    /// One index for each axis.
+    /// The indices, one for each axis.
     fn indices_in(&mut self, x: &ExprIndex, index: &Value<'a>, rank: usize, range: SrcRange) -> Lowered<Vec<Term>> {
         let parts: Vec<Value> = match index {
             Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
@@ -127,14 +128,15 @@ impl<'a> Lower<'a> {
         parts.iter().map(|p| self.index_in(x, p, range)).collect()
     }
 
-    /// `array[indices]`, which has its type from the same literals as the array.
+    /// `array[indices]`. If the type of the array comes from literals, that of the element comes
+    /// from the same literals.
     fn element_of(&mut self, array: Term, indices: &[Term]) -> Term {
         let element = self.g.index(array, indices);
         self.open_like(element, array);
         element
     }
 
-    /// One index of `x`, with words of its own for what other languages have.
+    /// One index of `x`. It has special errors for the indices of other languages.
     fn index_in(&mut self, x: &ExprIndex, index: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         match index {
             Value::Number(n) => {
@@ -158,13 +160,13 @@ impl<'a> Lower<'a> {
         self.usize(index, range)
     }
 
-    /// Each index is below the size of its axis.
+    /// Requires that each index is below the size of its axis.
     pub(super) fn require_indices(&mut self, array: Term, indices: &[Term], text: &str) {
         let shape = self.g.shape(array).to_vec();
         self.require_in(&shape, indices, text);
     }
 
-    /// Each index is below the size of its axis, of so many sizes.
+    /// Requires that each index is below the given size of its axis.
     pub(super) fn require_in(&mut self, sizes: &[Term], indices: &[Term], text: &str) {
         for (k, (&i, &n)) in indices.iter().zip(sizes).enumerate() {
             self.require_index(i, n, axis_words(text, k, sizes.len()));

@@ -1,7 +1,7 @@
-//! Integers: arithmetic on the declared type, bits and shifts, and their methods. Terms saturate; that the function's own
-//! operation does not overflow is a check.
+//! Integers: arithmetic in the declared type, bit operations, shifts, and methods. Terms saturate.
+//! A check states that the function's own operation does not overflow.
 //!
-//! An operation must never report an overflow that the function does not reach, nor pass over one that it does.
+//! Invariant: an overflow is reported exactly if the function reaches it.
 
 use super::functions::ints;
 use super::lower::Lower;
@@ -75,27 +75,27 @@ pub(super) const TABLE: &[Row] = &[
         .gives(results::unknown),
 ];
 
-/// What an operation gives, and when that is what Rust gives.
+/// The result of an operation, and the condition under which it is Rust's result.
 struct Outcome {
-    /// The value, saturated.
+    /// The saturated value.
     result: Term,
-    /// What has to hold, elementwise; `None` if it always does.
+    /// The condition, elementwise. `None` if it always holds.
     ok: Option<Term>,
-    /// The same as `goal >= 0`.
+    /// The condition in the form `goal >= 0`.
     goal: Option<Linear>,
-    /// What happens otherwise.
+    /// The message if the condition does not hold.
     what: &'static str,
 }
 
 impl<'a> Lower<'a> {
-    /// An integer operation as the function does it, elementwise: with a check that it stays in range.
+    /// An integer operation, elementwise, with a check that it does not overflow.
     pub(super) fn int_checked(&mut self, op: IntOp, a: Term, b: Term) -> Term {
         let Elem::Int(ty) = self.g.elem(a) else { return a };
         let outcome = self.outcome(op, ty, a, b);
         self.demand(outcome)
     }
 
-    /// The value of an operation that has to succeed.
+    /// The value of an operation that must not overflow.
     fn demand(&mut self, outcome: Outcome) -> Term {
         if let Some(ok) = outcome.ok {
             let rank = self.g.rank(ok);
@@ -105,7 +105,7 @@ impl<'a> Lower<'a> {
         outcome.result
     }
 
-    /// An integer of a type in every element of a shape.
+    /// An array of one integer.
     fn filled_int(&mut self, ty: IntTy, n: i128, shape: &[Term]) -> Term {
         let t = self.g.lit(Lit::Int(ty, n));
         self.g.broadcast(t, shape)
@@ -116,7 +116,7 @@ impl<'a> Lower<'a> {
         let shape = self.g.shape(a).to_vec();
         let result = self.g.int(op, a, b);
         if matches!(self.g.node(result), Node::Prim(Prim::Cast(_), _)) {
-            // `1 + k - 1` is a number k of steps, of the type that the range is given.
+            // In `1 + k - 1`, k is a step number. It has the type that is given to the range.
             let mut keys = self.open_in(a);
             keys.extend(self.open_in(b));
             self.softened(result, &keys);
@@ -128,14 +128,15 @@ impl<'a> Lower<'a> {
             (la, lb) = (self.state.facts.linear(&self.g, a), self.state.facts.linear(&self.g, b));
         }
         let zero = self.filled_int(ty, 0, &shape);
-        // The exact value, where it is linear, and the conditions on terms otherwise.
+        // The exact value as a linear form if there is one, and otherwise conditions on terms.
         let (exact, ok, what) = match op {
             IntOp::Min | IntOp::Max | IntOp::BitAnd | IntOp::BitOr | IntOp::BitXor => return fine,
             IntOp::Shl | IntOp::Shr => return self.shifted(op, a, b),
             IntOp::Add | IntOp::Sub => {
                 let sign = if op == IntOp::Add { 1 } else { -1 };
                 let (most, least) = (self.filled_int(ty, high, &shape), self.filled_int(ty, low, &shape));
-                // a + b <= high is a <= high - b where b >= 0, and so on: what stands on the right does not saturate.
+                // a + b <= high is a <= high - b where b >= 0, and so on. The right side does not
+                // saturate.
                 let (up, down) = if sign == 1 {
                     (self.g.int(IntOp::Sub, most, b), self.g.int(IntOp::Sub, least, b))
                 } else {
@@ -162,10 +163,10 @@ impl<'a> Lower<'a> {
                     (_, true) => la.combine(lb.constant, &Linear::default(), 0),
                     _ => None,
                 };
-                // A product that has saturated is not undone by the division.
+                // A division does not give the factor back if the product has saturated.
                 let back = self.g.int(IntOp::Div, result, b);
                 let none = self.g.compare(Cmp::Eq, b, zero);
-                // Without a sign, a * b <= high is a <= high / b.
+                // For unsigned types, a * b <= high is a <= high / b.
                 let fits = if low == 0 {
                     let most = self.filled_int(ty, high, &shape);
                     let most = self.g.int(IntOp::Div, most, b);
@@ -176,7 +177,8 @@ impl<'a> Lower<'a> {
                 (exact, self.g.or(none, fits), crate::catalogue::reached::PRODUCT_OVERFLOWS)
             }
             IntOp::Pow => {
-                // One factor less, and then as a product: a power that has saturated is not undone by the division.
+                // The power with one factor less, times the base, is tested as a product. A
+                // division does not give the base back if the power has saturated.
                 let one = self.filled_int(ty, 1, &shape);
                 let less = self.g.int(IntOp::Sub, b, one);
                 let before = self.g.int(IntOp::Pow, a, less);
@@ -218,14 +220,14 @@ impl<'a> Lower<'a> {
         };
         let goal = match exact {
             Some(l) if scalar && self.state.facts.within(&self.g, &l, ty.range()) => return fine,
-            // Only one end can be left for an unsigned difference: there the condition is linear.
+            // An unsigned difference can only be too small, and that condition is linear.
             Some(l) if scalar && low == 0 && op == IntOp::Sub => Some(l),
             _ => None,
         };
         Outcome { result, ok: Some(ok), goal, what }
     }
 
-    /// `a << b`, `a >> b`: the amount may be of another type.
+    /// `a << b`, `a >> b`. The amount may have another type.
     fn shifted(&mut self, op: IntOp, a: Term, b: Term) -> Outcome {
         let (Elem::Int(ty), Elem::Int(by)) = (self.g.elem(a), self.g.elem(b)) else {
             return Outcome { result: a, ok: None, goal: None, what: "" };
@@ -250,7 +252,7 @@ impl<'a> Lower<'a> {
         Outcome { result, ok: Some(ok), goal, what: crate::catalogue::reached::SHIFT_OVERFLOWS }
     }
 
-    /// `a << b` and `a >> b` as the function does them, scalars or arrays.
+    /// `a << b` and `a >> b` with a check, for scalars or arrays.
     pub(super) fn shift(&mut self, op: IntOp, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<Term> {
         let (Elem::Int(_), Elem::Int(_)) = (self.g.elem(a), self.g.elem(b)) else {
             let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
@@ -261,7 +263,7 @@ impl<'a> Lower<'a> {
         Ok(self.demand(outcome))
     }
 
-    /// `!x` of integers: every bit.
+    /// `!x` of integers inverts every bit.
     pub(super) fn complement(&mut self, x: Term, ty: IntTy) -> Term {
         let shape = self.g.shape(x).to_vec();
         let (low, high) = ty.range();
@@ -269,7 +271,8 @@ impl<'a> Lower<'a> {
         self.g.int(IntOp::BitXor, x, all)
     }
 
-    /// The exponent of a power of integers, in the type of the base: beyond 126 only whether it is even counts.
+    /// The exponent of an integer power, in the type of the base. Above 126 only its parity
+    /// matters.
     fn exponent(&mut self, value: &Value<'a>, ty: IntTy, range: SrcRange) -> Lowered<Term> {
         let n = self.term_as(value, Want::Elem(Elem::Int(IntTy::U32)), range)?;
         if *self.g.ty(n) != Type::scalar(Elem::Int(IntTy::U32)) {
@@ -283,7 +286,7 @@ impl<'a> Lower<'a> {
         Ok(self.g.cast(Elem::Int(ty), n))
     }
 
-    /// The operands of `x.op(y)`, where the exponent of a power has its own type.
+    /// The operands of `x.op(y)`. The exponent of a power has its own type.
     fn operands(&mut self, call: &Call<'a, '_>, op: IntOp) -> Lowered<(IntTy, Term, Term)> {
         if op != IntOp::Pow {
             return pair(self, call);
@@ -348,7 +351,7 @@ fn signum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn pow<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (ty, a, n) = me.operands(call, IntOp::Pow)?;
-    // A square is a product: more is proved of products.
+    // A square is lowered as a product, since more facts can be proved of products.
     let (op, n) = if me.g.int_value(n) == Some(2) { (IntOp::Mul, a) } else { (IntOp::Pow, n) };
     let outcome = me.outcome(op, ty, a, n);
     Ok(Value::Term(me.demand(outcome)))
@@ -409,7 +412,8 @@ fn distance(me: &mut Lower, ty: IntTy, a: Term, b: Term) -> Term {
     if unsigned == ty {
         return difference;
     }
-    // Of one sign, the difference is in range; of two, what is above 0 and what is below are added.
+    // For operands of the same sign the difference is in range. Otherwise the distances of both
+    // from 0 are added.
     let elem = Elem::Int(unsigned);
     let near = me.g.cast(elem, difference);
     let (zero, one, more) = (me.filled_int(ty, 0, &[]), me.filled_int(ty, 1, &[]), me.filled_int(unsigned, 1, &[]));
@@ -480,7 +484,7 @@ fn checked<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: IntOp) -> Lowered<Va
 }
 
 impl Lower<'_> {
-    /// In halves of 32 bits, of which nothing overflows in 64.
+    /// Computes in halves of 32 bits, for which nothing overflows in 64 bits.
     fn wrapping_halves(&mut self, op: IntOp, ty: IntTy, a: Term, b: Term) -> Term {
         let wide = Elem::Int(IntTy::U64);
         let (a, b) = (self.g.cast(wide, a), self.g.cast(wide, b));
@@ -509,7 +513,7 @@ impl Lower<'_> {
                 sum(self, less, more)
             }
             IntOp::Sub => {
-                // The complement of b, and one more.
+                // This is the complement of b, plus one.
                 let all = number(self, i128::from(u64::MAX));
                 let rest = self.g.int(IntOp::BitXor, b, all);
                 let negated = sum(self, rest, one);
@@ -521,12 +525,12 @@ impl Lower<'_> {
     }
 }
 
-/// In a wider type, where nothing saturates, and back by a cast, which keeps the low bits.
+/// Computes in a wider type, where nothing saturates, and casts back, which keeps the low bits.
 fn wrapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: IntOp) -> Lowered<Value<'a>> {
     let (ty, a, b) = me.operands(call, op)?;
     let wide = match ty {
         IntTy::I32 => IntTy::I64,
-        // A difference is negative where it wraps; a product is below 2^64.
+        // A difference is negative if it wraps. A product is less than 2^64.
         IntTy::U8 | IntTy::U32 if op == IntOp::Mul => IntTy::U64,
         IntTy::U8 | IntTy::U32 => IntTy::I64,
         _ => return Ok(Value::Term(me.wrapping_halves(op, ty, a, b))),

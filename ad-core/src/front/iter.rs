@@ -1,8 +1,10 @@
-//! Iterators: functions from index to item. Lazy as Rust's: an item is lowered where it is consumed, under the conditions that hold
-//! there. Here is what they start from; what changes them is in `adapters`, what consumes them in `consume` and `choose`.
+//! Iterators: functions from index to item. They are lazy as in Rust: an item is lowered where it
+//! is consumed, under the guards of that point. This module has their sources; `adapters` has the
+//! adapters, and `consume` and `choose` have the consumers.
 //!
-//! The loops of a consumer have closed sizes. An iterator whose length depends on a loop around it (`0..i`), or that leaves items out
-//! (`filter`), runs over a closed bound and says which items there are: no other item may be evaluated or checked.
+//! The loops of a consumer have closed sizes. An iterator whose length depends on an enclosing loop
+//! (`0..i`), or that skips items (`filter`), runs up to a closed bound and has a condition for each
+//! item. Invariant: an item that does not exist is never evaluated or checked.
 
 mod adapters;
 pub(super) mod choose;
@@ -34,7 +36,7 @@ pub(super) use cursor::TABLE as CURSORS;
 pub(super) use mutable::TABLE as MUTABLE;
 pub(super) use until::TABLE as UNTIL;
 
-/// What makes iterators.
+/// Functions and methods that create iterators.
 pub(super) const TABLE: &[Row] = &[
     row("iter", On::Array, (0, 0), iter, "the elements in row-major order")
         .reduces(ReductionOrder::Logical)
@@ -97,7 +99,7 @@ pub(super) const TABLE: &[Row] = &[
 ];
 
 impl<'a> Seq<'a> {
-    /// All items of loops over these sizes.
+    /// An iterator over all items of loops with these sizes.
     pub(super) fn new(
         dims: impl Into<Rc<[Term]>>,
         item: impl Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a,
@@ -105,7 +107,7 @@ impl<'a> Seq<'a> {
         Seq { dims: dims.into(), len: None, lens: Rc::new([]), keep: None, item: Rc::new(item), ahead: false }
     }
 
-    /// Whether every item of the loops is there.
+    /// Whether every item of the loops exists.
     pub(super) fn whole(&self) -> bool {
         self.len.is_none() && self.lens.is_empty() && self.keep.is_none()
     }
@@ -172,7 +174,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The parts of a literal of tuples: chosen one by one.
+    /// The elements of a literal of tuples, selected by index.
     fn listed(&mut self, parts: Rc<[Value<'a>]>, range: SrcRange) -> Seq<'a> {
         let n = self.g.lit_usize(parts.len());
         Seq::new([n], move |me: &mut Lower<'a>, ix: &[Term]| {
@@ -181,7 +183,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The part at an index, which is in range.
+    /// The element at an index that is in range.
     pub(super) fn one_of(&mut self, parts: &[Value<'a>], at: Term, range: SrcRange) -> Lowered<Value<'a>> {
         let open = |part: &Value<'a>| match part {
             Value::Number(n) if part.is_open() => Some(Rc::clone(n)),
@@ -212,7 +214,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The length of an iterator with one index; open where it depends on loops around it.
+    /// The length of an iterator with one index. It is not closed if it depends on enclosing loops.
     pub(super) fn length(&self, seq: &Seq<'a>) -> Lowered<Term> {
         match seq.len {
             Some(len) => Ok(len),
@@ -220,7 +222,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The smaller of two lengths; the largest number stands for no end.
+    /// The minimum of two lengths. The largest number means that there is no end.
     pub(super) fn shorter(&mut self, a: Term, b: Term) -> Term {
         let endless = self.g.lit_usize(usize::MAX);
         if a == b || b == endless {
@@ -232,23 +234,23 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A length as a term that is the same in every step of the loops around it, if it is.
+    /// A length as a closed term, if it is equal to one.
     pub(super) fn closed(&mut self, len: Term) -> Option<Term> {
         if self.is_closed(len) {
             return Some(len);
         }
-        // `i..i + 3`: the difference may be closed although the ends are not.
+        // The difference may be closed although the ends are not, as in `i..i + 3`.
         let l = self.state.facts.linear(&self.g, len);
         let closed = l.atoms.keys().all(|&t| self.is_closed(t));
         closed.then(|| crate::analysis::range::to_term(&mut self.g, &l))
     }
 
-    /// A closed term that an integer is at most, by the loops around.
+    /// A closed upper bound of an integer, from the enclosing loops.
     pub(super) fn most(&mut self, t: Term) -> Option<Term> {
         self.bound(t, true)
     }
 
-    /// A closed term that is at least (or at most) an integer.
+    /// A closed upper or lower bound of an integer.
     fn bound(&mut self, t: Term, most: bool) -> Option<Term> {
         if self.is_closed(t) {
             return Some(t);
@@ -268,7 +270,7 @@ impl<'a> Lower<'a> {
             Node::Prim(Prim::Int(op), args) => {
                 let (a, b) = (args[0], args[1]);
                 match op {
-                    // Saturation keeps the order.
+                    // Saturation preserves the order.
                     IntOp::Add => {
                         let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
                         Some(self.g.int(op, a, b))
@@ -289,7 +291,7 @@ impl<'a> Lower<'a> {
                         let (x, y) = (self.bound(a, most), self.bound(b, most));
                         match (x, y) {
                             (Some(x), Some(y)) => Some(self.g.int(op, x, y)),
-                            // One of the two is enough where it is the binding one.
+                            // The bound of one operand suffices if it bounds the result.
                             (Some(x), None) | (None, Some(x)) if most == (op == IntOp::Min) => Some(x),
                             _ => None,
                         }
@@ -304,7 +306,7 @@ impl<'a> Lower<'a> {
             Node::Cond { then, other, .. } => self.either(then, other, most),
             Node::Prim(Prim::Cast(to), args) => {
                 let (Elem::Int(to), Elem::Int(from)) = (to, self.g.elem(args[0])) else { return least(self) };
-                // Only where no value wraps.
+                // A bound of the argument is one of the result only if no value wraps.
                 if to.range().0 <= from.range().0 && from.range().1 <= to.range().1 {
                     let inner = self.bound(args[0], most)?;
                     return Some(self.g.cast(Elem::Int(to), inner));
@@ -320,7 +322,8 @@ impl<'a> Lower<'a> {
         Some(self.g.int(if most { IntOp::Max } else { IntOp::Min }, a, b))
     }
 
-    /// The condition under which there is an item at an index; `None`: there is one at every index of the loops.
+    /// The condition that an item exists at an index. `None` if one exists at every index of the
+    /// loops.
     pub(super) fn present(&mut self, seq: &Seq<'a>, ix: &[Term]) -> Lowered<Option<Term>> {
         let mut cond = None;
         if let Some(len) = seq.len {
@@ -342,7 +345,7 @@ impl<'a> Lower<'a> {
         Ok(cond)
     }
 
-    /// Lowers something for what it comes to; what would have to be checked there is not.
+    /// Lowers something and drops the checks that it makes.
     pub(super) fn unchecked<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
         let (noted, mark) = (self.noted(), self.state.facts.mark());
         let result = self.unsure(f);
@@ -389,7 +392,7 @@ fn rows<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(parts(me, x, axes))
 }
 
-/// The vectors along an axis: that axis comes last.
+/// The vectors along an axis. The axis becomes the last one.
 fn along<'a>(me: &mut Lower<'a>, x: Term, axis: usize) -> Value<'a> {
     let rank = me.g.rank(x);
     let perm: Vec<u8> = (0..rank)
@@ -423,7 +426,7 @@ fn indexed_iter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     })))
 }
 
-/// Parts of `size` elements of the first axis, of which part k starts at `k * step`.
+/// Windows or chunks of `size` elements of the first axis. Part k starts at `k * step`.
 fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
     if let Value::Term(x) = x
@@ -457,7 +460,7 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
     Ok(Value::Seq(seq))
 }
 
-/// Parts of an array of several axes, with a size for each.
+/// Windows or chunks of an array of several axes, with a size for each axis.
 fn blocks<'a>(me: &mut Lower<'a>, x: Term, (sizes, range): (&Value<'a>, SrcRange), by_one: bool) -> Lowered<Value<'a>> {
     let sizes = me.sizes(sizes, range)?;
     let rank = me.g.rank(x);
@@ -489,7 +492,7 @@ fn blocks<'a>(me: &mut Lower<'a>, x: Term, (sizes, range): (&Value<'a>, SrcRange
     })))
 }
 
-/// A vector; or a part of one, and how many elements it has.
+/// A vector, or a part of one with its length.
 fn vector_or_part<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<(Term, Option<Term>)> {
     let (x, there) = match x {
         Value::Stack(stack) if stack.plain().is_some() && !me.is_closed(stack.len) => {
@@ -512,7 +515,7 @@ fn chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     overlapping(me, call, false)
 }
 
-/// The last part may be shorter.
+/// The last chunk may be shorter.
 fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
     let levels = me.levels(x);
@@ -542,7 +545,7 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     Ok(Value::Seq(seq))
 }
 
-/// The last part may be smaller: its size is one that the loop over the parts decides.
+/// The last chunk may be smaller. Its size is dynamic: it depends on the loop over the chunks.
 fn axis_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(2)?);
     let x = me.array(x, rx)?;

@@ -5,6 +5,7 @@
 //! Invariant: steps after a jump have no effect. Their checks do not fail, and their values do not
 //! reach a gradient.
 
+mod jumps;
 mod lengths;
 mod step;
 
@@ -13,7 +14,7 @@ use std::rc::Rc;
 use syn::Expr;
 
 use super::carry::{Form, Key, Leaves};
-use super::checks::{More, Recurrence, Stepped};
+use super::checks::{Recurrence, Stepped};
 use super::flow::Leave;
 use super::lower::Lower;
 use super::memory::Ordered;
@@ -23,7 +24,7 @@ use super::state::{Cell, Held};
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
-use crate::ir::{Term, Type};
+use crate::ir::Term;
 use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp};
 
@@ -479,28 +480,6 @@ impl<'a> Lower<'a> {
         Ok(carried)
     }
 
-    /// Allocates cells for the jumps out of a loop.
-    fn jump_cells(&mut self, outward: &Outward, own: usize, unset: &[Cell], grown: &[Grown<'a>]) -> Vec<Leave> {
-        let mut leaves: Vec<Leave> = Vec::new();
-        for jump in &outward.jumps {
-            // The other jumps are errors, which are reported at their source location.
-            let Some(target) = self.jump_target(jump, own) else { continue };
-            if leaves.iter().any(|l| l.target == target) {
-                continue;
-            }
-            let no = self.g.lit_bool(false);
-            let flag = self.hidden_cell(Held::Value(Value::Term(no)));
-            let value = self.hidden_cell(Held::Value(Value::Never));
-            let others = unset.iter().map(|&c| (c, self.hidden_cell(Held::Value(Value::Never)))).collect();
-            let ends = self.leaves_function(target);
-            let forgotten = grown.iter().filter(|_| ends).map(|g| g.cell).collect();
-            leaves.push(Leave { target, flag, value, others, forgotten });
-        }
-        // The innermost target is first, since its exit may lead to outer ones.
-        leaves.sort_by_key(|l| std::cmp::Reverse(l.target));
-        leaves
-    }
-
     /// Lowers one scan for each axis of the iterator, the outermost first.
     fn nest(
         &mut self,
@@ -634,28 +613,6 @@ impl<'a> Lower<'a> {
         let count = counts.then(|| last[carries + jumps]);
         let flags = last[carries..carries + jumps].iter().copied();
         Ok(Behind { next: last[..carries].to_vec(), left: flags.zip(payloads).collect(), pushed, longer, once, count })
-    }
-
-    /// Carries a value from the step in which a jump is taken to the end of the loop.
-    fn kept(&mut self, taken: Term, value: Term, range: SrcRange) -> Lowered<More> {
-        let shape = self.g.shape(value).to_vec();
-        if shape.iter().any(|&n| !self.is_closed(n)) {
-            return Err(self.error(range, catalogue::size_depends_on_index()));
-        }
-        let elem = self.g.elem(value);
-        let zero = super::iter::consume::zero(self, elem);
-        let init = self.g.broadcast(zero, &shape);
-        let carried = self.g.placeholder(Type::Array(elem, shape.into()));
-        let next = self.g.cond(taken, value, carried);
-        Ok(More { init, carried, next })
-    }
-
-    /// Whether the loop tests in each step for the end of the iterator. It does if the iterator has
-    /// a dynamic length, and if the loop can also stop early or has no closed size. Then the loop
-    /// counts its own steps.
-    fn stops_behind(&self, seq: &Seq<'a>, jumps: usize) -> bool {
-        let endless = |&n: &Term| self.g.int_value(n) == Some(i128::from(u64::MAX));
-        seq.len.is_some() && (jumps > 0 || seq.dims.first().is_some_and(endless))
     }
 
     /// Reports that the body changes a variable that is not carried. Either a loop cannot carry its

@@ -1,5 +1,6 @@
-//! The macros that are understood become ordinary expressions before anything is lowered: `array![..]` and `vec![..]` array literals,
-//! `s![..]` a tuple of ranges. Other macros stay and are refused where they stand.
+//! Rewrites the supported macros to ordinary expressions before anything is lowered: `array![..]`
+//! and `vec![..]` become array literals, and `s![..]` becomes a tuple of ranges. Other macros
+//! remain and are refused at their location.
 
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream, Parser};
@@ -15,7 +16,8 @@ use crate::catalogue::{self, refused};
 use crate::diag::{Diags, MARK, SrcRange, text_of};
 use crate::program::Assumed;
 
-/// Rewrites the macros of a body, and refuses `#[cfg]` inside it. The macros that were understood are what is to be proved.
+/// Rewrites the macros of a body, and refuses `#[cfg]` inside of it. Returns the assumptions that
+/// the rewritten names are those macros.
 pub(super) fn rewrite(block: &mut Block, diags: &mut Diags) -> Vec<Assumed> {
     let mut rewrite = Rewrite { diags, assumed: Vec::new() };
     rewrite.visit_block_mut(block);
@@ -42,13 +44,13 @@ impl VisitMut for Rewrite<'_> {
         if let Stmt::Macro(m) = stmt
             && let Some(new) = self.expression(&m.mac)
         {
-            // With braces it needs no semicolon, and is a statement all the same.
+            // A macro call with braces needs no semicolon, and is still a statement.
             *stmt = Stmt::Expr(new, m.semi_token.or_else(|| Some(Token![;](m.mac.path.span()))));
         }
         visit_mut::visit_stmt_mut(self, stmt);
     }
 
-    /// `<f64>::abs` is `f64::abs`.
+    /// Rewrites `<f64>::abs` to `f64::abs`.
     fn visit_expr_path_mut(&mut self, p: &mut syn::ExprPath) {
         if let Some(plain) = unqualified(p) {
             *p = plain;
@@ -64,7 +66,7 @@ impl VisitMut for Rewrite<'_> {
 }
 
 impl Rewrite<'_> {
-    /// The expression that a macro means, if it is understood.
+    /// The expression that a supported macro means.
     fn expression(&mut self, mac: &Macro) -> Option<Expr> {
         let (read, arguments) = understood(mac)?;
         match read {
@@ -93,7 +95,8 @@ impl Rewrite<'_> {
     }
 }
 
-/// A path of a type in angle brackets without them, if it is of no trait.
+/// A path that starts with a type in angle brackets, without the brackets. `None` for a trait's
+/// path.
 fn unqualified(p: &syn::ExprPath) -> Option<syn::ExprPath> {
     let qself = p.qself.as_ref().filter(|q| q.position == 0)?;
     let mut ty = &*qself.ty;
@@ -102,7 +105,7 @@ fn unqualified(p: &syn::ExprPath) -> Option<syn::ExprPath> {
     }
     let syn::Type::Path(of) = ty else { return None };
     let mut path = of.path.clone();
-    // `Array1<f64>` is a type, `Array1::<f64>` what a path begins with.
+    // `Array1<f64>` is a type; a path starts with `Array1::<f64>`.
     for segment in &mut path.segments {
         if let syn::PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
             arguments.colon2_token.get_or_insert_default();
@@ -115,9 +118,9 @@ fn unqualified(p: &syn::ExprPath) -> Option<syn::ExprPath> {
 /// A macro that becomes an ordinary expression.
 struct Row {
     name: &'static str,
-    /// Whether it is written with brackets.
+    /// Whether its call has square brackets.
     brackets: bool,
-    /// Arguments that it can be called with, for the proof of its name (`x_` is an array).
+    /// Arguments for a call that proves its name (`x_` is an array).
     arguments: &'static str,
     read: fn(&Macro) -> syn::Result<Expr>,
 }
@@ -141,12 +144,12 @@ fn find(name: &str) -> Option<&'static Row> {
     MACROS.iter().find(|row| row.name == name)
 }
 
-/// Whether a name in front of brackets is a macro's.
+/// Whether a name before square brackets is a macro.
 pub(super) fn is_indexed(name: &str) -> bool {
     find(name).is_some_and(|row| row.brackets)
 }
 
-/// The expression that a macro means, and arguments that prove its name.
+/// The expression that a macro means, and the arguments that prove its name.
 fn understood(mac: &Macro) -> Option<(syn::Result<Expr>, &'static str)> {
     let name = mac.path.segments.last()?.ident.to_string();
     if let Some(row) = find(&name) {
@@ -175,7 +178,7 @@ fn sliced(mac: &Macro) -> syn::Result<Expr> {
     Ok(Expr::Tuple(ExprTuple { attrs: Vec::new(), paren_token: token::Paren(delimiter_span(mac)), elems }))
 }
 
-/// `matches!(value, pattern if guard)`.
+/// Parses `matches!(value, pattern if guard)`.
 fn matched(input: ParseStream) -> syn::Result<Expr> {
     let value: Expr = input.parse()?;
     let _: Token![,] = input.parse()?;
@@ -227,8 +230,9 @@ impl Literal {
     }
 }
 
-/// What a macro stands for, inside a group whose attribute says what the user wrote: for messages (`diag::text_of`), and since
-/// of `array![..]` the elements of nested lists are not the rows.
+/// Wraps the expression of a macro in a group whose attribute has the source text. Messages use the
+/// text (`diag::text_of`), and the elements of nested lists in `array![..]` are scalars and not
+/// rows.
 fn marked(e: Expr, mac: &Macro) -> Expr {
     let close = delimiter_span(mac).close();
     let first = mac.path.segments.first().map_or(close, |s| s.ident.span());
@@ -237,7 +241,7 @@ fn marked(e: Expr, mac: &Macro) -> Expr {
     Expr::Group(ExprGroup { attrs: vec![attr], group_token: token::Group { span: close }, expr: Box::new(e) })
 }
 
-/// Whether what is in a group was `array![..]`.
+/// Whether the content of a group was `array![..]`.
 pub(super) fn is_ndarray(group: &ExprGroup) -> bool {
     group.attrs.iter().any(|a| match &a.meta {
         syn::Meta::NameValue(syn::MetaNameValue { path, value: Expr::Lit(value), .. }) => match &value.lit {
@@ -251,7 +255,7 @@ pub(super) fn is_ndarray(group: &ExprGroup) -> bool {
     })
 }
 
-/// `Axis(0), a, b`: what `stack!` and `concatenate!` are given.
+/// The arguments of `stack!` and `concatenate!`: `Axis(0), a, b`.
 struct Joined {
     axis: Expr,
     parts: Punctuated<Expr, Token![,]>,
@@ -264,20 +268,20 @@ fn joined(input: ParseStream) -> syn::Result<Joined> {
 }
 
 impl Joined {
-    /// The call of ndarray's function that the macro stands for.
+    /// The call of ndarray's function that the macro means.
     fn into_expr(self, mac: &Macro, name: &str) -> Expr {
         let Joined { axis, parts } = self;
         let name = syn::Ident::new(
             name,
             mac.path.segments.last().map_or_else(proc_macro2::Span::call_site, |s| s.ident.span()),
         );
-        // Of a crate that is none, so that nobody looks for what the path means.
+        // The path starts with a crate that does not exist, so it is not looked up.
         let mark = syn::Ident::new(MARK, name.span());
         syn::parse_quote_spanned!(name.span()=> ::#mark::ndarray::#name(#axis, [#parts]).unwrap())
     }
 }
 
-/// `(index i, a in &mut x, &b in &y) body`: what `azip!` is given.
+/// The arguments of `azip!`: `(index i, a in &mut x, &b in &y) body`.
 struct Azipped {
     index: Option<syn::Pat>,
     pats: Vec<syn::Pat>,
@@ -311,7 +315,7 @@ fn azipped(input: ParseStream) -> syn::Result<Azipped> {
 }
 
 impl Azipped {
-    /// The call that the macro stands for.
+    /// The call that the macro means.
     fn into_expr(self, mac: &Macro) -> Expr {
         let Azipped { index, pats, arrays, body } = self;
         let span = mac.path.segments.last().map_or_else(proc_macro2::Span::call_site, |s| s.ident.span());

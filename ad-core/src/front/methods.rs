@@ -1,4 +1,4 @@
-//! Methods of scalars and of any value; those of arrays by topic in the files below.
+//! Methods of scalars and of any value. The submodules have those of arrays by topic.
 
 pub(super) mod construct;
 pub(super) mod elementwise;
@@ -21,7 +21,7 @@ use crate::memory_order::ResultOrder;
 use crate::prim::{Cmp, Prim, Unary};
 use crate::program::Takes;
 
-/// Methods of scalars beside those of the scalar tables.
+/// Methods of scalars in addition to those of the scalar tables.
 pub(super) const SCALAR: &[Row] = &[
     row("powi", On::Real, (1, 1), powi, "integer power"),
     row("log", On::Real, (1, 1), functions::log, "logarithm to a base"),
@@ -33,7 +33,7 @@ pub(super) const SCALAR: &[Row] = &[
     row("is_infinite", On::Real, (0, 0), infinite, "boolean"),
 ];
 
-/// Methods of every value: copies and views are the value itself.
+/// Methods of every value. A copy or view is the value itself.
 pub(super) const ANY: &[Row] = &[
     row("clone", On::Any, (0, 0), itself, "the value").gives(results::clone),
     row("to_owned", On::Any, (0, 0), copy, "the value")
@@ -81,7 +81,7 @@ pub(super) fn powi<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value
     Ok(Value::Term(me.g.prim(Prim::PowI, &[x, n])))
 }
 
-/// An exponent that is an integer.
+/// An integer exponent.
 fn exponent<'a>(me: &mut Lower<'a>, n: &Value<'a>, (range, text): (SrcRange, &str)) -> Lowered<Term> {
     let found = match n {
         Value::Number(n) if n.is_float() => "`f64`".to_string(),
@@ -111,7 +111,8 @@ fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     if !matches!((me.g.real_value(low), me.g.real_value(high)), (Some(low), Some(high)) if low <= high) {
         me.require(None, ordered, crate::catalogue::reached::CLAMP);
     }
-    // Comparisons that are false for NaN, so that NaN stays; at a bound the value is x itself, with derivative 1.
+    // The comparisons are false for NaN, so NaN is the result. At a bound the result is x itself,
+    // with derivative 1.
     let (below, above) = (me.g.compare(Cmp::Lt, x, low), me.g.compare(Cmp::Gt, x, high));
     let upper = me.g.select(above, high, x);
     Ok(Value::Term(me.g.select(below, low, upper)))

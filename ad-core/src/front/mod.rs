@@ -68,18 +68,18 @@ use crate::program::Program;
 
 pub use table::{Described, described};
 
-/// What is left of a function with errors.
+/// The output for a function with errors.
 #[derive(Debug)]
 #[must_use = "the errors have to reach the user"]
 pub struct Failure {
     /// The errors.
     pub diags: Diags,
-    /// Stand-ins for the derivative functions; empty where it is no function, or no free one.
+    /// Stand-ins for the derivative functions. Empty if the item is not a free function.
     pub stubs: TokenStream,
 }
 
 impl Failure {
-    /// The errors and the stand-ins. The function itself is the caller's to emit.
+    /// The errors and the stand-ins as code. The caller emits the function itself.
     #[must_use]
     pub fn into_tokens(self) -> TokenStream {
         let mut tokens = self.diags.into_tokens();
@@ -88,19 +88,20 @@ impl Failure {
     }
 }
 
-/// A function and what is asked of it.
+/// A function and its requested derivatives.
 #[derive(Debug)]
 pub struct Annotated {
-    /// The function as core terms.
+    /// The function in core terms.
     pub program: Program,
-    /// The derivatives that are to be written, in the order of their list.
+    /// The requested derivatives, in the order of the list of derivatives.
     pub derivatives: Vec<&'static Descriptor>,
 }
 
 /// The function of [`read`].
 ///
 /// # Errors
-/// All that is wrong with it, and stand-ins for what it should have become.
+///
+/// All errors of the function, and stand-ins for its derivatives.
 pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
     read(attr, item).map(|annotated| annotated.program)
 }
@@ -108,7 +109,8 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
 /// Reads an annotated function.
 ///
 /// # Errors
-/// All that is wrong with it, and stand-ins for what it should have become.
+///
+/// All errors of the function, and stand-ins for its derivatives.
 pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> {
     let mut diags = Diags::new();
     if let Some(span) = depth::too_deep(&attr).or_else(|| depth::too_deep(&item)) {
@@ -120,8 +122,8 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
     let mut item = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(item) => item,
         Err(e) => {
-            // Another kind of item is a mistake of the attribute's place; a function that does not parse is rustc's to explain,
-            // but what is not explained by anyone must not go through.
+            // An attribute on another kind of item is our error. A function that does not parse is
+            // rustc's error; if rustc does not report it, it is refused here.
             let indices = several_indices(item.clone());
             let written = item.clone();
             let no_body = syn::parse2::<syn::TraitItemFn>(item.clone())
@@ -138,12 +140,13 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
                 (None, None) => {
                     let range = SrcRange { first: e.span(), last: e.span() };
                     let Some((item, attr)) = without_body(written.clone()).map(|item| (item, attr)) else {
-                        // What stands before the body: likewise.
+                        // A syntax error before the body: it is refused here if rustc does not
+                        // report it.
                         let of_function = function_name(&written).is_some();
                         diags.push(range, catalogue::syntax(&e.to_string(), of_function));
                         return Err(Failure { diags, stubs: TokenStream::new() });
                     };
-                    // A body that does not parse has been reported before the macro was called.
+                    // A body that does not parse was reported before the macro was called.
                     let sig = sig::parse(&item, &attr, &mut diags);
                     let certain = sig.is_ok() && diags.is_empty();
                     diags.push(range, catalogue::syntax(&e.to_string(), certain));
@@ -159,7 +162,7 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
     if let Some(again) =
         item.attrs.iter().find(|a| a.path().segments.last().is_some_and(|s| s.ident == "differentiate"))
     {
-        // The other one writes the derivatives: no stand-ins beside them.
+        // The other attribute generates the derivatives, so there are no stand-ins here.
         diags.push(SrcRange::of(again), catalogue::attribute_twice());
         return Err(Failure { diags, stubs: TokenStream::new() });
     }
@@ -177,14 +180,14 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
         }
     }
     if diags.is_empty() {
-        // Nothing was reported and nothing came out: never to be passed over in silence.
+        // There is no result and no error: this is a bug, and it must not be ignored.
         diags.push(range, catalogue::internal("the front end", "it gave up without a reason"));
     }
     let stubs = stand_in::of_signature(&sig, &item, &diags);
     Err(Failure { diags, stubs })
 }
 
-/// The name of what begins as a function does.
+/// The name of an item that starts like a function.
 fn function_name(item: &TokenStream) -> Option<String> {
     let mut tokens = item.clone().into_iter().skip_while(|t| !matches!(t, TokenTree::Ident(i) if i == "fn"));
     match (tokens.next(), tokens.next()) {
@@ -193,7 +196,7 @@ fn function_name(item: &TokenStream) -> Option<String> {
     }
 }
 
-/// A function with an empty body, if what stands before that parses.
+/// The function with an empty body, if its signature parses.
 fn without_body(item: TokenStream) -> Option<ItemFn> {
     use proc_macro2::{Delimiter, Group};
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
@@ -206,7 +209,8 @@ fn without_body(item: TokenStream) -> Option<ItemFn> {
     syn::parse2(tokens.into_iter().collect()).ok()
 }
 
-/// `x[i, j]`, where there is one: the place, what stands before it, and the indices. It is looked for in what does not parse.
+/// Finds `x[i, j]` in tokens that do not parse: the location, the text before the brackets, and the
+/// indices.
 fn several_indices(tokens: TokenStream) -> Option<(SrcRange, String, String)> {
     use proc_macro2::Delimiter;
     const KEYWORDS: &[&str] = &["in", "return", "break", "else", "match", "if", "mut", "ref", "move", "let"];
@@ -233,7 +237,8 @@ fn several_indices(tokens: TokenStream) -> Option<(SrcRange, String, String)> {
     None
 }
 
-/// A function whose signature rustc would not accept, as one that it does: what has been said of a type need not be said twice.
+/// The item with a valid signature, if rustc would not accept its own. So rustc does not report the
+/// same error again.
 #[must_use]
 pub fn mended(item: TokenStream) -> TokenStream {
     let Ok(mut function) = syn::parse2::<ItemFn>(item.clone()) else { return item };
@@ -249,7 +254,7 @@ pub fn mended(item: TokenStream) -> TokenStream {
     if mended { quote::quote!(#function) } else { item }
 }
 
-/// Stand-ins for the derivative functions of a function whose signature is understood.
+/// Stand-ins for the derivatives of a function with a valid signature.
 #[must_use]
 pub fn stubs(attr: TokenStream, item: TokenStream) -> TokenStream {
     let mut diags = Diags::new();

@@ -1,5 +1,7 @@
-//! Operators in expressions: chains of them, what they are applied to, and literals that become what they meet. Arithmetic itself is in [`super::arith`].
-//! Must never apply one to operands of two types; rustc would not either.
+//! Operators in expressions: chains of operators, their operands, and literals that get the type of
+//! the other operand. Arithmetic itself is in [`super::arith`].
+//!
+//! Invariant: an operator is never applied to operands of two types, as in Rust.
 
 use quote::ToTokens;
 use syn::{BinOp, Expr, ExprBinary, UnOp};
@@ -14,7 +16,7 @@ use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp};
 
 impl<'a> Lower<'a> {
-    /// `x ** 2`, which Rust reads as `x * (*2)`, and `x ^ 2` of a real number.
+    /// Reports `x ** 2`, which Rust reads as `x * (*2)`, and `x ^ 2` of a real number.
     fn power(&mut self, b: &ExprBinary, left: &Value<'a>, range: SrcRange) -> Lowered<()> {
         let real = self.kind_of(left) == On::Real || self.elem_of(left).is_some_and(Elem::is_real);
         let stars =
@@ -71,7 +73,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A chain of operators: down its left side by a loop, since `a + b + c + ..` nests as deep as it is long.
+    /// Lowers a chain of operators. A loop follows the left operands, since `a + b + c + ..` nests
+    /// as deep as it is long.
     pub(super) fn binary(&mut self, e: &'a ExprBinary) -> Lowered<Value<'a>> {
         let mut chain = vec![e];
         let mut left: &Expr = &e.left;
@@ -116,7 +119,8 @@ impl<'a> Lower<'a> {
         self.operation(&b.op, (left, right, by_reference), ranges, range, (texts, false))
     }
 
-    /// An operator, but `&&`, `||` and assignments, on two values, either of which may be a reference.
+    /// Lowers an operator other than `&&`, `||` and assignments on two values. Both may be
+    /// references.
     pub(super) fn operation(
         &mut self,
         op: &BinOp,
@@ -125,7 +129,7 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         (texts, assigned): ([String; 2], bool),
     ) -> Lowered<Value<'a>> {
-        // What is never reached has no type, and neither has what is made of it.
+        // A value that is never reached has no type, so the result has none either.
         if matches!(left, Value::Never) || matches!(right, Value::Never) {
             return Ok(Value::Never);
         }
@@ -165,7 +169,7 @@ impl<'a> Lower<'a> {
                 return Ok(Value::Term(self.bits(op, x, y, words, range)?));
             }
             BinOp::Shl(_) | BinOp::Shr(_) => {
-                // The amount has a type of its own.
+                // The amount of a shift has its own type.
                 let y = self.term(&right, ranges[1])?;
                 let op = if matches!(op, BinOp::Shl(_)) { IntOp::Shl } else { IntOp::Shr };
                 if let (Value::Number(x), 0) = (&left, self.g.rank(y)) {
@@ -181,7 +185,7 @@ impl<'a> Lower<'a> {
         Ok(Value::Term(self.comparison(cmp, x, y, range)?))
     }
 
-    /// Two operands of one type of elements.
+    /// Converts two operands to the same element type.
     fn converted(
         &mut self,
         symbol: String,
@@ -191,7 +195,7 @@ impl<'a> Lower<'a> {
     ) -> Lowered<(Term, Term)> {
         let real = |v: &Value| matches!(v, Value::Number(n) if n.is_float());
         let integer = |me: &Self, v: &Value<'a>| matches!(v, Value::Term(t) if matches!(me.g.elem(*t), Elem::Int(_)) && me.g.rank(*t) == 0);
-        // `n / 2.0`: a literal has no type to be converted.
+        // In `n / 2.0` the literal has no type that could be converted.
         let types = match (real(left) && integer(self, right), integer(self, left) && real(right)) {
             (false, false) => {
                 let (x, y) = self.meet(left, right, ranges)?;
@@ -208,7 +212,8 @@ impl<'a> Lower<'a> {
         Err(self.error(range, message))
     }
 
-    /// `&&` and `||`: what stands on the right is only reached if the left does not decide.
+    /// Lowers `&&` and `||`. The right operand is evaluated only if the left one does not decide
+    /// the result.
     fn logic(
         &mut self,
         left: Lowered<Value<'a>>,

@@ -1,6 +1,8 @@
-//! `Option`: a value, and a boolean that says whether it is there. Methods of both, and of booleans, which make options.
+//! `Option`: a payload, and a boolean that says whether it is `Some`. This module has methods of
+//! options, and methods of booleans that create options.
 //!
-//! The value of an `Option` that is `None` must never be looked at: whoever takes it out does so under the condition, or with a check.
+//! Invariant: the payload of a `None` is never used. It is taken out under the condition that the
+//! option is `Some`, or with a check.
 
 use super::arith::Join;
 use super::functions::reals;
@@ -49,7 +51,7 @@ fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(call.arg(0)?.0.clone())
 }
 
-/// The value, and whether it is there; no value at all of a `None`.
+/// The payload, and the condition that it exists. There is no payload for a literal `None`.
 fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Option<Value<'a>>, Term)> {
     match call.arg(0)? {
         (Value::Maybe(value, there), _) => Ok((Some((**value).clone()), *there)),
@@ -78,7 +80,7 @@ fn there_is<'a>(me: &mut Lower<'a>, value: Option<Value<'a>>, call: &Call<'a, '_
     value.ok_or_else(|| me.error(call.range, catalogue::expected(wanted::VALUE, wanted::NOTHING)))
 }
 
-/// The value where it is there, else what `other` makes.
+/// The payload if it exists, and otherwise the value of `other`.
 fn or<'a>(
     me: &mut Lower<'a>,
     call: &Call<'a, '_>,
@@ -185,7 +187,7 @@ fn two<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<[Term; 3]> {
     Ok([x, y, me.g.lit_like(x, 0.0)])
 }
 
-/// As std has it: `r = x % y`, and `|y|` more where that is negative.
+/// std's definition: `r = x % y`, plus `|y|` if r is negative.
 fn rem_euclid<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let [x, y, zero] = two(me, call)?;
     let rem = me.g.binary(Binary::Rem, x, y);

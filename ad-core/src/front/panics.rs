@@ -1,4 +1,5 @@
-//! `assert!`, `panic!` and what is like them: what the function itself panics at becomes a check with the user's own words (`words`).
+//! `assert!`, `panic!` and similar macros. A panic of the function becomes a check with the user's
+//! message (`words`).
 
 use proc_macro2::{Ident, Span};
 use syn::parse::Parser;
@@ -14,7 +15,7 @@ use crate::ir::{Elem, Node, Term, Type};
 use crate::prim::{Cmp, Prim};
 use crate::program::Place;
 
-/// What a macro asks before it panics.
+/// The condition of a macro that panics.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asks {
     Nothing,
@@ -26,15 +27,15 @@ enum Asks {
 /// A macro that may panic.
 pub(super) struct Panics {
     name: &'static str,
-    /// What it says where the user says nothing.
+    /// Its message if the user gives none.
     says: &'static str,
     asks: Asks,
-    /// Whether only builds with debug assertions ask.
+    /// Whether it is evaluated only with debug assertions.
     debug: bool,
 }
 
 impl Panics {
-    /// How many expressions it compares.
+    /// The number of expressions that it compares.
     fn compared(&self) -> usize {
         match self.asks {
             Asks::Nothing => 0,
@@ -43,7 +44,7 @@ impl Panics {
         }
     }
 
-    /// Arguments that it can be called with, for the proof of its name (`yes_` is a boolean).
+    /// Arguments for a call that proves its name (`yes_` is a boolean).
     pub(super) fn arguments(&self) -> &'static str {
         match self.asks {
             Asks::Nothing => "()",
@@ -53,7 +54,7 @@ impl Panics {
     }
 }
 
-/// The macro whose message is the user's text alone.
+/// The macro whose message consists of the user's text only.
 const PANIC: Panics = Panics { name: "panic", says: "explicit panic", asks: Asks::Nothing, debug: false };
 
 const MACROS: &[Panics] = &[
@@ -69,12 +70,13 @@ const MACROS: &[Panics] = &[
     Panics { name: "unimplemented", says: "not implemented", asks: Asks::Nothing, debug: false },
 ];
 
-/// The macro that has this name.
+/// The macro of this name.
 pub(super) fn find(name: &str) -> Option<&'static Panics> {
     MACROS.iter().find(|row| row.name == name)
 }
 
-/// The macro as a call of a path that no function has: what it compares, then what it says.
+/// Rewrites the macro to a call of a path that no function has. The arguments are the compared
+/// expressions and the message.
 pub(super) fn rewrite(mac: &Macro, row: &Panics) -> syn::Result<Expr> {
     let span = mac.path.segments.last().map_or_else(Span::call_site, |last| last.ident.span());
     let args = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.tokens.clone())?;
@@ -88,7 +90,8 @@ fn call(row: &Panics, args: Punctuated<Expr, Token![,]>, span: Span) -> Expr {
     let mut kept: Punctuated<Expr, Token![,]> = args.by_ref().take(compared).collect();
     let rest: Vec<Expr> = args.collect();
     let literal = |text: &str| Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(text, span)) });
-    // What it says, and the user's format string and its arguments, if these can be looked at.
+    // The message: a text, or the user's format string with its arguments, if these can be
+    // evaluated.
     match rest.split_first() {
         None => kept.push(literal(says)),
         Some((Expr::Lit(ExprLit { lit: Lit::Str(format), .. }), values)) => {
@@ -101,7 +104,7 @@ fn call(row: &Panics, args: Punctuated<Expr, Token![,]>, span: Span) -> Expr {
             } else {
                 kept.push(literal(&words::plain(&format, &refs).replace('{', "{{").replace('}', "}}")));
             }
-            // That it is one.
+            // An empty argument marks a format string.
             kept.push(literal(""));
         }
         Some((other, _)) => kept.push(literal(&text_of(other, 60))),
@@ -117,7 +120,7 @@ fn call(row: &Panics, args: Punctuated<Expr, Token![,]>, span: Span) -> Expr {
     })
 }
 
-/// The macro that [`rewrite`] has written as this path.
+/// The macro that [`rewrite`] has turned into this path.
 pub(super) fn named(path: &Path) -> Option<&'static Panics> {
     let (Some(_), [mark, name]) = (path.leading_colon, &path.segments.iter().collect::<Vec<_>>()[..]) else {
         return None;
@@ -126,7 +129,7 @@ pub(super) fn named(path: &Path) -> Option<&'static Panics> {
 }
 
 impl<'a> Lower<'a> {
-    /// A call that [`rewrite`] has written.
+    /// Lowers a call that [`rewrite`] has generated.
     pub(super) fn panicking(&mut self, row: &'static Panics, c: &'a ExprCall) -> Lowered<Value<'a>> {
         let (name, compared) = (row.name, row.compared());
         let all: Vec<&'a Expr> = c.args.iter().collect();
@@ -158,14 +161,15 @@ impl<'a> Lower<'a> {
                     return Ok(me.panic(&said));
                 }
             };
-            // Looked at where it fails only.
+            // The arguments of the message are evaluated only if the check fails.
             let said = if own { me.under(ok, false, |me| me.formatted(&says, &values)) } else { (&*says).into() };
             me.ensure(ok, &said, row.debug, range)?;
             Ok(Value::Unit)
         })
     }
 
-    /// A condition that the function itself checks. Sizes that have to be equal are one size from here on.
+    /// Adds a check of the function's own condition. Sizes that have to be equal are the same size
+    /// afterwards.
     fn ensure(&mut self, ok: Term, said: &Words, debug: bool, range: SrcRange) -> Lowered<()> {
         if debug {
             self.state.debug = true;
@@ -195,7 +199,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Whether two values are equal.
+    /// A condition: two values are equal.
     fn equal_values(&mut self, a: &Value<'a>, b: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         match (a, b) {
             (Value::Tuple(xs) | Value::List(xs), Value::Tuple(ys) | Value::List(ys)) if xs.len() == ys.len() => {

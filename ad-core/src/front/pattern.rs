@@ -1,7 +1,7 @@
-//! Patterns: names that are bound, and conditions under which a pattern of `match` and `if let` fits. Arms are lazy:
-//! each is lowered under the condition that it is the one.
+//! Patterns: the names that they bind, and the conditions under which patterns of `match` and `if
+//! let` match. Arms are lazy: each is lowered under the condition that it is selected.
 //!
-//! A name in a pattern must never be taken for a variable where Rust takes it for a constant.
+//! Invariant: a name in a pattern is not taken for a variable if Rust takes it for a constant.
 
 use std::rc::Rc;
 
@@ -17,13 +17,13 @@ use crate::diag::{Poison, SrcRange, text_of};
 use crate::ir::{Elem, Term, Type};
 use crate::prim::{Cmp, IntOp};
 
-/// The parts of a pattern with the values that they meet, and what has to hold for that.
+/// The subpatterns of a pattern with their values, and the condition for the pattern itself.
 struct Split<'a> {
     parts: Vec<(&'a Pat, Option<Value<'a>>)>,
     fits: Term,
 }
 
-/// One arm of a choice between patterns.
+/// One arm of a `match` or `if let`.
 struct Arm<'a> {
     pat: &'a Pat,
     guard: Option<&'a Expr>,
@@ -31,8 +31,8 @@ struct Arm<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// `match`, lowered as conditionals from the first arm to the last. That the arms are exhaustive is rustc's to see,
-    /// so the last one needs no condition.
+    /// Lowers `match` as conditionals from the first arm to the last. rustc checks that the arms
+    /// are exhaustive, so the last one needs no condition.
     pub(super) fn match_expr(&mut self, m: &'a ExprMatch) -> Lowered<Value<'a>> {
         let range = SrcRange { first: m.match_token.span, last: SrcRange::of(&m.expr).last };
         let named = m.arms.iter().any(|arm| matches!(arm.pat, Pat::Ident(_)));
@@ -54,7 +54,7 @@ impl<'a> Lower<'a> {
                 for arm in &arms {
                     let outer = self.state.scope.clone();
                     poison(self, arm.pat);
-                    // For the errors in it.
+                    // The unreachable arm is lowered for its errors only.
                     let _ = self.body(arm.body);
                     self.state.scope = outer;
                 }
@@ -63,7 +63,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `if let PAT = value { .. } else { .. }`.
+    /// Lowers `if let PAT = value { .. } else { .. }`.
     pub(super) fn if_let(
         &mut self,
         l: &'a syn::ExprLet,
@@ -82,7 +82,7 @@ impl<'a> Lower<'a> {
         self.branch(fits, inner, |me| other.map_or(Ok(Value::Unit), |other| me.expr(other)), range)
     }
 
-    /// The value of what stands behind an arrow.
+    /// Lowers the body of a closure or arm.
     pub(super) fn body(&mut self, body: Body<'a>) -> Lowered<Value<'a>> {
         match body {
             Body::Expr(e) => self.expr(e),
@@ -118,7 +118,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// The condition under which a value has the form of a pattern.
+    /// The condition under which a value matches a pattern.
     pub(super) fn fits(&mut self, pat: &'a Pat, value: &Value<'a>) -> Lowered<Term> {
         let range = SrcRange::of(pat);
         let yes = self.g.lit_bool(true);
@@ -211,8 +211,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether Rust takes a name in a pattern for a constant: one of the function's own, or, by convention, one outside of it.
-    /// That a name in small letters is none is proved by the code that is written. A variable cannot have the name of a constant.
+    /// Whether Rust takes a name in a pattern for a constant: one of the function itself, or, by
+    /// convention, an outer one. The generated code asserts that a name in lower case is not a
+    /// constant. A variable cannot have the name of a constant.
     fn is_constant(&self, name: &str) -> bool {
         is_constant(name) && (self.state.scope.get(name).is_none() || self.state.items.get(name).is_some())
             || self.state.items.get(name).is_some_and(|item| !matches!(item, Ok(Value::Closure(_))))
@@ -242,7 +243,7 @@ impl<'a> Lower<'a> {
         self.equal(value, &literal, range)
     }
 
-    /// A name that Rust takes for a constant.
+    /// The condition that a value is equal to a named constant.
     fn equals_constant(&mut self, name: &str, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         if let Value::Ordering(order) = value {
             let sign = match name {
@@ -274,7 +275,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The parts of a tuple or array, each with the pattern that it meets.
+    /// Splits a tuple or array pattern into subpatterns, each with its value.
     fn split(&mut self, pat: &'a Pat, value: Option<&Value<'a>>, range: SrcRange) -> Lowered<Split<'a>> {
         let (pats, what): (Vec<&Pat>, &str) = match pat {
             Pat::Tuple(p) => (p.elems.iter().collect(), "a tuple"),
@@ -287,7 +288,7 @@ impl<'a> Lower<'a> {
         let Some(value) = value else {
             return Ok(Split { parts: pats.into_iter().map(|p| (p, None)).collect(), fits });
         };
-        // Of something that can be changed: so can its parts.
+        // The components of a place expression are place expressions.
         let held;
         let value = match value {
             Value::Place(place) => {
@@ -325,7 +326,8 @@ impl<'a> Lower<'a> {
                 let mut len = self.g.shape(t)[0];
                 let least = self.g.lit_usize(fixed);
                 if rest.is_none() && matches!(self.size_of(len), Some(Size::Constant(_))) {
-                    // The array's type says its length: a pattern of another one is rustc's error.
+                    // The array's type states its length. rustc reports a pattern of another
+                    // length.
                     self.equate(len, least, ["the array".into(), "the pattern".into()], range)?;
                     len = least;
                 }
@@ -370,7 +372,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Whether a part of a pattern stands for any number of parts.
+/// Whether a subpattern is `..`, which matches any number of components.
 fn is_rest(pat: &Pat) -> bool {
     match pat {
         Pat::Rest(_) => true,
@@ -379,12 +381,13 @@ fn is_rest(pat: &Pat) -> bool {
     }
 }
 
-/// Whether a name is written like a constant (rustc warns of a constant in small letters).
+/// Whether a name is written like a constant (rustc warns about constants in lower case).
 fn is_constant(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }
 
-/// Binds the names of a pattern that fits; without a value, each stands for an error that has been reported.
+/// Binds the names of a pattern that matches. Without a value each name stands for an error that
+/// has been reported.
 pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>>) -> Lowered<()> {
     let range = SrcRange::of(pat);
     match pat {
@@ -400,7 +403,7 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
         Pat::Ident(p) => {
             let name = p.ident.to_string();
             if let Some(Value::Place(_)) = &value {
-                // A mutable reference is what it refers to.
+                // The name of a mutable reference is bound to its place expression.
                 me.state.scope.bind(name, value);
                 return Ok(());
             }
@@ -414,7 +417,7 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
             }
             let variant = matches!(&*name, "None" | "Less" | "Equal" | "Greater");
             if p.subpat.is_none() && me.is_constant(&name) && (variant || me.state.compared.contains(&name)) {
-                // A constant that the value was compared with.
+                // The value was compared with this constant.
                 return Ok(());
             }
             if let Some(value) = &value {
@@ -440,7 +443,8 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
         Pat::TupleStruct(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some") && p.elems.len() == 1 => {
             let inner = match value {
                 Some(Value::Maybe(value, _)) => Some((*value).clone()),
-                // The arm is never taken; what a loop carries may be `None` only until its steps have been seen.
+                // The arm is never selected. A carried `None` may have an unknown payload type
+                // until the loop body has been lowered.
                 Some(Value::Nothing) => Some(Value::Never),
                 _ => None,
             };
@@ -480,7 +484,7 @@ fn names(pat: &Pat) -> Vec<String> {
     names.0
 }
 
-/// Names of a pattern that could not be bound: their uses are no further errors.
+/// Binds the names of a pattern to errors, so that their uses cause no further errors.
 pub(super) fn poison<'a>(me: &mut Lower<'a>, pat: &'a Pat) {
     for name in names(pat) {
         me.state.scope.bind(name, None);

@@ -1,30 +1,32 @@
-//! How the code that is written proves the name of a row (`emit/proof.rs`): a column of the table.
+//! A column of the table: how the generated code asserts that a name means the function of its row
+//! (`emit/proof.rs`).
 
 use super::row::{On, Row};
 use crate::program::{Called, Found, Home, Takes, Vectors};
 
-/// How a name is proved to be the one that the table means.
+/// How the meaning of a name is asserted.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::front) enum Proof {
-    /// Not at all: of a method of one of std's traits any other one is ambiguous in the function itself, those of iterators and of
-    /// `Zip` are proved with the type, and those of types with the path.
+    /// No assertion is needed. A competing method of one of std's traits would make the user's own
+    /// code ambiguous. Methods of iterators and of `Zip` are asserted with the type, and functions
+    /// of types with the path.
     Nothing,
-    /// By a trait that has the method too, for the types that have it.
+    /// A trait of `ad_runtime` declares the same method for the types that have it.
     Method {
         found: Found,
-        /// Only of what has axes.
+        /// Whether only arrays with axes have the method.
         with_axes: bool,
     },
-    /// The same of a type of std.
+    /// Like `Method`, for a type of std.
     OfStd { by_reference: bool },
-    /// The same of `Peekable`.
+    /// Like `Method`, for `Peekable`.
     OfPeekable,
-    /// By a call: it is a function.
+    /// The function is called.
     Call(Called),
 }
 
 impl Proof {
-    /// What a row has that says nothing else.
+    /// The default proof of a row.
     pub(super) const fn of(on: On) -> Proof {
         match on {
             On::Real | On::Int => Proof::method(Takes::Value),
@@ -39,13 +41,13 @@ impl Proof {
     }
 }
 
-/// A column of [`Row`]: each of these changes what [`Proof::of`] says.
+/// Setters for this column.
 impl Row {
     pub(in crate::front) const fn proof(self, proof: Proof) -> Row {
         Row { proof, ..self }
     }
 
-    /// Any other method of the name is ambiguous in the function itself.
+    /// No assertion is needed: a competing method would make the user's own code ambiguous.
     pub(in crate::front) const fn unproved(self) -> Row {
         self.proof(Proof::Nothing)
     }
@@ -58,33 +60,33 @@ impl Row {
         self.proof(Proof::Method { found: Found { takes, vectors, of_layout }, with_axes })
     }
 
-    /// ndarray's arrays have it themselves, and so.
+    /// The receiver of an ndarray method is taken in this way. Vectors do not have the method.
     pub(in crate::front) const fn takes(self, takes: Takes) -> Row {
         self.found(Found { takes, vectors: Vectors::No, of_layout: false }, [true, false, false])
     }
 
-    /// Vectors have it as well.
+    /// Vectors have the method as well.
     pub(in crate::front) const fn of_vectors_too(self) -> Row {
         self.found(Found { takes: Takes::Deref, vectors: Vectors::Too, of_layout: false }, [false, true, false])
     }
 
-    /// Only vectors have it.
+    /// Only vectors have the method.
     pub(in crate::front) const fn of_vectors(self) -> Row {
         self.found(Found { takes: Takes::Deref, vectors: Vectors::Only, of_layout: false }, [false, true, false])
     }
 
-    /// `ArrayRefN` has it on what it derefs to only.
+    /// `ArrayRefN` has the method only through the type that it dereferences to.
     pub(in crate::front) const fn of_layout(self) -> Row {
         self.found(Found { takes: Takes::Deref, vectors: Vectors::No, of_layout: true }, [false, false, true])
     }
 
-    /// What has no axes has no such method.
+    /// Only arrays with axes have the method.
     pub(in crate::front) const fn with_axes(self) -> Row {
         let Proof::Method { found, .. } = self.proof else { return self };
         self.proof(Proof::Method { found, with_axes: true })
     }
 
-    /// A function: can be called with these arguments, as [`Called`] has them.
+    /// A function is called with these arguments (see [`Called`]).
     pub(in crate::front) const fn called(self, arguments: &'static str) -> Row {
         let home = match self.on {
             On::Nd => Home::Ndarray,
@@ -95,12 +97,12 @@ impl Row {
         self.proof(Proof::Call(Called { home, arguments, result: None }))
     }
 
-    /// The same with more of what rustc has to be told.
+    /// A function is called in this way.
     pub(in crate::front) const fn called_as(self, called: Called) -> Row {
         self.proof(Proof::Call(called))
     }
 
-    /// The function that it is proved to be.
+    /// The call that proves the function.
     pub(in crate::front) fn function(&self) -> Option<Called> {
         match self.proof {
             Proof::Call(called) => Some(called),
@@ -108,7 +110,8 @@ impl Row {
         }
     }
 
-    /// The traits of `ad_runtime::assumed` that have its name; `number`: whether real numbers have it as well.
+    /// The traits of `ad_runtime::assumed` that declare the name. `number` says whether reals have
+    /// the method as well.
     pub(super) fn traits(&self, number: bool) -> Vec<&'static str> {
         match (self.proof, self.on) {
             (Proof::OfPeekable, _) => vec!["peekables"],
@@ -124,7 +127,7 @@ impl Row {
                 if found.vectors != Vectors::No {
                     traits.push("vectors");
                 }
-                // An array without axes is not told from a number.
+                // An array of rank 0 is represented like a number.
                 if on != On::Place && !with_axes && !number {
                     traits.push("rank zero");
                 }

@@ -1,4 +1,4 @@
-//! Reading elements and parts without a check, as `Option`s; and parting arrays in two.
+//! Reads of elements and parts that return an `Option`, and methods that split an array.
 
 use std::rc::Rc;
 
@@ -46,8 +46,8 @@ pub(super) const TABLE: &[Row] = &[
         .parts(Parts::By(parts::split_at)),
 ];
 
-/// An element, and whether it is there: one of fewer indices than axes is a row of an array of arrays. What is never there has no type
-/// to agree with another.
+/// An element as an `Option`. If there are fewer indices than axes, it is a row of an array of
+/// arrays. If it never exists, its type is compatible with any other.
 fn element<'a>(me: &mut Lower<'a>, (x, levels): (Term, u8), index: &[Term]) -> Value<'a> {
     let mut there = me.g.lit_bool(true);
     for (&i, n) in index.iter().zip(me.g.shape(x).to_vec()) {
@@ -65,7 +65,7 @@ fn there_or_nothing<'a>(me: &mut Lower<'a>, (x, levels): (Term, u8), index: &[Te
     Value::Maybe(me.row_of(part, levels).into(), there)
 }
 
-/// How many axes an element of a value has an index for.
+/// The number of indices of an element.
 fn axes(me: &Lower, levels: u8, x: Term) -> usize {
     if levels > 0 { 1 } else { me.g.rank(x) }
 }
@@ -92,7 +92,7 @@ fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(element(me, (x, levels), &index))
 }
 
-/// An element of a `Vec` whose length changes.
+/// An element of a growable `Vec`.
 fn of_stack<'a>(me: &mut Lower<'a>, stack: &Stack<'a>, at: Term) -> Lowered<Value<'a>> {
     let there = me.g.compare(Cmp::Lt, at, stack.len);
     let value = me.under(there, true, |me| me.stacked(stack, at))?;
@@ -138,7 +138,7 @@ fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(there_or_nothing(me, (x, levels), &index, there))
 }
 
-/// Rows `start..end` of the first axis, which are known to be there.
+/// The rows `start..end` of the first axis. They are known to be in range.
 fn rows<'a>(
     me: &mut Lower<'a>,
     x: Term,

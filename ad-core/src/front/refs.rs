@@ -1,9 +1,12 @@
-//! How many references stand before the receiver of a method: a reading of the body by types as Rust has them, for the proof that
-//! methods are the type's own (`emit/proof.rs`). Lowering tells no reference from what it refers to, but Rust's choice between a
-//! type's own method and a trait's depends on it: `x.abs()` of an `f64` is std's whatever traits there are, that of a `&f64` is not.
+//! The number of references in the type of a method's receiver. This module reads the body by
+//! Rust's types, for the proof that a method is the type's own (`emit/proof.rs`). Lowering does not
+//! distinguish a reference from its referent. Rust's choice between a type's own method and a
+//! trait's method does: `x.abs()` of an `f64` is std's method whatever traits are in scope, and
+//! that of a `&f64` is not.
 //!
-//! It knows little and says what it is certain of. It must never say less references than there are, nor another type; whatever
-//! it has no rule for is unknown, and is proved for every form that there may be.
+//! The analysis is conservative: a type without a rule is unknown, and then the name is proved for
+//! every possible form. Invariant: the result never has fewer references than the real type, nor
+//! another type.
 
 pub(super) mod results;
 mod types;
@@ -18,16 +21,16 @@ use types::{ARRAY, NUMBER, written};
 
 pub(super) use types::Ty;
 
-/// What is known of the receivers of method calls, by their places in memory.
+/// The receivers of method calls, keyed by the address of the call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receivers {
     methods: BTreeMap<usize, Receiver>,
-    /// Operands that are references to something.
+    /// The addresses of operands that are references.
     operands: BTreeSet<usize>,
 }
 
 impl Receivers {
-    /// Reads a function.
+    /// Analyses a function.
     pub(super) fn of(function: &syn::ItemFn) -> Self {
         let mut reader = Reader::default();
         for arg in &function.sig.inputs {
@@ -40,12 +43,12 @@ impl Receivers {
         reader.found
     }
 
-    /// What a method is called on.
+    /// The receiver of a method call.
     pub(super) fn get(&self, call: &ExprMethodCall) -> Option<Receiver> {
         self.methods.get(&place(call)).copied()
     }
 
-    /// Whether an operand of arithmetic is a reference, as far as is known.
+    /// Whether an operand of arithmetic is known to be a reference.
     pub(super) fn is_reference(&self, operand: &Expr) -> bool {
         self.operands.contains(&place(operand))
     }
@@ -55,10 +58,10 @@ fn place<T>(of: &T) -> usize {
     std::ptr::from_ref(of) as usize
 }
 
-/// How deep it reads.
+/// The maximum nesting of expressions that are analysed.
 const DEPTH: u32 = 150;
 
-/// Reads a body, with the names that are bound where it is.
+/// The analysis of a body, with the names in scope.
 #[derive(Default)]
 pub(super) struct Reader {
     found: Receivers,
@@ -75,7 +78,7 @@ impl Reader {
     fn bind(&mut self, pat: &Pat, ty: Ty) {
         match pat {
             Pat::Ident(p) if p.subpat.is_none() => {
-                // `ref x`, and names that may be constants.
+                // `ref x`, and names that may be constants, have an unknown type.
                 let ty = if p.by_ref.is_some() { Ty::Unknown } else { ty };
                 self.name(&p.ident.to_string(), ty);
             }
@@ -94,7 +97,7 @@ impl Reader {
                         }
                         return;
                     }
-                    // Indices; an array that is taken apart.
+                    // This pattern takes apart an index or an array.
                     (Pat::Tuple(p), Ty::Plain(_)) => (p.elems.iter().collect(), (refs == 0).then_some(NUMBER)),
                     (Pat::Slice(p), Ty::Plain(owner)) if *owner == Owner::Static || *owner == Owner::Any => {
                         (p.elems.iter().collect(), (refs == 0).then_some(NUMBER))
@@ -124,7 +127,7 @@ impl Reader {
     fn block(&mut self, block: &Block) -> Ty {
         let names = self.names.len();
         let mut last = Ty::Unknown;
-        // Functions and constants of the block are seen in all of it.
+        // Functions and constants of a block are visible in the whole block.
         for stmt in &block.stmts {
             match stmt {
                 Stmt::Item(syn::Item::Fn(f)) => self.name(&f.sig.ident.to_string(), Ty::Unknown),
@@ -143,7 +146,8 @@ impl Reader {
                     last = if semi.is_none() { ty } else { Ty::Unknown };
                 }
                 Stmt::Item(syn::Item::Fn(f)) => {
-                    // It sees no variables, but what has their names is unknown or a parameter.
+                    // A nested function does not see outer variables. Its own names are parameters
+                    // or unknown.
                     let names = self.names.len();
                     for arg in &f.sig.inputs {
                         if let syn::FnArg::Typed(arg) = arg {
@@ -175,7 +179,7 @@ impl Reader {
         self.bind(&l.pat, ty);
     }
 
-    /// The type of an expression, reading all that is in it.
+    /// The type of an expression. All its subexpressions are analysed.
     fn ty(&mut self, e: &Expr) -> Ty {
         if self.depth >= DEPTH {
             return Ty::Unknown;
@@ -211,7 +215,8 @@ impl Reader {
                 bound.map_or(Ty::Unknown, |(_, ty)| ty.clone())
             }
             Expr::Binary(_) => {
-                // Down its left side by a loop, since it nests as deep as the chain is long.
+                // A loop follows the left operands, since a chain of operators nests as deep as it
+                // is long.
                 let mut left = e;
                 while let Expr::Binary(b) = left {
                     self.operand(&b.right);
@@ -326,7 +331,7 @@ impl Reader {
         }
     }
 
-    /// A condition, with the names that it binds.
+    /// Analyses a condition with the names that it binds.
     fn condition(&mut self, e: &Expr) {
         match e {
             Expr::Let(l) => {
@@ -343,7 +348,7 @@ impl Reader {
         }
     }
 
-    /// The elements of a literal.
+    /// The type of a literal array with these elements.
     fn listed(&mut self, exprs: &[&Expr]) -> Ty {
         let tys = self.all(exprs.iter().copied());
         if tys.iter().all(|ty| matches!(ty, Ty::Plain(Owner::Any | Owner::Static))) {
@@ -353,7 +358,7 @@ impl Reader {
         }
     }
 
-    /// The result of a closure whose parameters are these, as far as they are known.
+    /// The result type of a closure whose parameters have these types, as far as they are known.
     fn closure(&mut self, c: &ExprClosure, params: &[Ty]) -> Ty {
         let names = self.names.len();
         for (k, pat) in c.inputs.iter().enumerate() {
@@ -364,7 +369,7 @@ impl Reader {
         result
     }
 
-    /// An argument that is called with these.
+    /// The result type of a function argument that is called with these types.
     fn called(&mut self, e: &Expr, params: &[Ty]) -> Ty {
         match e {
             Expr::Closure(c) => self.closure(c, params),
@@ -398,7 +403,7 @@ impl Reader {
         match owner {
             Some(of) if number.contains(&of.as_str()) => {
                 let tys = self.all(args);
-                // What is not among the rows is a conversion.
+                // A function that has no table row is a conversion.
                 let Some(row) = table::find(On::Real, name).or_else(|| table::find(On::Int, name)) else {
                     return NUMBER;
                 };
@@ -410,7 +415,7 @@ impl Reader {
         }
     }
 
-    /// What a method results in, by the type of its receiver.
+    /// The result type of a method, by the type of its receiver.
     fn method(&mut self, m: &ExprMethodCall) -> Ty {
         let of = self.ty(&m.receiver);
         let (refs, inner) = of.stripped();
@@ -419,7 +424,7 @@ impl Reader {
         }
         let name = m.method.to_string();
         let row = match inner {
-            // A number, unless only arrays have such a method.
+            // A method of an array, if numbers do not have it.
             Ty::Plain(Owner::Any) => table::find(On::Real, &name).or_else(|| table::find(On::Array, &name)),
             Ty::Plain(_) => table::find(On::Array, &name),
             Ty::Iter(_) if refs == 0 => table::find(On::Iter, &name),
@@ -431,7 +436,7 @@ impl Reader {
         self.result(row.or_else(|| table::find(On::Any, &name)), &of, &args)
     }
 
-    /// What a row results in, reading all of its arguments.
+    /// The result type of a table row. All its arguments are analysed.
     fn result(&mut self, row: Option<&Row>, of: &Ty, args: &[&Expr]) -> Ty {
         match row {
             Some(row) if (row.args.0..=row.args.1).contains(&args.len()) => (row.gives)(self, of, args),
@@ -440,13 +445,13 @@ impl Reader {
     }
 }
 
-/// Whether it is the path of a function of a type of numbers: `f64::exp`.
+/// Whether an expression is the path of a function of a number type, such as `f64::exp`.
 fn of_numbers(e: &Expr) -> bool {
     let Expr::Path(p) = e else { return false };
     p.path.segments.iter().rev().nth(1).is_some_and(|s| s.ident == "f64" || s.ident == "f32")
 }
 
-/// The type of two branches: that of the one of which it is known.
+/// The type of two branches: the known one of them.
 fn either(a: Ty, b: Option<Ty>) -> Ty {
     match (a, b) {
         (Ty::Unknown, Some(b)) => b,

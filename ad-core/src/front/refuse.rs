@@ -1,4 +1,4 @@
-//! What Rust has and the language has not: which construct of `catalogue::refused` an expression is.
+//! Maps an expression that is not supported to its construct in `catalogue::refused`.
 
 use syn::Expr;
 
@@ -6,7 +6,8 @@ use super::lower::Lower;
 use crate::catalogue::refused::{self, Construct, NotAFunction};
 use crate::diag::{Message, Poison, SrcRange};
 
-/// Refuses an expression that is not lowered. Its parts are not looked at: they are meant for another meaning.
+/// Refuses an expression. Its subexpressions are not lowered, since they belong to the refused
+/// construct.
 pub(super) fn expression(me: &mut Lower, e: &Expr) -> Poison {
     let (construct, range) = match e {
         Expr::Reference(_) | Expr::RawAddr(_) => (Construct::MutRef, SrcRange::of(e)),
@@ -22,12 +23,12 @@ pub(super) fn expression(me: &mut Lower, e: &Expr) -> Poison {
     me.error(range, refused::construct(construct))
 }
 
-/// A macro that is not understood.
+/// The error for an unknown macro.
 pub(super) fn macro_call(mac: &syn::Macro) -> Message {
     refused::macro_call(&mac.path.segments.last().map_or_else(String::new, |s| s.ident.to_string()))
 }
 
-/// What is said of the attribute on an item, if that is no function.
+/// The error for the attribute on an item other than a function.
 pub(super) fn item(item: &syn::Item) -> Option<Message> {
     let kind = match item {
         syn::Item::Fn(_) => return None,

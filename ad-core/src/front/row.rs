@@ -1,7 +1,7 @@
-//! A row of the table: all that the front end knows of one name.
+//! A row of the table: everything that the front end knows about one name.
 //!
-//! Whoever lowers, reads, proves or documents names asks the row. No other place may name a method
-//! again.
+//! All code that lowers, reads, proves or documents names uses the rows. No other file lists method
+//! names.
 
 use super::proved::Proof;
 use crate::catalogue;
@@ -14,10 +14,10 @@ use crate::ir::{Elem, Lit, RealTy, Term};
 use crate::memory_order::{HasLayouts, MethodOrder, ReductionOrder, ResultOrder};
 use crate::prim::{Binary, Unary};
 
-/// What a name is called on.
+/// The kind of receiver that a name is called on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in crate::front) enum On {
-    /// Nothing: a function of the DSL.
+    /// No receiver: a function of the DSL.
     Dsl,
     /// A real scalar.
     Real,
@@ -25,7 +25,7 @@ pub(in crate::front) enum On {
     Int,
     /// An array of any element type.
     Array,
-    /// Nothing: a function of `std::iter`, by path.
+    /// No receiver: a function of `std::iter`, by path.
     Std,
     /// A boolean.
     Bool,
@@ -37,15 +37,16 @@ pub(in crate::front) enum On {
     Iter,
     /// An `Option`.
     Option,
-    /// Any value: `clone` and the like.
+    /// Any value, such as for `clone`.
     Any,
-    /// An array that is changed.
+    /// A place expression that is changed.
     Place,
-    /// Nothing: a function of `std::mem`.
+    /// No receiver: a function of `std::mem`.
     Mem,
     /// A type, by path: `Array1::zeros`.
     Assoc,
-    /// Nothing: a free function of ndarray, or one of its types that are no arrays: `Zip::from`.
+    /// No receiver: a free function of ndarray, or a function of one of its types other than
+    /// arrays, such as `Zip::from`.
     Nd,
     /// `Zip`.
     Zip,
@@ -54,12 +55,12 @@ pub(in crate::front) enum On {
 }
 
 impl On {
-    /// Whether a call has a receiver: its first argument.
+    /// Whether a call has a receiver, which is its first argument.
     pub(in crate::front) fn has_receiver(self) -> bool {
         !matches!(self, On::Dsl | On::Std | On::Mem | On::Assoc | On::Nd)
     }
 
-    /// What documents call it.
+    /// The name of the kind in documents.
     pub(super) fn described(self) -> &'static str {
         match self {
             On::Dsl => "function",
@@ -83,14 +84,15 @@ impl On {
     }
 }
 
-/// Arguments of a call that is being lowered: values and source locations. The receiver of a method is the first.
+/// The arguments of a call that is being lowered: values and source locations. The receiver of a
+/// method is the first.
 pub(in crate::front) struct Call<'a, 'c> {
     pub row: &'static Row,
     pub args: Vec<Value<'a>>,
     pub ranges: Vec<SrcRange>,
-    /// The arguments as text, for messages; may be missing.
+    /// The source texts of the arguments, for messages. May be empty.
     pub texts: Vec<String>,
-    /// The whole call.
+    /// The source location of the whole call.
     pub range: SrcRange,
     /// The type in `::<..>`, or before `::` in a path.
     pub generics: Option<&'c syn::Type>,
@@ -99,17 +101,17 @@ pub(in crate::front) struct Call<'a, 'c> {
 }
 
 impl<'a> Call<'a, '_> {
-    /// The name as the user wrote it.
+    /// The name of the function or method.
     pub(in crate::front) fn name(&self) -> &'static str {
         self.row.name
     }
 
-    /// An argument as text.
+    /// The source text of an argument.
     pub(in crate::front) fn text(&self, k: usize) -> &str {
         self.texts.get(k).map_or("the argument", String::as_str)
     }
 
-    /// An argument; the table has seen to it that it is there.
+    /// An argument. The number of arguments has been checked already.
     pub(in crate::front) fn arg(&self, k: usize) -> Lowered<(&Value<'a>, SrcRange)> {
         match (self.args.get(k), self.ranges.get(k)) {
             (Some(value), Some(&range)) => Ok((value, range)),
@@ -117,59 +119,59 @@ impl<'a> Call<'a, '_> {
         }
     }
 
-    /// The same call of another first argument.
+    /// The same call with another first argument.
     pub(in crate::front) fn of(&self, first: Value<'a>) -> Self {
         let args = std::iter::once(first).chain(self.args.iter().skip(1).cloned()).collect();
         Call { args, ranges: self.ranges.clone(), texts: self.texts.clone(), ..*self }
     }
 }
 
-/// What lowers a call.
+/// A function that lowers a call.
 pub(in crate::front) type LowerFn = for<'a, 'x, 'c> fn(&'x mut Lower<'a>, &'x Call<'a, 'c>) -> Lowered<Value<'a>>;
 
-/// What lowers a call whose first argument is a part with dynamic length.
+/// A function that lowers a call whose first argument is a part with dynamic length.
 pub(in crate::front) type PartFn =
     for<'a, 'x, 'c> fn(&'x mut Lower<'a>, &'x Open, &'x Call<'a, 'c>) -> Lowered<Value<'a>>;
 
-/// How a row is lowered on whole values.
+/// How a row is lowered on values other than parts with dynamic length.
 #[derive(Clone, Copy)]
 pub(in crate::front) enum Whole {
-    /// By a function of its own.
+    /// A function lowers it.
     By(LowerFn),
-    /// A row of the table of scalar functions of one argument, elementwise.
+    /// An elementwise function of one argument, from the table of scalar functions.
     Unary(Unary),
-    /// A row of the table of scalar functions of two arguments.
+    /// A function of two arguments, from the table of scalar functions.
     Binary(Binary),
 }
 
-/// How a row is lowered where its first argument is a part with dynamic length: a capacity, and a length.
+/// How a row is lowered if its first argument is a part with dynamic length.
 #[derive(Clone, Copy)]
 pub(in crate::front) enum Parts {
-    /// As a whole array: what lowers that takes parts itself, or refuses them.
+    /// As for other values. The function takes parts itself, or refuses them.
     AsWhole,
-    /// Each element by itself. The elements behind the lengths are computed as well, and never read.
+    /// Elementwise. The padding is computed as well, and never read.
     Elementwise,
-    /// A reduction to a number: of the array with the neutral element behind the lengths.
+    /// A reduction to a number, over the array with the neutral element in the padding.
     Reduction(Neutral),
-    /// A part of one axis is the growable vector that has these elements.
+    /// A part of one axis becomes a growable `Vec` with the same elements.
     AsVector,
-    /// By a function of its own.
+    /// A function lowers it.
     By(PartFn),
-    /// By a function of its own, if the first or the second argument is such a part.
+    /// A function lowers it, if the first or the second argument is a part with dynamic length.
     OfTwo(LowerFn),
 }
 
-/// What changes nothing in a reduction.
+/// The neutral element of a reduction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::front) enum Neutral {
     Zero,
     One,
-    /// Minus infinity: of real numbers only.
+    /// Minus infinity, for reals only.
     MinusInfinity,
 }
 
 impl Neutral {
-    /// It as a term, if the type of elements has one.
+    /// The neutral element as a term, if the element type has one.
     pub(in crate::front) fn term(self, me: &mut Lower, elem: Elem) -> Option<Term> {
         match (self, elem) {
             (Neutral::Zero, Elem::Real(ty)) => Some(me.g.lit_real(ty, 0.0)),
@@ -183,37 +185,40 @@ impl Neutral {
     }
 }
 
-/// What else has to be known of a name where it is called.
+/// A further property of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::front) enum Mark {
-    /// Takes `&mut self` of an iterator, and leaves it behind the last item that it has seen.
+    /// The method takes `&mut self` of an iterator, and leaves it after the last item that it has
+    /// visited.
     Advances,
-    /// May leave items of an iterator unasked for.
+    /// The method may stop before the iterator is exhausted.
     Stops,
-    /// Its last argument is a closure whose body is that of a loop, and may change what is around it.
+    /// Its last argument is a closure that is lowered as the body of a loop, and may change outer
+    /// variables.
     Loop,
-    /// The same, with a state that the closure changes.
+    /// Like `Loop`, with a state that the closure changes.
     LoopWithState,
-    /// Changes how many elements a `Vec` has.
+    /// The method changes the number of elements of a `Vec`.
     Resizes,
-    /// Appends its argument to a `Vec`.
+    /// The method appends its argument to a `Vec`.
     Pushes,
-    /// Changes what has a name; of anything else the row of the value's own kind is meant.
+    /// The row is for place expressions only. For a temporary value the row of the value's own kind
+    /// applies.
     OfNamed,
-    /// Its argument is a message for a panic, and no value.
+    /// Its argument is the message of a panic.
     Message,
-    /// Is understood of a constant array of which only its path is known.
+    /// The method can be called on a constant array of which only the path is known.
     OfConstants,
 }
 
-/// What a function means that is called on a type of numbers (`f64::from(n)`), where that is no method of the numbers.
+/// The meaning of a function of a number type (`f64::from(n)`) that is not a method of numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::front) enum OnType {
-    /// This constant, of a type parameter.
+    /// This constant. It is for a type parameter only.
     Constant(f64),
-    /// The argument as a number of the type.
+    /// The argument, converted to the type.
     Conversion,
-    /// The argument, a constant, as one of the type parameter.
+    /// The argument, a literal constant, in the type parameter.
     Literal,
 }
 
@@ -229,24 +234,24 @@ impl OnType {
 pub(in crate::front) struct Row {
     pub name: &'static str,
     pub on: On,
-    /// The fewest and the most arguments, without the receiver.
+    /// The minimum and maximum number of arguments without the receiver.
     pub args: (usize, usize),
     pub whole: Whole,
     pub parts: Parts,
-    /// What it results in, as far as Rust's look-up of methods goes.
+    /// The type of the result, as far as Rust's method look-up depends on it.
     pub gives: ResultFn,
-    /// What it does to the memory order; only rows of ndarray have to say it themselves.
+    /// Its effect on the memory order. Only rows of ndarray have to declare it.
     pub order: Option<MethodOrder>,
-    /// What it means where it is called on a type of numbers.
+    /// Its meaning as a function of a number type.
     pub on_type: Option<OnType>,
-    /// How the name is proved.
+    /// How its name is proved.
     pub proof: Proof,
     pub marks: &'static [Mark],
-    /// What it does, for documents.
+    /// The description in documents.
     pub doc: &'static str,
 }
 
-/// A row whose lowering is a function.
+/// A row that is lowered by a function.
 pub(in crate::front) const fn row(
     name: &'static str,
     on: On,
@@ -273,10 +278,10 @@ pub(in crate::front) const fn row(
     }
 }
 
-/// What rows do to the memory order that say nothing else.
+/// The default effect on the memory order.
 const fn order_on(on: On) -> Option<MethodOrder> {
     let (result, reduction) = match on {
-        // Each of them says it.
+        // These rows have to declare it.
         On::Array | On::Nd | On::Zip => return None,
         On::Real | On::Int | On::Bool | On::Ordering | On::Std => (ResultOrder::NoArray, ReductionOrder::Elementwise),
         On::Tuple | On::Option | On::Mem | On::Slice | On::Any => (ResultOrder::Given, ReductionOrder::Elementwise),
@@ -289,17 +294,17 @@ const fn order_on(on: On) -> Option<MethodOrder> {
 }
 
 impl Row {
-    /// With this for parts with dynamic length.
+    /// Sets how it is lowered on parts with dynamic length.
     pub(in crate::front) const fn parts(self, parts: Parts) -> Row {
         Row { parts, ..self }
     }
 
-    /// With this as the type of its result.
+    /// Sets the type of the result.
     pub(in crate::front) const fn gives(self, gives: ResultFn) -> Row {
         Row { gives, ..self }
     }
 
-    /// With this memory order of its result.
+    /// Sets the memory order of the result.
     pub(in crate::front) const fn order(self, result: ResultOrder) -> Row {
         let reduction = match self.order {
             Some(order) => order.reduction,
@@ -308,7 +313,7 @@ impl Row {
         Row { order: Some(MethodOrder { result, reduction }), ..self }
     }
 
-    /// With this order in which it combines elements. What results is a number, if nothing else is said.
+    /// Sets the order of reduction. The result is a number, unless the row declares a memory order.
     pub(in crate::front) const fn reduces(self, reduction: ReductionOrder) -> Row {
         let result = match self.order {
             Some(order) => order.result,
@@ -317,12 +322,12 @@ impl Row {
         Row { order: Some(MethodOrder { result, reduction }), ..self }
     }
 
-    /// With this meaning on types of numbers.
+    /// Sets its meaning as a function of a number type.
     pub(in crate::front) const fn on_type(self, on_type: OnType) -> Row {
         Row { on_type: Some(on_type), ..self }
     }
 
-    /// With these marks.
+    /// Sets the marks.
     pub(in crate::front) const fn marks(self, marks: &'static [Mark]) -> Row {
         Row { marks, ..self }
     }
@@ -331,7 +336,7 @@ impl Row {
         self.marks.contains(&mark)
     }
 
-    /// The function of one argument of the scalar tables that it is.
+    /// The scalar function of one argument, if the row is one.
     pub(in crate::front) fn unary(&self) -> Option<Unary> {
         match self.whole {
             Whole::Unary(f) => Some(f),
@@ -341,7 +346,7 @@ impl Row {
 }
 
 impl<'a> Lower<'a> {
-    /// Lowers a call of a row with its arguments (receiver first).
+    /// Lowers a call of a row with these arguments (the receiver is first).
     pub(in crate::front) fn call_row(
         &mut self,
         row: &'static Row,
@@ -363,7 +368,7 @@ impl<'a> Lower<'a> {
             let message = other.unwrap_or_else(|| catalogue::arity(row.name, row.args, given));
             return Err(self.error(call.range, message));
         }
-        // What is never reached has no value and no type, and neither has what is made of it.
+        // A value that is never reached has no type, so the result has none either.
         if call.args.iter().any(|a| matches!(a, Value::Never)) {
             return Ok(Value::Never);
         }
@@ -380,7 +385,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers a call of a part with dynamic length.
+    /// Lowers a call on a part with dynamic length.
     fn call_part(&mut self, parts: Parts, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         match parts {
             Parts::By(lower) => lower(self, x, call),
@@ -395,7 +400,7 @@ impl<'a> Lower<'a> {
                 let t = self.filled_up(x, neutral);
                 self.of_there(x, |me| me.call(&call.of(Value::Term(t))))
             }
-            // What is known of a `Vec` that changes its length is so of a vector.
+            // A growable `Vec` has all methods of a vector.
             Parts::AsVector => match call.arg(0)?.0 {
                 part @ Value::Open(_) if x.lens.len() == 1 => {
                     let vector = self.as_vec(part.clone());
@@ -407,7 +412,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers a call of whole values. What it makes has the memory order that the row declares.
+    /// Lowers a call on other values. The result has the memory order that the row declares.
     pub(in crate::front) fn call_whole(&mut self, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let Some(order) = call.row.order else { return self.lower_whole(call) };
         let array = |k: usize| match call.args.get(k) {

@@ -1,6 +1,6 @@
-//! Sizes that have to be equal. The function is lowered repeatedly: each pass declares the
-//! parameters with the equations that the earlier passes have found, until there are no new ones.
-//! An equation becomes one check at the entry.
+//! Sizes that have to be equal. The function is lowered repeatedly. Each run declares the
+//! parameters with the equations that the earlier runs have found, until there are no new ones. An
+//! equation becomes one check on entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -21,31 +21,32 @@ use crate::ir::{Elem, Lit, Loc, Node, Term, Type};
 use crate::prim::Cmp;
 use crate::program::{Check, Constant, Container, Output, OutputTree, Param, Phase, Place, Places, Program};
 
-/// A size that stands for itself: an axis of a parameter, or a parameter that is a `usize`.
+/// A symbolic size: an axis of a parameter, or a parameter of type `usize`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Symbol {
     /// The number of the parameter.
     param: u32,
-    /// The axis; `None` for the value of a scalar.
+    /// The axis. `None` for the value of a scalar.
     axis: Option<u8>,
 }
 
-/// What a size is known to be.
+/// The known value of a size.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Size {
-    /// A number: stronger than any symbol.
+    /// A number. It is preferred to any symbol as a representative.
     Number(i128),
-    /// A constant whose value rustc knows, by its number: stronger than what is known when the function is called.
+    /// The number of a constant whose value only rustc knows. It is preferred to a value that is
+    /// known at run time.
     Constant(u32),
-    /// A symbol, the oldest of its class.
+    /// A symbol. The oldest one represents its class.
     Symbol(Symbol),
 }
 
-/// Two sizes that have to be equal wherever the function is called.
+/// Two sizes that have to be equal in every call.
 #[derive(Clone, Debug)]
 pub(super) struct Equation {
     pub sides: [Size; 2],
-    /// The two in the user's words.
+    /// Descriptions of the two sizes.
     pub words: [String; 2],
     pub said: Words,
     pub place: Place,
@@ -58,7 +59,7 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// The representative.
+    /// The representative of a size.
     pub(super) fn find(&self, mut size: Size) -> Size {
         while let Some(&next) = self.older.get(&size) {
             size = next;
@@ -66,7 +67,7 @@ impl Classes {
         size
     }
 
-    /// Unites two classes, unless they are one (or two different numbers).
+    /// Unites two classes, unless they are the same (or two different numbers).
     fn unite(&mut self, a: Size, b: Size) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         let (older, newer) = if a <= b { (a, b) } else { (b, a) };
@@ -82,7 +83,7 @@ impl Classes {
 }
 
 impl Lower<'_> {
-    /// What a size term stands for, if it is no expression.
+    /// The symbolic size of a term, if it is not an expression.
     pub(super) fn size_of(&self, t: Term) -> Option<Size> {
         let symbol =
             |input: &u32, axis| Some(Size::Symbol(Symbol { param: input.checked_sub(self.first_param)?, axis }));
@@ -99,7 +100,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The term of a size, not replaced by its representative.
+    /// The term of a size. It is not replaced by its representative.
     pub(super) fn size_term(&mut self, size: Size) -> Term {
         match size {
             Size::Number(n) => self.g.lit_usize(usize::try_from(n).unwrap_or(0)),
@@ -112,7 +113,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A constant that rustc knows the value of; of a size, its representative.
+    /// A constant whose value only rustc knows. A size is replaced by its representative.
     pub(super) fn constant(&mut self, path: &TokenStream, elem: Elem) -> Term {
         let k = self.known_constant(path, elem, &[]);
         if elem == Elem::USIZE {
@@ -123,21 +124,21 @@ impl Lower<'_> {
         self.g.mk(Node::Input(input))
     }
 
-    /// A constant array: rustc knows its elements, and its sizes, which are constants of their own.
+    /// A constant array. Only rustc knows its elements and sizes. The sizes are separate constants.
     pub(super) fn constant_array(&mut self, path: &TokenStream, elem: Elem, lens: &[Len]) -> Term {
         let k = self.known_constant(path, elem, lens);
         let input = self.constants[k].input;
         self.g.mk(Node::Input(input))
     }
 
-    /// An element of a constant array of which nothing but this says the type.
+    /// An element of a constant array whose type is known only from the context.
     pub(super) fn element_of_constant(&mut self, path: &TokenStream, indices: &[Term], elem: Elem) -> Term {
         let lens: Vec<Len> = (0..indices.len()).map(|k| Len::Named(length_of_constant(path, k))).collect();
         let array = self.constant_array(path, elem, &lens);
         self.g.index(array, indices)
     }
 
-    /// The number of a constant, declared if it is new.
+    /// The number of a constant. A new one is declared.
     fn known_constant(&mut self, path: &TokenStream, elem: Elem, lens: &[Len]) -> usize {
         let text = path.to_string();
         let same = |c: &Constant| c.elem == elem && c.lens.len() == lens.len() && c.path.to_string() == text;
@@ -155,7 +156,8 @@ impl Lower<'_> {
         self.constants.len() - 1
     }
 
-    /// Declares the constants known so far and the parameters: each axis by the representative of its size.
+    /// Declares the constants that are known so far, and the parameters. Each axis has the
+    /// representative of its size.
     pub(super) fn declare(&mut self, known: &[Constant]) {
         for c in known {
             let lens: Vec<Len> = c.lens.iter().map(|len| Len::read(len.clone())).collect();
@@ -175,7 +177,8 @@ impl Lower<'_> {
                 .map(|axis| match param.leaf.lens.get(usize::from(axis)) {
                     Some(Len::Number(n)) => Some(self.g.lit_usize(*n)),
                     Some(Len::Named(path)) => Some(self.constant(path, Elem::USIZE)),
-                    // An older axis of the same parameter can only be named once the parameter is there.
+                    // An older axis of the same parameter has no term before the parameter is
+                    // declared.
                     None => match self.classes.find(symbol(Some(axis))) {
                         Size::Symbol(s) if s.param == number => None,
                         size => Some(self.size_term(size)),
@@ -205,12 +208,13 @@ impl Lower<'_> {
         }
     }
 
-    /// Makes `b` have the size of `a` along an axis where they have to be equal: says so, and returns whether the two terms differ still.
+    /// Requires two sizes to be equal: records an equation or emits a check. Returns whether the
+    /// terms are still different.
     pub(super) fn equate(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<bool> {
         self.equate_saying(a, b, words, &crate::catalogue::reached::SHAPES.into(), range)
     }
 
-    /// [`Lower::equate`] with another message where they are not equal.
+    /// [`Lower::equate`] with another message.
     pub(super) fn equate_saying(
         &mut self,
         a: Term,
@@ -248,12 +252,12 @@ pub(super) fn length_of_constant(path: &TokenStream, axis: usize) -> TokenStream
     quote!(#path #(#first)*.len())
 }
 
-/// Lowers a function whose signature is understood.
+/// Lowers a function with a valid signature.
 pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Program> {
     let mut classes = Classes::default();
     let mut equations: Vec<Equation> = Vec::new();
     let mut constants: Vec<Constant> = Vec::new();
-    // Each pass but the last unites two classes, of which there are finitely many.
+    // Each run but the last unites two classes, of which there are finitely many.
     let symbols = 2 + sig.params.iter().map(|p| usize::from(p.leaf.rank) + 1).sum::<usize>();
     let mut chosen = BTreeMap::new();
     let receivers = Rc::new(super::refs::Receivers::of(item));
@@ -267,7 +271,7 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
         lower.declare(&constants);
         let result = lower.function(item);
         if !lower.decided.is_empty() {
-            // What went wrong may have its reason in the type of a literal.
+            // The inferred type of a literal may remove the error.
             chosen.append(&mut lower.decided);
             continue;
         }
@@ -278,7 +282,7 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
             return Err(Poison);
         }
         let result = result?;
-        // A constant that has been met has its number in every later pass.
+        // A constant keeps its number in every later run.
         constants.clone_from(&lower.constants);
         let mut new = false;
         for equation in std::mem::take(&mut lower.state.equations) {

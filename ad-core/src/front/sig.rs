@@ -1,5 +1,5 @@
-//! The function's signature: parameters, result, what is active and what is to be written.
-//! Must never look into the body.
+//! The function's signature: parameters, result, active parameters and requested derivatives. This
+//! module does not read the body.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -14,14 +14,14 @@ use crate::diag::{Diags, Poison, SrcRange, suggest, text_of};
 use crate::modes::Mode;
 use crate::program::Container;
 
-/// A signature that is understood.
+/// A valid signature.
 pub(super) struct Sig {
     pub name: Ident,
     pub vis: TokenStream,
     pub cfgs: TokenStream,
     pub generics: TokenStream,
     pub where_clause: TokenStream,
-    /// `::<T, N>`: the generic arguments by which one derivative calls another.
+    /// `::<T, N>`: the generic arguments with which one derivative calls another.
     pub turbofish: TokenStream,
     pub params: Vec<SigParam>,
     pub result: Leaf,
@@ -30,11 +30,11 @@ pub(super) struct Sig {
     pub real_param: Option<Ident>,
     /// Const parameters of type `usize`.
     pub const_params: Vec<Ident>,
-    /// Which parameters are active.
+    /// The indices of the active parameters.
     pub active: Vec<usize>,
     /// The algorithm of differentiation.
     pub mode: Mode,
-    /// What is to be written.
+    /// The requested derivatives.
     pub derivatives: Vec<&'static Descriptor>,
     /// The path of the crate `ad`.
     pub krate: TokenStream,
@@ -49,7 +49,7 @@ pub(super) struct SigParam {
     pub leaf: Leaf,
 }
 
-/// Reads the signature. All that is wrong with it is reported before it is given up.
+/// Parses the signature. All its errors are reported.
 pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Sig> {
     let qualifiers = qualifiers(item, diags);
     let (parameters, generics_read) = generics(item, diags);
@@ -66,7 +66,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
     if attr.derivatives.is_empty() {
         derivatives.extend(list::by_default(scalar));
     }
-    // Whatever the order in the attribute.
+    // The order in the attribute does not matter.
     derivatives.sort_by_key(|d| list::DERIVATIVES.iter().position(|other| other == d));
     let cfgs = item.attrs.iter().filter(|a| a.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect();
     let generics = &item.sig.generics;
@@ -78,7 +78,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
         name: item.sig.ident.clone(),
         vis: item.vis.to_token_stream(),
         cfgs,
-        // `Generics` writes its parameters with bounds, and no where clause.
+        // `Generics` prints its parameters with bounds, and no where clause.
         generics: generics.to_token_stream(),
         where_clause: generics.where_clause.to_token_stream(),
         turbofish: turbofish(generics),
@@ -94,10 +94,11 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
     })
 }
 
-/// The largest rank of ndarray's arrays with a name.
+/// The largest rank for which ndarray has a named type.
 const RANKS: u8 = 6;
 
-/// Whether a function with this result and these active parameters has a derivative; what it lacks is reported.
+/// Whether a function with this result and these active parameters has a derivative. If not, the
+/// reason is reported.
 fn fits(derivative: &Descriptor, at: SrcRange, result: &Leaf, active: &[&SigParam], diags: &mut Diags) -> bool {
     let before = diags.list().len();
     let (option, requires) = (derivative.option, &derivative.requires);
@@ -118,7 +119,7 @@ fn fits(derivative: &Descriptor, at: SrcRange, result: &Leaf, active: &[&SigPara
     diags.list().len() == before
 }
 
-/// Type and const parameters; lifetimes are inferred.
+/// Type and const parameters. Lifetimes are inferred.
 fn turbofish(generics: &syn::Generics) -> TokenStream {
     let names = generics.params.iter().filter_map(|p| match p {
         GenericParam::Lifetime(_) => None,
@@ -153,8 +154,9 @@ fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
     found
 }
 
-/// Lifetimes, one type parameter with the bound `Real`, and const parameters of type `usize`.
-/// A parameter without the bound counts as one with it from here on, so that its uses are no further errors.
+/// Parses lifetimes, one type parameter with the bound `Real`, and const parameters of type
+/// `usize`. A type parameter without the bound is an error. It then counts as one with the bound,
+/// so that its uses cause no further errors.
 pub(super) fn generics(item: &ItemFn, diags: &mut Diags) -> (Generics, Lowered<()>) {
     let mut found = Generics::default();
     let mut result = Ok(());
@@ -262,7 +264,8 @@ fn result(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Leaf
     Ok(leaf)
 }
 
-/// What is wrong with `wrt` is reported; the stand-ins are then written for what is right in it, or for all.
+/// The active parameters. Errors in `wrt` are reported. The stand-ins are then for the valid ones
+/// in it, or for all.
 fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) -> Vec<usize> {
     let all: Vec<usize> = (0..params.len()).filter(|&k| params[k].leaf.elem.is_real()).collect();
     if all.is_empty() {
@@ -293,7 +296,7 @@ fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) ->
 }
 
 impl Sig {
-    /// What types in the body may name.
+    /// The generic parameters that types in the body may name.
     pub(super) fn generics(&self) -> Generics {
         Generics { real: self.real_param.clone(), further: Vec::new(), consts: self.const_params.clone() }
     }

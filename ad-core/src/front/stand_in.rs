@@ -1,9 +1,11 @@
-//! Stand-ins for the derivatives of a function that has an error, so that one mistake gives one error: whoever calls them is
-//! told of that mistake and not of every call. Where the signature is understood they have the derivatives' own types. Where it
-//! is not, types that are understood give what they would give, and any other is taken to be the type of its own gradient.
+//! Stand-ins for the derivatives of a function that has an error. With them one mistake gives one
+//! error, and not one more for every call of a derivative. If the signature is valid they have the
+//! derivatives' own types. Otherwise they have the types that follow from the valid part, and any
+//! other type is assumed to be the type of its own gradient.
 //!
-//! They must add no error to what is said already, and never compute anything: they panic when they are called. Where we have
-//! left an error to rustc and are wrong about that, nobody gets a number.
+//! Invariants: a stand-in causes no further error and computes nothing; it panics when it is
+//! called. If rustc does not report an error that was left to it, the stand-in still returns no
+//! number.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -17,7 +19,7 @@ use crate::diag::Diags;
 use crate::program::{Container, pair};
 use crate::rust_types::check_name;
 
-/// A type, and the type parameters that it names instead of what is not known.
+/// A type, and the type parameters in it that replace unknown types.
 #[derive(Clone)]
 struct Guess {
     ty: TokenStream,
@@ -29,7 +31,7 @@ impl Guess {
         Guess { ty, unknown: Vec::new() }
     }
 
-    /// Any type that the caller takes it for.
+    /// A type parameter: the caller decides the type.
     fn unknown(name: &str) -> Self {
         let name = format_ident!("{name}");
         Guess { ty: name.to_token_stream(), unknown: vec![name] }
@@ -42,9 +44,9 @@ impl Guess {
     }
 }
 
-/// What stand-ins are made of.
+/// The types from which stand-ins are written.
 struct Types {
-    /// The function's parameters.
+    /// The types of the function's parameters.
     params: Vec<TokenStream>,
     result: Guess,
     gradient: Guess,
@@ -57,7 +59,7 @@ struct Types {
 }
 
 impl Types {
-    /// Parameters behind those of the function.
+    /// The types of the parameters that follow those of the function.
     fn further(&self, further: Further) -> &[TokenStream] {
         match further {
             Further::Nothing => &[],
@@ -67,7 +69,7 @@ impl Types {
         }
     }
 
-    /// What a function of a derivative returns.
+    /// The return type of a function of a derivative.
     fn returned(&self, derivative: &Descriptor, function: Function) -> Guess {
         let derived = match derivative.returns {
             Structure::Gradient => &self.gradient,
@@ -88,7 +90,7 @@ fn tuple(types: &[TokenStream]) -> TokenStream {
     }
 }
 
-/// The stand-ins for these derivatives of a function, and for what `check_grad!` calls.
+/// Writes the stand-ins for these derivatives, and for the function that `check_grad!` calls.
 fn written<'a>(
     item: &ItemFn,
     derivatives: impl Iterator<Item = &'a Descriptor>,
@@ -104,7 +106,7 @@ fn written<'a>(
     let doc = format!("Stands in for a derivative of `{name}`, which has an error.");
     let allowed = quote!(#[allow(dead_code, clippy::all, clippy::pedantic, reason = "stands in for a function that could not be written")]);
     let message = format!("the derivatives of `{name}` were not written: {why}");
-    // `panic!` would read braces as places for arguments.
+    // `panic!` would read braces as placeholders.
     let message = message.replace('{', "{{").replace('}', "}}");
     let mut code = TokenStream::new();
     for derivative in derivatives {
@@ -136,7 +138,7 @@ fn written<'a>(
     code
 }
 
-/// The stand-ins where the signature is understood.
+/// The stand-ins for a function with a valid signature.
 pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStream {
     let why = match diags.left_to_rustc() {
         Some(error) => {
@@ -163,7 +165,7 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
     written(item, sig.derivatives.iter().copied(), &types, krate, &why)
 }
 
-/// The type of a Jacobian's block.
+/// The type of a block of a Jacobian.
 fn block(sig: &Sig, result: &Leaf, param: &Leaf) -> TokenStream {
     let lens = |leaf: &Leaf| leaf.lens.iter().map(types::Len::tokens).collect::<Vec<_>>();
     let (container, lens) = pair((result.container, &lens(result)), (param.container, &lens(param)));
@@ -178,14 +180,14 @@ struct Given {
     gradient: Option<TokenStream>,
 }
 
-/// The stand-ins where the signature is not understood, as far as types can be guessed.
+/// The stand-ins for a function with an invalid signature, as far as types can be guessed.
 pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
     let mut unheard = Diags::new();
     let (known, _) = generics(item, &mut unheard);
     let krate = &attr.krate;
     let (mut given, mut params) = (Vec::new(), Vec::new());
     for (k, arg) in item.sig.inputs.iter().enumerate() {
-        // The derivatives of a method would stand in an `impl`, where nothing is written.
+        // The derivatives of a method would be in an `impl`, where no code is generated.
         let FnArg::Typed(arg) = arg else { return TokenStream::new() };
         let name = match &*arg.pat {
             Pat::Ident(p) => Some(p.ident.to_string()),
@@ -232,13 +234,13 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
     written(item, named.chain(default), &types, krate, "its signature has an error")
 }
 
-/// A type without references, if a function can result in it.
+/// A type without references, if a function can return it.
 fn owned(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Reference(r) => owned(&r.elem),
         Type::Paren(p) => owned(&p.elem),
         Type::Group(g) => owned(&g.elem),
-        // What may have a lifetime in it has none to name in a result.
+        // A type that may contain a lifetime cannot be named in a return type.
         Type::Path(p) if p.path.segments.iter().any(borrows) => None,
         Type::Path(_) | Type::Array(_) => Some(ty),
         Type::Tuple(t) => t.elems.iter().all(|e| owned(e).is_some()).then_some(ty),
@@ -246,7 +248,7 @@ fn owned(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Whether a segment of a type borrows, as far as that can be read from names.
+/// Whether a segment of a type borrows, as far as names show it.
 fn borrows(segment: &syn::PathSegment) -> bool {
     let name = segment.ident.to_string();
     let arguments = || match &segment.arguments {
@@ -255,14 +257,14 @@ fn borrows(segment: &syn::PathSegment) -> bool {
             syn::GenericArgument::Type(ty) => may_borrow(ty),
             _ => false,
         }),
-        // `Fn(A) -> B`.
+        // This is `Fn(A) -> B`.
         syn::PathArguments::Parenthesized(_) => true,
         syn::PathArguments::None => false,
     };
     name == "str" || ["View", "Cow", "Ref"].iter().any(|word| name.contains(word)) || arguments()
 }
 
-/// Whether there is a reference, or a type that cannot be named, anywhere in a type.
+/// Whether a type contains a reference, or a type that cannot be named.
 fn may_borrow(ty: &Type) -> bool {
     match ty {
         Type::Paren(p) => may_borrow(&p.elem),

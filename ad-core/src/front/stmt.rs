@@ -15,7 +15,7 @@ use crate::catalogue::refused::{self, InnerItem};
 use crate::diag::{Poison, SrcRange, text_of};
 
 impl<'a> Lower<'a> {
-    /// The value of a block. Every statement is lowered, so that every error is reported.
+    /// Lowers a block. Every statement is lowered, so that every error is reported.
     pub(super) fn block(&mut self, block: &'a Block) -> Lowered<Value<'a>> {
         let (outer, outer_items, cells) = (self.state.scope.clone(), self.state.items.clone(), self.state.store.len());
         let mut result = Ok(Value::Unit);
@@ -58,7 +58,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The constants and functions of a block. Neither sees the variables around it.
+    /// Binds the constants and functions of a block. They do not see the enclosing variables.
     fn items(&mut self, block: &'a Block) -> Lowered<()> {
         let mut result = Ok(());
         let items = in_order(block);
@@ -78,7 +78,7 @@ impl<'a> Lower<'a> {
         });
         self.inner.extend(inner);
         for item in items {
-            // What is refused has been said where it stands; what names it is no second mistake.
+            // A refused item has been reported. A use of its name is not a second error.
             named_by(item).into_iter().for_each(|name| self.item(name, None));
             let Item::Fn(f) = item else { continue };
             let sig = &f.sig;
@@ -139,8 +139,9 @@ impl<'a> Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// `let value: f64 = g;` of a name that means nothing here: a constant outside of the function, which need not be in capitals where a
-    /// type of numbers is said. What looks like a slip of the pen is none.
+    /// Lowers `let value: f64 = g;` with an unknown name. It is a constant outside of the function,
+    /// which may be in lower case if a number type is given. A name that looks misspelt is an
+    /// error.
     fn typed_constant(&mut self, pat: &'a Pat, value: &'a syn::Expr) -> Lowered<Option<Value<'a>>> {
         let (Pat::Type(typed), syn::Expr::Path(p)) = (pat, value) else { return Ok(None) };
         let numbers = self.annotated(&typed.ty).is_some();
@@ -158,7 +159,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The items of a block, each behind those that it names. Those that name each other in a circle come last: they call themselves.
+/// The items of a block, each after those that it uses. Recursive items come last.
 fn in_order(block: &Block) -> Vec<&Item> {
     fn mentions(tokens: TokenStream, names: &mut BTreeSet<String>) {
         for token in tokens {
@@ -201,7 +202,7 @@ fn in_order(block: &Block) -> Vec<&Item> {
     ordered
 }
 
-/// The names of values that an item which is refused brings into scope.
+/// The names of values that a refused item brings into scope.
 fn named_by(item: &Item) -> Vec<String> {
     fn used(tree: &syn::UseTree, names: &mut Vec<String>) {
         match tree {
@@ -224,14 +225,14 @@ fn named_by(item: &Item) -> Vec<String> {
 }
 
 impl<'a> Lower<'a> {
-    /// `let PAT = value else { .. };`: what stands behind `else` goes elsewhere.
+    /// Lowers `let PAT = value else { .. };`. The `else` block does not complete.
     fn let_else(&mut self, local: &'a syn::Local, value: &'a syn::Expr, other: &'a syn::Expr) -> Lowered<()> {
         let range = SrcRange::of(&local.pat);
         let fits = self.expr(value).and_then(|value| Ok((self.fits(&local.pat, &value)?, value)));
         let (fits, value) = match fits {
             Ok(found) => found,
             Err(Poison) => {
-                // For the errors in it.
+                // The block is lowered for its errors.
                 let _ = self.expr(other);
                 super::pattern::poison(self, &local.pat);
                 return Err(Poison);
@@ -243,7 +244,7 @@ impl<'a> Lower<'a> {
         bound
     }
 
-    /// `let x;`, to be assigned on each path that leads to a use.
+    /// Lowers `let x;`, which is assigned on each path to a use.
     fn declare_later(&mut self, pat: &'a Pat, ty: Option<&'a syn::Type>) -> Lowered<()> {
         match pat {
             Pat::Wild(_) => Ok(()),

@@ -1,5 +1,6 @@
-//! The table: every function, method and constant of Rust, std, ndarray and the DSL that is accepted, with what lowers it.
-//! Look-up, "did you mean" and the README's list all come from here; a name that is not here is refused.
+//! The table: every accepted function, method and constant of Rust, std, ndarray and the DSL, and
+//! how each is lowered. Look-up, suggestions for misspelt names and the lists in the documents all
+//! come from here. A name without a row is refused.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -47,7 +48,7 @@ const TABLES: &[&[Row]] = &[
     iter::UNTIL,
 ];
 
-/// What a scalar function results in.
+/// The result type of a scalar function.
 fn gives_number(f: Whole) -> ResultFn {
     match f {
         Whole::Binary(Binary::Max | Binary::Min) => results::number_by_value,
@@ -55,7 +56,8 @@ fn gives_number(f: Whole) -> ResultFn {
     }
 }
 
-/// Every row in the order of documents: the tables, then the functions of one argument and of two of the scalar tables.
+/// Every row in the order of the documents: the tables, then the scalar functions of one and of two
+/// arguments.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let scalar = |name, on, args: usize, whole, doc| {
         let args = (args, args);
@@ -88,10 +90,10 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     TABLES.iter().flat_map(|t| t.iter().copied()).chain(unary).chain(binary).collect()
 });
 
-/// Where each row is.
+/// The index of each row.
 static BY_NAME: LazyLock<HashMap<(On, &'static str), usize>> = LazyLock::new(|| {
     let places = ROWS.iter().enumerate().map(|(k, row)| ((row.on, row.name), k));
-    // The first of two would be found.
+    // If a name occurs twice, the first row is found.
     places.rev().collect()
 });
 
@@ -100,28 +102,29 @@ pub(super) fn find(on: On, name: &str) -> Option<&'static Row> {
     BY_NAME.get(&(on, name)).and_then(|&k| ROWS.get(k))
 }
 
-/// The method of a value of one of these kinds.
+/// The method of a value of this kind, or of any value.
 pub(super) fn find_method(on: On, name: &str) -> Option<&'static Row> {
     find(on, name).or_else(|| find(On::Any, name))
 }
 
-/// The nearest name among rows that can be called on something.
+/// The nearest name among the rows that can be called on a kind of receiver.
 pub(super) fn nearest(on: &[On], name: &str) -> Option<&'static str> {
     suggest(name, ROWS.iter().filter(|e| on.contains(&e.on)).map(|e| e.name))
 }
 
-/// A row as the README shows it.
+/// A row as the documents show it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Described {
     /// The name.
     pub name: &'static str,
-    /// What it is called on: `function`, `real`, `integer`, `array`, `iterator`, `Option`, `value`, `type`.
+    /// The kind of receiver: `function`, `real`, `integer`, `array`, `iterator`, `Option`, `value`,
+    /// `type`.
     pub on: &'static str,
-    /// What it does.
+    /// The description.
     pub doc: &'static str,
-    /// What it does to the memory order.
+    /// The effect on the memory order.
     pub order: Option<MethodOrder>,
-    /// The traits of `ad_runtime::assumed` that have the name, by which it is proved.
+    /// The traits of `ad_runtime::assumed` that declare the name and prove it.
     pub traits: Vec<&'static str>,
 }
 
@@ -136,7 +139,7 @@ pub fn described() -> Vec<Described> {
 }
 
 impl<'a> Lower<'a> {
-    /// What the methods of a value are looked up under.
+    /// The kind of receiver under which the methods of a value are looked up.
     pub(super) fn kind_of(&self, value: &Value) -> On {
         match value {
             Value::Term(t) if self.g.rank(*t) > 0 => On::Array,
@@ -169,7 +172,7 @@ impl<'a> Lower<'a> {
 mod tests {
     use super::{On, Proof, ROWS};
 
-    /// A row of ndarray that says nothing would be taken for one that makes no array.
+    /// A row of ndarray without a declaration would count as one without an array result.
     #[test]
     fn every_row_says_what_it_does_to_the_memory_order() {
         for row in ROWS.iter() {
@@ -177,7 +180,7 @@ mod tests {
         }
     }
 
-    /// A function without a proof would be taken for the table's whatever it is.
+    /// A function without a proof would be taken for the table's function, whatever it really is.
     #[test]
     fn every_function_has_a_proof() {
         // `Zip::from` is proved with its type.

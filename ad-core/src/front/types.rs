@@ -1,4 +1,5 @@
-//! Rust's types as the contract reads them: by their last path segment. Everything that is not accepted is refused by name.
+//! Rust's types as the front end reads them: by their last path segment. Every other type is
+//! refused by name.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -11,10 +12,10 @@ use crate::diag::{Diags, SrcRange, text_of};
 use crate::ir::{Elem, IntTy, RealTy};
 use crate::program::{Container, Owner, Passing};
 
-/// The largest rank accepted today.
+/// The largest supported rank.
 pub(super) const MAX_RANK: u8 = 6;
 
-/// A parameter or result that is one array or scalar.
+/// The type of a parameter or result: one array or scalar.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
     pub container: Container,
@@ -23,26 +24,27 @@ pub(super) struct Leaf {
     /// Whether it can be returned.
     pub owned: bool,
     pub passing: Passing,
-    /// The sizes of an array of static size, outermost first; empty for everything else.
+    /// The sizes of an array of static size, the outermost first. It is empty for other types.
     pub lens: Vec<Len>,
 }
 
-/// A size that stands in a type.
+/// A size in a type.
 #[derive(Clone, Debug)]
 pub(super) enum Len {
     /// A literal, or arithmetic on literals.
     Number(usize),
-    /// Anything else: a const parameter, the path of a constant, an expression of these. Its value is rustc's to know.
+    /// Any other expression: a const parameter, the path of a constant, or arithmetic on these.
+    /// Only rustc knows its value.
     Named(TokenStream),
 }
 
 impl Len {
-    /// What [`Len::tokens`] wrote.
+    /// Parses the tokens of [`Len::tokens`].
     pub(super) fn read(tokens: TokenStream) -> Self {
         syn::parse2::<Expr>(tokens.clone()).map_or(Len::Named(tokens), |e| len(&e))
     }
 
-    /// The size as the type has it.
+    /// The size as in the type.
     pub(super) fn tokens(&self) -> TokenStream {
         match self {
             Len::Number(n) => {
@@ -54,12 +56,13 @@ impl Len {
     }
 }
 
-/// The generic parameters, as far as types may name them.
+/// The generic parameters that types may name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Generics {
     /// The type parameter with `T: Real`.
     pub real: Option<Ident>,
-    /// Further type parameters: an error already, and read as real numbers so that their uses are no further errors.
+    /// Other type parameters. They are errors already, and count as reals so that their uses cause
+    /// no further errors.
     pub further: Vec<Ident>,
     /// Const parameters of type `usize`.
     pub consts: Vec<Ident>,
@@ -75,10 +78,10 @@ impl Generics {
     }
 }
 
-/// Names of types of numbers, for suggestions.
+/// The names of number types, for suggestions.
 pub(super) const NUMBERS: &[&str] = &["f64", "f32", "usize", "isize", "i32", "i64", "u32", "u64", "u8"];
 
-/// Names of other types, for suggestions.
+/// The names of other types, for suggestions.
 const KNOWN: &[&str] = &[
     "bool",
     "Vec",
@@ -123,7 +126,7 @@ pub(super) fn elem_named(name: &str, real_param: Option<&Ident>) -> Option<Elem>
     })
 }
 
-/// The element type that a type is, if it is one.
+/// The element type of a type, if it is a scalar.
 pub(super) fn elem_of(ty: &Type, real_param: Option<&Ident>) -> Option<Elem> {
     match ty {
         Type::Path(p) => elem_named(&p.path.segments.last()?.ident.to_string(), real_param),
@@ -134,12 +137,12 @@ pub(super) fn elem_of(ty: &Type, real_param: Option<&Ident>) -> Option<Elem> {
     }
 }
 
-/// Whether a reference is never given back.
+/// Whether a reference has the lifetime `'static`.
 fn is_static(reference: &syn::TypeReference) -> bool {
     reference.lifetime.as_ref().is_some_and(|l| l.ident == "static")
 }
 
-/// `Array2` and the like: its rank, and what has the elements.
+/// The rank and container of a type such as `Array2`.
 pub(super) fn ndarray_rank(name: &str) -> Option<(u8, Owner)> {
     let (prefix, rank) = name.split_at_checked(name.len().checked_sub(1)?)?;
     let rank = rank.parse().ok().filter(|&r: &u8| r <= 6)?;
@@ -151,7 +154,7 @@ pub(super) fn ndarray_rank(name: &str) -> Option<(u8, Owner)> {
     }
 }
 
-/// Reads the type of a parameter or of a result.
+/// Parses the type of a parameter or of a result.
 pub(super) fn leaf(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered<Leaf> {
     match ty {
         Type::Paren(p) => leaf(&p.elem, generics, diags),
@@ -201,7 +204,7 @@ pub(super) fn leaf(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered
     }
 }
 
-/// The type as it would be written: what a `macro_rules!` has handed on stands in groups that nobody sees.
+/// The type without invisible groups, which `macro_rules!` puts around its fragments.
 pub(super) fn ungrouped(ty: &Type) -> Type {
     match ty {
         Type::Group(p) => ungrouped(&p.elem),
@@ -210,7 +213,8 @@ pub(super) fn ungrouped(ty: &Type) -> Type {
     }
 }
 
-/// Makes a type that is refused one that rustc accepts, if it is not: `Array1` without elements, a slice by value.
+/// Turns a refused type into one that rustc accepts, if it is not: `Array1` without elements, or a
+/// slice by value. Returns whether the type was changed.
 pub(super) fn mend(ty: &mut Type) -> bool {
     match ty {
         Type::Paren(p) => mend(&mut p.elem),
@@ -234,7 +238,8 @@ pub(super) fn mend(ty: &mut Type) -> bool {
     }
 }
 
-/// The size in `[F; size]`. Arithmetic on literals is a number, so that shapes which are equal are seen to be.
+/// The size in `[F; size]`. Arithmetic on literals is evaluated, so that equal shapes are known to
+/// be equal.
 pub(super) fn len(e: &Expr) -> Len {
     fn number(e: &Expr) -> Option<usize> {
         match e {
@@ -311,7 +316,7 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
     Err(diags.push(SrcRange::of(ty), message))
 }
 
-/// The element type in the angle brackets.
+/// The element type in angle brackets.
 fn argument(ty: &Type, args: &PathArguments, generics: &Generics, diags: &mut Diags) -> Lowered<Elem> {
     if let PathArguments::AngleBracketed(args) = args {
         let types: Vec<&Type> = args
@@ -351,7 +356,7 @@ fn sequence(ty: &Type) -> bool {
     }
 }
 
-/// An element type as Rust writes it.
+/// An element type in Rust.
 pub(super) fn elem_tokens(elem: Elem, real_param: Option<&Ident>) -> TokenStream {
     match elem {
         Elem::Real(RealTy::F32) => quote!(f32),
@@ -373,7 +378,7 @@ pub(super) fn static_tokens(elem: TokenStream, lens: &[Len]) -> TokenStream {
     })
 }
 
-/// The type of a gradient or a result: owned.
+/// The owned type of a gradient or a result.
 pub(super) fn owned_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     let elem = elem_tokens(leaf.elem, real_param);
     match leaf.container {
@@ -387,7 +392,7 @@ pub(super) fn owned_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &Toke
     }
 }
 
-/// The type of a place for a gradient.
+/// The type of the destination of a gradient.
 pub(super) fn destination_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     if leaf.container == Container::Slice {
         let elem = elem_tokens(leaf.elem, real_param);
@@ -397,7 +402,7 @@ pub(super) fn destination_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate:
     quote!(&mut #owned)
 }
 
-/// The type of a tangent or cotangent: passed as the contract has it.
+/// The type of a tangent or cotangent, passed as the public contract states.
 pub(super) fn passed_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     let elem = elem_tokens(leaf.elem, real_param);
     match leaf.container {
@@ -411,7 +416,7 @@ pub(super) fn passed_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &Tok
     }
 }
 
-/// What a type that is no path looks like.
+/// The form of a type that is not a path.
 fn form(ty: &Type) -> TypeForm {
     match ty {
         Type::Array(_) => TypeForm::Array,

@@ -1,6 +1,9 @@
-//! What a panic of the user's function says, in the user's own words: a format string, with values where these cost the derivative
-//! nothing, and the expressions in their place where they would (inside of a loop there is no such value when the check is made).
-//! Must never make a check dearer, and never a second error: what cannot be lowered is shown as it is written.
+//! Messages of checks and panics. A message of the user's is a format string. It shows values if
+//! they cost the derivative nothing, and source text in their place otherwise (inside of a loop the
+//! value does not exist when the check is made).
+//!
+//! Invariants: a message makes no check more expensive, and causes no second error. An argument
+//! that cannot be lowered is shown as source text.
 
 use std::rc::Rc;
 
@@ -12,20 +15,21 @@ use super::value::{Value, Want};
 use crate::diag::{SrcRange, text_of};
 use crate::ir::{Node, Term};
 
-/// A part of what is said.
+/// A piece of a message.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
     Text(String),
-    /// A scalar, how it is formatted (what stands behind the colon), and what stands for it if it cannot be told.
+    /// A scalar, its format (the text after the colon), and the text that replaces it if the value
+    /// is not available.
     Value(Term, String, String),
 }
 
-/// The text of a check: ours, or the user's.
+/// The message of a check: the compiler's text, or the user's.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
-    /// With expressions in place of values.
+    /// The text with expressions in place of values.
     pub plain: String,
-    /// Where they are the user's own.
+    /// The pieces of the user's message, if there is one.
     pub own: Option<Rc<[Piece]>>,
 }
 
@@ -36,17 +40,18 @@ impl From<&str> for Words {
 }
 
 impl Words {
-    /// A text of the user's without values.
+    /// A message of the user's without values.
     pub(super) fn own(text: &str) -> Self {
         Words { plain: text.to_string(), own: Some([Piece::Text(text.to_string())].into()) }
     }
 
-    /// The same for later, when no term of today is there.
+    /// The message without values, for use after its terms are gone.
     pub(super) fn without_values(&self) -> Self {
         if self.own.is_some() { Words::own(&self.plain) } else { self.clone() }
     }
 
-    /// The format string and the values that it shows, where `told` has them.
+    /// The format string and the values that it shows. `told` returns the value of a term if it is
+    /// available.
     pub(super) fn format(&self, mut told: impl FnMut(Term) -> Option<Term>) -> Option<(String, Vec<Term>)> {
         let (mut format, mut values) = (String::new(), Vec::new());
         for piece in self.own.as_ref()?.iter() {
@@ -65,15 +70,15 @@ impl Words {
     }
 }
 
-/// A text as a format string of itself.
+/// Escapes the braces of a text for use in a format string.
 fn escaped(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }
 
-/// What stands in a format string.
+/// A part of a format string.
 enum Part<'f> {
     Text(String),
-    /// Which argument (its name, its number, or the next one), and how it is formatted.
+    /// A placeholder: its argument (a name, a number, or nothing for the next one) and its format.
     Hole(&'f str, &'f str),
 }
 
@@ -99,7 +104,8 @@ fn parsed(format: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// Each hole of a format string with the argument that fills it, if it is one of those behind the string.
+/// Each part of a format string. A placeholder comes with its argument, if that follows the format
+/// string.
 fn filled<'f, 'e>(format: &'f str, values: &[&'e Expr]) -> Vec<(Part<'f>, Option<&'e Expr>)> {
     let mut next = 0;
     let named = |name: &str| {
@@ -125,7 +131,7 @@ fn filled<'f, 'e>(format: &'f str, values: &[&'e Expr]) -> Vec<(Part<'f>, Option
     parsed(format).into_iter().map(fill).collect()
 }
 
-/// A format string with the expressions in place of their values.
+/// A format string with expressions in place of values.
 pub(super) fn plain(format: &str, values: &[&Expr]) -> String {
     let part = |(part, value): (Part, Option<&Expr>)| match part {
         Part::Text(text) => text,
@@ -134,10 +140,11 @@ pub(super) fn plain(format: &str, values: &[&Expr]) -> String {
     filled(format, values).into_iter().map(part).collect()
 }
 
-/// Methods that change nothing.
+/// Methods without side effects.
 const LOOKED_AT: &[&str] = &["len", "nrows", "ncols", "sum", "abs", "sqrt"];
 
-/// Expressions that are looked at for their values: those that can fail in few ways, and call nothing of the user's.
+/// Whether an expression may be evaluated for a message. Such an expression has few ways to fail,
+/// and calls no function of the user's.
 pub(super) fn simple(e: &Expr) -> bool {
     match e {
         Expr::Path(_) | Expr::Lit(_) => true,
@@ -155,7 +162,7 @@ pub(super) fn simple(e: &Expr) -> bool {
 }
 
 impl<'a> Lower<'a> {
-    /// What a format string says here.
+    /// The message of a format string at this point.
     pub(super) fn formatted(&mut self, format: &str, values: &[&'a Expr]) -> Words {
         let mut pieces = Vec::new();
         for (part, value) in filled(format, values) {
@@ -163,7 +170,8 @@ impl<'a> Lower<'a> {
                 Part::Text(text) => Piece::Text(text),
                 Part::Hole(which, how) => {
                     let text = value.map_or_else(|| which.to_string(), |e| text_of(e, 30));
-                    // A width that is another argument (`{:1$}`, `{:w$}`, `{:.*}`) is left alone.
+                    // A width or precision that is another argument (`{:1$}`, `{:w$}`, `{:.*}`) is
+                    // not evaluated.
                     let plain = !how.contains(['$', '*']);
                     match self.said(which, value).filter(|_| plain) {
                         Some(t) => Piece::Value(t, how.to_string(), text),
@@ -175,7 +183,7 @@ impl<'a> Lower<'a> {
         Words { plain: plain(format, values), own: Some(pieces.into()) }
     }
 
-    /// The scalar that an argument is, if it is one.
+    /// The value of an argument, if it is a scalar.
     fn said(&mut self, name: &str, value: Option<&'a Expr>) -> Option<Term> {
         let range = SrcRange { first: proc_macro2::Span::call_site(), last: proc_macro2::Span::call_site() };
         let t = self.attempt(|me| {
@@ -192,8 +200,9 @@ impl<'a> Lower<'a> {
         (self.g.rank(t) == 0).then_some(t)
     }
 
-    /// A scalar as it is there when a check fails, if that costs nothing where it does not: a little arithmetic on arguments and sizes, and
-    /// what the check reads itself, under the same conditions as there (what stands under them might never end without).
+    /// The value of a scalar when a check fails, if it costs nothing otherwise: a little arithmetic
+    /// on arguments and sizes, and the terms that the check reads, under the same guards. (A term
+    /// under a guard might not terminate without it.)
     pub(super) fn told(&mut self, t: Term, check: Term) -> Option<Term> {
         const MOST: usize = 16;
         if !self.is_closed(t) || self.g.rank(t) > 0 {
@@ -232,7 +241,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The text of a literal that is a string.
+/// The text of a string literal.
 pub(super) fn string(e: &Expr) -> Option<String> {
     match e {
         Expr::Lit(ExprLit { lit: Lit::Str(s), .. }) => Some(s.value()),

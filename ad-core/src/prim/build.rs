@@ -1,14 +1,14 @@
-//! What primitives ask of the graph that they are terms of: to read types, and to make terms.
-//! `ir::Graph` offers both. A mode may offer another [`Build`], whose sums know more of what is
-//! summed (`modes::dual_arrays::one_hot`).
+//! The interfaces through which primitives use the graph: one reads types, and one creates terms.
+//! `ir::Graph` implements both. A mode may implement [`Build`], too, with sums that use more
+//! knowledge about the summands (`modes::dual_arrays::one_hot`).
 //!
-//! These are interfaces so that primitives stand below the core language, which is made of them.
+//! They are interfaces so that primitives are below the core language, which consists of them.
 
 use super::{Binary, Cmp, Prim, Unary};
 use crate::term::{Contraction, Elem, Term, Type};
 
-/// Why a form has no type. The front end checks before it builds, so a user never sees one; it is
-/// our error.
+/// The reason why a form has no type. The front end checks before it creates terms, so a user never
+/// sees one: it is an internal error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeError(pub String);
 
@@ -20,18 +20,19 @@ impl std::fmt::Display for TypeError {
 
 impl std::error::Error for TypeError {}
 
-/// A type, or why there is none.
+/// A type, or the reason why there is none.
 pub type Typed = Result<Type, TypeError>;
 
-/// There is no type, for this reason.
+/// An error with this reason.
 ///
 /// # Errors
+///
 /// Always.
 pub fn bad<T>(message: impl Into<String>) -> Result<T, TypeError> {
     Err(TypeError(message.into()))
 }
 
-/// No type, for the reason given, unless the condition holds.
+/// Returns an error with the given reason, unless the condition holds.
 macro_rules! ensure {
     ($cond:expr, $($message:tt)*) => {
         if !$cond {
@@ -46,18 +47,19 @@ pub trait Types {
     /// The type of a term.
     fn ty(&self, t: Term) -> &Type;
 
-    /// What a term has different values for, if anything: indices, or steps of a loop.
+    /// The kind of variable on which a term depends, if any: indices, or steps of a loop.
     fn depends_on(&self, t: Term) -> Option<&'static str>;
 
     /// The value of an integer literal.
     fn int_value(&self, t: Term) -> Option<i128>;
 
-    /// The literal n, if it has been made.
+    /// The literal n, if it exists already.
     fn find_usize(&self, n: usize) -> Option<Term>;
 
     /// The element type and the shape of an array.
     ///
     /// # Errors
+    ///
     /// If it is a tuple.
     fn array(&self, t: Term) -> Result<(Elem, &[Term]), TypeError> {
         match self.ty(t) {
@@ -71,10 +73,11 @@ pub trait Types {
         self.ty(t).as_array().map_or(&[], |(_, shape)| shape)
     }
 
-    /// A size: a `usize` scalar without bound variables.
+    /// Checks that a term is a size: a `usize` scalar without bound variables.
     ///
     /// # Errors
-    /// If the term is none.
+    ///
+    /// If the term is not a size.
     fn check_size(&self, t: Term) -> Result<(), TypeError> {
         ensure!(*self.ty(t) == Type::scalar(Elem::USIZE), "a size is a usize scalar, not {:?}", self.ty(t));
         match self.depends_on(t) {
@@ -84,19 +87,18 @@ pub trait Types {
     }
 }
 
-/// Terms are made of primitives, trivial cases folded.
+/// Creates terms from primitives, and folds trivial cases.
 pub trait Build: Types {
-    /// A primitive applied to its arguments, nothing folded.
+    /// A primitive applied to its arguments, without folding.
     fn raw(&mut self, prim: Prim, args: &[Term]) -> Term;
 
-    /// A primitive applied to its arguments; what changes nothing is left out, constants are
-    /// folded.
+    /// A primitive applied to its arguments. Identities are removed, and constants are folded.
     fn make(&mut self, prim: &Prim, args: &[Term]) -> Term;
 
     /// A `usize` constant.
     fn lit_usize(&mut self, n: usize) -> Term;
 
-    /// The real constant x in the element type and shape of `t`.
+    /// The real constant x with the element type and shape of `t`.
     fn lit_like(&mut self, t: Term, x: f64) -> Term;
 
     /// A real function of one argument, elementwise.
@@ -154,12 +156,12 @@ pub trait Build: Types {
         self.make(&Prim::Or, &[a, b])
     }
 
-    /// Elementwise choice by a mask.
+    /// Elementwise selection by a mask.
     fn select(&mut self, mask: Term, a: Term, b: Term) -> Term {
         self.make(&Prim::Select, &[mask, a, b])
     }
 
-    /// New axes of these sizes at these positions of the result.
+    /// Adds axes of these sizes at these positions of the result.
     fn replicate_axes(&mut self, t: Term, axes: &[u8], sizes: &[Term]) -> Term {
         let args: Vec<Term> = std::iter::once(t).chain(sizes.iter().copied()).collect();
         self.make(&Prim::Replicate(axes.into()), &args)

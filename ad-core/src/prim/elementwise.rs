@@ -1,4 +1,4 @@
-//! The types of elementwise primitives: all arguments have one shape, and the result has it too.
+//! The types of elementwise primitives. All arguments and the result have the same shape.
 
 use super::Prim;
 use super::build::{TypeError, Typed, Types, bad, ensure};

@@ -1,10 +1,10 @@
-//! Primitives: everything that is neither a binding nor a control form, listed in [`Prim`] with its
-//! meaning. Scalar functions are rows of tables (`scalar`), the other elementwise ones have their
-//! types in `elementwise`, and what works on whole arrays is a family, one file each, behind one
-//! trait (`structural`).
+//! Primitives: every operation that is neither a binding nor a control form. [`Prim`] lists them
+//! with their meaning. Scalar functions are rows of tables (`scalar`). The types of the other
+//! elementwise ones are in `elementwise`. Operations on whole arrays form families, one file each,
+//! behind one trait (`structural`).
 //!
-//! Must never depend on the graph, which is made of primitives. What primitives ask of the graph
-//! are the interfaces in `build`.
+//! This module does not depend on the graph, which consists of primitives. It uses the graph
+//! through the interfaces in `build`.
 
 pub(crate) mod build;
 mod elementwise;
@@ -19,7 +19,7 @@ use crate::term::{Contraction, Elem, Term};
 
 use build::Typed;
 
-/// A comparison, as in Rust (all but `Ne` are false where an operand is NaN).
+/// A comparison, as in Rust (all but `Ne` are false if an operand is NaN).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[allow(missing_docs, reason = "the names are Rust's own")]
 pub enum Cmp {
@@ -31,9 +31,9 @@ pub enum Cmp {
     Ge,
 }
 
-/// An integer operation on the declared type. Total: where Rust would panic (overflow, zero
-/// divisor) the value is the nearest in range, or the dividend; a `check` reports it if the
-/// function itself gets there.
+/// An integer operation in the declared type. It is total: where Rust panics (overflow, zero
+/// divisor), the value is the nearest in range, or the dividend. A `check` reports the panic if the
+/// function itself reaches it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[allow(missing_docs, reason = "the names are Rust's own")]
 pub enum IntOp {
@@ -47,11 +47,11 @@ pub enum IntOp {
     BitAnd,
     BitOr,
     BitXor,
-    /// Bits that leave the type are lost, as in Rust. An amount that is no bit's place gives the
-    /// first operand.
+    /// Bits that do not fit in the type are lost, as in Rust. An amount outside of the width of the
+    /// type gives the first operand.
     Shl,
     Shr,
-    /// The exponent has the type of the base; a negative one counts as 0.
+    /// The exponent has the type of the base. A negative one counts as 0.
     Pow,
 }
 
@@ -77,53 +77,54 @@ impl IntOp {
 /// A reduction over the trailing axes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Reduce {
-    /// Largest element by chained `f64::max` (NaN only where all are); minus infinity for none.
-    Max,
-    /// Smallest element; infinity for none.
-    Min,
-    /// Row-major position of the first largest element; 0 for none.
-    ArgMax,
-    /// Row-major position of the first smallest element; 0 for none.
-    ArgMin,
-    /// Whether all hold.
-    All,
-    /// Whether any holds.
-    Any,
-    /// The sum from the first element to the last, beginning with -0, as of an iterator: -0 of
+    /// The largest element by repeated `f64::max` (NaN only if all are). Minus infinity if there is
     /// none.
+    Max,
+    /// The smallest element. Infinity if there is none.
+    Min,
+    /// The row-major position of the first largest element. 0 if there is none.
+    ArgMax,
+    /// The row-major position of the first smallest element. 0 if there is none.
+    ArgMin,
+    /// Whether all elements are true.
+    All,
+    /// Whether any element is true.
+    Any,
+    /// The sum from the first element to the last, with the initial value -0, as in a sum of an
+    /// iterator. The sum of no elements is -0.
     InOrder,
-    /// The same beginning with 0, as of a loop: 0 of none.
+    /// Like `InOrder`, with the initial value 0, as in a loop. The sum of no elements is 0.
     FromZero,
-    /// The sum in the order of ndarray's own `sum` of what is contiguous: eight partial sums from
-    /// 0, `(0 + 4) + (1 + 5) + ..`, and the rest.
+    /// The sum in the order of ndarray's `sum` of contiguous elements: eight partial sums from 0,
+    /// combined as `(0 + 4) + (1 + 5) + ..`, and the rest.
     Unrolled,
-    /// The sum in the order of the DSL's own: sixteen partial sums, added as a balanced tree, and
-    /// the rest.
+    /// The sum in the order of the DSL's `sum`: sixteen partial sums, combined as a balanced tree,
+    /// and the rest.
     Lanes,
-    /// The sum in the order of the DSL's `sum_outer`: four elements, in pairs, are added at a time,
-    /// and then the rest.
+    /// The sum in the order of the DSL's `sum_outer`: four elements at a time, in pairs, and then
+    /// the rest.
     Fours,
-    /// The sum of squares as the DSL's `norm` takes it: as in `Lanes`, fused where the processor
-    /// fuses.
+    /// The sum of squares in the order of the DSL's `norm`: as in `Lanes`, with fused multiply-adds
+    /// if the processor has them.
     Squares,
-    /// The product in the order of ndarray's own, as in `Unrolled`; 1 of none.
+    /// The product in ndarray's order, as in `Unrolled`. The product of no elements is 1.
     Factors,
     /// The sum of squared distances from the mean, one element after the other (Welford), as in
-    /// ndarray's `var`; 0 of none.
+    /// ndarray's `var`. 0 if there is no element.
     Distances,
 }
 
 impl Reduce {
-    /// Whether it is a real number by the operations of the user's function in their order: the
-    /// exact value of a [`Prim::RelaxedExact`].
+    /// Whether it computes a real number with the operations of the user's function in their order.
+    /// Then it is the exact value of a [`Prim::RelaxedExact`].
     #[must_use]
     pub fn keeps_order(self) -> bool {
         use Reduce::{Distances, Factors, Fours, FromZero, InOrder, Lanes, Squares, Unrolled};
         matches!(self, InOrder | FromZero | Unrolled | Lanes | Fours | Squares | Factors | Distances)
     }
 
-    /// Whether it may be taken over the first elements of an axis alone. (The other reductions need
-    /// no such form: neutral elements in place of the rest make no difference.)
+    /// Whether it can be restricted to the first elements of an axis. (The other reductions need no
+    /// such form: neutral elements in place of the rest give the same result.)
     #[must_use]
     pub fn of_first(self) -> bool {
         use Reduce::{Distances, Factors, Fours, Lanes, Squares, Unrolled};
@@ -131,8 +132,8 @@ impl Reduce {
     }
 }
 
-/// A primitive. Arguments are listed in brackets. "Elementwise" means: all arguments have one
-/// shape, the result has it too.
+/// A primitive. Arguments are listed in brackets. "Elementwise" means that all arguments and the
+/// result have the same shape.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Prim {
     /// `[x]`, real, elementwise.
@@ -155,14 +156,15 @@ pub enum Prim {
     And,
     /// `[a, b]`, boolean, elementwise, strict.
     Or,
-    /// `[mask, a, b]`, elementwise: both arms are values, no arm's NaN reaches the other.
+    /// `[mask, a, b]`, elementwise. Both branches are computed, and a NaN of one does not reach the
+    /// other.
     Select,
-    /// `[x]`, elementwise, as Rust's `as`.
+    /// `[x]`, elementwise: Rust's `as`.
     Cast(Elem),
     /// `[x]`: the value, with derivative zero.
     StopGradient,
     /// `[a, b, c]`, real, elementwise: `a * b + c`, rounded once. It has no derivative: it is the
-    /// exact value of a pair, below.
+    /// exact value of a `RelaxedExact` pair.
     Fused,
     /// `[relaxed, exact]`, real, elementwise: one number, computed in two ways. `exact` has the
     /// last bits of the user's function, by its operations in their order. It is read where a
@@ -172,35 +174,37 @@ pub enum Prim {
     /// `[x]`, elementwise: x, a sum whose order in the user's function is not known at expansion.
     /// No decision may depend on it; the front end refuses a function that has such a decision.
     UnknownOrder,
-    /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending); BOT's
-    /// `replicate` is position 0.
+    /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending). The
+    /// `replicate` of the bulk transform is position 0.
     Replicate(Box<[u8]>),
-    /// `[x]`: sum over these axes (ascending), real; BOT's `sumOuter` is axis 0.
+    /// `[x]`: sum over these axes (ascending), real. The `sumOuter` of the bulk transform is axis
+    /// 0.
     Sum(Box<[u8]>),
-    /// `[x]`: reduction over the last `n` axes. `[x, len]`, for the reductions that
-    /// [`Reduce::of_first`] names: over the first `len` elements of the last axis.
+    /// `[x]`: reduction over the last `n` axes. `[x, len]`: reduction over the first `len` elements
+    /// of the last axis, for the reductions of [`Reduce::of_first`].
     Reduce(Reduce, u8),
-    /// `[x]`: axis k of the result is axis `perm[k]` of x; BOT's `tr`.
+    /// `[x]`: axis k of the result is axis `perm[k]` of x. It is the `tr` of the bulk transform.
     Transpose(Box<[u8]>),
-    /// `[x, size...]`: the elements in row-major order in another shape, of equal product.
+    /// `[x, size...]`: the elements in row-major order in another shape with the same number of
+    /// elements.
     Reshape,
-    /// `[x, size...]`: x with these terms for its sizes. A `check` holds that they are equal at run
-    /// time.
+    /// `[x, size...]`: x with these terms for its sizes. A `check` ensures that they are equal at
+    /// run time.
     Recast,
-    /// `[x, start_0, .., len_0, ..]`: element i of axis k is x at `start_k + step_k * i`.
+    /// `[x, start_0, .., len_0, ..]`: element i of axis k is that of x at `start_k + step_k * i`.
     Slice(Box<[i64]>),
-    /// `[x, start_0, .., size_0, ..]`: zeros of these sizes, with x at `start_k + step_k * i`: the
-    /// transpose of `Slice`.
+    /// `[x, start_0, .., size_0, ..]`: zeros of these sizes, with element i of x at `start_k +
+    /// step_k * i`. It is the transpose of `Slice`.
     Pad(Box<[i64]>),
     /// `[n]`: 0, 1, .., n - 1 as `usize`.
     Iota,
-    /// `[x_0, .., x_(n-1)]`: arrays of one type along a new outer axis (whose size is the literal
-    /// n).
+    /// `[x_0, .., x_(n-1)]`: arrays of one type along a new outer axis, whose size is the literal
+    /// n.
     Stack,
     /// `[a, b]`, real: a sum of products.
     Contract(Contraction),
-    /// `[x]`, real: along the last axis the sums of the elements so far, one after the other, from
-    /// the first or (`true`) the last on.
+    /// `[x]`, real: the partial sums along the last axis, one after the other, from the first
+    /// element or (`true`) from the last.
     CumSum(bool),
 }
 
@@ -215,13 +219,14 @@ impl Prim {
     /// The type of the result.
     ///
     /// # Errors
+    ///
     /// If the arguments do not fit.
     pub fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
         self.structural(|s| s.infer(g, args)).unwrap_or_else(|| elementwise::infer(self, g, args))
     }
 
-    /// The work of one element, without that of the arguments. `None`: the primitive is computed as
-    /// a whole, into memory.
+    /// The work of one element, without that of the arguments. `None` if the primitive is computed
+    /// by one kernel and stored.
     #[must_use]
     pub fn cost(&self) -> Option<u32> {
         match self {
@@ -232,7 +237,8 @@ impl Prim {
         }
     }
 
-    /// Whether it is a scalar function that costs more to compute twice than to store.
+    /// Whether it is an expensive scalar function: storing its value is cheaper than computing it
+    /// twice.
     #[must_use]
     pub fn is_expensive(&self) -> bool {
         self.cost().is_some_and(|cost| cost >= scalar::EXPENSIVE)

@@ -1,5 +1,6 @@
-//! Meaning of the primitives on arrays of dual numbers: index by index, nothing fused, nothing
-//! clever. Must never know about terms or scopes, and shares no kernel with `ad-runtime`.
+//! The meaning of the primitives on arrays of dual numbers: index by index, without fusion or
+//! optimisation. This module knows neither terms nor scopes, and shares no kernel with
+//! `ad-runtime`.
 
 use super::order;
 use super::scalar;
@@ -7,12 +8,12 @@ use super::value::{Array, Data, Dual, ravel, unravel};
 use ad_core::ir::{Contraction, Elem, IntTy, RealTy};
 use ad_core::prim::{Binary, Prim, Reduce};
 
-/// How much was computed, in elements.
+/// The amount of work, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Work {
-    /// Cheap real arithmetic: an addition, a product, a choice.
+    /// Cheap real arithmetic: additions, products, selections.
     pub real: u64,
-    /// Scalar functions that are dear to compute (the tables' column).
+    /// Scalar functions that are expensive (by the column of the tables).
     pub dear: u64,
     /// Integer and boolean operations.
     pub discrete: u64,
@@ -21,7 +22,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// All of it.
+    /// The total work.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.real + self.dear + self.discrete + self.moved
@@ -30,7 +31,7 @@ impl Work {
 
 type Out = Result<Array, String>;
 
-/// The value of a primitive, its work counted.
+/// The value of a primitive. Its work is counted.
 pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
     let result = apply(prim, args)?;
     let n = result.data.len() as u64;
@@ -170,7 +171,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
                 let to = ravel(&to, &shape).ok_or("sum's index")?;
                 add_at(&mut out, to, args[0], k)?;
             }
-            // What is contiguous is added in ndarray's order.
+            // Contiguous elements are added in ndarray's order.
             if let (Elem::Real(ty), true) = (args[0].elem, kept.iter().enumerate().all(|(n, &k)| n == k)) {
                 let (_, xs) = reals(args[0])?;
                 let size: usize = args[0].shape[kept.len()..].iter().product();
@@ -233,7 +234,8 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         Prim::CumSum(back) => {
             let (ty, xs) = reals(args[0])?;
             let width = args[0].shape.last().copied().ok_or("an array without axes")?;
-            // Element k is the sum of those of its row up to it, or from it on, as they are met.
+            // Element k is the sum of the elements of its row up to k, or from k to the end, in the
+            // order of the recurrence.
             let sums = (0..xs.len()).map(|k| {
                 let (first, end) = (k / width * width, k / width * width + width);
                 let add = |s: Dual, x: &Dual| scalar::round(ty, Dual { v: s.v + x.v, d: s.d + x.d });
@@ -255,8 +257,7 @@ fn strided(starts: &[usize], steps: &[i64], ix: &[usize]) -> Option<Vec<usize>> 
     axes.map(|((&start, &step), &i)| usize::try_from(start as i128 + i128::from(step) * i as i128).ok()).collect()
 }
 
-/// Adds element (or, in units of the rest, nothing more than one element) `from` of `src` to
-/// element `to` of `dst`.
+/// Adds element `from` of `src` to element `to` of `dst`.
 pub(super) fn set_at(dst: &mut Array, to: usize, src: &Array, from: usize) -> Result<(), String> {
     match (&mut dst.data, &src.data) {
         (Data::Real(out), Data::Real(xs)) => out[to] = xs[from],
@@ -311,7 +312,7 @@ fn reduce(op: Reduce, rank: usize, x: &Array, lens: Option<&Array>) -> Out {
             (x.elem, Data::Int(ranges.map(fold).collect()))
         }
         (Reduce::ArgMax | Reduce::ArgMin, data) => {
-            // Whether element b beats element a, which comes first.
+            // Whether element b replaces element a, which comes first.
             let beats = |a: usize, b: usize| match data {
                 Data::Real(xs) => {
                     let (a, b) = (xs[a].v, xs[b].v);

@@ -1,13 +1,13 @@
-//! Sums and products in an order of their own, number by number: the meaning of the reductions that
-//! [`ad_core::prim::Prim::RelaxedExact`] reads. They are told from the sources of std and of
-//! ndarray. Must never be the kernels of `ad-runtime`.
+//! Sums and products in a fixed order, number by number: the meaning of the reductions that
+//! [`ad_core::prim::Prim::RelaxedExact`] reads. The orders are those in the sources of std and of
+//! ndarray. This module does not use the kernels of `ad-runtime`.
 
 use super::value::Dual;
 use ad_core::ir::RealTy;
 use ad_core::prim::Reduce;
 
-/// Arithmetic of a real type; `f32` by way of `f64`, which rounds the four operations as `f32`
-/// itself does.
+/// Arithmetic of a real type. `f32` is computed in `f64` and rounded, which is exact for the four
+/// operations.
 #[derive(Clone, Copy)]
 struct Real(RealTy);
 
@@ -43,7 +43,7 @@ fn fuses() -> bool {
     }
 }
 
-/// The number that these elements are reduced to.
+/// The result of the reduction of these elements.
 pub(super) fn own(op: Reduce, ty: RealTy, xs: &[Dual]) -> f64 {
     let xs: &[f64] = &xs.iter().map(|x| x.v).collect::<Vec<_>>();
     let r = Real(ty);
@@ -82,8 +82,8 @@ pub(super) fn fused(ty: RealTy, [a, b, c]: [f64; 3]) -> f64 {
     Real(ty).fused(a, b, c)
 }
 
-/// Of every eight elements the k-th into the k-th part; the fourth part meets the first, and so on;
-/// then the rest.
+/// Eight partial results: element i goes to number i mod 8. They are combined as 0 and 4, 1 and 5,
+/// and so on. The rest follows.
 pub(super) fn unrolled(xs: &[f64], start: f64, f: impl Fn(f64, f64) -> f64) -> f64 {
     let whole = xs.len() / 8 * 8;
     let part = |k: usize| xs[..whole].iter().skip(k).step_by(8).fold(start, |p, &x| f(p, x));
@@ -91,8 +91,8 @@ pub(super) fn unrolled(xs: &[f64], start: f64, f: impl Fn(f64, f64) -> f64) -> f
     xs[whole..].iter().fold(all, |all, &x| f(all, x))
 }
 
-/// The same with sixteen parts, of which halves meet until one is left. `step` goes on from a sum
-/// with an element.
+/// Like [`unrolled`], with sixteen partial results that are combined by halves. `step` adds an
+/// element to a partial result.
 fn lanes(r: Real, n: usize, step: impl Fn(usize, f64) -> f64) -> f64 {
     let whole = n / 16 * 16;
     let mut parts: Vec<f64> = (0..16).map(|l| (l..whole).step_by(16).fold(0.0, |s, k| step(k, s))).collect();

@@ -1,7 +1,8 @@
-//! Scalar semantics of the reference interpreter on dual numbers: values and derivatives in closed
-//! form. Written a second time on purpose: must never read the rows of `prim::scalar`, whose values
-//! and partial derivatives are tested against it, nor call `ad-runtime`. The conventions where a
-//! derivative is not defined are the contract's.
+//! The scalar functions of the reference interpreter on dual numbers: values and derivatives in
+//! closed form. They are written independently on purpose. This module does not read the rows of
+//! `prim::scalar`, whose values and partial derivatives are tested against it, and does not call
+//! `ad-runtime`. Where a derivative is not defined, the conventions are those of the public
+//! contract.
 
 use super::value::Dual;
 use ad_core::ir::{Elem, IntTy, RealTy};
@@ -9,13 +10,14 @@ use ad_core::prim::{Binary, Cmp, IntOp, Unary};
 
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 
-/// `d` times the derivative `p`. No dependence, no tangent: whatever the derivative is (the
-/// contract's convention for `sqrt` at 0, and what makes an arm not taken harmless).
+/// `d` times the derivative `p`. A tangent of zero gives zero, whatever the derivative is. (This is
+/// the public contract's convention for `sqrt` at 0, and a branch that is not taken has no effect
+/// by it.)
 fn scale(p: f64, d: f64) -> f64 {
     if d == 0.0 { 0.0 } else { p * d }
 }
 
-/// The value rounded to its type. Tangents keep the full precision: they are the reference.
+/// Rounds the value to its type. Tangents keep the full precision, since they are the reference.
 pub(super) fn round(ty: RealTy, x: Dual) -> Dual {
     match ty {
         #[allow(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
@@ -69,7 +71,7 @@ pub(super) fn unary(f: Unary, x: Dual) -> Dual {
         Unary::Trigamma => (gamma(x)[2], gamma(x)[3]),
         Unary::Tetragamma => (gamma(x)[3], gamma(x)[4]),
     };
-    // A derivative of zero is none, whatever comes in.
+    // If the derivative is zero, so is the tangent, whatever the incoming tangent is.
     Dual { v, d: if p == 0.0 { 0.0 } else { scale(p, d) } }
 }
 
@@ -105,7 +107,8 @@ pub(super) fn binary(f: Binary, a: Dual, b: Dual) -> Dual {
     Dual { v, d: part(pa, da) + part(pb, db) }
 }
 
-/// The product in which a first factor of zero, or a tangent of zero, wins against anything.
+/// The product with `*0`: a zero in the first factor or a tangent gives zero, whatever the other
+/// factor is.
 fn mul_zero(a: Dual, b: Dual) -> Dual {
     let times = |x: f64, y: f64| if x == 0.0 { 0.0 } else { x * y };
     Dual { v: times(a.v, b.v), d: times(a.d, b.v) + if b.d == 0.0 { 0.0 } else { times(a.v, b.d) } }
@@ -128,8 +131,8 @@ pub(super) fn compare<T: PartialOrd>(op: Cmp, a: &T, b: &T) -> bool {
     }
 }
 
-/// Integer operations on the declared type, total: the nearest value in range; the dividend where
-/// the divisor is 0.
+/// Integer operations in the declared type. They are total: the nearest value in range, or the
+/// dividend if the divisor is 0.
 pub(super) fn int(op: IntOp, ty: IntTy, x: i128, y: i128) -> i128 {
     let wide = match op {
         IntOp::Add => x.saturating_add(y),
@@ -148,7 +151,8 @@ pub(super) fn int(op: IntOp, ty: IntTy, x: i128, y: i128) -> i128 {
     clamp(ty, wide)
 }
 
-/// Bit by bit, so that it is obvious: a shift by what is no bit's place does nothing.
+/// A shift, bit by bit so that it is obvious. An amount outside of the width of the type has no
+/// effect.
 fn shifted(left: bool, ty: IntTy, x: i128, by: i128) -> i128 {
     let bits = match ty {
         IntTy::U8 => 8,
@@ -161,13 +165,13 @@ fn shifted(left: bool, ty: IntTy, x: i128, by: i128) -> i128 {
     (0..by).fold(x, |x, _| if left { int_to_int(ty, x * 2) } else { x.div_euclid(2) })
 }
 
-/// By repeated multiplication; beyond 130 steps only the sign changes.
+/// A power by repeated multiplication. Above 130 steps only the sign changes.
 fn power(x: i128, n: i128) -> i128 {
     let steps = if n > 130 { 130 + n % 2 } else { n };
     (0..steps).fold(1, |y: i128, _| y.saturating_mul(x))
 }
 
-/// The place of a real number in the order of `total_cmp`.
+/// The position of a real number in the order of `total_cmp`.
 pub(super) fn order(x: f64) -> i128 {
     let magnitude = i128::from(x.abs().to_bits());
     if x.is_sign_negative() { -magnitude - 1 } else { magnitude }
@@ -189,7 +193,7 @@ pub(super) fn limits(ty: IntTy) -> (i128, i128) {
     }
 }
 
-/// `as` from a real to an integer: truncates and saturates, NaN to 0.
+/// `as` from a real to an integer: it truncates and saturates, and NaN becomes 0.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the meaning of `as`")]
 pub(super) fn real_to_int(ty: IntTy, x: f64) -> i128 {
     match ty {
@@ -201,7 +205,7 @@ pub(super) fn real_to_int(ty: IntTy, x: f64) -> i128 {
     }
 }
 
-/// `as` between integers: wraps.
+/// `as` between integers: it wraps.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the meaning of `as`")]
 pub(super) fn int_to_int(ty: IntTy, x: i128) -> i128 {
     match ty {
@@ -216,7 +220,7 @@ pub(super) fn int_to_int(ty: IntTy, x: i128) -> i128 {
 /// `as` from an integer to a real.
 #[allow(clippy::cast_precision_loss, reason = "the meaning of `as`")]
 pub(super) fn int_to_real(elem: Elem, x: i128) -> f64 {
-    // Straight to f32: by way of f64 it would be rounded twice.
+    // The conversion goes directly to f32. Through f64 it would be rounded twice.
     if elem == Elem::Real(RealTy::F32) { f64::from(x as f32) } else { x as f64 }
 }
 
@@ -225,7 +229,7 @@ fn sign(x: f64) -> f64 {
 }
 
 fn sigmoid(x: f64) -> f64 {
-    // The exponential that does not overflow.
+    // This exponential does not overflow.
     if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
 }
 
@@ -267,13 +271,13 @@ fn erfc(x: f64) -> f64 {
     } else if x < 0.5 {
         1.0 - erf(x)
     } else {
-        // exp(-x^2) times the integral of exp(-s^2 - 2xs): no cancellation for large x.
+        // exp(-x^2) times the integral of exp(-s^2 - 2xs). There is no cancellation for large x.
         FRAC_2_SQRT_PI * (-x * x).exp() * integral(|s| (-s * (s + 2.0 * x)).exp(), 0.0, (x * x + 40.0).sqrt() - x)
     }
 }
 
 /// `[ln|gamma|, digamma, trigamma, ..]` at x, four derivatives in all: Lanczos's formula (g = 7,
-/// nine terms) and its derivatives; reflection below 1/2.
+/// nine terms) and its derivatives, and the reflection formula below 1/2.
 fn gamma(x: f64) -> [f64; 5] {
     if x < 0.5 {
         let [l, d, t, q, p] = gamma(1.0 - x);
@@ -317,7 +321,7 @@ fn gamma(x: f64) -> [f64; 5] {
     ]
 }
 
-/// The derivative of order n of digamma by its definition as a sum; what is left of the sum is an
+/// The derivative of order n of digamma by its definition as a sum. The remainder of the sum is an
 /// integral (by midpoints).
 fn polygamma(n: f64, x: f64) -> f64 {
     const TERMS: i32 = 4000;

@@ -1,5 +1,5 @@
 //! Values of the reference interpreter: arrays in row-major order, tuples, and the dual numbers
-//! that real elements are. Must never know about terms or scopes.
+//! that represent reals. This module knows neither terms nor scopes.
 
 use ad_core::ir::{Elem, IntTy, RealTy};
 
@@ -8,7 +8,7 @@ use ad_core::ir::{Elem, IntTy, RealTy};
 pub struct Dual {
     /// The value.
     pub v: f64,
-    /// The tangent: the derivative along the direction that the inputs' tangents name.
+    /// The tangent: the derivative in the direction of the inputs' tangents.
     pub d: f64,
 }
 
@@ -31,18 +31,18 @@ pub enum Data {
     Bool(Vec<bool>),
 }
 
-/// An array; a scalar has rank 0.
+/// An array. A scalar has rank 0.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Array {
     /// Element type.
     pub elem: Elem,
-    /// Sizes, outermost first.
+    /// The sizes, the outermost first.
     pub shape: Vec<usize>,
-    /// As many elements as the product of the sizes.
+    /// The elements. Their number is the product of the sizes.
     pub data: Data,
 }
 
-/// What a term evaluates to.
+/// The value of a term.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
     /// An array.
@@ -72,7 +72,7 @@ impl Data {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there is no element.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -104,8 +104,8 @@ impl Array {
         Array { elem, shape: shape.to_vec(), data: Data::zeros(elem, shape.iter().product()) }
     }
 
-    /// The array of this shape whose element at position k is this one's at position `from(k)`;
-    /// zero for `None`.
+    /// The array of this shape whose element at an index is this array's element at `from(index)`,
+    /// or zero for `None`.
     #[must_use]
     pub fn pick(&self, shape: &[usize], mut from: impl FnMut(&[usize]) -> Option<usize>) -> Array {
         let n: usize = shape.iter().product();
@@ -113,7 +113,7 @@ impl Array {
         Array { elem: self.elem, shape: shape.to_vec(), data }
     }
 
-    /// The rows of one type, along a new outer axis.
+    /// An array of rows of one type, along a new outer axis.
     pub(super) fn from_rows(elem: Elem, row_shape: &[usize], rows: &[&Array]) -> Result<Array, String> {
         let mut data = Data::zeros(elem, 0);
         for row in rows {
@@ -145,7 +145,8 @@ impl Value {
     /// An `f64` array with tangent 0.
     ///
     /// # Panics
-    /// If the number of elements is not that of the shape; so for the other constructors.
+    ///
+    /// If the number of elements is not that of the shape. The other constructors panic likewise.
     #[must_use]
     pub fn reals(shape: &[usize], xs: &[f64]) -> Value {
         Value::of(RealTy::F64, shape, xs.iter().map(|&v| Dual::constant(v)).collect())
@@ -174,7 +175,7 @@ impl Value {
         Value::Array(Array { elem, shape: shape.to_vec(), data })
     }
 
-    /// The same values with these tangents; nothing changes for what is not a real array.
+    /// The same values with these tangents. Other values than real arrays do not change.
     #[must_use]
     pub fn with_tangent(mut self, ds: &[f64]) -> Value {
         if let Value::Array(Array { data: Data::Real(xs), .. }) = &mut self {
@@ -186,7 +187,7 @@ impl Value {
         self
     }
 
-    /// The array, if it is none of the tuples.
+    /// The array, unless it is a tuple.
     #[must_use]
     pub fn as_array(&self) -> Option<&Array> {
         match self {
@@ -195,7 +196,7 @@ impl Value {
         }
     }
 
-    /// The real elements: of a real array, or of all of a tuple's in order.
+    /// The real elements of an array, or of all arrays of a tuple in order.
     #[must_use]
     pub fn duals(&self) -> Vec<Dual> {
         match self {
@@ -228,8 +229,8 @@ pub(super) fn unravel(mut k: usize, shape: &[usize]) -> Vec<usize> {
     ix
 }
 
-/// The row-major position of an index over the leading axes of `shape`, in units of rows; `None`
-/// out of range.
+/// The row-major position of an index over the leading axes of `shape`, in units of rows. `None` if
+/// it is out of range.
 pub(super) fn ravel(ix: &[usize], shape: &[usize]) -> Option<usize> {
     let mut k = 0;
     for (&i, &n) in ix.iter().zip(shape) {

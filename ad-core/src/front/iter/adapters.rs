@@ -1,4 +1,4 @@
-//! What makes one iterator of another.
+//! Methods that turn one iterator into another.
 
 use std::rc::Rc;
 
@@ -120,7 +120,8 @@ fn enumerate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     Ok(Value::Seq(Seq { item: Rc::new(item), ..seq }))
 }
 
-/// The same items in another order or fewer: `place` says which, `length` how many there are of how many.
+/// Rearranges or drops items. `place` maps an index to the source index, and `length` maps the
+/// number of items to the new number.
 fn moved<'a>(
     me: &mut Lower<'a>,
     seq: Seq<'a>,
@@ -141,7 +142,7 @@ fn rev<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
     if seq.keep.is_some() {
-        // Every index of every loop from its last to its first.
+        // Each index of each loop runs from its last value to its first.
         let (dims, item, keep) = (Rc::clone(&seq.dims), Rc::clone(&seq.item), seq.clone());
         let back = move |me: &mut Lower<'a>, ix: &[Term]| -> Vec<Term> {
             let one = me.g.lit_usize(1);
@@ -182,11 +183,12 @@ fn skip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Seq(skipped(me, seq, len, n)?))
 }
 
-/// Without the first n items.
+/// Skips the first n items.
 pub(super) fn skipped<'a>(me: &mut Lower<'a>, mut seq: Seq<'a>, len: Term, n: Term) -> Lowered<Seq<'a>> {
     let endless = me.g.lit_usize(usize::MAX);
     if !me.is_closed(n) && len != endless {
-        // What is skipped depends on a loop around: there are at most as many items as without.
+        // The number of skipped items depends on an enclosing loop, so the closed bound is that of
+        // the original.
         let rest = me.g.int(IntOp::Sub, len, n);
         seq.len = Some(rest);
         let item = Rc::clone(&seq.item);
@@ -211,12 +213,12 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Seq(taken(me, seq, len, n, range)?))
 }
 
-/// The first n items.
+/// Takes the first n items.
 pub(super) fn taken<'a>(me: &mut Lower<'a>, mut seq: Seq<'a>, len: Term, n: Term, range: SrcRange) -> Lowered<Seq<'a>> {
     if me.is_closed(n) {
         return moved(me, seq, |me, len| me.shorter(len, n), |_, i| i);
     }
-    // How many depends on a loop around.
+    // The number of items depends on an enclosing loop.
     let size = seq.dims.first().copied().ok_or(Poison)?;
     let size = match me.most(n) {
         Some(most) => me.shorter(size, most),
@@ -237,13 +239,13 @@ fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let one = me.g.lit_usize(1);
     if len != me.g.lit_usize(usize::MAX) && n != one {
         super::choose::passed_over(me, &seq, |me, i| {
-            // A step of 0 has been refused before.
+            // A step of 0 is refused by a check before.
             let step = me.g.int(IntOp::Max, n, one);
             let rest = me.g.int(IntOp::Rem, i, step);
             me.g.compare(Cmp::Lt, zero, rest)
         })?;
     }
-    // ceil(len / n), without an overflow: one more than (len - 1) / n, where there is an item.
+    // This is ceil(len / n) without an overflow: (len - 1) / n + 1 if there is an item.
     let length = |me: &mut Lower<'a>, len: Term| {
         let one = me.g.lit_usize(1);
         if me.g.int_value(n) == Some(1) || len == me.g.lit_usize(usize::MAX) {
@@ -260,7 +262,7 @@ fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         }
     };
     if !me.is_closed(n) {
-        // How far the steps are depends on a loop around: there are at most as many items as without.
+        // The step depends on an enclosing loop, so the closed bound is that of the original.
         seq.len = Some(length(me, len));
         let item = Rc::clone(&seq.item);
         seq.item = Rc::new(move |me, ix| {
@@ -345,7 +347,7 @@ fn filter_map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     let (item, before) = (Rc::clone(&seq.item), seq.keep.clone());
     let option = move |me: &mut Lower<'a>, ix: &[Term]| match item(me, ix)? {
         Value::Maybe(value, there) => Ok(((*value).clone(), there)),
-        // Nothing is ever found, or nothing gets here.
+        // The closure never finds a value, or this point is unreachable.
         Value::Nothing | Value::Never => Ok((Value::Never, me.g.lit_bool(false))),
         other => {
             let found = me.describe(&other);
@@ -365,10 +367,11 @@ fn filter_map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     Ok(Value::Seq(Seq { keep: Some(Rc::new(keep)), item: Rc::new(item), ..seq }))
 }
 
-/// The items of each item: their loops inside those of the outer ones.
+/// Flattens an iterator: the loops of the items become inner loops.
 fn flattened<'a>(me: &mut Lower<'a>, outer: Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
     let depth = outer.dims.len();
-    // The sizes of the inner loops, and whether all of their items are there: found out once, at indices that stand for all.
+    // The sizes of the inner loops, and whether all of their items exist. A trial at indices that
+    // stand for all of them finds this.
     let inner = me.unchecked(|me| {
         let (_, inner) = me.in_loops(&outer.dims, &mut |me, ix| {
             let there = me.present(&outer, ix)?;

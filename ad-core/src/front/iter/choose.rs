@@ -1,7 +1,9 @@
-//! What takes one item of an iterator: by place, by a test, or as the largest or smallest by a key.
+//! Consumers that select one item of an iterator: by position, by a test, or by the largest or
+//! smallest key.
 //!
-//! A comparing closure is lowered once for two items that stand for all, to see that it compares one key of each; the item is then the
-//! one at the extreme key. Of equal ones `max_by` takes the last and `min_by` the first, as Rust does.
+//! A comparing closure is lowered once, for two items that stand for all, to see that it compares
+//! one key of each. The result is the item with the extreme key. Of equal items `max_by` returns
+//! the last and `min_by` the first, as in Rust.
 
 use std::rc::Rc;
 
@@ -17,7 +19,7 @@ use crate::ir::{Elem, Lit, Node, Term};
 use crate::memory_order::ReductionOrder;
 use crate::prim::{Cmp, IntOp, Reduce};
 
-/// Consumers that give an item as an `Option`.
+/// Consumers that return an item as an `Option`.
 pub(in crate::front) const TABLE: &[Row] = &[
     row("max", On::Iter, (0, 0), max, "the largest of integers, an `Option`").gives(results::some_item),
     row("min", On::Iter, (0, 0), min, "the smallest of integers, an `Option`").gives(results::some_item),
@@ -41,16 +43,17 @@ pub(in crate::front) const TABLE: &[Row] = &[
         .marks(&[Mark::Advances, Mark::Stops]),
 ];
 
-/// What is looked for.
+/// The extreme that is selected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extreme {
-    /// The last of the largest.
+    /// The last of the largest items.
     Largest,
-    /// The first of the smallest.
+    /// The first of the smallest items.
     Smallest,
 }
 
-/// Keys by which items are compared, each over the loop, and whether the smaller one counts as the larger.
+/// Arrays of keys by which items are compared. The flag says whether a smaller key counts as
+/// larger.
 type Keys = Vec<(Term, bool)>;
 
 /// An iterator over one loop, filtered or not.
@@ -66,7 +69,7 @@ fn one_loop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Seq<'a>> {
     Ok(seq)
 }
 
-/// Lowers something for the item at an index, under the condition that there is one.
+/// Lowers something for the item at an index, under the condition that the item exists.
 fn with_item<'a, R>(
     me: &mut Lower<'a>,
     seq: &Seq<'a>,
@@ -84,13 +87,14 @@ fn with_item<'a, R>(
     }
 }
 
-/// The item at a place where there is one, which has been checked.
+/// The item at a position. The condition `there` says whether it exists. Its checks have been made
+/// already.
 fn item_at<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, at: Term, there: Term) -> Lowered<Value<'a>> {
     let value = me.unchecked(|me| (seq.item)(me, &[at]))?;
     Ok(Value::Maybe(value.into(), there))
 }
 
-/// A key of every item as an array.
+/// The keys of all items as an array.
 fn key_array<'a>(
     me: &mut Lower<'a>,
     size: Term,
@@ -104,7 +108,7 @@ fn key_array<'a>(
     Ok(keys?.into_iter().map(&mut build).collect())
 }
 
-/// Which items there are, as an array; `None`: all.
+/// The conditions that the items exist, as an array. `None` if all exist.
 fn mask<'a>(me: &mut Lower<'a>, seq: &Seq<'a>) -> Lowered<Option<Term>> {
     if seq.whole() {
         return Ok(None);
@@ -114,7 +118,7 @@ fn mask<'a>(me: &mut Lower<'a>, seq: &Seq<'a>) -> Lowered<Option<Term>> {
     Ok(masks.first().copied())
 }
 
-/// The least or the largest value of a type.
+/// The minimum or maximum of a type.
 fn end_of(me: &mut Lower, elem: Elem, largest: bool) -> Term {
     match elem {
         Elem::Real(ty) => me.g.lit_real(ty, if largest { f64::INFINITY } else { f64::NEG_INFINITY }),
@@ -123,7 +127,7 @@ fn end_of(me: &mut Lower, elem: Elem, largest: bool) -> Term {
     }
 }
 
-/// The place of the extreme item, and whether there is one.
+/// The position of the extreme item, and the condition that it exists.
 fn place<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, extreme: Extreme) -> Lowered<(Term, Term)> {
     let n = seq.dims.first().copied().ok_or(Poison)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
@@ -133,7 +137,7 @@ fn place<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, extreme: Extreme) -
         let op = if (extreme == Extreme::Largest) == *turned { Reduce::ArgMin } else { Reduce::ArgMax };
         let end = me.g.int(IntOp::Sub, n, one);
         let at = if last {
-            // The last of equal ones is the first from behind.
+            // The last of equal items is the first one from the end.
             let back = me.g.slice(*key, &[end], &[-1], &[n]);
             let at = me.g.reduce(op, 1, back);
             me.g.int(IntOp::Sub, end, at)
@@ -142,7 +146,7 @@ fn place<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, extreme: Extreme) -
         };
         return Ok((at, me.g.compare(Cmp::Gt, n, zero)));
     }
-    // Those that are left after each key, and of these the last or the first.
+    // A mask of the items that remain after each key. The last or the first of them is the result.
     let there = match masked {
         Some(mask) => me.g.reduce(Reduce::Any, 1, mask),
         None => me.g.compare(Cmp::Gt, n, zero),
@@ -165,13 +169,13 @@ fn place<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, extreme: Extreme) -
     Ok((me.g.reduce(if last { Reduce::Max } else { Reduce::Min }, 1, places), there))
 }
 
-/// The extreme item by keys that have been worked out.
+/// The extreme item by evaluated keys.
 fn extreme<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, extreme: Extreme) -> Lowered<Value<'a>> {
     let (at, there) = place(me, seq, keys, extreme)?;
     item_at(me, seq, at, there)
 }
 
-/// An item as integers that are compared from the first to the last.
+/// An item as a list of integers that are compared lexicographically.
 fn integers<'a>(me: &mut Lower<'a>, value: &Value<'a>, range: SrcRange) -> Lowered<Vec<Term>> {
     if let Value::Tuple(parts) = value {
         let keys: Lowered<Vec<Vec<Term>>> = parts.iter().map(|p| integers(me, p, range)).collect();
@@ -220,7 +224,8 @@ fn min_by_key<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     by_value(me, call, Extreme::Smallest, Some(call.arg(1)?.0))
 }
 
-/// Which of two compared items each key is of: whether the second comes first; `None` for a key of neither.
+/// For each compared key, to which of the two items it belongs: whether the second one is first.
+/// `None` for a key that belongs to neither.
 fn sides<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, f: &Value<'a>, range: SrcRange) -> Lowered<Vec<Option<bool>>> {
     let size = seq.dims.first().copied().ok_or(Poison)?;
     let (i, (j, order)) = me.unchecked(|me| {
@@ -255,7 +260,7 @@ fn by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, which: Extreme) -> Lowered<Va
     let (f, range) = call.arg(1)?;
     let sides = sides(me, &seq, f, range)?;
     let size = seq.dims.first().copied().ok_or(Poison)?;
-    // A single item is compared with nothing.
+    // A single item is not compared.
     let count = me.unchecked(|me| me.item_count(&seq, range))?;
     let two = me.g.lit_usize(2);
     let compared = me.g.compare(Cmp::Ge, count, two);
@@ -299,7 +304,7 @@ fn nth<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Maybe(value.into(), there))
 }
 
-/// Items that are made and dropped: what panics in them does so.
+/// Evaluates items whose values are dropped, for their checks.
 pub(super) fn passed_over<'a>(
     me: &mut Lower<'a>,
     seq: &Seq<'a>,
@@ -313,7 +318,7 @@ pub(super) fn passed_over<'a>(
     passed
 }
 
-/// The place of the first item for which a test holds.
+/// The position of the first item for which a test holds.
 fn first_place<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>) -> Lowered<(Term, Term)> {
     let (f, range) = call.arg(1)?;
     let (f, item) = (f.clone(), Rc::clone(&seq.item));
@@ -341,7 +346,7 @@ fn find<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     item_at(me, &seq, at, there)
 }
 
-/// By its ends: it need not be one of integers.
+/// Lowers `contains` by the ends of the range, which need not be integers.
 fn in_range<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((ends, range), (x, rx)) = (call.arg(0)?, call.arg(1)?);
     let Value::Range(ends) = ends else {

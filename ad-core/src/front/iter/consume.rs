@@ -1,4 +1,4 @@
-//! What makes a value of an iterator: sums, counts, tests, arrays.
+//! Consumers: sums, counts, tests, collections.
 
 use std::rc::Rc;
 
@@ -41,7 +41,7 @@ pub(in crate::front) const TABLE: &[Row] = &[
 ];
 
 impl<'a> Lower<'a> {
-    /// An iterator with one index, all of whose items are counted.
+    /// Turns an iterator into one with a single index, in which every item exists.
     pub(in crate::front) fn flat(&mut self, seq: Seq<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
         if seq.dims.len() == 1 {
             return Ok(seq);
@@ -61,7 +61,7 @@ impl<'a> Lower<'a> {
         Ok(Seq::new([len], move |me: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(me.g.index(t, ix)))))
     }
 
-    /// Whether the items are parts to be changed, which no array holds.
+    /// Whether the items are mutable references, which an array cannot contain.
     pub(super) fn gives_places(&mut self, seq: &Seq<'a>) -> Lowered<bool> {
         fn is_place(value: &Value) -> bool {
             match value {
@@ -74,7 +74,7 @@ impl<'a> Lower<'a> {
         Ok(is_place(&item?))
     }
 
-    /// The loops of an iterator end.
+    /// Checks that an iterator has an end.
     pub(in crate::front) fn ends(&mut self, seq: &Seq<'a>, range: SrcRange) -> Lowered<()> {
         let endless = self.g.lit_usize(usize::MAX);
         match (seq.dims.contains(&endless), seq.len) {
@@ -84,7 +84,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// All items as an array.
+    /// Collects all items into an array.
     pub(super) fn collected(&mut self, seq: &Seq<'a>, range: SrcRange, want: Want) -> Lowered<Term> {
         if !seq.whole() {
             return Err(self.error(range, catalogue::size_depends_on_index()));
@@ -92,7 +92,7 @@ impl<'a> Lower<'a> {
         self.filled(seq, range, want, |_, _| Err(Poison))
     }
 
-    /// All items as a `Vec` of what they are.
+    /// Collects all items into a `Vec` of their type.
     fn listed_items(&mut self, seq: &Seq<'a>, range: SrcRange, want: Want) -> Lowered<Value<'a>> {
         let (found, item) = (Rc::new(std::cell::Cell::new(0)), Rc::clone(&seq.item));
         let levels = Rc::clone(&found);
@@ -105,7 +105,8 @@ impl<'a> Lower<'a> {
         Ok(self.rows(t, found.get().saturating_add(1)))
     }
 
-    /// All items as an array over the loops, with `fill` where there is none.
+    /// Collects all items into an array over the loops, with `fill` for the items that do not
+    /// exist.
     pub(in crate::front) fn filled(
         &mut self,
         seq: &Seq<'a>,
@@ -137,7 +138,7 @@ impl<'a> Lower<'a> {
         Ok(all)
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub(super) fn item_count(&mut self, seq: &Seq<'a>, range: SrcRange) -> Lowered<Term> {
         if let (Some(len), None) = (seq.len, &seq.keep) {
             return Ok(len);
@@ -162,7 +163,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Zero of an element type.
+/// The zero of an element type.
 pub(in crate::front) fn zero(me: &mut Lower, elem: Elem) -> Term {
     match elem {
         Elem::Real(ty) => me.g.lit_real(ty, 0.0),
@@ -187,7 +188,7 @@ fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (axes, elem) = (all_axes(me, t), me.g.elem(t));
     let free = sum_over(me, t, &axes, range)?;
     let Elem::Real(ty) = elem else { return Ok(Value::Term(free)) };
-    // What is no item adds nothing, not even to -0.
+    // An item that does not exist adds nothing: not even 0 to -0.
     let mut items = t;
     if !seq.whole() {
         let (before, mark) = (me.noted(), me.state.facts.mark());
@@ -203,7 +204,8 @@ fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(with_exact(me, free, Reduce::InOrder, axes.len(), items)))
 }
 
-/// Of a function with a name; that of a closure in its place is a loop (`Lower::each_loop`).
+/// Lowers `for_each` of a named function. With a closure expression it is a loop
+/// (`Lower::each_loop`).
 fn for_each<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((items, r), (f, rf)) = (call.arg(0)?, call.arg(1)?);
     me.each_item(items, f, [r, rf])?;
@@ -214,7 +216,8 @@ fn count<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
     let n = me.item_count(&seq, range)?;
-    // Each item is made before it is counted. (Of how many nobody knows, only what a loop over them knows is asked.)
+    // Rust evaluates each item before it is counted. A count of an unbounded iterator makes only
+    // the checks of the loop.
     let endless = me.g.lit_usize(usize::MAX);
     if !seq.dims.contains(&endless) {
         evaluated(me, &seq, range)?;
@@ -222,14 +225,14 @@ fn count<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(n))
 }
 
-/// Makes no item.
+/// `len` does not evaluate an item.
 fn len<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
     Ok(Value::Term(me.item_count(&seq, range)?))
 }
 
-/// Every item is evaluated, whatever is done with it: what goes wrong there does, and what may not stand there is refused.
+/// Evaluates every item for its checks and errors.
 pub(super) fn evaluated<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<()> {
     me.ends(seq, range)?;
     let (_, done) = me.in_loops(&seq.dims, &mut |me, ix| {
@@ -249,8 +252,8 @@ fn is_empty<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(me.g.compare(Cmp::Eq, n, zero)))
 }
 
-/// The tests of the items as an array, with a value where there is no item. Rust stops at the item that decides (`stop`):
-/// what goes wrong behind it is no panic.
+/// The results of a test for all items as an array, with a neutral value for items that do not
+/// exist. Rust stops at the item that decides (`stop`), so the checks of later items do not count.
 pub(super) fn tests<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange, stop: bool) -> Lowered<Term> {
     let (before, mark) = (me.noted(), me.state.facts.mark());
     let fill = |me: &mut Lower<'a>, _: Elem| Ok(me.g.lit_bool(!stop));
@@ -264,8 +267,8 @@ pub(super) fn tests<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange, stop
     }
     me.forget_since(&before);
     me.state.facts.forget(mark);
-    // The items up to the first that decides are evaluated. That place is found by total terms: up to the first item that fails
-    // nothing decides but what decides in Rust, and behind it nothing counts.
+    // Rust evaluates the items up to the first that decides. Its position is found with total
+    // terms: they agree with Rust up to the first item that fails, and later items do not matter.
     let rank = me.g.rank(t);
     let decides = if stop { t } else { me.g.prim(crate::prim::Prim::Not, &[t]) };
     let some = me.g.reduce(Reduce::Any, rank, decides);
@@ -328,14 +331,14 @@ pub(in crate::front) fn collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> 
         let seq = super::adapters::counted(me, &Value::Seq(seq), "collect", range)?;
         return Ok(Value::Term(me.collected(&seq, range, Want::Any)?));
     }
-    // A `Vec` of rows is indexed row by row.
+    // A `Vec` of rows is indexed by row.
     me.listed_items(&seq, range, want)
 }
 
 fn unzip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
-    // Pairs are no elements of an array: the parts are taken first.
+    // An array cannot contain pairs, so each component is collected separately.
     let mut part = |k: usize| {
         let item = Rc::clone(&seq.item);
         let item = move |me: &mut Lower<'a>, ix: &[Term]| match item(me, ix)? {

@@ -1,5 +1,5 @@
-//! Iterators that are asked for one item after the other: `while let Some(v) = it.next()`. How far one has gone is a number, which a loop
-//! carries; the items stay a function of the index.
+//! Iterators that are advanced explicitly: `while let Some(v) = it.next()`. The position of the
+//! iterator is a number that a loop carries. The items remain a function of the index.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::front::value::{Cursor, Lowered, Seq, Value};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
-/// Methods that take the next item, or look at it.
+/// Methods that return the next item.
 pub(in crate::front) const TABLE: &[Row] = &[
     row("next", On::Place, (0, 0), next, "the next item of an iterator, an `Option`")
         .unproved()
@@ -23,7 +23,7 @@ pub(in crate::front) const TABLE: &[Row] = &[
 ];
 
 impl<'a> Lower<'a> {
-    /// An iterator that goes on from where it is; `None` if that is no number.
+    /// A value as a partly consumed iterator. `None` if its position is not one number.
     pub(in crate::front) fn cursor(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Option<Rc<Cursor<'a>>>> {
         if let Value::Cursor(cursor) = value {
             return Ok(Some(Rc::clone(cursor)));
@@ -36,7 +36,7 @@ impl<'a> Lower<'a> {
         Ok(Some(Rc::new(Cursor { seq, at })))
     }
 
-    /// The items that it has not gone past.
+    /// The remaining items.
     pub(in crate::front) fn rest_of(&mut self, cursor: &Rc<Cursor<'a>>) -> Lowered<Seq<'a>> {
         let (len, size) = (self.length(&cursor.seq)?, cursor.seq.dims.first().copied().ok_or(Poison)?);
         let rest = self.g.int(IntOp::Sub, len, cursor.at);
@@ -50,7 +50,7 @@ impl<'a> Lower<'a> {
         Ok(seq)
     }
 
-    /// The item that comes next, and whether there is one.
+    /// The next item, and the condition that it exists.
     fn coming(&mut self, cursor: &Cursor<'a>) -> Lowered<(Value<'a>, Term)> {
         let len = self.length(&cursor.seq)?;
         let there = self.g.compare(Cmp::Lt, cursor.at, len);
@@ -90,7 +90,7 @@ fn peek<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(me.coming(&cursor)?.0)
 }
 
-/// Of an iterator that nobody has a name for.
+/// `next` of a temporary iterator.
 fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     match me.cursor(x, range)? {

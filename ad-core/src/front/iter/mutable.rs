@@ -1,4 +1,4 @@
-//! Iterators whose items are changed: each item is a place, a part of the array that it is an iterator over.
+//! Iterators over mutable references: each item is a place expression, a part of the array.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::ir::Term;
 use crate::memory_order::ResultOrder;
 use crate::prim::{Cmp, IntOp};
 
-/// What makes them.
+/// Methods that create them.
 pub(in crate::front) const TABLE: &[Row] = &[
     row("iter_mut", On::Place, (0, 0), iter_mut, "the elements, to be changed: `for v in x.iter_mut() { *v *= 2.0; }`")
         .order(ResultOrder::NoArray)
@@ -51,7 +51,7 @@ pub(in crate::front) const TABLE: &[Row] = &[
 ];
 
 impl<'a> Lower<'a> {
-    /// The elements of what a mutable reference refers to: rows, of an array of arrays.
+    /// The elements of a mutable reference. Those of an array of arrays are rows.
     pub(in crate::front) fn seq_of_place(&mut self, place: &Place) -> Lowered<Seq<'a>> {
         let value = self.read_place(place)?;
         let tuples = matches!(&value, Value::List(parts) if parts.iter().any(|p| matches!(p, Value::Tuple(_))));
@@ -92,7 +92,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The elements of what is no array.
+/// The elements of a value other than an array.
 fn elements<'a>(n: Term, place: Place) -> Seq<'a> {
     Seq::new([n], move |_: &mut Lower<'a>, ix: &[Term]| {
         let at = ix.first().copied().ok_or(crate::diag::Poison)?;
@@ -100,7 +100,7 @@ fn elements<'a>(n: Term, place: Place) -> Seq<'a> {
     })
 }
 
-/// The element at an end of a place, if there is one.
+/// The first or last element of a place as an `Option`.
 fn end_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, last: bool) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let n = length_at(me, &place)?;
@@ -161,7 +161,7 @@ fn indexed_iter_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
     Ok(Value::Seq(Seq { item: Rc::new(item), ..seq }))
 }
 
-/// Parts of a size for each axis; of an array of arrays parts of so many rows.
+/// Chunks with a size for each axis. Those of an array of arrays are chunks of rows.
 fn chunks_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let value = me.read_place(&place)?;

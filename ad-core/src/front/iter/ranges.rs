@@ -1,8 +1,10 @@
-//! Ranges of integers as iterators. One of literals (`0..9`) has the integer type that its items' uses ask for, which may stand anywhere
-//! behind it: it is taken to be `i32` until an item meets another type, and the function is lowered once more with that
-//! (`carry`, `soften`).
+//! Ranges of integers as iterators. The integer type of a range of literals (`0..9`) comes from the
+//! uses of its items, and these may follow anywhere. The first run of the front end assumes `i32`.
+//! If an item is used with another type, the function is lowered again with that type (`carry`,
+//! `retype_literals`).
 //!
-//! An item must never have another type than rustc gives it: an overflow would be seen where there is none, or the other way round.
+//! Invariant: an item has the type that rustc gives it. Otherwise overflows would be reported
+//! wrongly or missed.
 
 use std::rc::Rc;
 
@@ -25,7 +27,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The type of a range's items, and the literals that it is open with.
+    /// The type of a range's items, and the literals that determine it.
     fn range_type(&mut self, r: &Range<'a>, range: SrcRange) -> Lowered<(IntTy, Vec<Key>)> {
         let ends = [r.start.as_ref(), r.end.as_ref()].into_iter().flatten();
         let typed: Vec<(Option<Term>, Elem)> = ends
@@ -61,11 +63,11 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Seq<'a>> {
         let (start, end) = (self.integer(start, ty, range), self.integer(end, ty, range));
         let (start, end) = (start?, end?);
-        // An empty range has length 0, and so has the saturating difference of unsigned numbers.
+        // An empty range has length 0. So has the saturating difference of unsigned numbers.
         let lower = if ty.range().0 < 0 { self.g.int(IntOp::Min, start, end) } else { start };
         let mut count = self.g.int(IntOp::Sub, end, lower);
         if inclusive {
-            // There may be one more than the type has numbers for.
+            // The number of items may be one more than the largest number of the type.
             let wide = if ty.range().1 < IntTy::Usize.range().1 { IntTy::Usize } else { ty };
             count = self.g.cast(Elem::Int(wide), count);
             let one = self.g.lit(Lit::Int(wide, 1));
@@ -82,7 +84,7 @@ impl<'a> Lower<'a> {
             Some(len) => (len, None),
             None => match self.most(count) {
                 Some(most) => (self.g.cast(Elem::USIZE, most), Some(len)),
-                // Only a loop knows what to do with it.
+                // Only a consumer that is a loop can handle a dynamic length.
                 None => (self.g.lit_usize(usize::MAX), Some(len)),
             },
         };
@@ -96,7 +98,7 @@ impl<'a> Lower<'a> {
         Ok(seq)
     }
 
-    /// `a..`: as long as nothing ends it, of the largest length that there is.
+    /// `a..` has the largest possible length. It ends only by other means.
     fn endless(&mut self, start: &Value<'a>, (ty, keys): (IntTy, Vec<Key>), range: SrcRange) -> Lowered<Seq<'a>> {
         let start = self.integer(start, ty, range)?;
         let most = self.g.lit_usize(usize::MAX);
@@ -109,8 +111,9 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Rust's default type of integer literals, or one that has room for them: rustc refuses them where nothing says another type.
-/// A constant outside of the function has a type that only rustc knows; one that things are counted to is a size.
+/// The default type of a range of literals: `i32`, or a larger type if the numbers do not fit.
+/// (rustc then refuses the literals, unless another type is known.) A constant outside of the
+/// function has a type that only rustc knows; as an end of a range it is taken for a size.
 fn default_type(r: &Range) -> IntTy {
     let ends = || {
         [&r.start, &r.end]

@@ -1,8 +1,9 @@
-//! Adapters that begin or end where a test says so, and `scan`, which carries a state from item to item.
+//! Adapters that start or end at an item for which a test holds, and `scan`, which carries a state.
 //!
-//! Rust asks for one item after the other, and stops where nobody asks for more. Here the place where an iterator ends is found first, and
-//! what a `scan` makes is made in a loop of its own. So an iterator of these says whether that can fail (`Seq::ahead`): what would
-//! leave items behind unasked must not be put behind it, since a check of theirs would fail where the function goes on.
+//! Rust evaluates one item after the other, and only on demand. Here the end of the iterator is
+//! computed first, and the items of a `scan` are computed in a separate loop. So such items are
+//! computed eagerly (`Seq::ahead` says so, if they can fail). An adapter that stops early must not
+//! follow then: the check of an item would fail although the function never computes that item.
 
 use std::rc::Rc;
 
@@ -41,7 +42,7 @@ pub(in crate::front) const TABLE: &[Row] = &[
     .marks(&[Mark::Stops, Mark::LoopWithState]),
 ];
 
-/// The index of the first item for which a test does not hold, and whether there is one.
+/// The index of the first item for which a test does not hold, and the condition that there is one.
 fn first_other<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<(Term, Term)> {
     let holds = tests(me, seq, range, false)?;
     let fails = me.g.prim(Prim::Not, &[holds]);
@@ -49,7 +50,8 @@ fn first_other<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowere
     Ok((me.g.reduce(Reduce::ArgMax, 1, numbers), some))
 }
 
-/// The first items of one loop, up to where a test does not hold. `tested` has the tests as its items.
+/// The first items of one loop, up to the first for which the test does not hold. The items of
+/// `tested` are the tests.
 fn until<'a>(me: &mut Lower<'a>, seq: Seq<'a>, tested: &Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
     let before = me.noted();
     let (at, some) = first_other(me, tested, range)?;
@@ -80,7 +82,7 @@ fn in_order<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Seq<'a>> {
     Ok(seq)
 }
 
-/// The items as what the closure says of them.
+/// The results of the closure for each item.
 fn tested<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>) -> Lowered<Seq<'a>> {
     let (f, range) = call.arg(1)?;
     let (f, item) = (f.clone(), Rc::clone(&seq.item));
@@ -132,7 +134,8 @@ fn map_while<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     until(me, Seq { item: Rc::new(value), ..seq }, &tests, range)
 }
 
-/// Of a function with a name; that of a closure in its place is a loop (`Lower::scan_loop`).
+/// Refuses `scan` with a named function. With a closure expression it is a loop
+/// (`Lower::scan_loop`).
 fn scan<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Err(me.error(call.arg(2)?.1, catalogue::closure_in_its_place(call.name())))
 }
@@ -148,7 +151,7 @@ pub(in crate::front) fn of_scan(m: &ExprMethodCall) -> Option<(&Expr, &ExprClosu
     }
 }
 
-/// Whether a closure's value is `Some(..)` as far as its text says: it does not end the iterator.
+/// Whether a closure's value is syntactically `Some(..)`, so that it does not end the iterator.
 fn is_some(e: &Expr) -> bool {
     match e {
         Expr::Call(c) => matches!(&*c.func, Expr::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some")),
@@ -178,7 +181,7 @@ impl<'a> Lower<'a> {
         };
         let before = self.noted();
         let (cells, outer) = (self.state.store.len(), self.state.scope.clone());
-        // What the closure captures it cannot change.
+        // The closure cannot change captured variables.
         let captured = std::mem::replace(&mut self.state.captured, cells);
         let names = [" state", " scanned"];
         self.bind_cell(names[0].into(), Held::Value(init), true);
@@ -222,7 +225,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The refusal of what stops behind an iterator whose items are made ahead.
+/// Refuses an adapter that stops early after an iterator with eagerly computed items.
 pub(in crate::front) fn refuse<'a>(me: &mut Lower<'a>, name: &str, range: SrcRange) -> Poison {
     me.error(range, refused::stops_ahead(name))
 }

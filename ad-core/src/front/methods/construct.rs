@@ -1,4 +1,4 @@
-//! Arrays from nothing: associated functions of array types.
+//! Associated functions of array types that create arrays.
 
 use super::parts;
 use crate::catalogue::{self, wanted};
@@ -44,7 +44,7 @@ fn named<'a>(me: &Lower<'a>, call: &Call<'a, '_>) -> Option<Elem> {
     call.generics.and_then(|ty| crate::front::types::elem_of(ty, me.sig.real_param.as_ref()))
 }
 
-/// An element that is an argument, of the named type where it is a literal.
+/// An argument that is an element. A literal gets the named type.
 fn element<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Term> {
     let (x, range) = call.arg(k)?;
     let want = named(me, call).map_or(Want::Any, Want::Elem);
@@ -56,7 +56,8 @@ fn element<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Ter
     Ok(t)
 }
 
-/// The shape argument of a constructor; where the type says the rank, it has to be that one.
+/// The shape argument of a constructor. If the type states the rank, the shape has to have that
+/// rank.
 fn shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
     let (shape, range) = call.arg(0)?;
     let sizes = me.sizes(shape, range)?;
@@ -68,7 +69,7 @@ fn shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> 
     }
 }
 
-/// The same of a size that the loops around may decide: room, and what of it is there.
+/// A shape argument of possibly dynamic sizes: capacities and lengths.
 fn open_shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Vec<Term>, Vec<Option<Term>>)> {
     let (shape, range) = call.arg(0)?;
     let (rooms, lens) = me.open_sizes(shape, range)?;
@@ -80,7 +81,7 @@ fn open_shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Vec<T
     }
 }
 
-/// 0 or 1 of a type.
+/// The number 0 or 1 of a type.
 #[allow(clippy::cast_precision_loss, reason = "0 or 1")]
 pub(in crate::front) fn constant(me: &mut Lower, elem: Elem, x: i128) -> Term {
     match elem {
@@ -106,7 +107,7 @@ fn ones<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     filled(me, call, 1)
 }
 
-/// A square matrix: one value on the diagonal, zeros beside it.
+/// A square matrix with one value on the diagonal, and zeros elsewhere.
 fn diagonal<'a>(me: &mut Lower<'a>, n: Term, x: Term, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let zero = constant(me, me.g.elem(x), 0);
     let t = me.build_all(&[n, n], call.range, &mut |me, ix| {
@@ -156,7 +157,7 @@ fn from_diag<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     Ok(Value::Term(t))
 }
 
-/// Numbers of a type: what they are is the type's, which reads them where it is named.
+/// A constructor of a number type. The code that reads types handles it, so it is unknown here.
 fn unit<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Err(me.error(call.range, catalogue::unknown_function(call.name(), None, None)))
 }
@@ -168,7 +169,7 @@ fn from_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     Ok(me.new_part(t, &lens))
 }
 
-/// An array of scalars that a closure gives.
+/// An array of the scalars that a closure returns.
 fn from_scalars<'a>(
     me: &mut Lower<'a>,
     call: &Call<'a, '_>,
@@ -195,7 +196,7 @@ fn from_shape_fn<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     from_scalars(me, call, |ix| vec![position(ix)])
 }
 
-/// An index as ndarray gives it to closures: a number for rank 1, else a tuple.
+/// An index as ndarray passes it to closures: a number for rank 1, and a tuple otherwise.
 pub(in crate::front) fn position<'a>(ix: &[Term]) -> Value<'a> {
     match ix {
         [i] => Value::Term(*i),
@@ -225,7 +226,7 @@ fn from_shape_vec<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
     reshaped(me, x, &sizes, range)
 }
 
-/// `start + step * i` with the step as ndarray takes it: 0 for one number.
+/// `start + step * i` with the step that ndarray uses, which is 0 for a single number.
 fn evenly<'a>(
     me: &mut Lower<'a>,
     call: &Call<'a, '_>,
@@ -245,7 +246,7 @@ fn evenly<'a>(
     let elem = me.g.elem(a);
     let one = me.g.lit_usize(1);
     let less = me.g.int(IntOp::Sub, n, one);
-    // One number has no step; the division by 0 is not read then.
+    // A single number has no step, so the result of the division by 0 is not read.
     let intervals = me.g.int(IntOp::Max, less, one);
     let intervals = me.g.cast(elem, intervals);
     let distance = me.g.sub(b, a);
@@ -263,7 +264,7 @@ fn linspace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     evenly(me, call, 0, |_, x| x)
 }
 
-/// As many as ndarray makes: its length is a decision.
+/// The number of elements is that of ndarray. It is a decision.
 fn range<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     use crate::prim::Unary;
     let args = functions::reals_of(me, call, named(me, call))?;

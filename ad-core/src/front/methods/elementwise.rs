@@ -1,4 +1,4 @@
-//! Elementwise methods of arrays that are no row of the scalar tables.
+//! Elementwise methods of arrays that are not in the scalar tables.
 
 use super::parts;
 use super::powi;
@@ -64,13 +64,14 @@ const IS_INFINITE: Row = row("is_infinite", On::Array, (0, 0), is_infinite, "an 
     .order(ResultOrder::LikeReceiver)
     .parts(Parts::Elementwise);
 
-/// `mapv`, which `mapv_inplace` means too.
+/// The row of `mapv`, which `mapv_inplace` uses as well.
 pub(in crate::front) const MAPV: Row = row("mapv", On::Array, (1, 1), map, "f of each element")
     .order(ResultOrder::LikeReceiver)
     .gives(results::mapped)
     .parts(Parts::By(parts::map));
 
-/// Elementwise: a function of the table at once, a closure by a loop over the index, which the bulk-operation transform takes away.
+/// Lowers an elementwise map. A function of the table is applied to the array. A closure is lowered
+/// as a build over the index, which the bulk-operation transform replaces.
 fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (f, rf)) = (call.arg(0)?, call.arg(1)?);
     if let Value::List(parts) = x {
@@ -103,8 +104,9 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     })
 }
 
-/// An array of scalars: `f` at each index. A real literal (`|_| 0.0`) has the type of what it is put among. Of one axis,
-/// `f` may give an array literal: the elements are rows then, as of `[[F; N]; M]`.
+/// An array of scalars: `f` at each index. A real literal (`|_| 0.0`) gets the type of the other
+/// elements. For one axis `f` may return an array literal; then the elements are rows, as in `[[F;
+/// N]; M]`.
 pub(in crate::front) fn each<'a>(
     me: &mut Lower<'a>,
     sizes: &[Term],
@@ -129,7 +131,7 @@ pub(in crate::front) fn each<'a>(
     Ok(me.rows(t, levels))
 }
 
-/// A scalar method of each element.
+/// Applies a scalar method to each element.
 fn lifted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, scalar: LowerFn) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
@@ -145,7 +147,7 @@ fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
     let x = me.real_term(&Value::Term(x), range)?;
-    // The bounds are asked for once, also where there is no element.
+    // The bounds are checked once, even if there is no element.
     let zero = super::construct::constant(me, me.g.elem(x), 0);
     super::clamp(me, &Call { texts: Vec::new(), ..call.of(Value::Term(zero)) })?;
     lifted(me, call, super::clamp)
@@ -184,7 +186,8 @@ fn abs_sub<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(me.g.select(below, zero, difference)))
 }
 
-/// Whether any element is so. (What ndarray 0.17 calls `is_all_nan` holds where none is; it is refused.)
+/// Whether the method holds for any element. (ndarray 0.17 has an `is_all_nan` that holds if no
+/// element is NaN. It is refused.)
 fn any<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, each: &'static Row) -> Lowered<Value<'a>> {
     let of_each = Call { row: each, texts: Vec::new(), ..call.of(call.arg(0)?.0.clone()) };
     let Value::Term(t) = me.call_whole(&of_each)? else { return Err(crate::diag::Poison) };

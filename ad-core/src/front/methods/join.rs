@@ -1,4 +1,4 @@
-//! Arrays put together: `stack`, `concatenate`; and other free functions of ndarray.
+//! `stack`, `concatenate` and other free functions of ndarray.
 
 use super::layout::move_axis;
 use crate::catalogue::{self, wanted};
@@ -36,7 +36,7 @@ pub(in crate::front) const TABLE: &[Row] = &[
     ),
 ];
 
-/// `concatenate`, which loops over growing vectors mean too.
+/// The row of `concatenate`, which loops over growing vectors use as well.
 pub(in crate::front) const CONCATENATE: Row =
     row("concatenate", On::Nd, (2, 2), concatenate, "arrays one behind the other along an axis, a `Result`")
         .order(ResultOrder::Joined)
@@ -55,7 +55,7 @@ fn arr<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 /// The arrays that `stack` and `concatenate` join.
 enum Parts {
     Listed(Vec<Term>),
-    /// Those of a `Vec`: the rows of an array.
+    /// The elements of a `Vec`, which are the rows of an array.
     Rows(Term),
 }
 
@@ -79,14 +79,14 @@ fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(usize, Parts, 
     Ok((axis, Parts::Listed(terms), rl))
 }
 
-/// The arrays of a `Vec` with their axis at `along`: an error where there is none.
+/// The arrays of a `Vec` with the joined axis first. It is an error if the `Vec` is empty.
 fn rows<'a>(me: &mut Lower<'a>, all: Term, along: usize) -> (Term, Term) {
     let (zero, n) = (me.g.lit_usize(0), me.g.shape(all)[0]);
     let there = me.g.compare(Cmp::Lt, zero, n);
     (move_axis(me, all, 0, along), there)
 }
 
-/// A `Result` that is one: what could go wrong is a check.
+/// A `Result` that is `Ok`. Possible errors are checks.
 fn fine<'a>(me: &mut Lower<'a>, t: Term) -> Value<'a> {
     let there = me.g.lit_bool(true);
     Value::Maybe(Value::Term(t).into(), there)
@@ -146,7 +146,8 @@ fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
         placed.push((me.g.recast(t, &renamed), total));
         total = me.g.int(IntOp::Add, total, own[along]);
     }
-    // Zeros with each part in its place: what is added up is written block by block, and each part's derivative is a slice.
+    // The sum of the parts, each padded with zeros. The emitter writes it block by block, and the
+    // derivative of a part is a slice.
     let mut sizes = shape;
     sizes[along] = total;
     let steps = vec![1; rank];
@@ -170,7 +171,7 @@ fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     Ok(fine(me, t))
 }
 
-/// The arrays of a `Vec` one behind the other.
+/// The arrays of a `Vec`, one after another.
 fn in_rows<'a>(me: &mut Lower<'a>, all: Term, along: usize, range: SrcRange) -> Lowered<Value<'a>> {
     let rank = me.g.rank(all) - 1;
     if along >= rank {
@@ -184,7 +185,8 @@ fn in_rows<'a>(me: &mut Lower<'a>, all: Term, along: usize, range: SrcRange) -> 
     Ok(Value::Maybe(Value::Term(t).into(), there))
 }
 
-/// Real arrays, each from its place along an axis on, bit by bit: a sum of blocks has no -0.
+/// Joins real arrays, each at its start along an axis, without a change of bits. (A sum of padded
+/// parts would turn -0 into 0.)
 pub(in crate::front) fn written(me: &mut Lower, parts: &[(Term, Term)], along: usize, sizes: &[Term]) -> Option<Term> {
     let elem = parts.first().map(|p| me.g.elem(p.0)).filter(|e| e.is_real())?;
     let mut all = me.g.lit_shaped(elem, sizes, 0.0);

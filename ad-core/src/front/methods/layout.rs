@@ -1,4 +1,5 @@
-//! The same elements in another arrangement. What ndarray refuses because of a memory layout is done; in which order it adds up is in `front::memory`.
+//! Methods that rearrange axes and elements. ndarray refuses some of them because of a memory
+//! layout; these are lowered. The module `front::memory` handles the order of summation.
 
 use super::construct::constant;
 use super::elementwise::each;
@@ -101,7 +102,7 @@ fn transposed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     Ok(Value::Term(me.g.transpose(x, &perm)))
 }
 
-/// Axis `from` at place `to`, the others in their order.
+/// Moves axis `from` to position `to`. The others keep their order.
 pub(in crate::front) fn move_axis(me: &mut Lower, x: Term, from: usize, to: usize) -> Term {
     let mut perm: Vec<u8> = all_axes(me, x).into_iter().filter(|&a| usize::from(a) != from).collect();
     perm.insert(to.min(perm.len()), axis(from));
@@ -152,7 +153,7 @@ fn remove_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     Ok(Value::Term(me.g.index(first, &[zero])))
 }
 
-/// Whether two sizes are equal: known as far as it can be.
+/// A condition: two sizes are equal. It is a literal if that is known.
 fn equal(me: &mut Lower, a: Term, b: Term) -> Term {
     if a == b || (me.state.facts.prove_le(&me.g, a, b) && me.state.facts.prove_le(&me.g, b, a)) {
         return me.g.lit_bool(true);
@@ -160,7 +161,8 @@ fn equal(me: &mut Lower, a: Term, b: Term) -> Term {
     me.g.compare(Cmp::Eq, a, b)
 }
 
-/// A value if the sizes fit. In a loop, which may have no steps, it is not computed where they do not.
+/// A value that exists if the sizes fit. A loop may have no steps, so in a loop it is not computed
+/// if they do not fit.
 fn fitting<'a>(me: &mut Lower<'a>, t: Term, there: Term) -> Value<'a> {
     let in_loop = me.state.frames.iter().any(|f| matches!(f, Frame::Loop { .. }));
     let t = if in_loop && me.g.bool_value(there) != Some(true) {
@@ -174,7 +176,7 @@ fn fitting<'a>(me: &mut Lower<'a>, t: Term, there: Term) -> Value<'a> {
     Value::Maybe(Value::Term(t).into(), there)
 }
 
-/// The elements in another shape: a value if there are as many.
+/// The elements in another shape. The value exists if the number of elements is the same.
 pub(in crate::front) fn reshaped<'a>(
     me: &mut Lower<'a>,
     x: Term,
@@ -268,7 +270,7 @@ fn broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     Ok(fitting(me, t, there))
 }
 
-/// The least of the sizes of an array.
+/// The minimum of the sizes of an array.
 pub(in crate::front) fn shortest(me: &mut Lower, shape: &[Term]) -> Term {
     shape[1..].iter().fold(shape[0], |n, &m| if n == m { n } else { me.g.int(IntOp::Min, n, m) })
 }
@@ -283,7 +285,7 @@ fn diag<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(me.g.gather(x, [n].into(), &[var], &vec![i; shape.len()])))
 }
 
-/// Zeros on one side of the diagonal `k` places above the main one; over the last two axes.
+/// Zeros on one side of the diagonal `k` above the main one, over the last two axes.
 fn triangle<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, upper: bool) -> Lowered<Value<'a>> {
     let ((x, rx), (k, rk)) = (call.arg(0)?, call.arg(1)?);
     let x = me.array(x, rx)?;
@@ -297,7 +299,7 @@ fn triangle<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, upper: bool) -> Lowered
     let zero = constant(me, elem, 0);
     each(me, &shape, (call.range, Want::Elem(elem)), &mut |me, ix| {
         let (row, column) = (me.g.cast(isize, ix[rank - 2]), me.g.cast(isize, ix[rank - 1]));
-        // Saturating: a diagonal that far away is outside anyway.
+        // The sum saturates. A diagonal that far away is outside of the array in any case.
         let first = me.g.int(IntOp::Add, row, k);
         let keep = me.g.compare(if upper { Cmp::Ge } else { Cmp::Le }, column, first);
         let element = me.g.index(x, ix);
@@ -313,7 +315,7 @@ fn tril<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     triangle(me, call, false)
 }
 
-/// A range of one axis, the others whole.
+/// A range of one axis. The other axes are whole.
 pub(in crate::front) fn along<'a>(axis: usize, start: Option<Value<'a>>, end: Option<Value<'a>>) -> Vec<Axis<'a>> {
     let mut axes: Vec<Axis> = (0..axis)
         .map(|_| Axis::Range(Range { start: None, end: None, inclusive: false, key: None }.into(), None))
@@ -345,7 +347,7 @@ fn diff<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(match times {
         0 => layouts.copied(x),
         1 => layouts.new_array(x),
-        // Written over a part of a copy of the array, or of what was made before.
+        // It was written over a part of a copy of the array, or of an earlier result.
         _ if layouts.g.rank(x) > 1 || layouts.not_standard(first).is_some() => layouts.with_unknown_order(x),
         _ => x,
     }))

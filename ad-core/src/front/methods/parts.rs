@@ -1,9 +1,12 @@
-//! Methods and functions of parts of arrays whose sizes a loop decides (`front::open`): `x.slice(s![..i]).sum()`, `a.slice(s![k.., k..]).dot(&v)`. Each
-//! is that of the array with room for all that may be there, where what is not there makes no difference: sums are over zeros there.
+//! Methods and functions of parts with dynamic length (`front::open`): `x.slice(s![..i]).sum()`,
+//! `a.slice(s![k.., k..]).dot(&v)`. Each operates on the array of the capacity, with a padding that
+//! does not change the result: a sum is over zeros there.
 //!
-//! The function's own order is part of a sum along one axis, where a decision reads it: ndarray adds eight lanes of what is next to each other in
-//! memory, and the rest one by one (`numeric_util::unrolled_fold`), and everything one by one where it is not. Must never let an
-//! element that is not there into a value or a derivative.
+//! If a decision reads a sum along one axis, the sum also has ndarray's own order. ndarray adds
+//! contiguous elements in eight lanes and the rest one by one (`numeric_util::unrolled_fold`), and
+//! other elements one by one.
+//!
+//! Invariant: the padding does not reach a value or a derivative.
 
 use std::rc::Rc;
 
@@ -20,7 +23,8 @@ use crate::ir::{Contraction, Elem, Lit, Node, Term, axis};
 use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp, Reduce};
 
-/// `f` of a reduction that gives NaN where nothing is worse, and the end of the type for integers.
+/// A `maximum` or `minimum`: the padding is NaN for reals and the end of the type's range for
+/// integers.
 fn extremum<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>, largest: bool) -> Lowered<Value<'a>> {
     let elem = me.g.elem(x.all);
     if elem == Elem::Bool {
@@ -30,7 +34,7 @@ fn extremum<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>, largest: bool
     for n in me.sizes_there(x) {
         me.require_lt(zero, n, &format!("{} of an empty array", call.name()));
     }
-    // Nothing is worse than this.
+    // This element is never selected.
     let fill = match elem {
         Elem::Real(ty) => me.g.lit_real(ty, f64::NAN),
         Elem::Int(ty) => {
@@ -53,7 +57,7 @@ pub(in crate::front) fn smallest<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'
     extremum(me, x, call, false)
 }
 
-/// `softmax(&part)`: of minus infinities behind what is there.
+/// `softmax(&part)`. The padding is minus infinity.
 pub(in crate::front) fn softmax<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let elem = me.g.elem(x.all);
     let Some(nothing) = Neutral::MinusInfinity.term(me, elem) else { return me.call_whole(call) };
@@ -122,7 +126,7 @@ pub(in crate::front) fn indexed_iter<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<
     Ok(Value::Seq(Seq { item: Rc::new(item), ..seq }))
 }
 
-/// `part.fold(init, f)`: over the elements as ndarray meets them.
+/// `part.fold(init, f)`: over the elements in the order of ndarray.
 pub(in crate::front) fn fold<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let met = me.layouts().folded_part(x);
     let items = Value::Seq(me.open_seq(&met));
@@ -209,7 +213,7 @@ pub(in crate::front) fn index_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call
     at_axis(me, x, call, axis, 2)
 }
 
-/// The part at an index of an axis, which is this argument.
+/// The part at an index of an axis. Argument number `index` is the index.
 fn at_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>, axis: usize, index: usize) -> Lowered<Value<'a>> {
     let rank = x.lens.len();
     let (i, ri) = call.arg(index)?;
@@ -239,7 +243,8 @@ fn items<'a>(me: &mut Lower<'a>, x: &Open, first: usize, axes: usize) -> Lowered
 }
 
 impl<'a> Lower<'a> {
-    /// The sum of the first `len` of these numbers, products of these arrays; `near`: whether they are next to each other in memory.
+    /// The sum of the first `len` of these numbers, which are products of the arrays `of`. `near`
+    /// says whether they are contiguous.
     fn sum_of_first(&mut self, t: Term, len: Term, (near, of): (Term, [Term; 2])) -> Term {
         let room = self.g.shape(t)[0];
         let zero = super::super::iter::consume::zero(self, self.g.elem(t));
@@ -259,11 +264,11 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The same in ndarray's order, of real numbers.
+    /// The sum of the first `len` of these numbers in ndarray's order, if they are real.
     fn exact_of_first(&mut self, t: Term, len: Term, near: Term) -> Option<Term> {
         let Elem::Real(ty) = self.g.elem(t) else { return None };
         let zero = self.g.lit_real(ty, 0.0);
-        // Adding this changes nothing, not even a sign.
+        // This is the neutral element of a sum, which keeps the sign of -0.
         let nothing = self.g.lit_real(ty, -0.0);
         let var = self.g.fresh();
         let i = self.g.mk(Node::Var(var));
@@ -281,8 +286,8 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// A product of the rows of a matrix (its columns, of the transpose) with a vector, in ndarray's order: each is a product of two vectors, of which so
-    /// many elements are there.
+    /// The products of the rows of a matrix (or the columns of its transpose) with a vector, in
+    /// ndarray's order. Each is a product of two vectors with `len` valid elements.
     fn exact_rows(&mut self, (matrix, inner): (Term, usize), vector: Term, len: Term) -> Lowered<Option<Term>> {
         let (near, also) = (self.layouts().lanes_are_slices(matrix, inner), self.layouts().vector_is_slice(vector));
         let near = self.g.and(near, also);
@@ -318,7 +323,7 @@ pub(in crate::front) fn mean<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '
     let sizes = me.sizes_there(x);
     let (n, zero) = (me.product_of(&sizes), me.g.lit_usize(0));
     let (count, there) = (me.g.cast(me.g.elem(sum), n), me.g.compare(Cmp::Gt, n, zero));
-    // Only where there is one: the sum of nothing has a derivative.
+    // The division is used only if there is an element, since the sum of none has a derivative.
     let one = me.g.lit_like(sum, 1.0);
     let count = me.g.select(there, count, one);
     Ok(Value::Maybe(Value::Term(me.g.div(sum, count)).into(), there))
@@ -353,7 +358,7 @@ pub(in crate::front) fn std<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_
     Ok(Value::Term(super::reduce::root(me, variance)))
 }
 
-/// Of the distances from the mean, which are zeros behind what is there.
+/// The variance from the distances to the mean. They are zero in the padding.
 fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Term> {
     let ((_, range), (ddof, rd)) = (call.arg(0)?, call.arg(1)?);
     let t = me.real_term(&Value::Term(x.all), range)?;
@@ -367,7 +372,7 @@ fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Te
     let n = me.product_of(&sizes);
     let count = me.g.cast(elem, n);
     let zero = me.g.lit_like(ddof, 0.0);
-    // As ndarray asks it: a NaN passes.
+    // The condition of ndarray is negated, so that a NaN passes.
     let (below, above) = (me.g.compare(Cmp::Lt, ddof, zero), me.g.compare(Cmp::Gt, ddof, count));
     let outside = me.g.or(below, above);
     let ok = me.g.not(outside);
@@ -385,7 +390,7 @@ fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Te
     Ok(me.g.div(total, freedom))
 }
 
-/// `part.diag()`: as long as the shortest axis.
+/// `part.diag()`. Its length is the minimum of the sizes.
 pub(in crate::front) fn diag<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let least = |me: &mut Lower<'a>, sizes: &[Term]| {
         let first = sizes.first().copied().unwrap_or_else(|| me.g.lit_usize(1));
@@ -419,7 +424,7 @@ pub(in crate::front) fn split_at<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'
     Ok(Value::Tuple([before, behind].into()))
 }
 
-/// Products of vectors and matrices of which at least one is such a part.
+/// Products of vectors and matrices, of which at least one has a dynamic length.
 pub(in crate::front) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
     let (a, b) = (me.as_open(a, Want::Any, ra)?, me.as_open(b, Want::Any, rb)?);
@@ -447,7 +452,8 @@ pub(in crate::front) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowe
         let products = me.g.build(room, var, product);
         return Ok(Value::Term(me.sum_of_first(products, n, (near, [a.all, b.all]))));
     }
-    // Zeros behind what is there: in both, since zero times anything need not be zero.
+    // The padding of both operands is zero, since zero times an unspecified number need not be
+    // zero.
     let (mut rooms, mut lens) =
         ((me.g.shape(a.all).to_vec(), me.g.shape(b.all).to_vec()), (a.lens.to_vec(), b.lens.to_vec()));
     let (ka, kb) = (rooms.0[na - 1], rooms.1[0]);

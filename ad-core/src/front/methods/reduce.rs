@@ -1,4 +1,4 @@
-//! Reductions and products of arrays as ndarray's methods.
+//! Reductions and products of arrays, as methods of ndarray.
 
 use super::elementwise::each;
 use super::layout::move_axis;
@@ -60,7 +60,7 @@ pub(in crate::front) const TABLE: &[Row] = &[
         .parts(Parts::OfTwo(parts::dot)),
 ];
 
-/// The mean over axes and whether there is one; the count as ndarray takes it.
+/// The mean over axes, as an `Option`. The count is computed as ndarray does.
 fn mean_over<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term, axes: &[u8], range: SrcRange) -> Lowered<Value<'a>> {
     let x = me.real_term(&Value::Term(x), range)?;
     let elem = me.g.elem(x);
@@ -107,7 +107,7 @@ fn mean_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     mean_over(me, call, x, &[axis], range)
 }
 
-/// The square root whose derivative is 0 at 0: of sums of squares.
+/// The square root of a sum of squares. Its derivative is 0 at 0.
 pub(in crate::front) fn root(me: &mut Lower, x: Term) -> Term {
     let (zero, one) = (me.g.lit_like(x, 0.0), me.g.lit_like(x, 1.0));
     let none = me.g.compare(Cmp::Eq, x, zero);
@@ -116,7 +116,7 @@ pub(in crate::front) fn root(me: &mut Lower, x: Term) -> Term {
     me.g.select(none, zero, root)
 }
 
-/// The sum of squared distances from the mean, by the count less `ddof`.
+/// The sum of squared distances from the mean, divided by the count less `ddof`.
 fn variance<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axes: &[u8], ddof: usize) -> Lowered<Term> {
     let ((x, rx), (ddof, rd)) = (call.arg(0)?, call.arg(ddof)?);
     let x = me.of_any_rank(x, rx)?;
@@ -131,7 +131,7 @@ fn variance<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axes: &[u8], ddof: usiz
     let count = me.product_of(&along);
     let count = me.g.cast(elem, count);
     let zero = me.g.lit_like(ddof, 0.0);
-    // As ndarray asks it: a NaN passes.
+    // The condition of ndarray is negated, so that a NaN passes.
     let (below, above) = (me.g.compare(Cmp::Lt, ddof, zero), me.g.compare(Cmp::Gt, ddof, count));
     let outside = me.g.or(below, above);
     if me.g.real_value(ddof) != Some(0.0) {
@@ -146,7 +146,8 @@ fn variance<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axes: &[u8], ddof: usiz
     let distance = me.g.sub(x, means);
     let square = me.g.mul(distance, distance);
     let total = me.g.sum_axes(square, axes);
-    // Over all axes ndarray goes along memory, over one of them from the first element to the last.
+    // Over all axes ndarray visits the elements in memory order; over one axis it visits them from
+    // the first to the last.
     if axes.len() == shape.len() && !axes.is_empty() {
         let total = me.exact_fold(Reduce::Distances, total, x);
         let freedom = me.g.sub(count, ddof);

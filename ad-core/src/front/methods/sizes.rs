@@ -1,4 +1,4 @@
-//! What arrays say of their sizes.
+//! Methods of arrays that return sizes.
 
 use crate::catalogue;
 use crate::diag::Poison;
@@ -11,7 +11,7 @@ use crate::memory_order::ResultOrder;
 use crate::prim::{Cmp, IntOp};
 use crate::program::Takes;
 
-/// Sizes.
+/// Methods that return sizes.
 pub(in crate::front) const TABLE: &[Row] = &[
     row("len", On::Array, (0, 0), len, "number of elements")
         .order(ResultOrder::NoArray)
@@ -62,12 +62,12 @@ pub(in crate::front) const TABLE: &[Row] = &[
         .gives(results::number),
 ];
 
-/// The axis argument, in range.
+/// The axis argument. Its range is checked.
 pub(in crate::front) fn axis_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term) -> Lowered<usize> {
     axis_at(me, call, 1, me.g.rank(x))
 }
 
-/// An argument that is one of so many axes.
+/// An argument that is one of `rank` axes.
 pub(in crate::front) fn axis_at<'a>(
     me: &mut Lower<'a>,
     call: &Call<'a, '_>,
@@ -83,12 +83,13 @@ pub(in crate::front) fn axis_at<'a>(
 
 fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
     match call.arg(0)? {
-        // An array literal is an array of that many elements, an array of arrays one of its rows.
+        // The length of an array literal is its number of elements. The length of an array of
+        // arrays is its number of rows.
         (Value::List(parts), _) => Ok(vec![me.g.lit_usize(parts.len())]),
         (Value::Stack(stack), _) => Ok(vec![stack.len]),
         (Value::Open(open), _) => Ok(me.sizes_there(open)),
         (Value::Filled(_, sizes), _) => Ok(sizes[..1].to_vec()),
-        // Of how many elements it is, rustc knows.
+        // Only rustc knows the number of its elements.
         (Value::Number(n), _) if let Some((path, before)) = n.of_array() => {
             let len = crate::front::shapes::length_of_constant(path, before.len());
             Ok(vec![me.constant(&len, Elem::USIZE)])
@@ -104,7 +105,7 @@ fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
 fn len<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let sizes = sizes_of(me, call)?;
     let one = me.g.lit_usize(1);
-    // The number of elements of an array that exists does not overflow.
+    // The number of elements of an existing array does not overflow.
     Ok(Value::Term(sizes.into_iter().fold(one, |n, size| me.g.int(IntOp::Mul, n, size))))
 }
 

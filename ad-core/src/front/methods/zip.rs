@@ -1,5 +1,5 @@
-//! `Zip::from(&a).and(&b).map_collect(f)`: several arrays of one shape, element by element. An array behind `&mut` gives places, which
-//! `for_each` changes as a `for` does.
+//! `Zip::from(&a).and(&b).map_collect(f)`: iterates over several arrays of one shape elementwise.
+//! An array by `&mut` gives place expressions, which `for_each` changes as a `for` does.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ use crate::front::value::{Lowered, Seq, Value, Want};
 use crate::ir::{Elem, Term};
 use crate::memory_order::{HasLayouts, ResultOrder};
 
-/// `Zip` and its methods; the DSL's `map2`.
+/// `Zip` and its methods, and `map2` of the DSL.
 pub(in crate::front) const TABLE: &[Row] = &[
     row("Zip::from", On::Nd, (1, 1), from, "arrays of one shape, element by element").order(ResultOrder::NoArray),
     row("Zip::indexed", On::Nd, (1, 1), indexed, "the same with the index as the first argument")
@@ -59,15 +59,15 @@ pub(in crate::front) const TABLE: &[Row] = &[
 /// Arrays (or other producers of items) of one shape.
 pub(in crate::front) struct Zip<'a> {
     parts: Vec<Seq<'a>>,
-    /// Those that are arrays, as they are in memory.
+    /// The arrays among the producers, for their memory orders.
     arrays: Vec<Open>,
     dims: Rc<[Term]>,
-    /// How many of each axis are there, where loops around decide.
+    /// The dynamic length of each axis.
     lens: Rc<[Option<Term>]>,
-    /// What literals among the results are taken for.
+    /// The type of literals in the results.
     elem: Option<Elem>,
     indexed: bool,
-    /// The first in words.
+    /// The description of the first producer.
     text: String,
 }
 
@@ -86,7 +86,8 @@ fn start<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, indexed: bool) -> Lowered<
     Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], arrays, dims, lens, elem, indexed, text })))
 }
 
-/// An array as its elements, what is behind `&mut` as places, or an iterator as its items.
+/// The items of a producer: the elements of an array, place expressions for `&mut`, or the items of
+/// an iterator.
 fn producer<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<(Seq<'a>, Option<Term>)> {
     if let Value::Place(place) = x {
         let seq = me.seq_of_place(place)?;
@@ -123,12 +124,13 @@ fn zip<'c, 'a>(me: &mut Lower<'a>, call: &'c Call<'a, '_>) -> Lowered<&'c Zip<'a
 }
 
 impl<'a> Zip<'a> {
-    /// How many arguments a closure over it has.
+    /// The number of parameters of a closure over it.
     pub(in crate::front) fn arity(&self) -> usize {
         self.parts.len() + usize::from(self.indexed)
     }
 
-    /// In which order it goes is known, unless one of its arrays is nowhere.
+    /// Reports an error if the memory order of one of the arrays is unknown, since then the order
+    /// of iteration is unknown, too.
     pub(in crate::front) fn somewhere(&self, me: &mut Lower<'a>, range: SrcRange) -> Lowered<()> {
         if self.dims.len() > 1 && self.arrays.iter().any(|x| me.layouts().is_unknown(x.all)) {
             return Err(me.error(range, catalogue::folded_in_unknown_order()));
@@ -142,7 +144,8 @@ impl<'a> Zip<'a> {
         index.into_iter().chain(self.parts.iter().map(|part| (part.item)(me, ix))).collect()
     }
 
-    /// The arguments of closures as tuples, in the order in which ndarray goes: by rows or by columns, which may depend on sizes.
+    /// The arguments of closures as tuples, in ndarray's order of iteration: by rows or by columns,
+    /// which may depend on sizes.
     pub(in crate::front) fn in_order(self: &Rc<Self>, me: &mut Lower<'a>) -> Seq<'a> {
         let open = self.lens.iter().any(Option::is_some);
         let columns = me.layouts().zip_of_parts_prefers_columns(&self.arrays, &self.sizes());
@@ -172,7 +175,7 @@ impl<'a> Zip<'a> {
         Value::Zip(Rc::new(Zip { parts, arrays, dims, lens, elem: self.elem, indexed: self.indexed, text }))
     }
 
-    /// How many elements there are along each axis.
+    /// The number of elements along each axis.
     fn sizes(&self) -> Vec<Term> {
         self.dims.iter().zip(&*self.lens).map(|(&n, len)| len.unwrap_or(n)).collect()
     }
@@ -199,7 +202,7 @@ fn and<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(zip.with(seq, array))
 }
 
-/// One more part of the same shape.
+/// Adds a producer of the same shape.
 fn zipped<'a>(
     me: &mut Lower<'a>,
     zip: &Zip<'a>,
@@ -284,13 +287,14 @@ fn map_assign_into<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value
     Ok(Value::Unit)
 }
 
-/// Of a closure that stands there: that is a loop (`Lower::each_loop`). Any other might change anything.
+/// Refuses a function that is not a closure expression, since it might change anything. A closure
+/// expression is lowered as a loop (`Lower::each_loop`).
 fn of_closure<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let range = call.ranges.last().copied().unwrap_or(call.range);
     Err(me.error(range, catalogue::closure_in_its_place(call.name())))
 }
 
-/// `y += alpha * x`, each product rounded as ndarray does.
+/// `y += alpha * x`. Each product is rounded, as in ndarray.
 fn scaled_add<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((alpha, ra), (x, rx)) = (call.arg(1)?, call.arg(2)?);
     let (place, part) = changed_part(me, call)?;
@@ -330,7 +334,8 @@ fn scaled_add<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 }
 
 impl<'a> Lower<'a> {
-    /// What a closure of a method that changes its receiver goes over: `a.map_inplace(f)`, `a.zip_mut_with(&b, f)`.
+    /// The items of a method that changes its receiver through a closure: `a.map_inplace(f)`,
+    /// `a.zip_mut_with(&b, f)`.
     pub(in crate::front) fn changed_items(&mut self, m: &'a syn::ExprMethodCall) -> Lowered<Value<'a>> {
         let range = SrcRange::of(&m.receiver);
         let place = Value::Place(Rc::new(self.place(&m.receiver)?));
@@ -375,7 +380,8 @@ fn map2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 impl<'a> Lower<'a> {
-    /// `t` in a shape as ndarray's `broadcast` has it: the trailing axes fit, or have size 1 (known as such).
+    /// Broadcasts `t` as ndarray's `broadcast` does: the trailing axes are equal, or have a size
+    /// that is known to be 1.
     pub(in crate::front) fn broadcast_to(
         &mut self,
         t: Term,
@@ -401,12 +407,12 @@ impl<'a> Lower<'a> {
         Ok(self.stretch(t, shape))
     }
 
-    /// An array or a scalar (an array of rank 0 is one here).
+    /// An array or a scalar. An array of rank 0 is a scalar here.
     pub(in crate::front) fn of_any_rank(&mut self, x: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         match x {
             Value::Term(t) | Value::Nested(t, _) => Ok(*t),
             Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::Open(_) => self.array(x, range),
-            // Nothing says what it is.
+            // The type of the constant is not known.
             Value::Number(n) if n.outer().is_some() => self.array(x, range),
             other => {
                 let found = self.describe(other);
@@ -415,7 +421,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The product of sizes of an array that exists: it does not overflow.
+    /// The product of sizes of an existing array. It does not overflow.
     pub(in crate::front) fn product_of(&mut self, sizes: &[Term]) -> Term {
         let one = self.g.lit_usize(1);
         sizes.iter().fold(one, |n, &size| self.g.int(crate::prim::IntOp::Mul, n, size))

@@ -1,7 +1,9 @@
-//! What methods and functions result in, as far as Rust's look-up of methods goes: one function for each kind of result, which the
-//! rows of the table name. Each reads the arguments, with the types that closures among them are called with.
+//! The result types of methods and functions, as far as Rust's method look-up depends on them.
+//! There is one function for each kind of result, and the table rows refer to them. Each analyses
+//! the arguments, with the types that closures among them are called with.
 //!
-//! None may say less references than there are, or another type; [`unknown`] is always right.
+//! Invariant: no function returns fewer references than the real type has, nor another type.
+//! [`unknown`] is always correct.
 
 use syn::Expr;
 
@@ -9,10 +11,10 @@ use super::Reader;
 use super::types::{ARRAY, NUMBER, Ty, VIEW};
 use crate::program::Owner;
 
-/// What a row results in, by the type of its receiver and its arguments.
+/// The result type of a table row, by the type of its receiver and its arguments.
 pub(in crate::front) type ResultFn = for<'r, 't, 's, 'e> fn(&'r mut Reader, &'t Ty, &'s [&'e Expr]) -> Ty;
 
-/// Whether it is one of ndarray's arrays, behind references or not.
+/// Whether a type is an ndarray or a reference to one.
 fn is_nd(of: &Ty) -> bool {
     matches!(of.stripped().1, Ty::Plain(Owner::Array | Owner::View | Owner::Shared))
 }
@@ -21,7 +23,7 @@ fn is_native(of: &Ty) -> bool {
     matches!(of.stripped().1, Ty::Plain(Owner::Vector | Owner::Slice | Owner::Static))
 }
 
-/// The item of an iterator or an option.
+/// The item type of an iterator or an option.
 fn item(of: &Ty) -> Ty {
     match of.stripped().1 {
         Ty::Iter(item) | Ty::Option(item) => (**item).clone(),
@@ -34,31 +36,31 @@ fn read(me: &mut Reader, args: &[&Expr]) {
     me.all(args.iter().copied());
 }
 
-/// Something of which nothing is known.
+/// A type that is not known.
 pub(in crate::front) fn unknown(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Unknown
 }
 
-/// A number, or something of ndarray's own that nothing is called on by reference.
+/// A number, or a type of ndarray's whose methods are never called by reference.
 pub(in crate::front) fn number(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     NUMBER
 }
 
-/// A number, if the receiver is one by value: `Ord`, which references have too, has the method as well.
+/// A number, if the receiver is one by value. References have the method as well, through `Ord`.
 pub(in crate::front) fn number_by_value(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     if let Ty::Plain(_) = of { NUMBER } else { Ty::Unknown }
 }
 
-/// A new array, whatever it is made of.
+/// A new array, whatever the receiver is.
 pub(in crate::front) fn array(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     ARRAY
 }
 
-/// A new array, if the receiver is one.
+/// A new array, if the receiver is an array.
 pub(in crate::front) fn array_of_array(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     if is_nd(of) { ARRAY } else { Ty::Unknown }
@@ -76,13 +78,13 @@ pub(in crate::front) fn vector(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     if let Ty::Plain(_) = of.stripped().1 { Ty::Plain(Owner::Vector) } else { Ty::Unknown }
 }
 
-/// What `clone` makes: of a reference what it refers to.
+/// The result of `clone`. The clone of a reference has the type of the referent.
 pub(in crate::front) fn clone(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     if let Ty::Plain(_) = of { of.clone() } else { of.copied() }
 }
 
-/// What `to_owned` makes: an array of a view.
+/// The result of `to_owned`. That of a view is an array.
 pub(in crate::front) fn owned(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     match of.stripped().1 {
@@ -92,7 +94,7 @@ pub(in crate::front) fn owned(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     }
 }
 
-/// `mapv(f)`.
+/// The result of `mapv(f)`.
 pub(in crate::front) fn mapped(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     match args {
         [f] if matches!(me.called(f, &[NUMBER]), Ty::Plain(_)) => ARRAY,
@@ -100,14 +102,15 @@ pub(in crate::front) fn mapped(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     }
 }
 
-/// `map(f)`, which gives references to elements of ndarray's arrays, and elements of those of static size.
+/// The result of `map(f)`. Its closure gets references to elements of an ndarray, and elements of
+/// an array of static size.
 pub(in crate::front) fn mapped_by_reference(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     match args {
         [f] if is_nd(of) => match me.called(f, &[NUMBER.to()]) {
             Ty::Plain(_) => ARRAY,
             _ => Ty::Unknown,
         },
-        // Of an array of arrays, too.
+        // The array may be an array of arrays.
         [f] if *of.stripped().1 == Ty::Plain(Owner::Static) => match me.called(f, &[NUMBER]) {
             Ty::Plain(_) => Ty::Plain(Owner::Static),
             _ => Ty::Unknown,
@@ -116,7 +119,7 @@ pub(in crate::front) fn mapped_by_reference(me: &mut Reader, of: &Ty, args: &[&E
     }
 }
 
-/// `fold(init, f)` of an array.
+/// The result of `fold(init, f)` of an array.
 pub(in crate::front) fn folded_elements(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     match args {
         [init, f] if is_nd(of) => {
@@ -128,31 +131,31 @@ pub(in crate::front) fn folded_elements(me: &mut Reader, of: &Ty, args: &[&Expr]
     }
 }
 
-/// The elements by reference.
+/// An iterator over references to the elements.
 pub(in crate::front) fn elements(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Iter(NUMBER.to().into())
 }
 
-/// The items of what is consumed.
+/// An iterator over the items of a consumed value.
 pub(in crate::front) fn items(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Iter(of.items().into())
 }
 
-/// Views, one after the other.
+/// An iterator over views.
 pub(in crate::front) fn views(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Iter(VIEW.into())
 }
 
-/// What is iterated over by `into_iter`.
+/// A value that `into_iter` turns into an iterator.
 pub(in crate::front) fn lanes(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Lanes
 }
 
-/// Slices of a vector; of an array what ndarray makes views of.
+/// Slices of a vector. For an ndarray, a value that ndarray iterates over as views.
 pub(in crate::front) fn windows(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     match of {
@@ -168,37 +171,37 @@ pub(in crate::front) fn chunks(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     if is_native(of) { Ty::Iter(Ty::Plain(Owner::Slice).to().into()) } else { Ty::Unknown }
 }
 
-/// Pairs of index and element.
+/// Pairs of an index and an element.
 pub(in crate::front) fn indexed(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Iter(Ty::Tuple(vec![NUMBER, NUMBER.to()]).into())
 }
 
-/// An element by reference, if there is one.
+/// An `Option` of a reference to an element.
 pub(in crate::front) fn some_element(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Option(NUMBER.to().into())
 }
 
-/// A number, if there is one.
+/// An `Option` of a number.
 pub(in crate::front) fn some_number(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Option(NUMBER.into())
 }
 
-/// The same iterator, or one of fewer items.
+/// An iterator with the same items or some of them.
 pub(in crate::front) fn same_items(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Iter(item(of).into())
 }
 
-/// What a closure makes of each item.
+/// An iterator over the results of a closure for each item.
 pub(in crate::front) fn mapped_items(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     let [f] = args else { return unknown(me, of, args) };
     Ty::Iter(me.called(f, &[item(of)]).into())
 }
 
-/// A number, or nothing, of what a closure says of each item.
+/// A number or `bool` from a closure that tests each item.
 pub(in crate::front) fn tested_items(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     let [f] = args else { return unknown(me, of, args) };
     me.called(f, &[item(of)]);
@@ -219,14 +222,14 @@ pub(in crate::front) fn found_item(me: &mut Reader, of: &Ty, args: &[&Expr]) -> 
     Ty::Option(item(of).into())
 }
 
-/// The item that a closure prefers to all others.
+/// The item that a comparing closure selects.
 pub(in crate::front) fn compared_item(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     let [f] = args else { return unknown(me, of, args) };
     me.called(f, &[item(of).to(), item(of).to()]);
     Ty::Option(item(of).into())
 }
 
-/// `fold(init, f)` of an iterator.
+/// The result of `fold(init, f)` of an iterator.
 pub(in crate::front) fn folded_items(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     let [init, f] = args else { return unknown(me, of, args) };
     let init = me.ty(init);
@@ -241,43 +244,43 @@ pub(in crate::front) fn zipped_items(me: &mut Reader, of: &Ty, args: &[&Expr]) -
     Ty::Iter(Ty::Tuple(vec![item(of), other]).into())
 }
 
-/// Pairs of index and item.
+/// Pairs of an index and an item.
 pub(in crate::front) fn numbered_items(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Iter(Ty::Tuple(vec![NUMBER, item(of)]).into())
 }
 
-/// What the items refer to.
+/// The referents of the items.
 pub(in crate::front) fn copied_items(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Iter(item(of).copied().into())
 }
 
-/// One of the items, if there is one.
+/// An `Option` of an item.
 pub(in crate::front) fn some_item(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Option(item(of).into())
 }
 
-/// What is in an option.
+/// The payload of an option.
 pub(in crate::front) fn content(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     item(of)
 }
 
-/// What a closure makes of what is in an option.
+/// The result of a closure on the payload of an option.
 pub(in crate::front) fn mapped_content(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     let [f] = args else { return unknown(me, of, args) };
     Ty::Option(me.called(f, &[item(of)]).into())
 }
 
-/// What the content of an option refers to.
+/// The referent of the payload of an option.
 pub(in crate::front) fn copied_content(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     Ty::Option(item(of).copied().into())
 }
 
-/// `build1(n, f)`: of a closure that is given an index.
+/// The result of `build1(n, f)`, whose closure gets an index.
 pub(in crate::front) fn built(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     let [n, f] = args else { return unknown(me, of, args) };
     me.ty(n);
@@ -285,14 +288,15 @@ pub(in crate::front) fn built(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     ARRAY
 }
 
-/// `from_shape_fn(n, f)`: likewise, if the closure gives numbers.
+/// The result of `from_shape_fn(n, f)`, if the closure returns numbers.
 pub(in crate::front) fn built_of_numbers(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     let [n, f] = args else { return unknown(me, of, args) };
     me.ty(n);
     if let Ty::Plain(_) = me.called(f, &[NUMBER]) { ARRAY } else { Ty::Unknown }
 }
 
-/// `build(n, f)`, `gather(n, x, f)`: of a closure that is given indices as an array, and comes last.
+/// The result of `build(n, f)` or `gather(n, x, f)`. The closure is the last argument and gets the
+/// indices as an array.
 pub(in crate::front) fn built_by_indices(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     let [before @ .., f] = args else { return unknown(me, of, args) };
     read(me, before);
@@ -300,7 +304,7 @@ pub(in crate::front) fn built_by_indices(me: &mut Reader, of: &Ty, args: &[&Expr
     ARRAY
 }
 
-/// `map2(a, b, f)`.
+/// The result of `map2(a, b, f)`.
 pub(in crate::front) fn mapped_pairs(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     let [a, b, f] = args else { return unknown(me, of, args) };
     read(me, &[a, b]);
@@ -308,13 +312,14 @@ pub(in crate::front) fn mapped_pairs(me: &mut Reader, of: &Ty, args: &[&Expr]) -
     ARRAY
 }
 
-/// `scan(init, xs, f)`. The DSL's items are by value; those of an array of two axes are views.
+/// The result of `scan(init, xs, f)`. The items of the DSL are passed by value; those of an array
+/// of two axes are views.
 pub(in crate::front) fn scanned(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     folded(me, of, args);
     Ty::Unknown
 }
 
-/// `fold(init, xs, f)`: the same, of which the accumulator is what it begins with.
+/// The result of `fold(init, xs, f)`. The accumulator has the type of the initial value.
 pub(in crate::front) fn folded(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     let [init, xs, f] = args else { return unknown(me, of, args) };
     let init = me.ty(init);

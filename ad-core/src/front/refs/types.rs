@@ -1,22 +1,23 @@
-//! Types as Rust has them, as far as the look-up of methods depends on them: references, and what has the elements.
+//! Rust's types, as far as method look-up depends on them: references, and the container of the
+//! elements.
 
 use syn::Type;
 
 use crate::program::Owner;
 
-/// A type of Rust's.
+/// A Rust type.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::front) enum Ty {
-    /// Numbers and arrays of numbers, by value.
+    /// A number, or an array of numbers in a container, by value.
     Plain(Owner),
     Ref(Box<Ty>),
     Tuple(Vec<Ty>),
     /// An iterator.
     Iter(Box<Ty>),
-    /// `rows()` and the like, which are iterated by `into_iter`.
+    /// The result of `rows()` and similar methods, which `into_iter` turns into an iterator.
     Lanes,
     Option(Box<Ty>),
-    /// A closure that results in this.
+    /// A closure with its result type.
     Fn(Box<Ty>),
     Unknown,
 }
@@ -30,7 +31,7 @@ impl Ty {
         Ty::Ref(self.into())
     }
 
-    /// What it refers to, and by how many references.
+    /// The referent, and the number of references to it.
     pub(super) fn stripped(&self) -> (u8, &Ty) {
         let (mut at, mut refs) = (self, 0_u8);
         while let Ty::Ref(inner) = at {
@@ -39,7 +40,8 @@ impl Ty {
         (refs, at)
     }
 
-    /// Without one reference: what `clone` makes of a reference, and `copied` of an iterator's items.
+    /// The type without one reference: the result of `clone` on a reference, and of `copied` on an
+    /// iterator's items.
     pub(super) fn copied(&self) -> Ty {
         match self {
             Ty::Ref(inner) => (**inner).clone(),
@@ -47,7 +49,7 @@ impl Ty {
         }
     }
 
-    /// The items of what it is as an iterator.
+    /// The type of the items, if the value is used as an iterator.
     pub(super) fn items(&self) -> Ty {
         let (refs, inner) = self.stripped();
         match (refs, inner) {
@@ -60,7 +62,7 @@ impl Ty {
     }
 }
 
-/// The type that a user has written.
+/// The type of an annotation.
 pub(super) fn written(ty: &Type) -> Ty {
     match ty {
         Type::Paren(p) => written(&p.elem),

@@ -1,5 +1,5 @@
-//! The table of functions of two real arguments, with the terms that their derivatives are made of.
-//! Must never hold a derivative that is not tested: `ad-core/tests/table.rs` walks the table.
+//! The table of functions of two real arguments, with the terms of their derivatives. Every
+//! derivative is tested: `ad-core/tests/table.rs` covers the whole table.
 
 use super::Emit::{Kernel, Method, Op};
 use super::Scaling::Absorbing;
@@ -9,9 +9,9 @@ use crate::prim::Build;
 use crate::prim::Cmp;
 use crate::term::Term;
 
-/// What a row says that says nothing else: a cheap function.
+/// The default of a row: a cheap function.
 const CHEAP: BinaryRow = BinaryRow::CHEAP;
-/// A function that costs more than to store its result.
+/// The default for a function that costs more than storing its result.
 const EXPENSIVE: BinaryRow = BinaryRow { cost: super::EXPENSIVE, ..CHEAP };
 
 scalar_table! {
@@ -71,7 +71,7 @@ scalar_table! {
         ],
         on_arrays: true, points: &[(1.5, -2.0), (-0.3, 0.4)], ..EXPENSIVE
     };
-    /// The first argument on a tie; a NaN operand gets no derivative.
+    /// The derivative goes to the first argument on a tie. A NaN operand gets no derivative.
     Max: BinaryRow {
         name: "max", eval: f64::max, emit: Method("max"),
         partials: [
@@ -96,8 +96,7 @@ scalar_table! {
         ],
         points: &[(1.5, -2.0), (-0.3, 0.4)], ..CHEAP
     };
-    /// The derivative of order n of `digamma` at x, for a constant n that is a whole number from 1
-    /// on.
+    /// The derivative of order n of `digamma` at x, for a constant whole number n >= 1.
     Polygamma: BinaryRow {
         name: "polygamma", eval: reference::polygamma, emit: Kernel("polygamma"),
         partials: [
@@ -106,7 +105,7 @@ scalar_table! {
         ],
         points: &[(3.0, 0.4), (3.0, -0.6), (3.0, 2.5), (4.0, 1.7)], ..EXPENSIVE
     };
-    /// `if a == 0 { 0 } else { a * b }`: how a cotangent that may be a masked zero is scaled
+    /// `if a == 0 { 0 } else { a * b }`. It scales a cotangent that may be a masked zero
     /// (`modes::dual_arrays::transpose`).
     MulZero: BinaryRow {
         name: "*0", eval: |a, b| if a == 0.0 { 0.0 } else { a * b }, emit: Kernel("mul_zero"),
@@ -115,14 +114,15 @@ scalar_table! {
     };
 }
 
-/// `a` as a mask of itself: where it is 0, what it scales does not count, NaN or not.
+/// A mask: 1 where `a` is not 0. Where `a` is 0, the value that it scales is ignored, even if it is
+/// NaN.
 fn nonzero(g: &mut dyn Build, a: Term, _b: Term, _y: Term) -> Term {
     let zero = g.lit_like(a, 0.0);
     let at_zero = g.compare(Cmp::Eq, a, zero);
     g.select(at_zero, zero, a)
 }
 
-/// `a / y`, 0 where y is 0.
+/// `a / y`, and 0 where y is 0.
 fn over_or_zero(g: &mut dyn Build, a: Term, y: Term) -> Term {
     let zero = g.lit_like(y, 0.0);
     let at_zero = g.compare(Cmp::Eq, y, zero);
@@ -130,8 +130,8 @@ fn over_or_zero(g: &mut dyn Build, a: Term, y: Term) -> Term {
     g.select(at_zero, zero, q)
 }
 
-/// `n / (a^2 + b^2)`, 0 where both are 0. In two steps, as the squares overflow and underflow where
-/// the quotient does not.
+/// `n / (a^2 + b^2)`, and 0 where both are 0. It divides twice, since the squares may overflow or
+/// underflow where the quotient does not.
 fn over_square_sum(g: &mut dyn Build, n: Term, a: Term, b: Term) -> Term {
     let zero = g.lit_like(a, 0.0);
     let h = g.binary(Binary::Hypot, a, b);
@@ -141,9 +141,9 @@ fn over_square_sum(g: &mut dyn Build, n: Term, a: Term, b: Term) -> Term {
     g.select(at_zero, zero, q)
 }
 
-/// `b * a^(b - 1)`; 0 where b is 0, also where the power is infinite. The product keeps its
-/// derivative by b, which is not 0 there: a choice by `b == 0` would make the Hessian asymmetric at
-/// points where the function is smooth.
+/// `b * a^(b - 1)`, and 0 where b is 0, even if the power is infinite. The product keeps its
+/// derivative by b, which is not 0 there: a conditional on `b == 0` would make the Hessian
+/// asymmetric at points where the function is smooth.
 fn pow_da(g: &mut dyn Build, a: Term, b: Term, _y: Term) -> Term {
     let one = g.lit_like(b, 1.0);
     let less = g.sub(b, one);
@@ -151,7 +151,7 @@ fn pow_da(g: &mut dyn Build, a: Term, b: Term, _y: Term) -> Term {
     g.binary(Binary::MulZero, b, p)
 }
 
-/// `a^b * ln a`; 0 where a is 0 and b positive.
+/// `a^b * ln a`, and 0 where a is 0 and b is positive.
 fn pow_db(g: &mut dyn Build, a: Term, b: Term, y: Term) -> Term {
     let zero = g.lit_like(a, 0.0);
     let at_zero = g.compare(Cmp::Eq, a, zero);
@@ -162,7 +162,7 @@ fn pow_db(g: &mut dyn Build, a: Term, b: Term, y: Term) -> Term {
     g.select(flat, zero, d)
 }
 
-/// 1 where `a.max(b)` (or `min`) is a, ties included and a not NaN.
+/// 1 where the result of `a.max(b)` (or `min`) is a, ties included, if a is not NaN.
 fn wins(g: &mut dyn Build, a: Term, b: Term, min: bool) -> Term {
     let (zero, one) = (g.lit_like(a, 0.0), g.lit_like(a, 1.0));
     let op = if min { Cmp::Le } else { Cmp::Ge };
@@ -174,7 +174,7 @@ fn wins(g: &mut dyn Build, a: Term, b: Term, min: bool) -> Term {
     g.select(c, one, zero)
 }
 
-/// 1 where `a.max(b)` (or `min`) is b and not a.
+/// 1 where the result of `a.max(b)` (or `min`) is b and not a.
 fn loses(g: &mut dyn Build, a: Term, b: Term, min: bool) -> Term {
     let (zero, one) = (g.lit_like(a, 0.0), g.lit_like(a, 1.0));
     let op = if min { Cmp::Gt } else { Cmp::Lt };

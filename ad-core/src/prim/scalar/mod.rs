@@ -1,12 +1,12 @@
-//! The scalar functions. A function is one row of a table, and all that the compiler knows of it is
-//! in the row: name, value, partial derivatives, how it is emitted, what it costs, whether it is
-//! vectorised, whether users call it and by what form, and where it is tested. Whoever needs a list
-//! of functions walks [`Unary::ALL`] and [`Binary::ALL`].
+//! The scalar functions. Each is one row of a table. The row has everything that the compiler knows
+//! about the function: name, value, partial derivatives, generated code, cost, vectorisation, the
+//! form in which users call it, and test points. Code that needs a list of functions uses
+//! [`Unary::ALL`] and [`Binary::ALL`].
 //!
-//! What is not here on purpose: the closed form of the oracle, which checks the row and so must not
-//! read it, and the kernel in `ad-runtime` of a function that std lacks.
+//! Two parts are deliberately elsewhere: the closed form of the oracle, which checks the row and so
+//! does not read it, and the kernel in `ad-runtime` of a function that std lacks.
 //!
-//! Partial derivatives are core terms themselves, so they can be differentiated again.
+//! Partial derivatives are core terms, so they can be differentiated again.
 
 mod binary;
 mod reference;
@@ -21,37 +21,38 @@ use crate::term::Term;
 /// How generated code calls a scalar function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Emit {
-    /// `x.name()`, `a.name(b)`: a method of the primitive type.
+    /// A method of the primitive type: `x.name()`, `a.name(b)`.
     Method(&'static str),
-    /// `kernel::name(x)`: a function of `ad-runtime`.
+    /// A function of `ad-runtime`: `kernel::name(x)`.
     Kernel(&'static str),
-    /// An infix operator, or a prefix one for unary functions.
+    /// An infix operator, or a prefix operator for unary functions.
     Op(&'static str),
 }
 
-/// How the tangent is scaled by a partial derivative.
+/// How a partial derivative scales the tangent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scaling {
-    /// A product.
+    /// By a product.
     Plain,
-    /// A product that is 0 where the incoming value is 0, whatever the factor: the partial may be
-    /// infinite at a point where the convention is that a zero cotangent stays zero.
+    /// By a product that is 0 if the incoming value is 0, whatever the factor is. The partial
+    /// derivative may be infinite at a point where the convention is that a zero cotangent remains
+    /// zero.
     Absorbing,
 }
 
-/// In which form users call a scalar function.
+/// The form in which users call a scalar function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Surface {
-    /// As a method of a number and, if it says so, of an array.
+    /// A method of a number.
     Method {
-        /// Whether ndarray has it for arrays.
+        /// Whether ndarray has the method for arrays, too.
         on_arrays: bool,
     },
-    /// As a function of the DSL, of a number or of each element of an array.
+    /// A function of the DSL, for a number or elementwise for an array.
     Function,
-    /// As an operator.
+    /// An operator.
     Operator,
-    /// Not at all: only derivatives are made of it.
+    /// It is not callable. Only derivatives contain it.
     Internal,
 }
 
@@ -59,7 +60,7 @@ pub enum Surface {
 pub const CHEAP: u32 = 1;
 /// The work of a division.
 pub const DIVISION: u32 = 4;
-/// The work from which on it costs more to compute a value twice than to store it.
+/// The minimum work of an expensive function: storing its value is cheaper than computing it twice.
 pub const EXPENSIVE: u32 = 20;
 
 type Partial1 = fn(&mut dyn Build, x: Term, y: Term) -> Term;
@@ -68,29 +69,29 @@ type Partial2 = fn(&mut dyn Build, a: Term, b: Term, y: Term) -> Term;
 /// A row of the table of functions of one real argument.
 #[derive(Debug)]
 pub struct UnaryRow {
-    /// Printed name, and the name of the method or of the DSL's function.
+    /// The name in printed terms, of the method or of the DSL's function.
     pub name: &'static str,
-    /// Reference value.
+    /// The reference value.
     pub eval: fn(f64) -> f64,
-    /// The derivative, given the argument and the result; `None`: zero everywhere (by the
-    /// conventions table).
+    /// The derivative, given the argument and the result. `None` if it is zero everywhere (by the
+    /// table of conventions).
     pub partial: Option<Partial1>,
     /// How the tangent is scaled.
     pub scaling: Scaling,
-    /// How it is emitted.
+    /// How generated code calls it.
     pub emit: Emit,
     /// The work for one number.
     pub cost: u32,
-    /// Whether `ad-runtime`'s `Isa` has a vectorised method of the name that is emitted.
+    /// Whether `ad-runtime`'s `Isa` has a vectorised method with the name in generated code.
     pub vectorised: bool,
-    /// Whether it is a step function: a decision depends on its argument.
+    /// Whether it is a step function. Then it is a decision that depends on its argument.
     pub step: bool,
-    /// Whether it is finite where its argument is, but for overflow.
+    /// Whether it is finite for finite arguments, except for overflow.
     pub bounded: bool,
-    /// Whether users do not know it: only derivatives are made of it.
+    /// Whether it is hidden from users. Only derivatives contain it.
     pub internal: bool,
-    /// Arguments at which tests may evaluate it: it is defined there, and its derivatives are not
-    /// huge. `None`: any.
+    /// The range of arguments for tests. The function is defined there, and its derivatives are of
+    /// moderate size. `None`: any argument.
     pub domain: Option<(f64, f64)>,
     /// Points at which value and derivative are tested.
     pub points: &'static [f64],
@@ -99,21 +100,21 @@ pub struct UnaryRow {
 /// A row of the table of functions of two real arguments.
 #[derive(Debug)]
 pub struct BinaryRow {
-    /// Printed name, and the name of the method.
+    /// The name in printed terms and of the method.
     pub name: &'static str,
-    /// Reference value.
+    /// The reference value.
     pub eval: fn(f64, f64) -> f64,
-    /// The partial derivatives; `None`: zero everywhere.
+    /// The partial derivatives. `None` if one is zero everywhere.
     pub partials: [Option<Partial2>; 2],
     /// How the tangents are scaled.
     pub scaling: Scaling,
-    /// How it is emitted.
+    /// How generated code calls it.
     pub emit: Emit,
     /// The work for one number.
     pub cost: u32,
-    /// Whether `ad-runtime`'s `Isa` has a vectorised method of the name that is emitted.
+    /// Whether `ad-runtime`'s `Isa` has a vectorised method with the name in generated code.
     pub vectorised: bool,
-    /// Whether it is finite where its arguments are, but for overflow.
+    /// Whether it is finite for finite arguments, except for overflow.
     pub bounded: bool,
     /// Whether ndarray has the method for arrays.
     pub on_arrays: bool,
@@ -137,7 +138,7 @@ impl UnaryRow {
         points: &[],
     };
 
-    /// In which form users call it.
+    /// The form in which users call it.
     #[must_use]
     pub fn surface(&self) -> Surface {
         match self.emit {
@@ -163,7 +164,7 @@ impl BinaryRow {
         points: &[],
     };
 
-    /// In which form users call it.
+    /// The form in which users call it.
     #[must_use]
     pub fn surface(&self) -> Surface {
         match self.emit {
@@ -175,7 +176,7 @@ impl BinaryRow {
     }
 }
 
-/// A table: the enumeration of its functions, and the row of each.
+/// Declares a table: the enumeration of its functions, and the row of each.
 macro_rules! scalar_table {
     ($(#[$about:meta])* $Table:ident, $Row:ident; $($(#[$doc:meta])* $variant:ident: $row:expr;)*) => {
         $(#[$about])*

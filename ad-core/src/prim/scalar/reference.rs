@@ -1,5 +1,5 @@
-//! Reference values of the functions that std lacks: slow and obvious. Must never share code with
-//! `ad-runtime`, whose kernels are tested against them.
+//! Reference values of the functions that std lacks: slow and obvious. This module shares no code
+//! with `ad-runtime`, whose kernels are tested against it.
 
 pub(super) fn sigmoid(x: f64) -> f64 {
     if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
@@ -9,8 +9,8 @@ pub(super) fn softplus(x: f64) -> f64 {
     if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() }
 }
 
-/// Maclaurin series (Kummer's form, all terms positive) for small arguments, continued fraction for
-/// large ones.
+/// Maclaurin series (Kummer's form, all terms positive) for small arguments, and a continued
+/// fraction for large ones.
 pub(super) fn erf(x: f64) -> f64 {
     if x.is_nan() {
         return x;
@@ -40,7 +40,8 @@ fn erfc_tail(x: f64) -> f64 {
     (-x * x).exp() / ((x + f) * std::f64::consts::PI.sqrt())
 }
 
-/// Stirling's series after shifting the argument above 15; reflection below 1/2.
+/// Stirling's series after a shift of the argument to above 15, and the reflection formula below
+/// 1/2.
 pub(super) fn ln_gamma(x: f64) -> f64 {
     if x < 0.5 {
         return (std::f64::consts::PI / (std::f64::consts::PI * x).sin().abs()).ln() - ln_gamma(1.0 - x);
@@ -100,7 +101,7 @@ pub(super) fn tetragamma(x: f64) -> f64 {
 pub(super) fn polygamma(n: f64, x: f64) -> f64 {
     const BERNOULLI: [f64; 7] =
         [1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0];
-    // The order is a whole number: it has no derivative.
+    // The order is a whole number and has no derivative.
     let n = n.round();
     let factorial = |n: f64| (1..=300).map(f64::from).take_while(|&k| k <= n).product::<f64>();
     let (mut z, mut sum) = (x, 0.0);

@@ -1,5 +1,5 @@
-//! The table of functions of one real argument, with the terms that their derivatives are made of.
-//! Must never hold a derivative that is not tested: `ad-core/tests/table.rs` walks the table.
+//! The table of functions of one real argument, with the terms of their derivatives. Every
+//! derivative is tested: `ad-core/tests/table.rs` covers the whole table.
 
 use super::Emit::{Kernel, Method, Op};
 use super::Scaling::Absorbing;
@@ -12,9 +12,9 @@ const ALL: &[f64] = &[-2.3, -0.7, 0.4, 1.9];
 const POS: &[f64] = &[0.2, 0.9, 1.7, 6.0];
 const UNIT: &[f64] = &[-0.8, -0.3, 0.2, 0.7];
 
-/// What a row says that says nothing else: a cheap function.
+/// The default of a row: a cheap function.
 const CHEAP: UnaryRow = UnaryRow::CHEAP;
-/// A function that costs more than to store its result.
+/// The default for a function that costs more than storing its result.
 const EXPENSIVE: UnaryRow = UnaryRow { cost: super::EXPENSIVE, ..CHEAP };
 
 scalar_table! {
@@ -143,7 +143,7 @@ scalar_table! {
         partial: Some(|g, x, _| sign_or_zero(g, x)),
         bounded: true, points: &[-2.0, -0.5, 0.7, 3.0], ..CHEAP
     };
-    /// Derivative 0 (conventions table).
+    /// The derivative is 0 (table of conventions).
     Signum: UnaryRow {
         name: "signum", eval: f64::signum, emit: Method("signum"),
         step: true, points: &[-1.5, 0.5], ..CHEAP
@@ -164,7 +164,7 @@ scalar_table! {
         name: "trunc", eval: f64::trunc, emit: Method("trunc"),
         step: true, points: &[-1.3, 0.6], ..CHEAP
     };
-    /// Derivative 1 (conventions table).
+    /// The derivative is 1 (table of conventions).
     Fract: UnaryRow {
         name: "fract", eval: f64::fract, emit: Method("fract"),
         partial: Some(|g, x, _| g.lit_like(x, 1.0)),
@@ -185,7 +185,7 @@ scalar_table! {
         partial: Some(|g, x, y| { let one = g.lit_like(x, 1.0); let q = g.sub(one, y); g.mul(y, q) }),
         vectorised: true, bounded: true, points: ALL, ..EXPENSIVE
     };
-    /// Derivative 0 at 0 (conventions table).
+    /// The derivative at 0 is 0 (table of conventions).
     Relu: UnaryRow {
         name: "relu", eval: |x| if x > 0.0 || x.is_nan() { x } else { 0.0 }, emit: Kernel("relu"),
         partial: Some(|g, x, _| step(g, x)),
@@ -222,8 +222,7 @@ scalar_table! {
         partial: Some(|g, x, _| g.unary(Unary::Tetragamma, x)),
         internal: true, domain: Some((0.3, 6.0)), points: POS, ..EXPENSIVE
     };
-    /// The derivative of trigamma. That of order n of digamma is [`super::Binary::Polygamma`] from
-    /// here on.
+    /// The derivative of trigamma. Higher derivatives are [`super::Binary::Polygamma`].
     Tetragamma: UnaryRow {
         name: "tetragamma", eval: reference::tetragamma, emit: Kernel("tetragamma"),
         partial: Some(|g, x, _| { let n = g.lit_like(x, 3.0); g.binary(Binary::Polygamma, n, x) }),
@@ -237,7 +236,7 @@ fn one_minus_square(g: &mut dyn Build, x: Term) -> Term {
     g.sub(one, q)
 }
 
-/// The sign of x, 0 at 0.
+/// The sign of x, and 0 at 0.
 pub(super) fn sign_or_zero(g: &mut dyn Build, x: Term) -> Term {
     let zero = g.lit_like(x, 0.0);
     let at_zero = g.compare(Cmp::Eq, x, zero);
@@ -245,7 +244,7 @@ pub(super) fn sign_or_zero(g: &mut dyn Build, x: Term) -> Term {
     g.select(at_zero, zero, s)
 }
 
-/// 1 where x is positive, else 0.
+/// 1 where x is positive, and 0 elsewhere.
 fn step(g: &mut dyn Build, x: Term) -> Term {
     let (zero, one) = (g.lit_like(x, 0.0), g.lit_like(x, 1.0));
     let positive = g.compare(Cmp::Gt, x, zero);

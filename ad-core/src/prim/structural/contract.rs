@@ -1,12 +1,12 @@
-//! `contract`: a sum of products of two arrays, by labelled axes. It is closed under batching and
-//! under transposition.
+//! `contract`: a sum of products of two arrays by labelled axes. Contractions are closed under
+//! batching and under transposition.
 
 use super::{Applied, Batch, Example, Linear, Sample, Structural, arity};
 use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, bad, ensure};
 use crate::term::{Contraction, Term, Type};
 
-/// The sum of products that the labels say.
+/// The sum of products with these labels.
 pub(super) struct Contract<'a>(pub(super) &'a Contraction);
 
 impl Structural for Contract<'_> {
@@ -57,7 +57,7 @@ impl Structural for Contract<'_> {
 
     fn linear(&self, _g: &dyn Types, args: &[Term], k: usize) -> Option<Linear> {
         let c = self.0;
-        // Where a zero of the operand absorbs, one of its tangent and one of the cotangent do.
+        // If zeros of this operand absorb, so do those of its tangent and of the cotangent.
         let of = if k == 0 { c.clone() } else { c.swapped() };
         let absorbs = of.absorbs;
         let (own, other) = (&of.a, &of.b);

@@ -1,13 +1,13 @@
-//! `cumsum`: partial sums along the last axis, from the first element on, or from the last one.
-//! Each is the transpose of the other, since element i of the one is the sum of the elements up to
-//! i, and of the other of those from i on.
+//! `cumsum`: partial sums along the last axis, from the first or the last element. Each direction
+//! is the transpose of the other, since element i of one is the sum of the elements up to i, and
+//! element i of the other is the sum of the elements from i to the end.
 
 use super::{Applied, Batch, Example, Linear, Sample, Structural, arity};
 use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, ensure};
 use crate::term::Term;
 
-/// Partial sums; whether they begin with the last element.
+/// Partial sums. The flag says whether they start at the last element.
 pub(super) struct CumSum(pub(super) bool);
 
 impl Structural for CumSum {

@@ -28,7 +28,7 @@ impl Structural for Iota {
     }
 
     fn cost(&self) -> Option<u32> {
-        // The index of a loop.
+        // The value is the index of a loop.
         Some(0)
     }
 

@@ -72,16 +72,16 @@ impl Transpose<'_> {
 /// The elements in row-major order in another shape.
 pub(super) struct Reshape;
 
-/// The same array under other names of its sizes.
+/// The same array with other terms for its sizes.
 pub(super) struct Recast;
 
-/// One more first axis, before the sizes.
+/// Batching adds a first axis before the sizes.
 fn resized(prim: &Prim, g: &mut dyn Build, b: &Batch<'_>) -> Term {
     let args: Vec<Term> = [b.lifted[0], b.size].into_iter().chain(b.rest().iter().copied()).collect();
     g.raw(prim.clone(), &args)
 }
 
-/// There and back.
+/// The derivative: to the shape of the result, and back.
 fn of_sizes(prim: &Prim, g: &dyn Types, args: &[Term]) -> Linear {
     Linear {
         forward: Applied { prim: prim.clone(), rest: args[1..].to_vec() },

@@ -1,15 +1,15 @@
-//! A part of an array and zeros around an array: `slice` and `pad`, each the transpose of the
-//! other.
+//! A part of an array (`slice`), and an array padded with zeros (`pad`). Each is the transpose of
+//! the other.
 
 use super::{Applied, Batch, Example, Linear, Sample, Structural, arity, list, shaped};
 use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, ensure};
 use crate::term::Term;
 
-/// Element i of axis k is the argument's at `start_k + step_k * i`.
+/// Element i of axis k is the argument's element at `start_k + step_k * i`.
 pub(super) struct Slice<'a>(pub(super) &'a [i64]);
 
-/// Zeros, with the argument at `start_k + step_k * i`.
+/// Zeros, with element i of the argument at `start_k + step_k * i`.
 pub(super) struct Pad<'a>(pub(super) &'a [i64]);
 
 fn infer(name: &str, steps: &[i64], g: &dyn Types, args: &[Term]) -> Typed {
@@ -21,7 +21,7 @@ fn infer(name: &str, steps: &[i64], g: &dyn Types, args: &[Term]) -> Typed {
     shaped(elem, args[1 + rank..].iter().copied())
 }
 
-/// One more first axis, of which all is taken.
+/// Batching adds a first axis, which is taken whole.
 fn batch(prim: fn(Box<[i64]>) -> Prim, steps: &[i64], g: &mut dyn Build, b: &Batch<'_>) -> Term {
     let (starts, sizes) = b.rest().split_at(steps.len());
     let steps = std::iter::once(1).chain(steps.iter().copied()).collect();
@@ -32,7 +32,7 @@ fn batch(prim: fn(Box<[i64]>) -> Prim, steps: &[i64], g: &mut dyn Build, b: &Bat
     g.raw(prim(steps), &args)
 }
 
-/// The starts, and then these sizes.
+/// The starts, followed by the sizes.
 fn at(starts: &[Term], sizes: &[Term]) -> Vec<Term> {
     starts.iter().chain(sizes).copied().collect()
 }
@@ -69,7 +69,7 @@ impl Structural for Slice<'_> {
 
     #[inline]
     fn examples() -> Vec<Example> {
-        // Rows 1, 0; columns 0, 2.
+        // Rows 1, 0 and columns 0, 2.
         vec![Example {
             prim: Prim::Slice([-1, 2].into()),
             args: vec![

@@ -1,8 +1,9 @@
 //! `sum`, and the reductions over trailing axes.
 //!
-//! The derivative of an extremum is not a linear map of this form: it reads its argument where the
-//! extremum is, so its rule, which makes that place, is a mode's (`modes::dual_arrays::dual`). A
-//! reduction in an order of its own has no derivative: it stands beside the sum that has.
+//! The derivative of an extremum is not a linear map of this form: it reads the argument at the
+//! position of the extremum. So a mode has its rule, which computes that position
+//! (`modes::dual_arrays::dual`). A reduction in a fixed order has no derivative: it is the exact
+//! value of a pair whose relaxed sum has the derivative.
 
 use super::{Applied, Batch, Example, Linear, Sample, Structural, arity, behind_first, list, shaped};
 use crate::prim::build::{Build, Typed, Types, ensure};
@@ -56,7 +57,7 @@ impl Structural for Sum<'_> {
     }
 }
 
-/// A reduction over so many trailing axes.
+/// A reduction over a number of trailing axes.
 pub(super) struct Reduction(pub(super) Reduce, pub(super) u8);
 
 const MATRIX: Sample = Sample::Reals(&[2, 3], &[0.5, -1.0, 2.0, 1.5, 0.3, -0.7]);

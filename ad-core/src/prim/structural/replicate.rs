@@ -1,4 +1,4 @@
-//! `replicate`: new axes, along which the array is the same.
+//! `replicate`: new axes along which the array is constant.
 
 use super::{Applied, Batch, Example, Linear, Sample, Structural, arity, behind_first, list, shaped};
 use crate::prim::Prim;
@@ -46,8 +46,7 @@ impl Structural for Replicate<'_> {
         Some(Linear {
             forward: Applied { prim: Prim::Replicate(self.0.into()), rest: sizes.to_vec() },
             backward: Applied { prim: Prim::Sum(self.0.into()), rest: Vec::new() },
-            // Along an axis without elements nothing reads it: what is computed once for all is
-            // then computed by nobody.
+            // If a new axis may be empty, nothing reads the argument.
             unread: sizes.iter().any(|&n| g.int_value(n).is_none_or(|n| n == 0)),
         })
     }

@@ -1,7 +1,7 @@
 //! `stack`: arrays of one type along a new first axis.
 //!
-//! It is linear in all of its arguments at once, and so its derivative is a form of its own in a
-//! mode (`modes::dual_arrays`, `Delta::Stack`): one map an argument would be a sum of as many
+//! It is linear in all of its arguments jointly, so its derivative is a special form of a mode
+//! (`modes::dual_arrays`, `Delta::Stack`). One map for each argument would give a sum of as many
 //! arrays of the result's size.
 
 use super::{Batch, Example, Sample, Structural, shaped};
@@ -9,7 +9,7 @@ use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, bad, ensure};
 use crate::term::{Term, axis};
 
-/// Arrays of one type as the rows of one.
+/// Arrays of one type as the rows of one array.
 pub(super) struct Stack;
 
 impl Structural for Stack {
