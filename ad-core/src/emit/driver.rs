@@ -18,6 +18,7 @@ mod scalars;
 mod splitting;
 mod stack;
 mod state;
+mod strided;
 mod tiling;
 mod whole;
 

@@ -11,6 +11,7 @@ use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::im2col::Windows;
 use crate::passes::lowering::matrix::behind;
 use crate::passes::lowering::opened::{Loops, Role, Scopes};
+use crate::passes::lowering::strided::strided;
 use crate::prim::{Binary, Prim, Reduce};
 
 /// The storage class of a term: how its readers access it.
@@ -348,12 +349,14 @@ fn visit(
                 }
             }
             Prim::Reduce(..) => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
+            // The array under a transposition or a part is stored, not the transposition or the
+            // part.
             Prim::Contract(_) => {
-                for &c in args {
-                    // The array under a transposition or a part is stored, not the transposition or
-                    // the part.
-                    read(behind(g, c).array, contexts.path(context, t), true);
-                }
+                let arrays = match strided(g, t) {
+                    Some(p) => [p.a.array, p.b.array],
+                    None => [args[0], args[1]].map(|c| behind(g, c).array),
+                };
+                arrays.into_iter().for_each(|c| read(c, contexts.path(context, t), true));
             }
             Prim::Recast => {
                 read(args[0], context, class == Class::Buffer && g.rank(t) > 0);

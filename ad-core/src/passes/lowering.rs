@@ -11,10 +11,12 @@ mod in_place;
 pub(crate) mod matrix;
 mod merge_runs;
 pub(crate) mod opened;
+pub(crate) mod strided;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use self::matrix::{always_stored, as_product};
+use self::strided::as_products;
 
 use self::in_place::update;
 use self::merge_runs::{Inner, OneRun, runs};
@@ -427,8 +429,9 @@ fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exa
         let by_cost = !p.k.is_empty() && (!dot || (!batch && (exact || stored)));
         choose_if(!exact && !p.k.is_empty(), Kind::Kernel, (t.index(), 0), by_cost, why)
     });
-    if kernel {
-        return g.prim(Prim::Contract(spec.clone()), &[a, b]);
+    let product = g.prim(Prim::Contract(spec.clone()), &[a, b]);
+    if kernel || (!exact && on_strides(g, spec, product, [a, b])) {
+        return product;
     }
     let mut domain: Vec<u8> = spec.out.to_vec();
     for l in spec.a.iter().chain(&spec.b) {
@@ -453,6 +456,25 @@ fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exa
     let product = g.product(a, b, spec.absorbs);
     let summed: Vec<u8> = (spec.out.len()..domain.len()).map(axis).collect();
     g.sum_axes(product, &summed)
+}
+
+/// Whether the contraction is a batch of matrix products on strided arrays, and no product of
+/// contiguous ones.
+fn on_strides(g: &Graph, spec: &Contraction, product: Term, of: [Term; 2]) -> bool {
+    if as_product(g, spec, of[0], of[1]).is_some() {
+        return false;
+    }
+    as_products(g, spec, product, of).is_some_and(|p| {
+        let matrices = !p.rows.size.is_empty() && !p.columns.size.is_empty();
+        let why = || {
+            format!(
+                "(products of strided {}, {} axes of batches)",
+                if matrices { "matrices" } else { "vectors" },
+                p.batch.len()
+            )
+        };
+        choose(Kind::Kernel, (product.index(), 3), matrices, why)
+    })
 }
 
 /// Whether the contraction can use implicit im2col.

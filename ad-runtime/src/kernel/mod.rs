@@ -31,6 +31,7 @@ mod matrix;
 mod product;
 mod reduce;
 mod special;
+mod strided;
 mod vector;
 mod windows;
 
@@ -58,5 +59,6 @@ pub use reduce::{
 };
 pub(crate) use special::scalar_functions;
 pub use special::*;
+pub use strided::{Indices, absorbing_products, products, products_off_heap};
 pub use vector::{add_assign, axpy, axpy_in, column_sums, cumsum, cumsum_back};
 pub use windows::{Axis, absorbing_windows, windows, windows_in_order};

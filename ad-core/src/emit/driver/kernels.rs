@@ -25,7 +25,7 @@ impl Driver<'_> {
         let g = self.g;
         let mut names = Vec::new();
         let Some(p) = as_product(g, spec, args[0], args[1]) else {
-            return Err("a contraction that is no matrix product".into());
+            return self.strided(t, guard);
         };
         let a = self.operand(&p.a, &[&p.batch, &p.m, &p.k], &mut names);
         let b = self.operand(&p.b, &[&p.batch, &p.k, &p.n], &mut names);

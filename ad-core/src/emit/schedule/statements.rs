@@ -9,6 +9,7 @@ use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::im2col::Windows;
 use crate::passes::lowering::matrix::behind;
 use crate::passes::lowering::opened::Scope;
+use crate::passes::lowering::strided::strided;
 use crate::prim::{Prim, Reduce};
 
 /// A check for the scheduler: the terms that it reads, and whether it comes before everything else.
@@ -45,7 +46,12 @@ pub(super) fn reads(g: &Graph, class: &[Class], windows: &BTreeMap<Term, Windows
                 );
             for (k, &c) in args.iter().enumerate() {
                 let mut read = c;
-                if matches!(prim, Prim::Contract(_)) {
+                if let Some(p) = strided(g, t) {
+                    let part = if k == 0 { p.a } else { p.b };
+                    read = part.array;
+                    stack.extend(part.starts.iter().map(|s| (s.2, false)));
+                    stack.extend(g.shape(c).iter().map(|&n| (n, false)));
+                } else if matches!(prim, Prim::Contract(_)) {
                     let behind = behind(g, c);
                     read = behind.array;
                     // The start and the sizes of a slice.

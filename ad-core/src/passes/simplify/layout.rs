@@ -20,6 +20,7 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         transpose_splats
     ),
+    rule!("transpose.part", "tr p (recast x) = recast (tr p x), tr p (pad x) = pad (tr p x)", Exact, transpose_part),
     rule!("sum.transpose", "sum (tr p x) = tr q (sum x)", Loose, sum_transpose),
     rule!("sum.sum", "sum (sum x) = sum x over both sets of axes", Loose, sum_sum),
     rule!("sum.replicate", "sum (replicate x) = replicate (sum x), for different axes", Loose, sum_replicate),
@@ -118,6 +119,26 @@ fn transpose_splats(g: &mut Graph, t: Term) -> Option<Term> {
         })
         .collect();
     Some(g.prim(prim, &args))
+}
+
+/// A transposition belongs to what is below: a contraction has its result in any order.
+fn transpose_part(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, perm) = transposed(g, t)?;
+    let (prim, args) = args_of(g, inner)?;
+    let sizes = g.shape(t).to_vec();
+    Some(match prim {
+        Prim::Recast => {
+            let x = g.transpose(args[0], &perm);
+            g.recast(x, &sizes)
+        }
+        Prim::Pad(steps) => {
+            let x = g.transpose(args[0], &perm);
+            let starts: Vec<Term> = perm.iter().map(|&a| args[1 + usize::from(a)]).collect();
+            let steps: Vec<i64> = perm.iter().map(|&a| steps[usize::from(a)]).collect();
+            g.pad(x, &starts, &steps, &sizes)
+        }
+        _ => return None,
+    })
 }
 
 fn summed(g: &Graph, t: Term) -> Option<(Term, Vec<u8>)> {

@@ -1,0 +1,276 @@
+//! Products of matrices that lie in arrays with strides: batches of matrices on any axis of an
+//! array, parts of arrays, rows and columns in any order.
+//!
+//! Every group of indices of such a product has a size and, for each array, a stride. So nothing is
+//! copied to bring axes into an order. Must never read an operand outside of its elements, whatever
+//! the strides say: what is not there is 0.
+
+use std::borrow::Cow;
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{ArrayView2, ArrayViewMut2, ShapeBuilder};
+
+use super::absorbing::absorbing_product;
+use super::isa::{Isa, dispatched};
+use super::matrix::{Operand, gemm};
+use crate::Real;
+
+/// The number of products of numbers from which packing the operands pays, as `matrixmultiply` does
+/// (measured with `benches/kernels.rs`: at 8 8 8 our loops take as long).
+const PACKED: usize = 512;
+
+/// The indices of a product: each group of them has its size, and its stride in every array that it
+/// indexes.
+#[derive(Clone, Copy, Debug)]
+pub struct Indices<const B: usize> {
+    /// For each axis of the batch: the size, the strides in the result and in both operands. An
+    /// axis that the result lacks (stride 0) is summed.
+    pub batch: [[usize; 4]; B],
+    /// The rows: their number, the strides in the result and in the first operand.
+    pub rows: [usize; 3],
+    /// The summed indices: their number, the strides in both operands.
+    pub summed: [usize; 3],
+    /// The columns: their number, the strides in the result and in the second operand.
+    pub columns: [usize; 3],
+}
+
+/// An operand: an array and where the operand begins in it, as multiples of strides.
+pub type From<'a, F> = (&'a [F], &'a [[usize; 2]]);
+
+/// An array with the strides of the batch and of a matrix in it.
+struct Strided<'a, F: Real, const B: usize> {
+    data: Cow<'a, [F]>,
+    batch: [usize; B],
+    matrix: [usize; 2],
+}
+
+/// `c = a b` for each index of the batch.
+///
+/// # Panics
+///
+/// If the result is longer than `c`.
+pub fn products<F: Real, const B: usize>(c: &mut [F], a: From<'_, F>, b: From<'_, F>, at: Indices<B>) {
+    multiply(c, a, b, at, [false; 2], false);
+}
+
+/// [`products`] where zeros of these operands absorb: see [`super::absorbed`].
+///
+/// # Panics
+///
+/// If the result is longer than `c`.
+pub fn absorbing_products<F: Real, const B: usize>(
+    c: &mut [F],
+    a: From<'_, F>,
+    b: From<'_, F>,
+    at: Indices<B>,
+    absorbs: [bool; 2],
+) {
+    multiply(c, a, b, at, absorbs, false);
+}
+
+/// [`absorbing_products`] without the heap, for arrays of static size.
+///
+/// # Panics
+///
+/// If the result is longer than `c`.
+pub fn products_off_heap<F: Real, const B: usize>(
+    c: &mut [F],
+    a: From<'_, F>,
+    b: From<'_, F>,
+    at: Indices<B>,
+    absorbs: [bool; 2],
+) {
+    multiply(c, a, b, at, absorbs, true);
+}
+
+fn multiply<F: Real, const B: usize>(
+    c: &mut [F],
+    a: From<'_, F>,
+    b: From<'_, F>,
+    at: Indices<B>,
+    absorbs: [bool; 2],
+    off_heap: bool,
+) {
+    let Indices { batch, rows: [m, mc, ma], summed: [k, ka, kb], columns: [n, nc, nb] } = at;
+    if c.is_empty() {
+        return;
+    }
+    if m == 0 || k == 0 || n == 0 || batch.iter().any(|axis| axis[0] == 0) {
+        c.fill(F::zero());
+        return;
+    }
+    let sizes = batch.map(|axis| axis[0]);
+    let a = within(a, sizes, batch.map(|axis| axis[2]), [m, k], [ma, ka]);
+    let b = within(b, sizes, batch.map(|axis| axis[3]), [k, n], [kb, nb]);
+    let c_batch = batch.map(|axis| axis[1]);
+    let last = extent(0, &sizes, &c_batch).and_then(|x| extent(x, &[m, n], &[mc, nc]));
+    assert!(last.is_some_and(|last| last < c.len()), "a product longer than its result of {}", c.len());
+    let shape = Shape { sizes: [m, k, n], c: [mc, nc], a: a.matrix, b: b.matrix };
+    each(sizes, |index| {
+        let accumulate = index.iter().zip(&c_batch).any(|(&i, &stride)| i > 0 && stride == 0);
+        let place = |strides: &[usize; B]| index.iter().zip(strides).map(|(i, s)| i * s).sum::<usize>();
+        let (c, a, b) = (&mut c[place(&c_batch)..], &a.data[place(&a.batch)..], &b.data[place(&b.batch)..]);
+        one(c, a, b, shape, accumulate, off_heap);
+    });
+    if absorbs != [false; 2] && c.iter().fold(false, |any, x| any | x.is_nan()) {
+        again(c, &a, &b, sizes, c_batch, shape, absorbs);
+    }
+}
+
+/// Calls `f` with every index, the last axis fastest. No size is 0.
+fn each<const B: usize>(sizes: [usize; B], mut f: impl FnMut([usize; B])) {
+    let mut index = [0; B];
+    loop {
+        f(index);
+        let Some(k) = (0..B).rev().find(|&k| index[k] + 1 < sizes[k]) else { return };
+        index[k] += 1;
+        index[k + 1..].fill(0);
+    }
+}
+
+/// The largest place that these indices reach from a start, if it is a number. No size is 0.
+fn extent(start: usize, sizes: &[usize], strides: &[usize]) -> Option<usize> {
+    let reach = |at: usize, (&n, &stride): (&usize, &usize)| (n - 1).checked_mul(stride)?.checked_add(at);
+    sizes.iter().zip(strides).try_fold(start, reach)
+}
+
+/// The operand from its start on: as it lies if all of it is there, or else a copy with zeros.
+fn within<F: Real, const B: usize>(
+    (data, starts): From<'_, F>,
+    sizes: [usize; B],
+    batch: [usize; B],
+    shape: [usize; 2],
+    matrix: [usize; 2],
+) -> Strided<'_, F, B> {
+    let start = starts.iter().try_fold(0, |at, [i, stride]| i.checked_mul(*stride)?.checked_add(at));
+    let last = start.and_then(|x| extent(x, &sizes, &batch)).and_then(|x| extent(x, &shape, &matrix));
+    if let Some(start) = start.filter(|_| last.is_some_and(|last| last < data.len())) {
+        return Strided { data: Cow::Borrowed(&data[start..]), batch, matrix };
+    }
+    outside(data, start, sizes, batch, shape, matrix)
+}
+
+#[cold]
+fn outside<F: Real, const B: usize>(
+    data: &[F],
+    start: Option<usize>,
+    mut sizes: [usize; B],
+    batch: [usize; B],
+    [rows, columns]: [usize; 2],
+    matrix: [usize; 2],
+) -> Strided<'static, F, B> {
+    // An axis of the batch that the operand lacks is not copied.
+    let mut strides = [0; B];
+    let mut len = rows * columns;
+    for k in (0..B).rev() {
+        if batch[k] == 0 {
+            sizes[k] = 1;
+        } else {
+            strides[k] = len;
+            len *= sizes[k];
+        }
+    }
+    let mut copy = Vec::with_capacity(len);
+    each(sizes, |index| {
+        for i in 0..rows {
+            for j in 0..columns {
+                let step = |at: Option<usize>, (&i, &s): (&usize, &usize)| i.checked_mul(s)?.checked_add(at?);
+                let place = index.iter().zip(&batch).fold(start, step);
+                let place = [i, j].iter().zip(&matrix).fold(place, step);
+                copy.push(place.and_then(|at| data.get(at)).copied().unwrap_or_else(F::zero));
+            }
+        }
+    });
+    Strided { data: Cow::Owned(copy), batch: strides, matrix: [columns, 1] }
+}
+
+/// The sizes of a product and the strides of its three matrices.
+#[derive(Clone, Copy)]
+#[doc(hidden)]
+pub struct Shape {
+    sizes: [usize; 3],
+    c: [usize; 2],
+    a: [usize; 2],
+    b: [usize; 2],
+}
+
+/// One product; no size is 0, and all places are in range.
+fn one<F: Real>(c: &mut [F], a: &[F], b: &[F], at: Shape, accumulate: bool, off_heap: bool) {
+    let [m, k, n] = at.sizes;
+    let plain = |x: &'_ [usize; 2], rows: usize, columns: usize| match *x {
+        [r, 1] if r == columns || rows == 1 => Some(false),
+        [1, c] if c == rows || columns == 1 => Some(true),
+        _ => None,
+    };
+    if !off_heap
+        && plain(&at.c, m, n) == Some(false)
+        && let (Some(ta), Some(tb)) = (plain(&at.a, m, k), plain(&at.b, k, n))
+    {
+        let (c, a, b) = (&mut c[..m * n], &a[..m * k], &b[..k * n]);
+        let operand = |x, t| if t { Operand::Transposed(x) } else { Operand::Plain(x) };
+        return gemm(c, operand(a, ta), operand(b, tb), at.sizes, accumulate);
+    }
+    if off_heap || m.saturating_mul(k).saturating_mul(n) <= PACKED {
+        return dispatched!('a, F; small_in(c: &'a mut [F], a: &'a [F], b: &'a [F], at: Shape, accumulate: bool) -> ());
+    }
+    let fits = "the strides have been checked";
+    let a = ArrayView2::from_shape((m, k).strides((at.a[0], at.a[1])), a).expect(fits);
+    let b = ArrayView2::from_shape((k, n).strides((at.b[0], at.b[1])), b).expect(fits);
+    let mut c = ArrayViewMut2::from_shape((m, n).strides((at.c[0], at.c[1])), c).expect(fits);
+    let beta = if accumulate { F::one() } else { F::zero() };
+    general_mat_mul(F::one(), &a, &b, beta, &mut c);
+}
+
+#[inline(always)]
+fn small_in<I: Isa, F: Real>(c: &mut [F], a: &[F], b: &[F], at: Shape, accumulate: bool) {
+    let [m, k, n] = at.sizes;
+    for i in 0..m {
+        for j in 0..n {
+            let mut sum = F::zero();
+            for p in 0..k {
+                sum = I::mul_add(a[i * at.a[0] + p * at.a[1]], b[p * at.b[0] + j * at.b[1]], sum);
+            }
+            let place = &mut c[i * at.c[0] + j * at.c[1]];
+            *place = if accumulate { *place + sum } else { sum };
+        }
+    }
+}
+
+/// Takes the elements again that are NaN, product by product.
+#[cold]
+fn again<F: Real, const B: usize>(
+    c: &mut [F],
+    a: &Strided<'_, F, B>,
+    b: &Strided<'_, F, B>,
+    sizes: [usize; B],
+    c_batch: [usize; B],
+    at: Shape,
+    absorbs: [bool; 2],
+) {
+    let [m, k, n] = at.sizes;
+    let place = |index: [usize; B], strides: &[usize; B]| index.iter().zip(strides).map(|(i, s)| i * s).sum::<usize>();
+    // The axes of the result, and the summed ones.
+    let kept: [usize; B] = std::array::from_fn(|k| if c_batch[k] == 0 { 1 } else { sizes[k] });
+    let summed: [usize; B] = std::array::from_fn(|k| if c_batch[k] == 0 { sizes[k] } else { 1 });
+    each(kept, |outer| {
+        for i in 0..m {
+            for j in 0..n {
+                let at_c = place(outer, &c_batch) + i * at.c[0] + j * at.c[1];
+                if !c[at_c].is_nan() {
+                    continue;
+                }
+                let mut sum = F::zero();
+                each(summed, |inner| {
+                    let index = std::array::from_fn(|k| outer[k] + inner[k]);
+                    let (a_from, b_from) = (place(index, &a.batch), place(index, &b.batch));
+                    for p in 0..k {
+                        let x = a.data[a_from + i * at.a[0] + p * at.a[1]];
+                        let y = b.data[b_from + p * at.b[0] + j * at.b[1]];
+                        sum = sum + absorbing_product(x, y, absorbs);
+                    }
+                });
+                c[at_c] = sum;
+            }
+        }
+    });
+}
