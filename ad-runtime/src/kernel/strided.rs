@@ -266,7 +266,7 @@ fn again<F: Real, const B: usize>(
                     for p in 0..k {
                         let x = a.data[a_from + i * at.a[0] + p * at.a[1]];
                         let y = b.data[b_from + p * at.b[0] + j * at.b[1]];
-                        sum = sum + absorbing_product(x, y, absorbs);
+                        sum += absorbing_product(x, y, absorbs);
                     }
                 });
                 c[at_c] = sum;
