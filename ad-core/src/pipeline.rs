@@ -11,7 +11,7 @@ use crate::analysis::decisions::Decisions;
 use crate::derivative::list::{Descriptor, VJP};
 use crate::derivative::{self, check_roots, set_checks};
 use crate::ir::Graph;
-use crate::passes::loops::{self, fusion, rematerialise, strip_mine};
+use crate::passes::loops::{self, fusion, rematerialise, ring_buffers, strip_mine};
 use crate::passes::lowering::Lowered;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
@@ -23,7 +23,8 @@ pub use crate::derivative::Prepared;
 pub use crate::passes::Log;
 
 /// The passes over the function itself.
-const FUNCTION: &[Pass] = &[bulk::PASS, simplify::PASS, loops::PASS, push::PASS, unroll::PASS, trip_counts::PASS];
+const FUNCTION: &[Pass] =
+    &[bulk::PASS, simplify::PASS, loops::PASS, push::PASS, unroll::PASS, ring_buffers::PASS, trip_counts::PASS];
 
 /// The passes over a derivative, of which another one may be taken.
 const GRADIENT: &[Pass] =

@@ -63,3 +63,20 @@ pub(crate) fn parts(g: &Graph, (c, value): Guard) -> Vec<Guard> {
         _ => Vec::new(),
     }
 }
+
+/// A condition's value, if these guards decide it. Conditions inside of conditions are looked at so
+/// deep.
+pub(crate) fn decided(g: &Graph, c: Term, facts: &[Guard], deep: usize) -> Option<bool> {
+    if let Some((_, value)) = facts.iter().find(|f| f.0 == c) {
+        return Some(*value);
+    }
+    match *g.node(c) {
+        _ if deep == 0 => None,
+        Node::Cond { cond, then, other } => {
+            let arm = if decided(g, cond, facts, deep - 1)? { then } else { other };
+            decided(g, arm, facts, deep - 1)
+        }
+        Node::Prim(Prim::Not, ref args) => decided(g, args[0], facts, deep - 1).map(|value| !value),
+        _ => g.bool_value(c),
+    }
+}

@@ -393,12 +393,17 @@ fn rotate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, left: bool) -> Lowered<Va
     me.require_le(k, n, crate::catalogue::reached::ROTATED);
     moved(me, &place, |me, i, n| {
         let by = if left { k } else { me.g.int(IntOp::Sub, n, k) };
-        let at = me.g.int(IntOp::Add, i, by);
-        // Both are at most n, so their sum is less than 2n if there is an element.
-        let over = me.g.compare(Cmp::Le, n, at);
-        let back = me.g.int(IntOp::Sub, at, n);
-        me.g.select(over, back, at)
+        rotated(me, i, by, n)
     })
+}
+
+/// Where the element i of n comes from that are rotated to the left.
+pub(super) fn rotated(me: &mut Lower<'_>, i: Term, by: Term, n: Term) -> Term {
+    let at = me.g.int(IntOp::Add, i, by);
+    // Both are at most n, so their sum is less than 2n if there is an element.
+    let over = me.g.compare(Cmp::Le, n, at);
+    let back = me.g.int(IntOp::Sub, at, n);
+    me.g.select(over, back, at)
 }
 
 fn no_elements<'a>(_: &mut Lower<'a>, _: &Call<'a, '_>) -> Lowered<Value<'a>> {

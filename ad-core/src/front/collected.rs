@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use super::carry::Key;
-use super::changes::{length_at, moved, place_arg, pop_from, push_to};
+use super::changes::{length_at, moved, place_arg, pop_from, push_to, rotated};
 use super::lower::Lower;
 use super::outward::Outward;
 use super::place::Place;
@@ -195,6 +195,22 @@ fn taken_out<'a>(
     let at = me.usize(at, range)?;
     let n = length_at(me, &place)?;
     me.require_index(at, n, super::arith::axis_words(call.text(0), 0, 1));
+    if let Value::Stack(stack) = me.read_place(&place)? {
+        let taken = me.stacked(&stack, at)?;
+        let (one, room) = (me.g.lit_usize(1), me.room(&stack));
+        if me.g.int_value(at) == Some(0) {
+            // What lies behind the elements moves as well, so that the pass `ring_buffers` sees a rotation.
+            moved(me, &place, |me, i, _| rotated(me, i, one, room))?;
+        } else {
+            moved(me, &place, |me, i, n| from(me, i, n, at))?;
+        }
+        let len = me.g.int(IntOp::Sub, n, one);
+        if let Value::Stack(stack) = me.read_place(&place)? {
+            let shorter = me.shorter_stack(&stack, len);
+            me.write_place(&place, Value::Stack(shorter.into()))?;
+        }
+        return Ok(taken);
+    }
     moved(me, &place, |me, i, n| from(me, i, n, at))?;
     match pop_from(me, &place)? {
         Value::Maybe(value, _) => Ok((*value).clone()),

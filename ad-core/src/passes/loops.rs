@@ -43,6 +43,7 @@ pub(crate) mod fusion;
 mod legality;
 mod nested_sums;
 pub(crate) mod rematerialise;
+pub(crate) mod ring_buffers;
 pub(crate) mod strip_mine;
 mod updates;
 

@@ -490,4 +490,58 @@ programs! {
         }
         c[[0, n - 1]]
     }
+    moving_window PLAIN x {
+        let mut eps = vec![0.1; 5];
+        let mut s = 0.0;
+        for t in 0..x.len() {
+            let mut m = 0.0;
+            for k in 0..5 { m += 0.1 * x[k] * eps[4 - k]; }
+            let e = x[t] - m;
+            eps.remove(0);
+            eps.push(e);
+            s += e * e;
+        }
+        s
+    }
+    queue PLAIN x {
+        let mut q = Vec::new();
+        let mut s: f64 = 0.5;
+        for &v in x {
+            q.push(v * s.sin());
+            if v > 0.6 && q.len() > 1 {
+                let first = q.remove(0);
+                s += first * v;
+            }
+            if q.len() > 2 { s += q[1] * q[q.len() - 2]; }
+        }
+        s
+    }
+    stack_machine PLAIN x {
+        let n = x.len();
+        let mut a: Vec<f64> = vec![0.0; n + 2];
+        let mut top = 2;
+        a[0] = 1.0;
+        a[1] = 1.5;
+        for i in 0..n {
+            match i * 7 / 3 % 4 {
+                0 => { a[top] = x[i]; top += 1; }
+                1 => {
+                    let t = a[top - 1];
+                    a[top - 1] = a[top - 2];
+                    a[top - 2] = t;
+                }
+                2 => { a[top - 1] = a[top - 1].tanh() + x[i]; }
+                _ => {
+                    if top > 2 {
+                        let t = a[top - 1] * a[top - 2];
+                        a[top - 2] = t.sin();
+                        top -= 1;
+                    }
+                }
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..top { s += a[i] * a[i]; }
+        s
+    }
 }

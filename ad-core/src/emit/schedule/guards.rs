@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::super::plan::Guard;
-use crate::analysis::guards::parts;
+use crate::analysis::guards::{decided, parts};
 use crate::ir::{Graph, Node, Term, Type};
 use crate::passes::lowering::opened::{Growth, Loops, Role, Scopes};
 use crate::prim::Prim;
@@ -12,6 +12,8 @@ use crate::prim::Prim;
 /// The maximum number of conditions of a guard. Deeper ones are dropped; the term is then also
 /// computed where it is not needed.
 const DEEPEST: usize = 16;
+/// Conditions inside of conditions that are looked at.
+const NESTED: usize = 8;
 
 #[derive(Default)]
 pub(super) struct Guards {
@@ -101,6 +103,26 @@ impl Guards {
         let common = a.iter().copied().filter(|l| b.contains(l)).collect();
         self.id(common)
     }
+
+    /// What holds under both, of an array: also conditions of the one that those of the other
+    /// decide. An update that is made for some of the arms that read it is in place only where no
+    /// other arm wants the array as it was. `of` is the guard of a condition so far.
+    fn meet_of_array(&mut self, g: &Graph, a: u32, b: u32, of: impl Fn(Term) -> u32) -> u32 {
+        let plain = self.meet(a, b);
+        let (a, b) = (&self.sets[a as usize], &self.sets[b as usize]);
+        let mut common = self.sets[plain as usize].clone();
+        for (one, other) in [(a, b), (b, a)] {
+            for l in one.iter().filter(|l| !other.contains(l) && decided(g, l.0, other, NESTED) == Some(l.1)) {
+                // A condition is not looked at outside of its own guard.
+                let own = self.sets.get(of(l.0) as usize);
+                if own.is_some_and(|own| own.iter().all(|l| common.contains(l))) {
+                    common.push(*l);
+                }
+            }
+        }
+        common.sort_unstable();
+        self.id(common)
+    }
 }
 
 /// The guard of each reachable term: the conditions common to all its uses. In the body of a loop,
@@ -123,7 +145,11 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
             id = sets.id(kept);
         }
         let old = guard[c.index()];
-        guard[c.index()] = if old == UNUSED { id } else { sets.meet(old, id) };
+        guard[c.index()] = match old {
+            UNUSED => id,
+            _ if g.rank(c) > 0 => sets.meet_of_array(g, old, id, |c| guard[c.index()]),
+            _ => sets.meet(old, id),
+        };
     };
     for &t in roots {
         guard[t.index()] = none;

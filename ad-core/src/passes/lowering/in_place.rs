@@ -4,7 +4,7 @@
 //! must never reassociate a sum in which all elements are added.
 
 use super::opened::{Loops, chain_of_updates};
-use crate::analysis::guards::{Guard, parts};
+use crate::analysis::guards::{Guard, decided, parts};
 use crate::analysis::zeros::is_zero;
 use crate::ir::{Graph, Node, Put, Term, Var};
 use crate::passes::simplify::part::less_a_few;
@@ -59,7 +59,7 @@ impl Chain<'_> {
         let mut onto = match *self.g.node(t) {
             _ if t == self.now || left(self.g, self.loops, self.now, t) => t,
             _ if deep == 0 => return None,
-            Node::Cond { cond, then, other } => match value(self.g, cond, &self.facts, DEEP) {
+            Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
                 Some(true) => self.chained(then, deep)?,
                 Some(false) => self.chained(other, deep)?,
                 None => {
@@ -97,7 +97,7 @@ impl Chain<'_> {
             }
             match *self.g.node(t) {
                 Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[1], args[0]]),
-                Node::Cond { cond, then, other } => match value(self.g, cond, &self.facts, DEEP) {
+                Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
                     Some(true) => stack.push(then),
                     Some(false) => stack.push(other),
                     None => flat.push(t),
@@ -160,7 +160,7 @@ impl Chain<'_> {
             loop {
                 match *self.g.node(t) {
                     Node::Scatter { dst, .. } => t = dst,
-                    Node::Cond { cond, then, other } => match value(self.g, cond, &self.facts, DEEP) {
+                    Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
                         Some(value) => t = if value { then } else { other },
                         None => return Some(cond),
                     },
@@ -171,7 +171,7 @@ impl Chain<'_> {
         // The outermost condition that is not known comes first: the others may be looked at under
         // it only.
         loop {
-            let known = |l: &Guard| value(self.g, l.0, &self.facts, DEEP).is_some();
+            let known = |l: &Guard| decided(self.g, l.0, &self.facts, DEEP).is_some();
             let inside = [true, false].into_iter().flat_map(|value| parts(self.g, (decides, value)));
             match inside.into_iter().find(|l| !known(l)) {
                 Some(outer) if outer.0 != decides => decides = outer.0,
@@ -184,22 +184,6 @@ impl Chain<'_> {
 /// Whether it is what an inner loop leaves of such a chain.
 fn left(g: &Graph, loops: &Loops, now: Term, t: Term) -> bool {
     loops.begun(t).is_some_and(|(_, c)| c.init == now || chain_of_updates(g, loops, now, c.init).is_some())
-}
-
-/// A condition's value, if these facts decide it.
-fn value(g: &Graph, c: Term, facts: &[Guard], deep: usize) -> Option<bool> {
-    if let Some((_, value)) = facts.iter().find(|f| f.0 == c) {
-        return Some(*value);
-    }
-    match *g.node(c) {
-        _ if deep == 0 => None,
-        Node::Cond { cond, then, other } => {
-            let arm = if value(g, cond, facts, deep - 1)? { then } else { other };
-            value(g, arm, facts, deep - 1)
-        }
-        Node::Prim(Prim::Not, ref args) => value(g, args[0], facts, deep - 1).map(|value| !value),
-        _ => g.bool_value(c),
-    }
 }
 
 fn summands(g: &Graph, t: Term, sum: &mut Vec<Term>) -> Option<()> {

@@ -1,0 +1,99 @@
+//! Windows that move, queues and rotations: gradients of loops that carry an array which their steps rotate, against
+//! difference quotients, and second derivatives.
+
+use ad::prelude::*;
+
+/// The errors before.
+#[differentiate(hvp)]
+fn moving_average(x: &Array1<f64>, th: &[f64]) -> f64 {
+    let k = th.len();
+    let mut eps = vec![0.1; k];
+    let mut s = 0.0;
+    for t in 0..x.len() {
+        let mut m = 0.0;
+        for j in 0..k {
+            m += th[j] * eps[k - 1 - j];
+        }
+        let e = x[t] - m.sin();
+        eps.remove(0);
+        eps.push(e);
+        s += e * e;
+    }
+    s + eps[k - 1]
+}
+
+/// A queue of which a step takes some elements.
+#[differentiate]
+fn queue(x: &Array1<f64>) -> f64 {
+    let mut q = Vec::new();
+    let mut s = 0.5;
+    for &v in x {
+        q.push(v * s);
+        if v > 1.0 && q.len() > 1 {
+            let first = q.remove(0);
+            s += first * v;
+        }
+        if q.len() > 2 {
+            q[1] *= 0.7;
+            s += q[q.len() - 1].sin();
+        }
+    }
+    for &v in &q {
+        s += v * v;
+    }
+    s
+}
+
+/// Rotated by as many as the step says; an inner loop reads all of it.
+#[differentiate]
+fn rotations(x: &Array1<f64>) -> f64 {
+    let n = x.len();
+    let mut a = x.to_vec();
+    let mut s = 0.0;
+    for i in 0..2 * n {
+        a.rotate_left(i % n);
+        a[0] = a[0].sin() + s * 0.1;
+        a.rotate_right(1);
+        let mut p = 1.0;
+        for (j, &v) in a.iter().enumerate() {
+            p = 0.5 * p * v + (j as f64) * 0.1;
+        }
+        s += p * a[n / 2];
+    }
+    s + a[0] - a[n - 1]
+}
+
+/// Rotated by an inner loop, in which it is read, and begun anew now and then.
+#[differentiate]
+fn nested(x: &Array1<f64>) -> f64 {
+    let mut w = x.to_vec();
+    let mut s = 0.3;
+    for i in 0..x.len() {
+        for j in 0..3 {
+            w.rotate_left(1);
+            s += w[0] * x[i];
+            w[j % x.len()] = s.cos();
+        }
+        if i % 4 == 3 {
+            w = x.to_vec();
+        }
+    }
+    s + w[0]
+}
+
+fn numbers(n: usize) -> Array1<f64> {
+    Array1::from_shape_fn(n, |i| 0.4 + 0.37 * ((i * 7 + 3) % 11) as f64 / 3.0)
+}
+
+#[test]
+fn gradients_of_windows_are_difference_quotients() {
+    for n in [1, 2, 3, 8, 21] {
+        let x = numbers(n);
+        for k in [1, 2, 4, 9] {
+            ad::check_grad!(moving_average(&x, &numbers(k).to_vec()));
+        }
+        ad::check_grad!(queue(&x));
+        ad::check_grad!(rotations(&x));
+        ad::check_grad!(nested(&x));
+    }
+}
