@@ -507,7 +507,9 @@ programs! {
         let mut q = Vec::new();
         let mut s: f64 = 0.5;
         for &v in x {
-            q.push(v * s.sin());
+            let mut y = v * s.sin();
+            for _ in 0..3 { y = 0.5 * y * y + v; }
+            q.push(y);
             if v > 0.6 && q.len() > 1 {
                 let first = q.remove(0);
                 s += first * v;
