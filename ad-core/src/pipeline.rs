@@ -71,18 +71,18 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
     stage::enter("differentiation");
     let given = prepared.exact.clone();
     let made = derivative::made(prepared, which, &mut |g, roots| {
-        manager.cx.give(&given);
+        manager.cx.set_extra_exact(&given);
         manager.run(g, GRADIENT, roots)
     });
     let g = &mut prepared.program.graph;
     manager.record(g, "differentiation", &made.roots);
-    manager.cx.give(&given);
+    manager.cx.set_extra_exact(&given);
     let roots = manager.run(g, GRADIENT, made.roots.clone());
     let roots = manager.run(g, DERIVATIVE, roots);
     manager.record(g, "result", &roots);
     let exact = (*manager.cx.exact(g)).clone();
     let fired = format!("{:?}", manager.cx.fired);
-    manager.say("rules that fired", &fired);
+    manager.log_text("rules that fired", &fired);
     derivative::routine(prepared, which, made, &roots, exact)
 }
 

@@ -78,7 +78,7 @@ impl Container {
 
 /// The container of a Jacobian's block for a result and a parameter, each given with the sizes of
 /// its static type. The result's indices come first. The block is static if both are, and an
-/// ndarray otherwise (see the public contract, section "Jacobians").
+/// ndarray otherwise.
 #[must_use]
 pub fn pair(result: (Container, &[TokenStream]), param: (Container, &[TokenStream])) -> (Container, Vec<TokenStream>) {
     if !result.0.is_static() || !param.0.is_static() {
@@ -118,8 +118,7 @@ impl Passing {
 pub struct Param {
     /// Its name.
     pub name: Ident,
-    /// Its type as the user wrote it, or as the public contract states it for tangents and
-    /// cotangents.
+    /// Its type: as the user wrote it, or the type of the tangent or cotangent.
     pub ty: TokenStream,
     /// The form of that type.
     pub passing: Passing,
@@ -162,7 +161,7 @@ pub struct Output {
     pub lens: Vec<TokenStream>,
 }
 
-/// The structure of a routine's result: R and G of the public contract, and tuples of them.
+/// The structure of a routine's result: values, gradients, and tuples of them.
 #[derive(Clone, Debug)]
 pub enum OutputTree {
     /// One value.

@@ -62,7 +62,7 @@ impl Real for f32 {
     }
 }
 
-/// A scalar of the DSL: a [`Real`], an integer type of the contract, or `bool`. Sealed.
+/// A scalar of the DSL: a [`Real`], an integer type, or `bool`. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scalar of the array DSL",
     label = "expected `f64`, `f32`, an integer type or `bool`"
@@ -95,7 +95,7 @@ integers!(usize, isize, i32, i64, u32, u64, u8);
 /// A type that may be a parameter or the result of a differentiated function.
 ///
 /// A marker: it has no methods. It is implemented for the scalars, arrays, slices, static arrays
-/// and tuples of the contract; structs and enums of the user's get it by
+/// and tuples that the guide lists; structs and enums of the user's get it by
 /// `#[derive(Differentiable)]`. Discrete types (integers, `bool`) have it too: they may stand
 /// inside a differentiable type, and have no gradient.
 ///

@@ -1,7 +1,7 @@
-//! What decisions depend on: every term whose last bits can change a branch, an index, a
-//! comparison, the place of an extremum, a cast to integers or a rounding. Loose rules leave these
-//! terms alone, so that the derivative takes the function's own path (contract: decisions are the
-//! function's own). Must never change a term.
+//! The terms that decisions depend on: every term whose last bits can change a branch, an index, a
+//! comparison, the position of an extremum, a cast to integers or a rounding. Loose rules leave
+//! these terms alone, so that the derivative takes the same path as the function
+//! (docs/internals/src/exact-decisions.md). This module never changes a term.
 
 use std::collections::HashSet;
 
@@ -21,33 +21,34 @@ impl Analysis for Decisions {
     }
 }
 
-/// Everything that a branch, an index, a comparison, an extremum's place, a cast to integers or a
-/// rounding depends on. It is followed through loops: from a result to what each step makes it of,
-/// and from a parameter of a body to what it stands for.
+/// All terms that a branch, an index, a comparison, the position of an extremum, a cast to integers
+/// or a rounding depends on. Dependence goes through loops: from a result to the terms that compute
+/// it, and from a parameter of a body to its argument.
 #[must_use]
 pub fn decisions(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     decisions_and(g, roots, Vec::new())
 }
 
-/// The same, and all that these terms are computed of.
+/// [`decisions`], together with the terms of `stack` and all that they depend on.
 pub(crate) fn decisions_and(g: &Graph, roots: &[Term], stack: Vec<Term>) -> HashSet<Term> {
     collect(g, roots, stack, true)
 }
 
-/// Of the decisions in bodies of loops alone, and all that these terms are computed of.
+/// The terms that decisions in bodies of loops depend on, together with the terms of `stack` and all
+/// that they depend on.
 pub(crate) fn decisions_in_loops(g: &Graph, roots: &[Term], stack: Vec<Term>) -> HashSet<Term> {
     collect(g, roots, stack, false)
 }
 
-/// What a term decides by, if it is no loop.
+/// Pushes the operands by which a term decides. A loop has none of its own.
 pub(crate) fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
     match g.node(t) {
         Node::Cond { cond, .. } => stack.push(*cond),
-        // What a function decides by is not known before it is inlined.
+        // The decisions of a function are not known before it is inlined.
         Node::Call(_, args) => stack.extend(args.iter().copied()),
         Node::Gather { index, .. } | Node::Scatter { index, .. } => stack.extend(index.iter().copied()),
         Node::Prim(prim, args) => match prim {
-            Prim::Compare(_) if is_firm(g, args) => {}
+            Prim::Compare(_) if is_insensitive(g, args) => {}
             Prim::Compare(_) | Prim::TotalOrder => stack.extend(args.iter().copied()),
             Prim::Select => stack.push(args[0]),
             Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => stack.push(args[0]),
@@ -59,9 +60,9 @@ pub(crate) fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
     }
 }
 
-/// Whether a comparison does not depend on last bits: it asks whether a maximum is infinite, as
-/// `softmax` and `logsumexp` do.
-fn is_firm(g: &Graph, args: &[Term]) -> bool {
+/// Whether a comparison does not depend on the last bits of its operands: it tests whether a maximum
+/// is infinite, as `softmax` and `logsumexp` do.
+fn is_insensitive(g: &Graph, args: &[Term]) -> bool {
     let mut t = args[0];
     if !g.real_value(g.splat(args[1])).is_some_and(f64::is_infinite) {
         return false;
@@ -75,8 +76,8 @@ fn is_firm(g: &Graph, args: &[Term]) -> bool {
 fn collect(g: &Graph, roots: &[Term], mut stack: Vec<Term>, outer: bool) -> HashSet<Term> {
     let mut exact = HashSet::new();
     let mut bodies: Vec<(Vec<Term>, bool)> = vec![(roots.to_vec(), outer)];
-    // Of each loop, the parameters of its body that occur in it: each stands for one term before
-    // the loop and, if it is carried, for a result.
+    // For each parameter that occurs in the body of a loop: its argument before the loop and, if it
+    // is carried, its result.
     let mut params: Vec<(Term, Vec<Term>)> = Vec::new();
     let mut met = HashSet::new();
     while let Some((roots, counts)) = bodies.pop() {
@@ -116,7 +117,7 @@ fn collect(g: &Graph, roots: &[Term], mut stack: Vec<Term>, outer: bool) -> Hash
     }
 }
 
-/// Adds these terms and all that they are computed of.
+/// Adds these terms and all that they depend on.
 pub(crate) fn follow(g: &Graph, exact: &mut HashSet<Term>, mut stack: Vec<Term>) {
     while let Some(t) = stack.pop() {
         if !exact.insert(t) {
@@ -124,7 +125,7 @@ pub(crate) fn follow(g: &Graph, exact: &mut HashSet<Term>, mut stack: Vec<Term>)
         }
         match g.node(t) {
             Node::Proj(tuple, k) => match g.node(*tuple) {
-                // One result of a loop says nothing of the others.
+                // The other results of the loop are not needed.
                 Node::Scan(scan) => {
                     let k = *k as usize;
                     stack.extend(scan.body.results.get(k));
@@ -133,8 +134,8 @@ pub(crate) fn follow(g: &Graph, exact: &mut HashSet<Term>, mut stack: Vec<Term>)
                 }
                 _ => stack.push(*tuple),
             },
-            Node::Prim(Prim::Compare(_), args) if is_firm(g, args) => {}
-            // Computed in the function's own way.
+            Node::Prim(Prim::Compare(_), args) if is_insensitive(g, args) => {}
+            // The exact half of the pair is what the decision reads.
             Node::Prim(Prim::RelaxedExact, args) => stack.push(args[1]),
             Node::Scan(scan) => {
                 stack.extend(&scan.body.results);

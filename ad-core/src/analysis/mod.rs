@@ -42,12 +42,12 @@ impl Analysis for Reachable {
 }
 
 /// What is asked: an analysis, of these roots.
-type Question = (TypeId, Box<[Term]>);
+type Key = (TypeId, Box<[Term]>);
 
 /// Results of analyses, by analysis and roots.
 #[derive(Debug, Default)]
 pub struct Analyses {
-    cached: HashMap<Question, Rc<dyn Any>>,
+    cached: HashMap<Key, Rc<dyn Any>>,
 }
 
 impl Analyses {

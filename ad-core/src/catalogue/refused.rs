@@ -31,7 +31,7 @@ pub(super) fn all() -> impl Iterator<Item = String> {
         ("kind of type", KINDS_OF_TYPES),
         ("function", FUNCTIONS),
         ("method", METHODS),
-        ("later", LATER),
+        ("later", RESERVED),
         ("value", VALUES),
     ];
     let rows = tables.into_iter().flat_map(|(table, rows)| rows.iter().map(move |r| id(table, r.name)));
@@ -240,7 +240,7 @@ pub fn macro_call(name: &str) -> Message {
 const BITS: &str = "take it as a parameter, `bits: u32`, or count in a loop: `while n > 0 { n >>= 1; k += 1; }`";
 
 /// Functions and methods that are reserved and not supported yet.
-const LATER: &[Row] = &[
+const RESERVED: &[Row] = &[
     row("checkpoint", "leave it out, and write the value itself"),
     row("cumprod", "write `scan(1.0, &x, |product, v| product * v)`"),
     row("geomspace", "write `Array1::linspace(a.ln(), b.ln(), n).exp()`"),
@@ -252,7 +252,7 @@ const LATER: &[Row] = &[
 
 /// The message for a reserved name.
 pub fn later(name: &str, method: bool) -> Option<Message> {
-    let row = LATER.iter().find(|r| r.name == name)?;
+    let row = RESERVED.iter().find(|r| r.name == name)?;
     let what = if method { format!("`.{name}()`") } else { format!("`{name}`") };
     Some(message(format!("{what} is not built yet")).help(row.way_out).entry(id("later", name)))
 }

@@ -29,12 +29,12 @@ use crate::program::{Container, Output, Param, Program, pair};
 /// One leaf of a derivative's result, and the terms that it is assembled from after simplification.
 pub(crate) struct Block {
     pub(super) terms: Vec<Term>,
-    how: How,
+    how: Assembly,
     container: Container,
     lens: Vec<TokenStream>,
 }
 
-enum How {
+enum Assembly {
     /// It is the one term.
     Whole,
     /// One term for each element of the result, of the parameter's shape; the shape of the whole.
@@ -45,16 +45,16 @@ enum How {
 
 impl Block {
     pub(super) fn whole(term: Term, container: Container, lens: Vec<TokenStream>) -> Self {
-        Block { terms: vec![term], how: How::Whole, container: container.owned(), lens }
+        Block { terms: vec![term], how: Assembly::Whole, container: container.owned(), lens }
     }
 
     /// The leaf, assembled from what the passes have made of `self.terms`.
     pub(super) fn assemble(self, g: &mut Graph, parts: &[Term]) -> Output {
         let Block { how, container, lens, .. } = self;
         let term = match how {
-            How::Whole => parts[0],
-            How::Rows(shape) => stacked(g, parts, &shape, false),
-            How::Columns(shape) => stacked(g, parts, &shape, true),
+            Assembly::Whole => parts[0],
+            Assembly::Rows(shape) => stacked(g, parts, &shape, false),
+            Assembly::Columns(shape) => stacked(g, parts, &shape, true),
         };
         Output { term, container, lens }
     }
@@ -161,13 +161,13 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
     let shapes: Vec<Vec<Term>> =
         terms.iter().map(|&t| g.shape(root).iter().chain(g.shape(t)).copied().collect()).collect();
     let literal = |n: Count| registers && n.few();
-    let found: Vec<(Vec<Term>, How)> = match direction(g, &*derivative, root, &inputs, rows, columns) {
+    let found: Vec<(Vec<Term>, Assembly)> = match direction(g, &*derivative, root, &inputs, rows, columns) {
         Direction::Rows => match if literal(rows) { unit_literals(g, root) } else { None } {
             Some(seeds) => {
                 let rows: Vec<Vec<Term>> = seeds.iter().map(|&s| derivative.gradients(g, &[s])).collect();
                 let block = |g: &mut Graph, k: usize| match rows.is_empty() {
-                    true => nothing(g, root, &shapes[k]),
-                    false => (rows.iter().map(|r| r[k]).collect(), How::Rows(shapes[k].clone())),
+                    true => empty_block(g, root, &shapes[k]),
+                    false => (rows.iter().map(|r| r[k]).collect(), Assembly::Rows(shapes[k].clone())),
                 };
                 (0..wrt.len()).map(|k| block(g, k)).collect()
             }
@@ -175,7 +175,7 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
                 let (vars, seed) = unit(g, root);
                 let gradients = derivative.gradients(g, &[seed]);
                 let rows = seeds::for_all(g, &vars, root, &gradients, Axes::First);
-                rows.into_iter().map(|t| (vec![t], How::Whole)).collect()
+                rows.into_iter().map(|t| (vec![t], Assembly::Whole)).collect()
             }
         },
         Direction::Columns => {
@@ -251,9 +251,9 @@ pub(super) fn inputs(g: &mut Graph, active: &[Param]) -> Vec<(u32, Term)> {
 }
 
 /// A block without elements, of the type of a term.
-fn nothing(g: &mut Graph, like: Term, shape: &[Term]) -> (Vec<Term>, How) {
+fn empty_block(g: &mut Graph, like: Term, shape: &[Term]) -> (Vec<Term>, Assembly) {
     let elem = g.elem(like);
-    (vec![g.lit_shaped(elem, shape, 0.0)], How::Whole)
+    (vec![g.lit_shaped(elem, shape, 0.0)], Assembly::Whole)
 }
 
 /// The block of one parameter, forwards.
@@ -263,17 +263,17 @@ fn by_columns(
     (k, input): (u32, Term),
     shape: &[Term],
     few: bool,
-) -> (Vec<Term>, How) {
+) -> (Vec<Term>, Assembly) {
     if let Some(seeds) = if few { unit_literals(g, input) } else { None } {
         if seeds.is_empty() {
-            return nothing(g, input, shape);
+            return empty_block(g, input, shape);
         }
         let columns = seeds.iter().map(|&s| derivative.tangents(g, &[(k, s)])[0]).collect();
-        return (columns, How::Columns(shape.to_vec()));
+        return (columns, Assembly::Columns(shape.to_vec()));
     }
     let (vars, seed) = unit(g, input);
     let tangent = derivative.tangents(g, &[(k, seed)])[0];
-    (seeds::for_all(g, &vars, input, &[tangent], Axes::Last), How::Whole)
+    (seeds::for_all(g, &vars, input, &[tangent], Axes::Last), Assembly::Whole)
 }
 
 /// The unit vectors of a literal shape.

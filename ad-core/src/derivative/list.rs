@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Making, Terms, recipes};
+use super::{DerivativeBuilder, Terms, recipes};
 
 /// One derivative: its name, what it asks for, what it writes, how it is computed and checked.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Descriptor {
     /// What is returned of the derivative.
     pub returns: Structure,
     /// How it is computed.
-    pub(crate) recipe: fn(&mut Making<'_>) -> Terms,
+    pub(crate) recipe: fn(&mut DerivativeBuilder<'_>) -> Terms,
     /// The first line of its documentation, with `{f}` and `{wrt}` for the function and the active
     /// parameters.
     pub doc: &'static str,

@@ -13,10 +13,10 @@ use crate::program::{Check, Container, Param, Passing, Phase};
 use crate::rust_types::{argument_type, destination_type};
 
 /// The passes over a derivative of which another one is taken.
-pub(crate) type Between<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
+pub(crate) type InnerPasses<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
 
 /// The state of a recipe.
-pub(crate) struct Making<'a> {
+pub(crate) struct DerivativeBuilder<'a> {
     pub(super) prepared: &'a mut Prepared,
     /// The function's results.
     pub(super) results: Vec<Term>,
@@ -29,11 +29,11 @@ pub(crate) struct Making<'a> {
     destinations: Vec<Ident>,
 }
 
-impl<'a> Making<'a> {
+impl<'a> DerivativeBuilder<'a> {
     /// The state for a derivative with these further parameters.
-    pub(super) fn new(prepared: &'a mut Prepared, further: Further, between: &'a mut Between<'_>) -> Self {
+    pub(super) fn new(prepared: &'a mut Prepared, further: Further, between: &'a mut InnerPasses<'_>) -> Self {
         let program = &prepared.program;
-        let mut making = Making {
+        let mut making = DerivativeBuilder {
             results: program.result.terms(),
             active: program.active.iter().map(|&k| program.params[k].clone()).collect(),
             params: program.params.clone(),
@@ -81,7 +81,7 @@ impl<'a> Making<'a> {
     pub(super) fn share_loops(&mut self, derivative: &dyn Derivative) {
         let mut roots = check_roots(&self.checks);
         let terms: Vec<Term> = roots.iter().flat_map(|c| std::iter::once(c.ok).chain(c.shown.clone())).collect();
-        let mut new = derivative.beside(self.graph(), &terms).into_iter();
+        let mut new = derivative.with_saving_loops(self.graph(), &terms).into_iter();
         for term in roots.iter_mut().flat_map(|c| std::iter::once(&mut c.ok).chain(&mut c.shown)) {
             *term = new.next().unwrap_or(*term);
         }
@@ -97,7 +97,7 @@ impl<'a> Making<'a> {
             return (own, Vec::new());
         }
         let plain = self.prepared.plain.clone();
-        (derivative.beside(self.graph(), &plain), own)
+        (derivative.with_saving_loops(self.graph(), &plain), own)
     }
 
     /// The function's results and their gradient, after the passes: what second derivatives are

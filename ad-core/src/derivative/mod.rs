@@ -17,7 +17,7 @@ mod seeds;
 
 use self::jacobian::Block;
 use self::list::{Descriptor, Structure};
-pub(crate) use self::making::{Between, Making};
+pub(crate) use self::making::{DerivativeBuilder, InnerPasses};
 use crate::ir::Term;
 use crate::passes::{CheckRoots, Roots};
 use crate::program::{Check, OutputTree, Param, Program, Routine};
@@ -56,8 +56,8 @@ pub(crate) struct Made {
 
 /// The terms of one derivative. `between` runs the passes over a gradient that is differentiated
 /// once more.
-pub(crate) fn made(prepared: &mut Prepared, derivative: &Descriptor, between: &mut Between<'_>) -> Made {
-    let mut making = Making::new(prepared, derivative.further, between);
+pub(crate) fn made(prepared: &mut Prepared, derivative: &Descriptor, between: &mut InnerPasses<'_>) -> Made {
+    let mut making = DerivativeBuilder::new(prepared, derivative.further, between);
     let Terms { values, differentiated, blocks } = (derivative.recipe)(&mut making);
     let (params, checks, destinations) = making.finish();
     let derivatives = blocks.iter().flat_map(|b| &b.terms).copied().collect();

@@ -89,7 +89,7 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
 }
 
 /// A term of the first stage that the second reads.
-struct Kept {
+struct Captured {
     leaf: Output,
     param: Param,
 }
@@ -105,7 +105,7 @@ struct Split<'a> {
     late: HashMap<Term, bool>,
     /// Terms of the second stage.
     done: HashMap<Term, Term>,
-    kept: Vec<Kept>,
+    kept: Vec<Captured>,
 }
 
 impl Split<'_> {
@@ -291,7 +291,7 @@ impl Split<'_> {
             other => other.passing(),
         };
         let param = Param { name, ty, passing, container, elem, rank, lens: lens.clone(), input };
-        self.kept.push(Kept { leaf: Output { term: t, container, lens }, param });
+        self.kept.push(Captured { leaf: Output { term: t, container, lens }, param });
         new
     }
 

@@ -3,14 +3,14 @@
 //! how it is passed: that is in `list`.
 
 use super::jacobian::{self, Block, Count, inputs, unit_literals};
-use super::{Making, Terms};
+use super::{DerivativeBuilder, Terms};
 use crate::ir::{Graph, Node, Term};
 use crate::modes::unit_vectors::{batched, unit};
 use crate::passes::element::element;
 use crate::program::Container;
 
 /// The gradient of one number: reverse, from 1.
-pub(super) fn gradient(making: &mut Making<'_>) -> Terms {
+pub(super) fn gradient(making: &mut DerivativeBuilder<'_>) -> Terms {
     let results = making.results.clone();
     let g = making.graph();
     let seeds: Vec<Term> = results.iter().map(|&r| g.lit_like(r, 1.0)).collect();
@@ -18,12 +18,12 @@ pub(super) fn gradient(making: &mut Making<'_>) -> Terms {
 }
 
 /// The transposed Jacobian, applied: reverse, from a cotangent.
-pub(super) fn transposed(making: &mut Making<'_>) -> Terms {
+pub(super) fn transposed(making: &mut DerivativeBuilder<'_>) -> Terms {
     let seeds = making.cotangents();
     backwards(making, &seeds)
 }
 
-fn backwards(making: &mut Making<'_>, seeds: &[Term]) -> Terms {
+fn backwards(making: &mut DerivativeBuilder<'_>, seeds: &[Term]) -> Terms {
     let derivative = making.differentiated();
     let found = derivative.gradients(making.graph(), seeds);
     making.share_loops(&*derivative);
@@ -32,7 +32,7 @@ fn backwards(making: &mut Making<'_>, seeds: &[Term]) -> Terms {
 }
 
 /// The Jacobian, applied: forward, along directions.
-pub(super) fn forwards(making: &mut Making<'_>) -> Terms {
+pub(super) fn forwards(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (seeds, results) = (making.directions(), making.results.clone());
     let (values, tangents) = making.mode().forward(making.graph(), &results, &seeds);
     let leaves = making.prepared.program.result.leaves();
@@ -41,7 +41,7 @@ pub(super) fn forwards(making: &mut Making<'_>) -> Terms {
 }
 
 /// The Hessian, applied: forward over reverse, since the gradient is a program like any other.
-pub(super) fn second(making: &mut Making<'_>) -> Terms {
+pub(super) fn second(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let seeds = making.directions();
     let (_, tangents) = making.mode().forward(making.graph(), &gradient, &seeds);
@@ -49,13 +49,13 @@ pub(super) fn second(making: &mut Making<'_>) -> Terms {
 }
 
 /// The Jacobian.
-pub(super) fn jacobian(making: &mut Making<'_>) -> Terms {
+pub(super) fn jacobian(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (values, blocks) = jacobian::jacobian(&mut making.prepared.program, &making.results, &making.active);
     Terms { values, differentiated: Vec::new(), blocks }
 }
 
 /// The Hessian: the Jacobian of the gradient, forward.
-pub(super) fn hessian(making: &mut Making<'_>) -> Terms {
+pub(super) fn hessian(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let blocks = jacobian::hessian(&mut making.prepared.program, &gradient, &making.active);
     Terms { values, differentiated: Vec::new(), blocks }
@@ -65,7 +65,7 @@ pub(super) fn hessian(making: &mut Making<'_>) -> Terms {
 /// along each unit vector only the component along that vector is taken, so that no Hessian is
 /// stored. Where a tangent is needed as a whole (in a loop, in a normalisation), it is stored for
 /// all directions.
-pub(super) fn laplacian(making: &mut Making<'_>) -> Terms {
+pub(super) fn laplacian(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let (wrt, active, result) = (making.wrt(), making.active.clone(), making.results[0]);
     let is_static = active.iter().all(|p| p.container.is_static());
@@ -115,6 +115,6 @@ fn index(g: &mut Graph, array: Term, place: usize) -> Vec<Term> {
 }
 
 /// A leaf for each active parameter.
-fn parts(making: &Making<'_>, terms: Vec<Term>) -> Vec<Block> {
+fn parts(making: &DerivativeBuilder<'_>, terms: Vec<Term>) -> Vec<Block> {
     making.active.iter().zip(terms).map(|(p, t)| Block::whole(t, p.container, p.lens.clone())).collect()
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::store::Class;
 pub(super) use crate::analysis::guards::Guard;
 use crate::ir::{Graph, Node, Term};
-use crate::passes::lowering::im2col::Windows;
+use crate::passes::lowering::im2col::ImplicitIm2col;
 use crate::passes::lowering::opened::{Loops, Scopes};
 use crate::prim::Prim;
 
@@ -54,14 +54,14 @@ pub(super) struct Plan {
     pub(super) loops: Loops,
     pub(super) scopes: Scopes,
     /// Contractions that use implicit im2col: they read windows in place, or add to them.
-    pub(super) windows: BTreeMap<Term, Windows>,
+    pub(super) windows: BTreeMap<Term, ImplicitIm2col>,
     /// In-place updates: from each intermediate state of a carried array to the array whose memory
     /// it uses.
     pub(super) in_place: HashMap<Term, Term>,
     /// The statements that read a term, ascending.
     pub(super) readers: HashMap<Term, Vec<usize>>,
     /// Sequences of statements that are done tile by tile, in order.
-    pub(super) tiles: Vec<Tile>,
+    pub(super) tiles: Vec<TiledStatements>,
     /// How often a term is a child of a reachable term or a root.
     pub(super) uses: HashMap<Term, u32>,
     /// Terms that decisions depend on. They are computed with exactly the operations of the
@@ -81,7 +81,7 @@ impl Plan {
 
 /// A sequence of statements that is done tile by tile.
 #[derive(Clone, Debug)]
-pub(super) struct Tile {
+pub(super) struct TiledStatements {
     /// The number of items.
     pub(super) n: Term,
     /// The range of the statements in [`Plan::order`].

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::in_range::InRange;
 use super::plan::Plan;
 use super::split::is_stencil;
-use super::store::{Around, Class, classify, is_broadcast};
+use super::store::{Class, ProgramContext, classify, is_broadcast};
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::im2col::windows_of;
@@ -60,7 +60,8 @@ pub(super) fn plan(
         read.extend(l.carries.iter().map(|c| c.init).filter(|&t| !is_broadcast(g, t)));
     }
     let windows = windows_of(g, &reach, &[&roots[..], &read].concat(), &exact);
-    let class = classify(g, &reach, &read, Around { exact: &exact, windows: &windows, loops: &loops, scopes: &scopes });
+    let class =
+        classify(g, &reach, &read, ProgramContext { exact: &exact, windows: &windows, loops: &loops, scopes: &scopes });
     let (sets, guard) = guards(g, &reach, &roots, &loops, &scopes);
 
     let mut statements: Vec<Statement> = Vec::new();
@@ -70,8 +71,9 @@ pub(super) fn plan(
         let scalar = class[t.index()] == Class::Scalar && !matches!(g.node(t), Node::Lit(_));
         let buffer = class[t.index()] == Class::Buffer && !matches!(g.node(t), Node::Input(_));
         if !scalar && !buffer {
-            let unmade = || windows.values().any(|w| w.unmade(g) == Some(t));
-            if matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _)) && !unmade() {
+            let not_stored = || windows.values().any(|w| w.not_stored(g) == Some(t));
+            if matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _)) && !not_stored()
+            {
                 return Err("a reduction inside an index function is not emitted yet".into());
             }
             continue;
@@ -194,7 +196,7 @@ fn exact(g: &Graph, loops: &Loops, reach: &[Term], decided: Option<Decided>) -> 
     }
     let mut exact = HashSet::new();
     crate::analysis::decisions::follow(g, &mut exact, firm);
-    firm_through_loops(g, loops, &mut exact);
+    insensitive_through_loops(g, loops, &mut exact);
     while let Some(t) = masks.pop() {
         if !computed_once(g, t) && exact.insert(t) {
             g.node(t).for_each_child(|c| masks.push(c));
@@ -214,7 +216,7 @@ fn computed_once(g: &Graph, t: Term) -> bool {
 }
 
 /// What decides behind a loop decides in it.
-fn firm_through_loops(g: &Graph, loops: &Loops, exact: &mut HashSet<Term>) {
+fn insensitive_through_loops(g: &Graph, loops: &Loops, exact: &mut HashSet<Term>) {
     loop {
         let mut more = Vec::new();
         for l in &loops.all {

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::choice::{Kind, choose, choose_if};
 use crate::ir::{Graph, Node, Term};
-use crate::passes::lowering::im2col::Windows;
-use crate::passes::lowering::matrix::behind;
+use crate::passes::lowering::im2col::ImplicitIm2col;
+use crate::passes::lowering::matrix::stored_operand;
 use crate::passes::lowering::opened::{Loops, Role, Scopes};
 use crate::passes::lowering::strided::strided;
 use crate::prim::{Binary, Prim, Reduce};
@@ -88,9 +88,9 @@ struct Readers {
 
 /// The context of the terms: exact terms, windows, loops and scopes.
 #[derive(Clone, Copy)]
-pub(super) struct Around<'a> {
+pub(super) struct ProgramContext<'a> {
     pub(super) exact: &'a HashSet<Term>,
-    pub(super) windows: &'a BTreeMap<Term, Windows>,
+    pub(super) windows: &'a BTreeMap<Term, ImplicitIm2col>,
     pub(super) loops: &'a Loops,
     pub(super) scopes: &'a Scopes,
 }
@@ -135,7 +135,7 @@ pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
 
 /// The class of each reachable term, by its position. `reach` is ascending. All elements of `roots`
 /// are read.
-pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: Around<'_>) -> Vec<Class> {
+pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: ProgramContext<'_>) -> Vec<Class> {
     // The cost of a term depends on which of its operands are stored, and the readers of a term
     // depend on which of its parents are. The first round finds the readers. The second round knows
     // them and decides bottom-up, so it stores a term as soon as a chain has become long enough.
@@ -178,7 +178,7 @@ fn round(
     g: &Graph,
     reach: &[Term],
     roots: &[Term],
-    around: Around<'_>,
+    around: ProgramContext<'_>,
     known: Option<&[Readers]>,
 ) -> (Vec<Class>, Vec<Readers>) {
     let mut class = vec![Class::View; g.len()];
@@ -186,9 +186,9 @@ fn round(
     // The cost that a term adds to its readers: nothing if it is stored.
     let mut passed_on = vec![0_u32; g.len()];
     // Contractions that are scattered to windows are not materialised.
-    let unmade: HashSet<Term> = around.windows.values().filter_map(|w| w.unmade(g)).collect();
+    let not_stored: HashSet<Term> = around.windows.values().filter_map(|w| w.not_stored(g)).collect();
     for &t in reach {
-        if unmade.contains(&t) {
+        if not_stored.contains(&t) {
             continue;
         }
         if g.free(t).is_empty() && g.ty(t).as_array().is_some_and(|(_, shape)| shape.is_empty()) {
@@ -218,7 +218,7 @@ fn round(
         }
         // An array of windows that is read in place is not read itself, and reads nothing.
         let unread = class[t.index()] == Class::View && r.context.is_none() && !around.windows.is_empty();
-        if !unmade.contains(&t) && !unread {
+        if !not_stored.contains(&t) && !unread {
             visit(g, t, class[t.index()], r, (around, &cost), &mut contexts, &mut readers);
         }
     }
@@ -294,7 +294,7 @@ fn visit(
     t: Term,
     class: Class,
     r: Readers,
-    (around, cost): (Around<'_>, &[u32]),
+    (around, cost): (ProgramContext<'_>, &[u32]),
     contexts: &mut Contexts,
     readers: &mut [Readers],
 ) {
@@ -305,7 +305,7 @@ fn visit(
     };
     // The loop in which the elements of `t` are computed, and whether it takes one row in each
     // iteration.
-    let Around { exact, windows, loops, scopes } = around;
+    let ProgramContext { exact, windows, loops, scopes } = around;
     let here = root.map_or(0, |r| scopes.of(r));
     let row_of = |index: &[Term]| {
         let step = index.first().and_then(|&i| loops.role(i));
@@ -354,7 +354,7 @@ fn visit(
             Prim::Contract(_) => {
                 let arrays = match strided(g, t) {
                     Some(p) => [p.a.array, p.b.array],
-                    None => [args[0], args[1]].map(|c| behind(g, c).array),
+                    None => [args[0], args[1]].map(|c| stored_operand(g, c).array),
                 };
                 arrays.into_iter().for_each(|c| read(c, contexts.path(context, t), true));
             }

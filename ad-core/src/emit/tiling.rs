@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::in_range::InRange;
 use super::items::{Fold, Item, items, members, scatter_item};
 use super::kernel::{Id, Kernel, Op, operands};
-use super::plan::{Guard, Plan, Step, Tile, Work};
+use super::plan::{Guard, Plan, Step, TiledStatements, Work};
 use super::store::Class;
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Put, Term};
@@ -214,7 +214,7 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
     checked.iter().for_each(|&ok| known.checked(ok));
     let former = Former { g, plan, hints, reads, known };
     let mut order: Vec<usize> = (0..count).collect();
-    let mut tiles: Vec<Tile> = Vec::new();
+    let mut tiles: Vec<TiledStatements> = Vec::new();
     let mut from = 0;
     while from < order.len() {
         match former.run(&order[from..]) {
@@ -225,7 +225,12 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
                 new.extend(run.steps);
                 new.extend(run.after);
                 order.splice(from.., new);
-                tiles.push(Tile { n: run.n, steps: start..end, private, fused_scatters: run.fused_scatters });
+                tiles.push(TiledStatements {
+                    n: run.n,
+                    steps: start..end,
+                    private,
+                    fused_scatters: run.fused_scatters,
+                });
                 from = end;
             }
             None => from += 1,

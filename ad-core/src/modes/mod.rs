@@ -1,21 +1,21 @@
-//! Algorithms of differentiation, as peers behind one contract: core terms in, core terms with
-//! their derivative out.
+//! Algorithms of differentiation behind one interface, [`Derivative`]: core terms in, core terms
+//! with their derivative out.
 //!
 //! An algorithm takes terms without builds and calls (the *roots*), and the inputs that they are
-//! differentiated with respect to. It gives a [`Derivative`]: one linear map, which its caller
-//! applies as often as it likes, to tangents and, transposed, to cotangents. How an algorithm gets
-//! there is its own matter: by Deltas (dual arrays), through unary normal form (UNF), by pairs of a
-//! value and a linear function (CHAD), by a number and its tangent (dual numbers). So the contract
-//! has no Deltas and no tape. An algorithm that knows one direction alone gets the other one from
-//! the contract, by unit vectors ([`unit_vectors`]).
+//! differentiated with respect to. It gives a [`Derivative`]: one linear map, which the caller may
+//! apply any number of times, to tangents and, transposed, to cotangents. The interface does not
+//! say how an algorithm finds the map: by Deltas (dual arrays), through unary normal form (UNF), by
+//! pairs of a value and a linear function (CHAD), or by a number and its tangent (dual numbers). So
+//! the interface has no Deltas and no tape. An algorithm that implements one direction inherits the
+//! other as a default method, by unit vectors ([`unit_vectors`]).
 //!
-//! What every algorithm has to keep:
+//! Every algorithm has these properties:
 //!
 //! - [`Derivative::values`] have the types, the values and the decisions of the roots;
 //! - `<u, J v> = <J' u, v>`, up to rounding;
-//! - a cotangent of zero contributes zero, also where it meets a NaN or an infinity of an arm that
-//!   was not taken;
-//! - its output has no build and no call, so that the passes behind it take it;
+//! - a cotangent of zero contributes zero, also where it is multiplied by a NaN or an infinity of a
+//!   branch that was not taken;
+//! - its output has no build and no call, so that later passes accept it;
 //! - it does not simplify, and does not know which option of the attribute the derivative is for.
 //!
 //! An algorithm is a folder here and a variant of [`Mode`]. Nothing else names it: the front end
@@ -27,18 +27,19 @@ pub mod unit_vectors;
 
 use crate::ir::{Graph, Term};
 
-/// The derivative of some roots with respect to some inputs. An algorithm gives at least one of
-/// `tangents` and `gradients`.
+/// The derivative of some roots with respect to some inputs. An implementation overrides at least
+/// one of `tangents` and `gradients`.
 pub trait Derivative {
-    /// The roots again. Their loops may now save what the derivative reads.
+    /// The primal roots. Their loops may have residuals as additional results.
     fn values(&self) -> &[Term];
 
     /// The inputs that the roots are differentiated with respect to.
     fn wrt(&self) -> &[u32];
 
-    /// Other terms of the function, reading the loops of [`values`](Self::values) in place of the
-    /// same loops that save nothing. So a check beside a derivative runs no loop twice.
-    fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term>;
+    /// Other terms of the function, rewritten to read the loops of [`values`](Self::values) in place
+    /// of the original loops, which save nothing. So a check that accompanies a derivative runs no
+    /// loop twice.
+    fn with_saving_loops(&self, g: &mut Graph, others: &[Term]) -> Vec<Term>;
 
     /// The tangents of the roots, given those of inputs. An input without one has tangent zero. The
     /// tangent of a root that is not real is itself.
@@ -62,11 +63,11 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Every algorithm that is built.
+    /// Every algorithm that is implemented.
     pub const ALL: &[Mode] = &[Mode::DualArrays];
 
-    /// Algorithms that the contract names and that are not built yet.
-    pub const LATER: &[&str] = &["chad", "unf", "dual_numbers"];
+    /// The names that are reserved for algorithms that are not implemented.
+    pub const RESERVED: &[&str] = &["chad", "unf", "dual_numbers"];
 
     /// Its name in `mode = ".."`.
     #[must_use]

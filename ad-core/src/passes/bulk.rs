@@ -40,12 +40,12 @@ fn eliminated(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = (*cx.get::<Decisions>(g, roots)).clone();
     let mut sizes: Vec<Term> = cx.get::<Sizes>(g, roots).iter().copied().collect();
     sizes.sort_unstable();
-    let mut bot = Bot { g, exact, done: Done::default() };
+    let mut bot = BuildElimination { g, exact, done: Rewritten::default() };
     // In order of creation, since a size may be computed by a loop over arrays of an older size. A
     // size that is already in normal form is kept, because types contain it.
     for size in sizes {
-        let fine = crate::ir::valid::normal_form(bot.g, &[size]).is_ok();
-        let new = if fine { size } else { bot.eliminate_all(&[size])[0] };
+        let in_normal_form = crate::ir::valid::normal_form(bot.g, &[size]).is_ok();
+        let new = if in_normal_form { size } else { bot.eliminate_all(&[size])[0] };
         bot.done.sizes.insert(size, new);
     }
     bot.eliminate_all(roots)
@@ -58,17 +58,17 @@ pub fn batch(g: &mut Graph, var: Var, size: Term, terms: &[Term]) -> Vec<Term> {
     terms.iter().map(|&t| lift.lift(t)).collect()
 }
 
-struct Bot<'g> {
+struct BuildElimination<'g> {
     g: &'g mut Graph,
     /// Terms that decisions depend on. Their sums keep the order of the function.
     exact: HashSet<Term>,
-    done: Done,
+    done: Rewritten,
 }
 
 /// Rewritten terms, one map for each scope. A lookup also searches the enclosing scopes, up to the
 /// innermost closed body.
 #[derive(Default)]
-struct Done {
+struct Rewritten {
     /// The rewritten sizes; new types contain these.
     sizes: HashMap<Term, Term>,
     scopes: Vec<HashMap<Term, Term>>,
@@ -76,7 +76,7 @@ struct Done {
     base: usize,
 }
 
-impl Done {
+impl Rewritten {
     fn get(&self, t: Term) -> Option<Term> {
         let here = self.scopes[self.base..].iter().rev().chain([&self.sizes]);
         here.filter_map(|scope| scope.get(&t)).copied().next()
@@ -94,7 +94,7 @@ impl Done {
     }
 }
 
-impl Bot<'_> {
+impl BuildElimination<'_> {
     /// The type with rewritten sizes.
     fn resized(&self, ty: &Type) -> Type {
         match ty {
@@ -116,7 +116,7 @@ impl Bot<'_> {
     /// Pushes the maximal subterms of a binder's body that do not mention the variables of the
     /// binders in it. They are rewritten here, once. Otherwise each further build of a chain would
     /// double the work.
-    fn of_this_scope(&self, body: Term, stack: &mut Vec<(Term, bool)>) {
+    fn push_invariant_subterms(&self, body: Term, stack: &mut Vec<(Term, bool)>) {
         let (mut seen, mut inside) = (HashSet::from([body]), vec![body]);
         while let Some(t) = inside.pop() {
             if self.g.free(t).iter().all(|v| v.is_fresh()) {
@@ -145,7 +145,7 @@ impl Bot<'_> {
                 stack.push((t, true));
                 node.for_each_scoped_child(|c, inside| {
                     if inside {
-                        self.of_this_scope(c, &mut stack);
+                        self.push_invariant_subterms(c, &mut stack);
                     } else {
                         stack.push((c, false));
                     }
@@ -229,7 +229,7 @@ impl Bot<'_> {
     }
 }
 
-impl Bot<'_> {
+impl BuildElimination<'_> {
     /// Opening a binder makes new terms. This marks those as exact that a decision depends on.
     fn opened(&mut self, scoped: &[Term], decides: bool) {
         let all = if decides { scoped.to_vec() } else { Vec::new() };
@@ -416,7 +416,7 @@ impl<'g> Lift<'g> {
         // The build's axis is outermost in consumed arrays, but the loop's own axis has to be: swap
         // the two.
         let xs: Vec<Term> = (carries + captures..outer.len())
-            .map(|k| if batched[k] { self.swap_outer(lifted[k]) } else { lifted[k] })
+            .map(|k| if batched[k] { self.swap_first_two_axes(lifted[k]) } else { lifted[k] })
             .collect();
         let produced = results.len() - carries - more;
         let new = self.g.scan(Scan {
@@ -431,7 +431,7 @@ impl<'g> Lift<'g> {
         let parts: Vec<Term> = (0..carries + produced)
             .map(|k| {
                 let part = self.g.proj(new, place(k));
-                if k < carries { part } else { self.swap_outer(part) }
+                if k < carries { part } else { self.swap_first_two_axes(part) }
             })
             .collect();
         self.g.tuple(&parts)
@@ -462,7 +462,7 @@ impl<'g> Lift<'g> {
         }
     }
 
-    fn swap_outer(&mut self, t: Term) -> Term {
+    fn swap_first_two_axes(&mut self, t: Term) -> Term {
         let mut perm: Vec<u8> = (0..self.g.rank(t)).map(axis).collect();
         perm.swap(0, 1);
         self.g.transpose(t, &perm)

@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::rewrite::{Rewriter, over};
+use super::rewrite::{Rewriter, with_rewritten_children};
 use super::simplify::contraction::unless_empty;
 use super::simplify::layout::replicated;
 use super::{Context, Pass};
@@ -54,7 +54,7 @@ pub fn hoist(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let mut uses = (*cx.get::<Uses>(g, roots)).clone();
     let mut known = Known::new();
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
-        let node = over(g, t, done);
+        let node = with_rewritten_children(g, t, done);
         let mut new = g.mk(node);
         if !exact.contains(&t) {
             new = outside(g, new, (&uses, &known)).unwrap_or(new);

@@ -51,7 +51,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use self::updates::Update;
 use super::bulk::Lift;
-use super::rewrite::{Rewriter, over};
+use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass};
 use crate::analysis::sizes::Fixed;
 use crate::choice::{Kind, choose};
@@ -70,7 +70,7 @@ const MAX_OPERATIONS: usize = 64;
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
-        let Node::Scan(mut scan) = over(g, t, done) else { return None };
+        let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
         scan.body.results = pass(g, &scan.body.results, cx).into();
         let (exact, wanted) = (exact_parts(g, &exact, t), wanted(g, roots, t));
         Some(bulk(g, *scan, &exact, &wanted))
@@ -114,35 +114,35 @@ pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -
             return g.scan(scan);
         }
         let flags = |all: &[bool]| of.iter().map(|&k| all[k]).collect::<Vec<bool>>();
-        let parts = LoopParts::new(g, scan, flags(exact), flags(wanted));
+        let parts = Distribution::new(g, scan, flags(exact), flags(wanted));
         parts.run()
     })
 }
 
-/// What becomes of a part.
-enum Outcome {
+/// Where the computation of a result goes.
+enum Placement {
     /// It stays in the loop.
-    Stays,
-    /// A carried value that no step changes, or that no root reads.
-    Beginning,
+    Keep,
+    /// A carried value that no iteration changes or that no root reads: its initial value.
+    Initial,
     /// A row that no root reads.
-    Nothing,
+    Dead,
     /// Rows in bulk.
-    Rows(Term),
-    /// The beginning and these.
+    Map(Term),
+    /// The initial value and these updates.
     Updates(Vec<Update>),
-    /// What the step of the greatest or smallest says, if that is better than the beginning of this
-    /// carried value.
-    Follows { leader: usize, op: Reduce, e: Term, payload: Term },
+    /// The payload of the iteration in which the leader is greatest or smallest, if that is better
+    /// than the initial value of the leader.
+    ArgSelect { leader: usize, op: Reduce, e: Term, payload: Term },
 }
 
 /// The state of the pass for one loop.
-struct LoopParts<'g> {
+struct Distribution<'g> {
     g: &'g mut Graph,
     scan: Scan,
     exact: Vec<bool>,
     wanted: Vec<bool>,
-    outcome: Vec<Outcome>,
+    placement: Vec<Placement>,
     /// Terms of the body that are saved as rows, because a result that has left the loop reads
     /// them.
     saved: Vec<Term>,
@@ -150,10 +150,10 @@ struct LoopParts<'g> {
     private: BTreeSet<usize>,
 }
 
-impl<'g> LoopParts<'g> {
+impl<'g> Distribution<'g> {
     fn new(g: &'g mut Graph, scan: Scan, exact: Vec<bool>, wanted: Vec<bool>) -> Self {
-        let outcome = scan.body.results.iter().map(|_| Outcome::Stays).collect();
-        LoopParts { g, scan, exact, wanted, outcome, saved: Vec::new(), private: BTreeSet::new() }
+        let placement = scan.body.results.iter().map(|_| Placement::Keep).collect();
+        Distribution { g, scan, exact, wanted, placement, saved: Vec::new(), private: BTreeSet::new() }
     }
 
     fn carries(&self) -> usize {
@@ -181,7 +181,7 @@ impl<'g> LoopParts<'g> {
 
     /// Whether an iteration may read anything but the initial value of the carried value.
     fn changes(&self, k: usize) -> bool {
-        !matches!(self.outcome[k], Outcome::Beginning) && !self.private.contains(&k)
+        !matches!(self.placement[k], Placement::Initial) && !self.private.contains(&k)
     }
 
     /// The carried values that a term depends on.
@@ -193,7 +193,7 @@ impl<'g> LoopParts<'g> {
     fn fixed(&mut self) {
         for k in 0..self.carries() {
             if self.carried(self.scan.body.results[k]) == Some(k) {
-                self.outcome[k] = Outcome::Beginning;
+                self.placement[k] = Placement::Initial;
             }
         }
     }
@@ -204,7 +204,7 @@ impl<'g> LoopParts<'g> {
         let mut needed: BTreeSet<usize> = BTreeSet::new();
         let mut stack: Vec<Term> = self.saved.clone();
         for (k, &r) in self.scan.body.results.iter().enumerate() {
-            if self.wanted[k] && matches!(self.outcome[k], Outcome::Stays) {
+            if self.wanted[k] && matches!(self.placement[k], Placement::Keep) {
                 stack.push(r);
                 if k < carries {
                     needed.insert(k);
@@ -215,17 +215,17 @@ impl<'g> LoopParts<'g> {
             let read = self.reads(&stack);
             stack.clear();
             for k in read {
-                if matches!(self.outcome[k], Outcome::Stays) && needed.insert(k) {
+                if matches!(self.placement[k], Placement::Keep) && needed.insert(k) {
                     stack.push(self.scan.body.results[k]);
                 }
             }
         }
-        for k in 0..self.outcome.len() {
-            if matches!(self.outcome[k], Outcome::Stays) {
+        for k in 0..self.placement.len() {
+            if matches!(self.placement[k], Placement::Keep) {
                 if k < carries && !needed.contains(&k) {
-                    self.outcome[k] = Outcome::Beginning;
+                    self.placement[k] = Placement::Initial;
                 } else if k >= carries && !self.wanted[k] {
-                    self.outcome[k] = Outcome::Nothing;
+                    self.placement[k] = Placement::Dead;
                 }
             }
         }
@@ -239,17 +239,17 @@ impl<'g> LoopParts<'g> {
         let results = self.scan.body.results.clone();
         let mut updates: BTreeMap<usize, Vec<Update>> = BTreeMap::new();
         for (k, &r) in results.iter().enumerate() {
-            if !matches!(self.outcome[k], Outcome::Stays) {
+            if !matches!(self.placement[k], Placement::Keep) {
                 continue;
             }
             if k >= self.carries() {
                 if self.leaves(&[r], None, &mut Vec::new()) && self.in_bulk(k) {
-                    self.outcome[k] = Outcome::Rows(r);
+                    self.placement[k] = Placement::Map(r);
                 }
                 continue;
             }
             let others =
-                results.iter().enumerate().filter(|&(n, _)| n != k && matches!(self.outcome[n], Outcome::Stays));
+                results.iter().enumerate().filter(|&(n, _)| n != k && matches!(self.placement[n], Placement::Keep));
             let others: Vec<Term> = others.map(|(_, &r)| r).collect();
             if self.reads(&others).contains(&k) {
                 continue;
@@ -269,7 +269,7 @@ impl<'g> LoopParts<'g> {
                 };
                 if leaves {
                     self.saved.extend(saved);
-                    self.outcome[k] = Outcome::Updates(all);
+                    self.placement[k] = Placement::Updates(all);
                 } else {
                     updates.insert(k, all);
                 }
@@ -281,7 +281,7 @@ impl<'g> LoopParts<'g> {
     /// (`if e < best { best = e; at = i; }`).
     fn followers(&mut self, k: usize) {
         let results = self.scan.body.results.clone();
-        let stays = |me: &Self, j: usize| matches!(me.outcome[j], Outcome::Stays);
+        let stays = |me: &Self, j: usize| matches!(me.placement[j], Placement::Keep);
         let own = |me: &mut Self, j: usize| me.g.param(j, me.scan.body.params[j].clone());
         let Node::Cond { cond, then, other } = *self.g.node(results[k]) else { return };
         let acc = own(self, k);
@@ -312,7 +312,7 @@ impl<'g> LoopParts<'g> {
             return;
         }
         for (j, payload) in found {
-            self.outcome[j] = Outcome::Follows { leader: k, op, e: then, payload };
+            self.placement[j] = Placement::ArgSelect { leader: k, op, e: then, payload };
         }
     }
 
@@ -330,7 +330,7 @@ impl<'g> LoopParts<'g> {
     /// Replaces the contractions of all iterations by one contraction before the loop; each
     /// iteration reads its row.
     fn products(&mut self) {
-        let stays = |k: usize| matches!(self.outcome[k], Outcome::Stays);
+        let stays = |k: usize| matches!(self.placement[k], Placement::Keep);
         let results = self.scan.body.results.clone();
         let roots: Vec<Term> = (0..results.len()).filter(|&k| stays(k)).map(|k| results[k]).collect();
         let first = self.carries() + self.scan.captures.len();
@@ -380,7 +380,7 @@ impl<'g> LoopParts<'g> {
             params.push(ty);
             new.set(t, row);
         }
-        let results = new.replace(self.g, &results);
+        let results = new.substitute(self.g, &results);
         self.scan.xs = self.scan.xs.iter().copied().chain(rows).collect();
         self.scan.body = Body { params: params.into(), results: results.into() };
     }

@@ -19,7 +19,7 @@ use self::matrix::{always_stored, as_product};
 use self::strided::as_products;
 
 use self::in_place::update;
-use self::merge_runs::{Inner, OneRun, runs};
+use self::merge_runs::{Inner, MergedLoop, runs};
 use self::opened::{Carry, Growth, Loop, Loops, Rows, leaf};
 use crate::analysis::Analyses;
 use crate::analysis::bounds::bound;
@@ -93,7 +93,7 @@ struct Lower<'g> {
     exact: HashSet<Term>,
     analyses: Analyses,
     /// Merged loops: see `merge_runs`.
-    runs: BTreeMap<Term, OneRun>,
+    runs: BTreeMap<Term, MergedLoop>,
     /// Additional rows that inner loops save.
     inner_rows: HashMap<Term, Vec<Term>>,
     /// Terms that mention no parameter of a body.

@@ -45,7 +45,7 @@ pub struct Context {
     roots: Roots,
     /// Terms that are exact although no current root shows it, since a decision of the function
     /// before differentiation depends on them. Valid until a pass changes the roots.
-    given: HashSet<Term>,
+    extra_exact: HashSet<Term>,
     analyses: Analyses,
     exact: Option<Rc<HashSet<Term>>>,
 }
@@ -64,13 +64,13 @@ impl Context {
     }
 
     /// Marks these terms as exact until a pass changes the roots.
-    pub(crate) fn give(&mut self, exact: &HashSet<Term>) {
-        self.given.clone_from(exact);
+    pub(crate) fn set_extra_exact(&mut self, exact: &HashSet<Term>) {
+        self.extra_exact.clone_from(exact);
         self.exact = None;
     }
 
     /// Switches to new roots and drops the cached analyses of the old ones.
-    pub(crate) fn enter(&mut self, roots: &Roots) {
+    pub(crate) fn set_roots(&mut self, roots: &Roots) {
         if *roots != self.roots {
             self.roots = roots.clone();
             self.analyses.clear();
@@ -90,21 +90,21 @@ impl Context {
             return Rc::clone(exact);
         }
         let mut exact = self.analyses.get::<Decisions>(g, &self.roots.function());
-        if !self.given.is_empty() {
-            exact = Rc::new(exact.union(&self.given).copied().collect());
+        if !self.extra_exact.is_empty() {
+            exact = Rc::new(exact.union(&self.extra_exact).copied().collect());
         }
         self.exact = Some(Rc::clone(&exact));
         exact
     }
 
     /// All terms of the function itself.
-    pub fn function(&mut self, g: &Graph) -> Rc<Vec<Term>> {
+    pub fn function_terms(&mut self, g: &Graph) -> Rc<Vec<Term>> {
         self.analyses.get::<Reachable>(g, &self.roots.function())
     }
 
     /// The conditions of all checks. If one fails, the routine panics before it computes anything.
     #[must_use]
-    pub fn checked(&self) -> Vec<Term> {
+    pub fn check_conditions(&self) -> Vec<Term> {
         self.roots.checks.iter().map(|c| c.ok).collect()
     }
 }
@@ -145,33 +145,33 @@ pub(crate) struct Manager<'l> {
     pub(crate) cx: Context,
     log: Option<&'l mut Log>,
     /// The name of the routine that is compiled; it prefixes each stage of the log.
-    what: &'static str,
+    subject: &'static str,
     hints: BTreeMap<Term, String>,
 }
 
 impl<'l> Manager<'l> {
-    /// A manager that compiles `what`, with these names of terms for the log.
-    pub(crate) fn new(what: &'static str, log: Option<&'l mut Log>, hints: &BTreeMap<Term, String>) -> Self {
+    /// A manager that compiles `subject`, with these names of terms for the log.
+    pub(crate) fn new(subject: &'static str, log: Option<&'l mut Log>, hints: &BTreeMap<Term, String>) -> Self {
         let hints = if log.is_some() { hints.clone() } else { BTreeMap::new() };
-        Manager { cx: Context::default(), log, what, hints }
+        Manager { cx: Context::default(), log, subject, hints }
     }
 
     /// The roots after these passes.
     pub(crate) fn run(&mut self, g: &mut Graph, passes: &[Pass], mut roots: Roots) -> Roots {
         for pass in passes {
-            let new = self.one(g, pass, &roots);
+            let new = self.run_pass(g, pass, &roots);
             let changed = new != roots;
             roots = new;
             if changed && pass.simplified {
-                roots = self.one(g, &simplify::PASS, &roots);
+                roots = self.run_pass(g, &simplify::PASS, &roots);
             }
         }
         roots
     }
 
-    fn one(&mut self, g: &mut Graph, pass: &Pass, roots: &Roots) -> Roots {
+    fn run_pass(&mut self, g: &mut Graph, pass: &Pass, roots: &Roots) -> Roots {
         stage::enter(pass.name);
-        self.cx.enter(roots);
+        self.cx.set_roots(roots);
         if self.log.as_deref().is_some_and(|log| log.rules) {
             trace::start();
         }
@@ -179,15 +179,15 @@ impl<'l> Manager<'l> {
         let steps = trace::taken();
         if !steps.is_empty() {
             let lines = trace::lines(g, &steps, &self.hints);
-            self.say(&format!("{}, rule by rule", pass.name), &lines);
+            self.log_text(&format!("{}, rule by rule", pass.name), &lines);
         }
         if new == *roots {
-            self.say(pass.name, "(unchanged)");
+            self.log_text(pass.name, "(unchanged)");
             return new;
         }
-        self.cx.give(&HashSet::new());
-        self.cx.enter(&new);
-        self.check(g, pass.name, &new);
+        self.cx.set_extra_exact(&HashSet::new());
+        self.cx.set_roots(&new);
+        self.validate(g, pass.name, &new);
         self.record(g, pass.name, &new);
         new
     }
@@ -216,11 +216,11 @@ impl<'l> Manager<'l> {
     }
 
     /// Whether each root is well formed, and without builds and calls.
-    fn check(&self, g: &Graph, after: &str, roots: &Roots) {
+    fn validate(&self, g: &Graph, after: &str, roots: &Roots) {
         if cfg!(debug_assertions) {
             let all = roots.all();
             if let Err(errors) = valid::normal_form(g, &all) {
-                panic!("{}, after {after}: {errors:?}", self.what);
+                panic!("{}, after {after}: {errors:?}", self.subject);
             }
         }
     }
@@ -228,14 +228,14 @@ impl<'l> Manager<'l> {
     /// Logs the roots.
     pub(crate) fn record(&mut self, g: &Graph, stage: &str, roots: &Roots) {
         if let Some(log) = self.log.as_deref_mut() {
-            log.terms(&format!("{}: {stage}", self.what), g, &roots.all(), &self.hints);
+            log.terms(&format!("{}: {stage}", self.subject), g, &roots.all(), &self.hints);
         }
     }
 
     /// Logs a text.
-    pub(crate) fn say(&mut self, stage: &str, text: &str) {
+    pub(crate) fn log_text(&mut self, stage: &str, text: &str) {
         if let Some(log) = self.log.as_deref_mut() {
-            log.stages.push((format!("{}: {stage}", self.what), text.to_string()));
+            log.stages.push((format!("{}: {stage}", self.subject), text.to_string()));
         }
     }
 }

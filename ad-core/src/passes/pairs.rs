@@ -25,7 +25,7 @@ pub const PASS: Pass =
 /// alone.
 pub fn pairs(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, reachable) = (cx.exact(g), cx.get::<Reachable>(g, roots));
-    let own: HashSet<Term> = cx.function(g).iter().copied().collect();
+    let own: HashSet<Term> = cx.function_terms(g).iter().copied().collect();
     let uses = cx.get::<Uses>(g, roots);
     let free = |g: &Graph, t: Term| !exact.contains(&t) && !own.contains(&t) && operands(g, t).is_some();
     // A sum that only another sum reads is a part of that sum.

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::rewrite::{Done, Rewriter};
+use super::rewrite::{Rewriter, Rewritten};
 use super::{Context, Pass};
 use crate::analysis::range::{Checked, Facts, Linear};
 use crate::analysis::sizes::Fixed;
@@ -23,7 +23,7 @@ pub const PASS: Pass = Pass { name: "push", run: |g, roots, cx| roots.map(|all| 
 /// assumed to hold; a slice that may leave its array is read element by element.
 pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, uses) = (cx.exact(g), cx.get::<Uses>(g, roots));
-    let checked = cx.checked();
+    let checked = cx.check_conditions();
     let mut facts = (*cx.get::<Checked>(g, &checked)).clone();
     let (exact, uses) = (&*exact, &*uses);
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
@@ -64,7 +64,7 @@ fn enters(g: &Graph, uses: &HashMap<Term, usize>, t: Term, len: usize) -> bool {
 
 /// `index t index`, pushed as far as possible. It uses an explicit stack, since chains of
 /// operations are as long as the program.
-fn read(g: &mut Graph, uses: &HashMap<Term, usize>, done: &Done, t: Term, index: &[Term]) -> Term {
+fn read(g: &mut Graph, uses: &HashMap<Term, usize>, done: &Rewritten, t: Term, index: &[Term]) -> Term {
     // Only replicates change the index, so results are stored by (term, index).
     let mut results: HashMap<(Term, Vec<Term>), Term> = HashMap::new();
     let root = (t, index.to_vec());
@@ -190,7 +190,7 @@ fn reaches_product(
 /// This slice of `t`, taken inside wherever it reaches a contraction.
 fn part(
     g: &mut Graph,
-    (uses, exact, done): (&HashMap<Term, usize>, &HashSet<Term>, &Done),
+    (uses, exact, done): (&HashMap<Term, usize>, &HashSet<Term>, &Rewritten),
     (t, deep): (Term, usize),
     span: &[Span],
 ) -> Term {

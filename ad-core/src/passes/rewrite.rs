@@ -15,12 +15,12 @@ use crate::ir::{Graph, Node, Term};
 use crate::stage;
 
 /// From each visited term to its replacement.
-pub(crate) type Done = HashMap<Term, Term>;
+pub(crate) type Rewritten = HashMap<Term, Term>;
 
 /// The driver: a memo table of replacements, and the walks that fill it.
 #[derive(Default)]
 pub(crate) struct Rewriter {
-    done: Done,
+    done: Rewritten,
 }
 
 impl Rewriter {
@@ -35,7 +35,7 @@ impl Rewriter {
     }
 
     /// The replacements of all visited terms.
-    pub(crate) fn done(&self) -> &Done {
+    pub(crate) fn done(&self) -> &Rewritten {
         &self.done
     }
 
@@ -44,7 +44,7 @@ impl Rewriter {
         &mut self,
         g: &mut Graph,
         roots: &[Term],
-        mut rule: impl FnMut(&mut Graph, Term, &Done) -> Option<Term>,
+        mut rule: impl FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>,
     ) -> Vec<Term> {
         for t in g.reachable(roots) {
             self.step(g, t, &mut rule);
@@ -53,12 +53,17 @@ impl Rewriter {
     }
 
     /// The roots with the replacements given by [`set`](Self::set) substituted.
-    pub(crate) fn replace(&mut self, g: &mut Graph, roots: &[Term]) -> Vec<Term> {
+    pub(crate) fn substitute(&mut self, g: &mut Graph, roots: &[Term]) -> Vec<Term> {
         self.run(g, roots, |_, _, _| None)
     }
 
     /// Rewrites one term, whose children have been rewritten before.
-    pub(crate) fn step(&mut self, g: &mut Graph, t: Term, rule: impl FnOnce(&mut Graph, Term, &Done) -> Option<Term>) {
+    pub(crate) fn step(
+        &mut self,
+        g: &mut Graph,
+        t: Term,
+        rule: impl FnOnce(&mut Graph, Term, &Rewritten) -> Option<Term>,
+    ) {
         if self.done.contains_key(&t) {
             return;
         }
@@ -67,12 +72,12 @@ impl Rewriter {
         let new = match rule(g, t, &self.done) {
             Some(new) => {
                 // A rule that only rebuilds the term over its new children has not rewritten it.
-                if trace::is_on() && over(g, t, &self.done) != *g.node(new) {
+                if trace::is_on() && with_rewritten_children(g, t, &self.done) != *g.node(new) {
                     trace::fired(stage::current(), t, &[new]);
                 }
                 new
             }
-            None => match over(g, t, &self.done) {
+            None => match with_rewritten_children(g, t, &self.done) {
                 // If a loop was replaced by a tuple of its results, a projection of the loop is a
                 // component of the tuple.
                 Node::Proj(tuple, k) => g.proj(tuple, k as usize),
@@ -85,6 +90,6 @@ impl Rewriter {
 }
 
 /// The node of the term with each child replaced.
-pub(crate) fn over(g: &Graph, t: Term, done: &Done) -> Node {
+pub(crate) fn with_rewritten_children(g: &Graph, t: Term, done: &Rewritten) -> Node {
     g.node(t).map_children(|c| done[&c])
 }

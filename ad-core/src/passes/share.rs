@@ -32,7 +32,7 @@ pub const PASS: Pass =
 /// last bits. So are the divisions of the function itself.
 pub fn share(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, reachable) = (cx.exact(g), cx.get::<Reachable>(g, roots));
-    let divided = divided(g, &reachable, &cx.function(g).iter().copied().collect());
+    let divided = divided(g, &reachable, &cx.function_terms(g).iter().copied().collect());
     let mut met: HashMap<(usize, Term), Vec<Unary>> = HashMap::new();
     for &t in &*reachable {
         if let Some((family, f, x)) = member(g, t)

@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::analysis::guards::{Guard, guards};
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
-use crate::passes::rewrite::{Done, Rewriter, over};
+use crate::passes::rewrite::{Rewriter, Rewritten, with_rewritten_children};
 use crate::passes::{Pass, Roots};
 use crate::prim::{Cmp, IntOp, Prim};
 
@@ -60,7 +60,7 @@ pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[
         }
         let mut counts = Vec::new();
         plain.step(g, t, |g, t, done| {
-            let Node::Scan(mut counting) = over(g, t, done) else { return None };
+            let Node::Scan(mut counting) = with_rewritten_children(g, t, done) else { return None };
             for part in [&mut counting.init, &mut counting.captures, &mut counting.xs] {
                 for x in part.iter_mut() {
                     if has_real(g, *x) {
@@ -74,7 +74,7 @@ pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[
             Some(parts)
         });
         new.step(g, t, |g, t, done| {
-            let Node::Scan(own) = over(g, t, done) else { return None };
+            let Node::Scan(own) = with_rewritten_children(g, t, done) else { return None };
             debug_assert_eq!(counts.len(), c.number(g, &own), "each loop has its count");
             Some(c.convert(g, *own, counts, false))
         });
@@ -101,8 +101,8 @@ fn order(g: &Graph, roots: &[Term], wanted: &HashSet<Term>, guards: &HashMap<Ter
 }
 
 /// A loop among `inner`, over what its children have become.
-fn inner_loop(g: &Graph, t: Term, done: &Done, inner: &[Term]) -> Option<Scan> {
-    match over(g, t, done) {
+fn inner_loop(g: &Graph, t: Term, done: &Rewritten, inner: &[Term]) -> Option<Scan> {
+    match with_rewritten_children(g, t, done) {
         Node::Scan(scan) if inner.contains(&t) => Some(*scan),
         _ => None,
     }

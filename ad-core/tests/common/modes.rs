@@ -89,8 +89,8 @@ impl Derivative for TangentsAlone {
         self.0.wrt()
     }
 
-    fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
-        self.0.beside(g, others)
+    fn with_saving_loops(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
+        self.0.with_saving_loops(g, others)
     }
 
     fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
@@ -110,8 +110,8 @@ impl Derivative for GradientsAlone {
         self.0.wrt()
     }
 
-    fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
-        self.0.beside(g, others)
+    fn with_saving_loops(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
+        self.0.with_saving_loops(g, others)
     }
 
     fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {

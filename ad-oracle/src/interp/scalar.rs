@@ -1,8 +1,8 @@
 //! The scalar functions of the reference interpreter on dual numbers: values and derivatives in
 //! closed form. They are written independently on purpose. This module does not read the rows of
 //! `prim::scalar`, whose values and partial derivatives are tested against it, and does not call
-//! `ad-runtime`. Where a derivative is not defined, the conventions are those of the public
-//! contract.
+//! `ad-runtime`. Where a derivative is not defined, the conventions are those of the guide
+//! (docs/guide/src/conventions.md).
 
 use super::value::Dual;
 use ad_core::ir::{Elem, IntTy, RealTy};

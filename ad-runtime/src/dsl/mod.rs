@@ -13,7 +13,7 @@
 //! | about derivatives | [`stop_gradient`], [`checkpoint`] |
 //!
 //! The traits are how one name serves scalars, arrays, views and slices; they are sealed in effect
-//! (implemented for the types of the contract) and nobody needs to name them.
+//! (implemented for the types that the guide lists) and nobody needs to name them.
 //!
 //! Must never hold a loop that generated code also needs: those are in [`crate::kernel`], and are
 //! called from here.

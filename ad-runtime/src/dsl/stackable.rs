@@ -1,4 +1,4 @@
-//! `E` and `E^1` of the contract: values that can be put side by side along a new first axis.
+//! Values that can be put side by side along a new first axis: the items of `build1` and `stack`.
 
 use ndarray::{Array, Array1, ArrayBase, ArrayRef, Data, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5};
 

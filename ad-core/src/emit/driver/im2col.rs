@@ -11,11 +11,11 @@ use super::state::Driver;
 use crate::analysis::range::Linear;
 use crate::analysis::zeros::is_zero_of_either_sign;
 use crate::ir::Term;
-use crate::passes::lowering::im2col::{Added, Axis, Windows};
+use crate::passes::lowering::im2col::{Added, Axis, ImplicitIm2col};
 
 impl Driver<'_> {
     /// A contraction of windows, or a scatter of one.
-    pub(super) fn windows(&mut self, t: Term, w: &Windows, guard: &[Guard], k: usize) {
+    pub(super) fn windows(&mut self, t: Term, w: &ImplicitIm2col, guard: &[Guard], k: usize) {
         let mut names = Vec::new();
         let (mut code, accumulate, effect) = match w.added {
             None => (self.allocate(t, &mut names, false), false, false),

@@ -63,23 +63,23 @@ impl Driver<'_> {
             let kernel = self.kernel(if on_stack { "gemm_each_off_heap" } else { "gemm_each" });
             let sizes = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
             let [batch, m, k, n] = sizes;
-            let (ta, tb) = (p.a.flipped, p.b.flipped);
+            let (ta, tb) = (p.a.transposed, p.b.transposed);
             quote!(#kernel(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
         } else if exact && (p.n.is_empty() || p.m.is_empty()) {
             // Of a matrix with a vector on its left ndarray takes the transpose, whose rows are its
             // columns.
             let kernel = self.kernel("exact_gemv");
-            let (rows, transposed) = if p.n.is_empty() { (&p.m, p.a.flipped) } else { (&p.n, !p.b.flipped) };
+            let (rows, transposed) = if p.n.is_empty() { (&p.m, p.a.transposed) } else { (&p.n, !p.b.transposed) };
             let [rows, inner] = [rows, &p.k].map(|s| self.product(s, &mut names).tokens);
             let (matrix, vector) = if p.n.is_empty() { (&a, &b) } else { (&b, &a) };
             let flag = format_ident!("{}", if transposed { "Transposed" } else { "Plain" });
             let operand = self.kernel("Operand");
             quote!(#kernel(#out, #operand::#flag(#matrix), #vector, [#rows, #inner]);)
         } else if p.n.is_empty() {
-            let kernel = gemv(p.a.flipped);
+            let kernel = gemv(p.a.transposed);
             quote!(#kernel(#out, #a, #b, false);)
         } else if p.m.is_empty() {
-            let kernel = gemv(!p.b.flipped);
+            let kernel = gemv(!p.b.transposed);
             quote!(#kernel(#out, #b, #a, false);)
         } else {
             let kernel = match (on_stack, exact) {
@@ -89,7 +89,7 @@ impl Driver<'_> {
             };
             let (kernel, operand) = (self.kernel(kernel), self.kernel("Operand"));
             let flag = |t: bool| format_ident!("{}", if t { "Transposed" } else { "Plain" });
-            let (fa, fb) = (flag(p.a.flipped), flag(p.b.flipped));
+            let (fa, fb) = (flag(p.a.transposed), flag(p.b.transposed));
             let [m, k, n] = [&p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
             let added = if exact && !on_stack { quote!() } else { quote!(, false) };
             quote!(#kernel(#out, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n] #added);)
@@ -97,7 +97,7 @@ impl Driver<'_> {
         if spec.absorbing() {
             let absorbed = self.kernel("absorbed");
             let [batch, m, k, n] = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
-            let ([ta, tb], [za, zb]) = ([p.a.flipped, p.b.flipped], p.absorbs);
+            let ([ta, tb], [za, zb]) = ([p.a.transposed, p.b.transposed], p.absorbs);
             code.push(quote!(#absorbed(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n], [#za, #zb]);));
         }
         self.plain(guard, code, vec![t], names);
@@ -149,7 +149,7 @@ impl Driver<'_> {
     fn borrow_part(&self, t: Term, names: &mut Vec<Term>) -> TokenStream {
         match part_of(self.g, t).filter(|_| self.plan.class(t) == Class::View) {
             Some((array, start, len)) => {
-                let part = Factor { array, flipped: false, start: Some(start) };
+                let part = Factor { array, transposed: false, start: Some(start) };
                 self.operand(&part, &[&vec![len], &Vec::new(), &Vec::new()], names)
             }
             None => self.borrow(t, names),

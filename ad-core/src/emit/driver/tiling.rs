@@ -10,7 +10,7 @@ use quote::{ToTokens, quote};
 use super::super::block::Statement;
 use super::super::items::{Item, masked};
 use super::super::nest::{Arg, Extremum, Nest, Part};
-use super::super::plan::{Guard, Plan, Tile, Work};
+use super::super::plan::{Guard, Plan, TiledStatements, Work};
 use super::super::rust::{Expr, prec, stem};
 use super::super::summary::{NestSummary, Note};
 use super::super::tiling::{Blocked, ByItems, blocked, buffers, by_items, extremum, is_over, scattered, widths};
@@ -23,7 +23,7 @@ use crate::prim::{Prim, Reduce};
 
 impl Driver<'_> {
     /// The statements of a tile, in a loop over blocks.
-    pub(super) fn blocks(&mut self, tile: &Tile) -> Result<(), String> {
+    pub(super) fn blocks(&mut self, tile: &TiledStatements) -> Result<(), String> {
         let plan = self.plan;
         let guard = plan.steps[plan.order[tile.steps.start]].guard.clone();
         let [size, first, count] = ["block", "first", "count"].map(|name| self.taken.fresh(name));
@@ -212,7 +212,7 @@ impl Driver<'_> {
             return Err("a nest that no block can have".into());
         };
         for &array in &leading {
-            self.leading(&mut block, &Factor { array, flipped: false, start: None }, &g.shape(array)[1..]);
+            self.leading(&mut block, &Factor { array, transposed: false, start: None }, &g.shape(array)[1..]);
         }
         for t in buffers(&kernel) {
             let over = is_over(g, t, block.n) || leading.contains(&t);
@@ -442,7 +442,7 @@ impl Driver<'_> {
 }
 
 /// The statements of a tile in words.
-pub(in super::super) fn describe(g: &Graph, plan: &Plan, tile: &Tile) -> String {
+pub(in super::super) fn describe(g: &Graph, plan: &Plan, tile: &TiledStatements) -> String {
     let steps = tile.steps.clone().filter(|&k| !matches!(plan.steps[k].work, Work::Check(_))).count();
     let arrays = tile.private.iter().filter(|&&t| g.rank(t) > 1).count();
     format!("in blocks of %{}: {steps} steps, {arrays} arrays of one block\n", tile.n.index())

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::super::store::Class;
 use super::guards::Guards;
 use crate::ir::{Graph, Node, Term};
-use crate::passes::lowering::im2col::Windows;
-use crate::passes::lowering::matrix::behind;
+use crate::passes::lowering::im2col::ImplicitIm2col;
+use crate::passes::lowering::matrix::stored_operand;
 use crate::passes::lowering::opened::Scope;
 use crate::passes::lowering::strided::strided;
 use crate::prim::{Prim, Reduce};
@@ -20,7 +20,12 @@ pub(in crate::emit) struct CheckTerms {
 
 /// The terms that the statement of `t` reads, stored or scalar, and whether each is read only at
 /// the loops' own indices.
-pub(super) fn reads(g: &Graph, class: &[Class], windows: &BTreeMap<Term, Windows>, t: Term) -> BTreeMap<Term, bool> {
+pub(super) fn reads(
+    g: &Graph,
+    class: &[Class],
+    windows: &BTreeMap<Term, ImplicitIm2col>,
+    t: Term,
+) -> BTreeMap<Term, bool> {
     let mut found: BTreeMap<Term, bool> = BTreeMap::new();
     let mut seen: HashSet<(Term, bool)> = HashSet::new();
     let mut stack: Vec<(Term, bool)> = Vec::new();
@@ -52,7 +57,7 @@ pub(super) fn reads(g: &Graph, class: &[Class], windows: &BTreeMap<Term, Windows
                     stack.extend(part.starts.iter().map(|s| (s.2, false)));
                     stack.extend(g.shape(c).iter().map(|&n| (n, false)));
                 } else if matches!(prim, Prim::Contract(_)) {
-                    let behind = behind(g, c);
+                    let behind = stored_operand(g, c);
                     read = behind.array;
                     // The start and the sizes of a slice.
                     if let Some((start, part)) = behind.part {

@@ -34,10 +34,10 @@ pub(in super::super) fn by_items(g: &Graph, plan: &Plan, t: Term, n: Option<Term
         return None;
     }
     let (matrix, vector, summed, kept) = if p.n.is_empty() {
-        let summed = p.a.flipped;
+        let summed = p.a.transposed;
         (p.a, p.b, summed, p.m)
     } else if p.m.is_empty() {
-        let summed = !p.b.flipped;
+        let summed = !p.b.transposed;
         (p.b, p.a, summed, p.n)
     } else {
         return None;

@@ -140,7 +140,7 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
         let there = g.index(f, &index);
         let scaled = scale(g, src, there, masked);
         let shape = g.shape(x).to_vec();
-        return one_hot::in_slot(g, scaled, &index, &shape);
+        return one_hot::scatter_element(g, scaled, &index, &shape);
     }
     if let Some(c) = g.real_value(f) {
         #[allow(clippy::float_cmp, reason = "exactly these constants have a shorter form")]

@@ -44,7 +44,7 @@ impl super::Derivative for Derivative {
         &self.wrt
     }
 
-    fn beside(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
+    fn with_saving_loops(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
         self.dual.in_primal(g, others)
     }
 

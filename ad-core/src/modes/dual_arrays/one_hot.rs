@@ -20,7 +20,7 @@ use crate::prim::{Binary, Cmp, Prim, Unary};
 const DEPTH: usize = 8;
 
 /// The axes along which a term is zero but at one index, each with that index.
-fn units(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
+fn one_hot_axes(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
     if let Some((_, index)) = slot(g, x) {
         return index.iter().enumerate().map(|(k, &at)| (axis(k), at)).collect();
     }
@@ -28,7 +28,7 @@ fn units(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
     if depth == 0 {
         return Vec::new();
     }
-    let below = |k: usize| units(g, args[k], depth - 1);
+    let below = |k: usize| one_hot_axes(g, args[k], depth - 1);
     match prim {
         Prim::Select if crate::analysis::zeros::is_zero(g, args[2]) => {
             let mut found = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn slot(g: &Graph, x: Term) -> Option<(Term, Box<[Term]>)> {
 }
 
 /// Zeros but at one place.
-pub(super) fn in_slot(g: &mut Graph, x: Term, index: &[Term], shape: &[Term]) -> Term {
+pub(super) fn scatter_element(g: &mut Graph, x: Term, index: &[Term], shape: &[Term]) -> Term {
     let elem = g.elem(x);
     let zeros = g.lit_shaped(elem, shape, 0.0);
     g.scatter(zeros, x, &[], index)
@@ -94,7 +94,7 @@ fn conjuncts(g: &Graph, mask: Term, depth: usize, found: &mut Vec<(u8, Term)>) {
         Prim::Compare(Cmp::Eq) => {
             for (own, at) in [(args[0], args[1]), (args[1], args[0])] {
                 let at = g.splat(at);
-                if let (Node::Var(_), Some(a)) = (g.node(at), counts(g, own)) {
+                if let (Node::Var(_), Some(a)) = (g.node(at), iota_axis(g, own)) {
                     found.push((a, at));
                 }
             }
@@ -104,7 +104,7 @@ fn conjuncts(g: &Graph, mask: Term, depth: usize, found: &mut Vec<(u8, Term)>) {
 }
 
 /// The axis whose index a term is.
-fn counts(g: &Graph, t: Term) -> Option<u8> {
+fn iota_axis(g: &Graph, t: Term) -> Option<u8> {
     match g.node(t) {
         Node::Prim(Prim::Iota, _) => Some(0),
         Node::Prim(Prim::Replicate(new), args) if matches!(g.node(args[0]), Node::Prim(Prim::Iota, _)) => {
@@ -116,7 +116,7 @@ fn counts(g: &Graph, t: Term) -> Option<u8> {
 
 /// Whether a term is zero but at this index. What is not is better read there than computed there once more.
 fn is_unit(g: &Graph, x: Term, at: (u8, Term), depth: usize) -> bool {
-    units(g, x, depth).contains(&at)
+    one_hot_axes(g, x, depth).contains(&at)
 }
 
 /// The part of a term at an index of an axis.
@@ -139,7 +139,7 @@ fn part(g: &mut Graph, x: Term, at: (u8, Term), depth: usize) -> Term {
         }
         let mut shape = g.shape(x).to_vec();
         shape.remove(usize::from(k));
-        return in_slot(g, src, &places, &shape);
+        return scatter_element(g, src, &places, &shape);
     }
     match &*node {
         Node::Prim(Prim::Iota, _) => index,
@@ -216,7 +216,9 @@ pub(super) fn apply(g: &mut Graph, map: &Applied, x: Term) -> Term {
 
 /// The sum of a derivative over these axes.
 pub(super) fn sum(g: &mut Graph, x: Term, axes: &[u8]) -> Term {
-    let Some(at) = units(g, x, DEPTH).into_iter().find(|u| axes.contains(&u.0)) else { return g.sum_axes(x, axes) };
+    let Some(at) = one_hot_axes(g, x, DEPTH).into_iter().find(|u| axes.contains(&u.0)) else {
+        return g.sum_axes(x, axes);
+    };
     let left: Vec<u8> = axes.iter().filter(|&&a| a != at.0).map(|&a| if a > at.0 { a - 1 } else { a }).collect();
     let x = part(g, x, at, DEPTH);
     sum(g, x, &left)
@@ -225,7 +227,7 @@ pub(super) fn sum(g: &mut Graph, x: Term, axes: &[u8]) -> Term {
 /// The contraction of a derivative with another array.
 pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
     let summed = |u: &(u8, Term)| !spec.out.contains(&spec.a[usize::from(u.0)]);
-    let Some(at) = units(g, x, DEPTH).into_iter().find(summed) else { return outer(g, x, with, spec) };
+    let Some(at) = one_hot_axes(g, x, DEPTH).into_iter().find(summed) else { return outer(g, x, with, spec) };
     let label = spec.a[usize::from(at.0)];
     let x = part(g, x, at, DEPTH);
     let with = match spec.b.iter().position(|&l| l == label) {
@@ -261,5 +263,5 @@ fn outer(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
     let others = |labels: &[u8]| labels.iter().copied().filter(|l| !placed.contains(l)).collect::<Box<[u8]>>();
     let left = spec.with(others(&spec.a), others(&spec.b), others(&spec.out));
     let inner = contract(g, src, there, left);
-    in_slot(g, inner, &index, &shape)
+    scatter_element(g, inner, &index, &shape)
 }

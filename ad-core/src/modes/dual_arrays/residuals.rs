@@ -46,7 +46,7 @@ pub(super) enum Why {
 /// The terms of a body that are offered, and what a step saves for them: under the conditions under
 /// which the step comes to them.
 pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term, Why)> {
-    let found = offered(g, body, s);
+    let found = candidates(g, body, s);
     let under = |g: &mut Graph, t: Term, guard: Vec<Guard>| {
         let zeros = crate::passes::trip_counts::zeros(g, t);
         guard.iter().fold(t, |row, &(c, value)| if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) })
@@ -99,7 +99,7 @@ fn masks(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
 }
 
 /// Terms, and the conditions that all their uses have in common.
-fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> {
+fn candidates(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> {
     let guards = crate::analysis::guards::guards(g, &body.primal);
     let carries = s.init.len();
     let fixed = carries..carries + s.captures.len();
@@ -128,7 +128,7 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> {
     }
     for delta in &body.deltas {
         let Delta::Scan(inner) = delta else { continue };
-        let left = left_behind(g, &body.primal, inner.saved.iter().chain(inner.residuals.iter().map(|k| &k.1)));
+        let left = recomputed_results(g, &body.primal, inner.saved.iter().chain(inner.residuals.iter().map(|k| &k.1)));
         let saved = inner.saved.iter().map(|&t| (t, true));
         let all = saved.chain(inner.residuals.iter().map(|k| (k.1, false))).chain(inner.taken.map(|t| (t, false)));
         let overwritten = inner.undo.iter().flat_map(|u| &u.overwritten).map(|o| (o.1, false));
@@ -144,7 +144,7 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> {
                 .get_or_insert_with(|| g.reachable(&[scan]).into_iter().filter(|&x| carried(x)).collect())
                 .clone();
             if !arrays.is_empty() && matches!(g.ty(t), Type::Array(..)) {
-                let whole = saved && g.rank(t) > 1 && !rows_anew(g, t);
+                let whole = saved && g.rank(t) > 1 && !recomputed_rows(g, t);
                 let reads = only_reads(g, scan, &arrays);
                 found.push((t, guard.clone(), Why::Loop { scan, arrays, whole, reads }));
             }
@@ -157,12 +157,14 @@ fn offered(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> {
 
 /// What a loop leaves behind of the values that it carries, if it computes them as a whole in each
 /// step: it is known by rows of it.
-fn left_behind<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = &'a Term>) -> Vec<Term> {
+fn recomputed_results<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = &'a Term>) -> Vec<Term> {
     let loops: HashSet<Term> =
         rows.filter_map(|&t| if let Node::Proj(s, _) = *g.node(t) { Some(s) } else { None }).collect();
     let anew = |t: &Term| match *g.node(*t) {
         Node::Proj(scan, k) if loops.contains(&scan) => match g.node(scan) {
-            Node::Scan(s) => g.rank(*t) == 0 && (k as usize) < s.init.len() || computed_anew(g, s, k as usize),
+            Node::Scan(s) => {
+                g.rank(*t) == 0 && (k as usize) < s.init.len() || is_recomputed_per_iteration(g, s, k as usize)
+            }
             _ => false,
         },
         _ => false,
@@ -173,7 +175,7 @@ fn left_behind<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = &'a Ter
 /// Replaces residuals by these parameters; which of them the results now read. `states` are states
 /// of carried arrays that the derived loop has otherwise, and what stands for them: arrays and
 /// parts of these are not saved.
-pub(super) fn reread(
+pub(super) fn use_residuals(
     g: &mut Graph,
     results: &mut Vec<Term>,
     (terms, params): (&[(Term, Why)], &[Term]),
@@ -206,7 +208,7 @@ pub(super) fn reread(
         }
     }
     // An array that is read otherwise too is saved anyway.
-    let all = replace(g, results, &swap);
+    let all = substituted(g, results, &swap);
     let reach: HashSet<Term> = g.reachable(&all).into_iter().collect();
     let offered = swap.len();
     for (t, of) in terms {
@@ -219,12 +221,12 @@ pub(super) fn reread(
             swap.remove(t);
         }
     }
-    *results = if swap.len() == offered { all } else { replace(g, results, &swap) };
+    *results = if swap.len() == offered { all } else { substituted(g, results, &swap) };
     let reach: HashSet<Term> = g.reachable(results).into_iter().collect();
     (0..terms.len()).filter(|&k| reach.contains(&params[k])).collect()
 }
 
-fn replace(g: &mut Graph, roots: &[Term], swap: &HashMap<Term, Term>) -> Vec<Term> {
+fn substituted(g: &mut Graph, roots: &[Term], swap: &HashMap<Term, Term>) -> Vec<Term> {
     Rewriter::default().run(g, roots, |_, t, _| swap.get(&t).copied())
 }
 
@@ -236,16 +238,16 @@ fn only_reads(g: &Graph, scan: Term, arrays: &[Term]) -> bool {
 
 /// Whether rows of a loop are a carried array that each step computes as a whole: a step's work is
 /// then no less than what a row of it takes.
-fn rows_anew(g: &Graph, t: Term) -> bool {
+fn recomputed_rows(g: &Graph, t: Term) -> bool {
     let Node::Proj(scan, k) = *g.node(t) else { return false };
     let Node::Scan(s) = g.node(scan) else { return false };
     let row = s.body.results.get(k as usize);
-    row.and_then(|&row| param_number(g, row)).is_some_and(|n| computed_anew(g, s, n))
+    row.and_then(|&row| param_number(g, row)).is_some_and(|n| is_recomputed_per_iteration(g, s, n))
 }
 
 /// Whether each step computes a carried value as a whole, and does not go on with some of what it
 /// was.
-fn computed_anew(g: &Graph, s: &Scan, n: usize) -> bool {
+fn is_recomputed_per_iteration(g: &Graph, s: &Scan, n: usize) -> bool {
     let Some(&next) = s.body.results.get(n).filter(|_| n < s.init.len()) else { return false };
     let own = |t: Term| param_number(g, t) == Some(n);
     let mut stack = vec![next];

@@ -14,7 +14,7 @@ use crate::prim::{Cmp, IntOp};
 use super::delta::{Delta, DeltaId, Leaf, ScanDelta, Tangent};
 use super::dual::{Dualise, dual_of};
 use super::linear::KnownZeros;
-use super::residuals::{Why, reread, residuals};
+use super::residuals::{Why, residuals, use_residuals};
 use super::transpose::{Cotangent, Running};
 use super::undo::{Undo, Undoing, resolved, undos};
 use super::{forward as fwd, transpose as rev};
@@ -172,7 +172,7 @@ impl Derived {
     /// What the body reads of the residuals it consumes as rows. `undone`, of a loop that goes
     /// backwards: arrays after inner loops and before them. The result: arrays that the loop has to
     /// carry and change back, and what they are after a step.
-    fn reread(
+    fn use_residuals(
         &mut self,
         g: &mut Graph,
         s: &ScanDelta,
@@ -192,7 +192,7 @@ impl Derived {
             .collect();
         let terms: Vec<_> = s.residuals.iter().map(|k| (k.0, k.2.clone())).collect();
         let mut plain = results.clone();
-        let mut used = reread(g, &mut plain, (&terms, &params), &HashMap::new());
+        let mut used = use_residuals(g, &mut plain, (&terms, &params), &HashMap::new());
         let wanted: Vec<&Undo> = match undone {
             Some(_) => s.undo.iter().filter(|u| self.worth(g, s, u, &plain, &used)).collect(),
             None => Vec::new(),
@@ -237,7 +237,7 @@ impl Derived {
 
     /// The results with these arrays carried and changed back; nothing if that is not possible.
     /// What they read of residuals, and the arrays.
-    #[allow(clippy::type_complexity, reason = "what `reread` goes on with")]
+    #[allow(clippy::type_complexity, reason = "what `use_residuals` goes on with")]
     fn changed_back(
         &mut self,
         g: &mut Graph,
@@ -255,7 +255,7 @@ impl Derived {
             states.extend(one.leaves());
             undoing.push((one, first..roots.len()));
         }
-        let used = reread(g, &mut roots, residuals, &states);
+        let used = use_residuals(g, &mut roots, residuals, &states);
         let read: HashSet<Term> = g.reachable(&roots).into_iter().collect();
         let mut known = HashMap::new();
         for (one, terms) in &undoing {
@@ -418,7 +418,7 @@ pub(super) fn forward(
             others.push(if k < carries { leaf_terms.get(&number).copied() } else { None });
         }
     }
-    derived.reread(g, s, &mut results, (&mut order, &mut outer_xs), None);
+    derived.use_residuals(g, s, &mut results, (&mut order, &mut outer_xs), None);
     derived.where_taken(g, s, limit, (&mut results, &others), (&mut order, &mut outer_xs));
     let body = derived.finish(g, &order, &results);
     let new = g.scan(Scan {
@@ -539,7 +539,7 @@ pub(super) fn transpose(
         }
     }
     let carried = init_places.len() + sum_places.len();
-    let undone_here = derived.reread(g, s, &mut results, (&mut order, &mut outer_xs), Some(&found.undone));
+    let undone_here = derived.use_residuals(g, s, &mut results, (&mut order, &mut outer_xs), Some(&found.undone));
     for (k, (one, next)) in undone_here.iter().enumerate() {
         order.insert(carried + k, one.number);
         outer_init.push(one.last);

@@ -3,25 +3,25 @@
 
 use std::collections::BTreeSet;
 
-use super::{LoopParts, Outcome, Update};
+use super::{Distribution, Placement, Update};
 use crate::analysis::zeros::is_zero_of_either_sign;
 use crate::ir::{Body, Elem, Node, Put, Scan, Term, Type, Var};
 use crate::passes::bulk::Lift;
 use crate::passes::rewrite::Rewriter;
 use crate::prim::{Binary, Cmp, Prim, Reduce};
 
-impl LoopParts<'_> {
+impl Distribution<'_> {
     /// The remaining loop, and the tuple of all results.
     pub(super) fn make(mut self) -> Term {
         let (carries, captures) = (self.carries(), self.scan.captures.len());
         let total = self.scan.body.params.len();
-        let stays = |me: &Self, k: usize| matches!(me.outcome[k], Outcome::Stays);
-        let left: Vec<usize> = (0..self.outcome.len()).filter(|&k| stays(&self, k)).collect();
-        if left.len() == self.outcome.len() {
+        let stays = |me: &Self, k: usize| matches!(me.placement[k], Placement::Keep);
+        let left: Vec<usize> = (0..self.placement.len()).filter(|&k| stays(&self, k)).collect();
+        if left.len() == self.placement.len() {
             return self.g.scan(self.scan);
         }
         let kept: Vec<usize> = left.iter().copied().filter(|&k| k < carries).collect();
-        let mut parts: Vec<Option<Term>> = vec![None; self.outcome.len()];
+        let mut parts: Vec<Option<Term>> = vec![None; self.placement.len()];
         let mut rows: Vec<Term> = Vec::new();
         if !left.is_empty() || !self.saved.is_empty() {
             let mut results: Vec<Term> = left.iter().map(|&k| self.scan.body.results[k]).collect();
@@ -63,23 +63,23 @@ impl LoopParts<'_> {
             rows = (0..self.saved.len()).map(|n| self.g.proj(rest, left.len() + n)).collect();
         }
         let (var, args) = self.step(&rows);
-        let fates = std::mem::take(&mut self.outcome);
-        for (k, outcome) in fates.into_iter().enumerate() {
-            let made = match outcome {
-                Outcome::Stays => continue,
-                Outcome::Beginning => self.scan.init[k],
-                Outcome::Nothing => {
+        let fates = std::mem::take(&mut self.placement);
+        for (k, placement) in fates.into_iter().enumerate() {
+            let made = match placement {
+                Placement::Keep => continue,
+                Placement::Initial => self.scan.init[k],
+                Placement::Dead => {
                     let (elem, shape) =
                         (self.g.elem(self.scan.body.results[k]), self.g.shape(self.scan.body.results[k]).to_vec());
                     let shape: Vec<Term> = std::iter::once(self.scan.count).chain(shape).collect();
                     let nothing = self.nothing(elem);
                     self.g.broadcast(nothing, &shape)
                 }
-                Outcome::Rows(r) => {
+                Placement::Map(r) => {
                     let r = self.at_step(&[r], &args)[0];
                     Lift::new(self.g, var, self.scan.count).lift(r)
                 }
-                Outcome::Follows { leader, op, e, payload } => {
+                Placement::ArgSelect { leader, op, e, payload } => {
                     let each = self.at_step(&[e], &args)[0];
                     let (met, none, at) = self.best(self.scan.init[leader], op, (e, each), var, &rows);
                     let payload = self.at_step(&[payload], &at)[0];
@@ -87,7 +87,7 @@ impl LoopParts<'_> {
                     let met = self.g.cond(met.0, payload, begin);
                     self.g.cond(none, begin, met)
                 }
-                Outcome::Updates(updates) => {
+                Placement::Updates(updates) => {
                     // The last update of the chain is first in the list.
                     updates.iter().rev().fold(self.scan.init[k], |acc, p| {
                         let each = p.with(&self.at_step(&p.terms(), &args));
@@ -200,7 +200,7 @@ impl LoopParts<'_> {
             let p = self.g.param(first + n, ty);
             new.set(t, p);
         }
-        let results: Vec<Term> = if self.saved.is_empty() { terms.to_vec() } else { new.replace(self.g, terms) };
+        let results: Vec<Term> = if self.saved.is_empty() { terms.to_vec() } else { new.substitute(self.g, terms) };
         let body = Body { params: params.into(), results: results.into() };
         self.g.instantiate(&body, args)
     }

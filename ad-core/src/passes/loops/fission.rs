@@ -5,16 +5,16 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{LoopParts, MAX_OPERATIONS, Outcome, Update};
+use super::{Distribution, MAX_OPERATIONS, Placement, Update};
 use crate::ir::{Node, Put, Term};
 
-impl LoopParts<'_> {
+impl Distribution<'_> {
     /// Finds these arrays, all at once, since an iteration may update one of them from elements of
     /// another.
     pub(super) fn fission(&mut self) {
         let mut found: BTreeMap<usize, Vec<Update>> = BTreeMap::new();
         for k in 0..self.carries() {
-            if matches!(self.outcome[k], Outcome::Stays)
+            if matches!(self.placement[k], Placement::Keep)
                 && let Some(updates) = self.parts_of_steps(k)
                 && self.in_bulk(k)
             {
@@ -31,7 +31,7 @@ impl LoopParts<'_> {
             found.retain(|k, _| !stays.contains(k));
         }
         for (k, updates) in found {
-            self.outcome[k] = Outcome::Updates(updates);
+            self.placement[k] = Placement::Updates(updates);
         }
     }
 

@@ -13,7 +13,7 @@
 
 use std::collections::HashSet;
 
-use super::{LoopParts, exact_parts};
+use super::{Distribution, exact_parts};
 use crate::analysis::guards::Guards;
 use crate::analysis::sizes::{Fixed, fixed};
 use crate::choice::{Kind, choose};
@@ -33,7 +33,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     for t in g.reachable(roots) {
         if let Node::Scan(scan) = g.node(t) {
             let scan = (**scan).clone();
-            if !g.is_open(t) && g.free(t).is_empty() && adds(g, t, &scan, &exact) {
+            if !g.is_open(t) && g.free(t).is_empty() && only_accumulates(g, t, &scan, &exact) {
                 all.push((t, scan));
             }
         }
@@ -72,20 +72,20 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         }
         g.at(old);
     }
-    if any { new.replace(g, roots) } else { roots.to_vec() }
+    if any { new.substitute(g, roots) } else { roots.to_vec() }
 }
 
 /// Whether an iteration only accumulates into carried values, and computes the summands with inner
 /// loops over scalars.
-fn adds(g: &mut Graph, t: Term, scan: &Scan, exact: &HashSet<Term>) -> bool {
+fn only_accumulates(g: &mut Graph, t: Term, scan: &Scan, exact: &HashSet<Term>) -> bool {
     let flags = exact_parts(g, exact, t);
     let tuples = scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
     if tuples || flags.is_empty() || flags.contains(&true) {
         return false;
     }
     let wanted = vec![true; flags.len()];
-    let mut parts = LoopParts::new(g, scan.clone(), flags, wanted);
-    parts.added().is_some_and(|added| parts.has_loops_of_numbers(&added.concat()))
+    let mut parts = Distribution::new(g, scan.clone(), flags, wanted);
+    parts.added().is_some_and(|added| parts.has_scalar_loops(&added.concat()))
 }
 
 /// Keeps the loops that do not depend on another loop of the list.
@@ -141,7 +141,7 @@ fn fused(g: &mut Graph, group: &[(Term, Scan)]) -> Option<Scan> {
         results.extend(g.instantiate(&scan.body, &args));
         next += scan.init.len();
     }
-    let results = inner_once(g, &results)?;
+    let results = merge_inner_loops(g, &results)?;
     // The order of iterations does not matter here, since no sum is exact.
     let body = Body { params: params.into(), results: results.into() };
     let (init, captures, xs) = (init.into(), captures.into(), xs.into());
@@ -150,7 +150,7 @@ fn fused(g: &mut Graph, group: &[(Term, Scan)]) -> Option<Scan> {
 
 /// Merges inner loops with the same trip count that differ only in the rows that they save; `None`
 /// if there are none.
-fn inner_once(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
+fn merge_inner_loops(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
     let mut all: Vec<(Term, Scan)> = Vec::new();
     for t in g.reachable(results) {
         if let Node::Scan(scan) = g.node(t) {
@@ -197,5 +197,5 @@ fn inner_once(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
             new.set(*t, parts);
         }
     }
-    Some(new.replace(g, results))
+    Some(new.substitute(g, results))
 }

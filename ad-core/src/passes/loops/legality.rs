@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
-use super::{LoopParts, Update};
+use super::{Distribution, Update};
 use crate::choice::{Kind, choose, choose_if};
 use crate::ir::{Node, Put, Term};
 
-impl LoopParts<'_> {
+impl Distribution<'_> {
     /// Whether all updates can be computed outside of the loop, from values that are saved for
     /// sums. `limit` gives the maximum number of axes of these values, from that of a summand.
     pub(super) fn all_leave(

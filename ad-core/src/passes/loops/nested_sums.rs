@@ -1,12 +1,12 @@
 //! Rewrites a sum that is carried through nested loops as one sum over all their iterations in
 //! order. Every one of these loops does nothing but add one scalar in each iteration.
 
-use super::LoopParts;
+use super::Distribution;
 use crate::ir::{Body, Graph, Node, Scan, Term};
 use crate::passes::bulk::Lift;
 use crate::prim::{Binary, Prim};
 
-impl LoopParts<'_> {
+impl Distribution<'_> {
     /// The values that the loops inside of an iteration add, one after the other, to the carried
     /// scalar `acc`: an array with an axis for each loop, the innermost one last.
     pub(super) fn nested(&mut self, acc: Term, next: Term) -> Option<Term> {

@@ -20,7 +20,7 @@ use crate::analysis::Reachable;
 use crate::analysis::sizes::Fixed;
 use crate::choice::{Kind, choose};
 use crate::ir::{Body, Graph, Node, Scan, Term, Type, axis};
-use crate::passes::rewrite::{Rewriter, over};
+use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::trace;
 use crate::passes::{Context, Pass};
 use crate::prim::Prim;
@@ -44,10 +44,10 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
             new.set(t, sum);
         }
         g.at(before);
-        roots = new.replace(g, &roots);
+        roots = new.substitute(g, &roots);
     }
     Rewriter::new(&*cx.get::<Fixed>(g, &roots)).run(g, &roots, |g, t, done| {
-        let Node::Scan(mut scan) = over(g, t, done) else { return None };
+        let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
         scan.body.results = pass(g, &scan.body.results, cx).into();
         Some(g.scan(*scan))
     })

@@ -17,12 +17,12 @@
 
 use std::collections::HashMap;
 
-use super::{LoopParts, Update};
+use super::{Distribution, Update};
 use crate::analysis::sizes::Fixed;
 use crate::choice::{Kind, choose};
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use crate::passes::bulk::Lift;
-use crate::passes::rewrite::{Rewriter, over};
+use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::{Context, Pass};
 use crate::prim::{IntOp, Prim};
 
@@ -45,15 +45,15 @@ pub(crate) const PASS: Pass =
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
-        let Node::Scan(scan) = over(g, t, done) else { return None };
+        let Node::Scan(scan) = with_rewritten_children(g, t, done) else { return None };
         let (exact, wanted) = (super::exact_parts(g, &exact, t), super::wanted(g, roots, t));
         let flat = !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
-        let parts = (flat && !exact.is_empty()).then(|| LoopParts::new(g, *scan, exact, wanted));
-        parts.and_then(LoopParts::strip_mined)
+        let parts = (flat && !exact.is_empty()).then(|| Distribution::new(g, *scan, exact, wanted));
+        parts.and_then(Distribution::strip_mined)
     })
 }
 
-impl LoopParts<'_> {
+impl Distribution<'_> {
     /// The loop over blocks, then a block of the remaining iterations, if there are any; as a tuple
     /// of their results.
     fn strip_mined(mut self) -> Option<Term> {
@@ -179,7 +179,7 @@ impl LoopParts<'_> {
     }
 
     /// Whether there are inner loops, and all their carried values are scalars.
-    pub(super) fn has_loops_of_numbers(&self, added: &[Term]) -> bool {
+    pub(super) fn has_scalar_loops(&self, added: &[Term]) -> bool {
         self.saved_numbers(added).is_some_and(|(_, loops)| loops)
     }
 

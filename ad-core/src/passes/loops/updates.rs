@@ -1,7 +1,7 @@
 //! Classifies the updates of a carried value in an iteration, by the rules of `loops`. It changes
 //! no term of the loop.
 
-use super::{LoopParts, MAX_OPERATIONS};
+use super::{Distribution, MAX_OPERATIONS};
 use crate::analysis::zeros::is_zero;
 use crate::ir::{Elem, Graph, Node, Put, Term, Type, Var};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Reduce};
@@ -43,7 +43,7 @@ impl Update {
     }
 }
 
-impl LoopParts<'_> {
+impl Distribution<'_> {
     /// The updates by which the carried value k becomes `next`, if one rule applies. They do not
     /// read the carried value.
     pub(super) fn updates(&mut self, k: usize, next: Term) -> Option<Vec<Update>> {

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::matrix::{as_product, peel};
+use super::matrix::{as_product, strip_layouts};
 use crate::analysis::range::{Facts, Linear};
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Put, Term};
@@ -33,7 +33,7 @@ pub(crate) struct Seen {
 
 /// The arguments of the kernel.
 #[derive(Clone, Debug)]
-pub(crate) struct Windows {
+pub(crate) struct ImplicitIm2col {
     /// The size of each label.
     pub(crate) labels: Vec<Term>,
     pub(crate) out: Vec<Axis>,
@@ -63,7 +63,7 @@ const FAR: u128 = 1 << 31;
 const FEW: i128 = 8;
 
 /// The windows of a stored contraction, or of a scatter of one, if the kernel is worth it.
-pub(crate) fn windows(g: &Graph, t: Term) -> Option<Windows> {
+pub(crate) fn windows(g: &Graph, t: Term) -> Option<ImplicitIm2col> {
     let found = of(g, t)?;
     let lanes = found.lanes(g);
     let why = || {
@@ -77,7 +77,12 @@ pub(crate) fn windows(g: &Graph, t: Term) -> Option<Windows> {
 
 /// Those of a routine: of contractions that are no decision, of sums in order, and of scatters of
 /// contractions that nothing else reads.
-pub(crate) fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term>) -> BTreeMap<Term, Windows> {
+pub(crate) fn windows_of(
+    g: &Graph,
+    reach: &[Term],
+    read: &[Term],
+    exact: &HashSet<Term>,
+) -> BTreeMap<Term, ImplicitIm2col> {
     let mut parents: HashMap<Term, u32> = HashMap::new();
     for &t in reach {
         g.node(t).for_each_child(|c| *parents.entry(c).or_default() += 1);
@@ -102,8 +107,8 @@ pub(crate) fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashS
         }
     }
     // What is never made is not read where it is.
-    let unmade: Vec<Term> = found.values().filter_map(|w| w.unmade(g)).collect();
-    unmade.iter().for_each(|t| drop(found.remove(t)));
+    let not_stored: Vec<Term> = found.values().filter_map(|w| w.not_stored(g)).collect();
+    not_stored.iter().for_each(|t| drop(found.remove(t)));
     found
 }
 
@@ -162,7 +167,7 @@ fn is_mul(g: &Graph, t: Term) -> bool {
     matches!(g.node(t), Node::Prim(Prim::Binary(Binary::Mul), _))
 }
 
-fn of(g: &Graph, t: Term) -> Option<Windows> {
+fn of(g: &Graph, t: Term) -> Option<ImplicitIm2col> {
     let (made, added) = match g.node(t) {
         Node::Prim(Prim::Contract(_) | Prim::Sum(_) | Prim::Reduce(Reduce::InOrder | Reduce::FromZero, _), _) => {
             (t, None)
@@ -198,7 +203,7 @@ fn of(g: &Graph, t: Term) -> Option<Windows> {
     let windowed = |axes: &[Axis]| axes.iter().any(|a| a.steps.iter().filter(|s| **s != 0).count() > 1);
     let any = windowed(&axes) || (added.is_none() && (windowed(&a.axes) || windowed(&b.axes)));
     let in_order = matches!(g.node(t), Node::Prim(Prim::Reduce(..), _));
-    let found = Windows { labels: sizes, out: axes, operands: [a, b], added, in_order, absorbs };
+    let found = ImplicitIm2col { labels: sizes, out: axes, operands: [a, b], added, in_order, absorbs };
     (any && !found.is_static(g)).then_some(found)
 }
 
@@ -207,7 +212,7 @@ fn of(g: &Graph, t: Term) -> Option<Windows> {
 fn seen(g: &Graph, (operand, mut labels): (Term, Vec<usize>), sizes: &[Term]) -> Option<Seen> {
     let mut operand = operand;
     loop {
-        let (base, perm) = peel(g, operand);
+        let (base, perm) = strip_layouts(g, operand);
         let mut own = vec![0; labels.len()];
         for (&axis, &label) in perm.iter().zip(&labels) {
             own[axis] = label;
@@ -284,7 +289,7 @@ fn indexed(
     Some(axes.into_iter().chain(rest).collect())
 }
 
-impl Windows {
+impl ImplicitIm2col {
     /// What the statement reads: arrays, and the sizes and starts of their axes.
     pub(crate) fn reads(&self) -> impl Iterator<Item = Term> {
         let axes = self.out.iter().chain(self.operands.iter().flat_map(|o| &o.axes));
@@ -308,7 +313,7 @@ impl Windows {
     }
 
     /// The contraction that would be in memory if it were not added where it belongs.
-    pub(crate) fn unmade(&self, g: &Graph) -> Option<Term> {
+    pub(crate) fn not_stored(&self, g: &Graph) -> Option<Term> {
         self.added.map(|a| a.src).filter(|&src| !is_mul(g, src))
     }
 

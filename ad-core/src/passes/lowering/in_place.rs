@@ -7,7 +7,7 @@ use super::opened::{Loops, chain_of_updates};
 use crate::analysis::guards::{Guard, decided, parts};
 use crate::analysis::zeros::is_zero;
 use crate::ir::{Graph, Node, Put, Term, Var};
-use crate::passes::simplify::part::less_a_few;
+use crate::passes::simplify::part::differs_by_small_constant;
 use crate::prim::{Binary, IntOp, Prim};
 
 /// Summands of one sum that are looked at.
@@ -48,7 +48,7 @@ struct Applied {
 }
 
 impl Chain<'_> {
-    /// Scatters onto, choices between and sums of one such chain and what [`is_update`], with the
+    /// Scatters onto, choices between and sums of one such chain and what [`is_sparse`], with the
     /// additions moved into the chain.
     fn chained(&mut self, next: Term, deep: usize) -> Option<Term> {
         let (mut t, mut outer) = (next, Vec::new());
@@ -57,7 +57,7 @@ impl Chain<'_> {
             t = dst;
         }
         let mut onto = match *self.g.node(t) {
-            _ if t == self.now || left(self.g, self.loops, self.now, t) => t,
+            _ if t == self.now || continued_by_inner_loop(self.g, self.loops, self.now, t) => t,
             _ if deep == 0 => return None,
             Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
                 Some(true) => self.chained(then, deep)?,
@@ -67,7 +67,7 @@ impl Chain<'_> {
                     self.g.cond(cond, then, other)
                 }
             },
-            Node::Prim(Prim::Binary(Binary::Add), _) => self.settled(&[t])?,
+            Node::Prim(Prim::Binary(Binary::Add), _) => self.sum_as_chain(&[t])?,
             _ => return None,
         };
         for applied in outer.into_iter().rev() {
@@ -89,7 +89,7 @@ impl Chain<'_> {
     /// The sum of these, as one chain under each of the conditions that decide which summands have
     /// the array in them: the cotangents of an array from the arms of a step come as a sum of
     /// conditionals, and only under its conditions is it one array that is changed.
-    fn settled(&mut self, sum: &[Term]) -> Option<Term> {
+    fn sum_as_chain(&mut self, sum: &[Term]) -> Option<Term> {
         let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
         while let Some(t) = stack.pop() {
             if flat.len() + stack.len() > MANY {
@@ -106,18 +106,18 @@ impl Chain<'_> {
                 _ => flat.push(t),
             }
         }
-        let holders: Vec<usize> = (0..flat.len()).filter(|&k| !is_update(self.g, flat[k], DEEP)).collect();
-        if let [at] = *holders {
+        let containing: Vec<usize> = (0..flat.len()).filter(|&k| !is_sparse(self.g, flat[k], DEEP)).collect();
+        if let [at] = *containing {
             let chain = flat.remove(at);
             let chain = self.chained(chain, DEEP)?;
             return Some(flat.into_iter().fold(chain, |acc, t| add(self.g, acc, t)));
         }
-        if !holders.is_empty() && holders.len() < flat.len() {
+        if !containing.is_empty() && containing.len() < flat.len() {
             // What is only added is added once, behind the choice between those that have the array
             // in them.
-            let (with, without): (Vec<usize>, Vec<usize>) = (0..flat.len()).partition(|k| holders.contains(k));
+            let (with, without): (Vec<usize>, Vec<usize>) = (0..flat.len()).partition(|k| containing.contains(k));
             let with: Vec<Term> = with.into_iter().map(|k| flat[k]).collect();
-            let chain = self.settled(&with)?;
+            let chain = self.sum_as_chain(&with)?;
             return Some(without.into_iter().fold(chain, |acc, k| add(self.g, acc, flat[k])));
         }
         // Additions to elements of one of them are additions to elements of the sum.
@@ -129,7 +129,7 @@ impl Chain<'_> {
             }
         }
         if !added.is_empty() {
-            let mut chain = self.settled(&flat)?;
+            let mut chain = self.sum_as_chain(&flat)?;
             for applied in added.into_iter().rev() {
                 chain = self.apply(applied, chain);
             }
@@ -148,7 +148,7 @@ impl Chain<'_> {
     /// The sum where a condition is known.
     fn under(&mut self, fact: Guard, sum: &[Term]) -> Option<Term> {
         self.facts.push(fact);
-        let made = self.settled(sum);
+        let made = self.sum_as_chain(sum);
         self.facts.pop();
         made
     }
@@ -182,7 +182,7 @@ impl Chain<'_> {
 }
 
 /// Whether it is what an inner loop leaves of such a chain.
-fn left(g: &Graph, loops: &Loops, now: Term, t: Term) -> bool {
+fn continued_by_inner_loop(g: &Graph, loops: &Loops, now: Term, t: Term) -> bool {
     loops.begun(t).is_some_and(|(_, c)| c.init == now || chain_of_updates(g, loops, now, c.init).is_some())
 }
 
@@ -201,7 +201,7 @@ fn summands(g: &Graph, t: Term, sum: &mut Vec<Term>) -> Option<()> {
 }
 
 /// Whether it is zero but for elements that are added one by one.
-fn is_update(g: &Graph, t: Term, deep: usize) -> bool {
+fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
     if is_zero(g, t) {
         return true;
     }
@@ -209,13 +209,13 @@ fn is_update(g: &Graph, t: Term, deep: usize) -> bool {
         _ if deep == 0 => false,
         Node::Scatter { put: Put::Add, dst, .. } => {
             let mut sum = Vec::new();
-            summands(g, *dst, &mut sum).is_some() && sum.iter().all(|&t| is_update(g, t, deep - 1))
+            summands(g, *dst, &mut sum).is_some() && sum.iter().all(|&t| is_sparse(g, t, deep - 1))
         }
-        Node::Cond { then, other, .. } => is_update(g, *then, deep - 1) && is_update(g, *other, deep - 1),
+        Node::Cond { then, other, .. } => is_sparse(g, *then, deep - 1) && is_sparse(g, *other, deep - 1),
         // Blocks that are nearly all of it are added in one pass with whatever else is: see
         // `split`.
         Node::Prim(Prim::Pad(steps), args) => {
-            let few = |(&len, &size): (&Term, &Term)| len == size || less_a_few(g, len, size);
+            let few = |(&len, &size): (&Term, &Term)| len == size || differs_by_small_constant(g, len, size);
             steps.iter().all(|&s| s > 0) && !g.shape(args[0]).iter().zip(g.shape(t)).all(few)
         }
         _ => false,

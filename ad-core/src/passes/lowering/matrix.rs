@@ -7,7 +7,7 @@ use crate::prim::Prim;
 
 /// The array behind layouts that an operand can take as a flag: the term, and for each axis of `t`
 /// the axis of that term.
-pub(crate) fn peel(g: &Graph, t: Term) -> (Term, Vec<usize>) {
+pub(crate) fn strip_layouts(g: &Graph, t: Term) -> (Term, Vec<usize>) {
     let mut perm: Vec<usize> = (0..g.rank(t)).collect();
     let mut t = t;
     loop {
@@ -26,7 +26,7 @@ pub(crate) fn peel(g: &Graph, t: Term) -> (Term, Vec<usize>) {
 
 /// Whether the array is in memory whatever the scheduler decides.
 pub(crate) fn always_stored(g: &Graph, t: Term) -> bool {
-    match g.node(behind(g, t).array) {
+    match g.node(stored_operand(g, t).array) {
         Node::Input(_) | Node::Scatter { .. } | Node::Cond { .. } => true,
         Node::Prim(prim, _) => prim.cost().is_none(),
         _ => false,
@@ -34,7 +34,7 @@ pub(crate) fn always_stored(g: &Graph, t: Term) -> bool {
 }
 
 /// What an operand of a contraction is read of.
-pub(crate) struct Behind {
+pub(crate) struct StoredOperand {
     pub(crate) array: Term,
     /// For each axis of the operand the axis of the array.
     pub(crate) perm: Vec<usize>,
@@ -44,11 +44,11 @@ pub(crate) struct Behind {
 
 /// The array behind an operand: behind layouts that are a flag, and behind a part that is some of
 /// its leading rows, which are contiguous where they lie.
-pub(crate) fn behind(g: &Graph, t: Term) -> Behind {
-    let (base, perm) = peel(g, t);
+pub(crate) fn stored_operand(g: &Graph, t: Term) -> StoredOperand {
+    let (base, perm) = strip_layouts(g, t);
     if let Node::Prim(Prim::Slice(steps), args) = g.node(base) {
         let whole = |k: usize| g.int_value(args[1 + k]) == Some(0) && g.shape(base)[k] == g.shape(args[0])[k];
-        let (array, inner) = peel(g, args[0]);
+        let (array, inner) = strip_layouts(g, args[0]);
         let leading = steps.iter().all(|&s| s == 1) && (1..steps.len()).all(whole);
         let lies = inner.iter().enumerate().all(|(k, &axis)| k == axis);
         let stored = || match g.node(array) {
@@ -57,10 +57,10 @@ pub(crate) fn behind(g: &Graph, t: Term) -> Behind {
             _ => always_stored(g, array),
         };
         if leading && lies && stored() {
-            return Behind { array, perm, part: Some((args[1], base)) };
+            return StoredOperand { array, perm, part: Some((args[1], base)) };
         }
     }
-    Behind { array: base, perm, part: None }
+    StoredOperand { array: base, perm, part: None }
 }
 
 /// An operand of a product, as it is in memory.
@@ -68,7 +68,7 @@ pub(crate) fn behind(g: &Graph, t: Term) -> Behind {
 pub(crate) struct Factor {
     pub(crate) array: Term,
     /// Whether the axes are stored the other way round.
-    pub(crate) flipped: bool,
+    pub(crate) transposed: bool,
     /// The first of the array's leading rows, if the operand is some of these.
     pub(crate) start: Option<Term>,
 }
@@ -93,14 +93,14 @@ pub(crate) struct Product {
 /// they agree on its order.
 pub(crate) fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Product> {
     let stored = |t: Term, labels: &[u8]| {
-        let behind = behind(g, t);
+        let behind = stored_operand(g, t);
         let mut sorted = vec![0; labels.len()];
         for (axis, &label) in behind.perm.iter().zip(labels) {
             sorted[*axis] = label;
         }
         (behind, sorted)
     };
-    let factor = |b: Behind, flipped: bool| Factor { array: b.array, flipped, start: b.part.map(|p| p.0) };
+    let factor = |b: StoredOperand, transposed: bool| Factor { array: b.array, transposed, start: b.part.map(|p| p.0) };
     let (shape_a, shape_b) = (g.shape(a).to_vec(), g.shape(b).to_vec());
     let ((a, la), (b, lb)) = (stored(a, &spec.a), stored(b, &spec.b));
     let out = &*spec.out;

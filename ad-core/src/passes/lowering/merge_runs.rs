@@ -20,7 +20,7 @@ use equal::Alike;
 use matching::{Args, Both, Matched, More, Pair, carried, counts, stopping};
 
 /// A merged loop: a counting run that also saves residuals.
-pub(crate) struct OneRun {
+pub(crate) struct MergedLoop {
     /// The merged loop; the added rows come last.
     pub(crate) scan: Scan,
     /// The index of the carried value that counts the added rows, if their number is not the
@@ -52,7 +52,7 @@ pub(crate) struct Inner {
 }
 
 /// The merged loops, by the terms of their counting runs.
-pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, OneRun> {
+pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> {
     let mut found = BTreeMap::new();
     let all = deep(g, roots);
     let loops: Vec<(Term, Scan)> = all
@@ -147,7 +147,7 @@ struct OfInner {
 }
 
 impl Both<'_> {
-    fn one_run(&self, g: &mut Graph) -> Option<OneRun> {
+    fn one_run(&self, g: &mut Graph) -> Option<MergedLoop> {
         let (s, a) = (self.s, self.a);
         let counter = match *g.node(a.count) {
             Node::Proj(of, k) if of == self.first => Some(k as usize),
@@ -214,7 +214,7 @@ impl Both<'_> {
         let behind = inner.iter().flat_map(|i| i.parts.iter().copied()).enumerate();
         parts.extend(behind.map(|(n, k)| (k, first_row + rows.len() + n)));
         parts.extend(carries.iter().enumerate().filter_map(|(k, place)| Some((k, (*place)?))));
-        Some(OneRun { scan, counter, other: self.other, parts, same: map, inner })
+        Some(MergedLoop { scan, counter, other: self.other, parts, same: map, inner })
     }
 
     /// A result that consists of the rows of an inner loop whose bound the first run finds.

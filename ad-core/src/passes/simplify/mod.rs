@@ -139,7 +139,7 @@ impl Simplifier<'_> {
             let before = self.g.at(loc);
             let rebuilt = self.rebuild(t, &node);
             let exact = exact || self.exact.contains(&t);
-            let new = self.settle(rebuilt, exact);
+            let new = self.rewrite_root(rebuilt, exact);
             debug_assert_eq!(self.g.ty(t), self.g.ty(new), "simplification keeps types");
             self.g.at(before);
             self.done.insert(t, new);
@@ -176,7 +176,7 @@ impl Simplifier<'_> {
     }
 
     /// Applies rules at the root until none fires. The children are in normal form.
-    fn settle(&mut self, mut t: Term, exact: bool) -> Term {
+    fn rewrite_root(&mut self, mut t: Term, exact: bool) -> Term {
         let mut left = MAX_REWRITES;
         'again: loop {
             if let Some(&done) = self.done.get(&t) {

@@ -178,7 +178,7 @@ fn only_blocks(g: &Graph, t: Term) -> bool {
             _ if met > 2 * MANY => return false,
             Node::Prim(Prim::Binary(Binary::Add), args) => stack.extend(args.iter().copied()),
             Node::Prim(Prim::Pad(_), args) => {
-                let nearly = |(&len, &size): (&Term, &Term)| len == size || less_a_few(g, len, size);
+                let nearly = |(&len, &size): (&Term, &Term)| len == size || differs_by_small_constant(g, len, size);
                 if g.shape(args[0]).iter().zip(g.shape(t)).all(nearly) {
                     return false;
                 }
@@ -190,7 +190,7 @@ fn only_blocks(g: &Graph, t: Term) -> bool {
 }
 
 /// Whether `len` is `size` minus a small constant.
-pub(crate) fn less_a_few(g: &Graph, len: Term, size: Term) -> bool {
+pub(crate) fn differs_by_small_constant(g: &Graph, len: Term, size: Term) -> bool {
     match g.node(len) {
         Node::Prim(Prim::Int(IntOp::Sub), args) => {
             args[0] == size && g.int_value(args[1]).is_some_and(|c| (0..=NEAR).contains(&c))

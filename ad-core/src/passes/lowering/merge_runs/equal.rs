@@ -18,12 +18,12 @@ pub(super) fn plain(g: &Graph, mut t: Term) -> Term {
 
 /// For a loop that was merged into another: the term of that other loop, and the map from its
 /// results to that loop's.
-pub(super) type Left = (Term, BTreeMap<usize, usize>);
+pub(super) type RunResult = (Term, BTreeMap<usize, usize>);
 
 /// Equalities between results of merged loops.
 #[derive(Default)]
 pub(super) struct Alike {
-    pub(super) parts: RefCell<HashMap<Term, Left>>,
+    pub(super) parts: RefCell<HashMap<Term, RunResult>>,
     known: RefCell<HashMap<Term, Term>>,
 }
 
