@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::analysis::sizes::Fixed;
 use crate::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type};
-use crate::passes::rewrite::{Rewriter, over};
+use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::unroll::LIMIT;
 use crate::passes::{Context, Pass};
 use crate::prim::{Cmp, IntOp, Prim};
@@ -33,7 +33,7 @@ const STATES: usize = 256;
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let fixed = cx.get::<Fixed>(g, roots);
     let mut made: HashMap<Term, Option<Vec<Term>>> = HashMap::new();
-    Rewriter::new(&*fixed).run(g, roots, |g, t, done| match over(g, t, done) {
+    Rewriter::new(&*fixed).run(g, roots, |g, t, done| match with_rewritten_children(g, t, done) {
         Node::Scan(mut scan) => {
             if let Some(parts) = parts(g, &scan, cx) {
                 return Some(g.tuple(&parts));
@@ -272,7 +272,7 @@ impl Rings {
             close.set(placeholder, param);
             params.push(ty);
         }
-        let results = close.replace(g, &results);
+        let results = close.substitute(g, &results);
         let results = pass(g, &results, cx).into();
         let [init, captures, xs] = new.map(|new| new.0.into_iter().map(|p| p.1).collect());
         let made = g.scan(Scan {

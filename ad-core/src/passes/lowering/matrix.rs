@@ -76,9 +76,9 @@ pub(crate) struct Factor {
 /// A matrix product, for each index of the batch: `out = a b`, of shapes (m, n), (m, k), (k, n).
 #[derive(Clone, Debug)]
 pub(crate) struct Product {
-    /// The operand with the result's rows; flipped it is stored as (k, m).
+    /// The operand with the result's rows; transposed it is stored as (k, m).
     pub(crate) a: Factor,
-    /// The operand with the result's columns; flipped it is stored as (n, k).
+    /// The operand with the result's columns; transposed it is stored as (n, k).
     pub(crate) b: Factor,
     /// Sizes whose product is the number of batches, of rows, of summed indices, of columns.
     pub(crate) batch: Vec<Term>,
