@@ -550,7 +550,9 @@ pub fn break_outside(what: &str) -> Message {
 }
 
 pub fn too_deep() -> Message {
-    message("this nests too deeply").help("bind parts of it to names with `let`")
+    message("this nests too deeply")
+        .help("bind parts of it to names with `let`, or group the arms of a long `match` by an outer `if`")
+        .once()
 }
 
 pub fn field(name: &str) -> Message {

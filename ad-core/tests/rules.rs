@@ -115,6 +115,14 @@ fn examples(rule: &str) -> Vec<Example> {
             let inner = f.g.cond(f.c, f.x, z);
             f.g.cond(f.c, inner, f.y)
         }],
+        "cond.exclusive" => vec![|f| {
+            let is = [1, 2].map(|k| {
+                let k = f.g.lit_usize(k);
+                f.g.compare(Cmp::Eq, f.k, k)
+            });
+            let inner = f.g.cond(is[1], f.y, f.x);
+            f.g.cond(is[0], f.x, inner)
+        }],
         "cond.elements" => vec![|f| {
             let zeros = f.g.lit_like(f.x, 0.0);
             let places = [f.g.lit_usize(1), f.g.lit_usize(2)];
@@ -144,6 +152,16 @@ fn examples(rule: &str) -> Vec<Example> {
             let z = f.g.mul(f.x, f.y);
             let inner = f.g.select(f.m, z, f.y);
             f.g.select(f.m, f.x, inner)
+        }],
+        "select.exclusive" => vec![|f| {
+            let is = [2, 0, 1].map(|k| {
+                let k = f.g.lit_usize(k);
+                let k = f.g.replicate(f.n, k);
+                f.g.compare(Cmp::Eq, f.ids, k)
+            });
+            let last = f.g.select(is[2], f.y, f.x);
+            let inner = f.g.select(is[1], f.x, last);
+            f.g.select(is[0], f.x, inner)
         }],
         "select.lazy" => vec![|f| {
             let m = f.g.replicate(f.n, f.c);

@@ -3,12 +3,18 @@
 use super::{Rule, rule};
 use crate::analysis::zeros::is_zero;
 use crate::ir::{Graph, Node, Put, Term};
-use crate::prim::Prim;
+use crate::prim::{Cmp, Prim};
 
 pub(super) const RULES: &[Rule] = &[
     rule!("cond.known", "cond(true, a, b) = a; cond(false, a, b) = b", Exact, cond_known),
     rule!("cond.not", "cond(!c, a, b) = cond(c, b, a)", Exact, cond_not),
     rule!("cond.nested", "cond(c, cond(c, a, _), b) = cond(c, a, b), and in the other arm", Exact, cond_nested),
+    rule!(
+        "cond.exclusive",
+        "cond(x == 1, a, cond(x == 2, b, a)) = cond(x == 2, b, a), for any two literals",
+        Exact,
+        cond_exclusive
+    ),
     rule!(
         "cond.elements",
         "cond(0 < n, scatter_add(.., s), zeros) = scatter_add(zeros.., cond(0 < n, s, 0)), for numbers s at places that cost nothing",
@@ -22,6 +28,12 @@ pub(super) const RULES: &[Rule] = &[
         "select(m, select(m, a, _), b) = select(m, a, b), and in the other arm",
         Exact,
         select_nested
+    ),
+    rule!(
+        "select.exclusive",
+        "select(x == 1.., a, select(x == 2.., b, a)) = select(x == 2.., b, a), for any two literals",
+        Exact,
+        select_exclusive
     ),
     rule!("select.lazy", "select(replicate c, a, b) = cond(c, a, b)", Exact, select_lazy),
 ];
@@ -63,6 +75,42 @@ fn cond_nested(g: &mut Graph, t: Term) -> Option<Term> {
     let a2 = cond(g, a).filter(|inner| inner.0 == c).map_or(a, |inner| inner.1);
     let b2 = cond(g, b).filter(|inner| inner.0 == c).map_or(b, |inner| inner.2);
     ((a, b) != (a2, b2)).then(|| g.cond(c, a2, b2))
+}
+
+/// The integer and the literal that it is compared with, if the condition is `x == 1`.
+fn equals_literal(g: &Graph, c: Term) -> Option<(Term, i128)> {
+    let Node::Prim(Prim::Compare(Cmp::Eq), args) = g.node(c) else { return None };
+    let literal = |t: Term| g.int_value(g.splat(t));
+    match (literal(args[0]), literal(args[1])) {
+        (None, Some(k)) => Some((args[0], k)),
+        (Some(k), None) => Some((args[1], k)),
+        _ => None,
+    }
+}
+
+/// The arms of a `match` with literals exclude each other. What is the same in all arms but one (a
+/// check of that arm, its part of a cotangent) is a conditional with the condition of that arm only.
+fn exclusive(
+    g: &Graph,
+    t: Term,
+    of: impl Fn(&Graph, Term) -> Option<(Term, Term, Term)>,
+) -> Option<Term> {
+    let (c, a, inner) = of(g, t)?;
+    let (x, k) = equals_literal(g, c)?;
+    let mut other = inner;
+    while other != a {
+        let (c2, _, next) = of(g, other)?;
+        let (y, k2) = equals_literal(g, c2)?;
+        if x != y || k == k2 {
+            return None;
+        }
+        other = next;
+    }
+    Some(inner)
+}
+
+fn cond_exclusive(g: &mut Graph, t: Term) -> Option<Term> {
+    exclusive(g, t, cond)
 }
 
 /// The maximum number of operations of an index that are examined.
@@ -140,6 +188,10 @@ fn select_nested(g: &mut Graph, t: Term) -> Option<Term> {
     let a2 = select(g, a).filter(|inner| inner.0 == m).map_or(a, |inner| inner.1);
     let b2 = select(g, b).filter(|inner| inner.0 == m).map_or(b, |inner| inner.2);
     ((a, b) != (a2, b2)).then(|| g.select(m, a2, b2))
+}
+
+fn select_exclusive(g: &mut Graph, t: Term) -> Option<Term> {
+    exclusive(g, t, select)
 }
 
 fn select_lazy(g: &mut Graph, t: Term) -> Option<Term> {
