@@ -21,6 +21,7 @@
 
 mod products;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::in_range::InRange;
@@ -195,6 +196,19 @@ struct Former<'a> {
     reads: Vec<BTreeSet<Term>>,
     /// The facts that hold after all checks.
     known: InRange<'a>,
+    /// The nests that were put in the form of a block, by statement and number of items: a
+    /// statement is tried again for each sequence that may contain it.
+    forms: RefCell<HashMap<(usize, Term), Option<Form>>>,
+}
+
+/// What a sequence has to know of a nest in the form that it has in a block.
+#[derive(Clone)]
+struct Form {
+    /// As in [`Blocked`].
+    leading: Vec<Term>,
+    /// The terms that are summed over the items, and those that have a row for each item.
+    late: Vec<Term>,
+    rows: Vec<Term>,
 }
 
 /// Finds the sequences and brings the statements of each together. All of `checked` is tested
@@ -212,7 +226,7 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
     }
     let known = InRange::new(g);
     checked.iter().for_each(|&ok| known.checked(ok));
-    let former = Former { g, plan, hints, reads, known };
+    let former = Former { g, plan, hints, reads, known, forms: RefCell::default() };
     let mut order: Vec<usize> = (0..count).collect();
     let mut tiles: Vec<TiledStatements> = Vec::new();
     let mut from = 0;
@@ -416,22 +430,12 @@ impl Former<'_> {
         }
         match &step.work {
             Work::Nest { domain, items } => {
-                let made = blocked(g, self.plan, self.hints, run.n, (domain, items), (s, &BTreeMap::new()));
-                let Some(made) = made else { return false };
-                if !made.leading.iter().all(|&t| self.are_there(run, (t, None), domain)) {
+                let Some(form) = self.form_of(s, run.n, (domain, items)) else { return false };
+                if !form.leading.iter().all(|&t| self.are_there(run, (t, None), domain)) {
                     return false;
                 }
-                let over = |t: &Term| match made.items.iter().find_map(|i| self.reduces(i, *t)) {
-                    Some(over_items) => !over_items,
-                    None => true,
-                };
-                for t in items {
-                    if over(t) {
-                        run.rows.insert(*t)
-                    } else {
-                        run.late.insert(*t)
-                    };
-                }
+                run.rows.extend(form.rows);
+                run.late.extend(form.late);
                 true
             }
             Work::Whole(t) if matches!(g.node(*t), Node::Scatter { .. }) => {
@@ -465,6 +469,21 @@ impl Former<'_> {
             }
             _ => false,
         }
+    }
+
+    /// The nest of a statement in the form of a block.
+    fn form_of(&self, s: usize, n: Term, (domain, items): (&[Term], &[Term])) -> Option<Form> {
+        if let Some(known) = self.forms.borrow().get(&(s, n)) {
+            return known.clone();
+        }
+        let made = blocked(self.g, self.plan, self.hints, n, (domain, items), (s, &BTreeMap::new()));
+        let form = made.map(|made| {
+            let summed = |t: &Term| made.items.iter().any(|i| sums_over_items(i, *t));
+            let (late, rows) = items.iter().copied().partition(summed);
+            Form { leading: made.leading, late, rows }
+        });
+        self.forms.borrow_mut().insert((s, n), form.clone());
+        form
     }
 
     /// Whether the array is proved to have a row for each item, starting at this one, if the
@@ -526,14 +545,11 @@ impl Former<'_> {
         let why = || format!("(an array of {} axes is not stored, at least 2)", g.rank(src));
         choose(Kind::ScatterAccumulate, (t.index(), 0), g.rank(src) > 1, why).then_some((src, t))
     }
+}
 
-    /// For a fold into this term: whether it runs over the items.
-    fn reduces(&self, item: &Item, t: Term) -> Option<bool> {
-        match item {
-            Item::Fold { out, reduced, .. } if *out == t => Some(reduced.last() == Some(&true)),
-            _ => None,
-        }
-    }
+/// Whether this is a fold over the items, into this term.
+fn sums_over_items(item: &Item, t: Term) -> bool {
+    matches!(item, Item::Fold { out, reduced, .. } if *out == t && reduced.last() == Some(&true))
 }
 
 /// The number of scalars that an item has in memory, as products of sizes.
