@@ -15,6 +15,8 @@ mod bits;
 mod entry;
 #[path = "promises/masks.rs"]
 mod masks;
+#[path = "promises/messages.rs"]
+mod messages;
 #[path = "promises/no_step.rs"]
 mod no_step;
 #[path = "promises/panics.rs"]

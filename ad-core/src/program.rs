@@ -229,6 +229,9 @@ pub struct Check {
     pub phase: Phase,
     /// Whether it is made only with debug assertions, as `debug_assert!`.
     pub debug: bool,
+    /// Whether values of a loop belong to the message, which the check does not have. Where it
+    /// fails, the function itself is called to say them.
+    pub incomplete: bool,
 }
 
 /// An annotated function after the front end.

@@ -7,6 +7,7 @@
 //!   infinities) is written down there.
 //! - [`kernel`]: the loops that generated code calls. It is not a public API: it is stable for
 //!   generated code only.
+//! - `reached`: the panics of a derivative where its function panics inside of a loop.
 //! - `check`: the functions that `check_grad!` calls.
 //! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
 //!
@@ -23,6 +24,8 @@ pub mod assumed;
 pub mod check;
 pub mod dsl;
 pub mod kernel;
+#[doc(hidden)]
+pub mod reached;
 mod real;
 
 pub use real::{Differentiable, Real};

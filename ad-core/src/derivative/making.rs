@@ -177,6 +177,7 @@ impl<'a> DerivativeBuilder<'a> {
                 loc: Loc(0),
                 phase: Phase::Entry,
                 debug: false,
+                incomplete: false,
             });
         }
         let program = &self.prepared.program;

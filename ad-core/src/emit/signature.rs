@@ -5,7 +5,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::program::{OutputTree, Param, Program, Routine};
+use crate::program::{OutputTree, Owner, Param, Passing, Program, Routine};
 use crate::rust_types::tree_type;
 
 /// Lints of rustc and clippy that generated code would not pass, by the reason why it may.
@@ -75,6 +75,23 @@ pub(super) fn allowed_lints() -> TokenStream {
         quote!(#[allow(#(#lints),*, reason = #reason)])
     });
     attributes.collect()
+}
+
+/// A call of the function itself with the arguments that a routine was given, which are all first
+/// among its own; `None` if a parameter hides the function's name.
+pub(super) fn call_of_function(program: &Program, params: &[Param]) -> Option<TokenStream> {
+    let Program { name, turbofish, .. } = program;
+    let given = params.get(..program.params.len())?;
+    let hidden = params.iter().any(|p| p.name == *name);
+    if hidden || given.iter().zip(&program.params).any(|(own, p)| own.name != p.name) {
+        return None;
+    }
+    let arguments = given.iter().map(|p| {
+        let (name, Passing { references, owner, .. }) = (&p.name, p.passing);
+        let moved = references == 0 && matches!(owner, Owner::Array | Owner::Vector);
+        if moved { quote!(#name.clone()) } else { quote!(#name) }
+    });
+    Some(quote!(#name #turbofish(#(#arguments),*)))
 }
 
 /// `f_grad`, given the routine `f_value_and_grad`; `f_jacobian` likewise.

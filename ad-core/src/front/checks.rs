@@ -84,6 +84,8 @@ struct Said {
     loc: Loc,
     /// Whether the check is evaluated only with debug assertions.
     debug: bool,
+    /// Whether values that belong to the message exist in a loop only.
+    incomplete: bool,
 }
 
 /// A condition that is being closed over the enclosing loops.
@@ -324,7 +326,7 @@ impl Lower<'_> {
         let goal = lb.combine(1, &la, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
         let ok = self.g.compare(Cmp::Lt, index, size);
         let mut shown = vec![(words, size)];
-        if self.g.free(index).is_empty() && self.g.int_value(index).is_none() {
+        if self.g.int_value(index).is_none() {
             shown.push(("index".to_string(), index));
         }
         self.require_shown(goal, ok, crate::catalogue::reached::INDEX, shown);
@@ -352,7 +354,7 @@ impl Lower<'_> {
         let debug = std::mem::take(&mut self.state.debug);
         self.check(
             Ok::Term(ok, None, Some(ok)),
-            Said { words: words.clone(), shown: Vec::new(), loc: self.state.here, debug },
+            Said { words: words.clone(), shown: Vec::new(), loc: self.state.here, debug, incomplete: false },
         );
     }
 
@@ -373,9 +375,11 @@ impl Lower<'_> {
             _ => Ok::Term(ok, None, Some(ok)),
         };
         // A value inside of a loop cannot be shown outside of it.
-        let shown = shown.into_iter().filter(|(_, t)| self.g.free(*t).is_empty() && !self.g.is_open(*t)).collect();
+        let (shown, lost): (Vec<_>, Vec<_>) =
+            shown.into_iter().partition(|(_, t)| self.g.free(*t).is_empty() && !self.g.is_open(*t));
         let debug = std::mem::take(&mut self.state.debug);
-        self.check(start, Said { words: message.into(), shown, loc: self.state.here, debug });
+        let incomplete = !lost.is_empty();
+        self.check(start, Said { words: message.into(), shown, loc: self.state.here, debug, incomplete });
         // If the check fails there is no result, so the code that follows may rely on it.
         if let Some(goal) = goal {
             self.state.facts.learn(goal);
@@ -389,11 +393,25 @@ impl Lower<'_> {
             return;
         }
         let phase = if self.of_sizes_only(closed) { Phase::Entry } else { Phase::Reached };
-        let Said { words, mut shown, loc, debug } = said;
-        let format = words.format(|t| self.told(t, closed)).map(|(format, values)| {
+        let Said { words, mut shown, loc, debug, mut incomplete } = said;
+        let tell = |t| {
+            let told = self.told(t, closed);
+            incomplete |= told.is_none();
+            told
+        };
+        let format = words.format(tell).map(|(format, values)| {
             shown.splice(0..0, values.into_iter().map(|t| (String::new(), t)));
             format
         });
-        self.state.checks.push(Check { ok: closed, message: words.plain, format, shown, loc, phase, debug });
+        self.state.checks.push(Check {
+            ok: closed,
+            message: words.plain,
+            format,
+            shown,
+            loc,
+            phase,
+            debug,
+            incomplete,
+        });
     }
 }

@@ -343,6 +343,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
             loc,
             phase: Phase::Entry,
             debug: false,
+            incomplete: false,
         });
     }
     checks.append(&mut lower.state.checks);

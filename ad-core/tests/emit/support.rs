@@ -135,6 +135,7 @@ impl Case {
             loc: Loc(0),
             phase: Phase::Reached,
             debug: false,
+            incomplete: false,
         });
     }
 

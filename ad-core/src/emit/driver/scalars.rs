@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use proc_macro2::{Ident, Literal as Number};
+use proc_macro2::{Ident, Literal as Number, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
 use super::super::block::{Join, Statement};
@@ -11,9 +11,11 @@ use super::super::kernel::Kernel;
 use super::super::nest::{Inline, Nest, Part};
 use super::super::plan::{Guard, Work};
 use super::super::rust::{Expr, prec, typed};
+use super::super::signature::call_of_function;
 use super::super::summary::Note;
 use super::memory::{Hold, flat};
 use super::state::Driver;
+use crate::diag::SrcRange;
 use crate::ir::{Node, Term};
 use crate::prim::Prim;
 use crate::program::Container;
@@ -21,9 +23,16 @@ use crate::program::Container;
 /// Expressions are written inline up to this size.
 const SHORT: u32 = 6;
 
+/// A token with another span.
+fn at(mut token: TokenTree, span: Span) -> TokenTree {
+    token.set_span(span);
+    token
+}
+
 impl Driver<'_> {
     /// A failing check panics at the user's expression: the span is what the panic reports as its
-    /// place.
+    /// place. Values that only exist in a loop are not kept for the message. Where they belong to
+    /// it, the function itself is called, which panics with them.
     pub(super) fn check(&mut self, k: usize) {
         let check = &self.checks[k];
         let (ok, mut names) = self.scalar_expr(check.ok);
@@ -48,16 +57,28 @@ impl Driver<'_> {
         if !behind.is_empty() {
             message.push(')');
         }
-        let ok = ok.tokens;
-        let name = if check.debug { quote!(debug_assert) } else { quote!(assert) };
-        let code = match place {
-            Some(place) => {
-                let name = Ident::new(&name.to_string(), place.range.first);
-                let assert = quote_spanned!(place.range.first=> ::core::#name!);
-                let rest = quote_spanned!(place.range.last=> (#ok, #message #(, #values)*););
+        let range = place.map_or_else(SrcRange::call_site, |place| place.range);
+        let function = call_of_function(self.program, self.params).filter(|_| check.incomplete);
+        let code = match function {
+            Some(function) => {
+                self.used_params.extend(0..self.program.params.len());
+                let own = check.format.is_some();
+                let panic = Ident::new(if own { "panic_of" } else { "panic_because" }, range.first);
+                // The place of a call is where its path begins.
+                let krate: TokenStream = self.program.krate.clone().into_iter().map(|t| at(t, range.first)).collect();
+                let call = quote_spanned!(range.first=> #krate::runtime::reached::#panic);
+                let ok = ok.at(prec::PREFIX);
+                let failed = if check.debug { quote!(::core::cfg!(debug_assertions) && !#ok) } else { quote!(!#ok) };
+                let rest = quote_spanned!(range.last=> (|| #function, ::core::format_args!(#message #(, #values)*)));
+                quote!(if #failed { #call #rest })
+            }
+            None => {
+                let name = Ident::new(if check.debug { "debug_assert" } else { "assert" }, range.first);
+                let ok = ok.tokens;
+                let assert = quote_spanned!(range.first=> ::core::#name!);
+                let rest = quote_spanned!(range.last=> (#ok, #message #(, #values)*););
                 quote!(#assert #rest)
             }
-            None => quote!(::core::#name!(#ok, #message #(, #values)*);),
         };
         self.add(Statement { code: code.into(), names, effect: true, ..Statement::default() });
     }
