@@ -206,16 +206,25 @@ fn histogram_energy_value_and_grad(
     let weights_len_ = weights.len();
     let bins_len_ = bins.len();
     let c1_ = weights_len_ == 0 || weights_len_ <= bins_len_;
-    ::core::assert!(
-        c1_, "histogram_energy: index out of range: `bins[i]` (length of `bins` = {})",
-        bins_len_
-    );
+    if !c1_ {
+        ::ad::runtime::reached::panic_because(
+            || histogram_energy(weights, bins, n),
+            ::core::format_args!(
+                "histogram_energy: index out of range: `bins[i]` (length of `bins` = {})",
+                bins_len_
+            ),
+        )
+    }
     let c2_ = compute_c2(bins, n, weights_len_);
-    ::core::assert!(
-        c2_,
-        "histogram_energy: index out of range: `scatter([n], &w, |[i]| [bins[i]])` (length of the result = {})",
-        n
-    );
+    if !c2_ {
+        ::ad::runtime::reached::panic_because(
+            || histogram_energy(weights, bins, n),
+            ::core::format_args!(
+                "histogram_energy: index out of range: `scatter([n], &w, |[i]| [bins[i]])` (length of the result = {})",
+                n
+            ),
+        )
+    }
     let mut v1_ = ::std::vec![0.0_f32; n];
     scatter_v1(&mut v1_, bins, weights, n, weights_len_);
     let t1_ = compute_t1(&v1_, n);

@@ -185,9 +185,14 @@ pub fn logistic_value_and_grad(
         "logistic: shapes differ: `x.dot(w)` (columns of `x` = {}, length of `w` = {})",
         x_cols_, w_len_
     );
-    ::core::assert!(
-        c1_, "logistic: index out of range: `y[i]` (length of `y` = {})", y_len_
-    );
+    if !c1_ {
+        ::ad::runtime::reached::panic_because(
+            || logistic(w, x, y),
+            ::core::format_args!(
+                "logistic: index out of range: `y[i]` (length of `y` = {})", y_len_
+            ),
+        )
+    }
     let block_ = ::ad::runtime::kernel::block_of_rows(x_rows_, 2 + w_len_);
     let mut z = ::std::vec![0.0; block_];
     let mut v1_ = ::std::vec![0.0; block_];

@@ -432,16 +432,26 @@ fn loss_value_and_grad(
         "loss: shapes differ: `hidden.dot(w2) + b2` (columns of `hidden.dot(w2)` = {}, length of `b2` = {})",
         w2_cols_, b2_len_
     );
-    ::core::assert!(
-        c1_, "loss: index out of range: `scores.row(i)` (rows of `scores` = {})",
-        images_rows_
-    );
+    if !c1_ {
+        ::ad::runtime::reached::panic_because(
+            || loss(w1, b1, w2, b2, images, labels),
+            ::core::format_args!(
+                "loss: index out of range: `scores.row(i)` (rows of `scores` = {})",
+                images_rows_
+            ),
+        )
+    }
     ::core::assert!(c2_, "loss: unwrap of `None`: `losses.mean().unwrap()`");
     let c7_ = compute_c7(&labels_data_, w2_cols_, labels_len_);
-    ::core::assert!(
-        c7_, "loss: index out of range: `row[labels[i]]` (length of `row` = {})",
-        w2_cols_
-    );
+    if !c7_ {
+        ::ad::runtime::reached::panic_because(
+            || loss(w1, b1, w2, b2, images, labels),
+            ::core::format_args!(
+                "loss: index out of range: `row[labels[i]]` (length of `row` = {})",
+                w2_cols_
+            ),
+        )
+    }
     let t1_ = labels_len_ as f64;
     let t2_ = 1.0 / t1_;
     let t3_ = -t2_;

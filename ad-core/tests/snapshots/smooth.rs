@@ -155,15 +155,31 @@ fn smooth_vjp(
         x_len_,
         idx_len_,
     );
-    ::core::assert!(
-        c2_, "smooth: index out of range: `x[idx[i - 1]]` (length of `x` = {})", x_len_
-    );
-    ::core::assert!(
-        c3_, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
-    );
-    ::core::assert!(
-        c4_, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
-    );
+    if !c2_ {
+        ::ad::runtime::reached::panic_because(
+            || smooth(x, idx),
+            ::core::format_args!(
+                "smooth: index out of range: `x[idx[i - 1]]` (length of `x` = {})",
+                x_len_
+            ),
+        )
+    }
+    if !c3_ {
+        ::ad::runtime::reached::panic_because(
+            || smooth(x, idx),
+            ::core::format_args!(
+                "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
+            ),
+        )
+    }
+    if !c4_ {
+        ::ad::runtime::reached::panic_because(
+            || smooth(x, idx),
+            ::core::format_args!(
+                "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
+            ),
+        )
+    }
     let mut v2_ = ::std::vec![0.0_f64; x_len_];
     scatter_v2(&mut v2_, &idx_data_, &cotangent_data_, x_len_, idx_len_);
     let mut v3_ = v2_;
@@ -316,15 +332,31 @@ fn smooth_jvp(
         x_len_,
         idx_len_,
     );
-    ::core::assert!(
-        c2_, "smooth: index out of range: `x[idx[i - 1]]` (length of `x` = {})", x_len_
-    );
-    ::core::assert!(
-        c3_, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
-    );
-    ::core::assert!(
-        c4_, "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
-    );
+    if !c2_ {
+        ::ad::runtime::reached::panic_because(
+            || smooth(x, idx),
+            ::core::format_args!(
+                "smooth: index out of range: `x[idx[i - 1]]` (length of `x` = {})",
+                x_len_
+            ),
+        )
+    }
+    if !c3_ {
+        ::ad::runtime::reached::panic_because(
+            || smooth(x, idx),
+            ::core::format_args!(
+                "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
+            ),
+        )
+    }
+    if !c4_ {
+        ::ad::runtime::reached::panic_because(
+            || smooth(x, idx),
+            ::core::format_args!(
+                "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
+            ),
+        )
+    }
     (
         ::ad::runtime::kernel::assemble([idx_len_], v1_),
         ::ad::runtime::kernel::assemble([idx_len_], v2_),
