@@ -98,7 +98,7 @@ const LONG: &[(&str, usize, &str)] = &[
     ("ad-core/src/front/place.rs", 640, "to be divided by the issue on whole programs"),
     ("ad-core/tests/emit/corpus.rs", 869, "the examples of one list"),
     ("ad-core/tests/front/open.rs", 782, "cases of one subject"),
-    ("ad-core/tests/rules.rs", 722, "the examples of one list"),
+    ("ad-core/tests/rules.rs", 750, "the examples of one list"),
     ("ad-core/tests/table.rs", 698, "one table and its test"),
     ("tests/derivatives.rs", 650, "cases of one subject"),
     ("tests/loops.rs", 619, "cases of one subject"),
