@@ -11,10 +11,12 @@
 //! It must be sound, need not be complete, and must stop: every search has a budget.
 
 mod linear;
+mod polynomial;
 
 use std::collections::HashMap;
 
 pub use self::linear::{Linear, sides, to_term};
+pub use self::polynomial::difference;
 use super::{Analyses, Analysis};
 use crate::ir::{Elem, Graph, IntTy, Lit, Node, Term};
 use crate::prim::{Cmp, IntOp, Prim};

@@ -9,9 +9,10 @@ use super::open::Open;
 use super::refs::results;
 use super::table::{Call, On, Parts, Row, row};
 use super::value::{Lowered, Range, Value, Want};
+use crate::analysis::range::difference;
 use crate::catalogue;
 use crate::diag::SrcRange;
-use crate::ir::{Elem, IntTy, Lit, Node, Term, Var};
+use crate::ir::{Elem, Graph, IntTy, Lit, Node, Term, Var};
 use crate::memory_order::{HasLayouts, ResultOrder};
 use crate::prim::{Cmp, IntOp, Prim};
 use crate::program::Takes;
@@ -450,7 +451,7 @@ impl<'a> Lower<'a> {
         let (noted, mark) = (self.noted(), self.state.facts.mark());
         let n = self.g.shape(x)[0];
         let (start, end) = self.bounds(r, n, Order::Checked, range)?;
-        let len = self.g.int(IntOp::Sub, end, start);
+        let len = self.length_between(start, end);
         if self.closed(len).is_some() {
             // The caller slices again and makes its own checks, so those made here are dropped.
             self.forget_since(&noted);
@@ -479,7 +480,7 @@ impl<'a> Lower<'a> {
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
         let (start, end) = self.bounds(r, stack.len, Order::Checked, range)?;
-        let len = self.g.int(IntOp::Sub, end, start);
+        let len = self.length_between(start, end);
         let (zero, mut part) = (self.g.lit_usize(0), self.loose(stack));
         if start != zero {
             for t in &mut part.all {
@@ -526,6 +527,18 @@ impl<'a> Lower<'a> {
         Ok((start, end))
     }
 
+    /// The length between bounds that are checked to be no larger than a size, so that neither is
+    /// saturated.
+    fn length_between(&mut self, start: Term, end: Term) -> Term {
+        let len = self.g.int(IntOp::Sub, end, start);
+        if self.is_closed(len) {
+            return len;
+        }
+        let ordered = self.state.facts.prove_le(&self.g, start, end);
+        let closed = |g: &Graph, t: Term| g.free(t).is_empty() && !g.is_open(t);
+        difference(&mut self.state.facts, &mut self.g, (start, end), ordered, closed).unwrap_or(len)
+    }
+
     fn cut(&mut self, r: &Range<'a>, step: Option<i64>, (size, room): (Term, Term), range: SrcRange) -> Lowered<Cut> {
         let order = if step.is_some() { Order::Any } else { Order::Checked };
         let step = step.unwrap_or(1);
@@ -542,7 +555,7 @@ impl<'a> Lower<'a> {
             me.g.int(IntOp::Div, padded, by)
         };
         let first = if step < 0 { self.g.int(IntOp::Sub, end, one) } else { start };
-        let len = self.g.int(IntOp::Sub, end, start);
+        let len = self.length_between(start, end);
         if let Some(len) = self.closed(len) {
             let count = count(self, len);
             return Ok(Cut::of(first, step, count));

@@ -1,0 +1,87 @@
+//! Sums of products of integers: `(h + 1) * w - h * w` is `w`. Must never be asked for a term that
+//! may be saturated.
+
+use std::collections::BTreeMap;
+
+use super::Facts;
+use crate::ir::{Elem, Graph, Node, Term, Type};
+use crate::prim::{IntOp, Prim};
+
+/// A sum of coefficients times products; the factors of a product ascend.
+#[derive(Clone, Debug, Default)]
+struct Polynomial(BTreeMap<Vec<Term>, i128>);
+
+/// The number of products up to which one is made.
+const MOST: usize = 16;
+
+impl Polynomial {
+    fn add(&mut self, factors: Vec<Term>, coefficient: i128) -> Option<()> {
+        let entry = self.0.entry(factors).or_insert(0);
+        *entry = entry.checked_add(coefficient)?;
+        self.0.retain(|_, c| *c != 0);
+        (self.0.len() <= MOST).then_some(())
+    }
+
+    fn plus(mut self, other: &Polynomial, sign: i128) -> Option<Polynomial> {
+        for (factors, c) in &other.0 {
+            self.add(factors.clone(), c.checked_mul(sign)?)?;
+        }
+        Some(self)
+    }
+
+    fn times(&self, other: &Polynomial) -> Option<Polynomial> {
+        let mut product = Polynomial::default();
+        for (p, a) in &self.0 {
+            for (q, b) in &other.0 {
+                let mut factors = [&p[..], q].concat();
+                factors.sort_unstable();
+                product.add(factors, a.checked_mul(*b)?)?;
+            }
+        }
+        Some(product)
+    }
+
+    /// The value of an unsigned term that is not saturated: then no part of its sums and products
+    /// is, or a 0 multiplies it.
+    fn of(facts: &mut Facts, g: &Graph, t: Term, deep: u32) -> Option<Polynomial> {
+        let next = deep.checked_sub(1)?;
+        if let Node::Prim(Prim::Int(op @ (IntOp::Add | IntOp::Mul)), args) = g.node(t) {
+            let (a, b) = (Self::of(facts, g, args[0], next)?, Self::of(facts, g, args[1], next)?);
+            return if *op == IntOp::Add { a.plus(&b, 1) } else { a.times(&b) };
+        }
+        let l = facts.linear(g, t);
+        let mut sum = Polynomial::default();
+        for (&atom, &c) in &l.atoms {
+            sum.add(vec![atom], c)?;
+        }
+        sum.add(Vec::new(), l.constant)?;
+        Some(sum)
+    }
+}
+
+/// The difference of two `usize` terms that are not saturated, as a term of atoms that `closed`
+/// accepts. It is a sum of products without a minus, or it is known that `a <= b` (`ordered`).
+pub fn difference(
+    facts: &mut Facts,
+    g: &mut Graph,
+    (a, b): (Term, Term),
+    ordered: bool,
+    closed: impl Fn(&Graph, Term) -> bool,
+) -> Option<Term> {
+    const DEEP: u32 = 8;
+    let difference = Polynomial::of(facts, g, b, DEEP)?.plus(&Polynomial::of(facts, g, a, DEEP)?, -1)?;
+    let fits = |t: Term| closed(g, t) && *g.ty(t) == Type::scalar(Elem::USIZE);
+    if !difference.0.iter().all(|(factors, &c)| (ordered || c > 0) && factors.iter().all(|&t| fits(t))) {
+        return None;
+    }
+    let mut sides = [g.lit_usize(0), g.lit_usize(0)];
+    for (factors, c) in difference.0 {
+        let mut product = g.lit_usize(usize::try_from(c.unsigned_abs()).ok()?);
+        for t in factors {
+            product = g.int(IntOp::Mul, product, t);
+        }
+        let side = &mut sides[usize::from(c < 0)];
+        *side = g.int(IntOp::Add, *side, product);
+    }
+    Some(g.int(IntOp::Sub, sides[0], sides[1]))
+}
