@@ -15,8 +15,9 @@ use super::isa::{Isa, dispatched};
 use super::matrix::{Operand, gemm};
 use crate::Real;
 
-/// The number of products of numbers from which packing the operands pays, as `matrixmultiply` does
-/// (measured with `benches/kernels.rs`: at 8 8 8 our loops take as long).
+/// The number of products of numbers up to which packing the operands, as `matrixmultiply` does, is
+/// not worth it: the table of `matrix.rs` has the break-even of our loops between 8 8 8 and
+/// 16 16 16.
 const PACKED: usize = 512;
 
 /// The indices of a product: each group of them has its size, and its stride in every array that it
