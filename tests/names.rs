@@ -46,7 +46,9 @@ fn what_means_something_else_is_understood() {
 /// stands there for nothing.
 #[test]
 fn the_traits_have_the_names_of_the_table() {
-    use ad::runtime::assumed::methods::{ARRAYS, INTEGERS, OPTIONS, ORDERINGS, PEEKABLES, RANK_ZERO, REALS, VECTORS};
+    use ad::runtime::assumed::methods::{
+        ARRAYS, INTEGERS, OPTIONS, ORDERINGS, PEEKABLES, QUEUES, RANK_ZERO, REALS, VECTORS,
+    };
     let traits = [
         ("arrays", ARRAYS),
         ("vectors", VECTORS),
@@ -56,6 +58,7 @@ fn the_traits_have_the_names_of_the_table() {
         ("options", OPTIONS),
         ("orderings", ORDERINGS),
         ("peekables", PEEKABLES),
+        ("queues", QUEUES),
     ];
     let rows = ad_core::front::described();
     for (kind, names) in traits {

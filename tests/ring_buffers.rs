@@ -1,6 +1,8 @@
 //! Windows that move, queues and rotations: gradients of loops that carry an array which their steps rotate, against
 //! difference quotients, and second derivatives.
 
+use std::collections::VecDeque;
+
 use ad::prelude::*;
 
 /// The errors before.
@@ -81,6 +83,65 @@ fn nested(x: &Array1<f64>) -> f64 {
     s + w[0]
 }
 
+/// A moving sum by a queue, which is full from the element `k` on.
+#[differentiate(wrt(x))]
+fn moving_sum(x: &Array1<f64>, k: usize) -> f64 {
+    let mut q: VecDeque<f64> = VecDeque::new();
+    let (mut sum, mut s) = (0.0, 0.0);
+    for &v in x {
+        q.push_back(v * v);
+        sum += v * v;
+        if q.len() > k {
+            sum -= 0.5 * q.pop_front().unwrap();
+        }
+        s += sum.sin();
+        if let Some(first) = q.front() {
+            s += first * q[q.len() - 1];
+        }
+    }
+    s + q.iter().map(|v| v * v).sum::<f64>() + q.back().copied().unwrap_or(0.0)
+}
+
+/// Both ends of a queue, in a loop and outside of one.
+#[differentiate]
+fn both_ends(x: &Array1<f64>) -> f64 {
+    let mut q = VecDeque::from(x.to_vec());
+    q.push_front(0.3);
+    let mut s = 0.0;
+    for &v in x {
+        if v > 1.0 {
+            q.push_front(v.sin());
+            s += q.pop_back().unwrap();
+        } else {
+            q.push_back(s);
+            q[0] *= 0.9;
+        }
+        s += q[0] * q[q.len() / 2];
+    }
+    while let Some(v) = q.pop_front() {
+        s = 0.9 * s + v * v;
+    }
+    s
+}
+
+/// The first element is looked for again and again, as in a search in breadth.
+#[differentiate]
+fn breadth(x: &Array1<f64>) -> f64 {
+    let n = x.len();
+    let mut q = VecDeque::with_capacity(4 * n + 4);
+    q.push_back(0);
+    let mut s: f64 = 0.0;
+    while let Some(at) = q.pop_front() {
+        s += x[at % n] * s.cos();
+        for child in [2 * at + 1, 2 * at + 2] {
+            if child < n {
+                q.push_back(child);
+            }
+        }
+    }
+    s
+}
+
 fn numbers(n: usize) -> Array1<f64> {
     Array1::from_shape_fn(n, |i| 0.4 + 0.37 * ((i * 7 + 3) % 11) as f64 / 3.0)
 }
@@ -95,5 +156,8 @@ fn gradients_of_windows_are_difference_quotients() {
         ad::check_grad!(queue(&x));
         ad::check_grad!(rotations(&x));
         ad::check_grad!(nested(&x));
+        ad::check_grad!(moving_sum(&x, 4));
+        ad::check_grad!(both_ends(&x));
+        ad::check_grad!(breadth(&x));
     }
 }

@@ -369,6 +369,8 @@ pub enum Vectors {
     Too,
     /// Only vectors, slices and arrays of static size have it.
     Only,
+    /// Only `VecDeque` has it.
+    Queues,
 }
 
 /// How rustc finds a method that is assumed to be one of ndarray's arrays, of vectors or of

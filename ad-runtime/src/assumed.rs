@@ -13,6 +13,8 @@ pub use std::{
 /// since rustc proposes traits in errors about methods that do not exist.
 #[allow(missing_docs, clippy::should_implement_trait, clippy::wrong_self_convention, reason = "only the names matter")]
 pub mod methods {
+    use std::collections::VecDeque;
+
     use ndarray::{ArrayBase, ArrayRef, RawData};
 
     /// Implemented for no type. The methods exist only where it is assumed (`where (K,): Assumed`).
@@ -97,6 +99,10 @@ pub mod methods {
             saturating_pow saturating_sub unsigned_abs wrapping_add wrapping_mul wrapping_sub;
     }
 
+    methods! { OfQueues, QUEUES:
+        push_back push_front pop_front pop_back front back
+    }
+
     methods! { OfOptions, OPTIONS:
         unwrap expect unwrap_or unwrap_or_else unwrap_or_default map map_or map_or_else and_then is_some is_none is_some_and is_none_or copied cloned
     }
@@ -126,6 +132,20 @@ pub mod methods {
     impl<A, const N: usize, K> OfVectors<K> for &&[A; N] where (K,): Assumed {}
     impl<A, const N: usize, K> OfVectors<K> for &&&[A; N] where (K,): Assumed {}
     impl<A, const N: usize, K> OfVectors<K> for &mut [A; N] where (K,): Assumed {}
+
+    macro_rules! queues {
+        ($($name:ident $ty:ty;)*) => {
+            $(
+                impl<A, K> $name<K> for $ty where (K,): Assumed {}
+                impl<A, K> $name<K> for &$ty where (K,): Assumed {}
+                impl<A, K> $name<K> for &&$ty where (K,): Assumed {}
+                impl<A, K> $name<K> for &&&$ty where (K,): Assumed {}
+                impl<A, K> $name<K> for &mut $ty where (K,): Assumed {}
+            )*
+        };
+    }
+
+    queues! { OfVectors VecDeque<A>; OfQueues VecDeque<A>; OfQueues Vec<A>; }
 
     impl<I: Iterator, K> OfPeekables<K> for std::iter::Peekable<I> where (K,): Assumed {}
     impl<I: Iterator, K> OfPeekables<K> for &std::iter::Peekable<I> where (K,): Assumed {}

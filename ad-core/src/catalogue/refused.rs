@@ -67,6 +67,7 @@ pub enum Construct {
     TurnedView,
     TakeOfOther,
     ExtendedPart,
+    RemoveOfQueue,
     GetOfRange,
     DefaultOfOther,
     Unknown,
@@ -106,6 +107,13 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
     (
         Construct::ExtendedPart,
         row("`extend` of a part of a variable", "give it a name: `let mut v = Vec::new(); v.extend(..);`"),
+    ),
+    (
+        Construct::RemoveOfQueue,
+        row(
+            "`remove` in a function that makes a `VecDeque`",
+            "take the first or the last element: `q.pop_front().unwrap()`, `q.pop_back().unwrap()`",
+        ),
     ),
     (
         Construct::GetOfRange,
@@ -366,7 +374,7 @@ const VALUES: &[Row] = &[
         "HashSet",
         "use an array that says of each key whether it is there: `let mut seen = vec![false; n]; seen[key] = true;`",
     ),
-    row("VecDeque", "use a `Vec` and the index of its first element, or `remove(0)`"),
+    row("LinkedList", "use a `VecDeque`: `push_back`, `pop_front`, `front`, `back`, and elements by their index"),
     row("BinaryHeap", "use a `Vec`, and look for the greatest: `maximum(&v)`, or `max_by(|a, b| a.total_cmp(b))`"),
     row("String", "leave it out: nothing that is differentiated depends on it"),
     row("Rc", VALUE_ITSELF),
@@ -378,7 +386,6 @@ const VALUES: &[Row] = &[
 const LIKE: &[(&str, &str)] = &[
     ("BTreeMap", "HashMap"),
     ("BTreeSet", "HashSet"),
-    ("LinkedList", "VecDeque"),
     ("Box", "Rc"),
     ("Arc", "Rc"),
     ("Cell", "Rc"),

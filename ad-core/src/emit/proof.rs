@@ -123,6 +123,8 @@ fn methods(program: &Program) -> Option<TokenStream> {
     let krate = &program.krate;
     let style = super::style(program);
     let mut calls = Vec::new();
+    let of_queue = |a: &Assumed| matches!(a, Assumed::Method { found, .. } if found.vectors == Vectors::Queues);
+    let queues = program.assumed.iter().any(of_queue);
     for assumed in &program.assumed {
         if let Assumed::OfStd { name, ty, by_reference } = assumed {
             // By value, the type's own come first where they take it by value.
@@ -146,9 +148,20 @@ fn methods(program: &Program) -> Option<TokenStream> {
         };
         let owner = receiver.map_or(Owner::Any, |r| r.owner);
         let may = |o: Owner| owner == Owner::Any || owner == o;
+        // A queue has its methods itself, and dereferences to nothing.
+        let mut of_queue = Vec::new();
+        if *rank == 1 && queues && found.vectors != Vectors::No {
+            let takes = if found.takes == Takes::Deref { Takes::Reference } else { found.takes };
+            of_queue.push((quote!(::std::collections::VecDeque<#elem>), takes));
+        }
         let mut owners = Vec::new();
         if *rank > 0 {
-            let (only, vectors) = (found.vectors == Vectors::Only, found.vectors != Vectors::No);
+            let only = matches!(found.vectors, Vectors::Only | Vectors::Queues);
+            let vectors = matches!(found.vectors, Vectors::Too | Vectors::Only);
+            // What is taken for a queue may be a `Vec` with a method of some trait.
+            if *rank == 1 && found.vectors == Vectors::Queues {
+                owners.push(quote!(::std::vec::Vec<#elem>));
+            }
             if !only && may(Owner::Array) {
                 let array = format_ident!("Array{rank}");
                 owners.push(quote!(#krate::ndarray::#array<#elem>));
@@ -179,7 +192,7 @@ fn methods(program: &Program) -> Option<TokenStream> {
         }
         // What has no axes is a number, or an array that has what numbers have on what it derefs to.
         let takes = if *rank == 0 && *array { Takes::Deref } else { found.takes };
-        for owner in owners {
+        for (owner, takes) in owners.into_iter().map(|owner| (owner, takes)).chain(of_queue) {
             calls.extend(forms(takes, receiver.map(|r| r.refs)).into_iter().map(|form| {
                 let receiver = match form {
                     Form::Refs(n) => {
@@ -252,11 +265,14 @@ impl Visit<'_> for Arrays {
     }
 }
 
-/// `_: fn(P) -> Q = |x_| x_;` for a path that is taken for one of ndarray's arrays, or for `Vec`.
+/// `_: fn(P) -> Q = |x_| x_;` for a path that is taken for one of ndarray's arrays, for `Vec` or `VecDeque`.
 fn array(krate: &TokenStream, path: &TokenStream, name: &str) -> Option<TokenStream> {
     let span = path.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
     if name == "Vec" {
         return Some(quote_spanned!(span=> _: fn(#path<()>) -> ::std::vec::Vec<()> = |x_| x_;));
+    }
+    if name == "VecDeque" {
+        return Some(quote_spanned!(span=> _: fn(#path<()>) -> ::std::collections::VecDeque<()> = |x_| x_;));
     }
     let rank = |kind: &str| name.strip_prefix(kind).is_some_and(|rank| matches!(rank.as_bytes(), [b'0'..=b'6']));
     let ty = || format_ident!("{name}");

@@ -121,7 +121,7 @@ impl<'a> Lower<'a> {
                 })?;
                 match ndarray_rank(&name) {
                     Some((rank, _)) => Some((self.annotated(inner)?.0, usize::from(rank))),
-                    None if name == "Vec" => deeper(inner),
+                    None if name == "Vec" || name == "VecDeque" => deeper(inner),
                     None => None,
                 }
             }

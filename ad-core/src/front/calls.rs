@@ -372,7 +372,9 @@ impl<'a> Lower<'a> {
             return Ok(found.map(plain));
         }
         let rank = types::ndarray_rank(&owner_name).map(|(rank, _)| rank);
-        let rank = rank.or(if owner_name == "Vec" { Some(1) } else { None });
+        let queue = owner_name == "VecDeque" && matches!(&*name, "new" | "with_capacity" | "from");
+        self.queues |= queue;
+        let rank = rank.or(if owner_name == "Vec" || queue { Some(1) } else { None });
         if rank.is_some() || owner_name == "Array" {
             let row = table::find(On::Assoc, &name);
             if row.is_some() {

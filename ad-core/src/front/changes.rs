@@ -419,7 +419,7 @@ fn with_capacity<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     Ok(Value::List(none))
 }
 
-fn push<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(super) fn push<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let (x, range) = call.arg(1)?;
     push_to(me, &place, x, range)?;
@@ -463,7 +463,7 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
     me.write_place(place, new)
 }
 
-fn pop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(super) fn pop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     pop_from(me, &place)
 }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::carry::Key;
 use super::changes::{length_at, moved, place_arg, pop_from, push_to, rotated};
+use super::longer::Longer;
 use super::lower::Lower;
 use super::outward::Outward;
 use super::place::Place;
@@ -164,6 +165,9 @@ fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    if me.queues {
+        return Err(me.error(call.range, refused::construct(refused::Construct::RemoveOfQueue)));
+    }
     taken_out(me, call, |me, i, n, at| {
         let one = me.g.lit_usize(1);
         let next = me.g.int(IntOp::Add, i, one);
@@ -206,7 +210,9 @@ fn taken_out<'a>(
         }
         let len = me.g.int(IntOp::Sub, n, one);
         if let Value::Stack(stack) = me.read_place(&place)? {
-            let shorter = me.shorter_stack(&stack, len);
+            // There was one, so there is one less, for certain.
+            let more = Longer { freed: stack.more.freed + 1, taken: true, ..stack.more };
+            let shorter = Stack { more, ..me.shorter_stack(&stack, len) };
             me.write_place(&place, Value::Stack(shorter.into()))?;
         }
         return Ok(taken);

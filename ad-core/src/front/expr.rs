@@ -255,7 +255,11 @@ impl<'a> Lower<'a> {
                 _ => None,
             };
         };
-        let arrays = owner == "Vec" || owner == "Array" || owner == "Zip" || types::ndarray_rank(&owner).is_some();
+        let arrays = owner == "Vec"
+            || owner == "VecDeque"
+            || owner == "Array"
+            || owner == "Zip"
+            || types::ndarray_rank(&owner).is_some();
         // Types and traits whose functions are methods here.
         const TRAITS: &[&str] = &[
             "Self",
@@ -301,7 +305,7 @@ impl<'a> Lower<'a> {
             "iter" => &[On::Std],
             "mem" => &[On::Mem],
             "ndarray" | "linalg" => &[On::Nd],
-            "Vec" | "Array" => &[On::Assoc],
+            "Vec" | "VecDeque" | "Array" => &[On::Assoc],
             _ if types::ndarray_rank(&owner).is_some() => &[On::Assoc],
             _ => match types::elem_named(&owner, self.sig.real_param.as_ref()) {
                 Some(Elem::Real(_)) => &[On::Real],

@@ -73,6 +73,8 @@ pub(super) struct Lower<'a> {
     /// Empty `Vec`s whose element type is known from an annotation, with the element type and the
     /// rank. They are kept alive for the same reason as `capacities`.
     pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
+    /// Whether the function makes a `VecDeque`, whose `remove` is another one than that of `Vec`.
+    pub queues: bool,
 }
 
 impl<'a> Lower<'a> {
@@ -98,6 +100,7 @@ impl<'a> Lower<'a> {
             rooms: BTreeMap::new(),
             memory: crate::memory_order::Known::default(),
             empties: Vec::new(),
+            queues: false,
         }
     }
 

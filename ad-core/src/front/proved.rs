@@ -75,6 +75,11 @@ impl Row {
         self.found(Found { takes: Takes::Deref, vectors: Vectors::Only, of_layout: false }, [false, true, false])
     }
 
+    /// Only `VecDeque` has the method.
+    pub(in crate::front) const fn of_queues(self) -> Row {
+        self.found(Found { takes: Takes::Deref, vectors: Vectors::Queues, of_layout: false }, [false, true, false])
+    }
+
     /// `ArrayRefN` has the method only through the type that it dereferences to.
     pub(in crate::front) const fn of_layout(self) -> Row {
         self.found(Found { takes: Takes::Deref, vectors: Vectors::No, of_layout: true }, [false, false, true])
@@ -121,6 +126,9 @@ impl Row {
             (Proof::Method { .. }, On::Int) => vec!["integers"],
             (Proof::Method { found, with_axes }, on) => {
                 let mut traits = Vec::new();
+                if found.vectors == Vectors::Queues {
+                    return vec!["queues"];
+                }
                 if found.vectors != Vectors::Only {
                     traits.push("arrays");
                 }

@@ -99,7 +99,7 @@ fn of_stack<'a>(me: &mut Lower<'a>, stack: &Stack<'a>, at: Term) -> Lowered<Valu
     Ok(Value::Maybe(value.into(), there))
 }
 
-fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(super) fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     if let Value::Stack(stack) = x {
         let zero = me.g.lit_usize(0);
@@ -111,7 +111,7 @@ fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(element(me, (x, levels), &index))
 }
 
-fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(super) fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     if let Value::Stack(stack) = x {
         let stack = Rc::clone(stack);

@@ -237,6 +237,7 @@ impl<'a> Lower<'a> {
             rooms: _,
             memory: _,
             empties: _,
+            queues: _,
         } = self;
         state.rollback(mark);
         #[cfg(test)]

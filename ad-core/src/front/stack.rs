@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::carry::{Carrier, Form, Key, Leaves};
+use super::longer::Longer;
 use super::lower::Lower;
 use super::value::{Lowered, Seq, Value};
 use crate::analysis::range::Linear;
@@ -17,21 +18,6 @@ use crate::diag::{Poison, SrcRange};
 use crate::ir::{Node, Put, Term};
 use crate::memory_order::HasLayouts;
 use crate::prim::{Cmp, IntOp};
-
-/// The growth of a `Vec` since the start of the step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Longer {
-    /// An upper bound on the number of added elements, as a closed term. `None` if there is no
-    /// bound.
-    pub most: Option<Term>,
-    /// Whether the growth equals the bound in every step.
-    pub exact: bool,
-    /// The `Vec` was replaced by one with at most this many elements (closed), whatever its length
-    /// was before.
-    pub instead: Option<Term>,
-    /// The `Vec` was replaced by another one that the loop carries.
-    pub exchanged: bool,
-}
 
 /// The number of last elements that a counting run tracks.
 const WINDOW: usize = 4;
@@ -79,37 +65,6 @@ impl Stack<'_> {
 }
 
 impl<'a> Lower<'a> {
-    /// No growth.
-    pub(super) fn no_longer(&mut self) -> Longer {
-        Longer { most: Some(self.g.lit_usize(0)), exact: true, instead: None, exchanged: false }
-    }
-
-    /// The growth of two changes in sequence.
-    pub(super) fn both(&mut self, a: Longer, b: Longer) -> Longer {
-        let most = a.most.zip(b.most).map(|(a, b)| self.g.int(IntOp::Add, a, b));
-        let instead = self.more_of(a.instead, b.instead);
-        Longer { most, exact: a.exact && b.exact, instead, exchanged: a.exchanged || b.exchanged }
-    }
-
-    /// The maximum of two bounds, or the one that is given.
-    pub(super) fn more_of(&mut self, a: Option<Term>, b: Option<Term>) -> Option<Term> {
-        match (a, b) {
-            (Some(a), Some(b)) if a != b => Some(self.g.int(IntOp::Max, a, b)),
-            (a, b) => a.or(b),
-        }
-    }
-
-    /// The growth of `size` steps. `None`: the number of steps is not known.
-    pub(super) fn so_often(&mut self, size: Option<Term>, one: Longer) -> Longer {
-        let zero = self.g.lit_usize(0);
-        let most = match (size, one.most) {
-            (_, Some(most)) if most == zero => Some(zero),
-            (Some(size), Some(most)) => Some(self.g.int(IntOp::Mul, size, most)),
-            _ => None,
-        };
-        Longer { most, exact: one.exact && size.is_some(), ..one }
-    }
-
     /// Turns a list or an array into a growable `Vec` with a given capacity. Returns `None` for
     /// other values.
     pub(super) fn stack(
@@ -406,7 +361,10 @@ impl<'a> Lower<'a> {
             let room = self.g.int(IntOp::Add, room, one);
             all = all.into_iter().map(|t| self.roomy(t, room)).collect();
         } else {
-            more.most = more.most.map(|most| self.g.int(IntOp::Add, most, one));
+            match more.freed {
+                0 => more.most = more.most.map(|most| self.g.int(IntOp::Add, most, one)),
+                _ => more.freed -= 1,
+            }
             if stack.limited {
                 self.require_lt(stack.len, room, crate::catalogue::reached::PAST_CAPACITY);
             }
@@ -424,7 +382,7 @@ impl<'a> Lower<'a> {
 
     /// The same `Vec` with a smaller or equal length.
     pub(super) fn shorter_stack(&mut self, stack: &Stack<'a>, len: Term) -> Stack<'a> {
-        let more = Longer { exact: false, ..stack.more };
+        let more = Longer { exact: false, taken: true, ..stack.more };
         // The elements before the tracked ones are not known.
         let window = stack.window.map(|_| 0);
         Stack { len, more, window, ..stack.clone() }
@@ -446,7 +404,14 @@ impl<'a> Lower<'a> {
         } else {
             let most = a.more.most.zip(b.more.most).map(|(a, b)| self.g.int(IntOp::Max, a, b));
             let instead = self.more_of(a.more.instead, b.more.instead);
-            Longer { most, exact: false, instead, exchanged: a.more.exchanged || b.more.exchanged }
+            Longer {
+                most,
+                exact: false,
+                instead,
+                exchanged: a.more.exchanged || b.more.exchanged,
+                freed: a.more.freed.min(b.more.freed),
+                taken: a.more.taken || b.more.taken,
+            }
         };
         let (limited, window) = (a.limited || b.limited, a.window.zip(b.window).map(|(a, b)| a.min(b)));
         let open = a.open.clone().filter(|_| b.open.is_some());

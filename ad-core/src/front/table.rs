@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use super::lower::Lower;
 use super::refs::results::{self, ResultFn};
 use super::value::Value;
-use super::{changes, collected, functions, integers, iter, methods, options, order, reads, recur, slice};
+use super::{changes, collected, functions, integers, iter, methods, options, order, queues, reads, recur, slice};
 use crate::diag::suggest;
 use crate::ir::Elem;
 use crate::memory_order::{MethodOrder, ResultOrder};
@@ -38,6 +38,7 @@ const TABLES: &[&[Row]] = &[
     reads::TABLE,
     changes::TABLE,
     collected::TABLE,
+    queues::TABLE,
     iter::TABLE,
     iter::CURSORS,
     recur::TABLE,

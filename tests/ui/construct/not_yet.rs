@@ -13,6 +13,8 @@ fn f(x: &Array2<f64>, v: &[f64]) -> f64 {
     pair.0.extend(v);
     let part = v.get(1..3).unwrap();
     let first = v.iter().map(|a| (*a, 1.0)).last().unwrap_or_default();
+    let mut queue = std::collections::VecDeque::from(vec![1.0, 2.0]);
+    queue.remove(0);
     z.sum() + pair.0[1] + part[0] + first.0
 }
 

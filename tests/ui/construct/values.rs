@@ -1,7 +1,7 @@
 //! Values of types that are none of the language's, and functions that call themselves.
 
 use ad::prelude::*;
-use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet, LinkedList};
 use std::rc::Rc;
 
 struct Point {
@@ -18,7 +18,7 @@ impl Point {
 fn collections(x: f64) -> f64 {
     let sums: HashMap<usize, f64> = HashMap::new();
     let seen: HashSet<usize> = HashSet::new();
-    let queue: VecDeque<f64> = VecDeque::new();
+    let queue: LinkedList<f64> = LinkedList::new();
     let heap: BinaryHeap<usize> = BinaryHeap::new();
     let name = String::new();
     let shared = Rc::new(x);

@@ -9,8 +9,9 @@ use crate::catalogue;
 use crate::diag::Poison;
 use crate::front::carry::Form;
 use crate::front::checks::Frame;
+use crate::front::longer::Longer;
 use crate::front::lower::Lower;
-use crate::front::stack::{Longer, Stack};
+use crate::front::stack::Stack;
 use crate::front::state::{Cell, Held};
 use crate::front::value::{Lowered, Value};
 use crate::ir::{Node, Term};
@@ -90,7 +91,7 @@ impl<'a> Lower<'a> {
         let unlimited = longer.iter().any(|(step, _)| step.most.is_none());
         for (k, (cell, name, value)) in found.into_iter().enumerate() {
             let (step, all) = longer[k];
-            if all.exact && all.instead.is_none() && grown.iter().any(|g| g.cell == cell) {
+            if all.exact && !all.taken && all.instead.is_none() && grown.iter().any(|g| g.cell == cell) {
                 // Tuples cannot be rows of a scan.
                 let element = self.stacked_from(start, cell, &name, &value, (room, None))?.start.form;
                 if matches!(element, Form::Leaf { .. }) {
@@ -134,7 +135,7 @@ impl<'a> Lower<'a> {
                 }
                 (None, None) => return Err(self.error(start.range, catalogue::grows_now_and_then(&name))),
             };
-            let each = step.most.filter(|_| all.exact && step.instead.is_none() && !times.is_empty());
+            let each = self.net(step).filter(|_| all.exact && step.instead.is_none() && !times.is_empty());
             let mut stack = self.stacked_from(start, cell, &name, &value, (room, each))?;
             stack.start.limited = limited;
             stacks.push(stack);
@@ -381,7 +382,7 @@ impl<'a> Lower<'a> {
         }
         match s.each {
             None => next.push(len),
-            Some(each) if more.most == Some(each) && more.exact && more.instead.is_none() => {}
+            Some(each) if self.net(more) == Some(each) && more.instead.is_none() => {}
             Some(_) => return Err(self.error(l.range, catalogue::grows_now_and_then(&s.name))),
         }
         Ok(more)
@@ -398,7 +399,7 @@ impl<'a> Lower<'a> {
         let leaves = s.start.all.len();
         let all = last[s.first..s.first + leaves].to_vec();
         self.in_carried_items((&l.key, &s.name), &all);
-        let len = match (s.each, longer.most) {
+        let len = match (s.each, self.net(longer)) {
             (Some(_), Some(all)) => self.g.int(IntOp::Add, s.start.len, all),
             _ => last[s.first + leaves],
         };
@@ -444,7 +445,7 @@ impl<'a> Lower<'a> {
             }
         }
         let more = if other {
-            Longer { exact: false, exchanged: true, ..found.more }
+            Longer { exact: false, exchanged: true, freed: 0, ..found.more }
         } else {
             let own = match value {
                 Value::Stack(stack) => {
@@ -455,7 +456,7 @@ impl<'a> Lower<'a> {
             };
             let bound = own.and_then(|own| self.relative(own, room));
             match bound {
-                Some((most, instead)) => Longer { most: Some(most), exact: false, instead, exchanged: false },
+                Some((most, instead)) => Longer { most: Some(most), exact: false, instead, ..none },
                 None => Longer { most: None, exact: false, ..none },
             }
         };
