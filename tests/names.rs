@@ -67,6 +67,13 @@ fn the_traits_have_the_names_of_the_table() {
     }
 }
 
+/// A macro that is understood and that `assumed` lacks would be taken for ndarray's or std's without a proof.
+#[test]
+fn every_macro_that_is_understood_is_proved() {
+    let wanted: BTreeSet<&str> = ad_core::front::macros_understood().into_iter().collect();
+    assert_eq!(ad::runtime::assumed::macros::MACROS.iter().copied().collect::<BTreeSet<&str>>(), wanted);
+}
+
 fn folder(kind: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/names").join(kind)
 }

@@ -409,3 +409,43 @@ fn files_can_be_read() {
     });
     compare(&found.collect(), LONG.iter().map(|(file, ..)| file.to_string()), |file| file.clone());
 }
+
+/// Texts that a reader of this repository does not have.
+const NOT_HERE: &[&str] =
+    &["prototype.md", "speed.md", "design.md", "(design", "the issue on", "contract's", "public contract"];
+
+/// Files of users and of ndarray (the last one) that comments name.
+const OF_OTHERS: &[&str] = &["Cargo.toml", "src/lib.rs", "src/main.rs", "tri.rs"];
+
+#[test]
+fn comments_cite_what_is_in_the_repository() {
+    fn walk(folder: &Path, found: &mut Vec<String>) {
+        for path in std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("a file").path()) {
+            if !path.is_dir() {
+                found.push(path.display().to_string());
+            } else if !path.ends_with("target") && !path.ends_with(".git") {
+                walk(&path, found);
+            }
+        }
+    }
+    let mut files = Vec::new();
+    walk(&root(), &mut files);
+    let is_here = |name: &str| OF_OTHERS.contains(&name) || files.iter().any(|f| f.ends_with(&format!("/{name}")));
+    let mut wrong = Vec::new();
+    for folder in ["ad-core/src", "ad-macro/src", "ad-oracle/src", "ad-runtime/src", "src"] {
+        for (file, text) in sources(folder) {
+            let comments = text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("//"));
+            for (k, line) in comments {
+                let names = line.split(|c: char| !(c.is_alphanumeric() || "/._-".contains(c)));
+                let names = names.map(|name| name.trim_matches('.')).filter(|name| {
+                    let end = Path::new(name).extension();
+                    end.is_some_and(|end| ["md", "rs", "toml"].iter().any(|known| end == *known))
+                });
+                wrong.extend(names.filter(|name| !is_here(name)).map(|name| format!("{file}:{}: {name}", k + 1)));
+                let private = NOT_HERE.iter().filter(|text| line.contains(**text));
+                wrong.extend(private.map(|text| format!("{file}:{}: {text}", k + 1)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "comments name what no reader can open:\n{}", wrong.join("\n"));
+}

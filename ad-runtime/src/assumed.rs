@@ -1,11 +1,24 @@
 //! The macros and methods that generated code proves names with: those that a user's `array!` or
 //! `x.sum()` was understood as. None of them runs.
 
-pub use ndarray::{array, azip, concatenate, s, stack};
-pub use std::{
-    assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, matches, panic, todo, unimplemented,
-    unreachable, vec,
-};
+/// The macros, and the list of their names for a test that compares it with the compiler's tables.
+macro_rules! macros {
+    (ndarray: $($of_ndarray:ident)*; std: $($of_std:ident)*) => {
+        pub use ndarray::{$($of_ndarray),*};
+        pub use std::{$($of_std),*};
+
+        #[allow(missing_docs, reason = "only a test reads it")]
+        pub mod macros {
+            pub const MACROS: &[&str] = &[$(stringify!($of_ndarray),)* $(stringify!($of_std)),*];
+        }
+    };
+}
+
+macros! {
+    ndarray: array azip concatenate s stack;
+    std: assert assert_eq assert_ne debug_assert debug_assert_eq debug_assert_ne matches panic
+         todo unimplemented unreachable vec
+}
 
 /// Traits that declare every supported method name, for the types that have the method. Generated
 /// code imports them, so that a call is ambiguous (a compile error) if another trait in scope has a

@@ -140,6 +140,13 @@ const MACROS: &[Row] = &[
     },
 ];
 
+/// The names of all macros that are understood, so that a test can compare them with the macros
+/// that generated code proves names with.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    MACROS.iter().map(|row| row.name).chain(panics::names()).collect()
+}
+
 fn find(name: &str) -> Option<&'static Row> {
     MACROS.iter().find(|row| row.name == name)
 }

@@ -68,6 +68,7 @@ use crate::derivative::list::Descriptor;
 use crate::diag::{Diags, SrcRange};
 use crate::program::Program;
 
+pub use macros::names as macros_understood;
 pub use table::{Described, described};
 
 /// The output for a function with errors.

@@ -70,6 +70,11 @@ const MACROS: &[Panics] = &[
     Panics { name: "unimplemented", says: "not implemented", asks: Asks::Nothing, debug: false },
 ];
 
+/// The names of the macros that panic.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    MACROS.iter().map(|row| row.name)
+}
+
 /// The macro of this name.
 pub(super) fn find(name: &str) -> Option<&'static Panics> {
     MACROS.iter().find(|row| row.name == name)

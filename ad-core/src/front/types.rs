@@ -402,7 +402,7 @@ pub(super) fn destination_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate:
     quote!(&mut #owned)
 }
 
-/// The type of a tangent or cotangent, passed as the public contract states.
+/// The type of a tangent or cotangent, and how it is passed.
 pub(super) fn passed_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     let elem = elem_tokens(leaf.elem, real_param);
     match leaf.container {

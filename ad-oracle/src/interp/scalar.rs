@@ -11,7 +11,7 @@ use ad_core::prim::{Binary, Cmp, IntOp, Unary};
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 
 /// `d` times the derivative `p`. A tangent of zero gives zero, whatever the derivative is. (This is
-/// the public contract's convention for `sqrt` at 0, and a branch that is not taken has no effect
+/// the guide's convention for `sqrt` at 0, and a branch that is not taken has no effect
 /// by it.)
 fn scale(p: f64, d: f64) -> f64 {
     if d == 0.0 { 0.0 } else { p * d }
