@@ -1,8 +1,8 @@
-//! The hidden function beside each function that is differentiated, which `check_grad!` calls: it
-//! says by name which derivatives there are, which parameters are active, and how values are passed
-//! to them; `ad_runtime::check` does the rest.
+//! The hidden function that accompanies each differentiated function and that `check_grad!` calls.
+//! It lists the derivatives by name, the active parameters, and how values are passed to them.
+//! `ad_runtime::check` does the rest.
 //!
-//! Must never add a warning, nor stop anything from compiling that compiles without it.
+//! The hidden function adds no warning, and compiles wherever the program compiles without it.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -33,7 +33,7 @@ impl Written {
         }
     }
 
-    /// The argument itself, once more.
+    /// The argument again, for a second call.
     fn again(self, argument: &Ident) -> TokenStream {
         let moved = self.0.references == 0 && matches!(self.0.owner, Owner::Array | Owner::Vector);
         if moved { quote!(#argument.clone()) } else { quote!(#argument) }
@@ -45,7 +45,7 @@ impl Written {
         let value = if is_static { quote!((*#run::forever(#value))) } else { value.clone() };
         let value = match owner {
             Owner::View => quote!(#value.view()),
-            // One reference is coerced.
+            // rustc coerces a single reference.
             Owner::Shared if references > 1 => quote!(*#value),
             Owner::Slice => quote!(#value[..]),
             _ => value,
@@ -65,7 +65,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
     let arguments: Vec<Ident> = (0..program.params.len()).map(|k| own("argument", k)).collect();
     let all: Vec<Written> = program.params.iter().map(|p| Written(p.passing)).collect();
     let types = program.params.iter().map(|p| &p.ty);
-    // Active parameters by their place among these.
+    // Active parameters, by their position in this list.
     let active: Vec<(&Param, &Written, &Ident)> =
         program.active.iter().map(|&k| (&program.params[k], &all[k], &arguments[k])).collect();
     let owned: Vec<Ident> = (0..active.len()).map(|k| own("own", k)).collect();
@@ -106,7 +106,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
         quote!(#name #turbofish)
     };
     let cotangent = passed(container, &quote!(#run::refill(&#value, #at)));
-    // What checks a derivative, given a closure that calls it.
+    // The call that checks a derivative, given a closure that evaluates it.
     let call = |d: &Descriptor| {
         let (f, by) = (suffixed(d.suffix), format_ident!("{}", d.checked.by));
         if d.returns == Structure::Closure {

@@ -1,8 +1,8 @@
 //! Element expressions: an array term at an index, as a graph of scalar operations. The rules are
 //! those of BOT Fig. 10 read as functions from index to element: replicate drops an index,
 //! transpose permutes, gather substitutes, elementwise operations distribute, select is a lazy
-//! choice. Nodes are interned, so that nothing is computed twice. Must never expand a stored term,
-//! and never recurse: chains of terms are as long as the program.
+//! choice. Nodes are interned, so nothing is computed twice. This module never expands a stored
+//! term, and never recurses: chains of terms are as long as the program.
 
 use std::collections::{HashMap, HashSet};
 
@@ -32,7 +32,7 @@ pub(super) enum Op {
     If(Id, Id, Id),
 }
 
-/// A node with what the nest asks of it.
+/// A node with the facts that the nest needs.
 #[derive(Clone, Debug)]
 pub(super) struct Scalar {
     pub(super) op: Op,
@@ -88,9 +88,9 @@ impl<T: Clone + Eq + std::hash::Hash> Lists<T> {
     }
 }
 
-/// Why an expression could not be made at once.
+/// The reason why an expression cannot be built yet.
 enum Stop {
-    /// These come first.
+    /// These expressions have to be built first.
     Needs(Vec<Key>),
     Error(String),
 }
@@ -141,7 +141,7 @@ impl<'a> Kernel<'a> {
         self.identity = identity;
     }
 
-    /// The loops' own indices.
+    /// The indices of the loops.
     pub(super) fn identity(&self) -> &[Id] {
         &self.identity
     }
@@ -357,7 +357,7 @@ impl<'a> Kernel<'a> {
             return Ok(match prim {
                 Prim::Select => self.choose(args[0], args[1], args[2]),
                 Prim::StopGradient | Prim::UnknownOrder => args[0],
-                // rustc warns of what no unsigned value can be.
+                // rustc warns about a comparison that no unsigned value can satisfy.
                 Prim::Compare(op) if self.is_unsigned(args[0]) && self.trivial(*op, args[0], args[1]).is_some() => {
                     let value = self.trivial(*op, args[0], args[1]).unwrap_or_default();
                     self.op(Op::Lit(Lit::Bool(value)))
@@ -481,7 +481,7 @@ impl<'a> Kernel<'a> {
         matches!(self.node(id).elem, Elem::Int(ty) if ty.range().0 == 0)
     }
 
-    /// What a comparison of an unsigned value with the literal 0 always is.
+    /// The constant value of a comparison of an unsigned value with the literal 0, if it has one.
     fn trivial(&self, op: Cmp, a: Id, b: Id) -> Option<bool> {
         unsigned_comparison(op, self.int(a), self.int(b))
     }
@@ -494,7 +494,7 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// The node of an expression, or a note that it has to be made first.
+    /// The node of an expression. If it is not built yet, it is noted as missing.
     fn need(&mut self, t: Term, ix: Vec<Id>, env: &[(Var, Id)], missing: &mut Vec<Key>) -> Id {
         let key = self.key(t, ix, env);
         match self.memo.get(&key) {

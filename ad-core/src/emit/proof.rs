@@ -1,6 +1,8 @@
-//! Proof that names are ours: the front end took a bare `relu` to be the DSL's, and only rustc knows what it resolves to. A function item's
-//! type is its own, so a function that wants two values of one type, given the name and the DSL's function, compiles only if they are one.
-//! Type arguments are left to inference, which a call with arguments of the simplest kind pins down. Nothing of it runs.
+//! Proofs that names resolve to what the front end assumed. It takes a bare `relu` for the DSL's
+//! function, and only rustc knows what the name resolves to. Each function item has a type of its
+//! own. So a call of a function with two parameters of one type, given the user's name and the
+//! DSL's function, compiles only if both are the same function. Type arguments are inferred from a
+//! call with arguments of the simplest kind. None of this code runs.
 
 use std::collections::BTreeSet;
 
@@ -47,8 +49,9 @@ pub fn proofs(program: &Program) -> TokenStream {
     }
 }
 
-/// That macros are ndarray's and std's: a name that a glob import inside a block gives to one and that means another outside of the
-/// block is ambiguous, whether the other is imported there or defined by `macro_rules!`.
+/// Proves that macros are those of ndarray and std. A glob import inside a block brings these into
+/// scope. If the name means another macro outside of the block, it is ambiguous inside, whether the
+/// other macro is imported or defined by `macro_rules!`.
 fn macros(program: &Program) -> Option<TokenStream> {
     let krate = &program.krate;
     let proof = |assumed: &Assumed| {
@@ -88,25 +91,26 @@ enum Form {
     Mutable,
 }
 
-/// The forms in which Rust looks for a method of a receiver before it finds the type's own. A receiver of `n` references is looked up with `n`
-/// of them, then `n + 1`, then `n - 1`, and so on down to the type, `&` and `&mut` of it, and then what it derefs to.
+/// The forms of a receiver that Rust tries before it finds the type's own method. A receiver with
+/// `n` references is looked up with `n` of them, then `n + 1`, then `n - 1`, and so on down to the
+/// type, `&` and `&mut` of it, and then the type that it derefs to.
 fn forms(own: Takes, refs: Option<u8>) -> Vec<Form> {
-    // Nothing is called by more references than two without it being known.
+    // If the number is not known, the receiver has at most one reference.
     let (low, high) = refs.map_or((0, 1), |n| (n, n));
     let first = match own {
-        // By value it is found at once, and behind a reference only after that.
+        // A method by value is found at once for a value, and later for a reference.
         Takes::Value => 1,
         Takes::Reference if low > 0 => 2,
         Takes::Reference | Takes::Mutable | Takes::Deref => 0,
     };
     let last = match own {
         Takes::Value if high == 0 => return Vec::new(),
-        // Found in the first form, `&T`; of an unknown receiver only this one is asked.
+        // The method is found in the first form, `&T`. An unknown receiver is tested in it only.
         Takes::Reference if high == 1 => {
             return if low == 0 { vec![Form::Refs(0)] } else { Vec::new() };
         }
         Takes::Reference if high == 0 => 0,
-        // `&mut T` counts as one reference, if it is known at all.
+        // `&mut T` counts as one reference.
         Takes::Mutable => return vec![Form::Refs(0), Form::Refs(1)],
         Takes::Value | Takes::Reference | Takes::Deref => high.min(2) + 1,
     };
@@ -117,8 +121,9 @@ fn forms(own: Takes, refs: Option<u8>) -> Vec<Form> {
     forms
 }
 
-/// That methods are those of the type: a trait that has all of them makes the same method of any other trait ambiguous,
-/// in each form of the receiver that comes before the one in which the type has it.
+/// Proves that methods are those of the type. A trait that has all their names makes a method of
+/// the same name in any other trait ambiguous, in each form of the receiver that is tried before
+/// the one for which the type has the method.
 fn methods(program: &Program) -> Option<TokenStream> {
     let krate = &program.krate;
     let style = super::style(program);
@@ -219,7 +224,8 @@ fn methods(program: &Program) -> Option<TokenStream> {
     })
 }
 
-/// That a name in a pattern is bound there: where it is a constant, the parameter of this closure is one value of many.
+/// Proves that a name in a pattern is bound there. If the name is a constant, the pattern of this
+/// closure's parameter is refutable, and does not compile.
 fn bound(name: &Ident) -> TokenStream {
     let span = name.span();
     if name.to_string().starts_with('_') {
@@ -229,7 +235,7 @@ fn bound(name: &Ident) -> TokenStream {
     }
 }
 
-/// That the signature's arrays are ndarray's, of the rank that their names say.
+/// Proves that the arrays of the signature are ndarray's, of the rank that is in their names.
 fn types(program: &Program) -> Vec<TokenStream> {
     let mut arrays = Arrays::default();
     let params = program.params.iter().map(|p| &p.ty);
@@ -291,7 +297,7 @@ fn array(krate: &TokenStream, path: &TokenStream, name: &str) -> Option<TokenStr
     None
 }
 
-/// That a bare `PI` is std's, of this type: found out when it is compiled.
+/// Proves that a bare `PI` is std's constant of this type, by an assertion at compile time.
 fn constant(c: &AssumedConst) -> TokenStream {
     let path = &c.path;
     let span = path.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
@@ -309,7 +315,7 @@ fn bits(bits: u64, groups: u32) -> Literal {
     format!("0x{}", digits.join("_")).parse().unwrap_or_else(|_| Literal::u64_unsuffixed(bits))
 }
 
-/// That a path is the function or type that it was taken for.
+/// Proves that a path is the function or type that the front end assumed.
 fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
     let krate = &program.krate;
     match assumed {
@@ -319,7 +325,7 @@ fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
             let span = name.span();
             let ty = super::style(program).ty(*elem);
             if name == "from" {
-                // Of which of its `from`s, inference is told.
+                // There are several `from`s: the source type selects one.
                 return Some(quote_spanned! {span=>
                     #krate::runtime::kernel::same(<::core::primitive::#ty as ::core::convert::From<u8>>::from, #path);
                 });
@@ -330,9 +336,9 @@ fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
     }
 }
 
-/// ndarray's types are the ones meant if a value of the one is a value of the other.
+/// Proves that a path is ndarray's type: a value of the one type is a value of the other.
 fn of_type(krate: &TokenStream, (path, name): (&TokenStream, &Ident)) -> Option<TokenStream> {
-    // The name is resolved where the user wrote it, and underlined there if it is another type.
+    // With the span of the user's name, the error of another type is reported there.
     let span = name.span();
     match name.to_string().as_str() {
         "Zip" => Some(quote_spanned! {span=>
@@ -348,7 +354,7 @@ fn of_type(krate: &TokenStream, (path, name): (&TokenStream, &Ident)) -> Option<
     }
 }
 
-/// That a path is a function: both are one type, which a call pins down.
+/// Proves that a path is a function: both have one type, and a call determines its arguments.
 fn call(krate: &TokenStream, (path, name): (&TokenStream, &Ident), called: &Called) -> TokenStream {
     let span = name.span();
     let ours = match called.home {
@@ -369,14 +375,15 @@ fn call(krate: &TokenStream, (path, name): (&TokenStream, &Ident), called: &Call
     }
 }
 
-/// What a row says in Rust, where `$crate` is the path to `ad`. (That it is Rust, a test of the table sees to.)
+/// The Rust text of a row as tokens, with the path to `ad` for `$crate`. (A test of the table
+/// checks that it is Rust.)
 fn rust(krate: &TokenStream, text: &str) -> TokenStream {
     fn put(krate: &TokenStream, tokens: TokenStream) -> TokenStream {
         let (mut made, mut tokens) = (TokenStream::new(), tokens.into_iter());
         while let Some(token) = tokens.next() {
             match token {
                 TokenTree::Punct(p) if p.as_char() == '$' => {
-                    // Behind it stands `crate`.
+                    // The next token is `crate`.
                     let _ = tokens.next();
                     made.extend(krate.clone());
                 }

@@ -1,8 +1,8 @@
-//! From terms to an ordered list of steps: what is computed when, under which guard, and which
-//! stored terms share a loop nest. The simplest instance of a scheduler: guards by condition, a
-//! list schedule in topological order of children and guards, and a greedy grouping of pointwise
-//! neighbours. It must never place a term under a guard that one of its uses lacks, and never
-//! iterate anything unordered.
+//! From terms to an ordered list of statements: the order, the guard of each statement, and which
+//! stored terms share a loop nest. It is a simple scheduler: it finds guards by condition,
+//! schedules in topological order of children and guards, and groups pointwise neighbours greedily.
+//! It never places a term under a guard that one of its uses lacks, and never iterates over
+//! anything unordered.
 
 mod group;
 mod guards;
@@ -46,14 +46,14 @@ pub(super) fn plan(
     roots.extend(&sizes);
     let mut reach = loops.reachable(g, &roots);
     loops.keep(&reach);
-    // A loop that is needed has all its results named.
+    // All results of a live loop have names.
     let named: Vec<Term> = loops.all.iter().flat_map(|l| l.carries.iter().map(|c| c.last)).collect();
     reach.extend(named);
     reach.sort_unstable();
     reach.dedup();
     let scopes = Scopes::new(g, &loops, &reach);
     let exact = exact(g, &loops, &reach, decided);
-    // What loops begin with, carry on and make rows of is read in full.
+    // Loops read their initial values, next values and rows in full.
     let mut read: Vec<Term> = results.to_vec();
     for l in &loops.all {
         read.extend(l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row)));
@@ -96,7 +96,7 @@ pub(super) fn plan(
             None => {}
         }
         of_term.insert(t, statements.len());
-        // What is only named costs nothing anywhere.
+        // A term that only gets a name has no cost.
         let named = matches!(g.node(t), Node::Input(_) | Node::Size(..));
         let guard = if named { 0 } else { guard[t.index()] };
         statements.push(Statement {
@@ -151,8 +151,8 @@ pub(super) fn plan(
         };
         let mut order = ordered(&chosen);
         if order.is_none() {
-            // Of some array something is read after it should have been changed: the loop works on
-            // a copy of that one.
+            // An earlier state of some array is read after its update: the loop works on a copy of
+            // that array.
             let wanted = std::mem::take(&mut chosen);
             order = ordered(&chosen);
             for one in wanted {
@@ -175,18 +175,18 @@ pub(super) fn plan(
     Ok(plan)
 }
 
-/// What is known of decisions.
+/// The terms that have to keep their bits.
 pub(super) struct Decided {
-    /// What the decisions of the user's function depend on.
+    /// The terms that decisions of the user's function depend on.
     pub(super) exact: Vec<Term>,
-    /// Terms that only the code outside of loops has. Where one of these decides something and is
-    /// not in `exact`, it is a mask that the derivative made.
+    /// Terms that occur outside of loops only. If a decision depends on one of them and it is not
+    /// in `exact`, the decision is a mask of the derivative.
     pub(super) outer: HashSet<Term>,
 }
 
-/// What decisions depend on, through loops. A mask of the derivative must be the same wherever it
-/// is computed, but may have other last bits than the function: so of what it is computed from,
-/// that is left alone which is not in memory.
+/// The terms that decisions depend on, through loops. A mask of the derivative must have the same
+/// value wherever it is computed, but may differ from the function in the last bits. So of its
+/// operands only those that are not stored keep their bits.
 fn exact(g: &Graph, loops: &Loops, reach: &[Term], decided: Option<Decided>) -> HashSet<Term> {
     let Decided { exact, outer } = decided.unwrap_or(Decided { exact: Vec::new(), outer: HashSet::new() });
     let (mut firm, mut masks): (Vec<Term>, Vec<Term>) = (exact, Vec::new());
@@ -205,7 +205,7 @@ fn exact(g: &Graph, loops: &Loops, reach: &[Term], decided: Option<Decided>) -> 
     exact
 }
 
-/// Whether all that read the term read the same bits, however they were computed.
+/// Whether all readers of the term read the same bits, however the term is computed.
 fn computed_once(g: &Graph, t: Term) -> bool {
     let closed = g.free(t).is_empty();
     match g.node(t) {
@@ -215,7 +215,7 @@ fn computed_once(g: &Graph, t: Term) -> bool {
     }
 }
 
-/// What decides behind a loop decides in it.
+/// A term in a loop is exact if the result of the loop that it computes is.
 fn insensitive_through_loops(g: &Graph, loops: &Loops, exact: &mut HashSet<Term>) {
     loop {
         let mut more = Vec::new();
@@ -235,8 +235,8 @@ fn insensitive_through_loops(g: &Graph, loops: &Loops, exact: &mut HashSet<Term>
     }
 }
 
-/// What a loop reads: what it begins with, and what its body reads and conditions on that is not of
-/// the body.
+/// The terms that a loop reads: its initial values, and the terms outside of its body that the body
+/// reads or has as conditions.
 fn loop_reads(
     g: &Graph,
     loops: &Loops,
@@ -267,7 +267,7 @@ fn loop_reads(
     found
 }
 
-/// The scalar that all elements are.
+/// The scalar that all elements are equal to.
 fn broadcast_of(g: &Graph, mut t: Term) -> Term {
     while let (Node::Prim(_, args), true) = (g.node(t), g.rank(t) > 0) {
         t = args[0];

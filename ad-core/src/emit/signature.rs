@@ -1,6 +1,6 @@
-//! What stands around the body of a routine: the lints that it may not pass, its declared
-//! parameters; and the derivatives that are written without terms: `f_grad`, which is
-//! `f_value_and_grad` without the value, and `f_jacobian` likewise.
+//! The frame of a routine: its declared parameters and the lints that it allows. This module also
+//! writes the derivatives that need no terms: `f_grad` is `f_value_and_grad` without the value, and
+//! `f_jacobian` is `f_value_and_jacobian` without the value.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 use crate::program::{OutputTree, Owner, Param, Passing, Program, Routine};
 use crate::rust_types::tree_type;
 
-/// Lints of rustc and clippy that generated code would not pass, by the reason why it may.
+/// Lints of rustc and clippy that generated code may break, by the reason why it may.
 const LINTS: &[(&str, &[&str])] = &[
     ("not every derivative that is written is called", &["dead_code"]),
     (
@@ -94,7 +94,7 @@ pub(super) fn call_of_function(program: &Program, params: &[Param]) -> Option<To
     Some(quote!(#name #turbofish(#(#arguments),*)))
 }
 
-/// `f_grad`, given the routine `f_value_and_grad`; `f_jacobian` likewise.
+/// `f_grad`, given the routine `f_value_and_grad`, or `f_jacobian`, given `f_value_and_jacobian`.
 #[must_use]
 pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str) -> TokenStream {
     let Program { name, vis, cfgs, generics, where_clause, turbofish, .. } = program;

@@ -1,7 +1,7 @@
-//! Index set splitting: a nest in which blocks are added (the transposes of slices) tests at each
-//! element which blocks reach it. But for a few elements at both ends all do: there the loop runs
-//! without a test, over shifted rows, and the ends are a loop of their own. Must never change what
-//! is computed, and is only worth its second loop where blocks leave a few elements out ([`NEAR`]).
+//! Index set splitting. A nest that adds blocks (transposes of slices) tests at each element which
+//! blocks contain it. All blocks contain all elements except a few at both ends. So the interior
+//! runs without a test, over shifted rows, and the ends are a second loop. The values do not
+//! change. The second loop pays only where blocks leave a few elements out ([`NEAR`]).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use super::store::{Class, padded_parts};
 use crate::ir::{Graph, Lit, Node, Put, Term};
 use crate::prim::{Binary, Cmp, IntOp, Prim, Unary};
 
-/// Elements that a block may leave out.
+/// The maximum number of elements that a block may leave out.
 const NEAR: i128 = 16;
 
 /// Whether `t` is a sum of blocks along the last axis, all of them nearly as long as it.
@@ -32,8 +32,8 @@ pub(super) fn is_stencil(g: &Graph, known: &InRange<'_>, class: &[Class], t: Ter
     })
 }
 
-/// Whether a sum over the domain `inner` can be taken in a loop over `outer`, of which it leaves
-/// out a few elements at the end.
+/// Whether a sum over the domain `inner` can be computed in a loop over `outer`: it leaves out a
+/// few elements at the end.
 pub(super) fn is_within(known: &InRange<'_>, inner: &[Term], outer: &[Term]) -> bool {
     let (Some((&len, a)), Some((&size, b))) = (inner.split_last(), outer.split_last()) else { return false };
     a == b && known.fits(None, Some(len), size) && known.near(len, size, NEAR)
@@ -50,7 +50,7 @@ pub(super) struct Interior<'a> {
 }
 
 impl Interior<'_> {
-    /// Whether it is all but a few elements.
+    /// Whether the interior has all elements except a few.
     pub(super) fn is_nearly_all(&self, known: &InRange<'_>) -> bool {
         let Some(&size) = self.kernel.loops.last() else { return false };
         self.highs.iter().all(|(high, offset)| match high {
@@ -99,23 +99,23 @@ pub(super) fn interior<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Interior<'a
         return None;
     }
     let (kernel, mut items, _) = decided(k, items, &tests, inner, low);
-    // Of what is zero but at the ends the interior adds nothing.
+    // A value that is zero except at the ends adds nothing in the interior.
     items.retain(|item| !matches!(item, Item::Fold { value, .. } if is_zero(&kernel, *value)));
     let highs = highs.into_iter().map(|(id, offset)| (k.node(id).op.clone(), offset)).collect();
     Some(Interior { kernel, items, low, highs })
 }
 
-/// The beginning of the innermost loop, where an index test holds without which the items neither
-/// add nor store anything but zeros.
+/// The first iterations of the innermost loop, for which an index test holds. Where it does not
+/// hold, the items add nothing and store only zeros.
 pub(super) struct Prefix<'a> {
     pub(super) kernel: Kernel<'a>,
     pub(super) items: Vec<Item>,
-    /// The first index behind it: a closed scalar, or what the loops around decide.
+    /// The first index after it: a closed scalar, or a value that depends on enclosing loops.
     pub(super) end: Id,
 }
 
-/// The beginning of a nest that is all that it does, if there is such a test. Its end is a closed
-/// scalar, or depends on the loops around (`ragged`).
+/// The prefix of a nest outside of which the nest does nothing, if there is such a test. Its end is
+/// a closed scalar, or depends on enclosing loops (`ragged`).
 pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item], ragged: bool) -> Option<Prefix<'a>> {
     let inner = k.loops.len().checked_sub(1)?;
     for (id, node) in k.nodes.iter().enumerate() {
@@ -142,16 +142,16 @@ pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item], ragged: bool) -> Option
     None
 }
 
-/// What a node is where a test has a value.
+/// The value of a node where a test has a known value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Is {
-    /// Zero; whether it is a positive one.
+    /// Zero, and whether its sign is positive.
     Zero(bool),
     Bool(bool),
     Other(Id),
 }
 
-/// Whether a number that is known and finite is positive.
+/// Whether a constant is positive; `None` unless the node is a finite constant.
 fn factor(k: &Kernel<'_>, id: Id) -> Option<bool> {
     let Op::Lit(lit @ Lit::Real(..)) = k.node(id).op else { return None };
     lit.as_real().filter(|x| x.is_finite()).map(f64::is_sign_positive)
@@ -195,7 +195,7 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
                     _ => Is::Other(this),
                 },
                 (Prim::Binary(Binary::MulZero), &[a, _]) if matches!(of(a), Is::Zero(_)) => Is::Zero(true),
-                // Times a number that is known, and so no NaN and not infinite.
+                // Zero times a finite constant is zero.
                 (Prim::Binary(Binary::Mul), &[a, b]) => match (of(a), of(b), factor(k, a), factor(k, b)) {
                     (Is::Zero(zero), _, _, Some(positive)) | (_, Is::Zero(zero), Some(positive), _) => {
                         Is::Zero(zero == positive)
@@ -221,8 +221,8 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
     })
 }
 
-/// The nest where these tests have these values, with the innermost index counted from `low`; and
-/// what became of its nodes.
+/// The nest in which these tests have these values, with the innermost index counted from `low`,
+/// and the map from old nodes to new ones.
 fn decided<'a>(
     k: &Kernel<'a>,
     items: &[Item],
@@ -245,7 +245,7 @@ fn decided<'a>(
                 let (c, a, b) = (of(c), of(a), of(b));
                 new.choose(c, a, b)
             }
-            // A sum of zeros, as tests leave them.
+            // A sum of zeros, which tests with known values leave.
             (Op::Prim(Prim::Binary(Binary::Add), args), _)
                 if !node.exact && args.iter().all(|c| is_zero(&new, map[*c as usize])) =>
             {
@@ -298,8 +298,8 @@ fn is_zero(k: &Kernel<'_>, id: Id) -> bool {
     matches!(k.node(id).op, Op::Lit(lit @ Lit::Real(..)) if lit.as_real().is_some_and(|x| x.to_bits() == 0))
 }
 
-/// What a comparison is in the interior, which is narrowed to where that is so; `None` if it does
-/// not only depend on the innermost index.
+/// The value of a comparison in the interior. The interior is narrowed so that the comparison has
+/// one value. `None` if it depends on more than the innermost index.
 fn decide(
     k: &Kernel<'_>,
     inner: usize,
@@ -314,8 +314,8 @@ fn decide(
         _ => None,
     };
     let is_var = |id: Id| matches!(k.node(id).op, Op::Var(v) if usize::from(v) == inner);
-    // The index less so much (negative: and so much more); where it is smaller than that it is 0,
-    // so the interior begins there.
+    // The constant that is subtracted from the index (negative: added). The difference saturates at
+    // 0 below that constant, so the interior begins there.
     let index = |mut id: Id| -> Option<i128> {
         let mut less = 0;
         loop {

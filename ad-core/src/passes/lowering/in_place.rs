@@ -1,7 +1,7 @@
-//! In-place updates of carried arrays: the array plus something that is zero but for a few elements
-//! becomes additions to these elements. So the cotangent of an array that a loop reads element by
-//! element stays in one memory, at a cost that does not depend on the size of the array. This pass
-//! must never reassociate a sum in which all elements are added.
+//! In-place updates of carried arrays: the array plus a sparse array becomes scatter-adds into it.
+//! So the cotangent of an array that a loop reads element by element is updated in place, at a cost
+//! that does not depend on the size of the array. This pass never reassociates a sum of dense
+//! arrays.
 
 use super::opened::{Loops, chain_of_updates};
 use crate::analysis::guards::{Guard, decided, parts};
@@ -10,16 +10,16 @@ use crate::ir::{Graph, Node, Put, Term, Var};
 use crate::passes::simplify::part::differs_by_small_constant;
 use crate::prim::{Binary, IntOp, Prim};
 
-/// Summands of one sum that are looked at.
+/// The maximum number of summands of one sum that are examined.
 const MANY: usize = 64;
-/// Conditions inside conditions that are looked at.
+/// The maximum depth of nested conditions that are examined.
 const DEEP: usize = 8;
-/// Conditions under which a sum is taken apart: as many as a step may have exclusive arms, and not
-/// all combinations of independent ones.
+/// The maximum number of conditions by which a sum is split: enough for the exclusive branches of
+/// an iteration, and fewer than all combinations of independent conditions.
 const SPLITS: usize = 64;
 
 /// `next` as a chain of writes to elements of `now` and additions to them, if it is one and is not
-/// already written as one. What an inner loop leaves of such a chain is part of it.
+/// already written as one. The result of an inner loop that continues such a chain is part of it.
 pub(crate) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Option<Term> {
     if g.rank(now) == 0 || next == now {
         return None;
@@ -28,18 +28,18 @@ pub(crate) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Opt
     Some(super::exclusive::apart(g, now, made))
 }
 
-/// The chain of one carried array, while it is made.
+/// The state while the chain of one carried array is built.
 struct Chain<'a> {
     g: &'a mut Graph,
     loops: &'a Loops,
     now: Term,
-    /// The conditions that hold where the chain stands.
+    /// The conditions that hold at the current position in the chain.
     facts: Vec<Guard>,
-    /// How many more conditions a sum may be taken apart at.
+    /// The number of conditions by which a sum may still be split.
     splits: usize,
 }
 
-/// What a scatter does to the array that it is applied to.
+/// The update that a scatter does to its destination.
 struct Applied {
     put: Put,
     src: Term,
@@ -48,8 +48,9 @@ struct Applied {
 }
 
 impl Chain<'_> {
-    /// Scatters onto, choices between and sums of one such chain and what [`is_sparse`], with the
-    /// additions moved into the chain.
+    /// A term as a chain of updates. It may be a scatter into a chain, a conditional between
+    /// chains, or a sum of one chain and sparse summands ([`is_sparse`]), which become additions in
+    /// the chain.
     fn chained(&mut self, next: Term, deep: usize) -> Option<Term> {
         let (mut t, mut outer) = (next, Vec::new());
         while let (true, Some((dst, applied))) = (t != self.now, self.applied(t)) {
@@ -76,7 +77,7 @@ impl Chain<'_> {
         Some(onto)
     }
 
-    /// A scatter as the array that it is applied to, and what it does.
+    /// The destination of a scatter, and its update.
     fn applied(&self, t: Term) -> Option<(Term, Applied)> {
         let Node::Scatter { put, dst, src, vars, index } = self.g.node(t).clone() else { return None };
         Some((dst, Applied { put, src, vars, index }))
@@ -86,9 +87,9 @@ impl Chain<'_> {
         self.g.mk(Node::Scatter { put, dst, src, vars, index })
     }
 
-    /// The sum of these, as one chain under each of the conditions that decide which summands have
-    /// the array in them: the cotangents of an array from the arms of a step come as a sum of
-    /// conditionals, and only under its conditions is it one array that is changed.
+    /// The sum as one chain, split by the conditions that decide which summand contains the array.
+    /// The cotangents of an array from the branches of an iteration come as a sum of conditionals:
+    /// only where these conditions are known does one summand contain the array.
     fn sum_as_chain(&mut self, sum: &[Term]) -> Option<Term> {
         let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
         while let Some(t) = stack.pop() {
@@ -113,14 +114,14 @@ impl Chain<'_> {
             return Some(flat.into_iter().fold(chain, |acc, t| add(self.g, acc, t)));
         }
         if !containing.is_empty() && containing.len() < flat.len() {
-            // What is only added is added once, behind the choice between those that have the array
-            // in them.
+            // Sparse summands are added once, after the conditional that selects the summand with
+            // the array.
             let (with, without): (Vec<usize>, Vec<usize>) = (0..flat.len()).partition(|k| containing.contains(k));
             let with: Vec<Term> = with.into_iter().map(|k| flat[k]).collect();
             let chain = self.sum_as_chain(&with)?;
             return Some(without.into_iter().fold(chain, |acc, k| add(self.g, acc, flat[k])));
         }
-        // Additions to elements of one of them are additions to elements of the sum.
+        // An addition to an element of a summand is an addition to that element of the sum.
         let mut added = Vec::new();
         for t in &mut flat {
             while let Some((dst, applied)) = self.applied(*t).filter(|(_, applied)| applied.put == Put::Add) {
@@ -153,7 +154,7 @@ impl Chain<'_> {
         made
     }
 
-    /// A condition that chooses what one of them is or is written onto.
+    /// A condition that selects a summand, or the destination of one.
     fn decides(&self, all: &[Term]) -> Option<Term> {
         let mut decides = all.iter().find_map(|&t| {
             let mut t = t;
@@ -168,8 +169,8 @@ impl Chain<'_> {
                 }
             }
         })?;
-        // The outermost condition that is not known comes first: the others may be looked at under
-        // it only.
+        // The outermost unknown condition comes first: the inner ones may be evaluated only under
+        // it.
         loop {
             let known = |l: &Guard| decided(self.g, l.0, &self.facts, DEEP).is_some();
             let inside = [true, false].into_iter().flat_map(|value| parts(self.g, (decides, value)));
@@ -181,7 +182,7 @@ impl Chain<'_> {
     }
 }
 
-/// Whether it is what an inner loop leaves of such a chain.
+/// Whether a term is the result of an inner loop that continues such a chain.
 fn continued_by_inner_loop(g: &Graph, loops: &Loops, now: Term, t: Term) -> bool {
     loops.begun(t).is_some_and(|(_, c)| c.init == now || chain_of_updates(g, loops, now, c.init).is_some())
 }
@@ -200,7 +201,7 @@ fn summands(g: &Graph, t: Term, sum: &mut Vec<Term>) -> Option<()> {
     Some(())
 }
 
-/// Whether it is zero but for elements that are added one by one.
+/// Whether a term is zero, or zeros into which elements or small blocks are scattered.
 fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
     if is_zero(g, t) {
         return true;
@@ -212,8 +213,8 @@ fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
             summands(g, *dst, &mut sum).is_some() && sum.iter().all(|&t| is_sparse(g, t, deep - 1))
         }
         Node::Cond { then, other, .. } => is_sparse(g, *then, deep - 1) && is_sparse(g, *other, deep - 1),
-        // Blocks that are nearly all of it are added in one pass with whatever else is: see
-        // `split`.
+        // A block that covers nearly the whole array is better added elementwise, fused with other
+        // summands: see `split`.
         Node::Prim(Prim::Pad(steps), args) => {
             let few = |(&len, &size): (&Term, &Term)| len == size || differs_by_small_constant(g, len, size);
             steps.iter().all(|&s| s > 0) && !g.shape(args[0]).iter().zip(g.shape(t)).all(few)
@@ -222,7 +223,7 @@ fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
     }
 }
 
-/// `acc + t` for such a t.
+/// `acc + t` for a sparse `t`: see [`is_sparse`].
 fn add(g: &mut Graph, acc: Term, t: Term) -> Term {
     if is_zero(g, t) {
         return acc;

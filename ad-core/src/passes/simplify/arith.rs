@@ -1,5 +1,5 @@
-//! Laws of real arithmetic that keep every bit (and so every NaN, infinity and signed zero), but
-//! for the loose ones, which keep NaNs and infinities.
+//! Rules of real arithmetic. All keep every bit, and so every NaN, infinity and signed zero, except
+//! the loose rules, which keep NaNs and infinities.
 
 use super::{Rule, rule};
 use crate::ir::{Elem, Graph, IntTy, Lit, Node, RealTy, Term};
@@ -90,7 +90,8 @@ fn mul_one(g: &mut Graph, t: Term) -> Option<Term> {
     }
 }
 
-/// The zero-absorbing product asks whether its first factor is 0: of a constant that is known.
+/// A zero-absorbing product tests whether its first factor is 0. For a constant, the answer is
+/// known.
 fn mul_zero_constant(g: &mut Graph, t: Term) -> Option<Term> {
     let (Binary::MulZero, a, b) = binary(g, t)? else { return None };
     let c = g.real_value(a)?;
@@ -159,7 +160,7 @@ fn add_same(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.mul(factor, a))
 }
 
-/// The constant of a product, and the other factor.
+/// The constant factor of a product, and the other factor.
 fn scaled(g: &Graph, t: Term) -> Option<(f64, Term)> {
     let (Binary::Mul, a, b) = binary(g, t)? else { return None };
     match (g.real_value(a), g.real_value(b)) {
@@ -187,8 +188,8 @@ fn mul_constants(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.mul(factor, x))
 }
 
-/// What is infinite stays so, as no factor has become smaller; so near the greatest number that the
-/// other product is infinite alone is nobody.
+/// An infinite product stays infinite, because no factor becomes smaller. The products differ only
+/// within rounding of the greatest number, where one overflows and the other does not.
 fn mul_constants_inside(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, product) = scaled(g, t)?;
     let (Binary::Mul, a, b) = binary(g, product)? else { return None };
