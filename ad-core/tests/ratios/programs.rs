@@ -6,16 +6,18 @@ use quote::quote;
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) item: TokenStream,
-    pub(crate) sizes: [usize; 3],
+    /// Lengths of the slice, ascending.
+    pub(crate) sizes: &'static [usize],
 }
 
-const PLAIN: [usize; 3] = [10, 100, 1000];
+const PLAIN: &[usize] = &[10, 100, 1000];
 /// Lengths of matrices, for what takes a cubic number of steps.
-const MATRIX: [usize; 3] = [16, 100, 1024];
+const MATRIX: &[usize] = &[16, 100, 1024];
 
 /// The same without 4 x 4, which is mostly beginnings and ends of loops.
-const LARGER: [usize; 3] = [100, 400, 1600];
+const LARGER: &[usize] = &[100, 400, 1600];
 
+/// The programs of a file, as its function `all`.
 macro_rules! programs {
     ($($name:ident $sizes:ident $x:ident $body:block)*) => {
         /// All of them.
@@ -28,6 +30,7 @@ macro_rules! programs {
         }
     };
 }
+pub(crate) use programs;
 
 programs! {
     heat PLAIN x {
