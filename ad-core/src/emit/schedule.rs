@@ -18,7 +18,7 @@ use super::store::{Class, ProgramContext, classify, is_broadcast};
 use crate::choice::{Kind, choose};
 use crate::ir::{Graph, Node, Term};
 use crate::passes::lowering::im2col::windows_of;
-use crate::passes::lowering::opened::{Loops, Role, Scopes};
+use crate::passes::lowering::opened::{Loop, Loops, Role, Rows, Scopes};
 use crate::prim::Prim;
 use group::group;
 use guards::{Guards, guards};
@@ -114,7 +114,8 @@ pub(super) fn plan(
     for &t in &reach {
         g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
     }
-    let counts = loops.all.iter().flat_map(|l| [l.count, l.steps].into_iter().chain(l.stop));
+    let beside = |l: &'_ Loop| l.rows.iter().flat_map(Rows::beside).collect::<Vec<Term>>();
+    let counts = loops.all.iter().flat_map(|l| [l.count, l.steps].into_iter().chain(l.stop).chain(beside(l)));
     for t in roots.iter().copied().chain(counts).chain(read[results.len()..].iter().copied()) {
         *uses.entry(t).or_default() += 1;
     }
@@ -248,7 +249,8 @@ fn loop_reads(
     let l = &loops.all[n];
     let mut found: BTreeMap<Term, bool> = BTreeMap::from([(l.count, false), (l.steps, false)]);
     found.extend(l.stop.map(|t| (t, false)));
-    let ends = l.carries.iter().flat_map(|c| [c.init, c.next]).chain(l.rows.iter().map(|r| r.row));
+    let rows = l.rows.iter().flat_map(|r| r.beside().chain([r.row]));
+    let ends = l.carries.iter().flat_map(|c| [c.init, c.next]).chain(rows);
     for t in ends {
         found.insert(t, false);
         if let Some((_, shape)) = g.ty(t).as_array() {

@@ -11,6 +11,7 @@ mod in_place;
 pub(crate) mod matrix;
 mod merge_runs;
 pub(crate) mod opened;
+mod ragged;
 pub(crate) mod strided;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,6 +22,7 @@ use self::strided::as_products;
 use self::in_place::update;
 use self::merge_runs::{Inner, MergedLoop, runs};
 use self::opened::{Carry, Growth, Loop, Loops, Rows, leaf};
+use self::ragged::{Collected, Mark, Opened, Ragged};
 use crate::analysis::Analyses;
 use crate::analysis::bounds::bound;
 use crate::choice::{Kind, choose, choose_if};
@@ -66,6 +68,8 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
         analyses: Analyses::default(),
         runs,
         inner_rows: HashMap::new(),
+        marks: HashMap::new(),
+        ragged: HashMap::new(),
         outside: HashMap::new(),
         loops: Loops::default(),
         depth: 0,
@@ -96,6 +100,10 @@ struct Lower<'g> {
     runs: BTreeMap<Term, MergedLoop>,
     /// Additional rows that inner loops save.
     inner_rows: HashMap<Term, Vec<Term>>,
+    /// What the loops in the body are told that is being lowered.
+    marks: HashMap<Term, Mark>,
+    /// Lowered arrays that are ragged rows.
+    ragged: HashMap<Term, Ragged>,
     /// Terms that mention no parameter of a body.
     outside: HashMap<Term, Term>,
     loops: Loops,
@@ -148,10 +156,11 @@ impl Lower<'_> {
     /// Lowers one term, over lowered children.
     fn one(&mut self, t: Term, mapped: Node) -> Result<Term, String> {
         if let Node::Scan(mut scan) = mapped {
-            let Some(rows) = self.inner_rows.get(&t) else { return self.scan(*scan, None, &[]) };
+            let mark = self.marks.get(&t).cloned();
+            let Some(rows) = self.inner_rows.get(&t) else { return self.scan(*scan, None, &[], mark.as_ref()) };
             let first = scan.body.results.len();
             scan.body.results = scan.body.results.iter().chain(rows).copied().collect();
-            return self.scan(*scan, Some((None, first)), &[]);
+            return self.scan(*scan, Some((None, first)), &[], None);
         }
         let exact = self.exact.contains(&t);
         let g = &mut *self.g;
@@ -228,7 +237,7 @@ impl Lower<'_> {
             let outside = &self.outside;
             let Node::Scan(mapped) = Node::Scan(scan.into()).map_children(|c| outside[&c]) else { return Ok(None) };
             let first = old.body.results.len();
-            return self.scan(*mapped, counter.map(|k| (Some(k), first)), &inner).map(Some);
+            return self.scan(*mapped, counter.map(|k| (Some(k), first)), &inner, None).map(Some);
         }
         let Some((first, parts)) =
             self.runs.iter().find(|(_, run)| run.other == t).map(|(&s, run)| (s, run.parts.clone()))
@@ -260,7 +269,14 @@ impl Lower<'_> {
         mut scan: Scan,
         growing: Option<(Option<usize>, usize)>,
         inner: &[Inner],
+        mark: Option<&Mark>,
     ) -> Result<Term, String> {
+        let merged = !inner.is_empty() || matches!(growing, Some((None, _)));
+        let collected = match mark {
+            Some(mark) => mark.collected(),
+            None if merged => Collected::default(),
+            None => ragged::collected(self.g, &scan, &mut self.analyses),
+        };
         let g = &mut *self.g;
         let carries = scan.init.len();
         let step = leaf(g, Type::scalar(Elem::USIZE));
@@ -276,14 +292,16 @@ impl Lower<'_> {
             *init = self.changed(*init);
             env.push(leaf(self.g, ty));
         }
-        let g = &mut *self.g;
         env.extend(&scan.captures);
         for &x in &scan.xs {
-            env.push(row(g, x, step));
+            env.push(self.row(x, step));
         }
+        let g = &mut *self.g;
         if env.iter().any(|&t| matches!(g.ty(t), Type::Tuple(_))) {
             return Err("a loop over tuples has reached the emitter".into());
         }
+        let now: Vec<Term> = (0..collected.positions()).map(|_| leaf(g, Type::scalar(Elem::USIZE))).collect();
+        let marks = std::mem::replace(&mut self.marks, collected.marks(&now));
         let around = self.carried.len();
         self.carried.extend(&env[..carries]);
         self.depth += 1;
@@ -300,6 +318,7 @@ impl Lower<'_> {
         }
         self.all(&scan.body.results, &mut body, &env)?;
         self.depth -= 1;
+        self.marks = marks;
         self.carried.truncate(around);
         let results: Vec<Term> = scan
             .body
@@ -333,18 +352,29 @@ impl Lower<'_> {
             l.carries.push(Carry { init, now, next, last });
             parts.push(last);
         }
+        let zero = g.lit_usize(0);
+        let before = mark.map_or_else(|| vec![zero; now.len()], |m| m.positions().to_vec());
+        let mut opened = Opened { l: &mut l, body: &body, now: &now, before };
+        let lasts = self.count_rows(&collected, &mut opened)?;
         for (k, &row) in results.iter().enumerate().skip(carries) {
-            let (elem, shape) = (g.elem(row), g.shape(row).to_vec());
-            let size = match growing.filter(|c| k >= c.1) {
-                Some((Some(counter), _)) => parts[counter],
-                Some((None, _)) => g.lit_usize(0),
-                None => scan.count,
+            let appended = mark.and_then(|m| m.appended(k));
+            let (how, size) = match growing.filter(|c| k >= c.1) {
+                Some((Some(counter), _)) => (Growth::Steps(None), parts[counter]),
+                Some((None, _)) => (Growth::Steps(None), zero),
+                None if appended.is_some() => (Growth::Steps(appended), scan.count),
+                None => (Growth::None, scan.count),
             };
+            if let Some(all) = self.collect(&collected, &mut opened, (k, &lasts), (how, size))? {
+                parts.push(all);
+                continue;
+            }
+            let g = &mut *self.g;
+            let (elem, shape) = (g.elem(row), g.shape(row).to_vec());
             let all = leaf(g, Type::Array(elem, std::iter::once(size).chain(shape).collect()));
-            let how = if growing.is_some_and(|c| k >= c.1) { Growth::Steps } else { Growth::None };
-            l.rows.push(Rows { row, all, how });
+            opened.l.rows.push(Rows { row, all, how, under: None });
             parts.push(all);
         }
+        let g = &mut *self.g;
         for one in inner {
             let (Some(&of), Some(&steps)) = (body.get(&one.of), body.get(&one.steps)) else {
                 return Err("an inner loop that is not in the body".into());
@@ -357,11 +387,11 @@ impl Lower<'_> {
             let last = leaf(g, usize_ty);
             l.carries.push(Carry { init: zero, now, next, last });
             let before = leaf(g, Type::Array(Elem::USIZE, [scan.count].into()));
-            l.rows.push(Rows { row: now, all: before, how: Growth::None });
+            l.rows.push(Rows { row: now, all: before, how: Growth::None, under: None });
             for &row in &all[all.len() - one.rows.len()..] {
                 let (elem, shape) = (g.elem(row), g.shape(row)[1..].to_vec());
                 let all = leaf(g, Type::Array(elem, std::iter::once(last).chain(shape).collect()));
-                l.rows.push(Rows { row, all, how: Growth::Inner });
+                l.rows.push(Rows { row, all, how: Growth::Inner, under: None });
                 let vars = [g.fresh(), g.fresh()];
                 let [i, j] = vars.map(|v| g.mk(Node::Var(v)));
                 let first = g.index(before, &[i]);
@@ -369,8 +399,26 @@ impl Lower<'_> {
                 parts.push(g.gather(all, [scan.count, parts[one.bound]].into(), &vars, &[at]));
             }
         }
+        if let Some(mark) = mark {
+            parts.extend(lasts);
+            let counter = scan.stop.and_then(|_| merge_runs::counting(g, &scan));
+            parts.extend(mark.counts_steps().then(|| counter.map_or(steps, |k| parts[k])));
+        }
         self.loops.push(l);
         Ok(self.g.tuple(&parts))
+    }
+
+    /// Row `step` of an array.
+    fn row(&mut self, x: Term, step: Term) -> Term {
+        let Some(rows) = self.ragged.get(&x).cloned() else { return row(self.g, x, step) };
+        rows.row(self.g, step).map_or_else(
+            |element| element,
+            |rows| {
+                let all = rows.array(self.g);
+                self.ragged.insert(all, rows);
+                all
+            },
+        )
     }
 }
 

@@ -330,8 +330,15 @@ impl Driver<'_> {
                 continue;
             }
             let name = self.name(r.all);
-            if r.how == Growth::Steps {
+            if let Growth::Steps(from) = r.how {
                 head.extend(self.begin_growing(r, &name, &binding));
+                if let Some(from) = from {
+                    let (from, named) = self.scalar_expr(from);
+                    names.extend(named);
+                    let len = if g.rank(r.row) == 0 { from } else { from.times(&self.product(g.shape(r.row), names)) };
+                    let len = len.tokens;
+                    head.extend(quote!(#name.truncate(#len);));
+                }
                 continue;
             }
             if self.inside > 0 {
@@ -417,7 +424,7 @@ impl Driver<'_> {
     /// A row that is copied to its memory.
     fn written_row(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let from = self.borrow(r.row, names);
-        if r.how == Growth::Steps {
+        if matches!(r.how, Growth::Steps(_)) {
             let all = &self.names[&r.all];
             return quote!(#all.extend_from_slice(#from););
         }
@@ -433,7 +440,7 @@ impl Driver<'_> {
             if l.carries.iter().any(|c| c.now == r.row) {
                 code.extend(self.written_row(l, r, names, used));
             } else if let Some(t) = self.written(l, r) {
-                let place = if r.how == Growth::Steps {
+                let place = if matches!(r.how, Growth::Steps(_)) {
                     let (all, len, m) =
                         (self.names[&r.all].clone(), self.taken.fresh("len"), self.product(g.shape(r.row), names));
                     let (m, zero) = (m.tokens, self.style.zero(g.elem(r.all)));
@@ -508,7 +515,7 @@ impl Driver<'_> {
             }
             if g.rank(r.row) == 0 {
                 let value = self.argument(r.row, &mut needed);
-                if r.how == Growth::Steps {
+                if matches!(r.how, Growth::Steps(_)) {
                     let all = &self.names[&r.all];
                     code.extend(quote!(#all.push(#value);));
                     continue;

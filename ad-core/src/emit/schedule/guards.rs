@@ -179,9 +179,17 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
                     use_under(&mut guard, c.init, own, &mut sets);
                     use_under(&mut guard, c.next, own, &mut sets);
                 }
-                // An inner loop computes its rows where it runs.
-                for r in l.rows.iter().filter(|r| r.how != Growth::Inner) {
-                    use_under(&mut guard, r.row, own, &mut sets);
+                for r in &l.rows {
+                    r.beside().for_each(|t| use_under(&mut guard, t, own, &mut sets));
+                    match r.under {
+                        Some(under) => {
+                            let id = if g.bool_value(under).is_some() { own } else { sets.with(g, own, (under, true)) };
+                            use_under(&mut guard, r.row, id, &mut sets);
+                        }
+                        None if r.how != Growth::Inner => use_under(&mut guard, r.row, own, &mut sets),
+                        // An inner loop computes its rows where it runs.
+                        None => {}
+                    }
                 }
             }
             continue;

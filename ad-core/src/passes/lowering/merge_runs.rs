@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::analysis::guards::Guard;
 use crate::analysis::zeros::is_blank;
-use crate::ir::{Body, Graph, Node, Scan, Term};
+use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use equal::Alike;
 use matching::{Args, Both, Matched, More, Pair, carried, counts, stopping};
 
@@ -91,6 +91,12 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> 
         }
     }
     found
+}
+
+/// The carried value that counts the iterations of a loop.
+pub(super) fn counting(g: &mut Graph, s: &Scan) -> Option<usize> {
+    let usize_ty = Type::scalar(Elem::USIZE);
+    (0..s.init.len()).find(|&k| s.body.params[k] == usize_ty && counts(g, s, k))
 }
 
 /// All terms reachable from these, bodies and sizes included, ascending.

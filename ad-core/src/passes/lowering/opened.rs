@@ -32,6 +32,16 @@ pub(crate) struct Rows {
     /// All rows, after the loop: a leaf.
     pub(crate) all: Term,
     pub(crate) how: Growth,
+    /// Of rows of an inner loop: where this holds, they are read.
+    pub(crate) under: Option<Term>,
+}
+
+impl Rows {
+    /// The terms that saving the rows needs beside the row itself.
+    pub(crate) fn beside(&self) -> impl Iterator<Item = Term> {
+        let from = if let Growth::Steps(from) = self.how { from } else { None };
+        self.under.into_iter().chain(from)
+    }
 }
 
 /// How the memory of rows grows while the loop runs.
@@ -40,8 +50,8 @@ pub(crate) enum Growth {
     /// Not at all: the number of rows is known beforehand.
     None,
     /// Each iteration appends its row to a growable array; a result of the loop is the number of
-    /// rows.
-    Steps,
+    /// rows. The array is cut to so many rows before the loop.
+    Steps(Option<Term>),
     /// The row consists of all rows of an inner loop. Each iteration appends them to a growable
     /// array.
     Inner,
@@ -133,6 +143,7 @@ impl Loops {
                 f(l.steps);
                 l.stop.into_iter().for_each(&mut f);
                 f(l.rows[k].row);
+                l.rows[k].beside().for_each(f);
             }
         }
     }
@@ -214,7 +225,7 @@ impl Scopes {
                         let mut ends = vec![l.count, l.steps];
                         ends.extend(l.stop);
                         ends.extend(l.carries.iter().flat_map(|c| [c.init, c.next]));
-                        ends.extend(l.rows.iter().map(|r| r.row));
+                        ends.extend(l.rows.iter().flat_map(|r| r.beside().chain([r.row])));
                         let mut all = std::mem::take(&mut outer[n]);
                         all.extend(ends.into_iter().map(|t| s.of(t)));
                         all.remove(&(n + 1));
