@@ -129,6 +129,101 @@ fn sparse(w: &Array1<f64>, data: &[f64], indptr: &[usize], indices: &[usize]) ->
     t
 }
 
+/// An inner loop whose bounds are carried values.
+#[differentiate(jvp, hvp)]
+fn moving(x: &Array1<f64>) -> f64 {
+    let n = x.len();
+    let mut a = x.clone();
+    let (mut lo, mut more) = (0, 2);
+    while lo < n {
+        for k in lo..(lo + more).min(n) {
+            a[k] = (a[k] * a[lo]).sin();
+        }
+        lo += more;
+        more = 5 - more;
+    }
+    a.dot(&a)
+}
+
+/// Loops in loops in loops, none of which has a known number of steps.
+#[differentiate(jvp, hvp)]
+fn merge_sort(x: &Array1<f64>) -> f64 {
+    let n = x.len();
+    let mut a = x.clone();
+    let mut b = x.clone();
+    let mut width = 1;
+    while width < n {
+        let mut lo = 0;
+        while lo < n {
+            let mid = (lo + width).min(n);
+            let hi = (lo + 2 * width).min(n);
+            let (mut i, mut j) = (lo, mid);
+            for k in lo..hi {
+                if i < mid && (j >= hi || a[i] <= a[j]) {
+                    b[k] = a[i] * a[i];
+                    i += 1;
+                } else {
+                    b[k] = a[j];
+                    j += 1;
+                }
+            }
+            lo += 2 * width;
+        }
+        for k in 0..n {
+            a[k] = b[k];
+        }
+        width *= 2;
+    }
+    let mut s = 0.0;
+    for k in 0..n {
+        s += a[k] * (1.0 + k as f64);
+    }
+    s
+}
+
+#[differentiate(jvp, hvp)]
+fn butterflies(x: &Array1<f64>) -> f64 {
+    let n = x.len();
+    let mut a = x.clone();
+    let mut len = 2;
+    while len <= n {
+        let mut i = 0;
+        while i + len <= n {
+            for k in 0..len / 2 {
+                let (p, q) = (i + k, i + k + len / 2);
+                let t = a[q] * (k as f64).cos();
+                a[q] = a[p] - t;
+                a[p] = (a[p] + t).sin();
+            }
+            i += len;
+        }
+        len *= 2;
+    }
+    a.dot(&a)
+}
+
+/// The inner loop is not always run, ends early, and in some steps takes none.
+#[differentiate(jvp, hvp)]
+fn now_and_then(x: &Array1<f64>, ends: &[usize]) -> f64 {
+    let mut a = x.clone();
+    let mut s = 0.0;
+    for i in 0..ends.len() {
+        if i % 3 != 1 {
+            let mut m = 1.0;
+            for k in i.min(ends[i])..ends[i] {
+                m *= a[k].cos();
+                a[k] = m + s.sin();
+                if m < 0.2 {
+                    break;
+                }
+            }
+            s += m;
+        }
+        s *= a[i % a.len()];
+    }
+    s + a.sum()
+}
+
 fn numbers(n: usize) -> Array1<f64> {
     Array1::from_shape_fn(n, |i| 0.4 + 0.37 * ((i * 7 + 3) % 11) as f64 / 3.0)
 }
@@ -154,6 +249,19 @@ fn gradients_of_updates_are_difference_quotients() {
     for n in [3, 4, 7] {
         ad::check_grad!(intervals(&numbers(n)));
     }
+}
+
+#[test]
+fn inner_loops_of_any_length_have_their_gradient() {
+    for n in [1, 2, 3, 5, 8, 13] {
+        let x = numbers(n);
+        ad::check_grad!(moving(&x));
+        ad::check_grad!(merge_sort(&x));
+        ad::check_grad!(butterflies(&x));
+        let ends: Vec<usize> = (0..2 * n).map(|i| i * i % (n + 1)).collect();
+        ad::check_grad!(now_and_then(&x, &ends));
+    }
+    ad::check_grad!(now_and_then(&numbers(4), &[]));
 }
 
 #[test]

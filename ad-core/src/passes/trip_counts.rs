@@ -17,10 +17,10 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::analysis::guards::{Guard, guards};
-use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
+use crate::ir::{Body, Elem, Graph, Lit, Node, Scan, Term, Type};
 use crate::passes::rewrite::{Rewriter, Rewritten, with_rewritten_children};
 use crate::passes::{Pass, Roots};
-use crate::prim::{Cmp, IntOp, Prim};
+use crate::prim::{IntOp, Prim};
 
 /// The pass.
 pub(crate) const PASS: Pass = Pass {
@@ -342,11 +342,14 @@ fn taken(g: &mut Graph, n: Term, under: &[Guard]) -> Term {
 }
 
 pub(crate) fn zeros(g: &mut Graph, t: Term) -> Term {
-    match g.elem(t) {
-        Elem::Real(_) => g.zeros_like(t),
-        Elem::Bool => g.compare(Cmp::Ne, t, t),
-        Elem::Int(_) => g.int(IntOp::Sub, t, t),
-    }
+    // Not `t - t`: a term that both arms read has no condition.
+    let zero = match g.elem(t) {
+        Elem::Real(_) => return g.zeros_like(t),
+        Elem::Bool => g.lit_bool(false),
+        Elem::Int(ty) => g.lit(Lit::Int(ty, 0)),
+    };
+    let shape = g.shape(t).to_vec();
+    g.broadcast(zero, &shape)
 }
 
 fn has_real(g: &Graph, t: Term) -> bool {

@@ -549,4 +549,60 @@ programs! {
         for i in 0..top { s += a[i] * a[i]; }
         s
     }
+    pairs_of_steps PLAIN x {
+        let mut a = x.to_vec();
+        let mut lo = 0;
+        while lo < a.len() {
+            for k in lo..(lo + 2).min(a.len()) { a[k] = a[k].sin(); }
+            lo += 2;
+        }
+        let mut s = 0.0;
+        for i in 0..a.len() { s += a[i]; }
+        s
+    }
+    butterflies MATRIX x {
+        let n = x.len() / 4 * 4;
+        let mut re = x.to_vec();
+        let mut im = x.to_vec();
+        let mut len = 2;
+        while len <= n {
+            let mut i = 0;
+            while i + len <= n {
+                for k in 0..len / 2 {
+                    let (c, s) = ((k as f64 / len as f64).cos(), (k as f64 / len as f64).sin());
+                    let (p, q) = (i + k, i + k + len / 2);
+                    let tr = re[q] * c - im[q] * s;
+                    let ti = re[q] * s + im[q] * c;
+                    re[q] = re[p] - tr;
+                    im[q] = im[p] - ti;
+                    re[p] += tr;
+                    im[p] += ti;
+                }
+                i += len;
+            }
+            len *= 2;
+        }
+        let mut e = 0.0;
+        for i in 0..n { e += re[i] * re[i] * 0.1 + im[i]; }
+        e
+    }
+    segments PLAIN x {
+        let mut a = x.to_vec();
+        let mut from = 0;
+        let mut more = 1;
+        let mut s = 0.0;
+        while from < a.len() {
+            let to = (from + more).min(a.len());
+            let mut m = 0.0;
+            for k in from..to {
+                m = (m + a[k]).tanh();
+                a[k] = m * a[k];
+            }
+            s += m * m;
+            from = to;
+            more = more % 7 + 1;
+        }
+        for k in 0..a.len() { s += a[k]; }
+        s
+    }
 }

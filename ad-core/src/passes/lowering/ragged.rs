@@ -20,7 +20,8 @@ use crate::analysis::Analyses;
 use crate::analysis::bounds::bound;
 use crate::analysis::guards::{Guard, guards};
 use crate::analysis::zeros::is_blank;
-use crate::ir::{Body, Elem, Graph, Lit, Node, Scan, Term, Type, axis};
+use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type, axis};
+use crate::passes::trip_counts::zeros;
 use crate::prim::{Cmp, IntOp, Prim};
 
 /// What a loop saves of the rows of inner loops.
@@ -170,12 +171,11 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeSet<usize>, analyses: &
 fn of_inner(g: &Graph, mut t: Term) -> Option<(Vec<Guard>, Term, usize)> {
     let mut under = Vec::new();
     while let Node::Cond { cond, then, other } = *g.node(t) {
-        let (arm, value) =
-            match (is_blank(g, then) || is_difference(g, then), is_blank(g, other) || is_difference(g, other)) {
-                (false, true) => (then, true),
-                (true, false) => (other, false),
-                _ => return None,
-            };
+        let (arm, value) = match (is_blank(g, then), is_blank(g, other)) {
+            (false, true) => (then, true),
+            (true, false) => (other, false),
+            _ => return None,
+        };
         under.push((cond, value));
         t = arm;
     }
@@ -184,16 +184,6 @@ fn of_inner(g: &Graph, mut t: Term) -> Option<(Vec<Guard>, Term, usize)> {
     let part = part as usize;
     let rows = g.is_open(of) && part >= inner.init.len() && !inner.reverse;
     rows.then_some((under, of, part))
-}
-
-/// Zeros as `trip_counts::zeros` makes them: `x - x` of integers, `x != x` of booleans.
-fn is_difference(g: &Graph, t: Term) -> bool {
-    match g.node(t) {
-        Node::Prim(Prim::Int(IntOp::Sub) | Prim::Compare(Cmp::Ne), args) => {
-            args[0] == args[1] && !g.elem(args[0]).is_real()
-        }
-        _ => false,
-    }
 }
 
 /// Whether the number of steps of the innermost loop is not known from the numbers of the steps of
@@ -317,7 +307,7 @@ impl Ragged {
         let place = g.int(IntOp::Add, first, last);
         let found = g.index(self.all, &[place]);
         let there = g.compare(Cmp::Lt, last, steps);
-        let zero = blank(g, found);
+        let zero = zeros(g, found);
         g.select(there, found, zero)
     }
 
@@ -329,7 +319,7 @@ impl Ragged {
             let place = g.int(IntOp::Add, *first, step);
             let found = g.index(self.all, &[place]);
             let there = g.compare(Cmp::Lt, step, *steps);
-            let zero = blank(g, found);
+            let zero = zeros(g, found);
             return Err(g.cond(there, found, zero));
         }
         let (first, steps) = (self.first.row(g, step), self.steps.row(g, step));
@@ -362,20 +352,9 @@ impl Ragged {
         let rest = g.shape(self.all)[1..].to_vec();
         let inner: Vec<u8> = (sizes.len()..sizes.len() + rest.len()).map(axis).collect();
         let there = g.replicate_axes(there, &inner, &rest);
-        let zeros = blank(g, found);
-        g.select(there, found, zeros)
+        let none = zeros(g, found);
+        g.select(there, found, none)
     }
-}
-
-/// Zeros of this type.
-fn blank(g: &mut Graph, like: Term) -> Term {
-    let shape = g.shape(like).to_vec();
-    let zero = match g.elem(like) {
-        Elem::Real(ty) => g.lit_real(ty, 0.0),
-        Elem::Int(ty) => g.lit(Lit::Int(ty, 0)),
-        Elem::Bool => g.lit_bool(false),
-    };
-    g.broadcast(zero, &shape)
 }
 
 /// `t` where these hold, else `other`.
@@ -520,8 +499,8 @@ fn gathered(
             )
         }
         Array::Plain(part) => {
-            let zeros = blank(g, *part);
-            let row = under(g, guard, *part, zeros);
+            let none = zeros(g, *part);
+            let row = under(g, guard, *part, none);
             Array::Plain(ordinary(g, l, row))
         }
     })
