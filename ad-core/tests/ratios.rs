@@ -31,8 +31,14 @@ const RESULT: f64 = 4.0;
 /// Operations on it.
 const ADDED: f64 = 1.0;
 /// Programs that save no more than so many numbers for each of their arguments: they read more than they overwrite.
-const SAVED: [(&str, f64); 4] =
-    [("cholesky", 12.0), ("cholesky_by_elements", 12.0), ("three_arms", 8.0), ("intervals", 12.0)];
+const SAVED: [(&str, f64); 6] = [
+    ("cholesky", 12.0),
+    ("cholesky_by_elements", 12.0),
+    ("three_arms", 8.0),
+    ("intervals", 12.0),
+    ("pairs_of_steps", 12.0),
+    ("segments", 12.0),
+];
 /// By how much the ratio at the largest size may be above those at smaller ones. What is done once in a call counts less at larger sizes.
 const GROWTH: f64 = 1.15;
 
