@@ -527,11 +527,11 @@ mod tests {
     const USIZE: Elem = Elem::USIZE;
     const F64: Elem = Elem::Real(RealTy::F64);
 
-    /// A loop of `n` steps that carries an integer, around a loop of `n` steps of which each saves a
+    /// A loop of ten steps that carries an integer, around a loop of ten steps of which each saves a
     /// row if its number is below `limit` of the outer step and the integer.
     fn nest(limit: impl FnOnce(&mut Graph, Term, Term) -> Term) -> (Graph, Scan) {
         let mut g = Graph::new();
-        let (n, x) = (g.add_input(USIZE, 0), g.add_input(F64, 0));
+        let (n, x) = (g.lit_usize(10), g.add_input(F64, 0));
         let (outer, inner) = (g.fresh(), g.fresh());
         let (carried, sum) = (g.placeholder(Type::scalar(USIZE)), g.placeholder(Type::scalar(F64)));
         let [i, j] = [outer, inner].map(|v| g.mk(Node::Var(v)));
