@@ -206,7 +206,7 @@ fn butterflies(x: &Array1<f64>) -> f64 {
 #[differentiate(jvp, hvp)]
 fn now_and_then(x: &Array1<f64>, ends: &[usize]) -> f64 {
     let mut a = x.clone();
-    let mut s = 0.0;
+    let mut s: f64 = 0.0;
     for i in 0..ends.len() {
         if i % 3 != 1 {
             let mut m = 1.0;
