@@ -562,9 +562,7 @@ programs! {
     }
     butterflies MATRIX x {
         let n = x.len() / 4 * 4;
-        let mut re = x.to_vec();
-        let mut im = x.to_vec();
-        let mut len = 2;
+        let (mut re, mut im, mut len) = (x.to_vec(), x.to_vec(), 2);
         while len <= n {
             let mut i = 0;
             while i + len <= n {
@@ -588,16 +586,11 @@ programs! {
     }
     segments PLAIN x {
         let mut a = x.to_vec();
-        let mut from = 0;
-        let mut more = 1;
-        let mut s = 0.0;
+        let (mut from, mut more, mut s) = (0, 1, 0.0);
         while from < a.len() {
             let to = (from + more).min(a.len());
             let mut m = 0.0;
-            for k in from..to {
-                m = (m + a[k]).tanh();
-                a[k] = m * a[k];
-            }
+            for k in from..to { m = (m + a[k]).tanh(); a[k] = m * a[k]; }
             s += m * m;
             from = to;
             more = more % 7 + 1;
