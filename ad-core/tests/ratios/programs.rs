@@ -550,8 +550,7 @@ programs! {
         s
     }
     pairs_of_steps PLAIN x {
-        let mut a = x.to_vec();
-        let mut lo = 0;
+        let (mut a, mut lo) = (x.to_vec(), 0);
         while lo < a.len() {
             for k in lo..(lo + 2).min(a.len()) { a[k] = a[k].sin(); }
             lo += 2;
@@ -573,8 +572,7 @@ programs! {
                     let ti = re[q] * s + im[q] * c;
                     re[q] = re[p] - tr;
                     im[q] = im[p] - ti;
-                    re[p] += tr;
-                    im[p] += ti;
+                    re[p] += tr; im[p] += ti;
                 }
                 i += len;
             }
