@@ -29,7 +29,15 @@ use foreign::Kind;
 use crate::diag::Message;
 
 fn message(text: impl Into<String>) -> Message {
-    Message { entry: String::new(), text: text.into(), help: None, note: None, rustc: false, twice: false, once: false }
+    Message {
+        entry: String::new(),
+        text: text.into(),
+        help: None,
+        note: None,
+        report_left_to_rustc: false,
+        twice: false,
+        once: false,
+    }
 }
 
 impl Message {
@@ -53,7 +61,7 @@ impl Message {
 
     /// rustc is certain to report the same error, at least as well. This message is not shown.
     fn left_to_rustc(mut self, certain: bool) -> Self {
-        self.rustc = certain;
+        self.report_left_to_rustc = certain;
         self
     }
 

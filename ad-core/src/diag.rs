@@ -29,7 +29,7 @@ pub struct Message {
     /// The reason, if it is not obvious.
     pub note: Option<String>,
     /// Whether the report is left to rustc. The message is counted and not shown.
-    pub rustc: bool,
+    pub report_left_to_rustc: bool,
     /// Whether rustc may report the same error for the function's body. The body is then hidden
     /// from rustc, so that one mistake gives one error. (For a message that is left to rustc:
     /// whether rustc has reported the error before the macro was called.)
@@ -82,7 +82,7 @@ impl Diags {
     /// An error that only rustc reports, if all errors are of that kind.
     #[must_use]
     pub fn left_to_rustc(&self) -> Option<&Diagnostic> {
-        self.list.first().filter(|_| self.list.iter().all(|d| d.message.rustc))
+        self.list.first().filter(|_| self.list.iter().all(|d| d.message.report_left_to_rustc))
     }
 
     /// The errors, in the order in which they were found.
@@ -94,7 +94,7 @@ impl Diags {
     /// One `compile_error!` for each error, except for those that rustc reports.
     #[must_use]
     pub fn into_tokens(self) -> TokenStream {
-        self.list.iter().filter(|d| !d.message.rustc).map(Diagnostic::to_compile_error).collect()
+        self.list.iter().filter(|d| !d.message.report_left_to_rustc).map(Diagnostic::to_compile_error).collect()
     }
 }
 

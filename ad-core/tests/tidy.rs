@@ -95,7 +95,6 @@ const WRITTEN: &[&str] = &["ad-core/tests/snapshots"];
 /// Longer files, with the lines that each may have, and why.
 const LONG: &[(&str, usize, &str)] = &[
     ("ad-core/src/front/loops.rs", 666, "to be divided by the issue on whole programs"),
-    ("ad-core/src/front/place.rs", 640, "to be divided by the issue on whole programs"),
     ("ad-core/tests/emit/corpus.rs", 869, "the examples of one list"),
     ("ad-core/tests/front/open.rs", 782, "cases of one subject"),
     ("ad-core/tests/rules.rs", 750, "the examples of one list"),

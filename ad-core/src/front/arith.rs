@@ -244,22 +244,24 @@ impl<'a> Lower<'a> {
             (Value::Place(_), _) | (_, Value::Place(_)) => Err(self.error(range, catalogue::chosen_reference())),
             (Value::Tuple(xs), Value::Tuple(ys)) if xs.len() == ys.len() => Ok(Value::Tuple(parts(self, xs, ys)?)),
             (Value::List(xs), Value::List(ys)) if xs.len() == ys.len() => Ok(Value::List(parts(self, xs, ys)?)),
-            (Value::Open(_), Value::Open(_) | Value::Term(_) | Value::Matrix(_))
-            | (Value::Term(_) | Value::Matrix(_), Value::Open(_)) => {
-                let (x, y) = (self.as_open(a, Want::Any, range)?, self.as_open(b, Want::Any, range)?);
-                self.open_choice(how.cond, &x, &y, range)
+            (Value::DynamicPart(_), Value::DynamicPart(_) | Value::Term(_) | Value::Matrix(_))
+            | (Value::Term(_) | Value::Matrix(_), Value::DynamicPart(_)) => {
+                let (x, y) = (self.value_as_part(a, Want::Any, range)?, self.value_as_part(b, Want::Any, range)?);
+                self.dynamic_choice(how.cond, &x, &y, range)
             }
-            (Value::Open(x), Value::Stack(_) | Value::List(_)) if self.g.rank(x.all) == 1 => {
+            (Value::DynamicPart(x), Value::GrowableVec(_) | Value::List(_)) if self.g.rank(x.all) == 1 => {
                 let a = self.as_vec(a.clone());
                 self.join(how, &a, b, range)
             }
-            (Value::Stack(_) | Value::List(_), Value::Open(y)) if self.g.rank(y.all) == 1 => {
+            (Value::GrowableVec(_) | Value::List(_), Value::DynamicPart(y)) if self.g.rank(y.all) == 1 => {
                 let b = self.as_vec(b.clone());
                 self.join(how, a, &b, range)
             }
-            (Value::Stack(x), Value::Stack(y)) if x.all.len() == y.all.len() => Ok(self.join_stacks(how.cond, x, y)),
-            (Value::Stack(_), Value::List(_) | Value::Term(_) | Value::Nested(..))
-            | (Value::List(_) | Value::Term(_) | Value::Nested(..), Value::Stack(_))
+            (Value::GrowableVec(x), Value::GrowableVec(y)) if x.all.len() == y.all.len() => {
+                Ok(self.join_growable(how.cond, x, y))
+            }
+            (Value::GrowableVec(_), Value::List(_) | Value::Term(_) | Value::Nested(..))
+            | (Value::List(_) | Value::Term(_) | Value::Nested(..), Value::GrowableVec(_))
             | (Value::List(_), Value::List(_))
                 if !how.strict && self.lengths_differ(a, b) =>
             {
@@ -280,18 +282,18 @@ impl<'a> Lower<'a> {
                     _ => Err(self.error(range, catalogue::types_differ("an iterator", "another iterator"))),
                 }
             }
-            (Value::Nothing, Value::Nothing) => Ok(Value::Nothing),
-            (Value::Maybe(x, there), Value::Nothing) => {
+            (Value::None, Value::None) => Ok(Value::None),
+            (Value::Option(x, exists), Value::None) => {
                 let none = self.g.lit_bool(false);
-                Ok(Value::Maybe(x.clone(), self.choose(how, *there, none)))
+                Ok(Value::Option(x.clone(), self.choose(how, *exists, none)))
             }
-            (Value::Nothing, Value::Maybe(y, there)) => {
+            (Value::None, Value::Option(y, exists)) => {
                 let none = self.g.lit_bool(false);
-                Ok(Value::Maybe(y.clone(), self.choose(how, none, *there)))
+                Ok(Value::Option(y.clone(), self.choose(how, none, *exists)))
             }
-            (Value::Maybe(x, cx), Value::Maybe(y, cy)) => {
+            (Value::Option(x, cx), Value::Option(y, cy)) => {
                 let value = self.join(how, x, y, range)?;
-                Ok(Value::Maybe(value.into(), self.choose(how, *cx, *cy)))
+                Ok(Value::Option(value.into(), self.choose(how, *cx, *cy)))
             }
             (Value::Number(x), Value::Number(y)) if x.is_float() == y.is_float() => {
                 Ok(Value::Number(Number::Choice(how, x.clone(), y.clone()).into()))
@@ -299,24 +301,24 @@ impl<'a> Lower<'a> {
             _ => {
                 let levels = self.levels(a).max(self.levels(b));
                 let (a, b) = (&self.none_of(a, b), &self.none_of(b, a));
-                let (a, b) = self.meet(a, b, [range, range])?;
+                let (a, b) = self.unify_literals(a, b, [range, range])?;
                 if self.g.elem(a) != self.g.elem(b) {
                     let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
                     return Err(self.error(range, catalogue::types_differ(&a, &b)));
                 }
                 if let Some((a, b)) = self.of_chosen_sizes(how, a, b) {
                     let t = self.choose(how, a, b);
-                    return Ok(self.rows(t, levels));
+                    return Ok(self.nested_value(t, levels));
                 }
                 if !how.strict && self.g.rank(a) > 0 && self.g.rank(a) == self.g.rank(b) {
                     let (na, nb) = (self.g.shape(a)[0], self.g.shape(b)[0]);
-                    if na != nb && (self.never_equal(na, nb) || self.one_is_part(na, nb)) {
+                    if na != nb && (self.never_equal(na, nb) || self.one_is_smaller(na, nb)) {
                         return self.join_lengths(how.cond, [a, b], levels, range);
                     }
                 }
                 let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
                 let t = self.choose(how, a, b);
-                Ok(self.rows(t, levels))
+                Ok(self.nested_value(t, levels))
             }
         }
     }

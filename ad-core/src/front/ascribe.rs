@@ -43,7 +43,7 @@ impl<'a> Lower<'a> {
         let value = match super::types::leaf(ty, &generics, &mut Diags::new()) {
             Ok(leaf) => {
                 let lens: Vec<Term> = leaf.lens.iter().map(|n| self.static_size(n)).collect();
-                let value = self.sized(value, &lens, range)?;
+                let value = self.with_sizes(value, &lens, range)?;
                 self.typed(value, leaf.elem, range)?
             }
             Err(_) => value,
@@ -55,11 +55,13 @@ impl<'a> Lower<'a> {
                 self.empties.push((std::rc::Rc::clone(parts), elem, rank));
                 return Ok(value);
             }
-            Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::Stack(_) | Value::Open(_) if rank > 0 => {
+            Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::GrowableVec(_) | Value::DynamicPart(_)
+                if rank > 0 =>
+            {
                 return Ok(value);
             }
             Value::Term(t) | Value::Nested(t, _) => (self.g.elem(*t), self.g.rank(*t), value.clone()),
-            Value::Tuple(_) | Value::Seq(_) | Value::Range(_) | Value::Maybe(..) | Value::Number(_) => {
+            Value::Tuple(_) | Value::Seq(_) | Value::Range(_) | Value::Option(..) | Value::Number(_) => {
                 let found = self.describe(&value);
                 let wanted = self.words(elem, rank);
                 return Err(self.error(range, catalogue::expected(&wanted, &found)));
@@ -68,7 +70,7 @@ impl<'a> Lower<'a> {
         };
         if found.1 == rank
             && let Value::Term(t) | Value::Nested(t, _) = &found.2
-            && self.soften(*t, elem)
+            && self.retype_literals(*t, elem)
         {
             return Err(Poison);
         }
@@ -89,7 +91,7 @@ impl<'a> Lower<'a> {
             _ => return None,
         };
         let array = self.constant_array(path, leaf.elem, &lens);
-        Some(self.rows(array, u8::MAX))
+        Some(self.nested_value(array, u8::MAX))
     }
 
     fn words(&self, elem: Elem, rank: usize) -> String {

@@ -64,7 +64,7 @@ impl<'a> Lower<'a> {
             Proof::Nothing | Proof::Call(_) => return,
             Proof::OfStd { by_reference } if row.on == On::Option => {
                 let elem = match receiver {
-                    Value::Maybe(inner, _) => self.elem_of(inner),
+                    Value::Option(inner, _) => self.elem_of(inner),
                     _ => None,
                 };
                 let elem = super::types::elem_tokens(elem.unwrap_or(Elem::F64), None);
@@ -93,8 +93,8 @@ impl<'a> Lower<'a> {
         };
         let rank = match receiver {
             Value::Term(t) | Value::Nested(t, _) => self.g.rank(*t),
-            Value::Open(open) => self.g.rank(open.all),
-            Value::List(_) | Value::Stack(_) => 1,
+            Value::DynamicPart(open) => self.g.rank(open.all),
+            Value::List(_) | Value::GrowableVec(_) => 1,
             Value::Matrix(_) => 2,
             _ => 0,
         };

@@ -13,7 +13,8 @@ use crate::modes::Mode;
 
 /// The parsed attribute.
 pub(super) struct Attr {
-    /// The derivatives that are named, with their source locations. If there are none, the type of the result decides.
+    /// The named derivatives, with their source locations. If there are none, the type of the
+    /// result decides.
     pub derivatives: Vec<(&'static Descriptor, SrcRange)>,
     /// The parameters of `wrt(..)`.
     pub wrt: Option<Vec<Ident>>,

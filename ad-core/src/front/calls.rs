@@ -63,8 +63,8 @@ impl<'a> Lower<'a> {
             let [value] = &args[..] else {
                 return Err(self.error(range, catalogue::arity("Some", (1, 1), args.len())));
             };
-            let there = self.g.lit_bool(true);
-            return Ok(Value::Maybe(value.clone().into(), there));
+            let exists = self.g.lit_bool(true);
+            return Ok(Value::Option(value.clone().into(), exists));
         }
         let resolved = self.resolve(&p.path);
         // A string argument is accepted only if the function is known to take one.
@@ -77,7 +77,7 @@ impl<'a> Lower<'a> {
             if let Some(message) = refused::later(&last, false) {
                 return Err(self.error(range, message));
             }
-            if let Some(message) = self.unseen_function(&p.path, &last) {
+            if let Some(message) = self.uncallable_function(&p.path, &last) {
                 return Err(self.error(SrcRange::of(p), message));
             }
             let near = self.nearest_function(&p.path, &last);
@@ -148,7 +148,7 @@ impl<'a> Lower<'a> {
         // For a type parameter this is num-traits' `NumCast::from`. Its `Option` is always `Some`
         // here.
         let always = self.g.lit_bool(true);
-        Some(made.map(|value| Value::Maybe(value.into(), always)))
+        Some(made.map(|value| Value::Option(value.into(), always)))
     }
 
     /// Lowers `std::array::from_fn(|i| ..)`. The length is in `::<_, N, _>`, or comes from a type
@@ -168,7 +168,7 @@ impl<'a> Lower<'a> {
             _ => return Ok(value),
         };
         let size = self.static_size(&size);
-        self.sized(value, &[size], range)
+        self.with_sizes(value, &[size], range)
     }
 
     fn axis(&mut self, c: &'a ExprCall, range: SrcRange) -> Lowered<Value<'a>> {
@@ -191,7 +191,7 @@ impl<'a> Lower<'a> {
             Expr::Path(p) => match p.path.get_ident().and_then(|name| self.state.scope.get(&name.to_string())) {
                 Some(Ok(Value::Ordering(_))) => true,
                 Some(Ok(Value::Cell(cell))) => {
-                    matches!(self.state.store.held(*cell), Some(super::state::Held::Value(Value::Ordering(_))))
+                    matches!(self.state.store.held(*cell), Some(super::state::CellValue::Value(Value::Ordering(_))))
                 }
                 _ => false,
             },
@@ -208,7 +208,7 @@ impl<'a> Lower<'a> {
         }
         let place = table::find(On::Place, &name);
         // The next item of a temporary iterator is its first one.
-        let place = place.filter(|row| !row.is(Mark::OfNamed) || super::place::names_one(&m.receiver));
+        let place = place.filter(|row| !row.is(Mark::OfNamed) || super::place::is_place_expression(&m.receiver));
         let receiver = match place.filter(|_| table::find(On::Ordering, &name).is_none() || !self.orders(&m.receiver)) {
             Some(row) => {
                 let receiver = self.place(&m.receiver).map(|p| Value::Place(Rc::new(p)));
@@ -293,12 +293,12 @@ impl<'a> Lower<'a> {
             let as_function = table::find(On::Dsl, &name).is_some();
             return Err(self.error(name_range, catalogue::unknown_method(&name, &found, near, as_function)));
         };
-        if row.is(Mark::Stops) && matches!(&receiver, Value::Seq(seq) if seq.ahead) {
+        if row.is(Mark::Stops) && matches!(&receiver, Value::Seq(seq) if seq.eager) {
             return Err(super::iter::until::refuse(self, &name, range));
         }
         // A method that advances an iterator is refused here if the iterator has a name, since the
         // value does not have a position.
-        if row.is(Mark::Advances) && super::place::names_one(&m.receiver) {
+        if row.is(Mark::Advances) && super::place::is_place_expression(&m.receiver) {
             return Err(self.error(range, refused::advanced(&name)));
         }
         self.assume_method(m, row, &receiver);

@@ -11,7 +11,7 @@
 use std::rc::Rc;
 
 use super::lower::Lower;
-use super::open::Open;
+use super::open::DynamicPart;
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Message, Poison, SrcRange};
@@ -22,18 +22,18 @@ use crate::prim::Prim;
 /// Identifies a literal or a carried leaf: the address of the loop's syntax node, the variable, and
 /// the index of the leaf.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Key {
-    at: usize,
+pub(super) struct InferenceKey {
+    address: usize,
     name: Rc<str>,
     leaf: usize,
 }
 
 /// The information that an earlier run has inferred for a literal, a `None`, a `Vec` or an array.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Chosen {
+pub(super) enum Inferred {
     Elem(Elem),
     /// The payload type of a `None`, or the element type of an empty `Vec`.
-    Some(Kind),
+    Type(ScalarType),
     /// The length of the array changes in the loop.
     Length,
     /// The memory order of the array changes in the loop: the list has all orders that occur.
@@ -42,9 +42,9 @@ pub(super) enum Chosen {
 
 /// A scalar type or a tuple of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum ScalarType {
     Scalar(Elem),
-    Tuple(Vec<Kind>),
+    Tuple(Vec<ScalarType>),
 }
 
 /// The structure of a carried value.
@@ -58,18 +58,18 @@ pub(super) enum Form<'a> {
     Tuple(Vec<Form<'a>>),
     List(Vec<Form<'a>>),
     /// An `Option`: the payload and a flag whether it is `Some`.
-    Maybe(Box<Form<'a>>),
+    Option(Box<Form<'a>>),
     /// An array with dynamic lengths that are the same in all steps.
-    Open(Rc<[Option<Term>]>),
+    DynamicPart(Rc<[Option<Term>]>),
     /// A `None` whose payload type is not known yet.
-    Nothing(Key),
+    None(InferenceKey),
     /// The position of an iterator.
     Cursor(Seq<'a>),
 }
 
 /// The subject of a message about a carried value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Carrier<'n> {
+pub(super) enum CarriedName<'n> {
     /// A variable.
     Variable(&'n str),
     /// The accumulator of a closure.
@@ -78,33 +78,33 @@ pub(super) enum Carrier<'n> {
     Element,
 }
 
-impl Carrier<'_> {
+impl CarriedName<'_> {
     /// The error for a change of the type.
-    fn changes(self, was: &str, is: &str) -> Message {
+    fn type_change(self, was: &str, is: &str) -> Message {
         match self {
-            Carrier::Variable(name) => catalogue::carried_changes(name, was, is),
-            Carrier::Accumulator => catalogue::accumulator_changes(was, is),
-            Carrier::Element => catalogue::types_differ(was, is),
+            CarriedName::Variable(name) => catalogue::carried_changes(name, was, is),
+            CarriedName::Accumulator => catalogue::accumulator_changes(was, is),
+            CarriedName::Element => catalogue::types_differ(was, is),
         }
     }
 
     /// The error for another number of components.
-    fn parts(self, was: usize, is: Option<usize>) -> Message {
+    fn count_change(self, was: usize, is: Option<usize>) -> Message {
         match self {
-            Carrier::Variable(name) => catalogue::carried_shape(name),
-            Carrier::Accumulator | Carrier::Element => {
+            CarriedName::Variable(name) => catalogue::carried_shape(name),
+            CarriedName::Accumulator | CarriedName::Element => {
                 let is = is.map_or_else(|| "an array of unknown size".to_string(), |is| format!("{is} parts"));
-                self.changes(&format!("{was} parts"), &is)
+                self.type_change(&format!("{was} parts"), &is)
             }
         }
     }
 
     /// Names for the value itself and for its value after a step.
-    fn words(self) -> [String; 2] {
+    fn descriptions(self) -> [String; 2] {
         match self {
-            Carrier::Variable(name) => [name.to_string(), format!("what `{name}` becomes in the loop")],
-            Carrier::Accumulator => ["the accumulator".to_string(), "what the closure makes of it".to_string()],
-            Carrier::Element => ["an element".to_string(), "another element".to_string()],
+            CarriedName::Variable(name) => [name.to_string(), format!("what `{name}` becomes in the loop")],
+            CarriedName::Accumulator => ["the accumulator".to_string(), "what the closure makes of it".to_string()],
+            CarriedName::Element => ["an element".to_string(), "another element".to_string()],
         }
     }
 }
@@ -113,23 +113,23 @@ impl Carrier<'_> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leaves {
     pub terms: Vec<Term>,
-    pub keys: Vec<Option<Key>>,
+    pub keys: Vec<Option<InferenceKey>>,
 }
 
-impl Key {
+impl InferenceKey {
     /// The key of a variable in a loop. `at` is the loop's syntax node.
     pub(super) fn new<T>(at: &T, name: &str) -> Self {
-        Key { at: std::ptr::from_ref(at) as usize, name: name.into(), leaf: 0 }
+        InferenceKey { address: std::ptr::from_ref(at) as usize, name: name.into(), leaf: 0 }
     }
 
     /// The key of a literal with a given address.
-    pub(super) fn at(place: usize, name: &str) -> Self {
-        Key { at: place, name: name.into(), leaf: 0 }
+    pub(super) fn at_address(address: usize, name: &str) -> Self {
+        InferenceKey { address, name: name.into(), leaf: 0 }
     }
 
     /// The key of another variable of the same loop.
-    pub(super) fn of(&self, name: &str) -> Self {
-        Key { at: self.at, name: name.into(), leaf: 0 }
+    pub(super) fn for_variable(&self, name: &str) -> Self {
+        InferenceKey { address: self.address, name: name.into(), leaf: 0 }
     }
 }
 
@@ -138,25 +138,25 @@ impl<'a> Lower<'a> {
     pub(super) fn flatten(
         &mut self,
         value: &Value<'a>,
-        key: &mut Key,
+        key: &mut InferenceKey,
         out: &mut Leaves,
         range: SrcRange,
     ) -> Lowered<Option<Form<'a>>> {
         Ok(Some(match value {
             Value::Term(t) | Value::Nested(t, _) => {
                 out.terms.push(*t);
-                out.keys.push(self.soft.get(t).and_then(|keys| keys.first().cloned()));
+                out.keys.push(self.typed_by_literal.get(t).and_then(|keys| keys.first().cloned()));
                 Form::Leaf { levels: self.levels(value) }
             }
-            Value::Open(open) => {
+            Value::DynamicPart(open) => {
                 out.terms.push(open.all);
-                out.keys.push(self.soft.get(&open.all).and_then(|keys| keys.first().cloned()));
-                Form::Open(Rc::clone(&open.lens))
+                out.keys.push(self.typed_by_literal.get(&open.all).and_then(|keys| keys.first().cloned()));
+                Form::DynamicPart(Rc::clone(&open.lens))
             }
             Value::Number(n) => {
                 key.leaf += 1;
-                let elem = match self.chosen.get(key) {
-                    Some(Chosen::Elem(elem)) => Want::Elem(*elem),
+                let elem = match self.inferred_before.get(key) {
+                    Some(Inferred::Elem(elem)) => Want::Elem(*elem),
                     _ if n.outer().is_some() => Want::Any,
                     _ if n.is_float() => Want::Elem(self.default_real()),
                     _ => Want::Elem(Elem::Int(IntTy::I32)),
@@ -168,8 +168,8 @@ impl<'a> Lower<'a> {
             }
             Value::Filled(_, sizes) => {
                 key.leaf += 1;
-                let elem = match self.chosen.get(key) {
-                    Some(Chosen::Elem(elem)) => *elem,
+                let elem = match self.inferred_before.get(key) {
+                    Some(Inferred::Elem(elem)) => *elem,
                     _ => Elem::Int(IntTy::I32),
                 };
                 let levels = crate::ir::axis(sizes.len() - 1);
@@ -191,22 +191,22 @@ impl<'a> Lower<'a> {
                 }
                 if matches!(value, Value::Tuple(_)) { Form::Tuple(forms) } else { Form::List(forms) }
             }
-            Value::Maybe(inner, there) => {
+            Value::Option(inner, exists) => {
                 let Some(form) = self.flatten(inner, key, out, range)? else { return Ok(None) };
-                out.terms.push(*there);
+                out.terms.push(*exists);
                 out.keys.push(None);
-                Form::Maybe(Box::new(form))
+                Form::Option(Box::new(form))
             }
-            Value::Nothing => {
+            Value::None => {
                 key.leaf += 1;
-                match self.chosen.get(key).cloned() {
-                    Some(Chosen::Some(kind)) => {
-                        let form = self.absent(&kind, out);
+                match self.inferred_before.get(key).cloned() {
+                    Some(Inferred::Type(kind)) => {
+                        let form = self.dummy(&kind, out);
                         out.terms.push(self.g.lit_bool(false));
                         out.keys.push(None);
-                        Form::Maybe(Box::new(form))
+                        Form::Option(Box::new(form))
                     }
-                    _ => Form::Nothing(key.clone()),
+                    _ => Form::None(key.clone()),
                 }
             }
             Value::Unit => Form::Unit,
@@ -221,76 +221,76 @@ impl<'a> Lower<'a> {
     }
 
     /// Dummy values of a type, for the payload of a `None`. They are never read.
-    fn absent(&mut self, kind: &Kind, out: &mut Leaves) -> Form<'a> {
+    fn dummy(&mut self, kind: &ScalarType, out: &mut Leaves) -> Form<'a> {
         match kind {
-            Kind::Scalar(elem) => {
+            ScalarType::Scalar(elem) => {
                 out.terms.push(super::iter::consume::zero(self, *elem));
                 out.keys.push(None);
                 Form::Leaf { levels: 0 }
             }
-            Kind::Tuple(parts) => Form::Tuple(parts.iter().map(|p| self.absent(p, out)).collect()),
+            ScalarType::Tuple(parts) => Form::Tuple(parts.iter().map(|p| self.dummy(p, out)).collect()),
         }
     }
 
     /// The form of the elements of an empty `Vec`, with dummy values. The elements are reals until
     /// another type is inferred.
-    pub(super) fn unseen(&mut self, key: &Key, out: &mut Leaves) -> Form<'a> {
-        let kind = match self.chosen.get(key) {
-            Some(Chosen::Some(kind)) => kind.clone(),
-            _ => Kind::Scalar(self.default_real()),
+    pub(super) fn dummy_element(&mut self, key: &InferenceKey, out: &mut Leaves) -> Form<'a> {
+        let kind = match self.inferred_before.get(key) {
+            Some(Inferred::Type(kind)) => kind.clone(),
+            _ => ScalarType::Scalar(self.default_real()),
         };
-        self.absent(&kind, out)
+        self.dummy(&kind, out)
     }
 
     /// Records the element type of a `Vec` for the next run.
-    pub(super) fn decide(&mut self, key: &Key, kind: Kind) {
-        if !self.chosen.contains_key(key) {
-            self.decided.insert(key.clone(), Chosen::Some(kind));
+    pub(super) fn note_type(&mut self, key: &InferenceKey, kind: ScalarType) {
+        if !self.inferred_before.contains_key(key) {
+            self.inferred_now.insert(key.clone(), Inferred::Type(kind));
         }
     }
 
     /// Records for the next run that the length of a variable changes. Returns whether this was not
     /// known before.
-    pub(super) fn changes_length(&mut self, key: &Key) -> bool {
-        let news = !self.chosen.contains_key(key);
+    pub(super) fn note_length_change(&mut self, key: &InferenceKey) -> bool {
+        let news = !self.inferred_before.contains_key(key);
         if news {
-            self.decided.insert(key.clone(), Chosen::Length);
+            self.inferred_now.insert(key.clone(), Inferred::Length);
         }
         news
     }
 
-    pub(super) fn kind(&mut self, value: &Value<'a>) -> Option<Kind> {
+    pub(super) fn kind(&mut self, value: &Value<'a>) -> Option<ScalarType> {
         match value {
-            Value::Term(t) if self.g.rank(*t) == 0 => Some(Kind::Scalar(self.g.elem(*t))),
+            Value::Term(t) if self.g.rank(*t) == 0 => Some(ScalarType::Scalar(self.g.elem(*t))),
             Value::Number(n) if n.outer().is_none() => {
-                Some(Kind::Scalar(if n.is_float() { self.default_real() } else { Elem::Int(IntTy::I32) }))
+                Some(ScalarType::Scalar(if n.is_float() { self.default_real() } else { Elem::Int(IntTy::I32) }))
             }
-            Value::Tuple(parts) => Some(Kind::Tuple(parts.iter().map(|p| self.kind(p)).collect::<Option<_>>()?)),
+            Value::Tuple(parts) => Some(ScalarType::Tuple(parts.iter().map(|p| self.kind(p)).collect::<Option<_>>()?)),
             _ => None,
         }
     }
 
     /// Rebuilds a value from its form and leaves.
-    pub(super) fn formed(form: &Form<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
+    pub(super) fn unflatten(form: &Form<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
         let parts = |forms: &[Form<'a>], leaves: &mut std::slice::Iter<'_, Term>| -> Lowered<Rc<[Value<'a>]>> {
-            forms.iter().map(|p| Self::formed(p, leaves)).collect()
+            forms.iter().map(|p| Self::unflatten(p, leaves)).collect()
         };
         Ok(match form {
             Form::Leaf { levels } => {
                 let t = *leaves.next().ok_or(Poison)?;
                 if *levels > 0 { Value::Nested(t, *levels) } else { Value::Term(t) }
             }
-            Form::Open(lens) => {
-                Value::Open(Rc::new(Open { all: *leaves.next().ok_or(Poison)?, lens: Rc::clone(lens) }))
+            Form::DynamicPart(lens) => {
+                Value::DynamicPart(Rc::new(DynamicPart { all: *leaves.next().ok_or(Poison)?, lens: Rc::clone(lens) }))
             }
             Form::Unit => Value::Unit,
             Form::Tuple(forms) => Value::Tuple(parts(forms, leaves)?),
             Form::List(forms) => Value::List(parts(forms, leaves)?),
-            Form::Maybe(form) => {
-                let value = Self::formed(form, leaves)?;
-                Value::Maybe(value.into(), *leaves.next().ok_or(Poison)?)
+            Form::Option(form) => {
+                let value = Self::unflatten(form, leaves)?;
+                Value::Option(value.into(), *leaves.next().ok_or(Poison)?)
             }
-            Form::Nothing(_) => Value::Nothing,
+            Form::None(_) => Value::None,
             Form::Cursor(seq) => {
                 let at = *leaves.next().ok_or(Poison)?;
                 Value::Cursor(Rc::new(super::value::Cursor { seq: seq.clone(), at }))
@@ -299,76 +299,76 @@ impl<'a> Lower<'a> {
     }
 
     /// Flattens the next value of a carried variable. Each leaf gets the type and shape of the
-    /// corresponding leaf in `now`, the current value.
-    pub(super) fn refit(
+    /// corresponding leaf in `current`, the current value.
+    pub(super) fn flatten_like(
         &mut self,
         value: &Value<'a>,
         form: &Form<'a>,
-        now: &mut std::slice::Iter<'_, Term>,
+        current: &mut std::slice::Iter<'_, Term>,
         out: &mut Vec<Term>,
-        (who, range): (Carrier, SrcRange),
+        (who, range): (CarriedName, SrcRange),
     ) -> Lowered<()> {
         let several = |me: &mut Self,
                        parts: &[Value<'a>],
                        forms: &[Form<'a>],
-                       now: &mut std::slice::Iter<'_, Term>,
+                       current: &mut std::slice::Iter<'_, Term>,
                        out: &mut Vec<Term>| {
             if parts.len() != forms.len() {
-                return Err(me.error(range, who.parts(forms.len(), Some(parts.len()))));
+                return Err(me.error(range, who.count_change(forms.len(), Some(parts.len()))));
             }
-            parts.iter().zip(forms).try_for_each(|(p, f)| me.refit(p, f, now, out, (who, range)))
+            parts.iter().zip(forms).try_for_each(|(p, f)| me.flatten_like(p, f, current, out, (who, range)))
         };
         match (form, value) {
             (_, Value::Never) => {
                 for _ in 0..form.leaves() {
-                    out.push(*now.next().ok_or(Poison)?);
+                    out.push(*current.next().ok_or(Poison)?);
                 }
                 Ok(())
             }
-            (Form::Unit, Value::Unit) | (Form::Nothing(_), Value::Nothing) => Ok(()),
+            (Form::Unit, Value::Unit) | (Form::None(_), Value::None) => Ok(()),
             (Form::Tuple(forms), Value::Tuple(parts)) | (Form::List(forms), Value::List(parts)) => {
-                several(self, parts, forms, now, out)
+                several(self, parts, forms, current, out)
             }
             (Form::List(forms), Value::Term(t) | Value::Nested(t, _)) if self.g.rank(*t) > 0 => {
                 let (t, levels) = (*t, self.levels(value));
                 let n = self.g.int_value(self.g.shape(t)[0]).and_then(|n| usize::try_from(n).ok());
                 if n != Some(forms.len()) {
-                    return Err(self.error(range, who.parts(forms.len(), n)));
+                    return Err(self.error(range, who.count_change(forms.len(), n)));
                 }
                 let parts: Vec<Value> = (0..forms.len())
                     .map(|k| {
                         let k = self.g.lit_usize(k);
                         let part = self.g.index(t, &[k]);
-                        self.row_of(part, levels)
+                        self.nested_element(part, levels)
                     })
                     .collect();
-                several(self, &parts, forms, now, out)
+                several(self, &parts, forms, current, out)
             }
-            (Form::Maybe(form), Value::Maybe(inner, there)) => {
-                self.refit(inner, form, now, out, (who, range))?;
-                now.next().ok_or(Poison)?;
-                out.push(*there);
+            (Form::Option(form), Value::Option(inner, exists)) => {
+                self.flatten_like(inner, form, current, out, (who, range))?;
+                current.next().ok_or(Poison)?;
+                out.push(*exists);
                 Ok(())
             }
             (Form::Cursor(seq), Value::Cursor(cursor)) if Rc::ptr_eq(&seq.item, &cursor.seq.item) => {
-                now.next().ok_or(Poison)?;
+                current.next().ok_or(Poison)?;
                 out.push(cursor.at);
                 Ok(())
             }
-            (Form::Maybe(form), Value::Nothing) => {
-                self.refit(&Value::Never, form, now, out, (who, range))?;
-                now.next().ok_or(Poison)?;
+            (Form::Option(form), Value::None) => {
+                self.flatten_like(&Value::Never, form, current, out, (who, range))?;
+                current.next().ok_or(Poison)?;
                 out.push(self.g.lit_bool(false));
                 Ok(())
             }
-            (Form::Nothing(key), Value::Maybe(inner, _)) => match self.kind(inner) {
-                Some(kind) if !self.chosen.contains_key(key) => {
-                    self.decided.insert(key.clone(), Chosen::Some(kind));
+            (Form::None(key), Value::Option(inner, _)) => match self.kind(inner) {
+                Some(kind) if !self.inferred_before.contains_key(key) => {
+                    self.inferred_now.insert(key.clone(), Inferred::Type(kind));
                     Err(Poison)
                 }
                 _ => {
                     let found = self.describe(inner);
-                    Err(self.error(range, who.changes("`None`", &found)))
+                    Err(self.error(range, who.type_change("`None`", &found)))
                 }
             },
             (
@@ -380,34 +380,35 @@ impl<'a> Lower<'a> {
                 | Value::Matrix(_)
                 | Value::Filled(..),
             ) => {
-                let now = *now.next().ok_or(Poison)?;
-                let t = self.term_as(value, Want::Elem(self.g.elem(now)), range)?;
-                if self.g.elem(t) != self.g.elem(now) || self.g.rank(t) != self.g.rank(now) {
-                    if self.soften(now, self.g.elem(t)) {
+                let current = *current.next().ok_or(Poison)?;
+                let t = self.term_as(value, Want::Elem(self.g.elem(current)), range)?;
+                if self.g.elem(t) != self.g.elem(current) || self.g.rank(t) != self.g.rank(current) {
+                    if self.retype_literals(current, self.g.elem(t)) {
                         return Err(Poison);
                     }
-                    let (was, is) = (self.describe(&Value::Term(now)), self.describe(&Value::Term(t)));
-                    return Err(self.error(range, who.changes(&was, &is)));
+                    let (was, is) = (self.describe(&Value::Term(current)), self.describe(&Value::Term(t)));
+                    return Err(self.error(range, who.type_change(&was, &is)));
                 }
-                out.push(self.carried_on(now, t, (who, range))?);
+                out.push(self.with_shape_of(current, t, (who, range))?);
                 Ok(())
             }
-            (Form::Open(lens), Value::Open(_) | Value::Term(_) | Value::Matrix(_)) => {
-                let now = *now.next().ok_or(Poison)?;
-                let now = Open { all: now, lens: Rc::clone(lens) };
-                let new = self.as_open(value, Want::Elem(self.g.elem(now.all)), range)?;
-                if self.g.elem(new.all) != self.g.elem(now.all) || self.g.rank(new.all) != self.g.rank(now.all) {
-                    let (was, is) = (self.describe(&Value::Term(now.all)), self.describe(&Value::Term(new.all)));
-                    return Err(self.error(range, who.changes(&was, &is)));
+            (Form::DynamicPart(lens), Value::DynamicPart(_) | Value::Term(_) | Value::Matrix(_)) => {
+                let current = *current.next().ok_or(Poison)?;
+                let current = DynamicPart { all: current, lens: Rc::clone(lens) };
+                let new = self.value_as_part(value, Want::Elem(self.g.elem(current.all)), range)?;
+                if self.g.elem(new.all) != self.g.elem(current.all) || self.g.rank(new.all) != self.g.rank(current.all)
+                {
+                    let (was, is) = (self.describe(&Value::Term(current.all)), self.describe(&Value::Term(new.all)));
+                    return Err(self.error(range, who.type_change(&was, &is)));
                 }
-                let (before, after) = (self.sizes_there(&now), self.sizes_there(&new));
+                let (before, after) = (self.dynamic_sizes(&current), self.dynamic_sizes(&new));
                 let same = before.iter().zip(&after).all(|(&n, &m)| {
                     n == m || self.state.facts.prove_le(&self.g, n, m) && self.state.facts.prove_le(&self.g, m, n)
                 });
-                if let (Carrier::Variable(name), false) = (who, same) {
+                if let (CarriedName::Variable(name), false) = (who, same) {
                     return Err(self.error(range, catalogue::carried_shape(name)));
                 }
-                out.push(self.of_sizes(&new, &now, &who.words(), range)?);
+                out.push(self.with_sizes_of(&new, &current, &who.descriptions(), range)?);
                 Ok(())
             }
             (_, other) => {
@@ -416,60 +417,60 @@ impl<'a> Lower<'a> {
                     Form::Tuple(_) | Form::List(_) => "a tuple or an array literal",
                     _ => "another value",
                 };
-                Err(self.error(range, who.changes(was, &found)))
+                Err(self.error(range, who.type_change(was, &found)))
             }
         }
     }
 
-    /// Gives `t` the shape of `now`. Sizes that may be equal are checked at run time. For a
+    /// Gives `t` the shape of `current`. Sizes that may be equal are checked at run time. For a
     /// variable, sizes that differ are an error.
-    fn carried_on(&mut self, now: Term, t: Term, (who, range): (Carrier, SrcRange)) -> Lowered<Term> {
-        let (a, b) = (self.g.shape(now).to_vec(), self.g.shape(t).to_vec());
+    fn with_shape_of(&mut self, current: Term, t: Term, (who, range): (CarriedName, SrcRange)) -> Lowered<Term> {
+        let (a, b) = (self.g.shape(current).to_vec(), self.g.shape(t).to_vec());
         let empty = |me: &Self, n: Term| me.g.int_value(n) == Some(0);
         for (&a, &b) in a.iter().zip(&b) {
             // An array that is empty at first is assumed to grow.
-            let begun = empty(self, a) != empty(self, b);
+            let one_is_empty = empty(self, a) != empty(self, b);
             let may = a == b
                 || (self.state.facts.prove_le(&self.g, a, b) && self.state.facts.prove_le(&self.g, b, a))
-                || (!begun
+                || (!one_is_empty
                     && self.size_of(a).is_some()
                     && self.size_of(b).is_some()
                     && (self.g.int_value(a).is_none() || self.g.int_value(b).is_none()));
-            if let (false, Carrier::Variable(name)) = (may, who) {
+            if let (false, CarriedName::Variable(name)) = (may, who) {
                 return Err(self.error(range, catalogue::carried_shape(name)));
             }
         }
-        self.same_shape(now, t, who.words(), range)
+        self.same_shape(current, t, who.descriptions(), range)
     }
 
     /// Requests another type for a term in the next run, if its type comes only from literals.
     /// Returns whether a new run is needed.
-    pub(super) fn soften(&mut self, t: Term, to: Elem) -> bool {
+    pub(super) fn retype_literals(&mut self, t: Term, to: Elem) -> bool {
         let alike = |a: Elem, b: Elem| a != b && a.is_real() == b.is_real() && a != Elem::Bool && b != Elem::Bool;
         if !alike(self.g.elem(t), to) {
             return false;
         }
         let mut any = false;
-        for key in self.open_in(t) {
-            if !self.chosen.contains_key(&key) && !self.decided.contains_key(&key) {
-                self.decided.insert(key, Chosen::Elem(to));
+        for key in self.literals_of(t) {
+            if !self.inferred_before.contains_key(&key) && !self.inferred_now.contains_key(&key) {
+                self.inferred_now.insert(key, Inferred::Elem(to));
                 any = true;
             }
         }
         // A request that was already made counts as well.
-        any || !self.decided.is_empty()
+        any || !self.inferred_now.is_empty()
     }
 
     /// The literals that determine the type of a term.
-    pub(super) fn open_in(&self, t: Term) -> Vec<Key> {
+    pub(super) fn literals_of(&self, t: Term) -> Vec<InferenceKey> {
         let from = self.g.elem(t);
         let (mut stack, mut seen, mut found) = (vec![t], std::collections::BTreeSet::new(), Vec::new());
         while let Some(t) = stack.pop() {
             if self.g.ty(t).as_array().is_none() || self.g.elem(t) != from || !seen.insert(t) {
                 continue;
             }
-            if let Some(keys) = self.soft.get(&t) {
-                found.extend(keys.iter().filter(|key| !self.chosen.contains_key(*key)).cloned());
+            if let Some(keys) = self.typed_by_literal.get(&t) {
+                found.extend(keys.iter().filter(|key| !self.inferred_before.contains_key(*key)).cloned());
                 continue;
             }
             match self.g.node(t) {
@@ -487,11 +488,11 @@ impl<'a> Lower<'a> {
 
     /// The default type for an array of integer literals, or the literal whose inferred type will
     /// decide it.
-    pub(super) fn literal_type(&self, value: &Value<'a>) -> (Want, Option<Key>) {
+    pub(super) fn literal_type(&self, value: &Value<'a>) -> (Want, Option<InferenceKey>) {
         let mut at = value;
         let number = loop {
             at = match at {
-                Value::List(parts) | Value::Matrix(parts) if value.is_open_inside() => match parts.first() {
+                Value::List(parts) | Value::Matrix(parts) if value.has_untyped_integers() => match parts.first() {
                     Some(part) => part,
                     None => return (Want::Any, None),
                 },
@@ -500,24 +501,25 @@ impl<'a> Lower<'a> {
             };
         };
         let Some((_, key)) = self.literals.get(&(Rc::as_ptr(number) as usize)) else { return (Want::Any, None) };
-        match self.chosen.get(key) {
-            Some(Chosen::Elem(elem)) => (Want::Elem(*elem), None),
+        match self.inferred_before.get(key) {
+            Some(Inferred::Elem(elem)) => (Want::Elem(*elem), None),
             _ => (Want::Any, Some(key.clone())),
         }
     }
 
     /// Records that the type of `t` comes from the same literals as that of `of`.
-    pub(super) fn open_like(&mut self, t: Term, of: Term) {
-        if matches!(self.g.elem(t), Elem::Int(_)) && !self.soft.is_empty() && self.open_in(t).is_empty() {
-            let keys = self.open_in(of);
-            self.softened(t, &keys);
+    pub(super) fn inherit_literals(&mut self, t: Term, of: Term) {
+        if matches!(self.g.elem(t), Elem::Int(_)) && !self.typed_by_literal.is_empty() && self.literals_of(t).is_empty()
+        {
+            let keys = self.literals_of(of);
+            self.set_literals(t, &keys);
         }
     }
 
     /// Records the literals that determine the type of a term.
-    pub(super) fn softened(&mut self, t: Term, keys: &[Key]) {
+    pub(super) fn set_literals(&mut self, t: Term, keys: &[InferenceKey]) {
         if !keys.is_empty() {
-            self.soft.insert(t, keys.to_vec());
+            self.typed_by_literal.insert(t, keys.to_vec());
         }
     }
 }
@@ -526,10 +528,10 @@ impl Form<'_> {
     /// The number of leaf terms.
     pub(super) fn leaves(&self) -> usize {
         match self {
-            Form::Leaf { .. } | Form::Open(_) | Form::Cursor(_) => 1,
-            Form::Unit | Form::Nothing(_) => 0,
+            Form::Leaf { .. } | Form::DynamicPart(_) | Form::Cursor(_) => 1,
+            Form::Unit | Form::None(_) => 0,
             Form::Tuple(parts) | Form::List(parts) => parts.iter().map(Form::leaves).sum(),
-            Form::Maybe(form) => form.leaves() + 1,
+            Form::Option(form) => form.leaves() + 1,
         }
     }
 }

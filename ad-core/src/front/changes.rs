@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::iter::consume::zero;
 use super::lower::Lower;
 use super::methods::elementwise::MAPV;
-use super::open::Open;
+use super::open::DynamicPart;
 use super::place::Place;
 use super::slice::{Axis, Cut};
 use super::table::{Call, Mark, On, Row, row};
@@ -108,26 +108,26 @@ pub(super) fn changed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(P
 
 /// The place expression that a method changes, and its current value: an array or a part with
 /// dynamic length.
-pub(super) fn changed_part<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Place, Open)> {
+pub(super) fn changed_part<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Place, DynamicPart)> {
     let place = place_arg(me, call, 0)?;
     let value = me.read_place(&place)?;
-    if let Value::Open(open) = &value {
+    if let Value::DynamicPart(open) = &value {
         return Ok((place, (**open).clone()));
     }
     let all = me.array(&value, place.range)?;
     let lens = vec![None; me.g.rank(all)];
-    Ok((place, Open { all, lens: lens.into() }))
+    Ok((place, DynamicPart { all, lens: lens.into() }))
 }
 
 fn at_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axis: usize, index: usize) -> Lowered<Value<'a>> {
     let (place, x) = changed_part(me, call)?;
     let (i, ri) = call.arg(index)?;
     let i = me.usize(i, ri)?;
-    let (sizes, rooms) = (me.sizes_there(&x), me.g.shape(x.all).to_vec());
+    let (sizes, capacities) = (me.dynamic_sizes(&x), me.g.shape(x.all).to_vec());
     me.require_index(i, sizes[axis], super::arith::axis_words(call.text(0), axis, sizes.len()));
-    let mut cuts = me.whole(&sizes, &rooms);
-    cuts[axis] = Cut::at(i);
-    Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
+    let mut cuts = me.whole(&sizes, &capacities);
+    cuts[axis] = Cut::index(i);
+    Ok(Value::Place(Rc::new(me.sliced_place(place, &cuts))))
 }
 
 fn of_matrix<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axis: usize) -> Lowered<Value<'a>> {
@@ -155,13 +155,13 @@ fn index_axis_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
 fn slice_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (place, x) = changed_part(me, call)?;
     let (spec, range) = call.arg(1)?;
-    let (sizes, rooms) = (me.sizes_there(&x), me.g.shape(x.all).to_vec());
+    let (sizes, capacities) = (me.dynamic_sizes(&x), me.g.shape(x.all).to_vec());
     let (axes, new) = super::slice::slice_axes(me, spec, sizes.len(), range)?;
     if !new.is_empty() {
         return Err(me.error(range, refused::construct(Construct::NewAxisInPlace)));
     }
-    let cuts = me.cuts((&sizes, &rooms), &axes, range)?;
-    Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
+    let cuts = me.cuts((&sizes, &capacities), &axes, range)?;
+    Ok(Value::Place(Rc::new(me.sliced_place(place, &cuts))))
 }
 
 fn slice_axis_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -169,17 +169,17 @@ fn slice_axis_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
     let axis = super::methods::sizes::axis_arg(me, call, x.all)?;
     let (part, range) = call.arg(2)?;
     let axes = super::slice::along(axis, super::slice::range_of_axis(me, part, range)?);
-    let (sizes, rooms) = (me.sizes_there(&x), me.g.shape(x.all).to_vec());
-    let cuts = me.cuts((&sizes, &rooms), &axes, range)?;
-    Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
+    let (sizes, capacities) = (me.dynamic_sizes(&x), me.g.shape(x.all).to_vec());
+    let cuts = me.cuts((&sizes, &capacities), &axes, range)?;
+    Ok(Value::Place(Rc::new(me.sliced_place(place, &cuts))))
 }
 
 /// A view of the whole array. A method that changes the axes of the view leaves the array as it is.
 fn view_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (place, x) = changed_part(me, call)?;
-    let (sizes, rooms) = (me.sizes_there(&x), me.g.shape(x.all).to_vec());
-    let cuts = me.whole(&sizes, &rooms);
-    Ok(Value::Place(Rc::new(me.narrowed(place, &cuts))))
+    let (sizes, capacities) = (me.dynamic_sizes(&x), me.g.shape(x.all).to_vec());
+    let cuts = me.whole(&sizes, &capacities);
+    Ok(Value::Place(Rc::new(me.sliced_place(place, &cuts))))
 }
 
 fn diag_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -237,14 +237,14 @@ fn invert_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
         let all = || Rc::new(Range { start: None, end: None, inclusive: false, key: None });
         let axes: Vec<Axis> = (0..shape.len()).map(|k| Axis::Range(all(), (k == axis).then_some(-1))).collect();
         let cuts = me.cuts((&shape, &shape), &axes, call.range)?;
-        Ok(me.take(t, &cuts))
+        Ok(me.slice_term(t, &cuts))
     })
 }
 
 fn assign<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (place, part) = changed_part(me, call)?;
     let (new, range) = call.arg(1)?;
-    let new = me.as_open(new, Want::Elem(me.g.elem(part.all)), range)?;
+    let new = me.value_as_part(new, Want::Elem(me.g.elem(part.all)), range)?;
     let words = [call.text(0).to_string(), call.text(1).to_string()];
     // The shape of the assigned part does not change, so only the value is broadcast.
     if part.lens.iter().chain(&*new.lens).any(Option::is_some) {
@@ -252,8 +252,8 @@ fn assign<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             let (a, b) = (me.describe(&Value::Term(part.all)), me.describe(&Value::Term(new.all)));
             return Err(me.error(range, catalogue::types_differ(&a, &b)));
         }
-        let new = me.spread_to(&part, &new, &words, range)?;
-        me.write_place(&place, Value::Open(new.into()))?;
+        let new = me.broadcast_part(&part, &new, &words, range)?;
+        me.write_place(&place, Value::DynamicPart(new.into()))?;
         return Ok(Value::Unit);
     }
     let (t, new) = (part.all, new.all);
@@ -269,14 +269,14 @@ fn assign<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn copy<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (place, part) = changed_part(me, call)?;
     let (new, range) = call.arg(1)?;
-    let new = me.as_open(new, Want::Elem(me.g.elem(part.all)), range)?;
+    let new = me.value_as_part(new, Want::Elem(me.g.elem(part.all)), range)?;
     if me.g.elem(new.all) != me.g.elem(part.all) || me.g.rank(new.all) != me.g.rank(part.all) {
         let (a, b) = (me.describe(&Value::Term(part.all)), me.describe(&Value::Term(new.all)));
         return Err(me.error(range, catalogue::types_differ(&a, &b)));
     }
     let words = [call.text(0).to_string(), call.text(1).to_string()];
-    let all = me.of_sizes(&new, &part, &words, range)?;
-    let new = me.opened(all, &part.lens);
+    let all = me.with_sizes_of(&new, &part, &words, range)?;
+    let new = me.dynamic_part(all, &part.lens);
     me.write_over(&place, &Value::Term(part.all), new)?;
     Ok(Value::Unit)
 }
@@ -289,9 +289,9 @@ fn fill<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let found = me.describe(&Value::Term(x));
         return Err(me.error(range, catalogue::expected(wanted::ONE_NUMBER, &found)));
     }
-    let rooms = me.g.shape(part.all).to_vec();
-    let all = me.g.broadcast(x, &rooms);
-    let new = me.opened(all, &part.lens);
+    let capacities = me.g.shape(part.all).to_vec();
+    let all = me.g.broadcast(x, &capacities);
+    let new = me.dynamic_part(all, &part.lens);
     me.write_over(&place, &Value::Term(part.all), new)?;
     Ok(Value::Unit)
 }
@@ -324,31 +324,31 @@ pub(super) fn moved<'a>(
     from: impl Fn(&mut Lower<'a>, Term, Term) -> Term,
 ) -> Lowered<Value<'a>> {
     let old = me.read_place(place)?;
-    if let Value::Stack(stack) = &old {
+    if let Value::GrowableVec(stack) = &old {
         let stack = Rc::clone(stack);
         let mut all = Vec::new();
         for &t in &stack.all {
-            let room = me.g.shape(t)[0];
+            let capacity = me.g.shape(t)[0];
             let var = me.g.fresh();
             let i = me.g.mk(Node::Var(var));
             let at = from(me, i, stack.len);
-            all.push(me.g.gather(t, [room].into(), &[var], &[at]));
+            all.push(me.g.gather(t, [capacity].into(), &[var], &[at]));
         }
         let window = stack.window.map(|_| 0);
-        let new = Value::Stack(Rc::new(super::stack::Stack { all, window, ..(*stack).clone() }));
+        let new = Value::GrowableVec(Rc::new(super::stack::GrowableVec { all, window, ..(*stack).clone() }));
         me.write_place(place, new)?;
         return Ok(Value::Unit);
     }
     let levels = me.levels(&old);
-    let x = me.as_open(&old, Want::Any, place.range)?;
-    let n = me.sizes_there(&x).first().copied().ok_or(Poison)?;
-    let room = me.g.shape(x.all)[0];
+    let x = me.value_as_part(&old, Want::Any, place.range)?;
+    let n = me.dynamic_sizes(&x).first().copied().ok_or(Poison)?;
+    let capacity = me.g.shape(x.all)[0];
     let var = me.g.fresh();
     let i = me.g.mk(Node::Var(var));
     let at = from(me, i, n);
-    let new = me.g.gather(x.all, [room].into(), &[var], &[at]);
-    let new = match me.opened(new, &x.lens) {
-        Value::Term(new) => me.rows(new, levels),
+    let new = me.g.gather(x.all, [capacity].into(), &[var], &[at]);
+    let new = match me.dynamic_part(new, &x.lens) {
+        Value::Term(new) => me.nested_value(new, levels),
         new => new,
     };
     me.write_place(place, new)?;
@@ -358,8 +358,8 @@ pub(super) fn moved<'a>(
 /// The number of elements along the first axis.
 pub(super) fn length_at<'a>(me: &mut Lower<'a>, place: &Place) -> Lowered<Term> {
     match me.read_place(place)? {
-        Value::Stack(stack) => Ok(stack.len),
-        Value::Open(open) => me.sizes_there(&open).first().copied().ok_or(Poison),
+        Value::GrowableVec(stack) => Ok(stack.len),
+        Value::DynamicPart(open) => me.dynamic_sizes(&open).first().copied().ok_or(Poison),
         Value::List(parts) => Ok(me.g.lit_usize(parts.len())),
         value => {
             let t = me.array(&value, place.range)?;
@@ -438,7 +438,7 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
             }
             Value::List(more)
         }
-        Value::Stack(stack) => me.push_on(&Rc::clone(stack), x, range)?,
+        Value::GrowableVec(stack) => me.push_element(&Rc::clone(stack), x, range)?,
         old => {
             let t = me.array(old, range)?;
             let x = me.term_as(x, Want::Elem(me.g.elem(t)), range)?;
@@ -457,7 +457,7 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
             let element = g.cond(here, before, x);
             let all = g.build(more, var, element);
             me.layouts().note_rows(all, &[before, x]);
-            me.rows(all, me.levels(old))
+            me.nested_value(all, me.levels(old))
         }
     };
     me.write_place(place, new)
@@ -475,29 +475,29 @@ pub(super) fn pop_from<'a>(me: &mut Lower<'a>, place: &Place) -> Lowered<Value<'
     let (last, new) = match &old {
         Value::Never => return Ok(Value::Never),
         Value::List(parts) => match parts.split_last() {
-            None => return Ok(Value::Nothing),
+            None => return Ok(Value::None),
             Some((last, rest)) => {
                 let yes = me.g.lit_bool(true);
-                (Value::Maybe(last.clone().into(), yes), Value::List(rest.into()))
+                (Value::Option(last.clone().into(), yes), Value::List(rest.into()))
             }
         },
-        Value::Stack(stack) => {
+        Value::GrowableVec(stack) => {
             let stack = Rc::clone(stack);
-            let there = me.g.compare(Cmp::Lt, zero, stack.len);
+            let exists = me.g.compare(Cmp::Lt, zero, stack.len);
             let at = me.g.int(IntOp::Sub, stack.len, one);
-            let last = me.under(there, true, |me| me.stacked(&stack, at))?;
-            (Value::Maybe(last.into(), there), Value::Stack(me.shorter_stack(&stack, at).into()))
+            let last = me.under(exists, true, |me| me.vec_element(&stack, at))?;
+            (Value::Option(last.into(), exists), Value::GrowableVec(me.shortened_vec(&stack, at).into()))
         }
         old => {
             let levels = me.levels(old);
             let t = me.array(old, place.range)?;
             let n = me.g.shape(t)[0];
-            let there = me.g.compare(Cmp::Lt, zero, n);
+            let exists = me.g.compare(Cmp::Lt, zero, n);
             let at = me.g.int(IntOp::Sub, n, one);
             let last = me.g.index(t, &[at]);
-            let last = me.row_of(last, levels);
+            let last = me.nested_element(last, levels);
             let rest = first_rows(me, t, at);
-            (Value::Maybe(last.into(), there), me.rows(rest, levels))
+            (Value::Option(last.into(), exists), me.nested_value(rest, levels))
         }
     };
     me.write_place(place, new)?;
@@ -518,10 +518,10 @@ fn shortened<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, most: Term, range: Src
     let old = me.read_place(&place)?;
     let new = match &old {
         Value::Never => Value::Never,
-        Value::Stack(stack) => {
+        Value::GrowableVec(stack) => {
             let stack = Rc::clone(stack);
             let len = me.g.int(IntOp::Min, stack.len, most);
-            Value::Stack(me.shorter_stack(&stack, len).into())
+            Value::GrowableVec(me.shortened_vec(&stack, len).into())
         }
         Value::List(parts) if me.g.int_value(most).is_some() => {
             let n = me.g.int_value(most).and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
@@ -535,7 +535,7 @@ fn shortened<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, most: Term, range: Src
             }
             let n = me.g.int(IntOp::Min, me.g.shape(t)[0], most);
             let rest = first_rows(me, t, n);
-            me.rows(rest, levels)
+            me.nested_value(rest, levels)
         }
     };
     me.write_place(&place, new)?;
@@ -575,10 +575,10 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let old = me.read_place(&place)?;
     let new = match &old {
         Value::Never => Value::Never,
-        Value::Maybe(..) | Value::Nothing => Value::Nothing,
+        Value::Option(..) | Value::None => Value::None,
         Value::Number(n) => Value::Number(if n.is_float() { Number::Float(0.0) } else { Number::Int(0) }.into()),
         Value::Term(t) if me.g.rank(*t) == 0 => Value::Term(zero(me, me.g.elem(*t))),
-        Value::List(_) | Value::Stack(_) => Value::List(Rc::new([])),
+        Value::List(_) | Value::GrowableVec(_) => Value::List(Rc::new([])),
         // Elements that are pushed later have this type.
         Value::Term(t) | Value::Nested(t, _) if me.g.rank(*t) == 1 => {
             let (zero, none) = (zero(me, me.g.elem(*t)), me.g.lit_usize(0));

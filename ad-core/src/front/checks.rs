@@ -8,7 +8,7 @@ mod close;
 
 use super::lower::Lower;
 use super::value::Lowered;
-use super::words::Words;
+use super::words::PanicMessage;
 use crate::analysis::range::Linear;
 use crate::ir::{Elem, Loc, Node, OpenLoop, Term, Type, Var};
 use crate::memory_order::HasLayouts;
@@ -22,20 +22,20 @@ pub(super) enum Frame {
     /// loop.
     Loop { var: Var, size: Term, mark: usize },
     /// A step of a recurrence. `level` is its index in the list of enclosing recurrences
-    /// (`State::steps`).
-    Steps { var: Var, size: Term, mark: usize, level: usize },
+    /// (`State::recurrences`).
+    Recurrence { var: Var, size: Term, mark: usize, level: usize },
     /// A guard: the condition has the value `holds`.
     Guard { cond: Term, holds: bool },
 }
 
 /// A recurrence that is being lowered.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Steps {
+pub(super) struct OpenRecurrence {
     /// The placeholders of the carried values.
     carried: Vec<Term>,
     /// Conditions that depend on carried values. Each becomes a carried flag, which is checked
     /// after the loop.
-    flags: Vec<(Term, Said)>,
+    flags: Vec<(Term, CheckMessage)>,
 }
 
 /// The input of a recurrence.
@@ -56,12 +56,12 @@ pub(super) struct Stepped {
     pub next: Vec<Term>,
     pub rows: Vec<Term>,
     /// Carried values that were discovered while the step was lowered. No step reads them.
-    pub more: Vec<More>,
+    pub more: Vec<ExtraCarry>,
 }
 
 /// A value that is carried only for use after the loop.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct More {
+pub(super) struct ExtraCarry {
     pub init: Term,
     /// Its placeholder in the step, from [`crate::ir::Graph::placeholder`].
     pub carried: Term,
@@ -70,7 +70,7 @@ pub(super) struct More {
 
 /// The numbers of checks, equations and flags at a point of the translation.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Noted {
+pub(super) struct Checkpoint {
     checks: usize,
     equations: usize,
     flags: Vec<usize>,
@@ -78,8 +78,8 @@ pub(super) struct Noted {
 
 /// The message of a check.
 #[derive(Clone, Debug)]
-struct Said {
-    words: Words,
+struct CheckMessage {
+    words: PanicMessage,
     shown: Vec<(String, Term)>,
     loc: Loc,
     /// Whether the check is evaluated only with debug assertions.
@@ -89,7 +89,7 @@ struct Said {
 }
 
 /// A condition that is being closed over the enclosing loops.
-enum Ok {
+enum Condition {
     /// `linear >= 0` over `usize` atoms, or one of these sizes is 0.
     Linear(Linear, Vec<Term>),
     /// A boolean scalar, and two optional sufficient conditions that ignore the guards: a linear
@@ -99,17 +99,17 @@ enum Ok {
 
 impl Lower<'_> {
     /// A checkpoint of the checks found so far.
-    pub(super) fn noted(&self) -> Noted {
-        let flags = self.state.steps.iter().map(|s| s.flags.len()).collect();
-        Noted { checks: self.state.checks.len(), equations: self.state.equations.len(), flags }
+    pub(super) fn checkpoint(&self) -> Checkpoint {
+        let flags = self.state.recurrences.iter().map(|s| s.flags.len()).collect();
+        Checkpoint { checks: self.state.checks.len(), equations: self.state.equations.len(), flags }
     }
 
     /// Drops the checks that were found since a checkpoint.
-    pub(super) fn forget_since(&mut self, noted: &Noted) {
+    pub(super) fn drop_checks_since(&mut self, noted: &Checkpoint) {
         self.state.checks.truncate(noted.checks);
         self.state.equations.truncate(noted.equations);
-        self.state.steps.truncate(noted.flags.len());
-        self.state.steps.iter_mut().zip(&noted.flags).for_each(|(s, &n)| s.flags.truncate(n));
+        self.state.recurrences.truncate(noted.flags.len());
+        self.state.recurrences.iter_mut().zip(&noted.flags).for_each(|(s, &n)| s.flags.truncate(n));
     }
 
     /// Lowers inside of a loop over a fresh variable below `size`.
@@ -117,7 +117,7 @@ impl Lower<'_> {
         let (var, term, mark) = self.enter(size);
         let depth = self.state.frames.len();
         self.state.frames.push(Frame::Loop { var, size, mark });
-        let result = self.unsure(|me| f(me, term));
+        let result = self.maybe_unreached(|me| f(me, term));
         self.state.frames.truncate(depth);
         self.state.facts.forget(mark);
         (var, result)
@@ -183,7 +183,7 @@ impl Lower<'_> {
     ) -> Lowered<(Vec<Term>, Vec<Term>)> {
         self.recur_steps(Recurrence { size, reverse, stop: None, init }, |me, step, carried| {
             let (next, rows) = f(me, step, carried)?;
-            Result::Ok(Stepped { next, rows, more: Vec::new() })
+            Ok(Stepped { next, rows, more: Vec::new() })
         })
     }
 
@@ -200,14 +200,14 @@ impl Lower<'_> {
             self.layouts().note_like(now, first);
         }
         let (var, step, mark) = self.enter(size);
-        let level = self.state.steps.len();
-        self.state.steps.push(Steps { carried: carried.clone(), flags: Vec::new() });
+        let level = self.state.recurrences.len();
+        self.state.recurrences.push(OpenRecurrence { carried: carried.clone(), flags: Vec::new() });
         let depth = self.state.frames.len();
-        self.state.frames.push(Frame::Steps { var, size, mark, level });
-        let made = self.unsure(|me| f(me, step, &carried));
+        self.state.frames.push(Frame::Recurrence { var, size, mark, level });
+        let made = self.maybe_unreached(|me| f(me, step, &carried));
         self.state.frames.truncate(depth);
         self.state.facts.forget(mark);
-        let flags = self.state.steps.pop().unwrap_or_default().flags;
+        let flags = self.state.recurrences.pop().unwrap_or_default().flags;
         let Stepped { next: mut results, rows, more } = made?;
         for m in more {
             init.push(m.init);
@@ -234,31 +234,31 @@ impl Lower<'_> {
         results.extend(&rows);
         if let Some(k) = stop {
             let of: Vec<Term> = init.iter().chain(&results).copied().collect();
-            init[k] = self.or_not_reached(init[k], &of);
+            init[k] = self.stopped_if_unreached(init[k], &of);
         }
         let leaves: Vec<Term> = carried.iter().copied().chain([step]).collect();
         let left = stop.map(|k| init[k]);
-        self.once_in_steps(size, left, &leaves, &mut results);
+        self.guard_invariants(size, left, &leaves, &mut results);
         let firsts = init.clone();
         let t = self.g.close_loop(&OpenLoop { count: size, reverse, stop, step: var, init, carried, results });
         for (k, (_, said)) in flags.into_iter().enumerate() {
             let ok = self.g.proj(t, carries + k);
-            self.check(Ok::Term(ok, None, None), said);
+            self.check(Condition::Term(ok, None, None), said);
         }
         let last: Vec<Term> = (0..carries).map(|k| self.g.proj(t, k)).collect();
         for (&last, first) in last.iter().zip(firsts) {
             self.layouts().note_like(last, first);
         }
-        Result::Ok((last, (0..rows.len()).map(|k| self.g.proj(t, all + k)).collect()))
+        Ok((last, (0..rows.len()).map(|k| self.g.proj(t, all + k)).collect()))
     }
 
     /// An unbounded loop that does not depend on an enclosing loop may be hoisted out of it. So it
     /// starts as stopped if the enclosing loop has no step that reaches it.
-    fn or_not_reached(&mut self, mut left: Term, of: &[Term]) -> Term {
+    fn stopped_if_unreached(&mut self, mut left: Term, of: &[Term]) -> Term {
         let leaves = |me: &mut Self, frame: &Frame| match *frame {
             Frame::Loop { var, .. } => vec![me.g.mk(Node::Var(var))],
-            Frame::Steps { var, level, .. } => {
-                let mut leaves = me.state.steps.get(level).map_or_else(Vec::new, |s| s.carried.clone());
+            Frame::Recurrence { var, level, .. } => {
+                let mut leaves = me.state.recurrences.get(level).map_or_else(Vec::new, |s| s.carried.clone());
                 leaves.push(me.g.mk(Node::Var(var)));
                 leaves
             }
@@ -280,11 +280,11 @@ impl Lower<'_> {
             }
         }
         for (k, leaves) in around {
-            if let Frame::Loop { size, mark, .. } | Frame::Steps { size, mark, .. } = frames[k]
+            if let Frame::Loop { size, mark, .. } | Frame::Recurrence { size, mark, .. } = frames[k]
                 && !self.g.depends_on(left, &leaves)
-                && !self.filled_outside(size, mark)
+                && !self.known_nonempty(size, mark)
             {
-                left = self.where_filled(left, size);
+                left = self.unless_empty(left, size);
             }
         }
         left
@@ -297,7 +297,7 @@ impl Lower<'_> {
         // Guards that were added after an exit end here too.
         let depth = self.state.frames.len();
         self.state.frames.push(Frame::Guard { cond, holds });
-        let result = self.unsure(f);
+        let result = self.maybe_unreached(f);
         self.state.frames.truncate(depth);
         self.state.facts.forget(mark);
         result
@@ -308,7 +308,7 @@ impl Lower<'_> {
     pub(super) fn unconditional(&self) -> bool {
         self.state.frames.iter().all(|frame| match *frame {
             Frame::Guard { .. } => false,
-            Frame::Loop { size, mark, .. } | Frame::Steps { size, mark, .. } => self.filled_outside(size, mark),
+            Frame::Loop { size, mark, .. } | Frame::Recurrence { size, mark, .. } => self.known_nonempty(size, mark),
         })
     }
 
@@ -347,14 +347,14 @@ impl Lower<'_> {
     }
 
     /// Requires `ok`. The function panics with this message otherwise.
-    pub(super) fn require_saying(&mut self, ok: Term, words: &Words) {
+    pub(super) fn require_with_message(&mut self, ok: Term, words: &PanicMessage) {
         if self.g.bool_value(ok) == Some(true) {
             return;
         }
-        let debug = std::mem::take(&mut self.state.debug);
+        let debug = std::mem::take(&mut self.state.debug_only);
         self.check(
-            Ok::Term(ok, None, Some(ok)),
-            Said { words: words.clone(), shown: Vec::new(), loc: self.state.here, debug, incomplete: false },
+            Condition::Term(ok, None, Some(ok)),
+            CheckMessage { words: words.clone(), shown: Vec::new(), loc: self.state.here, debug, incomplete: false },
         );
     }
 
@@ -370,16 +370,16 @@ impl Lower<'_> {
         }
         let start = match &goal {
             Some(l) if l.atoms.keys().all(|&t| *self.g.ty(t) == Type::scalar(Elem::USIZE)) => {
-                Ok::Linear(l.clone(), Vec::new())
+                Condition::Linear(l.clone(), Vec::new())
             }
-            _ => Ok::Term(ok, None, Some(ok)),
+            _ => Condition::Term(ok, None, Some(ok)),
         };
         // A value inside of a loop cannot be shown outside of it.
         let (shown, lost): (Vec<_>, Vec<_>) =
             shown.into_iter().partition(|(_, t)| self.g.free(*t).is_empty() && !self.g.is_open(*t));
-        let debug = std::mem::take(&mut self.state.debug);
+        let debug = std::mem::take(&mut self.state.debug_only);
         let incomplete = !lost.is_empty();
-        self.check(start, Said { words: message.into(), shown, loc: self.state.here, debug, incomplete });
+        self.check(start, CheckMessage { words: message.into(), shown, loc: self.state.here, debug, incomplete });
         // If the check fails there is no result, so the code that follows may rely on it.
         if let Some(goal) = goal {
             self.state.facts.learn(goal);
@@ -387,15 +387,15 @@ impl Lower<'_> {
     }
 
     /// Adds a check, unless an enclosing loop has to carry it as a flag.
-    fn check(&mut self, ok: Ok, said: Said) {
+    fn check(&mut self, ok: Condition, said: CheckMessage) {
         let Some(closed) = self.close(ok, &said) else { return };
         if self.g.bool_value(closed) == Some(true) || self.state.checks.iter().any(|c| c.ok == closed) {
             return;
         }
         let phase = if self.of_sizes_only(closed) { Phase::Entry } else { Phase::Reached };
-        let Said { words, mut shown, loc, debug, mut incomplete } = said;
+        let CheckMessage { words, mut shown, loc, debug, mut incomplete } = said;
         let tell = |t| {
-            let told = self.told(t, closed);
+            let told = self.shown_value(t, closed);
             incomplete |= told.is_none();
             told
         };

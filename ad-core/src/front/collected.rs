@@ -6,14 +6,14 @@
 
 use std::rc::Rc;
 
-use super::carry::Key;
+use super::carry::InferenceKey;
 use super::changes::{length_at, moved, place_arg, pop_from, push_to, rotated};
-use super::longer::Longer;
+use super::growth::Growth;
 use super::lower::Lower;
-use super::outward::Outward;
+use super::outward::LoopEffects;
 use super::place::Place;
-use super::stack::Stack;
-use super::state::Held;
+use super::stack::GrowableVec;
+use super::state::CellValue;
 use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue::refused;
@@ -52,26 +52,26 @@ pub(super) const TABLE: &[Row] = &[
 impl<'a> Lower<'a> {
     /// Collects the items of a filtered iterator into a `Vec`.
     pub(super) fn collected_items(&mut self, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<Value<'a>> {
-        if !seq.lens.is_empty() && seq.keep.is_none() {
+        if !seq.lens.is_empty() && seq.present.is_none() {
             let seq = self.by_number(seq.clone());
             return self.collected_items(&seq, want, range);
         }
-        if let (Some(len), None, 1) = (seq.len, &seq.keep, seq.dims.len()) {
+        if let (Some(len), None, 1) = (seq.len, &seq.present, seq.dims.len()) {
             // Numbers of a known count need no loop.
             let all = |me: &mut Self| me.filled(seq, range, want, |me, elem| Ok(super::iter::consume::zero(me, elem)));
-            if self.attempt(|me| all(me).map(|t| me.g.rank(t)) == Ok(1)) {
-                let (t, more) = (all(self)?, self.no_longer());
+            if self.trial(|me| all(me).map(|t| me.g.rank(t)) == Ok(1)) {
+                let (t, more) = (all(self)?, self.no_growth());
                 let form = super::carry::Form::Leaf { levels: 0 };
-                let stack = Stack { all: vec![t], form, ..Stack::bare(len, more) };
-                return Ok(Value::Stack(Rc::new(stack)));
+                let stack = GrowableVec { all: vec![t], form, ..GrowableVec::without_arrays(len, more) };
+                return Ok(Value::GrowableVec(Rc::new(stack)));
             }
-            if !self.decided.is_empty() {
+            if !self.inferred_now.is_empty() {
                 return Err(Poison);
             }
         }
         let (cells, outer) = (self.state.store.len(), self.state.scope.clone());
         let name = " collected".to_string();
-        self.bind_cell(name.clone(), Held::Value(Value::List(Rc::new([]))), true);
+        self.bind_cell(name.clone(), CellValue::Value(Value::List(Rc::new([]))), true);
         let made = self.push_all(&name, seq, want, range);
         let found = self.state.store.held(super::state::Cell(cells)).cloned();
         self.state.store.truncate(cells);
@@ -79,7 +79,7 @@ impl<'a> Lower<'a> {
         made?;
         match found {
             // The `Vec` is empty and its element type is unknown.
-            Some(Held::Value(value)) => Ok(value),
+            Some(CellValue::Value(value)) => Ok(value),
             _ => Err(Poison),
         }
     }
@@ -98,9 +98,9 @@ impl<'a> Lower<'a> {
             push_to(me, &place, &item, range)?;
             Ok(Value::Unit)
         };
-        let outward = Outward::of_pushing(name, seq.whole());
-        let key = Key::at(self.state.here.0 as usize, "pushed");
-        self.looped((Some(seq), &body), &outward, (None, key), range)?;
+        let effects = LoopEffects::of_pushing(name, seq.whole());
+        let key = InferenceKey::at_address(self.state.here.0 as usize, "pushed");
+        self.lower_loop((Some(seq), &body), &effects, (None, key), range)?;
         Ok(())
     }
 }
@@ -137,7 +137,7 @@ fn retain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     }
     let mut seq = me.seq(&old, place.range)?;
     let (f, item) = (f.clone(), Rc::clone(&seq.item));
-    seq.keep = Some(Rc::new(move |me, ix| {
+    seq.present = Some(Rc::new(move |me, ix| {
         let value = item(me, ix)?;
         let value = me.apply(&f, &[value], rf)?;
         me.boolean(&value, rf)
@@ -199,27 +199,27 @@ fn taken_out<'a>(
     let at = me.usize(at, range)?;
     let n = length_at(me, &place)?;
     me.require_index(at, n, super::arith::axis_words(call.text(0), 0, 1));
-    if let Value::Stack(stack) = me.read_place(&place)? {
-        let taken = me.stacked(&stack, at)?;
-        let (one, room) = (me.g.lit_usize(1), me.room(&stack));
+    if let Value::GrowableVec(stack) = me.read_place(&place)? {
+        let taken = me.vec_element(&stack, at)?;
+        let (one, capacity) = (me.g.lit_usize(1), me.capacity(&stack));
         if me.g.int_value(at) == Some(0) {
             // What lies behind the elements moves as well, so that the pass `ring_buffers` sees a rotation.
-            moved(me, &place, |me, i, _| rotated(me, i, one, room))?;
+            moved(me, &place, |me, i, _| rotated(me, i, one, capacity))?;
         } else {
             moved(me, &place, |me, i, n| from(me, i, n, at))?;
         }
         let len = me.g.int(IntOp::Sub, n, one);
-        if let Value::Stack(stack) = me.read_place(&place)? {
+        if let Value::GrowableVec(stack) = me.read_place(&place)? {
             // There was one, so there is one less, for certain.
-            let more = Longer { freed: stack.more.freed + 1, taken: true, ..stack.more };
-            let shorter = Stack { more, ..me.shorter_stack(&stack, len) };
-            me.write_place(&place, Value::Stack(shorter.into()))?;
+            let more = Growth { freed: stack.more.freed + 1, taken: true, ..stack.more };
+            let shorter = GrowableVec { more, ..me.shortened_vec(&stack, len) };
+            me.write_place(&place, Value::GrowableVec(shorter.into()))?;
         }
         return Ok(taken);
     }
     moved(me, &place, |me, i, n| from(me, i, n, at))?;
     match pop_from(me, &place)? {
-        Value::Maybe(value, _) => Ok((*value).clone()),
+        Value::Option(value, _) => Ok((*value).clone()),
         other => Ok(other),
     }
 }

@@ -34,7 +34,7 @@ impl<'a> Lower<'a> {
                 _ => break,
             }
         }
-        let value = self.deeper(|| SrcRange::of(e), |me| me.form(e));
+        let value = self.one_level_deeper(|| SrcRange::of(e), |me| me.form(e));
         if ndarray { value.map(Value::into_ndarray) } else { value }
     }
 
@@ -55,16 +55,16 @@ impl<'a> Lower<'a> {
         match e {
             Expr::Lit(l) => self.literal(&l.lit),
             Expr::Path(p) => self.path(p),
-            Expr::Binary(b) if super::place::assigns(&b.op) => self.at(b, |me| me.compound(b)),
-            Expr::Binary(b) => self.at(b, |me| me.binary(b)),
+            Expr::Binary(b) if super::place::compound::assigns(&b.op) => self.at_syntax(b, |me| me.compound(b)),
+            Expr::Binary(b) => self.at_syntax(b, |me| me.binary(b)),
             Expr::Reference(r) => Ok(Value::Place(Rc::new(self.place(&r.expr)?))),
-            Expr::Assign(a) => self.at(a, |me| me.assign_expr(a)),
-            Expr::Unary(u) => self.at(u, |me| me.unary(u)),
-            Expr::Call(c) => self.at(c, |me| me.call_expr(c)),
-            Expr::MethodCall(m) => self.at(m, |me| me.method(m)),
-            Expr::Index(x) => self.at(x, |me| me.index_expr(x)),
+            Expr::Assign(a) => self.at_syntax(a, |me| me.assign_expr(a)),
+            Expr::Unary(u) => self.at_syntax(u, |me| me.unary(u)),
+            Expr::Call(c) => self.at_syntax(c, |me| me.call_expr(c)),
+            Expr::MethodCall(m) => self.at_syntax(m, |me| me.method(m)),
+            Expr::Index(x) => self.at_syntax(x, |me| me.index_expr(x)),
             Expr::Closure(c) if c.asyncness.is_none() => Ok(self.closure(c)),
-            Expr::Cast(c) => self.at(c, |me| {
+            Expr::Cast(c) => self.at_syntax(c, |me| {
                 let range = SrcRange::of(c);
                 let value = me.expr(&c.expr)?;
                 match types::elem_of(&c.ty, me.sig.real_param.as_ref()) {
@@ -76,8 +76,8 @@ impl<'a> Lower<'a> {
             Expr::Match(m) => self.match_expr(m),
             Expr::Block(b) if b.label.is_none() => self.block(&b.block),
             Expr::Block(b) => self.labelled(b),
-            Expr::ForLoop(l) => self.at(&l.expr, |me| me.for_loop(l)),
-            Expr::While(l) => self.at(&l.cond, |me| me.while_loop(l)),
+            Expr::ForLoop(l) => self.at_syntax(&l.expr, |me| me.for_loop(l)),
+            Expr::While(l) => self.at_syntax(&l.cond, |me| me.while_loop(l)),
             Expr::Loop(l) => self.endless_loop(l),
             Expr::Return(r) => self.return_expr(r),
             Expr::Break(b) => self.break_expr(b),
@@ -89,11 +89,11 @@ impl<'a> Lower<'a> {
                 let mut end = |side: &'a Option<Box<Expr>>| side.as_ref().map(|e| self.expr(e)).transpose();
                 let (start, end) = (end(&r.start), end(&r.end));
                 let inclusive = matches!(r.limits, syn::RangeLimits::Closed(_));
-                let key = Some(super::carry::Key::new(r, ""));
+                let key = Some(super::carry::InferenceKey::new(r, ""));
                 Ok(Value::Range(Rc::new(Range { start: start?, end: end?, inclusive, key })))
             }
             Expr::Field(f) => self.field(f),
-            Expr::Repeat(r) => self.at(r, |me| {
+            Expr::Repeat(r) => self.at_syntax(r, |me| {
                 let (value, len) = (me.expr(&r.expr), me.expr(&r.len));
                 let (value, len) = (value?, len?);
                 if let Value::Range(_) = value {
@@ -114,7 +114,7 @@ impl<'a> Lower<'a> {
                 let (t, levels) = (me.term(&value, SrcRange::of(&r.expr))?, me.levels(&value));
                 let repeated = me.g.replicate(len, t);
                 me.layouts().note_rows(repeated, &[t]);
-                Ok(me.rows(repeated, levels.saturating_add(1)))
+                Ok(me.nested_value(repeated, levels.saturating_add(1)))
             }),
             other => Err(refuse::expression(self, other)),
         }
@@ -159,7 +159,8 @@ impl<'a> Lower<'a> {
         };
         if suffix.is_empty() {
             let number = Rc::new(number);
-            self.literals.insert(Rc::as_ptr(&number) as usize, (Rc::clone(&number), super::carry::Key::new(lit, "")));
+            self.literals
+                .insert(Rc::as_ptr(&number) as usize, (Rc::clone(&number), super::carry::InferenceKey::new(lit, "")));
             return Ok(Value::Number(number));
         }
         match types::elem_named(suffix, None) {
@@ -203,7 +204,7 @@ impl<'a> Lower<'a> {
             && name == "None"
         {
             self.assume_path(&p.path, None);
-            return Ok(Value::Nothing);
+            return Ok(Value::None);
         }
         if let [.., of, name] = &names[..]
             && of == "Ordering"
@@ -245,12 +246,12 @@ impl<'a> Lower<'a> {
 
     /// The error for a function that exists and cannot be called: the annotated function, a nested
     /// function that is out of scope, or a constructor of an unknown type.
-    pub(super) fn unseen_function(&self, path: &syn::Path, last: &str) -> Option<Message> {
+    pub(super) fn uncallable_function(&self, path: &syn::Path, last: &str) -> Option<Message> {
         let owner = path.segments.iter().rev().nth(1).map(|s| s.ident.to_string());
         let Some(owner) = owner else {
             return match last {
                 _ if self.sig.name == last => Some(catalogue::recursion(last)),
-                _ if self.inner.contains(last) => Some(catalogue::recursion(last)),
+                _ if self.nested_functions.contains(last) => Some(catalogue::recursion(last)),
                 _ if last.starts_with(char::is_uppercase) => Some(refused::value(last)),
                 _ => None,
             };

@@ -15,7 +15,7 @@ use super::arith::Join;
 use super::checks::Frame;
 use super::lower::Lower;
 use super::outward::Jump;
-use super::state::{Cell, Held, Store};
+use super::state::{Cell, CellValue, Store};
 use super::value::{Lowered, Value};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
@@ -26,21 +26,21 @@ type Literal = (Term, bool);
 
 /// A construct that a jump can leave: a function, a labelled block, a loop or a loop body.
 #[derive(Clone, Debug)]
-pub(super) struct Target<'a> {
-    kind: Kind,
+pub(super) struct JumpTarget<'a> {
+    kind: TargetKind,
     label: Option<String>,
     /// The number of frames and cells when the construct was entered.
     frames: usize,
     cells: usize,
     exits: Vec<Exit<'a>>,
     /// For a loop body: the jumps in it that leave an outer target.
-    leaves: Vec<Leave>,
+    outer_jumps: Vec<OuterJump>,
 }
 
 /// A jump out of a loop. It ends the current step. The loop carries a flag that the jump was taken,
 /// and the value of the jump.
 #[derive(Clone, Debug)]
-pub(super) struct Leave {
+pub(super) struct OuterJump {
     /// The index of the target that the jump leaves.
     pub target: usize,
     /// Whether the jump was taken.
@@ -48,13 +48,13 @@ pub(super) struct Leave {
     pub value: Cell,
     /// Variables that are not assigned before the loop, each with the cell that carries its value
     /// at the jump.
-    pub others: Vec<(Cell, Cell)>,
+    pub assigned_inside: Vec<(Cell, Cell)>,
     /// Variables that are dead, because the jump returns from the function.
-    pub forgotten: Vec<Cell>,
+    pub dead: Vec<Cell>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum TargetKind {
     /// A function or closure. `return` leaves it.
     Function,
     /// A block with a label. `break 'label` leaves it.
@@ -76,12 +76,12 @@ struct Exit<'a> {
 }
 
 /// The result of lowering one branch.
-struct Arm<'a> {
+struct BranchEnd<'a> {
     value: Lowered<Value<'a>>,
     store: Store<'a>,
     reached: bool,
     /// The condition under which a jump left the branch. `None` if no jump did.
-    gone: Option<Term>,
+    exited: Option<Term>,
 }
 
 impl<'a> Lower<'a> {
@@ -93,17 +93,17 @@ impl<'a> Lower<'a> {
         other: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        let (before, reached) = (self.state.store.clone(), self.state.reached);
+        let (before, reached) = (self.state.store.clone(), self.state.reachable);
         let a = self.arm(cond, true, then);
-        (self.state.store, self.state.reached) = (before, reached);
+        (self.state.store, self.state.reachable) = (before, reached);
         let b = self.arm(cond, false, other);
-        self.state.reached = reached && (a.reached || b.reached);
+        self.state.reachable = reached && (a.reached || b.reached);
         self.state.store = match (a.reached, b.reached) {
             (true, false) => a.store,
             (false, true) => b.store,
             _ => self.merge(cond, &a.store, &b.store, range),
         };
-        self.leave(cond, [(a.reached, a.gone), (b.reached, b.gone)]);
+        self.guard_after_branch(cond, [(a.reached, a.exited), (b.reached, b.exited)]);
         match (a.reached, b.reached) {
             (true, false) => b.value.and(a.value),
             (false, true) => a.value.and(b.value),
@@ -115,37 +115,37 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn arm(&mut self, cond: Term, holds: bool, f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>) -> Arm<'a> {
+    fn arm(&mut self, cond: Term, holds: bool, f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>) -> BranchEnd<'a> {
         let (depth, cells, exits, outside) =
-            (self.state.frames.len(), self.state.store.len(), self.exits(), self.state.reached);
+            (self.state.frames.len(), self.state.store.len(), self.exit_count(), self.state.reachable);
         // A branch that is known not to be taken is lowered for its errors only.
         let never = self.g.bool_value(cond) == Some(!holds);
-        self.state.reached &= !never;
-        let (value, gone) = self.under(cond, holds, |me| {
+        self.state.reachable &= !never;
+        let (value, exited) = self.under(cond, holds, |me| {
             let value = f(me);
-            let left = me.exits() > exits;
-            let gone = if left { me.negated_path(depth + 1) } else { None };
-            (value, gone)
+            let left = me.exit_count() > exits;
+            let exited = if left { me.negated_path(depth + 1) } else { None };
+            (value, exited)
         });
         let mut store = self.state.store.clone();
         store.truncate(cells);
-        let reached = self.state.reached;
+        let reached = self.state.reachable;
         // True if the branch ends by a jump. A branch that only panics needs no guard, since a
         // check already states that it is not taken.
-        let left = self.exits() > exits;
-        let gone = if !reached && left { Some(self.g.lit_bool(true)) } else { gone };
-        self.state.reached = outside;
-        Arm { value, store, reached, gone }
+        let left = self.exit_count() > exits;
+        let exited = if !reached && left { Some(self.g.lit_bool(true)) } else { exited };
+        self.state.reachable = outside;
+        BranchEnd { value, store, reached, exited }
     }
 
     /// Guards the code after a conditional: it is reached if neither branch was left by a jump.
-    fn leave(&mut self, cond: Term, arms: [(bool, Option<Term>); 2]) {
+    fn guard_after_branch(&mut self, cond: Term, arms: [(bool, Option<Term>); 2]) {
         let [(a_reached, a), (b_reached, b)] = arms;
         if !a_reached && !b_reached {
             self.diverge();
             return;
         }
-        let (all, none) = (self.g.lit_bool(true), self.g.lit_bool(false));
+        let (all, false_) = (self.g.lit_bool(true), self.g.lit_bool(false));
         let known = |g: &crate::ir::Graph, t: Option<Term>| t.map_or(Some(false), |t| g.bool_value(t));
         match (known(&self.g, a), known(&self.g, b)) {
             (Some(false), Some(false)) => {
@@ -159,9 +159,9 @@ impl<'a> Lower<'a> {
             (Some(true), Some(false)) => self.guard(cond, false),
             (Some(false), Some(true)) => self.guard(cond, true),
             _ => {
-                let (a, b) = (a.unwrap_or(none), b.unwrap_or(none));
-                let gone = if a == all && b == all { all } else { self.g.cond(cond, a, b) };
-                self.guard(gone, false);
+                let (a, b) = (a.unwrap_or(false_), b.unwrap_or(false_));
+                let exited = if a == all && b == all { all } else { self.g.cond(cond, a, b) };
+                self.guard(exited, false);
             }
         }
     }
@@ -169,19 +169,19 @@ impl<'a> Lower<'a> {
     /// Assumes that a condition has this value until the end of the enclosing construct.
     fn guard(&mut self, cond: Term, holds: bool) {
         self.state.facts.assume(&self.g, cond, holds);
-        self.state.left.get_or_insert(self.g.len());
+        self.state.after_jump.get_or_insert(self.g.len());
         self.state.frames.push(Frame::Guard { cond, holds });
     }
 
     /// Marks the code that follows as unreachable.
     fn diverge(&mut self) {
-        self.state.reached = false;
+        self.state.reachable = false;
         let no = self.g.lit_bool(false);
         self.state.frames.push(Frame::Guard { cond: no, holds: true });
     }
 
     /// The number of exits recorded so far for the current targets.
-    fn exits(&self) -> usize {
+    fn exit_count(&self) -> usize {
         self.state.targets.iter().map(|t| t.exits.len()).sum()
     }
 
@@ -191,7 +191,7 @@ impl<'a> Lower<'a> {
         guards
             .filter_map(|f| match f {
                 Frame::Guard { cond, holds } => Some((*cond, *holds)),
-                Frame::Loop { .. } | Frame::Steps { .. } => None,
+                Frame::Loop { .. } | Frame::Recurrence { .. } => None,
             })
             .collect()
     }
@@ -238,27 +238,27 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
-        self.target((Kind::Function, Vec::new()), None, range, f)
+        self.target((TargetKind::Function, Vec::new()), None, range, f)
     }
 
     /// Lowers a block with a label.
     pub(super) fn labelled(&mut self, b: &'a syn::ExprBlock) -> Lowered<Value<'a>> {
         let label = b.label.as_ref().map(|l| l.name.ident.to_string());
         let range = SrcRange::of(&b.label);
-        self.target((Kind::Block, Vec::new()), label, range, |me| me.block(&b.block))
+        self.target((TargetKind::Block, Vec::new()), label, range, |me| me.block(&b.block))
     }
 
     /// Lowers a loop. `f` lowers the steps, and receives the index of the loop's target.
     pub(super) fn loop_target<R>(&mut self, label: Option<String>, f: impl FnOnce(&mut Self, usize) -> R) -> R {
         let at = self.state.targets.len();
         let (frames, cells) = (self.state.frames.len(), self.state.store.len());
-        self.state.targets.push(Target {
-            kind: Kind::Loop,
+        self.state.targets.push(JumpTarget {
+            kind: TargetKind::Loop,
             label,
             frames,
             cells,
             exits: Vec::new(),
-            leaves: Vec::new(),
+            outer_jumps: Vec::new(),
         });
         let result = f(self, at);
         self.state.targets.truncate(at);
@@ -268,97 +268,97 @@ impl<'a> Lower<'a> {
     /// Lowers a step of the innermost loop.
     pub(super) fn step_target(
         &mut self,
-        leaves: Vec<Leave>,
+        outer_jumps: Vec<OuterJump>,
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
-        let outside = self.state.reached;
-        let value = self.target((Kind::Step, leaves), None, range, f);
+        let outside = self.state.reachable;
+        let value = self.target((TargetKind::Step, outer_jumps), None, range, f);
         // The loop may have no steps, so the code after it is reachable.
-        self.state.reached = outside;
+        self.state.reachable = outside;
         value
     }
 
     fn target(
         &mut self,
-        (kind, leaves): (Kind, Vec<Leave>),
+        (kind, outer_jumps): (TargetKind, Vec<OuterJump>),
         label: Option<String>,
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
         let (frames, cells, outside, outer_exits) =
-            (self.state.frames.len(), self.state.store.len(), self.state.reached, self.exits());
+            (self.state.frames.len(), self.state.store.len(), self.state.reachable, self.exit_count());
         let mark = self.state.facts.mark();
-        self.state.targets.push(Target { kind, label, frames, cells, exits: Vec::new(), leaves });
-        let before = self.state.left.take();
+        self.state.targets.push(JumpTarget { kind, label, frames, cells, exits: Vec::new(), outer_jumps });
+        let before = self.state.after_jump.take();
         let value = f(self);
-        let guarded = std::mem::replace(&mut self.state.left, before);
+        let guarded = std::mem::replace(&mut self.state.after_jump, before);
         let exits = self.state.targets.pop().map_or_else(Vec::new, |t| t.exits);
         if exits.is_empty() {
             // There are no exits, so the facts at the end of the block hold after it.
             self.state.store.truncate(cells);
-            if matches!(kind, Kind::Function | Kind::Step) {
+            if matches!(kind, TargetKind::Function | TargetKind::Step) {
                 self.state.frames.truncate(frames);
                 self.state.facts.forget(mark);
-                self.state.reached = outside;
+                self.state.reachable = outside;
             }
             // This is conservative: the range could be shorter if the code after the block has the
             // same guards.
-            guarded.into_iter().for_each(|start| self.unsure_since(start));
+            guarded.into_iter().for_each(|start| self.maybe_unreached_since(start));
             return value;
         }
-        let falls = self.state.reached.then(|| self.conditions(frames));
-        let left = self.exits() > outer_exits;
+        let falls = self.state.reachable.then(|| self.conditions(frames));
+        let left = self.exit_count() > outer_exits;
         self.state.frames.truncate(frames);
         self.state.facts.forget(mark);
-        self.state.reached = outside;
-        guarded.into_iter().for_each(|start| self.unsure_since(start));
+        self.state.reachable = outside;
+        guarded.into_iter().for_each(|start| self.maybe_unreached_since(start));
         let value = value?;
-        let mut ways: Vec<Exit> = exits;
+        let mut exits: Vec<Exit> = exits;
         if let Some(path) = falls {
-            ways.push(Exit { path, store: self.state.store.clone(), value });
+            exits.push(Exit { path, store: self.state.store.clone(), value });
         }
-        for way in &mut ways {
-            way.store.truncate(cells);
+        for exit in &mut exits {
+            exit.store.truncate(cells);
         }
         if left {
             // Some paths jump to an outer target, so the code after this block needs a guard.
-            let none = self.g.lit_bool(false);
-            let mut stays = none;
-            for way in ways.iter().rev() {
-                let taken = self.conjunction(&way.path);
+            let false_ = self.g.lit_bool(false);
+            let mut any_taken = false_;
+            for exit in exits.iter().rev() {
+                let taken = self.conjunction(&exit.path);
                 let yes = self.g.lit_bool(true);
-                stays = if stays == none { taken } else { self.g.cond(taken, yes, stays) };
+                any_taken = if any_taken == false_ { taken } else { self.g.cond(taken, yes, any_taken) };
             }
-            self.guard(stays, true);
+            self.guard(any_taken, true);
         }
-        self.meet_ways(ways, range)
+        self.merge_exits(exits, range)
     }
 
     /// Merges exits that exclude each other. The last one needs no condition of its own.
-    fn meet_ways(&mut self, ways: Vec<Exit<'a>>, range: SrcRange) -> Lowered<Value<'a>> {
+    fn merge_exits(&mut self, exits: Vec<Exit<'a>>, range: SrcRange) -> Lowered<Value<'a>> {
         // The conditions of earlier exits are known to be false here.
         let mut known: Vec<Literal> = Vec::new();
         let mut conds = Vec::new();
-        for way in &ways {
-            let whole = self.conjunction(&way.path);
-            let rest: Vec<Literal> = way.path.iter().copied().filter(|l| !known.contains(l)).collect();
+        for exit in &exits {
+            let whole = self.conjunction(&exit.path);
+            let rest: Vec<Literal> = exit.path.iter().copied().filter(|l| !known.contains(l)).collect();
             conds.push(self.conjunction(&rest));
-            match &way.path[..] {
+            match &exit.path[..] {
                 [(cond, holds)] => known.push((*cond, !holds)),
                 _ => known.push((whole, false)),
             }
             known.extend(rest.split_last().filter(|(_, before)| before.is_empty()).map(|(l, _)| (l.0, !l.1)));
         }
-        let mut ways = ways.into_iter().zip(conds).rev();
-        let Some((last, _)) = ways.next() else { return Ok(Value::Never) };
+        let mut exits = exits.into_iter().zip(conds).rev();
+        let Some((last, _)) = exits.next() else { return Ok(Value::Never) };
         let (mut store, mut value) = (last.store, Ok(last.value));
-        for (way, cond) in ways {
-            store = self.merge(cond, &way.store, &store, range);
+        for (exit, cond) in exits {
+            store = self.merge(cond, &exit.store, &store, range);
             value = match self.g.bool_value(cond) {
-                Some(true) => Ok(way.value),
+                Some(true) => Ok(exit.value),
                 Some(false) => value,
-                None => value.and_then(|v| self.join(Join { cond, strict: false }, &way.value, &v, range)),
+                None => value.and_then(|v| self.join(Join { cond, strict: false }, &exit.value, &v, range)),
             };
         }
         self.state.store = store;
@@ -406,7 +406,9 @@ impl<'a> Lower<'a> {
     /// Lowers `continue`.
     pub(super) fn continue_expr(&mut self, c: &'a syn::ExprContinue) -> Lowered<Value<'a>> {
         let k = match &c.label {
-            Some(label) => Some(self.find_label(&label.ident)?).filter(|&k| self.state.targets[k].kind == Kind::Loop),
+            Some(label) => {
+                Some(self.find_label(&label.ident)?).filter(|&k| self.state.targets[k].kind == TargetKind::Loop)
+            }
             None => self.innermost_loop(),
         };
         match k {
@@ -418,17 +420,17 @@ impl<'a> Lower<'a> {
 
     /// Whether a target is the function or closure. Its variables are dead after the jump.
     pub(super) fn leaves_function(&self, k: usize) -> bool {
-        self.state.targets.get(k).is_some_and(|t| t.kind == Kind::Function)
+        self.state.targets.get(k).is_some_and(|t| t.kind == TargetKind::Function)
     }
 
     /// The index of the enclosing function or closure.
     fn function_around(&self) -> Option<usize> {
-        self.state.targets.iter().rposition(|t| t.kind == Kind::Function)
+        self.state.targets.iter().rposition(|t| t.kind == TargetKind::Function)
     }
 
     pub(super) fn innermost_loop(&self) -> Option<usize> {
         let function = self.function_around().unwrap_or(0);
-        self.state.targets.iter().rposition(|t| t.kind == Kind::Loop).filter(|&k| k > function)
+        self.state.targets.iter().rposition(|t| t.kind == TargetKind::Loop).filter(|&k| k > function)
     }
 
     fn label_at(&self, name: &str) -> Option<usize> {
@@ -464,25 +466,26 @@ impl<'a> Lower<'a> {
     /// Records a jump that leaves target `k` with a value. A jump out of a loop ends the step, and
     /// the loop carries the flag and the value.
     pub(super) fn exit(&mut self, k: usize, value: Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
-        if self.state.reached {
-            let step = self.state.targets.iter().enumerate().skip(k + 1).rev().find(|(_, t)| t.kind == Kind::Step);
+        if self.state.reachable {
+            let step =
+                self.state.targets.iter().enumerate().skip(k + 1).rev().find(|(_, t)| t.kind == TargetKind::Step);
             let (from, value) = match step {
                 None => (k, value),
                 Some((step, t)) => {
-                    let Some(leave) = t.leaves.iter().find(|l| l.target == k).cloned() else {
+                    let Some(leave) = t.outer_jumps.iter().find(|l| l.target == k).cloned() else {
                         let what = "a jump out of a loop that was not foreseen";
                         return Err(self.error(range, catalogue::internal("the front end", what)));
                     };
                     let yes = self.g.lit_bool(true);
-                    self.state.store.put(leave.flag, Held::Value(Value::Term(yes)));
-                    self.state.store.put(leave.value, Held::Value(value));
-                    for (own, kept) in leave.others {
-                        if let Some(Held::Value(value)) = self.state.store.held(own).cloned() {
-                            self.state.store.put(kept, Held::Value(value));
+                    self.state.store.put(leave.flag, CellValue::Value(Value::Term(yes)));
+                    self.state.store.put(leave.value, CellValue::Value(value));
+                    for (own, kept) in leave.assigned_inside {
+                        if let Some(CellValue::Value(value)) = self.state.store.held(own).cloned() {
+                            self.state.store.put(kept, CellValue::Value(value));
                         }
                     }
-                    for cell in leave.forgotten {
-                        self.state.store.put(cell, Held::Value(Value::Never));
+                    for cell in leave.dead {
+                        self.state.store.put(cell, CellValue::Value(Value::Never));
                     }
                     (step, Value::Unit)
                 }
@@ -497,9 +500,9 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers `panic!` and similar macros: a check that this point is not reached.
-    pub(super) fn panic(&mut self, said: &super::words::Words) -> Value<'a> {
+    pub(super) fn panic(&mut self, said: &super::words::PanicMessage) -> Value<'a> {
         let no = self.g.lit_bool(false);
-        self.require_saying(no, said);
+        self.require_with_message(no, said);
         self.diverge();
         Value::Never
     }
@@ -520,7 +523,7 @@ impl<'a> Lower<'a> {
             }
             return Err(Poison);
         };
-        self.at(&i.cond, |me| {
+        self.at_syntax(&i.cond, |me| {
             me.branch(
                 cond,
                 |me| me.block(&i.then_branch),

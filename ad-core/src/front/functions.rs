@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::arith::Join;
 use super::lower::Lower;
 use super::methods::parts;
-use super::open::Open;
+use super::open::DynamicPart;
 use super::refs::results;
 use super::table::{Call, Neutral, On, Parts, Row, row};
 use super::value::{Lowered, Value, Want};
@@ -96,18 +96,18 @@ pub(super) const CHOOSING: &[Row] = &[
 
 fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((n, rn), (f, rf)) = (call.arg(0)?, call.arg(1)?);
-    let (rooms, lens) = me.open_sizes(n, rn)?;
-    if let (&[room], &[Some(len)]) = (&rooms[..], &lens[..]) {
-        let t = me.build_with(room, rf, |me, i| {
-            let there = me.g.compare(Cmp::Lt, i, len);
-            let t = me.under(there, true, |me| {
+    let (capacities, lens) = me.dynamic_size_list(n, rn)?;
+    if let (&[capacity], &[Some(len)]) = (&capacities[..], &lens[..]) {
+        let t = me.build_with(capacity, rf, |me, i| {
+            let exists = me.g.compare(Cmp::Lt, i, len);
+            let t = me.under(exists, true, |me| {
                 let value = me.apply(f, &[Value::Term(i)], rf)?;
                 me.term(&value, rf)
             })?;
             let (shape, zero) = (me.g.shape(t).to_vec(), super::iter::consume::zero(me, me.g.elem(t)));
             let zeros = me.g.broadcast(zero, &shape);
-            let made = me.g.cond(there, t, zeros);
-            me.open_like(made, t);
+            let made = me.g.cond(exists, t, zeros);
+            me.inherit_literals(made, t);
             Ok(Value::Term(made))
         })?;
         let more = me.g.rank(t) - 1;
@@ -116,7 +116,7 @@ fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     }
     let n = me.size(n, rn)?;
     let t = me.build_with(n, rf, |me, i| match me.apply(f, &[Value::Term(i)], rf)? {
-        Value::Open(_) => Err(me.error(rf, catalogue::size_depends_on_index())),
+        Value::DynamicPart(_) => Err(me.error(rf, catalogue::size_depends_on_index())),
         element => Ok(element),
     })?;
     Ok(Value::Term(t))
@@ -128,9 +128,9 @@ fn index_list<'a>(ix: &[Term]) -> Value<'a> {
 
 fn build<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((shape, rs), (f, rf)) = (call.arg(0)?, call.arg(1)?);
-    let (sizes, lens) = me.open_sizes(shape, rs)?;
+    let (sizes, lens) = me.dynamic_size_list(shape, rs)?;
     if lens.iter().any(Option::is_some) {
-        return me.open_each(&sizes, &lens, (rf, Want::Any), &mut |me, ix| me.apply(f, &[index_list(ix)], rf));
+        return me.map_dynamic(&sizes, &lens, (rf, Want::Any), &mut |me, ix| me.apply(f, &[index_list(ix)], rf));
     }
     let t = me.build_all(&sizes, rf, &mut |me, ix| {
         let value = me.apply(f, &[index_list(ix)], rf)?;
@@ -258,16 +258,16 @@ pub(super) fn sum_over(me: &mut Lower, x: Term, axes: &[u8], range: SrcRange) ->
 
 /// Pairs a relaxed reduction over the last `rank` axes with the exact one in the function's own
 /// order.
-pub(super) fn with_exact(me: &mut Lower, free: Term, op: Reduce, rank: usize, x: Term) -> Term {
+pub(super) fn with_exact(me: &mut Lower, relaxed: Term, op: Reduce, rank: usize, x: Term) -> Term {
     if rank == 0 || !me.g.elem(x).is_real() {
-        return free;
+        return relaxed;
     }
-    let lens = me.state.there.clone().filter(|lens| lens.len() == me.g.rank(x));
+    let lens = me.state.valid_lengths.clone().filter(|lens| lens.len() == me.g.rank(x));
     let own = match lens {
-        Some(lens) => me.layouts().reduce_part(op, rank, &Open { all: x, lens }),
+        Some(lens) => me.layouts().reduce_part(op, rank, &DynamicPart { all: x, lens }),
         None => me.g.reduce(op, rank, x),
     };
-    me.g.relaxed_exact(free, own)
+    me.g.relaxed_exact(relaxed, own)
 }
 
 /// All axes of an array.
@@ -284,36 +284,36 @@ fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 /// The sum in ndarray's order.
 pub(super) fn sum_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let Value::Term(free) = sum(me, call)? else { return Err(crate::diag::Poison) };
+    let Value::Term(relaxed) = sum(me, call)? else { return Err(crate::diag::Poison) };
     let (x, range) = call.arg(0)?;
     let x = me.of_any_rank(x, range)?;
-    Ok(Value::Term(me.summed(call, free, x, None)))
+    Ok(Value::Term(me.summed(call, relaxed, x, None)))
 }
 
 fn sum_in_lanes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let Value::Term(free) = sum(me, call)? else { return Err(crate::diag::Poison) };
+    let Value::Term(relaxed) = sum(me, call)? else { return Err(crate::diag::Poison) };
     let (x, range) = call.arg(0)?;
     let x = me.of_any_rank(x, range)?;
     let rank = me.g.rank(x);
-    Ok(Value::Term(with_exact(me, free, Reduce::Lanes, rank, x)))
+    Ok(Value::Term(with_exact(me, relaxed, Reduce::Lanes, rank, x)))
 }
 
 fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
-    let free = sum_over(me, x, &[0], range)?;
+    let relaxed = sum_over(me, x, &[0], range)?;
     let rank = me.g.rank(x);
     if rank == 1 || !me.g.elem(x).is_real() {
-        return Ok(Value::Term(with_exact(me, free, Reduce::Lanes, 1, x)));
+        return Ok(Value::Term(with_exact(me, relaxed, Reduce::Lanes, 1, x)));
     }
     let lanes = super::methods::layout::move_axis(me, x, 0, rank - 1);
     let width = me.g.shape(x)[1..].to_vec();
     let (width, one) = (me.product_of(&width), me.g.lit_usize(1));
     let single = me.g.compare(Cmp::Eq, width, one);
-    let [row, rows] = [Reduce::Lanes, Reduce::Fours].map(|op| match me.state.there.clone() {
+    let [row, rows] = [Reduce::Lanes, Reduce::Fours].map(|op| match me.state.valid_lengths.clone() {
         Some(mut lens) => {
             Rc::make_mut(&mut lens).rotate_left(1);
-            me.layouts().reduce_part(op, 1, &Open { all: lanes, lens })
+            me.layouts().reduce_part(op, 1, &DynamicPart { all: lanes, lens })
         }
         None => me.g.reduce(op, 1, lanes),
     });
@@ -321,7 +321,7 @@ fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
         Some(c) => [rows, row][usize::from(c)],
         None => me.g.cond(single, row, rows),
     };
-    Ok(Value::Term(me.g.relaxed_exact(free, own)))
+    Ok(Value::Term(me.g.relaxed_exact(relaxed, own)))
 }
 
 /// Requires that every axis has an element.
@@ -464,18 +464,18 @@ fn stopped<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<Va
         Value::List(parts) => Value::List(all(parts)?),
         Value::Matrix(parts) => Value::Matrix(all(parts)?),
         Value::Tuple(parts) => Value::Tuple(all(parts)?),
-        Value::Maybe(value, there) => Value::Maybe(stopped(me, value, range)?.into(), *there),
+        Value::Option(value, exists) => Value::Option(stopped(me, value, range)?.into(), *exists),
         Value::Term(t) => Value::Term(stopped_term(me, *t)),
         Value::Nested(t, levels) => Value::Nested(stopped_term(me, *t), *levels),
-        Value::Open(part) => {
+        Value::DynamicPart(part) => {
             let all = stopped_term(me, part.all);
-            Value::Open(Rc::new(Open { all, lens: Rc::clone(&part.lens) }))
+            Value::DynamicPart(Rc::new(DynamicPart { all, lens: Rc::clone(&part.lens) }))
         }
         // The only reals in these values are constants.
         Value::Number(_)
         | Value::Filled(..)
         | Value::Range(_)
-        | Value::Nothing
+        | Value::None
         | Value::Axis(_)
         | Value::Unit
         | Value::Never => x.clone(),
@@ -521,7 +521,7 @@ pub(super) fn ints<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(IntT
     let elem = call.args.iter().find_map(|v| me.elem_of(v)).unwrap_or(Elem::Int(IntTy::I32));
     let other = call.args.iter().find_map(|v| me.elem_of(v).filter(|e| *e != elem));
     if let (Some(other), Some(Value::Term(first))) = (other, call.args.first())
-        && me.soften(*first, other)
+        && me.retype_literals(*first, other)
     {
         return Err(crate::diag::Poison);
     }

@@ -48,19 +48,19 @@ impl<'a> Lower<'a> {
         }
         if let Value::Range(r) = &index {
             let levels = self.levels(&base);
-            if let Value::Stack(stack) = &base {
-                return self.part_of_stack(&Rc::clone(stack), &r.clone(), ri);
+            if let Value::GrowableVec(stack) = &base {
+                return self.part_of_vec(&Rc::clone(stack), &r.clone(), ri);
             }
             if self.is_ndarray_parameter(&x.expr) {
                 return Err(self.error(SrcRange::of(&x.index), catalogue::sliced_by_index()));
             }
             let x = self.array(&base, rb)?;
             let r = r.clone();
-            if let Some(part) = self.open_slice((x, levels), &r, ri)? {
+            if let Some(part) = self.dynamic_slice((x, levels), &r, ri)? {
                 return Ok(part);
             }
             let part = self.slice(x, &[super::slice::Axis::Range(r, None)], ri)?;
-            return Ok(self.rows(part, levels));
+            return Ok(self.nested_value(part, levels));
         }
         if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&base, &index) {
             let k = self.index_in(x, &index, ri)?;
@@ -73,7 +73,7 @@ impl<'a> Lower<'a> {
             }
         }
         if let Value::List(parts) = &base
-            && (parts.iter().any(|p| matches!(p, Value::Tuple(_))) || base.is_open_inside())
+            && (parts.iter().any(|p| matches!(p, Value::Tuple(_))) || base.has_untyped_integers())
             && let Value::Number(_) | Value::Term(_) = &index
         {
             let (i, n) = (self.usize(&index, ri)?, self.g.lit_usize(parts.len()));
@@ -88,14 +88,14 @@ impl<'a> Lower<'a> {
             let n = Rc::clone(n);
             return Ok(if rest.is_empty() { Value::Number(n) } else { Value::Filled(n, rest.into()) });
         }
-        if let Value::Stack(stack) = &base {
+        if let Value::GrowableVec(stack) = &base {
             let (stack, i) = (std::rc::Rc::clone(stack), self.usize(&index, ri)?);
             self.require_index(i, stack.len, axis_words(&text_of(&x.expr, 30), 0, 1));
-            return self.stacked(&stack, i);
+            return self.vec_element(&stack, i);
         }
-        if let Value::Open(part) = &base {
+        if let Value::DynamicPart(part) = &base {
             let part = Rc::clone(part);
-            let sizes = self.sizes_there(&part);
+            let sizes = self.dynamic_sizes(&part);
             let indices = self.indices_in(x, &index, sizes.len(), ri)?;
             self.require_in(&sizes, &indices, &text_of(&x.expr, 30));
             return Ok(Value::Term(self.element_of(part.all, &indices)));
@@ -108,7 +108,7 @@ impl<'a> Lower<'a> {
             let i = self.index_in(x, &index, ri)?;
             self.require_indices(array, &[i], &text_of(&x.expr, 30));
             let row = self.element_of(array, &[i]);
-            return Ok(self.row_of(row, levels));
+            return Ok(self.nested_element(row, levels));
         }
         let indices = self.indices_in(x, &index, self.g.rank(array), ri)?;
         self.require_indices(array, &indices, &text_of(&x.expr, 30));
@@ -132,7 +132,7 @@ impl<'a> Lower<'a> {
     /// from the same literals.
     fn element_of(&mut self, array: Term, indices: &[Term]) -> Term {
         let element = self.g.index(array, indices);
-        self.open_like(element, array);
+        self.inherit_literals(element, array);
         element
     }
 
@@ -149,7 +149,7 @@ impl<'a> Lower<'a> {
             }
             &Value::Term(t) if self.g.rank(t) == 0 && matches!(self.g.elem(t), Elem::Int(ty) if ty != IntTy::Usize) => {
                 // A literal may have been given a type too early.
-                if !self.soften(t, Elem::USIZE) {
+                if !self.retype_literals(t, Elem::USIZE) {
                     let (found, text) = (self.describe(index), text_of(&x.index, 30));
                     return Err(self.error(range, catalogue::index_type(&found, &text)));
                 }

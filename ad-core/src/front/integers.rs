@@ -117,9 +117,9 @@ impl<'a> Lower<'a> {
         let result = self.g.int(op, a, b);
         if matches!(self.g.node(result), Node::Prim(Prim::Cast(_), _)) {
             // In `1 + k - 1`, k is a step number. It has the type that is given to the range.
-            let mut keys = self.open_in(a);
-            keys.extend(self.open_in(b));
-            self.softened(result, &keys);
+            let mut keys = self.literals_of(a);
+            keys.extend(self.literals_of(b));
+            self.set_literals(result, &keys);
         }
         let fine = Outcome { result, ok: None, goal: None, what: "" };
         let scalar = shape.is_empty();
@@ -480,7 +480,7 @@ fn checked<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: IntOp) -> Lowered<Va
     let (ty, a, b) = me.operands(call, op)?;
     let outcome = me.outcome(op, ty, a, b);
     let ok = outcome.ok.unwrap_or_else(|| me.g.lit_bool(true));
-    Ok(Value::Maybe(Value::Term(outcome.result).into(), ok))
+    Ok(Value::Option(Value::Term(outcome.result).into(), ok))
 }
 
 impl Lower<'_> {

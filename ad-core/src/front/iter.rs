@@ -29,7 +29,7 @@ use crate::ir::{Elem, Lit, Node, Term};
 use crate::memory_order::ReductionOrder;
 use crate::prim::{Cmp, IntOp, Prim};
 
-pub(super) use adapters::{TABLE as ADAPTERS, counted};
+pub(super) use adapters::{TABLE as ADAPTERS, over_index};
 pub(super) use choose::TABLE as CHOOSING;
 pub(super) use consume::TABLE as CONSUMING;
 pub(super) use cursor::TABLE as CURSORS;
@@ -104,12 +104,12 @@ impl<'a> Seq<'a> {
         dims: impl Into<Rc<[Term]>>,
         item: impl Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a,
     ) -> Self {
-        Seq { dims: dims.into(), len: None, lens: Rc::new([]), keep: None, item: Rc::new(item), ahead: false }
+        Seq { dims: dims.into(), len: None, lens: Rc::new([]), present: None, item: Rc::new(item), eager: false }
     }
 
     /// Whether every item of the loops exists.
     pub(super) fn whole(&self) -> bool {
-        self.len.is_none() && self.lens.is_empty() && self.keep.is_none()
+        self.len.is_none() && self.lens.is_empty() && self.present.is_none()
     }
 }
 
@@ -140,15 +140,15 @@ impl<'a> Lower<'a> {
                 let found = self.describe(value);
                 Err(self.error(range, catalogue::expected(wanted::ITERATOR, &found)))
             }
-            Value::Maybe(inner, there) => {
-                let (inner, there) = ((**inner).clone(), *there);
+            Value::Option(inner, exists) => {
+                let (inner, exists) = ((**inner).clone(), *exists);
                 let one = self.g.lit_usize(1);
                 let mut seq = Seq::new([one], move |_, _| Ok(inner.clone()));
-                seq.keep = Some(Rc::new(move |_, _| Ok(there)));
+                seq.present = Some(Rc::new(move |_, _| Ok(exists)));
                 Ok(seq)
             }
-            Value::Stack(stack) => self.stack_seq(&Rc::clone(stack)),
-            Value::Open(open) => Ok(self.open_seq(&Rc::clone(open))),
+            Value::GrowableVec(stack) => self.vec_seq(&Rc::clone(stack)),
+            Value::DynamicPart(open) => Ok(self.dynamic_seq(&Rc::clone(open))),
             Value::List(_) | Value::Nested(..) | Value::Filled(..) => {
                 if let Value::List(parts) = value
                     && parts.iter().any(|p| matches!(p, Value::Tuple(_) | Value::Closure(_) | Value::Function(..)))
@@ -157,14 +157,14 @@ impl<'a> Lower<'a> {
                 }
                 if let Value::List(parts) = value
                     && !parts.is_empty()
-                    && parts.iter().all(Value::is_open_inside)
+                    && parts.iter().all(Value::has_untyped_integers)
                 {
                     return Ok(self.listed(Rc::clone(parts), range));
                 }
                 let (x, levels) = (self.array(value, range)?, self.levels(value));
                 Ok(Seq::new(&self.g.shape(x)[..1], move |me: &mut Lower<'a>, ix: &[Term]| {
                     let row = me.g.index(x, ix);
-                    Ok(me.row_of(row, levels))
+                    Ok(me.nested_element(row, levels))
                 }))
             }
             _ => {
@@ -261,7 +261,7 @@ impl<'a> Lower<'a> {
         match self.g.node(t).clone() {
             Node::Var(v) => {
                 let size = self.state.frames.iter().find_map(|f| match f {
-                    Frame::Loop { var, size, .. } | Frame::Steps { var, size, .. } if *var == v => Some(*size),
+                    Frame::Loop { var, size, .. } | Frame::Recurrence { var, size, .. } if *var == v => Some(*size),
                     _ => None,
                 })?;
                 let one = self.g.lit_usize(1);
@@ -330,15 +330,15 @@ impl<'a> Lower<'a> {
             cond = Some(self.g.compare(Cmp::Lt, ix.first().copied().ok_or(Poison)?, len));
         }
         if !seq.lens.is_empty() {
-            cond = self.is_there(&seq.lens, ix);
+            cond = self.is_valid(&seq.lens, ix);
         }
-        if let Some(keep) = &seq.keep {
+        if let Some(present) = &seq.present {
             let kept = match cond {
                 Some(c) => {
-                    let kept = self.under(c, true, |me| keep(me, ix))?;
+                    let kept = self.under(c, true, |me| present(me, ix))?;
                     self.g.and(c, kept)
                 }
-                None => keep(self, ix)?,
+                None => present(self, ix)?,
             };
             cond = Some(kept);
         }
@@ -347,9 +347,9 @@ impl<'a> Lower<'a> {
 
     /// Lowers something and drops the checks that it makes.
     pub(super) fn unchecked<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
-        let (noted, mark) = (self.noted(), self.state.facts.mark());
-        let result = self.unsure(f);
-        self.forget_since(&noted);
+        let (noted, mark) = (self.checkpoint(), self.state.facts.mark());
+        let result = self.maybe_unreached(f);
+        self.drop_checks_since(&noted);
         self.state.facts.forget(mark);
         result
     }
@@ -434,7 +434,7 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
     {
         return blocks(me, *x, (size, rs), by_one);
     }
-    let (x, there) = vector_or_part(me, x, rx)?;
+    let (x, exists) = vector_or_part(me, x, rx)?;
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     me.require_lt(zero, size, crate::catalogue::reached::NO_ELEMENTS);
@@ -456,7 +456,7 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
         let at = me.g.int(IntOp::Add, start, offset);
         Ok(Value::Term(me.g.gather(x, [size].into(), &[var], &[at])))
     });
-    seq.len = there.map(|there| count(me, there));
+    seq.len = exists.map(|exists| count(me, exists));
     Ok(Value::Seq(seq))
 }
 
@@ -494,14 +494,14 @@ fn blocks<'a>(me: &mut Lower<'a>, x: Term, (sizes, range): (&Value<'a>, SrcRange
 
 /// A vector, or a part of one with its length.
 fn vector_or_part<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<(Term, Option<Term>)> {
-    let (x, there) = match x {
-        Value::Stack(stack) if stack.plain().is_some() && !me.is_closed(stack.len) => {
+    let (x, exists) = match x {
+        Value::GrowableVec(stack) if stack.as_single_array().is_some() && !me.is_closed(stack.len) => {
             (stack.all.first().copied().ok_or(Poison)?, Some(stack.len))
         }
         x => (me.array(x, range)?, None),
     };
     if me.g.rank(x) == 1 {
-        return Ok((x, there));
+        return Ok((x, exists));
     }
     let found = me.describe(&Value::Term(x));
     Err(me.error(range, catalogue::expected(wanted::VECTOR, &found)))
@@ -519,7 +519,7 @@ fn chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
     let levels = me.levels(x);
-    let (x, there) = if levels > 0 { (me.array(x, rx)?, None) } else { vector_or_part(me, x, rx)? };
+    let (x, exists) = if levels > 0 { (me.array(x, rx)?, None) } else { vector_or_part(me, x, rx)? };
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     me.require_lt(zero, size, crate::catalogue::reached::NO_ELEMENTS);
@@ -529,7 +529,7 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
         me.g.int(IntOp::Div, more, size)
     };
     let all = me.g.shape(x)[0];
-    let (most, n) = (count(me, all), there.unwrap_or(all));
+    let (most, n) = (count(me, all), exists.unwrap_or(all));
     let mut seq = Seq::new([most], move |me: &mut Lower<'a>, ix: &[Term]| {
         let start = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, size);
         let var = me.g.fresh();
@@ -537,11 +537,15 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
         let at = me.g.int(IntOp::Add, start, offset);
         let all = vec![me.g.gather(x, [size].into(), &[var], &[at])];
         let rest = me.g.int(IntOp::Sub, n, start);
-        let (len, more) = (me.g.int(IntOp::Min, size, rest), me.no_longer());
+        let (len, more) = (me.g.int(IntOp::Min, size, rest), me.no_growth());
         let form = super::carry::Form::Leaf { levels: me.levels_inside(x, levels) };
-        Ok(Value::Stack(Rc::new(super::stack::Stack { all, form, ..super::stack::Stack::bare(len, more) })))
+        Ok(Value::GrowableVec(Rc::new(super::stack::GrowableVec {
+            all,
+            form,
+            ..super::stack::GrowableVec::without_arrays(len, more)
+        })))
     });
-    seq.len = there.map(|there| count(me, there));
+    seq.len = exists.map(|exists| count(me, exists));
     Ok(Value::Seq(seq))
 }
 
@@ -568,7 +572,7 @@ fn axis_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
         let rest = me.g.int(IntOp::Sub, n, start);
         let len = me.g.int(IntOp::Min, size, rest);
         let lens: Vec<Option<Term>> = (0..rank).map(|k| (k == axis).then_some(len)).collect();
-        Ok(me.opened(all, &lens))
+        Ok(me.dynamic_part(all, &lens))
     })))
 }
 

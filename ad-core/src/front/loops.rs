@@ -13,15 +13,15 @@ use std::rc::Rc;
 
 use syn::Expr;
 
-use super::carry::{Form, Key, Leaves};
+use super::carry::{Form, InferenceKey, Leaves};
 use super::checks::{Recurrence, Stepped};
-use super::flow::Leave;
-use super::longer::Longer;
+use super::flow::OuterJump;
+use super::growth::Growth;
 use super::lower::Lower;
 use super::memory::Ordered;
-use super::outward::Outward;
-use super::stack::Stack;
-use super::state::{Cell, Held};
+use super::outward::LoopEffects;
+use super::stack::GrowableVec;
+use super::state::{Cell, CellValue};
 use super::value::{Lowered, Seq, Value, Want};
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
@@ -42,7 +42,7 @@ struct Carried<'a> {
 
 /// A `Vec` that the loop only pushes to. The elements that a step pushes are a row of the loop's
 /// result.
-struct Grown<'a> {
+struct PushedOnly<'a> {
     cell: Cell,
     name: String,
     start: Value<'a>,
@@ -52,10 +52,10 @@ struct Grown<'a> {
 
 /// A `Vec` whose length changes in the loop and that is not pushed to only.
 #[derive(Clone)]
-struct Stacked<'a> {
+struct GrowingVec<'a> {
     cell: Cell,
     name: String,
-    start: Stack<'a>,
+    start: GrowableVec<'a>,
     /// Its slot in the body: that of the enclosing loop which carries it, or a new one.
     slot: usize,
     /// Its slot before the loop.
@@ -64,34 +64,34 @@ struct Stacked<'a> {
     first: usize,
     /// The number of elements added in each step, if that is constant. The length is then computed
     /// from the step number and is not carried.
-    each: Option<Term>,
+    growth_per_step: Option<Term>,
 }
 
 /// A callback that lowers the loop's body.
-pub(super) type Body<'a, 's> = &'s dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>>;
+pub(super) type LowerBody<'a, 's> = &'s dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>>;
 
 /// A loop that is being lowered.
 struct Loop<'a, 's> {
     /// The iterator: the sizes of the loop nest, and which of the items exist.
     seq: Option<&'s Seq<'a>>,
-    body: Body<'a, 's>,
+    body: LowerBody<'a, 's>,
     /// The key for the types of carried literals.
-    key: Key,
+    key: InferenceKey,
     carried: Vec<Carried<'a>>,
-    grown: Vec<Grown<'a>>,
-    stacks: Vec<Stacked<'a>>,
+    pushed_only: Vec<PushedOnly<'a>>,
+    stacks: Vec<GrowingVec<'a>>,
     /// True if the loop is lowered only to count its steps. Pushed values are placeholders then.
-    counted: bool,
-    leaves: Vec<Leave>,
+    count_only: bool,
+    leaves: Vec<OuterJump>,
     range: SrcRange,
 }
 
 /// The input of a loop, before it is known how its variables are carried.
-struct Start<'a, 's> {
+struct LoopInput<'a, 's> {
     seq: Option<&'s Seq<'a>>,
-    body: Body<'a, 's>,
-    outward: &'s Outward,
-    key: Key,
+    body: LowerBody<'a, 's>,
+    effects: &'s LoopEffects,
+    key: InferenceKey,
     range: SrcRange,
     /// The index of the loop's target.
     own: usize,
@@ -100,16 +100,16 @@ struct Start<'a, 's> {
 }
 
 /// The state after one or more steps.
-struct Behind<'a> {
+struct StepsResult<'a> {
     next: Vec<Term>,
     /// For each jump, whether it was taken, and the values that it carries.
-    left: Vec<(Term, Vec<Payload<'a>>)>,
+    exits: Vec<(Term, Vec<Payload<'a>>)>,
     /// For each `Vec` that is only pushed to, an array of the pushed elements.
     pushed: Vec<Option<Term>>,
     /// The growth of each other `Vec` over all steps.
-    longer: Vec<Longer>,
+    growth: Vec<Growth>,
     /// The growth of each other `Vec` in one step.
-    once: Vec<Longer>,
+    step_growth: Vec<Growth>,
     /// The number of steps, for a loop without an iterator.
     count: Option<Term>,
 }
@@ -124,8 +124,8 @@ struct Payload<'a> {
 }
 
 /// The key under which a change of a variable's length is recorded.
-fn length_of(key: &Key, name: &str) -> Key {
-    key.of(&format!("#{name}"))
+fn length_of(key: &InferenceKey, name: &str) -> InferenceKey {
+    key.for_variable(&format!("#{name}"))
 }
 
 impl<'a> Lower<'a> {
@@ -134,13 +134,13 @@ impl<'a> Lower<'a> {
         let range = SrcRange { first: l.for_token.span, last: SrcRange::of(&l.expr).last };
         let items = SrcRange::of(&l.expr);
         let over = self.moved(&l.expr);
-        let mut outward = Outward::of_for(l);
+        let mut effects = LoopEffects::of_for(l);
         if let (Ok(Value::Place(_)), Expr::Path(p)) = (&over, &*l.expr) {
-            outward.changed.extend(p.path.get_ident().map(ToString::to_string));
+            effects.changed.extend(p.path.get_ident().map(ToString::to_string));
         }
         let seq = over.and_then(|value| self.seq(&value, items));
         let seq = seq?;
-        if seq.dims.len() != 1 || (seq.len.is_none() && outward.jumps.is_empty()) {
+        if seq.dims.len() != 1 || (seq.len.is_none() && effects.jumps.is_empty()) {
             self.ends(&seq, items)?;
         }
         let label = l.label.as_ref().map(|l| l.name.ident.to_string());
@@ -153,7 +153,7 @@ impl<'a> Lower<'a> {
             me.state.scope = outer;
             value
         };
-        self.looped((Some(&seq), &body), &outward, (label, Key::new(&l.body, "")), range)?;
+        self.lower_loop((Some(&seq), &body), &effects, (label, InferenceKey::new(&l.body, "")), range)?;
         Ok(Value::Unit)
     }
 
@@ -190,8 +190,8 @@ impl<'a> Lower<'a> {
             me.state.scope = outer;
             value
         };
-        let outward = Outward::of_each(m, f);
-        self.looped((Some(&seq), &body), &outward, (None, Key::new(&*f.body, "")), range)?;
+        let effects = LoopEffects::of_each(m, f);
+        self.lower_loop((Some(&seq), &body), &effects, (None, InferenceKey::new(&*f.body, "")), range)?;
         Ok(Value::Unit)
     }
 
@@ -213,7 +213,7 @@ impl<'a> Lower<'a> {
             let item = item(me, ix)?;
             me.apply(f, &[item], ranges[1])
         };
-        self.looped((Some(&seq), &body), &Outward::default(), (None, Key::new(f, "")), ranges[1])?;
+        self.lower_loop((Some(&seq), &body), &LoopEffects::default(), (None, InferenceKey::new(f, "")), ranges[1])?;
         Ok(())
     }
 
@@ -233,7 +233,7 @@ impl<'a> Lower<'a> {
             me.branch(cond, |me| me.block(&l.body), leave, range)
         };
         let label = l.label.as_ref().map(|l| l.name.ident.to_string());
-        self.looped((None, &body), &Outward::of_while(l), (label, Key::new(&l.body, "")), range)?;
+        self.lower_loop((None, &body), &LoopEffects::of_while(l), (label, InferenceKey::new(&l.body, "")), range)?;
         Ok(Value::Unit)
     }
 
@@ -258,8 +258,8 @@ impl<'a> Lower<'a> {
     /// Lowers `loop`.
     pub(super) fn endless_loop(&mut self, l: &'a syn::ExprLoop) -> Lowered<Value<'a>> {
         let range = SrcRange::of(&l.loop_token);
-        let outward = Outward::of_loop(l);
-        if outward.jumps.is_empty() {
+        let effects = LoopEffects::of_loop(l);
+        if effects.jumps.is_empty() {
             // An error in the body, such as a misspelt `break`, explains why the loop has no exit.
             // Only that error is reported.
             let before = self.state.diags.list().len();
@@ -271,77 +271,77 @@ impl<'a> Lower<'a> {
         }
         let body = |me: &mut Self, _: &[Term]| me.block(&l.body);
         let label = l.label.as_ref().map(|l| l.name.ident.to_string());
-        self.looped((None, &body), &outward, (label, Key::new(&l.body, "")), range)
+        self.lower_loop((None, &body), &effects, (label, InferenceKey::new(&l.body, "")), range)
     }
 
     /// Lowers a loop and updates the variables. Returns the value of `break`.
-    pub(super) fn looped(
+    pub(super) fn lower_loop(
         &mut self,
-        (seq, body): (Option<&Seq<'a>>, Body<'a, '_>),
-        outward: &Outward,
-        (label, key): (Option<String>, Key),
+        (seq, body): (Option<&Seq<'a>>, LowerBody<'a, '_>),
+        effects: &LoopEffects,
+        (label, key): (Option<String>, InferenceKey),
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
         let cells = self.state.store.len();
         let (before, scope) = (self.state.store.clone(), self.state.scope.clone());
         let result = self.loop_target(label, |me, own| {
-            let mut start = Start { seq, body, outward, key, range, own, unset: Vec::new() };
-            start.unset = me.changed_cells(outward);
-            start.unset.retain(|&c| matches!(me.state.store.held(c), Some(Held::Unset)));
-            let (grown, stacks) = me.lengths(&start)?;
-            let (l, init) = me.begun(&start, grown, stacks)?;
+            let mut start = LoopInput { seq, body, effects, key, range, own, unset: Vec::new() };
+            start.unset = me.changed_cells(effects);
+            start.unset.retain(|&c| matches!(me.state.store.held(c), Some(CellValue::Unset)));
+            let (pushed_only, stacks) = me.carry_lengths(&start)?;
+            let (l, init) = me.prepare_loop(&start, pushed_only, stacks)?;
             let base = me.state.store.clone();
-            let behind = me.nest(&l, init.terms, &init.keys, &mut Vec::new());
+            let result = me.nest(&l, init.terms, &init.keys, &mut Vec::new());
             me.state.scope = scope;
-            let mut may = start.unset;
-            may.extend(l.carried.iter().map(|c| c.cell).chain(l.grown.iter().map(|g| g.cell)));
-            may.extend(l.stacks.iter().map(|s| s.cell));
-            let odd = me.state.store.changed(&before, cells, &may);
+            let mut assignable = start.unset;
+            assignable.extend(l.carried.iter().map(|c| c.cell).chain(l.pushed_only.iter().map(|g| g.cell)));
+            assignable.extend(l.stacks.iter().map(|s| s.cell));
+            let unexpected = me.state.store.changed(&before, cells, &assignable);
             me.state.store = base;
-            let behind = behind?;
-            if let Some(cell) = odd.filter(|_| me.state.reached) {
-                let known = me.changed_cells(outward).contains(&cell);
-                return Err(me.changed_unseen(cell, known, &before, range));
+            let result = result?;
+            if let Some(cell) = unexpected.filter(|_| me.state.reachable) {
+                let known = me.changed_cells(effects).contains(&cell);
+                return Err(me.not_carried_error(cell, known, &before, range));
             }
             for c in &l.carried {
-                me.in_carried_orders(&c.orders, &behind.next);
-                let value = Self::formed(&c.form, &mut behind.next[c.first..].iter())?;
+                me.in_carried_orders(&c.orders, &result.next);
+                let value = Self::unflatten(&c.form, &mut result.next[c.first..].iter())?;
                 me.hint(&value, &c.name);
-                me.state.store.put(c.cell, Held::Value(value));
+                me.state.store.put(c.cell, CellValue::Value(value));
             }
-            for (s, longer) in l.stacks.iter().zip(&behind.longer) {
-                let value = me.left_stack(&l, s, &behind.next, *longer)?;
+            for (s, growth) in l.stacks.iter().zip(&result.growth) {
+                let value = me.vec_after_loop(&l, s, &result.next, *growth)?;
                 me.hint(&value, &s.name);
-                me.state.store.put(s.cell, Held::Value(value));
+                me.state.store.put(s.cell, CellValue::Value(value));
             }
-            for (g, rows) in l.grown.iter().zip(&behind.pushed) {
+            for (g, rows) in l.pushed_only.iter().zip(&result.pushed) {
                 let Some(rows) = *rows else { continue };
-                let value = me.lengthened(g, rows, range)?;
+                let value = me.append_rows(g, rows, range)?;
                 me.hint(&value, &g.name);
-                me.state.store.put(g.cell, Held::Value(value));
+                me.state.store.put(g.cell, CellValue::Value(value));
             }
-            Ok((l.leaves, behind.left, own))
+            Ok((l.leaves, result.exits, own))
         });
-        let (leaves, left, own) = match result {
+        let (leaves, exits, own) = match result {
             Ok(result) => result,
             Err(Poison) => {
                 self.state.store = before;
                 // After an error the values of the variables that the loop assigns are unknown.
-                for cell in self.changed_cells(outward) {
-                    self.state.store.put(cell, Held::Broken);
+                for cell in self.changed_cells(effects) {
+                    self.state.store.put(cell, CellValue::Broken);
                 }
                 return Err(Poison);
             }
         };
         let mut value = Value::Unit;
         let last = leaves.len().saturating_sub(1);
-        for (k, (leave, (flag, payload))) in leaves.iter().zip(left).enumerate() {
+        for (k, (leave, (flag, payload))) in leaves.iter().zip(exits).enumerate() {
             for p in &payload {
-                let value = Self::formed(&p.form, &mut p.leaves.terms.iter())?;
-                self.state.store.put(p.cell, Held::Value(value));
+                let value = Self::unflatten(&p.form, &mut p.leaves.terms.iter())?;
+                self.state.store.put(p.cell, CellValue::Value(value));
             }
             let restore = |me: &mut Self| {
-                for &(own, kept) in &leave.others {
+                for &(own, kept) in &leave.assigned_inside {
                     if let Some(held) = me.state.store.held(kept).cloned() {
                         me.state.store.put(own, held);
                     }
@@ -372,31 +372,31 @@ impl<'a> Lower<'a> {
     }
 
     /// The variables that the loop may change.
-    fn changed_cells(&self, outward: &Outward) -> Vec<Cell> {
+    fn changed_cells(&self, effects: &LoopEffects) -> Vec<Cell> {
         let cell = |name: &String| match self.state.scope.get(name)?.ok()? {
             Value::Cell(cell) => Some(*cell),
             Value::Place(place) => Some(place.cell),
             _ => None,
         };
         let mut cells: Vec<Cell> =
-            outward.changed.iter().filter_map(cell).filter(|c| c.0 >= self.state.captured).collect();
+            effects.changed.iter().filter_map(cell).filter(|c| c.0 >= self.state.first_own_cell).collect();
         cells.sort_unstable();
         cells.dedup();
         cells
     }
 
     /// The variables that the loop only pushes to.
-    fn grown(&self, outward: &Outward) -> Vec<Grown<'a>> {
-        let only = outward.pushed.iter().filter(|name| !outward.mentioned.contains(*name));
+    fn pushed_only(&self, effects: &LoopEffects) -> Vec<PushedOnly<'a>> {
+        let only = effects.pushed.iter().filter(|name| !effects.mentioned.contains(*name));
         only.filter_map(|name| {
             let Some(Ok(Value::Cell(cell))) = self.state.scope.get(name) else { return None };
-            let Some(Held::Value(start)) = self.state.store.held(*cell) else { return None };
+            let Some(CellValue::Value(start)) = self.state.store.held(*cell) else { return None };
             let vec = match start {
                 Value::List(_) => true,
                 Value::Term(t) | Value::Nested(t, _) => self.g.rank(*t) > 0,
                 _ => false,
             };
-            (vec && cell.0 >= self.state.captured).then(|| Grown {
+            (vec && cell.0 >= self.state.first_own_cell).then(|| PushedOnly {
                 cell: *cell,
                 name: name.clone(),
                 start: start.clone(),
@@ -407,10 +407,10 @@ impl<'a> Lower<'a> {
     }
 
     /// The old elements of a `Vec`, followed by the pushed ones.
-    fn lengthened(&mut self, grown: &Grown<'a>, rows: Term, range: SrcRange) -> Lowered<Value<'a>> {
-        let (start, levels) = (&grown.start, grown.levels.get());
+    fn append_rows(&mut self, pushed_only: &PushedOnly<'a>, rows: Term, range: SrcRange) -> Lowered<Value<'a>> {
+        let (start, levels) = (&pushed_only.start, pushed_only.levels.get());
         if matches!(start, Value::List(parts) if parts.is_empty()) {
-            return Ok(self.rows(rows, levels));
+            return Ok(self.nested_value(rows, levels));
         }
         let start = self.term_as(start, Want::Elem(self.g.elem(rows)), range)?;
         let both = Value::List([Value::Term(start), Value::Term(rows)].into());
@@ -421,55 +421,55 @@ impl<'a> Lower<'a> {
             vec![range; 2],
             range,
         )? {
-            Value::Maybe(all, _) => {
+            Value::Option(all, _) => {
                 let all = self.term(&all, range)?;
                 self.layouts().note_rows(all, &[start, rows]);
-                Ok(self.rows(all, levels))
+                Ok(self.nested_value(all, levels))
             }
             _ => Err(Poison),
         }
     }
 
     /// Prepares a loop: the initial values of all that it carries.
-    fn begun<'s>(
+    fn prepare_loop<'s>(
         &mut self,
-        start: &Start<'a, 's>,
-        grown: Vec<Grown<'a>>,
-        mut stacks: Vec<Stacked<'a>>,
+        start: &LoopInput<'a, 's>,
+        pushed_only: Vec<PushedOnly<'a>>,
+        mut stacks: Vec<GrowingVec<'a>>,
     ) -> Lowered<(Loop<'a, 's>, Leaves)> {
         let mut init = Leaves::default();
-        let known: Vec<Cell> = grown.iter().map(|g| g.cell).chain(stacks.iter().map(|s| s.cell)).collect();
+        let known: Vec<Cell> = pushed_only.iter().map(|g| g.cell).chain(stacks.iter().map(|s| s.cell)).collect();
         let carried = self.carried(start, &known, &mut init)?;
         for s in &mut stacks {
             // A carried `Vec` keeps one slot in all steps. If no enclosing loop carries it, it gets
             // a new slot.
             s.slot = s.outer.unwrap_or_else(|| {
-                self.slots += 1;
-                self.slots
+                self.next_slot += 1;
+                self.next_slot
             });
             s.first = init.terms.len();
             init.terms.extend(&s.start.all);
-            init.terms.extend(s.each.is_none().then_some(s.start.len));
+            init.terms.extend(s.growth_per_step.is_none().then_some(s.start.len));
             for &t in &init.terms[s.first..] {
-                init.keys.push(self.soft.get(&t).and_then(|keys| keys.first().cloned()));
+                init.keys.push(self.typed_by_literal.get(&t).and_then(|keys| keys.first().cloned()));
             }
         }
-        let leaves = self.jump_cells(start.outward, start.own, &start.unset, &grown);
+        let leaves = self.jump_cells(start.effects, start.own, &start.unset, &pushed_only);
         let (seq, body, key, range) = (start.seq, start.body, start.key.clone(), start.range);
-        Ok((Loop { seq, body, key, carried, grown, stacks, counted: false, leaves, range }, init))
+        Ok((Loop { seq, body, key, carried, pushed_only, stacks, count_only: false, leaves, range }, init))
     }
 
-    fn carried(&mut self, start: &Start<'a, '_>, known: &[Cell], init: &mut Leaves) -> Lowered<Vec<Carried<'a>>> {
+    fn carried(&mut self, start: &LoopInput<'a, '_>, known: &[Cell], init: &mut Leaves) -> Lowered<Vec<Carried<'a>>> {
         let (key, range) = (&start.key, start.range);
         let mut carried = Vec::new();
-        for cell in self.changed_cells(start.outward) {
-            let Some(Held::Value(value)) = self.state.store.held(cell).cloned() else { continue };
+        for cell in self.changed_cells(start.effects) {
+            let Some(CellValue::Value(value)) = self.state.store.held(cell).cloned() else { continue };
             if known.contains(&cell) {
                 continue;
             }
             let name = self.state.store.name(cell).to_string();
             let (first, mut own) = (init.terms.len(), Leaves::default());
-            if let Some(form) = self.flatten(&value, &mut key.of(&name), &mut own, range)? {
+            if let Some(form) = self.flatten(&value, &mut key.for_variable(&name), &mut own, range)? {
                 init.terms.append(&mut own.terms);
                 init.keys.append(&mut own.keys);
                 let leaves = first..init.terms.len();
@@ -486,9 +486,9 @@ impl<'a> Lower<'a> {
         &mut self,
         l: &Loop<'a, '_>,
         init: Vec<Term>,
-        keys: &[Option<Key>],
+        keys: &[Option<InferenceKey>],
         index: &mut Vec<Term>,
-    ) -> Lowered<Behind<'a>> {
+    ) -> Lowered<StepsResult<'a>> {
         let endless = self.g.lit_usize(usize::MAX);
         let size = match l.seq {
             Some(seq) => seq.dims.get(index.len()).copied(),
@@ -501,11 +501,11 @@ impl<'a> Lower<'a> {
         all.resize(carries + jumps, no);
         // A loop without an iterator counts its steps itself.
         let counts = size == endless;
-        let len = l.seq.filter(|seq| self.stops_behind(seq, jumps)).and_then(|seq| seq.len);
+        let len = l.seq.filter(|seq| self.tests_for_end(seq, jumps)).and_then(|seq| seq.len);
         if counts {
             all.push(zero);
         }
-        if l.counted {
+        if l.count_only {
             // A counting run becomes part of a size and is evaluated unconditionally. So it starts
             // as stopped if this point is not reached.
             all[carries] = self.path_not_taken();
@@ -522,35 +522,35 @@ impl<'a> Lower<'a> {
         let mut payloads: Vec<Vec<Payload<'a>>> = Vec::new();
         let mut sizes: Vec<Option<Term>> = Vec::new();
         let mut items: Vec<Term> = Vec::new();
-        let (mut longer, mut once): (Vec<Longer>, Vec<Longer>) = Default::default();
+        let (mut growth, mut step_growth): (Vec<Growth>, Vec<Growth>) = Default::default();
         let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, stop, init: all }, |me, i, now| {
             for (&t, key) in now.iter().zip(keys) {
-                me.softened(t, key.as_slice());
+                me.set_literals(t, key.as_slice());
             }
             // Checks that depend on the step number apply only to steps that are run.
             let done = stop.map(|k| now[k]).filter(|_| !counts);
             let number = if counts { now[carries + jumps] } else { i };
             index.push(number);
             let mut run = |me: &mut Self| me.nest(l, now[..carries].to_vec(), keys, index);
-            let behind = match done {
+            let result = match done {
                 Some(done) => me.under(done, false, run),
                 None => run(me),
             };
             index.pop();
-            let mut behind = behind?;
+            let mut result = result?;
             let mut more = Vec::new();
-            for (flag, payload) in &mut behind.left {
+            for (flag, payload) in &mut result.exits {
                 let taken = *flag;
                 for p in payload.iter_mut() {
                     for t in &mut p.leaves.terms {
-                        let m = me.kept(taken, *t, l.range)?;
+                        let m = me.carry_jump_value(taken, *t, l.range)?;
                         *t = m.carried;
                         more.push(m);
                     }
                 }
             }
-            let flags: Vec<Term> = behind.left.iter().map(|(flag, _)| *flag).collect();
-            let mut next: Vec<Term> = behind.next.iter().chain(&flags).copied().collect();
+            let flags: Vec<Term> = result.exits.iter().map(|(flag, _)| *flag).collect();
+            let mut next: Vec<Term> = result.next.iter().chain(&flags).copied().collect();
             let mut gone = flags.into_iter().reduce(|a, b| me.g.or(a, b));
             let count = me.g.int(IntOp::Add, number, one);
             if counts {
@@ -563,15 +563,15 @@ impl<'a> Lower<'a> {
             if next.len() < carried {
                 next.push(gone.unwrap_or(no));
             }
-            longer = std::mem::take(&mut behind.longer);
-            once = std::mem::take(&mut behind.once);
-            if l.counted {
-                me.unseen_elements(l, now, &next, &more)?;
+            growth = std::mem::take(&mut result.growth);
+            step_growth = std::mem::take(&mut result.step_growth);
+            if l.count_only {
+                me.require_known_count(l, now, &next, &more)?;
             }
-            payloads = behind.left.into_iter().map(|(_, payload)| payload).collect();
-            let rows: Vec<Term> = behind.pushed.iter().flatten().map(|&t| me.row(t, done)).collect();
+            payloads = result.exits.into_iter().map(|(_, payload)| payload).collect();
+            let rows: Vec<Term> = result.pushed.iter().flatten().map(|&t| me.row(t, done)).collect();
             items.clone_from(&rows);
-            sizes = behind.pushed.iter().map(|t| t.map(|t| me.g.shape(t)[0])).collect();
+            sizes = result.pushed.iter().map(|t| t.map(|t| me.g.shape(t)[0])).collect();
             Ok(Stepped { next, rows, more })
         })?;
         let mut rows = rows.into_iter().zip(items);
@@ -594,36 +594,49 @@ impl<'a> Lower<'a> {
             pushed.push(Some(all));
         }
         for (&t, key) in last.iter().zip(keys) {
-            self.softened(t, key.as_slice());
+            self.set_literals(t, key.as_slice());
         }
         let mut more = last[carried..].iter();
         for p in payloads.iter_mut().flatten() {
             for (t, key) in p.leaves.terms.iter_mut().zip(&p.leaves.keys) {
                 let item = std::mem::replace(t, *more.next().ok_or(Poison)?);
                 self.layouts().note_rows(*t, &[item]);
-                self.softened(*t, key.as_slice());
+                self.set_literals(*t, key.as_slice());
             }
         }
         // If all jumps return from the function, the lengths after a jump are not used. Otherwise a
         // jump makes them inexact.
         let all = l.leaves.iter().all(|leave| self.leaves_function(leave.target));
-        let longer = longer
+        let growth = growth
             .into_iter()
-            .map(|one| self.so_often(Some(size).filter(|_| !counts), Longer { exact: one.exact && all, ..one }))
+            .map(|one| self.repeated_growth(Some(size).filter(|_| !counts), Growth { exact: one.exact && all, ..one }))
             .collect();
         let count = counts.then(|| last[carries + jumps]);
         let flags = last[carries..carries + jumps].iter().copied();
-        Ok(Behind { next: last[..carries].to_vec(), left: flags.zip(payloads).collect(), pushed, longer, once, count })
+        Ok(StepsResult {
+            next: last[..carries].to_vec(),
+            exits: flags.zip(payloads).collect(),
+            pushed,
+            growth,
+            step_growth,
+            count,
+        })
     }
 
     /// Reports that the body changes a variable that is not carried. Either a loop cannot carry its
     /// type, or it is changed through an iterator that was created outside of the loop.
-    fn changed_unseen(&mut self, cell: Cell, known: bool, before: &super::state::Store<'a>, range: SrcRange) -> Poison {
+    fn not_carried_error(
+        &mut self,
+        cell: Cell,
+        known: bool,
+        before: &super::state::Store<'a>,
+        range: SrcRange,
+    ) -> Poison {
         if !known {
             let name = before.name(cell).to_string();
             return self.error(range, catalogue::changed_through_iterator(&name));
         }
-        let Some(Held::Value(value)) = before.held(cell) else { return Poison };
+        let Some(CellValue::Value(value)) = before.held(cell) else { return Poison };
         let found = self.describe(&value.clone());
         self.error(range, catalogue::carried_kind(&found))
     }

@@ -12,8 +12,8 @@ use quote::ToTokens;
 use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
-use super::carry::{Chosen, Key};
-use super::once::Unsure;
+use super::carry::{InferenceKey, Inferred};
+use super::once::MaybeUnreached;
 use super::rollback::State;
 use super::shapes::Classes;
 use super::sig::Sig;
@@ -40,34 +40,34 @@ pub(super) struct Lower<'a> {
     /// Sizes that earlier runs of the front end have found to be equal.
     pub classes: Classes,
     /// The types of literals that earlier runs of the front end have inferred.
-    pub chosen: BTreeMap<Key, Chosen>,
+    pub inferred_before: BTreeMap<InferenceKey, Inferred>,
     /// The index of the input that holds the first parameter.
     pub first_param: u32,
     /// The names of all nested functions, whether they are in scope or not.
-    pub inner: BTreeSet<String>,
+    pub nested_functions: BTreeSet<String>,
 
     // A trial lowering keeps these: terms, facts about terms, and input for the next run.
     pub g: Graph,
     /// Terms that were created at points which may not be reached at run time.
-    pub unsure: Unsure,
+    pub maybe_unreached: MaybeUnreached,
     /// The types of literals that this run has inferred. The next run uses them.
-    pub decided: BTreeMap<Key, Chosen>,
+    pub inferred_now: BTreeMap<InferenceKey, Inferred>,
     /// The terms whose types come from literals, each with those literals.
-    pub soft: BTreeMap<Term, Vec<Key>>,
+    pub typed_by_literal: BTreeMap<Term, Vec<InferenceKey>>,
     /// The integer literals without a suffix, keyed by the address of the number.
-    pub literals: BTreeMap<usize, (Rc<Number>, Key)>,
+    pub literals: BTreeMap<usize, (Rc<Number>, InferenceKey)>,
     /// Constants whose values only rustc knows. They are inputs of the graph, placed before or
     /// after the parameters.
     pub constants: Vec<Constant>,
     /// Placeholders for elements of a `Vec` that a counting run does not know.
-    pub unseen: Vec<Term>,
+    pub unknown_elements: Vec<Term>,
     /// The number of growable vectors that loops have carried so far. It numbers the next one.
-    pub slots: usize,
+    pub next_slot: usize,
     /// Empty `Vec`s made by `with_capacity`, each with the capacity. They are kept alive, since
     /// they are identified by address.
     pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
     /// Arrays that were copied into a larger capacity: a map from the copy to the original.
-    pub rooms: BTreeMap<Term, Term>,
+    pub enlarged: BTreeMap<Term, Term>,
     /// The memory orders of arrays.
     pub memory: crate::memory_order::Known,
     /// Empty `Vec`s whose element type is known from an annotation, with the element type and the
@@ -85,19 +85,19 @@ impl<'a> Lower<'a> {
             sig,
             receivers: Rc::default(),
             classes: Classes::default(),
-            chosen: BTreeMap::new(),
+            inferred_before: BTreeMap::new(),
             first_param: 0,
-            inner: BTreeSet::new(),
+            nested_functions: BTreeSet::new(),
             g: Graph::new(),
-            unsure: Unsure::default(),
-            decided: BTreeMap::new(),
-            soft: BTreeMap::new(),
+            maybe_unreached: MaybeUnreached::default(),
+            inferred_now: BTreeMap::new(),
+            typed_by_literal: BTreeMap::new(),
             literals: BTreeMap::new(),
             constants: Vec::new(),
-            unseen: Vec::new(),
-            slots: 0,
+            unknown_elements: Vec::new(),
+            next_slot: 0,
             capacities: Vec::new(),
-            rooms: BTreeMap::new(),
+            enlarged: BTreeMap::new(),
             memory: crate::memory_order::Known::default(),
             empties: Vec::new(),
             queues: false,
@@ -112,7 +112,7 @@ impl<'a> Lower<'a> {
         let sig = self.sig;
         let leaf = &sig.result;
         let lens: Vec<Term> = leaf.lens.iter().map(|n| self.static_size(n)).collect();
-        let value = self.sized(value, &lens, range)?;
+        let value = self.with_sizes(value, &lens, range)?;
         let term = self.term_as(&value, Want::Elem(leaf.elem), range)?;
         let rank = self.g.rank(term);
         if self.g.elem(term) != leaf.elem || rank != usize::from(leaf.rank) {
@@ -138,20 +138,21 @@ impl<'a> Lower<'a> {
     }
 
     /// Gives a value the sizes of its type. This fixes the length of `std::array::from_fn`.
-    pub(super) fn sized(&mut self, value: Value<'a>, lens: &[Term], range: SrcRange) -> Lowered<Value<'a>> {
+    pub(super) fn with_sizes(&mut self, value: Value<'a>, lens: &[Term], range: SrcRange) -> Lowered<Value<'a>> {
         match (value, lens.split_first()) {
             (Value::FromFn(f), Some((&n, rest))) => {
                 let mut levels = 0;
                 let t = self.build_with(n, range, |me, i| {
                     let value = me.apply(&f, &[Value::Term(i)], range)?;
-                    let value = me.sized(value, rest, range)?;
+                    let value = me.with_sizes(value, rest, range)?;
                     levels = me.levels(&value);
                     Ok(value)
                 })?;
-                Ok(self.rows(t, levels.saturating_add(1)))
+                Ok(self.nested_value(t, levels.saturating_add(1)))
             }
             (Value::List(parts), Some((_, rest))) if !rest.is_empty() => {
-                let parts: Lowered<Vec<Value>> = parts.iter().map(|p| self.sized(p.clone(), rest, range)).collect();
+                let parts: Lowered<Vec<Value>> =
+                    parts.iter().map(|p| self.with_sizes(p.clone(), rest, range)).collect();
                 Ok(Value::List(parts?.into()))
             }
             (value, _) => Ok(value),
@@ -161,7 +162,7 @@ impl<'a> Lower<'a> {
     /// Wraps an array term as a value. `levels` is the number of leading axes that are nested
     /// arrays or `Vec`s in Rust (see [`Lower::levels`]); the term itself does not have that
     /// information.
-    pub(super) fn rows(&self, t: Term, levels: u8) -> Value<'a> {
+    pub(super) fn nested_value(&self, t: Term, levels: u8) -> Value<'a> {
         // The elements of an array of one axis are scalars.
         match levels.min(crate::ir::axis(self.g.rank(t).saturating_sub(1))) {
             0 => Value::Term(t),
@@ -171,8 +172,8 @@ impl<'a> Lower<'a> {
 
     /// Wraps an element of an array with the given number of levels. The element has one level
     /// less.
-    pub(super) fn row_of(&self, t: Term, levels: u8) -> Value<'a> {
-        self.rows(t, levels.saturating_sub(1))
+    pub(super) fn nested_element(&self, t: Term, levels: u8) -> Value<'a> {
+        self.nested_value(t, levels.saturating_sub(1))
     }
 
     /// The number of levels of an element of an array with the given number of levels.
@@ -199,13 +200,13 @@ impl<'a> Lower<'a> {
     }
 
     /// Runs `f` with the location of `syntax` as the current source location.
-    pub(super) fn at<R>(&mut self, syntax: &impl ToTokens, f: impl FnOnce(&mut Self) -> R) -> R {
+    pub(super) fn at_syntax<R>(&mut self, syntax: &impl ToTokens, f: impl FnOnce(&mut Self) -> R) -> R {
         let tokens = syntax.to_token_stream();
-        self.at_place(Place { range: SrcRange::of_stream(tokens.clone()), text: text_of(&tokens, TEXT) }, f)
+        self.at_location(Place { range: SrcRange::of_stream(tokens.clone()), text: text_of(&tokens, TEXT) }, f)
     }
 
     /// Runs `f` at a source location whose text in messages is given.
-    pub(super) fn at_place<R>(&mut self, place: Place, f: impl FnOnce(&mut Self) -> R) -> R {
+    pub(super) fn at_location<R>(&mut self, place: Place, f: impl FnOnce(&mut Self) -> R) -> R {
         self.state.places.push(place);
         let loc = Loc(u32::try_from(self.state.places.len() - 1).unwrap_or(0));
         let (outer, outer_g) = (std::mem::replace(&mut self.state.here, loc), self.g.at(loc));
@@ -216,12 +217,12 @@ impl<'a> Lower<'a> {
     }
 
     /// The source text of the current location.
-    pub(super) fn text_here(&self) -> String {
+    pub(super) fn current_text(&self) -> String {
         self.state.places.get(self.state.here.0 as usize).map_or_else(String::new, |p| p.text.clone())
     }
 
     /// Runs `f` one nesting level deeper. Reports an error at the maximum depth.
-    pub(super) fn deeper<R>(
+    pub(super) fn one_level_deeper<R>(
         &mut self,
         range: impl FnOnce() -> SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<R>,
@@ -264,7 +265,7 @@ impl<'a> Lower<'a> {
                 if closure.params.len() != args.len() {
                     return Err(self.error(range, catalogue::closure_arity(closure.params.len(), args.len())));
                 }
-                self.deeper(
+                self.one_level_deeper(
                     || range,
                     |me| {
                         let result = me.inside(&closure, range, |me| {
@@ -315,7 +316,7 @@ impl<'a> Lower<'a> {
             me.term(&value, range)
         });
         let body = body?;
-        Ok(self.built(size, var, body))
+        Ok(self.make_build(size, var, body))
     }
 
     /// [`Lower::build_with`] for several axes.
@@ -330,15 +331,15 @@ impl<'a> Lower<'a> {
             me.term(&value, range)
         });
         let body = body?;
-        Ok(sizes.iter().zip(vars).rev().fold(body, |body, (&size, var)| self.built(size, var, body)))
+        Ok(sizes.iter().zip(vars).rev().fold(body, |body, (&size, var)| self.make_build(size, var, body)))
     }
 
     /// Makes a build. If the type of its elements comes from literals, the type of the build comes
     /// from the same literals.
-    fn built(&mut self, size: Term, var: crate::ir::Var, body: Term) -> Term {
-        let value = self.once(size, var, body);
+    fn make_build(&mut self, size: Term, var: crate::ir::Var, body: Term) -> Term {
+        let value = self.guard_element(size, var, body);
         let all = self.g.build(size, var, value);
-        self.open_like(all, body);
+        self.inherit_literals(all, body);
         all
     }
 

@@ -124,26 +124,26 @@ impl<'a> Lower<'a> {
 
     /// Pairs a relaxed reduction with the exact one, over the elements in the order of ndarray's
     /// `fold`.
-    pub(super) fn exact_fold(&mut self, op: Reduce, free: Term, t: Term) -> Term {
+    pub(super) fn exact_fold(&mut self, op: Reduce, relaxed: Term, t: Term) -> Term {
         let met = self.layouts().folded(t);
-        functions::with_exact(self, free, op, self.g.rank(met), met)
+        functions::with_exact(self, relaxed, op, self.g.rank(met), met)
     }
 
     /// Pairs a relaxed sum of all elements or over an axis with ndarray's exact sum, in the order
     /// that the table row declares.
-    pub(super) fn summed(&mut self, call: &Call<'a, '_>, free: Term, x: Term, axis: Option<usize>) -> Term {
+    pub(super) fn summed(&mut self, call: &Call<'a, '_>, relaxed: Term, x: Term, axis: Option<usize>) -> Term {
         match (call.row.order.map(|order| order.reduction), axis) {
-            (Some(ReductionOrder::SumAxis), Some(k)) => self.layouts().sum_axis(free, x, k),
-            (Some(ReductionOrder::Sum | ReductionOrder::SumAxis), _) => self.layouts().sum(free, x),
-            _ => free,
+            (Some(ReductionOrder::SumAxis), Some(k)) => self.layouts().sum_axis(relaxed, x, k),
+            (Some(ReductionOrder::Sum | ReductionOrder::SumAxis), _) => self.layouts().sum(relaxed, x),
+            _ => relaxed,
         }
     }
 
     /// Pairs a relaxed product of all elements with ndarray's exact one. `in_order` multiplies in
-    /// the same way as `free` is multiplied.
+    /// the same way as `relaxed` is multiplied.
     pub(super) fn exact_product(
         &mut self,
-        (free, t): (Term, Term),
+        (relaxed, t): (Term, Term),
         range: SrcRange,
         in_order: impl Fn(&mut Self, Term) -> Lowered<Value<'a>>,
     ) -> Lowered<Term> {
@@ -155,20 +155,20 @@ impl<'a> Lower<'a> {
                 in_order(me, lane)
             })
         };
-        let own = memory_order::product(self, (free, t), rows_in_order, |me, each| {
+        let own = memory_order::product(self, (relaxed, t), rows_in_order, |me, each| {
             let all = in_order(me, each)?;
             me.term(&all, range)
         })?;
         Ok(match own {
-            Some(own) => self.g.relaxed_exact(free, own),
-            None => functions::with_exact(self, free, Reduce::Factors, rank, t),
+            Some(own) => self.g.relaxed_exact(relaxed, own),
+            None => functions::with_exact(self, relaxed, Reduce::Factors, rank, t),
         })
     }
 
     /// Pairs a relaxed matrix-vector product with ndarray's exact one. `rows` is the axis of `a`
     /// that is summed over.
-    pub(super) fn exact_dot(&mut self, free: Term, (a, rows): (Term, usize), b: Term) -> Term {
+    pub(super) fn exact_dot(&mut self, relaxed: Term, (a, rows): (Term, usize), b: Term) -> Term {
         let repeated = self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
-        self.layouts().dot(free, (a, rows), b, repeated)
+        self.layouts().dot(relaxed, (a, rows), b, repeated)
     }
 }

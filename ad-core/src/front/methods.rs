@@ -62,14 +62,14 @@ fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn copy<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(match call.arg(0)?.0 {
-        Value::Open(part) => me.part_like(part.all, part),
+        Value::DynamicPart(part) => me.part_like(part.all, part),
         other => other.clone(),
     })
 }
 
 fn some<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let there = me.g.lit_bool(true);
-    Ok(Value::Maybe(call.arg(0)?.0.clone().into(), there))
+    let exists = me.g.lit_bool(true);
+    Ok(Value::Option(call.arg(0)?.0.clone().into(), exists))
 }
 
 pub(super) fn powi<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -86,7 +86,7 @@ fn exponent<'a>(me: &mut Lower<'a>, n: &Value<'a>, (range, text): (SrcRange, &st
     let found = match n {
         Value::Number(n) if n.is_float() => "`f64`".to_string(),
         Value::Term(t) if me.g.rank(*t) == 0 && me.g.elem(*t) != Elem::Int(IntTy::I32) => {
-            if me.soften(*t, Elem::Int(IntTy::I32)) {
+            if me.retype_literals(*t, Elem::Int(IntTy::I32)) {
                 return Err(Poison);
             }
             me.describe(n)
@@ -100,8 +100,8 @@ fn mul_add<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let args = reals(me, call)?;
     let [x, a, b] = args[..] else { return Err(Poison) };
     let product = me.g.mul(x, a);
-    let (free, own) = (me.g.add(product, b), me.g.prim(Prim::Fused, &[x, a, b]));
-    Ok(Value::Term(me.g.relaxed_exact(free, own)))
+    let (relaxed, own) = (me.g.add(product, b), me.g.prim(Prim::Fused, &[x, a, b]));
+    Ok(Value::Term(me.g.relaxed_exact(relaxed, own)))
 }
 
 fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

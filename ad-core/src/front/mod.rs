@@ -1,10 +1,14 @@
-//! The front end: from the tokens of an annotated function to a [`Program`] of core terms, or to errors.
+//! The front end: it turns the tokens of an annotated function into a [`Program`] of core terms, or
+//! into errors.
 //!
-//! The one part that reads `syn`. In this order: the attribute (`attr`), the signature (`sig`, `types`), macros into ordinary
-//! expressions (`macros`), what is refused in the body (`refuse`), then lowering (`lower` and the files beside it), repeated until
-//! no new equation between sizes is found (`shapes`). Every accepted function, method and macro stands in the table of `table`.
+//! Only this part of the compiler reads `syn`. Its steps are the attribute (`attr`), the signature
+//! (`sig`, `types`), the rewriting of macros to ordinary expressions (`macros`), and lowering
+//! (`lower` and the other modules), which is repeated until no new equation between sizes is found
+//! (`shapes`). Unsupported constructs are refused (`refuse`). Every accepted function, method and
+//! macro has a row in the table of `table`.
 //!
-//! It must never panic, whatever the tokens, and never differentiate what it did not understand.
+//! Invariants: the front end does not panic, whatever the tokens are, and does not lower a
+//! construct that it does not know.
 
 mod arith;
 mod ascribe;
@@ -21,10 +25,10 @@ mod depth;
 mod expr;
 mod flow;
 mod functions;
+mod growth;
 mod index;
 mod integers;
 mod iter;
-mod longer;
 mod loops;
 mod lower;
 mod macros;

@@ -11,19 +11,19 @@ use super::lower::Lower;
 use crate::ir::{Node, Term, Var};
 use crate::prim::{Binary, Cmp, Prim, Unary};
 
-/// The maximum number of terms that `multiplies` visits. A larger term counts as one that
-/// multiplies.
-const MANY: usize = 64;
+/// The maximum number of terms that `scales_derivative` visits. A larger term counts as one that
+/// scales_derivative.
+const MAX_VISITED: usize = 64;
 
 /// Terms that were created at points which may not be reached at run time: in loops, in branches,
 /// and in trial lowerings.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unsure {
+pub(super) struct MaybeUnreached {
     /// Half-open ranges of term indices, ascending and without overlap.
     ranges: Vec<(usize, usize)>,
 }
 
-impl Unsure {
+impl MaybeUnreached {
     fn add(&mut self, start: usize, end: usize) {
         if start < end {
             self.ranges.retain(|r| r.0 < start);
@@ -39,31 +39,31 @@ impl Unsure {
 
 impl Lower<'_> {
     /// Runs `f` at a point that may not be reached.
-    pub(super) fn unsure<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+    pub(super) fn maybe_unreached<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
         let start = self.g.len();
         let result = f(self);
-        self.unsure_since(start);
+        self.maybe_unreached_since(start);
         result
     }
 
     /// Marks all terms since `start` as created at a point that may not be reached.
-    pub(super) fn unsure_since(&mut self, start: usize) {
+    pub(super) fn maybe_unreached_since(&mut self, start: usize) {
         let end = self.g.len();
-        self.unsure.add(start, end);
+        self.maybe_unreached.add(start, end);
     }
 
     /// Guards the element of a build, given its variable and size.
-    pub(super) fn once(&mut self, size: Term, var: Var, value: Term) -> Term {
+    pub(super) fn guard_element(&mut self, size: Term, var: Var, value: Term) -> Term {
         let leaf = self.g.mk(Node::Var(var));
         let mut values = [value];
-        self.once_in_steps(size, None, &[leaf], &mut values);
+        self.guard_invariants(size, None, &[leaf], &mut values);
         values[0]
     }
 
     /// Guards the invariant parts of `roots`, the terms of a loop of `size` steps. The condition is
     /// that the size is not 0 and that the loop does not start as stopped. The leaves are the terms
     /// that vary from step to step, the oldest first.
-    pub(super) fn once_in_steps(&mut self, size: Term, left: Option<Term>, leaves: &[Term], roots: &mut [Term]) {
+    pub(super) fn guard_invariants(&mut self, size: Term, left: Option<Term>, leaves: &[Term], roots: &mut [Term]) {
         let zero = self.g.lit_usize(0);
         let steps = self.g.compare(Cmp::Lt, zero, size);
         let runs = match left {
@@ -80,7 +80,7 @@ impl Lower<'_> {
         let mut new: HashMap<Term, Term> = HashMap::new();
         let varies: HashSet<Term> = self.varying(leaves, oldest, roots);
         for root in roots {
-            *root = self.with_step(*root, (runs, oldest), &varies, &mut new);
+            *root = self.with_step_guard(*root, (runs, oldest), &varies, &mut new);
         }
     }
 
@@ -105,7 +105,7 @@ impl Lower<'_> {
         varies
     }
 
-    fn with_step(
+    fn with_step_guard(
         &mut self,
         root: Term,
         (runs, oldest): (Term, Term),
@@ -118,7 +118,7 @@ impl Lower<'_> {
                 continue;
             }
             if !varies.contains(&t) {
-                let made = if self.multiplies(t, oldest) {
+                let made = if self.scales_derivative(t, oldest) {
                     let zeros = self.g.zeros_like(t);
                     self.g.cond(runs, t, zeros)
                 } else {
@@ -152,17 +152,17 @@ impl Lower<'_> {
 
     /// Whether the derivative of a term has a factor that is not a literal. Only the part of the
     /// term that was created inside of the loop counts.
-    fn multiplies(&self, t: Term, oldest: Term) -> bool {
+    fn scales_derivative(&self, t: Term, oldest: Term) -> bool {
         if !self.g.ty(t).as_array().is_some_and(|(elem, _)| elem.is_real()) {
             return false;
         }
         let mut stack = vec![t];
         let mut seen: HashSet<Term> = HashSet::new();
         while let Some(t) = stack.pop() {
-            if t < oldest && !self.unsure.contains(t) || !seen.insert(t) {
+            if t < oldest && !self.maybe_unreached.contains(t) || !seen.insert(t) {
                 continue;
             }
-            if seen.len() > MANY {
+            if seen.len() > MAX_VISITED {
                 return true;
             }
             // Integers and booleans have no derivative.

@@ -33,15 +33,15 @@ impl<'a> Lower<'a> {
         let value = self.expr(&u.expr)?;
         match (&u.op, &value) {
             (UnOp::Neg(_), Value::Number(n)) => Ok(Value::Number(Number::Neg(n.clone()).into())),
-            (UnOp::Neg(_), Value::Open(open)) => {
+            (UnOp::Neg(_), Value::DynamicPart(open)) => {
                 let open = std::rc::Rc::clone(open);
                 if self.g.elem(open.all).is_real() {
                     let t = self.g.neg(open.all);
                     return Ok(self.part_like(t, &open));
                 }
-                let rooms = self.g.shape(open.all).to_vec();
+                let capacities = self.g.shape(open.all).to_vec();
                 let want = Want::Elem(self.g.elem(open.all));
-                self.open_each(&rooms, &open.lens, (range, want), &mut |me, ix| {
+                self.map_dynamic(&capacities, &open.lens, (range, want), &mut |me, ix| {
                     let x = me.g.index(open.all, ix);
                     Ok(Value::Term(me.negate(x, range)?))
                 })
@@ -139,10 +139,11 @@ impl<'a> Lower<'a> {
             if let (Value::Number(x), Value::Number(y)) = (&left, &right) {
                 return Ok(Value::Number(Number::Arith(op, x.clone(), y.clone()).into()));
             }
-            if self.open_part(&left).is_some() || self.open_part(&right).is_some() {
+            if self.as_dynamic_part(&left).is_some() || self.as_dynamic_part(&right).is_some() {
                 let want = self.elem_of(&left).or(self.elem_of(&right)).map_or(Want::Any, Want::Elem);
-                let (x, y) = (self.as_open(&left, want, ranges[0])?, self.as_open(&right, want, ranges[1])?);
-                return self.open_arith(op, [&x, &y], by_reference, (&texts, range));
+                let (x, y) =
+                    (self.value_as_part(&left, want, ranges[0])?, self.value_as_part(&right, want, ranges[1])?);
+                return self.dynamic_arith(op, [&x, &y], by_reference, (&texts, range));
             }
             let (x, y) = self.converted(symbol, [&left, &right], ranges, (range, &texts))?;
             let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { texts };
@@ -164,7 +165,7 @@ impl<'a> Lower<'a> {
                     };
                     return Ok(Value::Number(Number::Bits(op, x.clone(), y.clone()).into()));
                 }
-                let (x, y) = self.meet(&left, &right, ranges)?;
+                let (x, y) = self.unify_literals(&left, &right, ranges)?;
                 let words = if self.g.ty(x) == self.g.ty(y) { Default::default() } else { texts };
                 return Ok(Value::Term(self.bits(op, x, y, words, range)?));
             }
@@ -198,7 +199,7 @@ impl<'a> Lower<'a> {
         // In `n / 2.0` the literal has no type that could be converted.
         let types = match (real(left) && integer(self, right), integer(self, left) && real(right)) {
             (false, false) => {
-                let (x, y) = self.meet(left, right, ranges)?;
+                let (x, y) = self.unify_literals(left, right, ranges)?;
                 if self.g.elem(x) == self.g.elem(y) {
                     return Ok((x, y));
                 }

@@ -10,7 +10,7 @@ use super::lower::Lower;
 use super::refs::results;
 use super::table::{Call, Mark, On, Proof, Row, row};
 use super::value::{Lowered, Value};
-use super::words::Words;
+use super::words::PanicMessage;
 use crate::catalogue::{self, refused, wanted};
 use crate::diag::Poison;
 use crate::ir::{Elem, IntTy, Lit, Term};
@@ -54,8 +54,8 @@ fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 /// The payload, and the condition that it exists. There is no payload for a literal `None`.
 fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Option<Value<'a>>, Term)> {
     match call.arg(0)? {
-        (Value::Maybe(value, there), _) => Ok((Some((**value).clone()), *there)),
-        (Value::Nothing, _) => Ok((None, me.g.lit_bool(false))),
+        (Value::Option(value, exists), _) => Ok((Some((**value).clone()), *exists)),
+        (Value::None, _) => Ok((None, me.g.lit_bool(false))),
         (other, range) => {
             let found = me.describe(other);
             Err(me.error(range, catalogue::expected(wanted::OPTION, &found)))
@@ -64,15 +64,15 @@ fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Option<Value<'
 }
 
 fn unwrap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (value, there) = parts(me, call)?;
-    me.require(None, there, crate::catalogue::reached::NONE);
+    let (value, exists) = parts(me, call)?;
+    me.require(None, exists, crate::catalogue::reached::NONE);
     there_is(me, value, call)
 }
 
 fn expect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (value, there) = parts(me, call)?;
-    me.require_saying(there, &Words::own(call.text(1)));
-    me.state.facts.assume(&me.g, there, true);
+    let (value, exists) = parts(me, call)?;
+    me.require_with_message(exists, &PanicMessage::of_user(call.text(1)));
+    me.state.facts.assume(&me.g, exists, true);
     there_is(me, value, call)
 }
 
@@ -87,13 +87,13 @@ fn or<'a>(
     some: impl FnOnce(&mut Lower<'a>, Value<'a>) -> Lowered<Value<'a>>,
     none: impl FnOnce(&mut Lower<'a>) -> Lowered<Value<'a>>,
 ) -> Lowered<Value<'a>> {
-    let (value, there) = parts(me, call)?;
-    let some = value.map(|v| me.under(there, true, |me| some(me, v)));
-    let none = me.under(there, false, none);
-    match (some.transpose()?, me.g.bool_value(there)) {
+    let (value, exists) = parts(me, call)?;
+    let some = value.map(|v| me.under(exists, true, |me| some(me, v)));
+    let none = me.under(exists, false, none);
+    match (some.transpose()?, me.g.bool_value(exists)) {
         (None, _) | (_, Some(false)) => none,
         (Some(some), Some(true)) => none.map(|_| some),
-        (Some(some), None) => me.join(Join { cond: there, strict: false }, &some, &none?, call.range),
+        (Some(some), None) => me.join(Join { cond: exists, strict: false }, &some, &none?, call.range),
     }
 }
 
@@ -121,10 +121,10 @@ fn unwrap_or_default<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Val
 
 fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (f, range) = call.arg(1)?;
-    let (value, there) = parts(me, call)?;
-    let Some(value) = value else { return Ok(Value::Nothing) };
-    let value = me.under(there, true, |me| me.apply(f, &[value], range))?;
-    Ok(Value::Maybe(value.into(), there))
+    let (value, exists) = parts(me, call)?;
+    let Some(value) = value else { return Ok(Value::None) };
+    let value = me.under(exists, true, |me| me.apply(f, &[value], range))?;
+    Ok(Value::Option(value.into(), exists))
 }
 
 fn map_or<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -138,10 +138,10 @@ fn map_or_else<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
 }
 
 fn and_then<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let Value::Maybe(inner, there) = map(me, call)? else { return Ok(Value::Nothing) };
+    let Value::Option(inner, exists) = map(me, call)? else { return Ok(Value::None) };
     match &*inner {
-        Value::Nothing => Ok(Value::Nothing),
-        Value::Maybe(value, also) => Ok(Value::Maybe(value.clone(), me.g.and(there, *also))),
+        Value::None => Ok(Value::None),
+        Value::Option(value, also) => Ok(Value::Option(value.clone(), me.g.and(exists, *also))),
         other => {
             let found = me.describe(other);
             Err(me.error(call.range, catalogue::expected(wanted::OPTION, &found)))
@@ -164,21 +164,21 @@ fn is_none_or<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 }
 
 fn is_none<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (_, there) = parts(me, call)?;
-    Ok(Value::Term(me.g.not(there)))
+    let (_, exists) = parts(me, call)?;
+    Ok(Value::Term(me.g.not(exists)))
 }
 
 fn then<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((c, rc), (f, rf)) = (call.arg(0)?, call.arg(1)?);
     let c = me.boolean(c, rc)?;
     let value = me.under(c, true, |me| me.apply(f, &[], rf))?;
-    Ok(Value::Maybe(value.into(), c))
+    Ok(Value::Option(value.into(), c))
 }
 
 fn then_some<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((c, rc), (value, _)) = (call.arg(0)?, call.arg(1)?);
     let c = me.boolean(c, rc)?;
-    Ok(Value::Maybe(value.clone().into(), c))
+    Ok(Value::Option(value.clone().into(), c))
 }
 
 fn two<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<[Term; 3]> {

@@ -75,7 +75,7 @@ impl<'a> Lower<'a> {
         {
             return xs.iter().zip(ys.iter()).try_for_each(|(x, y)| self.pairs(x, y, range, pairs));
         }
-        let (a, b) = self.meet(a, b, [range, range])?;
+        let (a, b) = self.unify_literals(a, b, [range, range])?;
         if self.g.rank(a) > 0 || self.g.ty(a) != self.g.ty(b) {
             let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
             return Err(self.error(range, catalogue::types_differ(&a, &b)));
@@ -117,15 +117,15 @@ fn cmp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn partial_cmp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let order = both(me, call)?;
-    let mut there = me.g.lit_bool(true);
+    let mut exists = me.g.lit_bool(true);
     for &(a, b) in &order.0 {
         if me.g.elem(a).is_real() {
             let (a, b) = (me.g.compare(Cmp::Eq, a, a), me.g.compare(Cmp::Eq, b, b));
             let numbers = me.g.and(a, b);
-            there = me.g.and(there, numbers);
+            exists = me.g.and(exists, numbers);
         }
     }
-    Ok(Value::Maybe(Value::Ordering(order).into(), there))
+    Ok(Value::Option(Value::Ordering(order).into(), exists))
 }
 
 fn total_cmp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

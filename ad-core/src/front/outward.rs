@@ -25,7 +25,7 @@ pub(super) enum Jump {
 
 /// The collected effects.
 #[derive(Default, Debug)]
-pub(super) struct Outward {
+pub(super) struct LoopEffects {
     /// The names of variables that may be changed.
     pub changed: BTreeSet<String>,
     /// The names of the variables that are pushed to.
@@ -41,10 +41,10 @@ pub(super) struct Outward {
     loops: usize,
 }
 
-impl Outward {
+impl LoopEffects {
     /// The effects of a `for`.
     pub(super) fn of_for(l: &syn::ExprForLoop) -> Self {
-        let mut found = Outward::default();
+        let mut found = LoopEffects::default();
         // The items may be mutable references to parts of the variables in this expression.
         found.visit_expr(&l.expr);
         found.jumps.clear();
@@ -56,7 +56,7 @@ impl Outward {
     /// The effects of a loop that only pushes to a variable. If it does not push in every step, it
     /// reads the variable.
     pub(super) fn of_pushing(name: &str, always: bool) -> Self {
-        let mut found = Outward::default();
+        let mut found = LoopEffects::default();
         found.changed.insert(name.to_string());
         found.pushed.insert(name.to_string());
         if !always {
@@ -68,7 +68,7 @@ impl Outward {
     /// The effects of `scan` on its state and its result. If the closure may return `None`, the
     /// loop can stop early.
     pub(super) fn of_scan([state, made]: [&str; 2], always: bool) -> Self {
-        let mut found = Outward::of_pushing(made, always);
+        let mut found = LoopEffects::of_pushing(made, always);
         found.changed.insert(state.to_string());
         found.mentioned.insert(state.to_string());
         if !always {
@@ -79,7 +79,7 @@ impl Outward {
 
     /// The effects of `for_each`. The closure is the body, and jumps in it do not leave it.
     pub(super) fn of_each(m: &syn::ExprMethodCall, f: &syn::ExprClosure) -> Self {
-        let mut found = Outward::default();
+        let mut found = LoopEffects::default();
         found.visit_expr(&m.receiver);
         if changes_receiver(m) {
             found.change(&m.receiver);
@@ -114,7 +114,7 @@ impl Outward {
 
     /// The effects of a `while`. Its condition is evaluated in each step, and may leave the loop.
     pub(super) fn of_while(l: &syn::ExprWhile) -> Self {
-        let mut found = Outward::default();
+        let mut found = LoopEffects::default();
         found.visit_expr(&l.cond);
         found.visit_block(&l.body);
         found.jumps.insert(Jump::Break(None));
@@ -123,7 +123,7 @@ impl Outward {
 
     /// The effects of a `loop`.
     pub(super) fn of_loop(l: &syn::ExprLoop) -> Self {
-        let mut found = Outward::default();
+        let mut found = LoopEffects::default();
         found.visit_block(&l.body);
         found
     }
@@ -180,7 +180,7 @@ pub(super) fn changes_receiver(m: &syn::ExprMethodCall) -> bool {
     has_mark(m, Mark::Loop)
 }
 
-impl<'ast> Visit<'ast> for Outward {
+impl<'ast> Visit<'ast> for LoopEffects {
     fn visit_block(&mut self, b: &'ast syn::Block) {
         self.within(None, false, |me| visit::visit_block(me, b));
     }
@@ -266,7 +266,7 @@ impl<'ast> Visit<'ast> for Outward {
         let mut at = b;
         loop {
             self.visit_expr(&at.right);
-            if super::place::assigns(&at.op) {
+            if super::place::compound::assigns(&at.op) {
                 self.change(&at.left);
             }
             match &*at.left {

@@ -8,7 +8,7 @@ use syn::{Expr, ExprCall, ExprLit, ExprPath, Lit, LitStr, Macro, Path, Token};
 
 use super::lower::Lower;
 use super::value::{Lowered, Value};
-use super::words::{self, Words};
+use super::words::{self, PanicMessage};
 use crate::catalogue;
 use crate::diag::{MARK, Poison, SrcRange, text_of};
 use crate::ir::{Elem, Node, Term, Type};
@@ -103,7 +103,7 @@ fn call(row: &Panics, args: Punctuated<Expr, Token![,]>, span: Span) -> Expr {
             let before = if compared == 0 && name != PANIC.name { format!("{says}: ") } else { String::new() };
             let format = format!("{before}{}", format.value());
             let refs: Vec<&Expr> = values.iter().collect();
-            if values.iter().all(words::simple) {
+            if values.iter().all(words::is_pure) {
                 kept.push(literal(&format));
                 kept.extend(values.iter().cloned());
             } else {
@@ -152,7 +152,7 @@ impl<'a> Lower<'a> {
         let texts: Vec<String> = args.iter().map(|e| text_of(*e, 30)).collect();
         let text = format!("{name}!({})", texts.join(", "));
         let ranges: Vec<SrcRange> = args.iter().map(|e| SrcRange::of(*e)).collect();
-        self.at_place(Place { range, text }, |me| {
+        self.at_location(Place { range, text }, |me| {
             let compared = me.all(args)?;
             let ok = match (row.asks, &compared[..]) {
                 (Asks::Holds, [ok]) => me.boolean(ok, ranges[0])?,
@@ -162,12 +162,12 @@ impl<'a> Lower<'a> {
                     me.g.not(equal)
                 }
                 _ => {
-                    let said = if own { me.formatted(&says, &values) } else { (&*says).into() };
+                    let said = if own { me.format_message(&says, &values) } else { (&*says).into() };
                     return Ok(me.panic(&said));
                 }
             };
             // The arguments of the message are evaluated only if the check fails.
-            let said = if own { me.under(ok, false, |me| me.formatted(&says, &values)) } else { (&*says).into() };
+            let said = if own { me.under(ok, false, |me| me.format_message(&says, &values)) } else { (&*says).into() };
             me.ensure(ok, &said, row.debug, range)?;
             Ok(Value::Unit)
         })
@@ -175,11 +175,11 @@ impl<'a> Lower<'a> {
 
     /// Adds a check of the function's own condition. Sizes that have to be equal are the same size
     /// afterwards.
-    fn ensure(&mut self, ok: Term, said: &Words, debug: bool, range: SrcRange) -> Lowered<()> {
+    fn ensure(&mut self, ok: Term, said: &PanicMessage, debug: bool, range: SrcRange) -> Lowered<()> {
         if debug {
-            self.state.debug = true;
-            self.require_saying(ok, said);
-            self.state.debug = false;
+            self.state.debug_only = true;
+            self.require_with_message(ok, said);
+            self.state.debug_only = false;
             return Ok(());
         }
         match self.g.node(ok).clone() {
@@ -194,12 +194,12 @@ impl<'a> Lower<'a> {
                     && self.size_of(args[1]).is_some() =>
             {
                 let words = ["left".to_string(), "right".to_string()];
-                self.equate_saying(args[0], args[1], words, said, range)?;
+                self.equate_with_message(args[0], args[1], words, said, range)?;
                 return Ok(());
             }
             _ => {}
         }
-        self.require_saying(ok, said);
+        self.require_with_message(ok, said);
         self.state.facts.assume(&self.g, ok, true);
         Ok(())
     }
@@ -217,7 +217,7 @@ impl<'a> Lower<'a> {
             }
             (Value::Unit, Value::Unit) => Ok(self.g.lit_bool(true)),
             _ => {
-                let (a, b) = self.meet(a, b, [range, range])?;
+                let (a, b) = self.unify_literals(a, b, [range, range])?;
                 self.comparison(Cmp::Eq, a, b, range)
             }
         }

@@ -10,7 +10,7 @@ use syn::{Expr, ExprMatch, Lit, Pat};
 use super::lower::Lower;
 use super::order::Sign;
 use super::shapes::Size;
-use super::state::Held;
+use super::state::CellValue;
 use super::value::{Body, Lowered, Number, Value};
 use crate::catalogue::{self, refused, wanted};
 use crate::diag::{Poison, SrcRange, text_of};
@@ -49,7 +49,7 @@ impl<'a> Lower<'a> {
             })
             .collect();
         match value {
-            Ok(value) => self.at(&m.expr, |me| me.arms(&arms, &value, range)),
+            Ok(value) => self.at_syntax(&m.expr, |me| me.arms(&arms, &value, range)),
             Err(Poison) => {
                 for arm in &arms {
                     let outer = self.state.scope.clone();
@@ -111,7 +111,7 @@ impl<'a> Lower<'a> {
                 me.state.scope = outer.clone();
                 bound.and(then)
             };
-            self.branch(fits, then, |me| me.deeper(|| range, |me| me.arms(rest, value, range)), range)
+            self.branch(fits, then, |me| me.one_level_deeper(|| range, |me| me.arms(rest, value, range)), range)
         };
         self.state.scope = outer.clone();
         self.state.store.truncate(cells);
@@ -159,7 +159,7 @@ impl<'a> Lower<'a> {
                     let Some(end) = end else { continue };
                     let end = self.expr(end)?;
                     self.no_real(&end, range)?;
-                    let (x, end) = self.meet(value, &end, [range, range])?;
+                    let (x, end) = self.unify_literals(value, &end, [range, range])?;
                     let inside = self.comparison(op, x, end, range)?;
                     holds = self.g.and(holds, inside);
                 }
@@ -185,11 +185,11 @@ impl<'a> Lower<'a> {
                     return Err(self.error(range, refused::pattern(&text_of(pat, 40))));
                 };
                 match value {
-                    Value::Nothing => Ok(self.g.lit_bool(false)),
-                    Value::Maybe(value, there) => {
+                    Value::None => Ok(self.g.lit_bool(false)),
+                    Value::Option(value, exists) => {
                         let value = value.clone();
-                        let inner = self.under(*there, true, |me| me.fits(inner, &value))?;
-                        Ok(self.g.and(*there, inner))
+                        let inner = self.under(*exists, true, |me| me.fits(inner, &value))?;
+                        Ok(self.g.and(*exists, inner))
                     }
                     other => {
                         let found = self.describe(other);
@@ -229,7 +229,7 @@ impl<'a> Lower<'a> {
 
     fn equal(&mut self, value: &Value<'a>, other: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         self.no_real(other, range)?;
-        let (a, b) = self.meet(value, other, [range, range])?;
+        let (a, b) = self.unify_literals(value, other, [range, range])?;
         self.comparison(Cmp::Eq, a, b, range)
     }
 
@@ -258,8 +258,8 @@ impl<'a> Lower<'a> {
             }
         }
         match (name, value) {
-            ("None", Value::Maybe(_, there)) => Ok(self.g.not(*there)),
-            ("None", Value::Nothing) => Ok(self.g.lit_bool(true)),
+            ("None", Value::Option(_, exists)) => Ok(self.g.not(*exists)),
+            ("None", Value::None) => Ok(self.g.lit_bool(true)),
             _ => match self.state.scope.get(name) {
                 Some(constant) => {
                     let constant = constant?.clone();
@@ -296,7 +296,7 @@ impl<'a> Lower<'a> {
                 if let (Value::Tuple(vs), None) = (&held, rest)
                     && vs.len() == fixed
                 {
-                    let part = |k: usize| Some(Value::Place(Rc::new((**place).clone().inside(k))));
+                    let part = |k: usize| Some(Value::Place(Rc::new((**place).clone().field(k))));
                     let parts = pats.into_iter().enumerate().map(|(k, p)| (p, part(k))).collect();
                     return Ok(Split { parts, fits });
                 }
@@ -338,7 +338,7 @@ impl<'a> Lower<'a> {
                 for k in 0..before {
                     let k = self.g.lit_usize(k);
                     let part = self.g.index(t, &[k]);
-                    values.push(Some(self.row_of(part, levels)));
+                    values.push(Some(self.nested_element(part, levels)));
                 }
                 if rest.is_some() {
                     let gap = self.g.int(IntOp::Sub, len, least);
@@ -349,12 +349,12 @@ impl<'a> Lower<'a> {
                     let mut lens = self.g.shape(t).to_vec();
                     lens[0] = gap;
                     let between = self.g.slice(t, &starts, &vec![1; rank], &lens);
-                    values.push(Some(self.rows(between, levels)));
+                    values.push(Some(self.nested_value(between, levels)));
                     for k in (0..fixed - before).rev() {
                         let back = self.g.lit_usize(k + 1);
                         let at = self.g.int(IntOp::Sub, len, back);
                         let part = self.g.index(t, &[at]);
-                        values.push(Some(self.row_of(part, levels)));
+                        values.push(Some(self.nested_element(part, levels)));
                     }
                 }
             }
@@ -408,7 +408,7 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
                 return Ok(());
             }
             if p.mutability.is_some() {
-                let held = value.clone().map_or(Held::Broken, Held::Value);
+                let held = value.clone().map_or(CellValue::Broken, CellValue::Value);
                 me.bind_cell(name, held, true);
                 return match &p.subpat {
                     Some((_, inner)) => bind(me, inner, value),
@@ -442,10 +442,10 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
         }
         Pat::TupleStruct(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some") && p.elems.len() == 1 => {
             let inner = match value {
-                Some(Value::Maybe(value, _)) => Some((*value).clone()),
+                Some(Value::Option(value, _)) => Some((*value).clone()),
                 // The arm is never selected. A carried `None` may have an unknown payload type
                 // until the loop body has been lowered.
-                Some(Value::Nothing) => Some(Value::Never),
+                Some(Value::None) => Some(Value::Never),
                 _ => None,
             };
             bind(me, &p.elems[0], inner)

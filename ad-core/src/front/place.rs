@@ -2,14 +2,16 @@
 //! Reading follows the path. Writing creates a new value with the part replaced; the emitter turns
 //! this into an in-place update if possible.
 
+pub(super) mod compound;
+
 use std::rc::Rc;
 
-use syn::{BinOp, Expr, ExprBinary};
+use syn::Expr;
 
 use super::lower::Lower;
-use super::open::Open;
+use super::open::DynamicPart;
 use super::refuse;
-use super::slice::{Axis, Cut, open_lens};
+use super::slice::{Axis, Cut, dynamic_lens};
 use super::state::Cell;
 use super::value::{Lowered, Value, Want};
 use crate::catalogue;
@@ -23,7 +25,7 @@ use crate::prim::Cmp;
 #[derive(Clone)]
 pub(super) struct Place {
     pub cell: Cell,
-    steps: Vec<Step>,
+    steps: Vec<Projection>,
     /// The source text.
     pub text: String,
     pub range: SrcRange,
@@ -31,7 +33,7 @@ pub(super) struct Place {
 
 /// One projection.
 #[derive(Clone)]
-enum Step {
+enum Projection {
     /// A component of a tuple, or an element of an array literal at a constant index.
     Field(usize),
     /// A part of an array: an index or a range for each axis. Only a diagonal may follow it.
@@ -56,31 +58,31 @@ impl Place {
 
     /// An element of a growable `Vec`, or of an array literal of tuples. The index has been
     /// checked.
-    pub(super) fn at(mut self, index: Term) -> Place {
-        self.steps.push(Step::Element(index));
+    pub(super) fn element_at(mut self, index: Term) -> Place {
+        self.steps.push(Projection::Element(index));
         self
     }
 
     /// Whether the place is a part of an array. In Rust this is a view.
     pub(super) fn is_part(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Part(_) | Step::Diagonal(_)))
+        self.steps.iter().any(|step| matches!(step, Projection::Part(_) | Projection::Diagonal(_)))
     }
 
     /// A component of a tuple or an element of an array literal.
-    pub(super) fn inside(mut self, k: usize) -> Place {
-        self.steps.push(Step::Field(k));
+    pub(super) fn field(mut self, k: usize) -> Place {
+        self.steps.push(Projection::Field(k));
         self
     }
 }
 
 /// Whether an expression is a place expression, and not a temporary value.
-pub(super) fn names_one(e: &Expr) -> bool {
+pub(super) fn is_place_expression(e: &Expr) -> bool {
     match e {
         Expr::Path(_) | Expr::Field(_) | Expr::Index(_) => true,
-        Expr::Paren(e) => names_one(&e.expr),
-        Expr::Group(e) => names_one(&e.expr),
-        Expr::Unary(e) => names_one(&e.expr),
-        Expr::Reference(e) => names_one(&e.expr),
+        Expr::Paren(e) => is_place_expression(&e.expr),
+        Expr::Group(e) => is_place_expression(&e.expr),
+        Expr::Unary(e) => is_place_expression(&e.expr),
+        Expr::Reference(e) => is_place_expression(&e.expr),
         _ => false,
     }
 }
@@ -124,7 +126,7 @@ impl<'a> Lower<'a> {
                     return Err(self.error(range, catalogue::field(&text_of(&f.member, 40))));
                 };
                 let k = k.index as usize;
-                Ok(Place { text, range, ..base.inside(k) })
+                Ok(Place { text, range, ..base.field(k) })
             }
             Expr::Index(x) => {
                 let base = self.place(&x.expr)?;
@@ -154,26 +156,28 @@ impl<'a> Lower<'a> {
         Ok(value)
     }
 
-    fn inner(&mut self, value: &Value<'a>, step: &Step, place: &Place) -> Lowered<Value<'a>> {
+    fn inner(&mut self, value: &Value<'a>, step: &Projection, place: &Place) -> Lowered<Value<'a>> {
         match (step, value) {
-            (Step::Field(k), Value::Tuple(parts) | Value::List(parts)) if *k < parts.len() => Ok(parts[*k].clone()),
+            (Projection::Field(k), Value::Tuple(parts) | Value::List(parts)) if *k < parts.len() => {
+                Ok(parts[*k].clone())
+            }
             (_, Value::Never) => Ok(Value::Never),
-            (Step::Field(k), _) => Err(self.error(place.range, catalogue::field(&k.to_string()))),
-            (Step::Element(at), Value::Stack(stack)) => self.stacked(&Rc::clone(stack), *at),
-            (Step::Element(at), Value::List(parts)) => self.one_of(&Rc::clone(parts), *at, place.range),
-            (Step::Element(_), _) => Err(Poison),
-            (Step::Diagonal(cut), _) => {
+            (Projection::Field(k), _) => Err(self.error(place.range, catalogue::field(&k.to_string()))),
+            (Projection::Element(at), Value::GrowableVec(stack)) => self.vec_element(&Rc::clone(stack), *at),
+            (Projection::Element(at), Value::List(parts)) => self.one_of(&Rc::clone(parts), *at, place.range),
+            (Projection::Element(_), _) => Err(Poison),
+            (Projection::Diagonal(cut), _) => {
                 let x = self.array(value, place.range)?;
                 let (sizes, var, index) = self.diagonal_index(x, cut);
                 let var = var.map_or_else(Vec::new, |var| vec![var]);
                 Ok(Value::Term(self.g.gather(x, sizes.into(), &var, &index)))
             }
-            (Step::Part(cuts), _) => {
+            (Projection::Part(cuts), _) => {
                 let levels = self.levels(value);
                 let gone = cuts.iter().take(levels.into()).filter(|cut| cut.len.is_none()).count();
                 let levels = levels.saturating_sub(crate::ir::axis(gone));
-                let x = self.as_open(value, Want::Any, place.range)?;
-                let part = self.taken(x.all, cuts);
+                let x = self.value_as_part(value, Want::Any, place.range)?;
+                let part = self.slice_value(x.all, cuts);
                 self.part_of_rows(part, levels)
             }
         }
@@ -186,14 +190,14 @@ impl<'a> Lower<'a> {
             let k = self.usize(index, range)?;
             if let Some(n) = self.g.int_value(k) {
                 return match usize::try_from(n) {
-                    Ok(k) if k < parts.len() => Ok(place.inside(k)),
+                    Ok(k) if k < parts.len() => Ok(place.field(k)),
                     _ => Err(self.error(range, catalogue::index_never_in_range(n, parts.len()))),
                 };
             }
         }
         let rows = self.is_rows(&place, &value);
         let len = match &value {
-            Value::Stack(stack) if !rows => Some(stack.len),
+            Value::GrowableVec(stack) if !rows => Some(stack.len),
             Value::List(parts) if parts.iter().any(|p| matches!(p, Value::Tuple(_))) => {
                 Some(self.g.lit_usize(parts.len()))
             }
@@ -203,15 +207,15 @@ impl<'a> Lower<'a> {
             let at = self.usize(index, range)?;
             self.require_index(at, len, super::arith::axis_words(text, 0, 1));
             let mut place = place;
-            place.steps.push(Step::Element(at));
+            place.steps.push(Projection::Element(at));
             return Ok(place);
         }
         let nested = rows || self.levels(&value) > 0;
-        let x = self.as_open(&value, Want::Any, place.range)?;
-        let (shape, rooms) = (self.sizes_there(&x), self.g.shape(x.all).to_vec());
+        let x = self.value_as_part(&value, Want::Any, place.range)?;
+        let (shape, capacities) = (self.dynamic_sizes(&x), self.g.shape(x.all).to_vec());
         if let Value::Range(r) = index {
-            let cuts = self.cuts((&shape, &rooms), &[Axis::Range(Rc::clone(r), None)], range)?;
-            return Ok(self.narrowed(place, &cuts));
+            let cuts = self.cuts((&shape, &capacities), &[Axis::Range(Rc::clone(r), None)], range)?;
+            return Ok(self.sliced_place(place, &cuts));
         }
         let parts: Vec<Value> = match index {
             Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
@@ -223,21 +227,21 @@ impl<'a> Lower<'a> {
         }
         let indices = parts.iter().map(|p| self.usize(p, range)).collect::<Lowered<Vec<Term>>>()?;
         self.require_in(&shape, &indices, text);
-        let mut cuts: Vec<Cut> = indices.iter().map(|&start| Cut::at(start)).collect();
-        cuts.extend(self.whole(&shape[indices.len()..], &rooms[indices.len()..]));
-        Ok(self.narrowed(place, &cuts))
+        let mut cuts: Vec<Cut> = indices.iter().map(|&start| Cut::index(start)).collect();
+        cuts.extend(self.whole(&shape[indices.len()..], &capacities[indices.len()..]));
+        Ok(self.sliced_place(place, &cuts))
     }
 
     /// Whether a place is a part with a dynamic number of rows of an array of arrays. An element of
     /// it is then a part of that array.
     pub(super) fn is_rows(&self, place: &Place, value: &Value<'a>) -> bool {
-        matches!(value, Value::Stack(_)) && matches!(place.steps.last(), Some(Step::Part(_)))
+        matches!(value, Value::GrowableVec(_)) && matches!(place.steps.last(), Some(Projection::Part(_)))
     }
 
     /// The diagonal of an array place, with `n` elements.
     pub(super) fn diagonal_of(&mut self, mut place: Place, n: Term) -> Place {
         let zero = self.g.lit_usize(0);
-        place.steps.push(Step::Diagonal(Cut::of(zero, 1, n)));
+        place.steps.push(Projection::Diagonal(Cut::range(zero, 1, n)));
         place
     }
 
@@ -253,16 +257,21 @@ impl<'a> Lower<'a> {
     }
 
     /// A part of an array place.
-    pub(super) fn narrowed(&mut self, mut place: Place, cuts: &[Cut]) -> Place {
-        if let (Some(Step::Diagonal(outer)), [inner]) = (place.steps.last().cloned(), cuts) {
+    pub(super) fn sliced_place(&mut self, mut place: Place, cuts: &[Cut]) -> Place {
+        if let (Some(Projection::Diagonal(outer)), [inner]) = (place.steps.last().cloned(), cuts) {
             let start = self.place_in_axis(&outer, inner.start);
             let step = outer.step.saturating_mul(inner.step);
             place.steps.pop();
-            place.steps.push(Step::Diagonal(Cut { start, step, ends: outer.ends && inner.ends, ..*inner }));
+            place.steps.push(Projection::Diagonal(Cut {
+                start,
+                step,
+                reaches_end: outer.reaches_end && inner.reaches_end,
+                ..*inner
+            }));
             return place;
         }
-        let Some(Step::Part(before)) = place.steps.last().cloned() else {
-            place.steps.push(Step::Part(cuts.into()));
+        let Some(Projection::Part(before)) = place.steps.last().cloned() else {
+            place.steps.push(Projection::Part(cuts.into()));
             return place;
         };
         let mut cuts = cuts.iter();
@@ -275,10 +284,10 @@ impl<'a> Lower<'a> {
             };
             let start = self.place_in_axis(outer, inner.start);
             let step = outer.step.saturating_mul(inner.step);
-            both.push(Cut { start, step, ends: outer.ends && inner.ends, ..*inner });
+            both.push(Cut { start, step, reaches_end: outer.reaches_end && inner.reaches_end, ..*inner });
         }
         place.steps.pop();
-        place.steps.push(Step::Part(both.into()));
+        place.steps.push(Projection::Part(both.into()));
         place
     }
 
@@ -316,7 +325,7 @@ impl<'a> Lower<'a> {
     /// Gives an assigned literal the type of the old value.
     fn typed_as_before(&mut self, cell: Cell, value: Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let elem = match (&value, self.state.store.held(cell)) {
-            (Value::Number(_), Some(super::state::Held::Value(old))) => self.elem_of(old),
+            (Value::Number(_), Some(super::state::CellValue::Value(old))) => self.elem_of(old),
             (Value::Number(_), _) => match self.state.store.declared(cell) {
                 Some(ty) => return self.ascribe(value, ty, range),
                 None => None,
@@ -333,21 +342,21 @@ impl<'a> Lower<'a> {
     fn replaced(
         &mut self,
         old: &Value<'a>,
-        steps: &[Step],
+        steps: &[Projection],
         (new, put): (Value<'a>, Put),
         place: &Place,
     ) -> Lowered<Value<'a>> {
         let Some((step, rest)) = steps.split_first() else { return Ok(new) };
         let k = match step {
-            Step::Field(k) => *k,
-            Step::Part(cuts) if rest.is_empty() => return self.with_part(old, cuts, (&new, put), place),
-            Step::Part(cuts) => {
+            Projection::Field(k) => *k,
+            Projection::Part(cuts) if rest.is_empty() => return self.with_part(old, cuts, (&new, put), place),
+            Projection::Part(cuts) => {
                 let part = self.inner(old, step, place)?;
                 let part = self.replaced(&part, rest, (new, put), place)?;
                 return self.with_part(old, cuts, (&part, Put::Set), place);
             }
-            Step::Diagonal(cut) => return self.with_diagonal(old, cut, &new, place),
-            Step::Element(at) => {
+            Projection::Diagonal(cut) => return self.with_diagonal(old, cut, &new, place),
+            Projection::Element(at) => {
                 let part = self.inner(old, step, place)?;
                 let part = self.replaced(&part, rest, (new, put), place)?;
                 if let Value::List(parts) = old {
@@ -360,8 +369,8 @@ impl<'a> Lower<'a> {
                     }
                     return Ok(Value::List(all.into()));
                 }
-                let Value::Stack(stack) = old else { return Ok(Value::Never) };
-                return self.put_on(&Rc::clone(stack), *at, &part, place.range);
+                let Value::GrowableVec(stack) = old else { return Ok(Value::Never) };
+                return self.set_element(&Rc::clone(stack), *at, &part, place.range);
             }
         };
         let part = self.inner(old, step, place)?;
@@ -389,12 +398,12 @@ impl<'a> Lower<'a> {
         }
         let levels = self.levels(old);
         let want = self.elem_of(old).or(self.elem_of(new)).map_or(Want::Any, Want::Elem);
-        let x = self.as_open(old, want, place.range)?;
+        let x = self.value_as_part(old, want, place.range)?;
         let t = x.all;
-        let new = self.as_open(new, Want::Elem(self.g.elem(t)), place.range)?;
-        let part = Open { all: self.take(t, cuts), lens: open_lens(cuts).into() };
+        let new = self.value_as_part(new, Want::Elem(self.g.elem(t)), place.range)?;
+        let part = DynamicPart { all: self.slice_term(t, cuts), lens: dynamic_lens(cuts).into() };
         if self.g.elem(part.all) != self.g.elem(new.all) {
-            if self.soften(t, self.g.elem(new.all)) {
+            if self.retype_literals(t, self.g.elem(new.all)) {
                 return Err(Poison);
             }
             let (a, b) = (self.describe(&Value::Term(part.all)), self.describe(&Value::Term(new.all)));
@@ -405,14 +414,14 @@ impl<'a> Lower<'a> {
             self.same_shape(part.all, new.all, words, place.range)?;
             return Err(Poison);
         }
-        let all = self.of_sizes(&new, &part, &words, place.range)?;
+        let all = self.with_sizes_of(&new, &part, &words, place.range)?;
         // The padding is zero, so it has no effect, and neither have its cotangents.
-        let new = self.with_zeros(&Open { all, lens: Rc::clone(&part.lens) });
+        let new = self.with_zeros(&DynamicPart { all, lens: Rc::clone(&part.lens) });
         // Whole trailing axes are written as rows.
         let zero = self.g.lit_usize(0);
         let shape = self.g.shape(t).to_vec();
         let whole = |(cut, &size): (&Cut, &Term)| {
-            cut.start == zero && cut.step == 1 && cut.len == Some(size) && cut.room.is_none()
+            cut.start == zero && cut.step == 1 && cut.len == Some(size) && cut.capacity.is_none()
         };
         let rows = cuts.iter().zip(&shape).rev().take_while(|&axis| whole(axis)).count();
         let mut vars = Vec::new();
@@ -427,10 +436,10 @@ impl<'a> Lower<'a> {
             let i = self.g.mk(Node::Var(var));
             let at = self.place_in_axis(cut, i);
             // An index in the padding is moved out of range, so that it is not written.
-            index.push(match cut.open_len() {
-                Some(len) if !cut.ends => {
-                    let (there, nowhere) = (self.g.compare(Cmp::Lt, i, len), self.g.lit_usize(usize::MAX));
-                    self.g.cond(there, at, nowhere)
+            index.push(match cut.dynamic_len() {
+                Some(len) if !cut.reaches_end => {
+                    let (exists, nowhere) = (self.g.compare(Cmp::Lt, i, len), self.g.lit_usize(usize::MAX));
+                    self.g.cond(exists, at, nowhere)
                 }
                 _ => at,
             });
@@ -441,8 +450,8 @@ impl<'a> Lower<'a> {
         };
         self.layouts().note_like(all, t);
         Ok(match old {
-            Value::Open(open) => Value::Open(Rc::new(Open { all, lens: Rc::clone(&open.lens) })),
-            _ => self.rows(all, levels),
+            Value::DynamicPart(open) => Value::DynamicPart(Rc::new(DynamicPart { all, lens: Rc::clone(&open.lens) })),
+            _ => self.nested_value(all, levels),
         })
     }
 
@@ -531,108 +540,5 @@ impl<'a> Lower<'a> {
                 Err(self.error(range, catalogue::expected_parts("a tuple or an array", n, &found)))
             }
         }
-    }
-
-    /// Lowers `a += b` and the other compound assignments.
-    pub(super) fn compound(&mut self, b: &'a ExprBinary) -> Lowered<Value<'a>> {
-        let range = SrcRange::of(b);
-        // The right operand is evaluated first, as Rust does for primitive types.
-        let right = self.expr(&b.right);
-        let place = self.place(&b.left)?;
-        let right = right?;
-        let old = self.read_place(&place)?;
-        let ranges = [place.range, SrcRange::of(&b.right)];
-        let op = plain(&b.op);
-        let texts = [place.text.clone(), text_of(&b.right, 30)];
-        if let (Value::Open(part), BinOp::AddAssign(_) | BinOp::SubAssign(_)) = (&old, &b.op)
-            && self.g.elem(part.all).is_real()
-            && !place.steps.is_empty()
-        {
-            let part = Rc::clone(part);
-            return self.added_to(&place, &part, (&right, matches!(b.op, BinOp::SubAssign(_))), &texts, ranges[1]);
-        }
-        let operands = (old.clone(), right, [false, true]);
-        let new = self.operation(&op, operands, ranges, range, (texts.clone(), true))?;
-        if let (Value::Term(a), Value::Term(b)) = (&old, &new)
-            && self.g.shape(*a) != self.g.shape(*b)
-        {
-            return Err(self.error(range, catalogue::compound_shape(&place.text)));
-        }
-        if let Value::Open(part) = &old {
-            let part = Rc::clone(part);
-            let new = self.as_open(&new, Want::Any, range)?;
-            let new = self.spread_to(&part, &new, &texts, range)?;
-            self.write_place(&place, Value::Open(new.into()))?;
-            return Ok(Value::Unit);
-        }
-        self.write_over(&place, &old, new)?;
-        Ok(Value::Unit)
-    }
-
-    /// Adds to or subtracts from a part with dynamic length, without reading it.
-    fn added_to(
-        &mut self,
-        place: &Place,
-        part: &Open,
-        (value, less): (&Value<'a>, bool),
-        texts: &[String; 2],
-        range: SrcRange,
-    ) -> Lowered<Value<'a>> {
-        let x = self.as_open(value, Want::Elem(self.g.elem(part.all)), range)?;
-        if self.g.elem(x.all) != self.g.elem(part.all) {
-            let (a, b) = (self.describe(&Value::Term(part.all)), self.describe(&Value::Term(x.all)));
-            return Err(self.error(range, catalogue::types_differ(&a, &b)));
-        }
-        self.may_write(place.cell, place.range)?;
-        let x = self.spread_to(part, &x, texts, range)?;
-        let all = if less { self.g.neg(x.all) } else { x.all };
-        self.put_in(place, Value::Open(Open { all, ..x }.into()), Put::Add)?;
-        Ok(Value::Unit)
-    }
-
-    /// Broadcasts a number or an array to the shape of a part, which does not change.
-    pub(super) fn spread_to(&mut self, part: &Open, x: &Open, texts: &[String; 2], range: SrcRange) -> Lowered<Open> {
-        let pair = self.open_pair(part, x, texts, range)?;
-        let (rank, own) = (self.g.rank(part.all), self.sizes_there(part));
-        let one = |me: &Self, k: usize| me.g.int_value(own[k]) == Some(1);
-        let (before, after) = (self.g.shape(part.all).to_vec(), self.g.shape(pair.b).to_vec());
-        if after.len() != rank || (0..rank).any(|k| one(self, k) && after[k] != before[k]) {
-            return Err(self.error(range, catalogue::compound_shape(&texts[0])));
-        }
-        Ok(Open { all: pair.b, lens: pair.lens.into() })
-    }
-}
-
-/// Whether an operator assigns.
-pub(super) fn assigns(op: &BinOp) -> bool {
-    matches!(
-        op,
-        BinOp::AddAssign(_)
-            | BinOp::SubAssign(_)
-            | BinOp::MulAssign(_)
-            | BinOp::DivAssign(_)
-            | BinOp::RemAssign(_)
-            | BinOp::BitXorAssign(_)
-            | BinOp::BitAndAssign(_)
-            | BinOp::BitOrAssign(_)
-            | BinOp::ShlAssign(_)
-            | BinOp::ShrAssign(_)
-    )
-}
-
-/// The operator without its `=`.
-fn plain(op: &BinOp) -> BinOp {
-    match op {
-        BinOp::AddAssign(_) => BinOp::Add(Default::default()),
-        BinOp::SubAssign(_) => BinOp::Sub(Default::default()),
-        BinOp::MulAssign(_) => BinOp::Mul(Default::default()),
-        BinOp::DivAssign(_) => BinOp::Div(Default::default()),
-        BinOp::RemAssign(_) => BinOp::Rem(Default::default()),
-        BinOp::BitXorAssign(_) => BinOp::BitXor(Default::default()),
-        BinOp::BitAndAssign(_) => BinOp::BitAnd(Default::default()),
-        BinOp::BitOrAssign(_) => BinOp::BitOr(Default::default()),
-        BinOp::ShlAssign(_) => BinOp::Shl(Default::default()),
-        BinOp::ShrAssign(_) => BinOp::Shr(Default::default()),
-        other => *other,
     }
 }

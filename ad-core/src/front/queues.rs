@@ -11,7 +11,7 @@ use super::lower::Lower;
 use super::reads::{first, last};
 use super::refs::results;
 use super::row::Parts;
-use super::stack::Stack;
+use super::stack::GrowableVec;
 use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Value};
 use crate::ir::Term;
@@ -56,35 +56,35 @@ fn pop_front<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let (first, new) = match &old {
         Value::Never => return Ok(Value::Never),
         Value::List(parts) => match parts.split_first() {
-            None => return Ok(Value::Nothing),
+            None => return Ok(Value::None),
             Some((first, rest)) => {
                 let yes = me.g.lit_bool(true);
-                (Value::Maybe(first.clone().into(), yes), Value::List(rest.into()))
+                (Value::Option(first.clone().into(), yes), Value::List(rest.into()))
             }
         },
-        Value::Stack(stack) => {
+        Value::GrowableVec(stack) => {
             let stack = Rc::clone(stack);
-            let there = me.g.compare(Cmp::Lt, zero, stack.len);
-            let first = me.under(there, true, |me| me.stacked(&stack, zero))?;
+            let exists = me.g.compare(Cmp::Lt, zero, stack.len);
+            let first = me.under(exists, true, |me| me.vec_element(&stack, zero))?;
             // Of an empty queue this moves what nobody reads, and its length stays 0.
-            let room = me.room(&stack);
-            moved(me, &place, |me, i, _| rotated(me, i, one, room))?;
+            let capacity = me.capacity(&stack);
+            moved(me, &place, |me, i, _| rotated(me, i, one, capacity))?;
             let len = me.g.int(IntOp::Sub, stack.len, one);
             let new = match me.read_place(&place)? {
-                Value::Stack(stack) => Value::Stack(me.shorter_stack(&stack, len).into()),
+                Value::GrowableVec(stack) => Value::GrowableVec(me.shortened_vec(&stack, len).into()),
                 other => other,
             };
-            (Value::Maybe(first.into(), there), new)
+            (Value::Option(first.into(), exists), new)
         }
         old => {
             let levels = me.levels(old);
             let t = me.array(old, place.range)?;
             let n = me.g.shape(t)[0];
-            let there = me.g.compare(Cmp::Lt, zero, n);
+            let exists = me.g.compare(Cmp::Lt, zero, n);
             let first = me.g.index(t, &[zero]);
-            let first = me.row_of(first, levels);
+            let first = me.nested_element(first, levels);
             let rest = rows_from(me, t, one);
-            (Value::Maybe(first.into(), there), me.rows(rest, levels))
+            (Value::Option(first.into(), exists), me.nested_value(rest, levels))
         }
     };
     me.write_place(&place, new)?;
@@ -104,7 +104,7 @@ fn rows_from(me: &mut Lower<'_>, t: Term, start: Term) -> Term {
 fn push_front<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let (x, range) = call.arg(1)?;
-    // At the end first, where there is room for it.
+    // At the end first, where there is capacity for it.
     push_to(me, &place, x, range)?;
     let zero = me.g.lit_usize(0);
     match me.read_place(&place)? {
@@ -113,12 +113,12 @@ fn push_front<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
             parts.rotate_right(1);
             me.write_place(&place, Value::List(parts.into()))?;
         }
-        Value::Stack(stack) => {
-            let (one, room) = (me.g.lit_usize(1), me.room(&stack));
-            let by = me.g.int(IntOp::Sub, room, one);
-            moved(me, &place, |me, i, _| rotated(me, i, by, room))?;
-            if let Value::Stack(stack) = me.read_place(&place)? {
-                let new = me.put_on(&Rc::<Stack<'a>>::clone(&stack), zero, x, range)?;
+        Value::GrowableVec(stack) => {
+            let (one, capacity) = (me.g.lit_usize(1), me.capacity(&stack));
+            let by = me.g.int(IntOp::Sub, capacity, one);
+            moved(me, &place, |me, i, _| rotated(me, i, by, capacity))?;
+            if let Value::GrowableVec(stack) = me.read_place(&place)? {
+                let new = me.set_element(&Rc::<GrowableVec<'a>>::clone(&stack), zero, x, range)?;
                 me.write_place(&place, new)?;
             }
         }

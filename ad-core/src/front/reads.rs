@@ -6,7 +6,7 @@ use super::lower::Lower;
 use super::methods::parts;
 use super::refs::results;
 use super::slice::Axis;
-use super::stack::Stack;
+use super::stack::GrowableVec;
 use super::table::{Call, On, Parts, Row, row};
 use super::value::{Lowered, Range, Value};
 use crate::catalogue::{self, refused};
@@ -49,20 +49,20 @@ pub(super) const TABLE: &[Row] = &[
 /// An element as an `Option`. If there are fewer indices than axes, it is a row of an array of
 /// arrays. If it never exists, its type is compatible with any other.
 fn element<'a>(me: &mut Lower<'a>, (x, levels): (Term, u8), index: &[Term]) -> Value<'a> {
-    let mut there = me.g.lit_bool(true);
+    let mut exists = me.g.lit_bool(true);
     for (&i, n) in index.iter().zip(me.g.shape(x).to_vec()) {
         let inside = me.g.compare(Cmp::Lt, i, n);
-        there = me.g.and(there, inside);
+        exists = me.g.and(exists, inside);
     }
-    there_or_nothing(me, (x, levels), index, there)
+    there_or_nothing(me, (x, levels), index, exists)
 }
 
-fn there_or_nothing<'a>(me: &mut Lower<'a>, (x, levels): (Term, u8), index: &[Term], there: Term) -> Value<'a> {
-    if me.g.bool_value(there) == Some(false) {
-        return Value::Nothing;
+fn there_or_nothing<'a>(me: &mut Lower<'a>, (x, levels): (Term, u8), index: &[Term], exists: Term) -> Value<'a> {
+    if me.g.bool_value(exists) == Some(false) {
+        return Value::None;
     }
     let part = me.g.index(x, index);
-    Value::Maybe(me.row_of(part, levels).into(), there)
+    Value::Option(me.nested_element(part, levels).into(), exists)
 }
 
 /// The number of indices of an element.
@@ -72,7 +72,7 @@ fn axes(me: &Lower, levels: u8, x: Term) -> usize {
 
 fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (index, ri)) = (call.arg(0)?, call.arg(1)?);
-    if let Value::Stack(stack) = x
+    if let Value::GrowableVec(stack) = x
         && !matches!(index, Value::Range(_))
     {
         let at = me.usize(index, ri)?;
@@ -93,15 +93,15 @@ fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 /// An element of a growable `Vec`.
-fn of_stack<'a>(me: &mut Lower<'a>, stack: &Stack<'a>, at: Term) -> Lowered<Value<'a>> {
-    let there = me.g.compare(Cmp::Lt, at, stack.len);
-    let value = me.under(there, true, |me| me.stacked(stack, at))?;
-    Ok(Value::Maybe(value.into(), there))
+fn of_stack<'a>(me: &mut Lower<'a>, stack: &GrowableVec<'a>, at: Term) -> Lowered<Value<'a>> {
+    let exists = me.g.compare(Cmp::Lt, at, stack.len);
+    let value = me.under(exists, true, |me| me.vec_element(stack, at))?;
+    Ok(Value::Option(value.into(), exists))
 }
 
 pub(super) fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    if let Value::Stack(stack) = x {
+    if let Value::GrowableVec(stack) = x {
         let zero = me.g.lit_usize(0);
         return of_stack(me, &Rc::clone(stack), zero);
     }
@@ -113,9 +113,9 @@ pub(super) fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
 
 pub(super) fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    if let Value::Stack(stack) = x {
+    if let Value::GrowableVec(stack) = x {
         let stack = Rc::clone(stack);
-        let Value::Maybe(value, _) = ({
+        let Value::Option(value, _) = ({
             let one = me.g.lit_usize(1);
             let at = me.g.int(IntOp::Sub, stack.len, one);
             of_stack(me, &stack, at)?
@@ -123,19 +123,19 @@ pub(super) fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value
             return Err(Poison);
         };
         let zero = me.g.lit_usize(0);
-        let there = me.g.compare(Cmp::Lt, zero, stack.len);
-        return Ok(Value::Maybe(value, there));
+        let exists = me.g.compare(Cmp::Lt, zero, stack.len);
+        return Ok(Value::Option(value, exists));
     }
     let (levels, x) = (me.levels(x), me.array(x, range)?);
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     let sizes = me.g.shape(x)[..axes(me, levels, x)].to_vec();
-    let (mut there, mut index) = (me.g.lit_bool(true), Vec::new());
+    let (mut exists, mut index) = (me.g.lit_bool(true), Vec::new());
     for n in sizes {
         let some = me.g.compare(Cmp::Lt, zero, n);
-        there = me.g.and(there, some);
+        exists = me.g.and(exists, some);
         index.push(me.g.int(IntOp::Sub, n, one));
     }
-    Ok(there_or_nothing(me, (x, levels), &index, there))
+    Ok(there_or_nothing(me, (x, levels), &index, exists))
 }
 
 /// The rows `start..end` of the first axis. They are known to be in range.
@@ -155,17 +155,17 @@ fn split_end<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, front: bool) -> Lowere
     let levels = me.levels(x);
     let x = me.array(x, range)?;
     let (zero, one, n) = (me.g.lit_usize(0), me.g.lit_usize(1), me.g.shape(x)[0]);
-    let there = me.g.compare(Cmp::Lt, zero, n);
+    let exists = me.g.compare(Cmp::Lt, zero, n);
     let last = me.g.int(IntOp::Sub, n, one);
     let (at, start, end) = if front { (zero, Some(one), None) } else { (last, None, Some(last)) };
-    if me.g.bool_value(there) == Some(false) {
-        return Ok(Value::Nothing);
+    if me.g.bool_value(exists) == Some(false) {
+        return Ok(Value::None);
     }
     let element = me.g.index(x, &[at]);
-    let element = me.row_of(element, levels);
-    let rest = me.under(there, true, |me| rows(me, x, start, end, call))?;
+    let element = me.nested_element(element, levels);
+    let rest = me.under(exists, true, |me| rows(me, x, start, end, call))?;
     let rest = me.part_of_rows(rest, levels)?;
-    Ok(Value::Maybe(Value::Tuple([element, rest].into()).into(), there))
+    Ok(Value::Option(Value::Tuple([element, rest].into()).into(), exists))
 }
 
 fn split_first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -181,7 +181,7 @@ fn split_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let (all, levels) = (me.array(x, range)?, me.levels(x));
     let lens = vec![None; me.g.rank(all)].into();
-    let parts = parts::split_at(me, &super::open::Open { all, lens }, call)?;
+    let parts = parts::split_at(me, &super::open::DynamicPart { all, lens }, call)?;
     let Value::Tuple(parts) = &parts else { return Err(Poison) };
     let parts = parts.iter().map(|part| me.part_of_rows(part.clone(), levels)).collect::<Lowered<Vec<Value>>>()?;
     Ok(Value::Tuple(parts.into()))

@@ -8,12 +8,12 @@
 
 use std::rc::Rc;
 
-use super::carry::{Carrier, Form, Key, Leaves};
+use super::carry::{CarriedName, Form, InferenceKey, Leaves};
 use super::functions::{all_axes, with_exact};
 use super::lower::Lower;
 use super::memory::Ordered;
 use super::methods::parts;
-use super::open::Open;
+use super::open::DynamicPart;
 use super::refs::results;
 use super::table::{Call, Neutral, On, Parts, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
@@ -75,9 +75,9 @@ enum Rows {
 }
 
 /// The accumulator of a recurrence.
-struct Acc<'a> {
+struct Accumulator<'a> {
     form: Form<'a>,
-    key: Key,
+    key: InferenceKey,
     /// The arrays in it whose memory order changes.
     orders: Rc<[Ordered]>,
 }
@@ -91,7 +91,7 @@ impl<'a> Lower<'a> {
     /// The sequence argument of a function of the DSL: a range, the elements of an array of rank 1,
     /// or the rows (along the first axis) of an array of higher rank.
     fn outer_items(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
-        let part = self.open_part(value).is_some_and(|part| self.g.rank(part.all) == 1);
+        let part = self.as_dynamic_part(value).is_some_and(|part| self.g.rank(part.all) == 1);
         if part || matches!(value, Value::Range(_) | Value::Seq(_)) {
             return self.seq(value, range);
         }
@@ -101,28 +101,28 @@ impl<'a> Lower<'a> {
     }
 
     /// Flattens an accumulator. Literals without a type get the types in `wants`.
-    fn accumulated(
+    fn flatten_accumulator(
         &mut self,
         value: &Value<'a>,
         wants: &mut dyn Iterator<Item = Want>,
         range: SrcRange,
     ) -> Lowered<(Form<'a>, Vec<Term>)> {
-        let value = self.decided_as(value, wants, range)?;
+        let value = self.with_literal_types(value, wants, range)?;
         let mut leaves = Leaves::default();
         // All literals have their types already, so no key is used.
-        let form = self.flatten(&value, &mut Key::new(&wants, ""), &mut leaves, range)?.ok_or(Poison)?;
+        let form = self.flatten(&value, &mut InferenceKey::new(&wants, ""), &mut leaves, range)?.ok_or(Poison)?;
         Ok((form, leaves.terms))
     }
 
     /// Gives the literals of an accumulator their types.
-    fn decided_as(
+    fn with_literal_types(
         &mut self,
         value: &Value<'a>,
         wants: &mut dyn Iterator<Item = Want>,
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
         let mut all = |parts: &[Value<'a>]| -> Lowered<Rc<[Value<'a>]>> {
-            parts.iter().map(|p| self.decided_as(p, wants, range)).collect()
+            parts.iter().map(|p| self.with_literal_types(p, wants, range)).collect()
         };
         match value {
             Value::Tuple(parts) => Ok(Value::Tuple(all(parts)?)),
@@ -151,22 +151,22 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, catalogue::size_depends_on_index()));
         }
         let mut wants = Vec::new();
-        self.open(init, &mut wants);
+        self.untyped_literals(init, &mut wants);
         if wants.contains(&Want::Any) {
-            wants = self.guess(init, seq, &wants, step);
+            wants = self.infer_types(init, seq, &wants, step);
         }
-        let (form, mut leaves) = self.accumulated(init, &mut wants.into_iter(), range)?;
-        let key = Key::at(self.state.here.0 as usize, "");
+        let (form, mut leaves) = self.flatten_accumulator(init, &mut wants.into_iter(), range)?;
+        let key = InferenceKey::at_address(self.state.here.0 as usize, "");
         let orders = self.carry_orders((&key, ACCUMULATOR), &mut leaves, 0..form.leaves())?;
-        let acc = Acc { form, key, orders };
+        let acc = Accumulator { form, key, orders };
         let (last, all) = self.nested(&acc, leaves, seq, (reverse, rows), (range, step), &mut Vec::new())?;
-        Ok((Self::formed(&acc.form, &mut last.iter())?, all))
+        Ok((Self::unflatten(&acc.form, &mut last.iter())?, all))
     }
 
     /// Lowers one scan for each axis of the sequence, the outermost first.
     fn nested(
         &mut self,
-        acc: &Acc<'a>,
+        acc: &Accumulator<'a>,
         init: Vec<Term>,
         seq: &Seq<'a>,
         (reverse, rows): (bool, Rows),
@@ -174,23 +174,23 @@ impl<'a> Lower<'a> {
         index: &mut Vec<Term>,
     ) -> Lowered<(Vec<Term>, Vec<Term>)> {
         let Some(&count) = seq.dims.get(index.len()) else {
-            let there = self.present(seq, index)?;
+            let exists = self.present(seq, index)?;
             let run = |me: &mut Self| {
                 let item = (seq.item)(me, index)?;
-                let value = Self::formed(&acc.form, &mut init.iter())?;
+                let value = Self::unflatten(&acc.form, &mut init.iter())?;
                 let value = step(me, value, item)?;
                 let mut next = Vec::new();
-                me.refit(&value, &acc.form, &mut init.iter(), &mut next, (Carrier::Accumulator, range))?;
+                me.flatten_like(&value, &acc.form, &mut init.iter(), &mut next, (CarriedName::Accumulator, range))?;
                 let leaves = 0..next.len();
                 me.carry_orders_on((&acc.key, ACCUMULATOR), &acc.orders, (&init, 0), &mut next, leaves)?;
                 Ok(next)
             };
             // A step without an item does not change the accumulator.
-            let next: Vec<Term> = match there {
+            let next: Vec<Term> = match exists {
                 None => run(self)?,
-                Some(there) => {
-                    let next = self.under(there, true, run)?;
-                    next.into_iter().zip(&init).map(|(new, &old)| self.g.cond(there, new, old)).collect()
+                Some(exists) => {
+                    let next = self.under(exists, true, run)?;
+                    next.into_iter().zip(&init).map(|(new, &old)| self.g.cond(exists, new, old)).collect()
                 }
             };
             let made = if rows == Rows::After { next[..acc.form.leaves()].to_vec() } else { Vec::new() };
@@ -209,9 +209,9 @@ impl<'a> Lower<'a> {
 
     /// The types to infer for the untyped literals of the accumulator, in the order of the leaves.
     /// `Any` means that a step decides.
-    fn open(&self, value: &Value<'a>, wants: &mut Vec<Want>) {
+    fn untyped_literals(&self, value: &Value<'a>, wants: &mut Vec<Want>) {
         match value {
-            Value::Tuple(parts) | Value::List(parts) => parts.iter().for_each(|p| self.open(p, wants)),
+            Value::Tuple(parts) | Value::List(parts) => parts.iter().for_each(|p| self.untyped_literals(p, wants)),
             Value::Number(n) => {
                 let reals: Vec<Elem> = self.sig.params.iter().map(|p| p.leaf.elem).filter(|e| e.is_real()).collect();
                 let one = reals.iter().all(|e| *e == self.default_real());
@@ -223,13 +223,13 @@ impl<'a> Lower<'a> {
     }
 
     /// Infers the types of the literals by a trial lowering of one step.
-    fn guess(&mut self, init: &Value<'a>, seq: &Seq<'a>, wants: &[Want], step: Step<'a, '_>) -> Vec<Want> {
+    fn infer_types(&mut self, init: &Value<'a>, seq: &Seq<'a>, wants: &[Want], step: Step<'a, '_>) -> Vec<Want> {
         let mut index: Vec<Term> = Vec::new();
         for &n in &*seq.dims {
             let elem = self.g.ty(n).clone();
             index.push(self.g.placeholder(elem));
         }
-        let found = self.attempt(|me| (seq.item)(me, &index).and_then(|item| step(me, init.clone(), item)));
+        let found = self.trial(|me| (seq.item)(me, &index).and_then(|item| step(me, init.clone(), item)));
         let mut elems = Vec::new();
         if let Ok(value) = found {
             self.elems(init, &value, &mut elems);
@@ -269,7 +269,7 @@ impl<'a> Lower<'a> {
         };
         let (last, _) = self.recurrence(&one, seq, (false, Rows::None), range, &|me, acc, item| {
             let words = || ["the product".to_string(), "an item".to_string()];
-            let (a, b) = me.meet(&acc, &item, [range, range])?;
+            let (a, b) = me.unify_literals(&acc, &item, [range, range])?;
             if me.g.rank(b) > 0 {
                 return Err(me.error(range, catalogue::sum_of_arrays()));
             }
@@ -300,10 +300,10 @@ pub(super) fn fold_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered
 /// `reduce`: the first item is the initial value.
 fn reduce_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((xs, rx), f) = (call.arg(0)?, call.arg(1)?);
-    let seq = super::iter::counted(me, xs, "reduce", rx)?;
+    let seq = super::iter::over_index(me, xs, "reduce", rx)?;
     let (n, most) = (me.length(&seq)?, seq.dims.first().copied().ok_or(Poison)?);
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
-    let there = me.g.compare(Cmp::Lt, zero, n);
+    let exists = me.g.compare(Cmp::Lt, zero, n);
     let item = Rc::clone(&seq.item);
     let behind = [most, n].map(|n| me.g.int(IntOp::Sub, n, one));
     let mut rest = Seq::new([behind[0]], move |me: &mut Lower<'a>, ix: &[Term]| {
@@ -312,11 +312,11 @@ fn reduce_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
         item(me, &[next])
     });
     rest.len = seq.len.map(|_| behind[1]);
-    let all = me.under(there, true, |me| {
+    let all = me.under(exists, true, |me| {
         let first = (seq.item)(me, &[zero])?;
         me.recur((&first, rx), &rest, (false, Rows::None), f)
     })?;
-    Ok(Value::Maybe(all.0.into(), there))
+    Ok(Value::Option(all.0.into(), exists))
 }
 
 fn fold_zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -382,8 +382,8 @@ fn with_row(me: &mut Lower<'_>, rows: Term, one: Term, first: bool) -> Term {
         let own = super::methods::join::written(me, &[(rows, of_rows), (single, of_one)], 0, &sizes);
         let rows = me.g.pad(rows, &start(of_rows), &steps, &sizes);
         let one = me.g.pad(single, &start(of_one), &steps, &sizes);
-        let free = if first { me.g.add(one, rows) } else { me.g.add(rows, one) };
-        return own.map_or(free, |own| me.g.relaxed_exact(free, own));
+        let relaxed = if first { me.g.add(one, rows) } else { me.g.add(rows, one) };
+        return own.map_or(relaxed, |own| me.g.relaxed_exact(relaxed, own));
     }
     let var = me.g.fresh();
     let i = me.g.mk(crate::ir::Node::Var(var));
@@ -418,14 +418,14 @@ fn product<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 /// The product of an array in ndarray's order.
 fn product_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let Value::Term(free) = product(me, call)? else { return Err(Poison) };
+    let Value::Term(relaxed) = product(me, call)? else { return Err(Poison) };
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
     let elem = me.g.elem(x);
     if !elem.is_real() {
-        return Ok(Value::Term(free));
+        return Ok(Value::Term(relaxed));
     }
-    let own = me.exact_product((free, x), range, |me, x| {
+    let own = me.exact_product((relaxed, x), range, |me, x| {
         let seq = me.seq(&Value::Term(x), range)?;
         me.product_of_items(&seq, Some(elem), range)
     })?;
@@ -433,7 +433,7 @@ fn product_of_array<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
 }
 
 /// The product of a part with dynamic length.
-fn product_of_part<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+fn product_of_part<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (_, range) = call.arg(0)?;
     let elem = me.g.elem(x.all);
     let one = super::methods::construct::constant(me, elem, 1);
@@ -441,10 +441,10 @@ fn product_of_part<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Low
         let seq = me.seq(&Value::Term(t), range)?;
         me.product_of_items(&seq, Some(elem), range)
     };
-    let filled = me.filled_up(x, one);
-    let free = in_order(me, filled)?;
-    let free = me.term(&free, range)?;
-    Ok(Value::Term(me.exact_product_of_part(free, x, range, &in_order)?))
+    let filled = me.padded_with(x, one);
+    let relaxed = in_order(me, filled)?;
+    let relaxed = me.term(&relaxed, range)?;
+    Ok(Value::Term(me.exact_product_of_part(relaxed, x, range, &in_order)?))
 }
 
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -493,8 +493,8 @@ fn product_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     })?;
     // Contiguous lanes are multiplied in ndarray's order. Other axes are multiplied from the first
     // element to the last.
-    if let (Value::Term(free), true) = (&last, last_axis) {
-        return Ok(Value::Term(with_exact(me, *free, Reduce::Factors, 1, lanes)));
+    if let (Value::Term(relaxed), true) = (&last, last_axis) {
+        return Ok(Value::Term(with_exact(me, *relaxed, Reduce::Factors, 1, lanes)));
     }
     Ok(last)
 }

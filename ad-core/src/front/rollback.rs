@@ -13,8 +13,8 @@ use std::rc::Rc;
 
 use proc_macro2::Ident;
 
-use super::checks::{Frame, Steps};
-use super::flow::Target;
+use super::checks::{Frame, OpenRecurrence};
+use super::flow::JumpTarget;
 use super::lower::Lower;
 use super::shapes::Equation;
 use super::state::Store;
@@ -54,7 +54,7 @@ macro_rules! by_copy {
 
 by_copy! {
     bool, u32, usize, Loc, Option<usize>, Option<Rc<[Option<Term>]>>, Diags, Scope<'a>, Store<'a>,
-    Vec<Target<'a>>, Vec<Frame>, Vec<Steps>, Vec<Check>, Vec<Equation>, BTreeMap<Term, String>,
+    Vec<JumpTarget<'a>>, Vec<Frame>, Vec<OpenRecurrence>, Vec<Check>, Vec<Equation>, BTreeMap<Term, String>,
     BTreeSet<String>
 }
 
@@ -159,21 +159,21 @@ state! {
     /// The current value of each variable.
     store: Store<'a>,
     /// Cells below this one belong to the function that encloses the current closure.
-    captured: usize,
+    first_own_cell: usize,
     /// Whether the current program point is reachable.
-    reached: bool,
+    reachable: bool,
     /// The enclosing functions, labelled blocks, loops and loop bodies that a jump can leave, the
     /// innermost last.
-    targets: Vec<Target<'a>>,
+    targets: Vec<JumpTarget<'a>>,
     /// The enclosing loops and conditions.
     frames: Vec<Frame>,
     /// The enclosing loops as recurrences, the outermost first.
-    steps: Vec<Steps>,
+    recurrences: Vec<OpenRecurrence>,
     /// The first term that was created after a jump out of the current block, if there was one.
-    left: Option<usize>,
+    after_jump: Option<usize>,
     /// The valid length along each axis of the array that is being reduced. An entry is `Some`
     /// where the length is dynamic.
-    there: Option<Rc<[Option<Term>]>>,
+    valid_lengths: Option<Rc<[Option<Term>]>>,
     /// The known facts about integers at this point.
     facts: Facts,
     /// The checks found so far.
@@ -181,7 +181,7 @@ state! {
     /// Pairs of sizes that have to be equal.
     equations: Vec<Equation>,
     /// Whether the next check is evaluated only with debug assertions.
-    debug: bool,
+    debug_only: bool,
     /// Bare names (such as `PI`) that are assumed to be constants of std, with types and values.
     consts: Log<AssumedConst>,
     /// Assumptions about what names refer to. The generated code asserts them.
@@ -191,7 +191,7 @@ state! {
     /// Outer constants that patterns were compared with.
     compared: BTreeSet<String>,
     /// The nesting depth of trial lowerings.
-    attempts: u32,
+    trial_depth: u32,
     /// The nesting depth of expressions and closure calls.
     depth: u32,
 }
@@ -199,7 +199,7 @@ state! {
 impl<'a> State<'a> {
     /// The state at the start of a function.
     pub(super) fn of_function(name: Place) -> Self {
-        let mut state = State { reached: true, ..State::default() };
+        let mut state = State { reachable: true, ..State::default() };
         state.places.push(name);
         state
     }
@@ -208,12 +208,12 @@ impl<'a> State<'a> {
 impl<'a> Lower<'a> {
     /// Lowers something to see the result. All other effects are undone, its errors included. The
     /// literal types that it infers are kept, since they remain valid.
-    pub(super) fn attempt<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+    pub(super) fn trial<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
         #[cfg(test)]
         let before = self.state.snapshot();
         let mark = self.state.mark();
-        self.state.attempts += 1;
-        let result = self.unsure(f);
+        self.state.trial_depth += 1;
+        let result = self.maybe_unreached(f);
         // This pattern is exhaustive, so a new field has to be placed here.
         let Lower {
             state,
@@ -221,20 +221,20 @@ impl<'a> Lower<'a> {
             sig: _,
             receivers: _,
             classes: _,
-            chosen: _,
+            inferred_before: _,
             first_param: _,
-            inner: _,
+            nested_functions: _,
             // Facts about terms, which are never removed, and input for the next run.
             g: _,
-            unsure: _,
-            decided: _,
-            soft: _,
+            maybe_unreached: _,
+            inferred_now: _,
+            typed_by_literal: _,
             literals: _,
             constants: _,
-            unseen: _,
-            slots: _,
+            unknown_elements: _,
+            next_slot: _,
             capacities: _,
-            rooms: _,
+            enlarged: _,
             memory: _,
             empties: _,
             queues: _,
@@ -256,12 +256,12 @@ mod tests {
     use crate::front::lower::Lower;
 
     thread_local! {
-        static ATTEMPTS: Cell<usize> = const { Cell::new(0) };
+        static TRIALS: Cell<usize> = const { Cell::new(0) };
     }
 
     /// The state after a trial equals the state before it.
     pub(super) fn compare(before: &[(&str, String)], after: &[(&str, String)]) {
-        ATTEMPTS.set(ATTEMPTS.get() + 1);
+        TRIALS.set(TRIALS.get() + 1);
         before.iter().zip(after).for_each(|(a, b)| assert_eq!(a, b));
     }
 
@@ -282,7 +282,7 @@ mod tests {
             lower.declare(&[]);
             let before = lower.state.snapshot();
             let mut inside = Vec::new();
-            let result = lower.attempt(|me| {
+            let result = lower.trial(|me| {
                 let result = me.function(&item);
                 inside = me.state.snapshot();
                 result
@@ -323,6 +323,6 @@ mod tests {
         for (attr, f) in annotated.0 {
             let _ = crate::front::parse(attr, quote::ToTokens::into_token_stream(f));
         }
-        assert!(ATTEMPTS.get() > 50, "only {} attempts", ATTEMPTS.get());
+        assert!(TRIALS.get() > 50, "only {} attempts", TRIALS.get());
     }
 }

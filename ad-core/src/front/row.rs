@@ -7,7 +7,7 @@ use super::proved::Proof;
 use crate::catalogue;
 use crate::diag::{Poison, SrcRange};
 use crate::front::lower::Lower;
-use crate::front::open::Open;
+use crate::front::open::DynamicPart;
 use crate::front::refs::results::{self, ResultFn};
 use crate::front::value::{Lowered, Value};
 use crate::ir::{Elem, Lit, RealTy, Term};
@@ -131,7 +131,7 @@ pub(in crate::front) type LowerFn = for<'a, 'x, 'c> fn(&'x mut Lower<'a>, &'x Ca
 
 /// A function that lowers a call whose first argument is a part with dynamic length.
 pub(in crate::front) type PartFn =
-    for<'a, 'x, 'c> fn(&'x mut Lower<'a>, &'x Open, &'x Call<'a, 'c>) -> Lowered<Value<'a>>;
+    for<'a, 'x, 'c> fn(&'x mut Lower<'a>, &'x DynamicPart, &'x Call<'a, 'c>) -> Lowered<Value<'a>>;
 
 /// How a row is lowered on values other than parts with dynamic length.
 #[derive(Clone, Copy)]
@@ -374,11 +374,11 @@ impl<'a> Lower<'a> {
         }
         match row.parts {
             Parts::AsWhole => self.call_whole(call),
-            Parts::OfTwo(lower) if call.args.iter().take(2).any(|arg| self.open_part(arg).is_some()) => {
+            Parts::OfTwo(lower) if call.args.iter().take(2).any(|arg| self.as_dynamic_part(arg).is_some()) => {
                 lower(self, call)
             }
             Parts::OfTwo(_) => self.call_whole(call),
-            parts => match call.args.first().and_then(|first| self.open_part(first)) {
+            parts => match call.args.first().and_then(|first| self.as_dynamic_part(first)) {
                 Some(x) => self.call_part(parts, &x, call),
                 None => self.call_whole(call),
             },
@@ -386,7 +386,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a call on a part with dynamic length.
-    fn call_part(&mut self, parts: Parts, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    fn call_part(&mut self, parts: Parts, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         match parts {
             Parts::By(lower) => lower(self, x, call),
             Parts::Elementwise => {
@@ -397,12 +397,12 @@ impl<'a> Lower<'a> {
             Parts::Reduction(neutral) => {
                 let elem = self.g.elem(x.all);
                 let Some(neutral) = neutral.term(self, elem) else { return self.call_whole(call) };
-                let t = self.filled_up(x, neutral);
-                self.of_there(x, |me| me.call(&call.of(Value::Term(t))))
+                let t = self.padded_with(x, neutral);
+                self.with_valid_lengths(x, |me| me.call(&call.of(Value::Term(t))))
             }
             // A growable `Vec` has all methods of a vector.
             Parts::AsVector => match call.arg(0)?.0 {
-                part @ Value::Open(_) if x.lens.len() == 1 => {
+                part @ Value::DynamicPart(_) if x.lens.len() == 1 => {
                     let vector = self.as_vec(part.clone());
                     self.call_whole(&call.of(vector))
                 }
@@ -433,9 +433,9 @@ impl<'a> Lower<'a> {
         let mut in_order = |t: Term| self.layouts().declared(order, (receiver, array(1)), axis, t);
         Ok(match made {
             Value::Term(t) => Value::Term(in_order(t)),
-            Value::Maybe(value, there) => match *value {
-                Value::Term(t) => Value::Maybe(Value::Term(in_order(t)).into(), there),
-                _ => Value::Maybe(value, there),
+            Value::Option(value, exists) => match *value {
+                Value::Term(t) => Value::Option(Value::Term(in_order(t)).into(), exists),
+                _ => Value::Option(value, exists),
             },
             made => made,
         })
@@ -451,7 +451,7 @@ impl<'a> Lower<'a> {
             }
             Whole::Binary(f) => {
                 let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
-                let (a, b) = self.meet(a, b, [ra, rb])?;
+                let (a, b) = self.unify_literals(a, b, [ra, rb])?;
                 if self.g.elem(a) != self.g.elem(b) || !self.g.elem(a).is_real() || self.g.rank(b) > 0 {
                     let [a, b] = [a, b].map(|t| self.describe(&Value::Term(t)));
                     let message = catalogue::argument_differs(call.name(), [call.text(0), call.text(1)], [&a, &b]);

@@ -14,7 +14,7 @@ use super::lower::Lower;
 use super::sig::Sig;
 use super::types::Len;
 use super::value::Lowered;
-use super::words::Words;
+use super::words::PanicMessage;
 use crate::catalogue;
 use crate::diag::{Diags, Poison, SrcRange};
 use crate::ir::{Elem, Lit, Loc, Node, Term, Type};
@@ -48,7 +48,7 @@ pub(super) struct Equation {
     pub sides: [Size; 2],
     /// Descriptions of the two sizes.
     pub words: [String; 2],
-    pub said: Words,
+    pub said: PanicMessage,
     pub place: Place,
 }
 
@@ -199,9 +199,9 @@ impl Lower<'_> {
             let name = param.name.to_string();
             self.state.hints.entry(term).or_insert_with(|| name.clone());
             let levels = if param.leaf.container == Container::Static { u8::MAX } else { 0 };
-            let value = self.rows(term, levels);
+            let value = self.nested_value(term, levels);
             if param.mutable {
-                self.bind_cell(name, super::state::Held::Value(value), true);
+                self.bind_cell(name, super::state::CellValue::Value(value), true);
             } else {
                 self.state.scope.bind(name, Some(value));
             }
@@ -211,16 +211,16 @@ impl Lower<'_> {
     /// Requires two sizes to be equal: records an equation or emits a check. Returns whether the
     /// terms are still different.
     pub(super) fn equate(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<bool> {
-        self.equate_saying(a, b, words, &crate::catalogue::reached::SHAPES.into(), range)
+        self.equate_with_message(a, b, words, &crate::catalogue::reached::SHAPES.into(), range)
     }
 
     /// [`Lower::equate`] with another message.
-    pub(super) fn equate_saying(
+    pub(super) fn equate_with_message(
         &mut self,
         a: Term,
         b: Term,
         words: [String; 2],
-        said: &Words,
+        said: &PanicMessage,
         range: SrcRange,
     ) -> Lowered<bool> {
         if a == b {
@@ -233,7 +233,7 @@ impl Lower<'_> {
         if let (Some(x), Some(y)) = sides
             && self.unconditional()
         {
-            let place = Place { range, text: self.text_here() };
+            let place = Place { range, text: self.current_text() };
             self.state.equations.push(Equation { sides: [x, y], words, said: said.without_values(), place });
             return Ok(true);
         }
@@ -265,14 +265,14 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
     while passes < symbols + constants.len() + chosen.len() {
         passes += 1;
         let mut lower = Lower::new(sig);
-        lower.chosen.clone_from(&chosen);
+        lower.inferred_before.clone_from(&chosen);
         lower.receivers = Rc::clone(&receivers);
         lower.classes = classes.clone();
         lower.declare(&constants);
         let result = lower.function(item);
-        if !lower.decided.is_empty() {
+        if !lower.inferred_now.is_empty() {
             // The inferred type of a literal may remove the error.
-            chosen.append(&mut lower.decided);
+            chosen.append(&mut lower.inferred_now);
             continue;
         }
         if !lower.state.diags.is_empty() {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::lower::Lower;
 use super::methods::parts;
 use super::methods::sizes::axis_arg;
-use super::open::Open;
+use super::open::DynamicPart;
 use super::refs::results;
 use super::table::{Call, On, Parts, Row, row};
 use super::value::{Lowered, Range, Value, Want};
@@ -78,8 +78,8 @@ fn slice_from<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 fn slice_new<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((start, _), (end, re), (step, rs)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
     let end = match end {
-        Value::Nothing => None,
-        Value::Maybe(end, there) if me.g.bool_value(*there) == Some(true) => Some((**end).clone()),
+        Value::None => None,
+        Value::Option(end, exists) if me.g.bool_value(*exists) == Some(true) => Some((**end).clone()),
         _ => return Err(me.error(re, catalogue::slice_of_axis())),
     };
     let step = literal_step(me, step, rs)?;
@@ -183,12 +183,12 @@ fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (spec, rs)) = (call.arg(0)?, call.arg(1)?);
-    if let (Value::Stack(stack), Value::Tuple(parts)) = (x, spec)
+    if let (Value::GrowableVec(stack), Value::Tuple(parts)) = (x, spec)
         && let [Value::Range(r)] = &**parts
     {
-        return me.part_of_stack(&Rc::clone(stack), &r.clone(), rs);
+        return me.part_of_vec(&Rc::clone(stack), &r.clone(), rs);
     }
-    let x = me.as_open(x, Want::Any, rx)?;
+    let x = me.value_as_part(x, Want::Any, rx)?;
     if me.g.rank(x.all) == 0 {
         let found = me.describe(&Value::Term(x.all));
         return Err(me.error(rx, catalogue::array_expected(&found)));
@@ -196,12 +196,12 @@ fn slice_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (axes, new) = slice_axes(me, spec, me.g.rank(x.all), rs)?;
     let part = me.part_of(&x, &axes, rs)?;
     let ones = vec![me.g.lit_usize(1); new.len()];
-    let part = me.as_open(&part, Want::Any, rs)?;
+    let part = me.value_as_part(&part, Want::Any, rs)?;
     let mut lens = part.lens.to_vec();
     new.iter().for_each(|&k| lens.insert(usize::from(k), None));
     let all = me.g.replicate_axes(part.all, &new, &ones);
     let all = if new.is_empty() { all } else { me.layouts().inserted_axes(part.all, all, &new, 0) };
-    Ok(me.opened(all, &lens))
+    Ok(me.dynamic_part(all, &lens))
 }
 
 /// Translates the entries of `s![..]`: the range or index of each axis, and the positions of new
@@ -239,7 +239,7 @@ pub(super) fn slice_axes<'a>(
 
 fn slice_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (part, rp)) = (call.arg(0)?, call.arg(2)?);
-    let x = me.as_open(x, Want::Any, rx)?;
+    let x = me.value_as_part(x, Want::Any, rx)?;
     let axis = axis_arg(me, call, x.all)?;
     let axes = along(axis, range_of_axis(me, part, rp)?);
     me.part_of(&x, &axes, rp)
@@ -264,7 +264,7 @@ pub(super) enum Axis<'a> {
 
 /// Whether the start of a range is checked to be at most its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum BoundsOrder {
     Checked,
     /// A range with its end before its start is empty.
     Any,
@@ -278,36 +278,36 @@ pub(super) struct Cut {
     pub step: i64,
     pub len: Option<Term>,
     /// The closed capacity, if the length is dynamic.
-    pub room: Option<Term>,
+    pub capacity: Option<Term>,
     /// Whether all indices after the last element are out of range of the axis.
-    pub ends: bool,
+    pub reaches_end: bool,
 }
 
 impl Cut {
     /// The element at an index.
-    pub(super) fn at(start: Term) -> Self {
-        Cut { start, step: 1, len: None, room: None, ends: false }
+    pub(super) fn index(start: Term) -> Self {
+        Cut { start, step: 1, len: None, capacity: None, reaches_end: false }
     }
 
     /// A range with a closed number of elements.
-    pub(super) fn of(start: Term, step: i64, len: Term) -> Self {
-        Cut { start, step, len: Some(len), room: None, ends: false }
+    pub(super) fn range(start: Term, step: i64, len: Term) -> Self {
+        Cut { start, step, len: Some(len), capacity: None, reaches_end: false }
     }
 
     /// The closed maximum number of elements. `None` if the axis is dropped.
     pub(super) fn most(&self) -> Option<Term> {
-        self.room.or(self.len)
+        self.capacity.or(self.len)
     }
 
     /// The number of elements, if it is dynamic.
-    pub(super) fn open_len(&self) -> Option<Term> {
-        self.room.and(self.len)
+    pub(super) fn dynamic_len(&self) -> Option<Term> {
+        self.capacity.and(self.len)
     }
 }
 
 /// The dynamic lengths along the remaining axes.
-pub(super) fn open_lens(cuts: &[Cut]) -> Vec<Option<Term>> {
-    cuts.iter().filter(|c| c.len.is_some()).map(Cut::open_len).collect()
+pub(super) fn dynamic_lens(cuts: &[Cut]) -> Vec<Option<Term>> {
+    cuts.iter().filter(|c| c.len.is_some()).map(Cut::dynamic_len).collect()
 }
 
 impl<'a> Lower<'a> {
@@ -315,64 +315,64 @@ impl<'a> Lower<'a> {
     pub(super) fn slice(&mut self, x: Term, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Term> {
         let shape = self.g.shape(x).to_vec();
         let cuts = self.cuts((&shape, &shape), axes, range)?;
-        if cuts.iter().any(|c| c.room.is_some()) {
+        if cuts.iter().any(|c| c.capacity.is_some()) {
             return Err(self.error(range, catalogue::size_depends_on_index()));
         }
-        Ok(self.take(x, &cuts))
+        Ok(self.slice_term(x, &cuts))
     }
 
     /// A part of an array or of another part, of closed or dynamic size.
-    pub(super) fn part_of(&mut self, x: &Open, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Value<'a>> {
-        let (sizes, rooms) = (self.sizes_there(x), self.g.shape(x.all).to_vec());
-        let cuts = self.cuts((&sizes, &rooms), axes, range)?;
-        Ok(self.taken(x.all, &cuts))
+    pub(super) fn part_of(&mut self, x: &DynamicPart, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Value<'a>> {
+        let (sizes, capacities) = (self.dynamic_sizes(x), self.g.shape(x.all).to_vec());
+        let cuts = self.cuts((&sizes, &capacities), axes, range)?;
+        Ok(self.slice_value(x.all, &cuts))
     }
 
     /// The elements selected by `cuts`, as a value.
-    pub(super) fn taken(&mut self, x: Term, cuts: &[Cut]) -> Value<'a> {
-        let all = self.take(x, cuts);
-        self.opened(all, &open_lens(cuts))
+    pub(super) fn slice_value(&mut self, x: Term, cuts: &[Cut]) -> Value<'a> {
+        let all = self.slice_term(x, cuts);
+        self.dynamic_part(all, &dynamic_lens(cuts))
     }
 
     /// Evaluates a slice of an array with the given lengths and capacities.
     pub(super) fn cuts(
         &mut self,
-        (sizes, rooms): (&[Term], &[Term]),
+        (sizes, capacities): (&[Term], &[Term]),
         axes: &[Axis<'a>],
         range: SrcRange,
     ) -> Lowered<Vec<Cut>> {
         let mut cuts = Vec::new();
         for (k, axis) in axes.iter().enumerate().take(sizes.len()) {
-            let (size, room) = (sizes[k], rooms[k]);
+            let (size, capacity) = (sizes[k], capacities[k]);
             let cut = match axis {
                 Axis::Index(i) => {
                     let i = self.counted(i, size, range)?;
                     self.require_lt(i, size, crate::catalogue::reached::INDEX_OF_SLICE);
-                    Cut::at(i)
+                    Cut::index(i)
                 }
-                Axis::Range(r, step) => self.cut(r, *step, (size, room), range)?,
+                Axis::Range(r, step) => self.cut(r, *step, (size, capacity), range)?,
             };
             cuts.push(cut);
         }
         let rest = cuts.len();
-        cuts.extend(self.whole(&sizes[rest..], &rooms[rest..]));
+        cuts.extend(self.whole(&sizes[rest..], &capacities[rest..]));
         Ok(cuts)
     }
 
     /// Cuts that keep the axes whole, with the given lengths and capacities.
-    pub(super) fn whole(&mut self, sizes: &[Term], rooms: &[Term]) -> Vec<Cut> {
+    pub(super) fn whole(&mut self, sizes: &[Term], capacities: &[Term]) -> Vec<Cut> {
         let start = self.g.lit_usize(0);
-        let whole = |(&size, &room): (&Term, &Term)| {
-            let ends = size == room;
-            Cut { start, step: 1, len: Some(size), room: (!ends).then_some(room), ends: true }
+        let whole = |(&size, &capacity): (&Term, &Term)| {
+            let reaches_end = size == capacity;
+            Cut { start, step: 1, len: Some(size), capacity: (!reaches_end).then_some(capacity), reaches_end: true }
         };
-        sizes.iter().zip(rooms).map(whole).collect()
+        sizes.iter().zip(capacities).map(whole).collect()
     }
 
     /// The elements selected by `cuts`, as a term. An axis with a dynamic length has its whole
     /// capacity.
-    pub(super) fn take(&mut self, x: Term, cuts: &[Cut]) -> Term {
-        let closed = cuts.iter().all(|c| c.len.is_some() && c.room.is_none() && self.is_closed(c.start));
+    pub(super) fn slice_term(&mut self, x: Term, cuts: &[Cut]) -> Term {
+        let closed = cuts.iter().all(|c| c.len.is_some() && c.capacity.is_none() && self.is_closed(c.start));
         if closed {
             let starts: Vec<Term> = cuts.iter().map(|c| c.start).collect();
             let steps: Vec<i64> = cuts.iter().map(|c| c.step).collect();
@@ -423,7 +423,7 @@ impl<'a> Lower<'a> {
         }
         let Value::Term(t) = *value else { return self.usize(value, range) };
         match self.g.elem(t) {
-            Elem::Int(ty @ (IntTy::I32 | IntTy::Isize)) if self.g.rank(t) == 0 && self.open_in(t).is_empty() => {
+            Elem::Int(ty @ (IntTy::I32 | IntTy::Isize)) if self.g.rank(t) == 0 && self.literals_of(t).is_empty() => {
                 let zero = self.g.lit(Lit::Int(ty, 0));
                 let back = self.g.compare(Cmp::Lt, t, zero);
                 let by = self.g.prim(Prim::IntNeg, &[t]);
@@ -433,7 +433,7 @@ impl<'a> Lower<'a> {
                 Ok(self.g.cond(back, from_end, at))
             }
             Elem::Int(IntTy::Usize) => self.usize(value, range),
-            Elem::Int(_) if self.open_in(t).is_empty() => {
+            Elem::Int(_) if self.literals_of(t).is_empty() => {
                 let found = self.describe(value);
                 Err(self.error(range, catalogue::slice_bound(&found)))
             }
@@ -442,19 +442,19 @@ impl<'a> Lower<'a> {
     }
 
     /// `&x[a..b]` with a dynamic length. `None` if the length is closed.
-    pub(super) fn open_slice(
+    pub(super) fn dynamic_slice(
         &mut self,
         (x, levels): (Term, u8),
         r: &Range<'a>,
         range: SrcRange,
     ) -> Lowered<Option<Value<'a>>> {
-        let (noted, mark) = (self.noted(), self.state.facts.mark());
+        let (noted, mark) = (self.checkpoint(), self.state.facts.mark());
         let n = self.g.shape(x)[0];
-        let (start, end) = self.bounds(r, n, Order::Checked, range)?;
+        let (start, end) = self.bounds(r, n, BoundsOrder::Checked, range)?;
         let len = self.length_between(start, end);
         if self.closed(len).is_some() {
             // The caller slices again and makes its own checks, so those made here are dropped.
-            self.forget_since(&noted);
+            self.drop_checks_since(&noted);
             self.state.facts.forget(mark);
             return Ok(None);
         }
@@ -466,45 +466,46 @@ impl<'a> Lower<'a> {
             let at = self.g.int(IntOp::Add, start, i);
             all = self.g.gather(all, [n].into(), &[var], &[at]);
         }
-        let more = self.no_longer();
+        let more = self.no_growth();
         let form = super::carry::Form::Leaf { levels: self.levels_inside(all, levels) };
-        let part = super::stack::Stack { all: vec![all], form, ..super::stack::Stack::bare(len, more) };
-        Ok(Some(Value::Stack(Rc::new(part))))
+        let part =
+            super::stack::GrowableVec { all: vec![all], form, ..super::stack::GrowableVec::without_arrays(len, more) };
+        Ok(Some(Value::GrowableVec(Rc::new(part))))
     }
 
     /// A part of a growable `Vec`.
-    pub(super) fn part_of_stack(
+    pub(super) fn part_of_vec(
         &mut self,
-        stack: &super::stack::Stack<'a>,
+        stack: &super::stack::GrowableVec<'a>,
         r: &Range<'a>,
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        let (start, end) = self.bounds(r, stack.len, Order::Checked, range)?;
+        let (start, end) = self.bounds(r, stack.len, BoundsOrder::Checked, range)?;
         let len = self.length_between(start, end);
-        let (zero, mut part) = (self.g.lit_usize(0), self.loose(stack));
+        let (zero, mut part) = (self.g.lit_usize(0), self.uncarried(stack));
         if start != zero {
             for t in &mut part.all {
-                let room = self.g.shape(*t)[0];
+                let capacity = self.g.shape(*t)[0];
                 let var = self.g.fresh();
                 let i = self.g.mk(Node::Var(var));
                 let at = self.g.int(IntOp::Add, start, i);
-                *t = self.g.gather(*t, [room].into(), &[var], &[at]);
+                *t = self.g.gather(*t, [capacity].into(), &[var], &[at]);
             }
         }
         part.len = len;
         part.window = part.window.map(|_| 0);
         if let Some(len) = self.closed(len) {
             part.len = len;
-            let room = len;
-            let part = self.with_room(&part, room);
-            return self.unstacked(&part, range);
+            let capacity = len;
+            let part = self.with_capacity_of(&part, capacity);
+            return self.vec_into_array(&part, range);
         }
-        Ok(Value::Stack(Rc::new(part)))
+        Ok(Value::GrowableVec(Rc::new(part)))
     }
 
     /// The checked start and end of a range. Whether they are in order is checked if `order`
     /// requires it.
-    fn bounds(&mut self, r: &Range<'a>, size: Term, order: Order, range: SrcRange) -> Lowered<(Term, Term)> {
+    fn bounds(&mut self, r: &Range<'a>, size: Term, order: BoundsOrder, range: SrcRange) -> Lowered<(Term, Term)> {
         let start = match &r.start {
             Some(start) => self.counted(start, size, range)?,
             None => self.g.lit_usize(0),
@@ -518,10 +519,10 @@ impl<'a> Lower<'a> {
             end = self.int_checked(IntOp::Add, end, one);
         }
         match order {
-            Order::Checked => self.require_le(start, end, crate::catalogue::reached::START_BEHIND_END),
+            BoundsOrder::Checked => self.require_le(start, end, crate::catalogue::reached::START_BEHIND_END),
             // The subtraction saturates, so the length is 0 if the end is before the start.
-            Order::Any if self.state.facts.prove_le(&self.g, start, end) => {}
-            Order::Any => self.require_le(start, size, crate::catalogue::reached::START_OF_SLICE),
+            BoundsOrder::Any if self.state.facts.prove_le(&self.g, start, end) => {}
+            BoundsOrder::Any => self.require_le(start, size, crate::catalogue::reached::START_OF_SLICE),
         }
         self.require_le(end, size, crate::catalogue::reached::END_OF_SLICE);
         Ok((start, end))
@@ -539,8 +540,14 @@ impl<'a> Lower<'a> {
         difference(&mut self.state.facts, &mut self.g, (start, end), ordered, closed).unwrap_or(len)
     }
 
-    fn cut(&mut self, r: &Range<'a>, step: Option<i64>, (size, room): (Term, Term), range: SrcRange) -> Lowered<Cut> {
-        let order = if step.is_some() { Order::Any } else { Order::Checked };
+    fn cut(
+        &mut self,
+        r: &Range<'a>,
+        step: Option<i64>,
+        (size, capacity): (Term, Term),
+        range: SrcRange,
+    ) -> Lowered<Cut> {
+        let order = if step.is_some() { BoundsOrder::Any } else { BoundsOrder::Checked };
         let step = step.unwrap_or(1);
         let (start, end) = self.bounds(r, size, order, range)?;
         let by = self.g.lit_usize(usize::try_from(step.unsigned_abs()).unwrap_or(usize::MAX));
@@ -558,13 +565,15 @@ impl<'a> Lower<'a> {
         let len = self.length_between(start, end);
         if let Some(len) = self.closed(len) {
             let count = count(self, len);
-            return Ok(Cut::of(first, step, count));
+            return Ok(Cut::range(first, step, count));
         }
         let most = match self.most(len) {
-            Some(most) if self.g.int_value(most).is_some() && self.state.facts.prove_le(&self.g, most, room) => most,
-            _ => room,
+            Some(most) if self.g.int_value(most).is_some() && self.state.facts.prove_le(&self.g, most, capacity) => {
+                most
+            }
+            _ => capacity,
         };
         let (len, most) = (count(self, len), count(self, most));
-        Ok(Cut { start: first, step, len: Some(len), room: Some(most), ends: step > 0 && end == size })
+        Ok(Cut { start: first, step, len: Some(len), capacity: Some(most), reaches_end: step > 0 && end == size })
     }
 }

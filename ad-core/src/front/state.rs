@@ -22,7 +22,7 @@ pub(super) struct Cell(pub usize);
 
 /// The content of a cell.
 #[derive(Clone, Debug)]
-pub(super) enum Held<'a> {
+pub(super) enum CellValue<'a> {
     /// The cell is not assigned yet, or not on every path.
     Unset,
     Value(Value<'a>),
@@ -38,7 +38,7 @@ struct Slot<'a> {
     mutable: bool,
     /// The type of `let x: T;`.
     declared: Option<&'a syn::Type>,
-    held: Held<'a>,
+    held: CellValue<'a>,
 }
 
 impl std::fmt::Debug for Slot<'_> {
@@ -65,7 +65,7 @@ impl<'a> Store<'a> {
     }
 
     /// The content of a cell.
-    pub(super) fn held(&self, cell: Cell) -> Option<&Held<'a>> {
+    pub(super) fn held(&self, cell: Cell) -> Option<&CellValue<'a>> {
         self.0.get(cell.0).map(|slot| &slot.held)
     }
 
@@ -87,7 +87,7 @@ impl<'a> Store<'a> {
     }
 
     /// Replaces the content of a cell.
-    pub(super) fn put(&mut self, cell: Cell, held: Held<'a>) {
+    pub(super) fn put(&mut self, cell: Cell, held: CellValue<'a>) {
         if let Some(slot) = Rc::make_mut(&mut self.0).get_mut(cell.0) {
             slot.held = held;
         }
@@ -96,9 +96,9 @@ impl<'a> Store<'a> {
 
 impl<'a> Lower<'a> {
     /// Binds a name to a new cell.
-    pub(super) fn bind_cell(&mut self, name: String, held: Held<'a>, mutable: bool) {
+    pub(super) fn bind_cell(&mut self, name: String, held: CellValue<'a>, mutable: bool) {
         let cell = Cell(self.state.store.len());
-        if let Held::Value(value) = &held {
+        if let CellValue::Value(value) = &held {
             self.hint(value, &name);
         }
         Rc::make_mut(&mut self.state.store.0).push(Slot { name: name.as_str().into(), mutable, declared: None, held });
@@ -106,7 +106,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A cell without a name, such as one for the value of a jump out of a loop.
-    pub(super) fn hidden_cell(&mut self, held: Held<'a>) -> Cell {
+    pub(super) fn hidden_cell(&mut self, held: CellValue<'a>) -> Cell {
         let cell = Cell(self.state.store.len());
         Rc::make_mut(&mut self.state.store.0).push(Slot { name: "".into(), mutable: true, declared: None, held });
         cell
@@ -139,14 +139,14 @@ impl<'a> Lower<'a> {
     /// The value of a cell.
     pub(super) fn read(&mut self, cell: Cell, range: SrcRange) -> Lowered<Value<'a>> {
         match self.state.store.held(cell) {
-            Some(Held::Value(value)) => Ok(value.clone()),
-            Some(Held::Broken) => Err(Poison),
+            Some(CellValue::Value(value)) => Ok(value.clone()),
+            Some(CellValue::Broken) => Err(Poison),
             // Unreachable code is lowered for its errors only.
-            _ if !self.state.reached => Ok(Value::Never),
+            _ if !self.state.reachable => Ok(Value::Never),
             _ => {
                 let name = self.state.store.name(cell).to_string();
                 // The error is reported once.
-                self.state.store.put(cell, Held::Broken);
+                self.state.store.put(cell, CellValue::Broken);
                 Err(self.error(range, catalogue::used_before_assigned(&name)))
             }
         }
@@ -157,7 +157,7 @@ impl<'a> Lower<'a> {
         self.may_write(cell, range)?;
         let name = self.state.store.name(cell).to_string();
         self.hint(&value, &name);
-        self.state.store.put(cell, Held::Value(value));
+        self.state.store.put(cell, CellValue::Value(value));
         Ok(())
     }
 
@@ -170,21 +170,21 @@ impl<'a> Lower<'a> {
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
         let scope = std::mem::replace(&mut self.state.scope, closure.scope.clone());
-        let captured = std::mem::replace(&mut self.state.captured, closure.store.len());
+        let captured = std::mem::replace(&mut self.state.first_own_cell, closure.store.len());
         let store = std::mem::replace(&mut self.state.store, closure.store.clone());
         let result = self.returning(range, f);
-        (self.state.scope, self.state.captured, self.state.store) = (scope, captured, store);
+        (self.state.scope, self.state.first_own_cell, self.state.store) = (scope, captured, store);
         result
     }
 
     /// Checks that a variable may be assigned here.
     pub(super) fn may_write(&mut self, cell: Cell, range: SrcRange) -> Lowered<()> {
         let Some(slot) = self.state.store.0.get(cell.0) else { return Err(Poison) };
-        let (name, fixed) = (Rc::clone(&slot.name), !slot.mutable && !matches!(slot.held, Held::Unset));
-        if cell.0 < self.state.captured {
+        let (name, fixed) = (Rc::clone(&slot.name), !slot.mutable && !matches!(slot.held, CellValue::Unset));
+        if cell.0 < self.state.first_own_cell {
             return Err(self.error(range, catalogue::captured_assignment(&name)));
         }
-        if fixed && self.state.reached {
+        if fixed && self.state.reachable {
             return Err(self.error(range, catalogue::assignment_to_fixed(&name)));
         }
         Ok(())
@@ -198,23 +198,22 @@ impl<'a> Lower<'a> {
         let mut merged = then.clone();
         for k in 0..then.len().min(other.len()) {
             let held = match (&then.0[k].held, &other.0[k].held) {
-                (Held::Value(a), Held::Value(b)) if same(a, b) => continue,
+                (CellValue::Value(a), CellValue::Value(b)) if same(a, b) => continue,
                 // A value of an unreachable branch is never read.
-                (Held::Value(Value::Never), Held::Value(value)) | (Held::Value(value), Held::Value(Value::Never)) => {
-                    Held::Value(value.clone())
-                }
-                (Held::Value(a), Held::Value(b)) => {
+                (CellValue::Value(Value::Never), CellValue::Value(value))
+                | (CellValue::Value(value), CellValue::Value(Value::Never)) => CellValue::Value(value.clone()),
+                (CellValue::Value(a), CellValue::Value(b)) => {
                     let name = Rc::clone(&then.0[k].name);
                     match self.join(Join { cond, strict: false }, a, b, range) {
                         Ok(value) => {
                             self.hint(&value, &name);
-                            Held::Value(value)
+                            CellValue::Value(value)
                         }
-                        Err(Poison) => Held::Broken,
+                        Err(Poison) => CellValue::Broken,
                     }
                 }
-                (Held::Broken, _) | (_, Held::Broken) => Held::Broken,
-                (Held::Unset, _) | (_, Held::Unset) => Held::Unset,
+                (CellValue::Broken, _) | (_, CellValue::Broken) => CellValue::Broken,
+                (CellValue::Unset, _) | (_, CellValue::Unset) => CellValue::Unset,
             };
             merged.put(Cell(k), held);
         }
@@ -228,8 +227,8 @@ impl<'a> Store<'a> {
     pub(super) fn changed(&self, before: &Store<'a>, cells: usize, may: &[Cell]) -> Option<Cell> {
         (0..cells.min(self.len()).min(before.len())).map(Cell).find(|cell| {
             let same = match (&self.0[cell.0].held, &before.0[cell.0].held) {
-                (Held::Value(a), Held::Value(b)) => same(a, b),
-                (Held::Unset, Held::Unset) | (Held::Broken, _) | (_, Held::Broken) => true,
+                (CellValue::Value(a), CellValue::Value(b)) => same(a, b),
+                (CellValue::Unset, CellValue::Unset) | (CellValue::Broken, _) | (_, CellValue::Broken) => true,
                 _ => false,
             };
             !same && !may.contains(cell)
@@ -252,9 +251,9 @@ pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
         (Value::Seq(a), Value::Seq(b)) => Rc::ptr_eq(&a.item, &b.item),
         (Value::Cursor(a), Value::Cursor(b)) => a.at == b.at && Rc::ptr_eq(&a.seq.item, &b.seq.item),
         (Value::Filled(a, n), Value::Filled(b, m)) => Rc::ptr_eq(a, b) && n == m,
-        (Value::Stack(a), Value::Stack(b)) => a.same(b),
-        (Value::Open(a), Value::Open(b)) => a == b,
-        (Value::Maybe(a, c), Value::Maybe(b, d)) => c == d && same(a, b),
+        (Value::GrowableVec(a), Value::GrowableVec(b)) => a.is_same(b),
+        (Value::DynamicPart(a), Value::DynamicPart(b)) => a == b,
+        (Value::Option(a, c), Value::Option(b, d)) => c == d && same(a, b),
         (Value::Axis(a), Value::Axis(b)) => a == b,
         (Value::FromFn(a), Value::FromFn(b)) => Rc::ptr_eq(a, b),
         (Value::Function(a, of), Value::Function(b, to)) => (a.name, a.on, of) == (b.name, b.on, to),
@@ -262,7 +261,7 @@ pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
         (Value::Place(a), Value::Place(b)) => Rc::ptr_eq(a, b),
         (Value::Cell(a), Value::Cell(b)) => a == b,
         (Value::Ordering(a), Value::Ordering(b)) => a == b,
-        (Value::Unit, Value::Unit) | (Value::Never, Value::Never) | (Value::Nothing, Value::Nothing) => true,
+        (Value::Unit, Value::Unit) | (Value::Never, Value::Never) | (Value::None, Value::None) => true,
         _ => false,
     }
 }

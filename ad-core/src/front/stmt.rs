@@ -9,7 +9,7 @@ use syn::{Block, FnArg, Item, Pat, ReturnType, Stmt};
 
 use super::lower::Lower;
 use super::refuse;
-use super::state::{Held, Store};
+use super::state::{CellValue, Store};
 use super::value::{Body, Closure, Lowered, Value};
 use crate::catalogue::refused::{self, InnerItem};
 use crate::diag::{Poison, SrcRange, text_of};
@@ -53,7 +53,7 @@ impl<'a> Lower<'a> {
         match result {
             _ if poisoned => Err(Poison),
             // A block whose end is not reached has any type.
-            Ok(_) if !self.state.reached => Ok(Value::Never),
+            Ok(_) if !self.state.reachable => Ok(Value::Never),
             result => result,
         }
     }
@@ -76,7 +76,7 @@ impl<'a> Lower<'a> {
             Item::Fn(f) => Some(f.sig.ident.to_string()),
             _ => None,
         });
-        self.inner.extend(inner);
+        self.nested_functions.extend(inner);
         for item in items {
             // A refused item has been reported. A use of its name is not a second error.
             named_by(item).into_iter().for_each(|name| self.item(name, None));
@@ -251,7 +251,7 @@ impl<'a> Lower<'a> {
             Pat::Paren(p) => self.declare_later(&p.pat, ty),
             Pat::Type(p) => self.declare_later(&p.pat, Some(&p.ty)),
             Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => {
-                self.bind_cell(p.ident.to_string(), Held::Unset, p.mutability.is_some());
+                self.bind_cell(p.ident.to_string(), CellValue::Unset, p.mutability.is_some());
                 self.state.store.declare(ty);
                 Ok(())
             }

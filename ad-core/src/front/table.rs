@@ -156,10 +156,10 @@ impl<'a> Lower<'a> {
             | Value::Matrix(_)
             | Value::Nested(..)
             | Value::Filled(..)
-            | Value::Stack(_)
-            | Value::Open(_) => On::Array,
+            | Value::GrowableVec(_)
+            | Value::DynamicPart(_) => On::Array,
             Value::Range(_) | Value::Seq(_) | Value::Cursor(_) => On::Iter,
-            Value::Maybe(..) | Value::Nothing => On::Option,
+            Value::Option(..) | Value::None => On::Option,
             Value::Tuple(parts) if matches!(&**parts, [Value::Range(_), Value::Term(_)]) => On::Slice,
             Value::Tuple(_) => On::Tuple,
             Value::Ordering(_) => On::Ordering,

@@ -22,8 +22,8 @@ impl<'a> Lower<'a> {
                 self.empties.iter().find(|(empty, ..)| Rc::ptr_eq(empty, parts)).map(|&(_, elem, _)| elem)
             }
             Value::List(parts) | Value::Matrix(parts) => parts.iter().find_map(|p| self.elem_of(p)),
-            Value::Stack(stack) => stack.plain().map(|(all, _)| self.g.elem(all)),
-            Value::Open(open) => Some(self.g.elem(open.all)),
+            Value::GrowableVec(stack) => stack.as_single_array().map(|(all, _)| self.g.elem(all)),
+            Value::DynamicPart(open) => Some(self.g.elem(open.all)),
             _ => None,
         }
     }
@@ -33,7 +33,7 @@ impl<'a> Lower<'a> {
     pub(super) fn term_as(&mut self, value: &Value<'a>, want: Want, range: SrcRange) -> Lowered<Term> {
         match value {
             Value::Term(t) | Value::Nested(t, _) => match want {
-                Want::Elem(elem) if self.g.elem(*t) != elem && self.soften(*t, elem) => Err(Poison),
+                Want::Elem(elem) if self.g.elem(*t) != elem && self.retype_literals(*t, elem) => Err(Poison),
                 _ => Ok(*t),
             },
             Value::Number(n) => {
@@ -61,7 +61,7 @@ impl<'a> Lower<'a> {
                 let same = self.same_shapes(&terms, range)?;
                 let all = self.g.stack(&same);
                 self.layouts().note_rows(all, &same);
-                self.softened(all, key.as_slice());
+                self.set_literals(all, key.as_slice());
                 Ok(all)
             }
             Value::Filled(n, sizes) => {
@@ -69,15 +69,15 @@ impl<'a> Lower<'a> {
                 let (want, key) = if want == Want::Any { self.literal_type(value) } else { (want, None) };
                 let n = self.term_as(&Value::Number(Rc::clone(n)), want, range)?;
                 let all = self.g.broadcast(n, &sizes);
-                self.softened(all, key.as_slice());
+                self.set_literals(all, key.as_slice());
                 Ok(all)
             }
-            Value::Stack(stack) if stack.plain().is_some() => {
-                let value = self.unstacked(&Rc::clone(stack), range)?;
+            Value::GrowableVec(stack) if stack.as_single_array().is_some() => {
+                let value = self.vec_into_array(&Rc::clone(stack), range)?;
                 self.term_as(&value, want, range)
             }
             // A part with closed lengths has become a term already.
-            Value::Open(_) => Err(self.error(range, catalogue::changing_length())),
+            Value::DynamicPart(_) => Err(self.error(range, catalogue::changing_length())),
             Value::Place(place) => {
                 let value = self.read_place(place)?;
                 self.term_as(&value, want, range)
@@ -101,16 +101,16 @@ impl<'a> Lower<'a> {
             | Value::Closure(_)
             | Value::FromFn(_)
             | Value::Function(..)
-            | Value::Maybe(..)
-            | Value::Nothing
+            | Value::Option(..)
+            | Value::None
             | Value::Ordering(_)
             | Value::Axis(_)
             | Value::Zip(_)
             | Value::Cell(_)
-            | Value::Stack(_)
+            | Value::GrowableVec(_)
             | Value::Unit => {
                 let found = self.describe(value);
-                Err(self.error(range, catalogue::not_an_array(&found, matches!(value, Value::Maybe(..)))))
+                Err(self.error(range, catalogue::not_an_array(&found, matches!(value, Value::Option(..)))))
             }
         }
     }
@@ -136,7 +136,7 @@ impl<'a> Lower<'a> {
         for &t in &terms[1..] {
             let words = ["the first element".to_string(), "another element".to_string()];
             if self.g.elem(t) != self.g.elem(first) {
-                if self.soften(t, self.g.elem(first)) || self.soften(first, self.g.elem(t)) {
+                if self.retype_literals(t, self.g.elem(first)) || self.retype_literals(first, self.g.elem(t)) {
                     return Err(Poison);
                 }
                 let (a, b) = (self.describe(&Value::Term(first)), self.describe(&Value::Term(t)));
@@ -336,7 +336,7 @@ impl<'a> Lower<'a> {
             Value::Number(_) => Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
             Value::Filled(..) => {
                 let t = self.term_as(&value, Want::Elem(elem), range)?;
-                Ok(self.rows(t, u8::MAX))
+                Ok(self.nested_value(t, u8::MAX))
             }
             _ => Ok(value),
         }
@@ -365,10 +365,15 @@ impl<'a> Lower<'a> {
     }
 
     /// Converts two operands to terms. A literal gets the type of the other operand.
-    pub(super) fn meet(&mut self, a: &Value<'a>, b: &Value<'a>, ranges: [SrcRange; 2]) -> Lowered<(Term, Term)> {
+    pub(super) fn unify_literals(
+        &mut self,
+        a: &Value<'a>,
+        b: &Value<'a>,
+        ranges: [SrcRange; 2],
+    ) -> Lowered<(Term, Term)> {
         if let (Value::Term(x), Some(elem)) = (a, self.elem_of(b))
             && self.g.elem(*x) != elem
-            && self.soften(*x, elem)
+            && self.retype_literals(*x, elem)
         {
             return Err(Poison);
         }

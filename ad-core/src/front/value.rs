@@ -8,12 +8,12 @@ use std::rc::Rc;
 use proc_macro2::TokenStream;
 use syn::{Block, Expr, Pat, Type};
 
-use super::carry::Key;
+use super::carry::InferenceKey;
 use super::lower::Lower;
-use super::open::Open;
+use super::open::DynamicPart;
 use super::order::Order;
 use super::place::Place;
-use super::stack::Stack;
+use super::stack::GrowableVec;
 use super::state::{Cell, Store};
 use super::table::Row;
 use crate::diag::Poison;
@@ -40,9 +40,9 @@ pub(super) enum Value<'a> {
     /// `vec![0; n]`: an array of arrays, filled with one integer that has no type yet.
     Filled(Rc<Number>, Rc<[Term]>),
     /// A growable `Vec` in a loop.
-    Stack(Rc<Stack<'a>>),
+    GrowableVec(Rc<GrowableVec<'a>>),
     /// An array with dynamic lengths.
-    Open(Rc<Open>),
+    DynamicPart(Rc<DynamicPart>),
     /// `array![[a, b], [c, d]]`: an ndarray of rank two or more, whose element type may be unknown.
     Matrix(Rc<[Value<'a>]>),
     /// `std::array::from_fn(f)`, until its length is known from a type.
@@ -60,9 +60,9 @@ pub(super) enum Value<'a> {
     /// A partly consumed iterator.
     Cursor(Rc<Cursor<'a>>),
     /// An `Option`: the payload, and whether it is `Some`.
-    Maybe(Rc<Value<'a>>, Term),
+    Option(Rc<Value<'a>>, Term),
     /// `None`.
-    Nothing,
+    None,
     /// An `Ordering`.
     Ordering(Order),
     /// `Axis(k)`.
@@ -97,9 +97,11 @@ impl Value<'_> {
     }
 
     /// Whether the value is an integer without a type, or an array literal of such integers.
-    pub(super) fn is_open_inside(&self) -> bool {
+    pub(super) fn has_untyped_integers(&self) -> bool {
         match self {
-            Value::List(parts) | Value::Matrix(parts) => !parts.is_empty() && parts.iter().all(Value::is_open_inside),
+            Value::List(parts) | Value::Matrix(parts) => {
+                !parts.is_empty() && parts.iter().all(Value::has_untyped_integers)
+            }
             _ => self.is_open(),
         }
     }
@@ -111,14 +113,14 @@ impl Value<'_> {
             Value::Number(_) => "a number",
             Value::List(_) => "an array literal",
             Value::Filled(..) => "an array of integers",
-            Value::Stack(_) => "a `Vec` whose length changes",
-            Value::Open(_) => "an array of a size that a loop decides",
+            Value::GrowableVec(_) => "a `Vec` whose length changes",
+            Value::DynamicPart(_) => "an array of a size that a loop decides",
             Value::FromFn(_) => "an array of a size that nothing says",
             Value::Tuple(_) => "a tuple",
             Value::Closure(_) | Value::Function(..) => "a function",
             Value::Range(_) => "a range",
             Value::Seq(_) | Value::Cursor(_) => "an iterator",
-            Value::Maybe(..) | Value::Nothing => "an `Option`",
+            Value::Option(..) | Value::None => "an `Option`",
             Value::Ordering(_) => "an `Ordering`",
             Value::Axis(_) => "an axis",
             Value::Zip(_) => "a `Zip`",
@@ -160,7 +162,7 @@ impl Number {
     /// The first literal or constant in the expression for which `wanted` holds. Elements of a list
     /// count only if `lists` is true. Shared subexpressions are visited once: with `b = a + a`, `c
     /// = b + b` and so on, the number of visits would double with each line.
-    fn leaf(&self, lists: bool, wanted: impl Fn(&Number) -> bool) -> Option<&Number> {
+    fn find(&self, lists: bool, wanted: impl Fn(&Number) -> bool) -> Option<&Number> {
         let (mut stack, mut seen) = (vec![self], HashSet::new());
         while let Some(n) = stack.pop() {
             if !seen.insert(std::ptr::from_ref(n)) {
@@ -179,7 +181,7 @@ impl Number {
 
     /// Whether the expression contains a real. Then the whole expression is real.
     pub(super) fn is_float(&self) -> bool {
-        self.leaf(true, |n| matches!(n, Number::Float(_) | Number::Std(..))).is_some()
+        self.find(true, |n| matches!(n, Number::Float(_) | Number::Std(..))).is_some()
     }
 
     /// The constant array outside of the function that the value may be (or an element of it), with
@@ -199,12 +201,12 @@ impl Number {
             n = a;
         }
         // Arithmetic on arrays is only for ndarrays, and a constant is not one.
-        (!matches!(n, Number::Outer(_))).then(|| n.leaf(false, |n| matches!(n, Number::At(..))).is_some())
+        (!matches!(n, Number::Outer(_))).then(|| n.find(false, |n| matches!(n, Number::At(..))).is_some())
     }
 
     /// The outer constant in the expression, if the type depends on that constant only.
     pub(super) fn outer(&self) -> Option<&TokenStream> {
-        match self.leaf(false, |n| matches!(n, Number::Outer(_) | Number::At(..)))? {
+        match self.find(false, |n| matches!(n, Number::Outer(_) | Number::At(..)))? {
             Number::Outer(path) | Number::At(path, _) => Some(path),
             _ => None,
         }
@@ -235,13 +237,13 @@ pub(super) struct Range<'a> {
     pub end: Option<Value<'a>>,
     pub inclusive: bool,
     /// The key of its type, if both ends are literals.
-    pub key: Option<Key>,
+    pub key: Option<InferenceKey>,
 }
 
 type Item<'a> = dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a;
 
 /// A function from an index to the condition that the item exists.
-pub(super) type Keep<'a> = dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Term> + 'a;
+pub(super) type Present<'a> = dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Term> + 'a;
 
 /// An iterator as a function from index to item. It is lazy, as in Rust: an item is lowered where
 /// the iterator is consumed.
@@ -255,11 +257,11 @@ pub(super) struct Seq<'a> {
     /// For several loops: the dynamic number of items of each. It is empty if none is dynamic.
     pub lens: Rc<[Option<Term>]>,
     /// The condition that an item exists at an index. `None` if all do.
-    pub keep: Option<Rc<Keep<'a>>>,
+    pub present: Option<Rc<Present<'a>>>,
     /// The item at an index.
     pub item: Rc<Item<'a>>,
     /// Whether the items, and so their checks, were computed eagerly.
-    pub ahead: bool,
+    pub eager: bool,
 }
 
 /// An iterator over one axis whose next item has the index `at`.
@@ -329,8 +331,8 @@ impl std::fmt::Debug for Value<'_> {
                 f.debug_list().entries(parts.iter()).finish()
             }
             Value::Number(n) => n.fmt(f),
-            Value::Open(part) => part.fmt(f),
-            Value::Maybe(value, there) => write!(f, "{value:?} if {there:?}"),
+            Value::DynamicPart(part) => part.fmt(f),
+            Value::Option(value, exists) => write!(f, "{value:?} if {exists:?}"),
             Value::Cell(cell) => cell.fmt(f),
             other => f.write_str(other.kind()),
         }

@@ -26,28 +26,28 @@ pub(super) enum Piece {
 
 /// The message of a check: the compiler's text, or the user's.
 #[derive(Clone, Debug)]
-pub(super) struct Words {
+pub(super) struct PanicMessage {
     /// The text with expressions in place of values.
     pub plain: String,
     /// The pieces of the user's message, if there is one.
     pub own: Option<Rc<[Piece]>>,
 }
 
-impl From<&str> for Words {
+impl From<&str> for PanicMessage {
     fn from(plain: &str) -> Self {
-        Words { plain: plain.to_string(), own: None }
+        PanicMessage { plain: plain.to_string(), own: None }
     }
 }
 
-impl Words {
+impl PanicMessage {
     /// A message of the user's without values.
-    pub(super) fn own(text: &str) -> Self {
-        Words { plain: text.to_string(), own: Some([Piece::Text(text.to_string())].into()) }
+    pub(super) fn of_user(text: &str) -> Self {
+        PanicMessage { plain: text.to_string(), own: Some([Piece::Text(text.to_string())].into()) }
     }
 
     /// The message without values, for use after its terms are gone.
     pub(super) fn without_values(&self) -> Self {
-        if self.own.is_some() { Words::own(&self.plain) } else { self.clone() }
+        if self.own.is_some() { PanicMessage::of_user(&self.plain) } else { self.clone() }
     }
 
     /// The format string and the values that it shows. `told` returns the value of a term if it is
@@ -141,29 +141,31 @@ pub(super) fn plain(format: &str, values: &[&Expr]) -> String {
 }
 
 /// Methods without side effects.
-const LOOKED_AT: &[&str] = &["len", "nrows", "ncols", "sum", "abs", "sqrt"];
+const PURE_METHODS: &[&str] = &["len", "nrows", "ncols", "sum", "abs", "sqrt"];
 
 /// Whether an expression may be evaluated for a message. Such an expression has few ways to fail,
 /// and calls no function of the user's.
-pub(super) fn simple(e: &Expr) -> bool {
+pub(super) fn is_pure(e: &Expr) -> bool {
     match e {
         Expr::Path(_) | Expr::Lit(_) => true,
-        Expr::Paren(e) => simple(&e.expr),
-        Expr::Group(e) => simple(&e.expr),
-        Expr::Reference(e) => simple(&e.expr),
-        Expr::Unary(e) => simple(&e.expr),
-        Expr::Field(e) => simple(&e.base),
-        Expr::Cast(e) => simple(&e.expr),
-        Expr::Index(e) => simple(&e.expr) && simple(&e.index),
-        Expr::Binary(e) => simple(&e.left) && simple(&e.right),
-        Expr::MethodCall(m) => m.args.is_empty() && LOOKED_AT.contains(&&*m.method.to_string()) && simple(&m.receiver),
+        Expr::Paren(e) => is_pure(&e.expr),
+        Expr::Group(e) => is_pure(&e.expr),
+        Expr::Reference(e) => is_pure(&e.expr),
+        Expr::Unary(e) => is_pure(&e.expr),
+        Expr::Field(e) => is_pure(&e.base),
+        Expr::Cast(e) => is_pure(&e.expr),
+        Expr::Index(e) => is_pure(&e.expr) && is_pure(&e.index),
+        Expr::Binary(e) => is_pure(&e.left) && is_pure(&e.right),
+        Expr::MethodCall(m) => {
+            m.args.is_empty() && PURE_METHODS.contains(&&*m.method.to_string()) && is_pure(&m.receiver)
+        }
         _ => false,
     }
 }
 
 impl<'a> Lower<'a> {
     /// The message of a format string at this point.
-    pub(super) fn formatted(&mut self, format: &str, values: &[&'a Expr]) -> Words {
+    pub(super) fn format_message(&mut self, format: &str, values: &[&'a Expr]) -> PanicMessage {
         let mut pieces = Vec::new();
         for (part, value) in filled(format, values) {
             pieces.push(match part {
@@ -173,20 +175,20 @@ impl<'a> Lower<'a> {
                     // A width or precision that is another argument (`{:1$}`, `{:w$}`, `{:.*}`) is
                     // not evaluated.
                     let plain = !how.contains(['$', '*']);
-                    match self.said(which, value).filter(|_| plain) {
+                    match self.argument_value(which, value).filter(|_| plain) {
                         Some(t) => Piece::Value(t, how.to_string(), text),
                         None => Piece::Text(format!("`{text}`")),
                     }
                 }
             });
         }
-        Words { plain: plain(format, values), own: Some(pieces.into()) }
+        PanicMessage { plain: plain(format, values), own: Some(pieces.into()) }
     }
 
     /// The value of an argument, if it is a scalar.
-    fn said(&mut self, name: &str, value: Option<&'a Expr>) -> Option<Term> {
+    fn argument_value(&mut self, name: &str, value: Option<&'a Expr>) -> Option<Term> {
         let range = SrcRange { first: proc_macro2::Span::call_site(), last: proc_macro2::Span::call_site() };
-        let t = self.attempt(|me| {
+        let t = self.trial(|me| {
             let value = match value {
                 Some(e) => me.expr(e).ok()?,
                 None => me.lookup(name, range)?.ok()?,
@@ -203,7 +205,7 @@ impl<'a> Lower<'a> {
     /// The value of a scalar when a check fails, if it costs nothing otherwise: a little arithmetic
     /// on arguments and sizes, and the terms that the check reads, under the same guards. (A term
     /// under a guard might not terminate without it.)
-    pub(super) fn told(&mut self, t: Term, check: Term) -> Option<Term> {
+    pub(super) fn shown_value(&mut self, t: Term, check: Term) -> Option<Term> {
         const MOST: usize = 16;
         if !self.is_closed(t) || self.g.rank(t) > 0 {
             return None;

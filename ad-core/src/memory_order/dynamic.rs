@@ -12,14 +12,14 @@ use crate::prim::{Cmp, IntOp, Reduce};
 
 /// An array of which the first so many elements along each axis are there.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct DynamicPart {
     /// The array, with the capacity for all that can be there.
     pub all: Term,
     /// Of each axis the length, where that depends on the loops around; `None`: all of it.
     pub lens: Rc<[Option<Term>]>,
 }
 
-impl Part {
+impl DynamicPart {
     /// How many elements there are along each axis.
     #[must_use]
     pub fn sizes(&self, g: &Graph) -> Vec<Term> {
@@ -29,7 +29,7 @@ impl Part {
 
 impl Layouts<'_> {
     /// How many elements of a part there are along each axis, and their memory order.
-    pub fn of_part(&mut self, x: &Part) -> (Vec<Term>, MemoryOrder) {
+    pub fn of_part(&mut self, x: &DynamicPart) -> (Vec<Term>, MemoryOrder) {
         let order = self.of(x.all);
         (x.sizes(self.g), order)
     }
@@ -41,7 +41,7 @@ impl Layouts<'_> {
     }
 
     /// The memory order of what is computed of the elements of a part: as that of a copy.
-    pub fn part_like(&mut self, x: &Part) -> MemoryOrder {
+    pub fn part_like(&mut self, x: &DynamicPart) -> MemoryOrder {
         let (sizes, order) = self.of_part(x);
         self.copy_order(&sizes, &order)
     }
@@ -53,7 +53,7 @@ impl Layouts<'_> {
     }
 
     /// Whether there is an element at an index; `None`: there is one at each.
-    pub fn is_there(&mut self, lens: &[Option<Term>], ix: &[Term]) -> Option<Term> {
+    pub fn is_valid(&mut self, lens: &[Option<Term>], ix: &[Term]) -> Option<Term> {
         let mut there = None;
         for (&i, len) in ix.iter().zip(lens) {
             let Some(len) = *len else { continue };
@@ -64,14 +64,14 @@ impl Layouts<'_> {
     }
 
     /// A whole array with something in the place of what is not there.
-    pub fn filled_up(&mut self, part: &Part, fill: Term) -> Term {
+    pub fn padded_with(&mut self, part: &DynamicPart, fill: Term) -> Term {
         let Some(last) = part.lens.iter().rposition(Option::is_some) else { return part.all };
         let sizes = self.g.shape(part.all).to_vec();
         let fill = self.g.broadcast(fill, &sizes[last + 1..]);
         let vars: Vec<Var> = sizes[..=last].iter().map(|_| self.g.fresh()).collect();
         let ix: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
         let x = self.g.index(part.all, &ix);
-        let x = match self.is_there(&part.lens, &ix) {
+        let x = match self.is_valid(&part.lens, &ix) {
             Some(there) => self.g.cond(there, x, fill),
             None => x,
         };
@@ -87,7 +87,7 @@ impl Layouts<'_> {
     }
 
     /// The elements of a part in an order, one after the other, behind which nothing is said.
-    fn in_a_row(&mut self, x: &Part, order: &AxisOrder) -> Part {
+    fn in_a_row(&mut self, x: &DynamicPart, order: &AxisOrder) -> DynamicPart {
         if order.is_standard() && x.lens.len() == 1 {
             return x.clone();
         }
@@ -112,11 +112,11 @@ impl Layouts<'_> {
         }
         let element = self.g.index(x.all, &index);
         let element = self.g.cond(there, element, nothing);
-        Part { all: self.g.build(capacity, var, element), lens: [Some(len)].into() }
+        DynamicPart { all: self.g.build(capacity, var, element), lens: [Some(len)].into() }
     }
 
     /// A reduction in an exact order over the last axes of what is there.
-    pub fn reduce_part(&mut self, op: Reduce, rank: usize, x: &Part) -> Term {
+    pub fn reduce_part(&mut self, op: Reduce, rank: usize, x: &DynamicPart) -> Term {
         let outer = x.lens.len() - rank;
         match x.lens[outer..] {
             ref lens if lens.iter().all(Option::is_none) => self.g.reduce(op, rank, x.all),
@@ -133,7 +133,7 @@ impl Layouts<'_> {
     }
 
     /// From the first to the last along the last axes, beginning with 0.
-    fn one_by_one(&mut self, x: &Part, rank: usize) -> Term {
+    fn one_by_one(&mut self, x: &DynamicPart, rank: usize) -> Term {
         let outer = x.lens.len() - rank;
         let lens: Vec<Option<Term>> = (0..outer).map(|_| None).chain(x.lens[outer..].iter().copied()).collect();
         // Adding this changes nothing, not even a sign.
@@ -141,12 +141,12 @@ impl Layouts<'_> {
             Elem::Real(ty) => self.g.lit_real(ty, -0.0),
             elem => self.zero(elem),
         };
-        let filled = self.filled_up(&Part { all: x.all, lens: lens.into() }, nothing);
+        let filled = self.padded_with(&DynamicPart { all: x.all, lens: lens.into() }, nothing);
         self.in_order(filled, rank)
     }
 
     /// A sum of all that is there, as [`Layouts::sum`] has it.
-    pub fn sum_of_part(&mut self, free: Term, x: &Part) -> Term {
+    pub fn sum_of_part(&mut self, free: Term, x: &DynamicPart) -> Term {
         let rank = x.lens.len();
         if rank == 0 || !self.g.elem(x.all).is_real() {
             return free;
@@ -163,7 +163,7 @@ impl Layouts<'_> {
             let (fast, slow) = (me.reduce_part(Reduce::Unrolled, 1, x), me.one_by_one(x, 1));
             let mut rows = me.choice(slices, fast, slow);
             if rank > 1 {
-                rows = me.one_by_one(&Part { all: rows, lens: x.lens[..rank - 1].into() }, rank - 1);
+                rows = me.one_by_one(&DynamicPart { all: rows, lens: x.lens[..rank - 1].into() }, rank - 1);
             }
             me.choice(contiguous, whole, rows)
         });
@@ -190,7 +190,7 @@ impl Layouts<'_> {
 
     /// A sum over one axis as [`Layouts::sum_axis`] has it, and its memory order if it has two axes
     /// or more.
-    pub fn sum_axis_of_part(&mut self, free: Term, x: &Part, k: usize) -> (Term, Option<MemoryOrder>) {
+    pub fn sum_axis_of_part(&mut self, free: Term, x: &DynamicPart, k: usize) -> (Term, Option<MemoryOrder>) {
         let (sizes, order) = self.of_part(x);
         let mut sum = free;
         if self.g.elem(x.all).is_real() {
@@ -198,7 +198,7 @@ impl Layouts<'_> {
                 let mut axes_of_lanes: Vec<usize> = (0..sizes.len()).filter(|&n| n != k).collect();
                 axes_of_lanes.push(k);
                 let perm: Vec<u8> = axes_of_lanes.iter().map(|&n| axis(n)).collect();
-                let lanes = Part {
+                let lanes = DynamicPart {
                     all: me.g.transpose(x.all, &perm),
                     lens: axes_of_lanes.iter().map(|&n| x.lens[n]).collect(),
                 };
@@ -216,7 +216,7 @@ impl Layouts<'_> {
     }
 
     /// What is there of each lane of the last axis, from its end.
-    fn lanes_backwards(&mut self, x: &Part) -> Part {
+    fn lanes_backwards(&mut self, x: &DynamicPart) -> DynamicPart {
         let capacities = self.g.shape(x.all).to_vec();
         let Some((&capacity, _)) = capacities.split_last() else { return x.clone() };
         let len = x.lens.last().copied().flatten().unwrap_or(capacity);
@@ -232,12 +232,12 @@ impl Layouts<'_> {
         let element = self.g.index(x.all, &index);
         let element = self.g.cond(there, element, nothing);
         let all = capacities.iter().zip(vars).rev().fold(element, |t, (&size, var)| self.g.build(size, var, t));
-        Part { all, lens: Rc::clone(&x.lens) }
+        DynamicPart { all, lens: Rc::clone(&x.lens) }
     }
 
     /// What is there in the order in which ndarray's `fold` meets it, as [`Layouts::folded`] has
     /// it.
-    pub fn folded_part(&mut self, x: &Part) -> Part {
+    pub fn folded_part(&mut self, x: &DynamicPart) -> DynamicPart {
         let rank = x.lens.len();
         let (sizes, order) = self.of_part(x);
         let mut len = None;
@@ -257,11 +257,11 @@ impl Layouts<'_> {
             }
             met
         });
-        if rank == 1 { Part { all, lens: Rc::clone(&x.lens) } } else { Part { all, lens: [len].into() } }
+        if rank == 1 { DynamicPart { all, lens: Rc::clone(&x.lens) } } else { DynamicPart { all, lens: [len].into() } }
     }
 
     /// The axis whose elements are the nearest to each other changes its place with the last one.
-    fn met_of_part(&mut self, x: &Part, sizes: &[Term], axes: &Strides) -> Term {
+    fn met_of_part(&mut self, x: &DynamicPart, sizes: &[Term], axes: &Strides) -> Term {
         let rank = axes.len();
         let swapped = |me: &mut Self, k: usize| {
             let mut order = AxisOrder::row_major(rank);
@@ -283,7 +283,7 @@ impl Layouts<'_> {
 
     /// A product of all that is there, as [`super::product`] has it. `rows`: the product of the
     /// products of rows, each of which is eight lanes or one after the other.
-    pub fn product_of_part(&mut self, free: Term, x: &Part, rows: [Term; 2]) -> Term {
+    pub fn product_of_part(&mut self, free: Term, x: &DynamicPart, rows: [Term; 2]) -> Term {
         let rank = x.lens.len();
         let (sizes, order) = self.of_part(x);
         let own = self.of_layouts((&sizes, &order), &mut |me, axes| {

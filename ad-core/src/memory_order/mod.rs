@@ -57,7 +57,7 @@ use std::rc::Rc;
 
 use crate::ir::{Term, axis};
 
-pub use dynamic::Part;
+pub use dynamic::DynamicPart;
 pub use layouts::{Known, Layouts};
 pub use results::{Arithmetic, Elementwise};
 pub use rules::{MethodOrder, ReductionOrder, ResultOrder};

@@ -3,7 +3,7 @@
 //! order something is.
 
 use super::layouts::Layouts;
-use super::{AxisOrder, MemoryOrder, Part, Stride, Strides};
+use super::{AxisOrder, DynamicPart, MemoryOrder, Stride, Strides};
 use crate::ir::{Term, axis};
 use crate::prim::Cmp;
 
@@ -136,7 +136,12 @@ impl Layouts<'_> {
     }
 
     /// The same of two parts, for a result of these sizes.
-    pub fn arithmetic_of_parts(&mut self, of: [&Part; 2], by_reference: [bool; 2], sizes: &[Term]) -> MemoryOrder {
+    pub fn arithmetic_of_parts(
+        &mut self,
+        of: [&DynamicPart; 2],
+        by_reference: [bool; 2],
+        sizes: &[Term],
+    ) -> MemoryOrder {
         let whole = of.map(|x| {
             let own = x.sizes(self.g);
             own.len() == sizes.len() && own.iter().zip(sizes).all(|(&n, &m)| self.g.int_value(n) != Some(1) || n == m)
@@ -179,7 +184,7 @@ impl Layouts<'_> {
     }
 
     /// The memory order of a product of two parts that are matrices, of these sizes.
-    pub fn product_of_parts(&mut self, of: [&Part; 2], sizes: &[Term]) -> MemoryOrder {
+    pub fn product_of_parts(&mut self, of: [&DynamicPart; 2], sizes: &[Term]) -> MemoryOrder {
         let [a, b] = of.map(|x| {
             let (sizes, order) = self.of_part(x);
             self.has_columns(sizes[0], &order)

@@ -2,7 +2,7 @@
 //! Must never say row-major or column-major of what sizes decide: it says under which condition.
 
 use super::layouts::Layouts;
-use super::{AxisOrder, MemoryOrder, Part};
+use super::{AxisOrder, DynamicPart, MemoryOrder};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
@@ -64,7 +64,7 @@ impl Layouts<'_> {
     }
 
     /// The same of parts.
-    pub fn zip_of_parts_prefers_columns(&mut self, of: &[Part], sizes: &[Term]) -> Term {
+    pub fn zip_of_parts_prefers_columns(&mut self, of: &[DynamicPart], sizes: &[Term]) -> Term {
         if of.iter().all(|x| x.lens.iter().all(Option::is_none)) {
             let arrays: Vec<Term> = of.iter().map(|x| x.all).collect();
             return self.zip_prefers_columns(&arrays, sizes);

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Frame, Ok, Said};
+use super::{CheckMessage, Condition, Frame};
 use crate::analysis::range::{Linear, sides};
-use crate::front::corner::{self, Moves};
+use crate::front::corner::{self, Monotonicity};
 use crate::front::lower::Lower;
 use crate::ir::{Elem, Lit, Node, Term, Type, Var};
 use crate::prim::{Cmp, IntOp, Prim, Reduce};
@@ -16,43 +16,45 @@ impl Lower<'_> {
     /// The condition that `ok` holds in all iterations of the enclosing loops in which the current
     /// point is reached. `None` if it depends on carried values; the recurrence then carries it as
     /// a flag.
-    pub(super) fn close(&mut self, mut ok: Ok, said: &Said) -> Option<Term> {
-        let tight = self.tight(&ok);
+    pub(super) fn close(&mut self, mut ok: Condition, said: &CheckMessage) -> Option<Term> {
+        let sufficient_condition = self.sufficient_condition(&ok);
         for k in (0..self.state.frames.len()).rev() {
             ok = match self.state.frames[k] {
                 Frame::Guard { cond, holds } => {
-                    let (inner, enough, corner) = match ok {
-                        Ok::Linear(l, filled) => {
-                            let t = self.linear_term(&l, &filled);
-                            (t, Some((l, filled)), Some(t))
+                    let (inner, sufficient, corner) = match ok {
+                        Condition::Linear(l, nonempty) => {
+                            let t = self.linear_term(&l, &nonempty);
+                            (t, Some((l, nonempty)), Some(t))
                         }
-                        Ok::Term(t, enough, corner) => (t, enough, corner),
+                        Condition::Term(t, sufficient, corner) => (t, sufficient, corner),
                     };
                     let yes = self.g.lit_bool(true);
                     let (then, other) = if holds { (inner, yes) } else { (yes, inner) };
                     match self.g.bool_value(cond) {
-                        Some(value) if value == holds => Ok::Term(inner, enough, corner),
-                        Some(_) => Ok::Term(yes, None, None),
-                        None => Ok::Term(self.g.cond(cond, then, other), enough, corner),
+                        Some(value) if value == holds => Condition::Term(inner, sufficient, corner),
+                        Some(_) => Condition::Term(yes, None, None),
+                        None => Condition::Term(self.g.cond(cond, then, other), sufficient, corner),
                     }
                 }
                 Frame::Loop { var, size, mark } => self.close_loop(ok, var, size, mark),
-                Frame::Steps { var, size, mark, level } => {
-                    let carried = self.state.steps.get(level).map_or_else(Vec::new, |s| s.carried.clone());
+                Frame::Recurrence { var, size, mark, level } => {
+                    let carried = self.state.recurrences.get(level).map_or_else(Vec::new, |s| s.carried.clone());
                     let free = |me: &Self, l: &Linear| !l.atoms.keys().any(|&t| me.g.depends_on(t, &carried));
                     ok = match ok {
-                        Ok::Linear(l, filled) if !free(self, &l) => Ok::Term(self.linear_term(&l, &filled), None, None),
-                        Ok::Term(t, enough, corner) => Ok::Term(
+                        Condition::Linear(l, nonempty) if !free(self, &l) => {
+                            Condition::Term(self.linear_term(&l, &nonempty), None, None)
+                        }
+                        Condition::Term(t, sufficient, corner) => Condition::Term(
                             t,
-                            enough.filter(|(l, _)| free(self, l)),
+                            sufficient.filter(|(l, _)| free(self, l)),
                             corner.filter(|&t| !self.g.depends_on(t, &carried)),
                         ),
                         ok => ok,
                     };
-                    if let Ok::Term(t, ..) = ok
+                    if let Condition::Term(t, ..) = ok
                         && self.g.depends_on(t, &carried)
                     {
-                        if let Some(steps) = self.state.steps.get_mut(level)
+                        if let Some(steps) = self.state.recurrences.get_mut(level)
                             && !steps.flags.iter().any(|f| f.0 == t)
                         {
                             steps.flags.push((t, said.clone()));
@@ -64,17 +66,18 @@ impl Lower<'_> {
             };
         }
         Some(match ok {
-            Ok::Linear(l, filled) => self.linear_term(&l, &filled),
-            Ok::Term(t, ..) if self.of_sizes_only(t) => t,
-            Ok::Term(t, enough, corner) => {
-                let linear = enough
-                    .map(|(l, filled)| self.linear_term(&l, &filled))
+            Condition::Linear(l, nonempty) => self.linear_term(&l, &nonempty),
+            Condition::Term(t, ..) if self.of_sizes_only(t) => t,
+            Condition::Term(t, sufficient, corner) => {
+                let linear = sufficient
+                    .map(|(l, nonempty)| self.linear_term(&l, &nonempty))
                     .filter(|&t| self.g.bool_value(t).is_none() && self.of_sizes_only(t));
-                let corner = corner.filter(|&c| c != t && corner::may_be_first(&self.g, c, &self.surely_known()));
-                match tight.filter(|&c| c != t).or(linear).or(corner) {
-                    Some(enough) => {
+                let corner =
+                    corner.filter(|&c| c != t && corner::may_precede_guards(&self.g, c, &self.unconditional_terms()));
+                match sufficient_condition.filter(|&c| c != t).or(linear).or(corner) {
+                    Some(sufficient) => {
                         let yes = self.g.lit_bool(true);
-                        self.g.cond(enough, yes, t)
+                        self.g.cond(sufficient, yes, t)
                     }
                     None => t,
                 }
@@ -85,40 +88,41 @@ impl Lower<'_> {
     /// A condition that implies `ok` in all iterations, by the known bounds of the terms that vary.
     /// It needs no loop. It is used only if there are guards inside of a loop: without guards, a
     /// test of the worst iteration is exact.
-    fn tight(&mut self, ok: &Ok) -> Option<Term> {
+    fn sufficient_condition(&mut self, ok: &Condition) -> Option<Term> {
         let guarded = self.state.frames.iter().position(|f| !matches!(f, Frame::Guard { .. }))?;
         if !self.state.frames[guarded..].iter().any(|f| matches!(f, Frame::Guard { .. })) {
             return None;
         }
-        let enough = match ok {
-            Ok::Linear(l, _) => match self.closed_least(l) {
+        let sufficient = match ok {
+            Condition::Linear(l, _) => match self.closed_lower_bound(l) {
                 Some(least) => self.linear_term(&least, &[]),
                 None => {
                     let t = self.linear_term(l, &[]);
-                    self.enough(t)?
+                    self.sufficient(t)?
                 }
             },
-            Ok::Term(t, ..) => self.enough(*t)?,
+            Condition::Term(t, ..) => self.sufficient(*t)?,
         };
-        let known = self.surely_known();
-        let first = self.g.bool_value(enough) != Some(false) && corner::may_be_first(&self.g, enough, &known);
-        first.then_some(enough)
+        let known = self.unconditional_terms();
+        let first =
+            self.g.bool_value(sufficient) != Some(false) && corner::may_precede_guards(&self.g, sufficient, &known);
+        first.then_some(sufficient)
     }
 
     /// A closed lower bound of a linear form.
-    fn closed_least(&mut self, l: &Linear) -> Option<Linear> {
+    fn closed_lower_bound(&mut self, l: &Linear) -> Option<Linear> {
         let g = &self.g;
         self.state.facts.at_least(g, l, &|t| g.free(t).is_empty() && !g.is_open(t))
     }
 
     /// A closed sufficient condition.
-    fn enough(&mut self, t: Term) -> Option<Term> {
+    fn sufficient(&mut self, t: Term) -> Option<Term> {
         let Node::Prim(prim, args) = self.g.node(t).clone() else {
             return self.g.bool_value(t).map(|_| t);
         };
         match prim {
             Prim::And | Prim::Or => {
-                let (a, b) = (self.enough(args[0])?, self.enough(args[1])?);
+                let (a, b) = (self.sufficient(args[0])?, self.sufficient(args[1])?);
                 Some(if prim == Prim::And { self.g.and(a, b) } else { self.g.or(a, b) })
             }
             Prim::Compare(op @ (Cmp::Lt | Cmp::Le | Cmp::Gt | Cmp::Ge))
@@ -146,7 +150,7 @@ impl Lower<'_> {
         let sign = if up { -1 } else { 1 };
         let turned = l.combine(sign, &Linear::default(), 0)?;
         let parts = l.atoms.keys().all(|&t| *self.g.ty(t) == usize_ty);
-        if let Some(least) = self.closed_least(&turned).filter(|_| parts)
+        if let Some(least) = self.closed_lower_bound(&turned).filter(|_| parts)
             && let Some(bound) = least.combine(sign, &Linear::default(), 0)
             && bound.atoms.keys().all(|&t| *self.g.ty(t) == usize_ty)
         {
@@ -167,26 +171,26 @@ impl Lower<'_> {
     }
 
     /// The terms in sizes of enclosing loops that are evaluated unconditionally.
-    fn surely_known(&self) -> Vec<Term> {
+    fn unconditional_terms(&self) -> Vec<Term> {
         let sizes = self.state.frames.iter().map_while(|frame| match *frame {
-            Frame::Loop { size, .. } | Frame::Steps { size, .. } => Some(size),
+            Frame::Loop { size, .. } | Frame::Recurrence { size, .. } => Some(size),
             Frame::Guard { .. } => None,
         });
         self.g.reachable(&sizes.collect::<Vec<_>>())
     }
 
-    fn close_loop(&mut self, ok: Ok, var: Var, size: Term, mark: usize) -> Ok {
+    fn close_loop(&mut self, ok: Condition, var: Var, size: Term, mark: usize) -> Condition {
         match ok {
-            Ok::Linear(l, filled) => match self.worst(&l, &filled, var, size, mark) {
-                Some((l, filled)) => Ok::Linear(l, filled),
+            Condition::Linear(l, nonempty) => match self.worst(&l, &nonempty, var, size, mark) {
+                Some((l, nonempty)) => Condition::Linear(l, nonempty),
                 None => {
-                    let t = self.linear_term(&l, &filled);
+                    let t = self.linear_term(&l, &nonempty);
                     self.close_term(t, Some(t), None, var, size)
                 }
             },
-            Ok::Term(t, enough, corner) => {
-                let enough = enough.and_then(|(l, filled)| self.worst(&l, &filled, var, size, mark));
-                self.close_term(t, corner, enough, var, size)
+            Condition::Term(t, sufficient, corner) => {
+                let sufficient = sufficient.and_then(|(l, nonempty)| self.worst(&l, &nonempty, var, size, mark));
+                self.close_term(t, corner, sufficient, var, size)
             }
         }
     }
@@ -197,31 +201,38 @@ impl Lower<'_> {
         &mut self,
         t: Term,
         corner: Option<Term>,
-        enough: Option<(Linear, Vec<Term>)>,
+        sufficient: Option<(Linear, Vec<Term>)>,
         var: Var,
         size: Term,
-    ) -> Ok {
+    ) -> Condition {
         let exact = corner == Some(t);
         let corner = corner.and_then(|c| {
-            let worst = match corner::moves(&self.g, c, var)? {
-                Moves::Not => return Some(self.where_filled(c, size)),
-                Moves::Up => self.g.lit_usize(0),
-                Moves::Down => {
+            let worst = match corner::monotonicity(&self.g, c, var)? {
+                Monotonicity::Constant => return Some(self.unless_empty(c, size)),
+                Monotonicity::Increasing => self.g.lit_usize(0),
+                Monotonicity::Decreasing => {
                     let one = self.g.lit_usize(1);
                     self.g.int(IntOp::Sub, size, one)
                 }
             };
             let c = self.g.subst_vars(c, &[(var, worst)]);
-            Some(self.where_filled(c, size))
+            Some(self.unless_empty(c, size))
         });
         match corner {
-            Some(c) if exact => Ok::Term(c, enough, Some(c)),
-            _ => Ok::Term(self.for_all(t, var, size), enough, corner),
+            Some(c) if exact => Condition::Term(c, sufficient, Some(c)),
+            _ => Condition::Term(self.for_all(t, var, size), sufficient, corner),
         }
     }
 
     /// A linear condition holds for all values of a variable if it holds for the worst one.
-    fn worst(&mut self, l: &Linear, filled: &[Term], var: Var, size: Term, mark: usize) -> Option<(Linear, Vec<Term>)> {
+    fn worst(
+        &mut self,
+        l: &Linear,
+        nonempty: &[Term],
+        var: Var,
+        size: Term,
+        mark: usize,
+    ) -> Option<(Linear, Vec<Term>)> {
         let var_term = self.g.mk(Node::Var(var));
         if l.atoms.keys().any(|&t| t != var_term && self.g.mentions(t, var)) {
             return None;
@@ -231,16 +242,16 @@ impl Lower<'_> {
         let last = self.state.facts.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
         let worst = if c < 0 { last? } else { Linear::default() };
         let rest = l.combine(1, &minus_var, -c)?.combine(1, &worst, c)?;
-        let mut filled = filled.to_vec();
-        if !self.filled_outside(size, mark) {
-            filled.push(size);
+        let mut nonempty = nonempty.to_vec();
+        if !self.known_nonempty(size, mark) {
+            nonempty.push(size);
         }
-        Some((rest, filled))
+        Some((rest, nonempty))
     }
 
     fn for_all(&mut self, t: Term, var: Var, size: Term) -> Term {
         if !self.g.mentions(t, var) {
-            return self.where_filled(t, size);
+            return self.unless_empty(t, size);
         }
         let all = self.g.build(size, var, t);
         self.g.reduce(Reduce::All, 1, all)
@@ -248,24 +259,24 @@ impl Lower<'_> {
 
     /// Whether a loop is known to have a step, by the facts before it. Facts inside of the loop
     /// always imply this.
-    pub(super) fn filled_outside(&self, size: Term, mark: usize) -> bool {
+    pub(super) fn known_nonempty(&self, size: Term, mark: usize) -> bool {
         let mut outside = self.state.facts.clone();
         outside.forget(mark);
         let below = outside.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
         below.is_some_and(|l| outside.prove(&self.g, &l))
     }
 
-    pub(super) fn where_filled(&mut self, t: Term, size: Term) -> Term {
+    pub(super) fn unless_empty(&mut self, t: Term, size: Term) -> Term {
         let zero = self.g.lit_usize(0);
         let empty = self.g.compare(Cmp::Eq, size, zero);
         self.g.or(empty, t)
     }
 
     /// `l >= 0`, or one of these sizes is 0.
-    fn linear_term(&mut self, l: &Linear, filled: &[Term]) -> Term {
+    fn linear_term(&mut self, l: &Linear, nonempty: &[Term]) -> Term {
         let (plus, minus) = sides(&mut self.g, l);
         let holds = self.g.compare(Cmp::Le, minus, plus);
-        filled.iter().fold(holds, |t, &size| self.where_filled(t, size))
+        nonempty.iter().fold(holds, |t, &size| self.unless_empty(t, size))
     }
 
     /// Whether a condition can be tested on entry, before anything is computed.

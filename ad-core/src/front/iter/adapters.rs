@@ -52,14 +52,14 @@ pub(super) fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
 }
 
 /// An iterator with one index, whose items are those at 0, 1, .. up to its length.
-pub(in crate::front) fn counted<'a>(
+pub(in crate::front) fn over_index<'a>(
     me: &mut Lower<'a>,
     value: &Value<'a>,
     what: &str,
     range: SrcRange,
 ) -> Lowered<Seq<'a>> {
     let seq = me.seq(value, range)?;
-    if seq.keep.is_some() {
+    if seq.present.is_some() {
         return Err(me.error(range, refused::counted_after_filter(what)));
     }
     me.flat(seq, range)
@@ -67,7 +67,7 @@ pub(in crate::front) fn counted<'a>(
 
 fn receiver<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Seq<'a>, Term)> {
     let (x, range) = call.arg(0)?;
-    let seq = counted(me, x, call.name(), range)?;
+    let seq = over_index(me, x, call.name(), range)?;
     let len = me.length(&seq)?;
     Ok((seq, len))
 }
@@ -76,12 +76,12 @@ fn zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
     let (a, b) = (me.seq(a, ra), me.seq(b, rb));
     let (mut a, mut b) = (a?, b?);
-    if b.ahead {
+    if b.eager {
         return Err(super::until::refuse(me, "zip", rb));
     }
     let alike = a.dims == b.dims && (a.whole() && b.whole() || !a.lens.is_empty() && a.lens == b.lens);
-    if !alike || a.keep.is_some() || b.keep.is_some() {
-        (a, b) = (counted(me, &Value::Seq(a), "zip", ra)?, counted(me, &Value::Seq(b), "zip", rb)?);
+    if !alike || a.present.is_some() || b.present.is_some() {
+        (a, b) = (over_index(me, &Value::Seq(a), "zip", ra)?, over_index(me, &Value::Seq(b), "zip", rb)?);
     }
     let (mut dims, mut len, lens) = (Rc::clone(&a.dims), None, Rc::clone(&a.lens));
     if let (&[n], &[m]) = (&*a.dims, &*b.dims) {
@@ -101,7 +101,7 @@ fn zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn enumerate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     if let Value::Seq(seq) = call.arg(0)?.0
-        && seq.keep.is_none()
+        && seq.present.is_none()
         && (!seq.lens.is_empty() || seq.dims.len() > 1 && me.gives_places(seq)?)
     {
         let (seq, own) = (seq.clone(), seq.clone());
@@ -122,7 +122,7 @@ fn enumerate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
 
 /// Rearranges or drops items. `place` maps an index to the source index, and `length` maps the
 /// number of items to the new number.
-fn moved<'a>(
+fn rearrange<'a>(
     me: &mut Lower<'a>,
     seq: Seq<'a>,
     length: impl Fn(&mut Lower<'a>, Term) -> Term,
@@ -130,20 +130,20 @@ fn moved<'a>(
 ) -> Lowered<Seq<'a>> {
     let size = length(me, seq.dims.first().copied().ok_or(Poison)?);
     let len = seq.len.map(|len| length(me, len));
-    let (item, ahead) = (seq.item, seq.ahead);
+    let (item, eager) = (seq.item, seq.eager);
     let seq = Seq::new([size], move |me: &mut Lower<'a>, ix: &[Term]| {
         let k = place(me, ix.first().copied().ok_or(Poison)?);
         item(me, &[k])
     });
-    Ok(Seq { len, ahead, ..seq })
+    Ok(Seq { len, eager, ..seq })
 }
 
 fn rev<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
-    if seq.keep.is_some() {
+    if seq.present.is_some() {
         // Each index of each loop runs from its last value to its first.
-        let (dims, item, keep) = (Rc::clone(&seq.dims), Rc::clone(&seq.item), seq.clone());
+        let (dims, item, present) = (Rc::clone(&seq.dims), Rc::clone(&seq.item), seq.clone());
         let back = move |me: &mut Lower<'a>, ix: &[Term]| -> Vec<Term> {
             let one = me.g.lit_usize(1);
             let at = |(&n, &i): (&Term, &Term)| {
@@ -157,10 +157,10 @@ fn rev<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             let ix = back(me, ix);
             item(me, &ix)
         });
-        reversed.keep = Some(Rc::new(move |me, ix| {
+        reversed.present = Some(Rc::new(move |me, ix| {
             let ix = again(me, ix);
-            let there = me.present(&keep, &ix)?;
-            Ok(there.unwrap_or_else(|| me.g.lit_bool(true)))
+            let exists = me.present(&present, &ix)?;
+            Ok(exists.unwrap_or_else(|| me.g.lit_bool(true)))
         }));
         return Ok(Value::Seq(reversed));
     }
@@ -170,7 +170,7 @@ fn rev<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let last = me.g.int(IntOp::Sub, len, one);
         me.g.int(IntOp::Sub, last, i)
     };
-    Ok(Value::Seq(moved(me, seq, |_, n| n, back)?))
+    Ok(Value::Seq(rearrange(me, seq, |_, n| n, back)?))
 }
 
 fn skip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -178,13 +178,13 @@ fn skip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (n, range) = call.arg(1)?;
     let n = me.usize(n, range)?;
     if len != me.g.lit_usize(usize::MAX) {
-        super::choose::passed_over(me, &seq, |me, i| me.g.compare(Cmp::Lt, i, n))?;
+        super::choose::evaluate_dropped(me, &seq, |me, i| me.g.compare(Cmp::Lt, i, n))?;
     }
-    Ok(Value::Seq(skipped(me, seq, len, n)?))
+    Ok(Value::Seq(skip_items(me, seq, len, n)?))
 }
 
 /// Skips the first n items.
-pub(super) fn skipped<'a>(me: &mut Lower<'a>, mut seq: Seq<'a>, len: Term, n: Term) -> Lowered<Seq<'a>> {
+pub(super) fn skip_items<'a>(me: &mut Lower<'a>, mut seq: Seq<'a>, len: Term, n: Term) -> Lowered<Seq<'a>> {
     let endless = me.g.lit_usize(usize::MAX);
     if !me.is_closed(n) && len != endless {
         // The number of skipped items depends on an enclosing loop, so the closed bound is that of
@@ -198,7 +198,7 @@ pub(super) fn skipped<'a>(me: &mut Lower<'a>, mut seq: Seq<'a>, len: Term, n: Te
         });
         return Ok(seq);
     }
-    moved(
+    rearrange(
         me,
         seq,
         |me, len| if len == endless { len } else { me.g.int(IntOp::Sub, len, n) },
@@ -210,13 +210,19 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (seq, len) = receiver(me, call)?;
     let (n, range) = call.arg(1)?;
     let n = me.usize(n, range)?;
-    Ok(Value::Seq(taken(me, seq, len, n, range)?))
+    Ok(Value::Seq(take_items(me, seq, len, n, range)?))
 }
 
 /// Takes the first n items.
-pub(super) fn taken<'a>(me: &mut Lower<'a>, mut seq: Seq<'a>, len: Term, n: Term, range: SrcRange) -> Lowered<Seq<'a>> {
+pub(super) fn take_items<'a>(
+    me: &mut Lower<'a>,
+    mut seq: Seq<'a>,
+    len: Term,
+    n: Term,
+    range: SrcRange,
+) -> Lowered<Seq<'a>> {
     if me.is_closed(n) {
-        return moved(me, seq, |me, len| me.shorter(len, n), |_, i| i);
+        return rearrange(me, seq, |me, len| me.shorter(len, n), |_, i| i);
     }
     // The number of items depends on an enclosing loop.
     let size = seq.dims.first().copied().ok_or(Poison)?;
@@ -238,7 +244,7 @@ fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     me.require_lt(zero, n, crate::catalogue::reached::STEP_OF_ZERO);
     let one = me.g.lit_usize(1);
     if len != me.g.lit_usize(usize::MAX) && n != one {
-        super::choose::passed_over(me, &seq, |me, i| {
+        super::choose::evaluate_dropped(me, &seq, |me, i| {
             // A step of 0 is refused by a check before.
             let step = me.g.int(IntOp::Max, n, one);
             let rest = me.g.int(IntOp::Rem, i, step);
@@ -271,7 +277,7 @@ fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         });
         return Ok(Value::Seq(seq));
     }
-    Ok(Value::Seq(moved(me, seq, length, move |me, i| me.g.int(IntOp::Mul, i, n))?))
+    Ok(Value::Seq(rearrange(me, seq, length, move |me, i| me.g.int(IntOp::Mul, i, n))?))
 }
 
 fn chain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -279,20 +285,20 @@ fn chain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (a, b) = (me.seq(a, ra), me.seq(b, rb));
     let (mut a, mut b) = (a?, b?);
     if a.dims.len() > 1 {
-        a = counted(me, &Value::Seq(a), "chain", ra)?;
+        a = over_index(me, &Value::Seq(a), "chain", ra)?;
     }
     if b.dims.len() > 1 {
-        b = counted(me, &Value::Seq(b), "chain", rb)?;
+        b = over_index(me, &Value::Seq(b), "chain", rb)?;
     }
     let (n, m) = (a.dims.first().copied().ok_or(Poison)?, b.dims.first().copied().ok_or(Poison)?);
-    let (range, ahead) = (call.range, a.ahead || b.ahead);
+    let (range, eager) = (call.range, a.eager || b.eager);
     let size = me.g.int(IntOp::Add, n, m);
     let split = move |me: &mut Lower<'a>, ix: &[Term]| -> Lowered<(Term, Term, Term)> {
         let i = ix.first().copied().ok_or(Poison)?;
         let first = me.g.compare(Cmp::Lt, i, n);
         Ok((i, first, me.g.int(IntOp::Sub, i, n)))
     };
-    let keep: Option<Rc<super::super::value::Keep>> = if a.whole() && b.whole() {
+    let present: Option<Rc<super::super::value::Present>> = if a.whole() && b.whole() {
         None
     } else {
         let (a, b) = (a.clone(), b.clone());
@@ -315,15 +321,15 @@ fn chain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let y = me.under(first, false, |me| (b.item)(me, &[rest]))?;
         me.join(Join { cond: first, strict: false }, &x, &y, range)
     });
-    (seq.keep, seq.ahead) = (keep, ahead);
+    (seq.present, seq.eager) = (present, eager);
     Ok(Value::Seq(seq))
 }
 
 fn filter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (f, rf)) = (call.arg(0)?, call.arg(1)?);
     let seq = me.seq(x, rx)?;
-    let (f, item, before) = (f.clone(), Rc::clone(&seq.item), seq.keep.clone());
-    let keep = move |me: &mut Lower<'a>, ix: &[Term]| {
+    let (f, item, before) = (f.clone(), Rc::clone(&seq.item), seq.present.clone());
+    let present = move |me: &mut Lower<'a>, ix: &[Term]| {
         let test = |me: &mut Lower<'a>| {
             let value = item(me, ix)?;
             let value = me.apply(&f, &[value], rf)?;
@@ -332,51 +338,51 @@ fn filter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         match &before {
             None => test(me),
             Some(before) => {
-                let there = before(me, ix)?;
-                let also = me.under(there, true, test)?;
-                Ok(me.g.and(there, also))
+                let exists = before(me, ix)?;
+                let also = me.under(exists, true, test)?;
+                Ok(me.g.and(exists, also))
             }
         }
     };
-    Ok(Value::Seq(Seq { keep: Some(Rc::new(keep)), ..seq }))
+    Ok(Value::Seq(Seq { present: Some(Rc::new(present)), ..seq }))
 }
 
 fn filter_map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let Value::Seq(seq) = map(me, call)? else { return Err(Poison) };
     let (_, range) = call.arg(1)?;
-    let (item, before) = (Rc::clone(&seq.item), seq.keep.clone());
+    let (item, before) = (Rc::clone(&seq.item), seq.present.clone());
     let option = move |me: &mut Lower<'a>, ix: &[Term]| match item(me, ix)? {
-        Value::Maybe(value, there) => Ok(((*value).clone(), there)),
+        Value::Option(value, exists) => Ok(((*value).clone(), exists)),
         // The closure never finds a value, or this point is unreachable.
-        Value::Nothing | Value::Never => Ok((Value::Never, me.g.lit_bool(false))),
+        Value::None | Value::Never => Ok((Value::Never, me.g.lit_bool(false))),
         other => {
             let found = me.describe(&other);
             Err(me.error(range, catalogue::expected(wanted::OPTION, &found)))
         }
     };
     let again = option.clone();
-    let keep = move |me: &mut Lower<'a>, ix: &[Term]| match &before {
+    let present = move |me: &mut Lower<'a>, ix: &[Term]| match &before {
         None => Ok(option(me, ix)?.1),
         Some(before) => {
-            let there = before(me, ix)?;
-            let (_, also) = me.under(there, true, |me| option(me, ix))?;
-            Ok(me.g.and(there, also))
+            let exists = before(me, ix)?;
+            let (_, also) = me.under(exists, true, |me| option(me, ix))?;
+            Ok(me.g.and(exists, also))
         }
     };
     let item = move |me: &mut Lower<'a>, ix: &[Term]| Ok(again(me, ix)?.0);
-    Ok(Value::Seq(Seq { keep: Some(Rc::new(keep)), item: Rc::new(item), ..seq }))
+    Ok(Value::Seq(Seq { present: Some(Rc::new(present)), item: Rc::new(item), ..seq }))
 }
 
 /// Flattens an iterator: the loops of the items become inner loops.
-fn flattened<'a>(me: &mut Lower<'a>, outer: Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+fn flatten_items<'a>(me: &mut Lower<'a>, outer: Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
     let depth = outer.dims.len();
     // The sizes of the inner loops, and whether all of their items exist. A trial at indices that
     // stand for all of them finds this.
     let inner = me.unchecked(|me| {
         let (_, inner) = me.in_loops(&outer.dims, &mut |me, ix| {
-            let there = me.present(&outer, ix)?;
-            let value = match there {
-                Some(there) => me.under(there, true, |me| (outer.item)(me, ix)),
+            let exists = me.present(&outer, ix)?;
+            let value = match exists {
+                Some(exists) => me.under(exists, true, |me| (outer.item)(me, ix)),
                 None => (outer.item)(me, ix),
             }?;
             let inner = me.seq(&value, range)?;
@@ -395,21 +401,21 @@ fn flattened<'a>(me: &mut Lower<'a>, outer: Seq<'a>, range: SrcRange) -> Lowered
     });
     let (sizes, whole) = inner?;
     let dims: Rc<[Term]> = outer.dims.iter().copied().chain(sizes).collect();
-    let keep: Option<Rc<super::super::value::Keep>> = if whole && outer.whole() {
+    let present: Option<Rc<super::super::value::Present>> = if whole && outer.whole() {
         None
     } else {
         let outer = outer.clone();
         Some(Rc::new(move |me, ix| {
             let (ox, inx) = ix.split_at(depth);
-            let there = me.present(&outer, ox)?;
+            let exists = me.present(&outer, ox)?;
             let yes = me.g.lit_bool(true);
-            let there = there.unwrap_or(yes);
-            let also = me.under(there, true, |me| {
+            let exists = exists.unwrap_or(yes);
+            let also = me.under(exists, true, |me| {
                 let value = (outer.item)(me, ox)?;
                 let inner = me.seq(&value, range)?;
                 Ok(me.present(&inner, inx)?.unwrap_or(yes))
             })?;
-            Ok(me.g.and(there, also))
+            Ok(me.g.and(exists, also))
         }))
     };
     let mut seq = Seq::new(dims, move |me: &mut Lower<'a>, ix: &[Term]| {
@@ -418,17 +424,17 @@ fn flattened<'a>(me: &mut Lower<'a>, outer: Seq<'a>, range: SrcRange) -> Lowered
         let inner = me.seq(&value, range)?;
         (inner.item)(me, inx)
     });
-    seq.keep = keep;
+    seq.present = present;
     Ok(Value::Seq(seq))
 }
 
 fn flat_map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let Value::Seq(seq) = map(me, call)? else { return Err(Poison) };
-    flattened(me, seq, call.arg(1)?.1)
+    flatten_items(me, seq, call.arg(1)?.1)
 }
 
 fn flatten<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
-    flattened(me, seq, range)
+    flatten_items(me, seq, range)
 }

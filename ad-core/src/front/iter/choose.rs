@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use super::consume::{evaluated, tests};
+use super::consume::{evaluate_all, tests};
 use crate::catalogue::refused;
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
@@ -61,7 +61,7 @@ fn one_loop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Seq<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
     let seq =
-        if seq.dims.len() == 1 { seq } else { super::adapters::counted(me, &Value::Seq(seq), call.name(), range)? };
+        if seq.dims.len() == 1 { seq } else { super::adapters::over_index(me, &Value::Seq(seq), call.name(), range)? };
     let endless = me.g.lit_usize(usize::MAX);
     if seq.dims.contains(&endless) {
         return Err(me.error(range, catalogue::open_range()));
@@ -76,22 +76,22 @@ fn with_item<'a, R>(
     i: Term,
     f: impl FnOnce(&mut Lower<'a>, Value<'a>) -> Lowered<R>,
 ) -> Lowered<R> {
-    let there = me.present(seq, &[i])?;
+    let exists = me.present(seq, &[i])?;
     let run = |me: &mut Lower<'a>| {
         let value = (seq.item)(me, &[i])?;
         f(me, value)
     };
-    match there {
-        Some(there) => me.under(there, true, run),
+    match exists {
+        Some(exists) => me.under(exists, true, run),
         None => run(me),
     }
 }
 
 /// The item at a position. The condition `there` says whether it exists. Its checks have been made
 /// already.
-fn item_at<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, at: Term, there: Term) -> Lowered<Value<'a>> {
+fn item_at<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, at: Term, exists: Term) -> Lowered<Value<'a>> {
     let value = me.unchecked(|me| (seq.item)(me, &[at]))?;
-    Ok(Value::Maybe(value.into(), there))
+    Ok(Value::Option(value.into(), exists))
 }
 
 /// The keys of all items as an array.
@@ -102,7 +102,7 @@ fn key_array<'a>(
 ) -> Lowered<Vec<Term>> {
     let (var, keys) = me.in_loop(size, f);
     let mut build = |key| {
-        let key = me.once(size, var, key);
+        let key = me.guard_element(size, var, key);
         me.g.build(size, var, key)
     };
     Ok(keys?.into_iter().map(&mut build).collect())
@@ -147,7 +147,7 @@ fn place<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, extreme: Extreme) -
         return Ok((at, me.g.compare(Cmp::Gt, n, zero)));
     }
     // A mask of the items that remain after each key. The last or the first of them is the result.
-    let there = match masked {
+    let exists = match masked {
         Some(mask) => me.g.reduce(Reduce::Any, 1, mask),
         None => me.g.compare(Cmp::Gt, n, zero),
     };
@@ -166,13 +166,13 @@ fn place<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, extreme: Extreme) -
     let (index, fill) = (me.g.iota(n), if last { zero } else { me.g.lit_usize(usize::MAX) });
     let fill = me.g.replicate(n, fill);
     let places = me.g.select(left, index, fill);
-    Ok((me.g.reduce(if last { Reduce::Max } else { Reduce::Min }, 1, places), there))
+    Ok((me.g.reduce(if last { Reduce::Max } else { Reduce::Min }, 1, places), exists))
 }
 
 /// The extreme item by evaluated keys.
 fn extreme<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, extreme: Extreme) -> Lowered<Value<'a>> {
-    let (at, there) = place(me, seq, keys, extreme)?;
-    item_at(me, seq, at, there)
+    let (at, exists) = place(me, seq, keys, extreme)?;
+    item_at(me, seq, at, exists)
 }
 
 /// An item as a list of integers that are compared lexicographically.
@@ -287,25 +287,25 @@ fn min_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let seq = one_loop(me, call)?;
-    evaluated(me, &seq, call.range)?;
+    evaluate_all(me, &seq, call.range)?;
     extreme(me, &seq, &Vec::new(), Extreme::Largest)
 }
 
 fn nth<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let seq = one_loop(me, call)?;
     let (x, range) = call.arg(0)?;
-    let seq = if seq.keep.is_some() { super::adapters::counted(me, x, "nth", range)? } else { seq };
+    let seq = if seq.present.is_some() { super::adapters::over_index(me, x, "nth", range)? } else { seq };
     let (n, rn) = call.arg(1)?;
     let n = me.usize(n, rn)?;
     let len = me.length(&seq)?;
-    let there = me.g.compare(Cmp::Lt, n, len);
-    passed_over(me, &seq, |me, i| me.g.compare(Cmp::Lt, i, n))?;
-    let value = me.under(there, true, |me| (seq.item)(me, &[n]))?;
-    Ok(Value::Maybe(value.into(), there))
+    let exists = me.g.compare(Cmp::Lt, n, len);
+    evaluate_dropped(me, &seq, |me, i| me.g.compare(Cmp::Lt, i, n))?;
+    let value = me.under(exists, true, |me| (seq.item)(me, &[n]))?;
+    Ok(Value::Option(value.into(), exists))
 }
 
 /// Evaluates items whose values are dropped, for their checks.
-pub(super) fn passed_over<'a>(
+pub(super) fn evaluate_dropped<'a>(
     me: &mut Lower<'a>,
     seq: &Seq<'a>,
     which: impl FnOnce(&mut Lower<'a>, Term) -> Term,
@@ -328,22 +328,22 @@ fn first_place<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>) -> Lo
     };
     let mapped = Seq { item: Rc::new(item), ..seq.clone() };
     let t = tests(me, &mapped, range, true)?;
-    let there = me.g.reduce(Reduce::Any, 1, t);
+    let exists = me.g.reduce(Reduce::Any, 1, t);
     let numbers = me.g.cast(Elem::USIZE, t);
-    Ok((me.g.reduce(Reduce::ArgMax, 1, numbers), there))
+    Ok((me.g.reduce(Reduce::ArgMax, 1, numbers), exists))
 }
 
 fn position<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let seq = super::adapters::counted(me, x, "position", range)?;
-    let (at, there) = first_place(me, call, &seq)?;
-    Ok(Value::Maybe(Value::Term(at).into(), there))
+    let seq = super::adapters::over_index(me, x, "position", range)?;
+    let (at, exists) = first_place(me, call, &seq)?;
+    Ok(Value::Option(Value::Term(at).into(), exists))
 }
 
 fn find<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let seq = one_loop(me, call)?;
-    let (at, there) = first_place(me, call, &seq)?;
-    item_at(me, &seq, at, there)
+    let (at, exists) = first_place(me, call, &seq)?;
+    item_at(me, &seq, at, exists)
 }
 
 /// Lowers `contains` by the ends of the range, which need not be integers.
@@ -356,7 +356,7 @@ fn in_range<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let upper = if ends.inclusive { Cmp::Le } else { Cmp::Lt };
     for (end, op) in [(&ends.start, Cmp::Ge), (&ends.end, upper)] {
         let Some(end) = end else { continue };
-        let (a, b) = me.meet(x, end, [rx, range])?;
+        let (a, b) = me.unify_literals(x, end, [rx, range])?;
         let holds = me.comparison(op, a, b, call.range)?;
         inside = me.g.and(inside, holds);
     }
@@ -365,14 +365,14 @@ fn in_range<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn among<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((all, range), (x, rx)) = (call.arg(0)?, call.arg(1)?);
-    if let Value::Stack(_) = all {
+    if let Value::GrowableVec(_) = all {
         return Err(me.error(range, catalogue::changing_length()));
     }
     let all = me.array(all, range)?;
     let n = me.g.shape(all).to_vec();
     let equal = me.build_all(&n, range, &mut |me, ix| {
         let element = Value::Term(me.g.index(all, ix));
-        let (a, b) = me.meet(&element, x, [range, rx])?;
+        let (a, b) = me.unify_literals(&element, x, [range, rx])?;
         Ok(Value::Term(me.comparison(Cmp::Eq, a, b, call.range)?))
     })?;
     Ok(Value::Term(me.g.reduce(Reduce::Any, n.len(), equal)))

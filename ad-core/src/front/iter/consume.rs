@@ -46,10 +46,10 @@ impl<'a> Lower<'a> {
         if seq.dims.len() == 1 {
             return Ok(seq);
         }
-        if !seq.lens.is_empty() && seq.keep.is_none() {
+        if !seq.lens.is_empty() && seq.present.is_none() {
             return Ok(self.by_number(seq));
         }
-        if seq.keep.is_none() && self.gives_places(&seq)? {
+        if seq.present.is_none() && self.gives_places(&seq)? {
             let all = self.by_number(seq);
             return Ok(Seq { len: None, ..all });
         }
@@ -102,7 +102,7 @@ impl<'a> Lower<'a> {
             Ok(value)
         };
         let t = self.collected(&Seq { item: Rc::new(item), ..seq.clone() }, range, want)?;
-        Ok(self.rows(t, found.get().saturating_add(1)))
+        Ok(self.nested_value(t, found.get().saturating_add(1)))
     }
 
     /// Collects all items into an array over the loops, with `fill` for the items that do not
@@ -117,22 +117,22 @@ impl<'a> Lower<'a> {
         self.ends(seq, range)?;
         let mut one = None;
         let all = self.build_all(&seq.dims, range, &mut |me, ix| {
-            let there = me.present(seq, ix)?;
+            let exists = me.present(seq, ix)?;
             let item = |me: &mut Self| {
                 let value = (seq.item)(me, ix)?;
                 me.term_as(&value, want, range)
             };
-            let Some(there) = there else {
+            let Some(exists) = exists else {
                 let t = item(me)?;
                 one = Some(t);
                 return Ok(Value::Term(t));
             };
-            let t = me.under(there, true, item)?;
+            let t = me.under(exists, true, item)?;
             let fill = fill(me, me.g.elem(t))?;
             if me.g.rank(t) > 0 {
                 return Err(me.error(range, catalogue::sum_of_arrays()));
             }
-            Ok(Value::Term(me.g.cond(there, t, fill)))
+            Ok(Value::Term(me.g.cond(exists, t, fill)))
         })?;
         self.layouts().note_rows(all, one.as_slice());
         Ok(all)
@@ -140,15 +140,15 @@ impl<'a> Lower<'a> {
 
     /// The number of items.
     pub(super) fn item_count(&mut self, seq: &Seq<'a>, range: SrcRange) -> Lowered<Term> {
-        if let (Some(len), None) = (seq.len, &seq.keep) {
+        if let (Some(len), None) = (seq.len, &seq.present) {
             return Ok(len);
         }
-        if !seq.lens.is_empty() && seq.keep.is_none() {
+        if !seq.lens.is_empty() && seq.present.is_none() {
             let counts = self.counts(seq);
             return Ok(self.product_of(&counts));
         }
         self.ends(seq, range)?;
-        if seq.keep.is_none() && seq.dims.len() == 1 {
+        if seq.present.is_none() && seq.dims.len() == 1 {
             return self.length(seq);
         }
         let one = self.g.lit_usize(1);
@@ -156,8 +156,8 @@ impl<'a> Lower<'a> {
             return Ok(seq.dims.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size)));
         }
         let t = self.build_all(&seq.dims, range, &mut |me, ix| {
-            let there = me.present(seq, ix)?.ok_or(Poison)?;
-            Ok(Value::Term(me.g.cast(Elem::USIZE, there)))
+            let exists = me.present(seq, ix)?.ok_or(Poison)?;
+            Ok(Value::Term(me.g.cast(Elem::USIZE, exists)))
         })?;
         Ok(self.g.sum_all(t))
     }
@@ -191,15 +191,15 @@ fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     // An item that does not exist adds nothing: not even 0 to -0.
     let mut items = t;
     if !seq.whole() {
-        let (before, mark) = (me.noted(), me.state.facts.mark());
-        let there =
+        let (before, mark) = (me.checkpoint(), me.state.facts.mark());
+        let exists =
             me.build_all(&seq.dims, range, &mut |me, ix| Ok(Value::Term(me.present(&seq, ix)?.ok_or(Poison)?)))?;
-        me.forget_since(&before);
+        me.drop_checks_since(&before);
         me.state.facts.forget(mark);
         let nothing = me.g.lit_real(ty, -0.0);
         let shape = me.g.shape(t).to_vec();
         let nothing = me.g.broadcast(nothing, &shape);
-        items = me.g.select(there, t, nothing);
+        items = me.g.select(exists, t, nothing);
     }
     Ok(Value::Term(with_exact(me, free, Reduce::InOrder, axes.len(), items)))
 }
@@ -220,7 +220,7 @@ fn count<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     // the checks of the loop.
     let endless = me.g.lit_usize(usize::MAX);
     if !seq.dims.contains(&endless) {
-        evaluated(me, &seq, range)?;
+        evaluate_all(me, &seq, range)?;
     }
     Ok(Value::Term(n))
 }
@@ -233,13 +233,13 @@ fn len<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 /// Evaluates every item for its checks and errors.
-pub(super) fn evaluated<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<()> {
+pub(super) fn evaluate_all<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<()> {
     me.ends(seq, range)?;
     let (_, done) = me.in_loops(&seq.dims, &mut |me, ix| {
-        let there = me.present(seq, ix)?;
+        let exists = me.present(seq, ix)?;
         let item = |me: &mut Lower<'a>| (seq.item)(me, ix).map(drop);
-        match there {
-            Some(there) => me.under(there, true, item),
+        match exists {
+            Some(exists) => me.under(exists, true, item),
             None => item(me),
         }
     });
@@ -255,17 +255,17 @@ fn is_empty<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 /// The results of a test for all items as an array, with a neutral value for items that do not
 /// exist. Rust stops at the item that decides (`stop`), so the checks of later items do not count.
 pub(super) fn tests<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange, stop: bool) -> Lowered<Term> {
-    let (before, mark) = (me.noted(), me.state.facts.mark());
+    let (before, mark) = (me.checkpoint(), me.state.facts.mark());
     let fill = |me: &mut Lower<'a>, _: Elem| Ok(me.g.lit_bool(!stop));
     let t = me.filled(seq, range, Want::Elem(Elem::Bool), fill)?;
     if me.g.elem(t) != Elem::Bool || me.g.rank(t) != seq.dims.len() {
         let found = me.describe(&Value::Term(t));
         return Err(me.error(range, catalogue::expected(wanted::BOOL, &found)));
     }
-    if me.noted() == before {
+    if me.checkpoint() == before {
         return Ok(t);
     }
-    me.forget_since(&before);
+    me.drop_checks_since(&before);
     me.state.facts.forget(mark);
     // Rust evaluates the items up to the first that decides. Its position is found with total
     // terms: they agree with Rust up to the first item that fails, and later items do not matter.
@@ -284,7 +284,7 @@ pub(super) fn tests<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange, stop
         let none = me.g.not(some);
         let reached = me.g.or(none, near);
         me.under(reached, true, |me| match me.present(seq, ix)? {
-            Some(there) => me.under(there, true, |me| (seq.item)(me, ix)),
+            Some(exists) => me.under(exists, true, |me| (seq.item)(me, ix)),
             None => (seq.item)(me, ix),
         })
     });
@@ -328,7 +328,7 @@ pub(in crate::front) fn collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> 
         return me.collected_items(&seq, want, range);
     }
     if seq.dims.len() > 1 {
-        let seq = super::adapters::counted(me, &Value::Seq(seq), "collect", range)?;
+        let seq = super::adapters::over_index(me, &Value::Seq(seq), "collect", range)?;
         return Ok(Value::Term(me.collected(&seq, range, Want::Any)?));
     }
     // A `Vec` of rows is indexed by row.

@@ -29,7 +29,7 @@ impl<'a> Lower<'a> {
             return Ok(Some(Rc::clone(cursor)));
         }
         let seq = self.seq(value, range)?;
-        if seq.keep.is_some() {
+        if seq.present.is_some() {
             return Ok(None);
         }
         let (seq, at) = (self.flat(seq, range)?, self.g.lit_usize(0));
@@ -51,11 +51,11 @@ impl<'a> Lower<'a> {
     }
 
     /// The next item, and the condition that it exists.
-    fn coming(&mut self, cursor: &Cursor<'a>) -> Lowered<(Value<'a>, Term)> {
+    fn peek_item(&mut self, cursor: &Cursor<'a>) -> Lowered<(Value<'a>, Term)> {
         let len = self.length(&cursor.seq)?;
-        let there = self.g.compare(Cmp::Lt, cursor.at, len);
-        let item = self.under(there, true, |me| (cursor.seq.item)(me, &[cursor.at]))?;
-        Ok((Value::Maybe(item.into(), there), there))
+        let exists = self.g.compare(Cmp::Lt, cursor.at, len);
+        let item = self.under(exists, true, |me| (cursor.seq.item)(me, &[cursor.at]))?;
+        Ok((Value::Option(item.into(), exists), exists))
     }
 }
 
@@ -73,13 +73,13 @@ fn of_place<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Rc<Cursor<'a
 
 fn next<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (place, cursor) = (place_arg(me, call, 0)?, of_place(me, call)?);
-    let (item, there) = me.coming(&cursor)?;
+    let (item, exists) = me.peek_item(&cursor)?;
     let one = me.g.lit_usize(1);
     let behind = me.g.int(IntOp::Add, cursor.at, one);
-    let at = match me.g.bool_value(there) {
+    let at = match me.g.bool_value(exists) {
         Some(true) => behind,
         Some(false) => cursor.at,
-        None => me.g.select(there, behind, cursor.at),
+        None => me.g.select(exists, behind, cursor.at),
     };
     me.write_place(&place, Value::Cursor(Rc::new(Cursor { seq: cursor.seq.clone(), at })))?;
     Ok(item)
@@ -87,14 +87,14 @@ fn next<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn peek<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let cursor = of_place(me, call)?;
-    Ok(me.coming(&cursor)?.0)
+    Ok(me.peek_item(&cursor)?.0)
 }
 
 /// `next` of a temporary iterator.
 fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     match me.cursor(x, range)? {
-        Some(cursor) => Ok(me.coming(&cursor)?.0),
+        Some(cursor) => Ok(me.peek_item(&cursor)?.0),
         None => Err(me.error(call.range, refused::advanced(call.name()))),
     }
 }

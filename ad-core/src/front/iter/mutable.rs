@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::front::changes::{changed_part, length_at, place_arg};
 use crate::front::lower::Lower;
-use crate::front::open::Open;
+use crate::front::open::DynamicPart;
 use crate::front::place::Place;
 use crate::front::slice::Cut;
 use crate::front::table::{Call, On, Row, row};
@@ -59,14 +59,14 @@ impl<'a> Lower<'a> {
             return Ok(elements(self.g.lit_usize(parts.len()), place.clone()));
         }
         let rows = self.is_rows(place, &value);
-        if let (Value::Stack(stack), false) = (&value, rows) {
+        if let (Value::GrowableVec(stack), false) = (&value, rows) {
             let stack = Rc::clone(stack);
-            let mut seq = elements(self.room(&stack), place.clone());
+            let mut seq = elements(self.capacity(&stack), place.clone());
             seq.len = Some(stack.len);
             return Ok(seq);
         }
         let nested = rows || self.levels(&value) > 0;
-        let x = self.as_open(&value, Want::Any, place.range)?;
+        let x = self.value_as_part(&value, Want::Any, place.range)?;
         let axes = if nested { 1 } else { self.g.rank(x.all) };
         if axes == 0 {
             let found = self.describe(&value);
@@ -76,18 +76,18 @@ impl<'a> Lower<'a> {
     }
 
     /// The parts at each index of these axes.
-    fn parts_mut(&mut self, place: Place, x: &Open, axes: Vec<usize>) -> Seq<'a> {
-        let (sizes, rooms) = (self.sizes_there(x), self.g.shape(x.all).to_vec());
-        let dims: Vec<Term> = axes.iter().map(|&k| rooms[k]).collect();
+    fn parts_mut(&mut self, place: Place, x: &DynamicPart, axes: Vec<usize>) -> Seq<'a> {
+        let (sizes, capacities) = (self.dynamic_sizes(x), self.g.shape(x.all).to_vec());
+        let dims: Vec<Term> = axes.iter().map(|&k| capacities[k]).collect();
         let lens: Vec<Option<Term>> = axes.iter().map(|&k| x.lens[k]).collect();
         let mut seq = Seq::new(dims, move |me: &mut Lower<'a>, ix: &[Term]| {
-            let mut cuts = me.whole(&sizes, &rooms);
+            let mut cuts = me.whole(&sizes, &capacities);
             for (&axis, &start) in axes.iter().zip(ix) {
-                cuts[axis] = Cut::at(start);
+                cuts[axis] = Cut::index(start);
             }
-            Ok(Value::Place(Rc::new(me.narrowed(place.clone(), &cuts))))
+            Ok(Value::Place(Rc::new(me.sliced_place(place.clone(), &cuts))))
         });
-        self.leave_out(&mut seq, &lens);
+        self.filter_valid(&mut seq, &lens);
         seq
     }
 }
@@ -96,7 +96,7 @@ impl<'a> Lower<'a> {
 fn elements<'a>(n: Term, place: Place) -> Seq<'a> {
     Seq::new([n], move |_: &mut Lower<'a>, ix: &[Term]| {
         let at = ix.first().copied().ok_or(crate::diag::Poison)?;
-        Ok(Value::Place(Rc::new(place.clone().at(at))))
+        Ok(Value::Place(Rc::new(place.clone().element_at(at))))
     })
 }
 
@@ -105,13 +105,13 @@ fn end_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, last: bool) -> Lowered<Va
     let place = place_arg(me, call, 0)?;
     let n = length_at(me, &place)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
-    let there = me.g.compare(Cmp::Lt, zero, n);
+    let exists = me.g.compare(Cmp::Lt, zero, n);
     let at = if last { me.g.int(IntOp::Sub, n, one) } else { zero };
-    if me.g.bool_value(there) == Some(false) {
-        return Ok(Value::Nothing);
+    if me.g.bool_value(exists) == Some(false) {
+        return Ok(Value::None);
     }
-    let place = me.under(there, true, |me| me.element(place, &Value::Term(at), call.range, call.text(0)))?;
-    Ok(Value::Maybe(Value::Place(Rc::new(place)).into(), there))
+    let place = me.under(exists, true, |me| me.element(place, &Value::Term(at), call.range, call.text(0)))?;
+    Ok(Value::Option(Value::Place(Rc::new(place)).into(), exists))
 }
 
 fn last_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -184,8 +184,8 @@ fn chunks_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
         let mut cuts = me.whole(&shape, &shape);
         for ((cut, &k), &size) in cuts.iter_mut().zip(ix).zip(&sizes) {
             let start = me.g.int(IntOp::Mul, k, size);
-            *cut = Cut::of(start, 1, size);
+            *cut = Cut::range(start, 1, size);
         }
-        Ok(Value::Place(Rc::new(me.narrowed(place.clone(), &cuts))))
+        Ok(Value::Place(Rc::new(me.sliced_place(place.clone(), &cuts))))
     })))
 }

@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use super::super::carry::{Chosen, Key};
+use super::super::carry::{InferenceKey, Inferred};
 use super::super::lower::Lower;
 use super::super::value::{Lowered, Number, Range, Seq, Value};
 use crate::catalogue::{self, wanted};
@@ -28,7 +28,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The type of a range's items, and the literals that determine it.
-    fn range_type(&mut self, r: &Range<'a>, range: SrcRange) -> Lowered<(IntTy, Vec<Key>)> {
+    fn range_type(&mut self, r: &Range<'a>, range: SrcRange) -> Lowered<(IntTy, Vec<InferenceKey>)> {
         let ends = [r.start.as_ref(), r.end.as_ref()].into_iter().flatten();
         let typed: Vec<(Option<Term>, Elem)> = ends
             .filter_map(|end| {
@@ -37,18 +37,18 @@ impl<'a> Lower<'a> {
             })
             .collect();
         if let &[(a, x), (b, y)] = &typed[..]
-            && (a.is_some_and(|a| self.soften(a, y)) || b.is_some_and(|b| self.soften(b, x)))
+            && (a.is_some_and(|a| self.retype_literals(a, y)) || b.is_some_and(|b| self.retype_literals(b, x)))
         {
             return Err(Poison);
         }
         match typed.first() {
             Some((_, Elem::Int(ty))) => {
-                let keys = typed.iter().filter_map(|(t, _)| *t).flat_map(|t| self.open_in(t)).collect();
+                let keys = typed.iter().filter_map(|(t, _)| *t).flat_map(|t| self.literals_of(t)).collect();
                 Ok((*ty, keys))
             }
             Some(_) => Err(self.error(range, catalogue::expected(wanted::RANGE_OF_INTEGERS, wanted::ANOTHER_RANGE))),
-            None => match r.key.as_ref().and_then(|key| self.chosen.get(key)) {
-                Some(Chosen::Elem(Elem::Int(ty))) => Ok((*ty, Vec::new())),
+            None => match r.key.as_ref().and_then(|key| self.inferred_before.get(key)) {
+                Some(Inferred::Elem(Elem::Int(ty))) => Ok((*ty, Vec::new())),
                 _ => Ok((default_type(r), r.key.iter().cloned().collect())),
             },
         }
@@ -58,7 +58,7 @@ impl<'a> Lower<'a> {
         &mut self,
         start: &Value<'a>,
         end: &Value<'a>,
-        (inclusive, ty, keys): (bool, IntTy, Vec<Key>),
+        (inclusive, ty, keys): (bool, IntTy, Vec<InferenceKey>),
         range: SrcRange,
     ) -> Lowered<Seq<'a>> {
         let (start, end) = (self.integer(start, ty, range), self.integer(end, ty, range));
@@ -91,7 +91,7 @@ impl<'a> Lower<'a> {
         let mut seq = Seq::new([size], move |me: &mut Lower<'a>, ix: &[Term]| {
             let i = me.g.cast(Elem::Int(ty), ix.first().copied().ok_or(Poison)?);
             let item = me.g.int(IntOp::Add, start, i);
-            me.softened(item, &keys);
+            me.set_literals(item, &keys);
             Ok(Value::Term(item))
         });
         seq.len = len;
@@ -99,13 +99,18 @@ impl<'a> Lower<'a> {
     }
 
     /// `a..` has the largest possible length. It ends only by other means.
-    fn endless(&mut self, start: &Value<'a>, (ty, keys): (IntTy, Vec<Key>), range: SrcRange) -> Lowered<Seq<'a>> {
+    fn endless(
+        &mut self,
+        start: &Value<'a>,
+        (ty, keys): (IntTy, Vec<InferenceKey>),
+        range: SrcRange,
+    ) -> Lowered<Seq<'a>> {
         let start = self.integer(start, ty, range)?;
         let most = self.g.lit_usize(usize::MAX);
         Ok(Seq::new([most], move |me: &mut Lower<'a>, ix: &[Term]| {
             let i = me.g.cast(Elem::Int(ty), ix.first().copied().ok_or(Poison)?);
             let item = me.int_checked(IntOp::Add, start, i);
-            me.softened(item, &keys);
+            me.set_literals(item, &keys);
             Ok(Value::Term(item))
         }))
     }

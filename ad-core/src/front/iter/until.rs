@@ -2,24 +2,24 @@
 //!
 //! Rust evaluates one item after the other, and only on demand. Here the end of the iterator is
 //! computed first, and the items of a `scan` are computed in a separate loop. So such items are
-//! computed eagerly (`Seq::ahead` says so, if they can fail). An adapter that stops early must not
+//! computed eagerly (`Seq::eager` says so, if they can fail). An adapter that stops early must not
 //! follow then: the check of an item would fail although the function never computes that item.
 
 use std::rc::Rc;
 
 use syn::{Expr, ExprClosure, ExprMethodCall, Stmt};
 
-use super::adapters::{counted, skipped, taken};
+use super::adapters::{over_index, skip_items, take_items};
 use super::consume::tests;
 use crate::catalogue::refused;
 use crate::catalogue::{self, wanted};
 use crate::diag::{Poison, SrcRange};
-use crate::front::carry::Key;
+use crate::front::carry::InferenceKey;
 use crate::front::changes::push_to;
 use crate::front::lower::Lower;
-use crate::front::outward::Outward;
+use crate::front::outward::LoopEffects;
 use crate::front::place::Place;
-use crate::front::state::{Cell, Held};
+use crate::front::state::{Cell, CellValue};
 use crate::front::table::{self, Call, Mark, On, Row, row};
 use crate::front::value::{Lowered, Seq, Value};
 use crate::ir::Term;
@@ -52,24 +52,24 @@ fn first_other<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowere
 
 /// The first items of one loop, up to the first for which the test does not hold. The items of
 /// `tested` are the tests.
-fn until<'a>(me: &mut Lower<'a>, seq: Seq<'a>, tested: &Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
-    let before = me.noted();
+fn take_until<'a>(me: &mut Lower<'a>, seq: Seq<'a>, tested: &Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+    let before = me.checkpoint();
     let (at, some) = first_other(me, tested, range)?;
-    let ahead = me.noted() != before || seq.ahead;
+    let eager = me.checkpoint() != before || seq.eager;
     let size = seq.dims.first().copied().ok_or(Poison)?;
     let end = me.g.cond(some, at, size);
-    let mut shorter = if let Some(keep) = seq.keep.clone() {
-        let keep = move |me: &mut Lower<'a>, ix: &[Term]| {
+    let mut shorter = if let Some(present) = seq.present.clone() {
+        let present = move |me: &mut Lower<'a>, ix: &[Term]| {
             let earlier = me.g.compare(Cmp::Lt, ix.first().copied().ok_or(Poison)?, end);
-            let kept = me.under(earlier, true, |me| keep(me, ix))?;
+            let kept = me.under(earlier, true, |me| present(me, ix))?;
             Ok(me.g.and(earlier, kept))
         };
-        Seq { keep: Some(Rc::new(keep)), ..seq }
+        Seq { present: Some(Rc::new(present)), ..seq }
     } else {
         let len = me.length(&seq)?;
-        taken(me, seq, len, end, range)?
+        take_items(me, seq, len, end, range)?
     };
-    shorter.ahead = ahead;
+    shorter.eager = eager;
     Ok(Value::Seq(shorter))
 }
 
@@ -77,7 +77,7 @@ fn until<'a>(me: &mut Lower<'a>, seq: Seq<'a>, tested: &Seq<'a>, range: SrcRange
 fn in_order<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Seq<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
-    let seq = if seq.dims.len() == 1 { seq } else { counted(me, &Value::Seq(seq), call.name(), range)? };
+    let seq = if seq.dims.len() == 1 { seq } else { over_index(me, &Value::Seq(seq), call.name(), range)? };
     me.ends(&seq, range)?;
     Ok(seq)
 }
@@ -97,19 +97,19 @@ fn tested<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>) -> Lowered
 fn take_while<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let seq = in_order(me, call)?;
     let tests = tested(me, call, &seq)?;
-    until(me, seq, &tests, call.arg(1)?.1)
+    take_until(me, seq, &tests, call.arg(1)?.1)
 }
 
 fn skip_while<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let seq = counted(me, x, call.name(), range)?;
+    let seq = over_index(me, x, call.name(), range)?;
     me.ends(&seq, range)?;
     let tests = tested(me, call, &seq)?;
     let (at, some) = first_other(me, &tests, call.arg(1)?.1)?;
     let len = me.length(&seq)?;
     let begin = me.g.cond(some, at, len);
-    let ahead = seq.ahead;
-    Ok(Value::Seq(Seq { ahead, ..skipped(me, seq, len, begin)? }))
+    let eager = seq.eager;
+    Ok(Value::Seq(Seq { eager, ..skip_items(me, seq, len, begin)? }))
 }
 
 fn map_while<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -117,21 +117,21 @@ fn map_while<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let options = tested(me, call, &seq)?;
     let range = call.arg(1)?.1;
     let (item, again) = (Rc::clone(&options.item), Rc::clone(&options.item));
-    let there = move |me: &mut Lower<'a>, ix: &[Term]| match item(me, ix)? {
-        Value::Maybe(_, there) => Ok(Value::Term(there)),
-        Value::Nothing => Ok(Value::Term(me.g.lit_bool(false))),
+    let exists = move |me: &mut Lower<'a>, ix: &[Term]| match item(me, ix)? {
+        Value::Option(_, exists) => Ok(Value::Term(exists)),
+        Value::None => Ok(Value::Term(me.g.lit_bool(false))),
         Value::Never => Ok(Value::Never),
         other => {
             let found = me.describe(&other);
             Err(me.error(range, catalogue::expected(wanted::OPTION, &found)))
         }
     };
-    let tests = Seq { item: Rc::new(there), ..options.clone() };
+    let tests = Seq { item: Rc::new(exists), ..options.clone() };
     let value = move |me: &mut Lower<'a>, ix: &[Term]| match again(me, ix)? {
-        Value::Maybe(value, _) => Ok((*value).clone()),
+        Value::Option(value, _) => Ok((*value).clone()),
         _ => Ok(Value::Never),
     };
-    until(me, Seq { item: Rc::new(value), ..seq }, &tests, range)
+    take_until(me, Seq { item: Rc::new(value), ..seq }, &tests, range)
 }
 
 /// Refuses `scan` with a named function. With a closure expression it is a loop
@@ -179,13 +179,13 @@ impl<'a> Lower<'a> {
         let (Some(state), Some(item), 2) = (state, item, f.inputs.len()) else {
             return Err(self.error(SrcRange::of(f), catalogue::closure_arity(f.inputs.len(), 2)));
         };
-        let before = self.noted();
+        let before = self.checkpoint();
         let (cells, outer) = (self.state.store.len(), self.state.scope.clone());
         // The closure cannot change captured variables.
-        let captured = std::mem::replace(&mut self.state.captured, cells);
+        let captured = std::mem::replace(&mut self.state.first_own_cell, cells);
         let names = [" state", " scanned"];
-        self.bind_cell(names[0].into(), Held::Value(init), true);
-        self.bind_cell(names[1].into(), Held::Value(Value::List(Rc::new([]))), true);
+        self.bind_cell(names[0].into(), CellValue::Value(init), true);
+        self.bind_cell(names[1].into(), CellValue::Value(Value::List(Rc::new([]))), true);
         let [held, made] = [cells, cells + 1].map(|k| Place::variable(Cell(k), "the state", range));
         let body = |me: &mut Self, ix: &[Term]| {
             let next = (seq.item)(me, ix)?;
@@ -202,9 +202,9 @@ impl<'a> Lower<'a> {
                 None => Err(Poison),
             };
             match value? {
-                Value::Maybe(value, there) if me.g.bool_value(there) == Some(true) => push(me, &value),
-                Value::Maybe(value, there) => me.branch(there, |me| push(me, &value), leave, range),
-                Value::Nothing => leave(me),
+                Value::Option(value, exists) if me.g.bool_value(exists) == Some(true) => push(me, &value),
+                Value::Option(value, exists) => me.branch(exists, |me| push(me, &value), leave, range),
+                Value::None => leave(me),
                 Value::Never => Ok(Value::Never),
                 other => {
                     let found = me.describe(&other);
@@ -212,16 +212,16 @@ impl<'a> Lower<'a> {
                 }
             }
         };
-        let outward = Outward::of_scan(names, seq.whole() && is_some(&f.body));
-        let looped = self.looped((Some(&seq), &body), &outward, (None, Key::new(&*f.body, "")), range);
+        let effects = LoopEffects::of_scan(names, seq.whole() && is_some(&f.body));
+        let lower_loop = self.lower_loop((Some(&seq), &body), &effects, (None, InferenceKey::new(&*f.body, "")), range);
         let found = self.state.store.held(Cell(cells + 1)).cloned();
         self.state.store.truncate(cells);
-        (self.state.scope, self.state.captured) = (outer, captured);
-        looped?;
-        let Some(Held::Value(found)) = found else { return Err(Poison) };
-        let ahead = self.noted() != before || seq.ahead;
+        (self.state.scope, self.state.first_own_cell) = (outer, captured);
+        lower_loop?;
+        let Some(CellValue::Value(found)) = found else { return Err(Poison) };
+        let eager = self.checkpoint() != before || seq.eager;
         let made = self.seq(&found, range)?;
-        Ok(Value::Seq(Seq { ahead, ..made }))
+        Ok(Value::Seq(Seq { eager, ..made }))
     }
 }
 

@@ -3,15 +3,15 @@
 //!
 //! This module does not resolve jumps; `flow` does.
 
-use super::Grown;
+use super::PushedOnly;
 use crate::catalogue;
 use crate::diag::SrcRange;
-use crate::front::checks::More;
-use crate::front::flow::Leave;
+use crate::front::checks::ExtraCarry;
+use crate::front::flow::OuterJump;
 use crate::front::iter::consume;
 use crate::front::lower::Lower;
-use crate::front::outward::Outward;
-use crate::front::state::{Cell, Held};
+use crate::front::outward::LoopEffects;
+use crate::front::state::{Cell, CellValue};
 use crate::front::value::{Lowered, Seq, Value};
 use crate::ir::{Term, Type};
 
@@ -19,25 +19,26 @@ impl<'a> Lower<'a> {
     /// Allocates cells for the jumps out of a loop.
     pub(super) fn jump_cells(
         &mut self,
-        outward: &Outward,
+        effects: &LoopEffects,
         own: usize,
         unset: &[Cell],
-        grown: &[Grown<'a>],
-    ) -> Vec<Leave> {
-        let mut leaves: Vec<Leave> = Vec::new();
-        for jump in &outward.jumps {
+        pushed_only: &[PushedOnly<'a>],
+    ) -> Vec<OuterJump> {
+        let mut leaves: Vec<OuterJump> = Vec::new();
+        for jump in &effects.jumps {
             // The other jumps are errors, which are reported at their source location.
             let Some(target) = self.jump_target(jump, own) else { continue };
             if leaves.iter().any(|l| l.target == target) {
                 continue;
             }
             let no = self.g.lit_bool(false);
-            let flag = self.hidden_cell(Held::Value(Value::Term(no)));
-            let value = self.hidden_cell(Held::Value(Value::Never));
-            let others = unset.iter().map(|&c| (c, self.hidden_cell(Held::Value(Value::Never)))).collect();
+            let flag = self.hidden_cell(CellValue::Value(Value::Term(no)));
+            let value = self.hidden_cell(CellValue::Value(Value::Never));
+            let assigned_inside =
+                unset.iter().map(|&c| (c, self.hidden_cell(CellValue::Value(Value::Never)))).collect();
             let ends = self.leaves_function(target);
-            let forgotten = grown.iter().filter(|_| ends).map(|g| g.cell).collect();
-            leaves.push(Leave { target, flag, value, others, forgotten });
+            let dead = pushed_only.iter().filter(|_| ends).map(|g| g.cell).collect();
+            leaves.push(OuterJump { target, flag, value, assigned_inside, dead });
         }
         // The innermost target is first, since its exit may lead to outer ones.
         leaves.sort_by_key(|l| std::cmp::Reverse(l.target));
@@ -45,7 +46,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Carries a value from the step in which a jump is taken to the end of the loop.
-    pub(super) fn kept(&mut self, taken: Term, value: Term, range: SrcRange) -> Lowered<More> {
+    pub(super) fn carry_jump_value(&mut self, taken: Term, value: Term, range: SrcRange) -> Lowered<ExtraCarry> {
         let shape = self.g.shape(value).to_vec();
         if shape.iter().any(|&n| !self.is_closed(n)) {
             return Err(self.error(range, catalogue::size_depends_on_index()));
@@ -55,12 +56,12 @@ impl<'a> Lower<'a> {
         let init = self.g.broadcast(zero, &shape);
         let carried = self.g.placeholder(Type::Array(elem, shape.into()));
         let next = self.g.cond(taken, value, carried);
-        Ok(More { init, carried, next })
+        Ok(ExtraCarry { init, carried, next })
     }
 
     /// Whether the loop tests in each step for the end of the iterator. It does if the iterator has
     /// a dynamic length, and if the loop can also stop early or has no closed size.
-    pub(super) fn stops_behind(&self, seq: &Seq<'a>, jumps: usize) -> bool {
+    pub(super) fn tests_for_end(&self, seq: &Seq<'a>, jumps: usize) -> bool {
         let endless = |&n: &Term| self.g.int_value(n) == Some(i128::from(u64::MAX));
         seq.len.is_some() && (jumps > 0 || seq.dims.first().is_some_and(endless))
     }

@@ -3,86 +3,86 @@
 //!
 //! This module does not know how often the step is run; its caller does.
 
-use super::{Behind, Grown, Loop, Payload, length_of};
+use super::{Loop, Payload, PushedOnly, StepsResult, length_of};
 use crate::catalogue;
 use crate::diag::Poison;
-use crate::front::carry::{Carrier, Form, Leaves};
+use crate::front::carry::{CarriedName, Form, Leaves};
 use crate::front::iter::consume;
 use crate::front::lower::Lower;
-use crate::front::state::{Held, same};
+use crate::front::state::{CellValue, same};
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::Term;
 
 impl<'a> Lower<'a> {
     /// Lowers the body once.
-    pub(super) fn step(&mut self, l: &Loop<'a, '_>, now: Vec<Term>, index: &[Term]) -> Lowered<Behind<'a>> {
-        let there = match l.seq {
+    pub(super) fn step(&mut self, l: &Loop<'a, '_>, now: Vec<Term>, index: &[Term]) -> Lowered<StepsResult<'a>> {
+        let exists = match l.seq {
             Some(seq) => self.present(seq, index)?,
             None => None,
         };
-        let Some(there) = there else { return self.run(l, &now, index) };
-        let mut behind = self.under(there, true, |me| me.run(l, &now, index))?;
+        let Some(exists) = exists else { return self.run(l, &now, index) };
+        let mut result = self.under(exists, true, |me| me.run(l, &now, index))?;
         // A step without an item changes nothing. A loop that tests for the end of the iterator has
         // no such step after the last item.
-        if l.seq.is_some_and(|seq| seq.keep.is_some() || !self.stops_behind(seq, l.leaves.len())) {
+        if l.seq.is_some_and(|seq| seq.present.is_some() || !self.tests_for_end(seq, l.leaves.len())) {
             let no = self.g.lit_bool(false);
-            for (new, &old) in behind.next.iter_mut().zip(&now) {
-                *new = self.g.cond(there, *new, old);
+            for (new, &old) in result.next.iter_mut().zip(&now) {
+                *new = self.g.cond(exists, *new, old);
             }
-            for (flag, _) in &mut behind.left {
-                *flag = self.g.cond(there, *flag, no);
+            for (flag, _) in &mut result.exits {
+                *flag = self.g.cond(exists, *flag, no);
             }
         }
-        let as_before = self.no_longer();
-        for longer in &mut behind.longer {
-            longer.exact &= *longer == as_before;
+        let as_before = self.no_growth();
+        for growth in &mut result.growth {
+            growth.exact &= *growth == as_before;
         }
-        if let Some((g, _)) = l.grown.iter().zip(&behind.pushed).find(|(_, t)| t.is_some()) {
+        if let Some((g, _)) = l.pushed_only.iter().zip(&result.pushed).find(|(_, t)| t.is_some()) {
             return Err(self.error(l.range, catalogue::grows_now_and_then(&g.name)));
         }
-        Ok(behind)
+        Ok(result)
     }
 
-    fn run(&mut self, l: &Loop<'a, '_>, now: &[Term], index: &[Term]) -> Lowered<Behind<'a>> {
+    fn run(&mut self, l: &Loop<'a, '_>, now: &[Term], index: &[Term]) -> Lowered<StepsResult<'a>> {
         for c in &l.carried {
             self.in_carried_orders(&c.orders, now);
-            let value = Self::formed(&c.form, &mut now[c.first..].iter())?;
-            self.state.store.put(c.cell, Held::Value(value));
+            let value = Self::unflatten(&c.form, &mut now[c.first..].iter())?;
+            self.state.store.put(c.cell, CellValue::Value(value));
         }
-        for g in &l.grown {
-            self.state.store.put(g.cell, Held::Value(Value::List([].into())));
+        for g in &l.pushed_only {
+            self.state.store.put(g.cell, CellValue::Value(Value::List([].into())));
         }
         for s in &l.stacks {
-            let stack = self.stack_at(l, s, now, index);
-            self.state.store.put(s.cell, Held::Value(Value::Stack(stack.into())));
+            let stack = self.vec_at_start(l, s, now, index);
+            self.state.store.put(s.cell, CellValue::Value(Value::GrowableVec(stack.into())));
         }
         self.step_target(l.leaves.clone(), l.range, |me| (l.body)(me, index))?;
         let mut next = Vec::new();
         for c in &l.carried {
             let value = match self.state.store.held(c.cell).cloned() {
-                Some(Held::Value(value)) => value,
+                Some(CellValue::Value(value)) => value,
                 _ => return Err(Poison),
             };
             let own = &now[c.first..c.first + c.form.leaves()];
-            if self.of_another_length(&c.form, own, &value) && self.changes_length(&length_of(&l.key, &c.name)) {
+            if self.of_another_length(&c.form, own, &value) && self.note_length_change(&length_of(&l.key, &c.name)) {
                 return Err(Poison);
             }
             let first = next.len();
-            self.refit(&value, &c.form, &mut own.iter(), &mut next, (Carrier::Variable(&c.name), l.range))?;
+            self.flatten_like(&value, &c.form, &mut own.iter(), &mut next, (CarriedName::Variable(&c.name), l.range))?;
             let leaves = first..next.len();
             self.carry_orders_on((&l.key, &c.name), &c.orders, (now, c.first), &mut next, leaves)?;
         }
-        let mut longer = Vec::new();
+        let mut growth = Vec::new();
         for s in &l.stacks {
-            longer.push(self.stack_behind(l, s, now, &mut next)?);
+            growth.push(self.vec_at_end(l, s, now, &mut next)?);
         }
-        let mut left = Vec::new();
+        let mut exits = Vec::new();
         for (k, leave) in l.leaves.iter().enumerate() {
             let flag = self.read(leave.flag, l.range)?;
             let flag = self.boolean(&flag, l.range)?;
             let mut payload = Vec::new();
-            for cell in std::iter::once(leave.value).chain(leave.others.iter().map(|o| o.1)) {
-                let Some(Held::Value(value)) = self.state.store.held(cell).cloned() else { return Err(Poison) };
+            for cell in std::iter::once(leave.value).chain(leave.assigned_inside.iter().map(|o| o.1)) {
+                let Some(CellValue::Value(value)) = self.state.store.held(cell).cloned() else { return Err(Poison) };
                 if same(&value, &Value::Unit) || matches!(value, Value::Never) {
                     payload.push(Payload { cell, form: Form::Unit, leaves: Leaves::default() });
                     continue;
@@ -92,29 +92,29 @@ impl<'a> Lower<'a> {
                     return Err(self.error(l.range, catalogue::changing_length()));
                 }
                 let mut leaves = Leaves::default();
-                let mut key = l.key.of(&format!("={k}.{}", payload.len()));
+                let mut key = l.key.for_variable(&format!("={k}.{}", payload.len()));
                 let Some(form) = self.flatten(&value, &mut key, &mut leaves, l.range)? else {
                     let found = self.describe(&value);
                     return Err(self.error(l.range, catalogue::carried_kind(&found)));
                 };
                 payload.push(Payload { cell, form, leaves });
             }
-            left.push((flag, payload));
+            exits.push((flag, payload));
         }
         let mut pushed = Vec::new();
-        for g in &l.grown {
+        for g in &l.pushed_only {
             let mut t = self.pushed(l, g)?;
-            if let (Some(t), Some(gone)) = (&mut t, left.iter().map(|l| l.0).reduce(|a, b| self.g.or(a, b))) {
+            if let (Some(t), Some(gone)) = (&mut t, exits.iter().map(|l| l.0).reduce(|a, b| self.g.or(a, b))) {
                 *t = self.unless(gone, *t);
             }
             pushed.push(t);
         }
-        Ok(Behind { next, left, pushed, once: longer.clone(), longer, count: None })
+        Ok(StepsResult { next, exits, pushed, step_growth: growth.clone(), growth, count: None })
     }
 
     /// The elements that a step has pushed.
-    fn pushed(&mut self, l: &Loop<'a, '_>, g: &Grown<'a>) -> Lowered<Option<Term>> {
-        let Some(Held::Value(value)) = self.state.store.held(g.cell).cloned() else { return Err(Poison) };
+    fn pushed(&mut self, l: &Loop<'a, '_>, g: &PushedOnly<'a>) -> Lowered<Option<Term>> {
+        let Some(CellValue::Value(value)) = self.state.store.held(g.cell).cloned() else { return Err(Poison) };
         let t = match &value {
             Value::Never => return Ok(None),
             Value::List(parts) if parts.is_empty() => return Ok(None),

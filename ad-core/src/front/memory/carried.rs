@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::diag::Poison;
-use crate::front::carry::{Chosen, Key};
+use crate::front::carry::{InferenceKey, Inferred};
 use crate::front::lower::Lower;
 use crate::front::value::Lowered;
 use crate::ir::Term;
@@ -26,22 +26,22 @@ pub(in crate::front) struct Ordered {
 }
 
 /// The key of the memory order of a carried leaf.
-fn key_of(key: &Key, name: &str, leaf: usize) -> Key {
-    key.of(&format!("%{name}.{leaf}"))
+fn key_of(key: &InferenceKey, name: &str, leaf: usize) -> InferenceKey {
+    key.for_variable(&format!("%{name}.{leaf}"))
 }
 
 impl Lower<'_> {
     /// Carries an order number for each leaf whose order changes, as an earlier run has found.
     pub(in crate::front) fn carry_orders(
         &mut self,
-        (key, name): (&Key, &str),
+        (key, name): (&InferenceKey, &str),
         init: &mut Vec<Term>,
         leaves: Range<usize>,
     ) -> Lowered<Rc<[Ordered]>> {
         let mut all = Vec::new();
         for (leaf, array) in leaves.enumerate() {
             let key = key_of(key, name, leaf);
-            let Some(Chosen::Orders(orders)) = self.chosen.get(&key).cloned() else { continue };
+            let Some(Inferred::Orders(orders)) = self.inferred_before.get(&key).cloned() else { continue };
             let number = init.len();
             if !orders.is_empty() {
                 let first = self.order_number(init[array], &orders, &key)?;
@@ -69,7 +69,7 @@ impl Lower<'_> {
     /// they change.
     pub(in crate::front) fn carry_orders_on(
         &mut self,
-        (key, name): (&Key, &str),
+        (key, name): (&InferenceKey, &str),
         carried: &[Ordered],
         (now, first): (&[Term], usize),
         next: &mut Vec<Term>,
@@ -93,9 +93,9 @@ impl Lower<'_> {
 
     /// Marks the elements of a carried `Vec` as being of unknown memory order, if an earlier run
     /// has found that the loop pushes elements that are not row-major.
-    pub(in crate::front) fn in_carried_items(&mut self, (key, name): (&Key, &str), all: &[Term]) {
+    pub(in crate::front) fn in_carried_items(&mut self, (key, name): (&InferenceKey, &str), all: &[Term]) {
         for (leaf, &t) in all.iter().enumerate() {
-            if self.chosen.contains_key(&key_of(key, name, leaf)) {
+            if self.inferred_before.contains_key(&key_of(key, name, leaf)) {
                 self.layouts().note(t, MemoryOrder::unknown());
             }
         }
@@ -104,7 +104,7 @@ impl Lower<'_> {
     /// Detects, at the end of a step, that elements are pushed that are not row-major.
     pub(in crate::front) fn carry_items_on(
         &mut self,
-        (key, name): (&Key, &str),
+        (key, name): (&InferenceKey, &str),
         now: &[Term],
         next: &[Term],
     ) -> Lowered<()> {
@@ -119,7 +119,7 @@ impl Lower<'_> {
 
     /// The number of an array's memory order. An order that is not in the list is recorded for the
     /// next run.
-    fn order_number(&mut self, t: Term, orders: &[AxisOrder], key: &Key) -> Lowered<Term> {
+    fn order_number(&mut self, t: Term, orders: &[AxisOrder], key: &InferenceKey) -> Lowered<Term> {
         let mut number = self.g.lit_usize(0);
         let own = self.layouts().axis_orders(t);
         if own.iter().flatten().any(|(_, order)| !orders.contains(order)) || own.is_none() {
@@ -135,10 +135,10 @@ impl Lower<'_> {
     }
 
     /// Records memory orders for the next run.
-    fn found_orders<const N: usize>(&mut self, key: &Key, new: [Option<Vec<(Term, AxisOrder)>>; N]) {
-        let mut orders = match self.decided.get(key).or_else(|| self.chosen.get(key)) {
-            Some(Chosen::Orders(orders)) if orders.is_empty() => return,
-            Some(Chosen::Orders(orders)) => orders.to_vec(),
+    fn found_orders<const N: usize>(&mut self, key: &InferenceKey, new: [Option<Vec<(Term, AxisOrder)>>; N]) {
+        let mut orders = match self.inferred_now.get(key).or_else(|| self.inferred_before.get(key)) {
+            Some(Inferred::Orders(orders)) if orders.is_empty() => return,
+            Some(Inferred::Orders(orders)) => orders.to_vec(),
             _ => Vec::new(),
         };
         for own in new {
@@ -152,6 +152,6 @@ impl Lower<'_> {
                 }
             }
         }
-        self.decided.insert(key.clone(), Chosen::Orders(orders.into()));
+        self.inferred_now.insert(key.clone(), Inferred::Orders(orders.into()));
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::diag::SrcRange;
 use crate::front::lower::Lower;
-use crate::front::open::Open;
+use crate::front::open::DynamicPart;
 use crate::front::value::{Lowered, Value, Want};
 use crate::ir::Term;
 use crate::memory_order::{HasLayouts, MemoryOrder};
@@ -15,24 +15,24 @@ use crate::prim::Reduce;
 impl<'a> Lower<'a> {
     /// A newly computed part. It is row-major.
     pub(in crate::front) fn new_part(&mut self, t: Term, lens: &[Option<Term>]) -> Value<'a> {
-        let sizes = self.sizes_there(&Open { all: t, lens: lens.into() });
+        let sizes = self.dynamic_sizes(&DynamicPart { all: t, lens: lens.into() });
         let order = self.layouts().new_part(&sizes);
         self.part_in(t, lens, order)
     }
 
     /// A part computed elementwise from another one. ndarray gives it the memory order of a copy of
     /// that one.
-    pub(in crate::front) fn part_like(&mut self, t: Term, x: &Open) -> Value<'a> {
+    pub(in crate::front) fn part_like(&mut self, t: Term, x: &DynamicPart) -> Value<'a> {
         let order = self.layouts().part_like(x);
         self.part_in(t, &x.lens, order)
     }
 
     fn part_in(&mut self, t: Term, lens: &[Option<Term>], order: MemoryOrder) -> Value<'a> {
         if lens.iter().all(Option::is_none) {
-            return self.opened(t, lens);
+            return self.dynamic_part(t, lens);
         }
         let t = self.layouts().part_with_order(t, order);
-        self.opened(t, lens)
+        self.dynamic_part(t, lens)
     }
 
     /// Arithmetic of two parts or arrays.
@@ -40,30 +40,30 @@ impl<'a> Lower<'a> {
         &mut self,
         t: Term,
         lens: &[Option<Term>],
-        of: [&Open; 2],
+        of: [&DynamicPart; 2],
         by_reference: [bool; 2],
     ) -> Value<'a> {
-        let sizes = self.sizes_there(&Open { all: t, lens: lens.into() });
+        let sizes = self.dynamic_sizes(&DynamicPart { all: t, lens: lens.into() });
         let order = self.layouts().arithmetic_of_parts(of, by_reference, &sizes);
         self.part_in(t, lens, order)
     }
 
     /// A whole array, as a part whose elements are all valid.
-    pub(in crate::front) fn whole_of(&self, t: Term) -> Open {
-        Open { all: t, lens: vec![None; self.g.rank(t)].into() }
+    pub(in crate::front) fn fully_valid(&self, t: Term) -> DynamicPart {
+        DynamicPart { all: t, lens: vec![None; self.g.rank(t)].into() }
     }
 
     /// The part that `Zip` collects from parts.
     pub(in crate::front) fn zipped_part(
         &mut self,
         made: Value<'a>,
-        of: &[Open],
+        of: &[DynamicPart],
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        let made = self.as_open(&made, Want::Any, range)?;
-        let sizes = self.sizes_there(&made);
+        let made = self.value_as_part(&made, Want::Any, range)?;
+        let sizes = self.dynamic_sizes(&made);
         if sizes.len() < 2 {
-            return Ok(self.opened(made.all, &made.lens));
+            return Ok(self.dynamic_part(made.all, &made.lens));
         }
         let mut layouts = self.layouts();
         let mut order = MemoryOrder::unknown();
@@ -75,21 +75,26 @@ impl<'a> Lower<'a> {
     }
 
     /// A product of two matrices, or of a matrix and a vector.
-    pub(in crate::front) fn part_of_product(&mut self, t: Term, lens: &[Option<Term>], of: [&Open; 2]) -> Value<'a> {
+    pub(in crate::front) fn part_of_product(
+        &mut self,
+        t: Term,
+        lens: &[Option<Term>],
+        of: [&DynamicPart; 2],
+    ) -> Value<'a> {
         if lens.len() < 2 {
-            return self.opened(t, lens);
+            return self.dynamic_part(t, lens);
         }
-        let sizes = self.sizes_there(&Open { all: t, lens: lens.into() });
+        let sizes = self.dynamic_sizes(&DynamicPart { all: t, lens: lens.into() });
         let order = self.layouts().product_of_parts(of, &sizes);
         self.part_in(t, lens, order)
     }
 
     /// Runs `f` on the array of a part. Exact reductions in `f` are restricted to the valid
     /// elements.
-    pub(in crate::front) fn of_there<R>(&mut self, x: &Open, f: impl FnOnce(&mut Self) -> R) -> R {
-        let before = self.state.there.replace(Rc::clone(&x.lens));
+    pub(in crate::front) fn with_valid_lengths<R>(&mut self, x: &DynamicPart, f: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.state.valid_lengths.replace(Rc::clone(&x.lens));
         let result = f(self);
-        self.state.there = before;
+        self.state.valid_lengths = before;
         result
     }
 
@@ -106,12 +111,12 @@ impl<'a> Lower<'a> {
     }
 
     /// Pairs a relaxed sum over one axis with ndarray's exact one. The axis is dropped.
-    pub(in crate::front) fn exact_sum_axis_of_part(&mut self, free: Term, x: &Open, k: usize) -> Value<'a> {
+    pub(in crate::front) fn exact_sum_axis_of_part(&mut self, relaxed: Term, x: &DynamicPart, k: usize) -> Value<'a> {
         let mut lens = x.lens.to_vec();
         lens.remove(k);
-        match self.layouts().sum_axis_of_part(free, x, k) {
+        match self.layouts().sum_axis_of_part(relaxed, x, k) {
             (sum, Some(order)) => self.part_in(sum, &lens, order),
-            (sum, None) => self.opened(sum, &lens),
+            (sum, None) => self.dynamic_part(sum, &lens),
         }
     }
 
@@ -119,31 +124,31 @@ impl<'a> Lower<'a> {
     /// [`Lower::exact_product`] does.
     pub(in crate::front) fn exact_product_of_part(
         &mut self,
-        free: Term,
-        x: &Open,
+        relaxed: Term,
+        x: &DynamicPart,
         range: SrcRange,
         in_order: &dyn Fn(&mut Self, Term) -> Lowered<Value<'a>>,
     ) -> Lowered<Term> {
         let rank = x.lens.len();
         if rank == 0 || !self.g.elem(x.all).is_real() {
-            return Ok(free);
+            return Ok(relaxed);
         }
         let one = crate::front::methods::construct::constant(self, self.g.elem(x.all), 1);
-        let mut rows = [free; 2];
+        let mut rows = [relaxed; 2];
         if rank > 1 {
             let outer = self.g.shape(x.all)[..rank - 1].to_vec();
-            let filled = self.filled_up(x, one);
+            let filled = self.padded_with(x, one);
             let slow = self.build_all(&outer, range, &mut |me, ix| {
                 let lane = me.g.index(filled, ix);
                 in_order(me, lane)
             })?;
             let fast = self.layouts().reduce_part(Reduce::Factors, 1, x);
             for (rows, each) in rows.iter_mut().zip([fast, slow]) {
-                let each = self.filled_up(&Open { all: each, lens: x.lens[..rank - 1].into() }, one);
+                let each = self.padded_with(&DynamicPart { all: each, lens: x.lens[..rank - 1].into() }, one);
                 let all = in_order(self, each)?;
                 *rows = self.term(&all, range)?;
             }
         }
-        Ok(self.layouts().product_of_part(free, x, rows))
+        Ok(self.layouts().product_of_part(relaxed, x, rows))
     }
 }

@@ -70,14 +70,14 @@ fn shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> 
 }
 
 /// A shape argument of possibly dynamic sizes: capacities and lengths.
-fn open_shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Vec<Term>, Vec<Option<Term>>)> {
+fn dynamic_shape_arg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Vec<Term>, Vec<Option<Term>>)> {
     let (shape, range) = call.arg(0)?;
-    let (rooms, lens) = me.open_sizes(shape, range)?;
+    let (capacities, lens) = me.dynamic_size_list(shape, range)?;
     match call.rank {
-        Some(rank) if usize::from(rank) != rooms.len() => {
-            Err(me.error(range, catalogue::constructor_shape(call.name(), usize::from(rank), rooms.len())))
+        Some(rank) if usize::from(rank) != capacities.len() => {
+            Err(me.error(range, catalogue::constructor_shape(call.name(), usize::from(rank), capacities.len())))
         }
-        _ => Ok((rooms, lens)),
+        _ => Ok((capacities, lens)),
     }
 }
 
@@ -92,10 +92,10 @@ pub(in crate::front) fn constant(me: &mut Lower, elem: Elem, x: i128) -> Term {
 }
 
 fn filled<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: i128) -> Lowered<Value<'a>> {
-    let (rooms, lens) = open_shape_arg(me, call)?;
+    let (capacities, lens) = dynamic_shape_arg(me, call)?;
     let elem = named(me, call).unwrap_or_else(|| me.default_real());
     let t = constant(me, elem, x);
-    let t = me.g.broadcast(t, &rooms);
+    let t = me.g.broadcast(t, &capacities);
     Ok(me.new_part(t, &lens))
 }
 
@@ -119,11 +119,11 @@ fn diagonal<'a>(me: &mut Lower<'a>, n: Term, x: Term, call: &Call<'a, '_>) -> Lo
 
 fn eye<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (n, range) = call.arg(0)?;
-    let (rooms, lens) = me.open_sizes(n, range)?;
-    let (&[room], &[len]) = (&rooms[..], &lens[..]) else { return Err(Poison) };
+    let (capacities, lens) = me.dynamic_size_list(n, range)?;
+    let (&[capacity], &[len]) = (&capacities[..], &lens[..]) else { return Err(Poison) };
     let elem = named(me, call).unwrap_or_else(|| me.default_real());
     let one = constant(me, elem, 1);
-    let t = diagonal(me, room, one, call)?;
+    let t = diagonal(me, capacity, one, call)?;
     let t = me.term(&t, range)?;
     Ok(me.new_part(t, &[len, len]))
 }
@@ -163,9 +163,9 @@ fn unit<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn from_elem<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (rooms, lens) = open_shape_arg(me, call)?;
+    let (capacities, lens) = dynamic_shape_arg(me, call)?;
     let t = element(me, call, 1)?;
-    let t = me.g.broadcast(t, &rooms);
+    let t = me.g.broadcast(t, &capacities);
     Ok(me.new_part(t, &lens))
 }
 
@@ -175,11 +175,11 @@ fn from_scalars<'a>(
     call: &Call<'a, '_>,
     args: fn(&[Term]) -> Vec<Value<'a>>,
 ) -> Lowered<Value<'a>> {
-    let (sizes, lens) = open_shape_arg(me, call)?;
+    let (sizes, lens) = dynamic_shape_arg(me, call)?;
     let want = named(me, call).map_or(Want::Any, Want::Elem);
     let (f, range) = call.arg(1)?;
     if lens.iter().any(Option::is_some) {
-        return me.open_each(&sizes, &lens, (range, want), &mut |me, ix| me.apply(f, &args(ix), range));
+        return me.map_dynamic(&sizes, &lens, (range, want), &mut |me, ix| me.apply(f, &args(ix), range));
     }
     let t = me.build_all(&sizes, range, &mut |me, ix| {
         let value = me.apply(f, &args(ix), range)?;

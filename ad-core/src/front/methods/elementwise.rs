@@ -83,12 +83,12 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let mut inner = 0;
         let mapped = me.build_with(n, rf, |me, i| {
             let row = me.g.index(t, &[i]);
-            let row = me.row_of(row, levels);
+            let row = me.nested_element(row, levels);
             let value = me.apply(f, &[row], rf)?;
             inner = me.levels(&value);
             Ok(value)
         })?;
-        return Ok(me.rows(mapped, inner.saturating_add(1)));
+        return Ok(me.nested_value(mapped, inner.saturating_add(1)));
     }
     let x = me.of_any_rank(x, rx)?;
     if let Value::Function(row, _) = f
@@ -128,7 +128,7 @@ pub(in crate::front) fn each<'a>(
         }
         Ok(Value::Term(t))
     })?;
-    Ok(me.rows(t, levels))
+    Ok(me.nested_value(t, levels))
 }
 
 /// Applies a scalar method to each element.
@@ -175,7 +175,7 @@ fn pow2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn abs_sub<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (y, ry)) = (call.arg(0)?, call.arg(1)?);
     let x = me.array(x, rx)?;
-    let (x, y) = me.meet(&Value::Term(x), y, [rx, ry])?;
+    let (x, y) = me.unify_literals(&Value::Term(x), y, [rx, ry])?;
     let x = me.real_term(&Value::Term(x), rx)?;
     let text = [call.text(0).to_string(), call.text(1).to_string()];
     let difference = me.arith(crate::front::arith::Arith::Sub, x, y, text, call.range)?;

@@ -82,14 +82,14 @@ fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(usize, Parts, 
 /// The arrays of a `Vec` with the joined axis first. It is an error if the `Vec` is empty.
 fn rows<'a>(me: &mut Lower<'a>, all: Term, along: usize) -> (Term, Term) {
     let (zero, n) = (me.g.lit_usize(0), me.g.shape(all)[0]);
-    let there = me.g.compare(Cmp::Lt, zero, n);
-    (move_axis(me, all, 0, along), there)
+    let exists = me.g.compare(Cmp::Lt, zero, n);
+    (move_axis(me, all, 0, along), exists)
 }
 
 /// A `Result` that is `Ok`. Possible errors are checks.
 fn fine<'a>(me: &mut Lower<'a>, t: Term) -> Value<'a> {
-    let there = me.g.lit_bool(true);
-    Value::Maybe(Value::Term(t).into(), there)
+    let exists = me.g.lit_bool(true);
+    Value::Option(Value::Term(t).into(), exists)
 }
 
 fn stack<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -104,8 +104,8 @@ fn stack<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let terms = match parts {
         Parts::Listed(terms) => terms,
         Parts::Rows(all) => {
-            let (t, there) = rows(me, all, axis);
-            return Ok(Value::Maybe(Value::Term(t).into(), there));
+            let (t, exists) = rows(me, all, axis);
+            return Ok(Value::Option(Value::Term(t).into(), exists));
         }
     };
     let same = me.same_shapes(&terms, range)?;
@@ -177,12 +177,12 @@ fn in_rows<'a>(me: &mut Lower<'a>, all: Term, along: usize, range: SrcRange) -> 
     if along >= rank {
         return Err(me.error(range, catalogue::axis_out_of_range(along, rank)));
     }
-    let (t, there) = rows(me, all, along);
+    let (t, exists) = rows(me, all, along);
     let mut sizes = me.g.shape(t).to_vec();
     let n = sizes.remove(along);
     sizes[along] = me.g.int(IntOp::Mul, n, sizes[along]);
     let t = me.g.reshape(t, &sizes);
-    Ok(Value::Maybe(Value::Term(t).into(), there))
+    Ok(Value::Option(Value::Term(t).into(), exists))
 }
 
 /// Joins real arrays, each at its start along an axis, without a change of bits. (A sum of padded

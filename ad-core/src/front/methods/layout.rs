@@ -163,17 +163,17 @@ fn equal(me: &mut Lower, a: Term, b: Term) -> Term {
 
 /// A value that exists if the sizes fit. A loop may have no steps, so in a loop it is not computed
 /// if they do not fit.
-fn fitting<'a>(me: &mut Lower<'a>, t: Term, there: Term) -> Value<'a> {
+fn fitting<'a>(me: &mut Lower<'a>, t: Term, exists: Term) -> Value<'a> {
     let in_loop = me.state.frames.iter().any(|f| matches!(f, Frame::Loop { .. }));
-    let t = if in_loop && me.g.bool_value(there) != Some(true) {
+    let t = if in_loop && me.g.bool_value(exists) != Some(true) {
         let shape = me.g.shape(t).to_vec();
         let zero = constant(me, me.g.elem(t), 0);
         let zeros = me.g.broadcast(zero, &shape);
-        me.g.cond(there, t, zeros)
+        me.g.cond(exists, t, zeros)
     } else {
         t
     };
-    Value::Maybe(Value::Term(t).into(), there)
+    Value::Option(Value::Term(t).into(), exists)
 }
 
 /// The elements in another shape. The value exists if the number of elements is the same.
@@ -191,9 +191,9 @@ pub(in crate::front) fn reshaped<'a>(
         let words = ["elements of the array".to_string(), "elements of the new shape".to_string()];
         return Err(me.error(range, catalogue::sizes_never_equal(&words, a, b)));
     }
-    let there = equal(me, have, want);
+    let exists = equal(me, have, want);
     let t = me.g.reshape(x, sizes);
-    Ok(fitting(me, t, there))
+    Ok(fitting(me, t, exists))
 }
 
 fn reshape<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -215,8 +215,8 @@ fn same_rank<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     };
     match named {
         Some(n) if n == rank => {
-            let there = me.g.lit_bool(true);
-            Ok(Value::Maybe(Value::Term(x).into(), there))
+            let exists = me.g.lit_bool(true);
+            Ok(Value::Option(Value::Term(x).into(), exists))
         }
         Some(n) => Err(me.error(call.range, catalogue::ranks_differ(rank, n))),
         None => Err(me.error(call.range, catalogue::expected(wanted::RANK, wanted::NONE))),
@@ -238,8 +238,8 @@ fn flatten<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn raw_vec<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.of_any_rank(x, range)?;
-    let (x, zero, there) = (flat(me, x), me.g.lit_usize(0), me.g.lit_bool(true));
-    Ok(Value::Tuple([Value::Term(x), Value::Maybe(Value::Term(zero).into(), there)].into()))
+    let (x, zero, exists) = (flat(me, x), me.g.lit_usize(0), me.g.lit_bool(true));
+    Ok(Value::Tuple([Value::Term(x), Value::Option(Value::Term(zero).into(), exists)].into()))
 }
 
 fn into_scalar<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -258,16 +258,16 @@ fn broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let Some(lead) = sizes.len().checked_sub(own.len()) else {
         return Err(me.error(rs, catalogue::ranks_differ(own.len(), sizes.len())));
     };
-    let mut there = me.g.lit_bool(true);
+    let mut exists = me.g.lit_bool(true);
     let mut renamed = own.clone();
     for (k, &n) in own.iter().enumerate().filter(|(_, n)| me.g.int_value(**n) != Some(1)).collect::<Vec<_>>() {
         let same = equal(me, n, sizes[lead + k]);
-        there = me.g.and(there, same);
+        exists = me.g.and(exists, same);
         renamed[k] = sizes[lead + k];
     }
     let x = me.g.recast(x, &renamed);
     let t = me.stretch(x, &sizes);
-    Ok(fitting(me, t, there))
+    Ok(fitting(me, t, exists))
 }
 
 /// The minimum of the sizes of an array.

@@ -15,7 +15,7 @@ use crate::diag::{Poison, SrcRange};
 use crate::front::arith::axis_words;
 use crate::front::functions::{all_axes, sum_over};
 use crate::front::lower::Lower;
-use crate::front::open::Open;
+use crate::front::open::DynamicPart;
 use crate::front::slice::{Axis, Cut};
 use crate::front::table::{Call, Neutral};
 use crate::front::value::{Lowered, Range, Seq, Value, Want};
@@ -25,13 +25,13 @@ use crate::prim::{Cmp, IntOp, Reduce};
 
 /// A `maximum` or `minimum`: the padding is NaN for reals and the end of the type's range for
 /// integers.
-fn extremum<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>, largest: bool) -> Lowered<Value<'a>> {
+fn extremum<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>, largest: bool) -> Lowered<Value<'a>> {
     let elem = me.g.elem(x.all);
     if elem == Elem::Bool {
         return me.call_whole(call);
     }
     let zero = me.g.lit_usize(0);
-    for n in me.sizes_there(x) {
+    for n in me.dynamic_sizes(x) {
         me.require_lt(zero, n, &format!("{} of an empty array", call.name()));
     }
     // This element is never selected.
@@ -43,81 +43,85 @@ fn extremum<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>, largest: bool
         }
         Elem::Bool => return Err(Poison),
     };
-    let t = me.filled_up(x, fill);
+    let t = me.padded_with(x, fill);
     me.unchecked(|me| me.call(&call.of(Value::Term(t))))
 }
 
 /// `maximum(&part)`, `argmax(&part)`.
-pub(in crate::front) fn largest<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn largest<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     extremum(me, x, call, true)
 }
 
 /// `minimum(&part)`, `argmin(&part)`.
-pub(in crate::front) fn smallest<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn smallest<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     extremum(me, x, call, false)
 }
 
 /// `softmax(&part)`. The padding is minus infinity.
-pub(in crate::front) fn softmax<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn softmax<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let elem = me.g.elem(x.all);
     let Some(nothing) = Neutral::MinusInfinity.term(me, elem) else { return me.call_whole(call) };
-    let t = me.filled_up(x, nothing);
-    Ok(match me.of_there(x, |me| me.call(&call.of(Value::Term(t))))? {
+    let t = me.padded_with(x, nothing);
+    Ok(match me.with_valid_lengths(x, |me| me.call(&call.of(Value::Term(t))))? {
         Value::Term(t) => me.new_part(t, &x.lens),
         value => value,
     })
 }
 
 /// `sum_outer(&part)`.
-pub(in crate::front) fn sum_outer<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn sum_outer<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let t = me.with_zeros(x);
-    let made = me.of_there(x, |me| me.call(&call.of(Value::Term(t))))?;
+    let made = me.with_valid_lengths(x, |me| me.call(&call.of(Value::Term(t))))?;
     let Value::Term(t) = made else { return Err(Poison) };
     Ok(me.new_part(t, &x.lens[1..]))
 }
 
 /// `part.t()`.
-pub(in crate::front) fn transposed<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn transposed<'a>(me: &mut Lower<'a>, x: &DynamicPart, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let perm: Vec<u8> = all_axes(me, x.all).into_iter().rev().collect();
     let t = me.g.transpose(x.all, &perm);
     let lens: Vec<Option<Term>> = x.lens.iter().rev().copied().collect();
-    Ok(me.opened(t, &lens))
+    Ok(me.dynamic_part(t, &lens))
 }
 
 /// `part.insert_axis(Axis(k))`.
-pub(in crate::front) fn insert_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn insert_axis<'a>(
+    me: &mut Lower<'a>,
+    x: &DynamicPart,
+    call: &Call<'a, '_>,
+) -> Lowered<Value<'a>> {
     let k = super::sizes::axis_at(me, call, 1, x.lens.len() + 1)?;
     let one = me.g.lit_usize(1);
     let t = me.g.replicate_axes(x.all, &[axis(k)], &[one]);
     let mut lens = x.lens.to_vec();
     lens.insert(k, None);
-    Ok(me.opened(t, &lens))
+    Ok(me.dynamic_part(t, &lens))
 }
 
 /// `part.outer_iter()`.
-pub(in crate::front) fn outer_iter<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn outer_iter<'a>(me: &mut Lower<'a>, x: &DynamicPart, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
     items(me, x, 0, 1)
 }
 
 /// `part.axis_iter(Axis(k))`.
-pub(in crate::front) fn axis_iter<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn axis_iter<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let axis = super::sizes::axis_arg(me, call, x.all)?;
     items(me, x, axis, 1)
 }
 
 /// `part.rows()`.
-pub(in crate::front) fn rows<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn rows<'a>(me: &mut Lower<'a>, x: &DynamicPart, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
     items(me, x, 0, x.lens.len().saturating_sub(1))
 }
 
 /// `part.columns()`.
-pub(in crate::front) fn columns<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn columns<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     if x.lens.len() == 2 { items(me, x, 1, 1) } else { me.call_whole(call) }
 }
 
 /// `part.indexed_iter()`.
-pub(in crate::front) fn indexed_iter<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let seq = me.open_seq(x);
+pub(in crate::front) fn indexed_iter<'a>(me: &mut Lower<'a>, x: &DynamicPart, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let seq = me.dynamic_seq(x);
     let item = Rc::clone(&seq.item);
     let item = move |me: &mut Lower<'a>, ix: &[Term]| {
         let element = item(me, ix)?;
@@ -127,34 +131,38 @@ pub(in crate::front) fn indexed_iter<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<
 }
 
 /// `part.fold(init, f)`: over the elements in the order of ndarray.
-pub(in crate::front) fn fold<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn fold<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let met = me.layouts().folded_part(x);
-    let items = Value::Seq(me.open_seq(&met));
+    let items = Value::Seq(me.dynamic_seq(&met));
     crate::front::recur::fold_items(me, &call.of(items))
 }
 
 /// `Array1::from(part)`.
-pub(in crate::front) fn from_vector<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn from_vector<'a>(
+    me: &mut Lower<'a>,
+    x: &DynamicPart,
+    call: &Call<'a, '_>,
+) -> Lowered<Value<'a>> {
     match call.arg(0)? {
-        (Value::Open(_), _) => me.call_whole(call),
-        _ => Ok(Value::Open(Rc::new(x.clone()))),
+        (Value::DynamicPart(_), _) => me.call_whole(call),
+        _ => Ok(Value::DynamicPart(Rc::new(x.clone()))),
     }
 }
 
 /// `part.sum_axis(Axis(k))`.
-pub(in crate::front) fn sum_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn sum_axis<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let k = super::sizes::axis_arg(me, call, x.all)?;
     sum_along(me, x, k, call.arg(0)?.1)
 }
 
-fn sum_along<'a>(me: &mut Lower<'a>, x: &Open, k: usize, range: SrcRange) -> Lowered<Value<'a>> {
+fn sum_along<'a>(me: &mut Lower<'a>, x: &DynamicPart, k: usize, range: SrcRange) -> Lowered<Value<'a>> {
     let t = me.with_zeros(x);
-    let free = sum_over(me, t, &[axis(k)], range)?;
-    Ok(me.exact_sum_axis_of_part(free, x, k))
+    let relaxed = sum_over(me, t, &[axis(k)], range)?;
+    Ok(me.exact_sum_axis_of_part(relaxed, x, k))
 }
 
 /// `part.mapv(f)`.
-pub(in crate::front) fn map<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn map<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (f, rf) = call.arg(1)?;
     if let (Value::Function(row, _), true) = (f, me.g.elem(x.all).is_real())
         && let Some(op) = row.unary()
@@ -162,33 +170,33 @@ pub(in crate::front) fn map<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_
         let t = me.g.unary(op, x.all);
         return Ok(me.part_like(t, x));
     }
-    let (rooms, want) = (me.g.shape(x.all).to_vec(), Want::Elem(me.g.elem(x.all)));
-    let made = me.open_each(&rooms, &x.lens, (rf, want), &mut |me, ix| {
+    let (capacities, want) = (me.g.shape(x.all).to_vec(), Want::Elem(me.g.elem(x.all)));
+    let made = me.map_dynamic(&capacities, &x.lens, (rf, want), &mut |me, ix| {
         let element = me.g.index(x.all, ix);
         me.apply(f, &[Value::Term(element)], rf)
     })?;
-    let made = me.as_open(&made, Want::Any, rf)?;
-    Ok(me.part_like(made.all, &Open { all: x.all, lens: made.lens }))
+    let made = me.value_as_part(&made, Want::Any, rf)?;
+    Ok(me.part_like(made.all, &DynamicPart { all: x.all, lens: made.lens }))
 }
 
 /// `map2(&a, &b, f)`.
 pub(in crate::front) fn map2<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((a, ra), (b, rb), (f, rf)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
-    let (a, b) = (me.as_open(a, Want::Any, ra)?, me.as_open(b, Want::Any, rb)?);
+    let (a, b) = (me.value_as_part(a, Want::Any, ra)?, me.value_as_part(b, Want::Any, rb)?);
     if me.g.ty(a.all).as_array().map(|t| (t.0, t.1.len())) != me.g.ty(b.all).as_array().map(|t| (t.0, t.1.len())) {
         let (a, b) = (me.describe(&Value::Term(a.all)), me.describe(&Value::Term(b.all)));
         return Err(me.error(call.range, catalogue::types_differ(&a, &b)));
     }
     let words = [call.text(0).to_string(), call.text(1).to_string()];
-    let pair = me.open_pair(&a, &b, &words, rb)?;
-    let (rooms, want) = (me.g.shape(pair.a).to_vec(), Want::Elem(me.g.elem(pair.a)));
-    me.open_each(&rooms, &pair.lens, (rf, want), &mut |me, ix| {
+    let pair = me.dynamic_pair(&a, &b, &words, rb)?;
+    let (capacities, want) = (me.g.shape(pair.a).to_vec(), Want::Elem(me.g.elem(pair.a)));
+    me.map_dynamic(&capacities, &pair.lens, (rf, want), &mut |me, ix| {
         let both = [pair.a, pair.b].map(|x| Value::Term(me.g.index(x, ix)));
         me.apply(f, &both, rf)
     })
 }
 
-fn matrix(me: &mut Lower<'_>, x: &Open, call: &Call<'_, '_>) -> Lowered<()> {
+fn matrix(me: &mut Lower<'_>, x: &DynamicPart, call: &Call<'_, '_>) -> Lowered<()> {
     match x.lens.len() {
         2 => Ok(()),
         rank => Err(me.error(call.range, catalogue::rows_of_no_matrix(call.name(), rank))),
@@ -196,37 +204,43 @@ fn matrix(me: &mut Lower<'_>, x: &Open, call: &Call<'_, '_>) -> Lowered<()> {
 }
 
 /// `part.row(i)`.
-pub(in crate::front) fn row<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn row<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     matrix(me, x, call)?;
     at_axis(me, x, call, 0, 1)
 }
 
 /// `part.column(j)`.
-pub(in crate::front) fn column<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn column<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     matrix(me, x, call)?;
     at_axis(me, x, call, 1, 1)
 }
 
 /// `part.index_axis(Axis(k), i)`.
-pub(in crate::front) fn index_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn index_axis<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let axis = super::sizes::axis_arg(me, call, x.all)?;
     at_axis(me, x, call, axis, 2)
 }
 
 /// The part at an index of an axis. Argument number `index` is the index.
-fn at_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>, axis: usize, index: usize) -> Lowered<Value<'a>> {
+fn at_axis<'a>(
+    me: &mut Lower<'a>,
+    x: &DynamicPart,
+    call: &Call<'a, '_>,
+    axis: usize,
+    index: usize,
+) -> Lowered<Value<'a>> {
     let rank = x.lens.len();
     let (i, ri) = call.arg(index)?;
     let i = me.usize(i, ri)?;
-    let (sizes, rooms) = (me.sizes_there(x), me.g.shape(x.all).to_vec());
+    let (sizes, capacities) = (me.dynamic_sizes(x), me.g.shape(x.all).to_vec());
     me.require_index(i, sizes[axis], axis_words(call.text(0), axis, rank));
-    let mut cuts = me.whole(&sizes, &rooms);
-    cuts[axis] = Cut::at(i);
-    Ok(me.taken(x.all, &cuts))
+    let mut cuts = me.whole(&sizes, &capacities);
+    cuts[axis] = Cut::index(i);
+    Ok(me.slice_value(x.all, &cuts))
 }
 
 /// The parts at each index of some axes.
-fn items<'a>(me: &mut Lower<'a>, x: &Open, first: usize, axes: usize) -> Lowered<Value<'a>> {
+fn items<'a>(me: &mut Lower<'a>, x: &DynamicPart, first: usize, axes: usize) -> Lowered<Value<'a>> {
     let rank = x.lens.len();
     let order: Vec<usize> =
         (first..first + axes).chain((0..rank).filter(|k| !(first..first + axes).contains(k))).collect();
@@ -236,9 +250,9 @@ fn items<'a>(me: &mut Lower<'a>, x: &Open, first: usize, axes: usize) -> Lowered
     let rest: Rc<[Option<Term>]> = lens[axes..].into();
     let mut seq = Seq::new(&me.g.shape(all)[..axes], move |me: &mut Lower<'a>, ix: &[Term]| {
         let part = me.g.index(all, ix);
-        Ok(me.opened(part, &rest))
+        Ok(me.dynamic_part(part, &rest))
     });
-    me.leave_out(&mut seq, &lens);
+    me.filter_valid(&mut seq, &lens);
     Ok(Value::Seq(seq))
 }
 
@@ -246,21 +260,21 @@ impl<'a> Lower<'a> {
     /// The sum of the first `len` of these numbers, which are products of the arrays `of`. `near`
     /// says whether they are contiguous.
     fn sum_of_first(&mut self, t: Term, len: Term, (near, of): (Term, [Term; 2])) -> Term {
-        let room = self.g.shape(t)[0];
+        let capacity = self.g.shape(t)[0];
         let zero = super::super::iter::consume::zero(self, self.g.elem(t));
         let var = self.g.fresh();
         let i = self.g.mk(Node::Var(var));
-        let there = self.g.compare(Cmp::Lt, i, len);
+        let exists = self.g.compare(Cmp::Lt, i, len);
         let x = self.g.index(t, &[i]);
-        let x = self.g.cond(there, x, zero);
-        let items = self.g.build(room, var, x);
-        let free = self.g.sum_all(items);
+        let x = self.g.cond(exists, x, zero);
+        let items = self.g.build(capacity, var, x);
+        let relaxed = self.g.sum_all(items);
         match self.exact_of_first(t, len, near) {
             Some(own) => {
                 let own = self.layouts().of_known(own, of);
-                self.g.relaxed_exact(free, own)
+                self.g.relaxed_exact(relaxed, own)
             }
-            None => free,
+            None => relaxed,
         }
     }
 
@@ -272,9 +286,9 @@ impl<'a> Lower<'a> {
         let nothing = self.g.lit_real(ty, -0.0);
         let var = self.g.fresh();
         let i = self.g.mk(Node::Var(var));
-        let there = self.g.compare(Cmp::Lt, i, len);
+        let exists = self.g.compare(Cmp::Lt, i, len);
         let x = self.g.index(t, &[i]);
-        let x = self.g.cond(there, x, nothing);
+        let x = self.g.cond(exists, x, nothing);
         let items = self.g.build(self.g.shape(t)[0], var, x);
         let slow = self.g.reduce(Reduce::InOrder, 1, items);
         let slow = self.g.add(zero, slow);
@@ -291,13 +305,13 @@ impl<'a> Lower<'a> {
     fn exact_rows(&mut self, (matrix, inner): (Term, usize), vector: Term, len: Term) -> Lowered<Option<Term>> {
         let (near, also) = (self.layouts().lanes_are_slices(matrix, inner), self.layouts().vector_is_slice(vector));
         let near = self.g.and(near, also);
-        let (rows, room) = (self.g.shape(matrix)[1 - inner], self.g.shape(vector)[0]);
+        let (rows, capacity) = (self.g.shape(matrix)[1 - inner], self.g.shape(vector)[0]);
         let (row, var) = (self.g.fresh(), self.g.fresh());
         let (r, i) = (self.g.mk(Node::Var(row)), self.g.mk(Node::Var(var)));
         let at = if inner == 1 { [r, i] } else { [i, r] };
         let (x, y) = (self.g.index(matrix, &at), self.g.index(vector, &[i]));
         let product = self.g.mul(x, y);
-        let products = self.g.build(room, var, product);
+        let products = self.g.build(capacity, var, product);
         let own = self.exact_of_first(products, len, near);
         let own = own.map(|own| self.g.build(rows, row, own));
         Ok(own.map(|own| self.layouts().of_known(own, [matrix, vector])))
@@ -305,61 +319,61 @@ impl<'a> Lower<'a> {
 }
 
 /// `x.slice(s![..i]).sum()`.
-pub(in crate::front) fn sum<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn sum<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(sum_of_all(me, x, call.arg(0)?.1)?))
 }
 
-fn sum_of_all<'a>(me: &mut Lower<'a>, x: &Open, range: SrcRange) -> Lowered<Term> {
+fn sum_of_all<'a>(me: &mut Lower<'a>, x: &DynamicPart, range: SrcRange) -> Lowered<Term> {
     let (t, axes) = (me.with_zeros(x), all_axes(me, x.all));
-    let free = sum_over(me, t, &axes, range)?;
-    Ok(me.layouts().sum_of_part(free, x))
+    let relaxed = sum_over(me, t, &axes, range)?;
+    Ok(me.layouts().sum_of_part(relaxed, x))
 }
 
 /// `x.slice(s![..i]).mean()`.
-pub(in crate::front) fn mean<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn mean<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (_, range) = call.arg(0)?;
     let sum = sum_of_all(me, x, range)?;
     let sum = me.real_term(&Value::Term(sum), range)?;
-    let sizes = me.sizes_there(x);
+    let sizes = me.dynamic_sizes(x);
     let (n, zero) = (me.product_of(&sizes), me.g.lit_usize(0));
-    let (count, there) = (me.g.cast(me.g.elem(sum), n), me.g.compare(Cmp::Gt, n, zero));
+    let (count, exists) = (me.g.cast(me.g.elem(sum), n), me.g.compare(Cmp::Gt, n, zero));
     // The division is used only if there is an element, since the sum of none has a derivative.
     let one = me.g.lit_like(sum, 1.0);
-    let count = me.g.select(there, count, one);
-    Ok(Value::Maybe(Value::Term(me.g.div(sum, count)).into(), there))
+    let count = me.g.select(exists, count, one);
+    Ok(Value::Option(Value::Term(me.g.div(sum, count)).into(), exists))
 }
 
 /// `part.mean_axis(Axis(k))`.
-pub(in crate::front) fn mean_axis<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn mean_axis<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (k, (_, range)) = (super::sizes::axis_arg(me, call, x.all)?, call.arg(0)?);
     let real = me.real_term(&Value::Term(x.all), range)?;
-    let summed = sum_along(me, &Open { all: real, lens: Rc::clone(&x.lens) }, k, range)?;
-    let Open { all: sum, lens } = me.as_open(&summed, Want::Any, range)?;
+    let summed = sum_along(me, &DynamicPart { all: real, lens: Rc::clone(&x.lens) }, k, range)?;
+    let DynamicPart { all: sum, lens } = me.value_as_part(&summed, Want::Any, range)?;
     let t = sum;
-    let (n, zero) = (me.sizes_there(x)[k], me.g.lit_usize(0));
-    let (elem, there) = (me.g.elem(t), me.g.compare(Cmp::Gt, n, zero));
+    let (n, zero) = (me.dynamic_sizes(x)[k], me.g.lit_usize(0));
+    let (elem, exists) = (me.g.elem(t), me.g.compare(Cmp::Gt, n, zero));
     let (count, one) = (me.g.cast(elem, n), super::construct::constant(me, elem, 1));
-    let count = me.g.select(there, count, one);
+    let count = me.g.select(exists, count, one);
     let shape = me.g.shape(sum).to_vec();
     let count = me.g.broadcast(count, &shape);
     let mean = me.g.div(sum, count);
-    let mean = me.part_like(mean, &Open { all: sum, lens });
-    Ok(Value::Maybe(mean.into(), there))
+    let mean = me.part_like(mean, &DynamicPart { all: sum, lens });
+    Ok(Value::Option(mean.into(), exists))
 }
 
 /// `part.var(ddof)`.
-pub(in crate::front) fn var<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn var<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(variance(me, x, call)?))
 }
 
 /// `part.std(ddof)`.
-pub(in crate::front) fn std<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn std<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let variance = variance(me, x, call)?;
     Ok(Value::Term(super::reduce::root(me, variance)))
 }
 
 /// The variance from the distances to the mean. They are zero in the padding.
-fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Term> {
+fn variance<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Term> {
     let ((_, range), (ddof, rd)) = (call.arg(0)?, call.arg(1)?);
     let t = me.real_term(&Value::Term(x.all), range)?;
     let (elem, shape) = (me.g.elem(t), me.g.shape(t).to_vec());
@@ -368,7 +382,7 @@ fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Te
         let found = me.describe(&Value::Term(ddof));
         return Err(me.error(rd, catalogue::expected("a real number", &found)));
     }
-    let sizes = me.sizes_there(x);
+    let sizes = me.dynamic_sizes(x);
     let n = me.product_of(&sizes);
     let count = me.g.cast(elem, n);
     let zero = me.g.lit_like(ddof, 0.0);
@@ -382,30 +396,30 @@ fn variance<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Te
     let means = me.g.broadcast(mean, &shape);
     let distance = me.g.sub(t, means);
     let square = me.g.mul(distance, distance);
-    let squares = me.with_zeros(&Open { all: square, lens: Rc::clone(&x.lens) });
+    let squares = me.with_zeros(&DynamicPart { all: square, lens: Rc::clone(&x.lens) });
     let (total, freedom) = (me.g.sum_all(squares), me.g.sub(count, ddof));
-    let met = me.layouts().folded_part(&Open { all: t, lens: Rc::clone(&x.lens) });
+    let met = me.layouts().folded_part(&DynamicPart { all: t, lens: Rc::clone(&x.lens) });
     let own = me.layouts().reduce_part(Reduce::Distances, 1, &met);
     let total = me.g.relaxed_exact(total, own);
     Ok(me.g.div(total, freedom))
 }
 
 /// `part.diag()`. Its length is the minimum of the sizes.
-pub(in crate::front) fn diag<'a>(me: &mut Lower<'a>, x: &Open, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn diag<'a>(me: &mut Lower<'a>, x: &DynamicPart, _: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let least = |me: &mut Lower<'a>, sizes: &[Term]| {
         let first = sizes.first().copied().unwrap_or_else(|| me.g.lit_usize(1));
         sizes.iter().fold(first, |least, &n| if n == least { n } else { me.g.int(IntOp::Min, least, n) })
     };
-    let (rooms, sizes) = (me.g.shape(x.all).to_vec(), me.sizes_there(x));
-    let (room, len) = (least(me, &rooms), least(me, &sizes));
+    let (capacities, sizes) = (me.g.shape(x.all).to_vec(), me.dynamic_sizes(x));
+    let (capacity, len) = (least(me, &capacities), least(me, &sizes));
     let var = me.g.fresh();
     let i = me.g.mk(Node::Var(var));
-    let all = me.g.gather(x.all, [room].into(), &[var], &vec![i; rooms.len()]);
-    Ok(me.opened(all, &[Some(len)]))
+    let all = me.g.gather(x.all, [capacity].into(), &[var], &vec![i; capacities.len()]);
+    Ok(me.dynamic_part(all, &[Some(len)]))
 }
 
 /// `part.split_at(Axis(k), i)`.
-pub(in crate::front) fn split_at<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(in crate::front) fn split_at<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (axis, (at, ra)) = match call.args.len() {
         3 => (super::sizes::axis_arg(me, call, x.all)?, call.arg(2)?),
         _ => (0, call.arg(1)?),
@@ -427,14 +441,14 @@ pub(in crate::front) fn split_at<'a>(me: &mut Lower<'a>, x: &Open, call: &Call<'
 /// Products of vectors and matrices, of which at least one has a dynamic length.
 pub(in crate::front) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
-    let (a, b) = (me.as_open(a, Want::Any, ra)?, me.as_open(b, Want::Any, rb)?);
+    let (a, b) = (me.value_as_part(a, Want::Any, ra)?, me.value_as_part(b, Want::Any, rb)?);
     let (ea, eb) = (me.g.elem(a.all), me.g.elem(b.all));
     let (na, nb) = (a.lens.len(), b.lens.len());
     if ea != eb || !ea.is_real() || !(1..=2).contains(&na) || !(1..=2).contains(&nb) {
         let (a, b) = (me.describe(&Value::Term(a.all)), me.describe(&Value::Term(b.all)));
         return Err(me.error(call.range, catalogue::dot(&a, &b)));
     }
-    let (sa, sb) = (me.sizes_there(&a), me.sizes_there(&b));
+    let (sa, sb) = (me.dynamic_sizes(&a), me.dynamic_sizes(&b));
     let (n, m) = (sa[na - 1], sb[0]);
     if n != m {
         let same = me.g.compare(Cmp::Eq, n, m);
@@ -444,28 +458,28 @@ pub(in crate::front) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowe
         let near = (me.layouts().vector_is_slice(a.all), me.layouts().vector_is_slice(b.all));
         let near = me.g.and(near.0, near.1);
         let (x, y) = (me.g.shape(a.all)[0], me.g.shape(b.all)[0]);
-        let room = if x == y { x } else { me.g.int(IntOp::Min, x, y) };
+        let capacity = if x == y { x } else { me.g.int(IntOp::Min, x, y) };
         let var = me.g.fresh();
         let i = me.g.mk(Node::Var(var));
         let (x, y) = (me.g.index(a.all, &[i]), me.g.index(b.all, &[i]));
         let product = me.g.mul(x, y);
-        let products = me.g.build(room, var, product);
+        let products = me.g.build(capacity, var, product);
         return Ok(Value::Term(me.sum_of_first(products, n, (near, [a.all, b.all]))));
     }
     // The padding of both operands is zero, since zero times an unspecified number need not be
     // zero.
-    let (mut rooms, mut lens) =
+    let (mut capacities, mut lens) =
         ((me.g.shape(a.all).to_vec(), me.g.shape(b.all).to_vec()), (a.lens.to_vec(), b.lens.to_vec()));
-    let (ka, kb) = (rooms.0[na - 1], rooms.1[0]);
-    let (room, len) = match (lens.0[na - 1], lens.1[0]) {
+    let (ka, kb) = (capacities.0[na - 1], capacities.1[0]);
+    let (capacity, len) = match (lens.0[na - 1], lens.1[0]) {
         (None, _) => (ka, None),
         (_, None) => (kb, None),
         (len, _) if ka == kb => (ka, len),
         (len, _) => (me.g.int(IntOp::Min, ka, kb), len),
     };
-    (rooms.0[na - 1], rooms.1[0], lens.0[na - 1], lens.1[0]) = (room, room, len, len);
-    let x = Open { all: me.in_room(a.all, &rooms.0), lens: lens.0.clone().into() };
-    let y = Open { all: me.in_room(b.all, &rooms.1), lens: lens.1.clone().into() };
+    (capacities.0[na - 1], capacities.1[0], lens.0[na - 1], lens.1[0]) = (capacity, capacity, len, len);
+    let x = DynamicPart { all: me.resized_to(a.all, &capacities.0), lens: lens.0.clone().into() };
+    let y = DynamicPart { all: me.resized_to(b.all, &capacities.1), lens: lens.1.clone().into() };
     let own = match (na, nb) {
         (2, 1) => me.exact_rows((x.all, 1), y.all, n)?,
         (1, 2) => me.exact_rows((y.all, 0), x.all, n)?,

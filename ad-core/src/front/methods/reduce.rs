@@ -76,9 +76,9 @@ fn mean_over<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term, axes: &[u8], 
     let shape = me.g.shape(sum).to_vec();
     let divisor = me.g.broadcast(divisor, &shape);
     let zero = me.g.lit_usize(0);
-    let there = me.g.compare(Cmp::Gt, count, zero);
+    let exists = me.g.compare(Cmp::Gt, count, zero);
     let mean = me.g.div(sum, divisor);
-    Ok(Value::Maybe(Value::Term(mean).into(), there))
+    Ok(Value::Option(Value::Term(mean).into(), exists))
 }
 
 fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -96,8 +96,8 @@ fn sum_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
     let k = axis_arg(me, call, x)?;
-    let free = sum_over(me, x, &[axis(k)], range)?;
-    Ok(Value::Term(me.summed(call, free, x, Some(k))))
+    let relaxed = sum_over(me, x, &[axis(k)], range)?;
+    Ok(Value::Term(me.summed(call, relaxed, x, Some(k))))
 }
 
 fn mean_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -236,10 +236,10 @@ fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     renamed[0] = sa[inner];
     let b = me.g.recast(b, &renamed);
     let spec = Contraction::new(labels.0, labels.1, labels.2);
-    let free = me.g.contract(a, b, spec);
+    let relaxed = me.g.contract(a, b, spec);
     Ok(Value::Term(match (sa.len(), renamed.len()) {
-        (2, 2) => free,
-        (1, 2) => me.exact_dot(free, (b, 0), a),
-        (_, _) => me.exact_dot(free, (a, inner), b),
+        (2, 2) => relaxed,
+        (1, 2) => me.exact_dot(relaxed, (b, 0), a),
+        (_, _) => me.exact_dot(relaxed, (a, inner), b),
     }))
 }

@@ -11,7 +11,7 @@ use crate::diag::SrcRange;
 use crate::front::arith::{Arith, axis_words};
 use crate::front::changes::changed_part;
 use crate::front::lower::Lower;
-use crate::front::open::Open;
+use crate::front::open::DynamicPart;
 use crate::front::refs::results;
 use crate::front::table::{self, Call, Mark, On, Parts, Row, row};
 use crate::front::value::{Lowered, Seq, Value, Want};
@@ -60,7 +60,7 @@ pub(in crate::front) const TABLE: &[Row] = &[
 pub(in crate::front) struct Zip<'a> {
     parts: Vec<Seq<'a>>,
     /// The arrays among the producers, for their memory orders.
-    arrays: Vec<Open>,
+    arrays: Vec<DynamicPart>,
     dims: Rc<[Term]>,
     /// The dynamic length of each axis.
     lens: Rc<[Option<Term>]>,
@@ -74,15 +74,15 @@ pub(in crate::front) struct Zip<'a> {
 fn start<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, indexed: bool) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let text = call.text(0).to_string();
-    if let Some(part) = me.open_part(x) {
-        let (seq, elem) = (me.open_seq(&part), Some(me.g.elem(part.all)));
+    if let Some(part) = me.as_dynamic_part(x) {
+        let (seq, elem) = (me.dynamic_seq(&part), Some(me.g.elem(part.all)));
         let (dims, lens) = (Rc::clone(&seq.dims), Rc::clone(&part.lens));
         return Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], arrays: vec![part], dims, lens, elem, indexed, text })));
     }
     let (seq, array) = producer(me, x, range)?;
     let (dims, elem) = (Rc::clone(&seq.dims), array.map(|t| me.g.elem(t)));
     let lens = vec![None; dims.len()].into();
-    let arrays = array.map(|t| me.whole_of(t)).into_iter().collect();
+    let arrays = array.map(|t| me.fully_valid(t)).into_iter().collect();
     Ok(Value::Zip(Rc::new(Zip { parts: vec![seq], arrays, dims, lens, elem, indexed, text })))
 }
 
@@ -167,7 +167,7 @@ impl<'a> Zip<'a> {
         seq
     }
 
-    fn with(&self, seq: Seq<'a>, array: Option<Open>) -> Value<'a> {
+    fn with(&self, seq: Seq<'a>, array: Option<DynamicPart>) -> Value<'a> {
         let (mut parts, mut arrays) = (self.parts.clone(), self.arrays.clone());
         parts.push(seq);
         arrays.extend(array);
@@ -184,9 +184,9 @@ impl<'a> Zip<'a> {
 fn and<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let zip = zip(me, call)?;
     let (x, range) = call.arg(1)?;
-    if me.open_part(x).is_some() || zip.lens.iter().any(Option::is_some) {
-        let part = me.as_open(x, Want::Any, range)?;
-        let (own, sizes) = (me.sizes_there(&part), zip.sizes());
+    if me.as_dynamic_part(x).is_some() || zip.lens.iter().any(Option::is_some) {
+        let part = me.value_as_part(x, Want::Any, range)?;
+        let (own, sizes) = (me.dynamic_sizes(&part), zip.sizes());
         if own.len() != sizes.len() {
             return Err(me.error(range, catalogue::ranks_differ(sizes.len(), own.len())));
         }
@@ -194,11 +194,11 @@ fn and<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             let words = [axis_words(&zip.text, k, sizes.len()), axis_words(call.text(1), k, sizes.len())];
             me.equate(a, b, words, range)?;
         }
-        let seq = me.open_seq(&part);
+        let seq = me.dynamic_seq(&part);
         return Ok(zip.with(seq, Some(part)));
     }
     let (seq, array) = zipped(me, zip, x, [zip.text.clone(), call.text(1).to_string()], range)?;
-    let array = array.map(|t| me.whole_of(t));
+    let array = array.map(|t| me.fully_valid(t));
     Ok(zip.with(seq, array))
 }
 
@@ -231,7 +231,7 @@ fn and_broadcast<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     let (x, range) = call.arg(1)?;
     let array = me.of_any_rank(x, range)?;
     let t = me.broadcast_to(array, &zip.dims, [zip.text.clone(), call.text(1).to_string()], range)?;
-    let (seq, array) = (me.seq_of(t), me.whole_of(array));
+    let (seq, array) = (me.seq_of(t), me.fully_valid(array));
     Ok(zip.with(seq, Some(array)))
 }
 
@@ -243,7 +243,7 @@ fn map_collect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
 fn collected<'a>(me: &mut Lower<'a>, zip: &Zip<'a>, (f, range): (&Value<'a>, SrcRange)) -> Lowered<Value<'a>> {
     let want = zip.elem.map_or(Want::Any, Want::Elem);
     if zip.lens.iter().any(Option::is_some) {
-        let made = me.open_each(&zip.dims, &zip.lens, (range, want), &mut |me, ix| {
+        let made = me.map_dynamic(&zip.dims, &zip.lens, (range, want), &mut |me, ix| {
             let args = zip.arguments(me, ix)?;
             me.apply(f, &args, range)
         })?;
@@ -298,18 +298,18 @@ fn of_closure<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 fn scaled_add<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((alpha, ra), (x, rx)) = (call.arg(1)?, call.arg(2)?);
     let (place, part) = changed_part(me, call)?;
-    if me.open_part(x).is_some() || part.lens.iter().any(Option::is_some) {
+    if me.as_dynamic_part(x).is_some() || part.lens.iter().any(Option::is_some) {
         let want = Want::Elem(me.g.elem(part.all));
-        let (alpha, x) = (me.as_open(alpha, want, ra)?, me.as_open(x, want, rx)?);
+        let (alpha, x) = (me.value_as_part(alpha, want, ra)?, me.value_as_part(x, want, rx)?);
         if !me.g.elem(part.all).is_real() || me.g.elem(alpha.all) != me.g.elem(part.all) || !alpha.lens.is_empty() {
             let [a, b] = [part.all, alpha.all].map(|t| me.describe(&Value::Term(t)));
             return Err(me.error(call.range, catalogue::types_differ(&a, &b)));
         }
         let words = [call.text(0).to_string(), call.text(2).to_string()];
-        let x = me.spread_to(&part, &x, &words, rx)?;
-        let scaled = me.open_arith(Arith::Mul, [&alpha, &x], [false, true], (&words, call.range))?;
-        let scaled = me.as_open(&scaled, want, rx)?;
-        let sum = me.open_arith(Arith::Add, [&part, &scaled], [false, true], (&words, call.range))?;
+        let x = me.broadcast_part(&part, &x, &words, rx)?;
+        let scaled = me.dynamic_arith(Arith::Mul, [&alpha, &x], [false, true], (&words, call.range))?;
+        let scaled = me.value_as_part(&scaled, want, rx)?;
+        let sum = me.dynamic_arith(Arith::Add, [&part, &scaled], [false, true], (&words, call.range))?;
         me.write_over(&place, &Value::Term(part.all), sum)?;
         return Ok(Value::Unit);
     }
@@ -345,14 +345,14 @@ impl<'a> Lower<'a> {
         let (seq, array) = producer(self, &place, range)?;
         let text = crate::diag::text_of(&m.receiver, 30);
         let (dims, lens) = (Rc::clone(&seq.dims), vec![None; seq.dims.len()].into());
-        let arrays = array.map(|t| self.whole_of(t)).into_iter().collect();
+        let arrays = array.map(|t| self.fully_valid(t)).into_iter().collect();
         let zip = Zip { parts: vec![seq], arrays, dims, lens, elem: None, indexed: false, text };
         let Some(other) = m.args.first().filter(|_| m.args.len() == 2) else { return Ok(Value::Zip(Rc::new(zip))) };
         let (other, range) = (self.expr(other)?, SrcRange::of(other));
         let other = self.of_any_rank(&other, range)?;
         let words = [zip.text.clone(), crate::diag::text_of(&m.args[0], 30)];
         let t = self.broadcast_to(other, &zip.dims, words, range)?;
-        let (seq, other) = (self.seq_of(t), self.whole_of(other));
+        let (seq, other) = (self.seq_of(t), self.fully_valid(other));
         Ok(zip.with(seq, Some(other)))
     }
 }
@@ -411,7 +411,7 @@ impl<'a> Lower<'a> {
     pub(in crate::front) fn of_any_rank(&mut self, x: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         match x {
             Value::Term(t) | Value::Nested(t, _) => Ok(*t),
-            Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::Open(_) => self.array(x, range),
+            Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::DynamicPart(_) => self.array(x, range),
             // The type of the constant is not known.
             Value::Number(n) if n.outer().is_some() => self.array(x, range),
             other => {

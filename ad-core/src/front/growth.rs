@@ -1,7 +1,7 @@
 //! By how much the length of a growable vector changes: in a step of a loop, and in all steps. The
 //! capacity of the vector and, where the change is exact, its length follow from it.
 //!
-//! A bound must never be too small: there would be no room for an element.
+//! A bound must never be too small: there would be no capacity for an element.
 
 use super::lower::Lower;
 use crate::ir::{Node, Term};
@@ -9,19 +9,19 @@ use crate::prim::{IntOp, Prim};
 
 /// The growth of a `Vec` since the start of the step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Longer {
+pub(super) struct Growth {
     /// An upper bound on the number of added elements, as a closed term. `None` if there is no
     /// bound.
-    pub most: Option<Term>,
-    /// Whether the growth is `most - freed` in every step.
+    pub bound: Option<Term>,
+    /// Whether the growth is `bound - freed` in every step.
     pub exact: bool,
     /// The `Vec` was replaced by one with at most this many elements (closed), whatever its length
     /// was before.
-    pub instead: Option<Term>,
+    pub replaced_by: Option<Term>,
     /// The `Vec` was replaced by another one that the loop carries.
-    pub exchanged: bool,
+    pub swapped: bool,
     /// The number of elements that were certainly taken out and that no push has replaced. The
-    /// growth is at most `most - freed`, and was never more than `most`.
+    /// growth is at most `bound - freed`, and was never more than `bound`.
     pub freed: usize,
     /// Whether an element may have been taken out.
     pub taken: bool,
@@ -29,26 +29,33 @@ pub(super) struct Longer {
 
 impl Lower<'_> {
     /// No growth.
-    pub(super) fn no_longer(&mut self) -> Longer {
-        Longer { most: Some(self.g.lit_usize(0)), exact: true, instead: None, exchanged: false, freed: 0, taken: false }
+    pub(super) fn no_growth(&mut self) -> Growth {
+        Growth {
+            bound: Some(self.g.lit_usize(0)),
+            exact: true,
+            replaced_by: None,
+            swapped: false,
+            freed: 0,
+            taken: false,
+        }
     }
 
     /// The growth of two changes in sequence.
-    pub(super) fn both(&mut self, a: Longer, b: Longer) -> Longer {
-        let most = a.most.zip(b.most).map(|(a, b)| self.g.int(IntOp::Add, a, b));
-        let instead = self.more_of(a.instead, b.instead);
-        Longer {
-            most,
+    pub(super) fn growth_in_sequence(&mut self, a: Growth, b: Growth) -> Growth {
+        let most = a.bound.zip(b.bound).map(|(a, b)| self.g.int(IntOp::Add, a, b));
+        let instead = self.max_bound(a.replaced_by, b.replaced_by);
+        Growth {
+            bound: most,
             exact: a.exact && b.exact,
-            instead,
-            exchanged: a.exchanged || b.exchanged,
+            replaced_by: instead,
+            swapped: a.swapped || b.swapped,
             freed: a.freed + b.freed,
             taken: a.taken || b.taken,
         }
     }
 
     /// The maximum of two bounds, or the one that is given.
-    pub(super) fn more_of(&mut self, a: Option<Term>, b: Option<Term>) -> Option<Term> {
+    pub(super) fn max_bound(&mut self, a: Option<Term>, b: Option<Term>) -> Option<Term> {
         match (a, b) {
             (Some(a), Some(b)) if a != b => Some(self.g.int(IntOp::Max, a, b)),
             (a, b) => a.or(b),
@@ -56,13 +63,13 @@ impl Lower<'_> {
     }
 
     /// The growth of `size` steps. `None`: the number of steps is not known.
-    pub(super) fn so_often(&mut self, size: Option<Term>, one: Longer) -> Longer {
-        let literal = one.most.and_then(|most| usize::try_from(self.g.int_value(most)?).ok());
-        // What is taken out and pushed again in a step needs room in one step only.
+    pub(super) fn repeated_growth(&mut self, size: Option<Term>, one: Growth) -> Growth {
+        let literal = one.bound.and_then(|most| usize::try_from(self.g.int_value(most)?).ok());
+        // What is taken out and pushed again in a step needs capacity in one step only.
         let (freed, known) = (one.freed.min(literal.unwrap_or(0)), literal.is_some() || one.freed == 0);
         let each = match literal {
             Some(most) => Some(self.g.lit_usize(most - freed)),
-            None => one.most,
+            None => one.bound,
         };
         let zero = self.g.lit_usize(0);
         let all = match (size, each) {
@@ -73,12 +80,12 @@ impl Lower<'_> {
         let again = self.g.lit_usize(freed);
         let most = all.map(|all| self.g.int(IntOp::Add, all, again));
         let exact = one.exact && size.is_some() && known && freed == one.freed;
-        Longer { most, exact, freed, ..one }
+        Growth { bound: most, exact, freed, ..one }
     }
 
     /// By how much it is longer in the end, if that is known and not less than nothing.
-    pub(super) fn net(&mut self, more: Longer) -> Option<Term> {
-        let (most, freed) = (more.most.filter(|_| more.exact)?, self.g.lit_usize(more.freed));
+    pub(super) fn net(&mut self, more: Growth) -> Option<Term> {
+        let (most, freed) = (more.bound.filter(|_| more.exact)?, self.g.lit_usize(more.freed));
         let at_least = match self.g.node(most) {
             Node::Prim(Prim::Int(IntOp::Add), args) => self.g.int_value(args[1]),
             _ => self.g.int_value(most),
